@@ -1,0 +1,111 @@
+//===- Context.h - What a compiled graph is called with ---------*- C++ -*-===//
+//
+// The binary interface between generated code and the runtime. Generated code
+// reads `functions` and `status`, and passes the rest on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_ABI_CONTEXT_H
+#define KV_ABI_CONTEXT_H
+
+#include "kv/ABI/TensorView.h"
+
+/// Raised by any change that is not an addition at the end of Symbols.def.
+#define KV_ABI_VERSION 1
+
+typedef struct KvContext KvContext;
+
+enum KvStatus {
+  KV_STATUS_OK = 0,
+  KV_STATUS_INVALID_ARGUMENT = 1,
+  KV_STATUS_OUT_OF_RANGE = 2,
+  KV_STATUS_OUT_OF_MEMORY = 3,
+  KV_STATUS_UNSUPPORTED = 4,
+  KV_STATUS_INTERNAL = 5
+};
+
+/// Masks by absolute positions: query at position p, key at position k.
+enum KvMask {
+  KV_MASK_NONE = 0,             // every cached key
+  KV_MASK_CAUSAL = 1,           // k <= p
+  KV_MASK_SLIDING = 2,          // p - W < k <= p
+  KV_MASK_CHUNKED = 3,          // k / W == p / W
+  KV_MASK_SLIDING_NONCAUSAL = 4 // p - W < k
+};
+
+/// One row of an entry's argument table. sizes[i] >= 0 is a static size;
+/// sizes[i] = -1 - s is dimension symbol s, which the first argument that
+/// names it binds and all later ones must repeat. `name` is NUL-terminated,
+/// cut to fit.
+typedef struct KvArgumentSpec {
+  int64_t dtype;
+  int64_t rank;
+  int64_t sizes[KV_MAX_RANK];
+  char name[80];
+} KvArgumentSpec;
+
+/// body of parallelFor: iterations [lo, hi).
+typedef void (*KvParallelBody)(KvContext *ctx, void *env, int64_t lo,
+                               int64_t hi);
+
+/// int32_t kv_entry_<name>(ctx, args, count): inputs, then results.
+typedef int32_t (*KvEntry)(KvContext *ctx, const KvTensorView *args,
+                           int32_t count);
+
+#define KV_C_Void void
+#define KV_C_I32 int32_t
+#define KV_C_I64 int64_t
+#define KV_C_F32 float
+#define KV_C_Ctx KvContext *
+#define KV_C_View const KvTensorView *
+#define KV_C_Ptr void *
+
+/// KV_C_PARAMS(Ctx, View, I64) -> KvContext *, const KvTensorView *, int64_t
+#define KV_C_PARAMS_1(a) KV_C_##a
+#define KV_C_PARAMS_2(a, ...) KV_C_##a, KV_C_PARAMS_1(__VA_ARGS__)
+#define KV_C_PARAMS_3(a, ...) KV_C_##a, KV_C_PARAMS_2(__VA_ARGS__)
+#define KV_C_PARAMS_4(a, ...) KV_C_##a, KV_C_PARAMS_3(__VA_ARGS__)
+#define KV_C_PARAMS_5(a, ...) KV_C_##a, KV_C_PARAMS_4(__VA_ARGS__)
+#define KV_C_PARAMS_6(a, ...) KV_C_##a, KV_C_PARAMS_5(__VA_ARGS__)
+#define KV_C_PARAMS_7(a, ...) KV_C_##a, KV_C_PARAMS_6(__VA_ARGS__)
+#define KV_C_PARAMS_8(a, ...) KV_C_##a, KV_C_PARAMS_7(__VA_ARGS__)
+#define KV_C_PARAMS_9(a, ...) KV_C_##a, KV_C_PARAMS_8(__VA_ARGS__)
+#define KV_C_PARAMS_10(a, ...) KV_C_##a, KV_C_PARAMS_9(__VA_ARGS__)
+#define KV_C_PARAMS_11(a, ...) KV_C_##a, KV_C_PARAMS_10(__VA_ARGS__)
+#define KV_C_PARAMS_12(a, ...) KV_C_##a, KV_C_PARAMS_11(__VA_ARGS__)
+#define KV_C_PARAMS_13(a, ...) KV_C_##a, KV_C_PARAMS_12(__VA_ARGS__)
+#define KV_C_PARAMS_14(a, ...) KV_C_##a, KV_C_PARAMS_13(__VA_ARGS__)
+#define KV_C_PARAMS_15(a, ...) KV_C_##a, KV_C_PARAMS_14(__VA_ARGS__)
+#define KV_C_PARAMS_16(a, ...) KV_C_##a, KV_C_PARAMS_15(__VA_ARGS__)
+#define KV_C_SELECT(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13,    \
+                    _14, _15, _16, N, ...)                                     \
+  N
+#define KV_C_PARAMS(...)                                                       \
+  KV_C_SELECT(__VA_ARGS__, KV_C_PARAMS_16, KV_C_PARAMS_15, KV_C_PARAMS_14,     \
+              KV_C_PARAMS_13, KV_C_PARAMS_12, KV_C_PARAMS_11, KV_C_PARAMS_10,  \
+              KV_C_PARAMS_9, KV_C_PARAMS_8, KV_C_PARAMS_7, KV_C_PARAMS_6,      \
+              KV_C_PARAMS_5, KV_C_PARAMS_4, KV_C_PARAMS_3, KV_C_PARAMS_2,      \
+              KV_C_PARAMS_1)(__VA_ARGS__)
+
+/// The functions of Symbols.def, in its order.
+typedef struct KvFunctionTable {
+#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+  KV_C_##Result (*Name)(KV_C_PARAMS(__VA_ARGS__));
+#include "kv/ABI/Symbols.def"
+} KvFunctionTable;
+
+/// One step's execution state. One thread at a time enters an entry with it.
+struct KvContext {
+  uint32_t abiVersion;              // KV_ABI_VERSION of the runtime
+  int32_t status;                   // sticky: the first KvStatus recorded
+  const KvFunctionTable *functions; // never null
+  void *runtime;                    // the runtime's own state
+  void *stream;                     // the device's stream; null on a CPU
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(KvContext) == 32, "KvContext is part of the ABI");
+static_assert(sizeof(KvArgumentSpec) == 160, "KvArgumentSpec is ABI");
+#endif
+
+#endif // KV_ABI_CONTEXT_H
