@@ -1,0 +1,20 @@
+# Finds Debian's MLIR 22.1 and sets it up as the shared library libMLIR.
+
+find_program(KV_LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
+execute_process(COMMAND ${KV_LLVM_CONFIG} --prefix OUTPUT_VARIABLE KV_LLVM_PREFIX
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(LLVM_DIR ${KV_LLVM_PREFIX}/lib/cmake/llvm CACHE PATH "")
+set(MLIR_DIR ${KV_LLVM_PREFIX}/lib/cmake/mlir CACHE PATH "")
+find_package(MLIR 22.1 REQUIRED CONFIG)
+message(STATUS "kv-mlir: MLIR ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}")
+
+# One copy of every TypeID: link libMLIR.so, never its parts (reference: the
+# variable must be set before AddMLIR, and the package does not set it).
+set(MLIR_LINK_MLIR_DYLIB ON)
+set(LLVM_LINK_LLVM_DYLIB ON)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+add_definitions(${LLVM_DEFINITIONS})
