@@ -19,10 +19,10 @@ using namespace kv;
 
 namespace {
 /// Short names for the few operations that decompositions are made of.
-class Builder : public ImplicitLocOpBuilder {
+class Emitter : public ImplicitLocOpBuilder {
 public:
-  Builder(Operation *op) : ImplicitLocOpBuilder(op->getLoc(), op) {}
-  Builder(Location loc, OpBuilder &b) : ImplicitLocOpBuilder(loc, b) {}
+  Emitter(Operation *op) : ImplicitLocOpBuilder(op->getLoc(), op) {}
+  Emitter(Location loc, OpBuilder &b) : ImplicitLocOpBuilder(loc, b) {}
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(*this, value);
@@ -64,7 +64,7 @@ public:
 
 /// for b: for t in sequence b: result[t] = cache_lengths[b] + t - row_offsets[b]
 static void decompose(PositionsOp op) {
-  Builder b(op);
+  Emitter b(op);
   auto cache = cast<CacheOpInterface>(*op);
   Value offsets = op.getRowOffsets();
   Value zero = b.index(0), one = b.index(1);
@@ -78,14 +78,14 @@ static void decompose(PositionsOp op) {
   auto outer = scf::ForOp::create(
       b, zero, batch, one, empty,
       [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
-        Builder b(loc, nested);
+        Emitter b(loc, nested);
         Value first = b.extractIndex(offsets, sequence);
         Value end = b.extractIndex(offsets, b.add(sequence, one));
         Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
         auto inner = scf::ForOp::create(
             b, first, end, one, carried,
             [&](OpBuilder &nested, Location loc, Value t, ValueRange carried) {
-              Builder b(loc, nested);
+              Emitter b(loc, nested);
               Value position = arith::IndexCastUIOp::create(
                   b, b.getI32Type(), b.add(cached, b.sub(t, first)));
               Value next =
@@ -99,7 +99,7 @@ static void decompose(PositionsOp op) {
 }
 
 static void decompose(RopeOp op) {
-  Builder b(op);
+  Emitter b(op);
   auto type = op.getResult().getType();
   int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
   int64_t dim = type.getDimSize(2);
@@ -122,7 +122,7 @@ static void decompose(RopeOp op) {
       b, type, ValueRange{op.getX(), op.getPositions()}, empty,
       ArrayRef<AffineMap>{element, token, element}, parallel,
       [&](OpBuilder &nested, Location loc, ValueRange args) {
-        Builder b(loc, nested);
+        Emitter b(loc, nested);
         Value tt = linalg::IndexOp::create(b, 0);
         Value hh = linalg::IndexOp::create(b, 1);
         Value dd = linalg::IndexOp::create(b, 2);

@@ -11,7 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Support/Timer.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 
 using namespace mlir;
