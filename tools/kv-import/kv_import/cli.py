@@ -8,6 +8,7 @@ from pathlib import Path
 from .checks import check_tensors
 from .errors import ImportFailure
 from .module_writer import ModuleWriter
+from .text_side import write_text_side
 from .weights_writer import write_weights
 
 
@@ -62,6 +63,7 @@ def run(options):
     config = adjusted(source.config, options)
     check_tensors(source, config)
     options.output.mkdir(parents=True, exist_ok=True)
+    write_text_side(options.output, source, config, options)
     module = ModuleWriter(config, options.dtype, options.page).text()
     (options.output / "model.mlir").write_text(module, encoding="utf-8")
     size = write_weights(options.output / "weights.safetensors", config, source, options.dtype)
