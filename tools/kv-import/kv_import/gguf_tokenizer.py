@@ -58,11 +58,19 @@ def build_tokenizer(source):
         raise ImportFailure(f"{source.path}: tokenizer.ggml.token_type has {len(types)} entries "
                             f"for {len(tokens)} tokens")
     vocab = {token: i for i, token in enumerate(tokens) if types[i] != UNUSED}
-    if kind == "gpt2":
-        tokenizer = _bpe(source, vocab, get("merges"), get("pre", "default"))
-    elif kind == "llama":
-        tokenizer = _sentencepiece(source, vocab, tokens, get("scores"))
-    else:
+    try:
+        if kind == "gpt2":
+            tokenizer = _bpe(source, vocab, get("merges"), get("pre", "default"))
+        elif kind == "llama":
+            tokenizer = _sentencepiece(source, vocab, tokens, get("scores"))
+        else:
+            tokenizer = None
+    except ImportFailure:
+        raise
+    except Exception as error:  # the package raises plain Exception
+        raise ImportFailure(f"{source.path}: no tokenizer can be made of the keys "
+                            f"tokenizer.ggml.*: {error}")
+    if tokenizer is None:
         raise ImportFailure(f"{source.path}: the tokenizer model is {kind!r}; supported are gpt2 "
                             "and llama (--no-tokenizer imports the model without a tokenizer)")
     for i, token in enumerate(tokens):

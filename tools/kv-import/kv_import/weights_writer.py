@@ -1,6 +1,7 @@
 """weights.safetensors: every weight in the layout that the generated code reads."""
 
 import json
+import math
 import struct
 
 import numpy as np
@@ -39,28 +40,36 @@ def stored_shape(weight):
     return [rows // 16, columns, 16]
 
 
-def write_weights(path, config, source, dtype):
-    """Streams one tensor after the other: only one is in memory at a time."""
-    # f32 first, so that every tensor is aligned to its element size.
-    weights = sorted(config.weights(), key=lambda w: -DTYPES[stored_dtype(w, dtype)][1])
-    metadata = {"format": "kv", "model": config.name}
+def write_safetensors(path, metadata, entries, data):
+    """`entries`: name -> (dtype tag, shape, bytes), in file order; `data` gives the arrays in
+    the same order, one at a time. Returns the bytes of data."""
     header, offset = {"__metadata__": metadata}, 0
-    for weight in weights:
-        tag, width = DTYPES[stored_dtype(weight, dtype)]
-        size = int(np.prod(weight.shape)) * width
-        header[weight.name] = {"dtype": tag, "shape": stored_shape(weight),
-                               "data_offsets": [offset, offset + size]}
+    for name, (tag, shape, size) in entries.items():
+        header[name] = {"dtype": tag, "shape": list(shape),
+                        "data_offsets": [offset, offset + size]}
         offset += size
-        if weight.packed:
-            metadata[f"layout.{weight.name}"] = "n16k"
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % 64)  # the data start at a cache line
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)))
         file.write(text)
-        for weight in weights:
-            file.write(_encode(weight, config, source, dtype).data)
+        for values in data:
+            file.write(np.ascontiguousarray(values).data)
     return offset
+
+
+def write_weights(path, config, source, dtype):
+    """Streams one tensor after the other: only one is in memory at a time."""
+    # f32 first, so that every tensor is aligned to its element size.
+    weights = sorted(config.weights(), key=lambda w: -DTYPES[stored_dtype(w, dtype)][1])
+    metadata, entries = {"format": "kv", "model": config.name}, {}
+    for weight in weights:
+        tag, width = DTYPES[stored_dtype(weight, dtype)]
+        entries[weight.name] = (tag, stored_shape(weight), math.prod(weight.shape) * width)
+        if weight.packed:
+            metadata[f"layout.{weight.name}"] = "n16k"
+    return write_safetensors(path, metadata, entries,
+                             (_encode(weight, config, source, dtype) for weight in weights))
 
 
 def _encode(weight, config, source, dtype):
@@ -72,4 +81,4 @@ def _encode(weight, config, source, dtype):
                             "NaN or infinity; all weights must be finite")
     if stored_dtype(weight, dtype) == "bf16":
         values = round_to_bf16(values)
-    return pack_n16k(values) if weight.packed else np.ascontiguousarray(values)
+    return pack_n16k(values) if weight.packed else values
