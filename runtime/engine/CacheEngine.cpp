@@ -45,16 +45,19 @@ void CacheEngine::match(const Sequence &sequence,
 
 CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
                                     std::span<const int32_t> tokens,
-                                    int64_t length, bool reuse) const {
+                                    const Demand &demand) const {
   hits.clear();
-  if (reuse)
+  if (demand.reuse)
     match(sequence, tokens);
   Plan plan;
   plan.hitPages = static_cast<int32_t>(hits.size());
   for (NodeRef node : hits)
     plan.revivedPages += pages.holds(nodes.page(node.id)) == 0;
-  int64_t needed = (length + options.pageSize - 1) / options.pageSize;
   int64_t have = static_cast<int64_t>(sequence.held.size()) + plan.hitPages;
+  int64_t computed =
+      hits.empty() ? sequence.processed : have * options.pageSize;
+  int64_t length = computed + std::min(demand.length - computed, demand.chunk);
+  int64_t needed = (length + options.pageSize - 1) / options.pageSize;
   int64_t fresh = std::max<int64_t>(needed - have, 0);
   plan.fits = fresh + plan.revivedPages <= pages.numFree();
   plan.newPages = static_cast<int32_t>(std::min<int64_t>(fresh, INT32_MAX));
@@ -63,8 +66,8 @@ CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
 
 CacheEngine::Plan CacheEngine::reserve(Sequence &sequence,
                                        std::span<const int32_t> tokens,
-                                       int64_t length, bool reuse) {
-  Plan result = plan(sequence, tokens, length, reuse);
+                                       const Demand &demand) {
+  Plan result = plan(sequence, tokens, demand);
   if (!result.fits)
     return result;
   // Hits are held before anything is evicted: they may be the oldest pages.

@@ -176,7 +176,7 @@ TEST_P(CacheEngineModel, Agrees) {
       std::vector<PageId> before = run.sequence.pages();
       Model::Outcome expected = model.reserve(request, length);
       CacheEngine::Plan plan =
-          engine.reserve(run.sequence, request.tokens, length);
+          engine.reserve(run.sequence, request.tokens, {.length = length});
       ASSERT_EQ(plan.fits, expected.fits) << "step " << step;
       ASSERT_EQ(plan.hitPages, expected.hits) << "step " << step;
       if (!plan.fits) {

@@ -24,7 +24,10 @@ uint64_t constantTag(uint64_t, NodeRef, std::span<const int32_t>) { return 1; }
 Sequence run(CacheEngine &engine, const Tokens &tokens) {
   Sequence sequence;
   engine.open(sequence, engine.pool().numTotal());
-  EXPECT_TRUE(engine.reserve(sequence, tokens, tokens.size()).fits);
+  EXPECT_TRUE(engine
+                  .reserve(sequence, tokens,
+                           {.length = static_cast<int64_t>(tokens.size())})
+                  .fits);
   engine.commit(sequence, tokens, tokens.size());
   return sequence;
 }
@@ -47,7 +50,8 @@ TEST(CacheEngine, SharesFullPagesAndComputesTheLastToken) {
     // The whole prompt is cached, and its last page is still computed.
     Sequence second;
     engine.open(second, 64);
-    CacheEngine::Plan plan = engine.reserve(second, tokens, tokens.size());
+    CacheEngine::Plan plan = engine.reserve(
+        second, tokens, {.length = static_cast<int64_t>(tokens.size())});
     EXPECT_EQ(plan.hitPages, 2);
     EXPECT_EQ(plan.revivedPages, 0);
     EXPECT_EQ(plan.newPages, 1);
@@ -74,9 +78,9 @@ TEST(CacheEngine, APartOfAPageIsNotShared) {
   Tokens other = iota(8);
   Sequence second;
   engine.open(second, 8);
-  EXPECT_EQ(engine.plan(second, other, 8).hitPages, 1);
+  EXPECT_EQ(engine.plan(second, other, {.length = 8}).hitPages, 1);
   other[3] = 77;
-  EXPECT_EQ(engine.plan(second, other, 8).hitPages, 0);
+  EXPECT_EQ(engine.plan(second, other, {.length = 8}).hitPages, 0);
   engine.release(first);
 }
 
@@ -91,7 +95,8 @@ TEST(CacheEngine, CollidingTagsNeverShare) {
   Sequence third;
   engine.open(third, 16);
   // Page {1, 2} of the first, then {5, 6}, which both have further down.
-  EXPECT_EQ(engine.reserve(third, Tokens{1, 2, 5, 6, 0}, 5).hitPages, 1);
+  EXPECT_EQ(
+      engine.reserve(third, Tokens{1, 2, 5, 6, 0}, {.length = 5}).hitPages, 1);
   EXPECT_EQ(third.pages()[0], first.pages()[0]);
   EXPECT_CONSISTENT(engine, &first, &second, &third);
 }
@@ -107,7 +112,7 @@ TEST(CacheEngine, AFailedReservationChangesNothing) {
   Tokens tokens = iota(7);
   Sequence sequence;
   engine.open(sequence, 8);
-  CacheEngine::Plan plan = engine.reserve(sequence, tokens, 7);
+  CacheEngine::Plan plan = engine.reserve(sequence, tokens, {.length = 7});
   EXPECT_FALSE(plan.fits);
   EXPECT_EQ(plan.hitPages, 3);
   EXPECT_EQ(plan.revivedPages, 3);
@@ -120,7 +125,7 @@ TEST(CacheEngine, AFailedReservationChangesNothing) {
   EXPECT_CONSISTENT(engine, &busy, &sequence);
 
   // Revived pages count as taken: 3 hits + 1 page of 4 free just fits.
-  EXPECT_TRUE(engine.reserve(sequence, tokens, 4).fits);
+  EXPECT_TRUE(engine.reserve(sequence, tokens, {.length = 4}).fits);
   EXPECT_EQ(engine.pool().numFree(), 0);
   EXPECT_EQ(engine.numEvictions(), 0);
 }
@@ -133,7 +138,7 @@ TEST(CacheEngine, HitsAreNotEvictedByTheRestOfTheirReservation) {
   engine.release(recent);
   Sequence sequence;
   engine.open(sequence, 4);
-  ASSERT_TRUE(engine.reserve(sequence, Tokens{0, 1, 2, 3}, 4).fits);
+  ASSERT_TRUE(engine.reserve(sequence, Tokens{0, 1, 2, 3}, {.length = 4}).fits);
   EXPECT_EQ(sequence.processedTokens(), 2);
   EXPECT_CONSISTENT(engine, &sequence);
   EXPECT_EQ(engine.index().size(), 2);
@@ -151,17 +156,19 @@ TEST(CacheEngine, ALeafIsEvictedBeforeItsParent) {
   Sequence probe;
   auto hits = [&](const Tokens &tokens) {
     engine.open(probe, 6);
-    return engine.plan(probe, tokens, tokens.size()).hitPages;
+    return engine
+        .plan(probe, tokens, {.length = static_cast<int64_t>(tokens.size())})
+        .hitPages;
   };
   Sequence filler;
   engine.open(filler, 6);
   Tokens other = iota(6, 50);
-  ASSERT_TRUE(engine.reserve(filler, other, 3).fits);
+  ASSERT_TRUE(engine.reserve(filler, other, {.length = 3}).fits);
   EXPECT_EQ(hits({0, 1, 2, 5}), 2);
   EXPECT_EQ(hits({0, 1, 9, 5}), 3);
-  ASSERT_TRUE(engine.reserve(filler, other, 4).fits);
+  ASSERT_TRUE(engine.reserve(filler, other, {.length = 4}).fits);
   EXPECT_EQ(hits({0, 1, 9, 5}), 2);
-  ASSERT_TRUE(engine.reserve(filler, other, 5).fits);
+  ASSERT_TRUE(engine.reserve(filler, other, {.length = 5}).fits);
   EXPECT_EQ(hits({0, 1, 9, 5}), 1);
   EXPECT_EQ(engine.numEvictions(), 3);
   EXPECT_CONSISTENT(engine, &filler);
@@ -172,13 +179,29 @@ TEST(CacheEngine, OnlyWhatWasComputedIsCommitted) {
   Sequence sequence;
   engine.open(sequence, 8);
   Tokens tokens = iota(6);
-  ASSERT_TRUE(engine.reserve(sequence, tokens, 6).fits);
+  ASSERT_TRUE(engine.reserve(sequence, tokens, {.length = 6}).fits);
   EXPECT_EQ(engine.index().size(), 0);
   engine.commit(sequence, tokens, 3);
   EXPECT_EQ(sequence.committedPages(), 1);
   engine.release(sequence);
   EXPECT_EQ(engine.pool().numCached(), 1);
   EXPECT_EQ(engine.pool().numBlank(), 7);
+}
+
+TEST(CacheEngine, AChunkIsCountedFromTheEndOfTheHit) {
+  CacheEngine engine({.numPages = 16, .pageSize = 2});
+  Tokens tokens = iota(12);
+  Sequence first = run(engine, {0, 1, 2, 3, 4, 5});
+  Sequence second;
+  engine.open(second, 16);
+  CacheEngine::Plan plan =
+      engine.reserve(second, tokens, {.length = 12, .chunk = 3});
+  EXPECT_EQ(plan.hitPages, 3);
+  EXPECT_EQ(plan.newPages, 2); // tokens 6, 7, 8
+  engine.commit(second, tokens, 9);
+  plan = engine.reserve(second, tokens, {.length = 12, .chunk = 100});
+  EXPECT_EQ(plan.newPages, 1);
+  EXPECT_CONSISTENT(engine, &first, &second);
 }
 
 TEST(CacheEngine, ResetKeepsRunningSequencesAndForgetsTheRest) {
@@ -188,7 +211,7 @@ TEST(CacheEngine, ResetKeepsRunningSequencesAndForgetsTheRest) {
   Tokens tokens = iota(4);
   Sequence running;
   engine.open(running, 6);
-  ASSERT_TRUE(engine.reserve(running, tokens, 4).fits);
+  ASSERT_TRUE(engine.reserve(running, tokens, {.length = 4}).fits);
   engine.commit(running, tokens, 2);
   engine.resetPrefixes();
   EXPECT_CONSISTENT(engine, &running);
@@ -197,8 +220,8 @@ TEST(CacheEngine, ResetKeepsRunningSequencesAndForgetsTheRest) {
   EXPECT_EQ(running.committedPages(), 2);
   Sequence probe;
   engine.open(probe, 6);
-  EXPECT_EQ(engine.plan(probe, tokens, 4).hitPages, 0);
-  EXPECT_EQ(engine.plan(probe, iota(3, 100), 3).hitPages, 0);
+  EXPECT_EQ(engine.plan(probe, tokens, {.length = 4}).hitPages, 0);
+  EXPECT_EQ(engine.plan(probe, iota(3, 100), {.length = 3}).hitPages, 0);
 
   engine.release(running); // its pages are of no use to anybody
   EXPECT_EQ(engine.pool().numCached(), 2);

@@ -30,6 +30,17 @@ public:
     PrefixIndex::TagFunction tagFunction = PrefixIndex::defaultTag;
   };
 
+  /// What a reservation asks for.
+  struct Demand {
+    /// Pages for so many tokens in all, known or to come.
+    int64_t length = 0;
+    /// But for at most so many beyond the computed prefix, hits included:
+    /// chunked prefill reserves what it is about to compute.
+    int64_t chunk = INT64_MAX;
+    /// Whether cached prefixes may be taken over.
+    bool reuse = true;
+  };
+
   /// What a reservation would take. It fits when newPages + revivedPages is at
   /// most the number of free pages.
   struct Plan {
@@ -52,17 +63,17 @@ public:
   /// reservations of at most so many do not allocate memory.
   void open(Sequence &sequence, int32_t maxPages) const;
 
-  /// Plans pages for `length` tokens in all, of which `tokens` are known. With
-  /// `reuse`, the longest cached prefix counts, but never all of `tokens`: at
-  /// least one is left to compute. A sequence takes a hit only while it holds
-  /// nothing beyond its committed pages. Changes nothing.
+  /// Plans pages for a sequence of which `tokens` are known. The longest cached
+  /// prefix counts, but never all of `tokens`: at least one is left to compute.
+  /// A sequence takes a hit only while it holds nothing beyond its committed
+  /// pages. Changes nothing.
   Plan plan(const Sequence &sequence, std::span<const int32_t> tokens,
-            int64_t length, bool reuse = true) const;
+            const Demand &demand) const;
 
   /// Does what plan() says, if it fits; otherwise changes nothing. A hit raises
   /// the sequence's processed tokens.
   Plan reserve(Sequence &sequence, std::span<const int32_t> tokens,
-               int64_t length, bool reuse = true);
+               const Demand &demand);
 
   /// The first `processed` tokens have been computed: makes newly full pages
   /// findable. A page that another sequence committed meanwhile replaces this
