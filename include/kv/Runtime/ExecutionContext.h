@@ -46,8 +46,10 @@ public:
   /// The function table that every context's `functions` points to.
   static const KvFunctionTable &functions();
 
-private:
+  /// The runtime's own.
   struct State;
+
+private:
   explicit ExecutionContext(std::unique_ptr<State> state);
   std::unique_ptr<State> state;
 };
