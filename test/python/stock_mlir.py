@@ -1,0 +1,31 @@
+"""A module in a form that the stock mlir-opt parses: kv operations in generic syntax."""
+
+import re
+
+
+def operands(text):
+    return re.findall(r"%\w+", text)
+
+
+def to_generic(module):
+    def rope(m):
+        types = m[3].split(", tensor<?xi32>")
+        return f'{m[1]} = "kv.rope"({m[2]}) : ({m[3]}) -> {types[0]}'
+
+    def store(m):
+        types, collection, rows = m[2], "!kv", "tensor<?xi32>"
+        return (f'"kv.store"({", ".join(operands(m[1]))}) : '
+                f"({types}, {collection}, index, {rows}) -> ()")
+
+    def attention(m):
+        return (f'{m[1]} = "kv.attention"({", ".join(operands(m[2]))}) '
+                f"{{scale = {m[4]} : f32, mask = {chr(34)}{m[3]}{chr(34)}}} : "
+                f"({m[5]}, !kv, index, tensor<?xi32>) -> {m[5]}")
+
+    module = re.sub(r"(%\w+) = kv\.rope ([^:]+?)\s*: (.*)", rope, module)
+    module = re.sub(r"kv\.store (.*?)\s*: (.*?) into !kv, tensor<\?xi32>", store, module,
+                    flags=re.S)
+    module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)\s*: (.*?) in !kv.*",
+                    attention, module)
+    return re.sub(r"kv\.positions (%kv, %row_offsets) : (.*?) -> (.*)",
+                  r'"kv.positions"(\1) : (\2) -> \3', module)

@@ -1,0 +1,161 @@
+"""Layouts, dtypes and values of weights.safetensors."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+
+from kv_import import synthetic
+from kv_import.gguf_reader import permute_rotary, unpermute_rotary
+from kv_import.rope import Rope, llama3_factors
+from kv_import.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
+from tools import KV_IMPORT, run
+
+KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral")
+
+
+def imported(source, folder, *options):
+    done = run(KV_IMPORT, source, "-o", folder, "--name", "m", *options)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def read_file(path):
+    """(metadata, name -> (dtype, array of raw numbers)); bf16 as uint16."""
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    out = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        kind = {"F32": "<f4", "BF16": "<u2"}[entry["dtype"]]
+        out[name] = (entry["dtype"], np.frombuffer(data[8 + size + begin:8 + size + end],
+                                                   dtype=kind).reshape(entry["shape"]))
+    return header["__metadata__"], out
+
+
+def test_packing_is_the_documented_one():
+    matrix = np.arange(32 * 5, dtype=np.float32).reshape(32, 5)
+    packed = pack_n16k(matrix)
+    assert packed.shape == (2, 5, 16)
+    for n in range(32):
+        for k in range(5):
+            assert packed[n // 16][k][n % 16] == matrix[n][k]
+    assert np.array_equal(unpack_n16k(packed), matrix)
+
+
+@pytest.mark.parametrize("value,bits", [
+    (1.0, 0x3F80), (1.00390625, 0x3F80),  # half way, to even: down
+    (1.01171875, 0x3F82),  # half way, to even: up
+    (1.0039064, 0x3F81), (-2.0, 0xC000), (0.0, 0), (1e-40, 0x0001),
+])
+def test_bf16_rounds_to_nearest_even(value, bits):
+    assert round_to_bf16(np.array([value], dtype=np.float32))[0] == bits
+
+
+def test_rotary_permutation_is_undone():
+    rows = np.arange(2 * 8)[:, None] * np.ones((1, 3))
+    # The converter pairs row i of a head with row i + 4.
+    assert permute_rotary(rows, 2)[:8, 0].tolist() == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert np.array_equal(unpermute_rotary(permute_rotary(rows, 2), 2), rows)
+
+
+def test_rope_table():
+    table = Rope(theta=100.0, linear=2.0).table(7, 4)
+    for position in range(7):
+        for pair in range(2):
+            angle = position / 100.0 ** (2 * pair / 4) / 2.0
+            assert table[position, 2 * pair] == np.float32(np.cos(angle))
+            assert table[position, 2 * pair + 1] == np.float32(np.sin(angle))
+
+
+def test_llama3_factors():
+    """Llama 3.2 1B; the values of the tensor rope_freqs.weight of its GGUF files."""
+    factors = llama3_factors(500000.0, 64, 32.0, 1.0, 4.0, 8192)
+    assert factors[:14] == (1.0,) * 14 and factors[18:] == (32.0,) * 14
+    assert 1.0 < factors[15] < factors[16] < factors[17] <= 32.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ("bf16", "f32"))
+def test_folder_and_gguf_give_the_same_files(tmp_path, kind, dtype):
+    config = synthetic.make_config(kind)
+    weights = synthetic.make_weights(config)
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    synthetic.write_gguf(tmp_path / "model.gguf", config, weights)
+    one = imported(tmp_path / "hf", tmp_path / "one", "--dtype", dtype)
+    two = imported(tmp_path / "model.gguf", tmp_path / "two", "--dtype", dtype)
+    assert (one / "weights.safetensors").read_bytes() == (two / "weights.safetensors").read_bytes()
+    text = (two / "model.mlir").read_text()
+    if kind == "mistral":  # a GGUF file calls it llama
+        text = text.replace("m: llama", "m: mistral").replace('"llama"', '"mistral"')
+    assert (one / "model.mlir").read_text() == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ("bf16", "f32"))
+def test_values_and_layouts(tmp_path, kind, dtype):
+    config = synthetic.make_config(kind)
+    weights = synthetic.make_weights(config)
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    folder = imported(tmp_path / "hf", tmp_path / "out", "--dtype", dtype, "--max-seq", "100")
+    metadata, stored = read_file(folder / "weights.safetensors")
+    assert set(stored) == set(weights) | {"rope.freqs"}
+    assert stored["rope.freqs"][1].shape == (100, config.head_dim)
+    for name, values in weights.items():
+        kind_stored, raw = stored[name]
+        gathered_only = name == "model.embed_tokens.weight" and not config.tied
+        if values.ndim == 1:
+            assert kind_stored == "F32" and f"layout.{name}" not in metadata
+        else:
+            assert kind_stored == dtype.upper()
+            assert metadata.get(f"layout.{name}") == (None if gathered_only else "n16k")
+            if not gathered_only:
+                raw = unpack_n16k(raw)
+        if kind_stored == "BF16":
+            raw = (raw.astype(np.uint32) << 16).view(np.float32)
+        assert np.array_equal(raw, values), name
+    with safe_open(folder / "weights.safetensors", framework="np") as file:
+        assert set(file.keys()) == set(stored)
+
+
+def test_head_that_is_no_multiple_of_16_stays_row_major(tmp_path):
+    config = synthetic.make_config("llama", vocab=272, intermediate=72)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config))
+    metadata, stored = read_file(imported(tmp_path / "hf", tmp_path / "out")
+                                 / "weights.safetensors")
+    name = "model.layers.0.mlp.gate_proj.weight"
+    assert stored[name][1].shape == (72, 64) and f"layout.{name}" not in metadata
+    assert stored["model.layers.0.mlp.down_proj.weight"][1].shape == (4, 72, 16)
+
+
+@pytest.mark.parametrize("dtype", ("F32", "F16", "BF16"))
+def test_dtypes_of_a_folder(tmp_path, dtype):
+    config = synthetic.make_config("llama")
+    weights = {n: np.round(v * 64) / 64 for n, v in synthetic.make_weights(config).items()}
+    weights = {n: np.clip(v, -2, 2).astype(np.float32) for n, v in weights.items()}
+    synthetic.write_hf(tmp_path / "hf", config, weights, dtype=dtype)
+    _, stored = read_file(imported(tmp_path / "hf", tmp_path / "out", "--dtype", "f32")
+                          / "weights.safetensors")
+    for name, values in weights.items():
+        raw = stored[name][1]
+        assert np.array_equal(unpack_n16k(raw) if raw.ndim == 3 else raw, values)
+
+
+@pytest.mark.parametrize("dtype", ("Q8_0", "Q4_1", "F16"))
+def test_quantised_gguf(tmp_path, dtype):
+    """Dequantised values, compared with the arithmetic of the block formats."""
+    config = synthetic.make_config("qwen2")  # q and k are not permuted
+    weights = synthetic.make_weights(config)
+    synthetic.write_gguf(tmp_path / "m.gguf", config, weights, dtype=dtype)
+    _, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out", "--dtype", "f32")
+                          / "weights.safetensors")
+    name = "model.layers.1.mlp.up_proj.weight"
+    values, got = weights[name].reshape(-1, 32), unpack_n16k(stored[name][1]).reshape(-1, 32)
+    span = {"Q8_0": np.abs(values).max(axis=1) / 127, "F16": np.abs(values).max(axis=1) / 1024,
+            "Q4_1": (values.max(axis=1) - values.min(axis=1)) / 15}[dtype]
+    assert (np.abs(values - got) <= 0.52 * span[:, None] + 1e-3 * np.abs(values)).all()

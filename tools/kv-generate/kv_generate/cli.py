@@ -1,0 +1,158 @@
+"""kv-generate: prompts to answers."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .chat import ChatFormat, conversation
+from .detokenize import Detokenizer
+from .errors import GenerateFailure
+from .model_folder import ModelFolder
+from .runner import Runner, find_kv_run
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="kv-generate",
+        description="Answers prompts with a model folder: what kv-import wrote and model.so.")
+    parser.add_argument("model", help="folder with model.so, weights.safetensors, tokenizer.json "
+                                      "and model.json")
+    parser.add_argument("prompt", nargs="*", help="each is one request; - reads standard input")
+    parser.add_argument("--chat", action="store_true", help="a conversation, one line a turn")
+    parser.add_argument("--system", metavar="TEXT", help="the system message")
+    parser.add_argument("--raw", action="store_true", help="no chat template: continue the text")
+    parser.add_argument("--max-new-tokens", type=int, default=256, metavar="N")
+    parser.add_argument("--temperature", type=float, metavar="X", help="0 is greedy")
+    parser.add_argument("--top-k", type=int, metavar="N", help="0 is off")
+    parser.add_argument("--top-p", type=float, metavar="X", help="1 is off")
+    parser.add_argument("--seed", type=int, default=0, metavar="N",
+                        help="request i draws with the seed N + i")
+    parser.add_argument("--threads", type=int, metavar="N")
+    parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics; - is stderr")
+    parser.add_argument("--kv-run", metavar="FILE")
+    options = parser.parse_args(arguments)
+    if options.chat and (options.prompt or options.raw):
+        parser.error("--chat takes neither prompts nor --raw")
+    if not options.chat and not options.prompt:
+        parser.error("a prompt or --chat is needed")
+    return options
+
+
+def make_request(model, options, number, tokens):
+    request = {"id": str(number), "tokens": tokens, "max_new_tokens": options.max_new_tokens,
+               "stop_tokens": model.stops, **model.sampling, "seed": options.seed + number}
+    for key in ("temperature", "top_k", "top_p"):
+        if getattr(options, key) is not None:
+            request[key] = getattr(options, key)
+    return request
+
+
+def write(text):
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def answer_prompts(model, options, runner):
+    """Several prompts are computed together; their texts appear in order, the first one that
+    is not finished as it comes."""
+    prompts = [sys.stdin.read() if p == "-" else p for p in options.prompt]
+    if options.raw:
+        encoded = [model.tokenizer.encode(p).ids for p in prompts]
+    else:
+        form = ChatFormat(model)
+        encoded = [form.tokens(conversation(options.system, p)) for p in prompts]
+    for number, tokens in enumerate(encoded):
+        if not tokens:
+            raise GenerateFailure(f"prompt {number + 1}: empty; a model needs at least one token")
+    count = len(prompts)
+    streams = [Detokenizer(model.tokenizer) for _ in prompts]
+    held, finished, errors = [""] * count, [False] * count, {}
+    for number, tokens in enumerate(encoded):
+        runner.send(make_request(model, options, number, tokens))
+    runner.no_more()
+    shown = 0
+
+    def show(number, text):
+        nonlocal shown
+        held[number] += text
+        while shown < count:
+            write(held[shown])
+            held[shown] = ""
+            if not finished[shown]:
+                return
+            shown += 1
+            write("\n")
+            if shown < count:
+                write(f"--- {shown + 1}\n")
+
+    if count > 1:
+        write("--- 1\n")
+    for answer in runner.answers():
+        number = int(answer["id"])
+        if "error" in answer:
+            errors[number] = answer["error"]
+        finished[number] = "error" in answer or "finish_reason" in answer
+        show(number, streams[number].finish() if finished[number]
+             else streams[number].push(answer["token"]))
+    status = runner.close()
+    for number in sorted(errors):
+        print(f"kv-generate: {errors[number]}", file=sys.stderr)
+    if not all(finished):
+        raise GenerateFailure(f"kv-run: ended with status {status} before all answers")
+    return 1 if errors else 0
+
+
+def converse(model, options, runner):
+    form, turns, number = ChatFormat(model), [], 0
+    while True:
+        if sys.stdin.isatty():
+            write("> ")
+        line = sys.stdin.readline()
+        if not line:
+            break
+        if not line.strip():
+            continue
+        tokens = form.tokens(conversation(options.system, *turns, line.strip()))
+        stream, text = Detokenizer(model.tokenizer), ""
+        for answer in runner.one(make_request(model, options, number, tokens)):
+            if "error" in answer:
+                raise GenerateFailure(answer["error"])
+            piece = stream.push(answer["token"]) if "token" in answer else stream.finish()
+            text += piece
+            write(piece)
+        write("\n")
+        turns += [line.strip(), text]
+        number += 1
+    return runner.close()
+
+
+def run(options):
+    model = ModelFolder(options.model)
+    threads = ["--threads", str(options.threads)] if options.threads else []
+    runner = Runner(find_kv_run(options.kv_run), model, threads)
+    try:
+        status = (converse if options.chat else answer_prompts)(model, options, runner)
+    finally:
+        runner.stop()
+    if options.stats and runner.statistics is not None:
+        text = json.dumps(runner.statistics, indent=2) + "\n"
+        if options.stats == "-":
+            sys.stderr.write(text)
+        else:
+            Path(options.stats).write_text(text, encoding="utf-8")
+    return status
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        return run(options)
+    except GenerateFailure as error:
+        print(f"kv-generate: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"kv-generate: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

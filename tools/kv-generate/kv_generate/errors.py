@@ -1,0 +1,5 @@
+"""The one error that a user sees: a single sentence, no traceback."""
+
+
+class GenerateFailure(Exception):
+    pass

@@ -1,0 +1,84 @@
+"""kv-import: a model file or folder to a module, weights and a tokenizer."""
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+
+from .checks import check_tensors
+from .errors import ImportFailure
+from .module_writer import ModuleWriter
+from .text_side import write_text_side
+from .weights_writer import write_weights
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="kv-import",
+        description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
+                    "GGUF file or a Hugging Face folder of the Llama family.")
+    parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
+    parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
+                        help="of the weights and the cache; activations are f32 (default: bf16)")
+    parser.add_argument("--page", type=int, default=128, metavar="N",
+                        help="tokens a page of the cache (default: 128)")
+    parser.add_argument("--max-seq", type=int, metavar="N",
+                        help="longest sequence (default: what the model was made for)")
+    parser.add_argument("--name", help="the model's name (default: that of the file or folder)")
+    parser.add_argument("--no-tokenizer", action="store_true",
+                        help="write no tokenizer.json (kv-run needs none, kv-generate does)")
+    return parser.parse_args(arguments)
+
+
+def open_model(path):
+    path = Path(path)
+    if path.is_dir():
+        from .hf_reader import HuggingFaceSource
+        return HuggingFaceSource(path)
+    if not path.exists():
+        raise ImportFailure(f"{path}: no such file or folder; a GGUF file or a Hugging Face "
+                            "folder is needed")
+    from .gguf_reader import GGUFSource
+    return GGUFSource(path)
+
+
+def adjusted(config, options):
+    """The configuration with the command line's choices."""
+    if options.page <= 0:
+        raise ImportFailure(f"--page {options.page}: a positive number is needed")
+    changes = {}
+    if options.max_seq is not None:
+        if not 0 < options.max_seq <= config.max_seq:
+            raise ImportFailure(f"--max-seq {options.max_seq}: {config.name} takes 1 to "
+                                f"{config.max_seq} tokens")
+        changes["max_seq"] = options.max_seq
+    if options.name:
+        changes["name"] = options.name
+    return dataclasses.replace(config, **changes)
+
+
+def run(options):
+    source = open_model(options.model)
+    config = adjusted(source.config, options)
+    check_tensors(source, config)
+    options.output.mkdir(parents=True, exist_ok=True)
+    write_text_side(options.output, source, config, options)
+    module = ModuleWriter(config, options.dtype, options.page).text()
+    (options.output / "model.mlir").write_text(module, encoding="utf-8")
+    size = write_weights(options.output / "weights.safetensors", config, source, options.dtype)
+    print(f"{config.name}: {config.architecture}, {config.layers} layers, {options.dtype}, "
+          f"{size / 1e6:.1f} MB of weights, at most {config.max_seq} tokens -> {options.output}")
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        run(options)
+    except ImportFailure as error:
+        print(f"kv-import: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"kv-import: {error.filename or options.output}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,98 @@
+"""tokenizer.json and model.json: what turns a token model into a text model."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from .errors import ImportFailure
+
+# Tokens that end an answer whatever the file says (the set that llama.cpp looks for by name).
+END_NAMES = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>")
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_text_side(folder, source, config, options):
+    """`source` is a GGUFSource or a HuggingFaceSource."""
+    from .hf_reader import HuggingFaceSource
+    of = _hugging_face if isinstance(source, HuggingFaceSource) else _gguf
+    facts = of(folder, source, options)
+    document = {"name": config.name, "architecture": config.architecture,
+                "vocab_size": config.vocab, "max_seq_len": config.max_seq,
+                "dtype": options.dtype, "page_size": options.page, **facts,
+                "sources": [{"file": Path(path).name, "sha256": sha256(path)}
+                            for path in source.files]}
+    (folder / "model.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+                                       encoding="utf-8")
+
+
+def _facts(template, bos, eos, stops, tokens, sampling):
+    return {"chat_template": template, "bos_token_id": bos, "eos_token_id": eos,
+            "bos_token": tokens(bos), "eos_token": tokens(eos),
+            "stop_token_ids": sorted({s for s in stops if s is not None}), "sampling": sampling}
+
+
+def _gguf(folder, source, options):
+    def key(name):
+        return source.value(f"tokenizer.ggml.{name}")
+
+    tokens = key("tokens") or []
+    stops = [key("eos_token_id"), key("eot_token_id"), key("eom_token_id")]
+    types = key("token_type") or []
+    stops += [i for i, token in enumerate(tokens)
+              if token in END_NAMES and i < len(types) and types[i] == 3]
+    if not options.no_tokenizer:
+        from .gguf_tokenizer import build_tokenizer
+        build_tokenizer(source).save(str(folder / "tokenizer.json"))
+    return _facts(source.value("tokenizer.chat_template"), key("bos_token_id"),
+                  key("eos_token_id"), stops,
+                  lambda i: tokens[i] if i is not None and i < len(tokens) else None, {})
+
+
+def _hugging_face(folder, source, options):
+    from tokenizers import Tokenizer
+
+    from .hf_reader import read_json
+    path = source.folder / "tokenizer.json"
+    tokenizer = None
+    if not options.no_tokenizer:
+        if not path.exists():
+            raise ImportFailure(f"{source.path}: lacks tokenizer.json; a Hugging Face folder has "
+                                "config.json, tokenizer.json and *.safetensors "
+                                "(--no-tokenizer imports the model without a tokenizer)")
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the package raises plain Exception
+            raise ImportFailure(f"{path}: not a tokenizer of the tokenizers package: {error}")
+        (folder / "tokenizer.json").write_bytes(path.read_bytes())
+    settings = read_json(source.folder / "tokenizer_config.json", wanted=False)
+    generation = read_json(source.folder / "generation_config.json", wanted=False)
+    template = settings.get("chat_template")
+    if isinstance(template, list):  # several named ones
+        template = {t.get("name"): t.get("template") for t in template}.get("default")
+    jinja = source.folder / "chat_template.jinja"
+    if jinja.exists():
+        template = jinja.read_text(encoding="utf-8")
+
+    def identity(which):
+        token = settings.get(f"{which}_token")
+        token = token.get("content") if isinstance(token, dict) else token
+        found = tokenizer.token_to_id(token) if tokenizer and token else None
+        return source.raw.get(f"{which}_token_id") if found is None else found
+
+    def listed(value):
+        return value if isinstance(value, list) else [value]
+
+    eos = listed(identity("eos"))[0]
+    stops = [eos, *listed(generation.get("eos_token_id")), *listed(source.raw.get("eos_token_id"))]
+    if tokenizer:
+        stops += [tokenizer.token_to_id(name) for name in END_NAMES]
+    sampling = {}
+    if generation.get("do_sample"):
+        sampling = {k: generation[k] for k in ("temperature", "top_k", "top_p") if k in generation}
+    return _facts(template, listed(identity("bos"))[0], eos, stops,
+                  lambda i: tokenizer.id_to_token(i) if tokenizer and i is not None else None,
+                  sampling)

@@ -1,0 +1,84 @@
+"""weights.safetensors: every weight in the layout that the generated code reads."""
+
+import json
+import math
+import struct
+
+import numpy as np
+
+from .errors import ImportFailure
+
+DTYPES = {"f32": ("F32", 4), "bf16": ("BF16", 2)}
+
+
+def round_to_bf16(values):
+    """f32 to the bits of bf16, ties to even. The caller excludes NaN."""
+    bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+    return ((bits + (0x7FFF + ((bits >> 16) & 1))) >> 16).astype(np.uint16)
+
+
+def pack_n16k(matrix):
+    """packed[n / 16][k][n % 16] = matrix[n][k]."""
+    rows, columns = matrix.shape
+    return np.ascontiguousarray(matrix.reshape(rows // 16, 16, columns).transpose(0, 2, 1))
+
+
+def unpack_n16k(packed):
+    blocks, columns, lanes = packed.shape
+    return np.ascontiguousarray(packed.transpose(0, 2, 1)).reshape(blocks * lanes, columns)
+
+
+def stored_dtype(weight, dtype):
+    """Matrices are stored as asked; norms, biases and the rope table stay f32."""
+    return dtype if weight.role in ("linear", "embedding") else "f32"
+
+
+def stored_shape(weight):
+    if not weight.packed:
+        return list(weight.shape)
+    rows, columns = weight.shape
+    return [rows // 16, columns, 16]
+
+
+def write_safetensors(path, metadata, entries, data):
+    """`entries`: name -> (dtype tag, shape, bytes), in file order; `data` gives the arrays in
+    the same order, one at a time. Returns the bytes of data."""
+    header, offset = {"__metadata__": metadata}, 0
+    for name, (tag, shape, size) in entries.items():
+        header[name] = {"dtype": tag, "shape": list(shape),
+                        "data_offsets": [offset, offset + size]}
+        offset += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % 64)  # the data start at a cache line
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)))
+        file.write(text)
+        for values in data:
+            file.write(np.ascontiguousarray(values).data)
+    return offset
+
+
+def write_weights(path, config, source, dtype):
+    """Streams one tensor after the other: only one is in memory at a time."""
+    # f32 first, so that every tensor is aligned to its element size.
+    weights = sorted(config.weights(), key=lambda w: -DTYPES[stored_dtype(w, dtype)][1])
+    metadata, entries = {"format": "kv", "model": config.name}, {}
+    for weight in weights:
+        tag, width = DTYPES[stored_dtype(weight, dtype)]
+        entries[weight.name] = (tag, stored_shape(weight), math.prod(weight.shape) * width)
+        if weight.packed:
+            metadata[f"layout.{weight.name}"] = "n16k"
+    return write_safetensors(path, metadata, entries,
+                             (_encode(weight, config, source, dtype) for weight in weights))
+
+
+def _encode(weight, config, source, dtype):
+    if weight.role == "table":
+        return config.rope.table(*weight.shape)
+    values = source.tensor(weight.name)
+    if not np.isfinite(values).all():
+        raise ImportFailure(f"{source.path}: the tensor {source.found_as(weight.name)} holds "
+                            "NaN or infinity; all weights must be finite")
+    if stored_dtype(weight, dtype) == "bf16":
+        values = round_to_bf16(values)
+    return pack_n16k(values) if weight.packed else values
