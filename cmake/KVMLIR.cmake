@@ -18,3 +18,9 @@ include(AddLLVM)
 include(AddMLIR)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 add_definitions(${LLVM_DEFINITIONS})
+
+# MLIR identifies traits and interfaces by the address of inline statics. Hidden
+# visibility would give our code copies of its own: no error, but
+# matchPattern(m_Constant()) and the like then never match.
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN OFF)

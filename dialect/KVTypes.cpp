@@ -1,4 +1,4 @@
-//===- KVTypes.cpp - The collection type ----------------------------------===//
+//===- KVTypes.cpp - Types and attributes ---------------------------------===//
 
 #include "kv/Dialect/KV.h"
 
@@ -21,6 +21,18 @@ CollectionType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "collection's element type must be f32, f16 or bf16, "
                           "not "
                        << elementType;
+  return success();
+}
+
+LogicalResult MaskAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               MaskKind kind, int64_t window) {
+  bool windowed = kind != MaskKind::None && kind != MaskKind::Causal;
+  if (windowed && window <= 0)
+    return emitError() << "mask '" << stringifyMaskKind(kind)
+                       << "' needs a positive window, not " << window;
+  if (!windowed && window != 0)
+    return emitError() << "mask '" << stringifyMaskKind(kind)
+                       << "' takes no window";
   return success();
 }
 

@@ -15,7 +15,10 @@ using namespace mlir;
 using namespace kv;
 
 static_assert((int)MaskKind::None == KV_MASK_NONE &&
-                  (int)MaskKind::Causal == KV_MASK_CAUSAL,
+                  (int)MaskKind::Causal == KV_MASK_CAUSAL &&
+                  (int)MaskKind::Sliding == KV_MASK_SLIDING &&
+                  (int)MaskKind::Chunked == KV_MASK_CHUNKED &&
+                  (int)MaskKind::SlidingNoncausal == KV_MASK_SLIDING_NONCAUSAL,
               "the dialect's masks are the ABI's");
 
 static Value layerAsI64(OpBuilder &b, Location loc, Value layer) {
@@ -76,7 +79,8 @@ struct ConvertKVToRuntime
         b, loc, op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0.0);
     Value mask = arith::ConstantIntOp::create(
         b, loc, b.getI32Type(), static_cast<int64_t>(op.getMask().getKind()));
-    Value window = arith::ConstantIntOp::create(b, loc, b.getI64Type(), 0);
+    Value window = arith::ConstantIntOp::create(b, loc, b.getI64Type(),
+                                                op.getMask().getWindow());
     // Argument 7, lse, is not asked for.
     call(b, loc, "attention", context,
          {cache.getBlocks(), cache.getCacheLengths(), cache.getLookupTable(),

@@ -10,7 +10,10 @@ include "mlir/IR/EnumAttr.td"
 // The values are those of KvMask in the ABI (checked where they are lowered).
 def KV_MaskKind : I32Enum<"MaskKind", "which keys a query sees", [
     I32EnumCase<"None", 0, "none">,
-    I32EnumCase<"Causal", 1, "causal">]> {
+    I32EnumCase<"Causal", 1, "causal">,
+    I32EnumCase<"Sliding", 2, "sliding">,
+    I32EnumCase<"Chunked", 3, "chunked">,
+    I32EnumCase<"SlidingNoncausal", 4, "sliding_noncausal">]> {
   let cppNamespace = "::kv";
 }
 
@@ -23,11 +26,20 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
   let mnemonic = "mask";
   let summary = "which keys a query sees, by absolute positions";
   let description = [{
-    With a query at position p and a key at position k: `causal` is k <= p;
-    `none` is every key of the sequence.
+    A query at position p sees the key at position k of its sequence when
+
+    | mask | sees |
+    | --- | --- |
+    | `none` | always |
+    | `causal` | k <= p |
+    | `sliding = W` | p - W < k <= p |
+    | `chunked = W` | k / W == p / W |
+    | `sliding_noncausal = W` | p - W < k |
   }];
-  let parameters = (ins EnumParameter<KV_MaskKind>:$kind);
-  let assemblyFormat = "`<` $kind `>`";
+  let parameters = (ins EnumParameter<KV_MaskKind>:$kind,
+                        DefaultValuedParameter<"int64_t", "0">:$window);
+  let assemblyFormat = "`<` $kind (`=` $window^)? `>`";
+  let genVerifyDecl = 1;
 }
 
 def KV_CollectionType : TypeDef<KV_Dialect, "Collection"> {
