@@ -275,12 +275,28 @@ private:
       return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
     };
     Value owned = b.less(key, asIndex(length));
+    Value at = asIndex(position);
+    auto notAfter = [&] {
+      return b.both(
+          owned, arith::CmpIOp::create(b, arith::CmpIPredicate::ule, key, at));
+    };
+    Value window = b.index(op.getMask().getWindow());
+    auto inWindow = [&](Value also) {
+      return b.both(also, b.less(at, b.add(key, window)));
+    };
     switch (op.getMask().getKind()) {
     case MaskKind::None:
       return owned;
     case MaskKind::Causal:
-      return b.both(owned, arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
-                                                 key, asIndex(position)));
+      return notAfter();
+    case MaskKind::Sliding:
+      return inWindow(notAfter());
+    case MaskKind::SlidingNoncausal:
+      return inWindow(owned);
+    case MaskKind::Chunked:
+      return b.both(owned, arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                 b.div(key, window),
+                                                 b.div(at, window)));
     }
     llvm_unreachable("a mask without a meaning");
   }

@@ -33,7 +33,7 @@ func.func @static_components(%b: memref<5x2x2x16x2x8xbf16>, %l: tensor<3xi32>, %
 // CHECK: kv.positions %[[KV:.*]], %[[RO:.*]] : !kv.collection<{{.*}}>, tensor<?xi32> -> tensor<?xi32>
 // CHECK: kv.store %{{.*}}, %{{.*}} into %[[KV]][%[[LAYER:.*]]] rows %[[RO]] : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv.collection<{{.*}}>, tensor<?xi32>
 // CHECK: kv.attention %{{.*}} in %[[KV]][%[[LAYER]]] rows %[[RO]] mask <causal> scale 2.500000e-01 : tensor<?x4x8xf32> in !kv.collection<{{.*}}>, tensor<?xi32> -> tensor<?x4x8xf32>
-// CHECK: kv.attention %{{.*}} mask <none> scale 1.000000e+00 softcap 3.000000e+01 {note = "x"} :
+// CHECK: kv.attention %{{.*}} mask <sliding = 4> scale 1.000000e+00 softcap 3.000000e+01 {note = "x"} :
 func.func @handle(%kv: !kv, %ro: tensor<?xi32>, %layer: index, %k: tensor<?x2x8xf32>,
     %q: tensor<?x4x8xf32>) -> (tensor<?xi32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>) {
   %p = kv.positions %kv, %ro : !kv, tensor<?xi32> -> tensor<?xi32>
@@ -41,7 +41,7 @@ func.func @handle(%kv: !kv, %ro: tensor<?xi32>, %layer: index, %k: tensor<?x2x8x
       : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 0.25
       : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
-  %o2 = kv.attention %q in %kv[%layer] rows %ro mask <none> scale 1.0 softcap 30.0 {note = "x"}
+  %o2 = kv.attention %q in %kv[%layer] rows %ro mask <sliding = 4> scale 1.0 softcap 30.0 {note = "x"}
       : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return %p, %o, %o2 : tensor<?xi32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>
 }

@@ -36,9 +36,24 @@ func.func private @f(!kv.collection<striped, f32, layers = 1, heads = 1, dim = 8
 
 // -----
 
-// expected-error @+2 {{expected ::kv::MaskKind to be one of: none, causal}}
+// expected-error @+2 {{expected ::kv::MaskKind to be one of: none, causal, sliding, chunked, sliding_noncausal}}
 // expected-error @+1 {{failed to parse}}
 func.func private @f() attributes {mask = #kv.mask<diagonal>}
+
+// -----
+
+// expected-error @+1 {{mask 'sliding' needs a positive window, not 0}}
+func.func private @f() attributes {mask = #kv.mask<sliding>}
+
+// -----
+
+// expected-error @+1 {{mask 'chunked' needs a positive window, not -4}}
+func.func private @f() attributes {mask = #kv.mask<chunked = -4>}
+
+// -----
+
+// expected-error @+1 {{mask 'causal' takes no window}}
+func.func private @f() attributes {mask = #kv.mask<causal = 4>}
 
 // -----
 

@@ -11,5 +11,9 @@ func.func private @f16(!kv.collection<paged, f16, layers = 2, heads = 8, dim = 9
 // CHECK-LABEL: func.func private @bf16(!kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)
 func.func private @bf16(!kv.collection<paged, bf16, page = 128, dim = 64, heads = 3, layers = 30>)
 
-// CHECK-LABEL: func.func private @masks() attributes {causal = #kv.mask<causal>, none = #kv.mask<none>}
-func.func private @masks() attributes {causal = #kv.mask<causal>, none = #kv.mask<none>}
+// CHECK-LABEL: func.func private @masks() attributes
+// CHECK-SAME: a = #kv.mask<none>, b = #kv.mask<causal>, c = #kv.mask<sliding = 4>
+// CHECK-SAME: d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>
+func.func private @masks() attributes {
+  a = #kv.mask<none>, b = #kv.mask<causal>, c = #kv.mask<sliding = 4>,
+  d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>}
