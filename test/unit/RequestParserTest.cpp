@@ -137,7 +137,7 @@ TEST(RequestParser, FieldsOutOfRange) {
 
 TEST(RequestParser, LongValuesAreCut) {
   std::string name(300, 'x');
-  EXPECT_LT(fault("\"logits\": \"" + name + "\"").size(), 120u);
+  EXPECT_LT(fault(concat("\"logits\": \"", name, "\"")).size(), 120u);
 }
 
 TEST(RequestParser, BadLinesFailAlone) {
@@ -219,7 +219,7 @@ TEST(AnswerWriter, StatisticsHaveEveryField) {
                             "pool_bytes",
                             "peak_rss_bytes",
                             "seconds"}) {
-    size_t found = line.find("\"" + std::string(field) + "\":", at);
+    size_t found = line.find(concat("\"", field, "\":"), at);
     ASSERT_NE(found, std::string::npos) << field;
     at = found;
   }

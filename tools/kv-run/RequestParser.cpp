@@ -128,7 +128,7 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
     if (std::ranges::find(FieldNames, name) == std::end(FieldNames)) {
       std::string known;
       for (const char *field : FieldNames)
-        known += (known.empty() ? "" : ", ") + std::string(field);
+        known += concat(known.empty() ? "" : ", ", field);
       fields.fail("unknown field ", show(json(name)), ", allowed: ", known);
     }
   if (!fields.find("tokens"))
