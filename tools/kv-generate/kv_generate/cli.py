@@ -31,7 +31,8 @@ def parse(arguments):
     parser.add_argument("--threads", type=int, metavar="N")
     parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics; - is stderr")
     parser.add_argument("--kv-run", metavar="FILE")
-    options = parser.parse_args(arguments)
+    # Prompts may stand before, between and after options.
+    options = parser.parse_intermixed_args(arguments)
     if options.chat and (options.prompt or options.raw):
         parser.error("--chat takes neither prompts nor --raw")
     if not options.chat and not options.prompt:
