@@ -1,0 +1,212 @@
+//===- BufferizationModels.cpp - One-Shot Bufferize for kv ----------------===//
+//
+// Operations read their tensors and write none of them; a result is a new
+// buffer, handed to the operation as `out`. Handles must be gone by then
+// (kv-resolve-collections): blocks are buffers already.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kv/Dialect/KV.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace kv;
+
+/// The buffers of all operands, in order.
+static FailureOr<SmallVector<Value>>
+bufferizeOperands(Operation *op, RewriterBase &rewriter,
+                  const BufferizationOptions &options,
+                  BufferizationState &state) {
+  SmallVector<Value> buffers;
+  for (Value operand : op->getOperands()) {
+    if (!isa<TensorType>(operand.getType())) {
+      buffers.push_back(operand);
+      continue;
+    }
+    FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  return buffers;
+}
+
+namespace {
+
+/// What all have in common: tensors are read, none is written or returned.
+template <typename Model, typename Op>
+struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  bool bufferizesToAllocation(Operation *op, Value) const {
+    return op->getNumResults() != 0;
+  }
+
+  /// The dynamic sizes of the result buffer.
+  LogicalResult resultSizes(Op op, OpBuilder &builder, ArrayRef<Value> buffers,
+                            SmallVectorImpl<Value> &sizes) const {
+    return success();
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    FailureOr<SmallVector<Value>> buffers =
+        bufferizeOperands(op, rewriter, options, state);
+    if (failed(buffers))
+      return failure();
+    IRMapping mapping;
+    for (auto [operand, buffer] : llvm::zip(op->getOperands(), *buffers))
+      mapping.map(operand, buffer);
+
+    Value out;
+    if (op->getNumResults() != 0) {
+      auto tensor = cast<RankedTensorType>(op->getResult(0).getType());
+      auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
+      SmallVector<Value> sizes;
+      if (failed(static_cast<const Model *>(this)->resultSizes(
+              cast<Op>(op), rewriter, *buffers, sizes)))
+        return failure();
+      FailureOr<Value> alloc =
+          options.createAlloc(rewriter, op->getLoc(), type, sizes);
+      if (failed(alloc))
+        return failure();
+      out = *alloc;
+    }
+    static_cast<const Model *>(this)->createOnBuffers(cast<Op>(op), rewriter,
+                                                      mapping, out);
+    if (out)
+      replaceOpWithBufferizedValues(rewriter, op, out);
+    else
+      rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// mapping.lookup for a range.
+SmallVector<Value> mapped(const IRMapping &mapping, ValueRange values) {
+  SmallVector<Value> result;
+  for (Value value : values)
+    result.push_back(mapping.lookup(value));
+  return result;
+}
+
+/// Dynamic sizes of a result that is shaped like an operand.
+LogicalResult sizesLike(OpBuilder &builder, Location loc, Value buffer,
+                        ShapedType result, SmallVectorImpl<Value> &sizes) {
+  for (int64_t i = 0; i < result.getRank(); ++i)
+    if (result.isDynamicDim(i))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, i));
+  return success();
+}
+
+struct StoreModel : ReadOnlyModel<StoreModel, StoreOp> {
+  void createOnBuffers(StoreOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, Value) const {
+    StoreOp::create(rewriter, op.getLoc(), mapping.lookup(op.getK()),
+                    mapping.lookup(op.getV()), mapped(mapping, op.getCache()),
+                    op.getLayer(), mapping.lookup(op.getRowOffsets()),
+                    op.getCollectionAttr());
+  }
+};
+
+struct AttentionModel : ReadOnlyModel<AttentionModel, AttentionOp> {
+  LogicalResult resultSizes(AttentionOp op, OpBuilder &builder,
+                            ArrayRef<Value> buffers,
+                            SmallVectorImpl<Value> &sizes) const {
+    return sizesLike(builder, op.getLoc(), buffers.front(),
+                     op.getResult().getType(), sizes);
+  }
+  void createOnBuffers(AttentionOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, Value out) const {
+    AttentionOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                        mapping.lookup(op.getQ()),
+                        mapped(mapping, op.getCache()), op.getLayer(),
+                        mapping.lookup(op.getRowOffsets()), out,
+                        op.getMaskAttr(), op.getScaleAttr(),
+                        op.getSoftcapAttr(), op.getCollectionAttr());
+  }
+};
+
+struct PositionsModel : ReadOnlyModel<PositionsModel, PositionsOp> {
+  /// The number of tokens is the last row offset.
+  LogicalResult resultSizes(PositionsOp op, OpBuilder &builder,
+                            ArrayRef<Value> buffers,
+                            SmallVectorImpl<Value> &sizes) const {
+    if (!op.getResult().getType().isDynamicDim(0))
+      return success();
+    Location loc = op.getLoc();
+    Value offsets = buffers[op.getCache().size()];
+    Value size = memref::DimOp::create(builder, loc, offsets, 0);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value last = arith::SubIOp::create(builder, loc, size, one);
+    Value tokens = memref::LoadOp::create(builder, loc, offsets, last);
+    sizes.push_back(arith::IndexCastUIOp::create(
+        builder, loc, builder.getIndexType(), tokens));
+    return success();
+  }
+  void createOnBuffers(PositionsOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, Value out) const {
+    PositionsOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                        mapped(mapping, op.getCache()),
+                        mapping.lookup(op.getRowOffsets()), out,
+                        op.getCollectionAttr());
+  }
+};
+
+struct RopeModel : ReadOnlyModel<RopeModel, RopeOp> {
+  LogicalResult resultSizes(RopeOp op, OpBuilder &builder,
+                            ArrayRef<Value> buffers,
+                            SmallVectorImpl<Value> &sizes) const {
+    return sizesLike(builder, op.getLoc(), buffers.front(),
+                     op.getResult().getType(), sizes);
+  }
+  void createOnBuffers(RopeOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, Value out) const {
+    RopeOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                   mapping.lookup(op.getX()), mapping.lookup(op.getPositions()),
+                   mapping.lookup(op.getFreqs()), out, op.getInterleavedAttr());
+  }
+};
+
+struct MatmulModel : ReadOnlyModel<MatmulModel, MatmulOp> {
+  LogicalResult resultSizes(MatmulOp op, OpBuilder &builder,
+                            ArrayRef<Value> buffers,
+                            SmallVectorImpl<Value> &sizes) const {
+    return sizesLike(builder, op.getLoc(), buffers.front(),
+                     op.getResult().getType(), sizes);
+  }
+  void createOnBuffers(MatmulOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, Value out) const {
+    MatmulOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                     mapping.lookup(op.getX()), mapping.lookup(op.getW()), out);
+  }
+};
+
+} // namespace
+
+void kv::registerBufferizationModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, KVDialect *) {
+    StoreOp::attachInterface<StoreModel>(*context);
+    AttentionOp::attachInterface<AttentionModel>(*context);
+    PositionsOp::attachInterface<PositionsModel>(*context);
+    RopeOp::attachInterface<RopeModel>(*context);
+    MatmulOp::attachInterface<MatmulModel>(*context);
+    context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();
+  });
+}

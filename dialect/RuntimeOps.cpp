@@ -1,0 +1,22 @@
+//===- RuntimeOps.cpp - Verifiers of the lowered form ---------------------===//
+
+#include "kv/Dialect/KV.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace kv;
+
+LogicalResult RuntimeCallOp::verify() {
+  int64_t total = getArguments().size() + getAbsent().size();
+  for (int64_t position : getAbsent())
+    if (position < 0 || position >= total)
+      return emitOpError() << "absent argument " << position << " of " << total;
+  return success();
+}
+
+LogicalResult ParallelForOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom(*this, getBodyAttr()))
+    return emitOpError() << "no function @" << getBody();
+  return success();
+}

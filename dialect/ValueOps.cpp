@@ -1,0 +1,91 @@
+//===- ValueOps.cpp - Operations that touch no cache ----------------------===//
+
+#include "OpParsing.h"
+
+using namespace mlir;
+using namespace kv;
+
+LogicalResult kv::verifyForm(Operation *op, Value operand, Value out,
+                             Value result) {
+  bool onTensors = isa<TensorType>(operand.getType());
+  if (onTensors && (out || !result))
+    return op->emitOpError("on tensors returns its result and takes no 'outs'");
+  if (!onTensors && (!out || result))
+    return op->emitOpError("on buffers writes its 'outs' and returns nothing");
+  return success();
+}
+
+LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
+                                 StringRef nameB, Type b) {
+  int64_t rowsA = cast<ShapedType>(a).getDimSize(0);
+  int64_t rowsB = cast<ShapedType>(b).getDimSize(0);
+  if (ShapedType::isDynamic(rowsA) || ShapedType::isDynamic(rowsB) ||
+      rowsA == rowsB)
+    return success();
+  return op->emitOpError() << "'" << nameA << "' has " << rowsA << " rows, '"
+                           << nameB << "' has " << rowsB;
+}
+
+Type kv::formType(Value out, Value result) {
+  return (out ? out : result).getType();
+}
+
+ParseResult kv::parseValueTypes(OpAsmParser &parser, Type &x, Type &positions,
+                                Type &freqs, Type &out, Type &result) {
+  if (parser.parseType(x) || parser.parseComma() ||
+      parser.parseType(positions) || parser.parseComma() ||
+      parser.parseType(freqs))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("outs")))
+    return parser.parseType(out);
+  result = x;
+  return success();
+}
+
+void kv::printValueTypes(OpAsmPrinter &p, Operation *op, Type x,
+                         Type positions, Type freqs, Type out, Type result) {
+  p << x << ", " << positions << ", " << freqs;
+  if (out)
+    p << " outs " << out;
+}
+
+LogicalResult RopeOp::verify() {
+  if (failed(verifyForm(*this, getX(), getOut(), getResult())) ||
+      failed(verifySameRows(*this, "x", getX().getType(), "positions",
+                            getPositions().getType())))
+    return failure();
+  Type out = formType(getOut(), getResult());
+  if (failed(verifyCompatibleShape(out, getX().getType())) ||
+      getElementTypeOrSelf(out) != getElementTypeOrSelf(getX()))
+    return emitOpError() << "result must be like x, " << getX().getType()
+                         << ", not " << out;
+  int64_t width = cast<ShapedType>(getFreqs().getType()).getDimSize(1);
+  int64_t dim = cast<ShapedType>(getX().getType()).getDimSize(2);
+  if (ShapedType::isDynamic(width) || ShapedType::isDynamic(dim))
+    return emitOpError("the head dimension and the width of freqs must be "
+                       "static");
+  if (width % 2 != 0 || width > dim)
+    return emitOpError() << "freqs must hold pairs for at most the head "
+                            "dimension "
+                         << dim << ", not " << width << " numbers";
+  return success();
+}
+
+LogicalResult MatmulOp::verify() {
+  if (failed(verifyForm(*this, getX(), getOut(), getResult())))
+    return failure();
+  auto x = cast<ShapedType>(getX().getType());
+  auto w = cast<ShapedType>(getW().getType());
+  auto out = cast<ShapedType>(formType(getOut(), getResult()));
+  if (w.getNumDynamicDims() || w.getDimSize(2) != kPackedRows)
+    return emitOpError() << "weight must be a static [N / " << kPackedRows
+                         << ", K, " << kPackedRows << "], not " << w;
+  if (x.getDimSize(1) != w.getDimSize(1))
+    return emitOpError() << "x has " << x.getDimSize(1)
+                         << " columns, the weight takes " << w.getDimSize(1);
+  if (out.getDimSize(1) != w.getDimSize(0) * kPackedRows)
+    return emitOpError() << "result must have "
+                         << w.getDimSize(0) * kPackedRows << " columns, not "
+                         << out.getDimSize(1);
+  return verifySameRows(*this, "x", x, "result", out);
+}

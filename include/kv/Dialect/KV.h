@@ -1,0 +1,47 @@
+//===- KV.h - The kv dialect ------------------------------------*- C++ -*-===//
+//
+// Types, attributes, operations and interfaces of the kv dialect, and the
+// registration of its external models.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_DIALECT_KV_H
+#define KV_DIALECT_KV_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "kv/Dialect/KVDialect.h.inc"
+#include "kv/Dialect/KVEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "kv/Dialect/KVAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "kv/Dialect/KVTypes.h.inc"
+
+#include "kv/Dialect/KVInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "kv/Dialect/KVOps.h.inc"
+
+namespace kv {
+
+/// Output rows of a weight that the layout "n16k" interleaves.
+constexpr int64_t kPackedRows = 16;
+
+/// Teaches One-Shot Bufferize the operations that live on tensors.
+void registerBufferizationModels(mlir::DialectRegistry &registry);
+
+/// Lowers the operations of KVRuntimeOps.td in convert-to-llvm.
+void registerConvertToLLVMModel(mlir::DialectRegistry &registry);
+
+/// The dialect and all of its external models.
+void registerKVDialect(mlir::DialectRegistry &registry);
+
+} // namespace kv
+
+#endif // KV_DIALECT_KV_H

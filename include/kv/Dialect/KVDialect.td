@@ -1,0 +1,48 @@
+//===- KVDialect.td - The kv dialect -----------------------*- tablegen -*-===//
+
+#ifndef KV_DIALECT_KVDIALECT_TD
+#define KV_DIALECT_KVDIALECT_TD
+
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/OpBase.td"
+
+def KV_Dialect : Dialect {
+  let name = "kv";
+  let cppNamespace = "::kv";
+  let summary = "KV caches of language models as opaque collections";
+  let description = [{
+    A graph takes a cache as a value of type `!kv.collection`: one step's
+    non-owning view for a batch of sequences. Operations store this step's
+    keys and values into it and attend over it; the cache itself belongs to a
+    manager outside the graph, and no pass can copy or free it.
+
+    Before bufferization `kv-resolve-collections` replaces every handle by its
+    components (blocks, cache lengths, lookup table, max lengths), and the
+    operations carry those themselves.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Unit attribute of a function that becomes an entry of the artifact.
+    static llvm::StringRef getEntryAttrName() { return "kv.entry"; }
+    /// String attribute of an argument that is a weight: its tensor's name.
+    static llvm::StringRef getWeightAttrName() { return "kv.weight"; }
+    /// String attribute of a weight argument: its layout if not row-major.
+    static llvm::StringRef getLayoutAttrName() { return "kv.layout"; }
+    /// String attribute of an argument or result: its name.
+    static llvm::StringRef getNameAttrName() { return "kv.name"; }
+    /// Array attribute of an argument or result: one name a dynamic dimension.
+    static llvm::StringRef getDimsAttrName() { return "kv.dims"; }
+    /// String attribute of an argument that is a component of a collection.
+    static llvm::StringRef getComponentAttrName() { return "kv.component"; }
+    /// Type attribute beside kv.component: the collection's type.
+    static llvm::StringRef getCollectionAttrName() { return "kv.collection"; }
+    /// Dictionary attribute of a module: the model's facts, passed on to the
+    /// manifest as they are.
+    static llvm::StringRef getModelAttrName() { return "kv.model"; }
+  }];
+}
+
+#endif // KV_DIALECT_KVDIALECT_TD

@@ -1,0 +1,41 @@
+//===- KVInterfaces.td - What all cache operations share ---*- tablegen -*-===//
+
+#ifndef KV_DIALECT_KVINTERFACES_TD
+#define KV_DIALECT_KVINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
+  let cppNamespace = "::kv";
+  let description = [{
+    An operation on a collection. It names its cache either by a handle, or,
+    once resolved, by the collection's components in the order of kv.fetch.
+  }];
+  let methods = [
+    InterfaceMethod<"The collection's type, handle or not.",
+      "::kv::CollectionType", "getCollectionType">,
+    InterfaceMethod<"The handle, or the components.",
+      "::mlir::OperandRange", "getCacheOperands">,
+    InterfaceMethod<"Replaces the handle by its components.",
+      "void", "setComponents", (ins "::mlir::ValueRange":$components,
+                                    "::kv::CollectionType":$type)>,
+    InterfaceMethod<"Whether the operation writes the cache.",
+      "bool", "writesCache">,
+    InterfaceMethod<"Whether the operation reads the cache's contents.",
+      "bool", "readsCache">
+  ];
+  let extraSharedClassDeclaration = [{
+    /// Whether the cache is named by its components.
+    bool isResolved() {
+      return !::llvm::isa<::kv::CollectionType>(
+          $_op.getCacheOperands().front().getType());
+    }
+    /// The blocks; only when resolved.
+    ::mlir::Value getBlocks() { return $_op.getCacheOperands()[0]; }
+    ::mlir::Value getCacheLengths() { return $_op.getCacheOperands()[1]; }
+    ::mlir::Value getLookupTable() { return $_op.getCacheOperands()[2]; }
+    ::mlir::Value getMaxLengths() { return $_op.getCacheOperands()[3]; }
+  }];
+}
+
+#endif // KV_DIALECT_KVINTERFACES_TD

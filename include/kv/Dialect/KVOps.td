@@ -1,0 +1,209 @@
+//===- KVOps.td - Operations of the kv dialect -------------*- tablegen -*-===//
+//
+// Every operation has two forms. On tensors it returns its result; after
+// bufferization the result is the buffer operand `out` and the operation
+// returns nothing. Effects are computed from the operands, never static: an
+// operation that kept its tensor effects after bufferization would be deleted.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_DIALECT_KVOPS_TD
+#define KV_DIALECT_KVOPS_TD
+
+include "kv/Dialect/KVTypes.td"
+include "kv/Dialect/KVInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class KV_Op<string mnemonic, list<Trait> traits = []>
+    : Op<KV_Dialect, mnemonic, traits>;
+
+// A tensor, or a buffer after bufferization.
+class KV_ShapedOf<list<Type> elements, list<int> ranks> :
+    AnyTypeOf<[TensorRankOf<elements, ranks>, MemRefRankOf<elements, ranks>]>;
+
+def KV_Float : AnyTypeOf<[F32, BF16, F16]>;
+def KV_Rows : KV_ShapedOf<[KV_Float], [3]>;
+def KV_I32Vector : KV_ShapedOf<[I32], [1]>;
+def KV_Blocks : MemRefRankOf<[AnyType], [6]>;
+def KV_CacheOperand : AnyTypeOf<[KV_CollectionType, KV_Blocks,
+                                 KV_ShapedOf<[I32], [1, 2]>]>;
+
+// An operation on one collection.
+class KV_CacheOp<string mnemonic, list<Trait> traits = []>
+    : KV_Op<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<KV_CacheOpInterface>])> {
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+def KV_FetchOp : KV_Op<"fetch", [Pure]> {
+  let summary = "builds the view of a cache for this step's batch";
+  let description = [{
+    Owns nothing and touches nothing. The components are the runtime inputs of
+    the collection's type.
+
+    ```mlir
+    %kv = kv.fetch %blocks, %cache_lengths, %lookup_table, %max_lengths
+        : memref<?x2x2x16x1x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>
+       -> !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+    ```
+  }];
+  let arguments = (ins KV_Blocks:$blocks, KV_I32Vector:$cache_lengths,
+                       KV_ShapedOf<[I32], [2]>:$lookup_table,
+                       KV_ShapedOf<[I32], [2]>:$max_lengths);
+  let results = (outs KV_CollectionType:$collection);
+  let assemblyFormat = [{
+    $blocks `,` $cache_lengths `,` $lookup_table `,` $max_lengths attr-dict
+    `:` qualified(type(operands)) `->` qualified(type($collection))
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def KV_UnpackOp : KV_Op<"unpack", [Pure]> {
+  let summary = "opens the view: a collection's components";
+  let description = [{
+    The inverse of `kv.fetch`, and folds with it. The components other than
+    the blocks must not be written.
+
+    ```mlir
+    %b, %l, %t, %m = kv.unpack %kv : !kv.collection<...>
+        -> memref<?x2x2x16x1x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>
+    ```
+  }];
+  let arguments = (ins KV_CollectionType:$collection);
+  let results = (outs KV_Blocks:$blocks, 1DTensorOf<[I32]>:$cache_lengths,
+                      2DTensorOf<[I32]>:$lookup_table,
+                      2DTensorOf<[I32]>:$max_lengths);
+  let assemblyFormat = [{
+    $collection attr-dict `:` qualified(type($collection)) `->`
+    type($blocks) `,` type($cache_lengths) `,` type($lookup_table) `,`
+    type($max_lengths)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations on the cache
+//===----------------------------------------------------------------------===//
+
+def KV_PositionsOp : KV_CacheOp<"positions", [AttrSizedOperandSegments]> {
+  let summary = "the absolute positions of this step's tokens";
+  let description = [{
+    Token `t` of sequence `b` lies at `cache_lengths[b] + t - row_offsets[b]`.
+    The result has `row_offsets[B]` elements.
+  }];
+  let arguments = (ins Variadic<KV_CacheOperand>:$cache,
+                       KV_I32Vector:$row_offsets,
+                       Optional<MemRefRankOf<[I32], [1]>>:$out,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let results = (outs Optional<1DTensorOf<[I32]>>:$result);
+  let assemblyFormat = [{
+    custom<Cache>($cache) `,` $row_offsets (`outs` `(` $out^ `)`)? attr-dict `:`
+    custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
+    (`outs` type($out)^)? (`->` type($result)^)?
+  }];
+}
+
+def KV_StoreOp : KV_CacheOp<"store"> {
+  let summary = "writes this step's keys and values of one layer";
+  let description = [{
+    `k` and `v` are `[T, heads, dim]`: ragged rows, sequence `b` owns
+    `row_offsets[b] .. row_offsets[b + 1]`. Row t lands at its position's slot of
+    its sequence's page. Elements are rounded to the collection's type, to
+    nearest even.
+  }];
+  let arguments = (ins KV_Rows:$k, KV_Rows:$v,
+                       Variadic<KV_CacheOperand>:$cache, Index:$layer,
+                       KV_I32Vector:$row_offsets,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let assemblyFormat = [{
+    $k `,` $v `into` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
+    attr-dict `:` type($k) `,` type($v) `into`
+    custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
+  }];
+}
+
+def KV_AttentionOp : KV_CacheOp<"attention", [AttrSizedOperandSegments]> {
+  let summary = "attention of ragged query rows over one layer of a cache";
+  let description = [{
+    `q` is `[T, Hq, dim]` with Hq a multiple of the collection's heads (GQA):
+    query head h reads KV head `h / (Hq / heads)`. For each row
+    `out = softmax(scale * q . K) . V` over the keys of its sequence (cached
+    ones and this step's, which must be stored before) that the mask shows, by
+    absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
+    Sums accumulate in f32 or better; a row that sees nothing gives 0.
+    Prefill and decode rows may stand in one batch.
+  }];
+  let arguments = (ins KV_Rows:$q, Variadic<KV_CacheOperand>:$cache,
+                       Index:$layer, KV_I32Vector:$row_offsets,
+                       Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
+                       KV_MaskAttr:$mask, F64Attr:$scale,
+                       OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result);
+  let assemblyFormat = [{
+    $q `in` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
+    (`outs` `(` $out^ `)`)? `mask` $mask `scale` $scale (`softcap` $softcap^)?
+    attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
+    type($row_offsets) (`outs` type($out)^)? (`->` type($result)^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Pure operations
+//===----------------------------------------------------------------------===//
+
+class KV_ValueOp<string mnemonic, list<Trait> traits = []>
+    : KV_Op<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
+  let hasVerifier = 1;
+}
+
+def KV_RopeOp : KV_ValueOp<"rope"> {
+  let summary = "rotates rows by their positions";
+  let description = [{
+    `x` is `[T, H, D]`, `positions` i32 `[T]`, row p of `freqs` `[max, W]` (W even,
+    W <= D) holds the pairs (cos, sin) of the W / 2 angles of position p. The first
+    W elements of each head are rotated: element i with i + W / 2, or, when
+    `interleaved`, 2i with 2i + 1. The rest passes through. A position outside
+    `freqs` is an error at run time.
+  }];
+  let arguments = (ins KV_Rows:$x, KV_I32Vector:$positions,
+                       KV_ShapedOf<[F32], [2]>:$freqs,
+                       Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
+                       UnitAttr:$interleaved);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result);
+  let assemblyFormat = [{
+    $x `,` $positions `,` $freqs (`outs` `(` $out^ `)`)? (`interleaved` $interleaved^)?
+    attr-dict `:`
+    custom<ValueTypes>(type($x), type($positions), type($freqs), type($out),
+                       type($result))
+  }];
+}
+
+def KV_MatmulOp : KV_ValueOp<"matmul"> {
+  let summary = "rows times a packed weight";
+  let description = [{
+    `out[t, n] = sum over k of x[t, k] * w[n / 16, k, n % 16]` with `x` f32 `[T, K]`
+    and `w` `[N / 16, K, 16]` (the layout `n16k`), f32 or bf16. The sum starts at 0 and is one
+    chain of fused multiply-adds in f32 with k ascending, whatever T, the
+    threads and the machine: a row's bits depend on nothing but the row.
+    Made by `kv-pack-weights`.
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [2]>:$x,
+                       KV_ShapedOf<[F32, BF16], [3]>:$w,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out);
+  let results = (outs Optional<TensorRankOf<[F32], [2]>>:$result);
+  let assemblyFormat = [{
+    $x `,` $w (`outs` `(` $out^ `)`)? attr-dict `:` type($x) `,` type($w)
+    (`outs` type($out)^)? (`->` type($result)^)?
+  }];
+}
+
+#endif // KV_DIALECT_KVOPS_TD

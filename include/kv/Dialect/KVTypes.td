@@ -1,0 +1,72 @@
+//===- KVTypes.td - Types and attributes of the kv dialect -*- tablegen -*-===//
+
+#ifndef KV_DIALECT_KVTYPES_TD
+#define KV_DIALECT_KVTYPES_TD
+
+include "kv/Dialect/KVDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+// The values are those of KvMask in the ABI (checked where they are lowered).
+def KV_MaskKind : I32Enum<"MaskKind", "which keys a query sees", [
+    I32EnumCase<"None", 0, "none">,
+    I32EnumCase<"Causal", 1, "causal">]> {
+  let cppNamespace = "::kv";
+}
+
+def KV_Strategy : I32Enum<"Strategy", "how a cache is laid out", [
+    I32EnumCase<"Paged", 0, "paged">]> {
+  let cppNamespace = "::kv";
+}
+
+def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
+  let mnemonic = "mask";
+  let summary = "which keys a query sees, by absolute positions";
+  let description = [{
+    With a query at position p and a key at position k: `causal` is k <= p;
+    `none` is every key of the sequence.
+  }];
+  let parameters = (ins EnumParameter<KV_MaskKind>:$kind);
+  let assemblyFormat = "`<` $kind `>`";
+}
+
+def KV_CollectionType : TypeDef<KV_Dialect, "Collection"> {
+  let mnemonic = "collection";
+  let summary = "one step's non-owning view of a KV cache for a batch";
+  let description = [{
+    ```mlir
+    !kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>
+    ```
+    The only source of the cache's geometry: the manifest, and through it the
+    manager, is derived from it. `heads` counts KV heads per device, `dim` is
+    the head dimension, `page` the tokens of a page.
+
+    Runtime inputs (P usable pages, B sequences):
+
+    | component | type |
+    | --- | --- |
+    | blocks | memref `[P + 1, 2, layers, page, heads, dim]`, mutable |
+    | cache_lengths | tensor i32 `[B]`: tokens already cached |
+    | lookup_table | tensor i32 `[B, pitch]`: page ids |
+    | max_lengths | tensor i32 `[steps, 2]`, host |
+  }];
+  let parameters = (ins
+    EnumParameter<KV_Strategy>:$strategy,
+    "::mlir::Type":$elementType,
+    "int64_t":$layers,
+    "int64_t":$heads,
+    "int64_t":$dim,
+    "int64_t":$page);
+  let assemblyFormat = [{
+    `<` $strategy `,` $elementType `,` struct($layers, $heads, $dim, $page) `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The types of the runtime inputs, in the order of kv.fetch's operands.
+    llvm::SmallVector<::mlir::Type> getComponentTypes();
+    /// Their names in the same order: "blocks", "cache_lengths", ...
+    static llvm::ArrayRef<llvm::StringRef> getComponentNames();
+  }];
+}
+
+#endif // KV_DIALECT_KVTYPES_TD

@@ -1,0 +1,48 @@
+//===- Passes.h - Passes and pipelines of kv-mlir ---------------*- C++ -*-===//
+
+#ifndef KV_PASSES_PASSES_H
+#define KV_PASSES_PASSES_H
+
+#include "kv/Dialect/KV.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace kv {
+
+#define GEN_PASS_DECL
+#include "kv/Passes/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "kv/Passes/Passes.h.inc"
+
+/// Options of the pipelines that end in the LLVM dialect.
+struct CPUPipelineOptions
+    : public mlir::PassPipelineOptions<CPUPipelineOptions> {
+  Option<std::string> mcpu{
+      *this, "mcpu",
+      llvm::cl::desc("x86-64 level: x86-64-v3, x86-64-v4 or native"),
+      llvm::cl::init("native")};
+};
+
+/// kv-cpu: the module to the LLVM dialect, for the CPU.
+void buildCPUPipeline(mlir::OpPassManager &pm,
+                      const CPUPipelineOptions &options);
+
+/// kv-reference: the same, with every kv operation decomposed and nothing
+/// packed or tiled: the meaning of a module, slowly.
+void buildReferencePipeline(mlir::OpPassManager &pm);
+
+/// Registers kv-cpu and kv-reference by name.
+void registerPipelines();
+
+/// "native" as the highest level of this machine; other names as they are.
+/// Empty when `mcpu` is none of the allowed names.
+std::string resolveCPULevel(llvm::StringRef mcpu);
+
+} // namespace kv
+
+#endif // KV_PASSES_PASSES_H

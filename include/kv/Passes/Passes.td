@@ -1,0 +1,142 @@
+//===- Passes.td - Passes of kv-mlir -----------------------*- tablegen -*-===//
+
+#ifndef KV_PASSES_PASSES_TD
+#define KV_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
+  let summary = "entry arguments that are collections become their components";
+  let description = [{
+    Each collection argument of an entry becomes the runtime inputs of its
+    type (blocks, cache_lengths, lookup_table, max_lengths), named
+    `<name>.<component>`, and a `kv.fetch` at the top of the body. The other
+    arguments keep their attributes.
+  }];
+  let dependentDialects = ["::kv::KVDialect"];
+}
+
+def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
+  let summary = "handles are replaced by their components everywhere";
+  let description = [{
+    A 1:N conversion through functions, calls, returns and scf. Afterwards no
+    value is a handle and the operations carry the components. Must run before
+    bufferization: a tensor hidden behind a handle would be analysed wrongly.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "weights of matrix multiplications get the layout n16k";
+  let description = [{
+    A weight `[N, K]` with N a multiple of 16 whose every use (through calls) is
+    the transposed right-hand side of a `linalg.matmul` that starts at zero, or a
+    gather of elements, becomes `[N / 16, K, 16]`; the multiplications become
+    `kv.matmul`. The argument gets `kv.layout = "n16k"`.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numPacked", "packed-weights", "entry weights packed">
+  ];
+}
+
+def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
+  let summary = "kv operations become upstream operations on their components";
+  let description = [{
+    The plain meaning of each operation, in linalg, tensor, scf and arith. Runs
+    on resolved operations on tensors.
+  }];
+  let options = [
+    ListOption<"ops", "ops", "std::string",
+               "operations to decompose, e.g. positions,rope (default: all)">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {
+  let summary = "entries get the C interface of the artifact";
+  let description = [{
+    For an entry @f, makes `@kv_entry_f(context, args, count) -> i32`, which
+    checks the arguments and calls the body, and turns @f into that body: its
+    arguments are read from `args`, its results are written into the caller's
+    buffers, which follow them. The interface is recorded in the attribute
+    `kv.interface`. Runs on resolved entries, before bufferization.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+def KVOutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "each distinct computation on buffers becomes one function";
+  let description = [{
+    Every linalg operation and `kv.matmul` on buffers moves into a private
+    function with the attribute `kv.kernel`; equal ones share it. Code size and
+    compile time then grow with distinct shapes, not with layers.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let statistics = [
+    Statistic<"numOutlined", "outlined", "operations outlined">,
+    Statistic<"numKernels", "kernels", "distinct kernels">
+  ];
+}
+
+def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
+  let summary = "kernels become tiled loops and vector code";
+  let description = [{
+    `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
+    outputs, with explicit fma and one k order. Other linalg operations become
+    loops. The outer loop of each is an `scf.forall` with the attribute
+    `kv.grain`, the least iterations worth a thread.
+  }];
+  let options = [
+    Option<"rows", "rows", "int64_t", "12", "rows of a register tile">,
+    Option<"blocks", "blocks", "int64_t", "2",
+           "blocks of 16 outputs of a register tile">
+  ];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
+}
+
+def KVExpandMath : Pass<"kv-expand-math"> {
+  let summary = "math functions become arithmetic";
+  let description = [{
+    An artifact calls no mathematics library: exp and tanh become polynomials
+    (upstream's), rsqrt a division by a square root.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def KVThreadContext : Pass<"kv-thread-context", "::mlir::ModuleOp"> {
+  let summary = "private functions get the context; temporaries go to the arena";
+  let description = [{
+    Every function but an entry gets the KvContext as its first argument.
+    `memref.alloc` becomes `kv.arena_alloc`; a function gives back what it
+    took when it returns, moving down the buffers that it returns.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def KVOutlineParallel : Pass<"kv-outline-parallel", "::mlir::ModuleOp"> {
+  let summary = "bodies of scf.forall become functions and one runtime call";
+  let dependentDialects = ["::kv::KVDialect", "::mlir::func::FuncDialect",
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "operations on caches become runtime calls";
+  let description = [{
+    `kv.store` and `kv.attention` on buffers become `kv.runtime_call`s named in
+    kv/ABI/Symbols.def. Runs after `kv-thread-context`.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif // KV_PASSES_PASSES_TD

@@ -1,0 +1,59 @@
+//===- ExecutionContext.h - The runtime side of KvContext --------*- C++
+//-*-===//
+
+#ifndef KV_RUNTIME_EXECUTIONCONTEXT_H
+#define KV_RUNTIME_EXECUTIONCONTEXT_H
+
+#include "kv/Runtime/Arena.h"
+#include "kv/Runtime/Error.h"
+#include "kv/Runtime/ThreadPool.h"
+
+#include <memory>
+#include <span>
+
+namespace kv {
+
+/// What an entry runs in: the KvContext that it gets, the arena, the executor
+/// and the error slot. One thread at a time. Not movable: generated code holds
+/// its address while it runs.
+class ExecutionContext {
+public:
+  static constexpr size_t DefaultArenaBytes = size_t(64) << 30;
+
+  /// `executor` must outlive the context.
+  static Expected<std::unique_ptr<ExecutionContext>>
+  create(Executor &executor, size_t arenaBytes = DefaultArenaBytes);
+  ~ExecutionContext();
+  ExecutionContext(const ExecutionContext &) = delete;
+  ExecutionContext &operator=(const ExecutionContext &) = delete;
+
+  /// Clears the error slot and the arena, calls the entry, and turns its
+  /// status into a value. When the arena is exhausted the entry is left in
+  /// the middle: generated code could not go on without the memory.
+  Expected<void> call(KvEntry entry, std::span<const KvTensorView> args);
+
+  KvContext *abi();
+  Arena &arena();
+  Executor &executor();
+
+  /// Records an error unless one is recorded already. Any thread.
+  void recordError(KvStatus status, std::string_view message);
+  /// The recorded error, if any.
+  Expected<void> result() const;
+  /// Forgets the error and empties the arena.
+  void reset();
+
+  /// The function table that every context's `functions` points to.
+  static const KvFunctionTable &functions();
+
+  /// The runtime's own.
+  struct State;
+
+private:
+  explicit ExecutionContext(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_EXECUTIONCONTEXT_H

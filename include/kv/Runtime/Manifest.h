@@ -1,0 +1,114 @@
+//===- Manifest.h - What an artifact says of itself --------------*- C++
+//-*-===//
+//
+// docs/artifact.md, section Manifest, as structs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_MANIFEST_H
+#define KV_RUNTIME_MANIFEST_H
+
+#include "kv/Runtime/DType.h"
+#include "kv/Runtime/Error.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace kv {
+
+enum class ArgumentKind {
+  Input,
+  Weight,
+  Blocks,
+  CacheLengths,
+  LookupTable,
+  MaxLengths,
+  Scales,
+  Output
+};
+
+/// "kv.blocks", as the manifest spells it.
+std::string_view argumentKindName(ArgumentKind kind);
+
+/// A size, or the name of a dimension symbol; equal names in one entry are
+/// equal sizes.
+struct Dimension {
+  int64_t size = 0;
+  std::string symbol; // empty for a static size
+
+  bool isStatic() const { return symbol.empty(); }
+  bool operator==(const Dimension &) const = default;
+};
+
+/// One argument of an entry, as it is passed.
+struct Argument {
+  std::string name;
+  ArgumentKind kind = ArgumentKind::Input;
+  DType dtype = DType::F32;
+  std::vector<Dimension> shape;
+  std::string collection;           // of a kv.* argument
+  std::string layout = "row_major"; // of a weight: row_major or n16k
+  bool host = false;                // read by the host
+};
+
+struct Entry {
+  std::string name;
+  std::string symbol;
+  std::vector<Argument> inputs;
+  std::vector<Argument> outputs;
+
+  /// Null if there is none.
+  const Argument *findInput(std::string_view name) const;
+  const Argument *findInput(ArgumentKind kind,
+                            std::string_view collection) const;
+  const Argument *findOutput(std::string_view name) const;
+};
+
+/// The geometry of one cache.
+struct Collection {
+  std::string name;
+  std::string strategy; // paged
+  DType dtype = DType::BF16;
+  int64_t layers = 0;
+  int64_t heads = 0;
+  int64_t dim = 0;
+  int64_t page = 0;   // tokens a page
+  std::string layout; // nhd
+};
+
+/// The module's kv.model attribute. Sizes are 0 where it does not say.
+struct ModelInfo {
+  std::string name;
+  std::string architecture;
+  int64_t vocabSize = 0;
+  int64_t maxSeqLen = 0;
+  std::string json; // the whole object, for fields that are not above
+};
+
+struct Manifest {
+  int64_t abiVersion = 0;
+  std::string producer;
+  std::string targetKind;
+  std::string targetTriple;
+  std::string targetCpu;
+  ModelInfo model;
+  std::vector<Collection> collections;
+  std::vector<Entry> entries;
+
+  const Entry *findEntry(std::string_view name) const;
+  const Collection *findCollection(std::string_view name) const;
+
+  /// Reads the JSON text. `source` is what messages call it. Errors name the
+  /// field, what it holds and what is allowed; another ABI version is the
+  /// first thing to be refused.
+  static Expected<Manifest> parse(std::string_view json,
+                                  std::string_view source);
+
+  /// Reads the section .kv.manifest of an ELF file without loading it. Any
+  /// file is safe to give.
+  static Expected<Manifest> readFile(const std::filesystem::path &artifact);
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_MANIFEST_H

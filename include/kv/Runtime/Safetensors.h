@@ -1,0 +1,48 @@
+//===- Safetensors.h - Weights files, mapped ---------------------*- C++
+//-*-===//
+
+#ifndef KV_RUNTIME_SAFETENSORS_H
+#define KV_RUNTIME_SAFETENSORS_H
+
+#include "kv/Runtime/DType.h"
+#include "kv/Runtime/Error.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kv {
+
+/// A safetensors file, mapped read-only. Copies share the mapping.
+class SafetensorsFile {
+public:
+  struct Tensor {
+    std::string name;
+    std::string fileDType;      // as the file spells it: "BF16"
+    std::optional<DType> dtype; // empty for types that kv-mlir does not know
+    std::vector<int64_t> shape;
+    const void *data = nullptr; // may be aligned to one byte only
+    size_t bytes = 0;
+  };
+
+  /// Every offset is checked; any file is safe to give.
+  static Expected<SafetensorsFile> open(const std::filesystem::path &path);
+
+  /// Sorted by name.
+  std::span<const Tensor> tensors() const;
+  /// Null if there is none.
+  const Tensor *find(std::string_view name) const;
+  /// The value of `key` in __metadata__; null if there is none.
+  const std::string *metadata(std::string_view key) const;
+  const std::filesystem::path &path() const;
+
+private:
+  struct State;
+  std::shared_ptr<const State> state;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_SAFETENSORS_H

@@ -1,0 +1,34 @@
+//===- ModelRunner.h - One step of a text-generation model ------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_SERVING_MODELRUNNER_H
+#define KV_RUNTIME_SERVING_MODELRUNNER_H
+
+#include "kv/Runtime/PagedKVCacheManager.h"
+
+#include <span>
+
+namespace kv {
+
+/// The inputs of one ragged batch. Sequence b owns the tokens
+/// rowOffsets[b] .. rowOffsets[b + 1].
+struct ModelStep {
+  std::span<const int32_t> tokens;     // [T]
+  std::span<const int32_t> rowOffsets; // [B + 1]
+  std::span<const int32_t> logitRows;  // [R]: rows of `tokens`, may be empty
+  RaggedKVCacheInputs kv;
+};
+
+/// What executes steps: an artifact's entry, or a test's function.
+class ModelRunner {
+public:
+  virtual ~ModelRunner() = default;
+
+  virtual int64_t vocabSize() const = 0;
+
+  /// Runs the step. Returns logits [R, vocabSize], valid until the next call.
+  virtual Expected<std::span<const float>> run(const ModelStep &step) = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_SERVING_MODELRUNNER_H

@@ -1,0 +1,69 @@
+//===- TextGenerator.h - Requests in, tokens out ----------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_SERVING_TEXTGENERATOR_H
+#define KV_RUNTIME_SERVING_TEXTGENERATOR_H
+
+#include "kv/Runtime/Serving/ModelRunner.h"
+#include "kv/Runtime/Serving/Scheduler.h"
+
+#include <unordered_set>
+
+namespace kv {
+
+/// XXH3-64 of the bytes of a row of logits.
+uint64_t digestLogits(std::span<const float> row);
+
+/// Serves requests: schedule, execute, sample, commit, answer, step by step.
+class TextGenerator {
+public:
+  struct Options {
+    Scheduler::Options scheduler = {};
+    int64_t maxSeqLen = 0; // tokens of one request that the model takes
+  };
+
+  /// All three must outlive the generator.
+  TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
+                GenerationSink &sink, const Options &options);
+
+  /// Serves until all are answered. Requests join in the order of their
+  /// arrival steps, and in the given order within one. Whatever goes wrong is
+  /// an answer: one failed() for each request that it concerns.
+  GenerationStatistics run(std::span<const GenerationRequest> requests);
+
+private:
+  using Answer = std::unique_ptr<ActiveRequest>;
+
+  void arrive(const GenerationRequest &request);
+  void step();
+  /// Samples from, and gives out, the logits of one request's `rows` of the
+  /// step's tokens, of which the first is `firstToken`. False if it failed.
+  bool consume(ActiveRequest &request, std::span<const int32_t> rows,
+               int32_t firstToken, std::span<const float> logits);
+  void fail(ActiveRequest &request, std::string_view message);
+  void fail(const GenerationRequest &request, std::string_view message);
+  void finish(ActiveRequest &request, FinishReason reason);
+  void forget(ActiveRequest &request);
+  bool wantsToken(const ActiveRequest &request) const {
+    return static_cast<int64_t>(request.tokens.size()) < request.maxTokens;
+  }
+
+  ModelRunner &runner;
+  PagedKVCacheManager &manager;
+  GenerationSink &sink;
+  Options options;
+  Scheduler scheduler;
+  Sampler sampler;
+  GenerationStatistics statistics;
+  std::vector<Answer> active; // by arrival
+  std::unordered_set<std::string_view> runningIds;
+  RequestId nextId = 0;
+
+  // The step's inputs; kept to be filled again.
+  std::vector<int32_t> tokens, rowOffsets, logitRows;
+  std::vector<const TextGenerationContext *> contexts;
+  std::vector<ActiveRequest *> current;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_SERVING_TEXTGENERATOR_H

@@ -1,0 +1,81 @@
+//===- TextGenerationContext.h - A request as managers see it ---*- C++ -*-===//
+
+#ifndef KV_RUNTIME_TEXTGENERATIONCONTEXT_H
+#define KV_RUNTIME_TEXTGENERATIONCONTEXT_H
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <span>
+
+namespace kv {
+
+/// Chosen by the caller, unique among the requests that a manager tracks.
+using RequestId = uint64_t;
+
+/// A request's tokens and how far they have been processed. The caller owns
+/// the tokens; a context only looks at them, and update() shows it the longer
+/// list after each step.
+///
+///   0 .. processed               keys and values stand in the cache
+///   processed .. + active        what the next step computes
+///   .. tokens.size()             later chunks
+class TextGenerationContext {
+public:
+  TextGenerationContext(RequestId id, std::span<const int32_t> tokens)
+      : request(id), all(tokens) {}
+
+  /// The active limit of a context that was given none. Far from overflow.
+  static constexpr int64_t NoLimit = INT64_MAX / 4;
+
+  RequestId id() const { return request; }
+  std::span<const int32_t> tokens() const { return all; }
+  int64_t length() const { return static_cast<int64_t>(all.size()); }
+  int64_t processed() const { return done; }
+  int64_t active() const { return std::min(length() - done, chunk); }
+  std::span<const int32_t> activeTokens() const {
+    return all.subspan(done, active());
+  }
+
+  /// At most `count` tokens a step from now on: chunked prefill.
+  void limitActive(int64_t count) {
+    assert(count > 0 && "a step computes something");
+    chunk = count;
+  }
+  int64_t activeLimit() const { return chunk; }
+
+  /// Whether positions may be taken from the prefix cache without being
+  /// computed. Off for a request whose prompt logits are wanted.
+  bool reusesPrefix() const { return reuse; }
+  void setReusesPrefix(bool value) { reuse = value; }
+
+  /// `count` tokens need not be computed; at least one is left.
+  void skip(int64_t count) {
+    assert(count >= 0 && done + count < length() && "nothing left to compute");
+    done += count;
+  }
+  /// The last `count` processed tokens must be computed again.
+  void rewind(int64_t count) {
+    assert(count >= 0 && count <= done && "rewound to before the start");
+    done -= count;
+  }
+  /// The active tokens have been computed.
+  void advance() { done += active(); }
+  /// The same, and `tokens` is the list with what was generated since.
+  void update(std::span<const int32_t> tokens) {
+    advance();
+    assert(tokens.size() >= all.size() && "tokens are only added");
+    all = tokens;
+  }
+
+private:
+  RequestId request;
+  std::span<const int32_t> all;
+  int64_t done = 0;
+  int64_t chunk = NoLimit;
+  bool reuse = true;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_TEXTGENERATIONCONTEXT_H

@@ -1,0 +1,66 @@
+//===- ThreadPool.h - Parallel loops -----------------------------*- C++
+//-*-===//
+
+#ifndef KV_RUNTIME_THREADPOOL_H
+#define KV_RUNTIME_THREADPOOL_H
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace kv {
+
+/// What runs parallel loops: the pool below, or the caller's own.
+class Executor {
+public:
+  using Body = void (*)(void *env, int64_t lo, int64_t hi);
+
+  virtual ~Executor();
+
+  /// Calls body over disjoint ranges that cover [0, count), each of at least
+  /// `grain` iterations (the last may be shorter); returns when all are done.
+  /// How the range is cut is nobody's business: a body must give the same
+  /// result for every cut.
+  virtual void parallelFor(int64_t count, int64_t grain, Body body,
+                           void *env) = 0;
+
+  /// How many threads take part, the caller included.
+  virtual unsigned threads() const = 0;
+
+  template <class Fn> void forRange(int64_t count, int64_t grain, Fn &&fn) {
+    using Callable = std::remove_reference_t<Fn>;
+    parallelFor(
+        count, grain,
+        [](void *env, int64_t lo, int64_t hi) {
+          (*static_cast<Callable *>(env))(lo, hi);
+        },
+        const_cast<void *>(static_cast<const void *>(&fn)));
+  }
+};
+
+/// One persistent pool. Idle workers spin long enough to bridge the serial gap
+/// between two loops of a step (not at all when there are more threads than
+/// cores), then sleep. A loop that is started inside a loop, or while another
+/// thread's loop is running, runs on its caller alone.
+class ThreadPool final : public Executor {
+public:
+  /// `threads` includes the caller; 0 means one a core.
+  explicit ThreadPool(unsigned threads = 0);
+  ~ThreadPool() override;
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  void parallelFor(int64_t count, int64_t grain, Body body, void *env) override;
+  unsigned threads() const override;
+
+  /// The cores that this process may run on.
+  static unsigned cores();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_THREADPOOL_H

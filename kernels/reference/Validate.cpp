@@ -1,0 +1,230 @@
+//===- Validate.cpp - What would make a kernel leave its memory -----------===//
+
+#include "Elements.h"
+#include "PagedCache.h"
+#include "kv/Kernels/Reference.h"
+
+using namespace kv::reference;
+
+namespace {
+
+using Checked = std::optional<Failure>;
+
+std::string text(int64_t value) { return std::to_string(value); }
+
+Failure invalid(std::string message) {
+  return {KV_STATUS_INVALID_ARGUMENT, std::move(message)};
+}
+
+Failure outOfRange(std::string message) {
+  return {KV_STATUS_OUT_OF_RANGE, std::move(message)};
+}
+
+Checked checkRank(const char *op, const char *name, const KvTensorView *view,
+                  int64_t rank) {
+  std::string prefix = std::string(op) + ": " + name;
+  if (!view)
+    return invalid(prefix + " is missing");
+  if (view->rank != rank)
+    return invalid(prefix + " has rank " + text(view->rank) + ", expected " +
+                   text(rank));
+  for (int64_t i = 0; i < rank; ++i)
+    if (view->sizes[i] < 0)
+      return invalid(prefix + " has the size " + text(view->sizes[i]) +
+                     " in dimension " + text(i));
+  return std::nullopt;
+}
+
+Checked checkIndices(const char *op, const char *name, const KvTensorView *view,
+                     int64_t rank) {
+  if (Checked failure = checkRank(op, name, view, rank))
+    return failure;
+  if (view->dtype != KV_DTYPE_I32)
+    return invalid(std::string(op) + ": " + name + " has the element type " +
+                   text(view->dtype) + ", expected i32");
+  return std::nullopt;
+}
+
+/// A float tensor whose rows (last dimension) are contiguous.
+Checked checkRows(const char *op, const char *name, const KvTensorView *view,
+                  int64_t rank) {
+  if (Checked failure = checkRank(op, name, view, rank))
+    return failure;
+  std::string prefix = std::string(op) + ": " + name;
+  if (!isFloat(view->dtype))
+    return invalid(prefix + " has the element type " + text(view->dtype) +
+                   ", expected f32, bf16 or f16");
+  if (view->strides[rank - 1] != 1 && view->sizes[rank - 1] > 1)
+    return invalid(prefix + " has the stride " + text(view->strides[rank - 1]) +
+                   " in its last dimension, expected 1");
+  return std::nullopt;
+}
+
+Checked checkSize(const char *op, const char *name, const KvTensorView *view,
+                  int64_t dimension, int64_t expected, const char *why) {
+  if (view->sizes[dimension] == expected)
+    return std::nullopt;
+  return invalid(std::string(op) + ": " + name + " has the size " +
+                 text(view->sizes[dimension]) + " in dimension " +
+                 text(dimension) + ", expected " + text(expected) + " (" + why +
+                 ")");
+}
+
+/// What store and attention share; `tokens` is T, `rows` names the tensor
+/// that it comes from. Every table entry that holds a key of a sequence must
+/// be a page.
+Checked checkCache(const char *op, const KvTensorView *blocks,
+                   const KvTensorView *cacheLengths,
+                   const KvTensorView *lookupTable,
+                   const KvTensorView *rowOffsets, int64_t layer,
+                   const KvTensorView *rows, const char *rowsName) {
+  if (Checked failure = checkRows(op, "blocks", blocks, 6))
+    return failure;
+  if (Checked failure = checkIndices(op, "cache_lengths", cacheLengths, 1))
+    return failure;
+  if (Checked failure = checkIndices(op, "lookup_table", lookupTable, 2))
+    return failure;
+  if (Checked failure = checkIndices(op, "row_offsets", rowOffsets, 1))
+    return failure;
+  if (Checked failure = checkRows(op, rowsName, rows, 3))
+    return failure;
+
+  std::string prefix = std::string(op) + ": ";
+  int64_t pages = blocks->sizes[0], planes = blocks->sizes[1];
+  int64_t pageSize = blocks->sizes[3];
+  if (planes != 1 && planes != 2)
+    return invalid(prefix + "blocks has " + text(planes) +
+                   " planes, expected 2 (K and V) or 1 (latent)");
+  if (pageSize < 1)
+    return invalid(prefix + "blocks has pages of " + text(pageSize) +
+                   " tokens, expected at least 1");
+  if (layer < 0 || layer >= blocks->sizes[2])
+    return outOfRange(prefix + "layer " + text(layer) + ", the cache has " +
+                      text(blocks->sizes[2]) + " layers");
+
+  int64_t batch = cacheLengths->sizes[0], pitch = lookupTable->sizes[1];
+  int64_t tokens = rows->sizes[0];
+  if (lookupTable->sizes[0] != batch)
+    return invalid(prefix + "lookup_table has " + text(lookupTable->sizes[0]) +
+                   " rows, cache_lengths has " + text(batch));
+  if (rowOffsets->sizes[0] != batch + 1)
+    return invalid(prefix + "row_offsets has " + text(rowOffsets->sizes[0]) +
+                   " elements, expected " + text(batch + 1) +
+                   " (one more than cache_lengths has)");
+  if (loadIndex(*rowOffsets, 0) != 0)
+    return invalid(prefix + "row_offsets begins with " +
+                   text(loadIndex(*rowOffsets, 0)) + ", expected 0");
+  for (int64_t b = 0; b < batch; ++b) {
+    int64_t first = loadIndex(*rowOffsets, b);
+    int64_t last = loadIndex(*rowOffsets, b + 1);
+    if (last < first)
+      return invalid(prefix + "row_offsets falls from " + text(first) + " to " +
+                     text(last) + " at sequence " + text(b));
+    int64_t cached = loadIndex(*cacheLengths, b);
+    if (cached < 0)
+      return invalid(prefix + "cache_lengths[" + text(b) + "] is " +
+                     text(cached));
+    int64_t length = cached + last - first;
+    // A sequence without new tokens asks for nothing.
+    int64_t used = first == last ? 0 : (length + pageSize - 1) / pageSize;
+    if (used > pitch)
+      return outOfRange(prefix + "sequence " + text(b) + " has " +
+                        text(length) + " tokens, its table row holds " +
+                        text(pitch) + " pages of " + text(pageSize));
+    for (int64_t i = 0; i < used; ++i) {
+      int64_t page = loadIndex(*lookupTable, b, i);
+      if (page < 0 || page >= pages)
+        return outOfRange(prefix + "lookup_table[" + text(b) + ", " + text(i) +
+                          "] is " + text(page) +
+                          ", the cache has the pages 0 to " + text(pages - 1));
+    }
+  }
+  if (loadIndex(*rowOffsets, batch) != tokens)
+    return invalid(prefix + "row_offsets ends with " +
+                   text(loadIndex(*rowOffsets, batch)) + ", " + rowsName +
+                   " has " + text(tokens) + " tokens");
+  return std::nullopt;
+}
+
+} // namespace
+
+Checked kv::reference::validate(const StoreArguments &args) {
+  if (Checked failure =
+          checkCache("store", args.blocks, args.cacheLengths, args.lookupTable,
+                     args.rowOffsets, args.layer, args.k, "k"))
+    return failure;
+  bool latent = args.blocks->sizes[1] == 1;
+  if (latent != (args.v == nullptr))
+    return invalid(latent ? "store: v is given, but blocks has one plane"
+                          : "store: v is missing, but blocks has two planes");
+  for (auto [name, view] : {std::pair{"k", args.k}, std::pair{"v", args.v}}) {
+    if (!view)
+      continue;
+    if (Checked failure = checkRows("store", name, view, 3))
+      return failure;
+    if (Checked failure = checkSize("store", name, view, 0, args.k->sizes[0],
+                                    "the tokens of k"))
+      return failure;
+    if (Checked failure =
+            checkSize("store", name, view, 1, args.blocks->sizes[4],
+                      "the heads of blocks"))
+      return failure;
+    if (Checked failure =
+            checkSize("store", name, view, 2, args.blocks->sizes[5],
+                      "the head dimension of blocks"))
+      return failure;
+  }
+  return std::nullopt;
+}
+
+Checked kv::reference::validate(const AttentionArguments &args) {
+  if (Checked failure = checkCache("attention", args.blocks, args.cacheLengths,
+                                   args.lookupTable, args.rowOffsets,
+                                   args.layer, args.q, "q"))
+    return failure;
+  if (Checked failure = checkRows("attention", "out", args.out, 3))
+    return failure;
+  int64_t tokens = args.q->sizes[0], queryHeads = args.q->sizes[1];
+  int64_t heads = args.blocks->sizes[4], dim = args.blocks->sizes[5];
+  if (heads < 1 || queryHeads % heads != 0)
+    return invalid("attention: q has " + text(queryHeads) +
+                   " heads, not a multiple of the cache's " + text(heads));
+  if (Checked failure = checkSize("attention", "q", args.q, 2, dim,
+                                  "the head dimension of blocks"))
+    return failure;
+  if (Checked failure =
+          checkSize("attention", "out", args.out, 0, tokens, "the tokens of q"))
+    return failure;
+  if (Checked failure = checkSize("attention", "out", args.out, 1, queryHeads,
+                                  "the heads of q"))
+    return failure;
+  if (args.blocks->sizes[1] == 1) {
+    if (args.out->sizes[2] > dim)
+      return invalid("attention: out has the head dimension " +
+                     text(args.out->sizes[2]) + ", the latent cache holds " +
+                     text(dim));
+  } else if (Checked failure = checkSize("attention", "out", args.out, 2, dim,
+                                         "the head dimension of blocks")) {
+    return failure;
+  }
+  if (args.lse) {
+    if (Checked failure = checkRank("attention", "lse", args.lse, 2))
+      return failure;
+    if (args.lse->dtype != KV_DTYPE_F32)
+      return invalid("attention: lse has the element type " +
+                     text(args.lse->dtype) + ", expected f32");
+    if (Checked failure = checkSize("attention", "lse", args.lse, 0, tokens,
+                                    "the tokens of q"))
+      return failure;
+    if (Checked failure = checkSize("attention", "lse", args.lse, 1, queryHeads,
+                                    "the heads of q"))
+      return failure;
+  }
+  if (args.mask < KV_MASK_NONE || args.mask > KV_MASK_SLIDING_NONCAUSAL)
+    return invalid("attention: mask " + text(args.mask) +
+                   ", expected a value from 0 to 4");
+  if (args.mask >= KV_MASK_SLIDING && args.window < 1)
+    return invalid("attention: a window of " + text(args.window) +
+                   " tokens, expected at least 1");
+  return std::nullopt;
+}

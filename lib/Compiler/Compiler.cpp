@@ -1,0 +1,124 @@
+//===- Compiler.cpp - A module to an artifact -----------------------------===//
+
+#include "kv/Compiler/Compiler.h"
+
+#include "Manifest.h"
+#include "ObjectFile.h"
+#include "kv/Passes/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace kv;
+
+void kv::registerCompilerDialects(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllToLLVMIRTranslations(registry);
+  registerKVDialect(registry);
+}
+
+namespace {
+/// Prints the seconds since the last stage ended.
+class StageClock {
+public:
+  explicit StageClock(bool enabled) : enabled(enabled) {}
+  void ended(StringRef stage) {
+    auto now = std::chrono::steady_clock::now();
+    if (enabled)
+      llvm::errs() << llvm::formatv(
+          "kv-compile: {0,-10} {1:f3} s\n", stage,
+          std::chrono::duration<double>(now - last).count());
+    last = now;
+  }
+
+private:
+  bool enabled;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+} // namespace
+
+/// The same module with collections of another page size.
+static void setPageSize(ModuleOp module, int64_t page) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](CollectionType type) -> std::optional<Type> {
+    return CollectionType::get(type.getContext(), type.getStrategy(),
+                               type.getElementType(), type.getLayers(),
+                               type.getHeads(), type.getDim(), page);
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+}
+
+/// Only entries are seen from outside.
+static void hideFunctions(ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (!function->hasAttr("kv.interface") && !function.isExternal())
+      function.setLinkage(LLVM::Linkage::Internal);
+}
+
+LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
+                                StringRef path) {
+  Location loc = module.getLoc();
+  std::string cpu = resolveCPULevel(options.mcpu);
+  if (cpu.empty())
+    return emitError(loc) << "unknown CPU '" << options.mcpu
+                          << "': use x86-64-v3, x86-64-v4, or native on a "
+                             "machine that has at least x86-64-v3";
+  StageClock clock(options.timing);
+  if (options.pageSize)
+    setPageSize(module, options.pageSize);
+
+  PassManager pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  if (options.pipeline == "kv-cpu") {
+    CPUPipelineOptions cpuOptions;
+    cpuOptions.mcpu = cpu;
+    buildCPUPipeline(pm, cpuOptions);
+  } else if (options.pipeline == "kv-reference") {
+    buildReferencePipeline(pm);
+  } else {
+    return emitError(loc) << "unknown pipeline '" << options.pipeline
+                          << "': use kv-cpu or kv-reference";
+  }
+  if (failed(pm.run(module)))
+    return failure();
+  hideFunctions(module);
+  clock.ended("passes");
+
+  auto machine = makeTargetMachine(cpu, options.optLevel);
+  if (!machine)
+    return emitError(loc) << llvm::toString(machine.takeError());
+  FailureOr<std::string> manifest =
+      makeManifest(module, (*machine)->getTargetTriple().str(), cpu);
+  if (failed(manifest))
+    return failure();
+
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  if (!ir)
+    return emitError(loc) << "translation to LLVM IR failed";
+  ir->setTargetTriple((*machine)->getTargetTriple());
+  ir->setDataLayout((*machine)->createDataLayout());
+  for (llvm::Function &function : *ir) {
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  embedManifest(*ir, *manifest);
+  clock.ended("translate");
+  optimize(*ir, **machine, options.optLevel);
+  clock.ended("optimize");
+  if (llvm::Error error = emitSharedObject(*ir, **machine, path))
+    return emitError(loc) << llvm::toString(std::move(error));
+  clock.ended("emit");
+  return success();
+}

@@ -1,0 +1,114 @@
+//===- ObjectFile.cpp - LLVM IR to a shared object ------------------------===//
+
+#include "ObjectFile.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+Expected<std::unique_ptr<TargetMachine>>
+kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  Triple triple(sys::getDefaultTargetTriple());
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return createStringError(message);
+  TargetOptions options;
+  // Fusion is written in the IR (vector.fma), never left to the backend.
+  options.AllowFPOpFusion = FPOpFusion::Strict;
+  StringRef features =
+      cpu == "x86-64-v4" ? "-prefer-256-bit" : "";
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, cpu, features, options, Reloc::PIC_, CodeModel::Small,
+      *CodeGenOpt::getLevel(optLevel)));
+}
+
+void kv::embedManifest(Module &module, StringRef text) {
+  Constant *data =
+      ConstantDataArray::getString(module.getContext(), text, /*AddNull=*/false);
+  auto *global = new GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                                    GlobalValue::InternalLinkage, data,
+                                    "kv_manifest");
+  global->setSection(".kv.manifest");
+  global->setAlignment(Align(1));
+  appendToUsed(module, {global});
+}
+
+void kv::optimize(Module &module, TargetMachine &machine, unsigned optLevel) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = optLevel >= 2;
+  tuning.SLPVectorization = optLevel >= 2;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
+                                OptimizationLevel::O2, OptimizationLevel::O3};
+  OptimizationLevel level = levels[std::min(optLevel, 3u)];
+  ModulePassManager passes = optLevel == 0
+                                 ? builder.buildO0DefaultPipeline(level)
+                                 : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(module, modules);
+}
+
+static Error emitObject(Module &module, TargetMachine &machine,
+                        StringRef path) {
+  std::error_code code;
+  raw_fd_ostream out(path, code);
+  if (code)
+    return createStringError(code, "cannot write %s", path.str().c_str());
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr,
+                                  CodeGenFileType::ObjectFile))
+    return createStringError("this target cannot emit objects");
+  passes.run(module);
+  return Error::success();
+}
+
+Error kv::emitSharedObject(Module &module, TargetMachine &machine,
+                           StringRef path) {
+  SmallString<128> object;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("kv-compile", "o", object))
+    return createStringError(code, "cannot make a temporary file");
+  FileRemover remover(object);
+  if (Error error = emitObject(module, machine, object))
+    return error;
+
+  ErrorOr<std::string> linker =
+      sys::findProgramByName("ld.lld", {KV_LLVM_BINDIR});
+  if (!linker)
+    linker = sys::findProgramByName("ld.lld");
+  if (!linker)
+    return createStringError("no ld.lld in " KV_LLVM_BINDIR
+                             " nor on PATH: install lld-22");
+  std::string output = path.str();
+  StringRef arguments[] = {*linker, "-shared",       "--build-id=sha1",
+                           "-z",    "noexecstack",   "--gc-sections",
+                           "-o",    output,          object};
+  std::string message;
+  int status = sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0,
+                                   &message);
+  if (status != 0)
+    return createStringError("ld.lld could not write %s: status %d %s",
+                             output.c_str(), status, message.c_str());
+  return Error::success();
+}

@@ -1,0 +1,30 @@
+//===- ObjectFile.h - LLVM IR to a shared object ----------------*- C++ -*-===//
+
+#ifndef KV_LIB_COMPILER_OBJECTFILE_H
+#define KV_LIB_COMPILER_OBJECTFILE_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace kv {
+
+/// The machine that code for an x86-64 level is made for.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(llvm::StringRef cpu, unsigned optLevel);
+
+/// Adds `text` to the module as the section `.kv.manifest`.
+void embedManifest(llvm::Module &module, llvm::StringRef text);
+
+/// Runs LLVM's optimiser.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+              unsigned optLevel);
+
+/// Emits the object and links it, alone, into the shared object `path`.
+llvm::Error emitSharedObject(llvm::Module &module, llvm::TargetMachine &machine,
+                             llvm::StringRef path);
+
+} // namespace kv
+
+#endif // KV_LIB_COMPILER_OBJECTFILE_H

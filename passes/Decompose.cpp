@@ -1,0 +1,198 @@
+//===- Decompose.cpp - The plain meaning of kv operations -----------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVDECOMPOSE
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+namespace {
+/// Short names for the few operations that decompositions are made of.
+class Emitter : public ImplicitLocOpBuilder {
+public:
+  Emitter(Operation *op) : ImplicitLocOpBuilder(op->getLoc(), op) {}
+  Emitter(Location loc, OpBuilder &b) : ImplicitLocOpBuilder(loc, b) {}
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(*this, value);
+  }
+  Value constant(Type type, double value) {
+    return arith::ConstantOp::create(*this, getFloatAttr(type, value));
+  }
+  Value dim(Value tensor, int64_t d) {
+    return createOrFold<tensor::DimOp>(tensor, d);
+  }
+  /// An unsigned 32-bit element as an index.
+  Value extractIndex(Value tensor, ValueRange at) {
+    Value element = tensor::ExtractOp::create(*this, tensor, at);
+    return arith::IndexCastUIOp::create(*this, getIndexType(), element);
+  }
+  Value add(Value a, Value b) { return arith::AddIOp::create(*this, a, b); }
+  Value sub(Value a, Value b) { return arith::SubIOp::create(*this, a, b); }
+  Value div(Value a, Value b) { return arith::DivUIOp::create(*this, a, b); }
+  Value rem(Value a, Value b) { return arith::RemUIOp::create(*this, a, b); }
+  Value mul(Value a, Value b) { return arith::MulIOp::create(*this, a, b); }
+  Value less(Value a, Value b) {
+    return arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, a, b);
+  }
+  Value select(Value condition, Value a, Value b) {
+    return arith::SelectOp::create(*this, condition, a, b);
+  }
+  Value toF32(Value value) {
+    if (value.getType().isF32())
+      return value;
+    return arith::ExtFOp::create(*this, getF32Type(), value);
+  }
+  Value fromF32(Value value, Type type) {
+    if (type.isF32())
+      return value;
+    return arith::TruncFOp::create(*this, type, value);
+  }
+};
+} // namespace
+
+/// for b: for t in sequence b: result[t] = cache_lengths[b] + t - row_offsets[b]
+static void decompose(PositionsOp op) {
+  Emitter b(op);
+  auto cache = cast<CacheOpInterface>(*op);
+  Value offsets = op.getRowOffsets();
+  Value zero = b.index(0), one = b.index(1);
+  Value batch = b.dim(cache.getCacheLengths(), 0);
+  auto type = op.getResult().getType();
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(b.extractIndex(offsets, batch));
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+
+  auto outer = scf::ForOp::create(
+      b, zero, batch, one, empty,
+      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
+        Emitter b(loc, nested);
+        Value first = b.extractIndex(offsets, sequence);
+        Value end = b.extractIndex(offsets, b.add(sequence, one));
+        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
+        auto inner = scf::ForOp::create(
+            b, first, end, one, carried,
+            [&](OpBuilder &nested, Location loc, Value t, ValueRange carried) {
+              Emitter b(loc, nested);
+              Value position = arith::IndexCastUIOp::create(
+                  b, b.getI32Type(), b.add(cached, b.sub(t, first)));
+              Value next =
+                  tensor::InsertOp::create(b, position, carried.front(), t);
+              scf::YieldOp::create(b, next);
+            });
+        scf::YieldOp::create(b, inner.getResults());
+      });
+  op.getResult().replaceAllUsesWith(outer.getResult(0));
+  op.erase();
+}
+
+static void decompose(RopeOp op) {
+  Emitter b(op);
+  auto type = op.getResult().getType();
+  int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
+  int64_t dim = type.getDimSize(2);
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < 3; ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(b.dim(op.getX(), i));
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+
+  AffineExpr t, h, d;
+  bindDims(op.getContext(), t, h, d);
+  AffineMap element = AffineMap::get(3, 0, {t, h, d}, op.getContext());
+  AffineMap token = AffineMap::get(3, 0, {t}, op.getContext());
+  SmallVector<utils::IteratorType> parallel(3, utils::IteratorType::parallel);
+  Value half = b.index(width / 2), two = b.index(2), one = b.index(1),
+        zero = b.index(0);
+  Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
+
+  auto generic = linalg::GenericOp::create(
+      b, type, ValueRange{op.getX(), op.getPositions()}, empty,
+      ArrayRef<AffineMap>{element, token, element}, parallel,
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Emitter b(loc, nested);
+        Value tt = linalg::IndexOp::create(b, 0);
+        Value hh = linalg::IndexOp::create(b, 1);
+        Value dd = linalg::IndexOp::create(b, 2);
+        // The pair of element d is angle i; a head's tail beyond the rotated
+        // width computes a pair of element 0 and drops it.
+        Value inside = b.less(dd, b.index(width));
+        Value e = width == dim ? dd : b.select(inside, dd, zero);
+        Value angle, first, partner;
+        if (op.getInterleaved()) {
+          angle = b.div(e, two);
+          first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        b.rem(e, two), zero);
+          partner = b.select(first, b.add(e, one), b.sub(e, one));
+        } else {
+          angle = b.rem(e, half);
+          first = b.less(e, half);
+          partner = b.select(first, b.add(e, half), b.sub(e, half));
+        }
+        Value position =
+            arith::IndexCastUIOp::create(b, b.getIndexType(), args[1]);
+        // Stays inside the table whatever the lengths say.
+        position = arith::MinUIOp::create(b, position, lastRow);
+        Value column = b.mul(angle, two);
+        Value cos = tensor::ExtractOp::create(b, op.getFreqs(),
+                                              ValueRange{position, column});
+        Value sin = tensor::ExtractOp::create(
+            b, op.getFreqs(), ValueRange{position, b.add(column, one)});
+        Value other = b.toF32(tensor::ExtractOp::create(
+            b, op.getX(), ValueRange{tt, hh, partner}));
+        Value own = b.toF32(args[0]);
+        Value turned = arith::MulFOp::create(b, own, cos);
+        Value cross = arith::MulFOp::create(b, other, sin);
+        Value result =
+            b.select(first, arith::SubFOp::create(b, turned, cross),
+                     arith::AddFOp::create(b, turned, cross));
+        result = b.fromF32(result, type.getElementType());
+        if (width != dim)
+          result = b.select(inside, result, args[0]);
+        linalg::YieldOp::create(b, result);
+      });
+  op.getResult().replaceAllUsesWith(generic.getResult(0));
+  op.erase();
+}
+
+namespace {
+struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
+  using KVDecomposeBase::KVDecomposeBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> work;
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_present<KVDialect>(op->getDialect()) && wanted(op))
+        work.push_back(op);
+    });
+    for (Operation *op : work) {
+      auto cacheOp = dyn_cast<CacheOpInterface>(op);
+      if (cacheOp && !cacheOp.isResolved()) {
+        op->emitOpError("has a handle: run kv-resolve-collections before");
+        return signalPassFailure();
+      }
+      if (auto positions = dyn_cast<PositionsOp>(op))
+        decompose(positions);
+      else if (auto rope = dyn_cast<RopeOp>(op))
+        decompose(rope);
+    }
+  }
+
+  bool wanted(Operation *op) {
+    return ops.empty() ||
+           llvm::is_contained(ops, op->getName().stripDialect().str());
+  }
+};
+} // namespace

@@ -1,0 +1,29 @@
+//===- ExpandMath.cpp - Math functions become arithmetic ------------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVEXPANDMATH
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+
+namespace {
+struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateMathPolynomialApproximationPatterns(
+        patterns,
+        [](StringRef name) { return name == "math.exp" || name == "math.tanh"; });
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

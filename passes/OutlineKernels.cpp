@@ -1,0 +1,113 @@
+//===- OutlineKernels.cpp - Distinct computations become functions --------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVOUTLINEKERNELS
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+/// A computation on buffers.
+static bool isComputation(Operation *op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return linalgOp.hasPureBufferSemantics();
+  auto matmul = dyn_cast<MatmulOp>(op);
+  return matmul && matmul.getOut();
+}
+
+/// matmul_576x1536 and the like: what a profile shows.
+static std::string kernelName(Operation *op, unsigned ordinal) {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << "kernel_" << op->getName().stripDialect();
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    auto w = cast<ShapedType>(matmul.getW().getType());
+    os << '_' << w.getDimSize(1) << 'x' << w.getDimSize(0) * kPackedRows << '_'
+       << w.getElementType();
+  }
+  os << '_' << ordinal;
+  return name;
+}
+
+/// Two functions with the same key compute the same.
+static std::string structureOf(func::FuncOp function) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << function.getFunctionType();
+  OpPrintingFlags flags;
+  flags.useLocalScope();
+  for (Operation &op : function.getBody().front())
+    op.print(os, flags);
+  return key;
+}
+
+namespace {
+struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<Operation *> computations;
+    module.walk([&](Operation *op) {
+      if (isComputation(op) &&
+          !op->getParentOfType<func::FuncOp>()->hasAttr("kv.kernel"))
+        computations.push_back(op);
+    });
+
+    llvm::StringMap<func::FuncOp> kernels;
+    for (Operation *op : computations) {
+      SmallVector<Value> captures;
+      func::FuncOp kernel = makeKernel(op, captures);
+      auto [it, fresh] = kernels.try_emplace(structureOf(kernel), kernel);
+      if (fresh) {
+        kernel.setName(kernelName(op, kernels.size() - 1));
+        symbols.insert(kernel);
+        ++numKernels;
+      } else {
+        kernel.erase();
+      }
+      OpBuilder b(op);
+      func::CallOp::create(b, op->getLoc(), it->second, captures);
+      op->erase();
+      ++numOutlined;
+    }
+  }
+
+  /// A detached function with a copy of `op`; `captures` are the values that it
+  /// takes, in the order of its arguments. Constants move inside.
+  func::FuncOp makeKernel(Operation *op, SmallVectorImpl<Value> &captures) {
+    llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    SmallVector<Operation *> constants;
+    for (Value value : used) {
+      Operation *definition = value.getDefiningOp();
+      if (definition && matchPattern(definition, m_Constant()))
+        constants.push_back(definition);
+      else
+        captures.push_back(value);
+    }
+    OpBuilder b(&getContext());
+    auto kernel = func::FuncOp::create(
+        b, op->getLoc(), "kernel",
+        b.getFunctionType(ValueRange(captures).getTypes(), {}));
+    kernel.setPrivate();
+    kernel->setAttr("kv.kernel", b.getUnitAttr());
+    Block *body = kernel.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    IRMapping mapping;
+    mapping.map(captures, body->getArguments());
+    for (Operation *constant : constants)
+      b.clone(*constant, mapping);
+    b.clone(*op, mapping);
+    func::ReturnOp::create(b, op->getLoc());
+    return kernel;
+  }
+};
+} // namespace

@@ -1,0 +1,89 @@
+//===- OutlineParallel.cpp - Bodies of scf.forall as functions ------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVOUTLINEPARALLEL
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+namespace {
+struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<scf::ForallOp> loops;
+    module.walk([&](scf::ForallOp loop) { loops.push_back(loop); });
+    for (scf::ForallOp loop : loops)
+      if (failed(outline(loop, symbols)))
+        return signalPassFailure();
+  }
+
+  LogicalResult outline(scf::ForallOp loop, SymbolTable &symbols) {
+    if (loop.getRank() != 1 || loop.getNumResults() != 0 || !loop.isNormalized())
+      return loop.emitOpError(
+          "is not a normalised loop of one dimension on buffers");
+    auto parent = loop->getParentOfType<func::FuncOp>();
+    Location loc = loop.getLoc();
+    OpBuilder b(&getContext());
+
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(loop->getRegions(), used);
+    SmallVector<Value> captures;
+    SmallVector<Operation *> constants;
+    for (Value value : used) {
+      Operation *definition = value.getDefiningOp();
+      if (definition && matchPattern(definition, m_Constant()))
+        constants.push_back(definition);
+      else
+        captures.push_back(value);
+    }
+
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    Type i64 = b.getI64Type();
+    auto body = func::FuncOp::create(
+        b, loc, (parent.getName() + "_body").str(),
+        b.getFunctionType({pointer, pointer, i64, i64}, {}));
+    body.setPrivate();
+    symbols.insert(body);
+    Block *block = body.addEntryBlock();
+    b.setInsertionPointToStart(block);
+    auto opened = CapturesOp::create(b, loc, ValueRange(captures).getTypes(),
+                                     block->getArgument(1));
+    IRMapping mapping;
+    mapping.map(captures, opened.getValues());
+    for (Operation *constant : constants)
+      b.clone(*constant, mapping);
+    Type index = b.getIndexType();
+    Value low = arith::IndexCastOp::create(b, loc, index, block->getArgument(2));
+    Value high =
+        arith::IndexCastOp::create(b, loc, index, block->getArgument(3));
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    auto serial = scf::ForOp::create(b, loc, low, high, one);
+    func::ReturnOp::create(b, loc);
+    mapping.map(loop.getInductionVars()[0], serial.getInductionVar());
+    b.setInsertionPointToStart(serial.getBody());
+    for (Operation &op : loop.getBody()->without_terminator())
+      b.clone(op, mapping);
+
+    b.setInsertionPoint(loop);
+    Value count = getValueOrCreateConstantIndexOp(
+        b, loc, loop.getMixedUpperBound().front());
+    auto grain = loop->getAttrOfType<IntegerAttr>("kv.grain");
+    ParallelForOp::create(b, loc, body.getName(), parent.getArgument(0), count,
+                          grain ? grain.getInt() : 1, captures);
+    loop.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,108 @@
+//===- Pipelines.cpp - kv-cpu and kv-reference ----------------------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace kv;
+
+std::string kv::resolveCPULevel(StringRef mcpu) {
+  if (mcpu == "x86-64-v3" || mcpu == "x86-64-v4")
+    return mcpu.str();
+  if (mcpu != "native")
+    return "";
+  if (__builtin_cpu_supports("x86-64-v4"))
+    return "x86-64-v4";
+  return __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : "";
+}
+
+static void simplify(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// Collections to their components.
+static void addFrontPasses(OpPassManager &pm) {
+  pm.addPass(createKVExpandCollections());
+  pm.addPass(createKVResolveCollections());
+  simplify(pm);
+}
+
+/// Entries, then buffers.
+static void addBufferization(OpPassManager &pm) {
+  pm.addPass(createKVFormEntries());
+  simplify(pm);
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.allowReturnAllocsFromLoops = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  options.unknownTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  simplify(pm);
+}
+
+/// Loops on buffers to the LLVM dialect.
+static void addBackPasses(OpPassManager &pm) {
+  pm.addPass(createKVThreadContext());
+  pm.addPass(createKVOutlineParallel());
+  pm.addPass(createConvertKVToRuntime());
+  simplify(pm);
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  simplify(pm);
+}
+
+void kv::buildCPUPipeline(OpPassManager &pm,
+                          const CPUPipelineOptions &options) {
+  addFrontPasses(pm);
+  pm.addPass(createKVPackWeights());
+  KVDecomposeOptions decompose;
+  decompose.ops = {"positions", "rope"};
+  pm.addPass(createKVDecompose(decompose));
+  pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+  addBufferization(pm);
+  pm.addPass(createKVOutlineKernels());
+  // 24 accumulators of 512 bits, or 12 of 256.
+  KVVectorizeOptions vectorize;
+  bool wide = resolveCPULevel(options.mcpu) == "x86-64-v4";
+  vectorize.rows = wide ? 12 : 6;
+  vectorize.blocks = wide ? 2 : 1;
+  pm.addPass(createKVVectorize(vectorize));
+  pm.addPass(createKVExpandMath());
+  simplify(pm);
+  addBackPasses(pm);
+}
+
+void kv::buildReferencePipeline(OpPassManager &pm) {
+  addFrontPasses(pm);
+  pm.addPass(createKVDecompose());
+  addBufferization(pm);
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createKVExpandMath());
+  addBackPasses(pm);
+}
+
+void kv::registerPipelines() {
+  PassPipelineRegistration<CPUPipelineOptions>(
+      "kv-cpu", "to the LLVM dialect, for the CPU", buildCPUPipeline);
+  PassPipelineRegistration<>("kv-reference",
+                             "to the LLVM dialect, by decomposition only",
+                             buildReferencePipeline);
+}

@@ -1,0 +1,247 @@
+//===- Vectorize.cpp - Kernels to tiled loops and vector code -------------===//
+//
+// kv.matmul: a work item is a tile of output columns for all rows, so that a
+// weight is read once whatever the number of rows. Within it, register tiles of
+// R rows x B vectors of 16 outputs, each output one chain of explicit fma with
+// k ascending: its bits do not depend on the tile that computed it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVVECTORIZE
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+/// Scalar operations worth handing to another thread: about 5 us.
+constexpr int64_t kGrainOperations = 16384;
+
+static Value index(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+/// An scf.forall over [0, count) whose body `build` fills.
+static void
+buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
+            llvm::function_ref<void(OpBuilder &, Value)> build) {
+  auto forall = scf::ForallOp::create(
+      b, loc, ArrayRef<OpFoldResult>{count}, ValueRange(), std::nullopt,
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        build(b, arguments.front());
+        scf::InParallelOp::create(b, loc);
+      });
+  forall->setAttr("kv.grain", b.getI64IntegerAttr(grain));
+}
+
+//===----------------------------------------------------------------------===//
+// kv.matmul
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds the loops of one kv.matmul on buffers.
+class MatmulBuilder {
+public:
+  MatmulBuilder(MatmulOp op, int64_t rows, int64_t blocks)
+      : x(op.getX()), w(op.getW()), out(op.getOut()), loc(op.getLoc()),
+        rows(rows), blocks(blocks) {
+    auto type = cast<MemRefType>(w.getType());
+    numBlocks = type.getDimSize(0);
+    depth = type.getDimSize(1);
+    weightVector = VectorType::get({kPackedRows}, type.getElementType());
+    accumulator = VectorType::get({kPackedRows}, Float32Type::get(op.getContext()));
+  }
+
+  void build(OpBuilder &b) {
+    // Wide enough for the fma latency with one row, narrow enough to share out.
+    int64_t width = 1;
+    for (int64_t candidate : {4, 3, 2})
+      if (numBlocks % candidate == 0) {
+        width = candidate;
+        break;
+      }
+    Value numRows = memref::DimOp::create(b, loc, x, 0);
+    int64_t grain = std::max<int64_t>(
+        1, kGrainOperations / (width * kPackedRows * depth));
+    buildForall(b, loc, index(b, loc, numBlocks / width), grain,
+                [&](OpBuilder &b, Value tile) {
+                  Value first = arith::MulIOp::create(
+                      b, loc, tile, index(b, loc, width));
+                  buildColumns(b, first, width, numRows);
+                });
+  }
+
+private:
+  /// All rows of `width` blocks from `first`: by `rows`, then by 4, then by 1.
+  void buildColumns(OpBuilder &b, Value first, int64_t width, Value numRows) {
+    Value done = index(b, loc, 0);
+    for (int64_t height : {rows, int64_t(4), int64_t(1)}) {
+      if (height != rows && height >= rows)
+        continue;
+      Value step = index(b, loc, height);
+      Value rest = arith::RemUIOp::create(
+          b, loc, arith::SubIOp::create(b, loc, numRows, done), step);
+      Value end = arith::SubIOp::create(b, loc, numRows, rest);
+      // With few rows a wide tile hides the latency that rows would.
+      int64_t tile = height == 1 ? width : std::min(width, blocks);
+      scf::ForOp::create(
+          b, loc, done, end, step, ValueRange(),
+          [&](OpBuilder &b, Location loc, Value row, ValueRange) {
+            for (int64_t j = 0; j < width; j += tile)
+              buildTile(b, row, height, offset(b, first, j),
+                        std::min(tile, width - j));
+            scf::YieldOp::create(b, loc);
+          });
+      done = end;
+    }
+  }
+
+  Value offset(OpBuilder &b, Value base, int64_t by) {
+    if (by == 0)
+      return base;
+    return arith::AddIOp::create(b, loc, base, index(b, loc, by));
+  }
+
+  /// height x width accumulators over the whole depth.
+  void buildTile(OpBuilder &b, Value row, int64_t height, Value block,
+                 int64_t width) {
+    SmallVector<Value> rowIndices, blockIndices;
+    for (int64_t i = 0; i < height; ++i)
+      rowIndices.push_back(offset(b, row, i));
+    for (int64_t j = 0; j < width; ++j)
+      blockIndices.push_back(offset(b, block, j));
+    Value zero = arith::ConstantOp::create(b, loc, accumulator,
+                                           b.getZeroAttr(accumulator));
+    SmallVector<Value> initial(height * width, zero);
+    // Few accumulators leave loop overhead visible: unroll k.
+    int64_t unroll = height * width <= 8 && depth % 4 == 0 ? 4 : 1;
+    auto loop = scf::ForOp::create(
+        b, loc, index(b, loc, 0), index(b, loc, depth), index(b, loc, unroll),
+        initial,
+        [&](OpBuilder &b, Location loc, Value k, ValueRange carried) {
+          SmallVector<Value> sums(carried);
+          for (int64_t u = 0; u < unroll; ++u)
+            buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);
+          scf::YieldOp::create(b, loc, sums);
+        });
+    for (int64_t j = 0; j < width; ++j) {
+      Value column = arith::MulIOp::create(b, loc, blockIndices[j],
+                                           index(b, loc, kPackedRows));
+      for (int64_t i = 0; i < height; ++i)
+        vector::StoreOp::create(b, loc, loop.getResult(i * width + j), out,
+                                ValueRange{rowIndices[i], column});
+    }
+  }
+
+  /// sums[i][j] += x[row i, k] * w[block j, k, :]
+  void buildStep(OpBuilder &b, Value k, ArrayRef<Value> rowIndices,
+                 ArrayRef<Value> blockIndices, SmallVectorImpl<Value> &sums) {
+    Value zero = index(b, loc, 0);
+    SmallVector<Value> weights;
+    for (Value block : blockIndices) {
+      Value loaded = vector::LoadOp::create(b, loc, weightVector, w,
+                                            ValueRange{block, k, zero});
+      if (weightVector != accumulator)
+        loaded = arith::ExtFOp::create(b, loc, accumulator, loaded);
+      weights.push_back(loaded);
+    }
+    for (auto [i, row] : llvm::enumerate(rowIndices)) {
+      Value scalar = memref::LoadOp::create(b, loc, x, ValueRange{row, k});
+      Value spread = vector::BroadcastOp::create(b, loc, accumulator, scalar);
+      for (auto [j, weight] : llvm::enumerate(weights)) {
+        Value &sum = sums[i * weights.size() + j];
+        sum = vector::FMAOp::create(b, loc, spread, weight, sum);
+      }
+    }
+  }
+
+  Value x, w, out;
+  Location loc;
+  int64_t rows, blocks, numBlocks, depth;
+  VectorType weightVector, accumulator;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Other linalg operations
+//===----------------------------------------------------------------------===//
+
+/// Turns the outermost loop of a parallel nest into a forall and the others
+/// into plain loops. Vectorising those is left to LLVM: they are short.
+static void splitParallel(OpBuilder &b, scf::ParallelOp parallel) {
+  Location loc = parallel.getLoc();
+  b.setInsertionPoint(parallel);
+  unsigned rank = parallel.getNumLoops();
+  int64_t work = 4;
+  for (unsigned d = 1; d < rank; ++d)
+    work *= getConstantIntValue(parallel.getUpperBound()[d]).value_or(64);
+  parallel.walk([&](scf::ForOp loop) {
+    work *= getConstantIntValue(loop.getUpperBound()).value_or(64);
+  });
+
+  buildForall(
+      b, loc, parallel.getUpperBound()[0],
+      std::max<int64_t>(1, kGrainOperations / work),
+      [&](OpBuilder &b, Value first) {
+        IRMapping mapping;
+        mapping.map(parallel.getInductionVars()[0], first);
+        OpBuilder::InsertionGuard guard(b);
+        for (unsigned d = 1; d < rank; ++d) {
+          auto loop = scf::ForOp::create(b, loc, parallel.getLowerBound()[d],
+                                         parallel.getUpperBound()[d],
+                                         parallel.getStep()[d]);
+          mapping.map(parallel.getInductionVars()[d], loop.getInductionVar());
+          b.setInsertionPointToStart(loop.getBody());
+        }
+        for (Operation &op : parallel.getBody()->without_terminator())
+          b.clone(op, mapping);
+      });
+  parallel.erase();
+}
+
+namespace {
+struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
+  using KVVectorizeBase::KVVectorizeBase;
+
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr("kv.kernel") && failed(lower(function)))
+        return signalPassFailure();
+  }
+
+  LogicalResult lower(func::FuncOp function) {
+    IRRewriter rewriter(&getContext());
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+      rewriter.setInsertionPoint(&op);
+      if (auto matmul = dyn_cast<MatmulOp>(op)) {
+        MatmulBuilder(matmul, rows, blocks).build(rewriter);
+        rewriter.eraseOp(matmul);
+      } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+        if (failed(linalg::linalgOpToParallelLoops(rewriter, linalgOp)))
+          return op.emitOpError("cannot be lowered to loops");
+        rewriter.eraseOp(&op);
+      }
+    }
+    SmallVector<scf::ParallelOp> outermost;
+    function.walk<WalkOrder::PreOrder>([&](scf::ParallelOp parallel) {
+      outermost.push_back(parallel);
+      return WalkResult::skip();
+    });
+    for (scf::ParallelOp parallel : outermost)
+      splitParallel(rewriter, parallel);
+    return success();
+  }
+};
+} // namespace

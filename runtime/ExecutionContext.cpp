@@ -1,0 +1,85 @@
+//===- ExecutionContext.cpp - The runtime side of KvContext ---------------===//
+
+#include "kv/Runtime/ExecutionContext.h"
+#include "Functions.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace kv;
+
+void ExecutionContext::State::recordError(KvStatus status,
+                                          std::string_view text) {
+  if (status == KV_STATUS_OK || recording.exchange(true))
+    return;
+  messageLength = std::min(text.size(), MessageBytes);
+  std::memcpy(message, text.data(), messageLength);
+  std::atomic_ref(context.status).store(status, std::memory_order_release);
+}
+
+Expected<std::unique_ptr<ExecutionContext>>
+ExecutionContext::create(Executor &executor, size_t arenaBytes) {
+  Expected<Arena> arena = Arena::reserve(arenaBytes);
+  if (!arena)
+    return std::unexpected(arena.error());
+  auto state = std::make_unique<State>();
+  state->context = {KV_ABI_VERSION, KV_STATUS_OK, &functions(), state.get(),
+                    nullptr};
+  state->executor = &executor;
+  state->arena = std::move(*arena);
+  return std::unique_ptr<ExecutionContext>(
+      new ExecutionContext(std::move(state)));
+}
+
+ExecutionContext::ExecutionContext(std::unique_ptr<State> state)
+    : state(std::move(state)) {}
+
+ExecutionContext::~ExecutionContext() = default;
+
+/// Calls the entry so that it can be left by a jump. No object with a
+/// destructor may live here.
+static int32_t callGuarded(KvEntry entry, KvContext *context,
+                           const KvTensorView *args, int32_t count,
+                           jmp_buf *&exit) {
+  jmp_buf here;
+  exit = &here;
+  int32_t status = setjmp(here) ? context->status : entry(context, args, count);
+  exit = nullptr;
+  return status;
+}
+
+Expected<void> ExecutionContext::call(KvEntry entry,
+                                      std::span<const KvTensorView> args) {
+  reset();
+  int32_t status = callGuarded(entry, &state->context, args.data(),
+                               static_cast<int32_t>(args.size()), state->exit);
+  if (status != KV_STATUS_OK)
+    recordError(
+        static_cast<KvStatus>(status),
+        concat("the entry returned status ", status, " without a message"));
+  state->arena.release(0);
+  return result();
+}
+
+KvContext *ExecutionContext::abi() { return &state->context; }
+Arena &ExecutionContext::arena() { return state->arena; }
+Executor &ExecutionContext::executor() { return *state->executor; }
+
+void ExecutionContext::recordError(KvStatus status, std::string_view message) {
+  state->recordError(status, message);
+}
+
+Expected<void> ExecutionContext::result() const {
+  if (!state->failed())
+    return {};
+  return std::unexpected(
+      Error{static_cast<KvStatus>(state->context.status),
+            std::string(state->message, state->messageLength)});
+}
+
+void ExecutionContext::reset() {
+  state->context.status = KV_STATUS_OK;
+  state->recording = false;
+  state->messageLength = 0;
+  state->arena.release(0);
+}

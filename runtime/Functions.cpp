@@ -1,0 +1,215 @@
+//===- Functions.cpp - The rows of Symbols.def ----------------------------===//
+
+#include "Functions.h"
+#include "kv/Kernels/Reference.h"
+#include "kv/Runtime/Buffer.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace kv;
+
+using State = ExecutionContext::State;
+
+namespace {
+
+/// Where a dimension symbol got its size.
+struct Binding {
+  int64_t size = -1;
+  int64_t argument = 0;
+  int64_t dimension = 0;
+};
+
+constexpr int64_t MaxSymbols = 256;
+
+KvStatus fail(State &state, KvStatus status, std::string_view message) {
+  state.recordError(status, message);
+  return status;
+}
+
+std::string argumentName(int64_t index, const KvArgumentSpec &spec) {
+  return concat(
+      "argument ", index, " (",
+      std::string_view(spec.name, strnlen(spec.name, sizeof(spec.name))), ")");
+}
+
+/// Empty when `view` is what `spec` asks for.
+std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
+                          const KvTensorView &view,
+                          Binding (&symbols)[MaxSymbols]) {
+  const KvArgumentSpec &spec = specs[index];
+  auto name = [&] { return argumentName(index, spec); };
+  if (view.dtype != spec.dtype)
+    return concat(name(), " has the element type ",
+                  dtypeName(static_cast<DType>(view.dtype)), ", expected ",
+                  dtypeName(static_cast<DType>(spec.dtype)));
+  if (view.rank != spec.rank)
+    return concat(name(), " has rank ", view.rank, ", expected ", spec.rank);
+  int64_t elements = 1;
+  for (int64_t d = 0; d < spec.rank; ++d) {
+    int64_t size = view.sizes[d], wanted = spec.sizes[d];
+    if (size < 0)
+      return concat(name(), " has the size ", size, " in dimension ", d);
+    if (wanted >= 0 && size != wanted)
+      return concat(name(), " is ", describe(view), ", expected the size ",
+                    wanted, " in dimension ", d);
+    if (wanted < 0) {
+      int64_t symbol = -1 - wanted;
+      if (symbol >= MaxSymbols)
+        return concat(name(), " uses dimension symbol ", symbol, ", at most ",
+                      MaxSymbols, " are supported");
+      Binding &binding = symbols[symbol];
+      if (binding.size < 0)
+        binding = {size, index, d};
+      else if (binding.size != size)
+        return concat(name(), " is ", describe(view), ", expected the size ",
+                      binding.size, " in dimension ", d, ", as dimension ",
+                      binding.dimension, " of ",
+                      argumentName(binding.argument, specs[binding.argument]));
+    }
+    if (__builtin_mul_overflow(elements, size, &elements))
+      return concat(name(), " is ", describe(view),
+                    ", more elements than can be counted");
+  }
+  if (elements == 0)
+    return {};
+  if (!view.data)
+    return concat(name(), " has no memory");
+  // Generated code addresses arguments as dense row-major tensors.
+  int64_t stride = 1;
+  for (int64_t d = spec.rank - 1; d >= 0; --d) {
+    if (view.sizes[d] > 1 && view.strides[d] != stride)
+      return concat(name(), " has the stride ", view.strides[d],
+                    " in dimension ", d, ", expected ", stride,
+                    " (dense, row-major)");
+    stride *= view.sizes[d];
+  }
+  return {};
+}
+
+/// The functions by the names that Symbols.def gives them.
+namespace abi {
+
+int32_t checkArguments(KvContext *context, void *specs, int64_t specCount,
+                       const KvTensorView *args, int32_t count) {
+  State &state = State::of(context);
+  if (state.failed())
+    return context->status;
+  if (count != specCount)
+    return fail(state, KV_STATUS_INVALID_ARGUMENT,
+                concat("the entry takes ", specCount, " arguments, ", count,
+                       " are given"));
+  Binding symbols[MaxSymbols];
+  for (int64_t i = 0; i < specCount; ++i) {
+    std::string message = checkArgument(
+        static_cast<const KvArgumentSpec *>(specs), i, args[i], symbols);
+    if (!message.empty())
+      return fail(state, KV_STATUS_INVALID_ARGUMENT, message);
+  }
+  return KV_STATUS_OK;
+}
+
+int64_t arenaMark(KvContext *context) {
+  return State::of(context).arena.mark();
+}
+
+/// Generated code cannot go on without the memory, so an entry is left by a
+/// jump; its frames hold nothing that needs destruction. Outside of an entry
+/// (tests) the result is null.
+void *arenaAlloc(KvContext *context, int64_t bytes) {
+  State &state = State::of(context);
+  if (void *result = state.arena.allocate(bytes))
+    return result;
+  {
+    fail(state, KV_STATUS_OUT_OF_MEMORY,
+         concat("the arena: ", bytes, " bytes asked for, ",
+                state.arena.capacity() - state.arena.used(), " of ",
+                state.arena.capacity(), " are free"));
+  }
+  if (state.exit)
+    longjmp(*state.exit, 1);
+  return nullptr;
+}
+
+void arenaRelease(KvContext *context, int64_t mark) {
+  State::of(context).arena.release(mark);
+}
+
+void arenaReturn(KvContext *context, int64_t mark, void *pointers, void *bytes,
+                 int64_t count) {
+  State::of(context).arena.returnBuffers(mark, static_cast<void **>(pointers),
+                                         static_cast<const int64_t *>(bytes),
+                                         count);
+}
+
+void parallelFor(KvContext *context, void *body, void *env, int64_t count,
+                 int64_t grain) {
+  State &state = State::of(context);
+  if (state.failed())
+    return;
+  auto call = reinterpret_cast<KvParallelBody>(body);
+  state.executor->forRange(count, grain, [&](int64_t lo, int64_t hi) {
+    call(context, env, lo, hi);
+  });
+}
+
+void recordError(KvContext *context, int32_t status, void *message) {
+  State::of(context).recordError(static_cast<KvStatus>(status),
+                                 static_cast<const char *>(message));
+}
+
+void store(KvContext *context, const KvTensorView *blocks,
+           const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
+           const KvTensorView *rowOffsets, int64_t layer, const KvTensorView *k,
+           const KvTensorView *v) {
+  State &state = State::of(context);
+  if (state.failed())
+    return;
+  reference::StoreArguments args{
+      blocks, cacheLengths, lookupTable, rowOffsets, layer, k, v};
+  if (auto failure = reference::validate(args)) {
+    fail(state, failure->status, failure->message);
+    return;
+  }
+  state.executor->forRange(
+      reference::storeItems(args), reference::StoreGrain,
+      [&](int64_t lo, int64_t hi) { reference::store(args, lo, hi); });
+}
+
+void attention(KvContext *context, const KvTensorView *blocks,
+               const KvTensorView *cacheLengths,
+               const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
+               int64_t layer, const KvTensorView *q, const KvTensorView *out,
+               const KvTensorView *lse, float scale, float softcap,
+               int32_t mask, int64_t window) {
+  State &state = State::of(context);
+  if (state.failed())
+    return;
+  reference::AttentionArguments args{
+      blocks, cacheLengths, lookupTable, rowOffsets, layer, q,
+      out,    lse,          scale,       softcap,    mask,  window};
+  if (auto failure = reference::validate(args)) {
+    fail(state, failure->status, failure->message);
+    return;
+  }
+  int64_t items = reference::attentionItems(args);
+  // A decode step has few items, each of many keys: give every thread some.
+  int64_t grain =
+      std::clamp<int64_t>(items / (4 * int64_t(state.executor->threads())), 1,
+                          reference::AttentionGrain);
+  state.executor->forRange(items, grain, [&](int64_t lo, int64_t hi) {
+    reference::attention(args, lo, hi);
+  });
+}
+
+} // namespace abi
+} // namespace
+
+const KvFunctionTable &ExecutionContext::functions() {
+  // A row that is added to Symbols.def does not build until it stands here.
+  static const KvFunctionTable table = {
+#define KV_FUNCTION(Name, Result, Memory, ...) .Name = abi::Name,
+#include "kv/ABI/Symbols.def"
+  };
+  return table;
+}

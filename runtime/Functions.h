@@ -1,0 +1,36 @@
+//===- Functions.h - Behind the function table -------------------*- C++
+//-*-===//
+
+#ifndef KV_RUNTIME_FUNCTIONS_H
+#define KV_RUNTIME_FUNCTIONS_H
+
+#include "kv/Runtime/ExecutionContext.h"
+
+#include <atomic>
+#include <csetjmp>
+
+/// `context.runtime` points to this.
+struct kv::ExecutionContext::State {
+  static constexpr size_t MessageBytes = 1024;
+
+  KvContext context;
+  Executor *executor;
+  Arena arena;
+  std::atomic<bool> recording = false;
+  size_t messageLength = 0;
+  char message[MessageBytes];
+  /// Where an exhausted arena leaves the entry that is running.
+  jmp_buf *exit = nullptr;
+
+  static State &of(KvContext *context) {
+    return *static_cast<State *>(context->runtime);
+  }
+
+  void recordError(KvStatus status, std::string_view text);
+  bool failed() const {
+    return std::atomic_ref(const_cast<int32_t &>(context.status))
+               .load(std::memory_order_acquire) != KV_STATUS_OK;
+  }
+};
+
+#endif // KV_RUNTIME_FUNCTIONS_H

@@ -1,0 +1,231 @@
+//===- InferenceSession.cpp - Loads artifacts and runs them ---------------===//
+
+#include "kv/Runtime/InferenceSession.h"
+#include "Weights.h"
+
+#include <cassert>
+#include <dlfcn.h>
+
+using namespace kv;
+
+struct InferenceSession::State {
+  SessionOptions options;
+  std::shared_ptr<Executor> executor;
+  std::unique_ptr<ExecutionContext> context;
+};
+
+struct Model::State {
+  std::shared_ptr<InferenceSession::State> session;
+  std::string path;
+  Manifest manifest;
+  std::unique_ptr<void, int (*)(void *)> library{nullptr, dlclose};
+  std::vector<KvEntry> functions; // of manifest.entries, in order
+  std::optional<Weights> weights;
+};
+
+struct Invocation::State {
+  std::shared_ptr<Model::State> model;
+  const Entry *entry = nullptr;
+  KvEntry function = nullptr;
+  std::vector<KvTensorView> args; // inputs, then outputs
+  std::vector<char> bound;
+  size_t unbound = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// InferenceSession
+//===----------------------------------------------------------------------===//
+
+Expected<InferenceSession> InferenceSession::create(SessionOptions options) {
+  auto state = std::make_shared<State>();
+  state->executor = options.executor
+                        ? options.executor
+                        : std::make_shared<ThreadPool>(options.threads);
+  Expected<std::unique_ptr<ExecutionContext>> context =
+      ExecutionContext::create(*state->executor, options.arenaBytes);
+  if (!context)
+    return std::unexpected(context.error());
+  state->context = std::move(*context);
+  state->options = std::move(options);
+  InferenceSession session;
+  session.state = std::move(state);
+  return session;
+}
+
+unsigned InferenceSession::threads() const {
+  return state->executor->threads();
+}
+
+const Device &InferenceSession::device() const { return state->options.device; }
+
+Executor &InferenceSession::executor() { return *state->executor; }
+
+static Expected<void> checkTarget(const Manifest &manifest) {
+  if (manifest.targetKind != "cpu")
+    return makeError(KV_STATUS_UNSUPPORTED, "target.kind is \"",
+                     manifest.targetKind, "\", this session runs cpu");
+  return checkCpuLevel(manifest.targetCpu, hostCpuLevel());
+}
+
+Expected<Model> InferenceSession::load(const std::filesystem::path &artifact) {
+  std::string path = artifact.string();
+  Expected<Manifest> manifest = Manifest::readFile(artifact);
+  if (!manifest)
+    return std::unexpected(manifest.error());
+  if (Expected<void> fits = checkTarget(*manifest); !fits)
+    return makeError(fits.error().code, path,
+                     ": manifest: ", fits.error().message);
+
+  // A name without a slash would be looked for in the library path.
+  std::error_code ignored;
+  std::string absolute = std::filesystem::absolute(artifact, ignored).string();
+  void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, path,
+                     ": cannot be loaded: ", dlerror());
+  auto loaded = std::make_shared<Model::State>();
+  loaded->library.reset(library);
+  loaded->session = state;
+  loaded->path = path;
+  for (const Entry &entry : manifest->entries) {
+    void *symbol = dlsym(library, entry.symbol.c_str());
+    if (!symbol)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": entry ", entry.name,
+                       ": the symbol ", entry.symbol, " is not in the file");
+    loaded->functions.push_back(reinterpret_cast<KvEntry>(symbol));
+  }
+  loaded->manifest = std::move(*manifest);
+  Model model;
+  model.state = std::move(loaded);
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Model
+//===----------------------------------------------------------------------===//
+
+const Manifest &Model::manifest() const { return state->manifest; }
+
+Expected<void> Model::bindWeights(const std::filesystem::path &file) {
+  const SessionOptions &options = state->session->options;
+  if (state->weights)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, state->path,
+                     ": weights are bound already; load the model again for ",
+                     file.string());
+  Expected<Weights> weights =
+      Weights::load(state->manifest, file, options.device,
+                    *state->session->executor, options.log);
+  if (!weights)
+    return std::unexpected(weights.error());
+  state->weights = std::move(*weights);
+  return {};
+}
+
+size_t Model::weightsBytes() const {
+  return state->weights ? state->weights->bytes() : 0;
+}
+
+Expected<Invocation> Model::prepare(std::string_view name) {
+  const Manifest &manifest = state->manifest;
+  const Entry *entry = manifest.findEntry(name);
+  if (!entry)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, state->path, ": no entry \"",
+                     name, "\"");
+  auto prepared = std::make_shared<Invocation::State>();
+  prepared->model = state;
+  prepared->entry = entry;
+  prepared->function = state->functions[entry - manifest.entries.data()];
+  size_t count = entry->inputs.size() + entry->outputs.size();
+  prepared->args.resize(count);
+  prepared->bound.resize(count);
+  prepared->unbound = count;
+  for (size_t i = 0; i < entry->inputs.size(); ++i) {
+    const Argument &input = entry->inputs[i];
+    if (input.kind != ArgumentKind::Weight)
+      continue;
+    const KvTensorView *view =
+        state->weights ? state->weights->find(input) : nullptr;
+    if (!view)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, state->path, ": entry ",
+                       name, ": weight ", input.name,
+                       " is not bound; call bindWeights first");
+    prepared->args[i] = *view;
+    prepared->bound[i] = 1;
+    --prepared->unbound;
+  }
+  Invocation invocation;
+  invocation.state = std::move(prepared);
+  return invocation;
+}
+
+Expected<void> Model::execute(std::string_view entry,
+                              std::span<const NamedTensor> tensors) {
+  Expected<Invocation> invocation = prepare(entry);
+  if (!invocation)
+    return std::unexpected(invocation.error());
+  for (const NamedTensor &tensor : tensors) {
+    Expected<int> slot = invocation->slot(tensor.name);
+    if (!slot)
+      return std::unexpected(slot.error());
+    invocation->bind(*slot, tensor.view);
+  }
+  return invocation->execute();
+}
+
+unsigned Model::threads() const { return state->session->executor->threads(); }
+
+const Device &Model::device() const { return state->session->options.device; }
+
+ExecutionContext &Model::context() { return *state->session->context; }
+
+//===----------------------------------------------------------------------===//
+// Invocation
+//===----------------------------------------------------------------------===//
+
+const Entry &Invocation::entry() const { return *state->entry; }
+
+Expected<int> Invocation::slot(std::string_view name) const {
+  const Entry &entry = *state->entry;
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
+    if (entry.inputs[i].kind != ArgumentKind::Weight &&
+        entry.inputs[i].name == name)
+      return static_cast<int>(i);
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    if (entry.outputs[i].name == name)
+      return static_cast<int>(entry.inputs.size() + i);
+  std::string known;
+  for (const std::vector<Argument> *list : {&entry.inputs, &entry.outputs})
+    for (const Argument &argument : *list)
+      if (argument.kind != ArgumentKind::Weight)
+        known += concat(known.empty() ? "" : ", ", argument.name);
+  return makeError(KV_STATUS_INVALID_ARGUMENT, "entry ", entry.name,
+                   ": no input or output \"", name, "\"; it has ", known);
+}
+
+void Invocation::bind(int slot, const KvTensorView &view) {
+  assert(slot >= 0 && size_t(slot) < state->args.size());
+  state->args[slot] = view;
+  state->unbound -= !state->bound[slot];
+  state->bound[slot] = 1;
+}
+
+Expected<void> Invocation::execute() {
+  const Entry &entry = *state->entry;
+  if (state->unbound) {
+    std::string missing;
+    for (size_t i = 0; i < state->bound.size(); ++i)
+      if (!state->bound[i])
+        missing += concat(missing.empty() ? "" : ", ",
+                          i < entry.inputs.size()
+                              ? entry.inputs[i].name
+                              : entry.outputs[i - entry.inputs.size()].name);
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "entry ", entry.name,
+                     ": not bound: ", missing);
+  }
+  Expected<void> done =
+      state->model->session->context->call(state->function, state->args);
+  if (!done)
+    return makeError(done.error().code, "entry ", entry.name, ": ",
+                     done.error().message);
+  return done;
+}

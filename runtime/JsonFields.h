@@ -1,0 +1,122 @@
+//===- JsonFields.h - Checked access to JSON of outside origin ---*- C++
+//-*-===//
+
+#ifndef KV_RUNTIME_JSONFIELDS_H
+#define KV_RUNTIME_JSONFIELDS_H
+
+#include "kv/Runtime/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <limits>
+#include <optional>
+
+namespace kv {
+
+/// The text of a value for a message, cut to a readable length.
+inline std::string printJson(const nlohmann::json &value) {
+  std::string text =
+      value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
+}
+
+/// Null when `value` is no integer that fits.
+inline std::optional<int64_t> asInteger(const nlohmann::json &value) {
+  if (!value.is_number_integer())
+    return std::nullopt;
+  if (value.is_number_unsigned() &&
+      value.get<uint64_t>() > uint64_t(std::numeric_limits<int64_t>::max()))
+    return std::nullopt;
+  return value.get<int64_t>();
+}
+
+/// Reads the fields of one document. The first error is kept; after it every
+/// read gives an empty value, so callers look once, at the end.
+class JsonFields {
+public:
+  explicit JsonFields(std::string source) : source(std::move(source)) {}
+
+  bool failed() const { return error.has_value(); }
+  const std::optional<Error> &firstError() const { return error; }
+
+  template <class... Parts> void fail(const Parts &...parts) {
+    if (!error)
+      error = Error{KV_STATUS_INVALID_ARGUMENT, concat(source, ": ", parts...)};
+  }
+
+  /// The field, or null (with an error when it is required).
+  const nlohmann::json *find(const nlohmann::json &object,
+                             const std::string &where, const char *field,
+                             bool required = true) {
+    auto it = object.find(field);
+    if (it != object.end())
+      return &*it;
+    if (required)
+      fail(where, field, " is missing");
+    return nullptr;
+  }
+
+  std::string text(const nlohmann::json &object, const std::string &where,
+                   const char *field, bool required = true,
+                   std::string fallback = {}) {
+    const nlohmann::json *value = find(object, where, field, required);
+    if (!value)
+      return fallback;
+    if (value->is_string())
+      return value->get<std::string>();
+    fail(where, field, " is ", printJson(*value), ", expected a string");
+    return fallback;
+  }
+
+  int64_t integer(const nlohmann::json &object, const std::string &where,
+                  const char *field, int64_t least, bool required = true) {
+    const nlohmann::json *value = find(object, where, field, required);
+    if (!value)
+      return 0;
+    std::optional<int64_t> number = asInteger(*value);
+    if (number && *number >= least)
+      return *number;
+    fail(where, field, " is ", printJson(*value), ", expected an integer of ",
+         least, " or more");
+    return 0;
+  }
+
+  bool boolean(const nlohmann::json &object, const std::string &where,
+               const char *field) {
+    const nlohmann::json *value = find(object, where, field, false);
+    if (!value)
+      return false;
+    if (value->is_boolean())
+      return value->get<bool>();
+    fail(where, field, " is ", printJson(*value), ", expected true or false");
+    return false;
+  }
+
+  /// Calls fn(element, "field[i].") for each object of an array.
+  template <class Fn>
+  void objects(const nlohmann::json &object, const std::string &where,
+               const char *field, Fn &&fn) {
+    const nlohmann::json *value = find(object, where, field);
+    if (!value)
+      return;
+    if (!value->is_array()) {
+      fail(where, field, " is ", printJson(*value), ", expected an array");
+      return;
+    }
+    for (size_t i = 0; i < value->size() && !failed(); ++i) {
+      std::string inner = concat(where, field, "[", i, "]");
+      if ((*value)[i].is_object())
+        fn((*value)[i], inner + ".");
+      else
+        fail(inner, " is ", printJson((*value)[i]), ", expected an object");
+    }
+  }
+
+private:
+  std::string source;
+  std::optional<Error> error;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_JSONFIELDS_H

@@ -1,0 +1,222 @@
+//===- Manifest.cpp - What an artifact says of itself ---------------------===//
+
+#include "kv/Runtime/Manifest.h"
+#include "JsonFields.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+using namespace kv;
+using nlohmann::json;
+
+static constexpr std::array<std::string_view, 7> InputKinds = {
+    "input",           "weight",         "kv.blocks", "kv.cache_lengths",
+    "kv.lookup_table", "kv.max_lengths", "kv.scales"};
+
+std::string_view kv::argumentKindName(ArgumentKind kind) {
+  return kind == ArgumentKind::Output ? "output"
+                                      : InputKinds[static_cast<size_t>(kind)];
+}
+
+template <class T>
+static const T *findByName(const std::vector<T> &list, std::string_view name) {
+  auto it = std::find_if(list.begin(), list.end(),
+                         [&](const T &item) { return item.name == name; });
+  return it == list.end() ? nullptr : &*it;
+}
+
+const Argument *Entry::findInput(std::string_view name) const {
+  return findByName(inputs, name);
+}
+
+const Argument *Entry::findInput(ArgumentKind kind,
+                                 std::string_view collection) const {
+  for (const Argument &input : inputs)
+    if (input.kind == kind && input.collection == collection)
+      return &input;
+  return nullptr;
+}
+
+const Argument *Entry::findOutput(std::string_view name) const {
+  return findByName(outputs, name);
+}
+
+const Entry *Manifest::findEntry(std::string_view name) const {
+  return findByName(entries, name);
+}
+
+const Collection *Manifest::findCollection(std::string_view name) const {
+  return findByName(collections, name);
+}
+
+static DType readDType(JsonFields &fields, const json &object,
+                       const std::string &where) {
+  std::string name = fields.text(object, where, "dtype");
+  if (std::optional<DType> dtype = parseDType(name))
+    return *dtype;
+  std::string allowed;
+#define KV_DTYPE(Name, Value, Spelling, Bytes)                                 \
+  allowed += allowed.empty() ? Spelling : ", " Spelling;
+#include "kv/ABI/DTypes.def"
+  fields.fail(where, "dtype is \"", name, "\", expected one of ", allowed);
+  return DType::F32;
+}
+
+static ArgumentKind readKind(JsonFields &fields, const json &object,
+                             const std::string &where) {
+  std::string name = fields.text(object, where, "kind");
+  auto it = std::find(InputKinds.begin(), InputKinds.end(), name);
+  if (it != InputKinds.end())
+    return static_cast<ArgumentKind>(it - InputKinds.begin());
+  std::string allowed;
+  for (std::string_view kind : InputKinds)
+    allowed += concat(allowed.empty() ? "" : ", ", kind);
+  fields.fail(where, "kind is \"", name, "\", expected one of ", allowed);
+  return ArgumentKind::Input;
+}
+
+static std::vector<Dimension> readShape(JsonFields &fields, const json &object,
+                                        const std::string &where) {
+  const json *value = fields.find(object, where, "shape");
+  if (!value)
+    return {};
+  if (!value->is_array() || value->size() > KV_MAX_RANK) {
+    fields.fail(where, "shape is ", printJson(*value),
+                ", expected an array of at most ", KV_MAX_RANK, " sizes");
+    return {};
+  }
+  std::vector<Dimension> shape;
+  for (const json &element : *value) {
+    std::optional<int64_t> size = asInteger(element);
+    if (size && *size >= 0)
+      shape.push_back({*size, {}});
+    else if (element.is_string() &&
+             !element.get_ref<const std::string &>().empty())
+      shape.push_back({0, element.get<std::string>()});
+    else
+      fields.fail(where, "shape holds ", printJson(element),
+                  ", expected a size or the name of a dimension");
+  }
+  return shape;
+}
+
+static Argument readArgument(JsonFields &fields, const json &object,
+                             const std::string &where, bool output) {
+  Argument argument;
+  argument.name = fields.text(object, where, "name");
+  argument.kind =
+      output ? ArgumentKind::Output : readKind(fields, object, where);
+  argument.dtype = readDType(fields, object, where);
+  argument.shape = readShape(fields, object, where);
+  argument.collection = fields.text(object, where, "collection", false);
+  argument.layout =
+      fields.text(object, where, "layout", false, argument.layout);
+  argument.host = fields.boolean(object, where, "host");
+  if (argument.kind != ArgumentKind::Weight)
+    return argument;
+  if (argument.layout != "row_major" && argument.layout != "n16k")
+    fields.fail(where, "layout is \"", argument.layout,
+                "\", expected row_major or n16k");
+  for (const Dimension &dimension : argument.shape)
+    if (!dimension.isStatic())
+      fields.fail(where, "shape of the weight ", argument.name,
+                  " holds the symbol \"", dimension.symbol,
+                  "\", expected sizes");
+  if (argument.layout == "n16k" &&
+      (argument.shape.size() != 3 || argument.shape[2].size != 16))
+    fields.fail(where, "shape of the n16k weight ", argument.name,
+                " is not [N / 16, K, 16]");
+  return argument;
+}
+
+static Entry readEntry(JsonFields &fields, const json &object,
+                       const std::string &where) {
+  Entry entry;
+  entry.name = fields.text(object, where, "name");
+  entry.symbol = fields.text(object, where, "symbol");
+  std::set<std::string> names;
+  auto read = [&](const char *list, bool output, std::vector<Argument> &into) {
+    fields.objects(
+        object, where, list,
+        [&](const json &element, const std::string &inner) {
+          into.push_back(readArgument(fields, element, inner, output));
+          // Only weights may share a tensor.
+          if (into.back().kind != ArgumentKind::Weight &&
+              !names.insert(into.back().name).second)
+            fields.fail(inner, "name \"", into.back().name, "\" is used twice");
+        });
+  };
+  read("inputs", false, entry.inputs);
+  read("outputs", true, entry.outputs);
+  return entry;
+}
+
+static Collection readCollection(JsonFields &fields, const json &object,
+                                 const std::string &where) {
+  Collection collection;
+  collection.name = fields.text(object, where, "name");
+  collection.strategy = fields.text(object, where, "strategy");
+  collection.dtype = readDType(fields, object, where);
+  collection.layers = fields.integer(object, where, "layers", 1);
+  collection.heads = fields.integer(object, where, "heads", 1);
+  collection.dim = fields.integer(object, where, "dim", 1);
+  collection.page = fields.integer(object, where, "page", 1);
+  collection.layout = fields.text(object, where, "layout", false, "nhd");
+  return collection;
+}
+
+static ModelInfo readModel(JsonFields &fields, const json &object) {
+  ModelInfo model;
+  model.name = fields.text(object, "model.", "name", false);
+  model.architecture = fields.text(object, "model.", "architecture", false);
+  model.vocabSize = fields.integer(object, "model.", "vocab_size", 1, false);
+  model.maxSeqLen = fields.integer(object, "model.", "max_seq_len", 1, false);
+  model.json = object.dump();
+  return model;
+}
+
+Expected<Manifest> Manifest::parse(std::string_view text,
+                                   std::string_view source) {
+  JsonFields fields(concat(source, ": manifest"));
+  json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, source,
+                     ": manifest: not a JSON object");
+  Manifest manifest;
+  // First, since another version may mean other fields.
+  manifest.abiVersion = fields.integer(document, "", "abi_version", 0);
+  if (!fields.failed() && manifest.abiVersion != KV_ABI_VERSION)
+    fields.fail("abi_version is ", manifest.abiVersion,
+                ", this runtime has version ", KV_ABI_VERSION,
+                ": compile the model again");
+  manifest.producer = fields.text(document, "", "producer", false);
+
+  if (const json *target = fields.find(document, "", "target")) {
+    if (target->is_object()) {
+      manifest.targetKind = fields.text(*target, "target.", "kind");
+      manifest.targetTriple = fields.text(*target, "target.", "triple", false);
+      manifest.targetCpu = fields.text(*target, "target.", "cpu", false);
+    } else {
+      fields.fail("target is ", printJson(*target), ", expected an object");
+    }
+  }
+  if (const json *model = fields.find(document, "", "model", false)) {
+    if (model->is_object())
+      manifest.model = readModel(fields, *model);
+    else
+      fields.fail("model is ", printJson(*model), ", expected an object");
+  }
+  fields.objects(document, "", "collections",
+                 [&](const json &object, const std::string &where) {
+                   manifest.collections.push_back(
+                       readCollection(fields, object, where));
+                 });
+  fields.objects(document, "", "entries",
+                 [&](const json &object, const std::string &where) {
+                   manifest.entries.push_back(readEntry(fields, object, where));
+                 });
+  if (fields.failed())
+    return std::unexpected(*fields.firstError());
+  return manifest;
+}

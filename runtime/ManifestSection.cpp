@@ -1,0 +1,106 @@
+//===- ManifestSection.cpp - Finds .kv.manifest in an ELF file ------------===//
+
+#include "MappedFile.h"
+#include "kv/Runtime/Manifest.h"
+
+#include <cstring>
+#include <elf.h>
+#include <optional>
+
+using namespace kv;
+
+namespace {
+
+constexpr std::string_view SectionName = ".kv.manifest";
+
+/// Copies out a T at `offset`; nothing when it would leave the bytes.
+template <class T>
+std::optional<T> load(std::span<const std::byte> bytes, uint64_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T))
+    return std::nullopt;
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+/// What section `header` covers; nothing when it would leave the file.
+std::optional<std::string_view> contents(std::string_view file,
+                                         const Elf64_Shdr &header) {
+  if (header.sh_type == SHT_NOBITS || header.sh_offset > file.size() ||
+      header.sh_size > file.size() - header.sh_offset)
+    return std::nullopt;
+  return file.substr(header.sh_offset, header.sh_size);
+}
+
+/// Empty, or what is wrong with the file; sets `manifest`.
+std::string findManifest(const MappedFile &file, std::string_view &manifest) {
+  std::span<const std::byte> bytes = file.bytes();
+  auto header = load<Elf64_Ehdr>(bytes, 0);
+  if (!file.text().starts_with(ELFMAG))
+    return "not an ELF file";
+  if (!header)
+    return "cut off inside the ELF header";
+  if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
+      header->e_ident[EI_DATA] != ELFDATA2LSB)
+    return "not a 64-bit little-endian ELF file";
+  if (header->e_type != ET_DYN)
+    return "not a shared object";
+  if (header->e_machine != EM_X86_64)
+    return concat("made for ELF machine ", header->e_machine, ", expected ",
+                  EM_X86_64, " (x86-64)");
+  // The loader maps segments without looking at the file's length; touching
+  // one that is cut off would kill the process.
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    auto segment =
+        load<Elf64_Phdr>(bytes, header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (header->e_phentsize != sizeof(Elf64_Phdr) ||
+        header->e_phoff > bytes.size() || !segment)
+      return "cut off: its program headers lie outside of the file";
+    if (segment->p_offset > bytes.size() ||
+        segment->p_filesz > bytes.size() - segment->p_offset)
+      return "cut off: a segment lies outside of the file";
+  }
+  auto section = [&](uint64_t index) -> std::optional<Elf64_Shdr> {
+    if (header->e_shentsize != sizeof(Elf64_Shdr) ||
+        header->e_shoff > bytes.size())
+      return std::nullopt;
+    return load<Elf64_Shdr>(bytes,
+                            header->e_shoff + index * sizeof(Elf64_Shdr));
+  };
+  auto names = section(header->e_shstrndx);
+  auto nameTable = names ? contents(file.text(), *names) : std::nullopt;
+  if (!nameTable)
+    return "cut off, or without section headers";
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    auto candidate = section(i);
+    if (!candidate)
+      return "cut off: its section headers lie outside of the file";
+    if (candidate->sh_name >= nameTable->size())
+      continue;
+    std::string_view name = nameTable->substr(candidate->sh_name);
+    if (name.substr(0, name.find('\0')) != SectionName)
+      continue;
+    auto text = contents(file.text(), *candidate);
+    if (!text)
+      return "cut off: the section .kv.manifest lies outside of the file";
+    manifest = *text;
+    return {};
+  }
+  return "no section .kv.manifest: not an artifact of kv-compile";
+}
+
+} // namespace
+
+Expected<Manifest> Manifest::readFile(const std::filesystem::path &artifact) {
+  Expected<MappedFile> file = MappedFile::open(artifact);
+  if (!file)
+    return std::unexpected(file.error());
+  std::string_view text;
+  std::string problem = findManifest(*file, text);
+  if (!problem.empty())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, artifact.string(), ": ",
+                     problem);
+  // Sections are often padded with zeros, and C strings end with one.
+  text = text.substr(0, text.find('\0'));
+  return parse(text, artifact.string());
+}

@@ -1,0 +1,38 @@
+//===- MappedFile.h - A file in memory, read-only ----------------*- C++
+//-*-===//
+
+#ifndef KV_RUNTIME_MAPPEDFILE_H
+#define KV_RUNTIME_MAPPEDFILE_H
+
+#include "kv/Runtime/Error.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace kv {
+
+/// A regular file, mapped. Empty files are allowed. Move-only.
+class MappedFile {
+public:
+  MappedFile() = default;
+  MappedFile(MappedFile &&other) noexcept { *this = std::move(other); }
+  MappedFile &operator=(MappedFile &&other) noexcept;
+  ~MappedFile();
+
+  /// Errors name the file.
+  static Expected<MappedFile> open(const std::filesystem::path &path);
+
+  std::span<const std::byte> bytes() const { return {base, length}; }
+  std::string_view text() const {
+    return {reinterpret_cast<const char *>(base), length};
+  }
+
+private:
+  const std::byte *base = nullptr;
+  size_t length = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_MAPPEDFILE_H

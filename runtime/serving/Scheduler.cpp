@@ -1,0 +1,161 @@
+//===- Scheduler.cpp - Which requests take part in a step -----------------===//
+
+#include "kv/Runtime/Serving/Scheduler.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
+                             int64_t maxTokens)
+    : request(&request), tokens(request.tokens), context(id, tokens),
+      maxTokens(maxTokens) {
+  tokens.reserve(maxTokens);
+  // The reservation may have moved the tokens.
+  context = TextGenerationContext(id, tokens);
+  // Positions whose logits are wanted cannot be skipped.
+  context.setReusesPrefix(!request.promptLogits);
+}
+
+Scheduler::Scheduler(PagedKVCacheManager &manager, const Options &options)
+    : manager(manager), options(options) {
+  running.reserve(options.maxBatch);
+  batch.reserve(options.maxBatch);
+}
+
+Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
+  // The last generated token is never stored.
+  int64_t stored = std::max(request.maxTokens - 1, request.promptTokens());
+  int64_t pages = manager.params().pagesFor(stored);
+  if (pages > manager.totalNumPages())
+    return makeError(
+        KV_STATUS_OUT_OF_MEMORY, request.promptTokens(),
+        " prompt tokens and up to ", request.maxTokens - request.promptTokens(),
+        " new ones need ", pages, " pages of ", manager.params().pageSize,
+        " tokens, the cache has ", manager.totalNumPages());
+  return {};
+}
+
+void Scheduler::add(ActiveRequest &request) { waiting.push_back(&request); }
+
+std::span<ActiveRequest *const> Scheduler::schedule() {
+  batch.clear();
+  failed.clear();
+  budget = options.maxBatchTokens;
+  preempted = false;
+  decodeOrContinue(/*decode=*/true);
+  decodeOrContinue(/*decode=*/false);
+  // What was just preempted would only come back to be preempted again.
+  if (!preempted)
+    admit();
+  return batch;
+}
+
+void Scheduler::decodeOrContinue(bool decode) {
+  // The list can only lose requests, and only at or behind `at`.
+  for (size_t at = 0; at < running.size() && budget > 0;) {
+    ActiveRequest &request = *running[at];
+    const TextGenerationContext &context = request.context;
+    if ((context.length() - context.processed() == 1) != decode ||
+        reserve(request, budget))
+      ++at;
+  }
+}
+
+bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
+  request.context.limitActive(chunk);
+  for (;;) {
+    std::expected<Allocation, AllocationError> allocated =
+        manager.alloc(request.context);
+    if (allocated) {
+      budget -= request.context.active();
+      batch.push_back(&request);
+      return true;
+    }
+    if (allocated.error().reason != AllocationError::Reason::Full ||
+        running.size() == 1) {
+      fail(request, allocated.error().error.message);
+      return false;
+    }
+    ActiveRequest &newest = *running.back();
+    preempt(newest);
+    if (&newest == &request)
+      return false;
+  }
+}
+
+void Scheduler::admit() {
+  while (!waiting.empty() && budget > 0 &&
+         static_cast<int32_t>(running.size()) < options.maxBatch) {
+    ActiveRequest &request = *waiting.front();
+    TextGenerationContext &context = request.context;
+    if (Expected<void> claimed = manager.claim(context.id()); !claimed) {
+      waiting.pop_front();
+      failed.push_back({&request, claimed.error().message});
+      continue;
+    }
+    // The whole prompt is reserved at once, so that two prompts in chunks never
+    // wait for each other; and a page is left for each that runs already.
+    context.limitActive(TextGenerationContext::NoLimit);
+    Expected<CacheEngine::Plan> plan = manager.probe(context);
+    bool crowds = plan && !running.empty() &&
+                  plan->newPages + plan->revivedPages +
+                          static_cast<int64_t>(running.size()) >
+                      manager.numFreeBlocks();
+    if (crowds) {
+      (void)manager.release(context.id());
+      return;
+    }
+    std::expected<Allocation, AllocationError> allocated =
+        manager.alloc(context);
+    if (!allocated) {
+      (void)manager.release(context.id());
+      if (allocated.error().reason == AllocationError::Reason::Full &&
+          !running.empty())
+        return;
+      waiting.pop_front();
+      failed.push_back({&request, allocated.error().error.message});
+      continue;
+    }
+    waiting.pop_front();
+    if (request.cachedTokens < 0)
+      request.cachedTokens =
+          std::min(allocated->cachedTokens, request.promptTokens());
+    context.limitActive(budget);
+    budget -= context.active();
+    running.insert(std::ranges::upper_bound(running, context.id(), {},
+                                            [](ActiveRequest *other) {
+                                              return other->context.id();
+                                            }),
+                   &request);
+    batch.push_back(&request);
+  }
+}
+
+void Scheduler::preempt(ActiveRequest &request) {
+  leave(request);
+  TextGenerationContext &context = request.context;
+  context.rewind(context.processed());
+  waiting.insert(std::ranges::upper_bound(
+                     waiting, context.id(), {},
+                     [](ActiveRequest *other) { return other->context.id(); }),
+                 &request);
+  preempted = true;
+  ++preemptions;
+}
+
+void Scheduler::fail(ActiveRequest &request, std::string message) {
+  leave(request);
+  failed.push_back({&request, std::move(message)});
+}
+
+void Scheduler::finish(ActiveRequest &request) { leave(request); }
+
+void Scheduler::leave(ActiveRequest &request) {
+  if (auto at = std::ranges::find(batch, &request); at != batch.end()) {
+    budget += request.context.active();
+    batch.erase(at);
+  }
+  std::erase(running, &request);
+  (void)manager.release(request.context.id());
+}

@@ -1,0 +1,262 @@
+//===- TextGenerator.cpp - Requests in, tokens out ------------------------===//
+
+#include "kv/Runtime/Serving/TextGenerator.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <chrono>
+
+using namespace kv;
+
+uint64_t kv::digestLogits(std::span<const float> row) {
+  return XXH3_64bits(row.data(), row.size_bytes());
+}
+
+namespace {
+
+class Stopwatch {
+public:
+  double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+};
+
+} // namespace
+
+TextGenerator::TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
+                             GenerationSink &sink, const Options &options)
+    : runner(runner), manager(manager), sink(sink), options(options),
+      scheduler(manager, options.scheduler), sampler(runner.vocabSize()) {
+  tokens.reserve(options.scheduler.maxBatchTokens);
+  rowOffsets.reserve(options.scheduler.maxBatch + 1);
+  contexts.reserve(options.scheduler.maxBatch);
+  current.reserve(options.scheduler.maxBatch);
+}
+
+GenerationStatistics
+TextGenerator::run(std::span<const GenerationRequest> requests) {
+  Stopwatch watch;
+  statistics = {};
+  int64_t preemptions = scheduler.numPreemptions();
+  std::vector<const GenerationRequest *> pending;
+  for (const GenerationRequest &request : requests)
+    pending.push_back(&request);
+  std::ranges::stable_sort(pending, {}, &GenerationRequest::arrivalStep);
+
+  size_t arrived = 0;
+  for (int64_t now = 0;; ++now) {
+    for (; arrived < pending.size() && pending[arrived]->arrivalStep <= now;
+         ++arrived)
+      arrive(*pending[arrived]);
+    if (!scheduler.idle())
+      step();
+    else if (arrived == pending.size())
+      break;
+    else // Nothing happens before the next arrival.
+      now = pending[arrived]->arrivalStep - 1;
+    sink.stepDone();
+  }
+  sink.stepDone();
+  statistics.preemptions = scheduler.numPreemptions() - preemptions;
+  statistics.seconds = watch.seconds();
+  return statistics;
+}
+
+void TextGenerator::arrive(const GenerationRequest &request) {
+  ++statistics.requests;
+  if (runningIds.contains(request.id))
+    return fail(request, "its id is that of a running request");
+  if (request.tokens.empty())
+    return fail(request, "no prompt tokens, at least one is needed");
+  for (size_t i = 0; i < request.tokens.size(); ++i)
+    if (int32_t token = request.tokens[i];
+        token < 0 || token >= runner.vocabSize())
+      return fail(request,
+                  concat("tokens[", i, "] is ", token,
+                         ", the vocabulary is 0 to ", runner.vocabSize() - 1));
+  int64_t prompt = static_cast<int64_t>(request.tokens.size());
+  if (prompt > options.maxSeqLen)
+    return fail(request, concat(prompt,
+                                " prompt tokens, the model takes at "
+                                "most ",
+                                options.maxSeqLen));
+  int64_t room = options.maxSeqLen - prompt;
+  auto added = std::make_unique<ActiveRequest>(
+      request, nextId++, prompt + std::min(request.maxNewTokens, room));
+  if (Expected<void> fits = scheduler.canEverFit(*added); !fits)
+    return fail(request, fits.error().message);
+  scheduler.add(*added);
+  runningIds.insert(request.id);
+  active.push_back(std::move(added));
+}
+
+void TextGenerator::step() {
+  Stopwatch watch;
+  std::span<ActiveRequest *const> batch = scheduler.schedule();
+  for (const Scheduler::Failure &failure : scheduler.failures()) {
+    fail(*failure.request->request, failure.message);
+    forget(*failure.request);
+  }
+  if (batch.empty())
+    return;
+  current.assign(batch.begin(), batch.end());
+
+  bool prefill = std::ranges::any_of(current, [](ActiveRequest *request) {
+    const TextGenerationContext &context = request->context;
+    return context.processed() < request->promptTokens() ||
+           context.active() > 1;
+  });
+  rowOffsets.assign(1, 0);
+  tokens.clear();
+  logitRows.clear();
+  contexts.clear();
+  for (ActiveRequest *request : current) {
+    const TextGenerationContext &context = request->context;
+    int64_t first = static_cast<int64_t>(tokens.size());
+    std::span<const int32_t> added = context.activeTokens();
+    tokens.insert(tokens.end(), added.begin(), added.end());
+    rowOffsets.push_back(static_cast<int32_t>(tokens.size()));
+    contexts.push_back(&context);
+    int64_t end = context.processed() + context.active();
+    for (int64_t at = context.processed(); at < end; ++at) {
+      bool dumped = request->request->promptLogits &&
+                    at >= request->promptLogits && at < request->promptTokens();
+      bool sampled = at + 1 == context.length() && wantsToken(*request);
+      if (dumped || sampled)
+        logitRows.push_back(
+            static_cast<int32_t>(first + at - context.processed()));
+    }
+  }
+
+  Expected<std::span<const float>> logits;
+  Expected<RaggedKVCacheInputs> inputs = manager.runtimeInputs(contexts);
+  if (inputs)
+    logits = runner.run({.tokens = tokens,
+                         .rowOffsets = rowOffsets,
+                         .logitRows = logitRows,
+                         .kv = *inputs});
+  else
+    logits = std::unexpected(inputs.error());
+  if (!logits) {
+    for (ActiveRequest *request : current)
+      fail(*request, concat("its step failed: ", logits.error().message));
+    return;
+  }
+
+  // Requests that fail here must not commit what they computed.
+  size_t row = 0, kept = 0;
+  for (size_t i = 0; i < current.size(); ++i) {
+    size_t firstRow = row;
+    while (row < logitRows.size() && logitRows[row] < rowOffsets[i + 1])
+      ++row;
+    std::span<const int32_t> rows =
+        std::span(logitRows).subspan(firstRow, row - firstRow);
+    std::span<const float> own = logits->subspan(
+        firstRow * runner.vocabSize(), rows.size() * runner.vocabSize());
+    if (consume(*current[i], rows, rowOffsets[i], own))
+      current[kept++] = current[i];
+  }
+  current.resize(kept);
+  contexts.clear();
+  for (ActiveRequest *request : current)
+    contexts.push_back(&request->context);
+  Expected<void> committed = manager.step(contexts);
+  for (ActiveRequest *request : current) {
+    if (!committed)
+      fail(*request, concat("its step failed: ", committed.error().message));
+    else if (request->stopped)
+      finish(*request, FinishReason::Stop);
+    else if (!wantsToken(*request) &&
+             request->context.processed() >= request->promptTokens())
+      finish(*request, FinishReason::Length);
+  }
+
+  ++statistics.steps;
+  int64_t computed = static_cast<int64_t>(tokens.size());
+  (prefill ? statistics.prefillTokens : statistics.decodeTokens) += computed;
+  (prefill ? statistics.prefillSeconds : statistics.decodeSeconds) +=
+      watch.seconds();
+}
+
+bool TextGenerator::consume(ActiveRequest &request,
+                            std::span<const int32_t> rows, int32_t firstToken,
+                            std::span<const float> logits) {
+  const GenerationRequest &asked = *request.request;
+  TextGenerationContext &context = request.context;
+  std::optional<int32_t> drawn;
+  std::optional<uint64_t> digest;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::span<const float> row =
+        logits.subspan(i * runner.vocabSize(), runner.vocabSize());
+    int64_t position = context.processed() + rows[i] - firstToken;
+    if (asked.promptLogits && position >= request.promptLogits &&
+        position < request.promptTokens()) {
+      sink.promptLogits(asked, position, row);
+      request.promptLogits = position + 1;
+    }
+    if (position + 1 < context.length() || !wantsToken(request))
+      continue;
+    Expected<int32_t> token =
+        sampler.sample(row, asked.sampling, request.newTokens());
+    if (!token) {
+      fail(request,
+           concat("token ", request.newTokens(), ": ", token.error().message));
+      return false;
+    }
+    drawn = *token;
+    if (asked.digests)
+      digest = digestLogits(row);
+  }
+  if (!drawn) {
+    context.advance();
+    return true;
+  }
+  request.stopped =
+      std::ranges::find(asked.stopTokens, *drawn) != asked.stopTokens.end();
+  if (request.stopped) {
+    context.advance();
+    return true;
+  }
+  sink.token(asked, request.newTokens(), *drawn, digest);
+  request.tokens.push_back(*drawn);
+  context.update(request.tokens);
+  return true;
+}
+
+void TextGenerator::finish(ActiveRequest &request, FinishReason reason) {
+  scheduler.finish(request);
+  int64_t cached = std::max<int64_t>(request.cachedTokens, 0);
+  statistics.cachedTokens += cached;
+  statistics.prefixHits += cached > 0;
+  sink.finished(*request.request, reason,
+                {.promptTokens = request.promptTokens(),
+                 .cachedTokens = cached,
+                 .newTokens = request.newTokens()});
+  forget(request);
+}
+
+void TextGenerator::fail(ActiveRequest &request, std::string_view message) {
+  scheduler.finish(request);
+  fail(*request.request, message);
+  forget(request);
+}
+
+void TextGenerator::fail(const GenerationRequest &request,
+                         std::string_view message) {
+  ++statistics.failedRequests;
+  sink.failed(request, concat("request ", request.id, ": ", message));
+}
+
+void TextGenerator::forget(ActiveRequest &request) {
+  runningIds.erase(request.request->id);
+  auto at = std::ranges::lower_bound(
+      active, request.context.id(), {},
+      [](const Answer &answer) { return answer->context.id(); });
+  active.erase(at);
+}

@@ -1,0 +1,41 @@
+# What the scripts share. Source it; it defines functions only.
+
+# step TEXT COMMAND...: runs the command quietly; on a terminal a running clock
+# shows after two seconds; its output is printed only when it fails.
+step() {
+  local text=$1 log start status=0
+  shift
+  log=$(mktemp)
+  start=$SECONDS
+  "$@" >"$log" 2>&1 &
+  local job=$!
+  local said=0
+  while kill -0 "$job" 2>/dev/null; do
+    sleep 0.2
+    local passed=$((SECONDS - start))
+    if [ "$passed" -ge 2 ] && [ -t 2 ]; then
+      printf '\r%s ... %ds ' "$text" "$passed" >&2
+    elif [ "$passed" -ge 2 ] && [ $((passed / 30)) -ge "$said" ]; then
+      printf '%s ... %ds\n' "$text" "$passed" >&2
+      said=$((passed / 30 + 1))
+    fi
+  done
+  wait "$job" || status=$?
+  if [ "$status" -ne 0 ]; then
+    printf '\r%s failed (exit %d):\n' "$text" "$status" >&2
+    tail -n 60 "$log" >&2
+    rm -f "$log"
+    return "$status"
+  fi
+  rm -f "$log"
+  printf '\r%s: %ds\n' "$text" $((SECONDS - start)) >&2
+}
+
+# build [PRESET] [TARGET...]: configures and builds; the preset is release.
+build() {
+  local preset=${1:-release}
+  [ $# -eq 0 ] || shift
+  [ -f "build/$preset/build.ninja" ] ||
+    step "configure ($preset)" cmake --preset "$preset"
+  step "build ($preset)" cmake --build "build/$preset" ${1:+--target "$@"}
+}

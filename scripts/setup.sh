@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# setup.sh: installs what building and testing need. Safe to run again: it does
+# only what is missing. Debian 12; root or sudo for packages.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+packages="g++ cmake ninja-build ccache git ca-certificates binutils
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 clang-format-22
+  nlohmann-json3-dev libxxhash-dev libcli11-dev libgtest-dev libgmock-dev
+  python3 python3-venv"
+
+missing=
+for package in $packages; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+    missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+  root=
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "setup.sh: needs root or sudo to install:$missing" >&2
+      exit 1
+    }
+    root=sudo
+  fi
+  step "package lists" $root apt-get update
+  # shellcheck disable=SC2086
+  step "packages:$(echo $missing | cut -c1-60)" $root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y --no-install-recommends $missing
+fi
+
+# The Python side: kv-import, kv-generate and their tests, in .venv.
+wanted=$(sha256sum scripts/requirements.txt | cut -d' ' -f1)
+if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
+  python=python3
+  "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    python=/usr/bin/python3
+  [ -x .venv/bin/python ] || step "Python environment" "$python" -m venv .venv
+  step "Python packages" .venv/bin/python -m pip install --quiet \
+    --disable-pip-version-check -r scripts/requirements.txt
+  echo "$wanted" >.venv/requirements.sha256
+fi

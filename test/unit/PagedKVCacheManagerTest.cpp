@@ -1,0 +1,430 @@
+//===- PagedKVCacheManagerTest.cpp ----------------------------------------===//
+
+#include "kv/Runtime/PagedKVCacheManager.h"
+
+#include "FakeModel.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+using namespace kv;
+using namespace kv::test;
+
+namespace {
+
+using Tokens = std::vector<int32_t>;
+using Reason = AllocationError::Reason;
+using Manager = std::unique_ptr<PagedKVCacheManager>;
+
+Tokens iota(int32_t count, int32_t first = 0) {
+  Tokens tokens(count);
+  std::iota(tokens.begin(), tokens.end(), first);
+  return tokens;
+}
+
+Manager make(int64_t pageSize, int64_t pages,
+             PagedKVCacheManager::Options options = {}) {
+  options.numPages = pages;
+  if (options.maxSeqLen == 0)
+    options.maxSeqLen = 1024;
+  options.maxSteps = 8;
+  options.enableRuntimeChecks = true;
+  auto manager = PagedKVCacheManager::create(fakeParams(pageSize), options);
+  EXPECT_TRUE(manager) << manager.error().message;
+  return std::move(*manager);
+}
+
+/// Computes all that is active and commits it.
+void compute(PagedKVCacheManager &manager, TextGenerationContext &context) {
+  const TextGenerationContext *batch[] = {&context};
+  auto inputs = manager.runtimeInputs(batch);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  context.advance();
+  auto done = manager.step(batch);
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+int64_t serve(PagedKVCacheManager &manager, RequestId id,
+              const Tokens &tokens) {
+  EXPECT_TRUE(manager.claim(id));
+  TextGenerationContext context(id, tokens);
+  auto allocated = manager.alloc(context);
+  EXPECT_TRUE(allocated) << allocated.error().error.message;
+  compute(manager, context);
+  EXPECT_TRUE(manager.release(id));
+  return allocated->cachedTokens;
+}
+
+const int32_t *ints(const KvTensorView &view) {
+  return static_cast<const int32_t *>(view.data);
+}
+
+class PageSizes : public testing::TestWithParam<int> {};
+
+} // namespace
+
+TEST_P(PageSizes, ReusesFullPagesAndComputesAtLeastOneToken) {
+  int page = GetParam();
+  Manager manager = make(page, 64);
+  Tokens tokens = iota(3 * page);
+  EXPECT_EQ(serve(*manager, 1, tokens), 0);
+  EXPECT_EQ(serve(*manager, 2, tokens), 2 * page);
+  tokens.push_back(7);
+  EXPECT_EQ(serve(*manager, 3, tokens), 3 * page);
+  tokens[2 * page] = 900; // the third page differs
+  EXPECT_EQ(serve(*manager, 4, tokens), 2 * page);
+  // A prefix that ends within a page shares only the pages before it.
+  EXPECT_EQ(serve(*manager, 5, iota(2 * page)), page);
+  EXPECT_EQ(manager->numFreeBlocks(), 64);
+  EXPECT_EQ(manager->metrics().cachedTokens, 8 * page);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PageSizes, testing::Values(1, 3, 16, 128));
+
+TEST(PagedKVCacheManager, RuntimeInputs) {
+  PagedKVCacheManager::Options options;
+  options.maxSeqLen = 36; // 9 pages: 16 entries and 16 of slack
+  Manager manager = make(4, 9, options);
+  Tokens a = iota(6), b = iota(3, 100);
+  TextGenerationContext first(1, a), second(2, b);
+  for (TextGenerationContext *context : {&first, &second}) {
+    ASSERT_TRUE(manager->claim(context->id()));
+    ASSERT_TRUE(manager->alloc(*context));
+  }
+  compute(*manager, first);
+  a.push_back(50);
+  first = TextGenerationContext(1, a);
+  first.skip(6);
+  ASSERT_TRUE(manager->alloc(first, 3)); // 9 tokens: a third page
+  ASSERT_TRUE(manager->alloc(second, 3));
+
+  const TextGenerationContext *batch[] = {&second, &first};
+  auto inputs = manager->runtimeInputs(batch, 3);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_EQ(describe(inputs->blocks), "f32[10, 2, 1, 4, 1, 1]");
+  EXPECT_EQ(describe(inputs->cacheLengths), "i32[2]");
+  EXPECT_EQ(describe(inputs->lookupTable), "i32[2, 32]");
+  EXPECT_EQ(describe(inputs->maxLengths), "i32[3, 2]");
+  EXPECT_EQ(ints(inputs->cacheLengths)[0], 0);
+  EXPECT_EQ(ints(inputs->cacheLengths)[1], 6);
+  std::vector<int32_t> table(ints(inputs->lookupTable),
+                             ints(inputs->lookupTable) + 64);
+  std::vector<int32_t> expected(64);
+  std::span<const PageId> secondPages = *manager->getReqBlocks(2);
+  std::span<const PageId> firstPages = *manager->getReqBlocks(1);
+  ASSERT_EQ(secondPages.size(), 2u);
+  ASSERT_EQ(firstPages.size(), 3u);
+  std::ranges::copy(secondPages, expected.begin());
+  std::ranges::copy(firstPages, expected.begin() + 32);
+  EXPECT_EQ(table, expected);
+  std::vector<int32_t> maxima(ints(inputs->maxLengths),
+                              ints(inputs->maxLengths) + 6);
+  EXPECT_EQ(maxima, (std::vector<int32_t>{3, 7, 1, 8, 1, 9}));
+}
+
+TEST(PagedKVCacheManager, StaleTableEntriesAreCleared) {
+  Manager manager = make(1, 16);
+  Tokens longer = iota(9), shorter = iota(2, 50);
+  TextGenerationContext a(1, longer), b(2, shorter);
+  ASSERT_TRUE(manager->claim(1));
+  ASSERT_TRUE(manager->alloc(a));
+  compute(*manager, a);
+  ASSERT_TRUE(manager->claim(2));
+  ASSERT_TRUE(manager->alloc(b));
+  const TextGenerationContext *batch[] = {&b};
+  auto inputs = manager->runtimeInputs(batch);
+  ASSERT_TRUE(inputs);
+  for (int64_t i = 2; i < inputs->lookupTable.sizes[1]; ++i)
+    EXPECT_EQ(ints(inputs->lookupTable)[i], NullPage);
+}
+
+TEST(PagedKVCacheManager, TheNullPageIsZeroAndNeverGivenOut) {
+  Manager manager = make(2, 3);
+  Tokens tokens = iota(6);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE(manager->claim(1));
+  ASSERT_TRUE(manager->alloc(context));
+  std::span<const PageId> pages = *manager->getReqBlocks(1);
+  for (PageId page : pages)
+    EXPECT_GT(page, NullPage);
+  const TextGenerationContext *batch[] = {&context};
+  auto inputs = manager->runtimeInputs(batch);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(static_cast<float *>(inputs->blocks.data)[i], 0.0f);
+}
+
+TEST(PagedKVCacheManager, ARefusedReservationLeavesEverythingUntouched) {
+  Manager manager = make(1, 6);
+  serve(*manager, 1, iota(3)); // three cached pages
+  Tokens busyTokens = iota(2, 100);
+  TextGenerationContext busy(2, busyTokens);
+  ASSERT_TRUE(manager->claim(2));
+  ASSERT_TRUE(manager->alloc(busy));
+  KVCacheMetrics before = manager->metrics();
+
+  Tokens tokens = iota(6);
+  TextGenerationContext context(3, tokens);
+  ASSERT_TRUE(manager->claim(3));
+  auto refused = manager->alloc(context);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, Reason::Full);
+  EXPECT_EQ(refused.error().error.message,
+            "request 3 needs 6 more pages, 4 of 6 are free");
+  EXPECT_EQ(context.processed(), 0);
+  EXPECT_TRUE(manager->getReqBlocks(3)->empty());
+  EXPECT_EQ(manager->numFreeBlocks(), 4);
+  EXPECT_EQ(manager->metrics().inputTokens, before.inputTokens);
+  EXPECT_EQ(manager->metrics().cachedTokens, before.cachedTokens);
+  EXPECT_EQ(manager->metrics().evictedPages, 0);
+
+  ASSERT_TRUE(manager->release(2));
+  auto allocated = manager->alloc(context);
+  ASSERT_TRUE(allocated);
+  EXPECT_EQ(allocated->cachedTokens, 3);
+  EXPECT_EQ(context.processed(), 3);
+}
+
+TEST(PagedKVCacheManager, SaysWhatNeverFits) {
+  PagedKVCacheManager::Options options;
+  options.maxSeqLen = 20;
+  Manager manager = make(2, 4, options);
+  ASSERT_TRUE(manager->claim(1));
+  Tokens tokens = iota(9);
+  TextGenerationContext context(1, tokens);
+  context.limitActive(2); // all chunks count
+  auto refused = manager->alloc(context);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, Reason::NeverFits);
+  EXPECT_EQ(refused.error().error.message,
+            "request 1 needs 5 pages of 2 tokens, the pool has 4");
+  tokens = iota(21);
+  context = TextGenerationContext(1, tokens);
+  refused = manager->alloc(context);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, Reason::NeverFits);
+  EXPECT_EQ(refused.error().error.message, "request 1 needs room for 21 "
+                                           "tokens, the longest sequence is "
+                                           "20");
+}
+
+TEST(PagedKVCacheManager, EvictsTheLeafFirst) {
+  Manager manager = make(1, 4);
+  serve(*manager, 1, iota(3));      // pages of 0, 1, 2
+  serve(*manager, 2, iota(2, 100)); // evicts the page of 2
+  EXPECT_EQ(manager->metrics().evictedPages, 1);
+  EXPECT_EQ(serve(*manager, 3, iota(3)), 2);
+}
+
+TEST(PagedKVCacheManager, ReleaseWithoutStepCommitsNothing) {
+  Manager manager = make(2, 8);
+  Tokens tokens = iota(6);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE(manager->claim(1));
+  ASSERT_TRUE(manager->alloc(context));
+  const TextGenerationContext *batch[] = {&context};
+  ASSERT_TRUE(manager->runtimeInputs(batch));
+  ASSERT_TRUE(manager->release(1));
+  EXPECT_EQ(manager->numFreeBlocks(), 8);
+  EXPECT_EQ(serve(*manager, 2, tokens), 0);
+}
+
+TEST(PagedKVCacheManager, ChunksReserveWhatTheyCompute) {
+  Manager manager = make(2, 8);
+  Tokens tokens = iota(10);
+  serve(*manager, 1, iota(5));
+  TextGenerationContext context(2, tokens);
+  ASSERT_TRUE(manager->claim(2));
+  context.limitActive(3);
+  ASSERT_TRUE(manager->alloc(context)); // 4 from the cache, 3 to compute
+  EXPECT_EQ(context.processed(), 4);
+  EXPECT_EQ(context.active(), 3);
+  EXPECT_EQ(manager->getReqBlocks(2)->size(), 4u);
+  compute(*manager, context);
+  ASSERT_TRUE(manager->alloc(context));
+  EXPECT_EQ(context.processed(), 7);
+  EXPECT_EQ(manager->getReqBlocks(2)->size(), 5u);
+  compute(*manager, context);
+  EXPECT_EQ(context.processed(), 10);
+}
+
+TEST(PagedKVCacheManager, ResetForgetsPrefixes) {
+  Manager manager = make(1, 16);
+  Tokens tokens = iota(5);
+  EXPECT_EQ(serve(*manager, 1, tokens), 0);
+  EXPECT_EQ(serve(*manager, 2, tokens), 4);
+  manager->resetPrefixCache();
+  EXPECT_EQ(serve(*manager, 3, tokens), 0);
+  EXPECT_EQ(serve(*manager, 4, tokens), 4);
+  manager->resetMetrics();
+  EXPECT_EQ(manager->metrics().cachedTokens, 0);
+  EXPECT_EQ(manager->metrics().evictedPages, 0);
+}
+
+TEST(PagedKVCacheManager, PrefixCachingCanBeOffForAllOrForOne) {
+  PagedKVCacheManager::Options options;
+  options.enablePrefixCaching = false;
+  Manager off = make(1, 16, options);
+  serve(*off, 1, iota(5));
+  EXPECT_EQ(serve(*off, 2, iota(5)), 0);
+
+  Manager on = make(1, 16);
+  Tokens tokens = iota(5);
+  serve(*on, 1, tokens);
+  TextGenerationContext context(2, tokens);
+  context.setReusesPrefix(false);
+  ASSERT_TRUE(on->claim(2));
+  EXPECT_EQ(on->alloc(context)->cachedTokens, 0);
+}
+
+TEST(PagedKVCacheManager, FreeAndUsedAddUp) {
+  Manager manager = make(2, 8);
+  EXPECT_EQ(manager->freeBlocksPct(), 1.0);
+  Tokens tokens = iota(4);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE(manager->claim(1));
+  ASSERT_TRUE(manager->alloc(context));
+  EXPECT_EQ(manager->numFreeBlocks(), 6);
+  EXPECT_EQ(manager->totalNumPages(), 8);
+  EXPECT_EQ(manager->freeBlocksPct(), 0.75);
+  EXPECT_EQ(manager->usedBlocksPct(), 0.25);
+  EXPECT_EQ(manager->poolBytes(), 9 * 2 * 2 * 4);
+  EXPECT_EQ(manager->metrics().peakUsedPages, 2);
+}
+
+TEST(PagedKVCacheManager, Misuse) {
+  PagedKVCacheManager::Options options;
+  options.maxBatchSize = 2;
+  Manager manager = make(2, 8, options);
+  auto text = [](const auto &result) {
+    return result ? "no error" : result.error().message;
+  };
+  Tokens tokens = iota(4);
+  TextGenerationContext context(1, tokens);
+  const TextGenerationContext *batch[] = {&context};
+  EXPECT_EQ(text(manager->release(1)), "request 1 is not claimed");
+  EXPECT_EQ(text(manager->getReqBlocks(1)), "request 1 is not claimed");
+  EXPECT_EQ(text(manager->probe(context)), "request 1 is not claimed");
+  EXPECT_EQ(text(manager->runtimeInputs(batch)), "request 1 is not claimed");
+  EXPECT_EQ(text(manager->step(batch)), "request 1 is not claimed");
+  EXPECT_EQ(manager->alloc(context).error().reason, Reason::Invalid);
+  ASSERT_TRUE(manager->claim(1));
+  EXPECT_EQ(text(manager->claim(1)), "request 1 is claimed already");
+  ASSERT_TRUE(manager->claim(2));
+  EXPECT_EQ(text(manager->claim(3)), "request 3 cannot be claimed: all 2 "
+                                     "sequence slots are in use");
+  EXPECT_EQ(text(manager->runtimeInputs(batch)),
+            "request 1 needs 2 pages for this step, 0 are reserved (is a call "
+            "of alloc missing?)");
+  EXPECT_EQ(manager->alloc(context, 9).error().error.message,
+            "request 1: 9 steps, allowed: 1 to 8");
+  ASSERT_TRUE(manager->alloc(context));
+  context.advance();
+  EXPECT_EQ(manager->alloc(context).error().error.message,
+            "request 1 has no token to compute");
+  tokens.push_back(1);
+  TextGenerationContext ahead(1, tokens);
+  ahead.skip(4);
+  EXPECT_EQ(manager->alloc(ahead).error().error.message,
+            "request 1: its context has processed 4 tokens, its cache holds 0 "
+            "(is a call of step missing?)");
+  ASSERT_TRUE(manager->step(batch));
+  TextGenerationContext behind(1, tokens);
+  const TextGenerationContext *wrong[] = {&behind};
+  EXPECT_EQ(text(manager->step(wrong)), "request 1: its context has processed "
+                                        "0 tokens, allowed: 4 to 4");
+}
+
+TEST(PagedKVCacheManager, ManyIdsInFewSlots) {
+  PagedKVCacheManager::Options options;
+  options.maxBatchSize = 5;
+  Manager manager = make(2, 8, options);
+  std::vector<RequestId> claimed;
+  uint64_t state = 1;
+  for (int step = 0; step < 5000; ++step) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    if (claimed.size() == 5 || (claimed.size() && (state >> 40) % 2)) {
+      size_t at = (state >> 50) % claimed.size();
+      ASSERT_TRUE(manager->release(claimed[at]));
+      ASSERT_FALSE(manager->contains(claimed[at]));
+      claimed.erase(claimed.begin() + at);
+    } else {
+      ASSERT_TRUE(manager->claim(state));
+      claimed.push_back(state);
+    }
+    for (RequestId id : claimed)
+      ASSERT_TRUE(manager->contains(id));
+  }
+}
+
+TEST(PagedKVCacheManager, Options) {
+  auto text = [](KVCacheParams params, PagedKVCacheManager::Options options) {
+    auto made = PagedKVCacheManager::create(params, options);
+    return made ? "no error" : made.error().message;
+  };
+  PagedKVCacheManager::Options good = {.maxSeqLen = 8, .numPages = 4};
+  EXPECT_EQ(text(fakeParams(2), good), "no error");
+  PagedKVCacheManager::Options bad = good;
+  bad.numPages = 0;
+  EXPECT_EQ(text(fakeParams(2), bad),
+            "cache manager: numPages is 0, allowed: 1 to 2147483646");
+  bad = good;
+  bad.maxBatchSize = 0;
+  EXPECT_EQ(text(fakeParams(2), bad),
+            "cache manager: maxBatchSize is 0, allowed: 1 to 1048576");
+  KVCacheParams params = fakeParams(0);
+  EXPECT_EQ(text(params, good),
+            "collection kv: page is 0, allowed: 1 to 1048576");
+  params = fakeParams(2);
+  params.layout = "hnd";
+  EXPECT_EQ(text(params, good), "collection kv: layout is hnd, allowed: nhd");
+  params = fakeParams(2);
+  params.dtype = DType::I64;
+  EXPECT_EQ(text(params, good),
+            "collection kv: dtype is i64, allowed: f32, f16, bf16");
+}
+
+TEST(KVCacheParams, SizesAreThoseOfTheSeeds) {
+  KVCacheParams params = {.dtype = DType::F32,
+                          .numLayers = 1,
+                          .numKVHeads = 8,
+                          .headDim = 128,
+                          .pageSize = 128};
+  EXPECT_EQ(params.pagesIn(1 << 30), 1024);
+  params.pageSize = 777;
+  EXPECT_EQ(params.pagesIn(1 << 30), 168);
+  EXPECT_EQ(168 * params.bytesPerPage(), 1069350912);
+  params = {.dtype = DType::F32,
+            .numLayers = 17,
+            .numKVHeads = 1,
+            .headDim = 24,
+            .pageSize = 128};
+  EXPECT_EQ(params.bytesPerPage(), 417792);
+}
+
+TEST(KVCacheParams, MismatchesWithAnEntryNameTheFieldAndBothValues) {
+  KVCacheParams params = fakeParams(2);
+  Entry entry;
+  entry.name = "forward";
+  entry.inputs = params.symbolicInputs();
+  EXPECT_TRUE(params.validate(entry));
+  auto text = [&] {
+    auto valid = params.validate(entry);
+    return valid ? "no error" : valid.error().message;
+  };
+  entry.inputs[0].shape[3].size = 16;
+  EXPECT_EQ(text(), "entry forward: dimension 3 of kv.blocks is 16, the cache "
+                    "manager gives 2");
+  entry.inputs = params.symbolicInputs();
+  entry.inputs[0].dtype = DType::BF16;
+  EXPECT_EQ(text(), "entry forward: dtype of kv.blocks is bf16, the cache "
+                    "manager gives f32");
+  entry.inputs = params.symbolicInputs();
+  entry.inputs[2].shape.pop_back();
+  EXPECT_EQ(text(), "entry forward: rank of kv.lookup_table is 1, the cache "
+                    "manager gives 2");
+  entry.inputs = params.symbolicInputs();
+  entry.inputs.erase(entry.inputs.begin() + 1);
+  EXPECT_EQ(text(), "entry forward has no argument of the kind "
+                    "kv.cache_lengths for collection kv");
+}

@@ -1,0 +1,54 @@
+//===- kv-compile.cpp - A module to an artifact ---------------------------===//
+
+#include "kv/Compiler/Compiler.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace cl = llvm::cl;
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::OptionCategory category("kv-compile options");
+  cl::opt<std::string> input(cl::Positional, cl::desc("<module.mlir>"),
+                             cl::Required, cl::cat(category));
+  cl::opt<std::string> output("o", cl::desc("The artifact to write"),
+                              cl::value_desc("model.so"), cl::Required,
+                              cl::cat(category));
+  cl::opt<std::string> pipeline("pipeline",
+                                cl::desc("kv-cpu (default) or kv-reference"),
+                                cl::init("kv-cpu"), cl::cat(category));
+  cl::opt<std::string> mcpu(
+      "mcpu", cl::desc("x86-64-v3, x86-64-v4 or native (default)"),
+      cl::init("native"), cl::cat(category));
+  cl::opt<unsigned> optLevel("O", cl::Prefix, cl::desc("Optimisation level"),
+                             cl::init(3), cl::cat(category));
+  cl::opt<int64_t> pageSize(
+      "page-size", cl::desc("Tokens of a page, instead of the module's"),
+      cl::init(0), cl::cat(category));
+  cl::opt<bool> timing("timing", cl::desc("Print the seconds of each stage"),
+                       cl::cat(category));
+  cl::HideUnrelatedOptions(category);
+  mlir::registerPassManagerCLOptions();
+  cl::ParseCommandLineOptions(argc, argv, "kv-mlir compiler\n");
+
+  mlir::DialectRegistry registry;
+  kv::registerCompilerDialects(registry);
+  mlir::MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
+  if (!module)
+    return 1;
+  kv::CompileOptions options;
+  options.pipeline = pipeline;
+  options.mcpu = mcpu;
+  options.optLevel = optLevel;
+  options.pageSize = pageSize;
+  options.timing = timing;
+  return failed(kv::compileModule(*module, options, output));
+}
