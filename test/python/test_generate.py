@@ -86,6 +86,17 @@ def test_several_prompts_are_one_run_and_come_in_order(tmp_path, model, tokenize
     assert [r["seed"] for r in done.sent] == [0, 1, 2]
 
 
+def test_one_by_one(tmp_path, model, tokenizer):
+    texts = ["first", "second"]
+    done = Run(tmp_path, model, "--one-by-one", "a", "b", "--stats", "-",
+               answers=[tokenizer.encode(t).ids for t in texts])
+    assert done.out == "--- 1\nfirst\n--- 2\nsecond\n"
+    assert json.loads(done.err)["requests"] == 2
+    done = Run(tmp_path, model, "--one-by-one", "a", "b", "c", expect=1, FAKE_ERROR="1",
+               answers=[tokenizer.encode("good").ids])
+    assert done.out == "--- 1\ngood\n--- 2\n\n--- 3\ngood\n" and "9000" in done.err
+
+
 def test_prompt_from_standard_input(tmp_path, model, tokenizer):
     done = Run(tmp_path, model, "--raw", "-", stdin="from a file")
     assert tokenizer.decode(done.sent[0]["tokens"]) == "from a file"
@@ -114,7 +125,7 @@ def test_a_failing_request(tmp_path, model, tokenizer):
 
 
 def test_kv_run_that_dies(tmp_path, model):
-    for extra in (["a"], ["--chat"]):
+    for extra in (["a"], ["a", "--one-by-one"], ["--chat"]):
         done = Run(tmp_path, model, *extra, expect=1, FAKE_DIES="1", stdin="x\n")
         assert done.err.count("\n") == 1 and "ended" in done.err and "status 3" in done.err
 
