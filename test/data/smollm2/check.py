@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 # logits above which the best one must be the same. README.md says what the reference itself
 # does when only the order of its sums changes: bf16 is much looser, because a last-bit
 # difference flips the rounding of a K or V element now and then.
-LIMITS = {"f32": {"tolerance": 1e-3, "mean": 1e-4, "margin": 2e-3},
+LIMITS = {"f32": {"tolerance": 5e-4, "mean": 1e-4, "margin": 2e-3},
           "bf16": {"tolerance": 0.25, "mean": 0.016, "margin": 0.05}}
 
 
