@@ -170,9 +170,8 @@ TEST(ReferenceAttention, NarrowOutput) {
   }
 }
 
-// A window that begins behind the last key leaves a row without keys only when
-// the cache is shorter than the position, so a row's length is cut by hand:
-// a sequence whose scores are all minus infinity sees nothing either.
+// Every mask lets a query see its own position, so the only row with nothing to
+// see is one whose scores are all minus infinity.
 TEST(ReferenceAttention, NothingToSee) {
   PagedFixture fixture({.batch = {{0, 3}}});
   std::fill_n(fixture.q.as<float>(), fixture.q.elements(), INFINITY);
