@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -162,7 +163,9 @@ private:
       Value spread = vector::BroadcastOp::create(b, loc, accumulator, scalar);
       for (auto [j, weight] : llvm::enumerate(weights)) {
         Value &sum = sums[i * weights.size() + j];
-        sum = vector::FMAOp::create(b, loc, spread, weight, sum);
+        // Not vector.fma: that becomes fmuladd, which fuses only where the
+        // backend likes to.
+        sum = math::FmaOp::create(b, loc, spread, weight, sum);
       }
     }
   }

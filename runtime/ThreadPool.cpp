@@ -111,7 +111,11 @@ struct ThreadPool::State {
   void workerMain() {
     InsideLoop = true;
     while (true) {
+      // Before the look at `stop` and the ticket: what comes after it changes
+      // `loop` once more. A worker may begin after the pool's last loop.
       uint32_t seen = loop.load(std::memory_order_seq_cst);
+      if (stop.load(std::memory_order_acquire))
+        return;
       work();
       auto ready = [&] { return loop.load(std::memory_order_acquire) != seen; };
       if (!spin(maySpin, ready)) {
@@ -120,8 +124,6 @@ struct ThreadPool::State {
           futexWait(loop, seen);
         sleepers.fetch_sub(1, std::memory_order_seq_cst);
       }
-      if (stop.load(std::memory_order_acquire))
-        return;
     }
   }
 

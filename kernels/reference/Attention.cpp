@@ -19,7 +19,8 @@
 #include <memory>
 #include <new>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&         \
+    !defined(KV_NO_CLONES)
 #define KV_CLONES                                                              \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

@@ -114,6 +114,10 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
   if (loadIndex(*rowOffsets, 0) != 0)
     return invalid(prefix + "row_offsets begins with " +
                    text(loadIndex(*rowOffsets, 0)) + ", expected 0");
+  if (loadIndex(*rowOffsets, batch) != tokens)
+    return invalid(prefix + "row_offsets ends with " +
+                   text(loadIndex(*rowOffsets, batch)) + ", " + rowsName +
+                   " has " + text(tokens) + " tokens");
   for (int64_t b = 0; b < batch; ++b) {
     int64_t first = loadIndex(*rowOffsets, b);
     int64_t last = loadIndex(*rowOffsets, b + 1);
@@ -139,10 +143,6 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
                           ", the cache has the pages 0 to " + text(pages - 1));
     }
   }
-  if (loadIndex(*rowOffsets, batch) != tokens)
-    return invalid(prefix + "row_offsets ends with " +
-                   text(loadIndex(*rowOffsets, batch)) + ", " + rowsName +
-                   " has " + text(tokens) + " tokens");
   return std::nullopt;
 }
 

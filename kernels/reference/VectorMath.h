@@ -11,6 +11,8 @@
 
 #include "Elements.h"
 
+#include <limits>
+
 namespace kv::reference {
 
 typedef double V8 __attribute__((vector_size(64)));
@@ -46,7 +48,7 @@ KV_ALWAYS_INLINE void expNonPositive(V8 &x) {
 
 /// tanh(x), accurate to about 2^-52 in absolute terms.
 KV_ALWAYS_INLINE void tanhVector(V8 &x) {
-  const I8 sign = (I8)(V8{} - 0.0);
+  const I8 sign = I8{} + std::numeric_limits<int64_t>::min();
   I8 signs = (I8)x & sign;
   V8 t = (V8)((I8)x | sign) * 2.0; // -2|x|
   expNonPositive(t);

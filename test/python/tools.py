@@ -1,5 +1,7 @@
 """The tools as a user runs them: processes."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,3 +23,14 @@ def fails(tool, *arguments, **more):
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
     return lines[0]
+
+
+def find(name, *places):
+    """A built program: named by an environment variable (KV_RUN for kv-run), in build/release,
+    in PATH or in one of the places; None when there is none."""
+    variable = name.upper().replace("-", "_")
+    for path in (os.environ.get(variable), ROOT / "build/release/bin" / name, shutil.which(name),
+                 *places):
+        if path and os.access(path, os.X_OK):
+            return str(path)
+    return None

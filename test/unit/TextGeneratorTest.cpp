@@ -355,7 +355,7 @@ TEST(TextGenerator, RandomLoads) {
   std::mt19937 random(11);
   auto below = [&](int limit) { return static_cast<int>(random() % limit); };
   int64_t preemptions = 0, hits = 0, served = 0, dumps = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 600; ++round) {
     Limits limits;
     limits.pageSize = 1 + below(5);
     limits.maxSeqLen = 12 + below(30);

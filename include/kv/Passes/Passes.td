@@ -100,7 +100,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
+    "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect",
+    "::mlir::math::MathDialect"];
 }
 
 def KVExpandMath : Pass<"kv-expand-math"> {

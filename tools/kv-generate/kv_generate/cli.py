@@ -22,6 +22,8 @@ def parse(arguments):
     parser.add_argument("--chat", action="store_true", help="a conversation, one line a turn")
     parser.add_argument("--system", metavar="TEXT", help="the system message")
     parser.add_argument("--raw", action="store_true", help="no chat template: continue the text")
+    parser.add_argument("--one-by-one", action="store_true",
+                        help="start a prompt when the answer before it is complete")
     parser.add_argument("--max-new-tokens", type=int, default=256, metavar="N")
     parser.add_argument("--temperature", type=float, metavar="X", help="0 is greedy")
     parser.add_argument("--top-k", type=int, metavar="N", help="0 is off")
@@ -31,7 +33,8 @@ def parse(arguments):
     parser.add_argument("--threads", type=int, metavar="N")
     parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics; - is stderr")
     parser.add_argument("--kv-run", metavar="FILE")
-    options = parser.parse_args(arguments)
+    # Prompts may stand before, between and after options.
+    options = parser.parse_intermixed_args(arguments)
     if options.chat and (options.prompt or options.raw):
         parser.error("--chat takes neither prompts nor --raw")
     if not options.chat and not options.prompt:
@@ -53,9 +56,7 @@ def write(text):
     sys.stdout.flush()
 
 
-def answer_prompts(model, options, runner):
-    """Several prompts are computed together; their texts appear in order, the first one that
-    is not finished as it comes."""
+def encode_prompts(model, options):
     prompts = [sys.stdin.read() if p == "-" else p for p in options.prompt]
     if options.raw:
         encoded = [model.tokenizer.encode(p).ids for p in prompts]
@@ -65,42 +66,61 @@ def answer_prompts(model, options, runner):
     for number, tokens in enumerate(encoded):
         if not tokens:
             raise GenerateFailure(f"prompt {number + 1}: empty; a model needs at least one token")
-    count = len(prompts)
-    streams = [Detokenizer(model.tokenizer) for _ in prompts]
-    held, finished, errors = [""] * count, [False] * count, {}
-    for number, tokens in enumerate(encoded):
-        runner.send(make_request(model, options, number, tokens))
-    runner.no_more()
-    shown = 0
+    return encoded
 
-    def show(number, text):
-        nonlocal shown
-        held[number] += text
-        while shown < count:
-            write(held[shown])
-            held[shown] = ""
-            if not finished[shown]:
-                return
-            shown += 1
-            write("\n")
-            if shown < count:
-                write(f"--- {shown + 1}\n")
 
-    if count > 1:
-        write("--- 1\n")
-    for answer in runner.answers():
+class Answers:
+    """The texts of several requests, shown in order: of those that are not finished, the first
+    one as it comes, the others when it is their turn."""
+
+    def __init__(self, model, count):
+        self.streams = [Detokenizer(model.tokenizer) for _ in range(count)]
+        self.held = [""] * count
+        self.finished = [False] * count
+        self.errors = {}
+        self.shown = 0
+        if count > 1:
+            write("--- 1\n")
+
+    def take(self, answer):
         number = int(answer["id"])
         if "error" in answer:
-            errors[number] = answer["error"]
-        finished[number] = "error" in answer or "finish_reason" in answer
-        show(number, streams[number].finish() if finished[number]
-             else streams[number].push(answer["token"]))
+            self.errors[number] = answer["error"]
+        if "token" in answer:
+            self.held[number] += self.streams[number].push(answer["token"])
+        else:
+            self.held[number] += self.streams[number].finish()
+            self.finished[number] = True
+        while self.shown < len(self.held):
+            write(self.held[self.shown])
+            self.held[self.shown] = ""
+            if not self.finished[self.shown]:
+                return
+            self.shown += 1
+            write("\n" if self.shown == len(self.held) else f"\n--- {self.shown + 1}\n")
+
+
+def answer_prompts(model, options, runner):
+    """All prompts at once, or with --one-by-one each after the answer before it."""
+    requests = [make_request(model, options, number, tokens)
+                for number, tokens in enumerate(encode_prompts(model, options))]
+    answers = Answers(model, len(requests))
+    if options.one_by_one:
+        for request in requests:
+            for answer in runner.one(request):
+                answers.take(answer)
+    else:
+        for request in requests:
+            runner.send(request)
+        runner.no_more()
+        for answer in runner.answers():
+            answers.take(answer)
     status = runner.close()
-    for number in sorted(errors):
-        print(f"kv-generate: {errors[number]}", file=sys.stderr)
-    if not all(finished):
+    for number in sorted(answers.errors):
+        print(f"kv-generate: {answers.errors[number]}", file=sys.stderr)
+    if not all(answers.finished):
         raise GenerateFailure(f"kv-run: ended with status {status} before all answers")
-    return 1 if errors else 0
+    return 1 if answers.errors else 0
 
 
 def converse(model, options, runner):

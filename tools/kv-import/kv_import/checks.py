@@ -1,12 +1,32 @@
 """The tensors of a file against those that its configuration calls for."""
 
+import math
+
 from .errors import ImportFailure
+
+
+def integer(where, key, value):
+    """`value` as a positive int."""
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise ImportFailure(f"{where}: {key} is {value!r}; a positive integer is needed")
+    return value
+
+
+def real(where, key, value):
+    """`value` as a positive float."""
+    if (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0
+            or math.isinf(value)):
+        raise ImportFailure(f"{where}: {key} is {value!r}; a positive number is needed")
+    return float(value)
 
 
 def check_tensors(source, config):
     """Every weight is there with its shape, and nothing is left over: an unknown tensor
     means a model that this importer would get silently wrong."""
     shapes = source.shapes()
+    if config.layers > len(shapes):
+        raise ImportFailure(f"{source.path}: {config.layers} layers, but only {len(shapes)} "
+                            "tensors; every layer has several")
     wanted = [w for w in config.weights() if w.role != "table"]
     missing = [w.name for w in wanted if w.name not in shapes]
     if missing:
@@ -26,13 +46,18 @@ def check_tensors(source, config):
                                 f"{config.architecture} model of the supported form has")
 
 
+# A longer rope table is more likely a damaged number than a model.
+MAX_POSITIONS = 1 << 22
+
+
+def check_length(path, config):
+    if config.max_seq > MAX_POSITIONS:
+        raise ImportFailure(f"{path}: made for {config.max_seq} tokens; at most {MAX_POSITIONS} "
+                            "are supported, --max-seq N takes less")
+
+
 def check_numbers(path, config):
     """Geometry that the module cannot express."""
-    for what in ("layers", "hidden", "intermediate", "heads", "kv_heads", "head_dim", "vocab",
-                 "max_seq"):
-        value = getattr(config, what)
-        if not isinstance(value, int) or value <= 0:
-            raise ImportFailure(f"{path}: {what} is {value!r}; a positive integer is needed")
     if config.heads % config.kv_heads:
         raise ImportFailure(f"{path}: {config.heads} query heads over {config.kv_heads} KV heads; "
                             "the first must be a multiple of the second")

@@ -5,7 +5,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from .checks import check_tensors
+from .checks import check_length, check_tensors
 from .errors import ImportFailure
 from .module_writer import ModuleWriter
 from .text_side import write_text_side
@@ -61,6 +61,7 @@ def adjusted(config, options):
 def run(options):
     source = open_model(options.model)
     config = adjusted(source.config, options)
+    check_length(source.path, config)
     check_tensors(source, config)
     options.output.mkdir(parents=True, exist_ok=True)
     write_text_side(options.output, source, config, options)

@@ -8,7 +8,7 @@ import numpy as np
 
 import gguf
 
-from .checks import check_numbers
+from .checks import check_numbers, integer, real
 from .config import PROJECTIONS, ModelConfig
 from .errors import ImportFailure
 from .rope import Rope
@@ -105,6 +105,8 @@ class GGUFSource:
             raise ImportFailure(f"{self.path}: the architecture is {architecture!r}; supported "
                                 f"in a GGUF file are {', '.join(ARCHITECTURES)}")
         self.architecture = architecture
+        if not all(t.name.isprintable() for t in self.reader.tensors):
+            raise ImportFailure(f"{self.path}: damaged GGUF: a tensor's name is not text")
         self.tensors = {hugging_face_name(t.name): t for t in self.reader.tensors}
         self.rope_factors = self.tensors.pop("rope_freqs.weight", None)
         self.config = self._config()
@@ -112,13 +114,18 @@ class GGUFSource:
 
     def value(self, key, default=None):
         field = self.reader.get_field(key)
-        return default if field is None else field.contents()
+        try:
+            return default if field is None else field.contents()
+        except UnicodeDecodeError:
+            raise ImportFailure(f"{self.path}: damaged GGUF: the key {key} is not UTF-8")
 
-    def number(self, key, default=None):
-        value = self.value(f"{self.architecture}.{key}", default)
+    def number(self, kind, key, default=None):
+        """The value of a key of this architecture; `kind` is integer or real."""
+        key = f"{self.architecture}.{key}"
+        value = self.value(key, default)
         if value is None:
-            raise ImportFailure(f"{self.path}: lacks the key {self.architecture}.{key}")
-        return value
+            raise ImportFailure(f"{self.path}: lacks the key {key}")
+        return kind(self.path, key, value)
 
     def found_as(self, name):
         return gguf_name(name)
@@ -147,42 +154,49 @@ class GGUFSource:
         if embedding is None:
             raise ImportFailure(f"{self.path}: lacks the tensor token_embd.weight, which every "
                                 "model must have")
-        hidden, heads = self.number("embedding_length"), self.number("attention.head_count")
-        kv_heads = self.number("attention.head_count_kv", heads)
-        head_dim = self.number("attention.key_length", hidden // heads if heads else 0)
-        if self.number("attention.value_length", head_dim) != head_dim:
-            raise ImportFailure(f"{self.path}: keys are {head_dim} wide and values "
-                                f"{self.number('attention.value_length')}; they must be equal")
-        if self.number("rope.dimension_count", head_dim) != head_dim:
-            raise ImportFailure(f"{self.path}: {self.number('rope.dimension_count')} of the "
-                                f"{head_dim} elements of a head are rotated; all of them must be")
+        hidden = self.number(integer, "embedding_length")
+        heads = self.number(integer, "attention.head_count")
+        kv_heads = self.number(integer, "attention.head_count_kv", heads)
+        head_dim = self.number(integer, "attention.key_length", hidden // heads)
+        value_dim = self.number(integer, "attention.value_length", head_dim)
+        if value_dim != head_dim:
+            raise ImportFailure(f"{self.path}: keys are {head_dim} wide and values {value_dim}; "
+                                "they must be equal")
+        rotated = self.number(integer, "rope.dimension_count", head_dim)
+        if rotated != head_dim:
+            raise ImportFailure(f"{self.path}: {rotated} of the {head_dim} elements of a head are "
+                                "rotated; all of them must be")
         biases = frozenset(name for name in PROJECTIONS
                            if f"model.layers.0.self_attn.{name}.bias" in self.tensors)
         return ModelConfig(
             name=re.sub(r"[.\-](?:I?Q\d\w*|B?F16|F32)$", "", Path(self.path).stem,
                         flags=re.IGNORECASE),
             architecture=self.architecture,
-            layers=self.number("block_count"),
+            layers=self.number(integer, "block_count"),
             hidden=hidden,
-            intermediate=self.number("feed_forward_length"),
+            intermediate=self.number(integer, "feed_forward_length"),
             heads=heads,
             kv_heads=kv_heads,
             head_dim=head_dim,
             vocab=int(embedding.shape[-1]),
-            max_seq=self.number("context_length"),
-            eps=self.number("attention.layer_norm_rms_epsilon"),
+            max_seq=self.number(integer, "context_length"),
+            eps=self.number(real, "attention.layer_norm_rms_epsilon"),
             rope=self._rope(head_dim),
             tied="lm_head.weight" not in self.tensors,
             biases=biases,
             qk_norm="model.layers.0.self_attn.q_norm.weight" in self.tensors,
-            sliding=self.number("attention.sliding_window", 0) or None)
+            sliding=self._sliding())
+
+    def _sliding(self):
+        key = f"{self.architecture}.attention.sliding_window"
+        return integer(self.path, key, self.value(key)) if self.value(key) else None
 
     def _rope(self, head_dim):
-        theta = self.number("rope.freq_base", 10000.0)
-        scaling = self.number("rope.scaling.type", "none")
+        theta = self.number(real, "rope.freq_base", 10000.0)
+        scaling = self.value(f"{self.architecture}.rope.scaling.type", "none")
         linear = 1.0
         if scaling == "linear":
-            linear = self.number("rope.scaling.factor")
+            linear = self.number(real, "rope.scaling.factor")
         elif scaling != "none":
             raise ImportFailure(f"{self.path}: the rope scaling is {scaling!r}; supported are "
                                 "none, linear and llama3 (a tensor rope_freqs.weight)")

@@ -7,7 +7,7 @@ import numpy as np
 
 from safetensors import SafetensorError, safe_open
 
-from .checks import check_numbers
+from .checks import check_numbers, integer, real
 from .config import ARCHITECTURES, ModelConfig
 from .errors import ImportFailure
 from .rope import Rope, llama3_factors
@@ -102,6 +102,12 @@ class HuggingFaceSource:
             raise ImportFailure(f"{self.folder / 'config.json'}: lacks {key!r}")
         return value
 
+    def _integer(self, key, default=None):
+        return integer(self.folder / "config.json", key, self._value(key, default))
+
+    def _real(self, key, default=None):
+        return real(self.folder / "config.json", key, self._value(key, default))
+
     def _refuse(self, what, found, allowed):
         raise ImportFailure(f"{self.folder / 'config.json'}: {what} is {found!r}; "
                             f"supported: {allowed}")
@@ -115,11 +121,12 @@ class HuggingFaceSource:
             self._refuse("hidden_act", act, "silu")
         if self.raw.get("mlp_bias"):
             self._refuse("mlp_bias", True, "false")
-        if self.raw.get("quantization_config"):
-            self._refuse("quantization_config", self.raw["quantization_config"].get("quant_method"),
-                         "F32, F16 or BF16 weights without one")
-        hidden, heads = self._value("hidden_size"), self._value("num_attention_heads")
-        head_dim = self._value("head_dim", hidden // heads if heads else 0)
+        quantised = self.raw.get("quantization_config")
+        if quantised:
+            method = quantised.get("quant_method") if isinstance(quantised, dict) else quantised
+            self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one")
+        hidden, heads = self._integer("hidden_size"), self._integer("num_attention_heads")
+        head_dim = self._integer("head_dim", hidden // heads)
         if kind == "qwen2":
             biases = frozenset(("q_proj", "k_proj", "v_proj"))
         elif self.raw.get("attention_bias"):
@@ -129,15 +136,15 @@ class HuggingFaceSource:
         return ModelConfig(
             name=self.folder.resolve().name,
             architecture=kind,
-            layers=self._value("num_hidden_layers"),
+            layers=self._integer("num_hidden_layers"),
             hidden=hidden,
-            intermediate=self._value("intermediate_size"),
+            intermediate=self._integer("intermediate_size"),
             heads=heads,
-            kv_heads=self._value("num_key_value_heads", heads),
+            kv_heads=self._integer("num_key_value_heads", heads),
             head_dim=head_dim,
-            vocab=self._value("vocab_size"),
-            max_seq=self._value("max_position_embeddings"),
-            eps=float(self._value("rms_norm_eps", 1e-6)),
+            vocab=self._integer("vocab_size"),
+            max_seq=self._integer("max_position_embeddings"),
+            eps=self._real("rms_norm_eps", 1e-6),
             rope=self._rope(head_dim),
             tied=bool(self.raw.get("tie_word_embeddings", False)),
             biases=biases,
@@ -147,29 +154,35 @@ class HuggingFaceSource:
     def _sliding(self, kind):
         window = self.raw.get("sliding_window")
         if kind == "mistral":
-            return window
+            return None if window is None else self._integer("sliding_window")
         if kind in ("qwen2", "qwen3") and self.raw.get("use_sliding_window") and window:
             self._refuse("use_sliding_window", True, "false (all layers attend alike)")
         return None
 
     def _rope(self, head_dim):
         # transformers 5 gathers in rope_parameters what stood in rope_theta and rope_scaling.
+        where = self.folder / "config.json"
         scaling = self.raw.get("rope_parameters") or self.raw.get("rope_scaling") or {}
-        theta = float(scaling.get("rope_theta") or self.raw.get("rope_theta") or 10000.0)
+        if not isinstance(scaling, dict):
+            self._refuse("rope_scaling", scaling, "an object")
+        theta = real(where, "rope_theta",
+                     scaling.get("rope_theta") or self.raw.get("rope_theta") or 10000.0)
         kind = scaling.get("rope_type") or scaling.get("type") or "default"
         partial = scaling.get("partial_rotary_factor") or self.raw.get("partial_rotary_factor")
         if partial not in (None, 1, 1.0):
             self._refuse("partial_rotary_factor", partial, "1")
         if kind not in ROPE_KINDS:
             self._refuse("rope scaling", kind, ", ".join(ROPE_KINDS))
-        try:
-            if kind == "linear":
-                return Rope(theta=theta, linear=float(scaling["factor"]))
-            if kind == "llama3":
-                return Rope(theta=theta, factors=llama3_factors(
-                    theta, head_dim, scaling["factor"], scaling["low_freq_factor"],
-                    scaling["high_freq_factor"], scaling["original_max_position_embeddings"]))
-        except KeyError as error:
-            raise ImportFailure(f"{self.folder / 'config.json'}: rope scaling {kind!r} lacks "
-                                f"{error}")
+
+        def parameter(key):
+            if key not in scaling:
+                raise ImportFailure(f"{where}: rope scaling {kind!r} lacks {key!r}")
+            return real(where, key, scaling[key])
+
+        if kind == "linear":
+            return Rope(theta=theta, linear=parameter("factor"))
+        if kind == "llama3":
+            return Rope(theta=theta, factors=llama3_factors(theta, head_dim, *map(parameter, (
+                "factor", "low_freq_factor", "high_freq_factor",
+                "original_max_position_embeddings"))))
         return Rope(theta=theta)

@@ -208,7 +208,9 @@ max_seq_len = {c.max_seq} : i64,
         x, freqs = self.rows(c.hidden), self.weight_type(c.freqs)
         q, kv = self.rows(self.q_width), self.rows(self.kv_width)
         q3, kv3 = self.rows(c.heads, c.head_dim), self.rows(c.kv_heads, c.head_dim)
-        mask = "causal" if c.sliding is None else f"sliding = {c.sliding}"
+        # A window that no sequence can outgrow is no window.
+        sliding = c.sliding is not None and c.sliding < c.max_seq
+        mask = f"sliding = {c.sliding}" if sliding else "causal"
         arguments = [f"%{w.argument[3:]}: {self.weight_type(w)}" for w in c.layer_weights(0)]
         lines = []
 

@@ -2,8 +2,8 @@
 
     python -m kv_import.synthetic --kind llama|qwen2|qwen3|mistral --hf DIR --gguf FILE
 
-Both forms of one seed hold the same weights; they are all representable in bf16, so --dtype f32
-and bf16 differ in the cache only. The vocabulary is the 256 bytes, 15 special tokens and one merge."""
+Both forms of one seed hold the same weights, all representable in bf16: --dtype f32 and bf16
+differ in the cache only. The vocabulary is the 256 bytes, 15 special tokens and one merge."""
 
 import argparse
 import dataclasses
@@ -100,10 +100,12 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
     write_safetensors(folder / "model.safetensors", {"format": "pt"},
                       {name: (dtype, values.shape, values.nbytes)
                        for name, values in zip(weights, data)}, data)
-    tokenizer = Tokenizer(models.BPE(vocab={t: i for i, t in enumerate(tokens())}, merges=[("Ġ", "Ġ")]))
+    vocab = {token: i for i, token in enumerate(tokens())}
+    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=[("Ġ", "Ġ")]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([AddedToken(t, special=True, normalized=False) for t in SPECIAL])
+    tokenizer.add_special_tokens([AddedToken(t, special=True, normalized=False)
+                                  for t in SPECIAL])
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps(
         {"chat_template": TEMPLATE, "bos_token": "<|im_start|>", "eos_token": "<|im_end|>"},

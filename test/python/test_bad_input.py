@@ -1,0 +1,241 @@
+"""Each bad input: one clear sentence that names the file, and no traceback."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from kv_import import synthetic
+from tools import KV_IMPORT, fails, run
+
+
+@pytest.fixture
+def config():
+    return synthetic.make_config("llama")
+
+
+@pytest.fixture
+def weights(config):
+    return synthetic.make_weights(config)
+
+
+@pytest.fixture
+def model(tmp_path, config, weights):
+    path = tmp_path / "model.gguf"
+    synthetic.write_gguf(path, config, weights)
+    return path
+
+
+def folder_with(tmp_path, config, weights, **settings):
+    synthetic.write_hf(tmp_path / "hf", config, weights, settings=settings)
+    return tmp_path / "hf"
+
+
+def refused(source, tmp_path, *parts, options=()):
+    message = fails(KV_IMPORT, source, "-o", tmp_path / "out", *options)
+    assert message.startswith("kv-import: ")
+    for part in parts:
+        assert str(part) in message, message
+    return message
+
+
+def test_absent(tmp_path):
+    refused(tmp_path / "none.gguf", tmp_path, "none.gguf: no such file or folder")
+
+
+def test_not_gguf(tmp_path):
+    path = tmp_path / "x.gguf"
+    path.write_bytes(b"PK\3\4 something else entirely")
+    refused(path, tmp_path, path, "not a GGUF file", "b'PK", "b'GGUF'")
+
+
+def test_empty_file(tmp_path):
+    path = tmp_path / "x.gguf"
+    path.write_bytes(b"")
+    refused(path, tmp_path, path, "not a GGUF file")
+
+
+@pytest.mark.parametrize("keep", (4, 7, 20, 24, 100, 1000, 5000, 0.5, 0.9, -1))
+def test_truncated_gguf(tmp_path, model, keep):
+    data = model.read_bytes()
+    size = keep if keep >= 1 else int(len(data) * keep) if keep > 0 else len(data) - 1
+    model.write_bytes(data[:size])
+    refused(model, tmp_path, model, "truncated or damaged GGUF", f"{size} bytes")
+
+
+def test_gguf_with_absurd_counts(tmp_path, model):
+    data = bytearray(model.read_bytes())
+    data[8:16] = struct.pack("<Q", 2 ** 60)  # tensors
+    model.write_bytes(data)
+    refused(model, tmp_path, model, "damaged GGUF")
+
+
+def test_gguf_of_a_future_version(tmp_path, model):
+    data = bytearray(model.read_bytes())
+    data[4:8] = struct.pack("<I", 9)
+    model.write_bytes(data)
+    refused(model, tmp_path, model, "version 9")
+
+
+def test_damaged_bytes_never_give_a_traceback(tmp_path, model):
+    """A seeded walk over single-byte damage of the header; success is fine, a crash is not."""
+    from kv_import.cli import main
+    data, random = model.read_bytes(), np.random.default_rng(1)
+    for _ in range(60):
+        damaged = bytearray(data)
+        for place in random.integers(4, 14000, size=3):
+            damaged[place] = int(random.integers(256))
+        model.write_bytes(damaged)
+        assert main([str(model), "-o", str(tmp_path / "out")]) in (0, 1)
+
+
+def test_unknown_gguf_architecture(tmp_path, config, weights):
+    path = tmp_path / "m.gguf"
+    synthetic.write_gguf(path, synthetic.dataclasses.replace(config, architecture="gpt2"), weights)
+    refused(path, tmp_path, path, "'gpt2'", "llama, qwen2, qwen3")
+
+
+def test_unknown_folder_architecture(tmp_path, config, weights):
+    folder = folder_with(tmp_path, config, weights, model_type="gemma3")
+    refused(folder, tmp_path, "config.json", "'gemma3'", "llama, mistral, qwen2, qwen3")
+
+
+def test_missing_gguf_tensor(tmp_path, config, weights):
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    path = tmp_path / "m.gguf"
+    synthetic.write_gguf(path, config, weights)
+    refused(path, tmp_path, path, "lacks the tensor blk.1.ffn_up.weight")
+
+
+def test_missing_folder_tensor(tmp_path, config, weights):
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    del weights["model.norm.weight"]
+    refused(folder_with(tmp_path, config, weights), tmp_path,
+            "lacks the tensor model.layers.1.mlp.up_proj.weight (and 1 more)")
+
+
+def test_wrong_shape(tmp_path, config, weights):
+    name = "model.layers.0.self_attn.k_proj.weight"
+    weights[name] = weights[name][:16]
+    refused(folder_with(tmp_path, config, weights), tmp_path, name, "[16, 64]", "[32, 64]")
+
+
+def test_unexpected_tensor(tmp_path, config, weights):
+    weights["model.layers.0.self_attn.q_norm.weight"] = np.ones(16, dtype=np.float32)
+    refused(folder_with(tmp_path, config, weights), tmp_path,
+            "model.layers.0.self_attn.q_norm.weight", "no llama model")
+
+
+def test_nan(tmp_path, config, weights):
+    weights["model.norm.weight"][3] = np.nan
+    folder = tmp_path / "hf"
+    synthetic.write_hf(folder, config, weights, dtype="F32")
+    refused(folder, tmp_path, "model.norm.weight", "NaN")
+
+
+@pytest.mark.parametrize("scaling", (
+    {"rope_type": "yarn", "factor": 4.0}, {"type": "dynamic", "factor": 2.0},
+    {"rope_type": "longrope", "factor": 2.0}))
+def test_rope_scaling_of_a_folder(tmp_path, config, weights, scaling):
+    folder = folder_with(tmp_path, config, weights, rope_scaling=scaling)
+    refused(folder, tmp_path, "config.json", list(scaling.values())[0],
+            "default, linear, llama3")
+
+
+def test_rope_scaling_that_lacks_a_number(tmp_path, config, weights):
+    folder = folder_with(tmp_path, config, weights, rope_scaling={"rope_type": "linear"})
+    refused(folder, tmp_path, "config.json", "'linear'", "'factor'")
+
+
+def test_rope_scaling_of_a_gguf(tmp_path, config, weights):
+    import gguf
+    path = tmp_path / "m.gguf"
+    synthetic.write_gguf(path, config, weights,
+                         extra=lambda w: w.add_rope_scaling_type(gguf.RopeScalingType.YARN))
+    refused(path, tmp_path, path, "'yarn'", "none, linear and llama3")
+
+
+@pytest.mark.parametrize("name", ("config.json", "model.safetensors", "tokenizer.json"))
+def test_folder_that_lacks_a_file(tmp_path, config, weights, name):
+    folder = folder_with(tmp_path, config, weights)
+    (folder / name).unlink()
+    message = refused(folder, tmp_path, folder, "lacks")
+    assert name.replace("model.safetensors", "*.safetensors") in message
+
+
+def test_folder_that_lacks_a_shard(tmp_path, config, weights):
+    folder = folder_with(tmp_path, config, weights)
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {"model.norm.weight": "model-00002-of-00002.safetensors"}}))
+    refused(folder, tmp_path, folder, "lacks model-00002-of-00002.safetensors")
+
+
+@pytest.mark.parametrize("keep", (0, 4, 8, 100, 0.5, -1))
+def test_truncated_safetensors(tmp_path, config, weights, keep):
+    folder = folder_with(tmp_path, config, weights)
+    path = folder / "model.safetensors"
+    data = path.read_bytes()
+    size = keep if keep >= 1 or keep == 0 else int(len(data) * keep) if keep > 0 else len(data) - 1
+    path.write_bytes(data[:size])
+    refused(folder, tmp_path, path, "truncated or damaged safetensors", f"{size} bytes")
+
+
+@pytest.mark.parametrize("text", ("{", "[1]", "null", ""))
+def test_config_that_is_no_object(tmp_path, config, weights, text):
+    folder = folder_with(tmp_path, config, weights)
+    (folder / "config.json").write_text(text)
+    refused(folder, tmp_path, "config.json")
+
+
+@pytest.mark.parametrize("key,value,part", [
+    ("num_hidden_layers", 0, "num_hidden_layers is 0"),
+    ("hidden_size", "64", "hidden_size is '64'"),
+    ("num_attention_heads", 0, "num_attention_heads is 0"),
+    ("num_key_value_heads", 3, "3 KV heads"),
+    ("vocab_size", None, "lacks 'vocab_size'"), ("hidden_act", "gelu", "'gelu'"),
+    ("mlp_bias", True, "mlp_bias"), ("partial_rotary_factor", 0.5, "0.5"),
+    ("head_dim", 15, "15"), ("rms_norm_eps", "x", "rms_norm_eps"),
+    ("rope_theta", "big", "rope_theta"), ("sliding_window", -3, None),
+    ("quantization_config", {"quant_method": "gptq"}, "'gptq'")])
+def test_config_values(tmp_path, config, weights, key, value, part):
+    folder = folder_with(tmp_path, config, weights, **{key: value})
+    if part is None:
+        return
+    refused(folder, tmp_path, "config.json", part)
+
+
+def test_mistral_window(tmp_path):
+    config = synthetic.make_config("mistral")
+    weights = synthetic.make_weights(config)
+    folder = folder_with(tmp_path, config, weights, sliding_window=-3)
+    refused(folder, tmp_path, "config.json", "sliding_window", "-3")
+
+
+def test_absurd_sizes(tmp_path, config, weights):
+    refused(folder_with(tmp_path, config, weights, num_hidden_layers=10 ** 9), tmp_path,
+            "1000000000 layers", "20 tensors")
+    folder = folder_with(tmp_path, config, weights, max_position_embeddings=10 ** 12)
+    refused(folder, tmp_path, folder, "1000000000000 tokens", "--max-seq")
+    assert run(KV_IMPORT, folder, "-o", tmp_path / "out", "--max-seq", "64").returncode == 0
+
+
+def test_max_seq_and_page(tmp_path, model):
+    refused(model, tmp_path, "--max-seq 513", "1 to 512", options=("--max-seq", "513"))
+    refused(model, tmp_path, "--page 0", options=("--page", "0"))
+
+
+def test_unknown_tokenizer(tmp_path, config, weights):
+    path = tmp_path / "m.gguf"
+
+    def other(writer):
+        writer.kv_data[0]["tokenizer.ggml.pre"].value = "novel"
+
+    synthetic.write_gguf(path, config, weights, extra=other)
+    refused(path, tmp_path, path, "'novel'", "gpt-2, smollm, llama-bpe, qwen2", "--no-tokenizer")
+    assert run(KV_IMPORT, path, "-o", tmp_path / "out", "--no-tokenizer").returncode == 0
+
+
+def test_output_that_is_a_file(tmp_path, model):
+    (tmp_path / "out").write_text("")
+    refused(model, tmp_path, tmp_path / "out")

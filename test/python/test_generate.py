@@ -1,0 +1,179 @@
+"""kv-generate around a kv-run that answers with given tokens."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from kv_generate.detokenize import Detokenizer
+from kv_import import synthetic
+from tools import KV_GENERATE, KV_IMPORT, fails, run
+
+FAKE = Path(__file__).resolve().parent / "fake_kv_run.py"
+IM_START, IM_END = 257, 258
+
+
+@pytest.fixture(scope="module")
+def tokenizer(model):
+    from tokenizers import Tokenizer
+    return Tokenizer.from_file(str(model / "tokenizer.json"))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model folder with an artifact that nobody loads."""
+    folder = tmp_path_factory.mktemp("model")
+    config = synthetic.make_config("llama")
+    synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config))
+    done = run(KV_IMPORT, folder / "hf", "-o", folder / "out", "--name", "tiny")
+    assert done.returncode == 0, done.stderr
+    (folder / "out/model.so").write_bytes(b"")
+    return folder / "out"
+
+
+class Run:
+    """One run with the fake; `sent` are the requests that it got."""
+
+    def __init__(self, tmp_path, model, *arguments, answers=([1, 2, 3],), expect=0, stdin="",
+                 **more):
+        log = tmp_path / "log"
+        environment = {**os.environ, "FAKE_LOG": str(log),
+                       "FAKE_TOKENS": json.dumps(list(answers)), **more}
+        done = run(KV_GENERATE, model, "--kv-run", FAKE, *arguments, env=environment, input=stdin)
+        assert done.returncode == expect, done
+        assert "Traceback" not in done.stderr
+        lines = log.read_text(encoding="utf-8").splitlines()
+        self.command, self.sent = json.loads(lines[0]), [json.loads(x) for x in lines[1:]]
+        self.out, self.err = done.stdout, done.stderr
+
+
+def test_chat_template_and_defaults(tmp_path, model, tokenizer):
+    done = Run(tmp_path, model, "Hi?", "--system", "Be brief.",
+               answers=[tokenizer.encode("Yes: ünïcode 東京").ids])
+    assert done.out == "Yes: ünïcode 東京\n"
+    assert done.command == [str(model / "model.so"), "--weights",
+                            str(model / "weights.safetensors")]
+    request, = done.sent
+    assert tokenizer.decode(request["tokens"], skip_special_tokens=False) == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi?<|im_end|>\n"
+        "<|im_start|>assistant\n")
+    assert request["tokens"][0] == IM_START
+    del request["tokens"]
+    assert request == {"id": "0", "max_new_tokens": 256, "stop_tokens": [256, IM_END], "seed": 0}
+
+
+def test_only_documented_fields_are_sent(tmp_path, model):
+    done = Run(tmp_path, model, "a", "--temperature", "0.5", "--top-k", "3", "--top-p", "0.9",
+               "--seed", "5", "--max-new-tokens", "9", "--threads", "2")
+    assert done.command[3:] == ["--threads", "2"]
+    request, = done.sent
+    del request["tokens"]
+    assert request == {"id": "0", "max_new_tokens": 9, "stop_tokens": [256, 258], "seed": 5,
+                       "temperature": 0.5, "top_k": 3, "top_p": 0.9}
+
+
+def test_raw(tmp_path, model, tokenizer):
+    done = Run(tmp_path, model, "--raw", "Once upon")
+    assert done.sent[0]["tokens"] == tokenizer.encode("Once upon").ids
+
+
+def test_several_prompts_are_one_run_and_come_in_order(tmp_path, model, tokenizer):
+    texts = ["first", "second", "third"]
+    done = Run(tmp_path, model, "a", "b", "c", answers=[tokenizer.encode(t).ids for t in texts])
+    assert done.out == "--- 1\nfirst\n--- 2\nsecond\n--- 3\nthird\n"
+    assert [r["id"] for r in done.sent] == ["0", "1", "2"]
+    assert [r["seed"] for r in done.sent] == [0, 1, 2]
+
+
+def test_one_by_one(tmp_path, model, tokenizer):
+    texts = ["first", "second"]
+    done = Run(tmp_path, model, "--one-by-one", "a", "b", "--stats", "-",
+               answers=[tokenizer.encode(t).ids for t in texts])
+    assert done.out == "--- 1\nfirst\n--- 2\nsecond\n"
+    assert json.loads(done.err)["requests"] == 2
+    done = Run(tmp_path, model, "--one-by-one", "a", "b", "c", expect=1, FAKE_ERROR="1",
+               answers=[tokenizer.encode("good").ids])
+    assert done.out == "--- 1\ngood\n--- 2\n\n--- 3\ngood\n" and "9000" in done.err
+
+
+def test_prompt_from_standard_input(tmp_path, model, tokenizer):
+    done = Run(tmp_path, model, "--raw", "-", stdin="from a file")
+    assert tokenizer.decode(done.sent[0]["tokens"]) == "from a file"
+
+
+def test_chat_keeps_the_conversation(tmp_path, model, tokenizer):
+    done = Run(tmp_path, model, "--chat", stdin="one\n\ntwo\n", answers=[
+        tokenizer.encode("uno").ids, tokenizer.encode("due").ids])
+    assert done.out == "uno\ndue\n"
+    assert tokenizer.decode(done.sent[1]["tokens"], skip_special_tokens=False) == (
+        "<|im_start|>user\none<|im_end|>\n<|im_start|>assistant\nuno<|im_end|>\n"
+        "<|im_start|>user\ntwo<|im_end|>\n<|im_start|>assistant\n")
+
+
+def test_statistics(tmp_path, model):
+    Run(tmp_path, model, "a", "--stats", tmp_path / "stats.json")
+    assert json.loads((tmp_path / "stats.json").read_text()) == {"requests": 1, "steps": 7}
+    assert json.loads(Run(tmp_path, model, "a", "--stats", "-").err)["steps"] == 7
+
+
+def test_a_failing_request(tmp_path, model, tokenizer):
+    done = Run(tmp_path, model, "a", "b", "c", expect=1, FAKE_ERROR="1",
+               answers=[tokenizer.encode("good").ids])
+    assert done.err == "kv-generate: request 1: 9000 prompt tokens\n"
+    assert done.out == "--- 1\ngood\n--- 2\n\n--- 3\ngood\n"
+
+
+def test_kv_run_that_dies(tmp_path, model):
+    for extra in (["a"], ["a", "--one-by-one"], ["--chat"]):
+        done = Run(tmp_path, model, *extra, expect=1, FAKE_DIES="1", stdin="x\n")
+        assert done.err.count("\n") == 1 and "ended" in done.err and "status 3" in done.err
+
+
+@pytest.mark.parametrize("name", ("model.so", "weights.safetensors", "model.json",
+                                  "tokenizer.json"))
+def test_incomplete_folder(tmp_path, model, name):
+    for path in model.iterdir():
+        if path.name != name:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert f"lacks {name}" in fails(KV_GENERATE, tmp_path, "a", "--kv-run", FAKE)
+
+
+def test_other_bad_input(tmp_path, model):
+    assert "no such folder" in fails(KV_GENERATE, tmp_path / "x", "a")
+    assert "no such file" in fails(KV_GENERATE, model, "a", "--kv-run", tmp_path / "x")
+    for path in model.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    facts = json.loads((tmp_path / "model.json").read_text())
+
+    def with_facts(**changes):
+        (tmp_path / "model.json").write_text(json.dumps({**facts, **changes}))
+        return fails(KV_GENERATE, tmp_path, "a", "--kv-run", FAKE,
+                     env={**os.environ, "FAKE_LOG": str(tmp_path / "log")})
+
+    assert "--raw" in with_facts(chat_template=None)
+    assert "bad chat template" in with_facts(chat_template="{% if %}")
+    assert "no systems" in with_facts(chat_template="{{ raise_exception('no systems') }}")
+    assert "refuses" in with_facts(chat_template="{{ ''.__class__.__mro__[1].__subclasses__() }}")
+    (tmp_path / "model.json").write_text("[]")
+    assert "not what kv-import writes" in fails(KV_GENERATE, tmp_path, "a")
+
+
+def test_text_appears_as_soon_as_it_is_certain(tokenizer):
+    """Byte tokens: a character appears with its last byte, and never changes."""
+    stream = Detokenizer(tokenizer)
+    pieces = [stream.push(token) for token in tokenizer.encode("aé東!").ids]
+    assert pieces == ["a", "", "é", "", "", "東", "!"]
+    assert stream.finish() == ""
+
+
+def test_unfinished_character(tokenizer):
+    stream = Detokenizer(tokenizer)
+    pieces = [stream.push(token) for token in tokenizer.encode("x東").ids[:-1]]
+    assert pieces == ["x", "", ""] and stream.finish() == "\ufffd"
+
+
+def test_invalid_bytes_do_not_stop_the_text(tokenizer):
+    stream = Detokenizer(tokenizer)
+    ids = tokenizer.encode("東").ids[:1] + tokenizer.encode("ok").ids
+    assert "".join(map(stream.push, ids)) + stream.finish() == "\ufffdok"

@@ -1,0 +1,133 @@
+"""Bad input to kv-run and kv-compile: one clear sentence each, and nobody else is disturbed."""
+
+import json
+import subprocess
+
+import pytest
+
+from kv_import import synthetic
+from tools import KV_IMPORT, find, run
+
+KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
+pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("errors")
+    config = synthetic.make_config("llama")
+    synthetic.write_hf(path / "hf", config, synthetic.make_weights(config))
+    assert run(KV_IMPORT, path / "hf", "-o", path, "--page", "16").returncode == 0
+    subprocess.run([KV_COMPILE, path / "model.mlir", "-o", path / "model.so"], check=True)
+    return path
+
+
+def serve(model, text, *options, artifact="model.so", weights="weights.safetensors"):
+    return subprocess.run([KV_RUN, model / artifact, "--weights", model / weights, *options],
+                          input=text, text=True, capture_output=True, timeout=60)
+
+
+def refuses(model, sentence, **more):
+    done = serve(model, "", **more)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done
+    assert sentence in done.stderr, done.stderr
+
+
+BAD_LINES = {
+    'not json': "line 2 is not valid JSON",
+    '[1, 2]': "a JSON object is needed",
+    '{"tokens": [1]}': "the field id is missing",
+    '{"id": 7, "tokens": [1]}': "id is 7, allowed: a string",
+    '{"id": "b"}': "request b: ",
+    '{"id": "b", "tokens": []}': "request b: tokens is empty",
+    '{"id": "b", "tokens": "abc"}': 'request b: tokens is "abc"',
+    '{"id": "b", "tokens": [-1]}': "request b: tokens[0] is -1",
+    '{"id": "b", "tokens": [1, 272]}': "request b: tokens[1] is 272, the vocabulary is 0 to 271",
+    '{"id": "b", "tokens": [1], "colour": 3}': 'request b: unknown field "colour"',
+    '{"id": "b", "tokens": [1], "top_p": 1.5}': "request b: top_p is 1.5",
+    '{"id": "b", "tokens": [1], "temperature": -1}': "request b: temperature is -1",
+    '{"id": "b", "tokens": [1], "max_new_tokens": 0}': "request b: max_new_tokens is 0",
+    '{"id": "a", "tokens": [1]}': "request a: its id is that of a running request",
+    '{"id": "b", "tokens": %s}' % ([1] * 600):
+        "request b: 600 prompt tokens, the model takes at most 512",
+    '{"id": "b", "tokens": %s}' % ([1] * 200): "the cache has 8",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=range(len(BAD_LINES)))
+def test_bad_request(model, line):
+    good = '{"id": "%s", "tokens": [5, 6, 7], "max_new_tokens": 4}\n'
+    alone = serve(model, good % "a").stdout.splitlines()
+    done = serve(model, good % "a" + line + "\n" + good % "c", "--pages", "8")
+    assert done.returncode == 1, done.stderr
+    answers = [json.loads(text) for text in done.stdout.splitlines()]
+    errors = [answer["error"] for answer in answers if "error" in answer]
+    assert len(errors) == 1 and BAD_LINES[line] in errors[0], errors
+    tokens = [a["token"] for a in map(json.loads, alone) if "token" in a]
+    for name in "ac":
+        assert [a["token"] for a in answers if a.get("id") == name and "token" in a] == tokens
+    assert answers[-1]["statistics"]["failed_requests"] == 1
+
+
+def test_bad_artifacts(model):
+    whole = (model / "model.so").read_bytes()
+    (model / "cut.so").write_bytes(whole[:1000])
+    (model / "old.so").write_bytes(whole.replace(b'"abi_version": 1', b'"abi_version": 7'))
+    (model / "level.so").write_bytes(whole.replace(b'"cpu": "x86-64-v', b'"cpu": "x86-64-w'))
+    (model / "kind.so").write_bytes(whole.replace(b'"kind": "weight"', b'"kind": "whimsy"'))
+    (model / "bare.so").write_bytes(whole.replace(b".kv.manifest", b".kv.manifold"))
+    refuses(model, "cut.so: cut off", artifact="cut.so")
+    refuses(model, "weights.safetensors: not an ELF file", artifact="weights.safetensors")
+    refuses(model, "none.so: No such file", artifact="none.so")
+    refuses(model, "abi_version is 7, this runtime has version 1", artifact="old.so")
+    refuses(model, "x86-64-w", artifact="level.so")
+    refuses(model, "whimsy", artifact="kind.so")
+    refuses(model, ".kv.manifest", artifact="bare.so")
+
+
+def test_bad_weights(model):
+    whole = (model / "weights.safetensors").read_bytes()
+    (model / "cut").write_bytes(whole[:20000])
+    (model / "renamed").write_bytes(whole.replace(b"layers.1.mlp.up_proj", b"layers.9.mlp.up_proj"))
+    refuses(model, "cut: tensor ", weights="cut")
+    refuses(model, "model.so: not a safetensors file", weights="model.so")
+    refuses(model, "none: No such file", weights="none")
+    refuses(model, "model.layers.1.mlp.up_proj.weight", weights="renamed")
+    config = synthetic.make_config("llama", intermediate=96)
+    synthetic.write_hf(model / "other-hf", config, synthetic.make_weights(config))
+    assert run(KV_IMPORT, model / "other-hf", "-o", model / "other", "--page", "16").returncode == 0
+    refuses(model, "mlp.gate_proj.weight: the file holds BF16[6, 64, 16] (n16k), the artifact wants "
+                   "bf16[8, 64, 16] (n16k)", weights="other/weights.safetensors")
+
+
+def test_bad_options(model):
+    for options, sentence in ((("--page-size", "32"), "--page-size is 32, the artifact's page size is 16"),
+                              (("--pages", "0"), "--pages"), (("--threads", "x"), "--threads")):
+        done = serve(model, "", *options)
+        assert done.returncode == 2 and sentence in done.stderr, done
+
+
+def test_bad_modules(model):
+    def compiles(text, *options):
+        (model / "bad.mlir").write_text(text)
+        done = subprocess.run([KV_COMPILE, model / "bad.mlir", "-o", model / "bad.so", *options],
+                              text=True, capture_output=True, timeout=60)
+        assert done.returncode == 1 and not (model / "bad.so").exists()
+        return done.stderr
+
+    text = (model / "model.mlir").read_text()
+    assert "error: " in compiles("no module")
+    assert "unknown CPU 'foo': use x86-64-v3, x86-64-v4" in compiles(text, "--mcpu=foo")
+    assert "unknown pipeline 'fast'" in compiles(text, "--pipeline=fast")
+    assert "the module has no entry" in compiles("module {}")
+
+
+def test_error_inside_a_step(model):
+    """A layer that only the run can check: the status is sticky, the request gets the sentence."""
+    text = (model / "model.mlir").read_text().replace("layers = 2", "layers = 1")
+    (model / "short.mlir").write_text(text)
+    subprocess.run([KV_COMPILE, model / "short.mlir", "-o", model / "short.so"], check=True)
+    done = serve(model, '{"id": "a", "tokens": [1, 2]}\n', artifact="short.so")
+    assert done.returncode == 1, done
+    answer = json.loads(done.stdout.splitlines()[0])
+    assert answer["id"] == "a" and "layer" in answer["error"], answer

@@ -1,0 +1,200 @@
+//===- ManifestTest.cpp - Reading manifests of any file -------------------===//
+
+#include "kv/Runtime/Manifest.h"
+#include "TemporaryFile.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace kv;
+using namespace kv::test;
+
+namespace {
+
+std::string parseError(std::string_view json) {
+  auto manifest = Manifest::parse(json, "a.so");
+  return manifest ? "no error" : manifest.error().message;
+}
+
+TEST(Manifest, ReadsWithoutLoading) {
+  auto manifest = Manifest::readFile(KV_TINY_ARTIFACT);
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  EXPECT_EQ(manifest->abiVersion, 1);
+  EXPECT_EQ(manifest->producer, "by hand");
+  EXPECT_EQ(manifest->targetKind, "cpu");
+  EXPECT_EQ(manifest->targetCpu, "x86-64-v2");
+  EXPECT_EQ(manifest->model.vocabSize, 16);
+  EXPECT_EQ(manifest->model.maxSeqLen, 8);
+  EXPECT_NE(manifest->model.json.find("\"extra\":[1,2]"), std::string::npos);
+  ASSERT_EQ(manifest->entries.size(), 4u);
+
+  const Collection *kv = manifest->findCollection("kv");
+  ASSERT_NE(kv, nullptr);
+  EXPECT_EQ(kv->strategy, "paged");
+  EXPECT_EQ(kv->dtype, DType::BF16);
+  EXPECT_EQ(kv->layers, 2);
+  EXPECT_EQ(kv->heads, 3);
+  EXPECT_EQ(kv->dim, 64);
+  EXPECT_EQ(kv->page, 16);
+  EXPECT_EQ(kv->layout, "nhd");
+  EXPECT_EQ(manifest->findCollection("other"), nullptr);
+
+  const Entry *forward = manifest->findEntry("forward");
+  ASSERT_NE(forward, nullptr);
+  EXPECT_EQ(forward->symbol, "kv_entry_forward");
+  ASSERT_EQ(forward->inputs.size(), 4u);
+  EXPECT_EQ(forward->inputs[0].shape[0].symbol, "T");
+  const Argument *packed = forward->findInput("packed");
+  ASSERT_NE(packed, nullptr);
+  EXPECT_EQ(packed->kind, ArgumentKind::Weight);
+  EXPECT_EQ(packed->layout, "n16k");
+  EXPECT_EQ(packed->shape[1].size, 3);
+  EXPECT_EQ(forward->findInput("bias")->layout, "row_major");
+  const Argument *logits = forward->findOutput("logits");
+  ASSERT_NE(logits, nullptr);
+  EXPECT_EQ(logits->kind, ArgumentKind::Output);
+  EXPECT_EQ(logits->shape[1], (Dimension{32, ""}));
+
+  const Entry *caches = manifest->findEntry("caches");
+  const Argument *lengths = caches->findInput(ArgumentKind::MaxLengths, "kv");
+  ASSERT_NE(lengths, nullptr);
+  EXPECT_TRUE(lengths->host);
+  EXPECT_EQ(caches->findInput(ArgumentKind::Blocks, "other"), nullptr);
+}
+
+TEST(Manifest, NotJson) {
+  for (const char *text :
+       {"", "{", "[]", "{\"abi_version\": 1", "\xff\xfe", "{} {}", "null"})
+    EXPECT_EQ(parseError(text), "a.so: manifest: not a JSON object") << text;
+}
+
+TEST(Manifest, NamesTheField) {
+  std::string good = R"({"abi_version": 1, "target": {"kind": "cpu"},
+    "collections": [{"name": "kv", "strategy": "paged", "dtype": "bf16",
+      "layers": 2, "heads": 3, "dim": 64, "page": 16}],
+    "entries": [{"name": "f", "symbol": "s",
+      "inputs": [{"name": "w", "kind": "weight", "dtype": "f32",
+                  "shape": [2, 3], "layout": "row_major"},
+                 {"name": "x", "kind": "input", "dtype": "i32",
+                  "shape": ["T"]}],
+      "outputs": [{"name": "y", "dtype": "f32", "shape": ["T"]}]}]})";
+  ASSERT_EQ(parseError(good), "no error");
+  struct {
+    const char *from, *to, *message;
+  } cases[] = {
+      {"\"abi_version\": 1", "\"abi_version\": 2",
+       "abi_version is 2, this runtime has version 1: compile the model "
+       "again"},
+      {"\"abi_version\": 1", "\"abi_version\": \"1\"",
+       "abi_version is \"1\", expected an integer of 0 or more"},
+      {"\"abi_version\": 1", "\"abi_version\": 18446744073709551615",
+       "abi_version is 18446744073709551615, expected an integer of 0 or "
+       "more"},
+      {"\"abi_version\": 1,", "", "abi_version is missing"},
+      {"\"weight\"", "\"wait\"",
+       "entries[0].inputs[0].kind is \"wait\", expected one of input, weight, "
+       "kv.blocks, kv.cache_lengths, kv.lookup_table, kv.max_lengths, "
+       "kv.scales"},
+      {"\"i32\"", "\"int\"",
+       "entries[0].inputs[1].dtype is \"int\", expected one of f32, f16, bf16, "
+       "f8E4M3FN, f8E5M2, f8E8M0FNU, i8, i32, i64"},
+      {"[2, 3]", "[2, -3]",
+       "entries[0].inputs[0].shape holds -3, expected a size or the name of a "
+       "dimension"},
+      {"[2, 3]", "[1,1,1,1,1,1,1,1,1]",
+       "entries[0].inputs[0].shape is [1,1,1,1,1,1,1,1,1], expected an array "
+       "of at most 8 sizes"},
+      {"[2, 3]", "[\"N\", 3]",
+       "entries[0].inputs[0].shape of the weight w holds the symbol \"N\", "
+       "expected sizes"},
+      {"row_major", "column",
+       "entries[0].inputs[0].layout is \"column\", expected row_major or "
+       "n16k"},
+      {"row_major", "n16k",
+       "entries[0].inputs[0].shape of the n16k weight w is not [N / 16, K, "
+       "16]"},
+      {"\"y\"", "\"x\"", "entries[0].outputs[0].name \"x\" is used twice"},
+      {"\"symbol\": \"s\",", "", "entries[0].symbol is missing"},
+      {"\"page\": 16", "\"page\": 0",
+       "collections[0].page is 0, expected an integer of 1 or more"},
+      {"{\"kind\": \"cpu\"}", "7", "target is 7, expected an object"},
+      {"[{\"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"T\"]}]", "{}",
+       "entries[0].outputs is {}, expected an array"},
+      {"[{\"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"T\"]}]", "[3]",
+       "entries[0].outputs[0] is 3, expected an object"},
+  };
+  for (const auto &[from, to, message] : cases) {
+    std::string bad = replaced(good, from, to);
+    ASSERT_NE(bad, good) << from;
+    EXPECT_EQ(parseError(bad), concat("a.so: manifest: ", message));
+  }
+}
+
+TEST(Manifest, DeepNesting) {
+  std::string deep(100000, '[');
+  EXPECT_EQ(parseError(deep), "a.so: manifest: not a JSON object");
+}
+
+TEST(ManifestFile, EveryTruncationIsAnError) {
+  std::string whole = readWhole(KV_TINY_ARTIFACT);
+  TemporaryFile file(whole);
+  ASSERT_TRUE(Manifest::readFile(file.path()));
+  for (size_t length = whole.size(); length-- > 0;) {
+    file.truncate(length);
+    auto manifest = Manifest::readFile(file.path());
+    ASSERT_FALSE(manifest) << length;
+    ASSERT_TRUE(
+        manifest.error().message.starts_with(file.path().string() + ": "))
+        << manifest.error().message;
+    ASSERT_EQ(manifest.error().message.find('\n'), std::string::npos);
+  }
+}
+
+// Nothing to compare with: the reader must survive, and sanitizers look on.
+TEST(ManifestFile, SurvivesEveryChangedByte) {
+  std::string whole = readWhole(KV_TINY_ARTIFACT);
+  TemporaryFile file(whole);
+  std::mt19937 random(5);
+  size_t refused = 0;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    file.poke(i, char(random()));
+    auto manifest = Manifest::readFile(file.path());
+    refused += !manifest;
+    file.poke(i, whole[i]);
+  }
+  EXPECT_GT(refused, 100u);
+}
+
+TEST(ManifestFile, ForeignFiles) {
+  TemporaryFile file("hello, this is no artifact at all, but a text\n");
+  auto error = [&] {
+    auto manifest = Manifest::readFile(file.path());
+    std::string prefix = file.path().string() + ": ";
+    return manifest ? "no error"
+                    : manifest.error().message.substr(prefix.size());
+  };
+  EXPECT_EQ(error(), "not an ELF file");
+  file.write("");
+  EXPECT_EQ(error(), "not an ELF file");
+  std::string whole = readWhole(KV_TINY_ARTIFACT);
+  file.write(replaced(whole, ".kv.manifest", ".kv.manifesT"));
+  EXPECT_EQ(error(), "no section .kv.manifest: not an artifact of kv-compile");
+  std::string other = whole;
+  other[18] = 40; // e_machine
+  file.write(other);
+  EXPECT_EQ(error(), "made for ELF machine 40, expected 62 (x86-64)");
+  other = whole;
+  other[4] = 1; // EI_CLASS
+  file.write(other);
+  EXPECT_EQ(error(), "not a 64-bit little-endian ELF file");
+  other = whole;
+  other[16] = 1; // e_type
+  file.write(other);
+  EXPECT_EQ(error(), "not a shared object");
+
+  EXPECT_EQ(Manifest::readFile("/nowhere/a.so").error().message,
+            "/nowhere/a.so: No such file or directory");
+  EXPECT_EQ(Manifest::readFile("/").error().message, "/: not a regular file");
+}
+
+} // namespace

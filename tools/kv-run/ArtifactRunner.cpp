@@ -1,0 +1,147 @@
+//===- ArtifactRunner.cpp - Steps of a loaded artifact --------------------===//
+
+#include "ArtifactRunner.h"
+
+#include <algorithm>
+
+using namespace kv;
+using namespace kv::run;
+
+namespace {
+
+constexpr std::string_view InputNames[] = {"tokens", "row_offsets",
+                                           "logit_rows"};
+
+std::unexpected<Error> fail(const auto &...parts) {
+  return makeError(KV_STATUS_INVALID_ARGUMENT, parts...);
+}
+
+Expected<void> checkInputs(const Entry &entry) {
+  for (std::string_view name : InputNames) {
+    const Argument *input = entry.findInput(name);
+    if (!input)
+      return fail("entry forward has no input ", name);
+    if (input->dtype != DType::I32 || input->shape.size() != 1)
+      return fail("entry forward: input ", name, " is ",
+                  dtypeName(input->dtype), " of rank ", input->shape.size(),
+                  ", needed: i32 of rank 1");
+  }
+  for (const Argument &input : entry.inputs) {
+    if (input.kind == ArgumentKind::Scales)
+      return fail("entry forward: input ", input.name,
+                  " has the kind kv.scales, which kv-run does not give");
+    if (input.kind == ArgumentKind::Input &&
+        std::ranges::find(InputNames, input.name) == std::end(InputNames))
+      return fail("entry forward: input ", input.name,
+                  " is none that kv-run gives: tokens, row_offsets, "
+                  "logit_rows");
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<ForwardSignature> ForwardSignature::from(const Manifest &manifest) {
+  if (manifest.collections.size() != 1)
+    return fail("the artifact has ", manifest.collections.size(),
+                " collections, needed: one");
+  ForwardSignature result = {
+      .cache = KVCacheParams::fromCollection(manifest.collections[0]),
+      .maxSeqLen = manifest.model.maxSeqLen};
+  if (result.maxSeqLen < 1 || result.maxSeqLen > INT32_MAX)
+    return fail("model.max_seq_len is ", result.maxSeqLen, ", allowed: 1 to ",
+                INT32_MAX);
+  if (Expected<void> valid = result.cache.validate(); !valid)
+    return std::unexpected(valid.error());
+  const Entry *entry = manifest.findEntry("forward");
+  if (!entry)
+    return fail("the artifact has no entry forward");
+  if (Expected<void> valid = checkInputs(*entry); !valid)
+    return std::unexpected(valid.error());
+  if (Expected<void> valid = result.cache.validate(*entry); !valid)
+    return std::unexpected(valid.error());
+  const Argument *logits = entry->findOutput("logits");
+  if (!logits || entry->outputs.size() != 1)
+    return fail("entry forward has ", entry->outputs.size(),
+                " outputs, needed: logits alone");
+  if (logits->dtype != DType::F32 || logits->shape.size() != 2 ||
+      !logits->shape[1].isStatic() || logits->shape[1].size < 1)
+    return fail("entry forward: output logits is ", dtypeName(logits->dtype),
+                " of rank ", logits->shape.size(),
+                ", needed: f32 [R, vocabulary]");
+  result.vocabSize = logits->shape[1].size;
+  if (manifest.model.vocabSize != 0 &&
+      manifest.model.vocabSize != result.vocabSize)
+    return fail("model.vocab_size is ", manifest.model.vocabSize,
+                ", output logits has ", result.vocabSize);
+  return result;
+}
+
+Expected<std::unique_ptr<ArtifactRunner>>
+ArtifactRunner::create(Model model, const ForwardSignature &signature) {
+  Expected<Invocation> forward = model.prepare("forward");
+  if (!forward)
+    return std::unexpected(forward.error());
+  std::unique_ptr<ArtifactRunner> runner(
+      new ArtifactRunner(model, *forward, signature.vocabSize));
+  Expected<void> status;
+  auto slot = [&](std::string_view name) {
+    Expected<int> found = runner->forward.slot(name);
+    if (!found && status)
+      status = std::unexpected(found.error());
+    return found.value_or(-1);
+  };
+  auto cacheSlot = [&](ArgumentKind kind) {
+    const Argument *argument =
+        runner->forward.entry().findInput(kind, signature.cache.name);
+    return argument ? slot(argument->name) : -1;
+  };
+  runner->tokens = slot("tokens");
+  runner->rowOffsets = slot("row_offsets");
+  runner->logitRows = slot("logit_rows");
+  runner->output = slot("logits");
+  runner->blocks = cacheSlot(ArgumentKind::Blocks);
+  runner->cacheLengths = cacheSlot(ArgumentKind::CacheLengths);
+  runner->lookupTable = cacheSlot(ArgumentKind::LookupTable);
+  runner->maxLengths = cacheSlot(ArgumentKind::MaxLengths);
+  if (status)
+    status = runner->growLogits(16);
+  if (!status)
+    return std::unexpected(status.error());
+  return runner;
+}
+
+Expected<void> ArtifactRunner::growLogits(int64_t rows) {
+  if (logits.data() && logits.shape()[0] >= rows)
+    return {};
+  Expected<Buffer> grown =
+      Buffer::create(model.device(), DType::F32, {rows, vocab});
+  if (!grown)
+    return std::unexpected(grown.error());
+  logits = std::move(*grown);
+  return {};
+}
+
+Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
+  int64_t rows = static_cast<int64_t>(step.logitRows.size());
+  if (Expected<void> room = growLogits(rows); !room)
+    return std::unexpected(room.error());
+  auto bind = [&](int slot, std::span<const int32_t> values) {
+    // Views are not const; entries only read their inputs.
+    forward.bind(slot,
+                 makeView(const_cast<int32_t *>(values.data()), DType::I32,
+                          {static_cast<int64_t>(values.size())}));
+  };
+  bind(tokens, step.tokens);
+  bind(rowOffsets, step.rowOffsets);
+  bind(logitRows, step.logitRows);
+  forward.bind(blocks, step.kv.blocks);
+  forward.bind(cacheLengths, step.kv.cacheLengths);
+  forward.bind(lookupTable, step.kv.lookupTable);
+  if (maxLengths >= 0)
+    forward.bind(maxLengths, step.kv.maxLengths);
+  forward.bind(output, makeView(logits.data(), DType::F32, {rows, vocab}));
+  if (Expected<void> done = forward.execute(); !done)
+    return std::unexpected(done.error());
+  return std::span<const float>(logits.as<float>(), rows * vocab);
+}

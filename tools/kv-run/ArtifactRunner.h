@@ -1,0 +1,47 @@
+//===- ArtifactRunner.h - Steps of a loaded artifact ------------*- C++ -*-===//
+
+#ifndef KV_TOOLS_KVRUN_ARTIFACTRUNNER_H
+#define KV_TOOLS_KVRUN_ARTIFACTRUNNER_H
+
+#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Serving/ModelRunner.h"
+
+namespace kv::run {
+
+/// What kv-run needs to know of a text-generation artifact before it loads
+/// weights: one collection, and an entry `forward` as docs/module.md has it.
+struct ForwardSignature {
+  KVCacheParams cache;
+  int64_t vocabSize = 0;
+  int64_t maxSeqLen = 0;
+
+  /// Errors name the field, what the manifest has and what is needed.
+  static Expected<ForwardSignature> from(const Manifest &manifest);
+};
+
+/// Runs the entry `forward` of a model whose weights are bound.
+class ArtifactRunner : public ModelRunner {
+public:
+  static Expected<std::unique_ptr<ArtifactRunner>>
+  create(Model model, const ForwardSignature &signature);
+
+  int64_t vocabSize() const override { return vocab; }
+  Expected<std::span<const float>> run(const ModelStep &step) override;
+
+private:
+  ArtifactRunner(Model model, Invocation forward, int64_t vocab)
+      : model(std::move(model)), forward(std::move(forward)), vocab(vocab) {}
+
+  Expected<void> growLogits(int64_t rows);
+
+  Model model;
+  Invocation forward;
+  int64_t vocab;
+  int tokens = 0, rowOffsets = 0, logitRows = 0, output = 0;
+  int blocks = 0, cacheLengths = 0, lookupTable = 0, maxLengths = -1;
+  Buffer logits; // [rows so far needed, vocab]
+};
+
+} // namespace kv::run
+
+#endif // KV_TOOLS_KVRUN_ARTIFACTRUNNER_H

@@ -1,0 +1,54 @@
+//===- Options.cpp - The command line of kv-run ---------------------------===//
+
+#include "Options.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace kv::run;
+
+std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
+  Options options;
+  CLI::App app("Serves generation requests with a compiled model. One JSON "
+               "object a line, in and out; token ids only.",
+               "kv-run");
+  app.set_version_flag("--version", "kv-run " KV_VERSION);
+  app.add_option("model", options.artifact, "artifact of kv-compile (.so)")
+      ->required();
+  app.add_option("--weights", options.weights, "safetensors file")->required();
+  app.add_option("--requests", options.requests,
+                 "JSON lines (default: standard input)");
+  app.add_option("--threads", options.threads, "default: one a core")
+      ->check(CLI::Range(1, 4096));
+  CLI::Option *pages =
+      app.add_option("--pages", options.pages, "usable pages of the cache")
+          ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
+  app.add_option("--cache-bytes", options.cacheBytes,
+                 "the same in bytes (default: 4 requests of the model's "
+                 "length, at most 1 GiB)")
+      ->check(CLI::Range(int64_t(1), INT64_MAX))
+      ->excludes(pages);
+  app.add_option("--page-size", options.pageSize,
+                 "tokens; must equal the artifact's");
+  app.add_option("--max-batch", options.maxBatch, "requests a step")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--max-batch-tokens", options.maxBatchTokens,
+                 "tokens a step; longer prompts are prefilled in chunks")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
+      ->capture_default_str();
+  bool noPrefixCache = false, noStream = false;
+  app.add_flag("--no-prefix-cache", noPrefixCache,
+               "compute every prompt in full");
+  app.add_option("--dump-logits", options.dumpLogits,
+                 "file for the logits of every prompt position: raw f32 rows, "
+                 "in request order; those of a failed request are zero");
+  app.add_flag("--no-stream", noStream, "tokens only with the finish line");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  options.prefixCache = !noPrefixCache;
+  options.stream = !noStream;
+  return options;
+}

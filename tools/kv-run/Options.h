@@ -1,0 +1,35 @@
+//===- Options.h - The command line of kv-run -------------------*- C++ -*-===//
+
+#ifndef KV_TOOLS_KVRUN_OPTIONS_H
+#define KV_TOOLS_KVRUN_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace kv::run {
+
+/// docs/requests.md, section Options.
+struct Options {
+  std::string artifact;
+  std::string weights;
+  std::string requests; // empty: standard input
+  unsigned threads = 0; // 0: one a core
+  std::optional<int64_t> pages;
+  std::optional<int64_t> cacheBytes;
+  std::optional<int64_t> pageSize;
+  int32_t maxBatch = 16;
+  int64_t maxBatchTokens = 512;
+  bool prefixCache = true;
+  std::string dumpLogits; // empty: none
+  bool stream = true;
+};
+
+/// The options, or the exit code when there is nothing to run: help and
+/// version have been printed, or what is wrong has.
+std::variant<Options, int> parseCommandLine(int argc, char **argv);
+
+} // namespace kv::run
+
+#endif // KV_TOOLS_KVRUN_OPTIONS_H

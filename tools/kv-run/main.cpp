@@ -1,0 +1,152 @@
+//===- main.cpp - kv-run: an artifact and requests to tokens --------------===//
+
+#include "AnswerWriter.h"
+#include "ArtifactRunner.h"
+#include "Options.h"
+#include "RequestParser.h"
+
+#include "kv/Runtime/Serving/TextGenerator.h"
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <sys/resource.h>
+
+using namespace kv;
+using namespace kv::run;
+
+namespace {
+
+constexpr int ExitAnswered = 0, ExitSomeFailed = 1, ExitUnusable = 2;
+
+int unusable(std::string_view message) {
+  std::cerr << "kv-run: error: " << message << '\n';
+  return ExitUnusable;
+}
+
+/// Usable pages of the cache. Errors name the option.
+Expected<int64_t> choosePages(const Options &options,
+                              const ForwardSignature &signature) {
+  const KVCacheParams &cache = signature.cache;
+  if (options.pageSize && *options.pageSize != cache.pageSize)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
+                     *options.pageSize, ", the artifact's page size is ",
+                     cache.pageSize);
+  if (options.pages)
+    return *options.pages;
+  constexpr int64_t MostBytes = int64_t(1) << 30;
+  int64_t bytes = options.cacheBytes.value_or(MostBytes);
+  int64_t pages =
+      std::min<int64_t>(cache.pagesIn(bytes), int64_t(INT32_MAX) - 1);
+  if (!options.cacheBytes)
+    return std::clamp<int64_t>(pages, 1,
+                               4 * cache.pagesFor(signature.maxSeqLen));
+  if (pages < 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--cache-bytes is ", bytes,
+                     ", one page takes ", cache.bytesPerPage());
+  return pages;
+}
+
+int64_t peakRssBytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+int serve(const Options &options) {
+  auto start = std::chrono::steady_clock::now();
+  Expected<InferenceSession> session = InferenceSession::create(
+      {.threads = options.threads, .log = [](std::string_view note) {
+         std::cerr << "kv-run: note: " << note << '\n';
+       }});
+  if (!session)
+    return unusable(session.error().message);
+  Expected<Model> model = session->load(options.artifact);
+  if (!model)
+    return unusable(model.error().message);
+  Expected<ForwardSignature> signature =
+      ForwardSignature::from(model->manifest());
+  if (!signature)
+    return unusable(concat(options.artifact, ": ", signature.error().message));
+  Expected<int64_t> pages = choosePages(options, *signature);
+  if (!pages)
+    return unusable(pages.error().message);
+  if (Expected<void> bound = model->bindWeights(options.weights); !bound)
+    return unusable(bound.error().message);
+  Expected<std::unique_ptr<ArtifactRunner>> runner =
+      ArtifactRunner::create(*model, *signature);
+  if (!runner)
+    return unusable(concat(options.artifact, ": ", runner.error().message));
+
+  std::random_device entropy;
+  PagedKVCacheManager::Options cache;
+  cache.device = session->device();
+  cache.maxBatchSize = options.maxBatch;
+  cache.maxSeqLen = signature->maxSeqLen;
+  cache.numPages = *pages;
+  cache.enablePrefixCaching = options.prefixCache;
+  cache.key = (uint64_t(entropy()) << 32) | entropy();
+  Expected<std::unique_ptr<PagedKVCacheManager>> manager =
+      PagedKVCacheManager::create(signature->cache, cache);
+  if (!manager)
+    return unusable(manager.error().message);
+
+  RunFigures figures;
+  figures.loadSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+
+  bool dumps = !options.dumpLogits.empty();
+  ParsedRequests parsed;
+  if (options.requests.empty()) {
+    parsed = parseRequests(std::cin, dumps);
+  } else {
+    std::ifstream file(options.requests);
+    if (!file)
+      return unusable(concat(options.requests, ": cannot be read"));
+    parsed = parseRequests(file, dumps);
+  }
+  std::unique_ptr<LogitsDump> dump;
+  if (dumps) {
+    Expected<std::unique_ptr<LogitsDump>> made = LogitsDump::create(
+        options.dumpLogits, parsed.requests, signature->vocabSize);
+    if (!made)
+      return unusable(made.error().message);
+    dump = std::move(*made);
+  }
+  AnswerWriter writer(stdout, options.stream, dump.get());
+  for (const BadRequest &bad : parsed.bad)
+    writer.bad(bad);
+  TextGenerator generator(
+      **runner, **manager, writer,
+      {.scheduler = {.maxBatch = options.maxBatch,
+                     .maxBatchTokens = options.maxBatchTokens},
+       .maxSeqLen = signature->maxSeqLen});
+  GenerationStatistics statistics = generator.run(parsed.requests);
+  statistics.requests += static_cast<int64_t>(parsed.bad.size());
+  statistics.failedRequests += static_cast<int64_t>(parsed.bad.size());
+
+  figures.pagesTotal = (*manager)->totalNumPages();
+  figures.pagesPeak = (*manager)->metrics().peakUsedPages;
+  figures.pageSize = signature->cache.pageSize;
+  figures.threads = session->threads();
+  figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());
+  figures.poolBytes = (*manager)->poolBytes();
+  figures.peakRssBytes = peakRssBytes();
+  writer.statistics(statistics, figures);
+  if (!writer.good())
+    return unusable("the answers could not be written");
+  if (dump && !dump->result())
+    return unusable(dump->result().error().message);
+  return statistics.failedRequests == 0 ? ExitAnswered : ExitSomeFailed;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::variant<Options, int> parsed = parseCommandLine(argc, argv);
+  if (const int *code = std::get_if<int>(&parsed))
+    return *code;
+  return serve(std::get<Options>(parsed));
+}
