@@ -3,7 +3,7 @@
 // and reads are merged only when nothing is written between them.
 //
 // RUN: kv-opt --canonicalize --cse %s | FileCheck %s
-// RUN: kv-opt --kv-resolve-collections --one-shot-bufferize=bufferize-function-boundaries \
+// RUN: kv-opt --kv-resolve-collections --canonicalize --one-shot-bufferize=bufferize-function-boundaries \
 // RUN:   --canonicalize --cse %s | FileCheck %s --check-prefix=BUFFER
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>

@@ -30,13 +30,13 @@ func.func private @f(!kv.collection<paged, i8, layers = 1, heads = 1, dim = 8, p
 
 // -----
 
-// expected-error @+2 {{expected ::kv::Strategy to be one of: paged}}
+// expected-error @+2 {{expected one of [paged] for how a cache is laid out, got: striped}}
 // expected-error @+1 {{failed to parse}}
 func.func private @f(!kv.collection<striped, f32, layers = 1, heads = 1, dim = 8, page = 16>)
 
 // -----
 
-// expected-error @+2 {{expected ::kv::MaskKind to be one of: none, causal, sliding, chunked, sliding_noncausal}}
+// expected-error @+2 {{expected one of [none, causal, sliding, chunked, sliding_noncausal] for which keys a query sees, got: diagonal}}
 // expected-error @+1 {{failed to parse}}
 func.func private @f() attributes {mask = #kv.mask<diagonal>}
 

@@ -24,8 +24,8 @@ func.func @forward(%x: tensor<?xi32> {kv.name = "tokens", kv.dims = ["T"]}, %kv:
 // CHECK-LABEL: func.func @two(
 // CHECK-SAME: memref<?x2x2x16x2x8xbf16> {{{[^}]*}}kv.name = "kv.blocks"}
 // CHECK-SAME: memref<?x2x3x32x1x4xf32> {{{[^}]*}}kv.name = "kv1.blocks"}
-// CHECK: kv.fetch {{.*}} -> !kv.collection<paged, bf16
-// CHECK: kv.fetch {{.*}} -> !kv.collection<paged, f32
+// CHECK-DAG: kv.fetch {{.*}} -> !kv.collection<paged, bf16
+// CHECK-DAG: kv.fetch {{.*}} -> !kv.collection<paged, f32
 func.func @two(%a: !a, %b: !b) attributes {kv.entry} { return }
 
 // Only entries change here.

@@ -27,10 +27,10 @@
 // CHECK-SAME: %[[A:.*]]: !llvm.ptr) {
 // CHECK-DAG: kv.argument %[[A]][0] : memref<?x4xf32>
 // CHECK-DAG: kv.argument %[[A]][1] : memref<?x2x2x16x1x8xf32>
-// CHECK-DAG: kv.argument %[[A]][5] : memref<?x4xf32>
-// CHECK-DAG: kv.argument %[[A]][6] : memref<?x?xf32>
-// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %
-// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %
+// CHECK: %[[Y:.*]] = kv.argument %[[A]][5] : memref<?x4xf32>
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[Y]]
+// CHECK: %[[Z:.*]] = kv.argument %[[A]][6] : memref<?x?xf32>
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[Z]]
 
 // The result is computed in the caller's buffer.
 // BUFFER-LABEL: func.func private @forward(

@@ -1,4 +1,4 @@
-// RUN: kv-opt --kv-resolve-collections --verify-diagnostics --split-input-file %s
+// RUN: kv-opt --allow-unregistered-dialect --kv-resolve-collections --verify-diagnostics --split-input-file %s
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
 
