@@ -20,9 +20,9 @@ namespace {
 struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(
-        patterns,
-        [](StringRef name) { return name == "math.exp" || name == "math.tanh"; });
+    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+      return name == "math.exp" || name == "math.tanh";
+    });
     // x86-64 has no instruction for it that keeps subnormals: LLVM would call a
     // function of the compiler's library.
     arith::populateExpandBFloat16Patterns(patterns);
