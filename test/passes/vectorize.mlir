@@ -10,7 +10,7 @@
 // CHECK: arith.extf %[[WV]] : vector<16xbf16> to vector<16xf32>
 // CHECK: memref.load %[[X]]
 // CHECK: vector.broadcast
-// CHECK: vector.fma
+// CHECK: math.fma %{{.*}} : vector<16xf32>
 // CHECK: vector.store %{{.*}}, %[[Y]]
 // CHECK: {kv.grain =
 // CHECK-NOT: kv.matmul
