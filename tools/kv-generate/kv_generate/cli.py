@@ -128,30 +128,26 @@ def answer_prompts(model, options, start):
 
 
 def converse(model, options, start):
-    """A run of kv-run a turn: it reads its requests to the end before it answers."""
+    """One kv-run for the whole conversation: each turn finds the ones before it in the cache."""
     form, turns, number = ChatFormat(model), [], 0
+    runner = start(None)
     while True:
         if sys.stdin.isatty():
             write("> ")
         line = sys.stdin.readline()
         if not line:
-            return 0
+            return runner.close()
         if not line.strip():
             continue
         tokens = form.tokens(conversation(options.system, *turns, line.strip()))
-        runner = start([make_request(model, options, number, tokens)])
-        stream, text, finished = Detokenizer(model.tokenizer), "", False
-        for answer in runner.answers():
+        stream, text = Detokenizer(model.tokenizer), ""
+        for answer in runner.ask(make_request(model, options, number, tokens)):
             if "error" in answer:
                 raise GenerateFailure(answer["error"])
-            finished = "token" not in answer
-            piece = stream.finish() if finished else stream.push(answer["token"])
+            piece = stream.push(answer["token"]) if "token" in answer else stream.finish()
             text += piece
             write(piece)
         write("\n")
-        status = runner.close()
-        if not finished:
-            raise GenerateFailure(f"kv-run: ended with status {status} before the answer")
         turns += [line.strip(), text]
         number += 1
 

@@ -28,20 +28,36 @@ def find_kv_run(given=None):
 
 
 class Runner:
-    """One run. The requests go through a file: a pipe would block when kv-run answers before it
-    has read all of them."""
+    """One kv-run. With `requests` it answers those: they go through a file, since a pipe would
+    block when answers come before all of them are read. Without, ask() sends one at a time and
+    the process, and with it the prefix cache, stays."""
 
-    def __init__(self, program, model, options, requests):
+    def __init__(self, program, model, options, requests=None):
         command = [program, str(model.artifact), "--weights", str(model.weights), *options]
         self.statistics = None
         with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
-            file.writelines(json.dumps(request) + "\n" for request in requests)
-            file.seek(0)
+            if requests is not None:
+                file.writelines(json.dumps(request) + "\n" for request in requests)
+                file.seek(0)
             try:
-                self.process = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE,
-                                                text=True, encoding="utf-8")
+                self.process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE if requests is None else file,
+                    stdout=subprocess.PIPE, text=True, encoding="utf-8")
             except OSError as error:
                 raise GenerateFailure(f"{program}: cannot be started: {error.strerror}")
+
+    def ask(self, request):
+        """The answers of one request as they come."""
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise GenerateFailure(f"kv-run: ended with status {self.process.wait()}")
+        for answer in self.answers():
+            yield answer
+            if "token" not in answer:
+                return
+        raise GenerateFailure(f"kv-run: ended with status {self.close()} before the answer")
 
     def answers(self):
         """Every answer as it comes, until the process closes its output."""
@@ -56,7 +72,11 @@ class Runner:
                 yield answer
 
     def close(self):
-        """Waits for the end; returns the exit status."""
+        """No more requests; waits for the end and returns the exit status."""
+        if self.process.stdin:
+            self.process.stdin.close()
+            for _ in self.answers():
+                pass
         return self.process.wait()
 
     def stop(self):
