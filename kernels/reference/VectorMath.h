@@ -19,6 +19,7 @@ namespace kv::reference {
 template <int Lanes> struct Vector {
   typedef double D __attribute__((vector_size(Lanes * sizeof(double))));
   typedef int64_t I __attribute__((vector_size(Lanes * sizeof(int64_t))));
+  typedef uint64_t U __attribute__((vector_size(Lanes * sizeof(uint64_t))));
 };
 
 /// e^x for x <= 0, and for NaN. Below -708 it is 0. About one unit in the last
@@ -26,10 +27,10 @@ template <int Lanes> struct Vector {
 template <int Lanes>
 KV_ALWAYS_INLINE void expNonPositive(typename Vector<Lanes>::D &x) {
   using V = typename Vector<Lanes>::D;
-  using I = typename Vector<Lanes>::I;
+  using U = typename Vector<Lanes>::U; // wraps where x has no use for it
   const V magic = V{} + 0x1.8p52;
   V n = x * 0x1.71547652b82fep+0 + magic; // the low bits hold round(x/ln 2)
-  I exponent = (I)n << 52;
+  U exponent = (U)n << 52;
   n = n - magic;
   // ln 2 in two parts, the first short enough for n * part to be exact.
   V r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
@@ -48,7 +49,7 @@ KV_ALWAYS_INLINE void expNonPositive(typename Vector<Lanes>::D &x) {
   p = p * r + 0.5;
   p = p * r + 1.0;
   p = p * r + 1.0;
-  V result = (V)((I)p + exponent);
+  V result = (V)((U)p + exponent);
   x = x < -708.0 ? V{} : (x == x ? result : x);
 }
 
