@@ -45,33 +45,73 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
-LogicalResult kv::KVDialect::verifyRegionArgAttribute(Operation *op,
-                                                      unsigned regionIndex,
-                                                      unsigned argIndex,
-                                                      NamedAttribute attr) {
+/// What arguments and results have in common; `what` is "argument" or "result".
+static LogicalResult verifyValueAttribute(Operation *op, StringRef what,
+                                          unsigned index, Type type,
+                                          NamedAttribute attr) {
   StringRef name = attr.getName();
-  auto fail = [&](const Twine &what) {
-    return op->emitOpError() << "argument " << argIndex << ": '" << name
-                             << "' " << what;
+  auto fail = [&](const Twine &message) {
+    return op->emitOpError()
+           << what << " " << index << ": '" << name << "' " << message;
   };
-  if (name == getWeightAttrName() || name == getNameAttrName() ||
-      name == getLayoutAttrName() || name == getComponentAttrName()) {
+  using kv::KVDialect;
+  if (name == KVDialect::getWeightAttrName() ||
+      name == KVDialect::getNameAttrName() ||
+      name == KVDialect::getLayoutAttrName() ||
+      name == KVDialect::getComponentAttrName()) {
     auto text = dyn_cast<StringAttr>(attr.getValue());
     if (!text || text.empty())
       return fail("must be a string that is not empty");
   }
-  if (name == getDimsAttrName()) {
+  if (name == KVDialect::getDimsAttrName()) {
     auto dims = dyn_cast<ArrayAttr>(attr.getValue());
     if (!dims || !llvm::all_of(dims, llvm::IsaPred<StringAttr>))
       return fail("must be an array of strings");
-    auto function = cast<FunctionOpInterface>(op);
-    auto shaped = dyn_cast<ShapedType>(function.getArgumentTypes()[argIndex]);
-    int64_t dynamic = shaped && shaped.hasRank() ? shaped.getNumDynamicDims() : 0;
+    auto shaped = dyn_cast<ShapedType>(type);
+    int64_t dynamic =
+        shaped && shaped.hasRank() ? shaped.getNumDynamicDims() : 0;
     if (static_cast<int64_t>(dims.size()) != dynamic)
       return fail("names " + Twine(dims.size()) + " dimensions, the type has " +
                   Twine(dynamic) + " dynamic ones");
   }
+  if (name == KVDialect::getCollectionAttrName()) {
+    auto collection = dyn_cast<TypeAttr>(attr.getValue());
+    if (!collection || !isa<kv::CollectionType>(collection.getValue()))
+      return fail("must be a collection's type");
+  }
   return success();
+}
+
+LogicalResult kv::KVDialect::verifyRegionArgAttribute(Operation *op,
+                                                      unsigned regionIndex,
+                                                      unsigned argIndex,
+                                                      NamedAttribute attr) {
+  auto function = cast<FunctionOpInterface>(op);
+  if (failed(verifyValueAttribute(op, "argument", argIndex,
+                                  function.getArgumentTypes()[argIndex], attr)))
+    return failure();
+  // The collection's name is the argument's without the component.
+  if (attr.getName() == getComponentAttrName()) {
+    std::string suffix = "." + cast<StringAttr>(attr.getValue()).str();
+    auto name =
+        function.getArgAttrOfType<StringAttr>(argIndex, getNameAttrName());
+    if (!name || !name.getValue().ends_with(suffix) ||
+        !function.getArgAttr(argIndex, getCollectionAttrName()))
+      return op->emitOpError()
+             << "argument " << argIndex << ": '" << attr.getName().getValue()
+             << "' needs 'kv.collection' and a 'kv.name' that ends in '"
+             << suffix << "'";
+  }
+  return success();
+}
+
+LogicalResult kv::KVDialect::verifyRegionResultAttribute(Operation *op,
+                                                         unsigned regionIndex,
+                                                         unsigned resultIndex,
+                                                         NamedAttribute attr) {
+  auto function = cast<FunctionOpInterface>(op);
+  return verifyValueAttribute(op, "result", resultIndex,
+                              function.getResultTypes()[resultIndex], attr);
 }
 
 void kv::registerKVDialect(DialectRegistry &registry) {

@@ -2,12 +2,14 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVDECOMPOSE
@@ -17,52 +19,8 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-namespace {
-/// Short names for the few operations that decompositions are made of.
-class Emitter : public ImplicitLocOpBuilder {
-public:
-  Emitter(Operation *op) : ImplicitLocOpBuilder(op->getLoc(), op) {}
-  Emitter(Location loc, OpBuilder &b) : ImplicitLocOpBuilder(loc, b) {}
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(*this, value);
-  }
-  Value constant(Type type, double value) {
-    return arith::ConstantOp::create(*this, getFloatAttr(type, value));
-  }
-  Value dim(Value tensor, int64_t d) {
-    return createOrFold<tensor::DimOp>(tensor, d);
-  }
-  /// An unsigned 32-bit element as an index.
-  Value extractIndex(Value tensor, ValueRange at) {
-    Value element = tensor::ExtractOp::create(*this, tensor, at);
-    return arith::IndexCastUIOp::create(*this, getIndexType(), element);
-  }
-  Value add(Value a, Value b) { return arith::AddIOp::create(*this, a, b); }
-  Value sub(Value a, Value b) { return arith::SubIOp::create(*this, a, b); }
-  Value div(Value a, Value b) { return arith::DivUIOp::create(*this, a, b); }
-  Value rem(Value a, Value b) { return arith::RemUIOp::create(*this, a, b); }
-  Value mul(Value a, Value b) { return arith::MulIOp::create(*this, a, b); }
-  Value less(Value a, Value b) {
-    return arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, a, b);
-  }
-  Value select(Value condition, Value a, Value b) {
-    return arith::SelectOp::create(*this, condition, a, b);
-  }
-  Value toF32(Value value) {
-    if (value.getType().isF32())
-      return value;
-    return arith::ExtFOp::create(*this, getF32Type(), value);
-  }
-  Value fromF32(Value value, Type type) {
-    if (type.isF32())
-      return value;
-    return arith::TruncFOp::create(*this, type, value);
-  }
-};
-} // namespace
-
-/// for b: for t in sequence b: result[t] = cache_lengths[b] + t - row_offsets[b]
+/// for b: for t in sequence b: result[t] = cache_lengths[b] + t -
+/// row_offsets[b]
 static void decompose(PositionsOp op) {
   Emitter b(op);
   auto cache = cast<CacheOpInterface>(*op);
@@ -155,9 +113,8 @@ static void decompose(RopeOp op) {
         Value own = b.toF32(args[0]);
         Value turned = arith::MulFOp::create(b, own, cos);
         Value cross = arith::MulFOp::create(b, other, sin);
-        Value result =
-            b.select(first, arith::SubFOp::create(b, turned, cross),
-                     arith::AddFOp::create(b, turned, cross));
+        Value result = b.select(first, arith::SubFOp::create(b, turned, cross),
+                                arith::AddFOp::create(b, turned, cross));
         result = b.fromF32(result, type.getElementType());
         if (width != dim)
           result = b.select(inside, result, args[0]);
@@ -167,6 +124,53 @@ static void decompose(RopeOp op) {
   op.erase();
 }
 
+/// One chain of fused multiply-adds an element, k ascending, from 0; then the
+/// blocks of 16 columns become columns.
+static void decompose(MatmulOp op) {
+  Emitter b(op);
+  auto type = op.getResult().getType();
+  auto weight = cast<RankedTensorType>(op.getW().getType());
+  auto blocked = RankedTensorType::get(
+      {type.getDimSize(0), weight.getDimSize(0), kPackedRows}, b.getF32Type());
+  SmallVector<Value> sizes;
+  if (blocked.isDynamicDim(0))
+    sizes.push_back(b.dim(op.getX(), 0));
+  Value empty = tensor::EmptyOp::create(b, blocked, sizes);
+  Value zero = b.constant(b.getF32Type(), 0);
+  Value initial = linalg::FillOp::create(b, zero, empty).getResult(0);
+
+  AffineExpr t, block, lane, k;
+  bindDims(op.getContext(), t, block, lane, k);
+  auto map = [&](ArrayRef<AffineExpr> at) {
+    return AffineMap::get(4, 0, at, op.getContext());
+  };
+  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
+  iterators.back() = utils::IteratorType::reduction;
+  auto generic = linalg::GenericOp::create(
+      b, blocked, ValueRange{op.getX(), op.getW()}, initial,
+      ArrayRef<AffineMap>{map({t, k}), map({block, k, lane}),
+                          map({t, block, lane})},
+      iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Emitter b(loc, nested);
+        Value sum = math::FmaOp::create(b, args[0], b.toF32(args[1]), args[2]);
+        linalg::YieldOp::create(b, sum);
+      });
+  Value columns = tensor::CollapseShapeOp::create(
+      b, type, generic.getResult(0),
+      ArrayRef<ReassociationIndices>{{0}, {1, 2}});
+  op.getResult().replaceAllUsesWith(columns);
+  op.erase();
+}
+
+/// Whether nothing but the blocks is a buffer.
+static bool isOnTensors(Operation *op) {
+  auto cacheOp = dyn_cast<CacheOpInterface>(op);
+  return llvm::none_of(op->getOperands(), [&](Value operand) {
+    return isa<MemRefType>(operand.getType()) &&
+           !(cacheOp && operand == cacheOp.getBlocks());
+  });
+}
+
 namespace {
 struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
   using KVDecomposeBase::KVDecomposeBase;
@@ -174,7 +178,8 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
   void runOnOperation() override {
     SmallVector<Operation *> work;
     getOperation().walk([&](Operation *op) {
-      if (isa_and_present<KVDialect>(op->getDialect()) && wanted(op))
+      if (isa<PositionsOp, StoreOp, AttentionOp, RopeOp, MatmulOp>(op) &&
+          wanted(op))
         work.push_back(op);
     });
     for (Operation *op : work) {
@@ -183,10 +188,13 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
         op->emitOpError("has a handle: run kv-resolve-collections before");
         return signalPassFailure();
       }
-      if (auto positions = dyn_cast<PositionsOp>(op))
-        decompose(positions);
-      else if (auto rope = dyn_cast<RopeOp>(op))
-        decompose(rope);
+      if (!isOnTensors(op)) {
+        op->emitOpError("is on buffers: run kv-decompose before bufferization");
+        return signalPassFailure();
+      }
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<PositionsOp, StoreOp, AttentionOp, RopeOp, MatmulOp>(
+              [](auto op) { decompose(op); });
     }
   }
 

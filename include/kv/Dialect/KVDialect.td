@@ -24,6 +24,7 @@ def KV_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     /// Unit attribute of a function that becomes an entry of the artifact.
     static llvm::StringRef getEntryAttrName() { return "kv.entry"; }

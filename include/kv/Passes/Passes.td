@@ -108,7 +108,8 @@ def KVExpandMath : Pass<"kv-expand-math"> {
   let summary = "math functions become arithmetic";
   let description = [{
     An artifact calls no mathematics library: exp and tanh become polynomials
-    (upstream's), rsqrt a division by a square root.
+    (upstream's), rsqrt a division by a square root, conversions of bf16 integer
+    operations that round to nearest even.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];

@@ -1,0 +1,335 @@
+//===- DecomposeAttention.cpp - The plain meaning of store and attention --===//
+//
+// Attention as its definition: all scores [T, Hq, S], masked, a softmax over
+// them, their sum of values. S is the longest sequence of the batch. Keys are
+// gathered through the lookup table by memref.load, so that the reads stay
+// ordered after the stores into the same blocks. Memory that a sequence does
+// not own may hold anything: what a row does not see is replaced by -inf or 0
+// before it is used, and no index leaves the table or the blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emitter.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kv;
+
+/// A loop from `low` to `high` without values.
+static void forEach(Emitter &b, Value low, Value high,
+                    function_ref<void(Emitter &, Value)> body) {
+  scf::ForOp::create(b, low, high, b.index(1), ValueRange(),
+                     [&](OpBuilder &nested, Location loc, Value i, ValueRange) {
+                       Emitter b(loc, nested);
+                       body(b, i);
+                       scf::YieldOp::create(b);
+                     });
+}
+
+/// for b: for t in sequence b: blocks[page, kv, layer, slot] = row t
+void kv::decompose(StoreOp op) {
+  Emitter b(op);
+  auto cache = cast<CacheOpInterface>(*op);
+  CollectionType type = cache.getCollectionType();
+  Value offsets = op.getRowOffsets(), table = cache.getLookupTable();
+  Value page = b.index(type.getPage());
+  Value zero = b.index(0), one = b.index(1);
+  Value pitch = b.dim(table, 1);
+  Value numPages = memref::DimOp::create(b, cache.getBlocks(), 0);
+  Value numRows = b.dim(op.getK(), 0);
+
+  auto storeRow = [&](Emitter &b, Value pageId, Value slot, Value t) {
+    for (auto [part, rows] : {std::pair(zero, op.getK()), {one, op.getV()}})
+      forEach(b, zero, b.index(type.getHeads()), [&](Emitter &b, Value head) {
+        forEach(b, zero, b.index(type.getDim()), [&](Emitter &b, Value d) {
+          Value element =
+              tensor::ExtractOp::create(b, rows, ValueRange{t, head, d});
+          if (element.getType() != type.getElementType())
+            element = b.fromF32(b.toF32(element), type.getElementType());
+          memref::StoreOp::create(
+              b, element, cache.getBlocks(),
+              ValueRange{pageId, part, op.getLayer(), slot, head, d});
+        });
+      });
+  };
+  auto when = [](Emitter &b, Value condition,
+                 function_ref<void(Emitter &)> body) {
+    scf::IfOp::create(b, condition, [&](OpBuilder &nested, Location loc) {
+      Emitter b(loc, nested);
+      body(b);
+      scf::YieldOp::create(b);
+    });
+  };
+
+  forEach(
+      b, zero, b.dim(cache.getCacheLengths(), 0),
+      [&](Emitter &b, Value sequence) {
+        Value first = b.extractIndex(offsets, sequence);
+        Value end = b.extractIndex(offsets, b.add(sequence, one));
+        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
+        forEach(b, first, b.minimum(end, numRows), [&](Emitter &b, Value t) {
+          Value position = b.add(cached, b.sub(t, first));
+          Value entry = b.div(position, page);
+          when(b, b.less(entry, pitch), [&](Emitter &b) {
+            Value pageId = b.extractIndex(table, ValueRange{sequence, entry});
+            when(b, b.less(pageId, numPages), [&](Emitter &b) {
+              storeRow(b, pageId, b.rem(position, page), t);
+            });
+          });
+        });
+      });
+  op.erase();
+}
+
+namespace {
+/// What a query row sees of the cache.
+class AttentionDecomposer {
+public:
+  AttentionDecomposer(AttentionOp op)
+      : op(op), cache(cast<CacheOpInterface>(*op)),
+        type(cache.getCollectionType()), b(op) {
+    bindDims(op.getContext(), t, h, s, d);
+  }
+
+  void run() {
+    Value offsets = op.getRowOffsets();
+    zero = b.index(0);
+    numRows = b.dim(op.getQ(), 0);
+    Value longest =
+        b.extractIndex(cache.getMaxLengths(), ValueRange{zero, b.index(1)});
+    lastEntry = b.sub(b.dim(cache.getLookupTable(), 1), b.index(1));
+    lastPage =
+        b.sub(memref::DimOp::create(b, cache.getBlocks(), 0), b.index(1));
+    describeRows(offsets);
+
+    auto q = cast<RankedTensorType>(op.getQ().getType());
+    int64_t heads = q.getDimSize(1);
+    group = heads / type.getHeads();
+    f32 = b.getF32Type();
+    int64_t dynamic = ShapedType::kDynamic;
+    auto perScore = RankedTensorType::get({dynamic, heads, dynamic}, f32);
+    auto perRow = RankedTensorType::get({dynamic, heads}, f32);
+    auto perElement =
+        RankedTensorType::get({dynamic, heads, type.getDim()}, f32);
+    SmallVector<Value> scoreSizes{numRows, longest};
+
+    // score = scale * q . k, capped; -inf where the row does not see the key.
+    Value dots =
+        generic({op.getQ(), sequences}, {{t, h, d}, {t}},
+                filled(perScore, scoreSizes, 0), {t, h, s}, /*loops=*/4,
+                [&](Emitter &b, ValueRange args) -> Value {
+                  Value key = load(b, /*part=*/0, args[1], 2, 3);
+                  Value product =
+                      arith::MulFOp::create(b, b.toF32(args[0]), key);
+                  return arith::AddFOp::create(b, args[2], product);
+                });
+    Value scores = generic(
+        {dots, positions, lengths}, {{t, h, s}, {t}, {t}},
+        tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
+        [&](Emitter &b, ValueRange args) -> Value {
+          Value score = arith::MulFOp::create(
+              b, args[0], b.constant(f32, op.getScale().convertToDouble()));
+          if (op.getSoftcap()) {
+            Value cap = b.constant(f32, op.getSoftcap()->convertToDouble());
+            Value ratio = arith::DivFOp::create(b, score, cap);
+            score =
+                arith::MulFOp::create(b, cap, math::TanhOp::create(b, ratio));
+          }
+          return b.select(sees(b, args[1], args[2]), score,
+                          b.constant(f32, -INFINITY));
+        });
+
+    // weight = exp(score - largest), 0 where the row does not see the key.
+    Value largest =
+        generic({scores}, {{t, h, s}}, filled(perRow, {numRows}, -INFINITY),
+                {t, h}, 3, [&](Emitter &b, ValueRange args) -> Value {
+                  return arith::MaximumFOp::create(b, args[0], args[1]);
+                });
+    Value weights = generic(
+        {scores, largest, positions, lengths}, {{t, h, s}, {t, h}, {t}, {t}},
+        tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
+        [&](Emitter &b, ValueRange args) -> Value {
+          Value below = arith::SubFOp::create(b, args[0], args[1]);
+          return b.select(sees(b, args[2], args[3]),
+                          math::ExpOp::create(b, below), b.constant(f32, 0));
+        });
+    Value sums = generic({weights}, {{t, h, s}}, filled(perRow, {numRows}, 0),
+                         {t, h}, 3, [&](Emitter &b, ValueRange args) -> Value {
+                           return arith::AddFOp::create(b, args[0], args[1]);
+                         });
+
+    // out = (sum of weight * v) / (sum of weights), 0 when there is nothing.
+    Value products =
+        generic({weights, sequences, positions, lengths},
+                {{t, h, s}, {t}, {t}, {t}}, filled(perElement, {numRows}, 0),
+                {t, h, d}, 4, [&](Emitter &b, ValueRange args) -> Value {
+                  Value value = b.select(sees(b, args[2], args[3]),
+                                         load(b, /*part=*/1, args[1], 2, 3),
+                                         b.constant(f32, 0));
+                  Value product = arith::MulFOp::create(b, args[0], value);
+                  return arith::AddFOp::create(b, args[4], product);
+                });
+    auto resultType = op.getResult().getType();
+    SmallVector<Value> resultSizes;
+    for (int64_t i = 0; i < 3; ++i)
+      if (resultType.isDynamicDim(i))
+        resultSizes.push_back(b.dim(op.getQ(), i));
+    // The dimensions of this one are (t, h, d).
+    Value result =
+        generic({products, sums}, {{t, h, s}, {t, h}},
+                tensor::EmptyOp::create(b, resultType, resultSizes), {t, h, s},
+                3, [&](Emitter &b, ValueRange args) -> Value {
+                  Value none =
+                      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                            args[1], b.constant(f32, 0));
+                  Value mean = arith::DivFOp::create(b, args[0], args[1]);
+                  return b.fromF32(b.select(none, b.constant(f32, 0), mean),
+                                   resultType.getElementType());
+                });
+    op.getResult().replaceAllUsesWith(result);
+    op.erase();
+  }
+
+private:
+  using Body = function_ref<Value(Emitter &, ValueRange)>;
+
+  /// A linalg.generic with one output; loops that the output does not have are
+  /// reductions. `body` makes the element.
+  Value generic(ValueRange inputs, ArrayRef<SmallVector<AffineExpr>> inputMaps,
+                Value output, ArrayRef<AffineExpr> outputMap, unsigned loops,
+                Body body) {
+    SmallVector<AffineMap> maps;
+    for (ArrayRef<AffineExpr> map : inputMaps)
+      maps.push_back(AffineMap::get(loops, 0, map, op.getContext()));
+    maps.push_back(AffineMap::get(loops, 0, outputMap, op.getContext()));
+    SmallVector<utils::IteratorType> iterators;
+    for (unsigned i = 0; i < loops; ++i)
+      iterators.push_back(maps.back().isFunctionOfDim(i)
+                              ? utils::IteratorType::parallel
+                              : utils::IteratorType::reduction);
+    return linalg::GenericOp::create(
+               b, output.getType(), inputs, output, maps, iterators,
+               [&](OpBuilder &nested, Location loc, ValueRange args) {
+                 Emitter b(loc, nested);
+                 linalg::YieldOp::create(b, body(b, args));
+               })
+        .getResult(0);
+  }
+
+  Value filled(RankedTensorType type, ValueRange sizes, double value) {
+    Value empty = tensor::EmptyOp::create(b, type, sizes);
+    Value scalar = b.constant(type.getElementType(), value);
+    return linalg::FillOp::create(b, scalar, empty).getResult(0);
+  }
+
+  /// For each row its sequence, its position, and how many keys its sequence
+  /// has with this step's. Rows of no sequence have no keys.
+  void describeRows(Value offsets) {
+    auto rowType =
+        RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
+    Value empty = tensor::EmptyOp::create(b, rowType, ValueRange{numRows});
+    Value nothing = arith::ConstantIntOp::create(b, 0, 32);
+    Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
+    Value one = b.index(1);
+    auto asI32 = [](Emitter &b, Value value) -> Value {
+      return arith::IndexCastUIOp::create(b, b.getI32Type(), value);
+    };
+    auto outer = scf::ForOp::create(
+        b, zero, b.dim(cache.getCacheLengths(), 0), one,
+        ValueRange{blank, blank, blank},
+        [&](OpBuilder &nested, Location loc, Value sequence,
+            ValueRange carried) {
+          Emitter b(loc, nested);
+          Value first = b.extractIndex(offsets, sequence);
+          Value end = b.extractIndex(offsets, b.add(sequence, one));
+          Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
+          Value length = b.add(cached, b.sub(end, first));
+          auto inner = scf::ForOp::create(
+              b, first, b.minimum(end, numRows), one, carried,
+              [&](OpBuilder &nested, Location loc, Value row,
+                  ValueRange carried) {
+                Emitter b(loc, nested);
+                Value position = b.add(cached, b.sub(row, first));
+                Value facts[] = {sequence, position, length};
+                SmallVector<Value> next;
+                for (auto [fact, into] : llvm::zip_equal(facts, carried))
+                  next.push_back(
+                      tensor::InsertOp::create(b, asI32(b, fact), into, row));
+                scf::YieldOp::create(b, next);
+              });
+          scf::YieldOp::create(b, inner.getResults());
+        });
+    sequences = outer.getResult(0);
+    positions = outer.getResult(1);
+    lengths = outer.getResult(2);
+  }
+
+  /// Whether the row of this iteration sees key s (loop 2).
+  Value sees(Emitter &b, Value position, Value length) {
+    Value key = linalg::IndexOp::create(b, 2);
+    auto asIndex = [&](Value value) -> Value {
+      return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
+    };
+    Value owned = b.less(key, asIndex(length));
+    Value at = asIndex(position);
+    auto notAfter = [&] {
+      return b.both(
+          owned, arith::CmpIOp::create(b, arith::CmpIPredicate::ule, key, at));
+    };
+    Value window = b.index(op.getMask().getWindow());
+    auto inWindow = [&](Value also) {
+      return b.both(also, b.less(at, b.add(key, window)));
+    };
+    switch (op.getMask().getKind()) {
+    case MaskKind::None:
+      return owned;
+    case MaskKind::Causal:
+      return notAfter();
+    case MaskKind::Sliding:
+      return inWindow(notAfter());
+    case MaskKind::SlidingNoncausal:
+      return inWindow(owned);
+    case MaskKind::Chunked:
+      return b.both(owned, arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                 b.div(key, window),
+                                                 b.div(at, window)));
+    }
+    llvm_unreachable("a mask without a meaning");
+  }
+
+  /// Element (key of loop `keyLoop`, element of loop `elementLoop`) of this
+  /// iteration's head, as f32.
+  Value load(Emitter &b, int64_t part, Value sequence, unsigned keyLoop,
+             unsigned elementLoop) {
+    Value key = linalg::IndexOp::create(b, keyLoop);
+    Value head = linalg::IndexOp::create(b, 1);
+    Value element = linalg::IndexOp::create(b, elementLoop);
+    Value page = b.index(type.getPage());
+    Value row = arith::IndexCastUIOp::create(b, b.getIndexType(), sequence);
+    Value entry = b.minimum(b.div(key, page), lastEntry);
+    Value pageId = b.minimum(
+        b.extractIndex(cache.getLookupTable(), ValueRange{row, entry}),
+        lastPage);
+    return b.toF32(memref::LoadOp::create(
+        b, cache.getBlocks(),
+        ValueRange{pageId, b.index(part), op.getLayer(), b.rem(key, page),
+                   b.div(head, b.index(group)), element}));
+  }
+
+  AttentionOp op;
+  CacheOpInterface cache;
+  CollectionType type;
+  Emitter b;
+  AffineExpr t, h, s, d;
+  Type f32;
+  int64_t group = 1;
+  Value zero, numRows, lastEntry, lastPage;
+  Value sequences, positions, lengths;
+};
+} // namespace
+
+void kv::decompose(AttentionOp op) { AttentionDecomposer(op).run(); }

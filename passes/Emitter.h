@@ -1,0 +1,82 @@
+//===- Emitter.h - Short names for what decompositions emit -----*- C++ -*-===//
+
+#ifndef KV_PASSES_EMITTER_H
+#define KV_PASSES_EMITTER_H
+
+#include "kv/Dialect/KV.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace kv {
+
+/// Short names for the few operations that decompositions are made of.
+class Emitter : public mlir::ImplicitLocOpBuilder {
+public:
+  Emitter(mlir::Operation *op) : mlir::ImplicitLocOpBuilder(op->getLoc(), op) {}
+  Emitter(mlir::Location loc, mlir::OpBuilder &b)
+      : mlir::ImplicitLocOpBuilder(loc, b) {}
+
+  mlir::Value index(int64_t value) {
+    return mlir::arith::ConstantIndexOp::create(*this, value);
+  }
+  mlir::Value constant(mlir::Type type, double value) {
+    return mlir::arith::ConstantOp::create(*this, getFloatAttr(type, value));
+  }
+  mlir::Value dim(mlir::Value tensor, int64_t d) {
+    return createOrFold<mlir::tensor::DimOp>(tensor, d);
+  }
+  /// An unsigned 32-bit element as an index.
+  mlir::Value extractIndex(mlir::Value tensor, mlir::ValueRange at) {
+    mlir::Value element = mlir::tensor::ExtractOp::create(*this, tensor, at);
+    return mlir::arith::IndexCastUIOp::create(*this, getIndexType(), element);
+  }
+  mlir::Value add(mlir::Value a, mlir::Value b) {
+    return mlir::arith::AddIOp::create(*this, a, b);
+  }
+  mlir::Value sub(mlir::Value a, mlir::Value b) {
+    return mlir::arith::SubIOp::create(*this, a, b);
+  }
+  mlir::Value div(mlir::Value a, mlir::Value b) {
+    return mlir::arith::DivUIOp::create(*this, a, b);
+  }
+  mlir::Value rem(mlir::Value a, mlir::Value b) {
+    return mlir::arith::RemUIOp::create(*this, a, b);
+  }
+  mlir::Value mul(mlir::Value a, mlir::Value b) {
+    return mlir::arith::MulIOp::create(*this, a, b);
+  }
+  mlir::Value minimum(mlir::Value a, mlir::Value b) {
+    return mlir::arith::MinUIOp::create(*this, a, b);
+  }
+  mlir::Value both(mlir::Value a, mlir::Value b) {
+    return mlir::arith::AndIOp::create(*this, a, b);
+  }
+  mlir::Value less(mlir::Value a, mlir::Value b) {
+    return mlir::arith::CmpIOp::create(*this, mlir::arith::CmpIPredicate::ult,
+                                       a, b);
+  }
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
+    return mlir::arith::SelectOp::create(*this, condition, a, b);
+  }
+  mlir::Value toF32(mlir::Value value) {
+    if (value.getType().isF32())
+      return value;
+    return mlir::arith::ExtFOp::create(*this, getF32Type(), value);
+  }
+  mlir::Value fromF32(mlir::Value value, mlir::Type type) {
+    if (type.isF32())
+      return value;
+    return mlir::arith::TruncFOp::create(*this, type, value);
+  }
+};
+
+/// The plain meaning of each operation that writes or reads the cache's
+/// contents (DecomposeAttention.cpp).
+void decompose(StoreOp op);
+void decompose(AttentionOp op);
+
+} // namespace kv
+
+#endif // KV_PASSES_EMITTER_H

@@ -1,0 +1,91 @@
+// Every message of the verifiers of discardable attributes.
+//
+// RUN: kv-opt --verify-diagnostics --split-input-file %s
+
+// expected-error @+1 {{'kv.entry' is a unit attribute of a function}}
+module attributes {kv.entry} {}
+
+// -----
+
+// expected-error @+1 {{'kv.entry' is a unit attribute of a function}}
+func.func @f() attributes {kv.entry = 1} { return }
+
+// -----
+
+// expected-error @+1 {{an entry must be a public function}}
+func.func private @f() attributes {kv.entry} { return }
+
+// -----
+
+// expected-error @+1 {{'kv.model' is a dictionary attribute}}
+module attributes {kv.model = "llama"} {}
+
+// -----
+
+// expected-error @+1 {{argument 1: 'kv.weight' must be a string that is not empty}}
+func.func @f(%a: index, %b: tensor<4xf32> {kv.weight}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.weight' must be a string that is not empty}}
+func.func @f(%a: tensor<4xf32> {kv.weight = ""}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.name' must be a string that is not empty}}
+func.func @f(%a: tensor<4xf32> {kv.name = 3}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.layout' must be a string that is not empty}}
+func.func @f(%a: tensor<4xf32> {kv.layout = ""}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.component' must be a string that is not empty}}
+func.func @f(%a: tensor<4xf32> {kv.component}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.dims' must be an array of strings}}
+func.func @f(%a: tensor<?xf32> {kv.dims = "T"}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.dims' must be an array of strings}}
+func.func @f(%a: tensor<?xf32> {kv.dims = [1]}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.dims' names 1 dimensions, the type has 2 dynamic ones}}
+func.func @f(%a: tensor<?x4x?xf32> {kv.dims = ["T"]}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.dims' names 1 dimensions, the type has 0 dynamic ones}}
+func.func @f(%a: index {kv.dims = ["T"]}) { return }
+
+// -----
+
+// expected-error @+1 {{result 0: 'kv.name' must be a string that is not empty}}
+func.func private @f() -> (tensor<4xf32> {kv.name = ""})
+
+// -----
+
+// expected-error @+1 {{result 1: 'kv.dims' names 0 dimensions, the type has 1 dynamic ones}}
+func.func private @f() -> (tensor<4xf32>, tensor<?xf32> {kv.dims = []})
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.component' needs 'kv.collection' and a 'kv.name' that ends in '.blocks'}}
+func.func @f(%a: memref<?xf32> {kv.component = "blocks"}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.component' needs 'kv.collection' and a 'kv.name' that ends in '.blocks'}}
+func.func @f(%a: memref<?xf32> {kv.name = "x", kv.component = "blocks", kv.collection = !kv.collection<paged, f32, layers = 1, heads = 1, dim = 8, page = 16>}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'kv.collection' must be a collection's type}}
+func.func @f(%a: memref<?xf32> {kv.collection = f32}) { return }

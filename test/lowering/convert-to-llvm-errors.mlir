@@ -1,0 +1,44 @@
+// RUN: kv-opt --convert-to-llvm --verify-diagnostics --split-input-file %s
+
+func.func @f(%ctx: !llvm.ptr) {
+  // expected-error @+2 {{'nothing' is no runtime function}}
+  // expected-error @+1 {{failed to legalize}}
+  kv.runtime_call "nothing"(%ctx) : () -> ()
+  return
+}
+
+// -----
+
+func.func @f(%ctx: !llvm.ptr, %n: i64) {
+  // expected-error @+2 {{'arenaRelease' takes 1 arguments, not 2}}
+  // expected-error @+1 {{failed to legalize}}
+  kv.runtime_call "arenaRelease"(%ctx, %n, %n) : (i64, i64) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%ctx: !llvm.ptr, %n: i32) {
+  // expected-error @+2 {{argument 0 of 'arenaRelease' must be 'i64'}}
+  // expected-error @+1 {{failed to legalize}}
+  kv.runtime_call "arenaRelease"(%ctx, %n) : (i32) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%ctx: !llvm.ptr, %n: memref<?xi1>, %l: i64) {
+  // expected-error @+2 {{'i1' cannot cross the ABI}}
+  // expected-error @+1 {{failed to legalize}}
+  kv.runtime_call "store"(%ctx, %n, %l) absent [1, 2, 3, 5, 6] : (memref<?xi1>, i64) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%ctx: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32 {
+  // expected-error @+2 {{stands in a function without 'kv.interface'}}
+  // expected-error @+1 {{failed to legalize}}
+  %s = kv.check_arguments %ctx, %args, %count
+  return %s : i32
+}

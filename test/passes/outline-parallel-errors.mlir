@@ -1,0 +1,17 @@
+// RUN: kv-opt --kv-outline-parallel --verify-diagnostics --split-input-file %s
+
+func.func private @two(%ctx: !llvm.ptr, %n: index) {
+  // expected-error @+1 {{is not a normalised loop of one dimension on buffers}}
+  scf.forall (%i, %j) in (%n, %n) {
+  }
+  return
+}
+
+// -----
+
+func.func private @shifted(%ctx: !llvm.ptr, %n: index) {
+  // expected-error @+1 {{is not a normalised loop of one dimension on buffers}}
+  scf.forall (%i) = (1) to (%n) step (2) {
+  }
+  return
+}
