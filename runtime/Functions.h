@@ -1,5 +1,4 @@
-//===- Functions.h - Behind the function table -------------------*- C++
-//-*-===//
+//===- Functions.h - Behind the function table ------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_FUNCTIONS_H
 #define KV_RUNTIME_FUNCTIONS_H

@@ -1,5 +1,4 @@
-//===- JsonFields.h - Checked access to JSON of outside origin ---*- C++
-//-*-===//
+//===- JsonFields.h - Checked access to JSON of outside origin --*- C++ -*-===//
 
 #ifndef KV_RUNTIME_JSONFIELDS_H
 #define KV_RUNTIME_JSONFIELDS_H

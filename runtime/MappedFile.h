@@ -1,5 +1,4 @@
-//===- MappedFile.h - A file in memory, read-only ----------------*- C++
-//-*-===//
+//===- MappedFile.h - A file in memory, read-only ---------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_MAPPEDFILE_H
 #define KV_RUNTIME_MAPPEDFILE_H

@@ -1,5 +1,4 @@
-//===- Weights.h - Weights as the entries want them --------------*- C++
-//-*-===//
+//===- Weights.h - Weights as the entries want them -------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_WEIGHTS_H
 #define KV_RUNTIME_WEIGHTS_H

@@ -1,5 +1,4 @@
-//===- Elements.h - Conversions of single elements ---------------*- C++
-//-*-===//
+//===- Elements.h - Conversions of single elements --------------*- C++ -*-===//
 //
 // In software, so that every machine gives the same bits, NaNs included, and
 // branch-free, so that a loop over them can be vectorised.

@@ -1,5 +1,4 @@
-//===- PagedCache.h - Addresses in views and in the cache --------*- C++
-//-*-===//
+//===- PagedCache.h - Addresses in views and in the cache -------*- C++ -*-===//
 
 #ifndef KV_KERNELS_REFERENCE_PAGEDCACHE_H
 #define KV_KERNELS_REFERENCE_PAGEDCACHE_H

@@ -1,8 +1,8 @@
-//===- VectorMath.h - exp, log and tanh with fixed bits ----------*- C++
-//-*-===//
+//===- VectorMath.h - exp, log and tanh with fixed bits ---------*- C++ -*-===//
 //
 // The C library chooses among variants by the machine, and they differ in the
-// last bit. These use only exactly rounded operations, on eight lanes.
+// last bit. These use only exactly rounded operations, lane by lane, so the
+// number of lanes changes no bit either.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,20 +15,27 @@
 
 namespace kv::reference {
 
-typedef double V8 __attribute__((vector_size(64)));
-typedef int64_t I8 __attribute__((vector_size(64)));
+/// Vectors of `Lanes` doubles and of as many integers.
+template <int Lanes> struct Vector {
+  typedef double D __attribute__((vector_size(Lanes * sizeof(double))));
+  typedef int64_t I __attribute__((vector_size(Lanes * sizeof(int64_t))));
+  typedef uint64_t U __attribute__((vector_size(Lanes * sizeof(uint64_t))));
+};
 
 /// e^x for x <= 0, and for NaN. Below -708 it is 0. About one unit in the last
 /// place.
-KV_ALWAYS_INLINE void expNonPositive(V8 &x) {
-  const V8 magic = V8{} + 0x1.8p52;
-  V8 n = x * 0x1.71547652b82fep+0 + magic; // the low bits hold round(x/ln 2)
-  I8 exponent = (I8)n << 52;
+template <int Lanes>
+KV_ALWAYS_INLINE void expNonPositive(typename Vector<Lanes>::D &x) {
+  using V = typename Vector<Lanes>::D;
+  using U = typename Vector<Lanes>::U; // wraps where x has no use for it
+  const V magic = V{} + 0x1.8p52;
+  V n = x * 0x1.71547652b82fep+0 + magic; // the low bits hold round(x/ln 2)
+  U exponent = (U)n << 52;
   n = n - magic;
   // ln 2 in two parts, the first short enough for n * part to be exact.
-  V8 r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
+  V r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
   // The Taylor series on |r| <= ln 2 / 2, cut where it is below 2^-56.
-  V8 p = V8{} + 1.0 / 6227020800.0;
+  V p = V{} + 1.0 / 6227020800.0;
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
   p = p * r + 1.0 / 3628800.0;
@@ -42,18 +49,21 @@ KV_ALWAYS_INLINE void expNonPositive(V8 &x) {
   p = p * r + 0.5;
   p = p * r + 1.0;
   p = p * r + 1.0;
-  V8 result = (V8)((I8)p + exponent);
-  x = x < -708.0 ? V8{} : (x == x ? result : x);
+  V result = (V)((U)p + exponent);
+  x = x < -708.0 ? V{} : (x == x ? result : x);
 }
 
 /// tanh(x), accurate to about 2^-52 in absolute terms.
-KV_ALWAYS_INLINE void tanhVector(V8 &x) {
-  const I8 sign = I8{} + std::numeric_limits<int64_t>::min();
-  I8 signs = (I8)x & sign;
-  V8 t = (V8)((I8)x | sign) * 2.0; // -2|x|
-  expNonPositive(t);
-  V8 magnitude = (1.0 - t) / (1.0 + t);
-  x = (V8)((I8)magnitude | signs);
+template <int Lanes>
+KV_ALWAYS_INLINE void tanhVector(typename Vector<Lanes>::D &x) {
+  using V = typename Vector<Lanes>::D;
+  using I = typename Vector<Lanes>::I;
+  const I sign = I{} + std::numeric_limits<int64_t>::min();
+  I signs = (I)x & sign;
+  V t = (V)((I)x | sign) * 2.0; // -2|x|
+  expNonPositive<Lanes>(t);
+  V magnitude = (1.0 - t) / (1.0 + t);
+  x = (V)((I)magnitude | signs);
 }
 
 /// ln x for normal x > 0.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <utility>
 
 using namespace kv;
 
@@ -41,28 +43,41 @@ TextGenerator::TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
 
 GenerationStatistics
 TextGenerator::run(std::span<const GenerationRequest> requests) {
+  struct Known : RequestSource {
+    std::span<const GenerationRequest> left;
+    void poll(bool, std::vector<const GenerationRequest *> &arrived) override {
+      for (const GenerationRequest &request : std::exchange(left, {}))
+        arrived.push_back(&request);
+    }
+  } source;
+  source.left = requests;
+  return run(source);
+}
+
+GenerationStatistics TextGenerator::run(RequestSource &source) {
   Stopwatch watch;
   statistics = {};
   int64_t preemptions = scheduler.numPreemptions();
-  std::vector<const GenerationRequest *> pending;
-  for (const GenerationRequest &request : requests)
-    pending.push_back(&request);
-  std::ranges::stable_sort(pending, {}, &GenerationRequest::arrivalStep);
-
-  size_t arrived = 0;
+  std::vector<const GenerationRequest *> polled;
+  std::multimap<int64_t, const GenerationRequest *> pending; // by arrival step
   for (int64_t now = 0;; ++now) {
-    for (; arrived < pending.size() && pending[arrived]->arrivalStep <= now;
-         ++arrived)
-      arrive(*pending[arrived]);
+    bool nothingToDo = scheduler.idle() && pending.empty();
+    polled.clear();
+    source.poll(/*wait=*/nothingToDo, polled);
+    if (nothingToDo && polled.empty())
+      break;
+    for (const GenerationRequest *request : polled)
+      pending.emplace(request->arrivalStep, request);
+    if (scheduler.idle()) // Nothing happens before the next arrival.
+      now = std::max(now, pending.begin()->first);
+    while (!pending.empty() && pending.begin()->first <= now) {
+      arrive(*pending.begin()->second);
+      pending.erase(pending.begin());
+    }
     if (!scheduler.idle())
       step();
-    else if (arrived == pending.size())
-      break;
-    else // Nothing happens before the next arrival.
-      now = pending[arrived]->arrivalStep - 1;
     sink.stepDone();
   }
-  sink.stepDone();
   statistics.preemptions = scheduler.numPreemptions() - preemptions;
   statistics.seconds = watch.seconds();
   return statistics;

@@ -69,7 +69,7 @@ def test_logits_and_texts(folder):
     dtype = folder.name
 
     def do(*command, **more):
-        done = subprocess.run(list(map(str, command)), text=True, timeout=600,
+        done = subprocess.run(list(map(str, command)), text=True, timeout=300,
                               stdout=more.get("stdout", subprocess.PIPE), stderr=subprocess.PIPE)
         assert done.returncode == 0, (done.stdout or "") + done.stderr[:2000]
         return done.stdout

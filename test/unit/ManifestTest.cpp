@@ -3,6 +3,8 @@
 #include "kv/Runtime/Manifest.h"
 #include "TemporaryFile.h"
 
+#include <cstring>
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -191,6 +193,18 @@ TEST(ManifestFile, ForeignFiles) {
   other[16] = 1; // e_type
   file.write(other);
   EXPECT_EQ(error(), "not a shared object");
+
+  // The first segment, moved so that only its end is outside.
+  other = whole;
+  Elf64_Ehdr header;
+  std::memcpy(&header, other.data(), sizeof(header));
+  Elf64_Phdr segment;
+  std::memcpy(&segment, other.data() + header.e_phoff, sizeof(segment));
+  segment.p_offset = whole.size() - 10;
+  segment.p_filesz = 20;
+  std::memcpy(other.data() + header.e_phoff, &segment, sizeof(segment));
+  file.write(other);
+  EXPECT_EQ(error(), "cut off: a segment lies outside of the file");
 
   EXPECT_EQ(Manifest::readFile("/nowhere/a.so").error().message,
             "/nowhere/a.so: No such file or directory");

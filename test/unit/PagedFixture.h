@@ -1,5 +1,4 @@
-//===- PagedFixture.h - A paged cache filled by the test ---------*- C++
-//-*-===//
+//===- PagedFixture.h - A paged cache filled by the test --------*- C++ -*-===//
 
 #ifndef KV_TEST_UNIT_PAGEDFIXTURE_H
 #define KV_TEST_UNIT_PAGEDFIXTURE_H

@@ -1,5 +1,6 @@
 //===- ReferenceBitsTest.cpp - What may not change a bit of the result ----===//
 
+#include "../../kernels/reference/Tile.h"
 #include "PagedFixture.h"
 #include "kv/Runtime/ExecutionContext.h"
 
@@ -8,8 +9,6 @@
 
 using namespace kv;
 using namespace kv::test;
-
-void runBaselineAttention(const void *args, int64_t lo, int64_t hi);
 
 namespace {
 
@@ -130,21 +129,22 @@ TEST_P(ReferenceBits, Threads) {
   }
 }
 
-// On a machine with AVX2 or AVX-512 the library's kernel runs wider vectors
-// than the one compiled for the baseline.
+// Vectors that the machine lacks cannot be tried.
 TEST_P(ReferenceBits, VectorWidth) {
-  for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
-    Shape shape = whole();
-    shape.cacheType = dtype;
-    shape.dim = 80;
-    PagedFixture fixture(shape);
-    Runner baseline = [](const reference::AttentionArguments &args) {
-      runBaselineAttention(&args, 0, reference::attentionItems(args));
-    };
-    EXPECT_TRUE(sameBits(rowsOf(fixture, 0, GetParam()),
-                         rowsOf(fixture, 0, GetParam(), baseline)))
-        << dtypeName(dtype);
-  }
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (int lanes = 2; lanes <= reference::machineLanes(); lanes *= 2) {
+      Shape shape = whole();
+      shape.cacheType = dtype;
+      shape.dim = 88;
+      PagedFixture fixture(shape);
+      Runner narrow = [&](const reference::AttentionArguments &args) {
+        reference::attentionWithLanes(args, 0, reference::attentionItems(args),
+                                      lanes);
+      };
+      EXPECT_TRUE(sameBits(rowsOf(fixture, 0, GetParam()),
+                           rowsOf(fixture, 0, GetParam(), narrow)))
+          << dtypeName(dtype) << " " << lanes;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Masks, ReferenceBits, ::testing::ValuesIn(AllOptions));

@@ -1,12 +1,13 @@
 //===- RequestParserTest.cpp - What kv-run reads and writes ---------------===//
 
-#include "AnswerWriter.h"
+#include "RequestStream.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
-#include <sstream>
+#include <thread>
+#include <unistd.h>
 
 using namespace kv;
 using namespace kv::run;
@@ -140,20 +141,67 @@ TEST(RequestParser, LongValuesAreCut) {
   EXPECT_LT(fault(concat("\"logits\": \"", name, "\"")).size(), 120u);
 }
 
-TEST(RequestParser, BadLinesFailAlone) {
-  std::istringstream input("{\"id\": \"a\", \"tokens\": [1]}\r\n"
-                           "\n"
-                           "nonsense\n"
-                           "{\"id\": \"b\", \"tokens\": [2], \"seed\": -1}\n"
-                           "{\"id\": \"c\", \"tokens\": [3]}");
-  ParsedRequests parsed = parseRequests(input, false);
-  ASSERT_EQ(parsed.requests.size(), 2u);
-  EXPECT_EQ(parsed.requests[1].id, "c");
-  ASSERT_EQ(parsed.bad.size(), 2u);
-  EXPECT_EQ(parsed.bad[0].id, std::nullopt);
-  EXPECT_EQ(parsed.bad[0].message,
-            "line 3 is not valid JSON: one object a line is needed");
-  EXPECT_EQ(parsed.bad[1].id, "b");
+/// A pipe whose reading end a RequestStream reads.
+struct Pipe {
+  Pipe() { EXPECT_EQ(::pipe(ends), 0); }
+  ~Pipe() {
+    ::close(ends[0]);
+    close();
+  }
+  void write(std::string_view text) {
+    EXPECT_EQ(::write(ends[1], text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
+  }
+  void close() {
+    if (ends[1] >= 0)
+      ::close(std::exchange(ends[1], -1));
+  }
+  int ends[2] = {-1, -1};
+};
+
+TEST(RequestStream, BadLinesFailAlone) {
+  Pipe pipe;
+  pipe.write("{\"id\": \"a\", \"tokens\": [1]}\r\n"
+             "\n"
+             "nonsense\n"
+             "{\"id\": \"b\", \"tokens\": [2], \"seed\": -1}\n"
+             "{\"id\": \"c\", \"tokens\": [3]}");
+  pipe.close();
+  RequestStream stream(pipe.ends[0], false);
+  std::vector<const GenerationRequest *> arrived;
+  std::string lines = printed(true, [&](AnswerWriter &writer) {
+    stream.setWriter(writer);
+    stream.poll(true, arrived);
+  });
+  ASSERT_EQ(arrived.size(), 2u);
+  EXPECT_EQ(arrived[1]->id, "c");
+  EXPECT_EQ(stream.numBad(), 2);
+  EXPECT_NE(lines.find("line 3 is not valid JSON: one object a line is needed"),
+            std::string::npos);
+  EXPECT_NE(lines.find("\"id\":\"b\",\"error\""), std::string::npos);
+}
+
+TEST(RequestStream, TakesWhatIsThereAndWaitsOnlyWhenAsked) {
+  Pipe pipe;
+  RequestStream stream(pipe.ends[0], false);
+  std::vector<const GenerationRequest *> arrived;
+  stream.poll(false, arrived);
+  EXPECT_TRUE(arrived.empty());
+  pipe.write("{\"id\": \"a\", \"tokens\": [1]}\n{\"id\": \"b\", ");
+  stream.poll(true, arrived);
+  ASSERT_EQ(arrived.size(), 1u);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pipe.write("\"tokens\": [2]}\n");
+  });
+  stream.poll(true, arrived);
+  writer.join();
+  ASSERT_EQ(arrived.size(), 2u);
+  EXPECT_EQ(arrived[0]->id, "a");
+  EXPECT_EQ(arrived[1]->id, "b");
+  pipe.close();
+  stream.poll(true, arrived);
+  EXPECT_EQ(arrived.size(), 2u);
 }
 
 TEST(AnswerWriter, Lines) {

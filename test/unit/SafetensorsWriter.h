@@ -1,5 +1,4 @@
-//===- SafetensorsWriter.h - Small weights files for tests -------*- C++
-//-*-===//
+//===- SafetensorsWriter.h - Small weights files for tests ------*- C++ -*-===//
 
 #ifndef KV_TEST_UNIT_SAFETENSORSWRITER_H
 #define KV_TEST_UNIT_SAFETENSORSWRITER_H
@@ -17,7 +16,7 @@ public:
                          const std::string &contents) {
     std::string sizes;
     for (int64_t size : shape)
-      sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
+      sizes.append(sizes.empty() ? "" : ",").append(std::to_string(size));
     tensors += ",\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" +
                sizes + "],\"data_offsets\":[" + std::to_string(data.size()) +
                "," + std::to_string(data.size() + contents.size()) + "]}";
@@ -35,7 +34,11 @@ public:
 
   SafetensorsWriter &metadata(const std::string &key,
                               const std::string &value) {
-    pairs += (pairs.empty() ? "\"" : ",\"") + key + "\":\"" + value + "\"";
+    pairs += pairs.empty() ? "\"" : ",\"";
+    pairs += key;
+    pairs += "\":\"";
+    pairs += value;
+    pairs += "\"";
     return *this;
   }
 

@@ -1,5 +1,4 @@
-//===- TemporaryFile.h - A file that a test writes ---------------*- C++
-//-*-===//
+//===- TemporaryFile.h - A file that a test writes --------------*- C++ -*-===//
 
 #ifndef KV_TEST_UNIT_TEMPORARYFILE_H
 #define KV_TEST_UNIT_TEMPORARYFILE_H

@@ -12,7 +12,7 @@ using namespace kv::run;
 
 Expected<std::unique_ptr<LogitsDump>>
 LogitsDump::create(const std::string &path,
-                   std::span<const GenerationRequest> requests,
+                   const std::deque<GenerationRequest> &requests,
                    int64_t vocabSize) {
   int file =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

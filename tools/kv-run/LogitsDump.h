@@ -5,6 +5,7 @@
 
 #include "kv/Runtime/Serving/GenerationRequest.h"
 
+#include <deque>
 #include <memory>
 #include <unordered_map>
 
@@ -16,7 +17,7 @@ class LogitsDump {
 public:
   /// `requests` must not move. Errors name the file.
   static Expected<std::unique_ptr<LogitsDump>>
-  create(const std::string &path, std::span<const GenerationRequest> requests,
+  create(const std::string &path, const std::deque<GenerationRequest> &requests,
          int64_t vocabSize);
   ~LogitsDump();
 

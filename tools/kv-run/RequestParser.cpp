@@ -161,17 +161,3 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
     return std::unexpected(BadRequest{request.id, fields.fault()});
   return request;
 }
-
-ParsedRequests kv::run::parseRequests(std::istream &input, bool dumpsLogits) {
-  ParsedRequests result;
-  std::string text;
-  for (int64_t line = 1; std::getline(input, text); ++line) {
-    if (text.find_first_not_of(" \t\r") == std::string::npos)
-      continue;
-    if (auto request = parseRequest(text, line, dumpsLogits))
-      result.requests.push_back(std::move(*request));
-    else
-      result.bad.push_back(std::move(request.error()));
-  }
-  return result;
-}

@@ -5,7 +5,8 @@
 
 #include "kv/Runtime/Serving/GenerationRequest.h"
 
-#include <istream>
+#include <expected>
+#include <optional>
 
 namespace kv::run {
 
@@ -15,18 +16,10 @@ struct BadRequest {
   std::string message;           // names the request, or else the line
 };
 
-struct ParsedRequests {
-  std::vector<GenerationRequest> requests;
-  std::vector<BadRequest> bad;
-};
-
 /// Parses line number `line` (the first is 1). With `dumpsLogits`, prompt
 /// logits are asked of the request.
 std::expected<GenerationRequest, BadRequest>
 parseRequest(std::string_view text, int64_t line, bool dumpsLogits);
-
-/// Parses all lines; blank ones are skipped.
-ParsedRequests parseRequests(std::istream &input, bool dumpsLogits);
 
 } // namespace kv::run
 

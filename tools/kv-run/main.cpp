@@ -3,15 +3,15 @@
 #include "AnswerWriter.h"
 #include "ArtifactRunner.h"
 #include "Options.h"
-#include "RequestParser.h"
-
-#include "kv/Runtime/Serving/TextGenerator.h"
+#include "RequestStream.h"
 
 #include <chrono>
-#include <fstream>
+#include <cstring>
+#include <fcntl.h>
 #include <iostream>
 #include <random>
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace kv;
 using namespace kv::run;
@@ -98,34 +98,30 @@ int serve(const Options &options) {
           .count();
 
   bool dumps = !options.dumpLogits.empty();
-  ParsedRequests parsed;
-  if (options.requests.empty()) {
-    parsed = parseRequests(std::cin, dumps);
-  } else {
-    std::ifstream file(options.requests);
-    if (!file)
-      return unusable(concat(options.requests, ": cannot be read"));
-    parsed = parseRequests(file, dumps);
-  }
+  int input = STDIN_FILENO;
+  if (!options.requests.empty() &&
+      (input = ::open(options.requests.c_str(), O_RDONLY | O_CLOEXEC)) < 0)
+    return unusable(concat(options.requests, ": ", std::strerror(errno)));
+  RequestStream stream(input, dumps);
   std::unique_ptr<LogitsDump> dump;
   if (dumps) {
+    stream.readAll(); // The file's layout needs them all.
     Expected<std::unique_ptr<LogitsDump>> made = LogitsDump::create(
-        options.dumpLogits, parsed.requests, signature->vocabSize);
+        options.dumpLogits, stream.all(), signature->vocabSize);
     if (!made)
       return unusable(made.error().message);
     dump = std::move(*made);
   }
   AnswerWriter writer(stdout, options.stream, dump.get());
-  for (const BadRequest &bad : parsed.bad)
-    writer.bad(bad);
+  stream.setWriter(writer);
   TextGenerator generator(
       **runner, **manager, writer,
       {.scheduler = {.maxBatch = options.maxBatch,
                      .maxBatchTokens = options.maxBatchTokens},
        .maxSeqLen = signature->maxSeqLen});
-  GenerationStatistics statistics = generator.run(parsed.requests);
-  statistics.requests += static_cast<int64_t>(parsed.bad.size());
-  statistics.failedRequests += static_cast<int64_t>(parsed.bad.size());
+  GenerationStatistics statistics = generator.run(stream);
+  statistics.requests += stream.numBad();
+  statistics.failedRequests += stream.numBad();
 
   figures.pagesTotal = (*manager)->totalNumPages();
   figures.pagesPeak = (*manager)->metrics().peakUsedPages;

@@ -1,5 +1,4 @@
-//===- Reference.h - Attention and store over a paged cache ------*- C++
-//-*-===//
+//===- Reference.h - Attention and store over a paged cache -----*- C++ -*-===//
 //
 // The plain CPU kernels behind the rows `store` and `attention` of
 // Symbols.def: the oracle of every other kernel. Scalar in meaning (double

@@ -1,5 +1,4 @@
-//===- Arena.h - A stack of temporaries --------------------------*- C++
-//-*-===//
+//===- Arena.h - A stack of temporaries -------------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_ARENA_H
 #define KV_RUNTIME_ARENA_H

@@ -1,5 +1,4 @@
-//===- Buffer.h - A dense tensor that owns its memory ------------*- C++
-//-*-===//
+//===- Buffer.h - A dense tensor that owns its memory -----------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_BUFFER_H
 #define KV_RUNTIME_BUFFER_H

@@ -1,5 +1,4 @@
-//===- DType.h - Element types by name ---------------------------*- C++
-//-*-===//
+//===- DType.h - Element types by name --------------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_DTYPE_H
 #define KV_RUNTIME_DTYPE_H

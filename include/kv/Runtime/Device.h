@@ -1,5 +1,4 @@
-//===- Device.h - Where tensors live -----------------------------*- C++
-//-*-===//
+//===- Device.h - Where tensors live ----------------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_DEVICE_H
 #define KV_RUNTIME_DEVICE_H

@@ -1,5 +1,4 @@
-//===- ExecutionContext.h - The runtime side of KvContext --------*- C++
-//-*-===//
+//===- ExecutionContext.h - The runtime side of KvContext -------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_EXECUTIONCONTEXT_H
 #define KV_RUNTIME_EXECUTIONCONTEXT_H

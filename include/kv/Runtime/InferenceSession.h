@@ -1,5 +1,4 @@
-//===- InferenceSession.h - Loads artifacts and runs them --------*- C++
-//-*-===//
+//===- InferenceSession.h - Loads artifacts and runs them -------*- C++ -*-===//
 //
 //   auto session = InferenceSession::create({.threads = 2});
 //   auto model = session->load("model.so");

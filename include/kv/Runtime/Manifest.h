@@ -1,5 +1,4 @@
-//===- Manifest.h - What an artifact says of itself --------------*- C++
-//-*-===//
+//===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
 //
 // docs/artifact.md, section Manifest, as structs.
 //

@@ -1,5 +1,4 @@
-//===- Safetensors.h - Weights files, mapped ---------------------*- C++
-//-*-===//
+//===- Safetensors.h - Weights files, mapped --------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_SAFETENSORS_H
 #define KV_RUNTIME_SAFETENSORS_H

@@ -1,5 +1,4 @@
-//===- ThreadPool.h - Parallel loops -----------------------------*- C++
-//-*-===//
+//===- ThreadPool.h - Parallel loops ----------------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_THREADPOOL_H
 #define KV_RUNTIME_THREADPOOL_H

@@ -31,7 +31,7 @@ def parse(arguments):
     parser.add_argument("--seed", type=int, default=0, metavar="N",
                         help="request i draws with the seed N + i")
     parser.add_argument("--threads", type=int, metavar="N")
-    parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics; - is stderr")
+    parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics (of the last turn); - is stderr")
     parser.add_argument("--kv-run", metavar="FILE")
     # Prompts may stand before, between and after options.
     options = parser.parse_intermixed_args(arguments)
@@ -100,21 +100,25 @@ class Answers:
             write("\n" if self.shown == len(self.held) else f"\n--- {self.shown + 1}\n")
 
 
-def answer_prompts(model, options, runner):
-    """All prompts at once, or with --one-by-one each after the answer before it."""
+def one_after_the_other(requests):
+    """Arrival steps by which each request finds the one before it complete: a step computes at
+    least one token of a request that runs alone."""
+    step = 0
+    for request in requests:
+        request["arrival_step"] = step
+        step += len(request["tokens"]) + request["max_new_tokens"] + 1
+
+
+def answer_prompts(model, options, start):
+    """All prompts in one run of kv-run."""
     requests = [make_request(model, options, number, tokens)
                 for number, tokens in enumerate(encode_prompts(model, options))]
-    answers = Answers(model, len(requests))
     if options.one_by_one:
-        for request in requests:
-            for answer in runner.one(request):
-                answers.take(answer)
-    else:
-        for request in requests:
-            runner.send(request)
-        runner.no_more()
-        for answer in runner.answers():
-            answers.take(answer)
+        one_after_the_other(requests)
+    runner = start(requests)
+    answers = Answers(model, len(requests))
+    for answer in runner.answers():
+        answers.take(answer)
     status = runner.close()
     for number in sorted(answers.errors):
         print(f"kv-generate: {answers.errors[number]}", file=sys.stderr)
@@ -123,19 +127,21 @@ def answer_prompts(model, options, runner):
     return 1 if answers.errors else 0
 
 
-def converse(model, options, runner):
+def converse(model, options, start):
+    """One kv-run for the whole conversation: each turn finds the ones before it in the cache."""
     form, turns, number = ChatFormat(model), [], 0
+    runner = start(None)
     while True:
         if sys.stdin.isatty():
             write("> ")
         line = sys.stdin.readline()
         if not line:
-            break
+            return runner.close()
         if not line.strip():
             continue
         tokens = form.tokens(conversation(options.system, *turns, line.strip()))
         stream, text = Detokenizer(model.tokenizer), ""
-        for answer in runner.one(make_request(model, options, number, tokens)):
+        for answer in runner.ask(make_request(model, options, number, tokens)):
             if "error" in answer:
                 raise GenerateFailure(answer["error"])
             piece = stream.push(answer["token"]) if "token" in answer else stream.finish()
@@ -144,19 +150,26 @@ def converse(model, options, runner):
         write("\n")
         turns += [line.strip(), text]
         number += 1
-    return runner.close()
 
 
 def run(options):
     model = ModelFolder(options.model)
+    program = find_kv_run(options.kv_run)
     threads = ["--threads", str(options.threads)] if options.threads else []
-    runner = Runner(find_kv_run(options.kv_run), model, threads)
+    runners = []
+
+    def start(requests):
+        runners.append(Runner(program, model, threads, requests))
+        return runners[-1]
+
     try:
-        status = (converse if options.chat else answer_prompts)(model, options, runner)
+        status = (converse if options.chat else answer_prompts)(model, options, start)
     finally:
-        runner.stop()
-    if options.stats and runner.statistics is not None:
-        text = json.dumps(runner.statistics, indent=2) + "\n"
+        for runner in runners:
+            runner.stop()
+    statistics = [r.statistics for r in runners if r.statistics is not None]
+    if options.stats and statistics:
+        text = json.dumps(statistics[-1], indent=2) + "\n"
         if options.stats == "-":
             sys.stderr.write(text)
         else:

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from .errors import GenerateFailure
@@ -27,30 +28,39 @@ def find_kv_run(given=None):
 
 
 class Runner:
-    def __init__(self, program, model, options):
+    """One kv-run. With `requests` it answers those: they go through a file, since a pipe would
+    block when answers come before all of them are read. Without, ask() sends one at a time and
+    the process, and with it the prefix cache, stays."""
+
+    def __init__(self, program, model, options, requests=None):
         command = [program, str(model.artifact), "--weights", str(model.weights), *options]
         self.statistics = None
-        try:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            text=True, encoding="utf-8", bufsize=1)
-        except OSError as error:
-            raise GenerateFailure(f"{program}: cannot be started: {error.strerror}")
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+            if requests is not None:
+                file.writelines(json.dumps(request) + "\n" for request in requests)
+                file.seek(0)
+            try:
+                self.process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE if requests is None else file,
+                    stdout=subprocess.PIPE, text=True, encoding="utf-8")
+            except OSError as error:
+                raise GenerateFailure(f"{program}: cannot be started: {error.strerror}")
 
-    def send(self, request):
+    def ask(self, request):
+        """The answers of one request as they come."""
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
-        except OSError:
-            self._died()
-
-    def no_more(self):
-        try:
-            self.process.stdin.close()
-        except OSError:
-            self._died()
+        except BrokenPipeError:
+            raise GenerateFailure(f"kv-run: ended with status {self.process.wait()}")
+        for answer in self.answers():
+            yield answer
+            if "token" not in answer:
+                return
+        raise GenerateFailure(f"kv-run: ended with status {self.close()} before the answer")
 
     def answers(self):
-        """Every answer until the process closes its output."""
+        """Every answer as it comes, until the process closes its output."""
         for line in self.process.stdout:
             try:
                 answer = json.loads(line)
@@ -61,21 +71,12 @@ class Runner:
             else:
                 yield answer
 
-    def one(self, request):
-        """The answers of a single request, until its last line; the process goes on."""
-        self.send(request)
-        for answer in self.answers():
-            yield answer
-            if "finish_reason" in answer or "error" in answer:
-                return
-        self._died()
-
     def close(self):
-        """Waits for the end; returns the exit status."""
-        if not self.process.stdin.closed:
-            self.no_more()
-        for _ in self.answers():
-            pass
+        """No more requests; waits for the end and returns the exit status."""
+        if self.process.stdin:
+            self.process.stdin.close()
+            for _ in self.answers():
+                pass
         return self.process.wait()
 
     def stop(self):
@@ -83,7 +84,3 @@ class Runner:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-
-    def _died(self):
-        status = self.process.wait()
-        raise GenerateFailure(f"kv-run: ended early with status {status}")

@@ -13,6 +13,18 @@ namespace kv {
 /// XXH3-64 of the bytes of a row of logits.
 uint64_t digestLogits(std::span<const float> row);
 
+/// Where requests come from while others run.
+class RequestSource {
+public:
+  virtual ~RequestSource() = default;
+
+  /// Appends the requests that are there by now; they must not move or die
+  /// before the generator is done. With `wait`, blocks until there is one or
+  /// there will be no more. Appending nothing then means the end.
+  virtual void poll(bool wait,
+                    std::vector<const GenerationRequest *> &arrived) = 0;
+};
+
 /// Serves requests: schedule, execute, sample, commit, answer, step by step.
 class TextGenerator {
 public:
@@ -25,9 +37,12 @@ public:
   TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
                 GenerationSink &sink, const Options &options);
 
-  /// Serves until all are answered. Requests join in the order of their
-  /// arrival steps, and in the given order within one. Whatever goes wrong is
-  /// an answer: one failed() for each request that it concerns.
+  /// Serves until all are answered and the source has no more. Requests join in
+  /// the order of their arrival steps, and in the source's order within one.
+  /// Whatever goes wrong is an answer: one failed() for each request that it
+  /// concerns.
+  GenerationStatistics run(RequestSource &source);
+  /// The same with all requests known.
   GenerationStatistics run(std::span<const GenerationRequest> requests);
 
 private:
