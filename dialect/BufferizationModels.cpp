@@ -134,12 +134,11 @@ struct AttentionModel : ReadOnlyModel<AttentionModel, AttentionOp> {
   }
   void createOnBuffers(AttentionOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, Value out) const {
-    AttentionOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                        mapping.lookup(op.getQ()),
-                        mapped(mapping, op.getCache()), op.getLayer(),
-                        mapping.lookup(op.getRowOffsets()), out,
-                        op.getMaskAttr(), op.getScaleAttr(),
-                        op.getSoftcapAttr(), op.getCollectionAttr());
+    AttentionOp::create(
+        rewriter, op.getLoc(), /*result=*/Type(), mapping.lookup(op.getQ()),
+        mapped(mapping, op.getCache()), op.getLayer(),
+        mapping.lookup(op.getRowOffsets()), out, op.getMaskAttr(),
+        op.getScaleAttr(), op.getSoftcapAttr(), op.getCollectionAttr());
   }
 };
 

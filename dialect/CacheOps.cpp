@@ -58,12 +58,13 @@ static LogicalResult verifyComponents(Operation *op, TypeRange given,
                                       CollectionType type) {
   SmallVector<Type> wanted = type.getComponentTypes();
   if (given.size() != wanted.size())
-    return op->emitOpError() << "takes " << wanted.size()
-                             << " components of its collection, not "
-                             << given.size();
+    return op->emitOpError()
+           << "takes " << wanted.size() << " components of its collection, not "
+           << given.size();
   for (auto [name, have, want] :
        llvm::zip(CollectionType::getComponentNames(), given, wanted)) {
-    auto haveShaped = cast<ShapedType>(have), wantShaped = cast<ShapedType>(want);
+    auto haveShaped = cast<ShapedType>(have),
+         wantShaped = cast<ShapedType>(want);
     bool kindOk = name != "blocks" || isa<MemRefType>(have);
     if (!kindOk || haveShaped.getElementType() != wantShaped.getElementType() ||
         failed(verifyCompatibleShape(haveShaped.getShape(),
@@ -99,9 +100,9 @@ static LogicalResult verifyLayer(CacheOpInterface op, Value layer) {
     return success();
   int64_t layers = op.getCollectionType().getLayers();
   if (value.getSExtValue() < 0 || value.getSExtValue() >= layers)
-    return op->emitOpError() << "layer " << value.getSExtValue()
-                             << " is outside the collection's " << layers
-                             << " layers";
+    return op->emitOpError()
+           << "layer " << value.getSExtValue()
+           << " is outside the collection's " << layers << " layers";
   return success();
 }
 
@@ -179,12 +180,12 @@ KV_CACHE_INTERFACE(AttentionOp, false, true)
 LogicalResult PositionsOp::verify() {
   if (failed(verifyCache(*this, getCollection())))
     return failure();
-  return verifyForm(*this, getRowOffsets(), getOut(), getResult());
+  return verifyForm(*this, getOut(), getResult());
 }
 
 LogicalResult StoreOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
-      failed(verifyLayer(*this, getLayer())))
+      failed(verifyLayer(*this, getLayer())) || failed(verifyOneForm(*this)))
     return failure();
   CollectionType type = getCollectionType();
   if (failed(verifyRowShape(*this, "k", getK().getType(), type.getHeads(),
@@ -198,7 +199,7 @@ LogicalResult StoreOp::verify() {
 LogicalResult AttentionOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
       failed(verifyLayer(*this, getLayer())) ||
-      failed(verifyForm(*this, getQ(), getOut(), getResult())))
+      failed(verifyForm(*this, getOut(), getResult())))
     return failure();
   CollectionType type = getCollectionType();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();

@@ -40,8 +40,7 @@ static Value entryAlloca(ConversionPatternRewriter &rewriter, Location loc,
 
 static Value fieldAt(OpBuilder &b, Location loc, Value pointer,
                      int64_t byteOffset) {
-  return LLVM::GEPOp::create(b, loc,
-                             LLVM::LLVMPointerType::get(b.getContext()),
+  return LLVM::GEPOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
                              b.getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(byteOffset)});
 }
@@ -118,8 +117,9 @@ static LLVM::CallOp callRuntime(OpBuilder &b, Location loc, StringRef name,
   auto pointer = LLVM::LLVMPointerType::get(ctx);
   auto type = LLVM::LLVMFunctionType::get(
       typeOfKind(ctx, row->result),
-      llvm::map_to_vector(row->parameters,
-                          [&](StringRef kind) { return typeOfKind(ctx, kind); }));
+      llvm::map_to_vector(row->parameters, [&](StringRef kind) {
+        return typeOfKind(ctx, kind);
+      }));
   Value table =
       loadAt(b, loc, pointer, context, offsetof(KvContext, functions));
   Value function = loadAt(b, loc, pointer, table, row->index * sizeof(void *));
@@ -164,11 +164,11 @@ struct LowerArgument : ConvertOpToLLVMPattern<ArgumentOp> {
     descriptor.setConstantOffset(rewriter, loc, 0);
     Value stride = constI64(rewriter, loc, 1);
     for (int64_t i = type.getRank() - 1; i >= 0; --i) {
-      Value size =
-          type.isDynamicDim(i)
-              ? loadAt(rewriter, loc, i64, adaptor.getArgs(),
-                       base + offsetof(KvTensorView, sizes) + i * sizeof(int64_t))
-              : constI64(rewriter, loc, type.getDimSize(i));
+      Value size = type.isDynamicDim(i)
+                       ? loadAt(rewriter, loc, i64, adaptor.getArgs(),
+                                base + offsetof(KvTensorView, sizes) +
+                                    i * sizeof(int64_t))
+                       : constI64(rewriter, loc, type.getDimSize(i));
       descriptor.setSize(rewriter, loc, i, size);
       descriptor.setStride(rewriter, loc, i, stride);
       if (i > 0)
@@ -186,8 +186,7 @@ struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
   matchAndRewrite(CheckArgumentsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     auto function = op->getParentOfType<FunctionOpInterface>();
-    auto interface =
-        function->getAttrOfType<DictionaryAttr>("kv.interface");
+    auto interface = function->getAttrOfType<DictionaryAttr>("kv.interface");
     if (!interface)
       return op.emitOpError("stands in a function without 'kv.interface'");
     SmallVector<Attribute> rows;
@@ -231,10 +230,9 @@ struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
     Value specs = LLVM::AddressOfOp::create(
         rewriter, loc, LLVM::LLVMPointerType::get(getContext()), symbol);
     Value count = constI64(rewriter, loc, rows.size());
-    auto call = callRuntime(rewriter, loc, "checkArguments",
-                            adaptor.getCtx(),
-                            {specs, count, adaptor.getArgs(),
-                             adaptor.getCount()});
+    auto call =
+        callRuntime(rewriter, loc, "checkArguments", adaptor.getCtx(),
+                    {specs, count, adaptor.getArgs(), adaptor.getCount()});
     rewriter.replaceOp(op, call.getResult());
     return success();
   }
@@ -245,9 +243,9 @@ struct LowerStatus : ConvertOpToLLVMPattern<StatusOp> {
   LogicalResult
   matchAndRewrite(StatusOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, loadAt(rewriter, op.getLoc(), rewriter.getI32Type(),
-                                  adaptor.getCtx(),
-                                  offsetof(KvContext, status)));
+    rewriter.replaceOp(op,
+                       loadAt(rewriter, op.getLoc(), rewriter.getI32Type(),
+                              adaptor.getCtx(), offsetof(KvContext, status)));
     return success();
   }
 };
@@ -259,8 +257,8 @@ struct LowerRuntimeCall : ConvertOpToLLVMPattern<RuntimeCallOp> {
   Value makeView(ConversionPatternRewriter &rewriter, Location loc,
                  MemRefType type, Value converted, int64_t dtype) const {
     MemRefDescriptor descriptor(converted);
-    Value view = entryAlloca(rewriter, loc, rewriter.getI8Type(),
-                             sizeof(KvTensorView));
+    Value view =
+        entryAlloca(rewriter, loc, rewriter.getI8Type(), sizeof(KvTensorView));
     storeAt(rewriter, loc, descriptor.alignedPtr(rewriter, loc), view,
             offsetof(KvTensorView, data));
     storeAt(rewriter, loc, descriptor.offset(rewriter, loc), view,
@@ -283,14 +281,14 @@ struct LowerRuntimeCall : ConvertOpToLLVMPattern<RuntimeCallOp> {
                   ConversionPatternRewriter &rewriter) const override {
     const RuntimeFunction *row = lookupRuntimeFunction(op.getCallee());
     if (!row)
-      return op.emitOpError() << "'" << op.getCallee()
-                              << "' is no runtime function";
+      return op.emitOpError()
+             << "'" << op.getCallee() << "' is no runtime function";
     Location loc = op.getLoc();
     int64_t total = op.getArguments().size() + op.getAbsent().size();
     if (total + 1 != static_cast<int64_t>(row->parameters.size()))
-      return op.emitOpError() << "'" << op.getCallee() << "' takes "
-                              << row->parameters.size() - 1
-                              << " arguments, not " << total;
+      return op.emitOpError()
+             << "'" << op.getCallee() << "' takes "
+             << row->parameters.size() - 1 << " arguments, not " << total;
     SmallVector<Value> arguments;
     unsigned next = 0;
     for (int64_t i = 0; i < total; ++i) {
@@ -304,19 +302,19 @@ struct LowerRuntimeCall : ConvertOpToLLVMPattern<RuntimeCallOp> {
       if (auto type = dyn_cast<MemRefType>(original.getType())) {
         std::optional<int64_t> dtype = dtypeOf(type.getElementType());
         if (!dtype)
-          return op.emitOpError() << type.getElementType()
-                                  << " cannot cross the ABI";
+          return op.emitOpError()
+                 << type.getElementType() << " cannot cross the ABI";
         arguments.push_back(makeView(rewriter, loc, type, converted, *dtype));
       } else {
         arguments.push_back(converted);
       }
       Type want = typeOfKind(getContext(), row->parameters[i + 1]);
       if (arguments.back().getType() != want)
-        return op.emitOpError() << "argument " << i << " of '"
-                                << op.getCallee() << "' must be " << want;
+        return op.emitOpError() << "argument " << i << " of '" << op.getCallee()
+                                << "' must be " << want;
     }
-    auto call = callRuntime(rewriter, loc, op.getCallee(),
-                            adaptor.getCtx(), arguments);
+    auto call =
+        callRuntime(rewriter, loc, op.getCallee(), adaptor.getCtx(), arguments);
     if (op.getResult())
       rewriter.replaceOp(op, call.getResult());
     else
@@ -348,11 +346,11 @@ struct LowerArenaAlloc : ConvertOpToLLVMPattern<ArenaAllocOp> {
     Value bytes;
     getMemRefDescriptorSizes(loc, type, adaptor.getSizes(), rewriter, sizes,
                              strides, bytes, /*sizeInBytes=*/true);
-    Value data = callRuntime(rewriter, loc, "arenaAlloc", adaptor.getCtx(),
-                             bytes)
-                     .getResult();
-    Value buffer = createMemRefDescriptor(loc, type, data, data, sizes, strides,
-                                          rewriter);
+    Value data =
+        callRuntime(rewriter, loc, "arenaAlloc", adaptor.getCtx(), bytes)
+            .getResult();
+    Value buffer =
+        createMemRefDescriptor(loc, type, data, data, sizes, strides, rewriter);
     rewriter.replaceOp(op, buffer);
     return success();
   }
@@ -392,9 +390,9 @@ struct LowerArenaReturn : ConvertOpToLLVMPattern<ArenaReturnOp> {
                                     buffer.size(rewriter, loc, d));
       storeAt(rewriter, loc, bytes, sizes, i * sizeof(int64_t));
     }
-    callRuntime(rewriter, loc, "arenaReturn", adaptor.getCtx(),
-                {adaptor.getMark(), pointers, sizes,
-                 constI64(rewriter, loc, count)});
+    callRuntime(
+        rewriter, loc, "arenaReturn", adaptor.getCtx(),
+        {adaptor.getMark(), pointers, sizes, constI64(rewriter, loc, count)});
     SmallVector<Value> results;
     for (int64_t i = 0; i < count; ++i) {
       MemRefDescriptor buffer(adaptor.getBuffers()[i]);
@@ -466,10 +464,10 @@ struct ToLLVM : ConvertToLLVMPatternInterface {
       ConversionTarget &target, LLVMTypeConverter &converter,
       RewritePatternSet &patterns) const final {
     target.addIllegalDialect<KVDialect>();
-    patterns.add<LowerArgument, LowerCheckArguments, LowerStatus,
-                 LowerRuntimeCall, LowerArenaMark, LowerArenaAlloc,
-                 LowerArenaRelease, LowerArenaReturn, LowerParallelFor,
-                 LowerCaptures>(converter);
+    patterns
+        .add<LowerArgument, LowerCheckArguments, LowerStatus, LowerRuntimeCall,
+             LowerArenaMark, LowerArenaAlloc, LowerArenaRelease,
+             LowerArenaReturn, LowerParallelFor, LowerCaptures>(converter);
   }
 };
 

@@ -9,9 +9,13 @@
 namespace kv {
 
 /// An operation stands on tensors and has a result, or on buffers and has
-/// `out`; `operand` is the operand that tells which.
-llvm::LogicalResult verifyForm(mlir::Operation *op, mlir::Value operand,
-                               mlir::Value out, mlir::Value result);
+/// `out`. Its first shaped operand that is no cache tells which, and the others
+/// agree; the blocks of a cache are a buffer in either form.
+llvm::LogicalResult verifyForm(mlir::Operation *op, mlir::Value out,
+                               mlir::Value result);
+
+/// The same of an operation that makes nothing.
+llvm::LogicalResult verifyOneForm(mlir::Operation *op);
 
 /// The type of what the operation makes, in either form.
 mlir::Type formType(mlir::Value out, mlir::Value result);
@@ -27,8 +31,8 @@ mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,
                                   mlir::Type &positions, mlir::Type &freqs,
                                   mlir::Type &out, mlir::Type &result);
 void printValueTypes(mlir::OpAsmPrinter &p, mlir::Operation *op, mlir::Type x,
-                     mlir::Type positions, mlir::Type freqs,
-                     mlir::Type out, mlir::Type result);
+                     mlir::Type positions, mlir::Type freqs, mlir::Type out,
+                     mlir::Type result);
 
 } // namespace kv
 

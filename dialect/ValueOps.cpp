@@ -5,12 +5,37 @@
 using namespace mlir;
 using namespace kv;
 
-LogicalResult kv::verifyForm(Operation *op, Value operand, Value out,
-                             Value result) {
-  bool onTensors = isa<TensorType>(operand.getType());
-  if (onTensors && (out || !result))
+std::optional<bool> kv::isOnTensors(Operation *op, Value out) {
+  Value blocks;
+  if (auto cacheOp = dyn_cast<CacheOpInterface>(op);
+      cacheOp && cacheOp.isResolved())
+    blocks = cacheOp.getBlocks();
+  std::optional<bool> onTensors;
+  for (Value operand : op->getOperands()) {
+    if (!isa<ShapedType>(operand.getType()) || operand == blocks ||
+        operand == out)
+      continue;
+    bool isTensor = isa<TensorType>(operand.getType());
+    if (onTensors && *onTensors != isTensor)
+      return std::nullopt;
+    onTensors = isTensor;
+  }
+  return onTensors;
+}
+
+LogicalResult kv::verifyOneForm(Operation *op) {
+  if (!isOnTensors(op))
+    return op->emitOpError("mixes tensors and buffers");
+  return success();
+}
+
+LogicalResult kv::verifyForm(Operation *op, Value out, Value result) {
+  std::optional<bool> onTensors = isOnTensors(op, out);
+  if (!onTensors)
+    return op->emitOpError("mixes tensors and buffers");
+  if (*onTensors && (out || !result))
     return op->emitOpError("on tensors returns its result and takes no 'outs'");
-  if (!onTensors && (!out || result))
+  if (!*onTensors && (!out || result))
     return op->emitOpError("on buffers writes its 'outs' and returns nothing");
   return success();
 }
@@ -42,15 +67,15 @@ ParseResult kv::parseValueTypes(OpAsmParser &parser, Type &x, Type &positions,
   return success();
 }
 
-void kv::printValueTypes(OpAsmPrinter &p, Operation *op, Type x,
-                         Type positions, Type freqs, Type out, Type result) {
+void kv::printValueTypes(OpAsmPrinter &p, Operation *op, Type x, Type positions,
+                         Type freqs, Type out, Type result) {
   p << x << ", " << positions << ", " << freqs;
   if (out)
     p << " outs " << out;
 }
 
 LogicalResult RopeOp::verify() {
-  if (failed(verifyForm(*this, getX(), getOut(), getResult())) ||
+  if (failed(verifyForm(*this, getOut(), getResult())) ||
       failed(verifySameRows(*this, "x", getX().getType(), "positions",
                             getPositions().getType())))
     return failure();
@@ -72,7 +97,7 @@ LogicalResult RopeOp::verify() {
 }
 
 LogicalResult MatmulOp::verify() {
-  if (failed(verifyForm(*this, getX(), getOut(), getResult())))
+  if (failed(verifyForm(*this, getOut(), getResult())))
     return failure();
   auto x = cast<ShapedType>(getX().getType());
   auto w = cast<ShapedType>(getW().getType());
@@ -84,8 +109,7 @@ LogicalResult MatmulOp::verify() {
     return emitOpError() << "x has " << x.getDimSize(1)
                          << " columns, the weight takes " << w.getDimSize(1);
   if (out.getDimSize(1) != w.getDimSize(0) * kPackedRows)
-    return emitOpError() << "result must have "
-                         << w.getDimSize(0) * kPackedRows << " columns, not "
-                         << out.getDimSize(1);
+    return emitOpError() << "result must have " << w.getDimSize(0) * kPackedRows
+                         << " columns, not " << out.getDimSize(1);
   return verifySameRows(*this, "x", x, "result", out);
 }

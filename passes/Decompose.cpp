@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace kv {
@@ -162,20 +163,20 @@ static void decompose(MatmulOp op) {
   op.erase();
 }
 
-/// Whether nothing but the blocks is a buffer.
-static bool isOnTensors(Operation *op) {
-  auto cacheOp = dyn_cast<CacheOpInterface>(op);
-  return llvm::none_of(op->getOperands(), [&](Value operand) {
-    return isa<MemRefType>(operand.getType()) &&
-           !(cacheOp && operand == cacheOp.getBlocks());
-  });
-}
-
 namespace {
 struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
   using KVDecomposeBase::KVDecomposeBase;
 
   void runOnOperation() override {
+    static const StringRef known[] = {"positions", "store", "attention", "rope",
+                                      "matmul"};
+    for (const std::string &name : ops)
+      if (!llvm::is_contained(known, name)) {
+        emitError(getOperation().getLoc())
+            << "kv-decompose: no operation '" << name << "' to decompose, only "
+            << llvm::join(ArrayRef(known), ", ");
+        return signalPassFailure();
+      }
     SmallVector<Operation *> work;
     getOperation().walk([&](Operation *op) {
       if (isa<PositionsOp, StoreOp, AttentionOp, RopeOp, MatmulOp>(op) &&
@@ -188,7 +189,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
         op->emitOpError("has a handle: run kv-resolve-collections before");
         return signalPassFailure();
       }
-      if (!isOnTensors(op)) {
+      if (isOnTensors(op) != true) {
         op->emitOpError("is on buffers: run kv-decompose before bufferization");
         return signalPassFailure();
       }

@@ -66,13 +66,14 @@ struct ExpandCollections
   unsigned expand(func::FuncOp function, unsigned i, int64_t ordinal) {
     Value handle = function.getArgument(i);
     auto type = cast<CollectionType>(handle.getType());
-    auto given = function.getArgAttrOfType<StringAttr>(
-        i, KVDialect::getNameAttrName());
+    auto given =
+        function.getArgAttrOfType<StringAttr>(i, KVDialect::getNameAttrName());
     std::string prefix =
         given ? given.str()
               : ("kv" + (ordinal ? Twine(ordinal) : Twine())).str();
 
-    OpBuilder b(&function.getBody().front(), function.getBody().front().begin());
+    OpBuilder b(&function.getBody().front(),
+                function.getBody().front().begin());
     SmallVector<Type> types = type.getComponentTypes();
     for (auto [offset, name] :
          llvm::enumerate(CollectionType::getComponentNames()))

@@ -28,8 +28,7 @@ static ArrayAttr describeShape(Builder &b, ShapedType type, StringRef name,
     else if (dims)
       shape.push_back(dims[dynamic++]);
     else
-      shape.push_back(
-          b.getStringAttr(name + "." + Twine(dynamic++)));
+      shape.push_back(b.getStringAttr(name + "." + Twine(dynamic++)));
   }
   return b.getArrayAttr(shape);
 }
@@ -53,13 +52,12 @@ static DictionaryAttr describeInput(Builder &b, func::FuncOp function,
                                   : component ? "kv." + component.str()
                                               : "input"));
   row.set("dtype", TypeAttr::get(type.getElementType()));
-  row.set("shape",
-          describeShape(b, type, name,
-                        function.getArgAttrOfType<ArrayAttr>(
-                            i, KVDialect::getDimsAttrName())));
+  row.set("shape", describeShape(b, type, name,
+                                 function.getArgAttrOfType<ArrayAttr>(
+                                     i, KVDialect::getDimsAttrName())));
   if (component) {
-    row.set("collection", b.getStringAttr(name.getValue().drop_back(
-                              component.size() + 1)));
+    row.set("collection",
+            b.getStringAttr(name.getValue().drop_back(component.size() + 1)));
     row.set("type", function.getArgAttr(i, KVDialect::getCollectionAttrName()));
   }
   if (StringAttr layout = text(KVDialect::getLayoutAttrName()))
@@ -71,9 +69,7 @@ static DictionaryAttr describeInput(Builder &b, func::FuncOp function,
 
 static DictionaryAttr describeOutput(Builder &b, func::FuncOp function,
                                      unsigned i) {
-  auto text = [&](StringRef name) {
-    return function.getResultAttr(i, name);
-  };
+  auto text = [&](StringRef name) { return function.getResultAttr(i, name); };
   auto name = dyn_cast_or_null<StringAttr>(text(KVDialect::getNameAttrName()));
   if (!name)
     name = b.getStringAttr("result" + Twine(i));
@@ -81,18 +77,17 @@ static DictionaryAttr describeOutput(Builder &b, func::FuncOp function,
   NamedAttrList row;
   row.set("name", name);
   row.set("dtype", TypeAttr::get(type.getElementType()));
-  row.set("shape",
-          describeShape(b, type, name,
-                        dyn_cast_or_null<ArrayAttr>(
-                            text(KVDialect::getDimsAttrName()))));
+  row.set("shape", describeShape(b, type, name,
+                                 dyn_cast_or_null<ArrayAttr>(
+                                     text(KVDialect::getDimsAttrName()))));
   return row.getDictionary(b.getContext());
 }
 
 namespace {
 struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
   void runOnOperation() override {
-    for (auto function : llvm::make_early_inc_range(
-             getOperation().getOps<func::FuncOp>()))
+    for (auto function :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(KVDialect::getEntryAttrName()))
         if (failed(formEntry(function)))
           return signalPassFailure();
@@ -102,8 +97,7 @@ struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
     for (Type type : function.getArgumentTypes())
       if (!isa<RankedTensorType>(type) && !isa<MemRefType>(type))
         return function.emitOpError()
-               << "an entry takes ranked tensors and collections, not "
-               << type;
+               << "an entry takes ranked tensors and collections, not " << type;
     for (Type type : function.getResultTypes())
       if (!isa<RankedTensorType>(type))
         return function.emitOpError()
@@ -133,9 +127,9 @@ struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
     Location loc = function.getLoc();
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     Type i32 = b.getI32Type();
-    auto wrapper = func::FuncOp::create(
-        b, loc, ("kv_entry_" + function.getName()).str(),
-        b.getFunctionType({pointer, pointer, i32}, i32));
+    auto wrapper =
+        func::FuncOp::create(b, loc, ("kv_entry_" + function.getName()).str(),
+                             b.getFunctionType({pointer, pointer, i32}, i32));
     wrapper->setAttr("kv.interface", interface);
     Block *block = wrapper.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
@@ -144,8 +138,8 @@ struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
     Value checked = CheckArgumentsOp::create(b, loc, i32, context, args,
                                              block->getArgument(2));
     Value zero = arith::ConstantIntOp::create(b, loc, i32, 0);
-    Value good = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                       checked, zero);
+    Value good =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, checked, zero);
     scf::IfOp::create(b, loc, good, [&](OpBuilder &b, Location loc) {
       func::CallOp::create(b, loc, function.getName(), TypeRange(),
                            ValueRange(args));

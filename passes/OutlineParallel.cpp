@@ -30,7 +30,8 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
   }
 
   LogicalResult outline(scf::ForallOp loop, SymbolTable &symbols) {
-    if (loop.getRank() != 1 || loop.getNumResults() != 0 || !loop.isNormalized())
+    if (loop.getRank() != 1 || loop.getNumResults() != 0 ||
+        !loop.isNormalized())
       return loop.emitOpError(
           "is not a normalised loop of one dimension on buffers");
     auto parent = loop->getParentOfType<func::FuncOp>();
@@ -65,7 +66,8 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
     for (Operation *constant : constants)
       b.clone(*constant, mapping);
     Type index = b.getIndexType();
-    Value low = arith::IndexCastOp::create(b, loc, index, block->getArgument(2));
+    Value low =
+        arith::IndexCastOp::create(b, loc, index, block->getArgument(2));
     Value high =
         arith::IndexCastOp::create(b, loc, index, block->getArgument(3));
     Value one = arith::ConstantIndexOp::create(b, loc, 1);

@@ -52,9 +52,9 @@ static bool isPackableType(Type type) {
 
 static RankedTensorType packedType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return RankedTensorType::get({tensor.getDimSize(0) / kPackedRows,
-                                tensor.getDimSize(1), kPackedRows},
-                               tensor.getElementType());
+  return RankedTensorType::get(
+      {tensor.getDimSize(0) / kPackedRows, tensor.getDimSize(1), kPackedRows},
+      tensor.getElementType());
 }
 
 namespace {
@@ -114,10 +114,9 @@ struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
         if (function.isPrivate())
           for (Operation *user : users.getUsers(function)) {
             auto call = dyn_cast<func::CallOp>(user);
-            auto passed =
-                call ? dyn_cast<BlockArgument>(
-                           call.getOperand(argument.getArgNumber()))
-                     : BlockArgument();
+            auto passed = call ? dyn_cast<BlockArgument>(
+                                     call.getOperand(argument.getArgNumber()))
+                               : BlockArgument();
             ok &= passed && kept.contains(passed);
           }
         if (!ok) {
@@ -171,8 +170,9 @@ struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
       OpBuilder b(use.getOwner());
       Location loc = use.getOwner()->getLoc();
       if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner())) {
-        auto packed = MatmulOp::create(b, loc, matmul.getResultTypes().front(),
-                                       matmul.getInputs()[0], argument, Value());
+        auto packed =
+            MatmulOp::create(b, loc, matmul.getResultTypes().front(),
+                             matmul.getInputs()[0], argument, Value());
         matmul.getResult(0).replaceAllUsesWith(packed.getResult());
         matmul.erase();
       } else if (auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner())) {

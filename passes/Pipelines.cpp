@@ -30,11 +30,13 @@ static void simplify(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-/// Collections to their components.
+/// Collections to their components, weights to their layout: both pipelines
+/// take the same weights file.
 static void addFrontPasses(OpPassManager &pm) {
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
+  pm.addPass(createKVPackWeights());
 }
 
 /// Entries, then buffers.
@@ -72,7 +74,6 @@ static void addBackPasses(OpPassManager &pm) {
 void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
   addFrontPasses(pm);
-  pm.addPass(createKVPackWeights());
   KVDecomposeOptions decompose;
   decompose.ops = {"positions", "rope"};
   pm.addPass(createKVDecompose(decompose));

@@ -55,9 +55,9 @@ struct ResolveUnpack : OpConversionPattern<UnpackOp> {
   LogicalResult
   matchAndRewrite(UnpackOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, castAll(rewriter, op.getLoc(),
-                                   adaptor.getCollection(),
-                                   op.getResultTypes()));
+    rewriter.replaceOp(op,
+                       castAll(rewriter, op.getLoc(), adaptor.getCollection(),
+                               op.getResultTypes()));
     return success();
   }
 };
@@ -69,8 +69,8 @@ struct ResolveCacheOp : OpInterfaceConversionPattern<CacheOpInterface> {
                   ConversionPatternRewriter &rewriter) const override {
     CollectionType type = op.getCollectionType();
     unsigned first = op.getCacheOperands().getBeginOperandIndex();
-    rewriter.modifyOpInPlace(
-        op, [&] { op.setComponents(operands[first], type); });
+    rewriter.modifyOpInPlace(op,
+                             [&] { op.setComponents(operands[first], type); });
     return success();
   }
 };
@@ -123,10 +123,11 @@ struct ResolveCollections
     MLIRContext *context = &getContext();
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
-    converter.addConversion([](CollectionType type, SmallVectorImpl<Type> &out) {
-      out = type.getComponentTypes();
-      return success();
-    });
+    converter.addConversion(
+        [](CollectionType type, SmallVectorImpl<Type> &out) {
+          out = type.getComponentTypes();
+          return success();
+        });
 
     auto noHandles = [&](Operation *op) { return converter.isLegal(op); };
     ConversionTarget target(*context);

@@ -33,9 +33,8 @@ struct ThreadContext : kv::impl::KVThreadContextBase<ThreadContext> {
     }
     for (auto function : module.getOps<func::FuncOp>()) {
       Value context = function.getArgument(0);
-      function.walk([&](func::CallOp call) {
-        call->insertOperands(0, context);
-      });
+      function.walk(
+          [&](func::CallOp call) { call->insertOperands(0, context); });
       useArena(function, context);
     }
   }
@@ -77,9 +76,9 @@ struct ThreadContext : kv::impl::KVThreadContextBase<ThreadContext> {
       }
       SmallVector<Value> buffers = llvm::map_to_vector(
           returned, [](OpOperand *operand) { return operand->get(); });
-      auto moved = ArenaReturnOp::create(
-          b, exit.getLoc(), ValueRange(buffers).getTypes(), context, mark,
-          buffers);
+      auto moved = ArenaReturnOp::create(b, exit.getLoc(),
+                                         ValueRange(buffers).getTypes(),
+                                         context, mark, buffers);
       for (auto [operand, value] : llvm::zip(returned, moved.getResults()))
         operand->set(value);
     });

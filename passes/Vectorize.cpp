@@ -35,9 +35,8 @@ static Value index(OpBuilder &b, Location loc, int64_t value) {
 }
 
 /// An scf.forall over [0, count) whose body `build` fills.
-static void
-buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
-            llvm::function_ref<void(OpBuilder &, Value)> build) {
+static void buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
+                        llvm::function_ref<void(OpBuilder &, Value)> build) {
   auto forall = scf::ForallOp::create(
       b, loc, ArrayRef<OpFoldResult>{count}, ValueRange(), std::nullopt,
       [&](OpBuilder &b, Location loc, ValueRange arguments) {
@@ -62,7 +61,8 @@ public:
     numBlocks = type.getDimSize(0);
     depth = type.getDimSize(1);
     weightVector = VectorType::get({kPackedRows}, type.getElementType());
-    accumulator = VectorType::get({kPackedRows}, Float32Type::get(op.getContext()));
+    accumulator =
+        VectorType::get({kPackedRows}, Float32Type::get(op.getContext()));
   }
 
   void build(OpBuilder &b) {
@@ -74,12 +74,12 @@ public:
         break;
       }
     Value numRows = memref::DimOp::create(b, loc, x, 0);
-    int64_t grain = std::max<int64_t>(
-        1, kGrainOperations / (width * kPackedRows * depth));
+    int64_t grain =
+        std::max<int64_t>(1, kGrainOperations / (width * kPackedRows * depth));
     buildForall(b, loc, index(b, loc, numBlocks / width), grain,
                 [&](OpBuilder &b, Value tile) {
-                  Value first = arith::MulIOp::create(
-                      b, loc, tile, index(b, loc, width));
+                  Value first =
+                      arith::MulIOp::create(b, loc, tile, index(b, loc, width));
                   buildColumns(b, first, width, numRows);
                 });
   }
@@ -130,8 +130,7 @@ private:
     int64_t unroll = height * width <= 8 && depth % 4 == 0 ? 4 : 1;
     auto loop = scf::ForOp::create(
         b, loc, index(b, loc, 0), index(b, loc, depth), index(b, loc, unroll),
-        initial,
-        [&](OpBuilder &b, Location loc, Value k, ValueRange carried) {
+        initial, [&](OpBuilder &b, Location loc, Value k, ValueRange carried) {
           SmallVector<Value> sums(carried);
           for (int64_t u = 0; u < unroll; ++u)
             buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);
@@ -226,7 +225,8 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
 
   LogicalResult lower(func::FuncOp function) {
     IRRewriter rewriter(&getContext());
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    for (Operation &op :
+         llvm::make_early_inc_range(function.getBody().front())) {
       rewriter.setInsertionPoint(&op);
       if (auto matmul = dyn_cast<MatmulOp>(op)) {
         MatmulBuilder(matmul, rows, blocks).build(rewriter);

@@ -462,3 +462,21 @@ func.func @f(%ctx: !llvm.ptr, %n: index) {
   kv.parallel_for @nobody(%ctx) count %n grain 1
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<?x24xf32>, %w: memref<2x24x16xbf16>) -> tensor<?x32xf32> {
+  // expected-error @+1 {{mixes tensors and buffers}}
+  %y = kv.matmul %x, %w : tensor<?x24xf32>, memref<2x24x16xbf16> -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+
+func.func @f(%k: tensor<?x1x8xf32>, %v: memref<?x1x8xf32>, %kv: !kv, %l: index, %ro: tensor<?xi32>) {
+  // expected-error @+1 {{mixes tensors and buffers}}
+  kv.store %k, %v into %kv[%l] rows %ro : tensor<?x1x8xf32>, memref<?x1x8xf32> into !kv, tensor<?xi32>
+  return
+}

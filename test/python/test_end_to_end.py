@@ -58,3 +58,26 @@ def test_logits(tmp_path, kind, dtype, form):
             assert row.max() - row[token] < LIMIT[dtype] * scale
             tokens.append(token)
         assert len(tokens) == len(prompt) + 4
+
+
+@pytest.mark.parametrize("kind", ("llama", "qwen3", "mistral"))
+def test_reference_pipeline(tmp_path, kind):
+    """kv-cpu and kv-reference, which decomposes every operation, generate the same tokens."""
+    config = synthetic.make_config(kind)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=3))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
+    random = np.random.default_rng(5)
+    requests = "".join(json.dumps({"id": str(i), "tokens": random.integers(0, 256, n).tolist(),
+                                   "max_new_tokens": 12}) + "\n" for i, n in enumerate(LENGTHS))
+    answers = []
+    for pipeline in ("kv-cpu", "kv-reference"):
+        subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "model.so",
+                        f"--pipeline={pipeline}"], check=True, timeout=300)
+        done = subprocess.run(
+            [KV_RUN, tmp_path / "model.so", "--weights", tmp_path / "weights.safetensors",
+             "--no-stream"], input=requests, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout
+        lines = [json.loads(line) for line in done.stdout.splitlines()[:-1]]
+        answers.append({line["id"]: line["tokens"] for line in lines})
+    assert len(answers[0]) == len(LENGTHS) and all(len(t) == 12 for t in answers[0].values())
+    assert answers[0] == answers[1]

@@ -33,6 +33,11 @@ namespace kv {
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
 
+/// Whether an operation of this dialect stands on tensors: its shaped operands,
+/// the blocks of a cache and `out` apart. Nothing when they disagree, which no
+/// verified operation's do.
+std::optional<bool> isOnTensors(mlir::Operation *op, mlir::Value out = {});
+
 /// Teaches One-Shot Bufferize the operations that live on tensors.
 void registerBufferizationModels(mlir::DialectRegistry &registry);
 

@@ -32,8 +32,8 @@ struct CPUPipelineOptions
 void buildCPUPipeline(mlir::OpPassManager &pm,
                       const CPUPipelineOptions &options);
 
-/// kv-reference: the same, with every kv operation decomposed and nothing
-/// packed or tiled: the meaning of a module, slowly.
+/// kv-reference: the same with every kv operation decomposed and nothing tiled:
+/// the meaning of a module, slowly.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
 /// Registers kv-cpu and kv-reference by name.
