@@ -18,6 +18,7 @@ MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 RUNS = 7
 PROMPT = 300
 NEW = 100
+PAGES = 5  # of 128 tokens: just enough, so that the pool's memory is all in use
 
 
 def output(*command, **more):
@@ -30,7 +31,7 @@ def kv_run(folder, threads):
                "max_new_tokens": NEW}
     text = output(BIN / "kv-run", folder / "model.so", "--weights",
                   folder / "weights.safetensors", "--threads", threads,
-                  input=json.dumps(request) + "\n")
+                  "--pages", PAGES, input=json.dumps(request) + "\n")
     return json.loads(text.splitlines()[-1])["statistics"]
 
 

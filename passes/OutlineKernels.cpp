@@ -2,9 +2,9 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "Outlining.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace kv {
@@ -63,8 +63,8 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
 
     llvm::StringMap<func::FuncOp> kernels;
     for (Operation *op : computations) {
-      SmallVector<Value> captures;
-      func::FuncOp kernel = makeKernel(op, captures);
+      SmallVector<Value> arguments;
+      func::FuncOp kernel = makeKernel(op, arguments);
       auto [it, fresh] = kernels.try_emplace(structureOf(kernel), kernel);
       if (fresh) {
         kernel.setName(kernelName(op, kernels.size() - 1));
@@ -74,39 +74,30 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
         kernel.erase();
       }
       OpBuilder b(op);
-      func::CallOp::create(b, op->getLoc(), it->second, captures);
+      func::CallOp::create(b, op->getLoc(), it->second, arguments);
       op->erase();
       ++numOutlined;
     }
   }
 
-  /// A detached function with a copy of `op`; `captures` are the values that it
-  /// takes, in the order of its arguments. Constants move inside.
-  func::FuncOp makeKernel(Operation *op, SmallVectorImpl<Value> &captures) {
+  /// A detached function with a copy of `op`, to be called with `arguments`.
+  func::FuncOp makeKernel(Operation *op, SmallVector<Value> &arguments) {
     llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);
-    SmallVector<Operation *> constants;
-    for (Value value : used) {
-      Operation *definition = value.getDefiningOp();
-      if (definition && matchPattern(definition, m_Constant()))
-        constants.push_back(definition);
-      else
-        captures.push_back(value);
-    }
+    Captures captures(used);
     OpBuilder b(&getContext());
     auto kernel = func::FuncOp::create(
         b, op->getLoc(), "kernel",
-        b.getFunctionType(ValueRange(captures).getTypes(), {}));
+        b.getFunctionType(ValueRange(captures.values).getTypes(), {}));
     kernel.setPrivate();
     kernel->setAttr("kv.kernel", b.getUnitAttr());
     Block *body = kernel.addEntryBlock();
     b.setInsertionPointToStart(body);
     IRMapping mapping;
-    mapping.map(captures, body->getArguments());
-    for (Operation *constant : constants)
-      b.clone(*constant, mapping);
+    captures.enter(b, body->getArguments(), mapping);
     b.clone(*op, mapping);
     func::ReturnOp::create(b, op->getLoc());
+    arguments = std::move(captures.values);
     return kernel;
   }
 };

@@ -2,11 +2,11 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "Outlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace kv {
@@ -40,15 +40,7 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
 
     llvm::SetVector<Value> used;
     getUsedValuesDefinedAbove(loop->getRegions(), used);
-    SmallVector<Value> captures;
-    SmallVector<Operation *> constants;
-    for (Value value : used) {
-      Operation *definition = value.getDefiningOp();
-      if (definition && matchPattern(definition, m_Constant()))
-        constants.push_back(definition);
-      else
-        captures.push_back(value);
-    }
+    Captures captures(used);
 
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     Type i64 = b.getI64Type();
@@ -59,12 +51,10 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
     symbols.insert(body);
     Block *block = body.addEntryBlock();
     b.setInsertionPointToStart(block);
-    auto opened = CapturesOp::create(b, loc, ValueRange(captures).getTypes(),
-                                     block->getArgument(1));
+    auto opened = CapturesOp::create(
+        b, loc, ValueRange(captures.values).getTypes(), block->getArgument(1));
     IRMapping mapping;
-    mapping.map(captures, opened.getValues());
-    for (Operation *constant : constants)
-      b.clone(*constant, mapping);
+    captures.enter(b, opened.getValues(), mapping);
     Type index = b.getIndexType();
     Value low =
         arith::IndexCastOp::create(b, loc, index, block->getArgument(2));
@@ -83,7 +73,7 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
         b, loc, loop.getMixedUpperBound().front());
     auto grain = loop->getAttrOfType<IntegerAttr>("kv.grain");
     ParallelForOp::create(b, loc, body.getName(), parent.getArgument(0), count,
-                          grain ? grain.getInt() : 1, captures);
+                          grain ? grain.getInt() : 1, captures.values);
     loop.erase();
     return success();
   }

@@ -1,0 +1,40 @@
+//===- Outlining.h - What an outlined body takes ----------------*- C++ -*-===//
+
+#ifndef KV_PASSES_OUTLINING_H
+#define KV_PASSES_OUTLINING_H
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kv {
+
+/// The values that a body uses from outside: what it must be given, and the
+/// constants, which are cheaper to make again.
+struct Captures {
+  explicit Captures(const llvm::SetVector<mlir::Value> &used) {
+    for (mlir::Value value : used) {
+      mlir::Operation *definition = value.getDefiningOp();
+      if (definition && mlir::matchPattern(definition, mlir::m_Constant()))
+        constants.push_back(definition);
+      else
+        values.push_back(value);
+    }
+  }
+
+  /// Makes the body's start: `inside` stand for the values, constants are
+  /// cloned at `b`.
+  void enter(mlir::OpBuilder &b, mlir::ValueRange inside,
+             mlir::IRMapping &mapping) const {
+    mapping.map(values, inside);
+    for (mlir::Operation *constant : constants)
+      b.clone(*constant, mapping);
+  }
+
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<mlir::Operation *> constants;
+};
+
+} // namespace kv
+
+#endif // KV_PASSES_OUTLINING_H
