@@ -300,6 +300,7 @@ TEST(PagedKVCacheManager, Misuse) {
     return result ? "no error" : result.error().message;
   };
   Tokens tokens = iota(4);
+  tokens.reserve(5); // contexts look at this memory
   TextGenerationContext context(1, tokens);
   const TextGenerationContext *batch[] = {&context};
   EXPECT_EQ(text(manager->release(1)), "request 1 is not claimed");
