@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -57,22 +58,79 @@ static RankedTensorType packedType(Type type) {
       tensor.getElementType());
 }
 
+static func::FuncOp functionOf(BlockArgument argument) {
+  return cast<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
 namespace {
-struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
-  using Candidates = llvm::SetVector<BlockArgument>;
+/// Packs the weights of one module.
+class Packer {
+public:
+  explicit Packer(ModuleOp module) : module(module) {}
+
+  /// Returns how many weights of entries were packed.
+  int64_t run() {
+    collectCandidates();
+    pruneCandidates();
+    for (BlockArgument argument : findMultiplied())
+      pack(argument);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal())
+        function.setType(FunctionType::get(
+            function.getContext(), function.getBody().getArgumentTypes(),
+            function.getResultTypes()));
+    return numPacked;
+  }
+
+private:
+  StringAttr weightName(BlockArgument argument) {
+    return functionOf(argument).getArgAttrOfType<StringAttr>(
+        argument.getArgNumber(), KVDialect::getWeightAttrName());
+  }
+
+  /// A decision about an entry's weight, with its reason.
+  void remarkLeft(BlockArgument argument, const Twine &why) {
+    if (StringAttr name = weightName(argument))
+      remark::missed(
+          argument.getLoc(),
+          remark::RemarkOpts::name("RowMajor").category("kv-pack-weights"))
+          << remark::add("{0} stays row-major: {1}", name.getValue().str(),
+                         why.str());
+  }
+
+  /// Weights of entries, and whatever private functions take like them.
+  void collectCandidates() {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      for (BlockArgument argument : function.getArguments()) {
+        bool weight = weightName(argument) &&
+                      !function.getArgAttr(argument.getArgNumber(),
+                                           KVDialect::getLayoutAttrName());
+        if (!weight && !function.isPrivate())
+          continue;
+        if (isPackableType(argument.getType()))
+          candidates.insert(argument);
+        else if (auto type = dyn_cast<RankedTensorType>(argument.getType());
+                 type && type.getRank() == 2)
+          remarkLeft(argument, "its rows are no multiple of 16, or its type is "
+                               "neither f32 nor bf16");
+      }
+    }
+  }
 
   /// The callee's argument that a call operand becomes, if its body is known.
   BlockArgument calleeArgument(OpOperand &use) {
     auto call = dyn_cast<func::CallOp>(use.getOwner());
-    auto callee =
-        call ? getOperation().lookupSymbol<func::FuncOp>(call.getCallee())
-             : func::FuncOp();
+    auto callee = call ? symbols.lookupNearestSymbolFrom<func::FuncOp>(
+                             call, call.getCalleeAttr())
+                       : func::FuncOp();
     if (!callee || callee.isExternal())
       return {};
     return callee.getArgument(use.getOperandNumber());
   }
 
-  bool canPack(OpOperand &use, const Candidates &candidates) {
+  bool canPack(OpOperand &use) {
     if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner()))
       return isWeightMatmul(matmul, use);
     if (isa<tensor::ExtractOp>(use.getOwner()))
@@ -81,56 +139,46 @@ struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
     return argument && candidates.contains(argument);
   }
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    SymbolTableCollection symbols;
+  /// Whether every caller passes a candidate.
+  bool callersCanPack(BlockArgument argument, const SymbolUserMap &users) {
+    func::FuncOp function = functionOf(argument);
+    return !function.isPrivate() ||
+           llvm::all_of(users.getUsers(function), [&](Operation *user) {
+             auto call = dyn_cast<func::CallOp>(user);
+             auto passed = call ? dyn_cast<BlockArgument>(
+                                      call.getOperand(argument.getArgNumber()))
+                                : BlockArgument();
+             return passed && candidates.contains(passed);
+           });
+  }
+
+  /// To the greatest set whose members' uses and callers are all inside.
+  void pruneCandidates() {
     SymbolUserMap users(symbols, module);
-
-    Candidates candidates;
-    for (auto function : module.getOps<func::FuncOp>()) {
-      if (function.isExternal())
-        continue;
-      for (BlockArgument argument : function.getArguments()) {
-        bool weight = function.getArgAttr(argument.getArgNumber(),
-                                          KVDialect::getWeightAttrName()) &&
-                      !function.getArgAttr(argument.getArgNumber(),
-                                           KVDialect::getLayoutAttrName());
-        if (isPackableType(argument.getType()) &&
-            (weight || function.isPrivate()))
-          candidates.insert(argument);
-      }
-    }
-
-    bool changed = true;
-    while (changed) {
+    for (bool changed = true; changed;) {
       changed = false;
-      SmallVector<BlockArgument> current = candidates.takeVector();
-      Candidates kept(current.begin(), current.end());
+      SmallVector<BlockArgument> current(candidates.begin(), candidates.end());
       for (BlockArgument argument : current) {
-        bool ok = llvm::all_of(argument.getUses(), [&](OpOperand &use) {
-          return canPack(use, kept);
-        });
-        auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-        if (function.isPrivate())
-          for (Operation *user : users.getUsers(function)) {
-            auto call = dyn_cast<func::CallOp>(user);
-            auto passed = call ? dyn_cast<BlockArgument>(
-                                     call.getOperand(argument.getArgNumber()))
-                               : BlockArgument();
-            ok &= passed && kept.contains(passed);
-          }
-        if (!ok) {
-          kept.remove(argument);
-          changed = true;
-        }
+        auto obstacle = llvm::find_if(
+            argument.getUses(), [&](OpOperand &use) { return !canPack(use); });
+        if (obstacle == argument.getUses().end() &&
+            callersCanPack(argument, users))
+          continue;
+        if (obstacle != argument.getUses().end())
+          remarkLeft(argument,
+                     "used by '" +
+                         obstacle->getOwner()->getName().getStringRef() +
+                         "', which cannot take the packed form");
+        candidates.remove(argument);
+        changed = true;
       }
-      candidates = std::move(kept);
     }
+  }
 
-    // A weight that is only gathered gains nothing. Caller and callee share a
-    // type, so one multiplication packs all that are connected by calls.
+  /// The candidates that gain by it. Caller and callee share a type, so one
+  /// multiplication packs all that are connected by calls.
+  SmallVector<BlockArgument> findMultiplied() {
     llvm::EquivalenceClasses<void *> connected;
-    llvm::DenseSet<void *> multiplied;
     for (BlockArgument argument : candidates) {
       connected.insert(argument.getAsOpaquePointer());
       for (OpOperand &use : argument.getUses())
@@ -141,28 +189,33 @@ struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
     auto leader = [&](BlockArgument argument) {
       return connected.getLeaderValue(argument.getAsOpaquePointer());
     };
+    llvm::DenseSet<void *> leaders;
     for (BlockArgument argument : candidates)
       if (llvm::any_of(argument.getUses(), [](OpOperand &use) {
             return isa<linalg::MatmulOp>(use.getOwner());
           }))
-        multiplied.insert(leader(argument));
-    for (BlockArgument argument : candidates)
-      if (multiplied.contains(leader(argument)))
-        pack(argument);
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal())
-        function.setType(FunctionType::get(
-            &getContext(), function.getBody().getArgumentTypes(),
-            function.getResultTypes()));
+        leaders.insert(leader(argument));
+    SmallVector<BlockArgument> multiplied;
+    for (BlockArgument argument : candidates) {
+      if (leaders.contains(leader(argument)))
+        multiplied.push_back(argument);
+      else
+        remarkLeft(argument, "it is only gathered");
+    }
+    return multiplied;
   }
 
   void pack(BlockArgument argument) {
     auto logical = cast<RankedTensorType>(argument.getType());
-    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    unsigned number = argument.getArgNumber();
-    if (function.getArgAttr(number, KVDialect::getWeightAttrName())) {
-      function.setArgAttr(number, KVDialect::getLayoutAttrName(),
-                          StringAttr::get(&getContext(), "n16k"));
+    if (StringAttr name = weightName(argument)) {
+      functionOf(argument).setArgAttr(
+          argument.getArgNumber(), KVDialect::getLayoutAttrName(),
+          StringAttr::get(module.getContext(), "n16k"));
+      remark::passed(
+          argument.getLoc(),
+          remark::RemarkOpts::name("Packed").category("kv-pack-weights"))
+          << remark::add("{0} is packed as n16k: it is multiplied with",
+                         name.getValue().str());
       ++numPacked;
     }
     argument.setType(packedType(logical));
@@ -187,5 +240,14 @@ struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
       }
     }
   }
+
+  ModuleOp module;
+  SymbolTableCollection symbols;
+  llvm::SetVector<BlockArgument> candidates;
+  int64_t numPacked = 0;
+};
+
+struct PackWeights : kv::impl::KVPackWeightsBase<PackWeights> {
+  void runOnOperation() override { numPacked += Packer(getOperation()).run(); }
 };
 } // namespace
