@@ -35,7 +35,6 @@ step() {
 build() {
   local preset=${1:-release}
   [ $# -eq 0 ] || shift
-  [ -f "build/$preset/build.ninja" ] ||
-    step "configure ($preset)" cmake --preset "$preset"
+  step "configure ($preset)" cmake --preset "$preset"
   step "build ($preset)" cmake --build "build/$preset" ${1:+--target "$@"}
 }
