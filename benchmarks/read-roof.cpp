@@ -50,9 +50,9 @@ int main(int argc, char **argv) {
           [&, t] { sums[t * 8] = sum(data + t * share, share); });
     for (std::thread &worker : workers)
       worker.join();
-    double seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
     sink = sink + sums[0];
     best = std::max(best, threads * share * sizeof(uint64_t) / seconds / 1e9);
   }

@@ -6,8 +6,9 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 scripts/setup.sh
-unformatted=$(git ls-files '*.cpp' '*.h' '*.c' | xargs -r clang-format-22 --dry-run 2>&1 |
-  grep -o '^[^:]*: warning' | sort -u || true)
+unformatted=$(git ls-files '*.cpp' '*.h' '*.c' | while read -r file; do
+  clang-format-22 --dry-run -Werror "$file" 2>/dev/null || echo "$file"
+done)
 if [ -n "$unformatted" ]; then
   echo "not formatted (clang-format-22 -i):" >&2
   echo "$unformatted" >&2

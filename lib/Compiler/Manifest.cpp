@@ -76,7 +76,8 @@ FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
     if (!interface)
       continue;
     json::Array inputs, outputs;
-    for (auto row : interface.getAs<ArrayAttr>("inputs").getAsRange<DictionaryAttr>()) {
+    for (auto row :
+         interface.getAs<ArrayAttr>("inputs").getAsRange<DictionaryAttr>()) {
       inputs.push_back(describe(row));
       auto collection = row.getAs<StringAttr>("collection");
       if (!collection)
@@ -86,11 +87,12 @@ FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
       if (fresh)
         collections.push_back(describe(collection.getValue(), type));
       else if (it->second != type)
-        return op.emitOpError() << "the collection '" << collection.getValue()
-                                << "' is " << type << " here and "
-                                << it->second << " in another entry";
+        return op.emitOpError()
+               << "the collection '" << collection.getValue() << "' is " << type
+               << " here and " << it->second << " in another entry";
     }
-    for (auto row : interface.getAs<ArrayAttr>("outputs").getAsRange<DictionaryAttr>())
+    for (auto row :
+         interface.getAs<ArrayAttr>("outputs").getAsRange<DictionaryAttr>())
       outputs.push_back(describe(row));
     StringRef name = interface.getAs<StringAttr>("name").getValue();
     entries.push_back(json::Object{{"name", name},

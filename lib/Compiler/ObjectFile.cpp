@@ -28,19 +28,18 @@ kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
   TargetOptions options;
   // Fusion is written in the IR (vector.fma), never left to the backend.
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  StringRef features =
-      cpu == "x86-64-v4" ? "-prefer-256-bit" : "";
+  StringRef features = cpu == "x86-64-v4" ? "-prefer-256-bit" : "";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       triple, cpu, features, options, Reloc::PIC_, CodeModel::Small,
       *CodeGenOpt::getLevel(optLevel)));
 }
 
 void kv::embedManifest(Module &module, StringRef text) {
-  Constant *data =
-      ConstantDataArray::getString(module.getContext(), text, /*AddNull=*/false);
-  auto *global = new GlobalVariable(module, data->getType(), /*isConstant=*/true,
-                                    GlobalValue::InternalLinkage, data,
-                                    "kv_manifest");
+  Constant *data = ConstantDataArray::getString(module.getContext(), text,
+                                                /*AddNull=*/false);
+  auto *global =
+      new GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                         GlobalValue::InternalLinkage, data, "kv_manifest");
   global->setSection(".kv.manifest");
   global->setAlignment(Align(1));
   appendToUsed(module, {global});
@@ -101,12 +100,12 @@ Error kv::emitSharedObject(Module &module, TargetMachine &machine,
     return createStringError("no ld.lld in " KV_LLVM_BINDIR
                              " nor on PATH: install lld-22");
   std::string output = path.str();
-  StringRef arguments[] = {*linker, "-shared",       "--build-id=sha1",
-                           "-z",    "noexecstack",   "--gc-sections",
-                           "-o",    output,          object};
+  StringRef arguments[] = {*linker, "-shared",     "--build-id=sha1",
+                           "-z",    "noexecstack", "--gc-sections",
+                           "-o",    output,        object};
   std::string message;
-  int status = sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0,
-                                   &message);
+  int status =
+      sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message);
   if (status != 0)
     return createStringError("ld.lld could not write %s: status %d %s",
                              output.c_str(), status, message.c_str());

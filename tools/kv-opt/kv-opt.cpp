@@ -15,6 +15,6 @@ int main(int argc, char **argv) {
   kv::registerKVDialect(registry);
   kv::registerKVPasses();
   kv::registerPipelines();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "kv-mlir optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "kv-mlir optimizer driver\n", registry));
 }
