@@ -5,7 +5,8 @@ execute_process(COMMAND ${KV_LLVM_CONFIG} --prefix OUTPUT_VARIABLE KV_LLVM_PREFI
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(LLVM_DIR ${KV_LLVM_PREFIX}/lib/cmake/llvm CACHE PATH "")
 set(MLIR_DIR ${KV_LLVM_PREFIX}/lib/cmake/mlir CACHE PATH "")
-find_package(MLIR 22.1 REQUIRED CONFIG)
+set(KV_MLIR_VERSION 22.1)
+find_package(MLIR ${KV_MLIR_VERSION} REQUIRED CONFIG)
 message(STATUS "kv-mlir: MLIR ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}")
 
 # One copy of every TypeID: link libMLIR.so, never its parts (reference: the

@@ -2,6 +2,7 @@
 
 #include "kv/Dialect/KV.h"
 
+#include "kv/Dialect/Bytecode.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -29,6 +30,7 @@ void kv::KVDialect::initialize() {
 #define GET_OP_LIST
 #include "kv/Dialect/KVOps.cpp.inc"
       >();
+  addBytecodeInterface(*this);
 }
 
 LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,

@@ -1,4 +1,4 @@
-"""lit configuration of dialect/, passes/, lowering/ and integration/."""
+"""lit configuration of dialect/, passes/, lowering/, tools/ and integration/."""
 
 import os
 import sys
@@ -16,10 +16,13 @@ config.environment["PATH"] = os.pathsep.join(
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%include", config.kv_source + "/include"))
+config.substitutions.append(("%plugin", config.kv_plugin))
 config.substitutions.append(
     ("%check", config.test_source_root + "/lit"))
 
 # A tool that a build leaves out takes its tests with it.
-for tool in ["kv-opt", "kv-compile", "kv-generate", "kv-run"]:
+for tool in ["kv-opt", "kv-compile", "kv-generate", "kv-lsp-server", "kv-reduce", "kv-run"]:
     if os.access(os.path.join(config.kv_tools, tool), os.X_OK):
         config.available_features.add(tool)
+if os.path.exists(config.kv_plugin):
+    config.available_features.add("kv-plugin")

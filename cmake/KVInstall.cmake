@@ -1,0 +1,66 @@
+# cmake --install: tools, libraries, headers, and the package KVMLIR with the
+# components runtime (no LLVM) and compiler (needs MLIR 22.1).
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/KVMLIR)
+set(headers ${CMAKE_INSTALL_INCLUDEDIR})
+
+# kv_install_libraries(component export library...): archives and their export.
+function(kv_install_libraries component export)
+  foreach(library ${ARGN})
+    target_compile_features(${library} INTERFACE cxx_std_23)
+  endforeach()
+  install(TARGETS ${ARGN} EXPORT ${export}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+    INCLUDES DESTINATION ${headers})
+  install(EXPORT ${export} NAMESPACE KVMLIR:: DESTINATION ${package}
+    COMPONENT ${component})
+endfunction()
+
+# kv_install_script(name): a Python program, its package beside it.
+function(kv_install_script name)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/${name}
+    DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} USE_SOURCE_PERMISSIONS
+    COMPONENT tools PATTERN __pycache__ EXCLUDE)
+  install(CODE "
+    set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    file(MAKE_DIRECTORY \"\${bin}\")
+    file(CREATE_LINK ../${CMAKE_INSTALL_LIBEXECDIR}/${name}/${name}
+         \"\${bin}/${name}\" SYMBOLIC)" COMPONENT tools)
+endfunction()
+
+kv_install_libraries(runtime KVMLIRRuntimeTargets
+  KVReferenceKernels KVRuntime KVEngine KVManager KVServing)
+install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
+  DESTINATION ${headers}/kv COMPONENT runtime
+  FILES_MATCHING PATTERN *.h PATTERN *.def)
+install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+kv_install_script(kv-import)
+kv_install_script(kv-generate)
+
+if(KV_ENABLE_COMPILER)
+  kv_install_libraries(compiler KVMLIRCompilerTargets
+    KVDialect KVPasses KVRegistration KVCompiler)
+  foreach(tree ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+    install(DIRECTORY ${tree}/include/kv/
+      DESTINATION ${headers}/kv COMPONENT compiler
+      FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc
+      PATTERN Runtime EXCLUDE PATTERN Kernels EXCLUDE PATTERN ABI EXCLUDE
+      PATTERN CMakeFiles EXCLUDE)
+  endforeach()
+  install(TARGETS kv-opt kv-compile kv-lsp-server kv-reduce
+    DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  if(TARGET KVPlugin)
+    install(TARGETS KVPlugin DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT tools)
+  endif()
+endif()
+
+configure_package_config_file(cmake/KVMLIRConfig.cmake.in KVMLIRConfig.cmake
+  INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(KVMLIRConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/KVMLIRConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/KVMLIRConfigVersion.cmake
+  DESTINATION ${package} COMPONENT runtime)

@@ -1,0 +1,36 @@
+//===- Bytecode.h - kv modules as versioned bytecode ------------*- C++ -*-===//
+//
+// A bytecode file says which version of the dialect wrote it. This library
+// reads its own version and every older one, and refuses newer ones.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_DIALECT_BYTECODE_H
+#define KV_DIALECT_BYTECODE_H
+
+#include "mlir/Bytecode/BytecodeImplementation.h"
+
+namespace kv {
+class KVDialect;
+
+/// The version of the dialect's encoding and meaning in bytecode.
+///
+/// | version | what changed |
+/// | --- | --- |
+/// | none | types and attributes as text |
+/// | 1 | !kv.collection and #kv.mask in numbers |
+struct BytecodeVersion : mlir::DialectVersion {
+  static constexpr uint64_t kCurrent = 1;
+
+  explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
+
+  uint64_t number;
+};
+
+/// Gives the dialect its BytecodeDialectInterface. A writer's configuration may
+/// name another BytecodeVersion to write.
+void addBytecodeInterface(KVDialect &dialect);
+
+} // namespace kv
+
+#endif // KV_DIALECT_BYTECODE_H

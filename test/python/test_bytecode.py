@@ -1,0 +1,62 @@
+"""Every valid module of test/ survives bytecode: the text after it is the text before it."""
+
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tools import ROOT, find
+
+KV_OPT = find("kv-opt")
+pytestmark = pytest.mark.skipif(KV_OPT is None, reason="kv-opt is not built")
+
+FILES = sorted(path for folder in ("dialect", "passes", "lowering", "tools", "integration")
+               for path in (ROOT / "test" / folder).rglob("*.mlir"))
+
+
+def kv_opt(data, *options):
+    return subprocess.run([KV_OPT, *options, "-o", "-"], input=data, capture_output=True,
+                          timeout=120)
+
+
+def pieces(path):
+    """A file's modules, each with its text."""
+    return re.split(r"^// -----.*$", path.read_text(), flags=re.M)
+
+
+def is_valid(path, piece):
+    """Whether it parses; only a file of errors may hold what does not."""
+    done = kv_opt(piece.encode(), "--allow-unregistered-dialect")
+    assert done.returncode == 0 or "errors" in path.name, done.stderr.decode()
+    return done.returncode == 0
+
+
+def survives(path, piece):
+    data = piece.encode()
+    options = ("--allow-unregistered-dialect",)
+    text = kv_opt(data, *options).stdout
+    bytecode = kv_opt(data, *options, "--emit-bytecode")
+    assert bytecode.returncode == 0, bytecode.stderr.decode()
+    # What the dialect encodes is not there as text.
+    assert b"collection<" not in bytecode.stdout and b"mask<" not in bytecode.stdout, path
+    again = kv_opt(bytecode.stdout, *options)
+    assert again.returncode == 0, again.stderr.decode()
+    assert again.stdout == text, path
+    both = kv_opt(data, *options, "--verify-roundtrip")
+    assert both.returncode == 0 and both.stdout == text, both.stderr.decode()
+
+
+def check(path):
+    valid = [piece for piece in pieces(path) if is_valid(path, piece)]
+    for piece in valid:
+        survives(path, piece)
+    return len(valid)
+
+
+def test_every_valid_module():
+    with ThreadPoolExecutor(2) as pool:
+        counts = dict(zip(FILES, pool.map(check, FILES)))
+    assert sum(counts.values()) >= 30, counts
+    for path, count in counts.items():
+        assert count > 0 or "errors" in path.name, path

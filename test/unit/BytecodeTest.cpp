@@ -1,0 +1,127 @@
+//===- BytecodeTest.cpp - Versions of the dialect's bytecode --------------===//
+
+#include "kv/Dialect/Bytecode.h"
+
+#include "kv/Dialect/KV.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace {
+constexpr StringRef kText = R"mlir(
+func.func private @f(!kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)
+    attributes {a = #kv.mask<sliding = 7>, b = #kv.mask<none>}
+)mlir";
+
+class BytecodeTest : public testing::Test {
+protected:
+  BytecodeTest() {
+    DialectRegistry registry;
+    kv::registerKVDialect(registry);
+    registry.insert<func::FuncDialect>();
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  static std::string print(Operation *operation) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    operation->print(stream);
+    return text;
+  }
+
+  /// kText as a file of the given version; of the current one without.
+  std::string write(std::optional<uint64_t> version = {}) {
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(kText, ParserConfig(&context));
+    EXPECT_TRUE(module);
+    BytecodeWriterConfig config;
+    if (version)
+      config.setDialectVersion<kv::KVDialect>(
+          std::make_unique<kv::BytecodeVersion>(*version));
+    std::string bytes;
+    llvm::raw_string_ostream stream(bytes);
+    EXPECT_TRUE(succeeded(writeBytecodeToFile(*module, stream, config)));
+    return bytes;
+  }
+
+  /// What a file says, printed; the first error if it cannot be read.
+  std::string read(StringRef bytes) {
+    std::string error;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      if (error.empty())
+        error = diagnostic.str();
+      return success();
+    });
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(bytes, ParserConfig(&context));
+    return module ? print(*module) : "error: " + error;
+  }
+
+  std::string parsed() {
+    return print(*parseSourceString<ModuleOp>(kText, ParserConfig(&context)));
+  }
+
+  MLIRContext context;
+};
+
+TEST_F(BytecodeTest, RoundTrip) { EXPECT_EQ(read(write()), parsed()); }
+
+TEST_F(BytecodeTest, TypesAndAttributesAreNumbers) {
+  std::string bytes = write();
+  EXPECT_EQ(bytes.find("collection<"), std::string::npos);
+  EXPECT_EQ(bytes.find("paged"), std::string::npos);
+  EXPECT_EQ(bytes.find("sliding"), std::string::npos);
+}
+
+TEST_F(BytecodeTest, CurrentVersionIsTheDefault) {
+  EXPECT_EQ(write(), write(kv::BytecodeVersion::kCurrent));
+}
+
+TEST_F(BytecodeTest, OlderVersionIsRead) {
+  EXPECT_EQ(read(write(0)), parsed());
+}
+
+TEST_F(BytecodeTest, NewerVersionIsRefused) {
+  EXPECT_THAT(read(write(kv::BytecodeVersion::kCurrent + 1)),
+              testing::HasSubstr(
+                  "written with version 2 of the kv dialect, this tool reads "
+                  "up to 1"));
+}
+
+/// Numbers that this version does not know, and values that no verifier takes:
+/// errors that say so.
+TEST_F(BytecodeTest, DamagedFiles) {
+  // A number is a varint: (n << 1) | 1 while it fits one byte; signed ones are
+  // zigzag before. The mask is its code, kind and window.
+  const std::string mask = "\x01\x05\x1d";
+  // The layers and heads of the collection.
+  const std::string geometry = "\x79\x0d\x02\x02";
+  struct Case {
+    std::string from, to, message;
+  } cases[] = {
+      {mask, "\x0b\x05\x1d", "no attribute of the kv dialect has the code 5"},
+      {mask, "\x01\x13\x1d", "no mask has the number 9"},
+      {mask, "\x01\x05\x01", "mask 'sliding' needs a positive window, not 0"},
+      {geometry, "\x79\x01\x02\x02",
+       "collection's 'heads' must be positive, not 0"},
+  };
+  std::string bytes = write();
+  for (const Case &damage : cases) {
+    size_t place = bytes.find(damage.from);
+    ASSERT_NE(place, std::string::npos) << damage.message;
+    ASSERT_EQ(bytes.find(damage.from, place + 1), std::string::npos);
+    std::string damaged = bytes;
+    damaged.replace(place, damage.to.size(), damage.to);
+    EXPECT_THAT(read(damaged), testing::HasSubstr(damage.message));
+  }
+}
+} // namespace
