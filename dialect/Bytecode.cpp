@@ -3,7 +3,6 @@
 #include "kv/Dialect/Bytecode.h"
 
 #include "kv/Dialect/KV.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace kv;
@@ -30,6 +29,42 @@ LogicalResult readEnum(DialectBytecodeReader &reader, StringRef what,
   return success();
 }
 
+/// What a type with the geometry of a cache consists of.
+template <typename GeometryType>
+void writeGeometry(GeometryType type, DialectBytecodeWriter &writer) {
+  writer.writeVarInt(static_cast<uint64_t>(type.getStrategy()));
+  writer.writeType(type.getElementType());
+  for (int64_t number :
+       {type.getLayers(), type.getHeads(), type.getDim(), type.getPage()})
+    writer.writeSignedVarInt(number);
+}
+
+template <typename GeometryType>
+Type readGeometry(DialectBytecodeReader &reader, MLIRContext *context) {
+  Strategy strategy;
+  Type elementType;
+  int64_t layers, heads, dim, page;
+  if (failed(readEnum(reader, "strategy", symbolizeStrategy, strategy)) ||
+      failed(reader.readType(elementType)) ||
+      failed(reader.readSignedVarInt(layers)) ||
+      failed(reader.readSignedVarInt(heads)) ||
+      failed(reader.readSignedVarInt(dim)) ||
+      failed(reader.readSignedVarInt(page)))
+    return Type();
+  return GeometryType::getChecked([&] { return reader.emitError(); }, context,
+                                  strategy, elementType, layers, heads, dim,
+                                  page);
+}
+
+/// The version to write: the current one, or what the writer was told.
+uint64_t versionToWrite(DialectBytecodeWriter &writer) {
+  FailureOr<const DialectVersion *> wanted =
+      writer.getDialectVersion<KVDialect>();
+  return succeeded(wanted)
+             ? static_cast<const BytecodeVersion *>(*wanted)->number
+             : BytecodeVersion::kCurrent;
+}
+
 struct KVBytecodeInterface : BytecodeDialectInterface {
   explicit KVBytecodeInterface(Dialect *dialect)
       : BytecodeDialectInterface(dialect) {}
@@ -37,14 +72,10 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
   LogicalResult writeType(Type type,
                           DialectBytecodeWriter &writer) const override {
     auto collection = dyn_cast<CollectionType>(type);
-    if (!collection)
-      return failure();
+    if (!collection || versionToWrite(writer) == 0)
+      return failure(); // as text
     writer.writeVarInt(kCollection);
-    writer.writeVarInt(static_cast<uint64_t>(collection.getStrategy()));
-    writer.writeType(collection.getElementType());
-    for (int64_t number : {collection.getLayers(), collection.getHeads(),
-                           collection.getDim(), collection.getPage()})
-      writer.writeSignedVarInt(number);
+    writeGeometry(collection, writer);
     return success();
   }
 
@@ -52,30 +83,17 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
     uint64_t code;
     if (failed(reader.readVarInt(code)))
       return Type();
-    if (code != kCollection) {
-      reader.emitError() << "no type of the kv dialect has the code " << code;
-      return Type();
-    }
-    Strategy strategy;
-    Type elementType;
-    int64_t layers, heads, dim, page;
-    if (failed(readEnum(reader, "strategy", symbolizeStrategy, strategy)) ||
-        failed(reader.readType(elementType)) ||
-        failed(reader.readSignedVarInt(layers)) ||
-        failed(reader.readSignedVarInt(heads)) ||
-        failed(reader.readSignedVarInt(dim)) ||
-        failed(reader.readSignedVarInt(page)))
-      return Type();
-    return CollectionType::getChecked([&] { return reader.emitError(); },
-                                      getContext(), strategy, elementType,
-                                      layers, heads, dim, page);
+    if (code == kCollection)
+      return readGeometry<CollectionType>(reader, getContext());
+    reader.emitError() << "no type of the kv dialect has the code " << code;
+    return Type();
   }
 
   LogicalResult writeAttribute(Attribute attribute,
                                DialectBytecodeWriter &writer) const override {
     auto mask = dyn_cast<MaskAttr>(attribute);
-    if (!mask)
-      return failure();
+    if (!mask || versionToWrite(writer) == 0)
+      return failure(); // as text
     writer.writeVarInt(kMask);
     writer.writeVarInt(static_cast<uint64_t>(mask.getKind()));
     writer.writeSignedVarInt(mask.getWindow());
@@ -101,12 +119,7 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
   }
 
   void writeVersion(DialectBytecodeWriter &writer) const override {
-    uint64_t number = BytecodeVersion::kCurrent;
-    FailureOr<const DialectVersion *> wanted =
-        writer.getDialectVersion<KVDialect>();
-    if (succeeded(wanted))
-      number = static_cast<const BytecodeVersion *>(*wanted)->number;
-    writer.writeVarInt(number);
+    writer.writeVarInt(versionToWrite(writer));
   }
 
   std::unique_ptr<DialectVersion>

@@ -86,8 +86,11 @@ TEST_F(BytecodeTest, CurrentVersionIsTheDefault) {
   EXPECT_EQ(write(), write(kv::BytecodeVersion::kCurrent));
 }
 
-TEST_F(BytecodeTest, OlderVersionIsRead) {
-  EXPECT_EQ(read(write(0)), parsed());
+TEST_F(BytecodeTest, OlderVersionIsWrittenAndRead) {
+  std::string bytes = write(0);
+  EXPECT_NE(bytes.find("#kv.mask<sliding = 7>"), std::string::npos);
+  EXPECT_NE(bytes.find("!kv.collection<paged"), std::string::npos);
+  EXPECT_EQ(read(bytes), parsed());
 }
 
 TEST_F(BytecodeTest, NewerVersionIsRefused) {

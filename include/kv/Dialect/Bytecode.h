@@ -17,7 +17,7 @@ class KVDialect;
 ///
 /// | version | what changed |
 /// | --- | --- |
-/// | none | types and attributes as text |
+/// | none, 0 | types and attributes as text |
 /// | 1 | !kv.collection and #kv.mask in numbers |
 struct BytecodeVersion : mlir::DialectVersion {
   static constexpr uint64_t kCurrent = 1;
@@ -28,7 +28,8 @@ struct BytecodeVersion : mlir::DialectVersion {
 };
 
 /// Gives the dialect its BytecodeDialectInterface. A writer's configuration may
-/// name another BytecodeVersion to write.
+/// name another BytecodeVersion to write (BytecodeWriterConfig's
+/// setDialectVersion<KVDialect>).
 void addBytecodeInterface(KVDialect &dialect);
 
 } // namespace kv
