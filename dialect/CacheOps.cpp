@@ -180,7 +180,7 @@ KV_CACHE_INTERFACE(AttentionOp, false, true)
 LogicalResult PositionsOp::verify() {
   if (failed(verifyCache(*this, getCollection())))
     return failure();
-  return verifyForm(*this, getOut(), getResult());
+  return verifyForm(*this, {getOut()}, {getResult()});
 }
 
 LogicalResult StoreOp::verify() {
@@ -199,7 +199,8 @@ LogicalResult StoreOp::verify() {
 LogicalResult AttentionOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
       failed(verifyLayer(*this, getLayer())) ||
-      failed(verifyForm(*this, getOut(), getResult())))
+      failed(
+          verifyForm(*this, {getOut(), getOutLse()}, {getResult(), getLse()})))
     return failure();
   CollectionType type = getCollectionType();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();
@@ -217,6 +218,17 @@ LogicalResult AttentionOp::verify() {
       getElementTypeOrSelf(out) != getElementTypeOrSelf(getQ()))
     return emitOpError() << "result must be like q, " << getQ().getType()
                          << ", not " << out;
+  if (getSinks() &&
+      cast<ShapedType>(getSinks().getType()).getDimSize(0) != q[1])
+    return emitOpError() << "sinks must be one number a query head, [" << q[1]
+                         << "], not " << getSinks().getType();
+  if (getLse() || getOutLse()) {
+    Type lse = formType(getOutLse(), getLse());
+    if (failed(verifyCompatibleShape(cast<ShapedType>(lse).getShape(),
+                                     q.drop_back())))
+      return emitOpError() << "lse must be [T, Hq] of q, " << getQ().getType()
+                           << ", not " << lse;
+  }
   if (!(getScale().convertToDouble() > 0))
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))

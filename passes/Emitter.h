@@ -60,6 +60,12 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
     return mlir::arith::SelectOp::create(*this, condition, a, b);
   }
+  /// Whether a logarithm is -inf.
+  mlir::Value isNothing(mlir::Value logarithm) {
+    return mlir::arith::CmpFOp::create(
+        *this, mlir::arith::CmpFPredicate::OEQ, logarithm,
+        constant(logarithm.getType(), -INFINITY));
+  }
   mlir::Value toF32(mlir::Value value) {
     if (value.getType().isF32())
       return value;
@@ -76,6 +82,8 @@ public:
 /// contents (DecomposeAttention.cpp).
 void decompose(StoreOp op);
 void decompose(AttentionOp op);
+/// DecomposeMerge.cpp
+void decompose(MergeOp op);
 
 } // namespace kv
 

@@ -75,7 +75,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
   addFrontPasses(pm);
   KVDecomposeOptions decompose;
-  decompose.ops = {"positions", "rope"};
+  decompose.ops = {"positions", "rope", "merge"};
   pm.addPass(createKVDecompose(decompose));
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
   addBufferization(pm);

@@ -129,7 +129,8 @@ def KV_StoreOp : KV_CacheOp<"store"> {
   }];
 }
 
-def KV_AttentionOp : KV_CacheOp<"attention", [AttrSizedOperandSegments]> {
+def KV_AttentionOp : KV_CacheOp<"attention",
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "attention of ragged query rows over one layer of a cache";
   let description = [{
     `q` is `[T, Hq, dim]` with Hq a multiple of the collection's heads (GQA):
@@ -139,19 +140,38 @@ def KV_AttentionOp : KV_CacheOp<"attention", [AttrSizedOperandSegments]> {
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
     Sums accumulate in f32 or better; a row that sees nothing gives 0.
     Prefill and decode rows may stand in one batch.
+
+    `sinks` f32 `[Hq]` is one more logit a head, without a value: it takes part
+    in the softmax's denominator alone, unscaled and uncapped.
+
+    The second result, `lse` f32 `[T, Hq]`, is the logarithm of the softmax's
+    denominator, the sink included; -inf where that is 0. `kv.merge` takes it.
+
+    ```mlir
+    %o, %lse = kv.attention %q in %kv[%layer] rows %row_offsets sinks %sinks
+        mask <causal> scale 0.125
+        : tensor<?x9x64xf32> in !kv, tensor<?xi32> sinks tensor<9xf32>
+          -> tensor<?x9x64xf32>, tensor<?x9xf32>
+    ```
   }];
   let arguments = (ins KV_Rows:$q, Variadic<KV_CacheOperand>:$cache,
                        Index:$layer, KV_I32Vector:$row_offsets,
+                       Optional<KV_ShapedOf<[F32], [1]>>:$sinks,
                        Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out_lse,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
-  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result,
+                      Optional<TensorRankOf<[F32], [2]>>:$lse);
   let assemblyFormat = [{
     $q `in` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
-    (`outs` `(` $out^ `)`)? `mask` $mask `scale` $scale (`softcap` $softcap^)?
+    (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
+    `mask` $mask `scale` $scale (`softcap` $softcap^)?
     attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
-    type($row_offsets) (`outs` type($out)^)? (`->` type($result)^)?
+    type($row_offsets) (`sinks` type($sinks)^)?
+    (`outs` type($out)^ (`,` type($out_lse)^)?)?
+    (`->` type($result)^ (`,` type($lse)^)?)?
   }];
 }
 
@@ -184,6 +204,38 @@ def KV_RopeOp : KV_ValueOp<"rope"> {
     attr-dict `:`
     custom<ValueTypes>(type($x), type($positions), type($freqs), type($out),
                        type($result))
+  }];
+}
+
+def KV_MergeOp : KV_ValueOp<"merge",
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "two attentions over different keys as one over all of them";
+  let description = [{
+    Each side is rows f32 `[T, Hq, D]` with the logarithms of their softmax's
+    denominators, f32 `[T, Hq]`: the two results of `kv.attention`. The results
+    are what one attention over the keys of both sides gives:
+    `(a * exp(a_lse) + b * exp(b_lse)) / (exp(a_lse) + exp(b_lse))` and the
+    logarithm of that denominator, without overflow. A side with -inf counts
+    nothing, whatever its rows hold; with both, the result is 0 and -inf.
+
+    ```mlir
+    %o, %lse = kv.merge (%a, %a_lse), (%b, %b_lse)
+        : tensor<?x9x64xf32>, tensor<?x9xf32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [3]>:$a,
+                       KV_ShapedOf<[F32], [2]>:$a_lse,
+                       KV_ShapedOf<[F32], [3]>:$b,
+                       KV_ShapedOf<[F32], [2]>:$b_lse,
+                       Optional<MemRefRankOf<[F32], [3]>>:$out,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out_lse);
+  let results = (outs Optional<TensorRankOf<[F32], [3]>>:$result,
+                      Optional<TensorRankOf<[F32], [2]>>:$lse);
+  let assemblyFormat = [{
+    `(` $a `,` $a_lse `)` `,` `(` $b `,` $b_lse `)`
+    (`outs` `(` $out^ `,` $out_lse `)`)? attr-dict `:`
+    custom<MergeTypes>(type($a), type($a_lse), type($b), type($b_lse),
+                       type($out), type($out_lse), type($result), type($lse))
   }];
 }
 

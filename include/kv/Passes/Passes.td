@@ -107,8 +107,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
 def KVExpandMath : Pass<"kv-expand-math"> {
   let summary = "math functions become arithmetic";
   let description = [{
-    An artifact calls no mathematics library: exp and tanh become polynomials
-    (upstream's), rsqrt a division by a square root, conversions of bf16 integer
+    An artifact calls no mathematics library: exp, log and tanh become
+    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 integer
     operations that round to nearest even.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
