@@ -169,6 +169,57 @@ struct RopeModel : ReadOnlyModel<RopeModel, RopeOp> {
   }
 };
 
+struct RowOffsetsModel : ReadOnlyModel<RowOffsetsModel, RowOffsetsOp> {
+  void resultSizes(RowOffsetsOp op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult, SmallVectorImpl<Value> &sizes) const {
+    Value offsets = buffers[op.getCache().size()];
+    if (op.getResult().getType().isDynamicDim(0))
+      sizes.push_back(memref::DimOp::create(builder, op.getLoc(), offsets, 0));
+  }
+  void createOnBuffers(RowOffsetsOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
+    RowOffsetsOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                         mapped(mapping, op.getCache()),
+                         mapping.lookup(op.getRowOffsets()), outs[0],
+                         op.getCollectionAttr());
+  }
+};
+
+struct LoadModel : ReadOnlyModel<LoadModel, LoadOp> {
+  /// As many rows as there are cache lengths, of max_lengths[0, 1] keys.
+  void resultSizes(LoadOp op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult result, SmallVectorImpl<Value> &sizes) const {
+    Location loc = op.getLoc();
+    auto type = cast<ShapedType>(result.getType());
+    if (type.isDynamicDim(0))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffers[1], 0));
+    if (type.getRank() == 1 || !type.isDynamicDim(1))
+      return;
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value most =
+        memref::LoadOp::create(builder, loc, buffers[3], ValueRange{zero, one});
+    sizes.push_back(arith::IndexCastUIOp::create(builder, loc,
+                                                 builder.getIndexType(), most));
+  }
+  void createOnBuffers(LoadOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
+    LoadOp::create(rewriter, op.getLoc(), /*result=*/Type(), /*lengths=*/Type(),
+                   mapped(mapping, op.getCache()), op.getPlace(),
+                   mapping.lookup(op.getRowOffsets()), outs[0], outs[1],
+                   op.getCollectionAttr());
+  }
+};
+
+struct CopyPagesModel : ReadOnlyModel<CopyPagesModel, CopyPagesOp> {
+  void createOnBuffers(CopyPagesOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value>) const {
+    CopyPagesOp::create(rewriter, op.getLoc(), op.getBlocks(),
+                        mapping.lookup(op.getSource()),
+                        mapping.lookup(op.getDestination()), op.getLayer());
+  }
+};
+
 struct MergeModel : ReadOnlyModel<MergeModel, MergeOp> {
   void createOnBuffers(MergeOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, ArrayRef<Value> outs) const {
@@ -196,6 +247,9 @@ void kv::registerBufferizationModels(DialectRegistry &registry) {
     AttentionOp::attachInterface<AttentionModel>(*context);
     PositionsOp::attachInterface<PositionsModel>(*context);
     RopeOp::attachInterface<RopeModel>(*context);
+    RowOffsetsOp::attachInterface<RowOffsetsModel>(*context);
+    LoadOp::attachInterface<LoadModel>(*context);
+    CopyPagesOp::attachInterface<CopyPagesModel>(*context);
     MergeOp::attachInterface<MergeModel>(*context);
     MatmulOp::attachInterface<MatmulModel>(*context);
     context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();

@@ -42,6 +42,18 @@ static void addCacheEffects(CacheOpInterface op, ValueRange outs,
 void PositionsOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {getOut()}, effects);
 }
+void RowOffsetsOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {getOut()}, effects);
+}
+void LoadOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {getOut(), getOutLengths()}, effects);
+}
+void CopyPagesOp::getEffects(Effects &effects) {
+  OpOperand &blocks = getBlocksMutable();
+  effects.emplace_back(MemoryEffects::Read::get(), &blocks);
+  effects.emplace_back(MemoryEffects::Write::get(), &blocks);
+  addBufferEffects(*this, {}, effects, &blocks);
+}
 void StoreOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {}, effects);
 }

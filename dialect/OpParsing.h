@@ -26,6 +26,14 @@ llvm::LogicalResult verifySameRows(mlir::Operation *op, llvm::StringRef nameA,
                                    mlir::Type a, llvm::StringRef nameB,
                                    mlir::Type b);
 
+/// Components, in kv.fetch's order, are those that the type asks for.
+llvm::LogicalResult verifyComponents(mlir::Operation *op, mlir::TypeRange given,
+                                     CollectionType type);
+
+/// A constant layer is one of the collection's.
+llvm::LogicalResult verifyLayer(mlir::Operation *op, mlir::Value layer,
+                                CollectionType type);
+
 /// `x, positions, freqs` or `x, positions, freqs outs out`: the result has the
 /// type of x.
 mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,

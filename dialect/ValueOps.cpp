@@ -10,6 +10,8 @@ std::optional<bool> kv::isOnTensors(Operation *op, ValueRange outs) {
   if (auto cacheOp = dyn_cast<CacheOpInterface>(op);
       cacheOp && cacheOp.isResolved())
     blocks = cacheOp.getBlocks();
+  else if (auto copy = dyn_cast<CopyPagesOp>(op))
+    blocks = copy.getBlocks();
   std::optional<bool> onTensors;
   for (Value operand : op->getOperands()) {
     if (!isa<ShapedType>(operand.getType()) || operand == blocks ||

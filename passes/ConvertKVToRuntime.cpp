@@ -34,7 +34,14 @@ namespace {
 struct ConvertKVToRuntime
     : kv::impl::ConvertKVToRuntimeBase<ConvertKVToRuntime> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](CacheOpInterface op) {
+    WalkResult result = getOperation().walk([&](Operation *work) {
+      auto op = dyn_cast<CacheOpInterface>(work);
+      if (!op && !isa<CopyPagesOp>(work))
+        return WalkResult::advance();
+      if (!op) {
+        work->emitOpError("has no runtime function: run kv-decompose before");
+        return WalkResult::interrupt();
+      }
       if (!op.isResolved()) {
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();

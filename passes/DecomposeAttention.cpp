@@ -19,17 +19,6 @@
 using namespace mlir;
 using namespace kv;
 
-/// A loop from `low` to `high` without values.
-static void forEach(Emitter &b, Value low, Value high,
-                    function_ref<void(Emitter &, Value)> body) {
-  scf::ForOp::create(b, low, high, b.index(1), ValueRange(),
-                     [&](OpBuilder &nested, Location loc, Value i, ValueRange) {
-                       Emitter b(loc, nested);
-                       body(b, i);
-                       scf::YieldOp::create(b);
-                     });
-}
-
 /// for b: for t in sequence b: blocks[page, kv, layer, slot] = row t
 void kv::decompose(StoreOp op) {
   Emitter b(op);
@@ -56,15 +45,6 @@ void kv::decompose(StoreOp op) {
         });
       });
   };
-  auto when = [](Emitter &b, Value condition,
-                 function_ref<void(Emitter &)> body) {
-    scf::IfOp::create(b, condition, [&](OpBuilder &nested, Location loc) {
-      Emitter b(loc, nested);
-      body(b);
-      scf::YieldOp::create(b);
-    });
-  };
-
   forEach(
       b, zero, b.dim(cache.getCacheLengths(), 0),
       [&](Emitter &b, Value sequence) {

@@ -78,10 +78,22 @@ public:
   }
 };
 
+/// A loop from `low` to `high` without values.
+void forEach(Emitter &b, mlir::Value low, mlir::Value high,
+             llvm::function_ref<void(Emitter &, mlir::Value)> body);
+
+/// What happens only when `condition` holds.
+void when(Emitter &b, mlir::Value condition,
+          llvm::function_ref<void(Emitter &)> body);
+
 /// The plain meaning of each operation that writes or reads the cache's
 /// contents (DecomposeAttention.cpp).
 void decompose(StoreOp op);
 void decompose(AttentionOp op);
+/// DecomposeCache.cpp
+void decompose(RowOffsetsOp op);
+void decompose(LoadOp op);
+void decompose(CopyPagesOp op);
 /// DecomposeMerge.cpp
 void decompose(MergeOp op);
 

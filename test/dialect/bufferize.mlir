@@ -71,7 +71,7 @@ func.func @matmul(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>) -> tensor<?x32
 // CHECK: kv.attention %[[Q]] in {{.*}} sinks %[[S]] outs(%[[OUT]], %[[LSE]]) mask <causal>
 // CHECK: %[[OUT2:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x1x8xf32>
 // CHECK: %[[LSE2:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x1xf32>
-// CHECK: kv.merge(%[[OUT]], %[[LSE]]), (%[[Q]], %[[LSE]]) outs(%[[OUT2]], %[[LSE2]])
+// CHECK: kv.merge (%[[OUT]], %[[LSE]]), (%[[Q]], %[[LSE]]) outs(%[[OUT2]], %[[LSE2]])
 // CHECK: return %[[OUT2]], %[[LSE2]]
 func.func @lse(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %q: tensor<?x1x8xf32>, %s: tensor<1xf32>) -> (tensor<?x1x8xf32>, tensor<?x1xf32>) {

@@ -73,7 +73,7 @@ func.func @used(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<
 // CHECK: kv.merge
 // BUFFER-LABEL: func.func @used_lse(
 // BUFFER: kv.attention {{.*}} outs(%[[O:[^,]*]], %[[L:.*]]) mask
-// BUFFER: kv.merge(%[[O]], %[[L]]), {{.*}} outs(
+// BUFFER: kv.merge (%[[O]], %[[L]]), {{.*}} outs(
 func.func @used_lse(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %q: tensor<?x1x8xf32>, %q_lse: tensor<?x1xf32>, %sinks: tensor<1xf32>)
     -> tensor<?x1xf32> {

@@ -110,8 +110,8 @@ func.func @values(%x: tensor<?x4x8xf32>, %y: tensor<?x4x8xbf16>, %p: tensor<?xi3
 // CHECK-LABEL: func.func @sinks_and_lse
 // CHECK: kv.attention %{{.*}} in %{{.*}}[%{{.*}}] rows %{{.*}} sinks %{{.*}} mask <causal> scale 2.500000e-01 : tensor<?x4x8xf32> in !kv.collection<{{.*}}>, tensor<?xi32> sinks tensor<4xf32> -> tensor<?x4x8xf32>{{$}}
 // CHECK: kv.attention {{.*}} mask <none> scale 2.500000e-01 : tensor<?x4x8xf32> in !kv.collection<{{.*}}>, tensor<?xi32> -> tensor<?x4x8xf32>, tensor<?x4xf32>
-// CHECK: kv.merge(%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<?x4x8xf32>, tensor<?x4xf32>{{$}}
-// CHECK: kv.merge(%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<?x4x8xf32>, tensor<?x4xf32> and tensor<5x4x8xf32>, tensor<5x4xf32>{{$}}
+// CHECK: kv.merge (%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<?x4x8xf32>, tensor<?x4xf32>{{$}}
+// CHECK: kv.merge (%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<?x4x8xf32>, tensor<?x4xf32> and tensor<5x4x8xf32>, tensor<5x4xf32>{{$}}
 func.func @sinks_and_lse(%kv: !kv, %ro: tensor<?xi32>, %layer: index, %q: tensor<?x4x8xf32>,
     %sinks: tensor<4xf32>, %x: tensor<5x4x8xf32>, %y: tensor<5x4xf32>)
     -> (tensor<?x4x8xf32>, tensor<?x4x8xf32>, tensor<?x4xf32>) {
@@ -127,7 +127,7 @@ func.func @sinks_and_lse(%kv: !kv, %ro: tensor<?xi32>, %layer: index, %q: tensor
 
 // CHECK-LABEL: func.func @sinks_and_lse_buffers
 // CHECK: kv.attention {{.*}} sinks %{{.*}} outs(%[[O:.*]], %[[L:.*]]) mask {{.*}}, memref<?xi32> sinks memref<4xf32> outs memref<?x4x8xf32>, memref<?x4xf32>
-// CHECK: kv.merge(%[[O]], %[[L]]), (%{{.*}}, %[[L]]) outs(%{{.*}}, %{{.*}}) : memref<?x4x8xf32>, memref<?x4xf32> outs memref<?x4x8xf32>, memref<?x4xf32>
+// CHECK: kv.merge (%[[O]], %[[L]]), (%{{.*}}, %[[L]]) outs(%{{.*}}, %{{.*}}) : memref<?x4x8xf32>, memref<?x4xf32> outs memref<?x4x8xf32>, memref<?x4xf32>
 func.func @sinks_and_lse_buffers(%kv: !kv, %ro: memref<?xi32>, %layer: index, %q: memref<?x4x8xf32>,
     %sinks: memref<4xf32>, %o: memref<?x4x8xf32>, %lse: memref<?x4xf32>, %r: memref<?x4x8xf32>,
     %s: memref<?x4xf32>) {

@@ -23,7 +23,9 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
     value is a handle and the operations carry the components. Must run before
     bufferization: a tensor hidden behind a handle would be analysed wrongly.
   }];
-  let dependentDialects = ["::kv::KVDialect", "::mlir::memref::MemRefDialect",
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
