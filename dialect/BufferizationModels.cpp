@@ -57,10 +57,15 @@ struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
     return op->getNumResults() != 0;
   }
 
-  /// The dynamic sizes of the result buffer.
-  LogicalResult resultSizes(Op op, OpBuilder &builder, ArrayRef<Value> buffers,
-                            SmallVectorImpl<Value> &sizes) const {
-    return success();
+  /// The dynamic sizes of a result's buffer; by default those of the first
+  /// operand's leading dimensions.
+  void resultSizes(Op op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult result, SmallVectorImpl<Value> &sizes) const {
+    auto type = cast<ShapedType>(result.getType());
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      if (type.isDynamicDim(i))
+        sizes.push_back(
+            memref::DimOp::create(builder, op.getLoc(), buffers.front(), i));
   }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
@@ -74,26 +79,22 @@ struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
     for (auto [operand, buffer] : llvm::zip(op->getOperands(), *buffers))
       mapping.map(operand, buffer);
 
-    Value out;
-    if (op->getNumResults() != 0) {
-      auto tensor = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<Value> outs;
+    for (OpResult result : op->getResults()) {
+      auto tensor = cast<RankedTensorType>(result.getType());
       auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
       SmallVector<Value> sizes;
-      if (failed(static_cast<const Model *>(this)->resultSizes(
-              cast<Op>(op), rewriter, *buffers, sizes)))
-        return failure();
+      static_cast<const Model *>(this)->resultSizes(cast<Op>(op), rewriter,
+                                                    *buffers, result, sizes);
       FailureOr<Value> alloc =
           options.createAlloc(rewriter, op->getLoc(), type, sizes);
       if (failed(alloc))
         return failure();
-      out = *alloc;
+      outs.push_back(*alloc);
     }
     static_cast<const Model *>(this)->createOnBuffers(cast<Op>(op), rewriter,
-                                                      mapping, out);
-    if (out)
-      replaceOpWithBufferizedValues(rewriter, op, out);
-    else
-      rewriter.eraseOp(op);
+                                                      mapping, outs);
+    replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();
   }
 };
@@ -106,18 +107,14 @@ SmallVector<Value> mapped(const IRMapping &mapping, ValueRange values) {
   return result;
 }
 
-/// Dynamic sizes of a result that is shaped like an operand.
-LogicalResult sizesLike(OpBuilder &builder, Location loc, Value buffer,
-                        ShapedType result, SmallVectorImpl<Value> &sizes) {
-  for (int64_t i = 0; i < result.getRank(); ++i)
-    if (result.isDynamicDim(i))
-      sizes.push_back(memref::DimOp::create(builder, loc, buffer, i));
-  return success();
+/// The i-th buffer of the results, null when there is none.
+Value outAt(ArrayRef<Value> outs, size_t i) {
+  return i < outs.size() ? outs[i] : Value();
 }
 
 struct StoreModel : ReadOnlyModel<StoreModel, StoreOp> {
   void createOnBuffers(StoreOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, Value) const {
+                       const IRMapping &mapping, ArrayRef<Value>) const {
     StoreOp::create(rewriter, op.getLoc(), mapping.lookup(op.getK()),
                     mapping.lookup(op.getV()), mapped(mapping, op.getCache()),
                     op.getLayer(), mapping.lookup(op.getRowOffsets()),
@@ -126,29 +123,24 @@ struct StoreModel : ReadOnlyModel<StoreModel, StoreOp> {
 };
 
 struct AttentionModel : ReadOnlyModel<AttentionModel, AttentionOp> {
-  LogicalResult resultSizes(AttentionOp op, OpBuilder &builder,
-                            ArrayRef<Value> buffers,
-                            SmallVectorImpl<Value> &sizes) const {
-    return sizesLike(builder, op.getLoc(), buffers.front(),
-                     op.getResult().getType(), sizes);
-  }
   void createOnBuffers(AttentionOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, Value out) const {
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
     AttentionOp::create(
-        rewriter, op.getLoc(), /*result=*/Type(), mapping.lookup(op.getQ()),
-        mapped(mapping, op.getCache()), op.getLayer(),
-        mapping.lookup(op.getRowOffsets()), out, op.getMaskAttr(),
-        op.getScaleAttr(), op.getSoftcapAttr(), op.getCollectionAttr());
+        rewriter, op.getLoc(), /*result=*/Type(), /*lse=*/Type(),
+        mapping.lookup(op.getQ()), mapped(mapping, op.getCache()),
+        op.getLayer(), mapping.lookup(op.getRowOffsets()),
+        op.getSinks() ? mapping.lookup(op.getSinks()) : Value(), outs[0],
+        outAt(outs, 1), op.getMaskAttr(), op.getScaleAttr(),
+        op.getSoftcapAttr(), op.getCollectionAttr());
   }
 };
 
 struct PositionsModel : ReadOnlyModel<PositionsModel, PositionsOp> {
   /// The number of tokens is the last row offset.
-  LogicalResult resultSizes(PositionsOp op, OpBuilder &builder,
-                            ArrayRef<Value> buffers,
-                            SmallVectorImpl<Value> &sizes) const {
+  void resultSizes(PositionsOp op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult, SmallVectorImpl<Value> &sizes) const {
     if (!op.getResult().getType().isDynamicDim(0))
-      return success();
+      return;
     Location loc = op.getLoc();
     Value offsets = buffers[op.getCache().size()];
     Value size = memref::DimOp::create(builder, loc, offsets, 0);
@@ -157,43 +149,93 @@ struct PositionsModel : ReadOnlyModel<PositionsModel, PositionsOp> {
     Value tokens = memref::LoadOp::create(builder, loc, offsets, last);
     sizes.push_back(arith::IndexCastUIOp::create(
         builder, loc, builder.getIndexType(), tokens));
-    return success();
   }
   void createOnBuffers(PositionsOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, Value out) const {
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
     PositionsOp::create(rewriter, op.getLoc(), /*result=*/Type(),
                         mapped(mapping, op.getCache()),
-                        mapping.lookup(op.getRowOffsets()), out,
+                        mapping.lookup(op.getRowOffsets()), outs[0],
                         op.getCollectionAttr());
   }
 };
 
 struct RopeModel : ReadOnlyModel<RopeModel, RopeOp> {
-  LogicalResult resultSizes(RopeOp op, OpBuilder &builder,
-                            ArrayRef<Value> buffers,
-                            SmallVectorImpl<Value> &sizes) const {
-    return sizesLike(builder, op.getLoc(), buffers.front(),
-                     op.getResult().getType(), sizes);
-  }
   void createOnBuffers(RopeOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, Value out) const {
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
     RopeOp::create(rewriter, op.getLoc(), /*result=*/Type(),
                    mapping.lookup(op.getX()), mapping.lookup(op.getPositions()),
-                   mapping.lookup(op.getFreqs()), out, op.getInterleavedAttr());
+                   mapping.lookup(op.getFreqs()), outs[0],
+                   op.getInterleavedAttr());
+  }
+};
+
+struct RowOffsetsModel : ReadOnlyModel<RowOffsetsModel, RowOffsetsOp> {
+  void resultSizes(RowOffsetsOp op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult, SmallVectorImpl<Value> &sizes) const {
+    Value offsets = buffers[op.getCache().size()];
+    if (op.getResult().getType().isDynamicDim(0))
+      sizes.push_back(memref::DimOp::create(builder, op.getLoc(), offsets, 0));
+  }
+  void createOnBuffers(RowOffsetsOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
+    RowOffsetsOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                         mapped(mapping, op.getCache()),
+                         mapping.lookup(op.getRowOffsets()), outs[0],
+                         op.getCollectionAttr());
+  }
+};
+
+struct LoadModel : ReadOnlyModel<LoadModel, LoadOp> {
+  /// As many rows as there are cache lengths, of max_lengths[0, 1] keys.
+  void resultSizes(LoadOp op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult result, SmallVectorImpl<Value> &sizes) const {
+    Location loc = op.getLoc();
+    auto type = cast<ShapedType>(result.getType());
+    if (type.isDynamicDim(0))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffers[1], 0));
+    if (type.getRank() == 1 || !type.isDynamicDim(1))
+      return;
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    Value most =
+        memref::LoadOp::create(builder, loc, buffers[3], ValueRange{zero, one});
+    sizes.push_back(arith::IndexCastUIOp::create(builder, loc,
+                                                 builder.getIndexType(), most));
+  }
+  void createOnBuffers(LoadOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
+    LoadOp::create(rewriter, op.getLoc(), /*result=*/Type(), /*lengths=*/Type(),
+                   mapped(mapping, op.getCache()), op.getPlace(),
+                   mapping.lookup(op.getRowOffsets()), outs[0], outs[1],
+                   op.getCollectionAttr());
+  }
+};
+
+struct CopyPagesModel : ReadOnlyModel<CopyPagesModel, CopyPagesOp> {
+  void createOnBuffers(CopyPagesOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value>) const {
+    CopyPagesOp::create(rewriter, op.getLoc(), op.getBlocks(),
+                        mapping.lookup(op.getSource()),
+                        mapping.lookup(op.getDestination()), op.getLayer());
+  }
+};
+
+struct MergeModel : ReadOnlyModel<MergeModel, MergeOp> {
+  void createOnBuffers(MergeOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
+    MergeOp::create(rewriter, op.getLoc(), /*result=*/Type(), /*lse=*/Type(),
+                    mapping.lookup(op.getA()), mapping.lookup(op.getALse()),
+                    mapping.lookup(op.getB()), mapping.lookup(op.getBLse()),
+                    outs[0], outs[1]);
   }
 };
 
 struct MatmulModel : ReadOnlyModel<MatmulModel, MatmulOp> {
-  LogicalResult resultSizes(MatmulOp op, OpBuilder &builder,
-                            ArrayRef<Value> buffers,
-                            SmallVectorImpl<Value> &sizes) const {
-    return sizesLike(builder, op.getLoc(), buffers.front(),
-                     op.getResult().getType(), sizes);
-  }
   void createOnBuffers(MatmulOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, Value out) const {
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
     MatmulOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                     mapping.lookup(op.getX()), mapping.lookup(op.getW()), out);
+                     mapping.lookup(op.getX()), mapping.lookup(op.getW()),
+                     outs[0]);
   }
 };
 
@@ -205,6 +247,10 @@ void kv::registerBufferizationModels(DialectRegistry &registry) {
     AttentionOp::attachInterface<AttentionModel>(*context);
     PositionsOp::attachInterface<PositionsModel>(*context);
     RopeOp::attachInterface<RopeModel>(*context);
+    RowOffsetsOp::attachInterface<RowOffsetsModel>(*context);
+    LoadOp::attachInterface<LoadModel>(*context);
+    CopyPagesOp::attachInterface<CopyPagesModel>(*context);
+    MergeOp::attachInterface<MergeModel>(*context);
     MatmulOp::attachInterface<MatmulModel>(*context);
     context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();
   });

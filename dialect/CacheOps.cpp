@@ -1,4 +1,4 @@
-//===- CacheOps.cpp - Views of a cache and operations on it ---------------===//
+//===- CacheOps.cpp - Operations on a cache -------------------------------===//
 
 #include "kv/Dialect/KV.h"
 
@@ -52,29 +52,6 @@ static void printCacheType(OpAsmPrinter &p, Operation *op, TypeRange types,
 // Verification shared by all of them
 //===----------------------------------------------------------------------===//
 
-/// Compares components with what the collection's type asks for. A component
-/// other than the blocks may be a tensor or, once bufferized, a memref.
-static LogicalResult verifyComponents(Operation *op, TypeRange given,
-                                      CollectionType type) {
-  SmallVector<Type> wanted = type.getComponentTypes();
-  if (given.size() != wanted.size())
-    return op->emitOpError()
-           << "takes " << wanted.size() << " components of its collection, not "
-           << given.size();
-  for (auto [name, have, want] :
-       llvm::zip(CollectionType::getComponentNames(), given, wanted)) {
-    auto haveShaped = cast<ShapedType>(have),
-         wantShaped = cast<ShapedType>(want);
-    bool kindOk = name != "blocks" || isa<MemRefType>(have);
-    if (!kindOk || haveShaped.getElementType() != wantShaped.getElementType() ||
-        failed(verifyCompatibleShape(haveShaped.getShape(),
-                                     wantShaped.getShape())))
-      return op->emitOpError() << "component '" << name << "' of " << type
-                               << " must be like " << want << ", not " << have;
-  }
-  return success();
-}
-
 static LogicalResult verifyCache(CacheOpInterface op,
                                  std::optional<Type> collection) {
   OperandRange cache = op.getCacheOperands();
@@ -94,18 +71,6 @@ static LogicalResult verifyCache(CacheOpInterface op,
   return verifyComponents(op, cache.getTypes(), op.getCollectionType());
 }
 
-static LogicalResult verifyLayer(CacheOpInterface op, Value layer) {
-  APInt value;
-  if (!matchPattern(layer, m_ConstantInt(&value)))
-    return success();
-  int64_t layers = op.getCollectionType().getLayers();
-  if (value.getSExtValue() < 0 || value.getSExtValue() >= layers)
-    return op->emitOpError()
-           << "layer " << value.getSExtValue()
-           << " is outside the collection's " << layers << " layers";
-  return success();
-}
-
 static LogicalResult verifyRowShape(Operation *op, StringRef name, Type type,
                                     int64_t heads, int64_t dim) {
   ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
@@ -119,36 +84,9 @@ static CollectionType collectionOf(OperandRange cache,
                                    std::optional<Type> given) {
   if (auto type = dyn_cast<CollectionType>(cache.front().getType()))
     return type;
+  if (auto type = dyn_cast<CacheType>(cache.front().getType()))
+    return type.getCollectionType();
   return dyn_cast_or_null<CollectionType>(given.value_or(Type()));
-}
-
-//===----------------------------------------------------------------------===//
-// kv.fetch, kv.unpack
-//===----------------------------------------------------------------------===//
-
-LogicalResult FetchOp::verify() {
-  return verifyComponents(*this, getOperandTypes(), getCollection().getType());
-}
-
-OpFoldResult FetchOp::fold(FoldAdaptor) {
-  auto unpack = getBlocks().getDefiningOp<UnpackOp>();
-  if (unpack && unpack.getCollection().getType() == getType() &&
-      llvm::equal(unpack.getResults(), getOperands()))
-    return unpack.getCollection();
-  return {};
-}
-
-LogicalResult UnpackOp::verify() {
-  return verifyComponents(*this, getResultTypes(), getCollection().getType());
-}
-
-LogicalResult UnpackOp::fold(FoldAdaptor,
-                             SmallVectorImpl<OpFoldResult> &results) {
-  auto fetch = getCollection().getDefiningOp<FetchOp>();
-  if (!fetch || !llvm::equal(fetch.getOperandTypes(), getResultTypes()))
-    return failure();
-  llvm::append_range(results, fetch.getOperands());
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,36 +94,101 @@ LogicalResult UnpackOp::fold(FoldAdaptor,
 //===----------------------------------------------------------------------===//
 
 #define KV_CACHE_INTERFACE(Op, Writes, Reads)                                  \
+  KV_CACHE_TYPE(Op, Writes, Reads)                                             \
+  void Op::setComponents(ValueRange components, CollectionType type) {         \
+    getCacheMutable().assign(components);                                      \
+    setCollection(type);                                                       \
+  }
+#define KV_CACHE_TYPE(Op, Writes, Reads)                                       \
   CollectionType Op::getCollectionType() {                                     \
     return collectionOf(getCache(), getCollection());                          \
   }                                                                            \
   OperandRange Op::getCacheOperands() { return getCache(); }                   \
-  void Op::setComponents(ValueRange components, CollectionType type) {         \
-    getCacheMutable().assign(components);                                      \
-    setCollection(type);                                                       \
-  }                                                                            \
   bool Op::writesCache() { return Writes; }                                    \
   bool Op::readsCache() { return Reads; }
 
 KV_CACHE_INTERFACE(PositionsOp, false, false)
 KV_CACHE_INTERFACE(StoreOp, true, false)
 KV_CACHE_INTERFACE(AttentionOp, false, true)
+KV_CACHE_INTERFACE(RowOffsetsOp, false, false)
+KV_CACHE_TYPE(LoadOp, false, true)
 
 #undef KV_CACHE_INTERFACE
+#undef KV_CACHE_TYPE
+
+/// A cache is a collection's components, a layer and a part.
+void LoadOp::setComponents(ValueRange components, CollectionType type) {
+  size_t count = CollectionType::getComponentNames().size();
+  getCacheMutable().assign(components.take_front(count));
+  getPlaceMutable().assign(components.drop_front(count));
+  setCollection(type);
+}
 
 //===----------------------------------------------------------------------===//
-// kv.positions, kv.store, kv.attention
+// The operations
 //===----------------------------------------------------------------------===//
 
 LogicalResult PositionsOp::verify() {
   if (failed(verifyCache(*this, getCollection())))
     return failure();
-  return verifyForm(*this, getOut(), getResult());
+  return verifyForm(*this, {getOut()}, {getResult()});
+}
+
+LogicalResult RowOffsetsOp::verify() {
+  if (failed(verifyCache(*this, getCollection())) ||
+      failed(verifyForm(*this, {getOut()}, {getResult()})))
+    return failure();
+  return verifySameRows(*this, "row_offsets", getRowOffsets().getType(),
+                        "result", formType(getOut(), getResult()));
+}
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyCache(*this, getCollection())) ||
+      failed(verifyForm(*this, {getOut(), getOutLengths()},
+                        {getResult(), getLengths()}, /*required=*/2)))
+    return failure();
+  auto cache = cast<CacheOpInterface>(getOperation());
+  if (getPlace().size() != (cache.isResolved() ? 2 : 0))
+    return emitOpError("takes [layer, part] with components, and only then");
+  CollectionType type = getCollectionType();
+  if (cache.isResolved()) {
+    if (failed(verifyLayer(*this, getPlace()[0], type)))
+      return failure();
+    APInt part;
+    if (matchPattern(getPlace()[1], m_ConstantInt(&part)) && part.ugt(1))
+      return emitOpError() << "part must be 0 (keys) or 1 (values), not "
+                           << part.getSExtValue();
+  }
+  auto out = cast<ShapedType>(formType(getOut(), getResult()));
+  Type element = out.getElementType();
+  if (out.getDimSize(2) != type.getHeads() ||
+      out.getDimSize(3) != type.getDim() ||
+      (!element.isF32() && element != type.getElementType()))
+    return emitOpError() << "result must be [B, S, " << type.getHeads() << ", "
+                         << type.getDim() << "] of " << type.getElementType()
+                         << " or f32, not " << out;
+  return verifySameRows(*this, "result", out, "lengths",
+                        formType(getOutLengths(), getLengths()));
+}
+
+LogicalResult CopyPagesOp::verify() {
+  if (failed(verifyOneForm(*this)) ||
+      failed(verifySameRows(*this, "source", getSource().getType(),
+                            "destination", getDestination().getType())))
+    return failure();
+  APInt layer;
+  int64_t layers = getBlocks().getType().getDimSize(2);
+  if (getLayer() && !ShapedType::isDynamic(layers) &&
+      matchPattern(getLayer(), m_ConstantInt(&layer)) && layer.uge(layers))
+    return emitOpError() << "layer " << layer.getSExtValue()
+                         << " is outside the blocks' " << layers << " layers";
+  return success();
 }
 
 LogicalResult StoreOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
-      failed(verifyLayer(*this, getLayer())) || failed(verifyOneForm(*this)))
+      failed(verifyLayer(*this, getLayer(), getCollectionType())) ||
+      failed(verifyOneForm(*this)))
     return failure();
   CollectionType type = getCollectionType();
   if (failed(verifyRowShape(*this, "k", getK().getType(), type.getHeads(),
@@ -198,8 +201,9 @@ LogicalResult StoreOp::verify() {
 
 LogicalResult AttentionOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
-      failed(verifyLayer(*this, getLayer())) ||
-      failed(verifyForm(*this, getOut(), getResult())))
+      failed(verifyLayer(*this, getLayer(), getCollectionType())) ||
+      failed(
+          verifyForm(*this, {getOut(), getOutLse()}, {getResult(), getLse()})))
     return failure();
   CollectionType type = getCollectionType();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();
@@ -217,6 +221,17 @@ LogicalResult AttentionOp::verify() {
       getElementTypeOrSelf(out) != getElementTypeOrSelf(getQ()))
     return emitOpError() << "result must be like q, " << getQ().getType()
                          << ", not " << out;
+  if (getSinks() &&
+      cast<ShapedType>(getSinks().getType()).getDimSize(0) != q[1])
+    return emitOpError() << "sinks must be one number a query head, [" << q[1]
+                         << "], not " << getSinks().getType();
+  if (getLse() || getOutLse()) {
+    Type lse = formType(getOutLse(), getLse());
+    if (failed(verifyCompatibleShape(cast<ShapedType>(lse).getShape(),
+                                     q.drop_back())))
+      return emitOpError() << "lse must be [T, Hq] of q, " << getQ().getType()
+                           << ", not " << lse;
+  }
   if (!(getScale().convertToDouble() > 0))
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))

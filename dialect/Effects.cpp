@@ -14,13 +14,13 @@ using namespace kv;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// Every buffer operand but `skip` is read, except `out`, which is written.
-static void addBufferEffects(Operation *op, Value out, Effects &effects,
+/// Every buffer operand but `skip` is read, except `outs`, which are written.
+static void addBufferEffects(Operation *op, ValueRange outs, Effects &effects,
                              OpOperand *skip = nullptr) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (&operand == skip || !isa<BaseMemRefType>(operand.get().getType()))
       continue;
-    if (out && operand.get() == out)
+    if (llvm::is_contained(outs, operand.get()))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
@@ -28,28 +28,44 @@ static void addBufferEffects(Operation *op, Value out, Effects &effects,
 }
 
 /// The cache is the handle, or the blocks; the small components are inputs.
-static void addCacheEffects(CacheOpInterface op, Value out, Effects &effects) {
+static void addCacheEffects(CacheOpInterface op, ValueRange outs,
+                            Effects &effects) {
   OpOperand &cache =
       op->getOpOperand(op.getCacheOperands().getBeginOperandIndex());
   if (op.writesCache())
     effects.emplace_back(MemoryEffects::Write::get(), &cache);
   if (op.readsCache())
     effects.emplace_back(MemoryEffects::Read::get(), &cache);
-  addBufferEffects(op, out, effects, &cache);
+  addBufferEffects(op, outs, effects, &cache);
 }
 
 void PositionsOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, getOut(), effects);
+  addCacheEffects(*this, {getOut()}, effects);
+}
+void RowOffsetsOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {getOut()}, effects);
+}
+void LoadOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {getOut(), getOutLengths()}, effects);
+}
+void CopyPagesOp::getEffects(Effects &effects) {
+  OpOperand &blocks = getBlocksMutable();
+  effects.emplace_back(MemoryEffects::Read::get(), &blocks);
+  effects.emplace_back(MemoryEffects::Write::get(), &blocks);
+  addBufferEffects(*this, {}, effects, &blocks);
 }
 void StoreOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, nullptr, effects);
+  addCacheEffects(*this, {}, effects);
 }
 void AttentionOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, getOut(), effects);
+  addCacheEffects(*this, {getOut(), getOutLse()}, effects);
 }
 void RopeOp::getEffects(Effects &effects) {
-  addBufferEffects(*this, getOut(), effects);
+  addBufferEffects(*this, {getOut()}, effects);
+}
+void MergeOp::getEffects(Effects &effects) {
+  addBufferEffects(*this, {getOut(), getOutLse()}, effects);
 }
 void MatmulOp::getEffects(Effects &effects) {
-  addBufferEffects(*this, getOut(), effects);
+  addBufferEffects(*this, {getOut()}, effects);
 }

@@ -7,21 +7,47 @@
 using namespace mlir;
 using namespace kv;
 
-LogicalResult
-CollectionType::verify(function_ref<InFlightDiagnostic()> emitError,
-                       Strategy strategy, Type elementType, int64_t layers,
-                       int64_t heads, int64_t dim, int64_t page) {
+/// What a collection and a cache have in common; `what` is one of the two.
+static LogicalResult
+verifyGeometry(function_ref<InFlightDiagnostic()> emitError, StringRef what,
+               Type elementType, int64_t layers, int64_t heads, int64_t dim,
+               int64_t page) {
   std::pair<StringRef, int64_t> numbers[] = {
       {"layers", layers}, {"heads", heads}, {"dim", dim}, {"page", page}};
   for (auto [name, value] : numbers)
     if (value <= 0)
-      return emitError() << "collection's '" << name
-                         << "' must be positive, not " << value;
+      return emitError() << what << "'s '" << name << "' must be positive, not "
+                         << value;
   if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16())
-    return emitError() << "collection's element type must be f32, f16 or bf16, "
-                          "not "
+    return emitError() << what
+                       << "'s element type must be f32, f16 or bf16, not "
                        << elementType;
   return success();
+}
+
+LogicalResult
+CollectionType::verify(function_ref<InFlightDiagnostic()> emitError, Strategy,
+                       Type elementType, int64_t layers, int64_t heads,
+                       int64_t dim, int64_t page) {
+  return verifyGeometry(emitError, "collection", elementType, layers, heads,
+                        dim, page);
+}
+
+LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                Strategy, Type elementType, int64_t layers,
+                                int64_t heads, int64_t dim, int64_t page) {
+  return verifyGeometry(emitError, "cache", elementType, layers, heads, dim,
+                        page);
+}
+
+CacheType CacheType::get(CollectionType of) {
+  return get(of.getContext(), of.getStrategy(), of.getElementType(),
+             of.getLayers(), of.getHeads(), of.getDim(), of.getPage());
+}
+
+CollectionType CacheType::getCollectionType() {
+  return CollectionType::get(getContext(), getStrategy(), getElementType(),
+                             getLayers(), getHeads(), getDim(), getPage());
 }
 
 LogicalResult MaskAttr::verify(function_ref<InFlightDiagnostic()> emitError,

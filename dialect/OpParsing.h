@@ -8,11 +8,12 @@
 
 namespace kv {
 
-/// An operation stands on tensors and has a result, or on buffers and has
-/// `out`. Its first shaped operand that is no cache tells which, and the others
-/// agree; the blocks of a cache are a buffer in either form.
-llvm::LogicalResult verifyForm(mlir::Operation *op, mlir::Value out,
-                               mlir::Value result);
+/// An operation stands on tensors and has results, or on buffers and has
+/// `outs`. Its first shaped operand that is no cache tells which, and the
+/// others agree; the blocks of a cache are a buffer in either form. The first
+/// `required` of either form must be there, the others may be null.
+llvm::LogicalResult verifyForm(mlir::Operation *op, mlir::ValueRange outs,
+                               mlir::ValueRange results, size_t required = 1);
 
 /// The same of an operation that makes nothing.
 llvm::LogicalResult verifyOneForm(mlir::Operation *op);
@@ -25,6 +26,14 @@ llvm::LogicalResult verifySameRows(mlir::Operation *op, llvm::StringRef nameA,
                                    mlir::Type a, llvm::StringRef nameB,
                                    mlir::Type b);
 
+/// Components, in kv.fetch's order, are those that the type asks for.
+llvm::LogicalResult verifyComponents(mlir::Operation *op, mlir::TypeRange given,
+                                     CollectionType type);
+
+/// A constant layer is one of the collection's.
+llvm::LogicalResult verifyLayer(mlir::Operation *op, mlir::Value layer,
+                                CollectionType type);
+
 /// `x, positions, freqs` or `x, positions, freqs outs out`: the result has the
 /// type of x.
 mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,
@@ -33,6 +42,19 @@ mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,
 void printValueTypes(mlir::OpAsmPrinter &p, mlir::Operation *op, mlir::Type x,
                      mlir::Type positions, mlir::Type freqs, mlir::Type out,
                      mlir::Type result);
+
+/// `a, a_lse` when both sides have the same types, else `a, a_lse and b,
+/// b_lse`; then `outs out, out_lse`, or the results have the types of the first
+/// side.
+mlir::ParseResult parseMergeTypes(mlir::OpAsmParser &parser, mlir::Type &a,
+                                  mlir::Type &aLse, mlir::Type &b,
+                                  mlir::Type &bLse, mlir::Type &out,
+                                  mlir::Type &outLse, mlir::Type &result,
+                                  mlir::Type &lse);
+void printMergeTypes(mlir::OpAsmPrinter &p, mlir::Operation *op, mlir::Type a,
+                     mlir::Type aLse, mlir::Type b, mlir::Type bLse,
+                     mlir::Type out, mlir::Type outLse, mlir::Type result,
+                     mlir::Type lse);
 
 } // namespace kv
 

@@ -5,15 +5,17 @@
 using namespace mlir;
 using namespace kv;
 
-std::optional<bool> kv::isOnTensors(Operation *op, Value out) {
+std::optional<bool> kv::isOnTensors(Operation *op, ValueRange outs) {
   Value blocks;
   if (auto cacheOp = dyn_cast<CacheOpInterface>(op);
       cacheOp && cacheOp.isResolved())
     blocks = cacheOp.getBlocks();
+  else if (auto copy = dyn_cast<CopyPagesOp>(op))
+    blocks = copy.getBlocks();
   std::optional<bool> onTensors;
   for (Value operand : op->getOperands()) {
     if (!isa<ShapedType>(operand.getType()) || operand == blocks ||
-        operand == out)
+        llvm::is_contained(outs, operand))
       continue;
     bool isTensor = isa<TensorType>(operand.getType());
     if (onTensors && *onTensors != isTensor)
@@ -29,15 +31,20 @@ LogicalResult kv::verifyOneForm(Operation *op) {
   return success();
 }
 
-LogicalResult kv::verifyForm(Operation *op, Value out, Value result) {
-  std::optional<bool> onTensors = isOnTensors(op, out);
+LogicalResult kv::verifyForm(Operation *op, ValueRange outs, ValueRange results,
+                             size_t required) {
+  std::optional<bool> onTensors = isOnTensors(op, outs);
   if (!onTensors)
     return op->emitOpError("mixes tensors and buffers");
-  if (*onTensors && (out || !result))
+  ValueRange wanted = *onTensors ? results : outs;
+  ValueRange unwanted = *onTensors ? outs : results;
+  auto given = [](Value value) { return !!value; };
+  if (llvm::all_of(wanted.take_front(required), given) &&
+      llvm::none_of(unwanted, given))
+    return success();
+  if (*onTensors)
     return op->emitOpError("on tensors returns its result and takes no 'outs'");
-  if (!*onTensors && (!out || result))
-    return op->emitOpError("on buffers writes its 'outs' and returns nothing");
-  return success();
+  return op->emitOpError("on buffers writes its 'outs' and returns nothing");
 }
 
 LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
@@ -74,8 +81,65 @@ void kv::printValueTypes(OpAsmPrinter &p, Operation *op, Type x, Type positions,
     p << " outs " << out;
 }
 
+ParseResult kv::parseMergeTypes(OpAsmParser &parser, Type &a, Type &aLse,
+                                Type &b, Type &bLse, Type &out, Type &outLse,
+                                Type &result, Type &lse) {
+  auto parsePair = [&](Type &rows, Type &logarithms) -> ParseResult {
+    return failure(parser.parseType(rows) || parser.parseComma() ||
+                   parser.parseType(logarithms));
+  };
+  if (parsePair(a, aLse))
+    return failure();
+  b = a;
+  bLse = aLse;
+  if (succeeded(parser.parseOptionalKeyword("and")) && parsePair(b, bLse))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("outs")))
+    return parsePair(out, outLse);
+  result = a;
+  lse = aLse;
+  return success();
+}
+
+void kv::printMergeTypes(OpAsmPrinter &p, Operation *op, Type a, Type aLse,
+                         Type b, Type bLse, Type out, Type outLse, Type result,
+                         Type lse) {
+  p << a << ", " << aLse;
+  if (a != b || aLse != bLse)
+    p << " and " << b << ", " << bLse;
+  if (out)
+    p << " outs " << out << ", " << outLse;
+}
+
+LogicalResult MergeOp::verify() {
+  if (failed(verifyForm(*this, {getOut(), getOutLse()}, {getResult(), getLse()},
+                        /*required=*/2)))
+    return failure();
+  auto shapeOf = [](Value value) {
+    return cast<ShapedType>(value.getType()).getShape();
+  };
+  for (auto [name, rows, lse] :
+       {std::tuple<StringRef, Value, Value>("a", getA(), getALse()),
+        {"b", getB(), getBLse()}})
+    if (failed(verifyCompatibleShape(shapeOf(rows).drop_back(), shapeOf(lse))))
+      return emitOpError() << "'" << name << "_lse' must be [T, Hq] of '"
+                           << name << "', " << rows.getType() << ", not "
+                           << lse.getType();
+  if (failed(verifyCompatibleShape(shapeOf(getA()), shapeOf(getB()))))
+    return emitOpError() << "sides must be alike, not " << getA().getType()
+                         << " and " << getB().getType();
+  Type out = formType(getOut(), getResult());
+  Type outLse = formType(getOutLse(), getLse());
+  if (failed(verifyCompatibleShape(out, getA().getType())) ||
+      failed(verifyCompatibleShape(outLse, getALse().getType())))
+    return emitOpError() << "result must be like 'a' and 'a_lse', "
+                         << getA().getType() << " and " << getALse().getType()
+                         << ", not " << out << " and " << outLse;
+  return success();
+}
+
 LogicalResult RopeOp::verify() {
-  if (failed(verifyForm(*this, getOut(), getResult())) ||
+  if (failed(verifyForm(*this, {getOut()}, {getResult()})) ||
       failed(verifySameRows(*this, "x", getX().getType(), "positions",
                             getPositions().getType())))
     return failure();
@@ -97,7 +161,7 @@ LogicalResult RopeOp::verify() {
 }
 
 LogicalResult MatmulOp::verify() {
-  if (failed(verifyForm(*this, getOut(), getResult())))
+  if (failed(verifyForm(*this, {getOut()}, {getResult()})))
     return failure();
   auto x = cast<ShapedType>(getX().getType());
   auto w = cast<ShapedType>(getW().getType());

@@ -34,7 +34,14 @@ namespace {
 struct ConvertKVToRuntime
     : kv::impl::ConvertKVToRuntimeBase<ConvertKVToRuntime> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](CacheOpInterface op) {
+    WalkResult result = getOperation().walk([&](Operation *work) {
+      auto op = dyn_cast<CacheOpInterface>(work);
+      if (!op && !isa<CopyPagesOp>(work))
+        return WalkResult::advance();
+      if (!op) {
+        work->emitOpError("has no runtime function: run kv-decompose before");
+        return WalkResult::interrupt();
+      }
       if (!op.isResolved()) {
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
@@ -81,12 +88,25 @@ struct ConvertKVToRuntime
         b, loc, b.getI32Type(), static_cast<int64_t>(op.getMask().getKind()));
     Value window = arith::ConstantIntOp::create(b, loc, b.getI64Type(),
                                                 op.getMask().getWindow());
-    // Argument 7, lse, is not asked for.
-    call(b, loc, "attention", context,
-         {cache.getBlocks(), cache.getCacheLengths(), cache.getLookupTable(),
-          op.getRowOffsets(), layerAsI64(b, loc, op.getLayer()), op.getQ(),
-          op.getOut(), scale, softcap, mask, window},
-         /*absent=*/{7});
+    SmallVector<Value> arguments = {cache.getBlocks(),
+                                    cache.getCacheLengths(),
+                                    cache.getLookupTable(),
+                                    op.getRowOffsets(),
+                                    layerAsI64(b, loc, op.getLayer()),
+                                    op.getQ(),
+                                    op.getOut(),
+                                    op.getOutLse(),
+                                    scale,
+                                    softcap,
+                                    mask,
+                                    window,
+                                    op.getSinks()};
+    SmallVector<int64_t> absent;
+    for (auto [i, argument] : llvm::enumerate(arguments))
+      if (!argument)
+        absent.push_back(i);
+    llvm::erase(arguments, Value());
+    call(b, loc, "attention", context, arguments, absent);
   }
 };
 } // namespace

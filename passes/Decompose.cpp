@@ -168,8 +168,9 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
   using KVDecomposeBase::KVDecomposeBase;
 
   void runOnOperation() override {
-    static const StringRef known[] = {"positions", "store", "attention", "rope",
-                                      "matmul"};
+    static const StringRef known[] = {"positions",  "row_offsets", "store",
+                                      "attention",  "load",        "rope",
+                                      "copy_pages", "matmul",      "merge"};
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name)) {
         emitError(getOperation().getLoc())
@@ -179,7 +180,8 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       }
     SmallVector<Operation *> work;
     getOperation().walk([&](Operation *op) {
-      if (isa<PositionsOp, StoreOp, AttentionOp, RopeOp, MatmulOp>(op) &&
+      if (isa<PositionsOp, RowOffsetsOp, StoreOp, AttentionOp, LoadOp,
+              CopyPagesOp, RopeOp, MatmulOp, MergeOp>(op) &&
           wanted(op))
         work.push_back(op);
     });
@@ -194,7 +196,8 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
         return signalPassFailure();
       }
       llvm::TypeSwitch<Operation *>(op)
-          .Case<PositionsOp, StoreOp, AttentionOp, RopeOp, MatmulOp>(
+          .Case<PositionsOp, RowOffsetsOp, StoreOp, AttentionOp, LoadOp,
+                CopyPagesOp, RopeOp, MatmulOp, MergeOp>(
               [](auto op) { decompose(op); });
     }
   }

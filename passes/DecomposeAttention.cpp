@@ -19,17 +19,6 @@
 using namespace mlir;
 using namespace kv;
 
-/// A loop from `low` to `high` without values.
-static void forEach(Emitter &b, Value low, Value high,
-                    function_ref<void(Emitter &, Value)> body) {
-  scf::ForOp::create(b, low, high, b.index(1), ValueRange(),
-                     [&](OpBuilder &nested, Location loc, Value i, ValueRange) {
-                       Emitter b(loc, nested);
-                       body(b, i);
-                       scf::YieldOp::create(b);
-                     });
-}
-
 /// for b: for t in sequence b: blocks[page, kv, layer, slot] = row t
 void kv::decompose(StoreOp op) {
   Emitter b(op);
@@ -56,15 +45,6 @@ void kv::decompose(StoreOp op) {
         });
       });
   };
-  auto when = [](Emitter &b, Value condition,
-                 function_ref<void(Emitter &)> body) {
-    scf::IfOp::create(b, condition, [&](OpBuilder &nested, Location loc) {
-      Emitter b(loc, nested);
-      body(b);
-      scf::YieldOp::create(b);
-    });
-  };
-
   forEach(
       b, zero, b.dim(cache.getCacheLengths(), 0),
       [&](Emitter &b, Value sequence) {
@@ -149,6 +129,13 @@ public:
                 {t, h}, 3, [&](Emitter &b, ValueRange args) -> Value {
                   return arith::MaximumFOp::create(b, args[0], args[1]);
                 });
+    // A sink is one more logit, whether the row sees a key or not.
+    if (op.getSinks())
+      largest = generic({largest, op.getSinks()}, {{t, h}, {h}},
+                        tensor::EmptyOp::create(b, perRow, ValueRange{numRows}),
+                        {t, h}, 2, [&](Emitter &b, ValueRange args) -> Value {
+                          return arith::MaximumFOp::create(b, args[0], args[1]);
+                        });
     Value weights = generic(
         {scores, largest, positions, lengths}, {{t, h, s}, {t, h}, {t}, {t}},
         tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
@@ -157,10 +144,22 @@ public:
           return b.select(sees(b, args[2], args[3]),
                           math::ExpOp::create(b, below), b.constant(f32, 0));
         });
-    Value sums = generic({weights}, {{t, h, s}}, filled(perRow, {numRows}, 0),
-                         {t, h}, 3, [&](Emitter &b, ValueRange args) -> Value {
+    Value initial = filled(perRow, {numRows}, 0);
+    if (op.getSinks())
+      initial =
+          generic({op.getSinks(), largest}, {{h}, {t, h}},
+                  tensor::EmptyOp::create(b, perRow, ValueRange{numRows}),
+                  {t, h}, 2, [&](Emitter &b, ValueRange args) -> Value {
+                    Value below = arith::SubFOp::create(b, args[0], args[1]);
+                    return b.select(b.isNothing(args[1]), b.constant(f32, 0),
+                                    math::ExpOp::create(b, below));
+                  });
+    Value sums = generic({weights}, {{t, h, s}}, initial, {t, h}, 3,
+                         [&](Emitter &b, ValueRange args) -> Value {
                            return arith::AddFOp::create(b, args[0], args[1]);
                          });
+    if (op.getLse())
+      replaceLse(largest, sums);
 
     // out = (sum of weight * v) / (sum of weights), 0 when there is nothing.
     Value products =
@@ -195,6 +194,24 @@ public:
   }
 
 private:
+  /// lse = largest + log(sum), -inf when there is nothing.
+  void replaceLse(Value largest, Value sums) {
+    auto lseType = op.getLse().getType();
+    SmallVector<Value> sizes;
+    for (int64_t i = 0; i < 2; ++i)
+      if (lseType.isDynamicDim(i))
+        sizes.push_back(b.dim(op.getQ(), i));
+    Value lse = generic({largest, sums}, {{t, h}, {t, h}},
+                        tensor::EmptyOp::create(b, lseType, sizes), {t, h}, 2,
+                        [&](Emitter &b, ValueRange args) -> Value {
+                          Value log = math::LogOp::create(b, args[1]);
+                          return b.select(
+                              b.isNothing(args[0]), b.constant(f32, -INFINITY),
+                              arith::AddFOp::create(b, args[0], log));
+                        });
+    op.getLse().replaceAllUsesWith(lse);
+  }
+
   using Body = function_ref<Value(Emitter &, ValueRange)>;
 
   /// A linalg.generic with one output; loops that the output does not have are

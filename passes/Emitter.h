@@ -60,6 +60,12 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
     return mlir::arith::SelectOp::create(*this, condition, a, b);
   }
+  /// Whether a logarithm is -inf.
+  mlir::Value isNothing(mlir::Value logarithm) {
+    return mlir::arith::CmpFOp::create(
+        *this, mlir::arith::CmpFPredicate::OEQ, logarithm,
+        constant(logarithm.getType(), -INFINITY));
+  }
   mlir::Value toF32(mlir::Value value) {
     if (value.getType().isF32())
       return value;
@@ -72,10 +78,24 @@ public:
   }
 };
 
+/// A loop from `low` to `high` without values.
+void forEach(Emitter &b, mlir::Value low, mlir::Value high,
+             llvm::function_ref<void(Emitter &, mlir::Value)> body);
+
+/// What happens only when `condition` holds.
+void when(Emitter &b, mlir::Value condition,
+          llvm::function_ref<void(Emitter &)> body);
+
 /// The plain meaning of each operation that writes or reads the cache's
 /// contents (DecomposeAttention.cpp).
 void decompose(StoreOp op);
 void decompose(AttentionOp op);
+/// DecomposeCache.cpp
+void decompose(RowOffsetsOp op);
+void decompose(LoadOp op);
+void decompose(CopyPagesOp op);
+/// DecomposeMerge.cpp
+void decompose(MergeOp op);
 
 } // namespace kv
 

@@ -21,7 +21,7 @@ struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return name == "math.exp" || name == "math.tanh";
+      return name == "math.exp" || name == "math.log" || name == "math.tanh";
     });
     // x86-64 has no instruction for it that keeps subnormals: LLVM would call a
     // function of the compiler's library.

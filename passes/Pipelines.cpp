@@ -75,9 +75,13 @@ void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
   addFrontPasses(pm);
   KVDecomposeOptions decompose;
-  decompose.ops = {"positions", "rope"};
+  decompose.ops = {"positions", "row_offsets", "rope", "copy_pages", "merge"};
   pm.addPass(createKVDecompose(decompose));
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
+  // Fusion would move its reads of the cache past stores.
+  KVDecomposeOptions decomposeReads;
+  decomposeReads.ops = {"load"};
+  pm.addPass(createKVDecompose(decomposeReads));
   addBufferization(pm);
   pm.addPass(createKVOutlineKernels());
   // 24 accumulators of 512 bits, or 12 of 256.

@@ -2,9 +2,11 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "Emitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -59,6 +61,94 @@ struct ResolveUnpack : OpConversionPattern<UnpackOp> {
                        castAll(rewriter, op.getLoc(), adaptor.getCollection(),
                                op.getResultTypes()));
     return success();
+  }
+};
+
+/// A cache is a collection's components, a layer and a part.
+template <typename Op, int64_t part>
+struct ResolvePart : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Op op,
+                  typename OpConversionPattern<Op>::OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> values(adaptor.getCollection());
+    values.push_back(op.getLayer());
+    values.push_back(
+        arith::ConstantIndexOp::create(rewriter, op.getLoc(), part));
+    rewriter.replaceOpWithMultiple(op, {ValueRange(values)});
+    return success();
+  }
+};
+
+/// One component.
+template <typename Op, int64_t index>
+struct ResolveComponent : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Op op,
+                  typename OpConversionPattern<Op>::OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op,
+                       castTo(rewriter, op.getLoc(),
+                              adaptor.getCollection()[index], op.getType()));
+    return success();
+  }
+};
+
+/// Longer sequences, and one step less to go.
+struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(AdvanceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter b(op.getLoc(), rewriter);
+    SmallVector<Value> components(adaptor.getCollection());
+    components[1] = grow(b, components[1], adaptor.getRowOffsets().front());
+    components[3] = dropRow(b, components[3]);
+    rewriter.replaceOpWithMultiple(op, {ValueRange(components)});
+    return success();
+  }
+
+  /// result[b] = lengths[b] + row_offsets[b + 1] - row_offsets[b]
+  static Value grow(Emitter &b, Value lengths, Value offsets) {
+    Value one = b.index(1), batch = b.dim(lengths, 0);
+    Value empty = tensor::EmptyOp::create(b, lengths.getType(), batch);
+    auto loop = scf::ForOp::create(
+        b, b.index(0), batch, one, empty,
+        [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
+          Emitter b(loc, nested);
+          Value length = tensor::ExtractOp::create(b, lengths, i);
+          Value first = tensor::ExtractOp::create(b, offsets, i);
+          Value end = tensor::ExtractOp::create(b, offsets, b.add(i, one));
+          Value longer = b.add(length, b.sub(end, first));
+          Value next = tensor::InsertOp::create(b, longer, carried.front(), i);
+          scf::YieldOp::create(b, next);
+        });
+    return loop.getResult(0);
+  }
+
+  /// All rows but the first; the last row stays. A new tensor, not a slice: its
+  /// buffer is contiguous.
+  static Value dropRow(Emitter &b, Value rows) {
+    Value zero = b.index(0), one = b.index(1), count = b.dim(rows, 0);
+    Value dropped = b.select(b.less(one, count), one, zero);
+    Value left = b.sub(count, dropped);
+    Value empty = tensor::EmptyOp::create(b, rows.getType(), left);
+    auto loop = scf::ForOp::create(
+        b, zero, left, one, empty,
+        [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
+          Emitter b(loc, nested);
+          Value next = carried.front();
+          for (Value column : {zero, one}) {
+            Value element = tensor::ExtractOp::create(
+                b, rows, ValueRange{b.add(i, dropped), column});
+            next = tensor::InsertOp::create(b, element, next,
+                                            ValueRange{i, column});
+          }
+          scf::YieldOp::create(b, next);
+        });
+    return loop.getResult(0);
   }
 };
 
@@ -128,6 +218,11 @@ struct ResolveCollections
           out = type.getComponentTypes();
           return success();
         });
+    converter.addConversion([](CacheType type, SmallVectorImpl<Type> &out) {
+      out = type.getCollectionType().getComponentTypes();
+      out.append(2, IndexType::get(type.getContext()));
+      return success();
+    });
 
     auto noHandles = [&](Operation *op) { return converter.isLegal(op); };
     ConversionTarget target(*context);
@@ -138,8 +233,11 @@ struct ResolveCollections
     });
 
     RewritePatternSet patterns(context);
-    patterns.add<ResolveFetch, ResolveUnpack, ResolveCacheOp, ResolveFunction>(
-        converter, context);
+    patterns
+        .add<ResolveFetch, ResolveUnpack, ResolvePart<KeyCacheOp, 0>,
+             ResolvePart<ValueCacheOp, 1>, ResolveComponent<CacheLengthsOp, 1>,
+             ResolveComponent<MaxLengthsOp, 3>, ResolveAdvance, ResolveCacheOp,
+             ResolveFunction>(converter, context);
     populateCallOpTypeConversionPattern(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

@@ -181,13 +181,13 @@ void attention(KvContext *context, const KvTensorView *blocks,
                const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
                int64_t layer, const KvTensorView *q, const KvTensorView *out,
                const KvTensorView *lse, float scale, float softcap,
-               int32_t mask, int64_t window) {
+               int32_t mask, int64_t window, const KvTensorView *sinks) {
   State &state = State::of(context);
   if (state.failed())
     return;
   reference::AttentionArguments args{
-      blocks, cacheLengths, lookupTable, rowOffsets, layer, q,
-      out,    lse,          scale,       softcap,    mask,  window};
+      blocks, cacheLengths, lookupTable, rowOffsets, layer,  q,    out,
+      lse,    scale,        softcap,     mask,       window, sinks};
   if (auto failure = reference::validate(args)) {
     fail(state, failure->status, failure->message);
     return;

@@ -127,8 +127,9 @@ private:
       Row &row = tile.rows[r];
       row.keys =
           visibleKeys(args.mask, args.window, cached + token - first, length);
-      row.maximum = -Infinity;
-      row.sum = 0;
+      // A sink is a key of weight 1 that the row saw before all others.
+      row.maximum = sinkOf(head * group + r % group);
+      row.sum = row.maximum == -Infinity ? 0 : 1;
       if (row.keys.first < row.keys.last) {
         tile.keys.first = std::min(tile.keys.first, row.keys.first);
         tile.keys.last = std::max(tile.keys.last, row.keys.last);
@@ -142,6 +143,12 @@ private:
     }
     for (int64_t r = 0; r < tile.rowCount; ++r)
       storeRow(tile, r, lo + r / group, head * group + r % group);
+  }
+
+  double sinkOf(int64_t head) const {
+    if (!args.sinks)
+      return -Infinity;
+    return origin<const float>(*args.sinks)[head * args.sinks->strides[0]];
   }
 
   void loadQuery(int64_t token, int64_t head, double *target) const {

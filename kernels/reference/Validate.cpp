@@ -220,6 +220,16 @@ Checked kv::reference::validate(const AttentionArguments &args) {
                                     "the heads of q"))
       return failure;
   }
+  if (args.sinks) {
+    if (Checked failure = checkRank("attention", "sinks", args.sinks, 1))
+      return failure;
+    if (args.sinks->dtype != KV_DTYPE_F32)
+      return invalid("attention: sinks has the element type " +
+                     text(args.sinks->dtype) + ", expected f32");
+    if (Checked failure = checkSize("attention", "sinks", args.sinks, 0,
+                                    queryHeads, "the heads of q"))
+      return failure;
+  }
   if (args.mask < KV_MASK_NONE || args.mask > KV_MASK_SLIDING_NONCAUSAL)
     return invalid("attention: mask " + text(args.mask) +
                    ", expected a value from 0 to 4");

@@ -62,3 +62,23 @@ func.func @matmul(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>) -> tensor<?x32
   %y = kv.matmul %x, %w : tensor<?x24xf32>, tensor<2x24x16xbf16> -> tensor<?x32xf32>
   return %y : tensor<?x32xf32>
 }
+
+// Two results, two buffers.
+// CHECK-LABEL: func.func @lse(
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: memref<?x1x8xf32>, %[[S:[a-z0-9]*]]: memref<1xf32>)
+// CHECK: %[[OUT:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x1x8xf32>
+// CHECK: %[[LSE:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x1xf32>
+// CHECK: kv.attention %[[Q]] in {{.*}} sinks %[[S]] outs(%[[OUT]], %[[LSE]]) mask <causal>
+// CHECK: %[[OUT2:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x1x8xf32>
+// CHECK: %[[LSE2:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x1xf32>
+// CHECK: kv.merge (%[[OUT]], %[[LSE]]), (%[[Q]], %[[LSE]]) outs(%[[OUT2]], %[[LSE2]])
+// CHECK: return %[[OUT2]], %[[LSE2]]
+func.func @lse(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %q: tensor<?x1x8xf32>, %s: tensor<1xf32>) -> (tensor<?x1x8xf32>, tensor<?x1xf32>) {
+  %c0 = arith.constant 0 : index
+  %o, %lse = kv.attention %q in (%b, %l, %t, %m)[%c0] rows %ro sinks %s mask <causal> scale 0.5
+      : tensor<?x1x8xf32> in (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
+        tensor<?xi32> sinks tensor<1xf32> -> tensor<?x1x8xf32>, tensor<?x1xf32>
+  %o2, %lse2 = kv.merge (%o, %lse), (%q, %lse) : tensor<?x1x8xf32>, tensor<?x1xf32>
+  return %o2, %lse2 : tensor<?x1x8xf32>, tensor<?x1xf32>
+}

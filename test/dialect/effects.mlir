@@ -17,7 +17,7 @@
 // BUFFER: return
 func.func @unused(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %q: tensor<?x1x8xf32>, %f: tensor<64x8xf32>, %x: tensor<?x24xf32>,
-    %w: tensor<2x24x16xf32>) {
+    %w: tensor<2x24x16xf32>, %sinks: tensor<1xf32>) {
   %c0 = arith.constant 0 : index
   %kv = kv.fetch %b, %l, %t, %m : !blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32> -> !kv
   %u:4 = kv.unpack %kv : !kv -> !blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>
@@ -28,6 +28,10 @@ func.func @unused(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tenso
   %o = kv.attention %q in (%b, %l, %t, %m)[%c0] rows %ro mask <causal> scale 1.0
       : tensor<?x1x8xf32> in (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
         tensor<?xi32> -> tensor<?x1x8xf32>
+  %o2, %lse = kv.attention %q in (%b, %l, %t, %m)[%c0] rows %ro sinks %sinks mask <causal> scale 1.0
+      : tensor<?x1x8xf32> in (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
+        tensor<?xi32> sinks tensor<1xf32> -> tensor<?x1x8xf32>, tensor<?x1xf32>
+  %o3, %lse3 = kv.merge (%o2, %lse), (%q, %lse) : tensor<?x1x8xf32>, tensor<?x1xf32>
   return
 }
 
@@ -61,6 +65,24 @@ func.func @used(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<
   %flat = tensor.collapse_shape %o [[0], [1, 2]] : tensor<?x1x8xf32> into tensor<?x8xf32>
   %y = kv.matmul %flat, %w : tensor<?x8xf32>, tensor<2x8x16xf32> -> tensor<?x32xf32>
   return %y : tensor<?x32xf32>
+}
+
+// One result of two is enough.
+// CHECK-LABEL: func.func @used_lse(
+// CHECK: kv.attention
+// CHECK: kv.merge
+// BUFFER-LABEL: func.func @used_lse(
+// BUFFER: kv.attention {{.*}} outs(%[[O:[^,]*]], %[[L:.*]]) mask
+// BUFFER: kv.merge (%[[O]], %[[L]]), {{.*}} outs(
+func.func @used_lse(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %q: tensor<?x1x8xf32>, %q_lse: tensor<?x1xf32>, %sinks: tensor<1xf32>)
+    -> tensor<?x1xf32> {
+  %c0 = arith.constant 0 : index
+  %o, %lse = kv.attention %q in (%b, %l, %t, %m)[%c0] rows %ro sinks %sinks mask <causal> scale 1.0
+      : tensor<?x1x8xf32> in (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
+        tensor<?xi32> sinks tensor<1xf32> -> tensor<?x1x8xf32>, tensor<?x1xf32>
+  %o2, %lse2 = kv.merge (%o, %lse), (%q, %q_lse) : tensor<?x1x8xf32>, tensor<?x1xf32>
+  return %lse2 : tensor<?x1xf32>
 }
 
 // CHECK-LABEL: func.func @merged(

@@ -480,3 +480,99 @@ func.func @f(%k: tensor<?x1x8xf32>, %v: memref<?x1x8xf32>, %kv: !kv, %l: index, 
   kv.store %k, %v into %kv[%l] rows %ro : tensor<?x1x8xf32>, memref<?x1x8xf32> into !kv, tensor<?xi32>
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
+func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>, %s: tensor<3xf32>, %layer: index) {
+  // expected-error @+1 {{sinks must be one number a query head, [4], not 'tensor<3xf32>'}}
+  %o = kv.attention %q in %kv[%layer] rows %ro sinks %s mask <causal> scale 1.0 : tensor<?x4x8xf32> in !kv, tensor<?xi32> sinks tensor<3xf32> -> tensor<?x4x8xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
+func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>, %s: tensor<?xf32>, %layer: index) {
+  // expected-error @+1 {{sinks must be one number a query head, [4], not 'tensor<?xf32>'}}
+  %o = kv.attention %q in %kv[%layer] rows %ro sinks %s mask <causal> scale 1.0 : tensor<?x4x8xf32> in !kv, tensor<?xi32> sinks tensor<?xf32> -> tensor<?x4x8xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
+func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<5x4x8xf32>, %layer: index) {
+  // expected-error @+1 {{lse must be [T, Hq] of q, 'tensor<5x4x8xf32>', not 'tensor<6x4xf32>'}}
+  %o, %lse = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0 : tensor<5x4x8xf32> in !kv, tensor<?xi32> -> tensor<5x4x8xf32>, tensor<6x4xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
+func.func @f(%kv: !kv, %ro: memref<?xi32>, %q: memref<?x4x8xf32>, %o: memref<?x4x8xf32>, %lse: memref<?x2xf32>, %layer: index) {
+  // expected-error @+1 {{lse must be [T, Hq] of q, 'memref<?x4x8xf32>', not 'memref<?x2xf32>'}}
+  kv.attention %q in %kv[%layer] rows %ro outs(%o, %lse) mask <causal> scale 1.0 : memref<?x4x8xf32> in !kv, memref<?xi32> outs memref<?x4x8xf32>, memref<?x2xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
+func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>, %lse: memref<?x4xf32>, %layer: index) {
+  // expected-error @+1 {{on tensors returns its result and takes no 'outs'}}
+  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1>, resultSegmentSizes = array<i32: 1, 0>}
+      : (tensor<?x4x8xf32>, !kv, index, tensor<?xi32>, memref<?x4xf32>) -> tensor<?x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x4x8xf32>, %la: tensor<?x2xf32>) {
+  // expected-error @+1 {{'a_lse' must be [T, Hq] of 'a', 'tensor<?x4x8xf32>', not 'tensor<?x2xf32>'}}
+  %o, %l = kv.merge (%a, %la), (%a, %la) : tensor<?x4x8xf32>, tensor<?x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x4x8xf32>, %la: tensor<?x4xf32>, %b: tensor<5x4x8xf32>, %lb: tensor<6x4xf32>) {
+  // expected-error @+1 {{'b_lse' must be [T, Hq] of 'b', 'tensor<5x4x8xf32>', not 'tensor<6x4xf32>'}}
+  %o, %l = kv.merge (%a, %la), (%b, %lb) : tensor<?x4x8xf32>, tensor<?x4xf32> and tensor<5x4x8xf32>, tensor<6x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x4x8xf32>, %la: tensor<?x4xf32>, %b: tensor<?x4x16xf32>) {
+  // expected-error @+1 {{sides must be alike, not 'tensor<?x4x8xf32>' and 'tensor<?x4x16xf32>'}}
+  %o, %l = kv.merge (%a, %la), (%b, %la) : tensor<?x4x8xf32>, tensor<?x4xf32> and tensor<?x4x16xf32>, tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<5x4x8xf32>, %la: memref<5x4xf32>, %o: memref<6x4x8xf32>) {
+  // expected-error @+1 {{result must be like 'a' and 'a_lse', 'memref<5x4x8xf32>' and 'memref<5x4xf32>', not 'memref<6x4x8xf32>' and 'memref<5x4xf32>'}}
+  kv.merge (%a, %la), (%a, %la) outs(%o, %la) : memref<5x4x8xf32>, memref<5x4xf32> outs memref<6x4x8xf32>, memref<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<?x4x8xf32>, %la: memref<?x4xf32>) {
+  // expected-error @+1 {{on buffers writes its 'outs' and returns nothing}}
+  "kv.merge"(%a, %la, %a, %la, %a) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0>, resultSegmentSizes = array<i32: 0, 0>}
+      : (memref<?x4x8xf32>, memref<?x4xf32>, memref<?x4x8xf32>, memref<?x4xf32>, memref<?x4x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x4x8xf32>, %la: memref<?x4xf32>) {
+  // expected-error @+1 {{mixes tensors and buffers}}
+  %o = "kv.merge"(%a, %la, %a, %la) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}
+      : (tensor<?x4x8xf32>, memref<?x4xf32>, tensor<?x4x8xf32>, memref<?x4xf32>) -> tensor<?x4x8xf32>
+  return
+}

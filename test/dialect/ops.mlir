@@ -107,6 +107,38 @@ func.func @values(%x: tensor<?x4x8xf32>, %y: tensor<?x4x8xbf16>, %p: tensor<?xi3
   return %0, %1, %2 : tensor<?x4x8xf32>, tensor<?x4x8xbf16>, tensor<?x32xf32>
 }
 
+// CHECK-LABEL: func.func @sinks_and_lse
+// CHECK: kv.attention %{{.*}} in %{{.*}}[%{{.*}}] rows %{{.*}} sinks %{{.*}} mask <causal> scale 2.500000e-01 : tensor<?x4x8xf32> in !kv.collection<{{.*}}>, tensor<?xi32> sinks tensor<4xf32> -> tensor<?x4x8xf32>{{$}}
+// CHECK: kv.attention {{.*}} mask <none> scale 2.500000e-01 : tensor<?x4x8xf32> in !kv.collection<{{.*}}>, tensor<?xi32> -> tensor<?x4x8xf32>, tensor<?x4xf32>
+// CHECK: kv.merge (%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<?x4x8xf32>, tensor<?x4xf32>{{$}}
+// CHECK: kv.merge (%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<?x4x8xf32>, tensor<?x4xf32> and tensor<5x4x8xf32>, tensor<5x4xf32>{{$}}
+func.func @sinks_and_lse(%kv: !kv, %ro: tensor<?xi32>, %layer: index, %q: tensor<?x4x8xf32>,
+    %sinks: tensor<4xf32>, %x: tensor<5x4x8xf32>, %y: tensor<5x4xf32>)
+    -> (tensor<?x4x8xf32>, tensor<?x4x8xf32>, tensor<?x4xf32>) {
+  %o = kv.attention %q in %kv[%layer] rows %ro sinks %sinks mask <causal> scale 0.25
+      : tensor<?x4x8xf32> in !kv, tensor<?xi32> sinks tensor<4xf32> -> tensor<?x4x8xf32>
+  %p, %lse = kv.attention %q in %kv[%layer] rows %ro mask <none> scale 0.25
+      : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>, tensor<?x4xf32>
+  %a, %a_lse = kv.merge (%p, %lse), (%o, %lse) : tensor<?x4x8xf32>, tensor<?x4xf32>
+  %b, %b_lse = kv.merge (%a, %a_lse), (%x, %y)
+      : tensor<?x4x8xf32>, tensor<?x4xf32> and tensor<5x4x8xf32>, tensor<5x4xf32>
+  return %o, %b, %b_lse : tensor<?x4x8xf32>, tensor<?x4x8xf32>, tensor<?x4xf32>
+}
+
+// CHECK-LABEL: func.func @sinks_and_lse_buffers
+// CHECK: kv.attention {{.*}} sinks %{{.*}} outs(%[[O:.*]], %[[L:.*]]) mask {{.*}}, memref<?xi32> sinks memref<4xf32> outs memref<?x4x8xf32>, memref<?x4xf32>
+// CHECK: kv.merge (%[[O]], %[[L]]), (%{{.*}}, %[[L]]) outs(%{{.*}}, %{{.*}}) : memref<?x4x8xf32>, memref<?x4xf32> outs memref<?x4x8xf32>, memref<?x4xf32>
+func.func @sinks_and_lse_buffers(%kv: !kv, %ro: memref<?xi32>, %layer: index, %q: memref<?x4x8xf32>,
+    %sinks: memref<4xf32>, %o: memref<?x4x8xf32>, %lse: memref<?x4xf32>, %r: memref<?x4x8xf32>,
+    %s: memref<?x4xf32>) {
+  kv.attention %q in %kv[%layer] rows %ro sinks %sinks outs(%o, %lse) mask <causal> scale 0.25
+      : memref<?x4x8xf32> in !kv, memref<?xi32> sinks memref<4xf32>
+        outs memref<?x4x8xf32>, memref<?x4xf32>
+  kv.merge (%o, %lse), (%q, %lse) outs(%r, %s)
+      : memref<?x4x8xf32>, memref<?x4xf32> outs memref<?x4x8xf32>, memref<?x4xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @lowered
 // CHECK: kv.argument %{{.*}}[2] : memref<?x4xf32>
 // CHECK: kv.check_arguments %{{.*}}, %{{.*}}, %{{.*}}

@@ -60,3 +60,13 @@ func.func private @f() attributes {mask = #kv.mask<causal = 4>}
 // A handle is never inside a shaped type.
 // expected-error @+1 {{invalid memref element type}}
 func.func private @f(memref<2x!kv.collection<paged, f32, layers = 1, heads = 1, dim = 8, page = 16>>)
+
+// -----
+
+// expected-error @+1 {{cache's 'page' must be positive, not 0}}
+func.func private @f(!kv.cache<paged, f32, layers = 1, heads = 1, dim = 8, page = 0>)
+
+// -----
+
+// expected-error @+1 {{cache's element type must be f32, f16 or bf16, not 'f64'}}
+func.func private @f(!kv.cache<paged, f64, layers = 1, heads = 1, dim = 8, page = 16>)

@@ -17,3 +17,6 @@ func.func private @bf16(!kv.collection<paged, bf16, page = 128, dim = 64, heads 
 func.func private @masks() attributes {
   a = #kv.mask<none>, b = #kv.mask<causal>, c = #kv.mask<sliding = 4>,
   d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>}
+
+// CHECK-LABEL: func.func private @cache(!kv.cache<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)
+func.func private @cache(!kv.cache<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)

@@ -20,3 +20,11 @@ func.func private @positions(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %l: 
         memref<?xi32> outs memref<?xi32>
   return
 }
+
+// -----
+
+func.func private @copy_pages(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %s: memref<?xi32>) {
+  // expected-error @+1 {{has no runtime function: run kv-decompose before}}
+  kv.copy_pages %b from %s to %s : memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?xi32>
+  return
+}

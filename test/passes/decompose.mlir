@@ -109,6 +109,79 @@ func.func @matmul(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>) -> tensor<?x32
   return %y : tensor<?x32xf32>
 }
 
+// The sink enters the maximum and the sum; lse comes from both.
+// CHECK-LABEL: func.func @sinks_and_lse(
+// CHECK-SAME: %[[SINKS:[a-z0-9]*]]: tensor<4xf32>)
+// CHECK: linalg.generic {{.*}}["parallel", "parallel"]} ins(%{{.*}}, %[[SINKS]] :
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}["parallel", "parallel"]} ins(%[[SINKS]], %{{.*}} :
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}}["parallel", "parallel", "reduction"]
+// CHECK: %[[LSE:.*]] = linalg.generic
+// CHECK: math.log
+// CHECK: return %{{.*}}, %[[LSE]]
+func.func @sinks_and_lse(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %layer: index, %q: tensor<?x4x8xf16>, %sinks: tensor<4xf32>)
+    -> (tensor<?x4x8xf16>, tensor<?x4xf32>) {
+  %o, %lse = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro sinks %sinks mask <causal> scale 0.25
+      : tensor<?x4x8xf16> in (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
+        tensor<?xi32> sinks tensor<4xf32> -> tensor<?x4x8xf16>, tensor<?x4xf32>
+  return %o, %lse : tensor<?x4x8xf16>, tensor<?x4xf32>
+}
+
+// CHECK-LABEL: func.func @merge(
+// CHECK: %[[W:.*]]:3 = linalg.generic {{.*}}["parallel", "parallel"]}
+// CHECK-COUNT-2: math.exp
+// CHECK: math.log
+// CHECK: %[[O:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}}, %[[W]]#0, %[[W]]#1
+// CHECK: return %[[O]], %[[W]]#2
+func.func @merge(%a: tensor<?x4x8xf32>, %la: tensor<?x4xf32>, %b: tensor<?x4x8xf32>, %lb: tensor<?x4xf32>)
+    -> (tensor<?x4x8xf32>, tensor<?x4xf32>) {
+  %o, %lse = kv.merge (%a, %la), (%b, %lb) : tensor<?x4x8xf32>, tensor<?x4xf32>
+  return %o, %lse : tensor<?x4x8xf32>, tensor<?x4xf32>
+}
+
+// CHECK-LABEL: func.func @row_offsets(
+// CHECK: tensor.insert
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (tensor<?xi32>, index)
+// CHECK: tensor.insert
+func.func @row_offsets(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>) -> tensor<?xi32> {
+  %o = kv.row_offsets (%b, %l, %t, %m), %ro
+      : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?xi32>
+  return %o : tensor<?xi32>
+}
+
+// What a sequence does not own is replaced, whatever was read.
+// CHECK-LABEL: func.func @load(
+// CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>
+// CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index, %[[PART:[a-z0-9]*]]: index)
+// CHECK: %[[N:.*]] = scf.for
+// CHECK: %[[D:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel", "parallel"]} ins(%[[N]] :
+// CHECK-COUNT-2: arith.minui
+// CHECK: memref.load %[[B]][%{{.*}}, %[[PART]], %[[LAYER]],
+// CHECK: arith.extf
+// CHECK: arith.select
+// CHECK: return %[[D]], %[[N]]
+func.func @load(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %layer: index, %part: index) -> (tensor<?x?x2x8xf32>, tensor<?xi32>) {
+  %d, %n = kv.load (%b, %l, %t, %m)[%layer, %part] rows %ro
+      : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+        -> tensor<?x?x2x8xf32>, tensor<?xi32>
+  return %d, %n : tensor<?x?x2x8xf32>, tensor<?xi32>
+}
+
+// CHECK-LABEL: func.func @copy_pages(
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK-COUNT-5: scf.for
+// CHECK: %[[E:.*]] = memref.load %[[B:.*]][
+// CHECK: memref.store %[[E]], %[[B]][
+func.func @copy_pages(%b: !blocks, %s: tensor<?xi32>, %d: tensor<?xi32>, %layer: index) {
+  kv.copy_pages %b from %s to %d layer %layer : !blocks, tensor<?xi32>, tensor<?xi32>
+  return
+}
+
 // Equal attentions on both sides of a store: four generics read the blocks, two
 // before and two after it.
 // ORDER-LABEL: func.func @order(

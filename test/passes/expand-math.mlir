@@ -3,12 +3,14 @@
 // No function of a library is left to call.
 // CHECK-LABEL: func.func @scalars(
 // CHECK-NOT: math.exp
+// CHECK-NOT: math.log
 // CHECK-NOT: math.tanh
 // CHECK: return
-func.func @scalars(%x: f32) -> (f32, f32) {
+func.func @scalars(%x: f32) -> (f32, f32, f32) {
   %0 = math.exp %x : f32
   %1 = math.tanh %x : f32
-  return %0, %1 : f32, f32
+  %2 = math.log %x : f32
+  return %0, %1, %2 : f32, f32, f32
 }
 
 // CHECK-LABEL: func.func @vectors(

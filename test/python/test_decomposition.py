@@ -1,65 +1,17 @@
 """kv-reference: the decomposition of store and attention, run in its artifact, against their
-definitions in double precision; that of matmul against kv-cpu, bit for bit. The artifact's host
-here is this file: an arena, one thread and no checks."""
+definitions in double precision; that of matmul against kv-cpu, bit for bit."""
 
-import ctypes
 import itertools
 import subprocess
 
 import numpy as np
 import pytest
 
+from host import call, rounded, sees
 from tools import find
 
 KV_COMPILE = find("kv-compile")
 LAYERS, HEADS, DIM, PAGE = 2, 2, 8, 4
-DTYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1, np.dtype(np.uint16): 2,
-          np.dtype(np.int32): 7}
-
-
-class View(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("offset", ctypes.c_int64), ("rank", ctypes.c_int64),
-                ("dtype", ctypes.c_int64), ("sizes", ctypes.c_int64 * 8),
-                ("strides", ctypes.c_int64 * 8)]
-
-
-class Context(ctypes.Structure):
-    _fields_ = [("abi", ctypes.c_uint32), ("status", ctypes.c_int32),
-                ("functions", ctypes.c_void_p), ("runtime", ctypes.c_void_p),
-                ("stream", ctypes.c_void_p)]
-
-
-def view(array):
-    assert array.flags.c_contiguous
-    rank = array.ndim
-    return View(array.ctypes.data, 0, rank, DTYPES[array.dtype],
-                (ctypes.c_int64 * 8)(*array.shape),
-                (ctypes.c_int64 * 8)(*(s // array.itemsize for s in array.strides)))
-
-
-def call(artifact, arrays):
-    """Runs kv_entry_f with an arena that is never reused."""
-    memory = []
-
-    def take(context, size):
-        memory.append(ctypes.create_string_buffer(int(size) + 64))
-        return (ctypes.addressof(memory[-1]) + 63) // 64 * 64
-
-    def parallel(context, body, environment, count, grain):
-        ctypes.CFUNCTYPE(None, ptr, ptr, i64, i64)(body)(context, environment, 0, count)
-
-    i64, ptr = ctypes.c_int64, ctypes.c_void_p
-    functions = [ctypes.CFUNCTYPE(ctypes.c_int32, ptr, ptr, i64, ptr, ctypes.c_int32)(lambda *_: 0),
-                 ctypes.CFUNCTYPE(i64, ptr)(lambda _: 0), ctypes.CFUNCTYPE(ptr, ptr, i64)(take),
-                 ctypes.CFUNCTYPE(None, ptr, i64)(lambda *_: None),
-                 ctypes.CFUNCTYPE(None, ptr, i64, ptr, ptr, i64)(lambda *_: None),
-                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64, i64)(parallel)]
-    table = (ptr * 16)(*(ctypes.cast(f, ptr).value for f in functions))
-    context = Context(1, 0, ctypes.addressof(table), None, None)
-    views = (View * len(arrays))(*map(view, arrays))
-    entry = ctypes.CDLL(str(artifact)).kv_entry_f
-    assert entry(ctypes.byref(context), views, len(arrays)) == 0
-
 
 MODULE = """
 !kv = !kv.collection<paged, {cache}, layers = 2, heads = 2, dim = 8, page = 4>
@@ -73,30 +25,6 @@ func.func @f(%q: tensor<?x{heads}x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x
   return %o : tensor<?x{heads}x8xf32>
 }}
 """
-
-
-def rounded(x, cache):
-    """x as the cache stores it: (bits, value)."""
-    if cache == "f32":
-        return x, x
-    if cache == "f16":
-        return x.astype(np.float16), x.astype(np.float16).astype(np.float32)
-    bits = x.view(np.uint32).astype(np.uint64)
-    kept = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return kept, (kept.astype(np.uint32) << 16).view(np.float32)
-
-
-def value(bits, cache):
-    if cache == "bf16":
-        return (bits.astype(np.uint32) << 16).view(np.float32)
-    return bits.astype(np.float32)
-
-
-def sees(mask, p, k):
-    kind, _, window = mask.partition(" = ")
-    w = int(window or 0)
-    return {"none": True, "causal": k <= p, "sliding": p - w < k <= p,
-            "chunked": w and k // w == p // w, "sliding_noncausal": p - w < k}[kind]
 
 
 def expected(q, k, v, cached, past, mask, softcap):

@@ -188,6 +188,64 @@ TEST(ReferenceAttention, NothingToSee) {
     ASSERT_EQ(lse.as<float>()[i], -INFINITY);
 }
 
+// One more logit a head: the result shrinks by its share of the denominator. A
+// sink of minus infinity changes no bit.
+TEST(ReferenceAttention, Sinks) {
+  for (const Variant &variant : Variants) {
+    SCOPED_TRACE(variant.name);
+    PagedFixture fixture({.batch = Mixed, .dim = 16});
+    Buffer out = fixture.makeOut(), lse = fixture.makeLse();
+    auto args = fixture.arguments(out, &lse);
+    args.mask = variant.mask;
+    args.window = variant.window;
+    args.softcap = variant.softcap;
+    reference::attention(args, 0, reference::attentionItems(args));
+
+    Buffer sinks = *Buffer::create({}, DType::F32, {fixture.queryHeads()});
+    const float values[] = {-INFINITY, -40, -1, 0.5, 3, 200};
+    ASSERT_EQ(fixture.queryHeads(), 6);
+    std::copy_n(values, 6, sinks.as<float>());
+    Buffer out2 = fixture.makeOut(), lse2 = fixture.makeLse();
+    args.out = &out2.view();
+    args.lse = &lse2.view();
+    args.sinks = &sinks.view();
+    ASSERT_FALSE(reference::validate(args));
+    reference::attention(args, 0, reference::attentionItems(args));
+    for (int64_t i = 0; i < lse.elements(); ++i) {
+      double own = lse.as<float>()[i], sink = values[i % 6];
+      double larger = std::max(own, sink);
+      double sum = std::exp(own - larger) + std::exp(sink - larger);
+      if (i % 6 == 0) {
+        ASSERT_EQ(lse2.as<float>()[i], lse.as<float>()[i]);
+      }
+      ASSERT_NEAR(lse2.as<float>()[i], larger + std::log(sum),
+                  1e-6 * (1 + std::fabs(larger)));
+      double share = std::exp(own - larger) / sum;
+      for (int64_t d = i * 16; d < (i + 1) * 16; ++d)
+        ASSERT_NEAR(out2.as<float>()[d], out.as<float>()[d] * share, 4e-6) << i;
+    }
+  }
+}
+
+// Nothing but the sink: its weight is the whole denominator.
+TEST(ReferenceAttention, SinkAlone) {
+  PagedFixture fixture({.batch = {{0, 3}}});
+  std::fill_n(fixture.q.as<float>(), fixture.q.elements(), INFINITY);
+  for (int64_t p = 0; p < 3; ++p)
+    std::fill_n(fixture.blocks.as<float>() + fixture.index(0, 0, p),
+                fixture.shape.heads * fixture.shape.dim, -1.0f);
+  Buffer out = fixture.makeOut(), lse = fixture.makeLse();
+  Buffer sinks = *Buffer::create({}, DType::F32, {fixture.queryHeads()});
+  std::fill_n(sinks.as<float>(), sinks.elements(), 1.5f);
+  auto args = fixture.arguments(out, &lse);
+  args.sinks = &sinks.view();
+  reference::attention(args, 0, reference::attentionItems(args));
+  for (int64_t i = 0; i < out.elements(); ++i)
+    ASSERT_EQ(out.as<float>()[i], 0.0f);
+  for (int64_t i = 0; i < lse.elements(); ++i)
+    ASSERT_EQ(lse.as<float>()[i], 1.5f);
+}
+
 // What a mask hides must not reach the result, even as NaN times zero.
 TEST(ReferenceAttention, HiddenNaNs) {
   PagedFixture fixture({.batch = {{0, 40}}, .page = 3});

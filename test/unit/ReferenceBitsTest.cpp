@@ -120,7 +120,7 @@ TEST_P(ReferenceBits, Threads) {
       context->abi()->functions->attention(
           context->abi(), args.blocks, args.cacheLengths, args.lookupTable,
           args.rowOffsets, args.layer, args.q, args.out, args.lse, args.scale,
-          args.softcap, args.mask, args.window);
+          args.softcap, args.mask, args.window, args.sinks);
       EXPECT_TRUE(context->result());
     };
     EXPECT_TRUE(

@@ -28,6 +28,7 @@ struct Call {
   std::unique_ptr<ExecutionContext> context =
       std::move(*ExecutionContext::create(pool, 1 << 20));
 
+  const KvTensorView *sinks = nullptr;
   int32_t *offset(int64_t i) { return fixture.rowOffsets.as<int32_t>() + i; }
   int32_t *length(int64_t i) { return fixture.cacheLengths.as<int32_t>() + i; }
   int32_t *entry(int64_t b, int64_t i) {
@@ -37,7 +38,8 @@ struct Call {
   void attention() {
     KvContext *abi = context->abi();
     abi->functions->attention(abi, &blocks, &lengths, &table, &offsets, layer,
-                              &q, &outView, &lseView, 0.125f, 0, mask, window);
+                              &q, &outView, &lseView, 0.125f, 0, mask, window,
+                              sinks);
   }
   void store() {
     KvContext *abi = context->abi();
@@ -141,6 +143,16 @@ TEST(ReferenceValidate, Attention) {
   EXPECT_EQ(attentionError([](Call &c) { c.lseView.sizes[0] = 4; }),
             "attention: lse has the size 4 in dimension 0, expected 6 (the "
             "tokens of q)");
+  KvTensorView sinks{nullptr, 0, 1, KV_DTYPE_F32, {5}, {1}};
+  EXPECT_EQ(attentionError([&](Call &c) { c.sinks = &sinks; }),
+            "attention: sinks has the size 5 in dimension 0, expected 6 (the "
+            "heads of q)");
+  sinks.dtype = KV_DTYPE_F16;
+  EXPECT_EQ(attentionError([&](Call &c) { c.sinks = &sinks; }),
+            "attention: sinks has the element type 1, expected f32");
+  sinks.rank = 2;
+  EXPECT_EQ(attentionError([&](Call &c) { c.sinks = &sinks; }),
+            "attention: sinks has rank 2, expected 1");
   EXPECT_EQ(attentionError([](Call &c) { c.mask = 5; }),
             "attention: mask 5, expected a value from 0 to 4");
   EXPECT_EQ(attentionError([](Call &c) { c.mask = KV_MASK_CHUNKED; }),

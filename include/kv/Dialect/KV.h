@@ -34,9 +34,10 @@ namespace kv {
 constexpr int64_t kPackedRows = 16;
 
 /// Whether an operation of this dialect stands on tensors: its shaped operands,
-/// the blocks of a cache and `out` apart. Nothing when they disagree, which no
+/// the blocks of a cache and `outs` apart. Nothing when they disagree, which no
 /// verified operation's do.
-std::optional<bool> isOnTensors(mlir::Operation *op, mlir::Value out = {});
+std::optional<bool> isOnTensors(mlir::Operation *op,
+                                mlir::ValueRange outs = {});
 
 /// Teaches One-Shot Bufferize the operations that live on tensors.
 void registerBufferizationModels(mlir::DialectRegistry &registry);

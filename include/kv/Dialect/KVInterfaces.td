@@ -8,15 +8,16 @@ include "mlir/IR/OpBase.td"
 def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
   let cppNamespace = "::kv";
   let description = [{
-    An operation on a collection. It names its cache either by a handle, or,
-    once resolved, by the collection's components in the order of kv.fetch.
+    An operation on a collection or a cache of one. It names its cache either by
+    a handle, or, once resolved, by the collection's components in the order of
+    kv.fetch.
   }];
   let methods = [
     InterfaceMethod<"The collection's type, handle or not.",
       "::kv::CollectionType", "getCollectionType">,
     InterfaceMethod<"The handle, or the components.",
       "::mlir::OperandRange", "getCacheOperands">,
-    InterfaceMethod<"Replaces the handle by its components.",
+    InterfaceMethod<"Replaces the handle by what it was resolved to.",
       "void", "setComponents", (ins "::mlir::ValueRange":$components,
                                     "::kv::CollectionType":$type)>,
     InterfaceMethod<"Whether the operation writes the cache.",
@@ -27,7 +28,7 @@ def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
   let extraSharedClassDeclaration = [{
     /// Whether the cache is named by its components.
     bool isResolved() {
-      return !::llvm::isa<::kv::CollectionType>(
+      return !::llvm::isa<::kv::CollectionType, ::kv::CacheType>(
           $_op.getCacheOperands().front().getType());
     }
     /// The blocks; only when resolved.

@@ -25,8 +25,8 @@ def KV_Float : AnyTypeOf<[F32, BF16, F16]>;
 def KV_Rows : KV_ShapedOf<[KV_Float], [3]>;
 def KV_I32Vector : KV_ShapedOf<[I32], [1]>;
 def KV_Blocks : MemRefRankOf<[AnyType], [6]>;
-def KV_CacheOperand : AnyTypeOf<[KV_CollectionType, KV_Blocks,
-                                 KV_ShapedOf<[I32], [1, 2]>]>;
+def KV_Component : AnyTypeOf<[KV_Blocks, KV_ShapedOf<[I32], [1, 2]>]>;
+def KV_CacheOperand : AnyTypeOf<[KV_CollectionType, KV_Component]>;
 
 // An operation on one collection.
 class KV_CacheOp<string mnemonic, list<Trait> traits = []>
@@ -88,6 +88,72 @@ def KV_UnpackOp : KV_Op<"unpack", [Pure]> {
   let hasFolder = 1;
 }
 
+class KV_PartOp<string mnemonic, string part> : KV_Op<mnemonic, [Pure,
+    TypesMatchWith<"the cache has the collection's parameters", "collection",
+                   "cache", "::kv::CacheType::get("
+                   "::llvm::cast<::kv::CollectionType>($_self))">]> {
+  let summary = "the " # part # " of one layer as a cache";
+  let description = "Owns nothing and touches nothing, like `kv.fetch`.\n\n"
+    "```mlir\n"
+    "%cache = kv." # mnemonic # " %kv[%layer] : !kv.collection<...>\n"
+    "```";
+  let arguments = (ins KV_CollectionType:$collection, Index:$layer);
+  let results = (outs KV_CacheType:$cache);
+  let assemblyFormat = [{
+    $collection `[` $layer `]` attr-dict `:`
+    qualified(type($collection))
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_KeyCacheOp : KV_PartOp<"key_cache", "keys">;
+def KV_ValueCacheOp : KV_PartOp<"value_cache", "values">;
+
+class KV_LengthsOp<string mnemonic, Type type, string text>
+    : KV_Op<mnemonic, [Pure]> {
+  let summary = "the component " # mnemonic # " of a collection";
+  let description = text # " Folds with `kv.fetch`; must not be written.";
+  let arguments = (ins KV_CollectionType:$collection);
+  let results = (outs type:$result);
+  let assemblyFormat = [{
+    $collection attr-dict `:` qualified(type($collection)) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def KV_CacheLengthsOp : KV_LengthsOp<"cache_lengths", 1DTensorOf<[I32]>,
+    "i32 `[B]`: the tokens of each sequence that are cached already.">;
+def KV_MaxLengthsOp : KV_LengthsOp<"max_lengths", 2DTensorOf<[I32]>,
+    "i32 `[steps, 2]`: a row a step with the longest prompt and the most keys "
+    "of a sequence.">;
+
+def KV_AdvanceOp : KV_Op<"advance", [Pure,
+    AllTypesMatch<["collection", "next"]>]> {
+  let summary = "the view of the next step";
+  let description = [{
+    The same cache after a step of the rows `row_offsets` (i32 `[B + 1]`): each
+    sequence is longer by its tokens, and the first row of max_lengths is gone.
+    The last row stays, so that there is one. Touches nothing: a handle that was
+    taken before still means its own step.
+
+    ```mlir
+    %last = scf.for %i = %c0 to %steps step %c1 iter_args(%now = %kv) -> !kv {
+      ...
+      %next = kv.advance %now rows %row_offsets : !kv, tensor<?xi32>
+      scf.yield %next : !kv
+    }
+    ```
+  }];
+  let arguments = (ins KV_CollectionType:$collection,
+                       1DTensorOf<[I32]>:$row_offsets);
+  let results = (outs KV_CollectionType:$next);
+  let assemblyFormat = [{
+    $collection `rows` $row_offsets attr-dict `:`
+    qualified(type($collection)) `,` type($row_offsets)
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Operations on the cache
 //===----------------------------------------------------------------------===//
@@ -97,6 +163,25 @@ def KV_PositionsOp : KV_CacheOp<"positions", [AttrSizedOperandSegments]> {
   let description = [{
     Token `t` of sequence `b` lies at `cache_lengths[b] + t - row_offsets[b]`.
     The result has `row_offsets[B]` elements.
+  }];
+  let arguments = (ins Variadic<KV_CacheOperand>:$cache,
+                       KV_I32Vector:$row_offsets,
+                       Optional<MemRefRankOf<[I32], [1]>>:$out,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let results = (outs Optional<1DTensorOf<[I32]>>:$result);
+  let assemblyFormat = [{
+    custom<Cache>($cache) `,` $row_offsets (`outs` `(` $out^ `)`)? attr-dict `:`
+    custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
+    (`outs` type($out)^)? (`->` type($result)^)?
+  }];
+}
+
+def KV_RowOffsetsOp : KV_CacheOp<"row_offsets", [AttrSizedOperandSegments]> {
+  let summary = "the row offsets of all keys";
+  let description = [{
+    i32 `[B + 1]`: sequence `b` has the keys `result[b] .. result[b + 1]`,
+    cached ones and this step's, when the keys of all sequences stand one after
+    the other. `row_offsets`, of the same shape, are those of this step's rows.
   }];
   let arguments = (ins Variadic<KV_CacheOperand>:$cache,
                        KV_I32Vector:$row_offsets,
@@ -129,7 +214,8 @@ def KV_StoreOp : KV_CacheOp<"store"> {
   }];
 }
 
-def KV_AttentionOp : KV_CacheOp<"attention", [AttrSizedOperandSegments]> {
+def KV_AttentionOp : KV_CacheOp<"attention",
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "attention of ragged query rows over one layer of a cache";
   let description = [{
     `q` is `[T, Hq, dim]` with Hq a multiple of the collection's heads (GQA):
@@ -139,20 +225,95 @@ def KV_AttentionOp : KV_CacheOp<"attention", [AttrSizedOperandSegments]> {
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
     Sums accumulate in f32 or better; a row that sees nothing gives 0.
     Prefill and decode rows may stand in one batch.
+
+    `sinks` f32 `[Hq]` is one more logit a head, without a value: it takes part
+    in the softmax's denominator alone, unscaled and uncapped.
+
+    The second result, `lse` f32 `[T, Hq]`, is the logarithm of the softmax's
+    denominator, the sink included; -inf where that is 0. `kv.merge` takes it.
+
+    ```mlir
+    %o, %lse = kv.attention %q in %kv[%layer] rows %row_offsets sinks %sinks
+        mask <causal> scale 0.125
+        : tensor<?x9x64xf32> in !kv, tensor<?xi32> sinks tensor<9xf32>
+          -> tensor<?x9x64xf32>, tensor<?x9xf32>
+    ```
   }];
   let arguments = (ins KV_Rows:$q, Variadic<KV_CacheOperand>:$cache,
                        Index:$layer, KV_I32Vector:$row_offsets,
+                       Optional<KV_ShapedOf<[F32], [1]>>:$sinks,
                        Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out_lse,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
-  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result,
+                      Optional<TensorRankOf<[F32], [2]>>:$lse);
   let assemblyFormat = [{
     $q `in` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
-    (`outs` `(` $out^ `)`)? `mask` $mask `scale` $scale (`softcap` $softcap^)?
+    (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
+    `mask` $mask `scale` $scale (`softcap` $softcap^)?
     attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
-    type($row_offsets) (`outs` type($out)^)? (`->` type($result)^)?
+    type($row_offsets) (`sinks` type($sinks)^)?
+    (`outs` type($out)^ (`,` type($out_lse)^)?)?
+    (`->` type($result)^ (`,` type($lse)^)?)?
   }];
+}
+
+def KV_LoadOp : KV_CacheOp<"load",
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "the keys or values of one layer as a dense tensor";
+  let description = [{
+    `[B, S, heads, dim]` and i32 `[B]`: the first `lengths[b]` rows of sequence
+    `b` are its cached ones and this step's, which must be stored before; the
+    rows beyond are 0. A dynamic S is max_lengths[0, 1]; rows that a static one
+    has no room for are left out. Elements are the cache's or f32.
+
+    ```mlir
+    %keys = kv.key_cache %kv[%layer] : !kv.collection<...>
+    %dense, %lengths = kv.load %keys rows %row_offsets
+        : !kv.cache<...>, tensor<?xi32> -> tensor<?x?x3x64xf32>, tensor<?xi32>
+    ```
+    Resolved, the cache is the components and `[layer, part]`, part 0 for keys
+    and 1 for values.
+  }];
+  let arguments = (ins
+    Variadic<AnyTypeOf<[KV_CacheType, KV_Component]>>:$cache,
+    Variadic<Index>:$place, KV_I32Vector:$row_offsets,
+    Optional<MemRefRankOf<[KV_Float], [4]>>:$out,
+    Optional<MemRefRankOf<[I32], [1]>>:$out_lengths,
+    OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [4]>>:$result,
+                      Optional<1DTensorOf<[I32]>>:$lengths);
+  let assemblyFormat = [{
+    custom<Cache>($cache) (`[` $place^ `]`)? `rows` $row_offsets
+    (`outs` `(` $out^ `,` $out_lengths `)`)? attr-dict `:`
+    custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
+    (`outs` type($out)^ `,` type($out_lengths))?
+    (`->` type($result)^ `,` type($lengths))?
+  }];
+}
+
+def KV_CopyPagesOp : KV_Op<"copy_pages", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "copies pages of a cache within it";
+  let description = [{
+    Page `source[i]` is copied to page `destination[i]` for i = 0, 1, ..., of
+    all layers or of one. Nothing is copied to the null page 0, and ids that
+    name no page are skipped.
+
+    ```mlir
+    kv.copy_pages %blocks from %source to %destination layer %layer
+        : memref<?x2x2x16x1x8xf32>, tensor<?xi32>, tensor<?xi32>
+    ```
+  }];
+  let arguments = (ins KV_Blocks:$blocks, KV_I32Vector:$source,
+                       KV_I32Vector:$destination, Optional<Index>:$layer);
+  let assemblyFormat = [{
+    $blocks `from` $source `to` $destination (`layer` $layer^)? attr-dict `:`
+    type($blocks) `,` type($source) `,` type($destination)
+  }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,6 +345,38 @@ def KV_RopeOp : KV_ValueOp<"rope"> {
     attr-dict `:`
     custom<ValueTypes>(type($x), type($positions), type($freqs), type($out),
                        type($result))
+  }];
+}
+
+def KV_MergeOp : KV_ValueOp<"merge",
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "two attentions over different keys as one over all of them";
+  let description = [{
+    Each side is rows f32 `[T, Hq, D]` with the logarithms of their softmax's
+    denominators, f32 `[T, Hq]`: the two results of `kv.attention`. The results
+    are what one attention over the keys of both sides gives:
+    `(a * exp(a_lse) + b * exp(b_lse)) / (exp(a_lse) + exp(b_lse))` and the
+    logarithm of that denominator, without overflow. A side with -inf counts
+    nothing, whatever its rows hold; with both, the result is 0 and -inf.
+
+    ```mlir
+    %o, %lse = kv.merge (%a, %a_lse), (%b, %b_lse)
+        : tensor<?x9x64xf32>, tensor<?x9xf32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [3]>:$a,
+                       KV_ShapedOf<[F32], [2]>:$a_lse,
+                       KV_ShapedOf<[F32], [3]>:$b,
+                       KV_ShapedOf<[F32], [2]>:$b_lse,
+                       Optional<MemRefRankOf<[F32], [3]>>:$out,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out_lse);
+  let results = (outs Optional<TensorRankOf<[F32], [3]>>:$result,
+                      Optional<TensorRankOf<[F32], [2]>>:$lse);
+  let assemblyFormat = [{
+    ` ` `(` $a `,` $a_lse `)` `,` `(` $b `,` $b_lse `)`
+    (`outs` `(` $out^ `,` $out_lse `)`)? attr-dict `:`
+    custom<MergeTypes>(type($a), type($a_lse), type($b), type($b_lse),
+                       type($out), type($out_lse), type($result), type($lse))
   }];
 }
 

@@ -81,4 +81,32 @@ def KV_CollectionType : TypeDef<KV_Dialect, "Collection"> {
   }];
 }
 
+def KV_CacheType : TypeDef<KV_Dialect, "Cache"> {
+  let mnemonic = "cache";
+  let summary = "the keys or the values of one layer of a collection";
+  let description = [{
+    Taken from a collection by `kv.key_cache` or `kv.value_cache`; owns nothing,
+    like the collection, whose parameters it has.
+    ```mlir
+    !kv.cache<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<KV_Strategy>:$strategy,
+    "::mlir::Type":$elementType,
+    "int64_t":$layers,
+    "int64_t":$heads,
+    "int64_t":$dim,
+    "int64_t":$page);
+  let assemblyFormat = [{
+    `<` $strategy `,` $elementType `,` struct($layers, $heads, $dim, $page) `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The cache of a collection, and back.
+    static CacheType get(CollectionType collection);
+    CollectionType getCollectionType();
+  }];
+}
+
 #endif // KV_DIALECT_KVTYPES_TD

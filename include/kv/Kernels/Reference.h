@@ -58,6 +58,7 @@ struct AttentionArguments {
   float softcap; // <= 0: none
   int32_t mask;  // KvMask
   int64_t window;
+  const KvTensorView *sinks = nullptr; // f32 [Hq] or null: a logit a head
 };
 
 /// Nothing, or the first violation, in one sentence with both values.

@@ -23,7 +23,9 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
     value is a handle and the operations carry the components. Must run before
     bufferization: a tensor hidden behind a handle would be analysed wrongly.
   }];
-  let dependentDialects = ["::kv::KVDialect", "::mlir::memref::MemRefDialect",
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -107,8 +109,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
 def KVExpandMath : Pass<"kv-expand-math"> {
   let summary = "math functions become arithmetic";
   let description = [{
-    An artifact calls no mathematics library: exp and tanh become polynomials
-    (upstream's), rsqrt a division by a square root, conversions of bf16 integer
+    An artifact calls no mathematics library: exp, log and tanh become
+    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 integer
     operations that round to nearest even.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

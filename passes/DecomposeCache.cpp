@@ -1,0 +1,168 @@
+//===- DecomposeCache.cpp - The plain meaning of load and its like --------===//
+//
+// Reads of the blocks are memref.loads, ordered with the stores; no index
+// leaves the table or the blocks, whatever the table holds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emitter.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kv;
+
+/// How many keys a sequence has: cached ones and this step's.
+static Value numKeys(Emitter &b, CacheOpInterface cache, Value offsets,
+                     Value sequence) {
+  Value first = b.extractIndex(offsets, sequence);
+  Value end = b.extractIndex(offsets, b.add(sequence, b.index(1)));
+  return b.add(b.extractIndex(cache.getCacheLengths(), sequence),
+               b.sub(end, first));
+}
+
+static Value asI32(Emitter &b, Value index) {
+  return arith::IndexCastUIOp::create(b, b.getI32Type(), index);
+}
+
+/// result[0] = 0; result[b + 1] = result[b] + keys of b
+void kv::decompose(RowOffsetsOp op) {
+  Emitter b(op);
+  auto cache = cast<CacheOpInterface>(*op);
+  Value zero = b.index(0), one = b.index(1);
+  auto type = op.getResult().getType();
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(b.dim(op.getRowOffsets(), 0));
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+  Value initial = tensor::InsertOp::create(b, asI32(b, zero), empty, zero);
+  auto loop = scf::ForOp::create(
+      b, zero, b.dim(cache.getCacheLengths(), 0), one,
+      ValueRange{initial, zero},
+      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
+        Emitter b(loc, nested);
+        Value end =
+            b.add(carried[1], numKeys(b, cache, op.getRowOffsets(), sequence));
+        Value next = tensor::InsertOp::create(b, asI32(b, end), carried[0],
+                                              b.add(sequence, one));
+        scf::YieldOp::create(b, ValueRange{next, end});
+      });
+  op.getResult().replaceAllUsesWith(loop.getResult(0));
+  op.erase();
+}
+
+/// lengths[b] = keys of b
+static Value makeLengths(Emitter &b, LoadOp op) {
+  auto cache = cast<CacheOpInterface>(*op);
+  auto type = op.getLengths().getType();
+  Value batch = b.dim(cache.getCacheLengths(), 0);
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(batch);
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+  auto loop = scf::ForOp::create(
+      b, b.index(0), batch, b.index(1), empty,
+      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
+        Emitter b(loc, nested);
+        Value keys = numKeys(b, cache, op.getRowOffsets(), sequence);
+        Value next = tensor::InsertOp::create(b, asI32(b, keys),
+                                              carried.front(), sequence);
+        scf::YieldOp::create(b, next);
+      });
+  return loop.getResult(0);
+}
+
+/// result[b, s, h, d] = s < lengths[b] ? blocks[page, part, layer, slot, h, d]
+///                                     : 0
+void kv::decompose(LoadOp op) {
+  Emitter b(op);
+  auto cache = cast<CacheOpInterface>(*op);
+  CollectionType cacheType = op.getCollectionType();
+  Value blocks = cache.getBlocks(), table = cache.getLookupTable();
+  Value zero = b.index(0), one = b.index(1);
+  Value lengths = makeLengths(b, op);
+  Value page = b.index(cacheType.getPage());
+  Value lastEntry = b.sub(b.dim(table, 1), one);
+  Value lastPage = b.sub(memref::DimOp::create(b, blocks, 0), one);
+
+  auto type = op.getResult().getType();
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(b.dim(cache.getCacheLengths(), 0));
+  if (type.isDynamicDim(1))
+    sizes.push_back(
+        b.extractIndex(cache.getMaxLengths(), ValueRange{zero, one}));
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+  AffineMap element = AffineMap::getMultiDimIdentityMap(4, op.getContext());
+  auto dense = linalg::GenericOp::create(
+      b, type, lengths, empty,
+      ArrayRef<AffineMap>{element.getMajorSubMap(1), element},
+      SmallVector<utils::IteratorType>(4, utils::IteratorType::parallel),
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Emitter b(loc, nested);
+        SmallVector<Value> at;
+        for (unsigned i = 0; i < 4; ++i)
+          at.push_back(linalg::IndexOp::create(b, i));
+        Value length =
+            arith::IndexCastUIOp::create(b, b.getIndexType(), args[0]);
+        Value entry = b.minimum(b.div(at[1], page), lastEntry);
+        Value pageId = b.minimum(
+            b.extractIndex(table, ValueRange{at[0], entry}), lastPage);
+        Value loaded = memref::LoadOp::create(
+            b, blocks,
+            ValueRange{pageId, op.getPlace()[1], op.getPlace()[0],
+                       b.rem(at[1], page), at[2], at[3]});
+        if (loaded.getType() != type.getElementType())
+          loaded = b.toF32(loaded);
+        Value nothing = b.constant(type.getElementType(), 0);
+        linalg::YieldOp::create(
+            b, b.select(b.less(at[1], length), loaded, nothing));
+      });
+  op.getResult().replaceAllUsesWith(dense.getResult(0));
+  op.getLengths().replaceAllUsesWith(lengths);
+  op.erase();
+}
+
+/// for i: blocks[destination[i]] = blocks[source[i]]
+void kv::decompose(CopyPagesOp op) {
+  Emitter b(op);
+  Value blocks = op.getBlocks();
+  Value zero = b.index(0), one = b.index(1);
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < 6; ++i)
+    sizes.push_back(b.createOrFold<memref::DimOp>(blocks, i));
+  Value low = zero, high = sizes[2], layerOk;
+  if (op.getLayer()) {
+    low = op.getLayer();
+    layerOk = b.less(low, high);
+    high = b.add(low, one);
+  }
+  forEach(b, zero, b.dim(op.getSource(), 0), [&](Emitter &b, Value i) {
+    Value from = b.extractIndex(op.getSource(), i);
+    Value to = b.extractIndex(op.getDestination(), i);
+    Value ok = b.both(b.both(b.less(from, sizes[0]), b.less(to, sizes[0])),
+                      b.less(zero, to));
+    if (layerOk)
+      ok = b.both(ok, layerOk);
+    when(b, ok, [&](Emitter &b) {
+      forEach(b, zero, sizes[1], [&](Emitter &b, Value part) {
+        forEach(b, low, high, [&](Emitter &b, Value layer) {
+          forEach(b, zero, sizes[3], [&](Emitter &b, Value slot) {
+            forEach(b, zero, sizes[4], [&](Emitter &b, Value head) {
+              forEach(b, zero, sizes[5], [&](Emitter &b, Value d) {
+                Value element = memref::LoadOp::create(
+                    b, blocks, ValueRange{from, part, layer, slot, head, d});
+                memref::StoreOp::create(
+                    b, element, blocks,
+                    ValueRange{to, part, layer, slot, head, d});
+              });
+            });
+          });
+        });
+      });
+    });
+  });
+  op.erase();
+}

@@ -1,0 +1,369 @@
+"""Operations beyond store and plain attention, through both pipelines, against their definitions
+in double precision. kv-cpu's runtime functions are those of host.py."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+from host import call, rounded, sees, softmax
+from tools import find
+
+KV_COMPILE = find("kv-compile")
+LAYERS, HEADS, DIM, PAGE = 2, 2, 8, 4
+TYPES = """
+    !kv = !kv.collection<paged, {0}, layers = 2, heads = 2, dim = 8, page = 4>
+    !cache = !kv.cache<paged, {0}, layers = 2, heads = 2, dim = 8, page = 4>
+"""
+PIPELINES = ("kv-reference", "kv-cpu")
+
+
+@pytest.fixture(params=PIPELINES)
+def run(request, tmp_path):
+    """run(module, arrays): @f of the module, compiled by each pipeline."""
+
+    def compiled(module, arrays, dtype="f32"):
+        source, artifact = tmp_path / "m.mlir", tmp_path / "m.so"
+        source.write_text(TYPES.format(dtype) + module)
+        subprocess.run([KV_COMPILE, f"--pipeline={request.param}", source, "-o", artifact],
+                       check=True)
+        call(artifact, arrays)
+
+    compiled.pipeline = request.param
+    return compiled
+
+
+class Cache:
+    """A paged cache whose sequences hold `cached` random tokens each and have room for `new` more;
+    whatever no sequence owns is NaN."""
+
+    def __init__(self, rng, cached, new, steps=1, pages=12, pitch=5):
+        self.cached, self.new = np.array(cached, np.int32), np.array(new)
+        self.blocks = np.full((pages + 1, 2, LAYERS, PAGE, HEADS, DIM), np.nan, np.float32)
+        self.table = np.full((len(cached), pitch), -1, np.int32)
+        self.lengths = np.array([[self.new.max(), (self.cached + (i + 1) * self.new).max()]
+                                 for i in range(steps)], np.int32)
+        self.rows = np.concatenate([[0], np.cumsum(new)]).astype(np.int32)
+        free = list(rng.permutation(np.arange(1, pages + 1)))
+        for b, (c, n) in enumerate(zip(cached, new)):
+            for i in range(-(-(c + steps * n) // PAGE)):
+                self.table[b, i] = free.pop()
+            for s in range(c):
+                self.at(b, s)[:] = rng.standard_normal((2, LAYERS, HEADS, DIM))
+
+    def at(self, b, s):
+        """What stands at position s of sequence b: [2, L, H, D]."""
+        return self.blocks[self.table[b, s // PAGE], :, :, s % PAGE]
+
+    def of(self, b, part, layer, head, positions):
+        rows = [self.at(b, s)[part, layer, head] for s in positions]
+        return np.array(rows, np.float64).reshape(-1, DIM)
+
+    def arrays(self):
+        return [self.blocks, self.cached, self.table, self.lengths]
+
+    def attend(self, q, layer, mask, scale, sinks=None):
+        """(out, lse) of ragged rows; rows of no sequence see nothing."""
+        heads = q.shape[1]
+        out, lse = np.zeros(q.shape), np.full(q.shape[:2], -np.inf)
+        if sinks is not None:
+            lse[:] = sinks
+        for b, c in enumerate(self.cached):
+            for t in range(self.rows[b], self.rows[b + 1]):
+                position = c + t - self.rows[b]
+                seen = [s for s in range(c + self.new[b]) if sees(mask, position, s)]
+                for h in range(heads):
+                    keys, values = (self.of(b, part, layer, h * HEADS // heads, seen)
+                                    for part in (0, 1))
+                    out[t, h], lse[t, h] = softmax(q[t, h], keys, values, scale,
+                                                   sink=-np.inf if sinks is None else sinks[h])
+        return out, lse
+
+
+def fill(cache, rng):
+    """This step's rows as well."""
+    for b, (c, n) in enumerate(zip(cache.cached, cache.new)):
+        for s in range(c, c + n):
+            cache.at(b, s)[:] = rng.standard_normal((2, LAYERS, HEADS, DIM))
+    return cache
+
+
+@pytest.mark.parametrize("mask,heads", [("causal", 4), ("none", 2), ("sliding = 3", 6)])
+@pytest.mark.parametrize("with_sinks", (False, True))
+def test_lse_and_sinks(run, mask, heads, with_sinks):
+    module = f"""
+        func.func @f(%q: tensor<?x{heads}x8xf32>, %rows: tensor<?xi32>, %sinks: tensor<{heads}xf32>,
+                     %kv: !kv) -> (tensor<?x{heads}x8xf32>, tensor<?x{heads}xf32>)
+            attributes {{kv.entry}} {{
+          %layer = arith.constant 1 : index
+          %o, %lse = kv.attention %q in %kv[%layer] rows %rows {"sinks %sinks" if with_sinks else ""}
+              mask <{mask}> scale 0.37
+              : tensor<?x{heads}x8xf32> in !kv, tensor<?xi32>
+                {f"sinks tensor<{heads}xf32>" if with_sinks else ""}
+                -> tensor<?x{heads}x8xf32>, tensor<?x{heads}xf32>
+          return %o, %lse : tensor<?x{heads}x8xf32>, tensor<?x{heads}xf32>
+        }}"""
+    rng = np.random.default_rng(3)
+    cache = fill(Cache(rng, [0, 7, 4, 3], [5, 1, 4, 0]), rng)
+    # Two rows of no sequence, which the runtime function would refuse.
+    extra = 2 if run.pipeline == "kv-reference" else 0
+    q = rng.standard_normal((cache.rows[-1] + extra, heads, DIM), np.float32) * 3
+    sinks = np.array([-np.inf, 1, 30, -2, 0.5, 2][:heads], np.float32)
+    out, lse = np.full(q.shape, np.nan, np.float32), np.full(q.shape[:2], np.nan, np.float32)
+    run(module, [q, cache.rows, sinks, *cache.arrays(), out, lse])
+    want, want_lse = cache.attend(q, 1, mask, 0.37, sinks if with_sinks else None)
+    np.testing.assert_allclose(out, want, rtol=3e-5, atol=3e-5)
+    np.testing.assert_allclose(lse, want_lse, rtol=3e-5, atol=3e-5)
+
+
+MERGE = """
+    func.func @f(%a: tensor<?x3x8xf32>, %a_lse: tensor<?x3xf32>, %b: tensor<?x3x8xf32>,
+                 %b_lse: tensor<?x3xf32>) -> (tensor<?x3x8xf32>, tensor<?x3xf32>)
+        attributes {kv.entry} {
+      %o, %lse = kv.merge (%a, %a_lse), (%b, %b_lse) : tensor<?x3x8xf32>, tensor<?x3xf32>
+      return %o, %lse : tensor<?x3x8xf32>, tensor<?x3xf32>
+    }"""
+
+
+def test_merge(run):
+    rng = np.random.default_rng(4)
+    a, b = (rng.standard_normal((5, 3, DIM), np.float32) for _ in "ab")
+    a_lse, b_lse = (rng.standard_normal((5, 3), np.float32) * 4 for _ in "ab")
+    nothing = np.float32(-np.inf)
+    # Sides without a key, whose rows hold anything; sums that do not fit into a float.
+    a_lse[0], a[0] = nothing, np.nan
+    b_lse[1], b[1] = nothing, np.nan
+    a_lse[2], b_lse[2], a[2], b[2] = nothing, nothing, np.nan, np.inf
+    a_lse[3, 0], b_lse[3, 0], a_lse[3, 1], b_lse[3, 1] = 300, 301, -300, -301
+    out, lse = np.full(a.shape, np.nan, np.float32), np.full(a_lse.shape, np.nan, np.float32)
+    run(MERGE, [a, a_lse, b, b_lse, out, lse])
+    assert np.isfinite(out).all()
+    assert (out[0] == b[0]).all() and (out[1] == a[1]).all() and (out[2] == 0).all()
+    assert (lse[2] == nothing).all()
+    for t, h in np.ndindex(5, 3):
+        if t == 2:
+            continue
+        want = np.logaddexp(np.float64(a_lse[t, h]), np.float64(b_lse[t, h]))
+        assert lse[t, h] == pytest.approx(want, rel=1e-5, abs=1e-5)
+        if t > 2:
+            weight = np.exp(np.float64(a_lse[t, h]) - want)
+            np.testing.assert_allclose(out[t, h], weight * a[t, h] + (1 - weight) * b[t, h],
+                                       rtol=1e-5, atol=1e-5)
+
+
+def test_merged_halves_are_the_whole(run):
+    """The keys of a sequence in two caches: the merged attentions are one over all keys."""
+    module = """
+        func.func @f(%q: tensor<?x4x8xf32>, %rows: tensor<?xi32>, %sinks: tensor<4xf32>,
+                     %a: !kv, %b: !kv) -> (tensor<?x4x8xf32>, tensor<?x4xf32>)
+            attributes {kv.entry} {
+          %layer = arith.constant 0 : index
+          %x, %x_lse = kv.attention %q in %a[%layer] rows %rows sinks %sinks mask <causal> scale 0.3
+              : tensor<?x4x8xf32> in !kv, tensor<?xi32> sinks tensor<4xf32>
+                -> tensor<?x4x8xf32>, tensor<?x4xf32>
+          %y, %y_lse = kv.attention %q in %b[%layer] rows %rows mask <causal> scale 0.3
+              : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>, tensor<?x4xf32>
+          %o, %lse = kv.merge (%x, %x_lse), (%y, %y_lse) : tensor<?x4x8xf32>, tensor<?x4xf32>
+          return %o, %lse : tensor<?x4x8xf32>, tensor<?x4xf32>
+        }"""
+    rng = np.random.default_rng(5)
+    new = [3, 1, 2]
+    a, b = fill(Cache(rng, [4, 0, 9], new), rng), fill(Cache(rng, [0, 6, 1], new), rng)
+    q = rng.standard_normal((sum(new), 4, DIM), np.float32) * 2
+    sinks = np.array([0.5, -1, 4, -np.inf], np.float32)
+    out, lse = np.full(q.shape, np.nan, np.float32), np.full(q.shape[:2], np.nan, np.float32)
+    run(module, [q, a.rows, sinks, *a.arrays(), *b.arrays(), out, lse])
+    for i, n in enumerate(new):
+        for t in range(n):
+            row = a.rows[i] + t
+            for h in range(4):
+                keys, values = (np.concatenate([c.of(i, part, 0, h // 2, range(c.cached[i] + t + 1))
+                                                for c in (a, b)]) for part in (0, 1))
+                want, want_lse = softmax(q[row, h], keys, values, 0.3, sink=sinks[h])
+                np.testing.assert_allclose(out[row, h], want, rtol=3e-5, atol=3e-5)
+                assert lse[row, h] == pytest.approx(want_lse, rel=3e-5, abs=3e-5)
+
+
+@pytest.mark.parametrize("size", ("?", "9"))
+def test_load(run, size):
+    """Keys and values of a layer, dense, through a function that takes the cache; also right after
+    a store, which it must not pass."""
+    text = """
+        func.func private @dense(%c: !cache, %rows: tensor<?xi32>)
+            -> (tensor<?xSx2x8xf32>, tensor<?xi32>) {
+          %d, %n = kv.load %c rows %rows : !cache, tensor<?xi32> -> tensor<?xSx2x8xf32>, tensor<?xi32>
+          return %d, %n : tensor<?xSx2x8xf32>, tensor<?xi32>
+        }
+        func.func @f(%rows: tensor<?xi32>, %k: tensor<?x2x8xf32>, %kv: !kv)
+            -> (tensor<?xSx2x8xf32>, tensor<?xSx2x8xf32>, tensor<?xSx2x8xf32>, tensor<?xi32>)
+            attributes {kv.entry} {
+          %layer = arith.constant 1 : index
+          %keys = kv.key_cache %kv[%layer] : !kv
+          %values = kv.value_cache %kv[%layer] : !kv
+          %before, %n0 = func.call @dense(%values, %rows)
+              : (!cache, tensor<?xi32>) -> (tensor<?xSx2x8xf32>, tensor<?xi32>)
+          kv.store %k, %k into %kv[%layer] rows %rows
+              : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
+          %a, %n1 = func.call @dense(%keys, %rows)
+              : (!cache, tensor<?xi32>) -> (tensor<?xSx2x8xf32>, tensor<?xi32>)
+          %b, %n2 = func.call @dense(%values, %rows)
+              : (!cache, tensor<?xi32>) -> (tensor<?xSx2x8xf32>, tensor<?xi32>)
+          return %before, %a, %b, %n2
+              : tensor<?xSx2x8xf32>, tensor<?xSx2x8xf32>, tensor<?xSx2x8xf32>, tensor<?xi32>
+        }""".replace("xSx", f"x{size}x")
+    rng = np.random.default_rng(6)
+    cache = fill(Cache(rng, [0, 7, 4, 9], [5, 1, 4, 0]), rng)
+    k = rng.standard_normal((cache.rows[-1], HEADS, DIM), np.float32)
+    batch, most = len(cache.cached), int(cache.lengths[0, 1])
+    room = most if size == "?" else int(size)
+    lengths = np.full(batch, -1, np.int32)
+    dense = np.full((3, batch, room, HEADS, DIM), np.nan, np.float32)
+    want = np.zeros_like(dense)
+    for b, (c, n) in enumerate(zip(cache.cached, cache.new)):
+        for s in range(min(c + n, room)):
+            want[0, b, s] = cache.at(b, s)[1, 1]
+            new = k[cache.rows[b] + s - c] if s >= c else None
+            for part in (0, 1):
+                want[1 + part, b, s] = cache.at(b, s)[part, 1] if new is None else new
+    run(text, [cache.rows, k, *cache.arrays(), *dense, lengths])
+    np.testing.assert_array_equal(dense, want)
+    assert (lengths == cache.cached + cache.new).all()
+
+
+def test_small_tensors(run):
+    module = """
+        func.func @f(%rows: tensor<?xi32>, %kv: !kv)
+            -> (tensor<?xi32>, tensor<?x2xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x2xi32>)
+            attributes {kv.entry} {
+          %l = kv.cache_lengths %kv : !kv -> tensor<?xi32>
+          %m = kv.max_lengths %kv : !kv -> tensor<?x2xi32>
+          %o = kv.row_offsets %kv, %rows : !kv, tensor<?xi32> -> tensor<?xi32>
+          %next = kv.advance %kv rows %rows : !kv, tensor<?xi32>
+          %l2 = kv.cache_lengths %next : !kv -> tensor<?xi32>
+          %m2 = kv.max_lengths %next : !kv -> tensor<?x2xi32>
+          return %l, %m, %o, %l2, %m2
+              : tensor<?xi32>, tensor<?x2xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x2xi32>
+        }"""
+    rng = np.random.default_rng(7)
+    cache = Cache(rng, [0, 7, 4, 3], [5, 1, 0, 2], steps=3, pages=20)
+    lengths, offsets, next_lengths = (np.full(n, -1, np.int32) for n in (4, 5, 4))
+    most, next_most = np.full((3, 2), -1, np.int32), np.full((2, 2), -1, np.int32)
+    arrays = cache.arrays()
+    kept = [a.copy() for a in arrays]
+    run(module, [cache.rows, *arrays, lengths, most, offsets, next_lengths, next_most])
+    assert (lengths == cache.cached).all() and (most == cache.lengths).all()
+    assert (offsets == np.cumsum([0, *(cache.cached + cache.new)])).all()
+    assert (next_lengths == cache.cached + cache.new).all()
+    assert (next_most == cache.lengths[1:]).all()
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(arrays, kept))
+
+
+LOOP = """
+    func.func @f(%q: tensor<?x3x4x8xf32>, %k: tensor<?x3x2x8xf32>, %rows: tensor<4xi32>, %kv: !kv)
+        -> tensor<?x3x4x8xf32> attributes {kv.entry} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %layer = arith.constant 1 : index
+      %ro = tensor.cast %rows : tensor<4xi32> to tensor<?xi32>
+      %steps = tensor.dim %q, %c0 : tensor<?x3x4x8xf32>
+      %empty = tensor.empty(%steps) : tensor<?x3x4x8xf32>
+      %out, %last = scf.for %i = %c0 to %steps step %c1 iter_args(%done = %empty, %now = %kv)
+          -> (tensor<?x3x4x8xf32>, !kv) {
+        %x = tensor.extract_slice %q[%i, 0, 0, 0] [1, 3, 4, 8] [1, 1, 1, 1]
+            : tensor<?x3x4x8xf32> to tensor<3x4x8xf32>
+        %y = tensor.extract_slice %k[%i, 0, 0, 0] [1, 3, 2, 8] [1, 1, 1, 1]
+            : tensor<?x3x2x8xf32> to tensor<3x2x8xf32>
+        kv.store %y, %y into %now[%layer] rows %ro
+            : tensor<3x2x8xf32>, tensor<3x2x8xf32> into !kv, tensor<?xi32>
+        %o = kv.attention %x in %now[%layer] rows %ro mask <causal> scale 0.37
+            : tensor<3x4x8xf32> in !kv, tensor<?xi32> -> tensor<3x4x8xf32>
+        %more = tensor.insert_slice %o into %done[%i, 0, 0, 0] [1, 3, 4, 8] [1, 1, 1, 1]
+            : tensor<3x4x8xf32> into tensor<?x3x4x8xf32>
+        %next = kv.advance %now rows %ro : !kv, tensor<?xi32>
+        scf.yield %more, %next : tensor<?x3x4x8xf32>, !kv
+      }
+      return %out : tensor<?x3x4x8xf32>
+    }"""
+
+
+def test_steps_in_a_loop_are_single_steps(run):
+    rng = np.random.default_rng(8)
+    steps, new = 6, [1, 1, 1]
+    cache = Cache(rng, [0, 7, 3], new, steps=steps)
+    q = rng.standard_normal((steps, 3, 4, DIM), np.float32) * 2
+    k = rng.standard_normal((steps, 3, HEADS, DIM), np.float32)
+    given = [a.copy() for a in cache.arrays()]
+    out = np.full(q.shape, np.nan, np.float32)
+    run(LOOP, [q, k, cache.rows, *given, out])
+
+    # One step a call, of the same module.
+    single = np.full(q.shape, np.nan, np.float32)
+    own = [a.copy() for a in cache.arrays()]
+    for i in range(steps):
+        own[1], own[3] = cache.cached + i * cache.new.astype(np.int32), cache.lengths[i:]
+        run(LOOP, [q[i:i + 1], k[i:i + 1], cache.rows, own[0], own[1], own[2],
+                   np.ascontiguousarray(own[3]), single[i:i + 1]])
+    assert out.tobytes() == single.tobytes()
+    assert given[0].tobytes() == own[0].tobytes()
+
+    # And by the definition.
+    for i in range(steps):
+        for b in range(3):
+            cache.at(b, cache.cached[b])[:, 1] = k[i, b]
+        want, _ = cache.attend(q[i], 1, "causal", 0.37)
+        np.testing.assert_allclose(out[i], want, rtol=3e-5, atol=3e-5)
+        cache.cached = cache.cached + 1
+    assert (given[1] == cache.cached - steps).all()
+
+
+@pytest.mark.parametrize("layer", (None, 0, 1))
+def test_copy_pages(run, layer):
+    module = f"""
+        func.func @f(%source: tensor<?xi32>, %destination: tensor<?xi32>, %kv: !kv) -> tensor<?xi32>
+            attributes {{kv.entry}} {{
+          %layer = arith.constant {layer or 0} : index
+          %b, %l, %t, %m = kv.unpack %kv : !kv -> memref<?x2x2x4x2x8xf32>, tensor<?xi32>,
+              tensor<?x?xi32>, tensor<?x2xi32>
+          kv.copy_pages %b from %source to %destination {"" if layer is None else "layer %layer"}
+              : memref<?x2x2x4x2x8xf32>, tensor<?xi32>, tensor<?xi32>
+          return %l : tensor<?xi32>
+        }}"""
+    rng = np.random.default_rng(9)
+    cache = Cache(rng, [3], [1])
+    cache.blocks[:] = rng.standard_normal(cache.blocks.shape)
+    # A chain of copies; the null page and what is no page are left alone.
+    source = np.array([3, 5, 7, 1, 13, 2, -1], np.int32)
+    destination = np.array([5, 6, 3, 0, 4, 13, 8], np.int32)
+    want = cache.blocks.copy()
+    layers = slice(None) if layer is None else layer
+    for a, b in ((3, 5), (5, 6), (7, 3)):
+        want[b, :, layers] = want[a, :, layers]
+    lengths = np.zeros(1, np.int32)
+    run(module, [source, destination, *cache.arrays(), lengths])
+    assert cache.blocks.tobytes() == want.tobytes()
+
+
+def test_load_widens(run):
+    module = """
+        func.func @f(%rows: tensor<?xi32>, %kv: !kv) -> (tensor<?x?x2x8xf32>, tensor<?x?x2x8xbf16>)
+            attributes {kv.entry} {
+          %layer = arith.constant 0 : index
+          %c = kv.key_cache %kv[%layer] : !kv
+          %d, %n = kv.load %c rows %rows : !cache, tensor<?xi32> -> tensor<?x?x2x8xf32>, tensor<?xi32>
+          %e, %m = kv.load %c rows %rows : !cache, tensor<?xi32> -> tensor<?x?x2x8xbf16>, tensor<?xi32>
+          return %d, %e : tensor<?x?x2x8xf32>, tensor<?x?x2x8xbf16>
+        }"""
+    rng = np.random.default_rng(10)
+    cache = fill(Cache(rng, [2, 5], [1, 1]), rng)
+    bits, exact = rounded(cache.blocks, "bf16")
+    cache.blocks = exact
+    most = int(cache.lengths[0, 1])
+    dense = np.full((2, most, HEADS, DIM), np.nan, np.float32)
+    same = np.full(dense.shape, 0x7FC0, np.uint16)
+    run(module, [cache.rows, bits, *cache.arrays()[1:], dense, same], dtype="bf16")
+    want = np.zeros_like(dense)
+    for b, c in enumerate(cache.cached):
+        for s in range(c + 1):
+            want[b, s] = cache.at(b, s)[0, 0]
+    np.testing.assert_array_equal(dense, want)
+    assert (same == rounded(want, "bf16")[0]).all()
