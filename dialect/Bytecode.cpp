@@ -3,13 +3,14 @@
 #include "kv/Dialect/Bytecode.h"
 
 #include "kv/Dialect/KV.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace kv;
 
 namespace {
 // What stands in files: a number once given stays.
-enum TypeCode : uint64_t { kCollection = 0 };
+enum TypeCode : uint64_t { kCollection = 0, kCache = 1 };
 enum AttributeCode : uint64_t { kMask = 0 };
 
 /// An enum's case by its number; an error when there is none.
@@ -71,12 +72,20 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
 
   LogicalResult writeType(Type type,
                           DialectBytecodeWriter &writer) const override {
-    auto collection = dyn_cast<CollectionType>(type);
-    if (!collection || versionToWrite(writer) == 0)
+    if (versionToWrite(writer) == 0)
       return failure(); // as text
-    writer.writeVarInt(kCollection);
-    writeGeometry(collection, writer);
-    return success();
+    return llvm::TypeSwitch<Type, LogicalResult>(type)
+        .Case([&](CollectionType collection) {
+          writer.writeVarInt(kCollection);
+          writeGeometry(collection, writer);
+          return success();
+        })
+        .Case([&](CacheType cache) {
+          writer.writeVarInt(kCache);
+          writeGeometry(cache, writer);
+          return success();
+        })
+        .Default([](Type) { return failure(); });
   }
 
   Type readType(DialectBytecodeReader &reader) const override {
@@ -85,6 +94,8 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
       return Type();
     if (code == kCollection)
       return readGeometry<CollectionType>(reader, getContext());
+    if (code == kCache)
+      return readGeometry<CacheType>(reader, getContext());
     reader.emitError() << "no type of the kv dialect has the code " << code;
     return Type();
   }

@@ -2,7 +2,6 @@
 // version of the dialect wrote it.
 //
 // RUN: kv-opt %s -o %t.mlir
-// RUN: kv-opt %S/Inputs/unversioned.mlirbc | cmp - %t.mlir
 // RUN: kv-opt %S/Inputs/version-1.mlirbc | cmp - %t.mlir
 // RUN: kv-opt --emit-bytecode %s -o %t.mlirbc
 // RUN: kv-opt %t.mlirbc | cmp - %t.mlir

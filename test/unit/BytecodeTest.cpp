@@ -17,7 +17,8 @@ using namespace mlir;
 
 namespace {
 constexpr StringRef kText = R"mlir(
-func.func private @f(!kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)
+func.func private @f(!kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>,
+                       !kv.cache<paged, f16, layers = 2, heads = 5, dim = 32, page = 16>)
     attributes {a = #kv.mask<sliding = 7>, b = #kv.mask<none>}
 )mlir";
 
@@ -78,6 +79,7 @@ TEST_F(BytecodeTest, RoundTrip) { EXPECT_EQ(read(write()), parsed()); }
 TEST_F(BytecodeTest, TypesAndAttributesAreNumbers) {
   std::string bytes = write();
   EXPECT_EQ(bytes.find("collection<"), std::string::npos);
+  EXPECT_EQ(bytes.find("kv.cache"), std::string::npos);
   EXPECT_EQ(bytes.find("paged"), std::string::npos);
   EXPECT_EQ(bytes.find("sliding"), std::string::npos);
 }

@@ -18,7 +18,7 @@ class KVDialect;
 /// | version | what changed |
 /// | --- | --- |
 /// | none, 0 | types and attributes as text |
-/// | 1 | !kv.collection and #kv.mask in numbers |
+/// | 1 | operations as of 0.1; !kv.collection, !kv.cache, #kv.mask in numbers |
 struct BytecodeVersion : mlir::DialectVersion {
   static constexpr uint64_t kCurrent = 1;
 
