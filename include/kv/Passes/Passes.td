@@ -29,6 +29,17 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
+  let summary = "warns about stores and attentions in a doubtful order";
+  let description = [{
+    Warns about an attention that comes before this step's store of its layer in
+    the same function, and about a store of a layer whose rows were stored
+    already. Looks at constant layers and at one step's view at a time, with
+    handles or with components; an attention whose layer some path has stored
+    before, or no one stores, is not remarked on. Changes nothing.
+  }];
+}
+
 def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
   let summary = "weights of matrix multiplications get the layout n16k";
   let description = [{
