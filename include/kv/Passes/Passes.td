@@ -148,8 +148,8 @@ def KVOutlineParallel : Pass<"kv-outline-parallel", "::mlir::ModuleOp"> {
 def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
-    `kv.store` and `kv.attention` on buffers become `kv.runtime_call`s named in
-    kv/ABI/Symbols.def. Runs after `kv-thread-context`.
+    `kv.store`, `kv.attention` and `kv.print` on buffers become
+    `kv.runtime_call`s named in kv/ABI/Symbols.def. Runs after `kv-thread-context`.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
 }
