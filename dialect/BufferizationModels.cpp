@@ -211,6 +211,16 @@ struct LoadModel : ReadOnlyModel<LoadModel, LoadOp> {
   }
 };
 
+struct PrintModel : ReadOnlyModel<PrintModel, PrintOp> {
+  void createOnBuffers(PrintOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value>) const {
+    PrintOp::create(
+        rewriter, op.getLoc(), mapped(mapping, op.getCache()), op.getLayer(),
+        op.getRowOffsets() ? mapping.lookup(op.getRowOffsets()) : Value(),
+        op.getCollectionAttr());
+  }
+};
+
 struct CopyPagesModel : ReadOnlyModel<CopyPagesModel, CopyPagesOp> {
   void createOnBuffers(CopyPagesOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, ArrayRef<Value>) const {
@@ -249,6 +259,7 @@ void kv::registerBufferizationModels(DialectRegistry &registry) {
     RopeOp::attachInterface<RopeModel>(*context);
     RowOffsetsOp::attachInterface<RowOffsetsModel>(*context);
     LoadOp::attachInterface<LoadModel>(*context);
+    PrintOp::attachInterface<PrintModel>(*context);
     CopyPagesOp::attachInterface<CopyPagesModel>(*context);
     MergeOp::attachInterface<MergeModel>(*context);
     MatmulOp::attachInterface<MatmulModel>(*context);

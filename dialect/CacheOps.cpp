@@ -111,6 +111,7 @@ KV_CACHE_INTERFACE(PositionsOp, false, false)
 KV_CACHE_INTERFACE(StoreOp, true, false)
 KV_CACHE_INTERFACE(AttentionOp, false, true)
 KV_CACHE_INTERFACE(RowOffsetsOp, false, false)
+KV_CACHE_INTERFACE(PrintOp, false, true)
 KV_CACHE_TYPE(LoadOp, false, true)
 
 #undef KV_CACHE_INTERFACE
@@ -169,6 +170,16 @@ LogicalResult LoadOp::verify() {
                          << " or f32, not " << out;
   return verifySameRows(*this, "result", out, "lengths",
                         formType(getOutLengths(), getLengths()));
+}
+
+LogicalResult PrintOp::verify() {
+  if (failed(verifyCache(*this, getCollection())) ||
+      failed(verifyLayer(*this, getLayer(), getCollectionType())))
+    return failure();
+  // A handle alone has no form.
+  if (!cast<CacheOpInterface>(getOperation()).isResolved() && !getRowOffsets())
+    return success();
+  return verifyOneForm(*this);
 }
 
 LogicalResult CopyPagesOp::verify() {

@@ -48,6 +48,17 @@ void RowOffsetsOp::getEffects(Effects &effects) {
 void LoadOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {getOut(), getOutLengths()}, effects);
 }
+namespace {
+/// Where kv.print prints: no memory of a program.
+struct Output : SideEffects::Resource::Base<Output> {
+  StringRef getName() final { return "kv.output"; }
+};
+} // namespace
+
+void PrintOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {}, effects);
+  effects.emplace_back(MemoryEffects::Write::get(), Output::get());
+}
 void CopyPagesOp::getEffects(Effects &effects) {
   OpOperand &blocks = getBlocksMutable();
   effects.emplace_back(MemoryEffects::Read::get(), &blocks);

@@ -52,6 +52,8 @@ struct ConvertKVToRuntime
         convert(b, store, context);
       else if (auto attention = dyn_cast<AttentionOp>(*op))
         convert(b, attention, context);
+      else if (auto print = dyn_cast<PrintOp>(*op))
+        convert(b, print, context);
       else {
         op.emitOpError("has no runtime function: run kv-decompose before");
         return WalkResult::interrupt();
@@ -76,6 +78,21 @@ struct ConvertKVToRuntime
          {cache.getBlocks(), cache.getCacheLengths(), cache.getLookupTable(),
           op.getRowOffsets(), layerAsI64(b, loc, op.getLayer()), op.getK(),
           op.getV()});
+  }
+
+  void convert(OpBuilder &b, PrintOp op, Value context) {
+    Location loc = op.getLoc();
+    auto cache = cast<CacheOpInterface>(*op);
+    Value layer = layerAsI64(b, loc, op.getLayer());
+    SmallVector<Value> arguments = {cache.getBlocks(), cache.getCacheLengths(),
+                                    cache.getLookupTable()};
+    if (op.getRowOffsets())
+      arguments.push_back(op.getRowOffsets());
+    arguments.push_back(layer);
+    SmallVector<int64_t> absent;
+    if (!op.getRowOffsets())
+      absent.push_back(3);
+    call(b, loc, "print", context, arguments, absent);
   }
 
   void convert(OpBuilder &b, AttentionOp op, Value context) {

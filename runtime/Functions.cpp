@@ -5,6 +5,7 @@
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace kv;
@@ -200,6 +201,21 @@ void attention(KvContext *context, const KvTensorView *blocks,
   state.executor->forRange(items, grain, [&](int64_t lo, int64_t hi) {
     reference::attention(args, lo, hi);
   });
+}
+
+void print(KvContext *context, const KvTensorView *blocks,
+           const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
+           const KvTensorView *rowOffsets, int64_t layer) {
+  State &state = State::of(context);
+  if (state.failed())
+    return;
+  reference::PrintArguments args{blocks, cacheLengths, lookupTable, rowOffsets,
+                                 layer};
+  if (auto failure = reference::validate(args)) {
+    fail(state, failure->status, failure->message);
+    return;
+  }
+  std::fputs(reference::print(args).c_str(), stderr);
 }
 
 } // namespace abi

@@ -238,3 +238,31 @@ Checked kv::reference::validate(const AttentionArguments &args) {
                    " tokens, expected at least 1");
   return std::nullopt;
 }
+
+Checked kv::reference::validate(const PrintArguments &args) {
+  if (Checked failure = checkRows("print", "blocks", args.blocks, 6))
+    return failure;
+  if (Checked failure =
+          checkIndices("print", "cache_lengths", args.cacheLengths, 1))
+    return failure;
+  if (Checked failure =
+          checkIndices("print", "lookup_table", args.lookupTable, 2))
+    return failure;
+  if (args.blocks->sizes[3] < 1)
+    return invalid("print: blocks has pages of " + text(args.blocks->sizes[3]) +
+                   " tokens, expected at least 1");
+  if (args.layer < 0 || args.layer >= args.blocks->sizes[2])
+    return outOfRange("print: layer " + text(args.layer) + ", the cache has " +
+                      text(args.blocks->sizes[2]) + " layers");
+  int64_t batch = args.cacheLengths->sizes[0];
+  if (Checked failure = checkSize("print", "lookup_table", args.lookupTable, 0,
+                                  batch, "the sequences of cache_lengths"))
+    return failure;
+  if (!args.rowOffsets)
+    return std::nullopt;
+  if (Checked failure =
+          checkIndices("print", "row_offsets", args.rowOffsets, 1))
+    return failure;
+  return checkSize("print", "row_offsets", args.rowOffsets, 0, batch + 1,
+                   "one more than cache_lengths has");
+}

@@ -232,3 +232,23 @@ func.func @f(%b: !blocks, %s: tensor<?xi32>) {
   kv.copy_pages %b from %s to %s layer %c2 : !blocks, tensor<?xi32>, tensor<?xi32>
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+func.func @f(%kv: !kv) {
+  %c2 = arith.constant 2 : index
+  // expected-error @+1 {{layer 2 is outside the collection's 2 layers}}
+  kv.print %kv[%c2] : !kv
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+!blocks = memref<?x2x2x16x1x8xf32>
+func.func @f(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: memref<?xi32>, %i: index) {
+  // expected-error @+1 {{mixes tensors and buffers}}
+  kv.print (%b, %l, %t, %m)[%i] rows %ro : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, memref<?xi32>
+  return
+}

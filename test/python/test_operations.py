@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from host import call, rounded, sees, softmax
+from host import call, printed, rounded, sees, softmax
 from tools import find
 
 KV_COMPILE = find("kv-compile")
@@ -367,3 +367,28 @@ def test_load_widens(run):
             want[b, s] = cache.at(b, s)[0, 0]
     np.testing.assert_array_equal(dense, want)
     assert (same == rounded(want, "bf16")[0]).all()
+
+
+def test_print_stands_between_the_stores(run):
+    module = """
+        func.func @f(%rows: tensor<?xi32>, %k: tensor<?x2x8xf32>, %kv: !kv) -> tensor<?xi32>
+            attributes {kv.entry} {
+          %layer = arith.constant 1 : index
+          kv.print %kv[%layer] : !kv
+          kv.store %k, %k into %kv[%layer] rows %rows
+              : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
+          kv.print %kv[%layer] rows %rows : !kv, tensor<?xi32>
+          %l = kv.cache_lengths %kv : !kv -> tensor<?xi32>
+          return %l : tensor<?xi32>
+        }"""
+    rng = np.random.default_rng(12)
+    cache = Cache(rng, [3, 0], [1, 2])
+    k = rng.standard_normal((3, HEADS, DIM), np.float32)
+    before = cache.blocks.copy()
+    printed.clear()
+    run(module, [cache.rows, k, *cache.arrays(), np.zeros(2, np.int32)])
+    (first, _, _, no_rows, _), (second, lengths, table, rows, layer) = printed
+    assert first.tobytes() == before.tobytes() and no_rows is None
+    assert second.tobytes() == cache.blocks.tobytes() != before.tobytes()
+    assert (lengths == [3, 0]).all() and (table == cache.table).all() and layer == 1
+    assert (rows == cache.rows).all()

@@ -294,6 +294,27 @@ def KV_LoadOp : KV_CacheOp<"load",
   }];
 }
 
+def KV_PrintOp : KV_CacheOp<"print", [AttrSizedOperandSegments]> {
+  let summary = "prints one layer of a cache, for debugging";
+  let description = [{
+    The cached rows of each sequence, with `rows` also this step's, go to the
+    runtime's standard error, a few elements each. Reads the cache and has an
+    effect of its own: it stays where it is between the stores.
+
+    ```mlir
+    kv.print %kv[%layer] : !kv.collection<...>
+    kv.print %kv[%layer] rows %row_offsets : !kv.collection<...>, tensor<?xi32>
+    ```
+  }];
+  let arguments = (ins Variadic<KV_CacheOperand>:$cache, Index:$layer,
+                       Optional<KV_I32Vector>:$row_offsets,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let assemblyFormat = [{
+    custom<Cache>($cache) `[` $layer `]` (`rows` $row_offsets^)? attr-dict `:`
+    custom<CacheType>(type($cache), $collection) (`,` type($row_offsets)^)?
+  }];
+}
+
 def KV_CopyPagesOp : KV_Op<"copy_pages", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "copies pages of a cache within it";

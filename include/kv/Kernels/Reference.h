@@ -61,9 +61,18 @@ struct AttentionArguments {
   const KvTensorView *sinks = nullptr; // f32 [Hq] or null: a logit a head
 };
 
+struct PrintArguments {
+  const KvTensorView *blocks;
+  const KvTensorView *cacheLengths;
+  const KvTensorView *lookupTable;
+  const KvTensorView *rowOffsets; // null: cached tokens only
+  int64_t layer;
+};
+
 /// Nothing, or the first violation, in one sentence with both values.
 std::optional<Failure> validate(const StoreArguments &args);
 std::optional<Failure> validate(const AttentionArguments &args);
+std::optional<Failure> validate(const PrintArguments &args);
 
 /// How many work items there are, and how many should go together.
 int64_t storeItems(const StoreArguments &args);
@@ -77,6 +86,10 @@ void store(const StoreArguments &args, int64_t lo, int64_t hi);
 /// Items [lo, hi): item h * T + t is token t of KV head h, with all query
 /// heads that share it.
 void attention(const AttentionArguments &args, int64_t lo, int64_t hi);
+
+/// What `print` prints, a line a position and head with the first elements of
+/// K and V. A table entry that is no page is said to be none.
+std::string print(const PrintArguments &args);
 
 } // namespace kv::reference
 

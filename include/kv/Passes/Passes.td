@@ -29,6 +29,17 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
+  let summary = "warns about stores and attentions in a doubtful order";
+  let description = [{
+    Warns about an attention that comes before this step's store of its layer in
+    the same function, and about a store of a layer whose rows were stored
+    already. Looks at constant layers and at one step's view at a time, with
+    handles or with components; an attention whose layer some path has stored
+    before, or no one stores, is not remarked on. Changes nothing.
+  }];
+}
+
 def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
   let summary = "weights of matrix multiplications get the layout n16k";
   let description = [{
@@ -137,8 +148,8 @@ def KVOutlineParallel : Pass<"kv-outline-parallel", "::mlir::ModuleOp"> {
 def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
-    `kv.store` and `kv.attention` on buffers become `kv.runtime_call`s named in
-    kv/ABI/Symbols.def. Runs after `kv-thread-context`.
+    `kv.store`, `kv.attention` and `kv.print` on buffers become
+    `kv.runtime_call`s named in kv/ABI/Symbols.def. Runs after `kv-thread-context`.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
 }
