@@ -59,6 +59,23 @@ static void hideFunctions(ModuleOp module) {
       function.setLinkage(LLVM::Linkage::Internal);
 }
 
+/// An artifact may call memory functions and nothing else by name. Upstream
+/// lowers some copies to a function of its own runtime: better an error here
+/// than an artifact that does not load.
+static LogicalResult checkSelfContained(const llvm::Module &ir, Location loc) {
+  for (const llvm::Function &function : ir) {
+    bool memory = llvm::is_contained({"memcpy", "memmove", "memset", "memcmp"},
+                                     function.getName());
+    if (function.isDeclaration() && !function.isIntrinsic() && !memory &&
+        !function.use_empty())
+      return emitError(loc)
+             << "the graph needs the function '" << function.getName()
+             << "', and an artifact has none but mem*; a strided copy is the "
+                "usual cause (a slice as a result, for example)";
+  }
+  return success();
+}
+
 LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                                 StringRef path) {
   Location loc = module.getLoc();
@@ -108,6 +125,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
+  if (failed(checkSelfContained(*ir, loc)))
+    return failure();
   embedManifest(*ir, *manifest);
   clock.ended("translate");
   optimize(*ir, **machine, options.optLevel);
