@@ -22,15 +22,15 @@ Failure outOfRange(std::string message) {
 
 Checked checkRank(const char *op, const char *name, const KvTensorView *view,
                   int64_t rank) {
-  std::string prefix = std::string(op) + ": " + name;
+  auto prefix = [&] { return std::string(op) + ": " + name; };
   if (!view)
-    return invalid(prefix + " is missing");
+    return invalid(prefix() + " is missing");
   if (view->rank != rank)
-    return invalid(prefix + " has rank " + text(view->rank) + ", expected " +
+    return invalid(prefix() + " has rank " + text(view->rank) + ", expected " +
                    text(rank));
   for (int64_t i = 0; i < rank; ++i)
     if (view->sizes[i] < 0)
-      return invalid(prefix + " has the size " + text(view->sizes[i]) +
+      return invalid(prefix() + " has the size " + text(view->sizes[i]) +
                      " in dimension " + text(i));
   return std::nullopt;
 }
@@ -50,12 +50,13 @@ Checked checkRows(const char *op, const char *name, const KvTensorView *view,
                   int64_t rank) {
   if (Checked failure = checkRank(op, name, view, rank))
     return failure;
-  std::string prefix = std::string(op) + ": " + name;
+  auto prefix = [&] { return std::string(op) + ": " + name; };
   if (!isFloat(view->dtype))
-    return invalid(prefix + " has the element type " + text(view->dtype) +
+    return invalid(prefix() + " has the element type " + text(view->dtype) +
                    ", expected f32, bf16 or f16");
   if (view->strides[rank - 1] != 1 && view->sizes[rank - 1] > 1)
-    return invalid(prefix + " has the stride " + text(view->strides[rank - 1]) +
+    return invalid(prefix() + " has the stride " +
+                   text(view->strides[rank - 1]) +
                    " in its last dimension, expected 1");
   return std::nullopt;
 }
@@ -89,57 +90,59 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
   if (Checked failure = checkRows(op, rowsName, rows, 3))
     return failure;
 
-  std::string prefix = std::string(op) + ": ";
+  // Made only when there is something to say: this runs in every layer.
+  auto prefix = [&] { return std::string(op) + ": "; };
   int64_t pages = blocks->sizes[0], planes = blocks->sizes[1];
   int64_t pageSize = blocks->sizes[3];
   if (planes != 1 && planes != 2)
-    return invalid(prefix + "blocks has " + text(planes) +
+    return invalid(prefix() + "blocks has " + text(planes) +
                    " planes, expected 2 (K and V) or 1 (latent)");
   if (pageSize < 1)
-    return invalid(prefix + "blocks has pages of " + text(pageSize) +
+    return invalid(prefix() + "blocks has pages of " + text(pageSize) +
                    " tokens, expected at least 1");
   if (layer < 0 || layer >= blocks->sizes[2])
-    return outOfRange(prefix + "layer " + text(layer) + ", the cache has " +
+    return outOfRange(prefix() + "layer " + text(layer) + ", the cache has " +
                       text(blocks->sizes[2]) + " layers");
 
   int64_t batch = cacheLengths->sizes[0], pitch = lookupTable->sizes[1];
   int64_t tokens = rows->sizes[0];
   if (lookupTable->sizes[0] != batch)
-    return invalid(prefix + "lookup_table has " + text(lookupTable->sizes[0]) +
-                   " rows, cache_lengths has " + text(batch));
+    return invalid(prefix() + "lookup_table has " +
+                   text(lookupTable->sizes[0]) + " rows, cache_lengths has " +
+                   text(batch));
   if (rowOffsets->sizes[0] != batch + 1)
-    return invalid(prefix + "row_offsets has " + text(rowOffsets->sizes[0]) +
+    return invalid(prefix() + "row_offsets has " + text(rowOffsets->sizes[0]) +
                    " elements, expected " + text(batch + 1) +
                    " (one more than cache_lengths has)");
   if (loadIndex(*rowOffsets, 0) != 0)
-    return invalid(prefix + "row_offsets begins with " +
+    return invalid(prefix() + "row_offsets begins with " +
                    text(loadIndex(*rowOffsets, 0)) + ", expected 0");
   if (loadIndex(*rowOffsets, batch) != tokens)
-    return invalid(prefix + "row_offsets ends with " +
+    return invalid(prefix() + "row_offsets ends with " +
                    text(loadIndex(*rowOffsets, batch)) + ", " + rowsName +
                    " has " + text(tokens) + " tokens");
   for (int64_t b = 0; b < batch; ++b) {
     int64_t first = loadIndex(*rowOffsets, b);
     int64_t last = loadIndex(*rowOffsets, b + 1);
     if (last < first)
-      return invalid(prefix + "row_offsets falls from " + text(first) + " to " +
-                     text(last) + " at sequence " + text(b));
+      return invalid(prefix() + "row_offsets falls from " + text(first) +
+                     " to " + text(last) + " at sequence " + text(b));
     int64_t cached = loadIndex(*cacheLengths, b);
     if (cached < 0)
-      return invalid(prefix + "cache_lengths[" + text(b) + "] is " +
+      return invalid(prefix() + "cache_lengths[" + text(b) + "] is " +
                      text(cached));
     int64_t length = cached + last - first;
     // A sequence without new tokens asks for nothing.
     int64_t used = first == last ? 0 : (length + pageSize - 1) / pageSize;
     if (used > pitch)
-      return outOfRange(prefix + "sequence " + text(b) + " has " +
+      return outOfRange(prefix() + "sequence " + text(b) + " has " +
                         text(length) + " tokens, its table row holds " +
                         text(pitch) + " pages of " + text(pageSize));
     for (int64_t i = 0; i < used; ++i) {
       int64_t page = loadIndex(*lookupTable, b, i);
       if (page < 0 || page >= pages)
-        return outOfRange(prefix + "lookup_table[" + text(b) + ", " + text(i) +
-                          "] is " + text(page) +
+        return outOfRange(prefix() + "lookup_table[" + text(b) + ", " +
+                          text(i) + "] is " + text(page) +
                           ", the cache has the pages 0 to " + text(pages - 1));
     }
   }
