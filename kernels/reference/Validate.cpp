@@ -71,6 +71,17 @@ Checked checkSize(const char *op, const char *name, const KvTensorView *view,
                  ")");
 }
 
+/// That a layer of a paged cache can be addressed at all.
+Checked checkPlace(const char *op, const KvTensorView *blocks, int64_t layer) {
+  if (blocks->sizes[3] < 1)
+    return invalid(std::string(op) + ": blocks has pages of " +
+                   text(blocks->sizes[3]) + " tokens, expected at least 1");
+  if (layer < 0 || layer >= blocks->sizes[2])
+    return outOfRange(std::string(op) + ": layer " + text(layer) +
+                      ", the cache has " + text(blocks->sizes[2]) + " layers");
+  return std::nullopt;
+}
+
 /// What store and attention share; `tokens` is T, `rows` names the tensor
 /// that it comes from. Every table entry that holds a key of a sequence must
 /// be a page.
@@ -97,12 +108,8 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
   if (planes != 1 && planes != 2)
     return invalid(prefix() + "blocks has " + text(planes) +
                    " planes, expected 2 (K and V) or 1 (latent)");
-  if (pageSize < 1)
-    return invalid(prefix() + "blocks has pages of " + text(pageSize) +
-                   " tokens, expected at least 1");
-  if (layer < 0 || layer >= blocks->sizes[2])
-    return outOfRange(prefix() + "layer " + text(layer) + ", the cache has " +
-                      text(blocks->sizes[2]) + " layers");
+  if (Checked failure = checkPlace(op, blocks, layer))
+    return failure;
 
   int64_t batch = cacheLengths->sizes[0], pitch = lookupTable->sizes[1];
   int64_t tokens = rows->sizes[0];
@@ -251,12 +258,8 @@ Checked kv::reference::validate(const PrintArguments &args) {
   if (Checked failure =
           checkIndices("print", "lookup_table", args.lookupTable, 2))
     return failure;
-  if (args.blocks->sizes[3] < 1)
-    return invalid("print: blocks has pages of " + text(args.blocks->sizes[3]) +
-                   " tokens, expected at least 1");
-  if (args.layer < 0 || args.layer >= args.blocks->sizes[2])
-    return outOfRange("print: layer " + text(args.layer) + ", the cache has " +
-                      text(args.blocks->sizes[2]) + " layers");
+  if (Checked failure = checkPlace("print", args.blocks, args.layer))
+    return failure;
   int64_t batch = args.cacheLengths->sizes[0];
   if (Checked failure = checkSize("print", "lookup_table", args.lookupTable, 0,
                                   batch, "the sequences of cache_lengths"))
