@@ -1,0 +1,202 @@
+//===- CacheGeometry.h - The shape of a cache, once for everyone -*- C++
+//-*-===//
+//
+// What a collection's type says, as plain data, and what follows from it: the
+// constraints, the runtime inputs, the order of the blocks in memory. The
+// dialect derives the types of components from it, the runtime the symbolic
+// inputs and the buffers: they cannot disagree. No LLVM, no library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_ABI_CACHEGEOMETRY_H
+#define KV_ABI_CACHEGEOMETRY_H
+
+#include "kv/ABI/TensorView.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv {
+
+/// Pages found through a table, or one contiguous slot a sequence.
+enum class CacheStrategy : int32_t { Paged = 0, Continuous = 1 };
+
+/// The order of a block's dimensions in memory. The logical order, in which
+/// operations and kernels index, is always that of NHD.
+enum class CacheLayout : int32_t {
+  NHD = 0, // page, part, layer, token, head, element
+  HND = 1, // page, part, layer, head, token, element
+  CPU = 2  // page, layer, head, part, token, element: one head's keys and
+           // values of a page are one run
+};
+
+inline constexpr std::string_view kCacheStrategyNames[] = {"paged",
+                                                           "continuous"};
+inline constexpr std::string_view kCacheLayoutNames[] = {"nhd", "hnd", "cpu"};
+
+/// Logical dimension at each place of memory, outermost first.
+constexpr std::array<int, 6> blockOrder(CacheLayout layout) {
+  switch (layout) {
+  case CacheLayout::NHD:
+    break;
+  case CacheLayout::HND:
+    return {0, 1, 2, 4, 3, 5};
+  case CacheLayout::CPU:
+    return {0, 2, 4, 1, 3, 5};
+  }
+  return {0, 1, 2, 3, 4, 5};
+}
+
+/// A size, or the name of one that is known at run time.
+struct ComponentDim {
+  int64_t size = -1;
+  const char *symbol = nullptr; // null for a static size
+};
+
+/// One runtime input of a collection.
+struct CacheComponent {
+  const char *name;
+  KvDType dtype;
+  std::vector<ComponentDim> dims;
+  bool isMutable = false; // by a graph
+  bool onHost = false;
+};
+
+/// The geometry of one cache on one device.
+struct CacheGeometry {
+  static constexpr int64_t Unknown = -1; // of heads before sharding
+
+  CacheStrategy strategy = CacheStrategy::Paged;
+  KvDType dtype = KV_DTYPE_BF16;
+  int64_t layers = 0;
+  int64_t heads = 0; // KV heads a device; 1 if latent
+  int64_t dim = 0;   // elements of a head
+  int64_t page = 0;  // tokens of a page; continuous: of a slot
+  int64_t vDim = 0;  // latent: the leading elements that are the value; else 0
+  CacheLayout layout = CacheLayout::NHD;
+  int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
+  KvDType scaleDType = KV_DTYPE_F32;
+
+  bool operator==(const CacheGeometry &) const = default;
+
+  bool isLatent() const { return vDim != 0; }
+  bool isPaged() const { return strategy == CacheStrategy::Paged; }
+  bool hasScales() const { return scaleGroup != 0; }
+  /// Keys and values, or latent rows.
+  int64_t parts() const { return isLatent() ? 1 : 2; }
+  /// Elements of a row of attention's result.
+  int64_t valueDim() const { return isLatent() ? vDim : dim; }
+
+  /// "page" or "max_seq".
+  const char *pageName() const { return isPaged() ? "page" : "max_seq"; }
+
+  /// The runtime inputs in the order of kv.fetch: blocks, cache_lengths,
+  /// lookup_table, max_lengths, and scales where there are some. Blocks and
+  /// scales have the order that `layout` gives them in memory.
+  std::vector<CacheComponent> components() const;
+
+  /// The first constraint that does not hold, "'dim' must be ..., not ...";
+  /// empty if all do.
+  std::string problem() const;
+
+  /// Bytes of one page (or slot) in every layer, scales included.
+  int64_t bytesPerPage() const;
+};
+
+constexpr int64_t elementBytes(KvDType dtype) {
+  switch (dtype) {
+#define KV_DTYPE(Name, Value, Spelling, Bytes)                                 \
+  case KV_DTYPE_##Name:                                                        \
+    return Bytes;
+#include "kv/ABI/DTypes.def"
+  }
+  return 0;
+}
+
+inline std::vector<CacheComponent> CacheGeometry::components() const {
+  auto fixed = [](int64_t size) { return ComponentDim{size, nullptr}; };
+  auto named = [](const char *symbol) { return ComponentDim{-1, symbol}; };
+  auto block = [&](const char *name, KvDType type, int64_t elements) {
+    ComponentDim logical[] = {named(isPaged() ? "pages" : "slots"),
+                              fixed(parts()),
+                              fixed(layers),
+                              fixed(page),
+                              heads == Unknown ? named("heads") : fixed(heads),
+                              fixed(elements)};
+    CacheComponent component{name, type, {}, /*isMutable=*/true};
+    for (int d : blockOrder(layout))
+      component.dims.push_back(logical[d]);
+    return component;
+  };
+  std::vector<CacheComponent> result = {
+      block("blocks", dtype, dim),
+      {"cache_lengths", KV_DTYPE_I32, {named("batch")}},
+      {"lookup_table", KV_DTYPE_I32, {named("batch")}},
+      {"max_lengths", KV_DTYPE_I32, {named("steps"), fixed(2)}, false, true}};
+  if (isPaged())
+    result[2].dims.push_back(named("pitch"));
+  if (hasScales())
+    result.push_back(block("scales", scaleDType, dim / scaleGroup));
+  return result;
+}
+
+inline std::string CacheGeometry::problem() const {
+  auto fail = [](std::string_view field, std::string_view must, int64_t given) {
+    return "'" + std::string(field) + "' must be " + std::string(must) +
+           ", not " + std::to_string(given);
+  };
+  // The upper bounds keep every product of sizes within 64 bits.
+  constexpr int64_t Most = int64_t(1) << 20;
+  const std::pair<std::string_view, int64_t> numbers[] = {
+      {"layers", layers}, {"heads", heads}, {"dim", dim}, {pageName(), page}};
+  for (auto [field, value] : numbers) {
+    if (field == "heads" && value == Unknown)
+      continue;
+    if (value < 1)
+      return fail(field, "positive", value);
+    if (value > Most)
+      return fail(field, "at most 1048576", value);
+  }
+  if (isLatent() && heads != 1)
+    return fail("heads", "1 in a latent cache", heads);
+  if (vDim < 0 || vDim > dim)
+    return fail("v_dim", "1 to dim = " + std::to_string(dim), vDim);
+
+  bool isFloat8 = dtype == KV_DTYPE_F8E4M3FN || dtype == KV_DTYPE_F8E5M2;
+  if (dtype != KV_DTYPE_F32 && dtype != KV_DTYPE_F16 &&
+      dtype != KV_DTYPE_BF16 && dtype != KV_DTYPE_I8 && !isFloat8)
+    return "the element type must be f32, f16, bf16, f8E4M3FN, f8E5M2 or i8";
+  if (dtype == KV_DTYPE_I8 && !hasScales())
+    return "i8 elements need a 'scale'";
+  if (hasScales()) {
+    if (dtype != KV_DTYPE_I8 && !isFloat8)
+      return "a 'scale' needs an element type of 8 bits";
+    if (scaleDType != KV_DTYPE_F32 && scaleDType != KV_DTYPE_F8E8M0FNU)
+      return "the scale's type must be f32 or f8E8M0FNU";
+    if (scaleGroup < 1 || dim % scaleGroup != 0)
+      return fail("group", "a divisor of dim = " + std::to_string(dim),
+                  scaleGroup);
+  }
+  // 128 bits: the factors are bounded, their product is not.
+  __int128 bytes = __int128(parts()) * layers * page *
+                   (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
+  if (bytes > (__int128(1) << 40))
+    return "a " + std::string(isPaged() ? "page" : "slot") +
+           " must be at most 2^40 bytes";
+  return {};
+}
+
+inline int64_t CacheGeometry::bytesPerPage() const {
+  int64_t rows = parts() * layers * page * heads;
+  int64_t bytes = rows * dim * elementBytes(dtype);
+  if (hasScales())
+    bytes += rows * (dim / scaleGroup) * elementBytes(scaleDType);
+  return bytes;
+}
+
+} // namespace kv
+
+#endif // KV_ABI_CACHEGEOMETRY_H
