@@ -13,6 +13,10 @@ PagedKVCacheManager::create(const KVCacheParams &params,
                             const Options &options) {
   if (Expected<void> valid = params.validate(); !valid)
     return std::unexpected(valid.error());
+  if (!params.geometry.isPaged())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ", params.name,
+                     ": strategy is continuous, a paged cache manager needs "
+                     "paged");
   auto inRange = [](std::string_view name, int64_t value,
                     int64_t most) -> Expected<void> {
     if (value < 1 || value > most)
@@ -50,8 +54,11 @@ PagedKVCacheManager::create(const KVCacheParams &params,
   std::array<int64_t, 2> maximaShape = {options.maxSteps, 2};
   // Buffers are zeroed when made, the null page with them.
   for (Expected<void> made :
-       {create(manager->blocks, params.dtype,
+       {create(manager->blocks, params.dtype(),
                params.blockShape(options.numPages)),
+        params.quantized() ? create(manager->scales, params.scaleDType(),
+                                    params.scaleShape(options.numPages))
+                           : Expected<void>(),
         create(manager->cacheLengths, DType::I32, lengthsShape),
         create(manager->lookupTable, DType::I32, tableShape),
         create(manager->maxLengths, DType::I32, maximaShape)})
@@ -64,8 +71,8 @@ PagedKVCacheManager::PagedKVCacheManager(const KVCacheParams &params,
                                          const Options &options)
     : cacheParams(params), options(options),
       engine({.numPages = static_cast<int32_t>(options.numPages),
-              .pageSize = static_cast<int32_t>(params.pageSize),
-              .prefixCaching = options.enablePrefixCaching,
+              .pageSize = static_cast<int32_t>(params.pageSize()),
+              .prefixCaching = params.enablePrefixCaching,
               .key = options.key}),
       maxPages(params.pagesFor(options.maxSeqLen)), pitch(tablePitch(maxPages)),
       slots(options.maxBatchSize),
@@ -212,7 +219,7 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   if (cacheParams.pagesFor(whole) > totalNumPages())
     return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_MEMORY, " needs ",
                   cacheParams.pagesFor(whole), " pages of ",
-                  cacheParams.pageSize, " tokens, the pool has ",
+                  cacheParams.pageSize(), " tokens, the pool has ",
                   totalNumPages());
 
   CacheEngine::Plan plan =
@@ -285,7 +292,8 @@ Expected<RaggedKVCacheInputs> PagedKVCacheManager::runtimeInputs(
       .blocks = blocks.view(),
       .cacheLengths = makeView(lengths, DType::I32, {rows}),
       .lookupTable = makeView(table, DType::I32, {rows, pitch}),
-      .maxLengths = makeView(maxima, DType::I32, {steps, 2})};
+      .maxLengths = makeView(maxima, DType::I32, {steps, 2}),
+      .scales = scales.view()};
 }
 
 Expected<void>
@@ -300,7 +308,7 @@ PagedKVCacheManager::step(std::span<const TextGenerationContext *const> batch) {
     }
     Sequence &sequence = slots[slot].sequence;
     int64_t room =
-        static_cast<int64_t>(sequence.pages().size()) * cacheParams.pageSize;
+        static_cast<int64_t>(sequence.pages().size()) * cacheParams.pageSize();
     if (context->processed() < sequence.processedTokens() ||
         context->processed() > room) {
       if (result)

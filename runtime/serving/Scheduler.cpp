@@ -31,7 +31,7 @@ Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
     return makeError(
         KV_STATUS_OUT_OF_MEMORY, request.promptTokens(),
         " prompt tokens and up to ", request.maxTokens - request.promptTokens(),
-        " new ones need ", pages, " pages of ", manager.params().pageSize,
+        " new ones need ", pages, " pages of ", manager.params().pageSize(),
         " tokens, the cache has ", manager.totalNumPages());
   return {};
 }

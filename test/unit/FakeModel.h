@@ -18,11 +18,12 @@ namespace kv::test {
 
 /// One f32 for keys and one for values a token.
 inline KVCacheParams fakeParams(int64_t pageSize) {
-  return {.dtype = DType::F32,
-          .numLayers = 1,
-          .numKVHeads = 1,
-          .headDim = 1,
-          .pageSize = pageSize};
+  return {.geometry = {.dtype = KV_DTYPE_F32,
+                       .layers = 1,
+                       .heads = 1,
+                       .dim = 1,
+                       .page = pageSize},
+          .enablePrefixCaching = true};
 }
 
 class FakeModel : public ModelRunner {

@@ -263,8 +263,11 @@ TEST(PagedKVCacheManager, ResetForgetsPrefixes) {
 
 TEST(PagedKVCacheManager, PrefixCachingCanBeOffForAllOrForOne) {
   PagedKVCacheManager::Options options;
-  options.enablePrefixCaching = false;
-  Manager off = make(1, 16, options);
+  KVCacheParams params = fakeParams(1);
+  params.enablePrefixCaching = false;
+  options.numPages = 16;
+  options.maxSeqLen = 64;
+  Manager off = *PagedKVCacheManager::create(params, options);
   serve(*off, 1, iota(5));
   EXPECT_EQ(serve(*off, 2, iota(5)), 0);
 
@@ -375,57 +378,10 @@ TEST(PagedKVCacheManager, Options) {
             "cache manager: maxBatchSize is 0, allowed: 1 to 1048576");
   KVCacheParams params = fakeParams(0);
   EXPECT_EQ(text(params, good),
-            "collection kv: page is 0, allowed: 1 to 1048576");
+            "collection kv: 'page' must be positive, not 0");
   params = fakeParams(2);
-  params.layout = "hnd";
-  EXPECT_EQ(text(params, good), "collection kv: layout is hnd, allowed: nhd");
-  params = fakeParams(2);
-  params.dtype = DType::I64;
-  EXPECT_EQ(text(params, good),
-            "collection kv: dtype is i64, allowed: f32, f16, bf16");
-}
-
-TEST(KVCacheParams, SizesAreThoseOfTheSeeds) {
-  KVCacheParams params = {.dtype = DType::F32,
-                          .numLayers = 1,
-                          .numKVHeads = 8,
-                          .headDim = 128,
-                          .pageSize = 128};
-  EXPECT_EQ(params.pagesIn(1 << 30), 1024);
-  params.pageSize = 777;
-  EXPECT_EQ(params.pagesIn(1 << 30), 168);
-  EXPECT_EQ(168 * params.bytesPerPage(), 1069350912);
-  params = {.dtype = DType::F32,
-            .numLayers = 17,
-            .numKVHeads = 1,
-            .headDim = 24,
-            .pageSize = 128};
-  EXPECT_EQ(params.bytesPerPage(), 417792);
-}
-
-TEST(KVCacheParams, MismatchesWithAnEntryNameTheFieldAndBothValues) {
-  KVCacheParams params = fakeParams(2);
-  Entry entry;
-  entry.name = "forward";
-  entry.inputs = params.symbolicInputs();
-  EXPECT_TRUE(params.validate(entry));
-  auto text = [&] {
-    auto valid = params.validate(entry);
-    return valid ? "no error" : valid.error().message;
-  };
-  entry.inputs[0].shape[3].size = 16;
-  EXPECT_EQ(text(), "entry forward: dimension 3 of kv.blocks is 16, the cache "
-                    "manager gives 2");
-  entry.inputs = params.symbolicInputs();
-  entry.inputs[0].dtype = DType::BF16;
-  EXPECT_EQ(text(), "entry forward: dtype of kv.blocks is bf16, the cache "
-                    "manager gives f32");
-  entry.inputs = params.symbolicInputs();
-  entry.inputs[2].shape.pop_back();
-  EXPECT_EQ(text(), "entry forward: rank of kv.lookup_table is 1, the cache "
-                    "manager gives 2");
-  entry.inputs = params.symbolicInputs();
-  entry.inputs.erase(entry.inputs.begin() + 1);
-  EXPECT_EQ(text(), "entry forward has no argument of the kind "
-                    "kv.cache_lengths for collection kv");
+  params.geometry.strategy = CacheStrategy::Continuous;
+  params.enablePrefixCaching = false;
+  EXPECT_EQ(text(params, good), "collection kv: strategy is continuous, a "
+                                "paged cache manager needs paged");
 }

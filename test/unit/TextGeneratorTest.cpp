@@ -80,10 +80,10 @@ struct Served {
     options.maxBatchSize = limits.maxBatch;
     options.maxSeqLen = limits.maxSeqLen;
     options.numPages = limits.pages;
-    options.enablePrefixCaching = limits.prefixCaching;
     options.enableRuntimeChecks = true;
-    auto manager =
-        PagedKVCacheManager::create(fakeParams(limits.pageSize), options);
+    KVCacheParams params = fakeParams(limits.pageSize);
+    params.enablePrefixCaching = limits.prefixCaching;
+    auto manager = PagedKVCacheManager::create(params, options);
     Recorder recorder(model);
     TextGenerator generator(
         model, **manager, recorder,

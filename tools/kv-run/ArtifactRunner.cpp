@@ -26,16 +26,12 @@ Expected<void> checkInputs(const Entry &entry) {
                   dtypeName(input->dtype), " of rank ", input->shape.size(),
                   ", needed: i32 of rank 1");
   }
-  for (const Argument &input : entry.inputs) {
-    if (input.kind == ArgumentKind::Scales)
-      return fail("entry forward: input ", input.name,
-                  " has the kind kv.scales, which kv-run does not give");
+  for (const Argument &input : entry.inputs)
     if (input.kind == ArgumentKind::Input &&
         std::ranges::find(InputNames, input.name) == std::end(InputNames))
       return fail("entry forward: input ", input.name,
                   " is none that kv-run gives: tokens, row_offsets, "
                   "logit_rows");
-  }
   return {};
 }
 
@@ -104,6 +100,7 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
   runner->cacheLengths = cacheSlot(ArgumentKind::CacheLengths);
   runner->lookupTable = cacheSlot(ArgumentKind::LookupTable);
   runner->maxLengths = cacheSlot(ArgumentKind::MaxLengths);
+  runner->scales = cacheSlot(ArgumentKind::Scales);
   if (status)
     status = runner->growLogits(16);
   if (!status)
@@ -140,6 +137,8 @@ Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
   forward.bind(lookupTable, step.kv.lookupTable);
   if (maxLengths >= 0)
     forward.bind(maxLengths, step.kv.maxLengths);
+  if (scales >= 0)
+    forward.bind(scales, step.kv.scales);
   forward.bind(output, makeView(logits.data(), DType::F32, {rows, vocab}));
   if (Expected<void> done = forward.execute(); !done)
     return std::unexpected(done.error());

@@ -38,7 +38,8 @@ private:
   Invocation forward;
   int64_t vocab;
   int tokens = 0, rowOffsets = 0, logitRows = 0, output = 0;
-  int blocks = 0, cacheLengths = 0, lookupTable = 0, maxLengths = -1;
+  int blocks = 0, cacheLengths = 0, lookupTable = 0, maxLengths = -1,
+      scales = -1;
   Buffer logits; // [rows so far needed, vocab]
 };
 

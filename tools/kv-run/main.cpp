@@ -29,10 +29,10 @@ int unusable(std::string_view message) {
 Expected<int64_t> choosePages(const Options &options,
                               const ForwardSignature &signature) {
   const KVCacheParams &cache = signature.cache;
-  if (options.pageSize && *options.pageSize != cache.pageSize)
+  if (options.pageSize && *options.pageSize != cache.pageSize())
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
                      *options.pageSize, ", the artifact's page size is ",
-                     cache.pageSize);
+                     cache.pageSize());
   if (options.pages)
     return *options.pages;
   constexpr int64_t MostBytes = int64_t(1) << 30;
@@ -69,6 +69,7 @@ int serve(const Options &options) {
       ForwardSignature::from(model->manifest());
   if (!signature)
     return unusable(concat(options.artifact, ": ", signature.error().message));
+  signature->cache.enablePrefixCaching = options.prefixCache;
   Expected<int64_t> pages = choosePages(options, *signature);
   if (!pages)
     return unusable(pages.error().message);
@@ -85,7 +86,6 @@ int serve(const Options &options) {
   cache.maxBatchSize = options.maxBatch;
   cache.maxSeqLen = signature->maxSeqLen;
   cache.numPages = *pages;
-  cache.enablePrefixCaching = options.prefixCache;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   Expected<std::unique_ptr<PagedKVCacheManager>> manager =
       PagedKVCacheManager::create(signature->cache, cache);
@@ -125,7 +125,7 @@ int serve(const Options &options) {
 
   figures.pagesTotal = (*manager)->totalNumPages();
   figures.pagesPeak = (*manager)->metrics().peakUsedPages;
-  figures.pageSize = signature->cache.pageSize;
+  figures.pageSize = signature->cache.pageSize();
   figures.threads = session->threads();
   figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());
   figures.poolBytes = (*manager)->poolBytes();

@@ -28,10 +28,11 @@ namespace kv {
 /// One device's cache arguments for one step. The views are the manager's: the
 /// blocks stay, the other three are written by the next runtimeInputs.
 struct RaggedKVCacheInputs {
-  KvTensorView blocks;       // [pages + 1, 2, layers, page, heads, dim]
+  KvTensorView blocks;       // KVCacheParams::blockShape
   KvTensorView cacheLengths; // i32 [B]: tokens in the cache before the step
   KvTensorView lookupTable;  // i32 [B, pitch]: page ids, unused entries 0
   KvTensorView maxLengths;   // i32 [steps, 2]: most new tokens, most tokens
+  KvTensorView scales = {};  // as blocks, dim / group; no data: none
 };
 
 /// Why a reservation was refused. It changed nothing.
@@ -67,7 +68,6 @@ public:
     int64_t maxSeqLen = 0;     // tokens of one request
     int64_t numPages = 0;      // usable pages
     int32_t maxSteps = 1;      // largest `steps` of alloc and runtimeInputs
-    bool enablePrefixCaching = true;
     bool enableRuntimeChecks = false; // all invariants after every call: slow
     uint64_t key = 0;                 // of the prefix index's tags
   };
@@ -83,6 +83,32 @@ public:
   /// Entries of a lookup table's row: the pages of the longest request, rounded
   /// up to 8, and 16 of slack for wide reads.
   static int64_t tablePitch(int64_t maxPages);
+
+  //===--------------------------------------------------------------------===//
+  // Sizes. Memory is that of all devices together, and is divided evenly among
+  // the replicas; pages are usable ones, without the null page.
+  //===--------------------------------------------------------------------===//
+
+  /// Pages of a replica: as many as its memory holds, but no more than its
+  /// share of `maxBatchSize` sequences of `maxSeqLen` tokens needs. Errors: the
+  /// memory holds no page; fewer sequences than replicas.
+  static Expected<int64_t> numBlocks(const MultiKVCacheParams &params,
+                                     int64_t maxBatchSize, int64_t maxSeqLen,
+                                     int64_t availableCacheMemory);
+  /// Bytes of those pages on all devices. Same errors.
+  static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
+                                               int64_t maxBatchSize,
+                                               int64_t maxSeqLen,
+                                               int64_t availableCacheMemory);
+  /// The batch that serving starts with where none is asked for: pages are
+  /// taken as requests grow, so memory does not bound it beforehand.
+  static int64_t inferOptimalBatchSize(const MultiKVCacheParams &params,
+                                       int64_t maxSeqLen,
+                                       int64_t availableCacheMemory);
+  /// Tokens of the longest sequence that a replica's share of the memory holds
+  /// alone: a multiple of the page size.
+  static int64_t maxSupportedSequenceLength(const MultiKVCacheParams &params,
+                                            int64_t availableCacheMemory);
 
   /// Tracks a request. Errors: claimed already; maxBatchSize are tracked.
   Expected<void> claim(RequestId id);
@@ -159,7 +185,7 @@ private:
   CacheEngine engine;
   int64_t maxPages; // of one request
   int64_t pitch;
-  Buffer blocks, cacheLengths, lookupTable, maxLengths;
+  Buffer blocks, cacheLengths, lookupTable, maxLengths, scales;
 
   std::vector<Slot> slots;
   std::vector<int32_t> unusedSlots;
