@@ -70,11 +70,11 @@ public:
   Expected<std::span<const float>> run(const ModelStep &step) override {
     ++steps;
     std::vector<int64_t> shape;
-    const KvTensorView &blocks = step.kv.blocks;
-    int64_t pageSize = blocks.sizes[3], pitch = step.kv.lookupTable.sizes[1];
+    const KvTensorView &blocks = step.kv[0].blocks;
+    int64_t pageSize = blocks.sizes[3], pitch = step.kv[0].lookupTable.sizes[1];
     float *cells = static_cast<float *>(blocks.data);
-    auto *lengths = static_cast<const int32_t *>(step.kv.cacheLengths.data);
-    auto *table = static_cast<const int32_t *>(step.kv.lookupTable.data);
+    auto *lengths = static_cast<const int32_t *>(step.kv[0].cacheLengths.data);
+    auto *table = static_cast<const int32_t *>(step.kv[0].lookupTable.data);
     output.clear();
     size_t logitRow = 0;
     for (size_t b = 0; b + 1 < step.rowOffsets.size(); ++b) {
@@ -86,7 +86,7 @@ public:
       };
       for (int32_t row = first; row < last; ++row) {
         int64_t position = lengths[b] + row - first;
-        if (table[b * pitch + position / pageSize] <= NullPage)
+        if (table[b * pitch + position / pageSize] <= 0)
           return makeError(KV_STATUS_INTERNAL, "a row writes the null page");
         cell(position) = static_cast<float>(step.tokens[row]);
         if (logitRow == step.logitRows.size() ||

@@ -1,6 +1,7 @@
 //===- TextGeneratorTest.cpp - Serving with a fake model ------------------===//
 
 #include "kv/Runtime/Serving/TextGenerator.h"
+#include "kv/Runtime/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
 

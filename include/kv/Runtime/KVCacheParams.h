@@ -140,6 +140,7 @@ struct MultiKVCacheParams {
   /// Sums over the caches.
   int64_t bytesPerPage() const;
   int64_t bytesPerBlock() const;
+  int64_t pagesIn(int64_t bytes) const { return bytes / bytesPerPage(); }
   int64_t pagesFor(int64_t tokens) const { return params[0].pagesFor(tokens); }
 
   /// Cache by cache.
