@@ -74,6 +74,13 @@ bool MultiKVCacheParams::replicatesKVAcrossTP() const {
   return std::ranges::all_of(params, &KVCacheParams::replicatesKVAcrossTP);
 }
 
+int64_t MultiKVCacheParams::draftSlots() const {
+  int64_t drafts = numDraftTokens();
+  if (drafts == 0)
+    return 0;
+  return 2 * drafts + (params[0].numDraftTokensPerStep() == drafts);
+}
+
 int64_t MultiKVCacheParams::bytesPerPage() const {
   int64_t bytes = 0;
   for (const KVCacheParams &one : params)

@@ -21,13 +21,6 @@ struct PagedKVCacheManager::Replica {
   int64_t evictionsBefore = 0; // of the last resetMetrics
 };
 
-int64_t PagedKVCacheManager::draftSlots(const MultiKVCacheParams &params) {
-  int64_t drafts = params.numDraftTokens();
-  if (drafts == 0)
-    return 0;
-  return 2 * drafts + (params.params[0].numDraftTokensPerStep() == drafts);
-}
-
 Expected<std::unique_ptr<PagedKVCacheManager>>
 PagedKVCacheManager::create(const MultiKVCacheParams &params,
                             const Options &options) {
@@ -56,7 +49,7 @@ PagedKVCacheManager::create(const MultiKVCacheParams &params,
 PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
                                          int64_t pages)
     : ReplicatedKVCacheManager(std::move(common)), options(options),
-      numPages(pages), drafts(draftSlots(params())) {
+      numPages(pages), drafts(params().draftSlots()) {
   int64_t maxPages = blocksFor(maxSeqLen() + drafts);
   pitch = tablePitch(maxPages);
   for (int32_t replica = 0; replica < numReplicas(); ++replica)

@@ -134,6 +134,10 @@ struct MultiKVCacheParams {
     return params[0].speculativeMethod;
   }
   int64_t numDraftTokens() const { return params[0].numDraftTokens; }
+  /// Positions that a reservation keeps for drafts beyond the tokens that are
+  /// known: those being verified, those that follow, and the one token that a
+  /// block of drafts comes with.
+  int64_t draftSlots() const;
   /// Whether every cache is the same on all devices of a replica.
   bool replicatesKVAcrossTP() const;
 

@@ -47,10 +47,6 @@ public:
   static int64_t tablePitch(int64_t maxPages) {
     return (maxPages + 7) / 8 * 8 + 16;
   }
-  /// Slots that a reservation keeps for drafts beyond the tokens that are
-  /// known: those being verified, those that follow, and the one token that a
-  /// block of drafts comes with.
-  static int64_t draftSlots(const MultiKVCacheParams &params);
 
   int32_t
   getOrRecommendReplica(const TextGenerationContext &context) const override;
