@@ -81,6 +81,14 @@ protected:
   }
 };
 
+TEST(InferenceSession, RunsOnNoVirtualDevice) {
+  auto session =
+      InferenceSession::create({.device = *Device::parse("virtual:sm_90a")});
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().message, "device virtual:sm_90a runs nothing: it "
+                                     "is there to be compiled for");
+}
+
 TEST_F(Session, RunsPackedWeights) {
   TemporaryFile file(SafetensorsWriter()
                          .add("packed", {2, K, 16}, packedWeight())
