@@ -2,9 +2,9 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "ContextArgument.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kv {
 #define GEN_PASS_DEF_CONVERTKVTORUNTIME
@@ -46,8 +46,14 @@ struct ConvertKVToRuntime
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
       }
+      if (isOnTensors(work) == true) {
+        op.emitOpError("is on tensors: bufferize before");
+        return WalkResult::interrupt();
+      }
+      Value context = getContextArgument(work);
+      if (!context)
+        return WalkResult::interrupt();
       OpBuilder b(op);
-      Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
       if (auto store = dyn_cast<StoreOp>(*op))
         convert(b, store, context);
       else if (auto attention = dyn_cast<AttentionOp>(*op))
