@@ -1,232 +1,188 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
 #include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/CacheEngine.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 using namespace kv;
 
-Expected<std::unique_ptr<PagedKVCacheManager>>
-PagedKVCacheManager::create(const KVCacheParams &params,
-                            const Options &options) {
-  if (Expected<void> valid = params.validate(); !valid)
-    return std::unexpected(valid.error());
-  auto inRange = [](std::string_view name, int64_t value,
-                    int64_t most) -> Expected<void> {
-    if (value < 1 || value > most)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", name,
-                       " is ", value, ", allowed: 1 to ", most);
-    return {};
-  };
-  for (Expected<void> valid :
-       {inRange("maxBatchSize", options.maxBatchSize, 1 << 20),
-        inRange("maxSeqLen", options.maxSeqLen, INT32_MAX),
-        // Tables hold i32, and one id is the null page's.
-        inRange("numPages", options.numPages, INT32_MAX - 1),
-        inRange("maxSteps", options.maxSteps, 1 << 20)})
-    if (!valid)
-      return std::unexpected(valid.error());
-  if (__int128(options.numPages + 1) * params.bytesPerPage() > INT64_MAX)
-    return makeError(KV_STATUS_OUT_OF_MEMORY,
-                     "cache manager: ", options.numPages, " pages of ",
-                     params.bytesPerPage(),
-                     " bytes are more than this machine can address");
+/// One pool, and what each slot's request holds there.
+struct PagedKVCacheManager::Replica {
+  Replica(const CacheEngine::Options &options, int32_t slots, int32_t maxPages)
+      : engine(options), sequences(slots) {
+    for (Sequence &sequence : sequences)
+      engine.open(sequence, maxPages);
+  }
 
+  CacheEngine engine;
+  std::vector<Sequence> sequences;
+  KVCacheMetrics counters;
+  int64_t evictionsBefore = 0; // of the last resetMetrics
+};
+
+Expected<std::unique_ptr<PagedKVCacheManager>>
+PagedKVCacheManager::create(const MultiKVCacheParams &params,
+                            const Options &options) {
+  Expected<Common> common = prepare(
+      params, CacheStrategy::Paged, options.devices, options.maxBatchSize,
+      options.maxSeqLen, options.maxSteps, options.enableRuntimeChecks);
+  if (!common)
+    return std::unexpected(common.error());
+  Expected<int64_t> pages = options.numPages;
+  if (options.numPages == 0 && options.availableCacheMemory != 0)
+    pages = numBlocks(params, options.maxBatchSize, options.maxSeqLen,
+                      options.availableCacheMemory);
+  if (!pages)
+    return std::unexpected(pages.error());
+  // Tables hold i32, and one id is the null page's.
+  if (*pages < 1 || *pages > INT32_MAX - 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: numPages is ",
+                     *pages, ", allowed: 1 to ", INT32_MAX - 1);
   std::unique_ptr<PagedKVCacheManager> manager(
-      new PagedKVCacheManager(params, options));
-  auto create = [&](Buffer &buffer, DType dtype,
-                    std::span<const int64_t> shape) -> Expected<void> {
-    Expected<Buffer> made = Buffer::create(options.device, dtype, shape);
-    if (!made)
-      return std::unexpected(made.error());
-    buffer = std::move(*made);
-    return {};
-  };
-  int64_t batch = options.maxBatchSize;
-  std::array<int64_t, 1> lengthsShape = {batch};
-  std::array<int64_t, 2> tableShape = {batch, manager->pitch};
-  std::array<int64_t, 2> maximaShape = {options.maxSteps, 2};
-  // Buffers are zeroed when made, the null page with them.
-  for (Expected<void> made :
-       {create(manager->blocks, params.dtype,
-               params.blockShape(options.numPages)),
-        create(manager->cacheLengths, DType::I32, lengthsShape),
-        create(manager->lookupTable, DType::I32, tableShape),
-        create(manager->maxLengths, DType::I32, maximaShape)})
-    if (!made)
-      return std::unexpected(made.error());
+      new PagedKVCacheManager(std::move(*common), options, *pages));
+  if (Expected<void> made = manager->allocate(*pages, manager->pitch); !made)
+    return std::unexpected(made.error());
   return manager;
 }
 
-PagedKVCacheManager::PagedKVCacheManager(const KVCacheParams &params,
-                                         const Options &options)
-    : cacheParams(params), options(options),
-      engine({.numPages = static_cast<int32_t>(options.numPages),
-              .pageSize = static_cast<int32_t>(params.pageSize),
-              .prefixCaching = options.enablePrefixCaching,
-              .key = options.key}),
-      maxPages(params.pagesFor(options.maxSeqLen)), pitch(tablePitch(maxPages)),
-      slots(options.maxBatchSize),
-      byId(std::bit_ceil(2 * static_cast<size_t>(options.maxBatchSize)), -1) {
-  for (int32_t slot = options.maxBatchSize; slot-- > 0;) {
-    unusedSlots.push_back(slot);
-    engine.open(slots[slot].sequence,
-                static_cast<int32_t>(std::min(maxPages, options.numPages)));
-  }
+PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
+                                         int64_t pages)
+    : ReplicatedKVCacheManager(std::move(common)), options(options),
+      numPages(pages), drafts(params().draftSlots()) {
+  int64_t maxPages = blocksFor(maxSeqLen() + drafts);
+  pitch = tablePitch(maxPages);
+  for (int32_t replica = 0; replica < numReplicas(); ++replica)
+    replicas.push_back(std::make_unique<Replica>(
+        CacheEngine::Options{.numPages = static_cast<int32_t>(numPages),
+                             .pageSize =
+                                 static_cast<int32_t>(params().pageSize()),
+                             .prefixCaching = params().enablePrefixCaching(),
+                             .key = options.key},
+        requests.slotsPerReplica(),
+        static_cast<int32_t>(std::min(maxPages, numPages))));
 }
 
-int64_t PagedKVCacheManager::tablePitch(int64_t maxPages) {
-  return (maxPages + 7) / 8 * 8 + 16;
-}
+PagedKVCacheManager::~PagedKVCacheManager() = default;
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
-size_t PagedKVCacheManager::home(RequestId id) const {
-  return (id * 0x9E3779B97F4A7C15ull >> 32) & (byId.size() - 1);
-}
-
-int32_t PagedKVCacheManager::findSlot(RequestId id) const {
-  size_t mask = byId.size() - 1;
-  for (size_t at = home(id); byId[at] >= 0; at = (at + 1) & mask)
-    if (slots[byId[at]].id == id)
-      return byId[at];
-  return -1;
-}
-
-Error PagedKVCacheManager::unclaimed(RequestId id) const {
-  return {KV_STATUS_INVALID_ARGUMENT,
-          concat("request ", id, " is not claimed")};
-}
-
-Expected<void> PagedKVCacheManager::claim(RequestId id) {
-  if (contains(id))
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
-                     " is claimed already");
-  if (unusedSlots.empty())
-    return makeError(KV_STATUS_OUT_OF_MEMORY, "request ", id,
-                     " cannot be claimed: all ", options.maxBatchSize,
-                     " sequence slots are in use");
-  int32_t slot = unusedSlots.back();
-  unusedSlots.pop_back();
-  slots[slot].id = id;
-  slots[slot].used = true;
-  engine.open(slots[slot].sequence, 0);
-  size_t mask = byId.size() - 1;
-  size_t at = home(id);
-  while (byId[at] >= 0)
-    at = (at + 1) & mask;
-  byId[at] = slot;
-  return checked();
-}
-
-Expected<void> PagedKVCacheManager::release(RequestId id) {
-  int32_t slot = findSlot(id);
-  if (slot < 0)
-    return std::unexpected(unclaimed(id));
-  engine.release(slots[slot].sequence);
-  size_t mask = byId.size() - 1;
-  size_t hole = home(id);
-  while (byId[hole] != slot)
-    hole = (hole + 1) & mask;
-  for (size_t at = (hole + 1) & mask; byId[at] >= 0; at = (at + 1) & mask) {
-    size_t distance = (at - home(slots[byId[at]].id)) & mask;
-    if (distance >= ((at - hole) & mask)) {
-      byId[hole] = byId[at];
-      hole = at;
+int32_t PagedKVCacheManager::getOrRecommendReplica(
+    const TextGenerationContext &context) const {
+  if (contains(context.id()) || !options.prefixAffinity)
+    return ReplicatedKVCacheManager::getOrRecommendReplica(context);
+  int32_t best = 0;
+  int64_t bestScore = INT64_MIN;
+  Sequence fresh;
+  for (int32_t replica = 0; replica < numReplicas(); ++replica) {
+    const CacheEngine &engine = replicas[replica]->engine;
+    engine.open(fresh, 0);
+    CacheEngine::Plan plan = engine.plan(
+        fresh, context.tokens(),
+        {.length = context.length(), .reuse = context.reusesPrefix()});
+    int64_t score = plan.hitPages - engine.pool().numUsed();
+    if (requests.count(replica) == requests.slotsPerReplica())
+      score = INT64_MIN; // It can be claimed there only after a release.
+    if (score > bestScore || (score == bestScore &&
+                              requests.count(replica) < requests.count(best))) {
+      best = replica;
+      bestScore = score;
     }
   }
-  byId[hole] = -1;
-  slots[slot].used = false;
-  unusedSlots.push_back(slot);
-  return checked();
+  return best;
 }
 
-Expected<std::span<const PageId>>
+Expected<std::span<const int32_t>>
 PagedKVCacheManager::getReqBlocks(RequestId id) const {
-  int32_t slot = findSlot(id);
-  if (slot < 0)
+  const Place *place = requests.find(id);
+  if (!place)
     return std::unexpected(unclaimed(id));
-  return std::span<const PageId>(slots[slot].sequence.pages());
+  return std::span<const int32_t>(
+      replicas[place->replica]->sequences[place->slot].pages());
+}
+
+void PagedKVCacheManager::free(Place place) {
+  Replica &replica = *replicas[place.replica];
+  replica.engine.release(replica.sequences[place.slot]);
+  replica.engine.open(replica.sequences[place.slot], 0);
+}
+
+int64_t PagedKVCacheManager::cachedTokens(Place place) const {
+  return replicas[place.replica]->sequences[place.slot].processedTokens();
+}
+
+int64_t PagedKVCacheManager::room(Place place) const {
+  const Sequence &sequence = replicas[place.replica]->sequences[place.slot];
+  return static_cast<int64_t>(sequence.pages().size()) * params().pageSize();
 }
 
 //===----------------------------------------------------------------------===//
 // Reservation
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 /// `steps` steps store all tokens but the last one that they generate.
-CacheEngine::Demand demand(const TextGenerationContext &context,
-                           int32_t steps) {
-  return {.length = context.length() + steps - 1,
-          .chunk = context.activeLimit() + steps - 1,
+static CacheEngine::Demand demand(const TextGenerationContext &context,
+                                  int64_t beyond) {
+  return {.length = context.length() + beyond,
+          .chunk = context.activeLimit() + beyond,
           .reuse = context.reusesPrefix()};
 }
 
-} // namespace
-
-Expected<CacheEngine::Plan>
+Expected<AllocationPlan>
 PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
-  int32_t slot = findSlot(context.id());
-  if (slot < 0)
-    return std::unexpected(unclaimed(context.id()));
-  return engine.plan(slots[slot].sequence, context.tokens(),
-                     demand(context, steps));
+  std::expected<Place, AllocationError> place = checkDemand(context, steps);
+  if (!place)
+    return std::unexpected(place.error().error);
+  const Replica &replica = *replicas[place->replica];
+  const Sequence &sequence = replica.sequences[place->slot];
+  CacheEngine::Plan plan = replica.engine.plan(
+      sequence, context.tokens(), demand(context, steps - 1 + drafts));
+  return AllocationPlan{.cachedTokens = plan.hitPages * params().pageSize(),
+                        .pages = plan.newPages + plan.revivedPages,
+                        .fits = plan.fits};
 }
 
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   using Reason = AllocationError::Reason;
-  auto refuse = [&](Reason reason, KvStatus code, const auto &...parts) {
-    counters.refusals += reason != Reason::Invalid;
-    return std::unexpected(AllocationError{
-        reason, {code, concat("request ", context.id(), parts...)}});
+  std::expected<Place, AllocationError> place = checkDemand(context, steps);
+  if (!place) {
+    if (place.error().reason == Reason::NeverFits)
+      ++replicas[getReplica(context.id()).value()]->counters.refusals;
+    return std::unexpected(place.error());
+  }
+  Replica &replica = *replicas[place->replica];
+  auto refused = [&](Reason reason, const auto &...parts) {
+    ++replica.counters.refusals;
+    return std::unexpected(
+        refuse(reason, KV_STATUS_OUT_OF_MEMORY,
+               concat("request ", context.id(), " needs ", parts...)));
   };
-  int32_t slot = findSlot(context.id());
-  if (slot < 0)
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
-                  " is not claimed");
-  Sequence &sequence = slots[slot].sequence;
-  if (steps < 1 || steps > options.maxSteps)
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, ": ", steps,
-                  " steps, allowed: 1 to ", options.maxSteps);
-  if (context.active() < 1)
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
-                  " has no token to compute");
-  if (context.processed() != sequence.processedTokens())
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, ": its context ",
-                  "has processed ", context.processed(),
-                  " tokens, its cache holds ", sequence.processedTokens(),
-                  " (is a call of step missing?)");
-  // Chunks do not matter here: the last one must fit as well.
-  int64_t whole = context.length() + steps - 1;
-  if (whole > options.maxSeqLen)
-    return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_RANGE, " needs room for ",
-                  whole, " tokens, the longest sequence is ",
-                  options.maxSeqLen);
-  if (cacheParams.pagesFor(whole) > totalNumPages())
-    return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_MEMORY, " needs ",
-                  cacheParams.pagesFor(whole), " pages of ",
-                  cacheParams.pageSize, " tokens, the pool has ",
-                  totalNumPages());
+  int64_t whole = context.length() + steps - 1 + drafts;
+  if (blocksFor(whole) > numPages)
+    return refused(Reason::NeverFits, blocksFor(whole), " pages of ",
+                   params().pageSize(), " tokens, the pool has ", numPages);
 
-  CacheEngine::Plan plan =
-      engine.reserve(sequence, context.tokens(), demand(context, steps));
+  Sequence &sequence = replica.sequences[place->slot];
+  if (sequence.pages().empty())
+    replica.engine.open(sequence, 0); // in the epoch of now
+  CacheEngine::Plan plan = replica.engine.reserve(
+      sequence, context.tokens(), demand(context, steps - 1 + drafts));
   if (!plan.fits)
-    return refuse(Reason::Full, KV_STATUS_OUT_OF_MEMORY, " needs ",
-                  plan.newPages + plan.revivedPages, " more pages, ",
-                  numFreeBlocks(), " of ", totalNumPages(), " are free");
+    return refused(
+        Reason::Full, plan.newPages + plan.revivedPages, " more pages, ",
+        replica.engine.pool().numFree(), " of ", numPages, " are free",
+        numReplicas() > 1 ? concat(" on replica ", place->replica) : "");
   int64_t cached = sequence.processedTokens() - context.processed();
   context.skip(cached);
+  KVCacheMetrics &counters = replica.counters;
   counters.inputTokens += context.active();
   counters.cachedTokens += cached;
-  counters.peakUsedPages =
-      std::max(counters.peakUsedPages, engine.pool().numUsed());
+  counters.peakUsedPages = std::max<int64_t>(counters.peakUsedPages,
+                                             replica.engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(AllocationError{Reason::Invalid, sound.error()});
   return Allocation{cached, plan.newPages};
@@ -236,112 +192,67 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-Expected<RaggedKVCacheInputs> PagedKVCacheManager::runtimeInputs(
-    std::span<const TextGenerationContext *const> batch, int32_t steps) {
-  if (batch.size() > slots.size())
-    return makeError(KV_STATUS_OUT_OF_RANGE, "a batch of ", batch.size(),
-                     " requests, the cache manager takes at most ",
-                     slots.size());
-  if (steps < 1 || steps > options.maxSteps)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
-                     " steps, allowed: 1 to ", options.maxSteps);
-  int32_t *lengths = cacheLengths.as<int32_t>();
-  int32_t *table = lookupTable.as<int32_t>();
-  int64_t maxActive = 0, maxLength = 0;
-  for (size_t row = 0; row < batch.size(); ++row) {
-    const TextGenerationContext &context = *batch[row];
-    int32_t slot = findSlot(context.id());
-    if (slot < 0)
-      return std::unexpected(unclaimed(context.id()));
-    const Sequence &sequence = slots[slot].sequence;
-    if (context.active() < 1)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
-                       " has no token to compute");
-    if (context.processed() != sequence.processedTokens())
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
-                       ": its context has processed ", context.processed(),
-                       " tokens, its cache holds ", sequence.processedTokens());
-    int64_t length = context.processed() + context.active();
-    int64_t needed = cacheParams.pagesFor(length + steps - 1);
-    int64_t have = static_cast<int64_t>(sequence.pages().size());
-    if (needed > have)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
-                       " needs ", needed, " pages for this step, ", have,
-                       " are reserved (is a call of alloc missing?)");
-    lengths[row] = static_cast<int32_t>(context.processed());
-    int32_t *entries = table + row * pitch;
-    std::copy_n(sequence.pages().begin(), needed, entries);
-    std::fill(entries + needed, entries + pitch, NullPage);
-    maxActive = std::max(maxActive, context.active());
-    maxLength = std::max(maxLength, length);
-  }
-  int32_t *maxima = maxLengths.as<int32_t>();
-  for (int32_t step = 0; step < steps; ++step) {
-    maxima[2 * step] = static_cast<int32_t>(step == 0 ? maxActive : 1);
-    maxima[2 * step + 1] = static_cast<int32_t>(maxLength + step);
-  }
-  int64_t rows = static_cast<int64_t>(batch.size());
-  return RaggedKVCacheInputs{
-      .blocks = blocks.view(),
-      .cacheLengths = makeView(lengths, DType::I32, {rows}),
-      .lookupTable = makeView(table, DType::I32, {rows, pitch}),
-      .maxLengths = makeView(maxima, DType::I32, {steps, 2})};
+void PagedKVCacheManager::writeRow(Place place, int64_t length, int32_t *row) {
+  const Sequence &sequence = replicas[place.replica]->sequences[place.slot];
+  int64_t needed = blocksFor(length);
+  std::copy_n(sequence.pages().begin(), needed, row);
+  std::fill(row + needed, row + pitch, NullPage);
 }
 
-Expected<void>
-PagedKVCacheManager::step(std::span<const TextGenerationContext *const> batch) {
-  Expected<void> result;
-  for (const TextGenerationContext *context : batch) {
-    int32_t slot = findSlot(context->id());
-    if (slot < 0) {
-      if (result)
-        result = std::unexpected(unclaimed(context->id()));
-      continue;
-    }
-    Sequence &sequence = slots[slot].sequence;
-    int64_t room =
-        static_cast<int64_t>(sequence.pages().size()) * cacheParams.pageSize;
-    if (context->processed() < sequence.processedTokens() ||
-        context->processed() > room) {
-      if (result)
-        result = makeError(
-            KV_STATUS_INVALID_ARGUMENT, "request ", context->id(),
-            ": its context has processed ", context->processed(),
-            " tokens, allowed: ", sequence.processedTokens(), " to ", room);
-      continue;
-    }
-    engine.commit(sequence, context->tokens(), context->processed());
-  }
-  if (result)
-    result = checked();
-  return result;
+Expected<void> PagedKVCacheManager::beginStep(int32_t replica,
+                                              std::span<const Place> places) {
+  return {};
+}
+
+void PagedKVCacheManager::commit(const TextGenerationContext &context,
+                                 Place place) {
+  Replica &replica = *replicas[place.replica];
+  replica.engine.commit(replica.sequences[place.slot], context.tokens(),
+                        context.processed());
+}
+
+void PagedKVCacheManager::resetPrefixCache() {
+  for (const auto &replica : replicas)
+    replica->engine.resetPrefixes();
 }
 
 //===----------------------------------------------------------------------===//
 // Figures
 //===----------------------------------------------------------------------===//
 
+int64_t PagedKVCacheManager::numFreeBlocks(int32_t replica) const {
+  return replicas[replica]->engine.pool().numFree();
+}
+
 KVCacheMetrics PagedKVCacheManager::metrics() const {
-  KVCacheMetrics result = counters;
-  result.evictedPages = engine.numEvictions() - evictionsBefore;
-  return result;
+  KVCacheMetrics sum;
+  for (const auto &replica : replicas) {
+    const KVCacheMetrics &counters = replica->counters;
+    sum.inputTokens += counters.inputTokens;
+    sum.cachedTokens += counters.cachedTokens;
+    sum.refusals += counters.refusals;
+    sum.peakUsedPages += counters.peakUsedPages;
+    sum.evictedPages +=
+        replica->engine.numEvictions() - replica->evictionsBefore;
+  }
+  return sum;
 }
 
 void PagedKVCacheManager::resetMetrics() {
-  counters = {.peakUsedPages = engine.pool().numUsed()};
-  evictionsBefore = engine.numEvictions();
+  for (const auto &replica : replicas) {
+    replica->counters = {.peakUsedPages = replica->engine.pool().numUsed()};
+    replica->evictionsBefore = replica->engine.numEvictions();
+  }
 }
 
 Expected<void> PagedKVCacheManager::check() const {
-  std::vector<const Sequence *> open;
-  for (const Slot &slot : slots)
-    if (slot.used)
-      open.push_back(&slot.sequence);
-  if (std::string fault = engine.check(open); !fault.empty())
-    return makeError(KV_STATUS_INTERNAL, "cache manager: ", fault);
+  for (int32_t index = 0; index < numReplicas(); ++index) {
+    std::vector<const Sequence *> open;
+    for (const Sequence &sequence : replicas[index]->sequences)
+      open.push_back(&sequence);
+    if (std::string fault = replicas[index]->engine.check(open); !fault.empty())
+      return makeError(KV_STATUS_INTERNAL, "cache manager: replica ", index,
+                       ": ", fault);
+  }
   return {};
-}
-
-Expected<void> PagedKVCacheManager::checked() const {
-  return options.enableRuntimeChecks ? check() : Expected<void>();
 }

@@ -8,6 +8,11 @@ using namespace kv::fuzz;
 
 namespace {
 
+/// KV heads; any number will do before sharding.
+int64_t headsOf(CollectionType type) {
+  return ShapedType::isDynamic(type.getHeads()) ? 2 : type.getHeads();
+}
+
 /// How an operation names its cache: a handle, or the components and the type.
 struct CacheName {
   SmallVector<Value> operands;
@@ -15,7 +20,7 @@ struct CacheName {
 };
 
 constexpr Role kComponentRoles[] = {Role::Blocks, Role::Lengths, Role::Table,
-                                    Role::MaxLengths};
+                                    Role::MaxLengths, Role::Scales};
 
 /// A component's type as an operation may see it: some dynamic sizes static,
 /// the same everywhere in the module. Steps are not: kv.advance drops one.
@@ -24,7 +29,8 @@ Type refined(FunctionBuilder &f, Role role, Type type) {
   if (f.executable || role == Role::MaxLengths || f.random.percent(60))
     return type;
   SmallVector<int64_t> shape(shaped.getShape());
-  shape[0] = role == Role::Blocks ? 9 : f.module.sequences;
+  bool isBuffer = role == Role::Blocks || role == Role::Scales;
+  shape[0] = isBuffer ? 9 : f.module.sequences;
   return shaped.clone(shape);
 }
 
@@ -48,7 +54,7 @@ UnpackOp unpack(FunctionBuilder &f, Value handle) {
 CacheName name(FunctionBuilder &f, Value handle) {
   if (f.random.percent(85))
     return {{handle}, {}};
-  auto components = unpack(f, handle).getResults();
+  auto components = unpack(f, handle)->getResults();
   return {SmallVector<Value>(components), TypeAttr::get(handle.getType())};
 }
 
@@ -67,7 +73,7 @@ bool fetch(FunctionBuilder &f) {
   // Components of a view may be mixed with others of their kind.
   auto found = f.find(Role::Handle, type);
   if (found && f.random.percent(70)) {
-    components = llvm::to_vector_of<Value>(unpack(f, found).getResults());
+    components = llvm::to_vector_of<Value>(unpack(f, found)->getResults());
   } else if (f.executable) {
     return false;
   } else {
@@ -80,12 +86,14 @@ bool fetch(FunctionBuilder &f) {
 }
 
 bool unpackOne(FunctionBuilder &f) {
-  defineComponents(f, unpack(f, f.handle()).getResults());
+  defineComponents(f, unpack(f, f.handle())->getResults());
   return true;
 }
 
 template <typename Op> bool part(FunctionBuilder &f) {
   auto handle = f.handle();
+  if (std::is_same_v<Op, ValueCacheOp> && handle.getType().isLatent())
+    return false;
   Value layer = f.layer(handle.getType());
   f.define(Op::create(f.b, CacheType::get(handle.getType()), handle, layer),
            Role::Cache);
@@ -141,15 +149,14 @@ bool rowOffsets(FunctionBuilder &f) {
 Value rowsFor(FunctionBuilder &f, CollectionType type, int64_t tokens) {
   auto fits = [&](Type other) {
     auto shape = cast<ShapedType>(other).getShape();
-    return shape[1] == type.getHeads() && shape[2] == type.getDim() &&
+    return shape[1] == headsOf(type) && shape[2] == type.getDim() &&
            (shape[0] == tokens || ShapedType::isDynamic(shape[0]) ||
             ShapedType::isDynamic(tokens));
   };
   if (Value found = f.find(Role::Rows, fits); found && f.random.percent(70))
     return found;
-  return f.operand(
-      Role::Rows,
-      f.tensor({tokens, type.getHeads(), type.getDim()}, f.anyFloat()));
+  return f.operand(Role::Rows, f.tensor({tokens, headsOf(type), type.getDim()},
+                                        f.anyFloat()));
 }
 
 bool store(FunctionBuilder &f) {
@@ -157,7 +164,9 @@ bool store(FunctionBuilder &f) {
   CollectionType type = handle.getType();
   CacheName cache = name(f, handle);
   Value k = rowsFor(f, type, f.tokens());
-  Value v = rowsFor(f, type, cast<ShapedType>(k.getType()).getDimSize(0));
+  Value v;
+  if (!type.isLatent())
+    v = rowsFor(f, type, cast<ShapedType>(k.getType()).getDimSize(0));
   Value layer = f.layer(type);
   StoreOp::create(f.b, k, v, cache.operands, layer, f.offsets(),
                   cache.collection);
@@ -170,23 +179,21 @@ bool attention(FunctionBuilder &f) {
   CacheName cache = name(f, handle);
   auto fits = [&](Type other) {
     auto shape = cast<ShapedType>(other).getShape();
-    return shape[1] % type.getHeads() == 0 && shape[2] == type.getDim();
+    return shape[1] % headsOf(type) == 0 && shape[2] == type.getDim();
   };
   Value q = f.find(Role::Rows, fits);
   if (!q || f.random.percent(40)) {
     int64_t group = f.random.oneOf({1, 1, 2, 3, 4, 8});
     q = f.operand(Role::Rows,
-                  f.rows(type.getHeads() * group, type.getDim(), f.anyFloat()));
+                  f.rows(headsOf(type) * group, type.getDim(), f.anyFloat()));
   }
   auto qType = cast<RankedTensorType>(q.getType());
   int64_t heads = qType.getDimSize(1);
   // A static size of the result may be dynamic in q, and the other way round.
-  auto resultType = f.executable
-                        ? qType
-                        : f.tensor({f.random.percent(80) ? qType.getDimSize(0)
-                                                         : ShapedType::kDynamic,
-                                    heads, type.getDim()},
-                                   qType.getElementType());
+  int64_t tokens = f.executable || f.random.percent(80) ? qType.getDimSize(0)
+                                                        : ShapedType::kDynamic;
+  auto resultType =
+      f.tensor({tokens, heads, type.getValueDim()}, qType.getElementType());
   Type lseType;
   if (f.random.percent(40))
     lseType = f.tensor({resultType.getDimSize(0), heads}, f.f32());
@@ -218,18 +225,19 @@ bool load(FunctionBuilder &f) {
   } else {
     auto handle = f.handle();
     type = handle.getType();
-    auto components = unpack(f, handle).getResults();
+    auto components = unpack(f, handle)->getResults();
     llvm::append_range(cache, components);
     collection = TypeAttr::get(type);
     Value layer = f.layer(type);
-    place = {layer, f.index(f.random.below(2))};
+    place = {layer, f.index(f.random.below(type.getGeometry().parts()))};
   }
   // A dynamic size is max_lengths': in executable modules the host must know.
   int64_t room = f.executable || f.random.percent(30) ? f.random.between(1, 20)
                                                       : ShapedType::kDynamic;
   int64_t batch = f.sequences();
-  auto dense = f.tensor({batch, room, type.getHeads(), type.getDim()},
-                        f.random.percent(50) ? f.f32() : type.getElementType());
+  bool own = elementBytes(type.getGeometry().dtype) > 1 && f.random.percent(50);
+  auto dense = f.tensor({batch, room, headsOf(type), type.getDim()},
+                        own ? type.getElementType() : f.f32());
   auto lengths = f.tensor({batch}, f.b.getI32Type());
   auto op =
       LoadOp::create(f.b, dense, lengths, cache, place, f.offsets(),
@@ -250,18 +258,20 @@ bool print(FunctionBuilder &f) {
 }
 
 bool copyPages(FunctionBuilder &f) {
-  Value blocks = f.find(Role::Blocks);
-  if (!blocks || f.executable || f.random.percent(50))
-    blocks = unpack(f, f.handle()).getBlocks();
-  int64_t layers = cast<ShapedType>(blocks.getType()).getDimSize(2);
+  auto handle = f.handle();
+  UnpackOp opened = unpack(f, handle);
+  // Scales are copied like blocks, together or not.
+  Value scales = opened.getScales();
+  Value buffer = scales && f.random.percent(30) ? scales : opened.getBlocks();
   auto ids = f.tensor({f.random.percent(70) ? ShapedType::kDynamic : 3},
                       f.b.getI32Type());
   Value source = f.operand(Role::Pages, ids);
   Value destination = f.operand(Role::Pages, ids);
   Value layer;
   if (f.random.percent(50))
-    layer = f.index(f.random.below(layers));
-  CopyPagesOp::create(f.b, blocks, source, destination, layer);
+    layer = f.layer(handle.getType());
+  CopyPagesOp::create(f.b, buffer, source, destination, layer,
+                      handle.getType().getLayout());
   return true;
 }
 

@@ -56,6 +56,8 @@ static const StringRef kLimits[] = {
     "run kv-thread-context before",
     "is on tensors: bufferize before",
     "an entry takes ranked tensors and collections, not",
+    "must be known in an entry: fix them by sharding before",
+    "has a collection with heads = ?: fix them by sharding before",
     // Executed modules: upstream lowers a strided copy to a foreign function.
     "the graph needs the function 'memrefCopy'",
 };

@@ -32,22 +32,40 @@ constexpr int64_t kCached[kSequences] = {0, 5, 9};
 constexpr int64_t kNew[kSequences] = {3, 1, 3};
 constexpr int64_t kCapacity = 9 + (kMostAdvances + 1) * kTokens;
 
-float toFloat(const void *data, DType dtype, int64_t i) {
-  auto bits = [&] { return static_cast<const uint16_t *>(data)[i]; };
+/// An element type with fewer bits than f32, but i8.
+const llvm::fltSemantics &semanticsOf(DType dtype) {
   switch (dtype) {
-  case DType::F32:
-    return static_cast<const float *>(data)[i];
   case DType::BF16:
-    return llvm::APFloat(llvm::APFloat::BFloat(), llvm::APInt(16, bits()))
-        .convertToFloat();
+    return llvm::APFloat::BFloat();
   case DType::F16:
-    return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits()))
-        .convertToFloat();
-  case DType::I32:
-    return static_cast<const int32_t *>(data)[i];
+    return llvm::APFloat::IEEEhalf();
+  case DType::F8E4M3FN:
+    return llvm::APFloat::Float8E4M3FN();
+  case DType::F8E5M2:
+    return llvm::APFloat::Float8E5M2();
+  case DType::F8E8M0FNU:
+    return llvm::APFloat::Float8E8M0FNU();
   default:
     llvm::report_fatal_error("kv-fuzz: an element type without a float");
   }
+}
+
+float toFloat(const void *data, DType dtype, int64_t i) {
+  switch (dtype) {
+  case DType::F32:
+    return static_cast<const float *>(data)[i];
+  case DType::I32:
+    return static_cast<const int32_t *>(data)[i];
+  case DType::I8:
+    return static_cast<const int8_t *>(data)[i];
+  default:
+    break;
+  }
+  uint64_t bits = dtypeBytes(dtype) == 1
+                      ? static_cast<const uint8_t *>(data)[i]
+                      : static_cast<const uint16_t *>(data)[i];
+  llvm::APInt stored(dtypeBytes(dtype) * 8, bits);
+  return llvm::APFloat(semanticsOf(dtype), stored).convertToFloat();
 }
 
 void setFloat(void *data, DType dtype, int64_t i, float value) {
@@ -55,12 +73,37 @@ void setFloat(void *data, DType dtype, int64_t i, float value) {
     static_cast<float *>(data)[i] = value;
     return;
   }
+  if (dtype == DType::I8) {
+    // Has no NaN: its scale has.
+    static_cast<int8_t *>(data)[i] = std::isnan(value) ? 77 : value * 30;
+    return;
+  }
   llvm::APFloat rounded(value);
   bool lost;
-  rounded.convert(dtype == DType::BF16 ? llvm::APFloat::BFloat()
-                                       : llvm::APFloat::IEEEhalf(),
-                  llvm::APFloat::rmNearestTiesToEven, &lost);
-  static_cast<uint16_t *>(data)[i] = rounded.bitcastToAPInt().getZExtValue();
+  rounded.convert(semanticsOf(dtype), llvm::APFloat::rmNearestTiesToEven,
+                  &lost);
+  uint64_t bits = rounded.bitcastToAPInt().getZExtValue();
+  if (dtypeBytes(dtype) == 1)
+    static_cast<uint8_t *>(data)[i] = bits;
+  else
+    static_cast<uint16_t *>(data)[i] = bits;
+}
+
+/// How far results may be apart, as a share of the largest: differences of
+/// rounding grow where a cache rounds to fewer bits.
+double toleranceOf(DType dtype) {
+  switch (dtype) {
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
+  case DType::F8E8M0FNU:
+    return 0.3;
+  case DType::BF16:
+  case DType::F16:
+  case DType::I8:
+    return 0.08;
+  default:
+    return 2e-3;
+  }
 }
 
 /// Data for the arguments of the entry, the same for the same seed.
@@ -76,31 +119,38 @@ public:
 
   Arguments arguments;
 
-  /// Pages of a collection of page size `page`: 0 is the null page, then those
-  /// of the sequences one after the other, then some of nobody.
-  static int64_t pagesEach(int64_t page) {
-    return (kCapacity + page - 1) / page;
+private:
+  /// Pages, or slots, of a sequence. The first of all is the null page, or
+  /// nobody's slot; then come those of the sequences one after the other, then
+  /// some of nobody.
+  int64_t pagesEach(const Argument &argument) {
+    const Collection *collection = manifest.findCollection(argument.collection);
+    if (!collection)
+      return 0;
+    const CacheGeometry &geometry = collection->geometry;
+    if (!geometry.isPaged())
+      return 1;
+    return (kCapacity + geometry.page - 1) / geometry.page;
+  }
+  bool isPaged(const Argument &argument) {
+    return manifest.findCollection(argument.collection)->geometry.isPaged();
   }
 
-private:
   int64_t sizeOf(const Argument &argument, const Dimension &dim) {
     if (dim.isStatic())
       return dim.size;
     StringRef symbol(dim.symbol);
-    int64_t page = 0;
-    if (const Collection *collection =
-            manifest.findCollection(argument.collection))
-      page = collection->page;
+    int64_t each = pagesEach(argument);
     if (symbol == "tokens")
       return kTokens;
     if (symbol == "offsets")
       return kSequences + 1;
     if (symbol == "sequences" || symbol.ends_with(".batch"))
       return kSequences;
-    if (symbol.ends_with(".pages"))
-      return 1 + kSequences * pagesEach(page) + 2;
+    if (symbol.ends_with(".pages") || symbol.ends_with(".slots"))
+      return 1 + kSequences * each + 2;
     if (symbol.ends_with(".pitch"))
-      return pagesEach(page) + 1;
+      return each + 1;
     if (symbol.ends_with(".steps"))
       return kMostAdvances + 1;
     if (symbol == "ids")
@@ -119,11 +169,7 @@ private:
     Buffer &buffer = arguments.buffers.emplace_back(std::move(*made));
     arguments.tensors.push_back({argument.name, buffer.view()});
     StringRef name(argument.name);
-    int64_t page = 0;
-    if (const Collection *collection =
-            manifest.findCollection(argument.collection))
-      page = collection->page;
-    int64_t each = page ? pagesEach(page) : 0;
+    int64_t each = pagesEach(argument);
     auto ints = [&](auto value) {
       auto *data = buffer.as<int32_t>();
       for (int64_t i = 0; i < buffer.elements(); ++i)
@@ -134,17 +180,25 @@ private:
         setFloat(buffer.data(), argument.dtype, i, value(i));
     };
     switch (argument.kind) {
-    case ArgumentKind::Blocks: {
+    case ArgumentKind::Blocks:
+    case ArgumentKind::Scales: {
       int64_t perPage = buffer.elements() / shape[0];
+      bool isScale = argument.kind == ArgumentKind::Scales;
       return floats([&](int64_t i) -> float {
         int64_t id = i / perPage;
         float value = gauss();
-        return id == 0 ? 0 : id > kSequences * each ? NAN : value;
+        if (isScale)
+          value = 0.02f + std::abs(value) / 50;
+        if (id == 0 && isPaged(argument))
+          return isScale ? 1 : 0;
+        return id == 0 || id > kSequences * each ? NAN : value;
       });
     }
     case ArgumentKind::CacheLengths:
       return ints([](int64_t i) { return kCached[i]; });
     case ArgumentKind::LookupTable:
+      if (!isPaged(argument))
+        return ints([](int64_t i) { return i + 1; });
       // The last column belongs to nobody.
       return ints([&](int64_t i) {
         int64_t pitch = each + 1;
@@ -259,12 +313,9 @@ std::optional<std::string> kv::fuzz::checkExecution(MLIRContext *context,
   if (auto problem = runBy("kv-reference", *module, seed, reference))
     return problem;
 
-  // Differences of rounding grow where a cache rounds to fewer bits: one that
-  // falls the other way is a difference of 2^-8.
-  bool narrow = false;
+  double tolerance = 0;
   for (const Buffer &buffer : cpu.buffers)
-    narrow |= buffer.dtype() == DType::BF16 || buffer.dtype() == DType::F16;
-  double tolerance = narrow ? 0.08 : 2e-3;
+    tolerance = std::max(tolerance, toleranceOf(buffer.dtype()));
   for (size_t i = 0; i < cpu.buffers.size(); ++i) {
     const Buffer &a = cpu.buffers[i], &b = reference.buffers[i];
     double largest = 1;

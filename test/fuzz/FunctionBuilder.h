@@ -27,6 +27,7 @@ enum class Role {
   MaxLengths, // [steps, 2]
   Table,      // [B, pitch]
   Blocks,     // a memref
+  Scales,     // a memref
   Pages,      // ids of pages [n]
   Freqs,      // [max, W]
   Sinks,      // [Hq]

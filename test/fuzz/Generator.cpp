@@ -20,16 +20,36 @@ void kv::fuzz::loadGeneratorDialects(MLIRContext *context) {
 
 static CollectionType anyCollection(MLIRContext *context, Random &random,
                                     const GeneratorOptions &options) {
-  Type element =
-      random.oneOf<Type>({Float32Type::get(context), BFloat16Type::get(context),
-                          Float16Type::get(context)});
-  int64_t heads = random.oneOf({1, 1, 2, 2, 3, 4});
-  int64_t dim = random.oneOf({1, 2, 4, 8, 8, 16, 5});
-  int64_t page = random.oneOf({1, 2, 4, 4, 16, 3});
+  CacheGeometry geometry;
+  geometry.dtype = random.oneOf({KV_DTYPE_F32, KV_DTYPE_F32, KV_DTYPE_BF16,
+                                 KV_DTYPE_BF16, KV_DTYPE_F16, KV_DTYPE_I8,
+                                 KV_DTYPE_F8E4M3FN, KV_DTYPE_F8E5M2});
+  geometry.layers = random.between(1, 4);
+  geometry.heads = random.oneOf({1, 1, 2, 2, 3, 4});
+  geometry.dim = random.oneOf({1, 2, 4, 8, 8, 16, 5});
+  geometry.page = random.oneOf({1, 2, 4, 4, 16, 3});
   if (!options.executable && random.percent(5))
-    page = random.oneOf({128, 1 << 20});
-  return CollectionType::get(context, Strategy::Paged, element,
-                             random.between(1, 4), heads, dim, page);
+    geometry.page = random.oneOf({128, 1 << 20});
+  if (random.percent(25)) {
+    geometry.strategy = CacheStrategy::Continuous;
+    geometry.page = 64; // holds what all advances may add
+  }
+  if (random.percent(20)) {
+    geometry.heads = 1;
+    geometry.vDim = random.between(1, geometry.dim);
+  }
+  if (elementBytes(geometry.dtype) == 1 &&
+      (geometry.dtype == KV_DTYPE_I8 || random.percent(70))) {
+    do
+      geometry.scaleGroup = random.between(1, geometry.dim);
+    while (geometry.dim % geometry.scaleGroup != 0);
+    geometry.scaleDType = random.oneOf({KV_DTYPE_F32, KV_DTYPE_F8E8M0FNU});
+  }
+  geometry.layout = random.oneOf(
+      {CacheLayout::NHD, CacheLayout::NHD, CacheLayout::HND, CacheLayout::CPU});
+  if (!options.executable && !geometry.isLatent() && random.percent(2))
+    geometry.heads = CacheGeometry::Unknown;
+  return CollectionType::get(context, geometry);
 }
 
 /// A dynamic size by what it counts; equal names are equal sizes at run time.

@@ -24,7 +24,7 @@ bool rope(FunctionBuilder &f) {
   if (!x) {
     CollectionType type = f.random.oneOf(f.module.collections);
     x = f.operand(Role::Rows,
-                  f.rows(type.getHeads(), type.getDim(), f.anyFloat()));
+                  f.rows(f.random.between(1, 4), type.getDim(), f.anyFloat()));
   }
   auto type = cast<RankedTensorType>(x.getType());
   int64_t pairs = type.getDimSize(2) / 2;
@@ -63,6 +63,7 @@ bool merge(FunctionBuilder &f) {
            shaped.getDimSize(0) == heads(aLse, 0);
   };
   Value a = f.find(Role::Rows, like);
+  // A side of a latent cache is narrower than its queries.
   Value bLse = f.find(Role::Logarithms, aLse.getType());
   if (!a || !bLse)
     return false;

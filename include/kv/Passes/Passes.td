@@ -9,7 +9,7 @@ def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
   let summary = "entry arguments that are collections become their components";
   let description = [{
     Each collection argument of an entry becomes the runtime inputs of its
-    type (blocks, cache_lengths, lookup_table, max_lengths), named
+    type (blocks, cache_lengths, lookup_table, max_lengths, scales), named
     `<name>.<component>`, and a `kv.fetch` at the top of the body. The other
     arguments keep their attributes.
   }];
@@ -134,8 +134,8 @@ def KVExpandMath : Pass<"kv-expand-math"> {
   let summary = "math functions become arithmetic";
   let description = [{
     An artifact calls no mathematics library: exp, log and tanh become
-    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 integer
-    operations that round to nearest even.
+    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 and of 8-bit
+    floats integer operations that round to nearest even.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
@@ -162,9 +162,11 @@ def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
     `kv.store`, `kv.attention` and `kv.print` on buffers become
-    `kv.runtime_call`s named in kv/ABI/Symbols.def. Runs after `kv-thread-context`.
+    `kv.runtime_call`s named in kv/ABI/Symbols.def, `kv.assert` records its error
+    when it fails. Runs after `kv-thread-context`.
   }];
-  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 #endif // KV_PASSES_PASSES_TD
