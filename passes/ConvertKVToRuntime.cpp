@@ -3,6 +3,7 @@
 #include "kv/Passes/Passes.h"
 
 #include "CacheAccess.h"
+#include "ContextArgument.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,7 +40,10 @@ struct ConvertKVToRuntime
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](Operation *work) {
       if (auto assertion = dyn_cast<AssertOp>(work)) {
-        convert(assertion);
+        Value context = getContextArgument(work);
+        if (!context)
+          return WalkResult::interrupt();
+        convert(assertion, context);
         return WalkResult::advance();
       }
       auto op = dyn_cast<CacheOpInterface>(work);
@@ -53,8 +57,14 @@ struct ConvertKVToRuntime
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
       }
+      if (isOnTensors(work) == true) {
+        op.emitOpError("is on tensors: bufferize before");
+        return WalkResult::interrupt();
+      }
+      Value context = getContextArgument(work);
+      if (!context)
+        return WalkResult::interrupt();
       OpBuilder b(op);
-      Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
       if (auto store = dyn_cast<StoreOp>(*op))
         convert(b, store, context);
       else if (auto attention = dyn_cast<AttentionOp>(*op))
@@ -93,10 +103,9 @@ struct ConvertKVToRuntime
             op.getCacheLengths(), op.getLookupTable()};
   }
 
-  void convert(AssertOp op) {
+  void convert(AssertOp op, Value context) {
     OpBuilder b(op);
     Location loc = op.getLoc();
-    Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
     Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
     Value failed = arith::XOrIOp::create(b, loc, op.getCondition(), yes);
     scf::IfOp::create(b, loc, failed, [&](OpBuilder &b, Location loc) {

@@ -44,6 +44,7 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createKVFormEntries());
   simplify(pm);
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createKVSplitDestinations());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;

@@ -111,6 +111,19 @@ def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {
     "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
 
+def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
+  let summary = "each operation gets a destination of its own";
+  let description = [{
+    A `tensor.empty`, or a `linalg.fill`, that several operations write into (the
+    work of CSE) is repeated for each. Must run right before bufferization:
+    a shared destination is a buffer that everything conflicts over, which costs
+    copies, and compile time that grows with the square of the layers.
+  }];
+  let statistics = [
+    Statistic<"numSplit", "split", "destinations repeated">
+  ];
+}
+
 def KVOutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each distinct computation on buffers becomes one function";
   let description = [{
