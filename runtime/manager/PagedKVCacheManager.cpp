@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 using namespace kv;
 
@@ -36,6 +37,16 @@ PagedKVCacheManager::create(const KVCacheParams &params,
 
   std::unique_ptr<PagedKVCacheManager> manager(
       new PagedKVCacheManager(params, options));
+  Expected<std::unique_ptr<CacheEngine>> engine =
+      CacheEngine::create({.numPages = static_cast<int32_t>(options.numPages),
+                           .pageSize = static_cast<int32_t>(params.pageSize),
+                           .maxSequences = options.maxBatchSize,
+                           .maxTokens = options.maxSeqLen,
+                           .prefixCaching = options.enablePrefixCaching,
+                           .key = options.key});
+  if (!engine)
+    return std::unexpected(engine.error());
+  manager->engine = std::move(*engine);
   auto create = [&](Buffer &buffer, DType dtype,
                     std::span<const int64_t> shape) -> Expected<void> {
     Expected<Buffer> made = Buffer::create(options.device, dtype, shape);
@@ -57,24 +68,21 @@ PagedKVCacheManager::create(const KVCacheParams &params,
         create(manager->maxLengths, DType::I32, maximaShape)})
     if (!made)
       return std::unexpected(made.error());
+  if (!manager->rows.create(manager->lookupTable.as<PageId>(), batch,
+                            manager->pitch))
+    return makeError(KV_STATUS_OUT_OF_MEMORY,
+                     "cache manager: no memory for a batch of ", batch);
   return manager;
 }
 
 PagedKVCacheManager::PagedKVCacheManager(const KVCacheParams &params,
                                          const Options &options)
     : cacheParams(params), options(options),
-      engine({.numPages = static_cast<int32_t>(options.numPages),
-              .pageSize = static_cast<int32_t>(params.pageSize),
-              .prefixCaching = options.enablePrefixCaching,
-              .key = options.key}),
       maxPages(params.pagesFor(options.maxSeqLen)), pitch(tablePitch(maxPages)),
       slots(options.maxBatchSize),
       byId(std::bit_ceil(2 * static_cast<size_t>(options.maxBatchSize)), -1) {
-  for (int32_t slot = options.maxBatchSize; slot-- > 0;) {
+  for (int32_t slot = options.maxBatchSize; slot-- > 0;)
     unusedSlots.push_back(slot);
-    engine.open(slots[slot].sequence,
-                static_cast<int32_t>(std::min(maxPages, options.numPages)));
-  }
 }
 
 int64_t PagedKVCacheManager::tablePitch(int64_t maxPages) {
@@ -110,11 +118,13 @@ Expected<void> PagedKVCacheManager::claim(RequestId id) {
     return makeError(KV_STATUS_OUT_OF_MEMORY, "request ", id,
                      " cannot be claimed: all ", options.maxBatchSize,
                      " sequence slots are in use");
+  Expected<Sequence> sequence = engine->open();
+  if (!sequence)
+    return std::unexpected(sequence.error());
   int32_t slot = unusedSlots.back();
   unusedSlots.pop_back();
   slots[slot].id = id;
-  slots[slot].used = true;
-  engine.open(slots[slot].sequence, 0);
+  slots[slot].sequence = std::move(*sequence);
   size_t mask = byId.size() - 1;
   size_t at = home(id);
   while (byId[at] >= 0)
@@ -127,7 +137,7 @@ Expected<void> PagedKVCacheManager::release(RequestId id) {
   int32_t slot = findSlot(id);
   if (slot < 0)
     return std::unexpected(unclaimed(id));
-  engine.release(slots[slot].sequence);
+  slots[slot].sequence.release();
   size_t mask = byId.size() - 1;
   size_t hole = home(id);
   while (byId[hole] != slot)
@@ -140,7 +150,6 @@ Expected<void> PagedKVCacheManager::release(RequestId id) {
     }
   }
   byId[hole] = -1;
-  slots[slot].used = false;
   unusedSlots.push_back(slot);
   return checked();
 }
@@ -175,8 +184,8 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
   int32_t slot = findSlot(context.id());
   if (slot < 0)
     return std::unexpected(unclaimed(context.id()));
-  return engine.plan(slots[slot].sequence, context.tokens(),
-                     demand(context, steps));
+  return engine->plan(slots[slot].sequence, context.tokens(),
+                      demand(context, steps));
 }
 
 std::expected<Allocation, AllocationError>
@@ -215,9 +224,14 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
                   cacheParams.pageSize, " tokens, the pool has ",
                   totalNumPages());
 
-  CacheEngine::Plan plan =
-      engine.reserve(sequence, context.tokens(), demand(context, steps));
-  if (!plan.fits)
+  CacheEngine::Demand wanted = demand(context, steps);
+  CacheEngine::Plan plan = engine->reserve(sequence, context.tokens(), wanted);
+  if (plan.verdict == CacheEngine::Verdict::Wait) {
+    // Whoever calls is not executing: on a synchronous device all is over.
+    completeStep();
+    plan = engine->reserve(sequence, context.tokens(), wanted);
+  }
+  if (!plan.fits())
     return refuse(Reason::Full, KV_STATUS_OUT_OF_MEMORY, " needs ",
                   plan.newPages + plan.revivedPages, " more pages, ",
                   numFreeBlocks(), " of ", totalNumPages(), " are free");
@@ -226,7 +240,7 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   counters.inputTokens += context.active();
   counters.cachedTokens += cached;
   counters.peakUsedPages =
-      std::max(counters.peakUsedPages, engine.pool().numUsed());
+      std::max(counters.peakUsedPages, engine->pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(AllocationError{Reason::Invalid, sound.error()});
   return Allocation{cached, plan.newPages};
@@ -245,11 +259,9 @@ Expected<RaggedKVCacheInputs> PagedKVCacheManager::runtimeInputs(
   if (steps < 1 || steps > options.maxSteps)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
                      " steps, allowed: 1 to ", options.maxSteps);
-  int32_t *lengths = cacheLengths.as<int32_t>();
-  int32_t *table = lookupTable.as<int32_t>();
   int64_t maxActive = 0, maxLength = 0;
-  for (size_t row = 0; row < batch.size(); ++row) {
-    const TextGenerationContext &context = *batch[row];
+  for (const TextGenerationContext *entry : batch) {
+    const TextGenerationContext &context = *entry;
     int32_t slot = findSlot(context.id());
     if (slot < 0)
       return std::unexpected(unclaimed(context.id()));
@@ -268,23 +280,35 @@ Expected<RaggedKVCacheInputs> PagedKVCacheManager::runtimeInputs(
       return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
                        " needs ", needed, " pages for this step, ", have,
                        " are reserved (is a call of alloc missing?)");
-    lengths[row] = static_cast<int32_t>(context.processed());
-    int32_t *entries = table + row * pitch;
-    std::copy_n(sequence.pages().begin(), needed, entries);
-    std::fill(entries + needed, entries + pitch, NullPage);
     maxActive = std::max(maxActive, context.active());
     maxLength = std::max(maxLength, length);
+  }
+  if (openStep > 0)
+    completeStep(); // its inputs are about to be overwritten
+  Expected<CacheEngine::Step> begun = engine->beginStep();
+  if (!begun)
+    return std::unexpected(begun.error());
+  openStep = begun->ticket;
+  run(begun->ops);
+  int32_t *lengths = cacheLengths.as<int32_t>();
+  for (size_t row = 0; row < batch.size(); ++row) {
+    Sequence &sequence = slots[findSlot(batch[row]->id())].sequence;
+    if (Expected<void> joined = engine->join(sequence, openStep); !joined)
+      return std::unexpected(joined.error());
+    lengths[row] = static_cast<int32_t>(sequence.processedTokens());
+    rows.update(static_cast<int64_t>(row), sequence);
   }
   int32_t *maxima = maxLengths.as<int32_t>();
   for (int32_t step = 0; step < steps; ++step) {
     maxima[2 * step] = static_cast<int32_t>(step == 0 ? maxActive : 1);
     maxima[2 * step + 1] = static_cast<int32_t>(maxLength + step);
   }
-  int64_t rows = static_cast<int64_t>(batch.size());
+  int64_t count = static_cast<int64_t>(batch.size());
   return RaggedKVCacheInputs{
       .blocks = blocks.view(),
-      .cacheLengths = makeView(lengths, DType::I32, {rows}),
-      .lookupTable = makeView(table, DType::I32, {rows, pitch}),
+      .cacheLengths = makeView(lengths, DType::I32, {count}),
+      .lookupTable =
+          makeView(lookupTable.as<int32_t>(), DType::I32, {count, pitch}),
       .maxLengths = makeView(maxima, DType::I32, {steps, 2})};
 }
 
@@ -310,11 +334,39 @@ PagedKVCacheManager::step(std::span<const TextGenerationContext *const> batch) {
             " tokens, allowed: ", sequence.processedTokens(), " to ", room);
       continue;
     }
-    engine.commit(sequence, context->tokens(), context->processed());
+    Expected<void> committed =
+        engine->commit(sequence, context->tokens(), context->processed());
+    if (!committed && result)
+      result = committed;
   }
+  if (openStep > 0)
+    completeStep();
   if (result)
     result = checked();
   return result;
+}
+
+/// The device is done with the last step. Page operations that wait for one
+/// are run too, so that no page waits any longer.
+void PagedKVCacheManager::completeStep() {
+  if (openStep == 0) {
+    Expected<CacheEngine::Step> begun = engine->beginStep();
+    if (!begun)
+      return;
+    run(begun->ops);
+  }
+  openStep = 0;
+  engine->completeAllSteps();
+}
+
+void PagedKVCacheManager::run(std::span<const PageOp> ops) {
+  size_t bytes = static_cast<size_t>(cacheParams.bytesPerPage());
+  char *pages = blocks.as<char>();
+  for (const PageOp &op : ops)
+    if (op.kind == PageOp::Copy)
+      std::memcpy(pages + op.target * bytes, pages + op.source * bytes, bytes);
+    else
+      std::memset(pages + op.target * bytes, 0, bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,21 +375,17 @@ PagedKVCacheManager::step(std::span<const TextGenerationContext *const> batch) {
 
 KVCacheMetrics PagedKVCacheManager::metrics() const {
   KVCacheMetrics result = counters;
-  result.evictedPages = engine.numEvictions() - evictionsBefore;
+  result.evictedPages = engine->metrics().evictedPages - evictionsBefore;
   return result;
 }
 
 void PagedKVCacheManager::resetMetrics() {
-  counters = {.peakUsedPages = engine.pool().numUsed()};
-  evictionsBefore = engine.numEvictions();
+  counters = {.peakUsedPages = engine->pool().numUsed()};
+  evictionsBefore = engine->metrics().evictedPages;
 }
 
 Expected<void> PagedKVCacheManager::check() const {
-  std::vector<const Sequence *> open;
-  for (const Slot &slot : slots)
-    if (slot.used)
-      open.push_back(&slot.sequence);
-  if (std::string fault = engine.check(open); !fault.empty())
+  if (std::string fault = engine->check(); !fault.empty())
     return makeError(KV_STATUS_INTERNAL, "cache manager: ", fault);
   return {};
 }

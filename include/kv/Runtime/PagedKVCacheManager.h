@@ -17,7 +17,8 @@
 #define KV_RUNTIME_PAGEDKVCACHEMANAGER_H
 
 #include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/CacheEngine.h"
+#include "kv/Runtime/Engine/CacheEngine.h"
+#include "kv/Runtime/Engine/LookupTable.h"
 #include "kv/Runtime/KVCacheParams.h"
 #include "kv/Runtime/TextGenerationContext.h"
 
@@ -115,8 +116,8 @@ public:
   /// claimed.
   Expected<std::span<const PageId>> getReqBlocks(RequestId id) const;
 
-  int32_t numFreeBlocks() const { return engine.pool().numFree(); }
-  int32_t totalNumPages() const { return engine.pool().numTotal(); }
+  int32_t numFreeBlocks() const { return engine->pool().numFree(); }
+  int32_t totalNumPages() const { return engine->pool().numTotal(); }
   /// Fractions of the usable pages, 0 to 1.
   double freeBlocksPct() const {
     return static_cast<double>(numFreeBlocks()) / totalNumPages();
@@ -130,7 +131,7 @@ public:
   void resetMetrics();
 
   /// No prefix computed so far is found any more. Running requests keep theirs.
-  void resetPrefixCache() { engine.resetPrefixes(); }
+  void resetPrefixCache() { engine->resetPrefixes(); }
 
   /// Names, types and shapes of the cache arguments, in the order of
   /// RaggedKVCacheInputs.
@@ -144,8 +145,7 @@ public:
 private:
   struct Slot {
     RequestId id = 0;
-    bool used = false;
-    Sequence sequence;
+    Sequence sequence; // open while the slot is used
   };
 
   PagedKVCacheManager(const KVCacheParams &params, const Options &options);
@@ -153,13 +153,17 @@ private:
   size_t home(RequestId id) const;
   Error unclaimed(RequestId id) const;
   Expected<void> checked() const;
+  void completeStep();
+  void run(std::span<const PageOp> ops);
 
   KVCacheParams cacheParams;
   Options options;
-  CacheEngine engine;
+  std::unique_ptr<CacheEngine> engine;
   int64_t maxPages; // of one request
   int64_t pitch;
   Buffer blocks, cacheLengths, lookupTable, maxLengths;
+  LookupTable rows;    // what lookupTable holds
+  Ticket openStep = 0; // of the last runtimeInputs; 0: over
 
   std::vector<Slot> slots;
   std::vector<int32_t> unusedSlots;

@@ -46,7 +46,7 @@ public:
   struct Options {
     int32_t numPages = 0; // usable pages, without the null page
     int32_t pageSize = 0; // tokens
-    CacheGroups groups;
+    CacheGroups groups = CacheGroups();
     int32_t maxSequences = 16; // open at a time
     /// Of one sequence; 0: as many as the pool holds. Memory for the ids of
     /// such a sequence's pages is set aside maxSequences times.
@@ -63,8 +63,7 @@ public:
     int32_t maxScopes = 256;
     /// Of one scope or of the images on one page, framing included.
     int32_t maxScopeBytes = 256;
-    /// Copies that may be asked for and not complete; 0: maxSequences times
-    /// groups. At most 65535.
+    /// Copies that may wait for one step; 0: maxSequences times groups.
     int32_t maxPageOps = 0;
     /// Hears every call that changes something; null: none.
     CommandSink *log = nullptr;
@@ -79,12 +78,14 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Starts an empty sequence. Errors: maxSequences are open; the scope is
-  /// longer than maxScopeBytes.
+  /// longer than maxScopeBytes; a
+  /// priority above Retention::Highest.
   Expected<Sequence> open(const Scope &scope = {},
                           const Retention &retention = {});
 
-  /// From now on the sequence's pages are released with this retention.
-  void setRetention(Sequence &sequence, const Retention &retention);
+  /// From now on the sequence's pages are released with this retention. Error:
+  /// a priority above Retention::Highest.
+  Expected<void> setRetention(Sequence &sequence, const Retention &retention);
 
   /// What a reservation asks for.
   struct Demand {
@@ -102,7 +103,7 @@ public:
 
   enum class Verdict {
     Fits,
-    Wait, // enough pages come back when steps that have begun complete
+    Wait, // enough pages come back with open steps, or with the next one
     Full, // only releasing or preempting another sequence helps
     Never // not even alone
   };
@@ -168,14 +169,8 @@ public:
   Expected<Step> beginStep(int64_t time = 0);
 
   /// The step touches the sequence's pages. Those are given to nobody else
-  /// before it completes, however they are released. O(1).
-  void join(Sequence &sequence, Ticket ticket) {
-    sequence.state->stamp = std::max(sequence.state->stamp, ticket);
-    if (options.log)
-      options.log->command({.kind = Command::Join,
-                            .sequence = sequence.slot(),
-                            .a = static_cast<int64_t>(ticket)});
-  }
+  /// before it completes, however they are released. O(1). Error: not open.
+  Expected<void> join(Sequence &sequence, Ticket ticket);
 
   /// The step and its operations are over on the device, or it was given up
   /// before it started. Takes effect when all earlier steps have completed,
@@ -231,6 +226,11 @@ public:
 private:
   friend class Sequence;
 
+  /// Victims that are asked for together.
+  static constexpr int32_t VictimBatch = 32;
+  /// The number of images that no node has.
+  static constexpr uint32_t UnknownImages = PrefixIndex::NoImages - 1;
+
   explicit CacheEngine(const Options &options);
   [[nodiscard]] bool allocateMemory();
 
@@ -247,33 +247,38 @@ private:
     return state.epoch != epoch;
   }
 
-  // Lookup.cpp
-  void hashPages(SequenceState &state, const Prompt &prompt,
-                 int32_t count) const;
-  int32_t match(SequenceState &state, const Prompt &prompt) const;
-  uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
-
   // CacheEngine.cpp
-  Plan makePlan(SequenceState &state, const Prompt &prompt,
-                const Demand &demand) const;
-  void takeHits(SequenceState &state, int32_t count);
-  void copyTail(SequenceState &state);
-  int32_t tailCopies(const SequenceState &state) const;
-  void allocate(PageId *target, int32_t count, int32_t group);
-  void prefetchVictims(int32_t count);
-  PageId evict();
-  void forget(PageId page);
-  bool commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
-  void passWindows(SequenceState &state);
-  void dropBehind(SequenceState &state, int32_t entries);
-  void drop(PageId page, Ticket stamp, uint8_t priority, bool stale);
-  uint8_t priorityOf(const SequenceState &state, int32_t page) const;
-  void changed(SequenceState &state, int32_t from);
   Expected<SequenceState *> takeSlot(const Retention &retention);
   Expected<void> canKeep(const SequenceState &state, int64_t tokens) const;
-  void queue(PageOp op, uint32_t ofEpoch);
+  NodeRef tipAt(const SequenceState &state, int32_t committed) const;
+  uint8_t priorityOf(const SequenceState &state, int32_t page) const;
+  void dropBehind(SequenceState &state, int32_t entries);
+  void drop(PageId page, Ticket stamp, uint8_t priority, bool stale);
+  void forget(PageId page);
+  void changed(SequenceState &state, int32_t from);
   void retire();
   void logPrompt(SequenceState &state, const Prompt &prompt);
+
+  // Lookup.cpp
+  void hashPages(SequenceState &state, const Prompt &prompt,
+                 int64_t count) const;
+  uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
+  int32_t match(SequenceState &state, const Prompt &prompt) const;
+
+  // Reserve.cpp
+  Plan makePlan(SequenceState &state, const Prompt &prompt,
+                const Demand &demand) const;
+  int32_t tailCopies(const SequenceState &state) const;
+  void takeHits(SequenceState &state, int32_t end);
+  void copyTail(SequenceState &state);
+  void queue(SequenceState &state, const PageOp &op);
+  PageId allocate();
+  PageId evict();
+  void prefetchVictims(int32_t count) const;
+
+  // Commit.cpp
+  int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
+  int32_t passWindows(SequenceState &state);
 
   Options options;
   int32_t maxPages = 0; // of a sequence, a group
@@ -294,17 +299,9 @@ private:
   int32_t numUnusedSlots = 0;
   uint64_t lastSerial = 0;
 
-  /// A ring: operation n is at n % size. [firstOp, firstQueued) are on their
-  /// way, [firstQueued, endOp) wait for the next step.
-  struct Operation {
-    PageOp op;
-    uint32_t epoch; // of the sequence that asked for it
-    Ticket ticket;
-  };
-  FixedArray<Operation> operations;
-  FixedArray<PageOp> issued; // those of the last step
-  uint64_t firstOp = 0, firstQueued = 0, endOp = 0;
-  int32_t numCopies = 0; // of them all
+  FixedArray<PageOp> operations; // that wait for the next step
+  FixedArray<PageOp> issued;     // those of the last step
+  int32_t numOps = 0, numCopies = 0;
 
   FixedArray<uint64_t> evicted; // a ring of tags, for explain()
   uint64_t numEvicted = 0;

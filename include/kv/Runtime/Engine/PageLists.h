@@ -23,13 +23,12 @@ namespace kv {
 /// All that is looked at when a page changes hands: half a cache line. Pages
 /// come in random order, so a second array would be a second cache miss.
 struct alignas(32) PageRecord {
-  int32_t holds;     // references, those of page operations included
+  int32_t holds;     // references
   uint32_t node;     // content: the node that names what the page holds
   Ticket stamp;      // the last step that may still touch it
   uint64_t tag;      // of the node, so that its table slot can be prefetched
   uint32_t position; // not held: chunk * 16 + slot of its list.
-                     // Held: the page operation that writes it, plus one.
-  uint16_t opHolds;  // references by page operations
+                     // Held: the queued operation that writes it, plus one.
   uint8_t priority;  // most of those who released it or a descendant
   uint8_t state;     // PagePool::State
 };

@@ -10,9 +10,9 @@
 //   blank     not held, its step complete, without content;
 //   deferred  not held, its step not complete: nobody's until it is.
 //
-// All but held pages are free; blank and cached ones are available at once. A
-// page operation holds both its pages; held by nothing else they are *pending*
-// and come back with the step, as deferred ones do.
+// All but held pages are free; blank and cached ones are available at once. The
+// step that a copy waits for may be the next one, which has not begun: its
+// number is known, so the copy's source and target are stamped with it.
 //
 // Single writer, no lock; nothing is allocated after create(); O(1) each.
 //
@@ -49,8 +49,6 @@ public:
   int32_t numBlank() const { return counts[Blank]; }
   int32_t numCached() const { return counts[Cached]; }
   int32_t numDeferred() const { return counts[Deferred]; }
-  /// Held by page operations only.
-  int32_t numPending() const { return pending; }
   int32_t numAvailable() const { return counts[Blank] + counts[Cached]; }
 
   const PageRecord &record(PageId page) const { return records[page]; }
@@ -85,7 +83,7 @@ public:
   /// Adds a reference to a page that is held or has content.
   void hold(PageId page) {
     PageRecord &record = records[page];
-    if (record.holds++ == record.opHolds)
+    if (record.holds++ == 0)
       leaveFree(record, page);
   }
 
@@ -93,23 +91,24 @@ public:
   /// the page this priority. With the last one the page becomes free.
   void release(PageId page, Ticket stamp, uint8_t priority) {
     PageRecord &record = records[page];
-    assert(record.holds > record.opHolds && "released twice");
+    assert(record.holds > 0 && "released twice");
     record.stamp = std::max(record.stamp, stamp);
     record.priority = std::max(record.priority, priority);
-    if (--record.holds == record.opHolds)
+    if (--record.holds == 0)
       becomeFree(record, page);
   }
 
-  /// A page operation refers to a held page, or no longer does.
-  void holdForOp(PageId page) {
-    ++records[page].holds;
-    ++records[page].opHolds;
+  /// A step that has not begun will touch a held page.
+  void stamp(PageId page, Ticket ticket) {
+    records[page].stamp = std::max(records[page].stamp, ticket);
   }
-  void releaseFromOp(PageId page);
 
   /// For held pages: the queued operation that writes it.
   void setWriter(PageId page, uint32_t op) { records[page].position = op + 1; }
-  void clearWriter(PageId page) { records[page].position = 0; }
+  void clearWriter(PageId page) {
+    if (records[page].state == Held)
+      records[page].position = 0;
+  }
   /// Its index, or -1.
   int64_t writer(PageId page) const {
     return int64_t(records[page].position) - 1;
@@ -141,8 +140,6 @@ public:
   }
 
   const Eviction &eviction() const { return evictions; }
-  template <class Visit> void visitBlankFromBack(Visit &&visit) const;
-
   void prefetch(PageId page) const { __builtin_prefetch(&records[page], 1); }
   void prefetchList(PageId page) const {
     if (records[page].state != Held)
@@ -159,10 +156,10 @@ private:
                                    FirstDeferred =
                                        FirstEviction + Eviction::NumLists;
   PageLists::List deferredList(Ticket ticket) const {
-    return FirstDeferred + static_cast<uint32_t>(ticket % openSteps);
+    return FirstDeferred + static_cast<uint32_t>(ticket % numSteps);
   }
   PageLists::List deferredStaleList(Ticket ticket) const {
-    return deferredList(ticket) + openSteps;
+    return deferredList(ticket) + numSteps;
   }
 
   void take(PageId page, State from) {
@@ -174,10 +171,6 @@ private:
     record.position = 0;
   }
   void leaveFree(PageRecord &record, PageId page) {
-    if (record.holds > 1) { // an operation has it
-      --pending;
-      return;
-    }
     assert((record.node != NoContent || record.state == Deferred) &&
            "a blank page is taken, not held");
     lists.remove(page);
@@ -186,10 +179,6 @@ private:
     record.position = 0;
   }
   void becomeFree(PageRecord &record, PageId page) {
-    if (record.holds > 0) {
-      ++pending;
-      return;
-    }
     if (record.stamp > completed) {
       record.state = Deferred;
       lists.pushBack(deferredList(record.stamp), page);
@@ -214,8 +203,7 @@ private:
   Eviction evictions;
   int32_t total = 0;
   int32_t counts[3] = {}; // by State
-  int32_t pending = 0;
-  uint32_t openSteps = 1;
+  uint32_t numSteps = 1;  // that a page may wait for: open, and the next
   Ticket completed = 0;
 };
 

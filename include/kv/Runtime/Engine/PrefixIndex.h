@@ -189,7 +189,7 @@ private:
     if (options.pageSize != 16)
       return std::memcmp(own, tokens, 4 * size_t(options.pageSize)) == 0;
     int32_t differ = 0; // the usual size, without a call
-    for (int i = 0; i < 16; ++i)
+    for (int32_t i = 0; i < 16; ++i)
       differ |= own[i] ^ tokens[i];
     return differ == 0;
   }

@@ -15,9 +15,9 @@ namespace kv {
 /// absent, empty and "0" differ, and ("a", "bc") is not ("ab", "c"). The engine
 /// adds its epoch. The salt should come from a trusted gateway.
 struct Scope {
-  std::optional<std::string_view> model;   // weights and their version
-  std::optional<std::string_view> adapter; // with its version
-  std::optional<std::string_view> salt;    // of a tenant
+  std::optional<std::string_view> model = {};   // weights and their version
+  std::optional<std::string_view> adapter = {}; // with its version
+  std::optional<std::string_view> salt = {};    // of a tenant
 };
 
 /// Placeholder tokens [begin, begin + length) stand for the image (or other

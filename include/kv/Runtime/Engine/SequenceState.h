@@ -23,7 +23,7 @@ struct alignas(64) SequenceState {
   int32_t held;      // entries of each group's row
   int32_t committed; // of those, in the index
   Ticket stamp;      // the last step joined
-  PageId *rows;      // one a group, maxPages apart
+  PageId *rows;      // one a group, `pitch` apart
   uint64_t serial;   // unique among all sequences ever opened
   /// Grows whenever an entry below `held` changes; the lowest of the entries
   /// that changed then is changedFrom.
@@ -43,12 +43,23 @@ struct alignas(64) SequenceState {
   NodeRef tip;    // node of the last committed page
   uint64_t *tags; // of the prompt's pages, as far as known
   int32_t knownTags;
+  int32_t pitch;
   uint32_t scope;
   Retention retention;
   std::array<int32_t, CacheGroups::Most> firstHeld; // entries below are null
   int64_t loggedTokens;
   int32_t loggedImages;
 };
+
+inline std::span<const PageId> Sequence::pages(int32_t group) const {
+  const PageId *row = state->rows;
+  if (group > 0)
+    row += int64_t(group) * state->pitch;
+  return {row, static_cast<size_t>(state->held)};
+}
+inline int64_t Sequence::processedTokens() const { return state->processed; }
+inline int32_t Sequence::committedPages() const { return state->committed; }
+inline int32_t Sequence::slot() const { return state->slot; }
 
 } // namespace kv
 
