@@ -76,11 +76,16 @@ public:
   }
   /// The active tokens have been computed.
   void advance() { done += active(); }
-  /// The same, and `tokens` is the list with what was generated since.
-  void update(std::span<const int32_t> tokens) {
-    advance();
+  /// `tokens` is the list with more at its end.
+  void extend(std::span<const int32_t> tokens) {
     assert(tokens.size() >= all.size() && "tokens are only added");
     all = tokens;
+  }
+  /// The active tokens have been computed, and `tokens` is the list with what
+  /// was generated since.
+  void update(std::span<const int32_t> tokens) {
+    advance();
+    extend(tokens);
   }
 
 private:
