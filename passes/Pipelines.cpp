@@ -74,6 +74,11 @@ static void addBackPasses(OpPassManager &pm) {
 
 void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
+  if (!options.layout.empty()) {
+    KVAssignLayoutOptions assign;
+    assign.layout = options.layout;
+    pm.addPass(createKVAssignLayout(assign));
+  }
   addFrontPasses(pm);
   KVDecomposeOptions decompose;
   decompose.ops = {"positions", "row_offsets", "rope", "copy_pages", "merge"};

@@ -97,6 +97,7 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (options.pipeline == "kv-cpu") {
     CPUPipelineOptions cpuOptions;
     cpuOptions.mcpu = cpu;
+    cpuOptions.layout = options.layout;
     buildCPUPipeline(pm, cpuOptions);
   } else if (options.pipeline == "kv-reference") {
     buildReferencePipeline(pm);

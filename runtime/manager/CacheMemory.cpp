@@ -2,6 +2,7 @@
 
 #include "kv/Runtime/CacheMemory.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace kv;
@@ -25,6 +26,9 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
   std::array<int64_t, 2> maximaShape = {shape.maxSteps, 2};
   std::span<const int64_t> tableSizes(tableShape);
   memory.pitch = shape.pitch;
+  memory.groups = shape.groups;
+  memory.groups.resize(params.params.size());
+  memory.groupCount = *std::ranges::max_element(memory.groups) + 1;
   for (const Device &device : devices) {
     Shard &shard = memory.shards.emplace_back();
     for (const KVCacheParams &one : params.params) {
@@ -34,11 +38,15 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                                                     one.scaleShape(shape.count))
                                              : Buffer());
     }
-    shard.lengths = make(device, DType::I32, tableSizes.first(1));
-    shard.table =
-        make(device, DType::I32, tableSizes.first(shape.pitch ? 2 : 1));
+    for (Step &step : shard.steps) {
+      step.lengths = make(device, DType::I32, tableSizes.first(1));
+      for (int32_t group = 0; group < memory.groupCount; ++group)
+        step.tables.push_back(
+            make(device, DType::I32, tableSizes.first(shape.pitch ? 2 : 1)));
+    }
   }
-  memory.maxLengths = make(Device(), DType::I32, maximaShape);
+  for (Buffer &buffer : memory.maxLengths)
+    buffer = make(Device(), DType::I32, maximaShape);
   if (!status)
     return std::unexpected(status.error());
   return memory;
@@ -53,46 +61,49 @@ int64_t CacheMemory::poolBytes() const {
   return static_cast<int64_t>(bytes);
 }
 
-void CacheMemory::publish(int64_t rows) {
-  for (size_t i = 1; i < shards.size(); ++i) {
-    std::memcpy(shards[i].lengths.data(), shards[0].lengths.data(),
+void CacheMemory::publish(int32_t buffer, int64_t rows) {
+  for (size_t i = 1; i < shards.size(); ++i)
+    std::memcpy(shards[i].steps[buffer].lengths.data(), lengths(buffer),
                 rows * sizeof(int32_t));
-    std::memcpy(shards[i].table.data(), shards[0].table.data(),
-                rows * std::max<int64_t>(pitch, 1) * sizeof(int32_t));
-  }
 }
 
-void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int64_t rows,
-                       int64_t steps) const {
+void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
+                       int64_t rows, int64_t steps) const {
   size_t at = 0;
   for (const Shard &shard : shards)
-    for (size_t i = 0; i < shard.blocks.size(); ++i)
+    for (size_t i = 0; i < shard.blocks.size(); ++i) {
+      const Step &step = shard.steps[buffer];
+      void *table = step.tables[groups[i]].data();
       inputs[at++] = {
           .blocks = shard.blocks[i].view(),
-          .cacheLengths = makeView(shard.lengths.data(), DType::I32, {rows}),
-          .lookupTable =
-              pitch ? makeView(shard.table.data(), DType::I32, {rows, pitch})
-                    : makeView(shard.table.data(), DType::I32, {rows}),
-          .maxLengths = makeView(maxLengths.data(), DType::I32, {steps, 2}),
+          .cacheLengths = makeView(step.lengths.data(), DType::I32, {rows}),
+          .lookupTable = pitch ? makeView(table, DType::I32, {rows, pitch})
+                               : makeView(table, DType::I32, {rows}),
+          .maxLengths =
+              makeView(maxLengths[buffer].data(), DType::I32, {steps, 2}),
           .scales = shard.scales[i].view()};
+    }
 }
 
-template <class Fn> void CacheMemory::forEachPaged(Fn &&fn) {
+/// Calls fn(first byte, bytes of a page) for each buffer that has pages: the
+/// page is the outermost dimension in every layout.
+template <class Fn> void CacheMemory::forEachPaged(int32_t group, Fn &&fn) {
   for (Shard &shard : shards)
     for (auto *buffers : {&shard.blocks, &shard.scales})
-      for (Buffer &buffer : *buffers)
-        if (buffer.data())
+      for (size_t i = 0; i < buffers->size(); ++i)
+        if (const Buffer &buffer = (*buffers)[i];
+            groups[i] == group && buffer.data())
           fn(buffer.as<char>(), buffer.bytes() / buffer.shape()[0]);
 }
 
-void CacheMemory::copyPage(int64_t source, int64_t target) {
-  forEachPaged([&](char *base, size_t bytes) {
+void CacheMemory::copyPage(int32_t group, int64_t source, int64_t target) {
+  forEachPaged(group, [&](char *base, size_t bytes) {
     std::memcpy(base + target * bytes, base + source * bytes, bytes);
   });
 }
 
-void CacheMemory::zeroPage(int64_t target) {
-  forEachPaged([&](char *base, size_t bytes) {
+void CacheMemory::zeroPage(int32_t group, int64_t target) {
+  forEachPaged(group, [&](char *base, size_t bytes) {
     std::memset(base + target * bytes, 0, bytes);
   });
 }

@@ -54,6 +54,11 @@ Expected<void> KVCacheParams::validate() const {
   if (numDevices % dataParallelDegree != 0)
     return fail("data_parallel_degree is ", dataParallelDegree,
                 ", allowed: a divisor of n_devices = ", numDevices);
+  if (windowSize < 0)
+    return fail("window_size is ", windowSize, ", allowed: 0 or more");
+  if (windowSize > 0 && !geometry.isPaged())
+    return fail("window_size is ", windowSize,
+                ", allowed: 0, since the strategy is continuous");
   if (enablePrefixCaching && !geometry.isPaged())
     return fail("enable_prefix_caching is true, allowed: false, since the "
                 "strategy is continuous");

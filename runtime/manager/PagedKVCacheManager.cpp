@@ -1,25 +1,34 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
 #include "kv/Runtime/PagedKVCacheManager.h"
-#include "kv/Runtime/CacheEngine.h"
+#include "kv/Runtime/Engine/LookupTable.h"
 
 #include <algorithm>
 
 using namespace kv;
 
-/// One pool, and what each slot's request holds there.
+/// One pool, what each slot's request holds there, and what the tables say.
 struct PagedKVCacheManager::Replica {
-  Replica(const CacheEngine::Options &options, int32_t slots, int32_t maxPages)
-      : engine(options), sequences(slots) {
-    for (Sequence &sequence : sequences)
-      engine.open(sequence, maxPages);
-  }
-
-  CacheEngine engine;
+  std::unique_ptr<CacheEngine> engine;
+  /// By slot. Opened by the first reservation, since only then the request's
+  /// scope is known.
   std::vector<Sequence> sequences;
+  std::vector<int64_t> joined; // by slot: the last step that it took part in
+  /// By buffer, shard and group.
+  std::vector<std::unique_ptr<LookupTable>> tables;
+  /// By buffer: the step that its tables are of. Number 0: over.
+  struct Step {
+    int64_t number = 0;
+    Ticket ticket = 0;
+  };
+  std::array<Step, CacheMemory::NumBuffers> steps;
   KVCacheMetrics counters;
   int64_t evictionsBefore = 0; // of the last resetMetrics
 };
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
 
 Expected<std::unique_ptr<PagedKVCacheManager>>
 PagedKVCacheManager::create(const MultiKVCacheParams &params,
@@ -35,13 +44,22 @@ PagedKVCacheManager::create(const MultiKVCacheParams &params,
                       options.availableCacheMemory);
   if (!pages)
     return std::unexpected(pages.error());
+  auto invalid = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
+  };
   // Tables hold i32, and one id is the null page's.
   if (*pages < 1 || *pages > INT32_MAX - 1)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: numPages is ",
-                     *pages, ", allowed: 1 to ", INT32_MAX - 1);
+    return invalid("numPages is ", *pages, ", allowed: 1 to ", INT32_MAX - 1);
+  if (!options.logs.empty() &&
+      static_cast<int64_t>(options.logs.size()) != params.dataParallelDegree())
+    return invalid(options.logs.size(), " logs are given, allowed: none, or ",
+                   params.dataParallelDegree());
   std::unique_ptr<PagedKVCacheManager> manager(
       new PagedKVCacheManager(std::move(*common), options, *pages));
-  if (Expected<void> made = manager->allocate(*pages, manager->pitch); !made)
+  if (manager->windows.size() > CacheGroups::Most)
+    return invalid(manager->windows.size(), " different window sizes, at most ",
+                   CacheGroups::Most, " are allowed");
+  if (Expected<void> made = manager->createReplicas(); !made)
     return std::unexpected(made.error());
   return manager;
 }
@@ -49,42 +67,106 @@ PagedKVCacheManager::create(const MultiKVCacheParams &params,
 PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
                                          int64_t pages)
     : ReplicatedKVCacheManager(std::move(common)), options(options),
-      numPages(pages), drafts(params().draftSlots()) {
-  int64_t maxPages = blocksFor(maxSeqLen() + drafts);
-  pitch = tablePitch(maxPages);
-  for (int32_t replica = 0; replica < numReplicas(); ++replica)
-    replicas.push_back(std::make_unique<Replica>(
-        CacheEngine::Options{.numPages = static_cast<int32_t>(numPages),
-                             .pageSize =
-                                 static_cast<int32_t>(params().pageSize()),
-                             .prefixCaching = params().enablePrefixCaching(),
-                             .key = options.key},
-        requests.slotsPerReplica(),
-        static_cast<int32_t>(std::min(maxPages, numPages))));
+      numPages(pages),
+      pitch(tablePitch(params().pagesFor(maxSeqLen() + params().draftSlots()))),
+      drafts(params().draftSlots()) {
+  for (const KVCacheParams &one : params().params)
+    if (std::ranges::find(windows, one.windowSize) == windows.end())
+      windows.push_back(one.windowSize);
 }
 
 PagedKVCacheManager::~PagedKVCacheManager() = default;
+
+Expected<void> PagedKVCacheManager::createReplicas() {
+  std::array<CacheGroup, CacheGroups::Most> list;
+  for (size_t group = 0; group < windows.size(); ++group)
+    list[group] = windows[group] ? CacheGroup::slidingWindow(windows[group])
+                                 : CacheGroup::full();
+  std::vector<int32_t> groupOf;
+  for (const KVCacheParams &one : params().params)
+    groupOf.push_back(static_cast<int32_t>(
+        std::ranges::find(windows, one.windowSize) - windows.begin()));
+  if (Expected<void> made = allocate(numPages, pitch, groupOf); !made)
+    return made;
+  int32_t slots = requests.slotsPerReplica();
+  for (int32_t index = 0; index < numReplicas(); ++index) {
+    auto replica = std::make_unique<Replica>();
+    Expected<std::unique_ptr<CacheEngine>> engine = CacheEngine::create(
+        {.numPages = static_cast<int32_t>(numPages),
+         .pageSize = static_cast<int32_t>(params().pageSize()),
+         .groups = CacheGroups(std::span(list).first(windows.size())),
+         .maxSequences = slots + 1, // one to plan with
+         .maxTokens = maxSeqLen() + drafts,
+         .prefixCaching = params().enablePrefixCaching(),
+         .key = options.key,
+         // As many as have tables.
+         .maxOpenSteps = CacheMemory::NumBuffers,
+         .log = options.logs.empty() ? nullptr : options.logs[index]});
+    if (!engine)
+      return std::unexpected(engine.error());
+    replica->engine = std::move(*engine);
+    replica->sequences.resize(slots);
+    replica->joined.resize(slots);
+    CacheMemory &memory = memories[index];
+    for (int32_t buffer = 0; buffer < CacheMemory::NumBuffers; ++buffer)
+      for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+        for (int32_t group = 0; group < memory.numGroups(); ++group) {
+          replica->tables.push_back(std::make_unique<LookupTable>());
+          if (!replica->tables.back()->create(
+                  memory.table(buffer, shard, group), slots, pitch))
+            return makeError(KV_STATUS_OUT_OF_MEMORY,
+                             "cache manager: no memory for the tables of ",
+                             slots, " requests");
+        }
+    replicas.push_back(std::move(replica));
+  }
+  return {};
+}
+
+int64_t PagedKVCacheManager::blocksFor(int64_t tokens) const {
+  int64_t pages = 0;
+  for (int64_t window : windows) {
+    int64_t all = params().pagesFor(tokens);
+    // Of a window, the pages that it touches, and one that is being left.
+    pages += window ? std::min(all, params().pagesFor(window) + 1) : all;
+  }
+  return pages;
+}
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
+Sequence &PagedKVCacheManager::sequence(Place place) const {
+  return replicas[place.replica]->sequences[place.slot];
+}
+
+CacheEngine &PagedKVCacheManager::engine(Place place) const {
+  return *replicas[place.replica]->engine;
+}
+
+int64_t PagedKVCacheManager::cachedTokens(Place place) const {
+  const Sequence &own = sequence(place);
+  return own ? own.processedTokens() : 0;
+}
+
+int64_t PagedKVCacheManager::room(Place place) const {
+  const Sequence &own = sequence(place);
+  return own ? static_cast<int64_t>(own.pages().size()) * params().pageSize()
+             : 0;
+}
+
 int32_t PagedKVCacheManager::getOrRecommendReplica(
     const TextGenerationContext &context) const {
-  if (contains(context.id()) || !options.prefixAffinity)
+  if (contains(context.id()) || !options.prefixAffinity || numReplicas() == 1)
     return ReplicatedKVCacheManager::getOrRecommendReplica(context);
   int32_t best = 0;
   int64_t bestScore = INT64_MIN;
-  Sequence fresh;
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
-    const CacheEngine &engine = replicas[replica]->engine;
-    engine.open(fresh, 0);
-    CacheEngine::Plan plan = engine.plan(
-        fresh, context.tokens(),
-        {.length = context.length(), .reuse = context.reusesPrefix()});
-    int64_t score = plan.hitPages - engine.pool().numUsed();
-    if (requests.count(replica) == requests.slotsPerReplica())
-      score = INT64_MIN; // It can be claimed there only after a release.
+    int64_t score = INT64_MIN; // It can be claimed there only after a release.
+    if (requests.count(replica) < requests.slotsPerReplica())
+      score = planFresh(replica, context, 1).hitPages -
+              replicas[replica]->engine->pool().numUsed();
     if (score > bestScore || (score == bestScore &&
                               requests.count(replica) < requests.count(best))) {
       best = replica;
@@ -99,23 +181,58 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
   const Place *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
-  return std::span<const int32_t>(
-      replicas[place->replica]->sequences[place->slot].pages());
+  const Sequence &own = sequence(*place);
+  return own ? own.pages() : std::span<const int32_t>();
 }
 
-void PagedKVCacheManager::free(Place place) {
-  Replica &replica = *replicas[place.replica];
-  replica.engine.release(replica.sequences[place.slot]);
-  replica.engine.open(replica.sequences[place.slot], 0);
+void PagedKVCacheManager::free(Place place) { sequence(place).release(); }
+
+Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
+                                         int64_t tokens) {
+  const Place *place = requests.find(source);
+  if (!place)
+    return std::unexpected(unclaimed(source));
+  if (tokens < 0 || tokens > cachedTokens(*place))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", source,
+                     " cannot be forked at token ", tokens, ", allowed: 0 to ",
+                     cachedTokens(*place));
+  Place from = *place;
+  Sequence forked;
+  if (sequence(from)) {
+    Expected<Sequence> made =
+        engine(from).fork(sequence(from), tokens, Retention());
+    if (!made)
+      return makeError(made.error().code, "request ", source,
+                       " cannot be forked at token ", tokens, ": ",
+                       made.error().message);
+    forked = std::move(*made);
+  }
+  // The other way round, claim would need to be undone.
+  if (Expected<void> claimed = claim(id, from.replica); !claimed)
+    return claimed;
+  sequence(*requests.find(id)) = std::move(forked);
+  return checked();
 }
 
-int64_t PagedKVCacheManager::cachedTokens(Place place) const {
-  return replicas[place.replica]->sequences[place.slot].processedTokens();
+Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
+  const Place *place = requests.find(id);
+  if (!place)
+    return std::unexpected(unclaimed(id));
+  if (tokens < 0 || tokens > cachedTokens(*place))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " cannot be truncated to ", tokens,
+                     " tokens, allowed: 0 to ", cachedTokens(*place));
+  if (Sequence &own = sequence(*place))
+    if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
+      return makeError(done.error().code, "request ", id,
+                       " cannot be truncated: ", done.error().message);
+  return checked();
 }
 
-int64_t PagedKVCacheManager::room(Place place) const {
-  const Sequence &sequence = replicas[place.replica]->sequences[place.slot];
-  return static_cast<int64_t>(sequence.pages().size()) * params().pageSize();
+std::vector<CacheEngine::Reason>
+PagedKVCacheManager::explain(const TextGenerationContext &context) const {
+  return replicas[getOrRecommendReplica(context)]->engine->explain(
+      context.scope(), context.prompt());
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,11 +240,23 @@ int64_t PagedKVCacheManager::room(Place place) const {
 //===----------------------------------------------------------------------===//
 
 /// `steps` steps store all tokens but the last one that they generate.
-static CacheEngine::Demand demand(const TextGenerationContext &context,
-                                  int64_t beyond) {
-  return {.length = context.length() + beyond,
-          .chunk = context.activeLimit() + beyond,
+CacheEngine::Demand
+PagedKVCacheManager::demand(const TextGenerationContext &context,
+                            int32_t steps) const {
+  return {.length = context.length() + steps - 1,
+          .chunk = context.activeLimit() + steps - 1,
+          .draft = drafts,
           .reuse = context.reusesPrefix()};
+}
+
+CacheEngine::Plan
+PagedKVCacheManager::planFresh(int32_t replica,
+                               const TextGenerationContext &context,
+                               int32_t steps) const {
+  CacheEngine &engine = *replicas[replica]->engine;
+  Expected<Sequence> fresh = engine.open(context.scope());
+  return fresh ? engine.plan(*fresh, context.prompt(), demand(context, steps))
+               : CacheEngine::Plan();
 }
 
 Expected<AllocationPlan>
@@ -136,13 +265,13 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
   std::expected<Place, AllocationError> place = checkDemand(context, steps);
   if (!place)
     return std::unexpected(place.error().error);
-  const Replica &replica = *replicas[place->replica];
-  const Sequence &sequence = replica.sequences[place->slot];
-  CacheEngine::Plan plan = replica.engine.plan(
-      sequence, context.tokens(), demand(context, steps - 1 + drafts));
+  const Sequence &own = sequence(*place);
+  CacheEngine::Plan plan =
+      own ? engine(*place).plan(own, context.prompt(), demand(context, steps))
+          : planFresh(place->replica, context, steps);
   return AllocationPlan{.cachedTokens = plan.hitPages * params().pageSize(),
                         .pages = plan.newPages + plan.revivedPages,
-                        .fits = plan.fits};
+                        .fits = plan.fits()};
 }
 
 std::expected<Allocation, AllocationError>
@@ -151,38 +280,59 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   std::expected<Place, AllocationError> place = checkDemand(context, steps);
   if (!place) {
     if (place.error().reason == Reason::NeverFits)
-      ++replicas[getReplica(context.id()).value()]->counters.refusals;
+      ++replicas[*getReplica(context.id())]->counters.refusals;
     return std::unexpected(place.error());
   }
   Replica &replica = *replicas[place->replica];
-  auto refused = [&](Reason reason, const auto &...parts) {
+  CacheEngine &engine = *replica.engine;
+  Sequence fresh, &own = sequence(*place) ? sequence(*place) : fresh;
+  if (!own) {
+    Expected<Sequence> opened =
+        engine.open(context.scope(), context.retention());
+    if (!opened)
+      return std::unexpected(refuse(
+          Reason::Invalid, opened.error().code,
+          concat("request ", context.id(), ": ", opened.error().message)));
+    fresh = std::move(*opened);
+  }
+  CacheEngine::Demand wanted = demand(context, steps);
+  CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
+  if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
+    settle(place->replica);
+    plan = engine.reserve(own, context.prompt(), wanted);
+  }
+  if (!plan.fits()) {
     ++replica.counters.refusals;
-    return std::unexpected(
-        refuse(reason, KV_STATUS_OUT_OF_MEMORY,
-               concat("request ", context.id(), " needs ", parts...)));
-  };
-  int64_t whole = context.length() + steps - 1 + drafts;
-  if (blocksFor(whole) > numPages)
-    return refused(Reason::NeverFits, blocksFor(whole), " pages of ",
-                   params().pageSize(), " tokens, the pool has ", numPages);
-
-  Sequence &sequence = replica.sequences[place->slot];
-  if (sequence.pages().empty())
-    replica.engine.open(sequence, 0); // in the epoch of now
-  CacheEngine::Plan plan = replica.engine.reserve(
-      sequence, context.tokens(), demand(context, steps - 1 + drafts));
-  if (!plan.fits)
-    return refused(
-        Reason::Full, plan.newPages + plan.revivedPages, " more pages, ",
-        replica.engine.pool().numFree(), " of ", numPages, " are free",
-        numReplicas() > 1 ? concat(" on replica ", place->replica) : "");
-  int64_t cached = sequence.processedTokens() - context.processed();
+    bool never = plan.verdict == CacheEngine::Verdict::Never;
+    bool waits = plan.verdict == CacheEngine::Verdict::Wait;
+    int64_t whole = context.length() + steps - 1 + drafts;
+    return std::unexpected(refuse(
+        never   ? Reason::NeverFits
+        : waits ? Reason::Wait
+                : Reason::Full,
+        KV_STATUS_OUT_OF_MEMORY,
+        never
+            ? concat("request ", context.id(), " needs ", blocksFor(whole),
+                     " pages of ", params().pageSize(),
+                     " tokens, the pool has ", numPages)
+            : concat("request ", context.id(), " needs ",
+                     plan.newPages + plan.revivedPages, " more pages, ",
+                     engine.pool().numFree(), " of ", numPages, " are free",
+                     waits ? concat(", ", engine.pool().numDeferred(),
+                                    " of them when their step is over")
+                           : "",
+                     numReplicas() > 1 ? concat(" on replica ", place->replica)
+                                       : "")));
+  }
+  int64_t cached = own.processedTokens() - context.processed();
+  if (fresh)
+    sequence(*place) = std::move(fresh);
   context.skip(cached);
   KVCacheMetrics &counters = replica.counters;
   counters.inputTokens += context.active();
   counters.cachedTokens += cached;
-  counters.peakUsedPages = std::max<int64_t>(counters.peakUsedPages,
-                                             replica.engine.pool().numUsed());
+  counters.peakUsedPages =
+      std::max<int64_t>(counters.peakUsedPages, engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(AllocationError{Reason::Invalid, sound.error()});
   return Allocation{cached, plan.newPages};
@@ -192,28 +342,89 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void PagedKVCacheManager::writeRow(Place place, int64_t length, int32_t *row) {
-  const Sequence &sequence = replicas[place.replica]->sequences[place.slot];
-  int64_t needed = blocksFor(length);
-  std::copy_n(sequence.pages().begin(), needed, row);
-  std::fill(row + needed, row + pitch, NullPage);
+void PagedKVCacheManager::runPageOps(int32_t replica,
+                                     std::span<const PageOp> ops) {
+  for (const PageOp &op : ops)
+    if (op.kind == PageOp::Copy)
+      memories[replica].copyPage(op.group, op.source, op.target);
+    else
+      memories[replica].zeroPage(op.group, op.target);
 }
 
-Expected<void> PagedKVCacheManager::beginStep(int32_t replica,
-                                              std::span<const Place> places) {
+void PagedKVCacheManager::settle(int32_t replica) {
+  CacheEngine &engine = *replicas[replica]->engine;
+  replicas[replica]->steps = {};
+  engine.completeAllSteps();
+  if (Expected<CacheEngine::Step> begun = engine.beginStep())
+    runPageOps(replica, begun->ops);
+  engine.completeAllSteps();
+}
+
+void PagedKVCacheManager::synchronize() {
+  for (int32_t replica = 0; replica < numReplicas(); ++replica)
+    settle(replica);
+}
+
+Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
+  // The caller is back: on a synchronous device, so is the step.
+  if (!options.asynchronous)
+    for (const auto &replica : replicas) {
+      replica->steps = {};
+      replica->engine->completeAllSteps();
+    }
+  // Replicas have the same number of open steps: only the first can refuse.
+  ++numSteps;
+  for (int32_t index = 0; index < numReplicas(); ++index) {
+    Expected<CacheEngine::Step> begun = replicas[index]->engine->beginStep();
+    if (!begun)
+      return makeError(begun.error().code,
+                       "runtime inputs: ", begun.error().message);
+    replicas[index]->steps[buffer] = {numSteps, begun->ticket};
+    runPageOps(index, begun->ops);
+  }
   return {};
 }
 
-void PagedKVCacheManager::commit(const TextGenerationContext &context,
-                                 Place place) {
+void PagedKVCacheManager::writeRow(Place place, int32_t buffer, int64_t row) {
   Replica &replica = *replicas[place.replica];
-  replica.engine.commit(replica.sequences[place.slot], context.tokens(),
-                        context.processed());
+  Sequence &own = sequence(place);
+  [[maybe_unused]] Expected<void> joined =
+      replica.engine->join(own, replica.steps[buffer].ticket);
+  assert(joined && "the step has just begun");
+  replica.joined[place.slot] = replica.steps[buffer].number;
+  CacheMemory &memory = memories[place.replica];
+  size_t at =
+      static_cast<size_t>(buffer) * memory.numShards() * memory.numGroups();
+  for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+    for (int32_t group = 0; group < memory.numGroups(); ++group)
+      replica.tables[at++]->update(row, own, group);
+}
+
+Expected<void> PagedKVCacheManager::commit(const TextGenerationContext &context,
+                                           Place place) {
+  // A request that has processed nothing may not have reserved anything.
+  if (!sequence(place))
+    return {};
+  return engine(place).commit(sequence(place), context.prompt(),
+                              context.processed());
+}
+
+void PagedKVCacheManager::endStep(std::span<const Place> places) {
+  int64_t over = 0;
+  for (Place place : places)
+    over = std::max(over, replicas[place.replica]->joined[place.slot]);
+  // Steps before this one are over, too: a device runs them in order.
+  for (const auto &replica : replicas)
+    for (Replica::Step &step : replica->steps)
+      if (step.number > 0 && step.number <= over) {
+        (void)replica->engine->completeStep(step.ticket);
+        step.number = 0;
+      }
 }
 
 void PagedKVCacheManager::resetPrefixCache() {
   for (const auto &replica : replicas)
-    replica->engine.resetPrefixes();
+    replica->engine->resetPrefixes();
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,7 +432,7 @@ void PagedKVCacheManager::resetPrefixCache() {
 //===----------------------------------------------------------------------===//
 
 int64_t PagedKVCacheManager::numFreeBlocks(int32_t replica) const {
-  return replicas[replica]->engine.pool().numFree();
+  return replicas[replica]->engine->pool().numFree();
 }
 
 KVCacheMetrics PagedKVCacheManager::metrics() const {
@@ -233,26 +444,22 @@ KVCacheMetrics PagedKVCacheManager::metrics() const {
     sum.refusals += counters.refusals;
     sum.peakUsedPages += counters.peakUsedPages;
     sum.evictedPages +=
-        replica->engine.numEvictions() - replica->evictionsBefore;
+        replica->engine->metrics().evictedPages - replica->evictionsBefore;
   }
   return sum;
 }
 
 void PagedKVCacheManager::resetMetrics() {
   for (const auto &replica : replicas) {
-    replica->counters = {.peakUsedPages = replica->engine.pool().numUsed()};
-    replica->evictionsBefore = replica->engine.numEvictions();
+    replica->counters = {.peakUsedPages = replica->engine->pool().numUsed()};
+    replica->evictionsBefore = replica->engine->metrics().evictedPages;
   }
 }
 
 Expected<void> PagedKVCacheManager::check() const {
-  for (int32_t index = 0; index < numReplicas(); ++index) {
-    std::vector<const Sequence *> open;
-    for (const Sequence &sequence : replicas[index]->sequences)
-      open.push_back(&sequence);
-    if (std::string fault = replicas[index]->engine.check(open); !fault.empty())
+  for (int32_t index = 0; index < numReplicas(); ++index)
+    if (std::string fault = replicas[index]->engine->check(); !fault.empty())
       return makeError(KV_STATUS_INTERNAL, "cache manager: replica ", index,
                        ": ", fault);
-  }
   return {};
 }

@@ -67,8 +67,8 @@ ReplicatedKVCacheManager::ReplicatedKVCacheManager(Common prepared)
   places.reserve(seen.size());
 }
 
-Expected<void> ReplicatedKVCacheManager::allocate(int64_t count,
-                                                  int64_t pitch) {
+Expected<void> ReplicatedKVCacheManager::allocate(int64_t count, int64_t pitch,
+                                                  std::vector<int32_t> groups) {
   for (const KVCacheParams &one : common.params.params)
     if (__int128(count + 1) * one.bytesPerPage() > INT64_MAX)
       return makeError(KV_STATUS_OUT_OF_MEMORY, "cache manager: ", count, " ",
@@ -83,7 +83,8 @@ Expected<void> ReplicatedKVCacheManager::allocate(int64_t count,
         {.count = count,
          .maxBatch = common.slots,
          .pitch = pitch,
-         .maxSteps = common.maxSteps});
+         .maxSteps = common.maxSteps,
+         .groups = groups});
     if (!memory)
       return std::unexpected(memory.error());
     memories.push_back(std::move(*memory));
@@ -261,9 +262,10 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
     if (Expected<void> valid = checkRow(*batch[row], places[row], steps);
         !valid)
       return std::unexpected(valid.error());
-  for (int32_t replica = 0; replica < numReplicas(); ++replica)
-    if (Expected<void> begun = beginStep(replica, placesOf(replica)); !begun)
-      return std::unexpected(begun.error());
+  int32_t buffer = (latest + 1) % CacheMemory::NumBuffers;
+  if (Expected<void> begun = beginStep(buffer); !begun)
+    return std::unexpected(begun.error());
+  latest = buffer;
 
   size_t share = inputs.size() / numReplicas();
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
@@ -273,20 +275,21 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
     for (int64_t row = 0; row < rows; ++row) {
       const TextGenerationContext &context = *batch[splits[replica] + row];
       int64_t length = context.processed() + context.active();
-      memory.lengths()[row] = static_cast<int32_t>(context.processed());
-      writeRow(placesOf(replica)[row], length + steps - 1,
-               memory.tableRow(row));
+      memory.lengths(buffer)[row] = static_cast<int32_t>(context.processed());
+      writeRow(placesOf(replica)[row], buffer, row);
       maxActive = std::max(maxActive, context.active());
       maxLength = std::max(maxLength, length);
     }
+    int32_t *maxima = memory.maxima(buffer);
     for (int32_t step = 0; step < steps; ++step) {
-      memory.maxima()[2 * step] =
+      maxima[2 * step] =
           static_cast<int32_t>(step == 0 || rows == 0 ? maxActive : 1);
-      memory.maxima()[2 * step + 1] =
+      maxima[2 * step + 1] =
           static_cast<int32_t>(rows == 0 ? 0 : maxLength + step);
     }
-    memory.publish(rows);
-    memory.fill(std::span(inputs).subspan(replica * share, share), rows, steps);
+    memory.publish(buffer, rows);
+    memory.fill(std::span(inputs).subspan(replica * share, share), buffer, rows,
+                steps);
     inputRows[replica] = rows;
   }
   if (Expected<void> sound = checked(); !sound)
@@ -354,7 +357,8 @@ Expected<void> ReplicatedKVCacheManager::step(ContextBatch batch) {
                        " tokens, allowed: ", least, " to ", most);
   }
   for (size_t row = 0; row < batch.size(); ++row)
-    commit(*batch[row], places[row]);
+    if (Expected<void> done = commit(*batch[row], places[row]); !done)
+      return done;
   endStep(places);
   return checked();
 }

@@ -11,11 +11,11 @@
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xbf16>
 
-// ROPE-NOT: kv.rope
+// ROPE-NOT: = kv.rope
 // ROPE: kv.positions
 // ROPE: kv.store
 // ROPE: kv.attention
-// ROPE-NOT: kv.rope
+// ROPE-NOT: = kv.rope
 
 // CHECK-LABEL: func.func @positions(
 // CHECK: scf.for
@@ -160,10 +160,10 @@ func.func @row_offsets(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: 
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>
 // CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index, %[[PART:[a-z0-9]*]]: index)
 // CHECK: %[[N:.*]] = scf.for
-// CHECK: %[[D:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel", "parallel"]} ins(%[[N]] :
-// CHECK-COUNT-2: arith.minui
 // CHECK: %[[SAFE_LAYER:.*]] = arith.minui %[[LAYER]],
 // CHECK: %[[SAFE_PART:.*]] = arith.minui %[[PART]],
+// CHECK: %[[D:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel", "parallel"]} ins(%[[N]] :
+// CHECK-COUNT-2: arith.minui
 // CHECK: memref.load %[[B]][%{{.*}}, %[[SAFE_PART]], %[[SAFE_LAYER]],
 // CHECK: arith.extf
 // CHECK: arith.select

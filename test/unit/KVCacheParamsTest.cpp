@@ -176,6 +176,14 @@ TEST(KVCacheParams, ValidateNamesTheField) {
       check([](Params p) { p.geometry.strategy = CacheStrategy::Continuous; }),
       "collection kv: enable_prefix_caching is true, allowed: false, "
       "since the strategy is continuous");
+  EXPECT_EQ(check([](Params p) { p.windowSize = -1; }),
+            "collection kv: window_size is -1, allowed: 0 or more");
+  EXPECT_EQ(check([](Params p) {
+              p.windowSize = 4;
+              p.geometry.strategy = CacheStrategy::Continuous;
+            }),
+            "collection kv: window_size is 4, allowed: 0, since the strategy "
+            "is continuous");
   EXPECT_EQ(check([](Params p) { p.numDraftTokens = -1; }),
             "collection kv: num_draft_tokens is -1, allowed: 0 to 1024");
   EXPECT_EQ(check([](Params p) { p.numDraftTokens = 2; }),

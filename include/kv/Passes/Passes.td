@@ -5,6 +5,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def KVAssignLayout : Pass<"kv-assign-layout", "::mlir::ModuleOp"> {
+  let summary = "caches get the order in memory that the target likes";
+  let description = [{
+    Every collection whose blocks the graph does not open gets the target's
+    layout, everywhere in the module. Runs before `kv-expand-collections`; the
+    manifest tells the manager. Operations mean the same in every layout, and
+    their results have the same bits.
+
+    | target | layout | because |
+    | --- | --- | --- |
+    | `cpu` | `cpu` | a head's keys and values of a page are one run |
+    | `cuda` | `hnd` | a head's rows of a page are one tile of a copy |
+
+    Leaves a remark for each collection: `Assigned`, or `Kept` when the graph
+    opens its blocks.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+    Option<"layout", "layout", "std::string", "",
+           "nhd, hnd or cpu instead of the target's">
+  ];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numAssigned", "assigned", "collections that got a layout">
+  ];
+}
+
 def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
   let summary = "entry arguments that are collections become their components";
   let description = [{

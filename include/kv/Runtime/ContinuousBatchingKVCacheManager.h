@@ -73,14 +73,16 @@ protected:
     return processed[index(place)];
   }
   int64_t room(Place) const override { return maxSeqLen(); }
-  void writeRow(Place place, int64_t length, int32_t *row) override {
-    *row = place.slot;
+  Expected<void> beginStep(int32_t) override { return {}; }
+  void writeRow(Place place, int32_t buffer, int64_t row) override {
+    CacheMemory &memory = memories[place.replica];
+    for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+      memory.table(buffer, shard, 0)[row] = place.slot;
   }
-  Expected<void> beginStep(int32_t, std::span<const Place>) override {
-    return {};
-  }
-  void commit(const TextGenerationContext &context, Place place) override {
+  Expected<void> commit(const TextGenerationContext &context,
+                        Place place) override {
     processed[index(place)] = context.processed();
+    return {};
   }
   void free(Place place) override { processed[index(place)] = 0; }
 

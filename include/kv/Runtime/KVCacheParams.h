@@ -36,6 +36,9 @@ struct KVCacheParams {
   CacheGeometry geometry;         // of one device: heads are those of a shard
   int64_t numDevices = 1;         // in all replicas
   int64_t dataParallelDegree = 1; // replicas
+  /// Tokens that a query sees, itself included; 0: all. Caches of one window
+  /// share their pages; pages that every query has passed are given back.
+  int64_t windowSize = 0;
   bool enablePrefixCaching = false;
   SpeculativeMethod speculativeMethod = SpeculativeMethod::None;
   int64_t numDraftTokens = 0; // a step

@@ -2,14 +2,16 @@
 //
 // The cache manager of paged collections, with data and tensor parallelism: a
 // pool of pages and a prefix index a replica, whose pages all of its devices
-// hold. Several collections share page ids, tables and one admission. After
-// construction, calls that succeed allocate no memory.
+// hold. Several collections share one admission, and those that see equally far
+// back share page ids and tables. A facade of CacheEngine. After construction,
+// calls that succeed allocate no memory.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_RUNTIME_PAGEDKVCACHEMANAGER_H
 #define KV_RUNTIME_PAGEDKVCACHEMANAGER_H
 
+#include "kv/Runtime/Engine/CacheEngine.h"
 #include "kv/Runtime/ReplicatedKVCacheManager.h"
 
 #include <memory>
@@ -33,6 +35,13 @@ public:
     bool prefixAffinity = true;
     bool enableRuntimeChecks = false; // all invariants after every call: slow
     uint64_t key = 0;                 // of the prefix index's tags
+    /// Whether steps run behind the caller's back: then the pages of a step are
+    /// given to nobody else before step(batch) or synchronize(), however they
+    /// are released. Otherwise a step is over when the caller makes its next
+    /// call.
+    bool asynchronous = false;
+    /// Hear every call that changes an engine; none, or one a replica.
+    std::vector<CommandSink *> logs = {};
   };
 
   /// Allocates the blocks, (pages + 1) * params.bytesPerPage() bytes a device.
@@ -48,6 +57,22 @@ public:
     return (maxPages + 7) / 8 * 8 + 16;
   }
 
+  /// Claims `id` as a second sequence with the first `tokens` processed tokens
+  /// of `source`, on its replica. They share the pages; a last page that is not
+  /// full is copied when one of the two is about to write to it. The context of
+  /// the new request has skipped `tokens`. Errors: claims' and the engine's.
+  Expected<void> fork(RequestId source, RequestId id, int64_t tokens);
+  /// Takes back all but the first `tokens` processed tokens of a request, and
+  /// the pages behind them. Its context must be rewound. Errors: not claimed,
+  /// more tokens than processed.
+  Expected<void> truncate(RequestId id, int64_t tokens);
+  /// Whether each page of a request would be a hit, and if not, why; on the
+  /// replica where it is or would be claimed. A diagnosis: allocates.
+  std::vector<CacheEngine::Reason>
+  explain(const TextGenerationContext &context) const;
+  /// The devices are done with every step.
+  void synchronize();
+
   int32_t
   getOrRecommendReplica(const TextGenerationContext &context) const override;
   Expected<std::span<const int32_t>> getReqBlocks(RequestId id) const override;
@@ -57,9 +82,8 @@ public:
   Expected<AllocationPlan> probe(const TextGenerationContext &context,
                                  int32_t steps = 1) const override;
 
-  int64_t blocksFor(int64_t tokens) const override {
-    return params().pagesFor(tokens);
-  }
+  /// Of all windows together.
+  int64_t blocksFor(int64_t tokens) const override;
   int64_t numPagesPerReplica() const override { return numPages; }
   using KVCacheManager::numFreeBlocks;
   int64_t numFreeBlocks(int32_t replica) const override;
@@ -98,21 +122,37 @@ public:
 protected:
   int64_t cachedTokens(Place place) const override;
   int64_t room(Place place) const override;
-  void writeRow(Place place, int64_t length, int32_t *row) override;
-  Expected<void> beginStep(int32_t replica,
-                           std::span<const Place> places) override;
-  void commit(const TextGenerationContext &context, Place place) override;
+  Expected<void> beginStep(int32_t buffer) override;
+  void writeRow(Place place, int32_t buffer, int64_t row) override;
+  Expected<void> commit(const TextGenerationContext &context,
+                        Place place) override;
+  void endStep(std::span<const Place> places) override;
   void free(Place place) override;
 
 private:
   struct Replica;
 
   PagedKVCacheManager(Common common, const Options &options, int64_t pages);
+  Expected<void> createReplicas();
+  CacheEngine::Demand demand(const TextGenerationContext &context,
+                             int32_t steps) const;
+  Sequence &sequence(Place place) const;
+  CacheEngine &engine(Place place) const;
+  /// What a reservation of an unopened sequence would take.
+  CacheEngine::Plan planFresh(int32_t replica,
+                              const TextGenerationContext &context,
+                              int32_t steps) const;
+  void runPageOps(int32_t replica, std::span<const PageOp> ops);
+  /// The device is idle: page operations that wait for a step are run, and all
+  /// steps are over.
+  void settle(int32_t replica);
 
   Options options;
   int64_t numPages;
   int64_t pitch;
-  int64_t drafts; // slots of a reservation
+  int64_t drafts;               // slots of a reservation
+  std::vector<int64_t> windows; // by group; 0: full
+  int64_t numSteps = 0;         // begun so far
   std::vector<std::unique_ptr<Replica>> replicas;
 };
 

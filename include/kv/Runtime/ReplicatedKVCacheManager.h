@@ -58,20 +58,23 @@ protected:
 
   explicit ReplicatedKVCacheManager(Common common);
 
-  /// Allocates on every device. Errors: no memory.
-  Expected<void> allocate(int64_t count, int64_t pitch);
+  /// Allocates on every device. `groups` as in CacheMemory::Shape. Errors: no
+  /// memory.
+  Expected<void> allocate(int64_t count, int64_t pitch,
+                          std::vector<int32_t> groups = {});
 
   /// Tokens that the request's pages hold.
   virtual int64_t cachedTokens(Place place) const = 0;
   /// Tokens that its pages have room for.
   virtual int64_t room(Place place) const = 0;
-  /// The row of a request whose pages cover `length` tokens.
-  virtual void writeRow(Place place, int64_t length, int32_t *row) = 0;
-  /// The replica's part of a batch is about to be computed.
-  virtual Expected<void> beginStep(int32_t replica,
-                                   std::span<const Place> places) = 0;
+  /// A step is about to be computed with the tables of `buffer`. Errors: not
+  /// now; nothing has changed.
+  virtual Expected<void> beginStep(int32_t buffer) = 0;
+  /// The request takes part in it, as this row of its replica's tables.
+  virtual void writeRow(Place place, int32_t buffer, int64_t row) = 0;
   /// The request has computed so much; room() covers it.
-  virtual void commit(const TextGenerationContext &context, Place place) = 0;
+  virtual Expected<void> commit(const TextGenerationContext &context,
+                                Place place) = 0;
   /// All of the batch is committed.
   virtual void endStep(std::span<const Place> places) {}
   virtual void free(Place place) = 0;
@@ -112,6 +115,7 @@ private:
 
   std::vector<RaggedKVCacheInputs> inputs;
   std::vector<int64_t> inputRows; // by replica, of the latest inputs
+  int32_t latest = 0;             // its buffer
 };
 
 } // namespace kv
