@@ -266,12 +266,22 @@ std::string EngineHarness::step(uint32_t word) {
   }
 }
 
+std::string EngineHarness::completeEach() {
+  std::string fault;
+  while (!inFlight.empty() && fault.empty())
+    fault = execute({.kind = Command::CompleteStep,
+                     .a = static_cast<int64_t>(inFlight.begin()->first)});
+  return fault;
+}
+
 //===----------------------------------------------------------------------===//
 // Running and comparing
 //===----------------------------------------------------------------------===//
 
 std::string EngineHarness::execute(const Command &command) {
   ++commands;
+  if (recorder)
+    recorder->command(command);
   uint64_t before = command.kind == Command::Reserve ? fingerprint() : 0;
   Expected<CommandInterpreter::Outcome> outcome = interpreter.execute(command);
   if (!outcome)

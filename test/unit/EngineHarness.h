@@ -35,6 +35,12 @@ public:
   std::string step(uint32_t word);
   std::string execute(const Command &command);
 
+  /// Hears the commands that are executed.
+  void setRecorder(CommandSink *sink) { recorder = sink; }
+
+  /// Reports every open step as complete, one after the other.
+  std::string completeEach();
+
   int64_t numCommands() const { return commands; }
   CacheEngine &engine() { return *made; }
   CommandInterpreter &caller() { return interpreter; }
@@ -70,6 +76,7 @@ private:
   EngineModel model;
   std::mt19937_64 random;
   int64_t commands = 0;
+  CommandSink *recorder = nullptr;
 
   using PageSet = std::bitset<128>;
   std::vector<int32_t> memory;        // [page][position]
