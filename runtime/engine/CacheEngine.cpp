@@ -162,7 +162,6 @@ Expected<SequenceState *> CacheEngine::takeSlot(const Retention &retention) {
   state.retention = retention;
   state.firstHeld.fill(0);
   state.loggedTokens = 0;
-  state.loggedImages = 0;
   return &state;
 }
 
@@ -230,6 +229,9 @@ Expected<Sequence> CacheEngine::fork(const Sequence &sequence, int64_t tokens,
   state.processed = tokens;
   state.held = static_cast<int32_t>(pagesFor(tokens));
   state.epoch = source.epoch;
+  // What is to be copied for the source has not been copied for this one.
+  if (source.stamp > steps.lastOpened())
+    state.stamp = source.stamp;
   state.borrowsTail = tokens % options.pageSize != 0;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     const PageId *from = row(source, group);
@@ -255,7 +257,6 @@ Expected<Sequence> CacheEngine::fork(const Sequence &sequence, int64_t tokens,
     std::copy_n(source.tags, state.knownTags, state.tags);
   }
   state.loggedTokens = std::min(tokens, source.loggedTokens);
-  state.loggedImages = source.loggedImages;
   if (options.log)
     options.log->command({.kind = Command::Fork,
                           .sequence = source.slot,
@@ -352,7 +353,7 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
       const PageId *ids = row(state, group);
       if (page >= entries + Ahead)
         pages.prefetch(ids[page - Ahead]);
-      drop(ids[page], state.stamp, priority, stale);
+      pages.release(ids[page], state.stamp, priority, stale);
     }
   }
   state.floor = priority;
@@ -364,17 +365,7 @@ void CacheEngine::changed(SequenceState &state, int32_t from) {
   state.changedFrom = from;
 }
 
-void CacheEngine::drop(PageId page, Ticket stamp, uint8_t priority,
-                       bool stale) {
-  if (stale && pages.holds(page) == 1 &&
-      pages.content(page) != PagePool::NoContent) {
-    // Nobody can find it any more: no reason to keep it.
-    forget(page);
-    pages.clearContent(page);
-  }
-  pages.release(page, stamp, priority);
-}
-
+/// A victim's content leaves the index.
 void CacheEngine::forget(PageId page) {
   uint32_t node = pages.content(page);
   int32_t numGroups = options.groups.size();
@@ -432,6 +423,17 @@ Expected<void> CacheEngine::join(Sequence &sequence, Ticket ticket) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: step ", ticket,
                      " is not open");
   SequenceState &state = *sequence.state;
+  if (state.borrowsTail)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
+                     state.slot,
+                     " shares its last page, a reservation comes "
+                     "before its next step");
+  if (state.stamp > steps.lastOpened())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
+                     state.slot,
+                     " has page operations that come with the next "
+                     "step, step ",
+                     ticket, " is too early");
   state.stamp = std::max(state.stamp, ticket);
   if (options.log)
     options.log->command({.kind = Command::Join,
@@ -462,15 +464,8 @@ void CacheEngine::completeAllSteps() {
 }
 
 void CacheEngine::retire() {
-  while (Ticket ticket = steps.retire()) {
-    pages.visitStale(ticket, [&](PageId page) {
-      if (pages.content(page) == PagePool::NoContent)
-        return;
-      forget(page);
-      pages.clearContent(page);
-    });
+  while (Ticket ticket = steps.retire())
     pages.complete(ticket);
-  }
 }
 
 void CacheEngine::resetPrefixes() {
@@ -480,18 +475,17 @@ void CacheEngine::resetPrefixes() {
     options.log->command({.kind = Command::Reset});
 }
 
+/// What of the prompt has not been logged: tokens, and images that begin there.
 void CacheEngine::logPrompt(SequenceState &state, const Prompt &prompt) {
-  for (; state.loggedImages < static_cast<int32_t>(prompt.images.size());
-       ++state.loggedImages) {
-    const ImageSpan &image = prompt.images[state.loggedImages];
-    options.log->command({.kind = Command::Image,
-                          .sequence = state.slot,
-                          .a = image.begin,
-                          .b = image.length,
-                          .scope = {.salt = image.hash}});
-  }
   if (prompt.length() <= state.loggedTokens)
     return;
+  for (const ImageSpan &image : prompt.images)
+    if (image.begin >= state.loggedTokens && image.begin < prompt.length())
+      options.log->command({.kind = Command::Image,
+                            .sequence = state.slot,
+                            .a = image.begin,
+                            .b = image.length,
+                            .scope = {.salt = image.hash}});
   options.log->command({.kind = Command::Tokens,
                         .sequence = state.slot,
                         .tokens = prompt.tokens.subspan(state.loggedTokens)});

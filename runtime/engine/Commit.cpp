@@ -96,7 +96,7 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
       continue;
     }
     pages.hold(twin);
-    drop(own, state.stamp, 0, false);
+    pages.release(own, state.stamp, 0, false);
     own = twin;
     swapped = true;
   }
@@ -115,7 +115,8 @@ int32_t CacheEngine::passWindows(SequenceState &state) {
         state.held));
     PageId *ids = row(state, group);
     for (int32_t &page = state.firstHeld[group]; page < passed; ++page) {
-      drop(ids[page], state.stamp, priorityOf(state, page), isStale(state));
+      pages.release(ids[page], state.stamp, priorityOf(state, page),
+                    isStale(state));
       ids[page] = NullPage;
       lowest = std::min(lowest, page);
     }

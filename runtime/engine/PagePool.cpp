@@ -15,7 +15,7 @@ bool PagePool::create(int32_t count, int32_t maxOpenSteps) {
   records[NullPage].state = Held;
   for (PageId page = count; page > NullPage; --page) {
     records[page].node = NoContent;
-    settle(records[page], page);
+    settle(records[page], page, false);
   }
   return true;
 }
@@ -26,7 +26,7 @@ void PagePool::clearContent(PageId page) {
     lists.remove(page);
     --counts[Cached];
     record.node = NoContent;
-    settle(record, page);
+    settle(record, page, false);
   }
   record.node = NoContent;
 }
@@ -38,7 +38,7 @@ void PagePool::complete(Ticket ticket) {
       PageId page = lists.front(list);
       lists.remove(page);
       --counts[Deferred];
-      settle(records[page], page);
+      settle(records[page], page, list == deferredStaleList(ticket));
     }
 }
 

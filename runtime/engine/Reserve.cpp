@@ -156,7 +156,7 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
     // The window of the longer prefix does not reach so far back.
     for (int32_t page = state.firstHeld[group];
          page < std::min(first, committed); ++page)
-      drop(ids[page], state.stamp, priorityOf(state, page), false);
+      pages.release(ids[page], state.stamp, priorityOf(state, page), false);
     std::fill(ids + state.firstHeld[group], ids + first, NullPage);
     if (state.firstHeld[group] < committed)
       changed(state, state.firstHeld[group]);
@@ -187,7 +187,7 @@ void CacheEngine::copyTail(SequenceState &state) {
     }
     queue(state, op);
     state.floor = std::max(state.floor, priorityOf(state, tail));
-    drop(own, state.stamp, state.floor, isStale(state));
+    pages.release(own, state.stamp, state.floor, isStale(state));
     own = fresh;
     changed(state, tail);
   }

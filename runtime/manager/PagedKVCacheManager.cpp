@@ -312,7 +312,10 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
                 : Reason::Full,
         KV_STATUS_OUT_OF_MEMORY,
         never
-            ? concat("request ", context.id(), " needs ", blocksFor(whole),
+            ? concat("request ", context.id(), " needs ",
+                     // A window needs all of a long chunk at once.
+                     std::max<int64_t>(blocksFor(whole),
+                                       plan.newPages + plan.revivedPages),
                      " pages of ", params().pageSize(),
                      " tokens, the pool has ", numPages)
             : concat("request ", context.id(), " needs ",

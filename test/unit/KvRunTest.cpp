@@ -119,6 +119,59 @@ TEST_F(KvRun, ServesRequests) {
   EXPECT_EQ(statistics["threads"], 1);
 }
 
+TEST_F(KvRun, ReplicasHaveCachesOfTheirOwn) {
+  std::string input;
+  for (int i = 0; i < 9; ++i)
+    input += concat(R"({"id": ")", i, R"(", "tokens": [1,2,3,4,5,6,)", 10 + i,
+                    R"(], "max_new_tokens": )", 3 + i % 4,
+                    R"(, "arrival_step": )", i / 3, "}\n");
+  write("in", input);
+  EXPECT_EQ(run("--replicas 3 --pages 8 --max-batch 6"), 0) << read("err");
+  std::vector<json> answers = lines();
+  for (int i = 0; i < 9; ++i) {
+    GenerationRequest request;
+    request.tokens = {1, 2, 3, 4, 5, 6, 10 + i};
+    request.maxNewTokens = 3 + i % 4;
+    EXPECT_EQ(tokensOf(answers, std::to_string(i)),
+              FakeModel::answer(request, 64));
+  }
+  json statistics = answers.back()["statistics"];
+  EXPECT_EQ(statistics["pages_total"], 24);
+  EXPECT_EQ(statistics["pool_bytes"], 3 * 9 * 4 * 2 * 4);
+
+  EXPECT_EQ(run("--replicas 3 --max-batch 2"), 2);
+  EXPECT_EQ(read("err"), "kv-run: error: --replicas is 3, --max-batch is 2: "
+                         "each replica needs a request\n");
+  EXPECT_EQ(run("--replicas 2 --cache-bytes 63"), 2);
+  EXPECT_EQ(read("err"), "kv-run: error: --cache-bytes is 63, one page on each "
+                         "of 2 replicas takes 32\n");
+  EXPECT_EQ(run("--replicas 2 --cache-bytes 260"), 0);
+  EXPECT_EQ(lines().back()["statistics"]["pages_total"], 8);
+}
+
+TEST_F(KvRun, ServesAContinuousCache) {
+  write("in", R"({"id": "a", "tokens": [1,2,3], "max_new_tokens": 9}
+{"id": "b", "tokens": [4,5], "max_new_tokens": 70}
+{"id": "c", "tokens": [6], "max_new_tokens": 2}
+)");
+  EXPECT_EQ(run("--max-batch 2", KV_SLOTS_ARTIFACT), 0) << read("err");
+  std::vector<json> answers = lines();
+  for (auto [id, tokens, count] :
+       {std::tuple("a", std::vector<int32_t>{1, 2, 3}, 9),
+        {"b", {4, 5}, 70},
+        {"c", {6}, 2}}) {
+    GenerationRequest request;
+    request.tokens = tokens;
+    request.maxNewTokens = count;
+    EXPECT_EQ(tokensOf(answers, id), FakeModel::answer(request, 64)) << id;
+  }
+  EXPECT_EQ(answers.back()["statistics"]["pages_total"], 2);
+  EXPECT_EQ(run("--pages 3", KV_SLOTS_ARTIFACT), 2);
+  EXPECT_EQ(read("err"),
+            "kv-run: error: --pages is given, the artifact's cache "
+            "has no pages: its slots are --max-batch\n");
+}
+
 TEST_F(KvRun, DumpsLogitsInRequestOrder) {
   write(
       "in",

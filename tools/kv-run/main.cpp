@@ -5,7 +5,7 @@
 #include "Options.h"
 #include "RequestStream.h"
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/LoadKVCacheManager.h"
 
 #include <chrono>
 #include <cstring>
@@ -27,7 +27,7 @@ int unusable(std::string_view message) {
   return ExitUnusable;
 }
 
-/// Usable pages of a replica. Errors name the option.
+/// Usable pages of a replica; 0 if its cache has slots. Errors name the option.
 Expected<int64_t> choosePages(const Options &options,
                               const ForwardSignature &signature) {
   const MultiKVCacheParams &cache = signature.cache;
@@ -35,6 +35,14 @@ Expected<int64_t> choosePages(const Options &options,
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
                      *options.pageSize, ", the artifact's page size is ",
                      cache.pageSize());
+  if (!cache.params[0].geometry.isPaged()) {
+    if (options.pages || options.cacheBytes)
+      return makeError(KV_STATUS_INVALID_ARGUMENT,
+                       options.pages ? "--pages" : "--cache-bytes",
+                       " is given, the artifact's cache has no pages: its "
+                       "slots are --max-batch");
+    return 0;
+  }
   if (options.pages)
     return *options.pages;
   constexpr int64_t MostBytes = int64_t(1) << 30;
@@ -80,7 +88,7 @@ int serve(const Options &options) {
                            ", --max-batch is ", options.maxBatch,
                            ": each replica needs a request"));
   for (KVCacheParams &one : signature->cache.params) {
-    one.enablePrefixCaching = options.prefixCache;
+    one.enablePrefixCaching = options.prefixCache && one.geometry.isPaged();
     one.numDevices = one.dataParallelDegree = options.replicas;
   }
   Expected<int64_t> pages = choosePages(options, *signature);
@@ -99,8 +107,8 @@ int serve(const Options &options) {
   cache.maxSeqLen = signature->maxSeqLen;
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
-  Expected<std::unique_ptr<PagedKVCacheManager>> manager =
-      PagedKVCacheManager::create(signature->cache, cache);
+  Expected<std::unique_ptr<KVCacheManager>> manager =
+      loadKVCacheManager(signature->cache, cache);
   if (!manager)
     return unusable(manager.error().message);
 

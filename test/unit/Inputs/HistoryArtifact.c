@@ -9,7 +9,12 @@ __asm__(".section .kv.manifest,\"\",@progbits\n"
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { VOCAB = 50, PAGE = 4, PAGES = -1, BATCH = -2, PITCH = -3, T = -4 };
+#ifndef PAGE
+#define PAGE 4
+#define TABLE                                                                  \
+  2, { BATCH, PITCH }
+#endif
+enum { VOCAB = 50, PAGES = -1, BATCH = -2, PITCH = -3, T = -4 };
 enum { OFFSETS = -5, R = -6, STEPS = -7 };
 
 static const KvArgumentSpec Specs[] = {
@@ -18,7 +23,7 @@ static const KvArgumentSpec Specs[] = {
     {KV_DTYPE_I32, 1, {R}, "logit_rows"},
     {KV_DTYPE_F32, 6, {PAGES, 2, 1, PAGE, 1, 1}, "kv.blocks"},
     {KV_DTYPE_I32, 1, {BATCH}, "kv.cache_lengths"},
-    {KV_DTYPE_I32, 2, {BATCH, PITCH}, "kv.lookup_table"},
+    {KV_DTYPE_I32, TABLE, "kv.lookup_table"},
     {KV_DTYPE_I32, 2, {STEPS, 2}, "kv.max_lengths"},
     {KV_DTYPE_F32, 1, {VOCAB}, "bias"},
     {KV_DTYPE_F32, 2, {R, VOCAB}, "logits"},
@@ -44,7 +49,7 @@ EXPORT int32_t kv_entry_forward(KvContext *ctx, const KvTensorView *args,
   float *cells = (float *)args[3].data;
   const int32_t *lengths = (const int32_t *)args[4].data;
   const int32_t *table = (const int32_t *)args[5].data;
-  int64_t pitch = args[5].sizes[1], done = 0;
+  int64_t pitch = args[5].rank == 2 ? args[5].sizes[1] : 1, done = 0;
   for (int64_t b = 0; b < args[4].sizes[0]; ++b)
     for (int64_t row = offsets[b]; row < offsets[b + 1]; ++row) {
       int64_t position = lengths[b] + row - offsets[b];

@@ -169,7 +169,9 @@ public:
   Expected<Step> beginStep(int64_t time = 0);
 
   /// The step touches the sequence's pages. Those are given to nobody else
-  /// before it completes, however they are released. O(1). Error: not open.
+  /// before it completes, however they are released. O(1). Errors: not open;
+  /// a last page that is shared, since nothing was reserved behind it; page
+  /// operations that come with a later step.
   Expected<void> join(Sequence &sequence, Ticket ticket);
 
   /// The step and its operations are over on the device, or it was given up
@@ -253,7 +255,6 @@ private:
   NodeRef tipAt(const SequenceState &state, int32_t committed) const;
   uint8_t priorityOf(const SequenceState &state, int32_t page) const;
   void dropBehind(SequenceState &state, int32_t entries);
-  void drop(PageId page, Ticket stamp, uint8_t priority, bool stale);
   void forget(PageId page);
   void changed(SequenceState &state, int32_t from);
   void retire();

@@ -5,18 +5,17 @@
 // options give the same pages: a log is a bug report, a test, and what a second
 // engine follows. Events are an output, not the log.
 //
-// As text, one command a line:
+// As text, one command a line; a field that has its default is left out:
 //
-//   engine pages=9 pageSize=2 groups=full,window:4 ...
-//   open 0 adapter=61 salt=
+//   open 0 salt=6162 priority=3        strings in hexadecimal
 //   tokens 0 5 6 7
-//   reserve 0 prompt=3 length=4 chunk=4 draft=0 reuse=1
-//   begin time=0
-//   join 0 step=1
-//   commit 0 prompt=3 processed=3
-//   complete step=1
-//   fork 0 into=1 tokens=2
-//   truncate 0 tokens=1
+//   reserve 0 a=4 b=4 prompt=3
+//   begin
+//   join 0 a=1
+//   commit 0 a=3 prompt=3
+//   complete a=1
+//   fork 0 a=2 b=1
+//   truncate 0 a=1
 //   release 0
 //
 //===----------------------------------------------------------------------===//
@@ -26,10 +25,13 @@
 
 #include "kv/Runtime/Engine/Scope.h"
 #include "kv/Runtime/Engine/Sequence.h"
+#include "kv/Runtime/Error.h"
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace kv {
 
@@ -65,6 +67,28 @@ public:
   /// What the command points to ends with the call.
   virtual void command(const Command &command) = 0;
 };
+
+/// Writes commands as text, after a line with the engine's options. Grows its
+/// string: memory of the log's, not of the engine's.
+class CommandWriter : public CommandSink {
+public:
+  void command(const Command &command) override;
+  const std::string &text() const { return written; }
+  void clear() { written.clear(); }
+
+private:
+  std::string written;
+};
+
+/// A command that owns what it points to.
+struct ParsedCommand {
+  Command command;
+  std::vector<int32_t> tokens;
+  std::vector<std::string> strings;
+};
+
+/// One line of a log. Errors name what the line holds and what is allowed.
+Expected<ParsedCommand> parseCommand(std::string_view line);
 
 } // namespace kv
 

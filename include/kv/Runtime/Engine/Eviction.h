@@ -29,6 +29,9 @@ public:
     inUse[priority / 64] |= uint64_t(1) << priority % 64;
   }
 
+  /// A page of a forgotten prefix.
+  void pushStale(PageId page) { lists.pushBack(stale, page); }
+
   /// The page to evict next; NullPage if none is cached.
   PageId victim() {
     if (!lists.empty(stale))

@@ -88,14 +88,16 @@ public:
   }
 
   /// Drops a reference by someone whose last step was `stamp`, and who gives
-  /// the page this priority. With the last one the page becomes free.
-  void release(PageId page, Ticket stamp, uint8_t priority) {
+  /// the page this priority. With the last one the page becomes free; `stale`
+  /// content, which nobody can find, goes before any other.
+  void release(PageId page, Ticket stamp, uint8_t priority,
+               bool stale = false) {
     PageRecord &record = records[page];
     assert(record.holds > 0 && "released twice");
     record.stamp = std::max(record.stamp, stamp);
     record.priority = std::max(record.priority, priority);
     if (--record.holds == 0)
-      becomeFree(record, page);
+      becomeFree(record, page, stale);
   }
 
   /// A step that has not begun will touch a held page.
@@ -128,16 +130,8 @@ public:
   /// Deferred pages become blank or cached in the order of their release.
   void complete(Ticket ticket);
 
-  /// The content of cached pages is worth nothing: they go first. That of
-  /// deferred ones neither: they are visited when their step completes. O(1).
+  /// The content of all free pages has become worth nothing. O(1).
   void makeStale();
-  /// Calls `visit(page)` for the deferred pages of a step that were made stale.
-  template <class Visit> void visitStale(Ticket ticket, Visit &&visit) const {
-    lists.visit(deferredStaleList(ticket), [&](PageId page) {
-      visit(page);
-      return true;
-    });
-  }
 
   const Eviction &eviction() const { return evictions; }
   void prefetch(PageId page) const { __builtin_prefetch(&records[page], 1); }
@@ -178,22 +172,27 @@ private:
     record.state = Held;
     record.position = 0;
   }
-  void becomeFree(PageRecord &record, PageId page) {
+  void becomeFree(PageRecord &record, PageId page, bool stale) {
     if (record.stamp > completed) {
       record.state = Deferred;
-      lists.pushBack(deferredList(record.stamp), page);
+      lists.pushBack(stale ? deferredStaleList(record.stamp)
+                           : deferredList(record.stamp),
+                     page);
       ++counts[Deferred];
       return;
     }
-    settle(record, page);
+    settle(record, page, stale);
   }
-  void settle(PageRecord &record, PageId page) {
+  void settle(PageRecord &record, PageId page, bool stale) {
     if (record.node == NoContent) {
       record.state = Blank;
       lists.pushBack(BlankList, page);
     } else {
       record.state = Cached;
-      evictions.push(page, record.priority);
+      if (stale)
+        evictions.pushStale(page);
+      else
+        evictions.push(page, record.priority);
     }
     ++counts[record.state];
   }

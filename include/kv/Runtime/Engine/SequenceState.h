@@ -48,7 +48,6 @@ struct alignas(64) SequenceState {
   Retention retention;
   std::array<int32_t, CacheGroups::Most> firstHeld; // entries below are null
   int64_t loggedTokens;
-  int32_t loggedImages;
 };
 
 inline std::span<const PageId> Sequence::pages(int32_t group) const {

@@ -1,0 +1,609 @@
+//===- Scenario.cpp - A manager driven by a data file ---------------------===//
+
+#include "Scenario.h"
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+using namespace kv::conformance;
+
+namespace {
+
+[[noreturn]] void bad(const std::string &text) {
+  throw std::runtime_error(text);
+}
+
+/// "0-4,9" is 0 1 2 3 4 9; an array stands for itself.
+std::vector<int32_t> readTokens(const json &value) {
+  if (value.is_array())
+    return value.get<std::vector<int32_t>>();
+  std::vector<int32_t> tokens;
+  std::istringstream text(value.get<std::string>());
+  for (std::string part; std::getline(text, part, ',');) {
+    size_t dash = part.find('-');
+    int32_t first = std::stoi(part), last = first;
+    if (dash != part.npos)
+      last = std::stoi(part.substr(dash + 1));
+    for (int32_t token = first; token <= last; ++token)
+      tokens.push_back(token);
+  }
+  return tokens;
+}
+
+const char *const Refusals[] = {"none", "wait", "full", "never", "invalid"};
+const char *const Reasons[] = {
+    "hit",           "never_seen",  "evicted",        "other_scope",
+    "behind_a_miss", "group_lacks", "always_computed"};
+
+std::optional<std::string> text(const json &fields, const char *name) {
+  if (!fields.contains(name))
+    return std::nullopt;
+  return fields[name].get<std::string>();
+}
+
+int64_t number(const json &fields, const char *name, int64_t fallback = 0) {
+  return fields.contains(name) ? fields[name].get<int64_t>() : fallback;
+}
+
+} // namespace
+
+Scenario::Scenario(const json &file) : file(file) {
+  if (file.contains("manager"))
+    create(file["manager"]);
+}
+
+Scenario::~Scenario() {
+  requests.clear();
+  kvManagerDestroy(manager);
+}
+
+void Scenario::fail(const std::string &text) {
+  found.push_back(where + ": " + text);
+}
+
+template <class A, class B>
+void Scenario::equal(const std::string &what, const A &actual,
+                     const B &wanted) {
+  ++numChecks;
+  if (json(actual) != json(wanted))
+    fail(what + " is " + json(actual).dump() + ", expected " +
+         json(wanted).dump());
+}
+
+//===----------------------------------------------------------------------===//
+// The manager
+//===----------------------------------------------------------------------===//
+
+void Scenario::create(const json &fields) {
+  // One element a token, so that cells can hold the tokens themselves.
+  std::vector<int64_t> windows = {0};
+  if (fields.contains("windows"))
+    windows = fields["windows"].get<std::vector<int64_t>>();
+  static const char *const Names[] = {"a", "b", "c", "d"};
+  for (int64_t window : windows) {
+    KvCollectionSpec one = {};
+    one.name = Names[collections.size()];
+    one.strategy = number(fields, "continuous") ? KV_STRATEGY_CONTINUOUS
+                                                : KV_STRATEGY_PAGED;
+    one.dtype = KV_DTYPE_F32;
+    one.layers = one.heads = one.dim = 1;
+    one.page = number(fields, "page", 1);
+    one.windowSize = window;
+    collections.push_back(one);
+  }
+  int64_t replicas = number(fields, "replicas", 1);
+  shards = number(fields, "shards", 1);
+  KvCacheSpec spec = {};
+  spec.collections = collections.data();
+  spec.numCollections = static_cast<int32_t>(collections.size());
+  spec.enablePrefixCaching = static_cast<int32_t>(
+      number(fields, "prefix_caching", !number(fields, "continuous")));
+  spec.numDevices = replicas * shards;
+  spec.dataParallelDegree = replicas;
+  spec.numDraftTokens = static_cast<int32_t>(number(fields, "draft_tokens"));
+  if (spec.numDraftTokens)
+    spec.speculativeMethod = KV_SPECULATIVE_EAGLE;
+  KvManagerOptions options = {};
+  std::vector<const char *> devices;
+  std::vector<std::string> names;
+  if (fields.contains("devices"))
+    names = fields["devices"].get<std::vector<std::string>>();
+  for (const std::string &name : names)
+    devices.push_back(name.c_str());
+  options.devices = devices.empty() ? nullptr : devices.data();
+  options.numDevices = static_cast<int32_t>(devices.size());
+  options.maxBatchSize = static_cast<int32_t>(number(fields, "batch", 8));
+  options.maxSeqLen = number(fields, "max_seq_len", 1 << 10);
+  if (number(fields, "continuous"))
+    options.maxSeqLen = 0;
+  options.numPages = number(fields, "pages");
+  options.maxSteps = static_cast<int32_t>(number(fields, "max_steps", 4));
+  options.enableRuntimeChecks = 1;
+  options.asynchronous = static_cast<int32_t>(number(fields, "asynchronous"));
+  options.withoutPrefixAffinity =
+      static_cast<int32_t>(number(fields, "without_affinity"));
+  if (kvManagerCreate(&spec, &options, &manager) != KV_STATUS_OK)
+    bad(std::string("no manager: ") + kvErrorMessage());
+}
+
+//===----------------------------------------------------------------------===//
+// Steps of a file
+//===----------------------------------------------------------------------===//
+
+void Scenario::run() {
+  int64_t at = 0;
+  for (const json &step : file.at("steps")) {
+    where = "step " + std::to_string(at++) + " " + step.dump();
+    if (where.size() > 160)
+      where = where.substr(0, 157) + "...";
+    runStep(step);
+  }
+}
+
+void Scenario::runStep(const json &step) {
+  if (step.contains("repeat")) {
+    for (int64_t round = 0; round < step["repeat"].get<int64_t>(); ++round)
+      for (const json &inner : step.at("steps"))
+        runStep(inner);
+    return;
+  }
+  // A call that is refused has changed nothing that can be seen.
+  auto figures = [&] {
+    json seen = json::object();
+    if (!manager)
+      return seen;
+    for (int32_t r = 0; r < kvManagerNumReplicas(manager); ++r) {
+      int64_t free = 0;
+      kvManagerNumFreeBlocks(manager, r, &free);
+      seen["free"].push_back(free);
+    }
+    KvMetrics metrics = {};
+    kvManagerGetMetrics(manager, &metrics);
+    seen["metrics"] = {metrics.inputTokens, metrics.cachedTokens,
+                       metrics.evictedPages};
+    for (const auto &[id, request] : requests)
+      seen["processed"].push_back(kvRequestProcessed(request.handle.get()));
+    return seen;
+  };
+  json before = figures();
+  int32_t status = KV_STATUS_OK;
+  if (step.contains("do"))
+    status = perform(step["do"].get<std::string>(), step);
+  if (step.contains("error")) {
+    equal("error", status == KV_STATUS_OK ? "none" : kvErrorMessage(),
+          step["error"]);
+    equal("state after the error", figures(), before);
+  } else if (step.contains("refusal")) {
+    equal("refusal", std::string(Refusals[allocation.refusal]),
+          step["refusal"]);
+    if (status != KV_STATUS_OK)
+      equal("state after the refusal", figures(), before);
+  } else if (status != KV_STATUS_OK) {
+    fail(std::string("error: ") + kvErrorMessage());
+  }
+  expect(step);
+  if (manager && kvManagerCheck(manager) != KV_STATUS_OK)
+    fail(std::string("check: ") + kvErrorMessage());
+}
+
+int32_t Scenario::perform(const std::string &what, const json &step) {
+  auto id = [&] { return step.at("id").get<uint64_t>(); };
+  if (what == "request") {
+    requests.erase(id());
+    requests.emplace(id(), make(id(), readTokens(step.at("tokens")), step));
+    return KV_STATUS_OK;
+  }
+  if (what == "claim")
+    return kvManagerClaim(manager, id(),
+                          static_cast<int32_t>(number(step, "replica", -1)));
+  if (what == "alloc")
+    return alloc(step);
+  if (what == "probe")
+    return kvManagerProbe(manager, request(step.at("id")).handle.get(),
+                          static_cast<int32_t>(number(step, "steps", 1)),
+                          &plan);
+  if (what == "compute")
+    return compute(step);
+  if (what == "inputs") {
+    auto list = batch(step);
+    return kvManagerRuntimeInputs(
+        manager, list.data(), list.size(),
+        static_cast<int32_t>(number(step, "steps", 1)));
+  }
+  if (what == "advance")
+    return kvRequestAdvance(request(step.at("id")).handle.get());
+  if (what == "append") {
+    std::vector<int32_t> tokens = readTokens(step.at("tokens"));
+    Request &own = request(step.at("id"));
+    own.tokens.insert(own.tokens.end(), tokens.begin(), tokens.end());
+    return kvRequestAppend(own.handle.get(), tokens.data(), tokens.size());
+  }
+  if (what == "rewind")
+    return kvRequestRewind(request(step.at("id")).handle.get(),
+                           number(step, "tokens"));
+  if (what == "limit")
+    return kvRequestLimitActive(request(step.at("id")).handle.get(),
+                                number(step, "tokens"));
+  if (what == "step") {
+    auto list = batch(step);
+    return kvManagerStep(manager, list.data(), list.size());
+  }
+  if (what == "release")
+    return kvManagerRelease(manager, id());
+  if (what == "serve")
+    return serve(step);
+  if (what == "fork")
+    return fork(step);
+  if (what == "truncate")
+    return truncate(step);
+  if (what == "synchronize")
+    return kvManagerSynchronize(manager);
+  if (what == "reset_prefix_cache")
+    return kvManagerResetPrefixCache(manager);
+  if (what == "reset_metrics")
+    return kvManagerResetMetrics(manager);
+  if (what == "splits") {
+    auto list = batch(step);
+    std::vector<int64_t> splits(kvManagerNumReplicas(manager) + 1);
+    int32_t status = kvManagerGetDataParallelSplits(manager, list.data(),
+                                                    list.size(), splits.data());
+    if (status == KV_STATUS_OK && step.contains("splits"))
+      equal("splits", splits, step["splits"]);
+    return status;
+  }
+  if (what == "random_prompts")
+    return randomPrompts(step);
+  if (what.starts_with("size."))
+    return sizes(step);
+  bad("unknown step \"" + what + "\"");
+}
+
+Scenario::Request Scenario::make(uint64_t id, std::vector<int32_t> tokens,
+                                 const json &fields) {
+  KvRequest *handle = nullptr;
+  if (kvRequestCreate(id, tokens.data(), tokens.size(), &handle))
+    bad(kvErrorMessage());
+  requestFields(handle, fields);
+  return {{handle, kvRequestDestroy}, std::move(tokens)};
+}
+
+void Scenario::requestFields(KvRequest *handle, const json &fields) {
+  auto pointer = [](const std::optional<std::string> &value) {
+    return value ? value->c_str() : nullptr;
+  };
+  auto model = text(fields, "model"), adapter = text(fields, "adapter"),
+       salt = text(fields, "salt");
+  int32_t status = kvRequestSetScope(handle, pointer(model), pointer(adapter),
+                                     pointer(salt));
+  if (fields.contains("images"))
+    for (const json &image : fields["images"]) {
+      auto hash = image.at("hash").get<std::string>();
+      status |= kvRequestAddImage(handle, number(image, "begin"),
+                                  number(image, "length", 1), hash.data(),
+                                  hash.size());
+    }
+  status |= kvRequestSetRetention(
+      handle, static_cast<int32_t>(number(fields, "priority", 64)),
+      number(fields, "prefix_tokens"),
+      static_cast<int32_t>(number(fields, "prefix_priority", 64)));
+  if (fields.contains("limit"))
+    status |= kvRequestLimitActive(handle, number(fields, "limit"));
+  if (status)
+    bad(kvErrorMessage());
+}
+
+std::vector<const KvRequest *> Scenario::batch(const json &step) {
+  std::vector<const KvRequest *> list;
+  if (step.contains("batch"))
+    for (const json &id : step["batch"])
+      list.push_back(request(id).handle.get());
+  else
+    list.push_back(request(step.at("id")).handle.get());
+  return list;
+}
+
+int32_t Scenario::alloc(const json &step) {
+  return kvManagerAlloc(manager, request(step.at("id")).handle.get(),
+                        static_cast<int32_t>(number(step, "steps", 1)),
+                        &allocation);
+}
+
+/// request, claim, alloc, compute to the end of the prompt, release.
+int32_t Scenario::serve(const json &step) {
+  perform("request", step);
+  uint64_t id = step.at("id").get<uint64_t>();
+  KvRequest *handle = requests.at(id).handle.get();
+  int32_t status = kvManagerClaim(
+      manager, id, static_cast<int32_t>(number(step, "replica", -1)));
+  if (status)
+    return status;
+  int64_t cached = -1;
+  do {
+    if ((status = alloc(step)))
+      break;
+    if (cached < 0)
+      cached = allocation.cachedTokens;
+    if ((status = compute(step)))
+      break;
+  } while (kvRequestActive(handle) > 0);
+  allocation.cachedTokens = cached;
+  int32_t released = kvManagerRelease(manager, id);
+  return status ? status : released;
+}
+
+int32_t Scenario::compute(const json &step) {
+  std::vector<const KvRequest *> list = batch(step);
+  int32_t status =
+      kvManagerRuntimeInputs(manager, list.data(), list.size(),
+                             static_cast<int32_t>(number(step, "steps", 1)));
+  if (status)
+    return status;
+  touchCells(list);
+  for (const KvRequest *one : list)
+    kvRequestAdvance(const_cast<KvRequest *>(one));
+  return kvManagerStep(manager, list.data(), list.size());
+}
+
+void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
+  std::map<int32_t, int64_t> rows; // used so far, by replica
+  for (const KvRequest *one : list) {
+    int32_t replica = 0;
+    kvManagerGetReplica(manager, kvRequestId(one), &replica);
+    int64_t row = rows[replica]++;
+    const std::vector<int32_t> &tokens = requests.at(kvRequestId(one)).tokens;
+    int64_t done = kvRequestProcessed(one), end = done + kvRequestActive(one);
+    for (int64_t device = replica * shards; device < (replica + 1) * shards;
+         ++device)
+      for (int32_t c = 0; c < static_cast<int32_t>(collections.size()); ++c) {
+        KvTensorView blocks, table, lengths;
+        auto get = [&](int32_t component, KvTensorView &view) {
+          if (kvManagerGetInput(manager, static_cast<int32_t>(device), c,
+                                component, &view))
+            bad(kvErrorMessage());
+        };
+        get(KV_COMPONENT_BLOCKS, blocks);
+        get(KV_COMPONENT_LOOKUP_TABLE, table);
+        get(KV_COMPONENT_CACHE_LENGTHS, lengths);
+        equal("cache length", static_cast<int32_t *>(lengths.data)[row], done);
+        auto cell = [&](int64_t position) {
+          auto *ids = static_cast<const int32_t *>(table.data);
+          int64_t page = blocks.sizes[3];
+          int64_t at = table.rank == 2
+                           ? ids[row * table.strides[0] + position / page]
+                           : ids[row];
+          if (at <= (table.rank == 2 ? 0 : -1) || at >= blocks.sizes[0])
+            bad("position " + std::to_string(position) + " of request " +
+                std::to_string(kvRequestId(one)) + " is on page " +
+                std::to_string(at));
+          return static_cast<float *>(blocks.data) + at * blocks.strides[0] +
+                 position % page * blocks.strides[3];
+        };
+        for (int64_t position = done; position < end; ++position)
+          *cell(position) = static_cast<float>(tokens[position]);
+        // The first new token sees least far back.
+        int64_t window = collections[c].windowSize;
+        for (int64_t position = window ? std::max<int64_t>(done - window + 1, 0)
+                                       : 0;
+             position < end; ++position) {
+          ++numChecks;
+          if (*cell(position) != static_cast<float>(tokens[position])) {
+            fail("the cache of request " + std::to_string(kvRequestId(one)) +
+                 " holds " + std::to_string(*cell(position)) + " at position " +
+                 std::to_string(position) + ", its token is " +
+                 std::to_string(tokens[position]));
+            break;
+          }
+        }
+      }
+  }
+}
+
+/// A request with the first `at` tokens of another and `tokens` behind them.
+int32_t Scenario::fork(const json &step) {
+  uint64_t id = step.at("id").get<uint64_t>();
+  uint64_t from = step.at("from").get<uint64_t>();
+  int64_t at = number(step, "at");
+  int32_t status = kvManagerFork(manager, from, id, at);
+  if (status)
+    return status;
+  const std::vector<int32_t> &source = requests.at(from).tokens;
+  std::vector<int32_t> tokens(source.begin(), source.begin() + at);
+  std::vector<int32_t> more = readTokens(step.at("tokens"));
+  tokens.insert(tokens.end(), more.begin(), more.end());
+  requests.erase(id);
+  requests.emplace(id, make(id, std::move(tokens), step));
+  return kvRequestSkip(requests.at(id).handle.get(), at);
+}
+
+/// Back to the first `to` tokens, and `tokens` behind them.
+int32_t Scenario::truncate(const json &step) {
+  uint64_t id = step.at("id").get<uint64_t>();
+  int64_t to = number(step, "to");
+  int32_t status = kvManagerTruncate(manager, id, to);
+  if (status)
+    return status;
+  std::vector<int32_t> tokens = request(step.at("id")).tokens;
+  tokens.resize(to);
+  std::vector<int32_t> more = readTokens(step.at("tokens"));
+  tokens.insert(tokens.end(), more.begin(), more.end());
+  requests.erase(id);
+  requests.emplace(id, make(id, std::move(tokens), step));
+  return kvRequestSkip(requests.at(id).handle.get(), to);
+}
+
+int32_t Scenario::randomPrompts(const json &step) {
+  std::mt19937 random(static_cast<uint32_t>(number(step, "seed", 1)));
+  for (int64_t round = 0; round < number(step, "rounds"); ++round) {
+    json one = {{"do", "serve"}, {"id", 1000 + round}};
+    std::vector<int32_t> tokens(1 + random() % number(step, "longest"));
+    for (int32_t &token : tokens)
+      token = static_cast<int32_t>(random() % 2);
+    one["tokens"] = tokens;
+    if (int32_t status = serve(one))
+      return status;
+    requests.erase(1000 + round);
+  }
+  return KV_STATUS_OK;
+}
+
+/// "size.num_blocks" and the like: formulas without a manager.
+int32_t Scenario::sizes(const json &step) {
+  KvCollectionSpec one = {};
+  one.dtype = static_cast<int32_t>(
+      step.value("dtype", "f32") == "f8" ? KV_DTYPE_F8E4M3FN : KV_DTYPE_F32);
+  one.strategy =
+      number(step, "continuous") ? KV_STRATEGY_CONTINUOUS : KV_STRATEGY_PAGED;
+  one.layers = number(step, "layers", 1);
+  one.heads = number(step, "heads", 8);
+  one.dim = number(step, "dim", 128);
+  one.page = number(step, "page", 128);
+  one.scaleGroup = number(step, "scale_group");
+  KvCacheSpec spec = {};
+  spec.collections = &one;
+  spec.numCollections = 1;
+  spec.dataParallelDegree = number(step, "replicas", 1);
+  spec.numDevices = spec.dataParallelDegree * number(step, "shards", 1);
+  int64_t batch = number(step, "batch", 512);
+  int64_t length = number(step, "max_seq_len", 1 << 20);
+  int64_t memory = number(step, "memory", 1 << 30);
+  std::string what = step["do"].get<std::string>().substr(5);
+  if (what == "num_blocks")
+    return kvPagedNumBlocks(&spec, batch, length, memory, &result);
+  if (what == "estimated_memory")
+    return kvPagedEstimatedMemorySize(&spec, batch, length, memory, &result);
+  if (what == "optimal_batch")
+    return kvPagedInferOptimalBatchSize(&spec, length, memory, &result);
+  if (what == "max_sequence")
+    return kvPagedMaxSupportedSequenceLength(&spec, memory, &result);
+  if (what == "bytes_per_block")
+    return kvBytesPerBlock(&spec, &result);
+  if (what == "continuous_memory")
+    return kvContinuousEstimatedMemorySize(&spec, batch, &result);
+  if (what == "continuous_batch")
+    return kvContinuousInferOptimalBatchSize(&spec, memory, &result);
+  bad("unknown size \"" + what + "\"");
+}
+
+//===----------------------------------------------------------------------===//
+// Expectations
+//===----------------------------------------------------------------------===//
+
+void Scenario::expect(const json &step) {
+  auto check = [&](const char *name, auto &&actual) {
+    if (step.contains(name))
+      equal(name, actual(), step[name]);
+  };
+  check("cached", [&] { return allocation.cachedTokens; });
+  check("new_pages", [&] { return allocation.newPages; });
+  check("would_cache", [&] { return plan.cachedTokens; });
+  check("would_take", [&] { return plan.pages; });
+  check("fits", [&] { return plan.fits != 0; });
+  check("result", [&] { return result; });
+  if (step.contains("above"))
+    equal("above", result > step["above"].get<int64_t>(), true);
+  if (step.contains("below"))
+    equal("below", result < step["below"].get<int64_t>(), true);
+  auto free = [&](int32_t replica) {
+    int64_t pages = 0;
+    kvManagerNumFreeBlocks(manager, replica, &pages);
+    return pages;
+  };
+  check("free", [&] { return free(-1); });
+  check("used", [&] { return kvManagerTotalNumPages(manager) - free(-1); });
+  check("total", [&] { return kvManagerTotalNumPages(manager); });
+  check("free_pct", [&] { return kvManagerFreeBlocksPct(manager); });
+  check("used_pct", [&] { return kvManagerUsedBlocksPct(manager); });
+  check("host_pages", [&] { return kvManagerTotalNumHostPages(manager); });
+  check("host_committed_pct",
+        [&] { return kvManagerHostCommittedBlockPct(manager); });
+  check("pool_bytes", [&] { return kvManagerPoolBytes(manager); });
+  if (step.contains("metrics")) {
+    KvMetrics metrics = {};
+    kvManagerGetMetrics(manager, &metrics);
+    json actual = {
+        {"input_tokens", metrics.inputTokens},
+        {"cached_tokens", metrics.cachedTokens},
+        {"prompt_tokens", metrics.inputTokens + metrics.cachedTokens},
+        {"evicted_pages", metrics.evictedPages},
+        {"refusals", metrics.refusals}};
+    for (const auto &[name, value] : step["metrics"].items())
+      if (name == "hit_rate_above")
+        equal(name,
+              static_cast<double>(metrics.cachedTokens) >
+                  value.get<double>() *
+                      static_cast<double>(metrics.inputTokens +
+                                          metrics.cachedTokens),
+              true);
+      else
+        equal(name, actual.at(name), value);
+  }
+  if (!step.contains("id"))
+    return;
+  uint64_t id = step["id"].get<uint64_t>();
+  check("contains", [&] {
+    int32_t contains = 0;
+    kvManagerContains(manager, id, &contains);
+    return contains != 0;
+  });
+  check("processed",
+        [&] { return kvRequestProcessed(requests.at(id).handle.get()); });
+  check("replica_is", [&] {
+    int32_t replica = -1;
+    kvManagerGetReplica(manager, id, &replica);
+    return replica;
+  });
+  check("recommended", [&] {
+    int32_t replica = -1;
+    kvManagerGetOrRecommendReplica(manager, requests.at(id).handle.get(),
+                                   &replica);
+    return replica;
+  });
+  check("why", [&] {
+    std::vector<int32_t> reasons(64);
+    int64_t count = 0;
+    if (kvManagerExplain(manager, requests.at(id).handle.get(), reasons.data(),
+                         64, &count))
+      bad(kvErrorMessage());
+    json names = json::array();
+    for (int64_t i = 0; i < count; ++i)
+      names.push_back(Reasons[reasons[i]]);
+    return names;
+  });
+  if (step.contains("held")) {
+    const int32_t *pages = nullptr;
+    int64_t count = -1;
+    kvManagerGetReqBlocks(manager, id, &pages, &count);
+    equal("held", count, step["held"]);
+  }
+  if (step.contains("pages"))
+    expectPages(step["pages"], id);
+}
+
+void Scenario::expectPages(const json &wanted, uint64_t id) {
+  const int32_t *pages = nullptr;
+  int64_t count = 0;
+  int32_t replica = 0;
+  if (kvManagerGetReqBlocks(manager, id, &pages, &count) ||
+      kvManagerGetReplica(manager, id, &replica))
+    return fail(kvErrorMessage());
+  // "?" is any page that has no name yet, or any at all.
+  auto name = [&](int64_t at) {
+    auto known = nameOf.find({replica, pages[at]});
+    return known == nameOf.end() ? std::string("unnamed") : known->second;
+  };
+  json actual = json::array();
+  for (int64_t i = 0; i < count; ++i) {
+    std::string expected = i < static_cast<int64_t>(wanted.size())
+                               ? wanted[i].get<std::string>()
+                               : "";
+    if (!expected.empty() && expected != "?" &&
+        !pageOf.contains({replica, expected}) && name(i) == "unnamed") {
+      pageOf[{replica, expected}] = pages[i];
+      nameOf[{replica, pages[i]}] = expected;
+    }
+    actual.push_back(expected == "?" ? "?" : name(i));
+  }
+  equal("pages", actual, wanted);
+}

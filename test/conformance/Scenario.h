@@ -1,0 +1,87 @@
+//===- Scenario.h - A manager driven by a data file -------------*- C++ -*-===//
+//
+// Knows nothing of the manager but its C interface. README.md says what files
+// look like.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_CONFORMANCE_SCENARIO_H
+#define KV_TEST_CONFORMANCE_SCENARIO_H
+
+#include "kv/Runtime/C/CacheManager.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kv::conformance {
+
+using json = nlohmann::json;
+
+/// Runs one file. What differs from the file is collected, not thrown; a file
+/// that makes no sense throws.
+class Scenario {
+public:
+  explicit Scenario(const json &file);
+  ~Scenario();
+
+  void run();
+  const std::vector<std::string> &failures() const { return found; }
+  /// Expectations that were looked at.
+  int checks() const { return numChecks; }
+
+private:
+  struct Request {
+    std::unique_ptr<KvRequest, decltype(&kvRequestDestroy)> handle;
+    std::vector<int32_t> tokens;
+  };
+
+  void create(const json &manager);
+  void runStep(const json &step);
+  int32_t perform(const std::string &what, const json &step);
+  int32_t serve(const json &step);
+  int32_t alloc(const json &step);
+  int32_t compute(const json &step);
+  int32_t fork(const json &step);
+  int32_t truncate(const json &step);
+  int32_t randomPrompts(const json &step);
+  int32_t sizes(const json &step);
+  void expect(const json &step);
+  void expectPages(const json &wanted, uint64_t id);
+
+  Request &request(const json &id) { return requests.at(id.get<uint64_t>()); }
+  Request make(uint64_t id, std::vector<int32_t> tokens, const json &fields);
+  std::vector<const KvRequest *> batch(const json &step);
+  void requestFields(KvRequest *request, const json &fields);
+  /// Writes what the step computes and compares what it reads.
+  void touchCells(const std::vector<const KvRequest *> &requests);
+
+  template <class A, class B>
+  void equal(const std::string &what, const A &actual, const B &wanted);
+  void fail(const std::string &text);
+
+  const json &file;
+  json specification; // of the manager
+  std::string where;  // the step that is being run
+  std::vector<std::string> found;
+  int numChecks = 0;
+
+  KvManager *manager = nullptr;
+  std::vector<KvCollectionSpec> collections;
+  int64_t shards = 1;
+  std::map<uint64_t, Request> requests;
+  KvAllocation allocation = {};
+  KvAllocationPlan plan = {};
+  int64_t result = 0; // of a size
+  // Page ids up to a bijection, on each replica.
+  std::map<std::pair<int, std::string>, int32_t> pageOf;
+  std::map<std::pair<int, int32_t>, std::string> nameOf;
+};
+
+} // namespace kv::conformance
+
+#endif // KV_TEST_CONFORMANCE_SCENARIO_H

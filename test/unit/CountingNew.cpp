@@ -1,0 +1,21 @@
+//===- CountingNew.cpp - Counts what a program asks of the heap -----------===//
+//
+// In a file of its own: inlined, the pair looks mismatched to the compiler.
+//
+//===----------------------------------------------------------------------===//
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+std::atomic<int64_t> heapAllocations = 0;
+
+void *operator new(size_t bytes) {
+  ++heapAllocations;
+  if (void *memory = std::malloc(bytes ? bytes : 1))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
