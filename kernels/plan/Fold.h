@@ -74,15 +74,57 @@ KV_HD float foldValue(float left, float right, Weights weights) {
   return fusedMultiplyAdd(left, weights.left, multiply(right, weights.right));
 }
 
+/// Raises `left` to the larger maximum.
+KV_HD Weights foldMaximum(float &left, float right) {
+  float maximum = right > left ? right : left;
+  float base = scoreBase(maximum);
+  Weights weights{powerOfTwo(left - base), powerOfTwo(right - base)};
+  left = maximum;
+  return weights;
+}
+
 /// Folds `right` into `left`; the same weights then fold the values.
 KV_HD Weights fold(Softmax &left, Softmax right) {
-  float maximum = right.maximum > left.maximum ? right.maximum : left.maximum;
-  float base = scoreBase(maximum);
-  Weights weights{powerOfTwo(left.maximum - base),
-                  powerOfTwo(right.maximum - base)};
+  Weights weights = foldMaximum(left.maximum, right.maximum);
   left.sum = foldValue(left.sum, right.sum, weights);
-  left.maximum = maximum;
   return weights;
+}
+
+/// What all values of a row are multiplied by, one after the other, at the
+/// end. A row that saw nothing gives zeros.
+struct Finish {
+  float weight;
+  float inverse;
+};
+
+/// Ends a row: folds in a sink, a logit without a value (or nothing).
+KV_HD Finish finish(Softmax &total, Softmax sink) {
+  Weights weights = fold(total, sink);
+#ifdef __CUDA_ARCH__
+  float inverse = __frcp_rn(total.sum);
+#else
+  float inverse = 1 / total.sum;
+#endif
+  return {weights.left, total.sum == 0 ? 0 : inverse};
+}
+
+KV_HD float finishValue(float value, Finish finish) {
+  return multiply(multiply(value, finish.weight), finish.inverse);
+}
+
+constexpr float Log2E = 1.4426950408889634f, Ln2 = 0.6931471805599453f;
+
+/// The natural logarithm of a finished row's denominator; -inf if it has none.
+KV_HD float logOfSum(const Softmax &total) {
+  if (total.sum == 0)
+    return NoScore;
+#ifdef __CUDA_ARCH__
+  float log;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log) : "f"(total.sum));
+#else
+  float log = std::log2(total.sum);
+#endif
+  return (total.maximum + log) * Ln2;
 }
 
 } // namespace kv::plan

@@ -145,24 +145,6 @@ KV_HD constexpr int64_t payloadOf(int64_t total, int32_t parts) {
   return greater(ceilDivide(total, parts), UnitCost + 1);
 }
 
-/// The host's form. `tiles` has room for maxTiles.
-KV_HD constexpr Header makePlan(const Shape &shape, const Batch &batch,
-                                Tile *tiles) {
-  Header header{0, 0, 0};
-  int64_t room = maxTiles(shape, batch.sequences, batch.tokens);
-  for (int32_t b = 0; b < batch.sequences; ++b) {
-    Sequence sequence = sequenceAt(batch, b);
-    int64_t count = tilesOf(shape, sequence);
-    for (int64_t i = 0; i < count && header.tiles < room; ++i) {
-      Tile tile = makeTile(shape, sequence, b, i, header.total);
-      header.total += unitCost(tile) * shape.heads;
-      tiles[header.tiles++] = tile;
-    }
-  }
-  header.payload = payloadOf(header.total, shape.parts);
-  return header;
-}
-
 /// Pieces of the leaves [begin, end): each leaf before the first group that
 /// begins there, then groups.
 KV_HD constexpr int64_t pieceCount(int64_t begin, int64_t end) {
@@ -202,9 +184,23 @@ struct Cut {
   }
 };
 
-KV_HD constexpr Cut cutAt(const Shape &shape, const Header &header,
-                          const Tile *tiles, int64_t place) {
-  if (place >= header.total)
+/// The leaf of a unit at which a part begins that begins `offset` after it.
+KV_HD constexpr int32_t cutLeaf(const Shape &shape, const Header &header,
+                                const Tile &tile, int64_t offset) {
+  int64_t leaf = tile.leafBegin;
+  if (mayCut(shape, header, unitCost(tile))) {
+    leaf += greater<int64_t>(offset - UnitCost, 0);
+    if (header.payload >= GroupPayload)
+      leaf = leaf / LeavesPerGroup * LeavesPerGroup;
+  }
+  return static_cast<int32_t>(greater<int64_t>(leaf, tile.leafBegin));
+}
+
+/// Where `part` begins; part `parts` is the line's end.
+KV_HD constexpr Cut partBegin(const Shape &shape, const Header &header,
+                              const Tile *tiles, int64_t part) {
+  int64_t place = part * header.payload;
+  if (part >= shape.parts || place >= header.total)
     return {header.tiles, 0, 0};
   int32_t low = 0, high = header.tiles;
   while (high - low > 1) {
@@ -213,22 +209,28 @@ KV_HD constexpr Cut cutAt(const Shape &shape, const Header &header,
   }
   const Tile &tile = tiles[low];
   int64_t cost = unitCost(tile), offset = place - tile.start;
-  int32_t head = static_cast<int32_t>(offset / cost);
-  int64_t leaf = tile.leafBegin;
-  if (mayCut(shape, header, cost)) {
-    leaf += greater<int64_t>(offset % cost - UnitCost, 0);
-    if (header.payload >= GroupPayload)
-      leaf = leaf / LeavesPerGroup * LeavesPerGroup;
-    leaf = greater<int64_t>(leaf, tile.leafBegin);
-  }
-  return {low, head, static_cast<int32_t>(leaf)};
+  return {low, static_cast<int32_t>(offset / cost),
+          cutLeaf(shape, header, tile, offset % cost)};
 }
 
-KV_HD constexpr Cut partBegin(const Shape &shape, const Header &header,
-                              const Tile *tiles, int64_t part) {
-  if (part >= shape.parts)
-    return {header.tiles, 0, 0};
-  return cutAt(shape, header, tiles, part * header.payload);
+/// The host's form. `tiles` has room for maxTiles, `cuts` for parts + 1.
+KV_HD constexpr Header makePlan(const Shape &shape, const Batch &batch,
+                                Tile *tiles, Cut *cuts) {
+  Header header{0, 0, 0};
+  int64_t room = maxTiles(shape, batch.sequences, batch.tokens);
+  for (int32_t b = 0; b < batch.sequences; ++b) {
+    Sequence sequence = sequenceAt(batch, b);
+    int64_t count = tilesOf(shape, sequence);
+    for (int64_t i = 0; i < count && header.tiles < room; ++i) {
+      Tile tile = makeTile(shape, sequence, b, i, header.total);
+      header.total += unitCost(tile) * shape.heads;
+      tiles[header.tiles++] = tile;
+    }
+  }
+  header.payload = payloadOf(header.total, shape.parts);
+  for (int32_t part = 0; part <= shape.parts; ++part)
+    cuts[part] = partBegin(shape, header, tiles, part);
+  return header;
 }
 
 /// The parts [first, last] that share a unit.
@@ -237,20 +239,41 @@ struct Parts {
   int64_t last;
 };
 
+KV_HD constexpr int64_t unitStart(const Tile &tile, int32_t head) {
+  return tile.start + head * unitCost(tile);
+}
+
 KV_HD constexpr Parts unitParts(const Shape &shape, const Header &header,
-                                const Tile *tiles, int32_t index,
-                                int32_t head) {
-  const Tile &tile = tiles[index];
-  int64_t cost = unitCost(tile), start = tile.start + head * cost;
+                                const Tile &tile, int32_t head) {
+  int64_t cost = unitCost(tile), start = unitStart(tile, head);
   int64_t last = (start + cost - 1) / header.payload;
   if (!mayCut(shape, header, cost))
     return {last, last};
   int64_t first = start / header.payload;
   // A cut in the unit's fixed cost is its beginning.
-  if (first < last && partBegin(shape, header, tiles, first + 1) ==
-                          Cut{index, head, tile.leafBegin})
+  if (first < last &&
+      cutLeaf(shape, header, tile, (first + 1) * header.payload - start) ==
+          tile.leafBegin)
     ++first;
   return {first, last};
+}
+
+/// The leaves of a unit that `part`, one of unitParts, has.
+struct Leaves {
+  int32_t begin;
+  int32_t end;
+};
+
+KV_HD constexpr Leaves partLeaves(const Shape &shape, const Header &header,
+                                  const Tile &tile, int32_t head, Parts parts,
+                                  int64_t part) {
+  int64_t offset = part * header.payload - unitStart(tile, head);
+  Leaves leaves{tile.leafBegin, tile.leafEnd};
+  if (part > parts.first)
+    leaves.begin = cutLeaf(shape, header, tile, offset);
+  if (part < parts.last)
+    leaves.end = cutLeaf(shape, header, tile, offset + header.payload);
+  return leaves;
 }
 
 /// What a part does at a time: leaves [leafBegin, leafEnd) of a unit.

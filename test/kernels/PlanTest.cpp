@@ -23,6 +23,7 @@ struct Planned {
   Shape shape;
   Batch batch;
   std::vector<Tile> tiles;
+  std::vector<Cut> cuts;
   Header header;
 
   void make() {
@@ -30,7 +31,8 @@ struct Planned {
     batch.rowOffsets = offsets.data();
     batch.sequences = cached.size();
     tiles.resize(maxTiles(shape, batch.sequences, batch.tokens));
-    header = makePlan(shape, batch, tiles.data());
+    cuts.resize(shape.parts + 1);
+    header = makePlan(shape, batch, tiles.data(), cuts.data());
   }
 };
 
@@ -68,6 +70,7 @@ Planned randomPlan(std::mt19937 &random) {
   p.make();
   // Enough for any cut, or so little that some must not be made.
   s.slots = below(2) ? slotsFor(p.header.payload) : 2 * below(40);
+  p.make();
   return p;
 }
 
@@ -120,11 +123,11 @@ Planned randomPlan(std::mt19937 &random) {
   for (int32_t t = 0; t < p.header.tiles; ++t)
     units.resize(units.size() + p.shape.heads, {p.tiles[t].leafBegin});
   std::vector<char> taken(int64_t(p.shape.parts) * p.shape.slots);
-  Cut end = partBegin(p.shape, p.header, p.tiles.data(), 0);
+  Cut end = p.cuts[0];
   EXPECT((end == Cut{0, 0, p.header.tiles ? p.tiles[0].leafBegin : 0}));
   for (int64_t part = 0; part < p.shape.parts; ++part) {
     Cut at = end;
-    end = partBegin(p.shape, p.header, p.tiles.data(), part + 1);
+    end = p.cuts[part + 1];
     Work work;
     while (nextWork(p.shape, p.header, p.tiles.data(), at, end, work)) {
       EXPECT(work.tile < p.header.tiles && work.head < p.shape.heads);
@@ -133,6 +136,10 @@ Planned randomPlan(std::mt19937 &random) {
       EXPECT(work.leafBegin == unit.next);
       EXPECT(work.leafEnd > work.leafBegin || tile.leafBegin == tile.leafEnd);
       EXPECT(work.starts == (unit.first < 0));
+      Parts parts = unitParts(p.shape, p.header, tile, work.head);
+      Leaves leaves =
+          partLeaves(p.shape, p.header, tile, work.head, parts, part);
+      EXPECT(leaves.begin == work.leafBegin && leaves.end == work.leafEnd);
       unit.next = work.leafEnd;
       EXPECT(work.ends == (unit.next == tile.leafEnd));
       if (work.starts)
@@ -159,7 +166,7 @@ Planned randomPlan(std::mt19937 &random) {
   for (size_t i = 0; i < units.size(); ++i) {
     int32_t tile = i / p.shape.heads, head = i % p.shape.heads;
     EXPECT(units[i].first >= 0 && units[i].next == p.tiles[tile].leafEnd);
-    Parts parts = unitParts(p.shape, p.header, p.tiles.data(), tile, head);
+    Parts parts = unitParts(p.shape, p.header, p.tiles[tile], head);
     EXPECT(parts.first == units[i].first && parts.last == units[i].last);
   }
   return ::testing::AssertionSuccess();
@@ -196,7 +203,7 @@ TEST(Plan, OneRequestIsSharedByAllParts) {
   p.make();
   ASSERT_EQ(p.header.tiles, 1);
   EXPECT_EQ(p.header.payload, 3); // (16 leaves + 2) * 2 heads / 16 parts
-  Parts parts = unitParts(p.shape, p.header, p.tiles.data(), 0, 1);
+  Parts parts = unitParts(p.shape, p.header, p.tiles[0], 1);
   EXPECT_EQ(parts.first, 6);
   EXPECT_EQ(parts.last, 11);
   EXPECT_TRUE(leavesCovered(p));
