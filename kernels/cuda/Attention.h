@@ -39,6 +39,7 @@ struct AttentionParams {
   float scale;
   float softcap;      // <= 0: none
   float *scratch;     // parts * slots * SlotFloats
+  float *totals;      // parts * TotalFloats
   uint32_t *counters; // [parts], zero before and after a launch
 };
 
@@ -78,6 +79,10 @@ struct AttentionConfig {
   static constexpr int ColumnTiles = WarpColumns / 8;
   static constexpr int KeyTiles = Leaf / Warps / 8;
 
+  /// How far the loops over K and the loads are unrolled: registers are
+  /// scarce where accumulators are many.
+  static constexpr int Unroll = RowTiles == 1 ? 2 : 1;
+
   /// Shared memory, in bytes.
   static constexpr int OffsetBuffers = 4;
   static constexpr int Ring = 0;
@@ -89,12 +94,19 @@ struct AttentionConfig {
   static constexpr int Maxima = Offsets + OffsetBuffers * Leaf * 8;
   static constexpr int GroupWeights = Maxima + Rows * 16;
   static constexpr int TotalWeights = GroupWeights + Rows * 8;
-  static constexpr int Bounds = TotalWeights + Rows * 8;
-  static constexpr int Ticket = Bounds + Rows * 8;
+  static constexpr int Finishes = TotalWeights + Rows * 8;
+  static constexpr int Bounds = Finishes + Rows * 8;
+  static constexpr int OutPlaces = Bounds + Rows * 8;
+  static constexpr int Ticket = OutPlaces + 2 * Rows * 8;
   static constexpr int SharedBytes = Ticket + 16;
 
   /// A piece: the values of all rows, then (maximum, sum) of each.
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
+
+  /// The total of a unit of several groups, beside the group's and the leaf's
+  /// accumulators.
+  static constexpr bool TotalInRegisters = RowTiles == 1;
+  static constexpr int TotalFloats = TotalInRegisters ? 0 : Rows * HeadDim;
 };
 
 } // namespace kv::cuda

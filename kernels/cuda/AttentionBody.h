@@ -29,10 +29,13 @@
 
 #ifdef __CUDACC__
 #define KV_BODY __device__ __forceinline__
-#define KV_UNROLL _Pragma("unroll")
+#define KV_PRAGMA(TEXT) _Pragma(#TEXT)
+#define KV_UNROLL KV_PRAGMA(unroll)
+#define KV_UNROLL_BY(COUNT) KV_PRAGMA(unroll COUNT)
 #else
 #define KV_BODY inline
 #define KV_UNROLL
+#define KV_UNROLL_BY(COUNT)
 #endif
 
 namespace kv::cuda {
@@ -54,7 +57,7 @@ template <Block B, class C, Fault F = Fault::None> class AttentionBody {
 public:
   KV_BODY AttentionBody(B &b, const AttentionParams &p)
       : b(b), p(p), warp(b.thread() / WarpLanes), lane(b.thread() % WarpLanes),
-        header(*p.header), batch(p.batch) {
+        batch(p.batch) {
     // Lengths are believed as far as a row of the table goes.
     batch.capacity = F == Fault::UncheckedTable
                          ? INT64_MAX
@@ -66,9 +69,10 @@ public:
   }
 
   KV_BODY void run() {
-    kv::plan::Cut at = p.cuts[b.block()], end = p.cuts[b.block() + 1];
+    kv::plan::Cut at = p.cuts[b.block()];
     Work work;
-    while (kv::plan::nextWork(p.shape, header, p.tiles, at, end, work))
+    while (kv::plan::nextWork(p.shape, *p.header, p.tiles, at,
+                              p.cuts[b.block() + 1], work))
       runWork(work);
   }
 
@@ -77,24 +81,28 @@ private:
 
   KV_BODY void runWork(const Work &work) {
     const kv::plan::Tile &tile = p.tiles[work.tile];
-    sequenceIndex = tile.sequence;
-    sequence = kv::plan::sequenceAt(batch, tile.sequence);
+    ++unitNumber;
     head = work.head;
     firstRow = tile.row;
-    liveRows = kv::plan::lesser<int64_t>(
-        C::Rows, sequence.added * p.shape.group - firstRow);
-    keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
-    allSeeFrom = visible(liveRows - 1).first;
-    allSeeTo = visible(0).last;
-
+    tableRow = p.table + tile.sequence * p.tablePitch;
+    {
+      // Not kept: the leaves need registers more.
+      kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, tile.sequence);
+      firstToken = int32_t(sequence.token);
+      liveRows = int32_t(kv::plan::lesser<int64_t>(
+          C::Rows, sequence.added * p.shape.group - firstRow));
+      kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
+      keysFirst = int32_t(keys.first);
+      keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
+      storeBounds(sequence);
+    }
     loadQueries();
-    storeBounds();
     bool any = work.leafBegin < work.leafEnd;
     if (any)
       firstOffsets(work);
     if constexpr (F != Fault::MissingUnitBarrier)
       b.sync();
-    clear(total);
+    clear(group);
     totalState[0] = totalState[1] = Softmax();
     if (any)
       runLeaves(work);
@@ -104,13 +112,15 @@ private:
       arriveAndMerge(work, tile);
   }
 
-  KV_BODY kv::plan::Keys visible(int row) const {
-    return kv::plan::visibleKeys(
+  KV_BODY IntPair visible(const kv::plan::Sequence &sequence, int row) const {
+    kv::plan::Keys seen = kv::plan::visibleKeys(
         p.shape.mask, p.shape.window,
         sequence.cached + (firstRow + row) / p.shape.group, sequence.length);
+    return {int32_t(kv::plan::lesser<int64_t>(seen.first, INT32_MAX)),
+            int32_t(seen.last)};
   }
   KV_BODY int64_t tokenOf(int row) const {
-    return sequence.token + (firstRow + row) / p.shape.group;
+    return firstToken + (firstRow + row) / p.shape.group;
   }
   KV_BODY int queryHeadOf(int row) const {
     return head * p.shape.group + (firstRow + row) % p.shape.group;
@@ -119,7 +129,7 @@ private:
   KV_BODY void loadQueries() {
     auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
     const auto *q = static_cast<const typename C::Query *>(p.q);
-    KV_UNROLL
+    KV_UNROLL_BY(C::Unroll)
     for (int i = b.thread(); i < C::Rows * C::RowChunks; i += C::Threads) {
       int row = i / C::RowChunks, column = i % C::RowChunks;
       Chunk chunk{};
@@ -132,28 +142,27 @@ private:
     }
   }
 
-  /// What each row sees; rows that are none see nothing.
-  KV_BODY void storeBounds() {
+  /// What each row sees and where its result goes; rows that are none see
+  /// nothing. What all see needs no mask.
+  KV_BODY void storeBounds(const kv::plan::Sequence &sequence) {
     auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+    auto places = placesView();
     for (int row = b.thread(); row < C::Rows; row += C::Threads) {
-      kv::plan::Keys seen{0, 0};
-      if (row < liveRows)
-        seen = visible(row);
-      bounds.store(row, {int32_t(seen.first), int32_t(seen.last)});
+      bool live = row < liveRows;
+      bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
+      places.store(row, live ? outPlace(row) : -1);
     }
+    allSeeFrom = visible(sequence, liveRows - 1).x;
+    allSeeTo = visible(sequence, 0).y;
   }
 
   KV_BODY void runLeaves(const Work &work) {
-    tilesLeft = (work.leafEnd - work.leafBegin) * C::TilesPerLeaf;
-    leafBegin = work.leafBegin;
-    leafEnd = work.leafEnd;
     step = 0;
     KV_UNROLL
     for (int i = 0; i < C::Ahead; ++i)
       issueTile(i);
-    clear(group);
     groupState[0] = groupState[1] = Softmax();
-    int64_t pieces = 0;
+    int pieces = 0, groups = 0;
     for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
       nextOffsets(leaf);
       computeScores();
@@ -169,7 +178,9 @@ private:
       if (work.whole()) {
         if (!last && (leaf + 1) % kv::plan::LeavesPerGroup)
           continue;
-        foldGroup();
+        foldGroup(groups++ == 0, last);
+        if (last)
+          return;
       } else {
         bool foreign = leaf / kv::plan::LeavesPerGroup ==
                            leafBegin / kv::plan::LeavesPerGroup &&
@@ -185,26 +196,33 @@ private:
 
   //===--- Where keys are -------------------------------------------------===//
 
-  /// The place of this thread's key of a leaf, in elements from the cache's
-  /// first, K's row; -1 if there is nothing that may be read.
-  KV_BODY int64_t lookUp(int64_t leaf) const {
-    int64_t position = leaf * C::Leaf + b.thread();
-    bool inside = position >= keys.first && position < keys.last;
+  /// The page of this thread's key of a leaf; -1 if there is nothing that may
+  /// be read.
+  KV_BODY int32_t lookUp(int leaf) const {
+    if (leaf >= leafEnd)
+      return -1;
+    int32_t position = leaf * C::Leaf + b.thread();
+    bool inside = position >= keysFirst && position < keysLast;
     if constexpr (F != Fault::NoTailFill)
       if (!inside)
         return -1;
-    int64_t column = position / p.cache.pageSize;
-    int32_t page = b.load(p.table + sequenceIndex * p.tablePitch + column);
+    int32_t column = uint32_t(position) / uint32_t(p.cache.pageSize);
+    int32_t page = b.load(tableRow + column);
     if constexpr (F != Fault::UncheckedPage)
       if (page < 0 || page >= p.cache.pages)
         return -1;
-    int64_t slot = position - column * p.cache.pageSize;
-    return page * p.cache.pageStride + p.layer * p.cache.layerStride +
-           slot * p.cache.tokenStride + head * p.cache.headStride;
+    return page;
   }
 
-  KV_BODY int64_t lookUpIfAny(int64_t leaf) const {
-    return leaf < leafEnd ? lookUp(leaf) : -1;
+  /// The place of this thread's key of a leaf, in elements from the cache's
+  /// first: K's row; or -1.
+  KV_BODY int64_t keyPlace(int leaf, int32_t page) const {
+    if (page < 0)
+      return -1;
+    int32_t position = leaf * C::Leaf + b.thread();
+    uint32_t slot = uint32_t(position) % uint32_t(p.cache.pageSize);
+    return page * p.cache.pageStride + p.layer * p.cache.layerStride +
+           slot * p.cache.tokenStride + head * p.cache.headStride;
   }
 
   KV_BODY auto offsetsView() const {
@@ -217,18 +235,23 @@ private:
   /// Leaves are numbered from the work's first.
   KV_BODY void firstOffsets(const Work &work) {
     leafEnd = work.leafEnd;
-    auto offsets = offsetsView();
-    offsets.store(offsetPlace(0, b.thread()), lookUp(work.leafBegin));
-    offsets.store(offsetPlace(1, b.thread()), lookUpIfAny(work.leafBegin + 1));
-    nextOffset = lookUpIfAny(work.leafBegin + 2);
+    leafBegin = work.leafBegin;
+    KV_UNROLL
+    for (int i = 0; i < 2; ++i)
+      storeOffset(i, lookUp(leafBegin + i));
+    nextPage = lookUp(leafBegin + 2);
+  }
+
+  KV_BODY void storeOffset(int leafNumber, int32_t page) {
+    offsetsView().store(offsetPlace(leafNumber, b.thread()),
+                        keyPlace(leafBegin + leafNumber, page));
   }
 
   /// Shares the places of the leaf after the next, and looks the one after
   /// that up: its page is known long before it is needed.
   KV_BODY void nextOffsets(int leaf) {
-    offsetsView().store(offsetPlace(leaf - leafBegin + 2, b.thread()),
-                        nextOffset);
-    nextOffset = lookUpIfAny(leaf + 3);
+    storeOffset(leaf - leafBegin + 2, nextPage);
+    nextPage = lookUp(leaf + 3);
   }
 
   //===--- The ring of tiles ----------------------------------------------===//
@@ -249,13 +272,13 @@ private:
 
   /// Tile t of the work is K or V (half, of 64 keys) of leaf t / 4.
   KV_BODY void issueTile(int t) {
-    if (t < tilesLeft) {
+    if (t < (leafEnd - leafBegin) * C::TilesPerLeaf) {
       int half = t % 2, plane = t / 2 % 2;
       auto ring = ringView();
       auto offsets = offsetsView();
       int stage = t % C::Stages * C::StageChunks;
       const auto *data = static_cast<const typename C::Cache *>(p.cache.data);
-      KV_UNROLL
+      KV_UNROLL_BY(C::Unroll)
       for (int i = 0; i < RawPerThread; ++i) {
         Place place = rawPlace(b.thread(), i);
         int64_t offset = offsets.load(
@@ -354,7 +377,7 @@ private:
     auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
     auto k = tileView();
     Place a = loadA(lane), kt = loadTransposedB(lane);
-    KV_UNROLL
+    KV_UNROLL_BY(C::Unroll)
     for (int d = 0; d < C::HeadDim / 16; ++d) {
       uint32_t kFragment[4];
       b.loadMatrix(kFragment, k,
@@ -389,9 +412,9 @@ private:
   KV_BODY void computeMaxima(int leaf) {
     if (scaleFirst)
       scaleScores();
-    int64_t first = int64_t(leaf) * C::Leaf;
+    int first = leaf * C::Leaf;
     if (F != Fault::ForgottenMask &&
-        (first < allSeeFrom || first + C::Leaf > allSeeTo ||
+        (first < allSeeFrom || first > allSeeTo - C::Leaf ||
          liveRows < C::Rows))
       maskScores(first);
     auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::Warps);
@@ -430,7 +453,7 @@ private:
     }
   }
 
-  KV_BODY void maskScores(int64_t first) {
+  KV_BODY void maskScores(int first) {
     auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
     KV_UNROLL
     for (int m = 0; m < C::RowTiles; ++m)
@@ -441,7 +464,7 @@ private:
       for (int n = 0; n < C::KeyTiles; ++n)
         KV_UNROLL
       for (int i = 0; i < 2; ++i) {
-        int key = int(first) + keyOf(n, i);
+        int key = first + keyOf(n, i);
         if (key < seen.x || key >= seen.y)
           scores[m][n][side * 2 + i] = kv::plan::NoScore;
       }
@@ -513,33 +536,36 @@ private:
     auto v = tileView();
     Place a = loadA(lane), vt = loadB(lane);
     constexpr uint32_t One = OnePair<typename C::Query>;
-    KV_UNROLL
+    KV_UNROLL_BY(C::Unroll)
     for (int k = 0; k < C::TileKeys / 16; ++k) {
-      uint32_t pFragments[C::RowTiles][4];
+      uint32_t vFragments[C::ColumnTiles / 2][4];
       KV_UNROLL
-      for (int m = 0; m < C::RowTiles; ++m) {
-        b.loadMatrix(pFragments[m], weights,
-                     Swizzled<C::LeafPairs / 4>::chunk(
-                         m * 16 + a.row, half * 8 + k * 2 + a.column));
-        if (m == warp)
-          b.template multiplyAdd<typename C::Query>(sums, pFragments[m], One,
-                                                    One);
-      }
-      KV_UNROLL
-      for (int n = 0; n < C::ColumnTiles / 2; ++n) {
-        uint32_t vFragment[4];
+      for (int n = 0; n < C::ColumnTiles / 2; ++n)
         b.loadMatrixTransposed(
-            vFragment, v,
+            vFragments[n], v,
             tile + Swizzled<C::RowChunks>::chunk(k * 16 + vt.row,
                                                  warp * (C::WarpColumns / 8) +
                                                      n * 2 + vt.column));
+      KV_UNROLL
+      for (int m = 0; m < C::RowTiles; ++m) {
+        uint32_t pFragment[4];
+        b.loadMatrix(pFragment, weights,
+                     Swizzled<C::LeafPairs / 4>::chunk(
+                         m * 16 + a.row, half * 8 + k * 2 + a.column));
         KV_UNROLL
-        for (int m = 0; m < C::RowTiles; ++m)
-          KV_UNROLL
-        for (int i = 0; i < 2; ++i)
+        for (int n = 0; n < C::ColumnTiles; ++n)
           b.template multiplyAdd<typename C::Query>(
-              values[m][n * 2 + i], pFragments[m], vFragment[i * 2],
-              vFragment[i * 2 + 1]);
+              values[m][n], pFragment, vFragments[n / 2][n % 2 * 2],
+              vFragments[n / 2][n % 2 * 2 + 1]);
+      }
+      // Loaded again: to pick a fragment by the warp's number would take an
+      // array in memory.
+      if (warp < C::RowTiles) {
+        uint32_t pFragment[4];
+        b.loadMatrix(pFragment, weights,
+                     Swizzled<C::LeafPairs / 4>::chunk(
+                         warp * 16 + a.row, half * 8 + k * 2 + a.column));
+        b.template multiplyAdd<typename C::Query>(sums, pFragment, One, One);
       }
     }
   }
@@ -558,9 +584,8 @@ private:
       x[m][n][i] = 0;
   }
 
-  KV_BODY void foldInto(Accumulators &left, const Accumulators &right,
-                        int weightsOffset) {
-    auto weights = b.template shared<FloatPair>(weightsOffset, C::Rows);
+  KV_BODY void foldLeaf() {
+    auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
     KV_UNROLL
     for (int m = 0; m < C::RowTiles; ++m)
       KV_UNROLL
@@ -570,22 +595,82 @@ private:
       for (int n = 0; n < C::ColumnTiles; ++n)
         KV_UNROLL
       for (int i = side * 2; i < side * 2 + 2; ++i)
-        left[m][n][i] = kv::plan::foldValue(left[m][n][i], right[m][n][i],
-                                            {pair.x, pair.y});
+        group[m][n][i] = kv::plan::foldValue(group[m][n][i], values[m][n][i],
+                                             {pair.x, pair.y});
     }
   }
 
-  KV_BODY void foldLeaf() { foldInto(group, values, C::GroupWeights); }
-
-  KV_BODY void foldGroup() {
+  /// Folds the group into the total; the last one leaves it in `group`. The
+  /// total waits in registers where there are enough, else in memory that only
+  /// this thread uses, and only where there is more than one group.
+  KV_BODY void foldGroup(bool first, bool last) {
     KV_UNROLL
     for (int side = 0; side < 2; ++side)
-      if (warp < C::RowTiles)
-        announce(C::TotalWeights, rowOf(warp, side),
-                 kv::plan::fold(totalState[side], groupState[side]));
+      if (warp < C::RowTiles) {
+        kv::plan::Weights weights =
+            kv::plan::fold(totalState[side], groupState[side]);
+        if (!first)
+          announce(C::TotalWeights, rowOf(warp, side), weights);
+      }
+    if (first) {
+      if (!last)
+        keepTotal();
+      return;
+    }
     if constexpr (F != Fault::MissingTotalBarrier)
       b.sync();
-    foldInto(total, group, C::TotalWeights);
+    foldTotal();
+    if (!last)
+      keepTotal();
+  }
+
+  static KV_BODY int accumulator(int m, int n, int side) {
+    return (m * C::ColumnTiles + n) * 2 + side;
+  }
+  KV_BODY FloatPair *totalPlace(int index) const {
+    return reinterpret_cast<FloatPair *>(p.totals) +
+           (int64_t(b.block()) * (C::TotalFloats / 2 / C::Threads) + index) *
+               C::Threads +
+           b.thread();
+  }
+
+  KV_BODY void keepTotal() {
+    KV_UNROLL
+    for (int m = 0; m < C::RowTiles; ++m)
+      KV_UNROLL
+    for (int n = 0; n < C::ColumnTiles; ++n)
+      KV_UNROLL
+    for (int side = 0; side < 2; ++side) {
+      float *pair = group[m][n] + side * 2;
+      if constexpr (C::TotalInRegisters) {
+        total[m][n][side * 2] = pair[0];
+        total[m][n][side * 2 + 1] = pair[1];
+      } else {
+        b.storeScratch(totalPlace(accumulator(m, n, side)),
+                       FloatPair{pair[0], pair[1]});
+      }
+    }
+  }
+
+  KV_BODY void foldTotal() {
+    auto weights = b.template shared<FloatPair>(C::TotalWeights, C::Rows);
+    KV_UNROLL
+    for (int m = 0; m < C::RowTiles; ++m)
+      KV_UNROLL
+    for (int side = 0; side < 2; ++side) {
+      FloatPair pair = weights.load(rowOf(m, side));
+      KV_UNROLL
+      for (int n = 0; n < C::ColumnTiles; ++n) {
+        FloatPair left;
+        if constexpr (C::TotalInRegisters)
+          left = {total[m][n][side * 2], total[m][n][side * 2 + 1]};
+        else
+          left = b.loadScratch(totalPlace(accumulator(m, n, side)));
+        float *right = group[m][n] + side * 2;
+        right[0] = kv::plan::foldValue(left.x, right[0], {pair.x, pair.y});
+        right[1] = kv::plan::foldValue(left.y, right[1], {pair.x, pair.y});
+      }
+    }
   }
 
   //===--- Results --------------------------------------------------------===//
@@ -596,9 +681,20 @@ private:
     return {b.load(p.sinks + queryHeadOf(row)) * kv::plan::Log2E, 1.0f};
   }
 
-  KV_BODY typename C::Query *outRow(int row) const {
-    return static_cast<typename C::Query *>(p.out) +
-           tokenOf(row) * p.outTokenStride + queryHeadOf(row) * p.outHeadStride;
+  /// Two buffers: the last unit's may still be read.
+  KV_BODY auto placesView() const {
+    return b.template shared<int64_t>(
+        C::OutPlaces + unitNumber % 2 * C::Rows * 8, C::Rows);
+  }
+  KV_BODY int64_t outPlace(int row) const {
+    return tokenOf(row) * p.outTokenStride + queryHeadOf(row) * p.outHeadStride;
+  }
+  /// Two elements of a row's result.
+  KV_BODY void storeOut(int64_t place, int column, float low,
+                        float high) const {
+    auto *out = static_cast<typename C::Query *>(p.out) + place + column;
+    b.store(reinterpret_cast<uint32_t *>(out),
+            narrowPair<typename C::Query>(low, high));
   }
 
   KV_BODY void storeLogOfSum(int row, const Softmax &state) const {
@@ -609,8 +705,7 @@ private:
   }
 
   KV_BODY void finishRows() {
-    // The group's weights: the last total's may still be read.
-    auto finishes = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
+    auto finishes = b.template shared<FloatPair>(C::Finishes, C::Rows);
     KV_UNROLL
     for (int side = 0; side < 2; ++side) {
       int row = rowOf(warp, side);
@@ -624,22 +719,21 @@ private:
       }
     }
     b.sync();
+    auto places = placesView();
     KV_UNROLL
     for (int m = 0; m < C::RowTiles; ++m)
       KV_UNROLL
     for (int side = 0; side < 2; ++side) {
-      int row = rowOf(m, side);
-      if (row >= liveRows)
+      int64_t place = places.load(rowOf(m, side));
+      if (place < 0)
         continue;
-      FloatPair pair = finishes.load(row);
+      FloatPair pair = finishes.load(rowOf(m, side));
       kv::plan::Finish finish{pair.x, pair.y};
-      auto *out = reinterpret_cast<uint32_t *>(outRow(row));
       KV_UNROLL
       for (int n = 0; n < C::ColumnTiles; ++n)
-        b.store(out + (warp * C::WarpColumns + n * 8) / 2 + lane % 4,
-                narrowPair<typename C::Query>(
-                    finishValue(total[m][n][side * 2], finish),
-                    finishValue(total[m][n][side * 2 + 1], finish)));
+        storeOut(place, warp * C::WarpColumns + n * 8 + lane % 4 * 2,
+                 finishValue(group[m][n][side * 2], finish),
+                 finishValue(group[m][n][side * 2 + 1], finish));
     }
   }
 
@@ -670,7 +764,7 @@ private:
 
   KV_BODY void arriveAndMerge(const Work &work, const kv::plan::Tile &tile) {
     kv::plan::Parts parts =
-        kv::plan::unitParts(p.shape, header, tile, work.head);
+        kv::plan::unitParts(p.shape, *p.header, tile, work.head);
     auto ticket = b.template shared<uint32_t>(C::Ticket, 1);
     b.sync(); // all pieces are stored: one thread's fence is for all
     if (b.thread() == 0) {
@@ -703,7 +797,7 @@ private:
     float totalValues[4] = {}, groupValues[4] = {};
     for (int64_t part = parts.first; part <= parts.last; ++part) {
       kv::plan::Leaves leaves =
-          kv::plan::partLeaves(p.shape, header, tile, head, parts, part);
+          kv::plan::partLeaves(p.shape, *p.header, tile, head, parts, part);
       int leaf = leaves.begin;
       for (int64_t index = 0; leaf < leaves.end; index += Together) {
         FloatPair state[Together];
@@ -744,12 +838,10 @@ private:
     }
     foldFour(totals, totalValues, groups, groupValues);
     kv::plan::Finish finish = kv::plan::finish(totals, sinkOf(row));
-    auto *out = reinterpret_cast<uint32_t *>(outRow(row)) + quad * 2;
     KV_UNROLL
-    for (int i = 0; i < 2; ++i)
-      b.store(out + i, narrowPair<typename C::Query>(
-                           finishValue(totalValues[i * 2], finish),
-                           finishValue(totalValues[i * 2 + 1], finish)));
+    for (int i = 0; i < 4; i += 2)
+      storeOut(outPlace(row), quad * 4 + i, finishValue(totalValues[i], finish),
+               finishValue(totalValues[i + 1], finish));
     if (quad == 0)
       storeLogOfSum(row, totals);
   }
@@ -767,20 +859,18 @@ private:
   B &b;
   const AttentionParams &p;
   const int warp, lane;
-  const kv::plan::Header header;
   kv::plan::Batch batch;
   bool scaleFirst;
   float toLog2;
 
   // The unit.
-  int32_t sequenceIndex, head;
-  kv::plan::Sequence sequence;
-  int64_t firstRow;
-  int liveRows;
-  kv::plan::Keys keys;
-  int64_t allSeeFrom, allSeeTo;
-  int leafBegin, leafEnd, tilesLeft, step;
-  int64_t nextOffset;
+  const int32_t *tableRow;
+  int32_t head, firstToken, firstRow, liveRows;
+  int32_t keysFirst, keysLast; // what any row sees
+  int32_t allSeeFrom, allSeeTo;
+  int unitNumber = 0;
+  int leafBegin, leafEnd, step;
+  int32_t nextPage;
 
   // The leaf, its group, the total. Warp m < RowTiles has the states of row
   // tile m.
@@ -788,7 +878,8 @@ private:
   float sums[4];
   kv::plan::Weights leafWeights[2];
   Softmax groupState[2], totalState[2];
-  Accumulators values, group, total;
+  Accumulators values, group;
+  float total[C::TotalInRegisters ? C::RowTiles : 1][C::ColumnTiles][4];
 };
 
 } // namespace kv::cuda

@@ -179,6 +179,8 @@ public:
     p.scale = scale();
     p.softcap = c.softcap;
     p.scratch = scratch.data();
+    auto totals = poisoned<float>(int64_t(c.parts) * Config::TotalFloats);
+    p.totals = totals.data();
     p.counters = counters.data();
 
     Machine machine(c.machine);
@@ -193,6 +195,7 @@ public:
     allow(out, Access::Write);
     allow(lse, Access::Write);
     allow(scratch, Access::Write);
+    allow(totals, Access::Write);
     allow(counters, Access::Write);
     machine.launch(c.parts, Config::Threads, Config::SharedBytes,
                    [&](Machine &m, int thread) {

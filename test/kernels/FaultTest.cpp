@@ -63,7 +63,10 @@ TEST(Fault, MissingMaximaBarrier) {
   expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "race");
 }
 TEST(Fault, MissingTotalBarrier) {
-  expectSeen<Fault::MissingTotalBarrier, Small>(ordinary(), "nobody wrote");
+  AttentionCase c = ordinary();
+  c.sequences = {{2500, 1}}; // three groups
+  c.parts = 1;
+  expectSeen<Fault::MissingTotalBarrier, Small>(c, "nobody wrote");
 }
 TEST(Fault, SkippedShuffle) {
   expectSeen<Fault::SkippedShuffle, Small>(ordinary(), "for its warp");
