@@ -109,6 +109,22 @@ struct AttentionConfig {
   static constexpr int TotalFloats = TotalInRegisters ? 0 : Rows * HeadDim;
 };
 
+/// The shapes that are built. A decode kernel takes sequences with at most
+/// `DecodeRows` packed rows. Its ring is as long as lets two blocks, or one of
+/// head dimension 256, share an SM's memory. Eight-bit prefill has fewer rows,
+/// for registers.
+constexpr int DecodeRows = 16;
+template <class Query, class Cache, int HeadDim>
+using DecodeConfig =
+    AttentionConfig<Query, Cache, HeadDim, 1, HeadDim == 256 ? 4 : 5>;
+template <class Query, class Cache, int HeadDim>
+using PrefillConfig =
+    AttentionConfig<Query, Cache, HeadDim,
+                    HeadDim == 256                         ? 2
+                    : HeadDim == 128 && sizeof(Cache) == 1 ? 3
+                                                           : 4,
+                    4>;
+
 } // namespace kv::cuda
 
 #endif // KV_KERNELS_CUDA_ATTENTION_H

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/mman.h>
 
 namespace kv::cuda::test {
 
@@ -35,6 +36,7 @@ struct AttentionCase {
   int parts = 3;
   int slots = 0; // 0: as many as the plan may need
   int64_t rowsFrom = 0, rowsTo = INT64_MAX;
+  bool sparse = false; // a pool of more than 2^31 elements
   uint32_t seed = 1;
   MachineOptions machine;
 };
@@ -52,12 +54,10 @@ inline std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
   return os;
 }
 
-template <class T> T randomElement(std::mt19937 &random) {
-  // Sums of a few bits: about normal, exactly the same everywhere.
-  int sum = 0;
-  for (int i = 0; i < 4; ++i)
-    sum += int(random() % 65) - 32;
-  return narrow<T>(float(sum) / 32);
+template <class T, class Random> T randomElement(Random &random) {
+  // Of different magnitudes, so that sums are rounded.
+  float x = float(int(random() >> 4 & 0x1fffff) - 0x100000) / 0x80000;
+  return narrow<T>(x / float(1 << (random() >> 8 & 3)));
 }
 
 /// Memory whose every byte is 0xff: NaN in every type.
@@ -66,6 +66,23 @@ template <class T> std::vector<T> poisoned(size_t count) {
   std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
   return data;
 }
+
+/// Address space that costs nothing until it is touched.
+class Reservation {
+public:
+  explicit Reservation(size_t bytes) : bytes(bytes) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      std::abort();
+  }
+  ~Reservation() { munmap(memory, bytes); }
+  Reservation(const Reservation &) = delete;
+  Reservation &operator=(const Reservation &) = delete;
+
+  void *memory;
+  const size_t bytes;
+};
 
 struct Results {
   std::vector<float> out; // [token][query head][dim]
@@ -92,29 +109,40 @@ public:
       tokens += s.added;
     }
     offsets.push_back(tokens);
-    pageCount = pages + 2;
     view.tokenStride = c.headsFirst ? Dim : c.heads * Dim;
     view.headStride = c.headsFirst ? int64_t(c.pageSize) * Dim : Dim;
     view.layerStride = int64_t(c.pageSize) * c.heads * Dim;
     view.planeStride = view.layerStride * Layers;
     view.pageStride = view.planeStride * 2;
+    pageCount = pages + 2;
+    int64_t firstPage = 1;
+    if (c.sparse) {
+      // The pages in use lie around element 2^31.
+      firstPage = (int64_t(1) << 31) / view.pageStride - pageCount / 2;
+      pageCount += firstPage;
+    }
     view.pages = pageCount;
     view.pageSize = c.pageSize;
-    pool = poisoned<Cache>(pageCount * view.pageStride);
-    view.data = pool.data();
+    reservation = std::make_unique<Reservation>(pageCount * view.pageStride *
+                                                sizeof(Cache));
+    pool = static_cast<Cache *>(reservation->memory);
+    view.data = pool;
+    std::memset(static_cast<void *>(pool + (firstPage - 1) * view.pageStride),
+                0xff,
+                (pageCount - firstPage + 1) * view.pageStride * sizeof(Cache));
     // Beyond what a sequence uses, no entry is a page.
     table.assign(batch * columns, -7);
-    std::vector<int32_t> ids(pageCount - 1);
+    std::vector<int32_t> ids(pageCount - firstPage);
     for (size_t i = 0; i < ids.size(); ++i)
-      ids[i] = i + 1;
+      ids[i] = firstPage + i;
     std::shuffle(ids.begin(), ids.end(), shuffle);
     size_t next = 0;
     for (int64_t b = 0; b < batch; ++b) {
       int64_t length = c.sequences[b].cached + c.sequences[b].added;
       for (int64_t i = 0; i * c.pageSize < length; ++i)
         table[b * columns + i] = ids[next++];
-      // Depends on the sequence only, not on the batch around it.
-      std::mt19937 random(c.seed * 7919 + c.sequences[b].cached * 31 + b);
+      // Depends on the seed only: a sequence is another's beginning.
+      std::minstd_rand random(c.seed * 7919);
       for (int64_t position = 0; position < length; ++position)
         for (int plane = 0; plane < 2; ++plane)
           for (int head = 0; head < c.heads; ++head)
@@ -122,10 +150,14 @@ public:
               pool[place(b, plane, position, head) + d] =
                   randomElement<Cache>(random);
     }
+    // Likewise a query on its position.
+    for (int64_t b = 0; b < batch; ++b)
+      for (int i = 0; i < c.sequences[b].added; ++i) {
+        std::minstd_rand random(c.seed * 104729 + c.sequences[b].cached + i);
+        for (int j = 0; j < queryHeads() * Dim; ++j)
+          q.push_back(randomElement<Query>(random));
+      }
     std::mt19937 random(c.seed + 1);
-    q.resize(tokens * queryHeads() * Dim);
-    for (Query &x : q)
-      x = randomElement<Query>(random);
     for (int h = 0; c.sinks && h < queryHeads(); ++h)
       sinks.push_back(h % 5 == 4 ? -INFINITY : float(int(random() % 9) - 4));
   }
@@ -188,7 +220,7 @@ public:
       machine.global().allow(data.data(), data.size() * sizeof(data[0]),
                              access);
     };
-    allow(pool, Access::Read);
+    machine.global().allow(pool, reservation->bytes, Access::Read);
     allow(table, Access::Read);
     allow(q, Access::Read);
     allow(sinks, Access::Read);
@@ -280,7 +312,8 @@ public:
     double sum = sinks.empty() || sinks[h] == -INFINITY
                      ? 0
                      : std::exp(sinks[h] - maximum);
-    std::vector<double> out(Dim), size(Dim);
+    double smallest = std::is_same_v<Query, F16> ? 0x1p-24 : 0x1p-126;
+    std::vector<double> out(Dim), size(Dim), plain(Dim);
     for (size_t k = 0; k < keys.size(); ++k) {
       double weight = std::exp(scores[k] - maximum);
       sum += weight;
@@ -288,6 +321,7 @@ public:
       for (int d = 0; d < Dim; ++d) {
         out[d] += weight * widen(row[d]);
         size[d] += weight * std::fabs(widen(row[d]));
+        plain[d] += std::fabs(widen(row[d]));
       }
     }
     double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
@@ -297,7 +331,9 @@ public:
              std::to_string(lse);
     for (int d = 0; d < Dim; ++d) {
       double expected = sum == 0 ? 0 : out[d] / sum;
-      double bound = sum == 0 ? 0 : unit * size[d] / sum;
+      // What is too small for the type is lost of a weight and of the result.
+      double bound =
+          sum == 0 ? 0 : unit * size[d] / sum + smallest * (1 + plain[d] / sum);
       float got = results.out[(token * queryHeads() + h) * Dim + d];
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " + std::to_string(got) +
@@ -310,14 +346,12 @@ public:
   const AttentionCase c;
   int64_t tokens = 0, columns, pageCount;
   CacheView view{};
-  std::vector<Cache> pool;
+  std::unique_ptr<Reservation> reservation;
+  Cache *pool;
   std::vector<int32_t> table, cached, offsets;
   std::vector<Query> q;
   std::vector<float> sinks;
 };
-
-using DecodeBf16 = AttentionConfig<Bf16, Bf16, 128, 1, 5>;
-using PrefillBf16 = AttentionConfig<Bf16, Bf16, 128, 4, 4>;
 
 } // namespace kv::cuda::test
 
