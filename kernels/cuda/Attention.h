@@ -109,21 +109,30 @@ struct AttentionConfig {
   static constexpr int TotalFloats = TotalInRegisters ? 0 : Rows * HeadDim;
 };
 
-/// The shapes that are built. A decode kernel takes sequences with at most
-/// `DecodeRows` packed rows. Its ring is as long as lets two blocks, or one of
-/// head dimension 256, share an SM's memory. Eight-bit prefill has fewer rows,
-/// for registers.
+/// A decode kernel takes sequences with at most so many packed rows.
 constexpr int DecodeRows = 16;
-template <class Query, class Cache, int HeadDim>
-using DecodeConfig =
-    AttentionConfig<Query, Cache, HeadDim, 1, HeadDim == 256 ? 4 : 5>;
-template <class Query, class Cache, int HeadDim>
+
+/// The shapes that are built, for sm_90a (Sm 90) and for all others (80). Rings
+/// are as long as lets two blocks share an SM's memory, or one of head
+/// dimension 256. Eight-bit prefill has fewer rows, for registers.
+template <class Query, class Cache, int HeadDim, int Sm = 90>
+using DecodeConfig = AttentionConfig<Query, Cache, HeadDim, 1,
+                                     HeadDim == 256               ? 4
+                                     : HeadDim == 128 && Sm == 80 ? 3
+                                                                  : 5>;
+template <class Query, class Cache, int HeadDim, int Sm = 90>
 using PrefillConfig =
     AttentionConfig<Query, Cache, HeadDim,
                     HeadDim == 256                         ? 2
                     : HeadDim == 128 && sizeof(Cache) == 1 ? 3
                                                            : 4,
-                    4>;
+                    HeadDim == 128 && Sm == 80 ? 2 : 4>;
+
+/// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
+/// more than it asks for.
+constexpr bool fits(int sharedBytes, int blocks, int sm) {
+  return (sharedBytes + 1024) * blocks <= (sm == 90 ? 228 : 164) * 1024;
+}
 
 } // namespace kv::cuda
 

@@ -186,3 +186,19 @@ TEST(AttentionBits, DecodeIsPrefillOfOneAndChunksAreOne) {
     }
   }
 }
+
+TEST(AttentionBits, AnyRing) {
+  AttentionCase c;
+  c.sequences = {{500, 2}, {64, 1}};
+  Results one = run<Decode128>(c);
+  ASSERT_TRUE(one.reports.empty());
+  auto expectSame = [&]<class Config>() {
+    Results other = run<Config>(c);
+    EXPECT_TRUE(other.reports.empty());
+    EXPECT_TRUE(sameBits(one.out, other.out));
+  };
+  expectSame.operator()<DecodeConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<PrefillConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<AttentionConfig<F16, F16, 128, 1, 9>>();
+  expectSame.operator()<AttentionConfig<F16, F16, 128, 3, 2>>();
+}
