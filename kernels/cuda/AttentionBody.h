@@ -24,19 +24,9 @@
 #define KV_KERNELS_CUDA_ATTENTIONBODY_H
 
 #include "Attention.h"
+#include "Body.h"
 #include "Faults.h"
 #include "Widen.h"
-
-#ifdef __CUDACC__
-#define KV_BODY __device__ __forceinline__
-#define KV_PRAGMA(TEXT) _Pragma(#TEXT)
-#define KV_UNROLL KV_PRAGMA(unroll)
-#define KV_UNROLL_BY(COUNT) KV_PRAGMA(unroll COUNT)
-#else
-#define KV_BODY inline
-#define KV_UNROLL
-#define KV_UNROLL_BY(COUNT)
-#endif
 
 namespace kv::cuda {
 

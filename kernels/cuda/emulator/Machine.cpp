@@ -263,7 +263,9 @@ void Machine::sharedWrite(int thread, int offset, int bytes,
 
 bool Machine::globalAllowed(int thread, const void *p, size_t bytes,
                             Access access) {
-  if (reinterpret_cast<uintptr_t>(p) % std::min<size_t>(bytes, 16) == 0 &&
+  // A value is aligned to the largest power of two in its size.
+  size_t alignment = std::min<size_t>(bytes & -bytes, 16);
+  if (reinterpret_cast<uintptr_t>(p) % alignment == 0 &&
       globalMemory.allowed(p, bytes, access))
     return true;
   report("thread " + std::to_string(thread) + " leaves global memory: " +
