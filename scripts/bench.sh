@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# bench.sh NAME: builds what is missing, runs one suite of benchmarks/, prints
-# its table and writes build/bench/NAME.json. Suites: first-light.
+# bench.sh NAME [ARGUMENT]: builds what is missing, runs one suite of benchmarks/,
+# prints its table and writes build/bench/NAME.json. Suites:
+#   first-light    a small model on the CPU
+#   manager        what the operations of the cache engine cost
+#   replay TRACE   a trace in Mooncake's format through the cache engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -12,7 +15,19 @@ first-light)
   build release read-roof
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/first_light.py ;;
+manager)
+  scripts/setup.sh
+  build release cache-engine
+  exec .venv/bin/python benchmarks/cache_engine.py manager ;;
+replay)
+  [ -r "${2:-}" ] || {
+    echo "bench.sh replay: ${2:-no trace given}; expected a file in Mooncake's format" >&2
+    exit 2
+  }
+  scripts/setup.sh
+  build release cache-replay
+  exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there is: first-light" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, manager, replay" >&2
   exit 2 ;;
 esac
