@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# test-full.sh: what is too slow for scripts/test.sh. Half an hour and more.
+# test-full.sh: what is too slow for scripts/test.sh. Hours.
 #   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed
 #   ten minutes of its fuzzer
+#   100 000 random modules, 20 000 changed texts
+#   the CUDA kernels' full product on the emulator
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -11,3 +13,6 @@ build release KVEngineStateMachineTests
 KV_ENGINE_OPS=${KV_ENGINE_OPS:-1000000000} KV_ENGINE_SEED=${KV_ENGINE_SEED:-1000000} \
   build/release/bin/KVEngineStateMachineTests
 scripts/fuzz-engine.sh 600
+scripts/fuzz-ir.sh
+scripts/fuzz-text.sh
+scripts/test-kernels.sh
