@@ -147,11 +147,17 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
     return std::make_unique<BytecodeVersion>(number);
   }
 
-  /// Where an older version's operations become this one's. There is no
-  /// difference between operations of the versions so far.
+  /// Where an older version's operations become this one's. A kv.matmul that
+  /// had one weight and no segments gets them: x, the weight, and `out` on
+  /// buffers.
   LogicalResult
   upgradeFromVersion(Operation *topLevelOp,
                      const DialectVersion &version) const override {
+    topLevelOp->walk([](MatmulOp op) {
+      auto &segments = op.getProperties().operandSegmentSizes;
+      if (segments[0] == 0 && op->getNumOperands() >= 2)
+        segments = {1, 1, static_cast<int32_t>(op->getNumOperands()) - 2};
+    });
     return success();
   }
 };

@@ -52,8 +52,8 @@ static void printCacheType(OpAsmPrinter &p, Operation *op, TypeRange types,
 // Verification shared by all of them
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyCache(CacheOpInterface op,
-                                 std::optional<Type> collection) {
+LogicalResult kv::verifyCache(CacheOpInterface op,
+                              std::optional<Type> collection) {
   OperandRange cache = op.getCacheOperands();
   if (cache.empty())
     return op->emitOpError("names no cache");
@@ -80,8 +80,22 @@ static LogicalResult verifyRowShape(Operation *op, StringRef name, Type type,
   return success();
 }
 
-static CollectionType collectionOf(OperandRange cache,
-                                   std::optional<Type> given) {
+LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
+  if (place.size() != (op.isResolved() ? 2 : 0))
+    return op->emitOpError("takes [layer, part] with components, and only "
+                           "then");
+  if (!op.isResolved())
+    return success();
+  if (failed(verifyLayer(op, place[0], op.getCollectionType())))
+    return failure();
+  APInt part;
+  if (matchPattern(place[1], m_ConstantInt(&part)) && part.ugt(1))
+    return op->emitOpError() << "part must be 0 (keys) or 1 (values), not "
+                             << part.getSExtValue();
+  return success();
+}
+
+CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
   if (auto type = dyn_cast<CollectionType>(cache.front().getType()))
     return type;
   if (auto type = dyn_cast<CacheType>(cache.front().getType()))
@@ -112,6 +126,7 @@ KV_CACHE_INTERFACE(StoreOp, true, false)
 KV_CACHE_INTERFACE(AttentionOp, false, true)
 KV_CACHE_INTERFACE(RowOffsetsOp, false, false)
 KV_CACHE_INTERFACE(PrintOp, false, true)
+KV_CACHE_INTERFACE(PlanOp, false, false)
 KV_CACHE_TYPE(LoadOp, false, true)
 
 #undef KV_CACHE_INTERFACE
@@ -148,18 +163,9 @@ LogicalResult LoadOp::verify() {
       failed(verifyForm(*this, {getOut(), getOutLengths()},
                         {getResult(), getLengths()}, /*required=*/2)))
     return failure();
-  auto cache = cast<CacheOpInterface>(getOperation());
-  if (getPlace().size() != (cache.isResolved() ? 2 : 0))
-    return emitOpError("takes [layer, part] with components, and only then");
+  if (failed(verifyPlace(*this, getPlace())))
+    return failure();
   CollectionType type = getCollectionType();
-  if (cache.isResolved()) {
-    if (failed(verifyLayer(*this, getPlace()[0], type)))
-      return failure();
-    APInt part;
-    if (matchPattern(getPlace()[1], m_ConstantInt(&part)) && part.ugt(1))
-      return emitOpError() << "part must be 0 (keys) or 1 (values), not "
-                           << part.getSExtValue();
-  }
   auto out = cast<ShapedType>(formType(getOut(), getResult()));
   Type element = out.getElementType();
   if (out.getDimSize(2) != type.getHeads() ||
@@ -243,6 +249,8 @@ LogicalResult AttentionOp::verify() {
       return emitOpError() << "lse must be [T, Hq] of q, " << getQ().getType()
                            << ", not " << lse;
   }
+  if (failed(verifyPlanned(*this)))
+    return failure();
   if (!(getScale().convertToDouble() > 0))
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))

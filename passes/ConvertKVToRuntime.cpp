@@ -46,6 +46,8 @@ struct ConvertKVToRuntime
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
       }
+      if (failed(checkKernel(work)))
+        return WalkResult::interrupt();
       OpBuilder b(op);
       Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
       if (auto store = dyn_cast<StoreOp>(*op))
@@ -63,6 +65,20 @@ struct ConvertKVToRuntime
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+  /// The runtime's functions are the kernel `reference`.
+  static LogicalResult checkKernel(Operation *op) {
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (attention && attention.getPlan())
+      return op->emitOpError("has a plan, which the runtime function does not "
+                             "take: run kv-select-kernel before");
+    KernelAttr kernel = getKernel(op);
+    if (kernel && kernel.getKind() != KernelKind::Reference)
+      return op->emitOpError()
+             << "has the kernel '" << stringifyKernelKind(kernel.getKind())
+             << "': run kv-decompose before";
+    return success();
   }
 
   void call(OpBuilder &b, Location loc, StringRef callee, Value context,

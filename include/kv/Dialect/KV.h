@@ -33,6 +33,14 @@ namespace kv {
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
 
+/// Whether an attention by this kernel takes a plan.
+constexpr bool takesPlan(KernelKind kernel) {
+  return kernel == KernelKind::Decomposition;
+}
+
+/// The kernel that was chosen for an operation; null before.
+KernelAttr getKernel(mlir::Operation *op);
+
 /// Whether an operation of this dialect stands on tensors: its shaped operands,
 /// the blocks of a cache and `outs` apart. Nothing when they disagree, which no
 /// verified operation's do.
