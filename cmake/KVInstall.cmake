@@ -13,6 +13,7 @@ function(kv_install_libraries component export)
   endforeach()
   install(TARGETS ${ARGN} EXPORT ${export}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
     INCLUDES DESTINATION ${headers})
   install(EXPORT ${export} NAMESPACE KVMLIR:: DESTINATION ${package}
     COMPONENT ${component})
@@ -31,7 +32,7 @@ function(kv_install_script name)
 endfunction()
 
 kv_install_libraries(runtime KVMLIRRuntimeTargets
-  KVReferenceKernels KVRuntime KVEngine KVManager KVServing)
+  KVReferenceKernels KVRuntime KVEngine KVManager KVServing KVRuntimeC)
 install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
   DESTINATION ${headers}/kv COMPONENT runtime
   FILES_MATCHING PATTERN *.h PATTERN *.def)

@@ -47,6 +47,10 @@ CollectionType collectionOf(mlir::OperandRange cache,
 /// name a layer and a part.
 llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
 
+/// Rows are [T, heads, dim]; heads may be unknown.
+llvm::LogicalResult verifyRowShape(mlir::Operation *op, llvm::StringRef name,
+                                   mlir::Type type, int64_t heads, int64_t dim);
+
 /// The plan of an attention is one for its rows, of its mask where that is
 /// known, and its kernel takes it.
 llvm::LogicalResult verifyPlanned(AttentionOp op);

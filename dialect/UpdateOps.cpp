@@ -75,12 +75,10 @@ static LogicalResult verifyWeight(UpdateOp op, ShapedType weight, int64_t dim) {
 
 static LogicalResult verifyRows(UpdateOp op, ShapedType rows,
                                 CollectionType type) {
-  if (rows.getRank() != 3 || rows.getDimSize(1) != type.getHeads() ||
-      rows.getDimSize(2) != type.getDim())
+  if (rows.getRank() != 3)
     return op.emitOpError()
-           << "'add' takes rows, [T, " << type.getHeads() << ", "
-           << type.getDim() << "] as the collection says, not " << rows;
-  return success();
+           << "'add' takes rows, [T, heads, dim], not " << rows;
+  return verifyRowShape(op, "rows", rows, type.getHeads(), type.getDim());
 }
 
 LogicalResult UpdateOp::verify() {

@@ -1,11 +1,12 @@
 //===- DecomposeUpdate.cpp - The plain meaning of kv.update ---------------===//
 //
-// Loops over this step's rows. A row that lies outside of the table, or on no
-// page of the blocks, or on the null page, is passed over.
+// Loops over this step's rows, where they may be written (CacheAccess.h). A
+// head is read into a buffer of f32, changed there, and written back: its
+// scales, if it has any, are those of the whole new row.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emitter.h"
+#include "CacheAccess.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,28 +16,21 @@ using namespace mlir;
 using namespace kv;
 
 namespace {
-/// One head of one row in the blocks.
-struct Head {
-  Value element(Emitter &b, Value d) const {
-    SmallVector<Value> at(place);
-    at.push_back(d);
-    return memref::LoadOp::create(b, blocks, at);
+/// Numbers of a head in f32.
+struct HeadBuffer {
+  Value load(Emitter &b, Value d) const {
+    return memref::LoadOp::create(b, memory, d);
   }
-  Value load(Emitter &b, Value d) const { return b.toF32(element(b, d)); }
-  void store(Emitter &b, Value value, Value d) const {
-    SmallVector<Value> at(place);
-    at.push_back(d);
-    Type type = cast<MemRefType>(blocks.getType()).getElementType();
-    memref::StoreOp::create(b, b.fromF32(value, type), blocks, at);
+  void store(Emitter &b, Value number, Value d) const {
+    memref::StoreOp::create(b, number, memory, d);
   }
 
-  Value blocks;
-  SmallVector<Value> place; // page, part, layer, slot, head
+  Value memory;
 };
 } // namespace
 
-/// As kv.rope, pair by pair: both elements are read before one is written.
-static void rotate(Emitter &b, UpdateOp op, const Head &head, Value position) {
+/// As kv.rope.
+static void rotate(Emitter &b, UpdateOp op, HeadBuffer head, Value position) {
   int64_t width = cast<ShapedType>(op.getOperand().getType()).getDimSize(1);
   Value half = b.index(width / 2), one = b.index(1), two = b.index(2);
   // Stays inside the table whatever the lengths say.
@@ -61,7 +55,7 @@ static void rotate(Emitter &b, UpdateOp op, const Head &head, Value position) {
   });
 }
 
-static void normalise(Emitter &b, UpdateOp op, const Head &head) {
+static void normalise(Emitter &b, UpdateOp op, HeadBuffer head) {
   int64_t width = cast<ShapedType>(op.getOperand().getType()).getDimSize(0);
   Type f32 = b.getF32Type();
   Value zero = b.index(0), end = b.index(width);
@@ -85,62 +79,66 @@ static void normalise(Emitter &b, UpdateOp op, const Head &head) {
   });
 }
 
-static void add(Emitter &b, UpdateOp op, const Head &head, Value row, Value h,
+static void add(Emitter &b, UpdateOp op, HeadBuffer head, Value row, Value h,
                 int64_t dim) {
   forEach(b, b.index(0), b.index(dim), [&](Emitter &b, Value d) {
-    Value other =
-        tensor::ExtractOp::create(b, op.getOperand(), ValueRange{row, h, d});
-    head.store(b, arith::AddFOp::create(b, head.load(b, d), b.toF32(other)), d);
+    Value other = b.toF32(
+        tensor::ExtractOp::create(b, op.getOperand(), ValueRange{row, h, d}));
+    Value sum = arith::AddFOp::create(b, head.load(b, d), other);
+    head.store(b, sum, d);
   });
 }
 
 /// for b: for t in sequence b: for each head: the row of t becomes ...
 void kv::decompose(UpdateOp op) {
   Emitter b(op);
-  auto cache = cast<CacheOpInterface>(*op);
-  CollectionType type = cache.getCollectionType();
-  Value offsets = op.getRowOffsets(), table = cache.getLookupTable();
-  Value zero = b.index(0), one = b.index(1), page = b.index(type.getPage());
-  Value pitch = b.dim(table, 1);
-  Value numPages = memref::DimOp::create(b, cache.getBlocks(), 0);
+  CacheAccess cache(b, op);
+  int64_t dim = cache.getType().getDim();
+  Value offsets = op.getRowOffsets();
+  Value zero = b.index(0), one = b.index(1);
+  Value layer = cache.checkLayer(b, op.getPlace()[0]);
+  Value part = cache.checkPart(b, op.getPlace()[1]);
+  HeadBuffer head{
+      memref::AllocOp::create(b, MemRefType::get({dim}, b.getF32Type()))};
   Value numRows;
   if (op.getKind() == UpdateKind::Add)
     numRows = b.dim(op.getOperand(), 0);
 
-  auto updateRow = [&](Emitter &b, Value pageId, Value position, Value t) {
-    Value slot = b.rem(position, page);
-    forEach(b, zero, b.index(type.getHeads()), [&](Emitter &b, Value h) {
-      Head head{cache.getBlocks(),
-                {pageId, op.getPlace()[1], op.getPlace()[0], slot, h}};
-      switch (op.getKind()) {
-      case UpdateKind::Rope:
-        return rotate(b, op, head, position);
-      case UpdateKind::RmsNorm:
-        return normalise(b, op, head);
-      case UpdateKind::Add:
-        return add(b, op, head, t, h, type.getDim());
-      }
+  auto updateHead = [&](Emitter &b, const CachePlace &place, Value h,
+                        Value position, Value t) {
+    forEach(b, zero, b.index(dim), [&](Emitter &b, Value d) {
+      head.store(b, cache.load(b, place, part, layer, h, d), d);
     });
+    switch (op.getKind()) {
+    case UpdateKind::Rope:
+      rotate(b, op, head, position);
+      break;
+    case UpdateKind::RmsNorm:
+      normalise(b, op, head);
+      break;
+    case UpdateKind::Add:
+      add(b, op, head, t, h, dim);
+      break;
+    }
+    cache.storeRow(b, place, part, layer, h,
+                   [&](Emitter &b, Value d) { return head.load(b, d); });
   };
-  forEach(b, zero, b.dim(cache.getCacheLengths(), 0),
-          [&](Emitter &b, Value sequence) {
-            Value first = b.extractIndex(offsets, sequence);
-            Value end = b.extractIndex(offsets, b.add(sequence, one));
-            Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
-            if (numRows)
-              end = b.minimum(end, numRows);
-            forEach(b, first, end, [&](Emitter &b, Value t) {
-              Value position = b.add(cached, b.sub(t, first));
-              Value entry = b.div(position, page);
-              when(b, b.less(entry, pitch), [&](Emitter &b) {
-                Value pageId =
-                    b.extractIndex(table, ValueRange{sequence, entry});
-                Value real = b.less(zero, pageId);
-                Value owned = b.both(real, b.less(pageId, numPages));
-                when(b, owned,
-                     [&](Emitter &b) { updateRow(b, pageId, position, t); });
-              });
+  forEach(b, zero, cache.numSequences(b), [&](Emitter &b, Value sequence) {
+    Value first = b.extractIndex(offsets, sequence);
+    Value end = b.extractIndex(offsets, b.add(sequence, one));
+    Value cached = cache.cachedLength(b, sequence);
+    cache.checkLength(b, b.add(cached, b.sub(end, first)));
+    if (numRows)
+      end = b.minimum(end, numRows);
+    forEach(b, first, end, [&](Emitter &b, Value t) {
+      Value position = b.add(cached, b.sub(t, first));
+      cache.whenWritable(
+          b, sequence, position, [&](Emitter &b, const CachePlace &place) {
+            forEach(b, zero, cache.numHeads(b), [&](Emitter &b, Value h) {
+              updateHead(b, place, h, position, t);
             });
           });
+    });
+  });
   op.erase();
 }

@@ -26,25 +26,45 @@ void Memory::reset() {
   length = 0;
 }
 
+static bool parseIndex(std::string_view text, int &index) {
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, index);
+  return error == std::errc() && stop == end && index >= 0;
+}
+
 Expected<Device> Device::parse(std::string_view text) {
   Device device;
   if (text == "cpu")
     return device;
-  if (text.starts_with("cpu:")) {
-    const char *end = text.data() + text.size();
-    auto [stop, error] = std::from_chars(text.data() + 4, end, device.index);
-    if (error == std::errc() && stop == end && device.index >= 0)
+  if (text.starts_with("cpu:") && parseIndex(text.substr(4), device.index))
+    return device;
+  if (text.starts_with("virtual:")) {
+    std::string_view target = text.substr(8);
+    size_t colon = target.find(':');
+    device.kind = Kind::Virtual;
+    device.target = target.substr(0, colon);
+    if (!device.target.empty() &&
+        (colon == target.npos ||
+         parseIndex(target.substr(colon + 1), device.index)))
       return device;
   }
   return makeError(KV_STATUS_INVALID_ARGUMENT, "device \"", text,
-                   "\": expected cpu or cpu:N");
+                   "\": expected cpu, cpu:N, virtual:TARGET or "
+                   "virtual:TARGET:N");
 }
 
-std::string Device::str() const { return concat("cpu:", index); }
+std::string Device::str() const {
+  if (isVirtual())
+    return concat("virtual:", target, index ? concat(":", index) : "");
+  return concat("cpu:", index);
+}
 
 Expected<Memory> Device::allocate(size_t bytes) const {
   constexpr size_t HugePage = size_t(2) << 20;
   Memory memory;
+  if (isVirtual())
+    return makeError(KV_STATUS_UNSUPPORTED, "device ", str(),
+                     " has no memory: it is there to be compiled for");
   if (bytes == 0)
     return memory;
   void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

@@ -37,6 +37,9 @@ struct Invocation::State {
 //===----------------------------------------------------------------------===//
 
 Expected<InferenceSession> InferenceSession::create(SessionOptions options) {
+  if (options.device.isVirtual())
+    return makeError(KV_STATUS_UNSUPPORTED, "device ", options.device.str(),
+                     " runs nothing: it is there to be compiled for");
   auto state = std::make_shared<State>();
   state->executor = options.executor
                         ? options.executor

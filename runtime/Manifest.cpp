@@ -19,6 +19,14 @@ std::string_view kv::argumentKindName(ArgumentKind kind) {
                                       : InputKinds[static_cast<size_t>(kind)];
 }
 
+ArgumentKind kv::cacheArgumentKind(std::string_view component) {
+  auto it = std::find_if(
+      InputKinds.begin(), InputKinds.end(), [&](std::string_view kind) {
+        return kind.starts_with("kv.") && kind.substr(3) == component;
+      });
+  return static_cast<ArgumentKind>(it - InputKinds.begin());
+}
+
 template <class T>
 static const T *findByName(const std::vector<T> &list, std::string_view name) {
   auto it = std::find_if(list.begin(), list.end(),
@@ -152,17 +160,53 @@ static Entry readEntry(JsonFields &fields, const json &object,
   return entry;
 }
 
+/// The place of a spelling in `names`, as the enumeration E.
+template <class E, size_t N>
+static E readName(JsonFields &fields, const std::string &where,
+                  const char *field, const std::string &name,
+                  const std::string_view (&names)[N]) {
+  auto it = std::find(std::begin(names), std::end(names), name);
+  if (it != std::end(names))
+    return static_cast<E>(it - std::begin(names));
+  std::string allowed;
+  for (std::string_view one : names)
+    allowed += concat(allowed.empty() ? "" : ", ", one);
+  fields.fail(where, field, " is \"", name, "\", expected one of ", allowed);
+  return E();
+}
+
+static void readScale(JsonFields &fields, const json &scale,
+                      const std::string &where, CacheGeometry &geometry) {
+  if (!scale.is_object())
+    return fields.fail(where, "scale is ", printJson(scale),
+                       ", expected an object");
+  std::string inner = where + "scale.";
+  geometry.scaleDType = static_cast<KvDType>(readDType(fields, scale, inner));
+  geometry.scaleGroup = fields.integer(scale, inner, "group", 1);
+}
+
 static Collection readCollection(JsonFields &fields, const json &object,
                                  const std::string &where) {
   Collection collection;
+  CacheGeometry &geometry = collection.geometry;
   collection.name = fields.text(object, where, "name");
-  collection.strategy = fields.text(object, where, "strategy");
-  collection.dtype = readDType(fields, object, where);
-  collection.layers = fields.integer(object, where, "layers", 1);
-  collection.heads = fields.integer(object, where, "heads", 1);
-  collection.dim = fields.integer(object, where, "dim", 1);
-  collection.page = fields.integer(object, where, "page", 1);
-  collection.layout = fields.text(object, where, "layout", false, "nhd");
+  geometry.strategy = readName<CacheStrategy>(
+      fields, where, "strategy", fields.text(object, where, "strategy"),
+      kCacheStrategyNames);
+  geometry.dtype = static_cast<KvDType>(readDType(fields, object, where));
+  geometry.layers = fields.integer(object, where, "layers", 1);
+  geometry.heads = fields.integer(object, where, "heads", 1);
+  geometry.dim = fields.integer(object, where, "dim", 1);
+  geometry.page = fields.integer(object, where, geometry.pageName(), 1);
+  geometry.vDim = fields.integer(object, where, "v_dim", 1, false);
+  geometry.layout = readName<CacheLayout>(
+      fields, where, "layout",
+      fields.text(object, where, "layout", false, "nhd"), kCacheLayoutNames);
+  if (const json *scale = fields.find(object, where, "scale", false))
+    readScale(fields, *scale, where, geometry);
+  if (std::string problem = geometry.problem(); !problem.empty())
+    fields.fail(std::string_view(where).substr(0, where.size() - 1), ": ",
+                problem);
   return collection;
 }
 

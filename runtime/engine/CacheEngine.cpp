@@ -1,206 +1,499 @@
-//===- CacheEngine.cpp - Reuse, reserve, commit, evict --------------------===//
+//===- CacheEngine.cpp - Construction, sequences, steps -------------------===//
 
-#include "kv/Runtime/CacheEngine.h"
-
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Engine/CacheEngine.h"
 
 #include <algorithm>
-#include <cassert>
+#include <new>
 
 using namespace kv;
 
-CacheEngine::CacheEngine(const Options &options)
-    : options(options), pages(options.numPages),
-      nodes(options.prefixCaching ? options.numPages : 0, options.pageSize,
-            options.key, options.tagFunction) {
-  hits.reserve(options.numPages);
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+static Expected<void> validate(const CacheEngine::Options &options) {
+  auto inRange = [](std::string_view name, int64_t value, int64_t least,
+                    int64_t most) -> Expected<void> {
+    if (value < least || value > most)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: ", name,
+                       " is ", value, ", allowed: ", least, " to ", most);
+    return {};
+  };
+  for (const CacheGroup &group : options.groups)
+    if (Expected<void> valid =
+            inRange("a group's window", group.window, 0, INT32_MAX);
+        !valid)
+      return valid;
+  constexpr int64_t Many = 1 << 20;
+  for (Expected<void> valid :
+       {// Node numbers keep a bit for roots; one page id is the null page's.
+        inRange("numPages", options.numPages, 1, INT32_MAX / 2),
+        inRange("pageSize", options.pageSize, 1, Many),
+        inRange("maxSequences", options.maxSequences, 1, Many),
+        inRange("maxTokens", options.maxTokens, 0, INT32_MAX),
+        inRange("maxOpenSteps", options.maxOpenSteps, 1, Steps::MostOpen - 1),
+        inRange("maxScopes", options.maxScopes, 1, Many),
+        inRange("maxScopeBytes", options.maxScopeBytes, 64, ScopeBytes::Most),
+        inRange("maxPageOps", options.maxPageOps, 0, INT32_MAX)})
+    if (!valid)
+      return valid;
+  return {};
 }
 
-void CacheEngine::open(Sequence &sequence, int32_t maxPages) const {
-  assert(sequence.held.empty() && "still open");
-  sequence.held.reserve(maxPages);
-  sequence.tip = nodes.root();
-  sequence.epoch = nodes.currentEpoch();
-  sequence.processed = 0;
-  sequence.committed = 0;
-}
-
-void CacheEngine::match(const Sequence &sequence,
-                        std::span<const int32_t> tokens) const {
-  hits.clear();
-  if (!options.prefixCaching || sequence.epoch != nodes.currentEpoch() ||
-      sequence.held.size() != static_cast<size_t>(sequence.committed))
-    return;
-  // The last token is always computed: its logits are wanted.
-  int64_t last = (static_cast<int64_t>(tokens.size()) - 1) / options.pageSize;
-  NodeRef tip = sequence.tip;
-  for (int64_t page = sequence.committed; page < last; ++page) {
-    std::optional<NodeRef> next = nodes.find(tip, pageTokens(tokens, page));
-    if (!next)
-      return;
-    hits.push_back(*next);
-    tip = *next;
+CacheEngine::CacheEngine(const Options &wanted)
+    : options(wanted), steps(wanted.maxOpenSteps) {
+  for (const CacheGroup &group : options.groups) {
+    hasFullGroup |= group.isFull();
+    hasWindow |= !group.isFull();
   }
-}
-
-CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
-                                    std::span<const int32_t> tokens,
-                                    const Demand &demand) const {
-  hits.clear();
-  if (demand.reuse)
-    match(sequence, tokens);
-  Plan plan;
-  plan.hitPages = static_cast<int32_t>(hits.size());
-  for (NodeRef node : hits)
-    plan.revivedPages += pages.holds(nodes.page(node.id)) == 0;
-  int64_t have = static_cast<int64_t>(sequence.held.size()) + plan.hitPages;
-  int64_t computed =
-      hits.empty() ? sequence.processed : have * options.pageSize;
-  int64_t length = computed + std::min(demand.length - computed, demand.chunk);
-  int64_t needed = (length + options.pageSize - 1) / options.pageSize;
-  int64_t fresh = std::max<int64_t>(needed - have, 0);
-  plan.fits = fresh + plan.revivedPages <= pages.numFree();
-  plan.newPages = static_cast<int32_t>(std::min<int64_t>(fresh, INT32_MAX));
-  return plan;
-}
-
-CacheEngine::Plan CacheEngine::reserve(Sequence &sequence,
-                                       std::span<const int32_t> tokens,
-                                       const Demand &demand) {
-  Plan result = plan(sequence, tokens, demand);
-  if (!result.fits)
-    return result;
-  // Hits are held before anything is evicted: they may be the oldest pages.
-  for (NodeRef node : hits) {
-    PageId page = nodes.page(node.id);
-    pages.hold(page);
-    sequence.held.push_back(page);
+  maxPages = options.numPages;
+  if (options.maxTokens > 0) {
+    int64_t wantedPages = pagesFor(options.maxTokens);
+    // Without a full group a sequence may be longer than the pool.
+    maxPages = static_cast<int32_t>(
+        hasFullGroup ? std::min<int64_t>(wantedPages, maxPages) : wantedPages);
   }
-  if (!hits.empty()) {
-    sequence.tip = hits.back();
-    sequence.committed += result.hitPages;
-    sequence.processed = int64_t(sequence.committed) * options.pageSize;
+  if (options.maxPageOps == 0)
+    options.maxPageOps = static_cast<int32_t>(std::min<int64_t>(
+        int64_t(options.maxSequences) * options.groups.size(), 1 << 20));
+}
+
+CacheEngine::~CacheEngine() = default;
+
+bool CacheEngine::allocateMemory() {
+  int32_t numGroups = options.groups.size();
+  size_t rowPages = size_t(options.maxSequences) * maxPages;
+  bool zeroFills = std::ranges::any_of(
+      options.groups, [](const CacheGroup &group) { return group.zeroFill; });
+  size_t numOperations =
+      size_t(options.maxPageOps) + (zeroFills ? options.numPages : 0);
+  // Every node of an engine with a full group has a page; a node of windows
+  // only can outlive its page while a child does.
+  int64_t numNodes = int64_t(options.numPages) * (hasFullGroup ? 1 : 2);
+  bool caches = options.prefixCaching;
+  return pages.create(options.numPages, options.maxOpenSteps) &&
+         scopes.create(caches ? options.maxScopes : 1, options.maxScopeBytes,
+                       options.key) &&
+         nodes.create({.capacity = static_cast<int32_t>(caches ? numNodes : 0),
+                       .pageSize = options.pageSize,
+                       .numGroups = numGroups,
+                       .key = options.key,
+                       .tagFunction = options.tagFunction},
+                      scopes) &&
+         sequences.create(options.maxSequences) &&
+         rowStorage.create(rowPages * numGroups,
+                           FixedArray<PageId>::Untouched) &&
+         tagStorage.create(caches ? rowPages : 0,
+                           FixedArray<uint64_t>::Untouched) &&
+         unusedSlots.create(options.maxSequences) &&
+         operations.create(numOperations) && issued.create(numOperations) &&
+         evicted.create(caches ? (options.numPages + 1) / 2 : 0) &&
+         hits.create(caches ? maxPages : 0);
+}
+
+Expected<std::unique_ptr<CacheEngine>>
+CacheEngine::create(const Options &options) {
+  if (Expected<void> valid = validate(options); !valid)
+    return std::unexpected(valid.error());
+  std::unique_ptr<CacheEngine> engine(new (std::nothrow) CacheEngine(options));
+  if (!engine || !engine->allocateMemory())
+    return makeError(KV_STATUS_OUT_OF_MEMORY,
+                     "cache engine: no memory for the bookkeeping of ",
+                     options.numPages, " pages and ", options.maxSequences,
+                     " sequences");
+  for (int32_t slot = options.maxSequences; slot-- > 0;) {
+    SequenceState &state = engine->sequences[slot];
+    state.slot = slot;
+    state.pitch = engine->maxPages;
+    size_t first = size_t(slot) * engine->maxPages;
+    state.rows = engine->rowStorage.begin() + first * options.groups.size();
+    if (options.prefixCaching)
+      state.tags = engine->tagStorage.begin() + first;
+    engine->unusedSlots[engine->numUnusedSlots++] = slot;
   }
-  for (int32_t i = 0; i < result.newPages; ++i)
-    sequence.held.push_back(allocate());
-  return result;
+  return engine;
 }
 
-PageId CacheEngine::allocate() {
-  if (PageId page = pages.takeBlank(); page != NullPage)
-    return page;
-  PageId victim = pages.victim();
-  assert(victim != NullPage && "a plan that fits has a victim");
-  uint32_t node = pages.content(victim);
-  assert((nodes.numChildren(node) == 0 || !nodes.isCurrent(node)) &&
-         "a leaf goes before its parent");
-  nodes.erase(node);
-  pages.clearContent(victim);
-  ++evictions;
-  return pages.takeBlank();
+size_t CacheEngine::poolBytes() const {
+  return pages.bytes() + nodes.bytes() + evicted.bytes();
 }
 
-void CacheEngine::commit(Sequence &sequence, std::span<const int32_t> tokens,
-                         int64_t processed) {
-  assert(processed <= static_cast<int64_t>(tokens.size()));
-  assert(processed <=
-         static_cast<int64_t>(sequence.held.size()) * options.pageSize);
-  sequence.processed = processed;
-  if (!options.prefixCaching || sequence.epoch != nodes.currentEpoch())
-    return;
-  int64_t full = processed / options.pageSize;
-  for (int64_t i = sequence.committed; i < full; ++i) {
-    std::span<const int32_t> content = pageTokens(tokens, i);
-    PageId &own = sequence.held[i];
-    if (std::optional<NodeRef> twin = nodes.find(sequence.tip, content)) {
-      PageId page = nodes.page(twin->id);
-      pages.hold(page);
-      pages.release(own);
-      own = page;
-      sequence.tip = *twin;
-    } else {
-      sequence.tip = nodes.insert(sequence.tip, content, own);
-      pages.setContent(own, sequence.tip.id);
+size_t CacheEngine::totalBytes() const {
+  return poolBytes() + scopes.totalBytes() + sequences.bytes() +
+         rowStorage.bytes() + tagStorage.bytes() + unusedSlots.bytes() +
+         operations.bytes() + issued.bytes() + hits.bytes() + sizeof(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------===//
+
+void Sequence::release() {
+  if (state)
+    engine->release(*this);
+}
+
+static Expected<void> validate(const Retention &retention) {
+  uint8_t most = std::max(retention.priority, retention.prefixPriority);
+  if (most > Retention::Highest)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: a priority of ",
+                     int(most), ", allowed: 0 to ", int(Retention::Highest));
+  return {};
+}
+
+Expected<SequenceState *> CacheEngine::takeSlot(const Retention &retention) {
+  if (Expected<void> valid = validate(retention); !valid)
+    return std::unexpected(valid.error());
+  if (numUnusedSlots == 0)
+    return makeError(KV_STATUS_OUT_OF_MEMORY, "cache engine: all ",
+                     options.maxSequences, " sequences are in use");
+  SequenceState &state = sequences[unusedSlots[--numUnusedSlots]];
+  state.processed = 0;
+  state.held = state.committed = 0;
+  state.stamp = 0;
+  state.serial = ++lastSerial;
+  state.revision = 0;
+  state.changedFrom = 0;
+  state.epoch = epoch;
+  state.isOpen = true;
+  state.borrowsTail = false;
+  state.floor = 0;
+  state.knownTags = 0;
+  state.retention = retention;
+  state.firstHeld.fill(0);
+  state.loggedTokens = 0;
+  state.loggedImages = 0;
+  return &state;
+}
+
+Expected<Sequence> CacheEngine::open(const Scope &scope,
+                                     const Retention &retention) {
+  ScopeBytes bytes = ScopeBytes::of(scope, epoch);
+  if (bytes.size() > static_cast<size_t>(options.maxScopeBytes))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: a scope of ",
+                     bytes.size(), " bytes, allowed: ", options.maxScopeBytes);
+  Expected<SequenceState *> state = takeSlot(retention);
+  if (!state)
+    return std::unexpected(state.error());
+  (*state)->scope =
+      options.prefixCaching ? scopes.intern(bytes) : ScopeTable::None;
+  (*state)->indexes = (*state)->scope != ScopeTable::None;
+  if ((*state)->indexes)
+    (*state)->tip = nodes.root((*state)->scope);
+  if (options.log)
+    options.log->command({.kind = Command::Open,
+                          .sequence = (*state)->slot,
+                          .scope = scope,
+                          .retention = retention});
+  Sequence sequence;
+  sequence.engine = this;
+  sequence.state = *state;
+  return sequence;
+}
+
+Expected<void> CacheEngine::setRetention(Sequence &sequence,
+                                         const Retention &retention) {
+  if (Expected<void> valid = validate(retention); !valid)
+    return valid;
+  sequence.state->retention = retention;
+  if (options.log)
+    options.log->command({.kind = Command::SetRetention,
+                          .sequence = sequence.slot(),
+                          .retention = retention});
+  return {};
+}
+
+Expected<void> CacheEngine::canKeep(const SequenceState &state,
+                                    int64_t tokens) const {
+  if (tokens < 0 || tokens > state.processed)
+    return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", tokens,
+                     " tokens are to be kept, allowed: 0 to ", state.processed);
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    int64_t first = options.groups[group].skippable(tokens) / options.pageSize;
+    if (first < state.firstHeld[group] && first < pagesFor(tokens))
+      return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", tokens,
+                       " tokens cannot be kept, the window of group ", group,
+                       " has passed page ", first);
+  }
+  return {};
+}
+
+Expected<Sequence> CacheEngine::fork(const Sequence &sequence, int64_t tokens,
+                                     const Retention &retention) {
+  const SequenceState &source = *sequence.state;
+  if (Expected<void> possible = canKeep(source, tokens); !possible)
+    return std::unexpected(possible.error());
+  Expected<SequenceState *> taken = takeSlot(retention);
+  if (!taken)
+    return std::unexpected(taken.error());
+  SequenceState &state = **taken;
+  state.processed = tokens;
+  state.held = static_cast<int32_t>(pagesFor(tokens));
+  state.epoch = source.epoch;
+  state.borrowsTail = tokens % options.pageSize != 0;
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    const PageId *from = row(source, group);
+    PageId *to = row(state, group);
+    int32_t first = static_cast<int32_t>(
+        options.groups[group].skippable(tokens) / options.pageSize);
+    first = std::min(first, state.held);
+    state.firstHeld[group] = first;
+    std::fill_n(to, first, NullPage);
+    for (int32_t page = first; page < state.held; ++page) {
+      pages.hold(from[page]);
+      to[page] = from[page];
     }
-    ++sequence.committed;
   }
+  state.scope = source.scope;
+  state.indexes = source.indexes;
+  if (state.scope != ScopeTable::None) {
+    scopes.refer(state.scope);
+    int32_t full = static_cast<int32_t>(tokens / options.pageSize);
+    state.committed = std::min(source.committed, full);
+    state.tip = tipAt(source, state.committed);
+    state.knownTags = std::min(source.knownTags, full);
+    std::copy_n(source.tags, state.knownTags, state.tags);
+  }
+  state.loggedTokens = std::min(tokens, source.loggedTokens);
+  state.loggedImages = source.loggedImages;
+  if (options.log)
+    options.log->command({.kind = Command::Fork,
+                          .sequence = source.slot,
+                          .a = tokens,
+                          .b = state.slot,
+                          .retention = retention});
+  Sequence forked;
+  forked.engine = this;
+  forked.state = &state;
+  return forked;
+}
+
+Expected<void> CacheEngine::truncate(Sequence &sequence, int64_t tokens) {
+  SequenceState &state = *sequence.state;
+  if (Expected<void> possible = canKeep(state, tokens); !possible)
+    return possible;
+  int32_t kept = static_cast<int32_t>(pagesFor(tokens));
+  if (kept < state.held)
+    changed(state, kept);
+  dropBehind(state, kept);
+  int32_t full = static_cast<int32_t>(tokens / options.pageSize);
+  if (full < state.committed) {
+    state.tip = tipAt(state, full);
+    state.committed = full;
+  }
+  bool wasBorrowed =
+      state.borrowsTail &&
+      tokens / options.pageSize == state.processed / options.pageSize;
+  state.processed = tokens;
+  state.knownTags = std::min(state.knownTags, full);
+  state.borrowsTail = false;
+  if (tokens % options.pageSize != 0)
+    for (int32_t group = 0; group < options.groups.size(); ++group) {
+      PageId tail = row(state, group)[kept - 1];
+      state.borrowsTail |= wasBorrowed || pages.holds(tail) > 1 ||
+                           pages.content(tail) != PagePool::NoContent;
+    }
+  for (int32_t group = 0; group < options.groups.size(); ++group)
+    state.firstHeld[group] = std::min(state.firstHeld[group], kept);
+  state.loggedTokens = std::min(state.loggedTokens, tokens);
+  if (options.log)
+    options.log->command(
+        {.kind = Command::Truncate, .sequence = state.slot, .a = tokens});
+  return {};
+}
+
+NodeRef CacheEngine::tipAt(const SequenceState &state,
+                           int32_t committed) const {
+  if (committed == state.committed)
+    return state.tip;
+  if (committed == 0)
+    return nodes.root(state.scope);
+  for (int32_t group = 0; group < options.groups.size(); ++group)
+    if (PageId page = row(state, group)[committed - 1]; page != NullPage)
+      return nodes.ref(pages.content(page));
+  // Only windows, which have passed that page.
+  NodeRef tip = state.tip;
+  for (int32_t page = state.committed; page > committed && nodes.isLive(tip);
+       --page)
+    tip = nodes.parent(tip.id);
+  return tip;
 }
 
 void CacheEngine::release(Sequence &sequence) {
-  for (size_t i = sequence.held.size(); i-- > 0;) {
-    PageId page = sequence.held[i];
-    uint32_t node = pages.content(page);
-    if (pages.release(page) && node != PagePool::NoContent &&
-        !nodes.isCurrent(node)) {
-      // Nobody can find a page of an older epoch: no reason to keep it.
-      nodes.erase(node);
-      pages.clearContent(page);
-    }
-  }
-  sequence.held.clear();
-  sequence.processed = 0;
-  sequence.committed = 0;
+  SequenceState &state = *std::exchange(sequence.state, nullptr);
+  sequence.engine = nullptr;
+  dropBehind(state, 0);
+  if (state.scope != ScopeTable::None)
+    scopes.release(state.scope);
+  state.isOpen = false;
+  unusedSlots[numUnusedSlots++] = state.slot;
+  if (options.log)
+    options.log->command({.kind = Command::Release, .sequence = state.slot});
 }
 
-std::string
-CacheEngine::check(std::span<const Sequence *const> sequences) const {
-  std::vector<int32_t> holds(pages.numTotal() + 1);
-  for (const Sequence *sequence : sequences) {
-    if (sequence->committed > static_cast<int32_t>(sequence->held.size()) ||
-        int64_t(sequence->committed) * options.pageSize > sequence->processed)
-      return "a sequence has committed more than it processed";
-    for (PageId page : sequence->held) {
-      if (page <= NullPage || page > pages.numTotal())
-        return concat("a sequence holds page ", page, " of ", pages.numTotal());
-      ++holds[page];
-    }
-    for (int32_t i = 0; i < sequence->committed; ++i)
-      if (pages.content(sequence->held[i]) == PagePool::NoContent)
-        return concat("committed page ", sequence->held[i], " has no content");
-  }
-  int32_t used = 0, named = 0, cached = 0;
-  for (PageId page = 1; page <= pages.numTotal(); ++page) {
-    if (pages.holds(page) != holds[page])
-      return concat("page ", page, " has ", pages.holds(page),
-                    " holds, sequences hold it ", holds[page], " times");
-    used += holds[page] > 0;
-    uint32_t node = pages.content(page);
-    if (node == PagePool::NoContent)
-      continue;
-    ++named;
-    cached += holds[page] == 0;
-    if (nodes.page(node) != page)
-      return concat("page ", page, " has node ", node, ", which has page ",
-                    nodes.page(node));
-  }
-  if (pages.holds(NullPage) != 0)
-    return "the null page is held";
-  if (named != nodes.size())
-    return concat(named, " pages have content, the index has ", nodes.size(),
-                  " nodes");
-  if (used + pages.numFree() != pages.numTotal() || cached != pages.numCached())
-    return concat(used, " used + ", pages.numFree(), " free pages of ",
-                  pages.numTotal(), "; ", pages.numCached(), " cached, ",
-                  cached, " counted");
+uint8_t CacheEngine::priorityOf(const SequenceState &state,
+                                int32_t page) const {
+  const Retention &retention = state.retention;
+  return int64_t(page) * options.pageSize < retention.prefixTokens
+             ? retention.prefixPriority
+             : retention.priority;
+}
 
-  std::vector<bool> seen(pages.numTotal() + 1);
-  int32_t listed = 0;
-  for (PageId page = pages.victim(); page != NullPage;
-       page = pages.nextVictim(page)) {
-    if (seen[page] || holds[page] != 0)
-      return concat("page ", page, " is wrongly on the eviction list");
-    seen[page] = true;
-    ++listed;
-    uint32_t node = pages.content(page);
-    if (node == PagePool::NoContent)
-      return concat("page ", page, " on the eviction list has no content");
-    NodeRef parent = nodes.parent(node);
-    if (nodes.isCurrent(node) && parent.id != PrefixIndex::RootId &&
-        (!nodes.isLive(parent) || seen[nodes.page(parent.id)]))
-      return concat("page ", page, " is evicted after its parent");
+void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
+  constexpr int32_t Ahead = 8;
+  bool stale = isStale(state);
+  uint8_t priority = state.floor;
+  int32_t numGroups = options.groups.size();
+  for (int32_t page = state.held; page-- > entries;) {
+    priority = std::max(priority, priorityOf(state, page));
+    for (int32_t group = numGroups; group-- > 0;) {
+      if (page < state.firstHeld[group])
+        continue;
+      const PageId *ids = row(state, group);
+      if (page >= entries + Ahead)
+        pages.prefetch(ids[page - Ahead]);
+      drop(ids[page], state.stamp, priority, stale);
+    }
   }
-  if (listed != cached)
-    return concat(listed, " pages on the eviction list, ", cached,
-                  " are cached");
+  state.floor = priority;
+  state.held = std::min(state.held, entries);
+}
+
+void CacheEngine::changed(SequenceState &state, int32_t from) {
+  ++state.revision;
+  state.changedFrom = from;
+}
+
+void CacheEngine::drop(PageId page, Ticket stamp, uint8_t priority,
+                       bool stale) {
+  if (stale && pages.holds(page) == 1 &&
+      pages.content(page) != PagePool::NoContent) {
+    // Nobody can find it any more: no reason to keep it.
+    forget(page);
+    pages.clearContent(page);
+  }
+  pages.release(page, stamp, priority);
+}
+
+void CacheEngine::forget(PageId page) {
+  uint32_t node = pages.content(page);
+  int32_t numGroups = options.groups.size();
+  for (int32_t group = 0; group < numGroups; ++group) {
+    if (nodes.page(node, group) != page)
+      continue;
+    nodes.setPage(node, group, NullPage);
+    if (options.groups[group].isFull()) {
+      // No prefix can end here or behind: the other groups' pages are useless.
+      for (int32_t other = 0; other < numGroups; ++other)
+        if (PageId useless = nodes.page(node, other); useless != NullPage)
+          pages.clearContent(useless);
+      nodes.erase(node);
+      return;
+    }
+  }
+  if (hasFullGroup)
+    return;
+  for (;;) {
+    for (int32_t group = 0; group < numGroups; ++group)
+      if (nodes.page(node, group) != NullPage)
+        return;
+    if (nodes.numChildren(node) > 0)
+      return;
+    NodeRef parent = nodes.parent(node);
+    nodes.erase(node);
+    if (parent.isRoot())
+      return;
+    node = parent.id;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+Expected<CacheEngine::Step> CacheEngine::beginStep(int64_t time) {
+  if (!steps.canOpen())
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "cache engine: ", steps.numOpen(),
+                     " steps are open, allowed: ", steps.maxOpen());
+  Ticket ticket = steps.open();
+  std::span<const PageOp> batch(issued.begin(), numOps);
+  std::copy_n(operations.begin(), numOps, issued.begin());
+  for (const PageOp &op : batch)
+    pages.clearWriter(op.target);
+  numOps = numCopies = 0;
+  if (options.log)
+    options.log->command({.kind = Command::BeginStep, .a = time});
+  return Step{ticket, batch};
+}
+
+Expected<void> CacheEngine::join(Sequence &sequence, Ticket ticket) {
+  if (!steps.isOpen(ticket))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: step ", ticket,
+                     " is not open");
+  SequenceState &state = *sequence.state;
+  state.stamp = std::max(state.stamp, ticket);
+  if (options.log)
+    options.log->command({.kind = Command::Join,
+                          .sequence = state.slot,
+                          .a = static_cast<int64_t>(ticket)});
   return {};
+}
+
+Expected<void> CacheEngine::completeStep(Ticket ticket) {
+  if (!steps.isOpen(ticket))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: step ", ticket,
+                     " is not open");
+  steps.complete(ticket);
+  retire();
+  if (options.log)
+    options.log->command(
+        {.kind = Command::CompleteStep, .a = static_cast<int64_t>(ticket)});
+  return {};
+}
+
+void CacheEngine::completeAllSteps() {
+  for (Ticket ticket = steps.completedThrough() + 1;
+       ticket <= steps.lastOpened(); ++ticket)
+    steps.complete(ticket);
+  retire();
+  if (options.log)
+    options.log->command({.kind = Command::CompleteAll});
+}
+
+void CacheEngine::retire() {
+  while (Ticket ticket = steps.retire()) {
+    pages.visitStale(ticket, [&](PageId page) {
+      if (pages.content(page) == PagePool::NoContent)
+        return;
+      forget(page);
+      pages.clearContent(page);
+    });
+    pages.complete(ticket);
+  }
+}
+
+void CacheEngine::resetPrefixes() {
+  ++epoch;
+  pages.makeStale();
+  if (options.log)
+    options.log->command({.kind = Command::Reset});
+}
+
+void CacheEngine::logPrompt(SequenceState &state, const Prompt &prompt) {
+  for (; state.loggedImages < static_cast<int32_t>(prompt.images.size());
+       ++state.loggedImages) {
+    const ImageSpan &image = prompt.images[state.loggedImages];
+    options.log->command({.kind = Command::Image,
+                          .sequence = state.slot,
+                          .a = image.begin,
+                          .b = image.length,
+                          .scope = {.salt = image.hash}});
+  }
+  if (prompt.length() <= state.loggedTokens)
+    return;
+  options.log->command({.kind = Command::Tokens,
+                        .sequence = state.slot,
+                        .tokens = prompt.tokens.subspan(state.loggedTokens)});
+  state.loggedTokens = prompt.length();
 }

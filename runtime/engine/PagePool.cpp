@@ -1,72 +1,93 @@
 //===- PagePool.cpp - Which pages are held, cached or blank ---------------===//
 
-#include "kv/Runtime/PagePool.h"
-
-#include <cassert>
+#include "kv/Runtime/Engine/PagePool.h"
 
 using namespace kv;
 
-PagePool::PagePool(int32_t count) : records(count + 1), total(count) {
-  blank.reserve(count);
-  for (PageId page = count; page > NullPage; --page)
-    blank.push_back(page);
-}
-
-PageId PagePool::takeBlank() {
-  if (blank.empty())
-    return NullPage;
-  PageId page = blank.back();
-  blank.pop_back();
-  records[page].holds = 1;
-  return page;
-}
-
-void PagePool::hold(PageId page) {
-  assert(page > NullPage && page <= total && "not a usable page");
-  Record &record = records[page];
-  if (record.holds++ == 0) {
-    assert(record.content != NoContent && "a blank page is taken, not held");
-    unlink(page);
-  }
-}
-
-bool PagePool::release(PageId page) {
-  assert(page > NullPage && page <= total && "not a usable page");
-  Record &record = records[page];
-  assert(record.holds > 0 && "released twice");
-  if (--record.holds > 0)
+bool PagePool::create(int32_t count, int32_t maxOpenSteps) {
+  total = count;
+  numSteps = static_cast<uint32_t>(maxOpenSteps) + 1;
+  int32_t numLists = static_cast<int32_t>(FirstDeferred + 2 * numSteps);
+  if (!records.create(size_t(count) + 1) ||
+      !lists.create(records.begin(), count, numLists))
     return false;
-  if (record.content == NoContent) {
-    blank.push_back(page);
-    return true;
+  records[NullPage].node = NoContent;
+  records[NullPage].state = Held;
+  for (PageId page = count; page > NullPage; --page) {
+    records[page].node = NoContent;
+    settle(records[page], page);
   }
-  Record &sentinel = records[NullPage];
-  record.previous = sentinel.previous;
-  record.next = NullPage;
-  records[sentinel.previous].next = page;
-  sentinel.previous = page;
-  ++cached;
   return true;
 }
 
-void PagePool::setContent(PageId page, uint32_t content) {
-  assert(records[page].holds > 0 && "content is given while held");
-  records[page].content = content;
-}
-
 void PagePool::clearContent(PageId page) {
-  Record &record = records[page];
-  if (record.holds == 0 && record.content != NoContent) {
-    unlink(page);
-    blank.push_back(page);
+  PageRecord &record = records[page];
+  if (record.state == Cached) {
+    lists.remove(page);
+    --counts[Cached];
+    record.node = NoContent;
+    settle(record, page);
   }
-  record.content = NoContent;
+  record.node = NoContent;
 }
 
-void PagePool::unlink(PageId page) {
-  Record &record = records[page];
-  records[record.previous].next = record.next;
-  records[record.next].previous = record.previous;
-  record.previous = record.next = NullPage;
-  --cached;
+void PagePool::complete(Ticket ticket) {
+  completed = ticket;
+  for (PageLists::List list : {deferredStaleList(ticket), deferredList(ticket)})
+    while (!lists.empty(list)) {
+      PageId page = lists.front(list);
+      lists.remove(page);
+      --counts[Deferred];
+      settle(records[page], page);
+    }
+}
+
+void PagePool::makeStale() {
+  evictions.makeStale();
+  for (uint32_t step = 0; step < numSteps; ++step)
+    lists.append(FirstDeferred + numSteps + step, FirstDeferred + step);
+}
+
+const char *PagePool::check() const {
+  int32_t seen[4] = {};
+  for (PageId page = 1; page <= total; ++page) {
+    const PageRecord &record = records[page];
+    if ((record.holds > 0) != (record.state == Held))
+      return "held and free at once";
+    if (record.state == Blank && record.node != NoContent)
+      return "a blank page has content";
+    if (record.state == Cached && record.node == NoContent)
+      return "a cached page has no content";
+    if ((record.state == Deferred) !=
+        (record.holds == 0 && record.stamp > completed))
+      return "deferred is not what a free page of an open step is";
+    ++seen[record.state];
+  }
+  for (State state : {Blank, Cached, Deferred})
+    if (seen[state] != counts[state])
+      return "the counts of free pages are wrong";
+  int32_t listed[3] = {};
+  bool misplaced = false;
+  auto count = [&](State state) {
+    return [&, state](PageId page) {
+      ++listed[state];
+      misplaced |= records[page].state != state;
+      return true;
+    };
+  };
+  lists.visit(BlankList, count(Blank));
+  evictions.visit(count(Cached));
+  for (PageLists::List list = FirstDeferred;
+       list < FirstDeferred + 2 * numSteps; ++list) {
+    lists.visit(list, count(Deferred));
+    if (const char *fault = lists.check(list))
+      return fault;
+  }
+  if (misplaced)
+    return "a page is in the wrong list";
+  for (State state : {Blank, Cached, Deferred})
+    if (listed[state] != counts[state])
+      return "a free page is in no list";
+  const char *fault = lists.check(BlankList);
+  return fault ? fault : evictions.check();
 }

@@ -1,104 +1,160 @@
 //===- PrefixIndex.cpp - Exact lookup of computed prefixes ----------------===//
 
-#include "kv/Runtime/PrefixIndex.h"
+#include "kv/Runtime/Engine/PrefixIndex.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
-#include <cassert>
 
 using namespace kv;
 
-uint64_t PrefixIndex::defaultTag(uint64_t key, NodeRef parent,
-                                 std::span<const int32_t> tokens) {
-  uint64_t above = (uint64_t(parent.generation) << 32) | parent.id;
-  return XXH3_64bits_withSeed(tokens.data(), tokens.size_bytes(),
-                              key ^ (above * 0x9E3779B97F4A7C15ull));
+//===----------------------------------------------------------------------===//
+// Tags
+//===----------------------------------------------------------------------===//
+
+/// Short, since each page waits for the one before it; the pages themselves are
+/// hashed independently of each other.
+static uint64_t chain(uint64_t key, uint64_t parent, uint64_t page) {
+  uint64_t mixed = (parent ^ key) * 0x9E3779B97F4A7C15ull + page;
+  return mixed ^ mixed >> 32;
 }
 
-PrefixIndex::PrefixIndex(int32_t capacity, int32_t pageSize, uint64_t key,
-                         TagFunction tagFunction)
-    : nodes(capacity), tokens(static_cast<size_t>(capacity) * pageSize),
-      slots(std::bit_ceil(2 * static_cast<size_t>(std::max(capacity, 1)))),
-      pageSize(pageSize), key(key), tagFunction(tagFunction) {
-  unused.reserve(capacity);
-  for (int32_t id = capacity - 1; id >= 0; --id)
-    unused.push_back(static_cast<uint32_t>(id));
+static uint64_t hashPage(uint64_t key, const int32_t *tokens, size_t count) {
+  return XXH3_64bits_withSeed(tokens, 4 * count, key);
 }
 
-std::optional<NodeRef>
-PrefixIndex::find(NodeRef parent, std::span<const int32_t> wanted) const {
-  assert(wanted.size() == pageSize && "full pages only");
-  uint64_t tag = tagFunction(key, parent, wanted);
-  uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-  for (size_t at = home(fragment); slots[at].node != EmptySlot;
-       at = after(at)) {
-    if (slots[at].fragment != fragment)
-      continue;
-    const Node &node = nodes[slots[at].node];
-    if (node.tag == tag && node.parent == parent &&
-        std::ranges::equal(tokensOf(slots[at].node), wanted))
-      return ref(slots[at].node);
+uint64_t PrefixIndex::childTag(uint64_t parent,
+                               std::span<const int32_t> page) const {
+  if (options.tagFunction)
+    return options.tagFunction(options.key, parent, page);
+  return chain(options.key, parent,
+               hashPage(options.key, page.data(), page.size()));
+}
+
+uint64_t PrefixIndex::withImages(uint64_t parent,
+                                 const ScopeBytes &images) const {
+  return chain(options.key, parent, scopes->tagOf(images));
+}
+
+void PrefixIndex::childTags(uint64_t parent, std::span<const int32_t> tokens,
+                            uint64_t *tags) const {
+  size_t pageSize = options.pageSize, count = tokens.size() / pageSize;
+  if (options.tagFunction) {
+    for (size_t i = 0; i < count; ++i)
+      tags[i] = parent = options.tagFunction(
+          options.key, parent, tokens.subspan(i * pageSize, pageSize));
+    return;
   }
-  return std::nullopt;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t *page = tokens.data() + i * pageSize;
+    // A length known at compile time halves the cost of the usual size.
+    uint64_t hash = pageSize == 16 ? hashPage(options.key, page, 16)
+                                   : hashPage(options.key, page, pageSize);
+    tags[i] = parent = chain(options.key, parent, hash);
+  }
 }
 
-NodeRef PrefixIndex::insert(NodeRef parent, std::span<const int32_t> added,
-                            PageId page) {
-  assert(added.size() == pageSize && "full pages only");
-  assert(!unused.empty() && "more nodes than pages");
-  assert((parent.id == RootId || isLive(parent)) && "the parent is gone");
-  uint32_t id = unused.back();
-  unused.pop_back();
-  uint64_t tag = tagFunction(key, parent, added);
-  std::ranges::copy(added, tokens.begin() + static_cast<size_t>(id) * pageSize);
-  Node &node = nodes[id];
-  node.tag = tag;
-  node.parent = parent;
-  node.epoch = epoch;
-  node.page = page;
-  node.children = 0;
-  if (parent.id != RootId)
-    ++nodes[parent.id].children;
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
+  options = wanted;
+  scopes = &table;
+  stride =
+      sizeof(Node) + 4 * (size_t(options.pageSize) + options.numGroups - 1);
+  // Whole half lines, where that costs little: fewer lines a node.
+  stride = stride >= 64 ? (stride + 31) / 32 * 32 : (stride + 7) / 8 * 8;
+  size_t capacity = options.capacity;
+  if (!storage.create(capacity * stride, FixedArray<std::byte>::Untouched) ||
+      !slots.create(capacity * 8 / 5 + 2))
+    return false;
+  std::ranges::fill(slots, Slot{0, NoNode});
+  for (uint32_t id = 0; id < capacity; ++id) {
+    node(id).generation = 0;
+    node(id).children = Unused;
+  }
+  return true;
+}
+
+uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
+                             const int32_t *tokens) {
+  assert(!isFull() && "no room");
+  assert(isLive(parent) && "the parent is gone");
+  uint32_t id = unused;
+  if (id != NoNode)
+    unused = node(id).parent.id;
+  else
+    id = numMade++;
+  Node &added = node(id);
+  added.tag = tag;
+  added.parent = parent;
+  added.children = 0;
+  added.images = images;
+  added.page = NullPage;
+  std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
+  std::fill_n(furtherPages(id), options.numGroups - 1, NullPage);
+  if (parent.isRoot())
+    scopes->refer(parent.scope());
+  else
+    ++node(parent.id).children;
+  if (images != NoImages)
+    scopes->refer(images);
 
   uint32_t fragment = static_cast<uint32_t>(tag >> 32);
   size_t at = home(fragment);
-  while (slots[at].node != EmptySlot)
+  while (slots[at].node != NoNode)
     at = after(at);
   slots[at] = {fragment, id};
   ++numNodes;
-  return ref(id);
+  return id;
 }
 
 void PrefixIndex::erase(uint32_t id) {
-  Node &node = nodes[id];
-  assert(node.page != NullPage && "erased twice");
-  size_t hole = home(static_cast<uint32_t>(node.tag >> 32));
+  Node &gone = node(id);
+  assert(gone.children != Unused && "erased twice");
+  size_t hole = home(static_cast<uint32_t>(gone.tag >> 32));
   while (slots[hole].node != id)
     hole = after(hole);
   // Entries behind the hole move up unless that would put one before its home.
-  // Distances are taken modulo the table's size, a power of two.
-  size_t mask = slots.size() - 1;
-  for (size_t at = after(hole); slots[at].node != EmptySlot; at = after(at)) {
-    size_t distance = (at - home(slots[at].fragment)) & mask;
-    if (distance >= ((at - hole) & mask)) {
+  for (size_t at = after(hole); slots[at].node != NoNode; at = after(at))
+    if (distance(home(slots[at].fragment), at) >= distance(hole, at)) {
       slots[hole] = slots[at];
       hole = at;
     }
-  }
-  slots[hole] = {};
+  slots[hole] = {0, NoNode};
 
-  if (node.parent.id != RootId && isLive(node.parent))
-    --nodes[node.parent.id].children;
-  node.page = NullPage;
-  ++node.generation;
-  unused.push_back(id);
+  if (gone.parent.isRoot())
+    scopes->release(gone.parent.scope());
+  else if (isLive(gone.parent))
+    --node(gone.parent.id).children;
+  if (gone.images != NoImages)
+    scopes->release(gone.images);
+  gone.children = Unused;
+  ++gone.generation;
+  gone.parent.id = unused;
+  unused = id;
   --numNodes;
 }
 
-bool PrefixIndex::isLive(NodeRef node) const {
-  return node.id < nodes.size() && nodes[node.id].page != NullPage &&
-         nodes[node.id].generation == node.generation;
+const char *PrefixIndex::check() const {
+  int32_t live = 0;
+  for (uint32_t id = 0; id < numMade; ++id) {
+    if (!isUsed(id))
+      continue;
+    ++live;
+    const Node &checked = node(id);
+    if (find(checked.tag, checked.parent, checked.images, tokensOf(checked)) !=
+        id)
+      return "a node is not found, or another is";
+    if (checked.parent.isRoot() && !isLive(checked.parent))
+      return "a node's scope is gone";
+  }
+  if (live != numNodes)
+    return "the count of nodes is wrong";
+  size_t filled = 0;
+  for (const Slot &slot : slots)
+    filled += slot.node != NoNode;
+  return filled == size_t(numNodes) ? nullptr : "the table has other nodes";
 }

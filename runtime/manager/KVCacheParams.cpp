@@ -1,61 +1,97 @@
-//===- KVCacheParams.cpp - The geometry of one cache ----------------------===//
+//===- KVCacheParams.cpp - The parameters of one cache --------------------===//
 
 #include "kv/Runtime/KVCacheParams.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace kv;
 
-KVCacheParams KVCacheParams::fromCollection(const Collection &collection) {
-  return {.name = collection.name,
-          .strategy = collection.strategy,
-          .dtype = collection.dtype,
-          .numLayers = collection.layers,
-          .numKVHeads = collection.heads,
-          .headDim = collection.dim,
-          .pageSize = collection.page,
-          .layout = collection.layout};
+std::string_view kv::speculativeMethodName(SpeculativeMethod method) {
+  constexpr std::string_view Names[] = {"none", "eagle", "mtp", "dflash"};
+  return Names[static_cast<size_t>(method)];
 }
 
+std::string_view kv::connectorName(KVConnector connector) {
+  constexpr std::string_view Names[] = {"none", "null", "host", "tiered"};
+  return Names[static_cast<size_t>(connector)];
+}
+
+Expected<int64_t> kv::shardHeads(int64_t heads, int64_t degree,
+                                 bool replicate) {
+  if (heads < 1 || degree < 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, heads, " KV heads on ", degree,
+                     " devices: both must be positive");
+  if (heads % degree == 0)
+    return heads / degree;
+  if (replicate && degree % heads == 0)
+    return 1;
+  return makeError(KV_STATUS_INVALID_ARGUMENT, heads, " KV heads on ", degree,
+                   " devices: the number of heads must be a multiple of the "
+                   "number of devices",
+                   replicate ? ", or divide it" : "");
+}
+
+//===----------------------------------------------------------------------===//
+// Validation
+//===----------------------------------------------------------------------===//
+
 Expected<void> KVCacheParams::validate() const {
-  auto fail = [&](std::string_view field, const auto &value,
-                  std::string_view allowed) {
+  auto fail = [&](const auto &...parts) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ", name, ": ",
-                     field, " is ", value, ", allowed: ", allowed);
+                     parts...);
   };
-  if (strategy != "paged")
-    return fail("strategy", strategy, "paged");
-  if (layout != "nhd")
-    return fail("layout", layout, "nhd");
-  if (dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16)
-    return fail("dtype", dtypeName(dtype), "f32, f16, bf16");
-  // The upper bounds keep every product of sizes within 64 bits.
-  constexpr int64_t Most = 1 << 20;
-  constexpr std::string_view Range = "1 to 1048576";
-  if (numLayers < 1 || numLayers > Most)
-    return fail("layers", numLayers, Range);
-  if (numKVHeads < 1 || numKVHeads > Most)
-    return fail("heads", numKVHeads, Range);
-  if (headDim < 1 || headDim > Most)
-    return fail("dim", headDim, Range);
-  if (pageSize < 1 || pageSize > Most)
-    return fail("page", pageSize, Range);
-  __int128 bytes = __int128(2) * numLayers * pageSize * numKVHeads * headDim *
-                   static_cast<int64_t>(dtypeBytes(dtype));
-  if (bytes > (__int128(1) << 40))
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ", name,
-                     ": a page of ", pageSize, " tokens, ", numLayers,
-                     " layers, ", numKVHeads, " heads and dim ", headDim,
-                     " takes more than 2^40 bytes");
+  if (std::string problem = geometry.problem(); !problem.empty())
+    return fail(problem);
+  if (geometry.heads == CacheGeometry::Unknown)
+    return fail("'heads' must be known to make a cache");
+  constexpr int64_t MostDevices = 1 << 16;
+  if (numDevices < 1 || numDevices > MostDevices)
+    return fail("n_devices is ", numDevices, ", allowed: 1 to ", MostDevices);
+  if (dataParallelDegree < 1 || dataParallelDegree > numDevices)
+    return fail("data_parallel_degree is ", dataParallelDegree,
+                ", allowed: 1 to n_devices = ", numDevices);
+  if (numDevices % dataParallelDegree != 0)
+    return fail("data_parallel_degree is ", dataParallelDegree,
+                ", allowed: a divisor of n_devices = ", numDevices);
+  if (windowSize < 0)
+    return fail("window_size is ", windowSize, ", allowed: 0 or more");
+  if (windowSize > 0 && !geometry.isPaged())
+    return fail("window_size is ", windowSize,
+                ", allowed: 0, since the strategy is continuous");
+  if (enablePrefixCaching && !geometry.isPaged())
+    return fail("enable_prefix_caching is true, allowed: false, since the "
+                "strategy is continuous");
+
+  constexpr int64_t MostDrafts = 1 << 10;
+  if (numDraftTokens < 0 || numDraftTokens > MostDrafts)
+    return fail("num_draft_tokens is ", numDraftTokens, ", allowed: 0 to ",
+                MostDrafts);
+  if ((speculativeMethod == SpeculativeMethod::None) != (numDraftTokens == 0))
+    return fail(
+        "speculative_method is ", speculativeMethodName(speculativeMethod),
+        ", num_draft_tokens is ", numDraftTokens, ": either both or neither");
+
+  if (hostSwapSpaceGB &&
+      !(std::isfinite(*hostSwapSpaceGB) && *hostSwapSpaceGB > 0))
+    return fail("host_kvcache_swap_space_gb is ", *hostSwapSpaceGB,
+                ", allowed: a positive number");
+  if (connector == KVConnector::Host || connector == KVConnector::Tiered) {
+    if (!enablePrefixCaching)
+      return fail("kv_connector is ", connectorName(connector),
+                  ", enable_prefix_caching is false: the connector needs it");
+    if (!hostSwapSpaceGB)
+      return fail("kv_connector is ", connectorName(connector),
+                  ", host_kvcache_swap_space_gb is not given: the connector "
+                  "needs it");
+  }
   return {};
 }
 
-namespace {
-
-std::string describe(const Dimension &dimension) {
+static std::string describe(const Dimension &dimension) {
   return dimension.isStatic() ? std::to_string(dimension.size)
                               : dimension.symbol;
 }
-
-} // namespace
 
 Expected<void> KVCacheParams::validate(const Entry &entry) const {
   for (const Argument &wanted : symbolicInputs()) {
@@ -87,48 +123,59 @@ Expected<void> KVCacheParams::validate(const Entry &entry) const {
   return {};
 }
 
-int64_t KVCacheParams::bytesPerPage() const {
-  return 2 * numLayers * pageSize * numKVHeads * headDim *
-         static_cast<int64_t>(dtypeBytes(dtype));
+//===----------------------------------------------------------------------===//
+// What follows from the parameters
+//===----------------------------------------------------------------------===//
+
+int64_t KVCacheParams::numDraftTokensPerStep() const {
+  if (speculativeMethod == SpeculativeMethod::None)
+    return 0;
+  return speculativeMethod == SpeculativeMethod::DFlash ? numDraftTokens : 1;
 }
 
-int64_t KVCacheParams::pagesIn(int64_t bytes) const {
-  return bytes / bytesPerPage();
+static std::array<int64_t, 6> shape(const CacheGeometry &geometry,
+                                    int64_t count, int64_t elements) {
+  // The null page stands before the others.
+  int64_t logical[] = {count + geometry.isPaged(),
+                       geometry.parts(),
+                       geometry.layers,
+                       geometry.page,
+                       geometry.heads,
+                       elements};
+  std::array<int64_t, 6> result;
+  std::ranges::transform(blockOrder(geometry.layout), result.begin(),
+                         [&](int dimension) { return logical[dimension]; });
+  return result;
 }
 
-int64_t KVCacheParams::pagesFor(int64_t tokens) const {
-  return (tokens + pageSize - 1) / pageSize;
+std::array<int64_t, 6> KVCacheParams::blockShape(int64_t count) const {
+  return shape(geometry, count, geometry.dim);
 }
 
-std::array<int64_t, 6> KVCacheParams::blockShape(int64_t pages) const {
-  return {pages + 1, 2, numLayers, pageSize, numKVHeads, headDim};
+std::array<int64_t, 6> KVCacheParams::scaleShape(int64_t count) const {
+  return shape(geometry, count,
+               quantized() ? geometry.dim / geometry.scaleGroup : 0);
 }
 
-std::vector<Argument> KVCacheParams::symbolicInputs() const {
-  auto symbol = [&](std::string_view part) {
-    return Dimension{.symbol = concat(name, ".", part)};
-  };
-  auto fixed = [](int64_t size) {
-    Dimension dimension;
-    dimension.size = size;
-    return dimension;
-  };
-  auto argument = [&](ArgumentKind kind, std::string_view part, DType type,
-                      std::vector<Dimension> shape) {
-    return Argument{.name = concat(name, ".", part),
-                    .kind = kind,
-                    .dtype = type,
-                    .shape = std::move(shape),
-                    .collection = name,
-                    .host = kind == ArgumentKind::MaxLengths};
-  };
-  return {argument(ArgumentKind::Blocks, "blocks", dtype,
-                   {symbol("pages"), fixed(2), fixed(numLayers),
-                    fixed(pageSize), fixed(numKVHeads), fixed(headDim)}),
-          argument(ArgumentKind::CacheLengths, "cache_lengths", DType::I32,
-                   {symbol("batch")}),
-          argument(ArgumentKind::LookupTable, "lookup_table", DType::I32,
-                   {symbol("batch"), symbol("pitch")}),
-          argument(ArgumentKind::MaxLengths, "max_lengths", DType::I32,
-                   {symbol("steps"), fixed(2)})};
+std::vector<Argument>
+KVCacheParams::symbolicInputs(std::string_view prefix,
+                              std::optional<int64_t> layers) const {
+  CacheGeometry wanted = geometry;
+  wanted.layers = layers.value_or(geometry.layers);
+  std::vector<Argument> result;
+  for (const CacheComponent &component : wanted.components()) {
+    Argument argument;
+    argument.name = concat(prefix, name, ".", component.name);
+    argument.kind = cacheArgumentKind(component.name);
+    argument.dtype = static_cast<DType>(component.dtype);
+    argument.collection = name;
+    argument.host = component.onHost;
+    for (const ComponentDim &dim : component.dims)
+      argument.shape.push_back(
+          dim.symbol
+              ? Dimension{.symbol = concat(prefix, name, ".", dim.symbol)}
+              : Dimension{.size = dim.size, .symbol = {}});
+    result.push_back(std::move(argument));
+  }
+  return result;
 }

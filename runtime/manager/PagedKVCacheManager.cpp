@@ -1,232 +1,338 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
 #include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Engine/LookupTable.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 using namespace kv;
 
-Expected<std::unique_ptr<PagedKVCacheManager>>
-PagedKVCacheManager::create(const KVCacheParams &params,
-                            const Options &options) {
-  if (Expected<void> valid = params.validate(); !valid)
-    return std::unexpected(valid.error());
-  auto inRange = [](std::string_view name, int64_t value,
-                    int64_t most) -> Expected<void> {
-    if (value < 1 || value > most)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", name,
-                       " is ", value, ", allowed: 1 to ", most);
-    return {};
+/// One pool, what each slot's request holds there, and what the tables say.
+struct PagedKVCacheManager::Replica {
+  std::unique_ptr<CacheEngine> engine;
+  /// By slot. Opened by the first reservation, since only then the request's
+  /// scope is known.
+  std::vector<Sequence> sequences;
+  std::vector<int64_t> joined; // by slot: the last step that it took part in
+  /// By buffer, shard and group.
+  std::vector<std::unique_ptr<LookupTable>> tables;
+  /// By buffer: the step that its tables are of. Number 0: over.
+  struct Step {
+    int64_t number = 0;
+    Ticket ticket = 0;
   };
-  for (Expected<void> valid :
-       {inRange("maxBatchSize", options.maxBatchSize, 1 << 20),
-        inRange("maxSeqLen", options.maxSeqLen, INT32_MAX),
-        // Tables hold i32, and one id is the null page's.
-        inRange("numPages", options.numPages, INT32_MAX - 1),
-        inRange("maxSteps", options.maxSteps, 1 << 20)})
-    if (!valid)
-      return std::unexpected(valid.error());
-  if (__int128(options.numPages + 1) * params.bytesPerPage() > INT64_MAX)
-    return makeError(KV_STATUS_OUT_OF_MEMORY,
-                     "cache manager: ", options.numPages, " pages of ",
-                     params.bytesPerPage(),
-                     " bytes are more than this machine can address");
+  std::array<Step, CacheMemory::NumBuffers> steps;
+  KVCacheMetrics counters;
+  int64_t evictionsBefore = 0; // of the last resetMetrics
+};
 
-  std::unique_ptr<PagedKVCacheManager> manager(
-      new PagedKVCacheManager(params, options));
-  auto create = [&](Buffer &buffer, DType dtype,
-                    std::span<const int64_t> shape) -> Expected<void> {
-    Expected<Buffer> made = Buffer::create(options.device, dtype, shape);
-    if (!made)
-      return std::unexpected(made.error());
-    buffer = std::move(*made);
-    return {};
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+Expected<std::unique_ptr<PagedKVCacheManager>>
+PagedKVCacheManager::create(const MultiKVCacheParams &params,
+                            const Options &options) {
+  Expected<Common> common = prepare(
+      params, CacheStrategy::Paged, options.devices, options.maxBatchSize,
+      options.maxSeqLen, options.maxSteps, options.enableRuntimeChecks);
+  if (!common)
+    return std::unexpected(common.error());
+  Expected<int64_t> pages = options.numPages;
+  if (options.numPages == 0 && options.availableCacheMemory != 0)
+    pages = numBlocks(params, options.maxBatchSize, options.maxSeqLen,
+                      options.availableCacheMemory);
+  if (!pages)
+    return std::unexpected(pages.error());
+  auto invalid = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
   };
-  int64_t batch = options.maxBatchSize;
-  std::array<int64_t, 1> lengthsShape = {batch};
-  std::array<int64_t, 2> tableShape = {batch, manager->pitch};
-  std::array<int64_t, 2> maximaShape = {options.maxSteps, 2};
-  // Buffers are zeroed when made, the null page with them.
-  for (Expected<void> made :
-       {create(manager->blocks, params.dtype,
-               params.blockShape(options.numPages)),
-        create(manager->cacheLengths, DType::I32, lengthsShape),
-        create(manager->lookupTable, DType::I32, tableShape),
-        create(manager->maxLengths, DType::I32, maximaShape)})
-    if (!made)
-      return std::unexpected(made.error());
+  // Tables hold i32, and one id is the null page's.
+  if (*pages < 1 || *pages > INT32_MAX - 1)
+    return invalid("numPages is ", *pages, ", allowed: 1 to ", INT32_MAX - 1);
+  if (!options.logs.empty() &&
+      static_cast<int64_t>(options.logs.size()) != params.dataParallelDegree())
+    return invalid(options.logs.size(), " logs are given, allowed: none, or ",
+                   params.dataParallelDegree());
+  std::unique_ptr<PagedKVCacheManager> manager(
+      new PagedKVCacheManager(std::move(*common), options, *pages));
+  if (manager->windows.size() > CacheGroups::Most)
+    return invalid(manager->windows.size(), " different window sizes, at most ",
+                   CacheGroups::Most, " are allowed");
+  if (Expected<void> made = manager->createReplicas(); !made)
+    return std::unexpected(made.error());
   return manager;
 }
 
-PagedKVCacheManager::PagedKVCacheManager(const KVCacheParams &params,
-                                         const Options &options)
-    : cacheParams(params), options(options),
-      engine({.numPages = static_cast<int32_t>(options.numPages),
-              .pageSize = static_cast<int32_t>(params.pageSize),
-              .prefixCaching = options.enablePrefixCaching,
-              .key = options.key}),
-      maxPages(params.pagesFor(options.maxSeqLen)), pitch(tablePitch(maxPages)),
-      slots(options.maxBatchSize),
-      byId(std::bit_ceil(2 * static_cast<size_t>(options.maxBatchSize)), -1) {
-  for (int32_t slot = options.maxBatchSize; slot-- > 0;) {
-    unusedSlots.push_back(slot);
-    engine.open(slots[slot].sequence,
-                static_cast<int32_t>(std::min(maxPages, options.numPages)));
-  }
+PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
+                                         int64_t pages)
+    : ReplicatedKVCacheManager(std::move(common)), options(options),
+      numPages(pages),
+      pitch(tablePitch(params().pagesFor(maxSeqLen() + params().draftSlots()))),
+      drafts(params().draftSlots()) {
+  for (const KVCacheParams &one : params().params)
+    if (std::ranges::find(windows, one.windowSize) == windows.end())
+      windows.push_back(one.windowSize);
 }
 
-int64_t PagedKVCacheManager::tablePitch(int64_t maxPages) {
-  return (maxPages + 7) / 8 * 8 + 16;
+PagedKVCacheManager::~PagedKVCacheManager() = default;
+
+Expected<void> PagedKVCacheManager::createReplicas() {
+  std::array<CacheGroup, CacheGroups::Most> list;
+  for (size_t group = 0; group < windows.size(); ++group)
+    list[group] = windows[group] ? CacheGroup::slidingWindow(windows[group])
+                                 : CacheGroup::full();
+  std::vector<int32_t> groupOf;
+  for (const KVCacheParams &one : params().params)
+    groupOf.push_back(static_cast<int32_t>(
+        std::ranges::find(windows, one.windowSize) - windows.begin()));
+  if (Expected<void> made = allocate(numPages, pitch, groupOf); !made)
+    return made;
+  int32_t slots = requests.slotsPerReplica();
+  for (int32_t index = 0; index < numReplicas(); ++index) {
+    auto replica = std::make_unique<Replica>();
+    Expected<std::unique_ptr<CacheEngine>> engine = CacheEngine::create(
+        {.numPages = static_cast<int32_t>(numPages),
+         .pageSize = static_cast<int32_t>(params().pageSize()),
+         .groups = CacheGroups(std::span(list).first(windows.size())),
+         .maxSequences = slots + 1, // one to plan with
+         .maxTokens = maxSeqLen() + drafts,
+         .prefixCaching = params().enablePrefixCaching(),
+         .key = options.key,
+         // As many as have tables.
+         .maxOpenSteps = CacheMemory::NumBuffers,
+         .log = options.logs.empty() ? nullptr : options.logs[index]});
+    if (!engine)
+      return std::unexpected(engine.error());
+    replica->engine = std::move(*engine);
+    replica->sequences.resize(slots);
+    replica->joined.resize(slots);
+    CacheMemory &memory = memories[index];
+    for (int32_t buffer = 0; buffer < CacheMemory::NumBuffers; ++buffer)
+      for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+        for (int32_t group = 0; group < memory.numGroups(); ++group) {
+          replica->tables.push_back(std::make_unique<LookupTable>());
+          if (!replica->tables.back()->create(
+                  memory.table(buffer, shard, group), slots, pitch))
+            return makeError(KV_STATUS_OUT_OF_MEMORY,
+                             "cache manager: no memory for the tables of ",
+                             slots, " requests");
+        }
+    replicas.push_back(std::move(replica));
+  }
+  return {};
+}
+
+int64_t PagedKVCacheManager::blocksFor(int64_t tokens) const {
+  int64_t pages = 0;
+  for (int64_t window : windows) {
+    int64_t all = params().pagesFor(tokens);
+    // Of a window, the pages that it touches, and one that is being left.
+    pages += window ? std::min(all, params().pagesFor(window) + 1) : all;
+  }
+  return pages;
 }
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
-size_t PagedKVCacheManager::home(RequestId id) const {
-  return (id * 0x9E3779B97F4A7C15ull >> 32) & (byId.size() - 1);
+Sequence &PagedKVCacheManager::sequence(Place place) const {
+  return replicas[place.replica]->sequences[place.slot];
 }
 
-int32_t PagedKVCacheManager::findSlot(RequestId id) const {
-  size_t mask = byId.size() - 1;
-  for (size_t at = home(id); byId[at] >= 0; at = (at + 1) & mask)
-    if (slots[byId[at]].id == id)
-      return byId[at];
-  return -1;
+CacheEngine &PagedKVCacheManager::engine(Place place) const {
+  return *replicas[place.replica]->engine;
 }
 
-Error PagedKVCacheManager::unclaimed(RequestId id) const {
-  return {KV_STATUS_INVALID_ARGUMENT,
-          concat("request ", id, " is not claimed")};
+int64_t PagedKVCacheManager::cachedTokens(Place place) const {
+  const Sequence &own = sequence(place);
+  return own ? own.processedTokens() : 0;
 }
 
-Expected<void> PagedKVCacheManager::claim(RequestId id) {
-  if (contains(id))
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
-                     " is claimed already");
-  if (unusedSlots.empty())
-    return makeError(KV_STATUS_OUT_OF_MEMORY, "request ", id,
-                     " cannot be claimed: all ", options.maxBatchSize,
-                     " sequence slots are in use");
-  int32_t slot = unusedSlots.back();
-  unusedSlots.pop_back();
-  slots[slot].id = id;
-  slots[slot].used = true;
-  engine.open(slots[slot].sequence, 0);
-  size_t mask = byId.size() - 1;
-  size_t at = home(id);
-  while (byId[at] >= 0)
-    at = (at + 1) & mask;
-  byId[at] = slot;
-  return checked();
+int64_t PagedKVCacheManager::room(Place place) const {
+  const Sequence &own = sequence(place);
+  return own ? static_cast<int64_t>(own.pages().size()) * params().pageSize()
+             : 0;
 }
 
-Expected<void> PagedKVCacheManager::release(RequestId id) {
-  int32_t slot = findSlot(id);
-  if (slot < 0)
-    return std::unexpected(unclaimed(id));
-  engine.release(slots[slot].sequence);
-  size_t mask = byId.size() - 1;
-  size_t hole = home(id);
-  while (byId[hole] != slot)
-    hole = (hole + 1) & mask;
-  for (size_t at = (hole + 1) & mask; byId[at] >= 0; at = (at + 1) & mask) {
-    size_t distance = (at - home(slots[byId[at]].id)) & mask;
-    if (distance >= ((at - hole) & mask)) {
-      byId[hole] = byId[at];
-      hole = at;
+int32_t PagedKVCacheManager::getOrRecommendReplica(
+    const TextGenerationContext &context) const {
+  if (contains(context.id()) || !options.prefixAffinity || numReplicas() == 1)
+    return ReplicatedKVCacheManager::getOrRecommendReplica(context);
+  int32_t best = 0;
+  int64_t bestScore = INT64_MIN;
+  for (int32_t replica = 0; replica < numReplicas(); ++replica) {
+    int64_t score = INT64_MIN; // It can be claimed there only after a release.
+    if (requests.count(replica) < requests.slotsPerReplica())
+      score = planFresh(replica, context, 1).hitPages -
+              replicas[replica]->engine->pool().numUsed();
+    if (score > bestScore || (score == bestScore &&
+                              requests.count(replica) < requests.count(best))) {
+      best = replica;
+      bestScore = score;
     }
   }
-  byId[hole] = -1;
-  slots[slot].used = false;
-  unusedSlots.push_back(slot);
+  return best;
+}
+
+Expected<std::span<const int32_t>>
+PagedKVCacheManager::getReqBlocks(RequestId id) const {
+  const Place *place = requests.find(id);
+  if (!place)
+    return std::unexpected(unclaimed(id));
+  const Sequence &own = sequence(*place);
+  return own ? own.pages() : std::span<const int32_t>();
+}
+
+void PagedKVCacheManager::free(Place place) { sequence(place).release(); }
+
+Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
+                                         int64_t tokens) {
+  const Place *place = requests.find(source);
+  if (!place)
+    return std::unexpected(unclaimed(source));
+  if (tokens < 0 || tokens > cachedTokens(*place))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", source,
+                     " cannot be forked at token ", tokens, ", allowed: 0 to ",
+                     cachedTokens(*place));
+  Place from = *place;
+  Sequence forked;
+  if (sequence(from)) {
+    Expected<Sequence> made =
+        engine(from).fork(sequence(from), tokens, Retention());
+    if (!made)
+      return makeError(made.error().code, "request ", source,
+                       " cannot be forked at token ", tokens, ": ",
+                       made.error().message);
+    forked = std::move(*made);
+  }
+  // The other way round, claim would need to be undone.
+  if (Expected<void> claimed = claim(id, from.replica); !claimed)
+    return claimed;
+  sequence(*requests.find(id)) = std::move(forked);
   return checked();
 }
 
-Expected<std::span<const PageId>>
-PagedKVCacheManager::getReqBlocks(RequestId id) const {
-  int32_t slot = findSlot(id);
-  if (slot < 0)
+Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
+  const Place *place = requests.find(id);
+  if (!place)
     return std::unexpected(unclaimed(id));
-  return std::span<const PageId>(slots[slot].sequence.pages());
+  if (tokens < 0 || tokens > cachedTokens(*place))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " cannot be truncated to ", tokens,
+                     " tokens, allowed: 0 to ", cachedTokens(*place));
+  if (Sequence &own = sequence(*place))
+    if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
+      return makeError(done.error().code, "request ", id,
+                       " cannot be truncated: ", done.error().message);
+  return checked();
+}
+
+std::vector<CacheEngine::Reason>
+PagedKVCacheManager::explain(const TextGenerationContext &context) const {
+  return replicas[getOrRecommendReplica(context)]->engine->explain(
+      context.scope(), context.prompt());
 }
 
 //===----------------------------------------------------------------------===//
 // Reservation
 //===----------------------------------------------------------------------===//
 
-namespace {
-
 /// `steps` steps store all tokens but the last one that they generate.
-CacheEngine::Demand demand(const TextGenerationContext &context,
-                           int32_t steps) {
+CacheEngine::Demand
+PagedKVCacheManager::demand(const TextGenerationContext &context,
+                            int32_t steps) const {
   return {.length = context.length() + steps - 1,
           .chunk = context.activeLimit() + steps - 1,
+          .draft = drafts,
           .reuse = context.reusesPrefix()};
 }
 
-} // namespace
+CacheEngine::Plan
+PagedKVCacheManager::planFresh(int32_t replica,
+                               const TextGenerationContext &context,
+                               int32_t steps) const {
+  CacheEngine &engine = *replicas[replica]->engine;
+  Expected<Sequence> fresh = engine.open(context.scope());
+  return fresh ? engine.plan(*fresh, context.prompt(), demand(context, steps))
+               : CacheEngine::Plan();
+}
 
-Expected<CacheEngine::Plan>
+Expected<AllocationPlan>
 PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
-  int32_t slot = findSlot(context.id());
-  if (slot < 0)
-    return std::unexpected(unclaimed(context.id()));
-  return engine.plan(slots[slot].sequence, context.tokens(),
-                     demand(context, steps));
+  std::expected<Place, AllocationError> place = checkDemand(context, steps);
+  if (!place)
+    return std::unexpected(place.error().error);
+  const Sequence &own = sequence(*place);
+  CacheEngine::Plan plan =
+      own ? engine(*place).plan(own, context.prompt(), demand(context, steps))
+          : planFresh(place->replica, context, steps);
+  return AllocationPlan{.cachedTokens = plan.hitPages * params().pageSize(),
+                        .pages = plan.newPages + plan.revivedPages,
+                        .fits = plan.fits()};
 }
 
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   using Reason = AllocationError::Reason;
-  auto refuse = [&](Reason reason, KvStatus code, const auto &...parts) {
-    counters.refusals += reason != Reason::Invalid;
-    return std::unexpected(AllocationError{
-        reason, {code, concat("request ", context.id(), parts...)}});
-  };
-  int32_t slot = findSlot(context.id());
-  if (slot < 0)
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
-                  " is not claimed");
-  Sequence &sequence = slots[slot].sequence;
-  if (steps < 1 || steps > options.maxSteps)
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, ": ", steps,
-                  " steps, allowed: 1 to ", options.maxSteps);
-  if (context.active() < 1)
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
-                  " has no token to compute");
-  if (context.processed() != sequence.processedTokens())
-    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, ": its context ",
-                  "has processed ", context.processed(),
-                  " tokens, its cache holds ", sequence.processedTokens(),
-                  " (is a call of step missing?)");
-  // Chunks do not matter here: the last one must fit as well.
-  int64_t whole = context.length() + steps - 1;
-  if (whole > options.maxSeqLen)
-    return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_RANGE, " needs room for ",
-                  whole, " tokens, the longest sequence is ",
-                  options.maxSeqLen);
-  if (cacheParams.pagesFor(whole) > totalNumPages())
-    return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_MEMORY, " needs ",
-                  cacheParams.pagesFor(whole), " pages of ",
-                  cacheParams.pageSize, " tokens, the pool has ",
-                  totalNumPages());
-
-  CacheEngine::Plan plan =
-      engine.reserve(sequence, context.tokens(), demand(context, steps));
-  if (!plan.fits)
-    return refuse(Reason::Full, KV_STATUS_OUT_OF_MEMORY, " needs ",
-                  plan.newPages + plan.revivedPages, " more pages, ",
-                  numFreeBlocks(), " of ", totalNumPages(), " are free");
-  int64_t cached = sequence.processedTokens() - context.processed();
+  std::expected<Place, AllocationError> place = checkDemand(context, steps);
+  if (!place) {
+    if (place.error().reason == Reason::NeverFits)
+      ++replicas[*getReplica(context.id())]->counters.refusals;
+    return std::unexpected(place.error());
+  }
+  Replica &replica = *replicas[place->replica];
+  CacheEngine &engine = *replica.engine;
+  Sequence fresh, &own = sequence(*place) ? sequence(*place) : fresh;
+  if (!own) {
+    Expected<Sequence> opened =
+        engine.open(context.scope(), context.retention());
+    if (!opened)
+      return std::unexpected(refuse(
+          Reason::Invalid, opened.error().code,
+          concat("request ", context.id(), ": ", opened.error().message)));
+    fresh = std::move(*opened);
+  }
+  CacheEngine::Demand wanted = demand(context, steps);
+  CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
+  if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
+    settle(place->replica);
+    plan = engine.reserve(own, context.prompt(), wanted);
+  }
+  if (!plan.fits()) {
+    ++replica.counters.refusals;
+    bool never = plan.verdict == CacheEngine::Verdict::Never;
+    bool waits = plan.verdict == CacheEngine::Verdict::Wait;
+    int64_t whole = context.length() + steps - 1 + drafts;
+    return std::unexpected(refuse(
+        never   ? Reason::NeverFits
+        : waits ? Reason::Wait
+                : Reason::Full,
+        KV_STATUS_OUT_OF_MEMORY,
+        never
+            ? concat("request ", context.id(), " needs ", blocksFor(whole),
+                     " pages of ", params().pageSize(),
+                     " tokens, the pool has ", numPages)
+            : concat("request ", context.id(), " needs ",
+                     plan.newPages + plan.revivedPages, " more pages, ",
+                     engine.pool().numFree(), " of ", numPages, " are free",
+                     waits ? concat(", ", engine.pool().numDeferred(),
+                                    " of them when their step is over")
+                           : "",
+                     numReplicas() > 1 ? concat(" on replica ", place->replica)
+                                       : "")));
+  }
+  int64_t cached = own.processedTokens() - context.processed();
+  if (fresh)
+    sequence(*place) = std::move(fresh);
   context.skip(cached);
+  KVCacheMetrics &counters = replica.counters;
   counters.inputTokens += context.active();
   counters.cachedTokens += cached;
   counters.peakUsedPages =
-      std::max(counters.peakUsedPages, engine.pool().numUsed());
+      std::max<int64_t>(counters.peakUsedPages, engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(AllocationError{Reason::Invalid, sound.error()});
   return Allocation{cached, plan.newPages};
@@ -236,112 +342,124 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-Expected<RaggedKVCacheInputs> PagedKVCacheManager::runtimeInputs(
-    std::span<const TextGenerationContext *const> batch, int32_t steps) {
-  if (batch.size() > slots.size())
-    return makeError(KV_STATUS_OUT_OF_RANGE, "a batch of ", batch.size(),
-                     " requests, the cache manager takes at most ",
-                     slots.size());
-  if (steps < 1 || steps > options.maxSteps)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
-                     " steps, allowed: 1 to ", options.maxSteps);
-  int32_t *lengths = cacheLengths.as<int32_t>();
-  int32_t *table = lookupTable.as<int32_t>();
-  int64_t maxActive = 0, maxLength = 0;
-  for (size_t row = 0; row < batch.size(); ++row) {
-    const TextGenerationContext &context = *batch[row];
-    int32_t slot = findSlot(context.id());
-    if (slot < 0)
-      return std::unexpected(unclaimed(context.id()));
-    const Sequence &sequence = slots[slot].sequence;
-    if (context.active() < 1)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
-                       " has no token to compute");
-    if (context.processed() != sequence.processedTokens())
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
-                       ": its context has processed ", context.processed(),
-                       " tokens, its cache holds ", sequence.processedTokens());
-    int64_t length = context.processed() + context.active();
-    int64_t needed = cacheParams.pagesFor(length + steps - 1);
-    int64_t have = static_cast<int64_t>(sequence.pages().size());
-    if (needed > have)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
-                       " needs ", needed, " pages for this step, ", have,
-                       " are reserved (is a call of alloc missing?)");
-    lengths[row] = static_cast<int32_t>(context.processed());
-    int32_t *entries = table + row * pitch;
-    std::copy_n(sequence.pages().begin(), needed, entries);
-    std::fill(entries + needed, entries + pitch, NullPage);
-    maxActive = std::max(maxActive, context.active());
-    maxLength = std::max(maxLength, length);
-  }
-  int32_t *maxima = maxLengths.as<int32_t>();
-  for (int32_t step = 0; step < steps; ++step) {
-    maxima[2 * step] = static_cast<int32_t>(step == 0 ? maxActive : 1);
-    maxima[2 * step + 1] = static_cast<int32_t>(maxLength + step);
-  }
-  int64_t rows = static_cast<int64_t>(batch.size());
-  return RaggedKVCacheInputs{
-      .blocks = blocks.view(),
-      .cacheLengths = makeView(lengths, DType::I32, {rows}),
-      .lookupTable = makeView(table, DType::I32, {rows, pitch}),
-      .maxLengths = makeView(maxima, DType::I32, {steps, 2})};
+void PagedKVCacheManager::runPageOps(int32_t replica,
+                                     std::span<const PageOp> ops) {
+  for (const PageOp &op : ops)
+    if (op.kind == PageOp::Copy)
+      memories[replica].copyPage(op.group, op.source, op.target);
+    else
+      memories[replica].zeroPage(op.group, op.target);
 }
 
-Expected<void>
-PagedKVCacheManager::step(std::span<const TextGenerationContext *const> batch) {
-  Expected<void> result;
-  for (const TextGenerationContext *context : batch) {
-    int32_t slot = findSlot(context->id());
-    if (slot < 0) {
-      if (result)
-        result = std::unexpected(unclaimed(context->id()));
-      continue;
+void PagedKVCacheManager::settle(int32_t replica) {
+  CacheEngine &engine = *replicas[replica]->engine;
+  replicas[replica]->steps = {};
+  engine.completeAllSteps();
+  if (Expected<CacheEngine::Step> begun = engine.beginStep())
+    runPageOps(replica, begun->ops);
+  engine.completeAllSteps();
+}
+
+void PagedKVCacheManager::synchronize() {
+  for (int32_t replica = 0; replica < numReplicas(); ++replica)
+    settle(replica);
+}
+
+Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
+  // The caller is back: on a synchronous device, so is the step.
+  if (!options.asynchronous)
+    for (const auto &replica : replicas) {
+      replica->steps = {};
+      replica->engine->completeAllSteps();
     }
-    Sequence &sequence = slots[slot].sequence;
-    int64_t room =
-        static_cast<int64_t>(sequence.pages().size()) * cacheParams.pageSize;
-    if (context->processed() < sequence.processedTokens() ||
-        context->processed() > room) {
-      if (result)
-        result = makeError(
-            KV_STATUS_INVALID_ARGUMENT, "request ", context->id(),
-            ": its context has processed ", context->processed(),
-            " tokens, allowed: ", sequence.processedTokens(), " to ", room);
-      continue;
-    }
-    engine.commit(sequence, context->tokens(), context->processed());
+  // Replicas have the same number of open steps: only the first can refuse.
+  ++numSteps;
+  for (int32_t index = 0; index < numReplicas(); ++index) {
+    Expected<CacheEngine::Step> begun = replicas[index]->engine->beginStep();
+    if (!begun)
+      return makeError(begun.error().code,
+                       "runtime inputs: ", begun.error().message);
+    replicas[index]->steps[buffer] = {numSteps, begun->ticket};
+    runPageOps(index, begun->ops);
   }
-  if (result)
-    result = checked();
-  return result;
+  return {};
+}
+
+void PagedKVCacheManager::writeRow(Place place, int32_t buffer, int64_t row) {
+  Replica &replica = *replicas[place.replica];
+  Sequence &own = sequence(place);
+  [[maybe_unused]] Expected<void> joined =
+      replica.engine->join(own, replica.steps[buffer].ticket);
+  assert(joined && "the step has just begun");
+  replica.joined[place.slot] = replica.steps[buffer].number;
+  CacheMemory &memory = memories[place.replica];
+  size_t at =
+      static_cast<size_t>(buffer) * memory.numShards() * memory.numGroups();
+  for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+    for (int32_t group = 0; group < memory.numGroups(); ++group)
+      replica.tables[at++]->update(row, own, group);
+}
+
+Expected<void> PagedKVCacheManager::commit(const TextGenerationContext &context,
+                                           Place place) {
+  // A request that has processed nothing may not have reserved anything.
+  if (!sequence(place))
+    return {};
+  return engine(place).commit(sequence(place), context.prompt(),
+                              context.processed());
+}
+
+void PagedKVCacheManager::endStep(std::span<const Place> places) {
+  int64_t over = 0;
+  for (Place place : places)
+    over = std::max(over, replicas[place.replica]->joined[place.slot]);
+  // Steps before this one are over, too: a device runs them in order.
+  for (const auto &replica : replicas)
+    for (Replica::Step &step : replica->steps)
+      if (step.number > 0 && step.number <= over) {
+        (void)replica->engine->completeStep(step.ticket);
+        step.number = 0;
+      }
+}
+
+void PagedKVCacheManager::resetPrefixCache() {
+  for (const auto &replica : replicas)
+    replica->engine->resetPrefixes();
 }
 
 //===----------------------------------------------------------------------===//
 // Figures
 //===----------------------------------------------------------------------===//
 
+int64_t PagedKVCacheManager::numFreeBlocks(int32_t replica) const {
+  return replicas[replica]->engine->pool().numFree();
+}
+
 KVCacheMetrics PagedKVCacheManager::metrics() const {
-  KVCacheMetrics result = counters;
-  result.evictedPages = engine.numEvictions() - evictionsBefore;
-  return result;
+  KVCacheMetrics sum;
+  for (const auto &replica : replicas) {
+    const KVCacheMetrics &counters = replica->counters;
+    sum.inputTokens += counters.inputTokens;
+    sum.cachedTokens += counters.cachedTokens;
+    sum.refusals += counters.refusals;
+    sum.peakUsedPages += counters.peakUsedPages;
+    sum.evictedPages +=
+        replica->engine->metrics().evictedPages - replica->evictionsBefore;
+  }
+  return sum;
 }
 
 void PagedKVCacheManager::resetMetrics() {
-  counters = {.peakUsedPages = engine.pool().numUsed()};
-  evictionsBefore = engine.numEvictions();
+  for (const auto &replica : replicas) {
+    replica->counters = {.peakUsedPages = replica->engine->pool().numUsed()};
+    replica->evictionsBefore = replica->engine->metrics().evictedPages;
+  }
 }
 
 Expected<void> PagedKVCacheManager::check() const {
-  std::vector<const Sequence *> open;
-  for (const Slot &slot : slots)
-    if (slot.used)
-      open.push_back(&slot.sequence);
-  if (std::string fault = engine.check(open); !fault.empty())
-    return makeError(KV_STATUS_INTERNAL, "cache manager: ", fault);
+  for (int32_t index = 0; index < numReplicas(); ++index)
+    if (std::string fault = replicas[index]->engine->check(); !fault.empty())
+      return makeError(KV_STATUS_INTERNAL, "cache manager: replica ", index,
+                       ": ", fault);
   return {};
-}
-
-Expected<void> PagedKVCacheManager::checked() const {
-  return options.enableRuntimeChecks ? check() : Expected<void>();
 }

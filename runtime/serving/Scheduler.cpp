@@ -17,7 +17,13 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
   context.setReusesPrefix(!request.promptLogits);
 }
 
-Scheduler::Scheduler(PagedKVCacheManager &manager, const Options &options)
+/// Whether releasing other requests helps.
+static bool isTransient(AllocationError::Reason reason) {
+  return reason == AllocationError::Reason::Full ||
+         reason == AllocationError::Reason::Wait;
+}
+
+Scheduler::Scheduler(KVCacheManager &manager, const Options &options)
     : manager(manager), options(options) {
   running.reserve(options.maxBatch);
   batch.reserve(options.maxBatch);
@@ -26,13 +32,13 @@ Scheduler::Scheduler(PagedKVCacheManager &manager, const Options &options)
 Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
   // The last generated token is never stored.
   int64_t stored = std::max(request.maxTokens - 1, request.promptTokens());
-  int64_t pages = manager.params().pagesFor(stored);
-  if (pages > manager.totalNumPages())
+  int64_t pages = manager.blocksFor(stored);
+  if (pages > manager.numPagesPerReplica())
     return makeError(
         KV_STATUS_OUT_OF_MEMORY, request.promptTokens(),
         " prompt tokens and up to ", request.maxTokens - request.promptTokens(),
-        " new ones need ", pages, " pages of ", manager.params().pageSize,
-        " tokens, the cache has ", manager.totalNumPages());
+        " new ones need ", pages, " pages of ", manager.params().pageSize(),
+        " tokens, the cache has ", manager.numPagesPerReplica());
   return {};
 }
 
@@ -48,7 +54,18 @@ std::span<ActiveRequest *const> Scheduler::schedule() {
   // What was just preempted would only come back to be preempted again.
   if (!preempted)
     admit();
+  if (manager.numReplicas() > 1)
+    std::ranges::stable_sort(batch, {}, &ActiveRequest::replica);
   return batch;
+}
+
+int64_t Scheduler::numRunning(int32_t replica) const {
+  return std::ranges::count(running, replica, &ActiveRequest::replica);
+}
+
+ActiveRequest &Scheduler::newest(int32_t replica) const {
+  return **std::ranges::find(running.rbegin(), running.rend(), replica,
+                             &ActiveRequest::replica);
 }
 
 void Scheduler::decodeOrContinue(bool decode) {
@@ -72,14 +89,14 @@ bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
       batch.push_back(&request);
       return true;
     }
-    if (allocated.error().reason != AllocationError::Reason::Full ||
-        running.size() == 1) {
+    if (!isTransient(allocated.error().reason) ||
+        numRunning(request.replica) == 1) {
       fail(request, allocated.error().error.message);
       return false;
     }
-    ActiveRequest &newest = *running.back();
-    preempt(newest);
-    if (&newest == &request)
+    ActiveRequest &victim = newest(request.replica);
+    preempt(victim);
+    if (&victim == &request)
       return false;
   }
 }
@@ -89,19 +106,22 @@ void Scheduler::admit() {
          static_cast<int32_t>(running.size()) < options.maxBatch) {
     ActiveRequest &request = *waiting.front();
     TextGenerationContext &context = request.context;
-    if (Expected<void> claimed = manager.claim(context.id()); !claimed) {
+    context.limitActive(TextGenerationContext::NoLimit);
+    request.replica = manager.getOrRecommendReplica(context);
+    if (Expected<void> claimed = manager.claim(context.id(), request.replica);
+        !claimed) {
+      if (claimed.error().code == KV_STATUS_OUT_OF_MEMORY && !running.empty())
+        return; // Its replica's slots come back.
       waiting.pop_front();
       failed.push_back({&request, claimed.error().message});
       continue;
     }
     // The whole prompt is reserved at once, so that two prompts in chunks never
     // wait for each other; and a page is left for each that runs already.
-    context.limitActive(TextGenerationContext::NoLimit);
-    Expected<CacheEngine::Plan> plan = manager.probe(context);
-    bool crowds = plan && !running.empty() &&
-                  plan->newPages + plan->revivedPages +
-                          static_cast<int64_t>(running.size()) >
-                      manager.numFreeBlocks();
+    Expected<AllocationPlan> plan = manager.probe(context);
+    int64_t others = numRunning(request.replica);
+    bool crowds = plan && others > 0 &&
+                  plan->pages + others > manager.numFreeBlocks(request.replica);
     if (crowds) {
       (void)manager.release(context.id());
       return;
@@ -110,8 +130,7 @@ void Scheduler::admit() {
         manager.alloc(context);
     if (!allocated) {
       (void)manager.release(context.id());
-      if (allocated.error().reason == AllocationError::Reason::Full &&
-          !running.empty())
+      if (isTransient(allocated.error().reason) && !running.empty())
         return;
       waiting.pop_front();
       failed.push_back({&request, allocated.error().error.message});

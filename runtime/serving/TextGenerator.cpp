@@ -31,7 +31,7 @@ private:
 
 } // namespace
 
-TextGenerator::TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
+TextGenerator::TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                              GenerationSink &sink, const Options &options)
     : runner(runner), manager(manager), sink(sink), options(options),
       scheduler(manager, options.scheduler), sampler(runner.vocabSize()) {
@@ -39,6 +39,7 @@ TextGenerator::TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
   rowOffsets.reserve(options.scheduler.maxBatch + 1);
   contexts.reserve(options.scheduler.maxBatch);
   current.reserve(options.scheduler.maxBatch);
+  advanced.reserve(options.scheduler.maxBatch);
 }
 
 GenerationStatistics
@@ -127,17 +128,67 @@ void TextGenerator::step() {
     return context.processed() < request->promptTokens() ||
            context.active() > 1;
   });
+  contexts.clear();
+  int64_t computed = 0;
+  for (ActiveRequest *request : current) {
+    contexts.push_back(&request->context);
+    computed += request->context.active();
+  }
+  advanced.clear();
+  auto failAll = [&](std::span<ActiveRequest *const> requests,
+                     const Error &error) {
+    for (ActiveRequest *request : requests)
+      fail(*request, concat("its step failed: ", error.message));
+  };
+  Expected<std::span<RaggedKVCacheInputs>> inputs =
+      manager.runtimeInputs(contexts);
+  if (!inputs)
+    return failAll(current, inputs.error());
+  size_t share = inputs->size() / manager.numReplicas();
+  for (auto first = current.begin(); first != current.end();) {
+    int32_t replica = (*first)->replica;
+    auto last = std::find_if(first, current.end(), [&](ActiveRequest *request) {
+      return request->replica != replica;
+    });
+    stepReplica(replica, {first, last},
+                inputs->subspan(replica * share, share));
+    first = last;
+  }
+  if (advanced.empty())
+    return;
+
+  contexts.clear();
+  for (ActiveRequest *request : advanced)
+    contexts.push_back(&request->context);
+  if (Expected<void> committed = manager.step(contexts); !committed)
+    failAll(advanced, committed.error());
+  else
+    for (ActiveRequest *request : advanced) {
+      if (request->stopped)
+        finish(*request, FinishReason::Stop);
+      else if (!wantsToken(*request) &&
+               request->context.processed() >= request->promptTokens())
+        finish(*request, FinishReason::Length);
+    }
+
+  ++statistics.steps;
+  (prefill ? statistics.prefillTokens : statistics.decodeTokens) += computed;
+  (prefill ? statistics.prefillSeconds : statistics.decodeSeconds) +=
+      watch.seconds();
+}
+
+void TextGenerator::stepReplica(int32_t replica,
+                                std::span<ActiveRequest *const> part,
+                                std::span<const RaggedKVCacheInputs> inputs) {
   rowOffsets.assign(1, 0);
   tokens.clear();
   logitRows.clear();
-  contexts.clear();
-  for (ActiveRequest *request : current) {
+  for (ActiveRequest *request : part) {
     const TextGenerationContext &context = request->context;
     int64_t first = static_cast<int64_t>(tokens.size());
     std::span<const int32_t> added = context.activeTokens();
     tokens.insert(tokens.end(), added.begin(), added.end());
     rowOffsets.push_back(static_cast<int32_t>(tokens.size()));
-    contexts.push_back(&context);
     int64_t end = context.processed() + context.active();
     for (int64_t at = context.processed(); at < end; ++at) {
       bool dumped = request->request->promptLogits &&
@@ -148,25 +199,20 @@ void TextGenerator::step() {
             static_cast<int32_t>(first + at - context.processed()));
     }
   }
-
-  Expected<std::span<const float>> logits;
-  Expected<RaggedKVCacheInputs> inputs = manager.runtimeInputs(contexts);
-  if (inputs)
-    logits = runner.run({.tokens = tokens,
-                         .rowOffsets = rowOffsets,
-                         .logitRows = logitRows,
-                         .kv = *inputs});
-  else
-    logits = std::unexpected(inputs.error());
+  Expected<std::span<const float>> logits =
+      runner.run({.tokens = tokens,
+                  .rowOffsets = rowOffsets,
+                  .logitRows = logitRows,
+                  .kv = inputs,
+                  .replica = replica});
   if (!logits) {
-    for (ActiveRequest *request : current)
+    for (ActiveRequest *request : part)
       fail(*request, concat("its step failed: ", logits.error().message));
     return;
   }
-
   // Requests that fail here must not commit what they computed.
-  size_t row = 0, kept = 0;
-  for (size_t i = 0; i < current.size(); ++i) {
+  size_t row = 0;
+  for (size_t i = 0; i < part.size(); ++i) {
     size_t firstRow = row;
     while (row < logitRows.size() && logitRows[row] < rowOffsets[i + 1])
       ++row;
@@ -174,29 +220,9 @@ void TextGenerator::step() {
         std::span(logitRows).subspan(firstRow, row - firstRow);
     std::span<const float> own = logits->subspan(
         firstRow * runner.vocabSize(), rows.size() * runner.vocabSize());
-    if (consume(*current[i], rows, rowOffsets[i], own))
-      current[kept++] = current[i];
+    if (consume(*part[i], rows, rowOffsets[i], own))
+      advanced.push_back(part[i]);
   }
-  current.resize(kept);
-  contexts.clear();
-  for (ActiveRequest *request : current)
-    contexts.push_back(&request->context);
-  Expected<void> committed = manager.step(contexts);
-  for (ActiveRequest *request : current) {
-    if (!committed)
-      fail(*request, concat("its step failed: ", committed.error().message));
-    else if (request->stopped)
-      finish(*request, FinishReason::Stop);
-    else if (!wantsToken(*request) &&
-             request->context.processed() >= request->promptTokens())
-      finish(*request, FinishReason::Length);
-  }
-
-  ++statistics.steps;
-  int64_t computed = static_cast<int64_t>(tokens.size());
-  (prefill ? statistics.prefillTokens : statistics.decodeTokens) += computed;
-  (prefill ? statistics.prefillSeconds : statistics.decodeSeconds) +=
-      watch.seconds();
 }
 
 bool TextGenerator::consume(ActiveRequest &request,

@@ -193,7 +193,7 @@ func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<0xf32>) {
 !cache = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xf32>
 func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<?x1x8xf32>) {
-  // expected-error @+1 {{'add' takes rows, [T, 2, 8] as the collection says, not 'tensor<?x1x8xf32>'}}
+  // expected-error @+1 {{'rows' must be [T, 2, 8] as the collection says, not 'tensor<?x1x8xf32>'}}
   kv.update %c rows %ro add(%x) : !cache, tensor<?xi32>, tensor<?x1x8xf32>
   return
 }
@@ -204,7 +204,7 @@ func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<?x1x8xf32>) {
 !cache = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xf32>
 func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<?x2x4xf32>) {
-  // expected-error @+1 {{'add' takes rows, [T, 2, 8] as the collection says, not 'tensor<?x2x4xf32>'}}
+  // expected-error @+1 {{'rows' must be [T, 2, 8] as the collection says, not 'tensor<?x2x4xf32>'}}
   kv.update %c rows %ro add(%x) : !cache, tensor<?xi32>, tensor<?x2x4xf32>
   return
 }
@@ -215,7 +215,7 @@ func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<?x2x4xf32>) {
 !cache = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xf32>
 func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<2x8xf32>) {
-  // expected-error @+1 {{'add' takes rows, [T, 2, 8] as the collection says, not 'tensor<2x8xf32>'}}
+  // expected-error @+1 {{'add' takes rows, [T, heads, dim], not 'tensor<2x8xf32>'}}
   kv.update %c rows %ro add(%x) : !cache, tensor<?xi32>, tensor<2x8xf32>
   return
 }
@@ -363,5 +363,16 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %i: index) {
   %p = kv.plan %kv rows %ro mask <causal> : !kv, tensor<?xi32> -> tensor<?x4xi32>
   // expected-error @+1 {{has the mask #kv.mask<none>, its plan is for #kv.mask<causal>}}
   %o = kv.attention %q in %kv[%i] rows %ro plan %p mask <none> scale 1.0 : tensor<?x2x8xf32> in !kv, tensor<?xi32> plan tensor<?x4xi32> -> tensor<?x2x8xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, latent, dim = 8, v_dim = 4, page = 16>
+!blocks = memref<?x1x2x16x1x8xf32>
+func.func @f(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %i: index, %x: tensor<?x1x8xf32>) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{part must be 0 (latent rows), not 1}}
+  kv.update (%b, %l, %t, %m)[%i, %c1] rows %l add(%x) : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>, tensor<?x1x8xf32>
   return
 }

@@ -4,7 +4,10 @@ Whatever no sequence owns is NaN; the null page and all other rows keep their bi
 import numpy as np
 import pytest
 
+from caches import Cache as AnyCache
+from caches import Geometry, quantised
 from host import rounded, sees
+from test_caches import GEOMETRIES, run as run_any  # noqa: F401 (a fixture)
 from test_operations import DIM, HEADS, PAGE, Cache, fill, run  # noqa: F401 (a fixture)
 
 LAYERS = 2
@@ -158,6 +161,81 @@ def test_tables_that_name_no_page(run):  # noqa: F811
     for row, page, slot in kept:
         want[page, 0, 0, slot] += rows[row]
     assert len(kept) == 5 and after.tobytes() == want.tobytes()
+
+
+def in_runtime(run_any, g, kind, argument, operand, cache, part):
+    """Runs an update of layer 1 in the runtime; the components as they are after it."""
+    arrays, lengths = cache.arrays(), np.full(len(cache.cached), -1, np.int32)
+    text = g.types() + module(kind, argument, 1, part)
+    status, message = run_any(text, [cache.rows, operand, *arrays, lengths])
+    assert status == 0, message
+    return arrays
+
+
+def change(cache, part, new_row):
+    """What an update leaves: new_row(x, row, position, head) of f32 for every row of this step."""
+    g = cache.geometry
+    for b, c in enumerate(cache.cached):
+        for t in range(cache.new[b]):
+            s = int(c) + t
+            old = cache.values[b][s][part, 1].astype(np.float32)
+            row = np.stack([new_row(old[h], cache.rows[b] + t, s, h) for h in range(g.heads)])
+            codes, scales, values = quantised(row, g)
+            page, slot = ((cache.table[b, s // g.page], s % g.page) if g.strategy == "paged"
+                          else (cache.table[b], s))
+            cache.blocks[page, part, 1, slot] = codes
+            if scales is not None:
+                cache.scales[page, part, 1, slot] = scales
+            cache.values[b][s][part, 1] = values
+
+
+def full_cache(g, seed):
+    """A cache in which this step's rows stand already."""
+    rng = np.random.default_rng(seed)
+    cache = AnyCache(g, rng, [0, 7, 4, 3], [5, 1, 4, 0])
+    for b, c in enumerate(cache.cached):
+        for s in range(c, c + cache.new[b]):
+            for layer in range(g.layers):
+                cache.write(b, s, layer, rng.standard_normal((g.parts, g.heads, g.dim)) * 3)
+    return cache, rng
+
+
+@pytest.mark.parametrize("g", GEOMETRIES, ids=str)
+def test_every_geometry(run_any, g):  # noqa: F811
+    """`add` is one sum in f32: every bit of blocks and scales, those of other rows too."""
+    cache, rng = full_cache(g, 29)
+    part = g.parts - 1
+    rows = rng.standard_normal((cache.rows[-1], g.heads, g.dim)).astype(np.float32)
+    after = in_runtime(run_any, g, "add", f"tensor<?x{g.heads}x{g.dim}xf32>", rows, cache, part)
+    change(cache, part, lambda x, row, position, head: x + rows[row, head])
+    for have, want in zip(after, cache.arrays()):
+        assert have.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("kind", ("rope", "rope interleaved", "rms_norm eps 1.0e-5"))
+@pytest.mark.parametrize("scale", ("f32", "f8E8M0FNU"))
+def test_scaled(run_any, kind, scale):  # noqa: F811
+    """Rows with scales get new ones: what is read back is a step of 8 bits from the definition."""
+    g = Geometry("i8", scale=(scale, 4), layout="hnd")
+    cache, rng = full_cache(g, 30)
+    if kind.startswith("rope"):
+        angles = rng.uniform(0, 7, (11, 3))
+        freqs = np.stack([np.cos(angles), np.sin(angles)], -1).astype(np.float32)
+        operand, argument = freqs.reshape(11, 6), "tensor<?x6xf32>"
+        def row(x, r, position, head):
+            return rotated(x.astype(np.float64), freqs[position], "inter" in kind)
+    else:
+        operand, argument = rng.standard_normal(6).astype(np.float32), "tensor<6xf32>"
+        def row(x, r, position, head):
+            return normalised(x.astype(np.float64), operand.astype(np.float64), 1e-5)
+    after = in_runtime(run_any, g, kind, argument, operand, cache, 0)
+    change(cache, 0, row)
+    wanted = cache.arrays()
+    np.testing.assert_allclose(after[0].astype(int), wanted[0].astype(int), atol=1)
+    if scale == "f32":
+        np.testing.assert_allclose(after[4], wanted[4], rtol=1e-5)
+    else:
+        assert after[4].tobytes() == wanted[4].tobytes()
 
 
 def test_between_store_and_attention(run):  # noqa: F811

@@ -12,10 +12,23 @@ TEST(Device, Parse) {
   EXPECT_EQ(Device::parse("cpu")->index, 0);
   EXPECT_EQ(Device::parse("cpu:12")->index, 12);
   EXPECT_EQ(Device::parse("cpu:12")->str(), "cpu:12");
+  EXPECT_EQ(Device::parse("virtual:sm_90a")->str(), "virtual:sm_90a");
+  EXPECT_EQ(Device::parse("virtual:x86-64-v4:2")->str(), "virtual:x86-64-v4:2");
+  EXPECT_FALSE(Device::parse("cpu")->isVirtual());
   for (const char *bad :
-       {"", "cpu:", "cpu:-1", "cpu:1x", "gpu", "cpu:99999999999"})
+       {"", "cpu:", "cpu:-1", "cpu:1x", "gpu", "cpu:99999999999",
+        "virtual:", "virtual::1", "virtual:x:", "virtual:x:y"})
     EXPECT_EQ(Device::parse(bad).error().message,
-              concat("device \"", bad, "\": expected cpu or cpu:N"));
+              concat("device \"", bad,
+                     "\": expected cpu, cpu:N, virtual:TARGET or "
+                     "virtual:TARGET:N"));
+}
+
+TEST(Device, VirtualOnesHaveNoMemory) {
+  auto memory = Device::parse("virtual:sm_90a")->allocate(1);
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.error().message, "device virtual:sm_90a has no memory: it "
+                                    "is there to be compiled for");
 }
 
 TEST(DType, NamesAndSizes) {

@@ -19,7 +19,7 @@ namespace {
 constexpr StringRef kText = R"mlir(
 func.func private @f(!kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>,
                        !kv.cache<paged, f16, layers = 2, heads = 5, dim = 32, page = 16>)
-    attributes {a = #kv.mask<sliding = 7>, b = #kv.mask<none>}
+    attributes {a = #kv.mask<sliding = 7>, b = #kv.mask<none>, c = #kv.kernel<reference>}
 )mlir";
 
 class BytecodeTest : public testing::Test {
@@ -82,6 +82,7 @@ TEST_F(BytecodeTest, TypesAndAttributesAreNumbers) {
   EXPECT_EQ(bytes.find("kv.cache"), std::string::npos);
   EXPECT_EQ(bytes.find("paged"), std::string::npos);
   EXPECT_EQ(bytes.find("sliding"), std::string::npos);
+  EXPECT_EQ(bytes.find("reference"), std::string::npos);
 }
 
 TEST_F(BytecodeTest, CurrentVersionIsTheDefault) {
@@ -98,8 +99,8 @@ TEST_F(BytecodeTest, OlderVersionIsWrittenAndRead) {
 TEST_F(BytecodeTest, NewerVersionIsRefused) {
   EXPECT_THAT(read(write(kv::BytecodeVersion::kCurrent + 1)),
               testing::HasSubstr(
-                  "written with version 2 of the kv dialect, this tool reads "
-                  "up to 1"));
+                  "written with version 3 of the kv dialect, this tool reads "
+                  "up to 2"));
 }
 
 /// Numbers that this version does not know, and values that no verifier takes:
@@ -117,7 +118,7 @@ TEST_F(BytecodeTest, DamagedFiles) {
       {mask, "\x01\x13\x1d", "no mask has the number 9"},
       {mask, "\x01\x05\x01", "mask 'sliding' needs a positive window, not 0"},
       {geometry, "\x79\x01\x02\x02",
-       "collection's 'heads' must be positive, not 0"},
+       "collection: 'heads' must be positive, not 0"},
   };
   std::string bytes = write();
   for (const Case &damage : cases) {

@@ -1,248 +1,321 @@
-//===- CacheEngineTest.cpp ------------------------------------------------===//
+//===- CacheEngineTest.cpp - Reuse, reserve, commit, evict ----------------===//
 
-#include "kv/Runtime/CacheEngine.h"
-
-#include <gtest/gtest.h>
-
-#include <numeric>
+#include "EngineFixture.h"
 
 using namespace kv;
+using namespace kv::test;
 
-namespace {
-
-using Tokens = std::vector<int32_t>;
-
-Tokens iota(int32_t count, int32_t first = 0) {
-  Tokens tokens(count);
-  std::iota(tokens.begin(), tokens.end(), first);
-  return tokens;
+static uint64_t constantTag(uint64_t, uint64_t, std::span<const int32_t>) {
+  return 1;
 }
-
-uint64_t constantTag(uint64_t, NodeRef, std::span<const int32_t>) { return 1; }
-
-/// Reserves, computes and commits all of `tokens`.
-Sequence run(CacheEngine &engine, const Tokens &tokens) {
-  Sequence sequence;
-  engine.open(sequence, engine.pool().numTotal());
-  EXPECT_TRUE(engine
-                  .reserve(sequence, tokens,
-                           {.length = static_cast<int64_t>(tokens.size())})
-                  .fits);
-  engine.commit(sequence, tokens, tokens.size());
-  return sequence;
-}
-
-#define EXPECT_CONSISTENT(engine, ...)                                         \
-  do {                                                                         \
-    std::vector<const Sequence *> open = {__VA_ARGS__};                        \
-    EXPECT_EQ((engine).check(open), "");                                       \
-  } while (false)
-
-} // namespace
 
 TEST(CacheEngine, SharesFullPagesAndComputesTheLastToken) {
   for (int32_t pageSize : {1, 4, 16, 128}) {
-    CacheEngine engine({.numPages = 64, .pageSize = pageSize});
+    auto engine = make({.numPages = 64, .pageSize = pageSize});
     Tokens tokens = iota(3 * pageSize);
-    Sequence first = run(engine, tokens);
+    Sequence first = run(*engine, tokens);
     EXPECT_EQ(first.committedPages(), 3);
 
     // The whole prompt is cached, and its last page is still computed.
-    Sequence second;
-    engine.open(second, 64);
-    CacheEngine::Plan plan = engine.reserve(
-        second, tokens, {.length = static_cast<int64_t>(tokens.size())});
+    Sequence second = open(*engine);
+    CacheEngine::Plan plan =
+        engine->reserve(second, tokens, {.length = 3 * pageSize});
     EXPECT_EQ(plan.hitPages, 2);
     EXPECT_EQ(plan.revivedPages, 0);
     EXPECT_EQ(plan.newPages, 1);
     EXPECT_EQ(second.processedTokens(), 2 * pageSize);
     EXPECT_EQ(second.pages()[1], first.pages()[1]);
     EXPECT_NE(second.pages()[2], first.pages()[2]);
-    EXPECT_CONSISTENT(engine, &first, &second);
+    EXPECT_EQ(engine->check(), "");
 
     // Committing it finds the twin and gives the copy back.
-    engine.commit(second, tokens, tokens.size());
-    EXPECT_EQ(second.pages(), first.pages());
-    EXPECT_EQ(engine.pool().numUsed(), 3);
-    engine.release(first);
-    engine.release(second);
-    EXPECT_EQ(engine.pool().numFree(), 64);
-    EXPECT_CONSISTENT(engine);
+    commit(*engine, second, tokens, tokens.size());
+    EXPECT_TRUE(std::ranges::equal(second.pages(), first.pages()));
+    EXPECT_EQ(engine->pool().numUsed(), 3);
+    EXPECT_EQ(engine->metrics().twinPages, 1);
+    first.release();
+    second.release();
+    EXPECT_EQ(engine->pool().numFree(), 64);
+    EXPECT_EQ(engine->check(), "");
   }
 }
 
 TEST(CacheEngine, APartOfAPageIsNotShared) {
-  CacheEngine engine({.numPages = 8, .pageSize = 4});
-  Sequence first = run(engine, iota(6));
+  auto engine = make({.numPages = 8, .pageSize = 4});
+  Sequence first = run(*engine, iota(6));
   EXPECT_EQ(first.committedPages(), 1);
   Tokens other = iota(8);
-  Sequence second;
-  engine.open(second, 8);
-  EXPECT_EQ(engine.plan(second, other, {.length = 8}).hitPages, 1);
+  EXPECT_EQ(hits(*engine, other), 1);
   other[3] = 77;
-  EXPECT_EQ(engine.plan(second, other, {.length = 8}).hitPages, 0);
-  engine.release(first);
+  EXPECT_EQ(hits(*engine, other), 0);
 }
 
 TEST(CacheEngine, CollidingTagsNeverShare) {
-  CacheEngine engine(
-      {.numPages = 16, .pageSize = 2, .tagFunction = constantTag});
-  Sequence first = run(engine, {1, 2, 3, 4, 5, 6});
-  Sequence second = run(engine, {3, 4, 1, 2, 5, 6});
+  auto engine =
+      make({.numPages = 16, .pageSize = 2, .tagFunction = constantTag});
+  Sequence first = run(*engine, Tokens{1, 2, 3, 4, 5, 6});
+  Sequence second = run(*engine, Tokens{3, 4, 1, 2, 5, 6});
   EXPECT_EQ(second.committedPages(), 3);
   for (int i = 0; i < 3; ++i)
     EXPECT_NE(first.pages()[i], second.pages()[i]);
-  Sequence third;
-  engine.open(third, 16);
   // Page {1, 2} of the first, then {5, 6}, which both have further down.
-  EXPECT_EQ(
-      engine.reserve(third, Tokens{1, 2, 5, 6, 0}, {.length = 5}).hitPages, 1);
+  Sequence third = open(*engine);
+  Tokens tokens = {1, 2, 5, 6, 0};
+  EXPECT_EQ(engine->reserve(third, tokens, {.length = 5}).hitPages, 1);
   EXPECT_EQ(third.pages()[0], first.pages()[0]);
-  EXPECT_CONSISTENT(engine, &first, &second, &third);
+  EXPECT_EQ(engine->check(), "");
 }
 
 TEST(CacheEngine, AFailedReservationChangesNothing) {
-  CacheEngine engine({.numPages = 6, .pageSize = 1});
-  Sequence cached = run(engine, iota(3));
-  engine.release(cached);
-  Sequence busy = run(engine, iota(2, 100));
-  PageId victim = engine.pool().victim();
+  auto engine = make({.numPages = 6, .pageSize = 1});
+  run(*engine, iota(3)).release();
+  Sequence busy = run(*engine, iota(2, 100));
+  auto order = [&] {
+    std::vector<PageId> pages;
+    engine->pool().eviction().visit([&](PageId page) {
+      pages.push_back(page);
+      return true;
+    });
+    return pages;
+  };
+  std::vector<PageId> before = order();
+  int64_t looked = engine->metrics().promptPages;
 
   // Two hits, and five more pages of four free.
-  Tokens tokens = iota(7);
-  Sequence sequence;
-  engine.open(sequence, 8);
-  CacheEngine::Plan plan = engine.reserve(sequence, tokens, {.length = 7});
-  EXPECT_FALSE(plan.fits);
+  Tokens tokens = iota(6);
+  Sequence sequence = open(*engine);
+  CacheEngine::Plan plan = engine->reserve(sequence, tokens, {.length = 6});
+  EXPECT_EQ(plan.verdict, Verdict::Full);
   EXPECT_EQ(plan.hitPages, 3);
   EXPECT_EQ(plan.revivedPages, 3);
-  EXPECT_EQ(plan.newPages, 4);
+  EXPECT_EQ(plan.newPages, 3);
   EXPECT_TRUE(sequence.pages().empty());
   EXPECT_EQ(sequence.processedTokens(), 0);
-  EXPECT_EQ(engine.pool().victim(), victim);
-  EXPECT_EQ(engine.pool().numFree(), 4);
-  EXPECT_EQ(engine.numEvictions(), 0);
-  EXPECT_CONSISTENT(engine, &busy, &sequence);
+  EXPECT_EQ(order(), before);
+  EXPECT_EQ(engine->pool().numFree(), 4);
+  EXPECT_EQ(engine->metrics().evictedPages, 0);
+  EXPECT_EQ(engine->metrics().hitPages, 0);
+  EXPECT_EQ(engine->metrics().promptPages, looked);
+  EXPECT_EQ(engine->metrics().refusedFull, 1);
+  EXPECT_EQ(engine->check(), "");
 
   // Revived pages count as taken: 3 hits + 1 page of 4 free just fits.
-  EXPECT_TRUE(engine.reserve(sequence, tokens, {.length = 4}).fits);
-  EXPECT_EQ(engine.pool().numFree(), 0);
-  EXPECT_EQ(engine.numEvictions(), 0);
+  EXPECT_TRUE(engine->reserve(sequence, tokens, {.length = 4}).fits());
+  EXPECT_EQ(engine->pool().numFree(), 0);
+  EXPECT_EQ(engine->metrics().evictedPages, 0);
 }
 
 TEST(CacheEngine, HitsAreNotEvictedByTheRestOfTheirReservation) {
-  CacheEngine engine({.numPages = 4, .pageSize = 1});
-  Sequence old = run(engine, iota(2));
-  engine.release(old); // the oldest, and what is hit below
-  Sequence recent = run(engine, iota(2, 100));
-  engine.release(recent);
-  Sequence sequence;
-  engine.open(sequence, 4);
-  ASSERT_TRUE(engine.reserve(sequence, Tokens{0, 1, 2, 3}, {.length = 4}).fits);
+  auto engine = make({.numPages = 4, .pageSize = 1});
+  run(*engine, iota(2)).release(); // the oldest, and what is hit below
+  run(*engine, iota(2, 100)).release();
+  Sequence sequence = open(*engine);
+  ASSERT_TRUE(
+      engine->reserve(sequence, Tokens{0, 1, 2, 3}, {.length = 4}).fits());
   EXPECT_EQ(sequence.processedTokens(), 2);
-  EXPECT_CONSISTENT(engine, &sequence);
-  EXPECT_EQ(engine.index().size(), 2);
+  EXPECT_EQ(engine->check(), "");
+  EXPECT_EQ(engine->index().size(), 2);
 }
 
 TEST(CacheEngine, ALeafIsEvictedBeforeItsParent) {
-  CacheEngine engine({.numPages = 6, .pageSize = 1});
+  auto engine = make({.numPages = 6, .pageSize = 1});
   // Two branches of one trunk: 0 1 2 and 0 1 9.
-  Sequence a = run(engine, {0, 1, 2});
-  Sequence b = run(engine, {0, 1, 9});
-  engine.release(a);
-  engine.release(b);
-  EXPECT_CONSISTENT(engine);
+  Sequence a = run(*engine, Tokens{0, 1, 2});
+  Sequence b = run(*engine, Tokens{0, 1, 9});
+  a.release();
+  b.release();
+  EXPECT_EQ(engine->check(), "");
   // Two pages are blank; each further one takes a leaf, then the trunk.
-  Sequence probe;
-  auto hits = [&](const Tokens &tokens) {
-    engine.open(probe, 6);
-    return engine
-        .plan(probe, tokens, {.length = static_cast<int64_t>(tokens.size())})
-        .hitPages;
-  };
-  Sequence filler;
-  engine.open(filler, 6);
+  Sequence filler = open(*engine);
   Tokens other = iota(6, 50);
-  ASSERT_TRUE(engine.reserve(filler, other, {.length = 3}).fits);
-  EXPECT_EQ(hits({0, 1, 2, 5}), 2);
-  EXPECT_EQ(hits({0, 1, 9, 5}), 3);
-  ASSERT_TRUE(engine.reserve(filler, other, {.length = 4}).fits);
-  EXPECT_EQ(hits({0, 1, 9, 5}), 2);
-  ASSERT_TRUE(engine.reserve(filler, other, {.length = 5}).fits);
-  EXPECT_EQ(hits({0, 1, 9, 5}), 1);
-  EXPECT_EQ(engine.numEvictions(), 3);
-  EXPECT_CONSISTENT(engine, &filler);
+  ASSERT_TRUE(engine->reserve(filler, other, {.length = 3}).fits());
+  EXPECT_EQ(hits(*engine, Tokens{0, 1, 2, 5}), 2);
+  EXPECT_EQ(hits(*engine, Tokens{0, 1, 9, 5}), 3);
+  ASSERT_TRUE(engine->reserve(filler, other, {.length = 4}).fits());
+  EXPECT_EQ(hits(*engine, Tokens{0, 1, 9, 5}), 2);
+  ASSERT_TRUE(engine->reserve(filler, other, {.length = 5}).fits());
+  EXPECT_EQ(hits(*engine, Tokens{0, 1, 9, 5}), 1);
+  EXPECT_EQ(engine->metrics().evictedPages, 3);
+  EXPECT_EQ(engine->check(), "");
 }
 
 TEST(CacheEngine, OnlyWhatWasComputedIsCommitted) {
-  CacheEngine engine({.numPages = 8, .pageSize = 2});
-  Sequence sequence;
-  engine.open(sequence, 8);
+  auto engine = make({.numPages = 8, .pageSize = 2});
+  Sequence sequence = open(*engine);
   Tokens tokens = iota(6);
-  ASSERT_TRUE(engine.reserve(sequence, tokens, {.length = 6}).fits);
-  EXPECT_EQ(engine.index().size(), 0);
-  engine.commit(sequence, tokens, 3);
+  ASSERT_TRUE(engine->reserve(sequence, tokens, {.length = 6}).fits());
+  EXPECT_EQ(engine->index().size(), 0);
+  commit(*engine, sequence, tokens, 3);
   EXPECT_EQ(sequence.committedPages(), 1);
-  engine.release(sequence);
-  EXPECT_EQ(engine.pool().numCached(), 1);
-  EXPECT_EQ(engine.pool().numBlank(), 7);
+  sequence.release();
+  EXPECT_EQ(engine->pool().numCached(), 1);
+  EXPECT_EQ(engine->pool().numBlank(), 7);
 }
 
 TEST(CacheEngine, AChunkIsCountedFromTheEndOfTheHit) {
-  CacheEngine engine({.numPages = 16, .pageSize = 2});
+  auto engine = make({.numPages = 16, .pageSize = 2});
   Tokens tokens = iota(12);
-  Sequence first = run(engine, {0, 1, 2, 3, 4, 5});
-  Sequence second;
-  engine.open(second, 16);
+  Sequence first = run(*engine, iota(6));
+  Sequence second = open(*engine);
   CacheEngine::Plan plan =
-      engine.reserve(second, tokens, {.length = 12, .chunk = 3});
+      engine->reserve(second, tokens, {.length = 12, .chunk = 3});
   EXPECT_EQ(plan.hitPages, 3);
   EXPECT_EQ(plan.newPages, 2); // tokens 6, 7, 8
-  engine.commit(second, tokens, 9);
-  plan = engine.reserve(second, tokens, {.length = 12, .chunk = 100});
+  commit(*engine, second, tokens, 9);
+  plan = engine->reserve(second, tokens, {.length = 12, .chunk = 100});
   EXPECT_EQ(plan.newPages, 1);
-  EXPECT_CONSISTENT(engine, &first, &second);
+  EXPECT_EQ(engine->check(), "");
 }
 
 TEST(CacheEngine, ResetKeepsRunningSequencesAndForgetsTheRest) {
-  CacheEngine engine({.numPages = 6, .pageSize = 1});
-  Sequence idle = run(engine, iota(2, 100));
-  engine.release(idle);
+  auto engine = make({.numPages = 6, .pageSize = 1});
+  run(*engine, iota(2, 100)).release();
   Tokens tokens = iota(4);
-  Sequence running;
-  engine.open(running, 6);
-  ASSERT_TRUE(engine.reserve(running, tokens, {.length = 4}).fits);
-  engine.commit(running, tokens, 2);
-  engine.resetPrefixes();
-  EXPECT_CONSISTENT(engine, &running);
+  Sequence running = open(*engine);
+  ASSERT_TRUE(engine->reserve(running, tokens, {.length = 4}).fits());
+  commit(*engine, running, tokens, 2);
+  engine->resetPrefixes();
+  EXPECT_EQ(engine->check(), "");
 
-  engine.commit(running, tokens, 4); // computed, no longer committed
+  commit(*engine, running, tokens, 4); // computed, no longer committed
   EXPECT_EQ(running.committedPages(), 2);
-  Sequence probe;
-  engine.open(probe, 6);
-  EXPECT_EQ(engine.plan(probe, tokens, {.length = 4}).hitPages, 0);
-  EXPECT_EQ(engine.plan(probe, iota(3, 100), {.length = 3}).hitPages, 0);
+  EXPECT_EQ(hits(*engine, tokens), 0);
+  EXPECT_EQ(hits(*engine, iota(3, 100)), 0);
 
-  engine.release(running); // its pages are of no use to anybody
-  EXPECT_EQ(engine.pool().numCached(), 2);
-  EXPECT_CONSISTENT(engine);
-  Sequence again = run(engine, tokens);
+  running.release(); // its pages are of no use to anybody
+  EXPECT_EQ(engine->pool().numCached(), 2);
+  EXPECT_EQ(engine->check(), "");
+  Sequence again = run(*engine, tokens);
   EXPECT_EQ(again.committedPages(), 4);
-  EXPECT_EQ(engine.numEvictions(), 0);
-  EXPECT_CONSISTENT(engine, &again);
+  EXPECT_EQ(engine->metrics().evictedPages, 0);
+  EXPECT_EQ(engine->check(), "");
+}
+
+TEST(CacheEngine, AfterAResetOldPagesGoBeforeAnyPriority) {
+  auto engine = make({.numPages = 4, .pageSize = 1});
+  run(*engine, iota(2, 100), {}, {.priority = 127}).release();
+  engine->resetPrefixes();
+  run(*engine, iota(2, 200), {}, {.priority = 0}).release();
+  Sequence filler = run(*engine, iota(2, 300));
+  EXPECT_EQ(engine->metrics().evictedPages, 2);
+  EXPECT_EQ(hits(*engine, iota(3, 200)), 2);
+  EXPECT_EQ(engine->check(), "");
 }
 
 TEST(CacheEngine, WithoutPrefixCachingNothingIsKept) {
-  CacheEngine engine({.numPages = 4, .pageSize = 1, .prefixCaching = false});
-  Sequence sequence = run(engine, iota(3));
+  auto engine = make({.numPages = 4, .pageSize = 1, .prefixCaching = false});
+  Sequence sequence = run(*engine, iota(3));
   EXPECT_EQ(sequence.committedPages(), 0);
-  engine.release(sequence);
-  EXPECT_EQ(engine.pool().numBlank(), 4);
+  Expected<Sequence> forked = engine->fork(sequence, 2);
+  ASSERT_TRUE(forked);
+  sequence.release();
+  EXPECT_EQ(engine->pool().numBlank(), 2);
+  EXPECT_EQ(engine->check(), "");
 }
 
-TEST(CacheEngine, CheckSeesALostHold) {
-  CacheEngine engine({.numPages = 4, .pageSize = 1});
-  Sequence sequence = run(engine, iota(2));
-  EXPECT_EQ(engine.check({}), "page 1 has 1 holds, sequences hold it 0 times");
-  EXPECT_CONSISTENT(engine, &sequence);
+TEST(CacheEngine, SaysWhetherToWaitOrThatItIsFullOrWillNeverFit) {
+  auto engine = make({.numPages = 4, .pageSize = 2});
+  Sequence other = run(*engine, iota(2, 100));
+  CacheEngine::Step step = begin(*engine);
+  Sequence ended = run(*engine, iota(4));
+  ASSERT_TRUE(engine->join(ended, step.ticket));
+  ended.release();
+  EXPECT_EQ(engine->pool().numDeferred(), 2);
+  EXPECT_EQ(engine->pool().numFree(), 3);
+
+  Sequence sequence = open(*engine);
+  Tokens tokens = iota(20, 50);
+  EXPECT_EQ(engine->reserve(sequence, tokens, {.length = 9}).verdict,
+            Verdict::Never);
+  EXPECT_EQ(engine->reserve(sequence, tokens, {.length = 8}).verdict,
+            Verdict::Full);
+  EXPECT_EQ(engine->reserve(sequence, tokens, {.length = 6}).verdict,
+            Verdict::Wait);
+  EXPECT_EQ(
+      engine->reserve(sequence, tokens, {.length = 20, .chunk = 2}).verdict,
+      Verdict::Never);
+  ASSERT_TRUE(engine->completeStep(step.ticket));
+  EXPECT_EQ(engine->reserve(sequence, tokens, {.length = 6}).verdict,
+            Verdict::Fits);
+  EXPECT_EQ(engine->check(), "");
+}
+
+TEST(CacheEngine, PrioritiesBeatRecencyAndReachAncestors) {
+  auto engine = make({.numPages = 6, .pageSize = 1});
+  // A low leaf below a trunk that a high branch shares.
+  run(*engine, Tokens{0, 1, 2}, {}, {.priority = 10}).release();
+  run(*engine, Tokens{0, 5}, {}, {.priority = 90}).release();
+  run(*engine, Tokens{7}, {}, {.priority = 50}).release();
+  EXPECT_EQ(engine->check(), "");
+  std::vector<Tokens> order;
+  engine->pool().eviction().visit([&](PageId page) {
+    auto tokens = engine->index().tokens(engine->pool().content(page));
+    order.emplace_back(tokens.begin(), tokens.end());
+    return true;
+  });
+  EXPECT_EQ(order, (std::vector<Tokens>{{2}, {1}, {7}, {5}, {0}}));
+}
+
+TEST(CacheEngine, APrefixCanBeKeptLongerThanTheRest) {
+  auto engine = make({.numPages = 4, .pageSize = 2});
+  // Three tokens are two pages.
+  run(*engine, iota(8), {},
+      {.priority = 1, .prefixTokens = 3, .prefixPriority = 9})
+      .release();
+  run(*engine, iota(4, 50), {}, {.priority = 5}).release();
+  EXPECT_EQ(hits(*engine, iota(9)), 2);
+  EXPECT_EQ(engine->check(), "");
+}
+
+TEST(CacheEngine, Misuse) {
+  EXPECT_EQ(text(CacheEngine::create({.numPages = 0, .pageSize = 1})),
+            "cache engine: numPages is 0, allowed: 1 to 1073741823");
+  EXPECT_EQ(text(CacheEngine::create({.numPages = 1, .pageSize = 0})),
+            "cache engine: pageSize is 0, allowed: 1 to 1048576");
+  EXPECT_EQ(text(CacheEngine::create(
+                {.numPages = 1, .pageSize = 1, .groups = {CacheGroup{-3}}})),
+            "cache engine: a group's window is -3, allowed: 0 to 2147483647");
+  EXPECT_EQ(text(CacheEngine::create(
+                {.numPages = 1, .pageSize = 1, .maxOpenSteps = 64})),
+            "cache engine: maxOpenSteps is 64, allowed: 1 to 63");
+
+  auto engine = make(
+      {.numPages = 4, .pageSize = 2, .maxSequences = 1, .maxOpenSteps = 1});
+  EXPECT_EQ(text(engine->open({}, {.priority = 128})),
+            "cache engine: a priority of 128, allowed: 0 to 127");
+  EXPECT_EQ(text(engine->open({.salt = std::string_view("x", 1)})), "no error");
+  std::string longSalt(300, 'x');
+  EXPECT_EQ(text(engine->open({.salt = longSalt})),
+            "cache engine: a scope of 316 bytes, allowed: 256");
+  Sequence sequence = run(*engine, iota(3));
+  EXPECT_EQ(text(engine->open()), "cache engine: all 1 sequences are in use");
+  EXPECT_EQ(text(engine->fork(sequence, 2)),
+            "cache engine: all 1 sequences are in use");
+  EXPECT_EQ(text(engine->commit(sequence, iota(9), 2)),
+            "cache engine: 2 tokens have been computed, allowed: 3 to 4");
+  EXPECT_EQ(text(engine->commit(sequence, iota(9), 5)),
+            "cache engine: 5 tokens have been computed, allowed: 3 to 4");
+  EXPECT_EQ(text(engine->truncate(sequence, 4)),
+            "cache engine: 4 tokens are to be kept, allowed: 0 to 3");
+  EXPECT_EQ(text(engine->truncate(sequence, -1)),
+            "cache engine: -1 tokens are to be kept, allowed: 0 to 3");
+  EXPECT_EQ(text(engine->setRetention(sequence, {.prefixPriority = 200})),
+            "cache engine: a priority of 200, allowed: 0 to 127");
+  EXPECT_EQ(text(engine->join(sequence, 1)),
+            "cache engine: step 1 is not open");
+  EXPECT_EQ(text(engine->completeStep(1)), "cache engine: step 1 is not open");
+  begin(*engine);
+  EXPECT_EQ(text(engine->beginStep()),
+            "cache engine: 1 steps are open, allowed: 1");
+  EXPECT_EQ(engine->check(), "");
+}
+
+TEST(CacheEngine, NeedsAtMost160BytesAPage) {
+  for (int32_t numPages : {100'000, 1'000'000}) {
+    auto engine = make({.numPages = numPages,
+                        .pageSize = 16,
+                        .maxSequences = 1,
+                        .maxTokens = 16});
+    EXPECT_LE(engine->poolBytes(), size_t(160) * numPages);
+  }
 }

@@ -18,11 +18,12 @@ namespace kv::test {
 
 /// One f32 for keys and one for values a token.
 inline KVCacheParams fakeParams(int64_t pageSize) {
-  return {.dtype = DType::F32,
-          .numLayers = 1,
-          .numKVHeads = 1,
-          .headDim = 1,
-          .pageSize = pageSize};
+  return {.geometry = {.dtype = KV_DTYPE_F32,
+                       .layers = 1,
+                       .heads = 1,
+                       .dim = 1,
+                       .page = pageSize},
+          .enablePrefixCaching = true};
 }
 
 class FakeModel : public ModelRunner {
@@ -68,12 +69,16 @@ public:
 
   Expected<std::span<const float>> run(const ModelStep &step) override {
     ++steps;
+    stepsElsewhere += step.replica != 0;
     std::vector<int64_t> shape;
-    const KvTensorView &blocks = step.kv.blocks;
-    int64_t pageSize = blocks.sizes[3], pitch = step.kv.lookupTable.sizes[1];
+    const KvTensorView &blocks = step.kv[0].blocks;
+    // A continuous cache is one page a sequence; slot 0 is an ordinary one.
+    bool paged = step.kv[0].lookupTable.rank == 2;
+    int64_t pageSize = blocks.sizes[3];
+    int64_t pitch = paged ? step.kv[0].lookupTable.sizes[1] : 1;
     float *cells = static_cast<float *>(blocks.data);
-    auto *lengths = static_cast<const int32_t *>(step.kv.cacheLengths.data);
-    auto *table = static_cast<const int32_t *>(step.kv.lookupTable.data);
+    auto *lengths = static_cast<const int32_t *>(step.kv[0].cacheLengths.data);
+    auto *table = static_cast<const int32_t *>(step.kv[0].lookupTable.data);
     output.clear();
     size_t logitRow = 0;
     for (size_t b = 0; b + 1 < step.rowOffsets.size(); ++b) {
@@ -85,7 +90,7 @@ public:
       };
       for (int32_t row = first; row < last; ++row) {
         int64_t position = lengths[b] + row - first;
-        if (table[b * pitch + position / pageSize] <= NullPage)
+        if (paged && table[b * pitch + position / pageSize] <= 0)
           return makeError(KV_STATUS_INTERNAL, "a row writes the null page");
         cell(position) = static_cast<float>(step.tokens[row]);
         if (logitRow == step.logitRows.size() ||
@@ -108,6 +113,7 @@ public:
   }
 
   int steps = 0;
+  int stepsElsewhere = 0; // than on replica 0
   /// Of each step: the new tokens of each sequence.
   std::vector<std::vector<int64_t>> shapes;
   /// Replaces the result of a step.

@@ -21,7 +21,7 @@ std::string parseError(std::string_view json) {
 TEST(Manifest, ReadsWithoutLoading) {
   auto manifest = Manifest::readFile(KV_TINY_ARTIFACT);
   ASSERT_TRUE(manifest) << manifest.error().message;
-  EXPECT_EQ(manifest->abiVersion, 1);
+  EXPECT_EQ(manifest->abiVersion, 2);
   EXPECT_EQ(manifest->producer, "by hand");
   EXPECT_EQ(manifest->targetKind, "cpu");
   EXPECT_EQ(manifest->targetCpu, "x86-64-v2");
@@ -32,13 +32,13 @@ TEST(Manifest, ReadsWithoutLoading) {
 
   const Collection *kv = manifest->findCollection("kv");
   ASSERT_NE(kv, nullptr);
-  EXPECT_EQ(kv->strategy, "paged");
-  EXPECT_EQ(kv->dtype, DType::BF16);
-  EXPECT_EQ(kv->layers, 2);
-  EXPECT_EQ(kv->heads, 3);
-  EXPECT_EQ(kv->dim, 64);
-  EXPECT_EQ(kv->page, 16);
-  EXPECT_EQ(kv->layout, "nhd");
+  EXPECT_EQ(kv->geometry, (CacheGeometry{.strategy = CacheStrategy::Paged,
+                                         .dtype = KV_DTYPE_BF16,
+                                         .layers = 2,
+                                         .heads = 3,
+                                         .dim = 64,
+                                         .page = 16,
+                                         .layout = CacheLayout::NHD}));
   EXPECT_EQ(manifest->findCollection("other"), nullptr);
 
   const Entry *forward = manifest->findEntry("forward");
@@ -66,12 +66,12 @@ TEST(Manifest, ReadsWithoutLoading) {
 
 TEST(Manifest, NotJson) {
   for (const char *text :
-       {"", "{", "[]", "{\"abi_version\": 1", "\xff\xfe", "{} {}", "null"})
+       {"", "{", "[]", "{\"abi_version\": 2", "\xff\xfe", "{} {}", "null"})
     EXPECT_EQ(parseError(text), "a.so: manifest: not a JSON object") << text;
 }
 
 TEST(Manifest, NamesTheField) {
-  std::string good = R"({"abi_version": 1, "target": {"kind": "cpu"},
+  std::string good = R"({"abi_version": 2, "target": {"kind": "cpu"},
     "collections": [{"name": "kv", "strategy": "paged", "dtype": "bf16",
       "layers": 2, "heads": 3, "dim": 64, "page": 16}],
     "entries": [{"name": "f", "symbol": "s",
@@ -84,15 +84,15 @@ TEST(Manifest, NamesTheField) {
   struct {
     const char *from, *to, *message;
   } cases[] = {
-      {"\"abi_version\": 1", "\"abi_version\": 2",
-       "abi_version is 2, this runtime has version 1: compile the model "
+      {"\"abi_version\": 2", "\"abi_version\": 3",
+       "abi_version is 3, this runtime has version 2: compile the model "
        "again"},
-      {"\"abi_version\": 1", "\"abi_version\": \"1\"",
+      {"\"abi_version\": 2", "\"abi_version\": \"1\"",
        "abi_version is \"1\", expected an integer of 0 or more"},
-      {"\"abi_version\": 1", "\"abi_version\": 18446744073709551615",
+      {"\"abi_version\": 2", "\"abi_version\": 18446744073709551615",
        "abi_version is 18446744073709551615, expected an integer of 0 or "
        "more"},
-      {"\"abi_version\": 1,", "", "abi_version is missing"},
+      {"\"abi_version\": 2,", "", "abi_version is missing"},
       {"\"weight\"", "\"wait\"",
        "entries[0].inputs[0].kind is \"wait\", expected one of input, weight, "
        "kv.blocks, kv.cache_lengths, kv.lookup_table, kv.max_lengths, "
@@ -129,6 +129,83 @@ TEST(Manifest, NamesTheField) {
     std::string bad = replaced(good, from, to);
     ASSERT_NE(bad, good) << from;
     EXPECT_EQ(parseError(bad), concat("a.so: manifest: ", message));
+  }
+}
+
+/// A manifest of one collection with these fields.
+static Expected<Collection> parseCollection(std::string_view fields) {
+  auto manifest = Manifest::parse(
+      concat(R"({"abi_version": 1, "target": {"kind": "cpu"}, "entries": [],
+                 "collections": [{"name": "c", )",
+             fields, "}]}"),
+      "a.so");
+  if (!manifest)
+    return std::unexpected(manifest.error());
+  return manifest->collections[0];
+}
+
+TEST(Manifest, CollectionsCarryTheWholeGeometry) {
+  auto latent = parseCollection(
+      R"("strategy": "paged", "dtype": "bf16", "layers": 61, "heads": 1,
+         "dim": 576, "v_dim": 512, "page": 64, "layout": "cpu")");
+  ASSERT_TRUE(latent) << latent.error().message;
+  EXPECT_EQ(latent->geometry, (CacheGeometry{.dtype = KV_DTYPE_BF16,
+                                             .layers = 61,
+                                             .heads = 1,
+                                             .dim = 576,
+                                             .page = 64,
+                                             .vDim = 512,
+                                             .layout = CacheLayout::CPU}));
+  auto continuous = parseCollection(
+      R"("strategy": "continuous", "dtype": "i8", "layers": 2, "heads": 2,
+         "dim": 16, "max_seq": 256, "layout": "hnd",
+         "scale": {"dtype": "f8E8M0FNU", "group": 8})");
+  ASSERT_TRUE(continuous) << continuous.error().message;
+  EXPECT_EQ(continuous->geometry,
+            (CacheGeometry{.strategy = CacheStrategy::Continuous,
+                           .dtype = KV_DTYPE_I8,
+                           .layers = 2,
+                           .heads = 2,
+                           .dim = 16,
+                           .page = 256,
+                           .layout = CacheLayout::HND,
+                           .scaleGroup = 8,
+                           .scaleDType = KV_DTYPE_F8E8M0FNU}));
+}
+
+TEST(Manifest, CollectionErrorsNameTheField) {
+  std::string good = R"("strategy": "paged", "dtype": "f8E4M3FN", "layers": 2,
+    "heads": 3, "dim": 64, "page": 16, "scale": {"dtype": "f32", "group": 32})";
+  ASSERT_TRUE(parseCollection(good));
+  struct {
+    const char *from, *to, *message;
+  } cases[] = {
+      {"\"paged\"", "\"naive\"",
+       ".strategy is \"naive\", expected one of paged, continuous"},
+      {"\"paged\"", "\"continuous\"", ".max_seq is missing"},
+      {"\"page\": 16", "\"page\": 16, \"layout\": \"x\"",
+       ".layout is \"x\", expected one of nhd, hnd, cpu"},
+      {"\"page\": 16", "\"page\": 16, \"v_dim\": 64",
+       ": 'heads' must be 1 in a latent cache, not 3"},
+      {"\"page\": 16", "\"page\": 1048577",
+       ": 'page' must be at most 1048576, not 1048577"},
+      {"\"f32\"", "\"bf16\"", ": the scale's type must be f32 or f8E8M0FNU"},
+      {"32}", "24}", ": 'group' must be a divisor of dim = 64, not 24"},
+      {"32}", "0}", ".scale.group is 0, expected an integer of 1 or more"},
+      {"{\"dtype\": \"f32\", \"group\": 32}", "7",
+       ".scale is 7, expected an object"},
+      {"f8E4M3FN", "i32",
+       ": the element type must be f32, f16, bf16, f8E4M3FN, f8E5M2 or i8"},
+      {", \"scale\": {\"dtype\": \"f32\", \"group\": 32}",
+       ", \"scale\": {\"group\": 32}", ".scale.dtype is missing"},
+  };
+  for (const auto &[from, to, message] : cases) {
+    std::string bad = replaced(good, from, to);
+    ASSERT_NE(bad, good) << from;
+    auto collection = parseCollection(bad);
+    ASSERT_FALSE(collection) << to;
+    EXPECT_EQ(collection.error().message,
+              concat("a.so: manifest: collections[0]", message));
   }
 }
 

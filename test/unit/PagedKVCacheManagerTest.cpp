@@ -102,24 +102,24 @@ TEST(PagedKVCacheManager, RuntimeInputs) {
   const TextGenerationContext *batch[] = {&second, &first};
   auto inputs = manager->runtimeInputs(batch, 3);
   ASSERT_TRUE(inputs) << inputs.error().message;
-  EXPECT_EQ(describe(inputs->blocks), "f32[10, 2, 1, 4, 1, 1]");
-  EXPECT_EQ(describe(inputs->cacheLengths), "i32[2]");
-  EXPECT_EQ(describe(inputs->lookupTable), "i32[2, 32]");
-  EXPECT_EQ(describe(inputs->maxLengths), "i32[3, 2]");
-  EXPECT_EQ(ints(inputs->cacheLengths)[0], 0);
-  EXPECT_EQ(ints(inputs->cacheLengths)[1], 6);
-  std::vector<int32_t> table(ints(inputs->lookupTable),
-                             ints(inputs->lookupTable) + 64);
+  EXPECT_EQ(describe((*inputs)[0].blocks), "f32[10, 2, 1, 4, 1, 1]");
+  EXPECT_EQ(describe((*inputs)[0].cacheLengths), "i32[2]");
+  EXPECT_EQ(describe((*inputs)[0].lookupTable), "i32[2, 32]");
+  EXPECT_EQ(describe((*inputs)[0].maxLengths), "i32[3, 2]");
+  EXPECT_EQ(ints((*inputs)[0].cacheLengths)[0], 0);
+  EXPECT_EQ(ints((*inputs)[0].cacheLengths)[1], 6);
+  std::vector<int32_t> table(ints((*inputs)[0].lookupTable),
+                             ints((*inputs)[0].lookupTable) + 64);
   std::vector<int32_t> expected(64);
-  std::span<const PageId> secondPages = *manager->getReqBlocks(2);
-  std::span<const PageId> firstPages = *manager->getReqBlocks(1);
+  std::span<const int32_t> secondPages = *manager->getReqBlocks(2);
+  std::span<const int32_t> firstPages = *manager->getReqBlocks(1);
   ASSERT_EQ(secondPages.size(), 2u);
   ASSERT_EQ(firstPages.size(), 3u);
   std::ranges::copy(secondPages, expected.begin());
   std::ranges::copy(firstPages, expected.begin() + 32);
   EXPECT_EQ(table, expected);
-  std::vector<int32_t> maxima(ints(inputs->maxLengths),
-                              ints(inputs->maxLengths) + 6);
+  std::vector<int32_t> maxima(ints((*inputs)[0].maxLengths),
+                              ints((*inputs)[0].maxLengths) + 6);
   EXPECT_EQ(maxima, (std::vector<int32_t>{3, 7, 1, 8, 1, 9}));
 }
 
@@ -135,8 +135,8 @@ TEST(PagedKVCacheManager, StaleTableEntriesAreCleared) {
   const TextGenerationContext *batch[] = {&b};
   auto inputs = manager->runtimeInputs(batch);
   ASSERT_TRUE(inputs);
-  for (int64_t i = 2; i < inputs->lookupTable.sizes[1]; ++i)
-    EXPECT_EQ(ints(inputs->lookupTable)[i], NullPage);
+  for (int64_t i = 2; i < (*inputs)[0].lookupTable.sizes[1]; ++i)
+    EXPECT_EQ(ints((*inputs)[0].lookupTable)[i], 0);
 }
 
 TEST(PagedKVCacheManager, TheNullPageIsZeroAndNeverGivenOut) {
@@ -145,13 +145,13 @@ TEST(PagedKVCacheManager, TheNullPageIsZeroAndNeverGivenOut) {
   TextGenerationContext context(1, tokens);
   ASSERT_TRUE(manager->claim(1));
   ASSERT_TRUE(manager->alloc(context));
-  std::span<const PageId> pages = *manager->getReqBlocks(1);
-  for (PageId page : pages)
-    EXPECT_GT(page, NullPage);
+  std::span<const int32_t> pages = *manager->getReqBlocks(1);
+  for (int32_t page : pages)
+    EXPECT_GT(page, 0) << "the null page";
   const TextGenerationContext *batch[] = {&context};
   auto inputs = manager->runtimeInputs(batch);
   for (int i = 0; i < 4; ++i)
-    EXPECT_EQ(static_cast<float *>(inputs->blocks.data)[i], 0.0f);
+    EXPECT_EQ(static_cast<float *>((*inputs)[0].blocks.data)[i], 0.0f);
 }
 
 TEST(PagedKVCacheManager, ARefusedReservationLeavesEverythingUntouched) {
@@ -263,8 +263,11 @@ TEST(PagedKVCacheManager, ResetForgetsPrefixes) {
 
 TEST(PagedKVCacheManager, PrefixCachingCanBeOffForAllOrForOne) {
   PagedKVCacheManager::Options options;
-  options.enablePrefixCaching = false;
-  Manager off = make(1, 16, options);
+  KVCacheParams params = fakeParams(1);
+  params.enablePrefixCaching = false;
+  options.numPages = 16;
+  options.maxSeqLen = 64;
+  Manager off = *PagedKVCacheManager::create(params, options);
   serve(*off, 1, iota(5));
   EXPECT_EQ(serve(*off, 2, iota(5)), 0);
 
@@ -315,8 +318,8 @@ TEST(PagedKVCacheManager, Misuse) {
   EXPECT_EQ(text(manager->claim(3)), "request 3 cannot be claimed: all 2 "
                                      "sequence slots are in use");
   EXPECT_EQ(text(manager->runtimeInputs(batch)),
-            "request 1 needs 2 pages for this step, 0 are reserved (is a call "
-            "of alloc missing?)");
+            "request 1 needs room for 4 tokens in this step, 0 are reserved "
+            "(is a call of alloc missing?)");
   EXPECT_EQ(manager->alloc(context, 9).error().error.message,
             "request 1: 9 steps, allowed: 1 to 8");
   ASSERT_TRUE(manager->alloc(context));
@@ -375,57 +378,11 @@ TEST(PagedKVCacheManager, Options) {
             "cache manager: maxBatchSize is 0, allowed: 1 to 1048576");
   KVCacheParams params = fakeParams(0);
   EXPECT_EQ(text(params, good),
-            "collection kv: page is 0, allowed: 1 to 1048576");
+            "collection kv: 'page' must be positive, not 0");
   params = fakeParams(2);
-  params.layout = "hnd";
-  EXPECT_EQ(text(params, good), "collection kv: layout is hnd, allowed: nhd");
-  params = fakeParams(2);
-  params.dtype = DType::I64;
-  EXPECT_EQ(text(params, good),
-            "collection kv: dtype is i64, allowed: f32, f16, bf16");
-}
-
-TEST(KVCacheParams, SizesAreThoseOfTheSeeds) {
-  KVCacheParams params = {.dtype = DType::F32,
-                          .numLayers = 1,
-                          .numKVHeads = 8,
-                          .headDim = 128,
-                          .pageSize = 128};
-  EXPECT_EQ(params.pagesIn(1 << 30), 1024);
-  params.pageSize = 777;
-  EXPECT_EQ(params.pagesIn(1 << 30), 168);
-  EXPECT_EQ(168 * params.bytesPerPage(), 1069350912);
-  params = {.dtype = DType::F32,
-            .numLayers = 17,
-            .numKVHeads = 1,
-            .headDim = 24,
-            .pageSize = 128};
-  EXPECT_EQ(params.bytesPerPage(), 417792);
-}
-
-TEST(KVCacheParams, MismatchesWithAnEntryNameTheFieldAndBothValues) {
-  KVCacheParams params = fakeParams(2);
-  Entry entry;
-  entry.name = "forward";
-  entry.inputs = params.symbolicInputs();
-  EXPECT_TRUE(params.validate(entry));
-  auto text = [&] {
-    auto valid = params.validate(entry);
-    return valid ? "no error" : valid.error().message;
-  };
-  entry.inputs[0].shape[3].size = 16;
-  EXPECT_EQ(text(), "entry forward: dimension 3 of kv.blocks is 16, the cache "
-                    "manager gives 2");
-  entry.inputs = params.symbolicInputs();
-  entry.inputs[0].dtype = DType::BF16;
-  EXPECT_EQ(text(), "entry forward: dtype of kv.blocks is bf16, the cache "
-                    "manager gives f32");
-  entry.inputs = params.symbolicInputs();
-  entry.inputs[2].shape.pop_back();
-  EXPECT_EQ(text(), "entry forward: rank of kv.lookup_table is 1, the cache "
-                    "manager gives 2");
-  entry.inputs = params.symbolicInputs();
-  entry.inputs.erase(entry.inputs.begin() + 1);
-  EXPECT_EQ(text(), "entry forward has no argument of the kind "
-                    "kv.cache_lengths for collection kv");
+  params.geometry.strategy = CacheStrategy::Continuous;
+  params.enablePrefixCaching = false;
+  EXPECT_EQ(
+      text(params, good),
+      "collection kv: strategy is continuous, this cache manager needs paged");
 }

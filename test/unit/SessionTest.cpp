@@ -81,6 +81,14 @@ protected:
   }
 };
 
+TEST(InferenceSession, RunsOnNoVirtualDevice) {
+  auto session =
+      InferenceSession::create({.device = *Device::parse("virtual:sm_90a")});
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().message, "device virtual:sm_90a runs nothing: it "
+                                     "is there to be compiled for");
+}
+
 TEST_F(Session, RunsPackedWeights) {
   TemporaryFile file(SafetensorsWriter()
                          .add("packed", {2, K, 16}, packedWeight())
@@ -127,8 +135,8 @@ TEST_F(Session, UnalignedData) {
 }
 
 TEST_F(Session, WrongAbiVersion) {
-  EXPECT_EQ(loadError("\"abi_version\": 1", "\"abi_version\": 7"),
-            ": manifest: abi_version is 7, this runtime has version 1: "
+  EXPECT_EQ(loadError("\"abi_version\": 2", "\"abi_version\": 7"),
+            ": manifest: abi_version is 7, this runtime has version 2: "
             "compile the model again");
 }
 

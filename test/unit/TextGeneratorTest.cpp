@@ -1,6 +1,7 @@
 //===- TextGeneratorTest.cpp - Serving with a fake model ------------------===//
 
 #include "kv/Runtime/Serving/TextGenerator.h"
+#include "kv/Runtime/LoadKVCacheManager.h"
 
 #include "FakeModel.h"
 
@@ -68,6 +69,8 @@ struct Limits {
   int64_t maxBatchTokens = 64;
   int64_t maxSeqLen = 64;
   bool prefixCaching = true;
+  int32_t replicas = 1;
+  bool continuous = false;
 };
 
 /// Serves `requests`; the answers are in their order.
@@ -80,10 +83,16 @@ struct Served {
     options.maxBatchSize = limits.maxBatch;
     options.maxSeqLen = limits.maxSeqLen;
     options.numPages = limits.pages;
-    options.enablePrefixCaching = limits.prefixCaching;
     options.enableRuntimeChecks = true;
-    auto manager =
-        PagedKVCacheManager::create(fakeParams(limits.pageSize), options);
+    KVCacheParams params = fakeParams(limits.pageSize);
+    params.enablePrefixCaching = limits.prefixCaching;
+    params.numDevices = params.dataParallelDegree = limits.replicas;
+    if (limits.continuous) {
+      params.enablePrefixCaching = false;
+      params.geometry.strategy = CacheStrategy::Continuous;
+      params.geometry.page = limits.maxSeqLen;
+    }
+    auto manager = loadKVCacheManager(params, options);
     Recorder recorder(model);
     TextGenerator generator(
         model, **manager, recorder,
@@ -93,7 +102,11 @@ struct Served {
     statistics = generator.run(requests);
     for (const GenerationRequest &request : requests)
       answers.push_back(recorder.answers[&request]);
-    EXPECT_EQ((*manager)->numFreeBlocks(), limits.pages);
+    EXPECT_EQ((*manager)->numFreeBlocks(), (*manager)->totalNumPages());
+    EXPECT_EQ((*manager)->totalNumPages(),
+              limits.continuous
+                  ? limits.maxBatch / limits.replicas * limits.replicas
+                  : limits.pages * limits.replicas);
     EXPECT_EQ(statistics.requests, static_cast<int64_t>(requests.size()));
     for (const auto &shape : model.shapes) {
       EXPECT_LE(static_cast<int32_t>(shape.size()), limits.maxBatch);
@@ -354,8 +367,8 @@ TEST(TextGenerator, PromptLogitsAreCompleteInSpiteOfTheCache) {
 TEST(TextGenerator, RandomLoads) {
   std::mt19937 random(11);
   auto below = [&](int limit) { return static_cast<int>(random() % limit); };
-  int64_t preemptions = 0, hits = 0, served = 0, dumps = 0;
-  for (int round = 0; round < 600; ++round) {
+  int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0;
+  for (int round = 0; round < 900; ++round) {
     Limits limits;
     limits.pageSize = 1 + below(5);
     limits.maxSeqLen = 12 + below(30);
@@ -363,6 +376,8 @@ TEST(TextGenerator, RandomLoads) {
     limits.maxBatch = 1 + below(6);
     limits.maxBatchTokens = 1 + below(24);
     limits.prefixCaching = below(4) != 0;
+    limits.replicas = 1 + below(std::min(limits.maxBatch, 3));
+    limits.continuous = below(6) == 0;
     std::vector<GenerationRequest> requests;
     int count = 1 + below(12);
     for (int i = 0; i < count; ++i) {
@@ -384,6 +399,7 @@ TEST(TextGenerator, RandomLoads) {
     }
     Served result(requests, limits);
     preemptions += result.statistics.preemptions;
+    elsewhere += result.model.stepsElsewhere;
     hits += result.statistics.prefixHits;
     served += result.statistics.requests - result.statistics.failedRequests;
     for (size_t i = 0; i < requests.size(); ++i)
@@ -398,4 +414,5 @@ TEST(TextGenerator, RandomLoads) {
   EXPECT_GT(hits, 100);
   EXPECT_GT(served, 1000);
   EXPECT_GT(dumps, 50);
+  EXPECT_GT(elsewhere, 1000);
 }

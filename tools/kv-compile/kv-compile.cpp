@@ -30,6 +30,11 @@ int main(int argc, char **argv) {
   cl::opt<int64_t> pageSize(
       "page-size", cl::desc("Tokens of a page, instead of the module's"),
       cl::init(0), cl::cat(category));
+  cl::opt<std::string> layout(
+      "layout",
+      cl::desc("Order of caches in memory: nhd, hnd or cpu, instead "
+               "of their types'"),
+      cl::cat(category));
   cl::opt<bool> timing("timing", cl::desc("Print the seconds of each stage"),
                        cl::cat(category));
   cl::HideUnrelatedOptions(category);
@@ -49,6 +54,7 @@ int main(int argc, char **argv) {
   options.mcpu = mcpu;
   options.optLevel = optLevel;
   options.pageSize = pageSize;
+  options.layout = layout;
   options.timing = timing;
   return failed(kv::compileModule(*module, options, output));
 }

@@ -26,28 +26,24 @@ Expected<void> checkInputs(const Entry &entry) {
                   dtypeName(input->dtype), " of rank ", input->shape.size(),
                   ", needed: i32 of rank 1");
   }
-  for (const Argument &input : entry.inputs) {
-    if (input.kind == ArgumentKind::Scales)
-      return fail("entry forward: input ", input.name,
-                  " has the kind kv.scales, which kv-run does not give");
+  for (const Argument &input : entry.inputs)
     if (input.kind == ArgumentKind::Input &&
         std::ranges::find(InputNames, input.name) == std::end(InputNames))
       return fail("entry forward: input ", input.name,
                   " is none that kv-run gives: tokens, row_offsets, "
                   "logit_rows");
-  }
   return {};
 }
 
 } // namespace
 
 Expected<ForwardSignature> ForwardSignature::from(const Manifest &manifest) {
-  if (manifest.collections.size() != 1)
-    return fail("the artifact has ", manifest.collections.size(),
-                " collections, needed: one");
-  ForwardSignature result = {
-      .cache = KVCacheParams::fromCollection(manifest.collections[0]),
-      .maxSeqLen = manifest.model.maxSeqLen};
+  if (manifest.collections.empty())
+    return fail("the artifact has no collection, needed: one or more");
+  ForwardSignature result;
+  result.maxSeqLen = manifest.model.maxSeqLen;
+  for (const Collection &collection : manifest.collections)
+    result.cache.params.push_back(KVCacheParams::fromCollection(collection));
   if (result.maxSeqLen < 1 || result.maxSeqLen > INT32_MAX)
     return fail("model.max_seq_len is ", result.maxSeqLen, ", allowed: 1 to ",
                 INT32_MAX);
@@ -58,8 +54,9 @@ Expected<ForwardSignature> ForwardSignature::from(const Manifest &manifest) {
     return fail("the artifact has no entry forward");
   if (Expected<void> valid = checkInputs(*entry); !valid)
     return std::unexpected(valid.error());
-  if (Expected<void> valid = result.cache.validate(*entry); !valid)
-    return std::unexpected(valid.error());
+  for (const KVCacheParams &one : result.cache.params)
+    if (Expected<void> valid = one.validate(*entry); !valid)
+      return std::unexpected(valid.error());
   const Argument *logits = entry->findOutput("logits");
   if (!logits || entry->outputs.size() != 1)
     return fail("entry forward has ", entry->outputs.size(),
@@ -91,19 +88,23 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
       status = std::unexpected(found.error());
     return found.value_or(-1);
   };
-  auto cacheSlot = [&](ArgumentKind kind) {
-    const Argument *argument =
-        runner->forward.entry().findInput(kind, signature.cache.name);
-    return argument ? slot(argument->name) : -1;
-  };
   runner->tokens = slot("tokens");
   runner->rowOffsets = slot("row_offsets");
   runner->logitRows = slot("logit_rows");
   runner->output = slot("logits");
-  runner->blocks = cacheSlot(ArgumentKind::Blocks);
-  runner->cacheLengths = cacheSlot(ArgumentKind::CacheLengths);
-  runner->lookupTable = cacheSlot(ArgumentKind::LookupTable);
-  runner->maxLengths = cacheSlot(ArgumentKind::MaxLengths);
+  for (const KVCacheParams &one : signature.cache.params) {
+    auto cacheSlot = [&](ArgumentKind kind) {
+      const Argument *argument =
+          runner->forward.entry().findInput(kind, one.name);
+      return argument ? slot(argument->name) : -1;
+    };
+    runner->caches.push_back(
+        {.blocks = cacheSlot(ArgumentKind::Blocks),
+         .cacheLengths = cacheSlot(ArgumentKind::CacheLengths),
+         .lookupTable = cacheSlot(ArgumentKind::LookupTable),
+         .maxLengths = cacheSlot(ArgumentKind::MaxLengths),
+         .scales = cacheSlot(ArgumentKind::Scales)});
+  }
   if (status)
     status = runner->growLogits(16);
   if (!status)
@@ -135,11 +136,17 @@ Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
   bind(tokens, step.tokens);
   bind(rowOffsets, step.rowOffsets);
   bind(logitRows, step.logitRows);
-  forward.bind(blocks, step.kv.blocks);
-  forward.bind(cacheLengths, step.kv.cacheLengths);
-  forward.bind(lookupTable, step.kv.lookupTable);
-  if (maxLengths >= 0)
-    forward.bind(maxLengths, step.kv.maxLengths);
+  for (size_t i = 0; i < caches.size(); ++i) {
+    const CacheSlots &slots = caches[i];
+    const RaggedKVCacheInputs &inputs = step.kv[i];
+    forward.bind(slots.blocks, inputs.blocks);
+    forward.bind(slots.cacheLengths, inputs.cacheLengths);
+    forward.bind(slots.lookupTable, inputs.lookupTable);
+    if (slots.maxLengths >= 0)
+      forward.bind(slots.maxLengths, inputs.maxLengths);
+    if (slots.scales >= 0)
+      forward.bind(slots.scales, inputs.scales);
+  }
   forward.bind(output, makeView(logits.data(), DType::F32, {rows, vocab}));
   if (Expected<void> done = forward.execute(); !done)
     return std::unexpected(done.error());

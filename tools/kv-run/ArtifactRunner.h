@@ -9,9 +9,9 @@
 namespace kv::run {
 
 /// What kv-run needs to know of a text-generation artifact before it loads
-/// weights: one collection, and an entry `forward` as docs/module.md has it.
+/// weights: its collections, and an entry `forward` as docs/module.md has it.
 struct ForwardSignature {
-  KVCacheParams cache;
+  MultiKVCacheParams cache;
   int64_t vocabSize = 0;
   int64_t maxSeqLen = 0;
 
@@ -38,8 +38,11 @@ private:
   Invocation forward;
   int64_t vocab;
   int tokens = 0, rowOffsets = 0, logitRows = 0, output = 0;
-  int blocks = 0, cacheLengths = 0, lookupTable = 0, maxLengths = -1;
-  Buffer logits; // [rows so far needed, vocab]
+  struct CacheSlots { // -1: no such argument
+    int blocks, cacheLengths, lookupTable, maxLengths, scales;
+  };
+  std::vector<CacheSlots> caches; // by collection
+  Buffer logits;                  // [rows so far needed, vocab]
 };
 
 } // namespace kv::run

@@ -20,15 +20,21 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--threads", options.threads, "default: one a core")
       ->check(CLI::Range(1, 4096));
   CLI::Option *pages =
-      app.add_option("--pages", options.pages, "usable pages of the cache")
+      app.add_option("--pages", options.pages,
+                     "usable pages of a replica's cache")
           ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
   app.add_option("--cache-bytes", options.cacheBytes,
-                 "the same in bytes (default: 4 requests of the model's "
-                 "length, at most 1 GiB)")
+                 "bytes of all caches together (default: 4 requests of the "
+                 "model's length a replica, at most 1 GiB)")
       ->check(CLI::Range(int64_t(1), INT64_MAX))
       ->excludes(pages);
   app.add_option("--page-size", options.pageSize,
                  "tokens; must equal the artifact's");
+  app.add_option("--replicas", options.replicas,
+                 "caches of their own, each on its own cpu:N; a request goes "
+                 "to the one that has most of its prefix")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   app.add_option("--max-batch", options.maxBatch, "requests a step")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();

@@ -19,6 +19,7 @@ struct Options {
   std::optional<int64_t> pages;
   std::optional<int64_t> cacheBytes;
   std::optional<int64_t> pageSize;
+  int32_t replicas = 1;
   int32_t maxBatch = 16;
   int64_t maxBatchTokens = 512;
   bool prefixCache = true;

@@ -5,6 +5,8 @@
 #include "Options.h"
 #include "RequestStream.h"
 
+#include "kv/Runtime/PagedKVCacheManager.h"
+
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>
@@ -25,26 +27,30 @@ int unusable(std::string_view message) {
   return ExitUnusable;
 }
 
-/// Usable pages of the cache. Errors name the option.
+/// Usable pages of a replica. Errors name the option.
 Expected<int64_t> choosePages(const Options &options,
                               const ForwardSignature &signature) {
-  const KVCacheParams &cache = signature.cache;
-  if (options.pageSize && *options.pageSize != cache.pageSize)
+  const MultiKVCacheParams &cache = signature.cache;
+  if (options.pageSize && *options.pageSize != cache.pageSize())
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
                      *options.pageSize, ", the artifact's page size is ",
-                     cache.pageSize);
+                     cache.pageSize());
   if (options.pages)
     return *options.pages;
   constexpr int64_t MostBytes = int64_t(1) << 30;
   int64_t bytes = options.cacheBytes.value_or(MostBytes);
-  int64_t pages =
-      std::min<int64_t>(cache.pagesIn(bytes), int64_t(INT32_MAX) - 1);
+  int64_t pages = std::min<int64_t>(cache.pagesIn(bytes / options.replicas),
+                                    int64_t(INT32_MAX) - 1);
   if (!options.cacheBytes)
     return std::clamp<int64_t>(pages, 1,
                                4 * cache.pagesFor(signature.maxSeqLen));
   if (pages < 1)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "--cache-bytes is ", bytes,
-                     ", one page takes ", cache.bytesPerPage());
+    return makeError(
+        KV_STATUS_INVALID_ARGUMENT, "--cache-bytes is ", bytes, ", one page ",
+        options.replicas == 1
+            ? ""
+            : concat("on each of ", options.replicas, " replicas "),
+        "takes ", cache.bytesPerPage());
   return pages;
 }
 
@@ -69,6 +75,14 @@ int serve(const Options &options) {
       ForwardSignature::from(model->manifest());
   if (!signature)
     return unusable(concat(options.artifact, ": ", signature.error().message));
+  if (options.replicas > options.maxBatch)
+    return unusable(concat("--replicas is ", options.replicas,
+                           ", --max-batch is ", options.maxBatch,
+                           ": each replica needs a request"));
+  for (KVCacheParams &one : signature->cache.params) {
+    one.enablePrefixCaching = options.prefixCache;
+    one.numDevices = one.dataParallelDegree = options.replicas;
+  }
   Expected<int64_t> pages = choosePages(options, *signature);
   if (!pages)
     return unusable(pages.error().message);
@@ -81,11 +95,9 @@ int serve(const Options &options) {
 
   std::random_device entropy;
   PagedKVCacheManager::Options cache;
-  cache.device = session->device();
   cache.maxBatchSize = options.maxBatch;
   cache.maxSeqLen = signature->maxSeqLen;
   cache.numPages = *pages;
-  cache.enablePrefixCaching = options.prefixCache;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   Expected<std::unique_ptr<PagedKVCacheManager>> manager =
       PagedKVCacheManager::create(signature->cache, cache);
@@ -125,7 +137,7 @@ int serve(const Options &options) {
 
   figures.pagesTotal = (*manager)->totalNumPages();
   figures.pagesPeak = (*manager)->metrics().peakUsedPages;
-  figures.pageSize = signature->cache.pageSize;
+  figures.pageSize = signature->cache.pageSize();
   figures.threads = session->threads();
   figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());
   figures.poolBytes = (*manager)->poolBytes();

@@ -145,8 +145,9 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
 
 inline std::string CacheGeometry::problem() const {
   auto fail = [](std::string_view field, std::string_view must, int64_t given) {
-    return "'" + std::string(field) + "' must be " + std::string(must) +
-           ", not " + std::to_string(given);
+    std::string text = "'";
+    text.append(field).append("' must be ").append(must).append(", not ");
+    return text.append(std::to_string(given));
   };
   // The upper bounds keep every product of sizes within 64 bits.
   constexpr int64_t Most = int64_t(1) << 20;
@@ -184,8 +185,8 @@ inline std::string CacheGeometry::problem() const {
   __int128 bytes = __int128(parts()) * layers * page *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))
-    return "a " + std::string(isPaged() ? "page" : "slot") +
-           " must be at most 2^40 bytes";
+    return isPaged() ? "a page must be at most 2^40 bytes"
+                     : "a slot must be at most 2^40 bytes";
   return {};
 }
 

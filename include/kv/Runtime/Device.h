@@ -29,20 +29,24 @@ private:
 };
 
 /// A device by kind and number. Each `cpu:n` is a device with memory of its
-/// own, though all share one host.
+/// own, though all share one host. A virtual device has no memory: it stands
+/// for a target that is compiled for and not there.
 struct Device {
-  enum class Kind { CPU };
+  enum class Kind { CPU, Virtual };
 
   Kind kind = Kind::CPU;
   int index = 0;
+  std::string target = {}; // of a virtual device: "x86-64-v4", "sm_90a"
 
   bool operator==(const Device &) const = default;
+  bool isVirtual() const { return kind == Kind::Virtual; }
 
-  /// "cpu" or "cpu:1".
+  /// "cpu", "cpu:1", "virtual:sm_90a", or "virtual:sm_90a:1" for a second one.
   static Expected<Device> parse(std::string_view text);
   std::string str() const;
 
   /// `bytes` zeroed bytes; 0 is allowed. Large blocks ask for huge pages.
+  /// Errors: no memory; the device is virtual.
   Expected<Memory> allocate(size_t bytes) const;
 };
 

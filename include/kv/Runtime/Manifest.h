@@ -7,6 +7,7 @@
 #ifndef KV_RUNTIME_MANIFEST_H
 #define KV_RUNTIME_MANIFEST_H
 
+#include "kv/ABI/CacheGeometry.h"
 #include "kv/Runtime/DType.h"
 #include "kv/Runtime/Error.h"
 
@@ -28,6 +29,9 @@ enum class ArgumentKind {
 
 /// "kv.blocks", as the manifest spells it.
 std::string_view argumentKindName(ArgumentKind kind);
+
+/// The kind of a CacheComponent of this name.
+ArgumentKind cacheArgumentKind(std::string_view component);
 
 /// A size, or the name of a dimension symbol; equal names in one entry are
 /// equal sizes.
@@ -63,16 +67,10 @@ struct Entry {
   const Argument *findOutput(std::string_view name) const;
 };
 
-/// The geometry of one cache.
+/// One cache, by its name in the module.
 struct Collection {
   std::string name;
-  std::string strategy; // paged
-  DType dtype = DType::BF16;
-  int64_t layers = 0;
-  int64_t heads = 0;
-  int64_t dim = 0;
-  int64_t page = 0;   // tokens a page
-  std::string layout; // nhd
+  CacheGeometry geometry;
 };
 
 /// The module's kv.model attribute. Sizes are 0 where it does not say.

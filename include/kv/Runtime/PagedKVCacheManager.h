@@ -1,171 +1,159 @@
 //===- PagedKVCacheManager.h - Pages for a batch of requests ----*- C++ -*-===//
 //
-//   manager->claim(context.id());
-//   manager->alloc(context);
-//   auto inputs = manager->runtimeInputs(batch);
-//   ... execute ...
-//   context.update(tokens);      // the caller's list, one longer
-//   manager->step(batch);        // what was computed becomes shareable
-//   manager->release(context.id());
-//
-// A facade of CacheEngine. One thread at a time. After construction, calls
-// that succeed allocate no memory.
+// The cache manager of paged collections, with data and tensor parallelism: a
+// pool of pages and a prefix index a replica, whose pages all of its devices
+// hold. Several collections share one admission, and those that see equally far
+// back share page ids and tables. A facade of CacheEngine. After construction,
+// calls that succeed allocate no memory.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_RUNTIME_PAGEDKVCACHEMANAGER_H
 #define KV_RUNTIME_PAGEDKVCACHEMANAGER_H
 
-#include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/CacheEngine.h"
-#include "kv/Runtime/KVCacheParams.h"
-#include "kv/Runtime/TextGenerationContext.h"
+#include "kv/Runtime/Engine/CacheEngine.h"
+#include "kv/Runtime/ReplicatedKVCacheManager.h"
 
 #include <memory>
 
 namespace kv {
 
-/// One device's cache arguments for one step. The views are the manager's: the
-/// blocks stay, the other three are written by the next runtimeInputs.
-struct RaggedKVCacheInputs {
-  KvTensorView blocks;       // [pages + 1, 2, layers, page, heads, dim]
-  KvTensorView cacheLengths; // i32 [B]: tokens in the cache before the step
-  KvTensorView lookupTable;  // i32 [B, pitch]: page ids, unused entries 0
-  KvTensorView maxLengths;   // i32 [steps, 2]: most new tokens, most tokens
-};
-
-/// Why a reservation was refused. It changed nothing.
-struct AllocationError {
-  enum class Reason {
-    Full,      // not now: other requests hold the pages
-    NeverFits, // not even alone
-    Invalid    // the call makes no sense
-  };
-  Reason reason;
-  Error error;
-};
-
-/// What a reservation took.
-struct Allocation {
-  int64_t cachedTokens; // skipped in the context
-  int32_t newPages;
-};
-
-struct KVCacheMetrics {
-  int64_t inputTokens = 0;  // active tokens of successful reservations
-  int64_t cachedTokens = 0; // tokens that the prefix cache saved
-  int64_t evictedPages = 0;
-  int64_t refusals = 0; // reservations that did not fit
-  int32_t peakUsedPages = 0;
-};
-
-class PagedKVCacheManager {
+class PagedKVCacheManager : public ReplicatedKVCacheManager {
 public:
   struct Options {
-    Device device = {};
-    int32_t maxBatchSize = 16; // requests tracked at a time
+    /// As many as the parameters say; none: cpu:0, cpu:1 ...
+    std::vector<Device> devices = {};
+    int32_t maxBatchSize = 16; // requests tracked at a time, on all replicas
     int64_t maxSeqLen = 0;     // tokens of one request
-    int64_t numPages = 0;      // usable pages
-    int32_t maxSteps = 1;      // largest `steps` of alloc and runtimeInputs
-    bool enablePrefixCaching = true;
+    /// Usable pages of a replica. 0: what numBlocks() makes of the memory.
+    int64_t numPages = 0;
+    int64_t availableCacheMemory = 0; // bytes on all devices, without numPages
+    int32_t maxSteps = 1; // largest `steps` of alloc and runtimeInputs
+    /// Whether a new request is sent to the replica that has most of its
+    /// prefix, the pages in use there taken off; otherwise to the replica with
+    /// the fewest requests.
+    bool prefixAffinity = true;
     bool enableRuntimeChecks = false; // all invariants after every call: slow
     uint64_t key = 0;                 // of the prefix index's tags
+    /// Whether steps run behind the caller's back: then the pages of a step are
+    /// given to nobody else before step(batch) or synchronize(), however they
+    /// are released. Otherwise a step is over when the caller makes its next
+    /// call.
+    bool asynchronous = false;
+    /// Hear every call that changes an engine; none, or one a replica.
+    std::vector<CommandSink *> logs = {};
   };
 
-  /// Allocates the blocks, (numPages + 1) * params.bytesPerPage() bytes.
+  /// Allocates the blocks, (pages + 1) * params.bytesPerPage() bytes a device.
   /// Errors: parameters that do not validate, an option out of range, no
   /// memory.
   static Expected<std::unique_ptr<PagedKVCacheManager>>
-  create(const KVCacheParams &params, const Options &options);
+  create(const MultiKVCacheParams &params, const Options &options);
+  ~PagedKVCacheManager() override;
 
-  const KVCacheParams &params() const { return cacheParams; }
-  int64_t maxSeqLen() const { return options.maxSeqLen; }
   /// Entries of a lookup table's row: the pages of the longest request, rounded
   /// up to 8, and 16 of slack for wide reads.
-  static int64_t tablePitch(int64_t maxPages);
+  static int64_t tablePitch(int64_t maxPages) {
+    return (maxPages + 7) / 8 * 8 + 16;
+  }
 
-  /// Tracks a request. Errors: claimed already; maxBatchSize are tracked.
-  Expected<void> claim(RequestId id);
-  bool contains(RequestId id) const { return findSlot(id) >= 0; }
+  /// Claims `id` as a second sequence with the first `tokens` processed tokens
+  /// of `source`, on its replica. They share the pages; a last page that is not
+  /// full is copied when one of the two is about to write to it. The context of
+  /// the new request has skipped `tokens`. Errors: claims' and the engine's.
+  Expected<void> fork(RequestId source, RequestId id, int64_t tokens);
+  /// Takes back all but the first `tokens` processed tokens of a request, and
+  /// the pages behind them. Its context must be rewound. Errors: not claimed,
+  /// more tokens than processed.
+  Expected<void> truncate(RequestId id, int64_t tokens);
+  /// Whether each page of a request would be a hit, and if not, why; on the
+  /// replica where it is or would be claimed. A diagnosis: allocates.
+  std::vector<CacheEngine::Reason>
+  explain(const TextGenerationContext &context) const;
+  /// The devices are done with every step.
+  void synchronize();
 
-  /// Takes over the longest cached prefix (context.skip) and reserves pages for
-  /// the processed and active tokens and `steps` - 1 more. After it, runtime
-  /// inputs cannot fail for lack of memory.
+  int32_t
+  getOrRecommendReplica(const TextGenerationContext &context) const override;
+  Expected<std::span<const int32_t>> getReqBlocks(RequestId id) const override;
+
   std::expected<Allocation, AllocationError>
-  alloc(TextGenerationContext &context, int32_t steps = 1);
+  alloc(TextGenerationContext &context, int32_t steps = 1) override;
+  Expected<AllocationPlan> probe(const TextGenerationContext &context,
+                                 int32_t steps = 1) const override;
 
-  /// What alloc would take, without taking it. Error: not claimed.
-  Expected<CacheEngine::Plan> probe(const TextGenerationContext &context,
-                                    int32_t steps = 1) const;
+  /// Of all windows together.
+  int64_t blocksFor(int64_t tokens) const override;
+  int64_t numPagesPerReplica() const override { return numPages; }
+  using KVCacheManager::numFreeBlocks;
+  int64_t numFreeBlocks(int32_t replica) const override;
 
-  /// Fills the inputs of a step over `batch`, in its order. Errors name the
-  /// request: not claimed, no active token, pages that were not reserved.
-  Expected<RaggedKVCacheInputs>
-  runtimeInputs(std::span<const TextGenerationContext *const> batch,
-                int32_t steps = 1);
+  KVCacheMetrics metrics() const override;
+  void resetMetrics() override;
+  void resetPrefixCache() override;
+  Expected<void> check() const override;
 
-  /// The contexts have been advanced over what was computed: commits newly full
-  /// pages. Errors name the request; the others are committed all the same.
-  Expected<void> step(std::span<const TextGenerationContext *const> batch);
+  //===--------------------------------------------------------------------===//
+  // Sizes. Memory is that of all devices together, and is divided evenly among
+  // the replicas; pages are usable ones, without the null page.
+  //===--------------------------------------------------------------------===//
 
-  /// Gives a request's pages back; legal at any time. Error: not claimed.
-  Expected<void> release(RequestId id);
+  /// Pages of a replica: as many as its memory holds, but no more than its
+  /// share of `maxBatchSize` sequences of `maxSeqLen` tokens needs. Errors: the
+  /// memory holds no page; fewer sequences than replicas.
+  static Expected<int64_t> numBlocks(const MultiKVCacheParams &params,
+                                     int64_t maxBatchSize, int64_t maxSeqLen,
+                                     int64_t availableCacheMemory);
+  /// Bytes of those pages on all devices. Same errors.
+  static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
+                                               int64_t maxBatchSize,
+                                               int64_t maxSeqLen,
+                                               int64_t availableCacheMemory);
+  /// The batch that serving starts with where none is asked for: pages are
+  /// taken as requests grow, so memory does not bound it beforehand.
+  static int64_t inferOptimalBatchSize(const MultiKVCacheParams &params,
+                                       int64_t maxSeqLen,
+                                       int64_t availableCacheMemory);
+  /// Tokens of the longest sequence that a replica's share of the memory holds
+  /// alone: a multiple of the page size.
+  static int64_t maxSupportedSequenceLength(const MultiKVCacheParams &params,
+                                            int64_t availableCacheMemory);
 
-  /// The request's pages in order, valid until its next call. Error: not
-  /// claimed.
-  Expected<std::span<const PageId>> getReqBlocks(RequestId id) const;
-
-  int32_t numFreeBlocks() const { return engine.pool().numFree(); }
-  int32_t totalNumPages() const { return engine.pool().numTotal(); }
-  /// Fractions of the usable pages, 0 to 1.
-  double freeBlocksPct() const {
-    return static_cast<double>(numFreeBlocks()) / totalNumPages();
-  }
-  double usedBlocksPct() const { return 1.0 - freeBlocksPct(); }
-  int64_t poolBytes() const {
-    return (int64_t(totalNumPages()) + 1) * cacheParams.bytesPerPage();
-  }
-
-  KVCacheMetrics metrics() const;
-  void resetMetrics();
-
-  /// No prefix computed so far is found any more. Running requests keep theirs.
-  void resetPrefixCache() { engine.resetPrefixes(); }
-
-  /// Names, types and shapes of the cache arguments, in the order of
-  /// RaggedKVCacheInputs.
-  std::vector<Argument> symbolicInputs() const {
-    return cacheParams.symbolicInputs();
-  }
-
-  /// All invariants. Error: the first contradiction.
-  Expected<void> check() const;
+protected:
+  int64_t cachedTokens(Place place) const override;
+  int64_t room(Place place) const override;
+  Expected<void> beginStep(int32_t buffer) override;
+  void writeRow(Place place, int32_t buffer, int64_t row) override;
+  Expected<void> commit(const TextGenerationContext &context,
+                        Place place) override;
+  void endStep(std::span<const Place> places) override;
+  void free(Place place) override;
 
 private:
-  struct Slot {
-    RequestId id = 0;
-    bool used = false;
-    Sequence sequence;
-  };
+  struct Replica;
 
-  PagedKVCacheManager(const KVCacheParams &params, const Options &options);
-  int32_t findSlot(RequestId id) const;
-  size_t home(RequestId id) const;
-  Error unclaimed(RequestId id) const;
-  Expected<void> checked() const;
+  PagedKVCacheManager(Common common, const Options &options, int64_t pages);
+  Expected<void> createReplicas();
+  CacheEngine::Demand demand(const TextGenerationContext &context,
+                             int32_t steps) const;
+  Sequence &sequence(Place place) const;
+  CacheEngine &engine(Place place) const;
+  /// What a reservation of an unopened sequence would take.
+  CacheEngine::Plan planFresh(int32_t replica,
+                              const TextGenerationContext &context,
+                              int32_t steps) const;
+  void runPageOps(int32_t replica, std::span<const PageOp> ops);
+  /// The device is idle: page operations that wait for a step are run, and all
+  /// steps are over.
+  void settle(int32_t replica);
 
-  KVCacheParams cacheParams;
   Options options;
-  CacheEngine engine;
-  int64_t maxPages; // of one request
+  int64_t numPages;
   int64_t pitch;
-  Buffer blocks, cacheLengths, lookupTable, maxLengths;
-
-  std::vector<Slot> slots;
-  std::vector<int32_t> unusedSlots;
-  std::vector<int32_t> byId; // open addressing: slot or -1
-  KVCacheMetrics counters;
-  int64_t evictionsBefore = 0; // of the last resetMetrics
+  int64_t drafts;               // slots of a reservation
+  std::vector<int64_t> windows; // by group; 0: full
+  int64_t numSteps = 0;         // begun so far
+  std::vector<std::unique_ptr<Replica>> replicas;
 };
 
 } // namespace kv

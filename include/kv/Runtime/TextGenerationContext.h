@@ -3,6 +3,9 @@
 #ifndef KV_RUNTIME_TEXTGENERATIONCONTEXT_H
 #define KV_RUNTIME_TEXTGENERATIONCONTEXT_H
 
+#include "kv/Runtime/Engine/Scope.h"
+#include "kv/Runtime/Engine/Sequence.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -49,6 +52,18 @@ public:
   bool reusesPrefix() const { return reuse; }
   void setReusesPrefix(bool value) { reuse = value; }
 
+  /// Who it may share pages with. Read when pages are first reserved; what it
+  /// looks at is the caller's.
+  const Scope &scope() const { return sharing; }
+  void setScope(const Scope &scope) { sharing = scope; }
+  /// What stands behind placeholder tokens. The caller's, like the tokens.
+  std::span<const ImageSpan> images() const { return media; }
+  void setImages(std::span<const ImageSpan> images) { media = images; }
+  Prompt prompt() const { return {all, media}; }
+  /// How long its pages should outlive it. Read when pages are first reserved.
+  const Retention &retention() const { return keep; }
+  void setRetention(const Retention &retention) { keep = retention; }
+
   /// `count` tokens need not be computed; at least one is left.
   void skip(int64_t count) {
     assert(count >= 0 && done + count < length() && "nothing left to compute");
@@ -61,11 +76,16 @@ public:
   }
   /// The active tokens have been computed.
   void advance() { done += active(); }
-  /// The same, and `tokens` is the list with what was generated since.
-  void update(std::span<const int32_t> tokens) {
-    advance();
+  /// `tokens` is the list with more at its end.
+  void extend(std::span<const int32_t> tokens) {
     assert(tokens.size() >= all.size() && "tokens are only added");
     all = tokens;
+  }
+  /// The active tokens have been computed, and `tokens` is the list with what
+  /// was generated since.
+  void update(std::span<const int32_t> tokens) {
+    advance();
+    extend(tokens);
   }
 
 private:
@@ -74,6 +94,9 @@ private:
   int64_t done = 0;
   int64_t chunk = NoLimit;
   bool reuse = true;
+  Scope sharing;
+  std::span<const ImageSpan> media;
+  Retention keep;
 };
 
 } // namespace kv

@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
   }
   for (const kv::Collection &collection : manifest->collections)
     std::printf("collection %s: %lld layers\n", collection.name.c_str(),
-                static_cast<long long>(collection.layers));
+                static_cast<long long>(collection.geometry.layers));
   for (const kv::Entry &entry : manifest->entries)
     std::printf("entry %s: %zu inputs\n", entry.name.c_str(),
                 entry.inputs.size());

@@ -3,19 +3,21 @@
 #ifndef KV_RUNTIME_SERVING_MODELRUNNER_H
 #define KV_RUNTIME_SERVING_MODELRUNNER_H
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/KVCacheManager.h"
 
 #include <span>
 
 namespace kv {
 
-/// The inputs of one ragged batch. Sequence b owns the tokens
+/// The inputs of one ragged batch on one replica. Sequence b owns the tokens
 /// rowOffsets[b] .. rowOffsets[b + 1].
 struct ModelStep {
   std::span<const int32_t> tokens;     // [T]
   std::span<const int32_t> rowOffsets; // [B + 1]
   std::span<const int32_t> logitRows;  // [R]: rows of `tokens`, may be empty
-  RaggedKVCacheInputs kv;
+  /// Shard by shard, and for each the collections in the parameters' order.
+  std::span<const RaggedKVCacheInputs> kv;
+  int32_t replica = 0;
 };
 
 /// What executes steps: an artifact's entry, or a test's function.

@@ -4,16 +4,17 @@
 // that decode, then prefill chunks of those that do not yet, then newly
 // admitted ones, up to a number of requests and of tokens.
 //
-// When a running request needs a page and there is none, the newest running
-// request is preempted: its pages go back, and it waits, before all that came
-// later, to be admitted and computed again. The oldest always makes progress.
+// When a running request needs a page and its replica has none, the newest
+// request that runs there is preempted: its pages go back, and it waits, before
+// all that came later, to be admitted and computed again, on any replica. The
+// oldest always makes progress.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_RUNTIME_SERVING_SCHEDULER_H
 #define KV_RUNTIME_SERVING_SCHEDULER_H
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/KVCacheManager.h"
 #include "kv/Runtime/Serving/GenerationRequest.h"
 
 #include <deque>
@@ -40,6 +41,7 @@ struct ActiveRequest {
   int64_t cachedTokens = -1;     // of the first admission; -1 before it
   int64_t promptLogits = 0;      // positions whose logits were given out
   bool stopped = false;          // drew a stop token
+  int32_t replica = 0;           // while it runs
 };
 
 class Scheduler {
@@ -55,7 +57,7 @@ public:
     std::string message;
   };
 
-  Scheduler(PagedKVCacheManager &manager, const Options &options);
+  Scheduler(KVCacheManager &manager, const Options &options);
 
   /// Whether the request, with all the tokens that it may generate, fits the
   /// manager when it is alone. The error is a sentence without a subject.
@@ -65,8 +67,8 @@ public:
   void add(ActiveRequest &request);
 
   /// Chooses the next step: requests with pages reserved and their active
-  /// tokens limited. Empty only if nothing waits or runs, or if everything
-  /// failed.
+  /// tokens limited, in the order of their replicas. Empty only if nothing
+  /// waits or runs, or if everything failed.
   std::span<ActiveRequest *const> schedule();
 
   /// Requests that schedule() gave up, already released; valid until it is
@@ -86,8 +88,11 @@ private:
   void preempt(ActiveRequest &request);
   void fail(ActiveRequest &request, std::string message);
   void leave(ActiveRequest &request);
+  /// Requests that run on a replica, and the newest of them.
+  int64_t numRunning(int32_t replica) const;
+  ActiveRequest &newest(int32_t replica) const;
 
-  PagedKVCacheManager &manager;
+  KVCacheManager &manager;
   Options options;
   std::deque<ActiveRequest *> waiting;  // by arrival
   std::vector<ActiveRequest *> running; // by arrival

@@ -34,7 +34,7 @@ public:
   };
 
   /// All three must outlive the generator.
-  TextGenerator(ModelRunner &runner, PagedKVCacheManager &manager,
+  TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                 GenerationSink &sink, const Options &options);
 
   /// Serves until all are answered and the source has no more. Requests join in
@@ -50,6 +50,10 @@ private:
 
   void arrive(const GenerationRequest &request);
   void step();
+  /// Executes one replica's part of the step and samples. Requests that go on
+  /// are appended to `advanced`, the others have failed.
+  void stepReplica(int32_t replica, std::span<ActiveRequest *const> part,
+                   std::span<const RaggedKVCacheInputs> inputs);
   /// Samples from, and gives out, the logits of one request's `rows` of the
   /// step's tokens, of which the first is `firstToken`. False if it failed.
   bool consume(ActiveRequest &request, std::span<const int32_t> rows,
@@ -63,7 +67,7 @@ private:
   }
 
   ModelRunner &runner;
-  PagedKVCacheManager &manager;
+  KVCacheManager &manager;
   GenerationSink &sink;
   Options options;
   Scheduler scheduler;
@@ -76,7 +80,7 @@ private:
   // The step's inputs; kept to be filled again.
   std::vector<int32_t> tokens, rowOffsets, logitRows;
   std::vector<const TextGenerationContext *> contexts;
-  std::vector<ActiveRequest *> current;
+  std::vector<ActiveRequest *> current, advanced;
 };
 
 } // namespace kv

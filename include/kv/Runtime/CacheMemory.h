@@ -1,0 +1,79 @@
+//===- CacheMemory.h - The tensors of one replica ---------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_CACHEMEMORY_H
+#define KV_RUNTIME_CACHEMEMORY_H
+
+#include "kv/Runtime/KVCacheManager.h"
+
+#include <array>
+#include <vector>
+
+namespace kv {
+
+/// What a replica's devices hold: blocks and scales of every collection, and
+/// the lengths and tables of two steps, so that one can be prepared while the
+/// other runs. Every shard has tables of its own with the same entries.
+class CacheMemory {
+public:
+  static constexpr int32_t NumBuffers = 2; // steps whose tables stand
+
+  struct Shape {
+    int64_t count = 0;    // usable pages, or slots
+    int64_t maxBatch = 0; // rows
+    int64_t pitch = 0;    // entries of a row; 0: the table has rank 1
+    int64_t maxSteps = 1;
+    /// The table of each collection; none: all have table 0.
+    std::vector<int32_t> groups = {};
+  };
+
+  /// Allocates on each of the replica's devices. Zeroed, null pages with them.
+  static Expected<CacheMemory> create(const MultiKVCacheParams &params,
+                                      std::span<const Device> shards,
+                                      const Shape &shape);
+
+  int32_t numShards() const { return static_cast<int32_t>(shards.size()); }
+  int32_t numGroups() const { return groupCount; }
+  int64_t poolBytes() const;
+
+  /// Where the host writes a step. A table is [maxBatch, pitch].
+  int32_t *table(int32_t buffer, int32_t shard, int32_t group) {
+    return shards[shard].steps[buffer].tables[group].as<int32_t>();
+  }
+  int32_t *maxima(int32_t buffer) { return maxLengths[buffer].as<int32_t>(); }
+  /// Of shard 0; publish() gives the first `rows` to the others.
+  int32_t *lengths(int32_t buffer) {
+    return shards[0].steps[buffer].lengths.as<int32_t>();
+  }
+  void publish(int32_t buffer, int64_t rows);
+
+  /// Views for a step: collections of shard 0, of shard 1 ...
+  void fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer, int64_t rows,
+            int64_t steps) const;
+
+  /// On every shard, in every collection of the group; whole pages.
+  void copyPage(int32_t group, int64_t source, int64_t target);
+  void zeroPage(int32_t group, int64_t target);
+
+private:
+  struct Step {
+    Buffer lengths;
+    std::vector<Buffer> tables; // by group
+  };
+  struct Shard {
+    std::vector<Buffer> blocks; // by collection
+    std::vector<Buffer> scales;
+    std::array<Step, NumBuffers> steps;
+  };
+
+  template <class Fn> void forEachPaged(int32_t group, Fn &&fn);
+
+  std::vector<Shard> shards;
+  std::array<Buffer, NumBuffers> maxLengths; // on the host, for all shards
+  std::vector<int32_t> groups;               // by collection
+  int32_t groupCount = 1;
+  int64_t pitch = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_CACHEMEMORY_H

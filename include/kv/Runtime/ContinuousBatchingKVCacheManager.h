@@ -1,0 +1,105 @@
+//===- ContinuousBatchingKVCacheManager.h - A slot a sequence ---*- C++ -*-===//
+//
+// The cache manager of continuous collections: each request has one contiguous
+// slot of the longest sequence's size from its claim to its release. Blocks are
+// [slots, 2, layers, max_seq, heads, dim], the lookup table is i32 [B] and
+// holds slots. Slot 0 is an ordinary slot, and there is no prefix cache.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_CONTINUOUSBATCHINGKVCACHEMANAGER_H
+#define KV_RUNTIME_CONTINUOUSBATCHINGKVCACHEMANAGER_H
+
+#include "kv/Runtime/ReplicatedKVCacheManager.h"
+
+#include <memory>
+
+namespace kv {
+
+class ContinuousBatchingKVCacheManager : public ReplicatedKVCacheManager {
+public:
+  struct Options {
+    /// As many as the parameters say; none: cpu:0, cpu:1 ...
+    std::vector<Device> devices = {};
+    int32_t maxBatchSize = 16; // slots of all replicas
+    /// Tokens of one request; 0: the geometry's max_seq, less draft slots.
+    int64_t maxSeqLen = 0;
+    int32_t maxSteps = 1;
+    bool enableRuntimeChecks = false;
+  };
+
+  /// Errors: parameters that do not validate, an option out of range, no
+  /// memory.
+  static Expected<std::unique_ptr<ContinuousBatchingKVCacheManager>>
+  create(const MultiKVCacheParams &params, const Options &options);
+
+  /// One entry: the request's slot.
+  Expected<std::span<const int32_t>> getReqBlocks(RequestId id) const override;
+
+  /// Takes nothing, since claim() did: says whether the sequence fits its slot.
+  std::expected<Allocation, AllocationError>
+  alloc(TextGenerationContext &context, int32_t steps = 1) override;
+  Expected<AllocationPlan> probe(const TextGenerationContext &context,
+                                 int32_t steps = 1) const override;
+
+  int64_t blocksFor(int64_t) const override { return 1; }
+  int64_t numPagesPerReplica() const override {
+    return requests.slotsPerReplica();
+  }
+  using KVCacheManager::numFreeBlocks;
+  int64_t numFreeBlocks(int32_t replica) const override {
+    return requests.slotsPerReplica() - requests.count(replica);
+  }
+
+  KVCacheMetrics metrics() const override { return counters; }
+  void resetMetrics() override;
+  void resetPrefixCache() override {}
+  Expected<void> check() const override;
+
+  //===--------------------------------------------------------------------===//
+  // Sizes
+  //===--------------------------------------------------------------------===//
+
+  /// Blocks, lengths and tables of `maxBatchSize` slots on all devices, in
+  /// bytes. Error: more than 64 bits.
+  static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
+                                               int64_t maxBatchSize);
+  /// Slots of all replicas that the memory of all devices holds.
+  static int64_t inferOptimalBatchSize(const MultiKVCacheParams &params,
+                                       int64_t availableCacheMemory);
+
+protected:
+  int64_t cachedTokens(Place place) const override {
+    return processed[index(place)];
+  }
+  int64_t room(Place) const override { return maxSeqLen(); }
+  Expected<void> beginStep(int32_t) override { return {}; }
+  void writeRow(Place place, int32_t buffer, int64_t row) override {
+    CacheMemory &memory = memories[place.replica];
+    for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+      memory.table(buffer, shard, 0)[row] = place.slot;
+  }
+  Expected<void> commit(const TextGenerationContext &context,
+                        Place place) override {
+    processed[index(place)] = context.processed();
+    return {};
+  }
+  void free(Place place) override { processed[index(place)] = 0; }
+
+private:
+  explicit ContinuousBatchingKVCacheManager(Common common);
+
+  size_t index(Place place) const {
+    return static_cast<size_t>(place.replica) * requests.slotsPerReplica() +
+           place.slot;
+  }
+  int64_t usedSlots() const;
+
+  std::vector<int64_t> processed; // tokens, by replica and slot
+  std::vector<int32_t> slotIds;   // 0, 1, ...: what getReqBlocks points to
+  KVCacheMetrics counters;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_CONTINUOUSBATCHINGKVCACHEMANAGER_H

@@ -1,0 +1,80 @@
+//===- Eviction.h - Which cached page goes next -----------------*- C++ -*-===//
+//
+// Pages of forgotten prefixes first, then by priority, and within a priority
+// the least recently released. Two rules, kept by those who release, make a
+// leaf go before its parent: a release walks from tail to head, and a page's
+// priority is the most of all who released it or a descendant since it was
+// allocated.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_EVICTION_H
+#define KV_RUNTIME_ENGINE_EVICTION_H
+
+#include "kv/Runtime/Engine/PageLists.h"
+
+namespace kv {
+
+class Eviction {
+public:
+  static constexpr int32_t NumPriorities = 128;
+  static constexpr int32_t NumLists = NumPriorities + 1;
+
+  /// Uses `lists` from `first` on.
+  Eviction(PageLists &lists, PageLists::List first)
+      : lists(lists), stale(first) {}
+
+  void push(PageId page, uint8_t priority) {
+    lists.pushBack(list(priority), page);
+    inUse[priority / 64] |= uint64_t(1) << priority % 64;
+  }
+
+  /// The page to evict next; NullPage if none is cached.
+  PageId victim() {
+    if (!lists.empty(stale))
+      return lists.front(stale);
+    for (int32_t word = 0; word < 2; ++word)
+      while (inUse[word]) {
+        int32_t bit = std::countr_zero(inUse[word]);
+        if (PageLists::List at = list(word * 64 + bit); !lists.empty(at))
+          return lists.front(at);
+        inUse[word] &= inUse[word] - 1; // seen empty: O(1) over time
+      }
+    return NullPage;
+  }
+
+  /// Calls `visit(page)` in the order of eviction until it returns false.
+  template <class Visit> void visit(Visit &&visit) const {
+    bool going = true;
+    auto guarded = [&](PageId page) { return going = visit(page); };
+    lists.visit(stale, guarded);
+    for (int32_t word = 0; word < 2; ++word)
+      for (uint64_t left = inUse[word]; left && going; left &= left - 1)
+        lists.visit(list(word * 64 + std::countr_zero(left)), guarded);
+  }
+
+  /// All cached pages become the first to go, in the order they have. O(1).
+  void makeStale() {
+    for (int32_t word = 0; word < 2; ++word)
+      for (; inUse[word]; inUse[word] &= inUse[word] - 1)
+        lists.append(stale, list(word * 64 + std::countr_zero(inUse[word])));
+  }
+
+  const char *check() const {
+    for (PageLists::List at = stale; at < stale + NumLists; ++at)
+      if (const char *fault = lists.check(at))
+        return fault;
+    return nullptr;
+  }
+
+private:
+  PageLists::List list(int32_t priority) const { return stale + 1 + priority; }
+
+  PageLists &lists;
+  PageLists::List stale;
+  uint64_t inUse[2] = {}; // priorities whose list may hold something
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_EVICTION_H

@@ -1,0 +1,76 @@
+//===- Groups.h - Which pages a kind of layer needs -------------*- C++ -*-===//
+//
+// Layers whose attention looks equally far back share a group; each group has
+// its own row of pages in every sequence, out of the one pool. A group answers
+// three questions: which pages must be there, which may go, and how much of a
+// cached prefix suffices.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_GROUPS_H
+#define KV_RUNTIME_ENGINE_GROUPS_H
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <span>
+
+namespace kv {
+
+struct CacheGroup {
+  /// Tokens that a query sees, itself included; 0: all of them.
+  int64_t window = 0;
+  /// Whether a page must be zeroed before its first use, because memory changes
+  /// its meaning (0 times a stale NaN is NaN).
+  bool zeroFill = false;
+
+  static constexpr CacheGroup full() { return {}; }
+  static constexpr CacheGroup slidingWindow(int64_t tokens) { return {tokens}; }
+
+  bool isFull() const { return window == 0; }
+
+  /// Positions below this one are not seen by the query at `position` nor by
+  /// any later one.
+  int64_t skippable(int64_t position) const {
+    return isFull() ? 0 : std::max<int64_t>(position - window + 1, 0);
+  }
+
+  /// Whether a prefix of `pages` pages can be taken over when the last `run` of
+  /// them are there.
+  bool accepts(int64_t pages, int64_t run, int32_t pageSize) const {
+    return run >= pages - skippable(pages * pageSize) / pageSize;
+  }
+
+  bool operator==(const CacheGroup &) const = default;
+};
+
+/// The groups of a model, by value. At least one.
+class CacheGroups {
+public:
+  static constexpr int32_t Most = 8;
+
+  /// One full group: plain attention.
+  constexpr CacheGroups() : groups{CacheGroup::full()}, count(1) {}
+  constexpr CacheGroups(std::initializer_list<CacheGroup> list)
+      : CacheGroups(std::span(list.begin(), list.size())) {}
+  constexpr explicit CacheGroups(std::span<const CacheGroup> list) {
+    assert(list.size() >= 1 && list.size() <= Most);
+    std::copy(list.begin(), list.end(), groups.begin());
+    count = static_cast<int32_t>(list.size());
+  }
+
+  int32_t size() const { return count; }
+  const CacheGroup &operator[](int32_t group) const { return groups[group]; }
+  const CacheGroup *begin() const { return groups.data(); }
+  const CacheGroup *end() const { return groups.data() + count; }
+  bool operator==(const CacheGroups &) const = default;
+
+private:
+  std::array<CacheGroup, Most> groups = {};
+  int32_t count = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_GROUPS_H

@@ -1,0 +1,132 @@
+//===- PageLists.h - Unrolled lists of pages --------------------*- C++ -*-===//
+//
+// Every page that nobody holds is in exactly one list: blank, cached at some
+// priority, or deferred. A chunk of a list is one cache line with up to 13
+// page ids, so that the next victims are known, and can be prefetched, long
+// before their turn. All operations are O(1); a removal from the middle moves
+// at most ten ids.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_PAGELISTS_H
+#define KV_RUNTIME_ENGINE_PAGELISTS_H
+
+#include "kv/Runtime/Engine/FixedArray.h"
+#include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/Steps.h"
+
+#include <bit>
+#include <cstdint>
+
+namespace kv {
+
+/// All that is looked at when a page changes hands: half a cache line. Pages
+/// come in random order, so a second array would be a second cache miss.
+struct alignas(32) PageRecord {
+  int32_t holds;     // references
+  uint32_t node;     // content: the node that names what the page holds
+  Ticket stamp;      // the last step that may still touch it
+  uint64_t tag;      // of the node, so that its table slot can be prefetched
+  uint32_t position; // not held: chunk * 16 + slot of its list.
+                     // Held: the queued operation that writes it, plus one.
+  uint8_t priority;  // most of those who released it or a descendant
+  uint8_t state;     // PagePool::State
+};
+static_assert(sizeof(PageRecord) == 32);
+
+class PageLists {
+public:
+  using List = uint32_t;
+  static constexpr int32_t PerChunk = 13;
+
+  /// Lists [0, lists) of the pages of `records`. False: no memory.
+  [[nodiscard]] bool create(PageRecord *records, int32_t pages, int32_t lists);
+
+  bool empty(List list) const { return chunks[list].next == list; }
+  /// Of a list that is not empty.
+  PageId front(List list) const {
+    const Chunk &chunk = chunks[chunks[list].next];
+    return chunk.ids[std::countr_zero(uint32_t(chunk.occupied))];
+  }
+  PageId back(List list) const {
+    const Chunk &chunk = chunks[chunks[list].previous];
+    return chunk.ids[chunk.end - 1];
+  }
+
+  void pushBack(List list, PageId page) {
+    uint32_t at = chunks[list].previous;
+    if (at == list || chunks[at].end == PerChunk) [[unlikely]]
+      at = roomBehind(list);
+    Chunk &chunk = chunks[at];
+    uint32_t slot = chunk.end++;
+    chunk.ids[slot] = page;
+    chunk.occupied |= 1u << slot;
+    records[page].position = at << 4 | slot;
+  }
+
+  /// From whatever list it is in.
+  void remove(PageId page) {
+    uint32_t position = records[page].position;
+    Chunk &chunk = chunks[position >> 4];
+    assert(chunk.ids[position & 15] == page && "not in a list");
+    uint32_t occupied = chunk.occupied & ~(1u << (position & 15));
+    chunk.occupied = static_cast<uint16_t>(occupied);
+    chunk.end = static_cast<uint16_t>(std::bit_width(occupied));
+    // Neighbours with at most MergeAt ids together become one chunk. Looking
+    // at every other count bounds the chunks all the same.
+    int32_t left = std::popcount(occupied);
+    if (left == 0)
+      unlink(position >> 4);
+    else if (left < MergeAt && left % 2 == 1)
+      merge(position >> 4);
+  }
+
+  /// Puts all of `from` behind all of `to`.
+  void append(List to, List from);
+
+  /// Calls `visit(page)` from front to back until it returns false. Nothing may
+  /// be removed meanwhile.
+  template <class Visit> void visit(List list, Visit &&visit) const {
+    for (uint32_t at = chunks[list].next; at != list; at = chunks[at].next)
+      for (uint32_t left = chunks[at].occupied; left; left &= left - 1)
+        if (!visit(chunks[at].ids[std::countr_zero(left)]))
+          return;
+  }
+
+  void prefetch(const PageRecord &record) const {
+    __builtin_prefetch(&chunks[record.position >> 4], 1);
+  }
+
+  size_t bytes() const { return chunks.bytes(); }
+
+  /// The first contradiction, or null. For tests.
+  const char *check(List list) const;
+
+private:
+  struct alignas(64) Chunk {
+    PageId ids[PerChunk];
+    uint32_t next, previous; // chunks; a list's own is its sentinel
+    uint16_t occupied;       // bit s: ids[s] is in the list
+    uint16_t end;            // slots from here on are free
+  };
+  static_assert(sizeof(Chunk) == 64, "one cache line");
+  static constexpr int32_t MergeAt = 10;
+  static constexpr uint32_t NoChunk = UINT32_MAX;
+
+  uint32_t roomBehind(List list);
+  void unlink(uint32_t chunk);
+  void merge(uint32_t chunk);
+  /// Moves what is in `from` behind what is in `to`, which has room.
+  void move(uint32_t to, uint32_t from);
+  void compact(uint32_t chunk);
+
+  PageRecord *records = nullptr;
+  FixedArray<Chunk> chunks;
+  uint32_t unused = NoChunk; // chunks linked by `next`
+  uint32_t numMade = 0;      // chunks that were ever used
+  uint32_t numLists = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_PAGELISTS_H

@@ -1,0 +1,212 @@
+//===- PagePool.h - Which pages are held, cached or blank -------*- C++ -*-===//
+//
+// Bookkeeping of one device's pages; the memory itself is elsewhere. Facts are
+// kept apart: *held* (how many references), *content* (which node of the prefix
+// index names what the page holds, if any) and *stamp* (the last step that may
+// still touch it). A page is
+//
+//   held      in use, with or without content: never evicted;
+//   cached    not held, its step complete, with content: may be evicted;
+//   blank     not held, its step complete, without content;
+//   deferred  not held, its step not complete: nobody's until it is.
+//
+// All but held pages are free; blank and cached ones are available at once. The
+// step that a copy waits for may be the next one, which has not begun: its
+// number is known, so the copy's source and target are stamped with it.
+//
+// Single writer, no lock; nothing is allocated after create(); O(1) each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_PAGEPOOL_H
+#define KV_RUNTIME_ENGINE_PAGEPOOL_H
+
+#include "kv/Runtime/Engine/Eviction.h"
+#include "kv/Runtime/Engine/PageLists.h"
+
+#include <algorithm>
+
+namespace kv {
+
+class PagePool {
+public:
+  /// The content of a page that no node names.
+  static constexpr uint32_t NoContent = UINT32_MAX;
+  enum State : uint8_t { Blank, Cached, Deferred, Held };
+
+  PagePool() : evictions(lists, FirstEviction) {}
+
+  /// `count` usable pages, with the ids 1 .. count, all blank. False: no
+  /// memory.
+  [[nodiscard]] bool create(int32_t count, int32_t maxOpenSteps);
+
+  int32_t numTotal() const { return total; }
+  /// Pages that nobody holds.
+  int32_t numFree() const {
+    return counts[Blank] + numCached() + numDeferred();
+  }
+  int32_t numUsed() const { return total - numFree(); }
+  int32_t numBlank() const { return counts[Blank]; }
+  int32_t numCached() const { return counts[Cached]; }
+  int32_t numDeferred() const { return counts[Deferred]; }
+  int32_t numAvailable() const { return counts[Blank] + counts[Cached]; }
+
+  const PageRecord &record(PageId page) const { return records[page]; }
+  int32_t holds(PageId page) const { return records[page].holds; }
+  uint32_t content(PageId page) const { return records[page].node; }
+  State state(PageId page) const { return State(records[page].state); }
+  /// Whether a hold would take it from the available pages.
+  bool isAvailable(PageId page) const { return records[page].state <= Cached; }
+
+  /// Takes a blank page, lowest id first on a new pool, and holds it once.
+  /// NullPage if there is none: the caller then evicts.
+  PageId takeBlank() {
+    if (lists.empty(BlankList))
+      return NullPage;
+    PageId page = lists.back(BlankList);
+    lists.remove(page);
+    take(page, Blank);
+    return page;
+  }
+
+  /// The cached page to evict next; NullPage if none.
+  PageId victim() { return evictions.victim(); }
+
+  /// Holds a cached page whose content has been removed from the index.
+  void takeVictim(PageId page) {
+    assert(state(page) == Cached && "not a victim");
+    lists.remove(page);
+    records[page].node = NoContent;
+    take(page, Cached);
+  }
+
+  /// Adds a reference to a page that is held or has content.
+  void hold(PageId page) {
+    PageRecord &record = records[page];
+    if (record.holds++ == 0)
+      leaveFree(record, page);
+  }
+
+  /// Drops a reference by someone whose last step was `stamp`, and who gives
+  /// the page this priority. With the last one the page becomes free.
+  void release(PageId page, Ticket stamp, uint8_t priority) {
+    PageRecord &record = records[page];
+    assert(record.holds > 0 && "released twice");
+    record.stamp = std::max(record.stamp, stamp);
+    record.priority = std::max(record.priority, priority);
+    if (--record.holds == 0)
+      becomeFree(record, page);
+  }
+
+  /// A step that has not begun will touch a held page.
+  void stamp(PageId page, Ticket ticket) {
+    records[page].stamp = std::max(records[page].stamp, ticket);
+  }
+
+  /// For held pages: the queued operation that writes it.
+  void setWriter(PageId page, uint32_t op) { records[page].position = op + 1; }
+  void clearWriter(PageId page) {
+    if (records[page].state == Held)
+      records[page].position = 0;
+  }
+  /// Its index, or -1.
+  int64_t writer(PageId page) const {
+    return int64_t(records[page].position) - 1;
+  }
+
+  /// Gives a held page its content.
+  void setContent(PageId page, uint32_t node, uint64_t tag) {
+    assert(state(page) == Held && "content is given while held");
+    records[page].node = node;
+    records[page].tag = tag;
+  }
+
+  /// Forgets a page's content. A cached page becomes blank.
+  void clearContent(PageId page);
+
+  /// Steps up to `ticket` are complete; the one before it was so already.
+  /// Deferred pages become blank or cached in the order of their release.
+  void complete(Ticket ticket);
+
+  /// The content of cached pages is worth nothing: they go first. That of
+  /// deferred ones neither: they are visited when their step completes. O(1).
+  void makeStale();
+  /// Calls `visit(page)` for the deferred pages of a step that were made stale.
+  template <class Visit> void visitStale(Ticket ticket, Visit &&visit) const {
+    lists.visit(deferredStaleList(ticket), [&](PageId page) {
+      visit(page);
+      return true;
+    });
+  }
+
+  const Eviction &eviction() const { return evictions; }
+  void prefetch(PageId page) const { __builtin_prefetch(&records[page], 1); }
+  void prefetchList(PageId page) const {
+    if (records[page].state != Held)
+      lists.prefetch(records[page]);
+  }
+
+  size_t bytes() const { return records.bytes() + lists.bytes(); }
+
+  /// The first contradiction, or null. For tests: O(pages).
+  const char *check() const;
+
+private:
+  static constexpr PageLists::List BlankList = 0, FirstEviction = 1,
+                                   FirstDeferred =
+                                       FirstEviction + Eviction::NumLists;
+  PageLists::List deferredList(Ticket ticket) const {
+    return FirstDeferred + static_cast<uint32_t>(ticket % numSteps);
+  }
+  PageLists::List deferredStaleList(Ticket ticket) const {
+    return deferredList(ticket) + numSteps;
+  }
+
+  void take(PageId page, State from) {
+    PageRecord &record = records[page];
+    --counts[from];
+    record.state = Held;
+    record.holds = 1;
+    record.priority = 0;
+    record.position = 0;
+  }
+  void leaveFree(PageRecord &record, PageId page) {
+    assert((record.node != NoContent || record.state == Deferred) &&
+           "a blank page is taken, not held");
+    lists.remove(page);
+    --counts[record.state];
+    record.state = Held;
+    record.position = 0;
+  }
+  void becomeFree(PageRecord &record, PageId page) {
+    if (record.stamp > completed) {
+      record.state = Deferred;
+      lists.pushBack(deferredList(record.stamp), page);
+      ++counts[Deferred];
+      return;
+    }
+    settle(record, page);
+  }
+  void settle(PageRecord &record, PageId page) {
+    if (record.node == NoContent) {
+      record.state = Blank;
+      lists.pushBack(BlankList, page);
+    } else {
+      record.state = Cached;
+      evictions.push(page, record.priority);
+    }
+    ++counts[record.state];
+  }
+
+  FixedArray<PageRecord> records;
+  PageLists lists;
+  Eviction evictions;
+  int32_t total = 0;
+  int32_t counts[3] = {}; // by State
+  uint32_t numSteps = 1;  // that a page may wait for: open, and the next
+  Ticket completed = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_PAGEPOOL_H

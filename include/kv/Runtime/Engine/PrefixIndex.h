@@ -1,0 +1,218 @@
+//===- PrefixIndex.h - Exact lookup of computed prefixes --------*- C++ -*-===//
+//
+// A trie of full pages. A *node* is identified by its parent node, by the
+// tokens of its page and by the images on it, so it stands for the whole prefix
+// up to that page's end; under the root, its parent is the scope. Nodes are
+// found by open addressing on a keyed 64-bit tag, and then compared in full:
+// tags that collide cost a comparison and can never return another prefix's
+// page.
+//
+// A tag is a hash of the parent's tag and the page, so those of a whole prompt
+// can be computed, and their cache lines requested, before the first is looked
+// up.
+//
+// A node has one page a group. With a full group it lives as long as its pages
+// of full groups; without one, as long as a page or a child does.
+//
+// Single writer, no lock; nothing is allocated after create(). Memory a node:
+// 32 bytes, a page of tokens, 4 for each further group, 13 of table.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_PREFIXINDEX_H
+#define KV_RUNTIME_ENGINE_PREFIXINDEX_H
+
+#include "kv/Runtime/Engine/FixedArray.h"
+#include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/ScopeTable.h"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace kv {
+
+/// Names a node for as long as it lives: a slot that is used again has another
+/// generation, so a stale reference never matches. A root names a scope.
+struct NodeRef {
+  static constexpr uint32_t RootBit = 1u << 31;
+
+  uint32_t id = RootBit;
+  uint32_t generation = 0;
+
+  bool isRoot() const { return id & RootBit; }
+  uint32_t scope() const { return id & ~RootBit; }
+  bool operator==(const NodeRef &) const = default;
+};
+
+/// Maps (key, parent's tag, tokens of a page) to a tag. Equality of nodes never
+/// rests on it.
+using TagFunction = uint64_t (*)(uint64_t key, uint64_t parent,
+                                 std::span<const int32_t> tokens);
+
+class PrefixIndex {
+public:
+  static constexpr uint32_t NoNode = UINT32_MAX;
+  /// No images on a page.
+  static constexpr uint32_t NoImages = ScopeTable::None;
+
+  struct Options {
+    int32_t capacity = 0; // nodes
+    int32_t pageSize = 0; // tokens
+    int32_t numGroups = 1;
+    uint64_t key = 0;
+    TagFunction tagFunction = nullptr; // null: XXH3-64
+  };
+
+  /// `scopes` outlives the index. False: no memory.
+  [[nodiscard]] bool create(const Options &options, ScopeTable &scopes);
+
+  int32_t size() const { return numNodes; }
+  int32_t capacity() const { return options.capacity; }
+  bool isFull() const { return numNodes == options.capacity; }
+
+  NodeRef root(uint32_t scope) const {
+    return {NodeRef::RootBit | scope, scopes->generation(scope)};
+  }
+  uint64_t tagOf(NodeRef ref) const {
+    return ref.isRoot() ? scopes->tag(ref.scope()) : node(ref.id).tag;
+  }
+
+  /// The tag of one more page below `parent`.
+  uint64_t childTag(uint64_t parent, std::span<const int32_t> page) const;
+  /// The same page with images on it.
+  uint64_t withImages(uint64_t parent, const ScopeBytes &images) const;
+  /// Tags of the consecutive pages in `tokens`, none with images.
+  void childTags(uint64_t parent, std::span<const int32_t> tokens,
+                 uint64_t *tags) const;
+
+  /// The child of `parent` with this tag, these images and exactly these
+  /// `pageSize` tokens; NoNode if there is none.
+  uint32_t find(uint64_t tag, NodeRef parent, uint32_t images,
+                const int32_t *tokens) const {
+    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
+    for (size_t at = home(fragment); slots[at].node != NoNode; at = after(at)) {
+      if (slots[at].fragment != fragment)
+        continue;
+      const Node &candidate = node(slots[at].node);
+      if (candidate.tag == tag && candidate.parent == parent &&
+          candidate.images == images && sameTokens(candidate, tokens))
+        return slots[at].node;
+    }
+    return NoNode;
+  }
+
+  /// Adds a node that find() does not find, without pages; the images' number
+  /// is referred to from now on. Not when isFull(). `parent` lives.
+  uint32_t insert(uint64_t tag, NodeRef parent, uint32_t images,
+                  const int32_t *tokens);
+
+  /// Removes a node. References to it, its children's among them, go stale.
+  void erase(uint32_t id);
+
+  PageId page(uint32_t id, int32_t group = 0) const {
+    return group == 0 ? node(id).page : furtherPages(id)[group - 1];
+  }
+  void setPage(uint32_t id, int32_t group, PageId page) {
+    (group == 0 ? node(id).page : furtherPages(id)[group - 1]) = page;
+  }
+
+  NodeRef ref(uint32_t id) const { return {id, node(id).generation}; }
+  NodeRef parent(uint32_t id) const { return node(id).parent; }
+  uint64_t tag(uint32_t id) const { return node(id).tag; }
+  uint32_t images(uint32_t id) const { return node(id).images; }
+  uint32_t numChildren(uint32_t id) const { return node(id).children; }
+  std::span<const int32_t> tokens(uint32_t id) const {
+    return {tokensOf(node(id)), static_cast<size_t>(options.pageSize)};
+  }
+  bool isUsed(uint32_t id) const { return node(id).children != Unused; }
+  bool isLive(NodeRef ref) const {
+    return ref.isRoot()
+               ? scopes->generation(ref.scope()) == ref.generation &&
+                     scopes->isLive(ref.scope())
+               : node(ref.id).generation == ref.generation && isUsed(ref.id);
+  }
+
+  void prefetchSlot(uint64_t tag) const {
+    __builtin_prefetch(&slots[home(static_cast<uint32_t>(tag >> 32))], 1);
+  }
+  /// Requests the node that find() will probably look at.
+  void prefetchCandidate(uint64_t tag) const {
+    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
+    for (size_t at = home(fragment); slots[at].node != NoNode; at = after(at))
+      if (slots[at].fragment == fragment) {
+        prefetchNode(slots[at].node);
+        __builtin_prefetch(&storage[size_t(slots[at].node) * stride + 64]);
+        return;
+      }
+  }
+  void prefetchNode(uint32_t id) const {
+    __builtin_prefetch(&storage[size_t(id) * stride], 1);
+  }
+
+  size_t bytes() const { return storage.bytes() + slots.bytes(); }
+
+  /// The first contradiction, or null. For tests: O(nodes).
+  const char *check() const;
+
+private:
+  struct Node {
+    uint64_t tag;
+    NodeRef parent; // unused: parent.id is the next unused node
+    uint32_t generation;
+    uint32_t children;
+    uint32_t images;
+    PageId page; // of group 0
+                 // followed by the tokens, and pages of further groups
+  };
+  static_assert(sizeof(Node) == 32);
+  static constexpr uint32_t Unused = UINT32_MAX;
+
+  /// The upper half of the tag stands beside the node's id, so that a probe
+  /// touches a node only if half of its tag agrees.
+  struct Slot {
+    uint32_t fragment;
+    uint32_t node;
+  };
+
+  Node &node(uint32_t id) const {
+    return *reinterpret_cast<Node *>(&storage[size_t(id) * stride]);
+  }
+  int32_t *tokensOf(const Node &of) const {
+    return reinterpret_cast<int32_t *>(const_cast<Node *>(&of) + 1);
+  }
+  PageId *furtherPages(uint32_t id) const {
+    return tokensOf(node(id)) + options.pageSize;
+  }
+  bool sameTokens(const Node &of, const int32_t *tokens) const {
+    const int32_t *own = tokensOf(of);
+    if (options.pageSize != 16)
+      return std::memcmp(own, tokens, 4 * size_t(options.pageSize)) == 0;
+    int32_t differ = 0; // the usual size, without a call
+    for (int32_t i = 0; i < 16; ++i)
+      differ |= own[i] ^ tokens[i];
+    return differ == 0;
+  }
+  size_t home(uint32_t fragment) const {
+    return static_cast<size_t>((uint64_t(fragment) * slots.size()) >> 32);
+  }
+  size_t after(size_t slot) const {
+    return slot + 1 == slots.size() ? 0 : slot + 1;
+  }
+  size_t distance(size_t from, size_t to) const {
+    return to >= from ? to - from : to + slots.size() - from;
+  }
+
+  Options options;
+  ScopeTable *scopes = nullptr;
+  FixedArray<std::byte> storage; // nodes, `stride` apart
+  FixedArray<Slot> slots;        // at most 5/8 full
+  size_t stride = 0;
+  uint32_t unused = NoNode;
+  uint32_t numMade = 0; // nodes that were ever used
+  int32_t numNodes = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_PREFIXINDEX_H

@@ -1,0 +1,58 @@
+//===- Steps.h - Which steps are over on the device -------------*- C++ -*-===//
+//
+// A ticket stands for one step between the moment its runtime inputs are made
+// and the moment the device is done with them. Tickets complete in any order
+// and take effect in the order in which they were opened, so what the engine
+// does never depends on a race.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_STEPS_H
+#define KV_RUNTIME_ENGINE_STEPS_H
+
+#include <bitset>
+#include <cstdint>
+
+namespace kv {
+
+/// Numbered from 1; 0 is older than every step.
+using Ticket = uint64_t;
+
+class Steps {
+public:
+  static constexpr int32_t MostOpen = 64;
+
+  explicit Steps(int32_t maxOpen) : most(maxOpen) {}
+
+  int32_t maxOpen() const { return most; }
+  int32_t numOpen() const { return static_cast<int32_t>(last - through); }
+  Ticket lastOpened() const { return last; }
+  /// All steps up to this one are over.
+  Ticket completedThrough() const { return through; }
+
+  bool canOpen() const { return numOpen() < most; }
+  Ticket open() {
+    ++last;
+    done.reset(last % MostOpen);
+    return last;
+  }
+
+  bool isOpen(Ticket ticket) const {
+    return ticket > through && ticket <= last && !done[ticket % MostOpen];
+  }
+  void complete(Ticket ticket) { done.set(ticket % MostOpen); }
+  /// Takes the oldest step off if it is over; 0 if it is not, or none is open.
+  Ticket retire() {
+    return through < last && done[(through + 1) % MostOpen] ? ++through : 0;
+  }
+
+private:
+  std::bitset<MostOpen> done;
+  Ticket last = 0;
+  Ticket through = 0;
+  int32_t most;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_STEPS_H

@@ -1,0 +1,19 @@
+//===- LoadKVCacheManager.h - The manager that fits -------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_LOADKVCACHEMANAGER_H
+#define KV_RUNTIME_LOADKVCACHEMANAGER_H
+
+#include "kv/Runtime/PagedKVCacheManager.h"
+
+namespace kv {
+
+/// Null on virtual devices, else by the collections' strategy. A continuous
+/// manager has maxBatchSize slots and looks at none of the options about pages.
+/// Errors: those of the manager's create; virtual devices beside others.
+Expected<std::unique_ptr<KVCacheManager>>
+loadKVCacheManager(const MultiKVCacheParams &params,
+                   const PagedKVCacheManager::Options &options);
+
+} // namespace kv
+
+#endif // KV_RUNTIME_LOADKVCACHEMANAGER_H

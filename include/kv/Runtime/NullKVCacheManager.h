@@ -1,0 +1,101 @@
+//===- NullKVCacheManager.h - A manager without memory ----------*- C++ -*-===//
+//
+// For compiling where the target is not: on virtual devices a graph needs a
+// manager's symbolic inputs and none of its memory. Tracks requests, refuses
+// nothing, and answers with constants. Its symbolic inputs are those of the
+// manager that the graph will run with, and its runtime inputs have their types
+// and ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_NULLKVCACHEMANAGER_H
+#define KV_RUNTIME_NULLKVCACHEMANAGER_H
+
+#include "kv/Runtime/KVCacheManager.h"
+
+#include <memory>
+#include <unordered_set>
+
+namespace kv {
+
+class NullKVCacheManager : public KVCacheManager {
+public:
+  static constexpr int64_t NumFreeBlocks = 1000;
+
+  struct Options {
+    std::vector<Device> devices = {}; // as many as the parameters say
+    int64_t maxSeqLen = 0;            // tokens of one request
+  };
+
+  /// Errors: parameters that do not validate, another number of devices.
+  static Expected<std::unique_ptr<NullKVCacheManager>>
+  create(const MultiKVCacheParams &params, const Options &options);
+
+  const MultiKVCacheParams &params() const override { return cacheParams; }
+  std::span<const Device> devices() const override { return options.devices; }
+  int64_t maxSeqLen() const override { return options.maxSeqLen; }
+
+  /// Tracked or not, on replica 0; `replica` is not looked at.
+  Expected<void> claim(RequestId id,
+                       std::optional<int32_t> replica = {}) override;
+  bool contains(RequestId id) const override { return tracked.contains(id); }
+  Expected<void> release(RequestId id) override;
+  Expected<int32_t> getReplica(RequestId) const override { return 0; }
+  int32_t getOrRecommendReplica(const TextGenerationContext &) const override {
+    return 0;
+  }
+  /// All of the batch on replica 0.
+  Expected<std::span<const int64_t>>
+  getDataParallelSplits(ContextBatch batch) const override;
+  Expected<std::span<const int32_t>> getReqBlocks(RequestId) const override {
+    return std::span<const int32_t>();
+  }
+
+  /// Tracks the request and takes nothing.
+  std::expected<Allocation, AllocationError>
+  alloc(TextGenerationContext &context, int32_t steps = 1) override;
+  Expected<AllocationPlan> probe(const TextGenerationContext &,
+                                 int32_t = 1) const override {
+    return AllocationPlan{.fits = true};
+  }
+  /// Of one device: blocks of no page, and zeros. Error: no step.
+  Expected<std::span<RaggedKVCacheInputs>>
+  runtimeInputs(ContextBatch batch, int32_t steps = 1) override;
+  Expected<void> incrementCacheLengths(std::span<RaggedKVCacheInputs>,
+                                       std::span<const int32_t>) override {
+    return {};
+  }
+  Expected<void> step(ContextBatch) override { return {}; }
+
+  int64_t blocksFor(int64_t tokens) const override {
+    return params().params[0].geometry.isPaged() ? params().pagesFor(tokens)
+                                                 : 1;
+  }
+  int64_t numPagesPerReplica() const override { return NumFreeBlocks; }
+  int64_t numFreeBlocks(int32_t) const override { return NumFreeBlocks; }
+  int64_t numFreeBlocks() const override { return NumFreeBlocks; }
+  int64_t totalNumPages() const override { return NumFreeBlocks; }
+  int64_t poolBytes() const override { return 0; }
+  KVCacheMetrics metrics() const override { return {}; }
+  void resetMetrics() override {}
+  void resetPrefixCache() override {}
+  Expected<void> check() const override { return {}; }
+
+  static int64_t estimatedMemorySize() { return 0; }
+  static int64_t inferOptimalBatchSize() { return 1; }
+
+private:
+  NullKVCacheManager(const MultiKVCacheParams &params, const Options &options)
+      : cacheParams(params), options(options) {}
+
+  MultiKVCacheParams cacheParams;
+  Options options;
+  std::unordered_set<RequestId> tracked;
+  mutable std::vector<int64_t> splits;
+  std::vector<int32_t> zeros; // what the dummy inputs look at
+  std::vector<RaggedKVCacheInputs> inputs;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_NULLKVCACHEMANAGER_H

@@ -1,0 +1,61 @@
+//===- RequestTable.h - Where each tracked request lives --------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_REQUESTTABLE_H
+#define KV_RUNTIME_REQUESTTABLE_H
+
+#include "kv/Runtime/TextGenerationContext.h"
+
+#include <vector>
+
+namespace kv {
+
+/// Maps ids to a replica and a slot there. Open addressing: nothing is
+/// allocated after construction.
+class RequestTable {
+public:
+  struct Place {
+    int32_t replica = -1;
+    int32_t slot = -1;
+  };
+
+  /// Room for `slots` requests on each of `replicas`.
+  RequestTable(int32_t replicas, int32_t slots);
+
+  int32_t slotsPerReplica() const { return slots; }
+  /// Requests on a replica.
+  int32_t count(int32_t replica) const {
+    return slots - static_cast<int32_t>(unused[replica].size());
+  }
+
+  /// Null if the id is not there.
+  const Place *find(RequestId id) const;
+  /// Takes the slot of the replica that was freed last; at first they ascend.
+  /// The id is not there, and the replica has a slot.
+  Place insert(RequestId id, int32_t replica);
+  /// The id is there.
+  void erase(RequestId id);
+
+  /// Calls fn(id, place) for each, in no order.
+  template <class Fn> void forEach(Fn &&fn) const {
+    for (const Entry &entry : entries)
+      if (entry.place.slot >= 0)
+        fn(entry.id, entry.place);
+  }
+
+private:
+  struct Entry {
+    RequestId id = 0;
+    Place place;
+  };
+
+  size_t home(RequestId id) const;
+  size_t locate(RequestId id) const;
+
+  int32_t slots;
+  std::vector<Entry> entries; // at most half full
+  std::vector<std::vector<int32_t>> unused;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_REQUESTTABLE_H

@@ -1,0 +1,81 @@
+//===- Handles.h - What the C interface's handles stand for -----*- C++ -*-===//
+
+#ifndef KV_RUNTIME_C_HANDLES_H
+#define KV_RUNTIME_C_HANDLES_H
+
+#include "kv/Runtime/C/CacheManager.h"
+#include "kv/Runtime/PagedKVCacheManager.h"
+
+#include <deque>
+#include <memory>
+#include <new>
+
+struct KvRequest {
+  KvRequest(uint64_t id, std::span<const int32_t> given)
+      : tokens(given.begin(), given.end()), context(id, tokens) {}
+
+  std::vector<int32_t> tokens;
+  kv::TextGenerationContext context; // looks at the rest
+  std::optional<std::string> model, adapter, salt;
+  std::deque<std::string> hashes; // never moved
+  std::vector<kv::ImageSpan> images;
+};
+
+struct KvManager {
+  /// DLPack tensors keep it alive.
+  struct State {
+    std::unique_ptr<kv::KVCacheManager> manager;
+    kv::PagedKVCacheManager *paged = nullptr; // the same, or null
+    std::vector<std::vector<kv::Argument>> symbolic;
+    std::span<kv::RaggedKVCacheInputs> inputs; // the latest
+    std::vector<const kv::TextGenerationContext *> batch;
+  };
+  std::shared_ptr<State> state;
+
+  kv::KVCacheManager *operator->() const { return state->manager.get(); }
+};
+
+namespace kv::capi {
+
+/// Keeps the message; the error's code.
+int32_t fail(const Error &error);
+
+template <class... Parts> int32_t invalid(const Parts &...parts) {
+  return fail(Error{KV_STATUS_INVALID_ARGUMENT, concat(parts...)});
+}
+
+/// Runs fn() -> int32_t; what it throws is a status.
+template <class Fn> int32_t guarded(Fn &&fn) noexcept {
+  try {
+    return fn();
+  } catch (const std::bad_alloc &) {
+    return fail(Error{KV_STATUS_OUT_OF_MEMORY, "no memory"});
+  } catch (...) {
+    return fail(Error{KV_STATUS_INTERNAL, "an exception was thrown"});
+  }
+}
+
+/// The status of a result; its value goes to `out`.
+template <class T, class Out>
+int32_t give(const Expected<T> &result, Out *out) {
+  if (!result)
+    return fail(result.error());
+  *out = *result;
+  return KV_STATUS_OK;
+}
+inline int32_t give(const Expected<void> &result) {
+  return result ? KV_STATUS_OK : fail(result.error());
+}
+
+/// Refuses null pointers by name: KV_REQUIRE("kvManagerClaim", manager).
+#define KV_REQUIRE(function, pointer)                                          \
+  if (!(pointer))                                                              \
+  return kv::capi::invalid(function, ": " #pointer " is null")
+
+/// Errors: no spec, values that are no enumerator, parameters that do not
+/// validate.
+Expected<MultiKVCacheParams> readSpec(const KvCacheSpec *spec);
+
+} // namespace kv::capi
+
+#endif // KV_RUNTIME_C_HANDLES_H

@@ -1,0 +1,174 @@
+//===- Inputs.cpp - Runtime and symbolic inputs in C ----------------------===//
+
+#include "Handles.h"
+
+#include <dlpack/dlpack.h>
+
+using namespace kv;
+using namespace kv::capi;
+
+/// The view of a component of the latest inputs. Errors: none were made, or
+/// there is no such device, collection or component.
+static Expected<KvTensorView> findInput(const KvManager &manager,
+                                        int32_t device, int32_t collection,
+                                        int32_t component) {
+  const KvManager::State &state = *manager.state;
+  auto invalid = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "input: ", parts...);
+  };
+  if (state.inputs.empty())
+    return invalid("no runtime inputs have been made");
+  int64_t collections = static_cast<int64_t>(manager->params().params.size());
+  int64_t devices = static_cast<int64_t>(state.inputs.size()) / collections;
+  if (device < 0 || device >= devices)
+    return invalid("device ", device, ", allowed: 0 to ", devices - 1);
+  if (collection < 0 || collection >= collections)
+    return invalid("collection ", collection, ", allowed: 0 to ",
+                   collections - 1);
+  const RaggedKVCacheInputs &one =
+      state.inputs[device * collections + collection];
+  switch (component) {
+  case KV_COMPONENT_BLOCKS:
+    return one.blocks;
+  case KV_COMPONENT_CACHE_LENGTHS:
+    return one.cacheLengths;
+  case KV_COMPONENT_LOOKUP_TABLE:
+    return one.lookupTable;
+  case KV_COMPONENT_MAX_LENGTHS:
+    return one.maxLengths;
+  case KV_COMPONENT_SCALES:
+    return one.scales;
+  }
+  return invalid("component ", component, ", allowed: 0 to ",
+                 int(KV_COMPONENT_SCALES));
+}
+
+int32_t kvManagerGetInput(const KvManager *manager, int32_t device,
+                          int32_t collection, int32_t component,
+                          KvTensorView *view) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetInput", manager);
+    KV_REQUIRE("kvManagerGetInput", view);
+    return give(findInput(*manager, device, collection, component), view);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// DLPack
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a DLPack tensor of ours owns: its shape, and a share of the manager.
+struct SharedTensor {
+  DLManagedTensor tensor = {};
+  KvTensorView view = {};
+  std::shared_ptr<KvManager::State> state;
+};
+
+DLDataType dlpackType(DType dtype) {
+  auto bits = static_cast<uint8_t>(8 * dtypeBytes(dtype));
+  switch (dtype) {
+  case DType::BF16:
+    return {kDLBfloat, bits, 1};
+  case DType::F32:
+  case DType::F16:
+    return {kDLFloat, bits, 1};
+  case DType::I8:
+  case DType::I32:
+  case DType::I64:
+    return {kDLInt, bits, 1};
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
+  case DType::F8E8M0FNU:
+    break; // DLPack 0.6 has no f8.
+  }
+  return {kDLUInt, bits, 1};
+}
+
+} // namespace
+
+int32_t kvManagerGetInputDLPack(const KvManager *manager, int32_t device,
+                                int32_t collection, int32_t component,
+                                DLManagedTensor **tensor) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetInputDLPack", manager);
+    KV_REQUIRE("kvManagerGetInputDLPack", tensor);
+    Expected<KvTensorView> view =
+        findInput(*manager, device, collection, component);
+    if (!view)
+      return fail(view.error());
+    if (view->rank == 0)
+      return invalid("input: collection ", collection, " has no scales");
+    auto shared = std::make_unique<SharedTensor>();
+    shared->view = *view;
+    shared->state = manager->state;
+    // CPU devices share one host, and DLPack numbers hosts.
+    shared->tensor.dl_tensor = {.data = view->data,
+                                .device = {kDLCPU, 0},
+                                .ndim = static_cast<int>(view->rank),
+                                .dtype =
+                                    dlpackType(static_cast<DType>(view->dtype)),
+                                .shape = shared->view.sizes,
+                                .strides = shared->view.strides,
+                                .byte_offset = 0};
+    shared->tensor.manager_ctx = shared.get();
+    shared->tensor.deleter = [](DLManagedTensor *self) {
+      delete static_cast<SharedTensor *>(self->manager_ctx);
+    };
+    *tensor = &shared.release()->tensor;
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Symbolic inputs
+//===----------------------------------------------------------------------===//
+
+static int32_t checkDevice(const KvManager &manager, int32_t device) {
+  int64_t devices = static_cast<int64_t>(manager.state->symbolic.size());
+  if (device >= 0 && device < devices)
+    return KV_STATUS_OK;
+  return invalid("symbolic input: device ", device, ", allowed: 0 to ",
+                 devices - 1);
+}
+
+int32_t kvManagerNumSymbolicInputs(const KvManager *manager, int32_t device,
+                                   int32_t *count) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerNumSymbolicInputs", manager);
+    KV_REQUIRE("kvManagerNumSymbolicInputs", count);
+    if (int32_t status = checkDevice(*manager, device))
+      return status;
+    *count = static_cast<int32_t>(manager->state->symbolic[device].size());
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerGetSymbolicInput(const KvManager *manager, int32_t device,
+                                  int32_t index, KvSymbolicInput *input) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetSymbolicInput", manager);
+    KV_REQUIRE("kvManagerGetSymbolicInput", input);
+    if (int32_t status = checkDevice(*manager, device))
+      return status;
+    const std::vector<Argument> &list = manager->state->symbolic[device];
+    if (index < 0 || index >= static_cast<int64_t>(list.size()))
+      return invalid("symbolic input ", index, ", allowed: 0 to ",
+                     list.size() - 1);
+    const Argument &argument = list[index];
+    *input = {.name = argument.name.c_str(),
+              .kind = argumentKindName(argument.kind).data(),
+              .dtype = static_cast<int32_t>(argument.dtype),
+              .rank = static_cast<int32_t>(argument.shape.size()),
+              .onHost = argument.host,
+              .sizes = {},
+              .symbols = {}};
+    for (size_t i = 0; i < argument.shape.size(); ++i) {
+      const Dimension &dim = argument.shape[i];
+      input->sizes[i] = dim.isStatic() ? dim.size : -1;
+      input->symbols[i] = dim.isStatic() ? nullptr : dim.symbol.c_str();
+    }
+    return int32_t(KV_STATUS_OK);
+  });
+}

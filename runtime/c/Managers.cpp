@@ -1,0 +1,360 @@
+//===- Managers.cpp - Cache managers in C ---------------------------------===//
+
+#include "Handles.h"
+
+#include "kv/Runtime/LoadKVCacheManager.h"
+
+using namespace kv;
+using namespace kv::capi;
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+static Expected<PagedKVCacheManager::Options>
+readOptions(const KvManagerOptions &given) {
+  PagedKVCacheManager::Options options;
+  for (int32_t i = 0; given.devices && i < given.numDevices; ++i) {
+    if (!given.devices[i])
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "device ", i, " is null");
+    Expected<Device> device = Device::parse(given.devices[i]);
+    if (!device)
+      return std::unexpected(device.error());
+    options.devices.push_back(*device);
+  }
+  if (given.maxBatchSize)
+    options.maxBatchSize = given.maxBatchSize;
+  if (given.maxSteps)
+    options.maxSteps = given.maxSteps;
+  options.maxSeqLen = given.maxSeqLen;
+  options.numPages = given.numPages;
+  options.availableCacheMemory = given.availableCacheMemory;
+  options.prefixAffinity = !given.withoutPrefixAffinity;
+  options.enableRuntimeChecks = given.enableRuntimeChecks != 0;
+  options.asynchronous = given.asynchronous != 0;
+  options.key = given.key;
+  return options;
+}
+
+int32_t kvManagerCreate(const KvCacheSpec *spec,
+                        const KvManagerOptions *options, KvManager **manager) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerCreate", options);
+    KV_REQUIRE("kvManagerCreate", manager);
+    Expected<MultiKVCacheParams> params = readSpec(spec);
+    if (!params)
+      return fail(params.error());
+    Expected<PagedKVCacheManager::Options> read = readOptions(*options);
+    if (!read)
+      return fail(read.error());
+    Expected<std::unique_ptr<KVCacheManager>> made =
+        loadKVCacheManager(*params, *read);
+    if (!made)
+      return fail(made.error());
+    auto state = std::make_shared<KvManager::State>();
+    state->symbolic = (*made)->symbolicInputs();
+    state->paged = dynamic_cast<PagedKVCacheManager *>(made->get());
+    state->manager = std::move(*made);
+    *manager = new KvManager{std::move(state)};
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+void kvManagerDestroy(KvManager *manager) { delete manager; }
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+int32_t kvManagerClaim(KvManager *manager, uint64_t id, int32_t replica) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerClaim", manager);
+    return give((*manager)->claim(id, replica < 0 ? std::nullopt
+                                                  : std::optional(replica)));
+  });
+}
+
+int32_t kvManagerContains(const KvManager *manager, uint64_t id,
+                          int32_t *contains) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerContains", manager);
+    KV_REQUIRE("kvManagerContains", contains);
+    *contains = (*manager)->contains(id);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerRelease(KvManager *manager, uint64_t id) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerRelease", manager);
+    return give((*manager)->release(id));
+  });
+}
+
+int32_t kvManagerGetReplica(const KvManager *manager, uint64_t id,
+                            int32_t *replica) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetReplica", manager);
+    KV_REQUIRE("kvManagerGetReplica", replica);
+    return give((*manager)->getReplica(id), replica);
+  });
+}
+
+int32_t kvManagerGetOrRecommendReplica(const KvManager *manager,
+                                       const KvRequest *request,
+                                       int32_t *replica) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetOrRecommendReplica", manager);
+    KV_REQUIRE("kvManagerGetOrRecommendReplica", request);
+    KV_REQUIRE("kvManagerGetOrRecommendReplica", replica);
+    *replica = (*manager)->getOrRecommendReplica(request->context);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+/// Calls fn(batch); refuses null pointers.
+template <class Fn>
+static int32_t withBatch(const char *function, const KvManager *manager,
+                         const KvRequest *const *batch, int64_t count,
+                         Fn &&fn) {
+  return guarded([&] {
+    KV_REQUIRE(function, manager);
+    if (count < 0 || (count > 0 && !batch))
+      return invalid(function, ": a batch of ", count,
+                     count < 0 ? ", allowed: 0 or more" : " at null");
+    auto &contexts = manager->state->batch;
+    contexts.clear();
+    for (int64_t i = 0; i < count; ++i) {
+      if (!batch[i])
+        return invalid(function, ": request ", i, " of the batch is null");
+      contexts.push_back(&batch[i]->context);
+    }
+    return fn(ContextBatch(contexts));
+  });
+}
+
+int32_t kvManagerGetDataParallelSplits(const KvManager *manager,
+                                       const KvRequest *const *batch,
+                                       int64_t count, int64_t *splits) {
+  return withBatch("kvManagerGetDataParallelSplits", manager, batch, count,
+                   [&](ContextBatch contexts) {
+                     KV_REQUIRE("kvManagerGetDataParallelSplits", splits);
+                     auto made = (*manager)->getDataParallelSplits(contexts);
+                     if (!made)
+                       return fail(made.error());
+                     std::ranges::copy(*made, splits);
+                     return int32_t(KV_STATUS_OK);
+                   });
+}
+
+int32_t kvManagerGetReqBlocks(const KvManager *manager, uint64_t id,
+                              const int32_t **pages, int64_t *count) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetReqBlocks", manager);
+    KV_REQUIRE("kvManagerGetReqBlocks", pages);
+    KV_REQUIRE("kvManagerGetReqBlocks", count);
+    Expected<std::span<const int32_t>> held = (*manager)->getReqBlocks(id);
+    if (!held)
+      return fail(held.error());
+    *pages = held->data();
+    *count = static_cast<int64_t>(held->size());
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+int32_t kvManagerAlloc(KvManager *manager, KvRequest *request, int32_t steps,
+                       KvAllocation *allocation) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerAlloc", manager);
+    KV_REQUIRE("kvManagerAlloc", request);
+    KV_REQUIRE("kvManagerAlloc", allocation);
+    auto made = (*manager)->alloc(request->context, steps);
+    if (made) {
+      *allocation = {made->cachedTokens, made->newPages, KV_REFUSAL_NONE};
+      return int32_t(KV_STATUS_OK);
+    }
+    allocation->refusal =
+        KV_REFUSAL_WAIT + static_cast<int32_t>(made.error().reason);
+    return fail(made.error().error);
+  });
+}
+
+int32_t kvManagerProbe(const KvManager *manager, const KvRequest *request,
+                       int32_t steps, KvAllocationPlan *plan) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerProbe", manager);
+    KV_REQUIRE("kvManagerProbe", request);
+    KV_REQUIRE("kvManagerProbe", plan);
+    Expected<AllocationPlan> made = (*manager)->probe(request->context, steps);
+    if (!made)
+      return fail(made.error());
+    *plan = {made->cachedTokens, made->pages, made->fits};
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerRuntimeInputs(KvManager *manager,
+                               const KvRequest *const *batch, int64_t count,
+                               int32_t steps) {
+  return withBatch("kvManagerRuntimeInputs", manager, batch, count,
+                   [&](ContextBatch contexts) {
+                     return give((*manager)->runtimeInputs(contexts, steps),
+                                 &manager->state->inputs);
+                   });
+}
+
+int32_t kvManagerIncrementCacheLengths(KvManager *manager,
+                                       const int32_t *rowOffsets,
+                                       int64_t count) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerIncrementCacheLengths", manager);
+    if (count < 0 || (count > 0 && !rowOffsets))
+      return invalid("kvManagerIncrementCacheLengths: ", count, " row offsets",
+                     count < 0 ? ", allowed: 0 or more" : " at null");
+    return give((*manager)->incrementCacheLengths(
+        manager->state->inputs,
+        std::span(rowOffsets, static_cast<size_t>(count))));
+  });
+}
+
+int32_t kvManagerStep(KvManager *manager, const KvRequest *const *batch,
+                      int64_t count) {
+  return withBatch(
+      "kvManagerStep", manager, batch, count,
+      [&](ContextBatch contexts) { return give((*manager)->step(contexts)); });
+}
+
+//===----------------------------------------------------------------------===//
+// Paged managers only
+//===----------------------------------------------------------------------===//
+
+template <class Fn>
+static int32_t withPaged(const char *function, const KvManager *manager,
+                         Fn &&fn) {
+  return guarded([&] {
+    KV_REQUIRE(function, manager);
+    if (!manager->state->paged)
+      return fail(Error{KV_STATUS_UNSUPPORTED,
+                        concat(function, " needs a paged cache manager")});
+    return fn(*manager->state->paged);
+  });
+}
+
+int32_t kvManagerFork(KvManager *manager, uint64_t source, uint64_t id,
+                      int64_t tokens) {
+  return withPaged("kvManagerFork", manager, [&](auto &paged) {
+    return give(paged.fork(source, id, tokens));
+  });
+}
+
+int32_t kvManagerTruncate(KvManager *manager, uint64_t id, int64_t tokens) {
+  return withPaged("kvManagerTruncate", manager, [&](auto &paged) {
+    return give(paged.truncate(id, tokens));
+  });
+}
+
+int32_t kvManagerSynchronize(KvManager *manager) {
+  return withPaged("kvManagerSynchronize", manager, [&](auto &paged) {
+    paged.synchronize();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerExplain(const KvManager *manager, const KvRequest *request,
+                         int32_t *reasons, int64_t capacity, int64_t *count) {
+  return withPaged("kvManagerExplain", manager, [&](auto &paged) {
+    KV_REQUIRE("kvManagerExplain", request);
+    KV_REQUIRE("kvManagerExplain", count);
+    if (capacity < 0 || (capacity > 0 && !reasons))
+      return invalid("kvManagerExplain: room for ", capacity, " reasons",
+                     capacity < 0 ? ", allowed: 0 or more" : " at null");
+    std::vector<CacheEngine::Reason> made = paged.explain(request->context);
+    *count = static_cast<int64_t>(made.size());
+    for (int64_t i = 0; i < std::min(capacity, *count); ++i)
+      reasons[i] = static_cast<int32_t>(made[i]);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Figures
+//===----------------------------------------------------------------------===//
+
+int32_t kvManagerNumReplicas(const KvManager *manager) {
+  return (*manager)->numReplicas();
+}
+int64_t kvManagerMaxSeqLen(const KvManager *manager) {
+  return (*manager)->maxSeqLen();
+}
+
+int32_t kvManagerNumFreeBlocks(const KvManager *manager, int32_t replica,
+                               int64_t *pages) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerNumFreeBlocks", manager);
+    KV_REQUIRE("kvManagerNumFreeBlocks", pages);
+    if (replica >= (*manager)->numReplicas())
+      return invalid("kvManagerNumFreeBlocks: replica ", replica,
+                     ", allowed: 0 to ", (*manager)->numReplicas() - 1,
+                     ", or less for all");
+    *pages = replica < 0 ? (*manager)->numFreeBlocks()
+                         : (*manager)->numFreeBlocks(replica);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int64_t kvManagerTotalNumPages(const KvManager *manager) {
+  return (*manager)->totalNumPages();
+}
+double kvManagerFreeBlocksPct(const KvManager *manager) {
+  return (*manager)->freeBlocksPct();
+}
+double kvManagerUsedBlocksPct(const KvManager *manager) {
+  return (*manager)->usedBlocksPct();
+}
+int64_t kvManagerTotalNumHostPages(const KvManager *manager) {
+  return (*manager)->totalNumHostPages();
+}
+double kvManagerHostCommittedBlockPct(const KvManager *manager) {
+  return (*manager)->hostCommittedBlockPct();
+}
+int64_t kvManagerPoolBytes(const KvManager *manager) {
+  return (*manager)->poolBytes();
+}
+
+int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetMetrics", manager);
+    KV_REQUIRE("kvManagerGetMetrics", metrics);
+    KVCacheMetrics made = (*manager)->metrics();
+    *metrics = {made.inputTokens, made.cachedTokens, made.evictedPages,
+                made.refusals, made.peakUsedPages};
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerResetMetrics(KvManager *manager) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerResetMetrics", manager);
+    (*manager)->resetMetrics();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerResetPrefixCache(KvManager *manager) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerResetPrefixCache", manager);
+    (*manager)->resetPrefixCache();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerCheck(const KvManager *manager) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerCheck", manager);
+    return give((*manager)->check());
+  });
+}

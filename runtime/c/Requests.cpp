@@ -1,0 +1,149 @@
+//===- Requests.cpp - Requests in C ---------------------------------------===//
+
+#include "Handles.h"
+
+using namespace kv;
+using namespace kv::capi;
+
+int32_t kvRequestCreate(uint64_t id, const int32_t *tokens, int64_t count,
+                        KvRequest **request) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestCreate", request);
+    if (count < 0 || (count > 0 && !tokens))
+      return invalid("kvRequestCreate: ", count, " tokens",
+                     count < 0 ? ", allowed: 0 or more" : " at null");
+    *request = new KvRequest(id, std::span(tokens, static_cast<size_t>(count)));
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+void kvRequestDestroy(KvRequest *request) { delete request; }
+
+uint64_t kvRequestId(const KvRequest *request) { return request->context.id(); }
+int64_t kvRequestLength(const KvRequest *request) {
+  return request->context.length();
+}
+int64_t kvRequestProcessed(const KvRequest *request) {
+  return request->context.processed();
+}
+int64_t kvRequestActive(const KvRequest *request) {
+  return request->context.active();
+}
+
+int32_t kvRequestSetScope(KvRequest *request, const char *model,
+                          const char *adapter, const char *salt) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestSetScope", request);
+    auto copy = [](const char *text) {
+      return text ? std::optional<std::string>(text) : std::nullopt;
+    };
+    request->model = copy(model);
+    request->adapter = copy(adapter);
+    request->salt = copy(salt);
+    request->context.setScope(
+        {request->model, request->adapter, request->salt});
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvRequestAddImage(KvRequest *request, int64_t begin, int64_t length,
+                          const void *hash, int64_t hashBytes) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestAddImage", request);
+    KV_REQUIRE("kvRequestAddImage", hash);
+    int64_t least = request->images.empty() ? 0
+                                            : request->images.back().begin +
+                                                  request->images.back().length;
+    if (begin < least || length < 1 || hashBytes < 1 ||
+        length > request->context.length() - begin)
+      return invalid("request ", request->context.id(), ": an image of ",
+                     length, " tokens at ", begin, " with a hash of ",
+                     hashBytes, " bytes, allowed: 1 or more tokens from ",
+                     least, " to ", request->context.length(), ", and a hash");
+    request->hashes.emplace_back(static_cast<const char *>(hash), hashBytes);
+    request->images.push_back({begin, length, request->hashes.back()});
+    request->context.setImages(request->images);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvRequestSetRetention(KvRequest *request, int32_t priority,
+                              int64_t prefixTokens, int32_t prefixPriority) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestSetRetention", request);
+    for (int32_t value : {priority, prefixPriority})
+      if (value < Retention::Lowest || value > Retention::Highest)
+        return invalid("request ", request->context.id(), ": priority is ",
+                       value, ", allowed: ", int(Retention::Lowest), " to ",
+                       int(Retention::Highest));
+    if (prefixTokens < 0)
+      return invalid("request ", request->context.id(), ": prefixTokens is ",
+                     prefixTokens, ", allowed: 0 or more");
+    request->context.setRetention({static_cast<uint8_t>(priority), prefixTokens,
+                                   static_cast<uint8_t>(prefixPriority)});
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses) {
+  KV_REQUIRE("kvRequestSetReusesPrefix", request);
+  request->context.setReusesPrefix(reuses != 0);
+  return KV_STATUS_OK;
+}
+
+int32_t kvRequestLimitActive(KvRequest *request, int64_t count) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestLimitActive", request);
+    if (count < 0)
+      return invalid("request ", request->context.id(), ": at most ", count,
+                     " tokens a step, allowed: 0 (all) or more");
+    request->context.limitActive(count ? count
+                                       : TextGenerationContext::NoLimit);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
+                        int64_t count) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestAppend", request);
+    if (count < 0 || (count > 0 && !tokens))
+      return invalid("kvRequestAppend: ", count, " tokens",
+                     count < 0 ? ", allowed: 0 or more" : " at null");
+    request->tokens.insert(request->tokens.end(), tokens, tokens + count);
+    request->context.extend(request->tokens);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvRequestAdvance(KvRequest *request) {
+  KV_REQUIRE("kvRequestAdvance", request);
+  request->context.advance();
+  return KV_STATUS_OK;
+}
+
+int32_t kvRequestSkip(KvRequest *request, int64_t count) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestSkip", request);
+    TextGenerationContext &context = request->context;
+    int64_t most = context.length() - context.processed() - 1;
+    if (count < 0 || count > most)
+      return invalid("request ", context.id(), " cannot skip ", count,
+                     " tokens, allowed: 0 to ", most,
+                     ", since one is left to compute");
+    context.skip(count);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvRequestRewind(KvRequest *request, int64_t count) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestRewind", request);
+    TextGenerationContext &context = request->context;
+    if (count < 0 || count > context.processed())
+      return invalid("request ", context.id(), " cannot rewind ", count,
+                     " tokens, allowed: 0 to ", context.processed());
+    context.rewind(count);
+    return int32_t(KV_STATUS_OK);
+  });
+}

@@ -1,0 +1,124 @@
+//===- Commit.cpp - What was computed becomes findable --------------------===//
+
+#include "kv/Runtime/Engine/CacheEngine.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
+                                   int64_t processed) {
+  SequenceState &state = *sequence.state;
+  int64_t room = state.borrowsTail ? state.processed
+                                   : int64_t(state.held) * options.pageSize;
+  int64_t most = std::min(prompt.length(), room);
+  if (processed < state.processed || processed > most) [[unlikely]]
+    return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", processed,
+                     " tokens have been computed, allowed: ", state.processed,
+                     " to ", most);
+  if (options.log) {
+    logPrompt(state, prompt);
+    options.log->command({.kind = Command::Commit,
+                          .sequence = state.slot,
+                          .a = processed,
+                          .prompt = prompt.length()});
+  }
+  state.processed = processed;
+  int32_t lowest = INT32_MAX;
+  if (int64_t full = processed / options.pageSize;
+      full > state.committed && state.indexes && !isStale(state)) {
+    constexpr int32_t Ahead = 4;
+    hashPages(state, prompt, full);
+    for (int32_t page = state.committed; page < full && state.indexes; ++page) {
+      if (page + Ahead < full) {
+        nodes.prefetchSlot(state.tags[page + Ahead]);
+        pages.prefetch(row(state, 0)[page + Ahead]);
+      }
+      lowest = std::min(lowest, commitPage(state, prompt, page));
+    }
+  }
+  if (hasWindow)
+    lowest = std::min(lowest, passWindows(state));
+  if (lowest < INT32_MAX)
+    changed(state, lowest);
+  return {};
+}
+
+/// Returns the page's index if an entry of it changed, INT32_MAX if none did.
+int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
+                                int32_t page) {
+  uint32_t images = PrefixIndex::NoImages;
+  // The sequence's tip can be gone only where no full group keeps it.
+  bool possible = hasFullGroup || nodes.isLive(state.tip);
+  if (!prompt.images.empty()) {
+    images = imagesOn(prompt, page);
+    possible &= images != UnknownImages || scopes.size() < scopes.capacity();
+  }
+  uint32_t node = possible ? nodes.find(state.tags[page], state.tip, images,
+                                        pageTokens(prompt, page))
+                           : PrefixIndex::NoNode;
+  int32_t numGroups = options.groups.size();
+  if (node == PrefixIndex::NoNode) {
+    for (int32_t group = 0; group < numGroups; ++group)
+      possible &= pages.content(row(state, group)[page]) == PagePool::NoContent;
+    if (!possible || nodes.isFull()) {
+      // What comes behind could not be found either.
+      state.indexes = false;
+      ++counters.uncommittedPages;
+      return INT32_MAX;
+    }
+    uint32_t added = images;
+    if (images == UnknownImages)
+      added = scopes.intern(
+          ScopeBytes::of(prompt.images, int64_t(page) * options.pageSize,
+                         int64_t(page + 1) * options.pageSize));
+    if (images == UnknownImages && added == ScopeTable::None) {
+      state.indexes = false;
+      ++counters.uncommittedPages;
+      return INT32_MAX;
+    }
+    node = nodes.insert(state.tags[page], state.tip, added,
+                        pageTokens(prompt, page));
+    if (images == UnknownImages)
+      scopes.release(added); // the node refers to them now
+  }
+  bool swapped = false;
+  for (int32_t group = 0; group < numGroups; ++group) {
+    PageId &own = row(state, group)[page];
+    PageId twin = nodes.page(node, group);
+    if (twin == own)
+      continue;
+    if (twin == NullPage) { // a window's, evicted before the node
+      if (pages.content(own) != PagePool::NoContent)
+        continue;
+      pages.setContent(own, node, state.tags[page]);
+      nodes.setPage(node, group, own);
+      continue;
+    }
+    pages.hold(twin);
+    drop(own, state.stamp, 0, false);
+    own = twin;
+    swapped = true;
+  }
+  state.tip = nodes.ref(node);
+  ++state.committed;
+  ++(swapped ? counters.twinPages : counters.committedPages);
+  return swapped ? page : INT32_MAX;
+}
+
+/// Gives back what no later token sees. Returns the lowest entry that changed.
+int32_t CacheEngine::passWindows(SequenceState &state) {
+  int32_t lowest = INT32_MAX;
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    int32_t passed = static_cast<int32_t>(std::min<int64_t>(
+        options.groups[group].skippable(state.processed) / options.pageSize,
+        state.held));
+    PageId *ids = row(state, group);
+    for (int32_t &page = state.firstHeld[group]; page < passed; ++page) {
+      drop(ids[page], state.stamp, priorityOf(state, page), isStale(state));
+      ids[page] = NullPage;
+      lowest = std::min(lowest, page);
+    }
+  }
+  return lowest;
+}

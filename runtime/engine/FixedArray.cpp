@@ -1,0 +1,32 @@
+//===- FixedArray.cpp - Memory that is taken once -------------------------===//
+
+#include "kv/Runtime/Engine/FixedArray.h"
+
+#include <new>
+#include <sys/mman.h>
+
+using namespace kv;
+
+namespace {
+
+constexpr size_t CacheLine = 64, HugePage = size_t(2) << 20;
+
+std::align_val_t alignmentOf(size_t bytes) {
+  return std::align_val_t(bytes >= 2 * HugePage ? HugePage : CacheLine);
+}
+
+} // namespace
+
+void *detail::allocateFixed(size_t bytes) {
+  std::align_val_t alignment = alignmentOf(bytes);
+  void *memory = ::operator new(bytes, alignment, std::nothrow);
+  if (memory && size_t(alignment) == HugePage)
+    // Only a wish: without it the same memory is read more slowly.
+    (void)::madvise(memory, bytes / HugePage * HugePage, MADV_HUGEPAGE);
+  return memory;
+}
+
+void detail::freeFixed(void *memory, size_t bytes) {
+  if (memory)
+    ::operator delete(memory, alignmentOf(bytes));
+}

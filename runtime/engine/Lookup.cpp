@@ -1,0 +1,189 @@
+//===- Lookup.cpp - Which prefix is cached, and why not more --------------===//
+
+#include "kv/Runtime/Engine/CacheEngine.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+/// Whether an image overlaps a page is asked for every page, so text pays one
+/// comparison.
+static bool hasImages(const Prompt &prompt, int64_t begin, int64_t end) {
+  for (const ImageSpan &image : prompt.images)
+    if (image.begin < end && image.begin + image.length > begin)
+      return true;
+  return false;
+}
+
+void CacheEngine::hashPages(SequenceState &state, const Prompt &prompt,
+                            int64_t count) const {
+  int32_t from = state.knownTags;
+  if (count <= from)
+    return;
+  int32_t pageSize = options.pageSize;
+  uint64_t above = from == 0 ? scopes.tag(state.scope) : state.tags[from - 1];
+  if (prompt.images.empty()) {
+    nodes.childTags(above,
+                    prompt.tokens.subspan(int64_t(from) * pageSize,
+                                          (count - from) * pageSize),
+                    state.tags + from);
+  } else {
+    for (int64_t page = from; page < count; ++page) {
+      int64_t begin = page * pageSize, end = begin + pageSize;
+      if (hasImages(prompt, begin, end))
+        above =
+            nodes.withImages(above, ScopeBytes::of(prompt.images, begin, end));
+      above = nodes.childTag(above, prompt.tokens.subspan(begin, pageSize));
+      state.tags[page] = above;
+    }
+  }
+  state.knownTags = static_cast<int32_t>(count);
+}
+
+/// The number of the images on a page, NoImages, or one that no node has.
+uint32_t CacheEngine::imagesOn(const Prompt &prompt, int64_t page) const {
+  int64_t begin = page * options.pageSize, end = begin + options.pageSize;
+  if (!hasImages(prompt, begin, end))
+    return PrefixIndex::NoImages;
+  uint32_t known = scopes.find(ScopeBytes::of(prompt.images, begin, end));
+  return known == ScopeTable::None ? UnknownImages : known;
+}
+
+/// Fills `hits` with the nodes behind the committed pages; returns the number
+/// of pages that the sequence could have after taking them over.
+int32_t CacheEngine::match(SequenceState &state, const Prompt &prompt) const {
+  constexpr int64_t Far = 16, Near = 8;
+  int32_t committed = state.committed;
+  if (!state.indexes || isStale(state) || state.borrowsTail ||
+      state.held != committed ||
+      state.processed != int64_t(committed) * options.pageSize)
+    return committed;
+  // The last token is always computed: its logits are wanted.
+  int64_t last =
+      std::min<int64_t>((prompt.length() - 1) / options.pageSize, maxPages);
+  if (last <= committed)
+    return committed;
+  hashPages(state, prompt, last);
+
+  int32_t numGroups = options.groups.size();
+  std::array<int32_t, CacheGroups::Most> run;
+  for (int32_t group = 0; group < numGroups; ++group)
+    run[group] = committed - state.firstHeld[group];
+
+  const uint64_t *tags = state.tags;
+  for (int64_t page = committed; page < std::min(last, committed + Far); ++page)
+    nodes.prefetchSlot(tags[page]);
+  for (int64_t page = committed; page < std::min(last, committed + Near);
+       ++page)
+    nodes.prefetchCandidate(tags[page]);
+
+  NodeRef tip = state.tip;
+  int32_t accepted = committed;
+  for (int64_t page = committed; page < last; ++page) {
+    if (page + Far < last)
+      nodes.prefetchSlot(tags[page + Far]);
+    if (page + Near < last)
+      nodes.prefetchCandidate(tags[page + Near]);
+    uint32_t images =
+        prompt.images.empty() ? PrefixIndex::NoImages : imagesOn(prompt, page);
+    uint32_t node =
+        nodes.find(tags[page], tip, images, pageTokens(prompt, page));
+    if (node == PrefixIndex::NoNode)
+      break;
+    hits[page - committed] = node;
+    tip = nodes.ref(node);
+    bool all = true;
+    for (int32_t group = 0; group < numGroups; ++group) {
+      PageId cached = nodes.page(node, group);
+      if (cached != NullPage)
+        pages.prefetch(cached);
+      run[group] = cached == NullPage ? 0 : run[group] + 1;
+      all &=
+          options.groups[group].accepts(page + 1, run[group], options.pageSize);
+    }
+    if (all)
+      accepted = static_cast<int32_t>(page) + 1;
+  }
+  return accepted;
+}
+
+//===----------------------------------------------------------------------===//
+// Why not more
+//===----------------------------------------------------------------------===//
+
+std::vector<CacheEngine::Reason>
+CacheEngine::explain(const Scope &scope, const Prompt &prompt) const {
+  int64_t numPages = pagesFor(prompt.length());
+  std::vector<Reason> reasons(numPages, Reason::AlwaysComputed);
+  int64_t last = std::max<int64_t>((prompt.length() - 1) / options.pageSize, 0);
+  std::fill_n(reasons.begin(), last, Reason::NeverSeen);
+  if (!options.prefixCaching)
+    return reasons;
+
+  /// The tags of the prompt's pages in a scope, and how many nodes of it exist.
+  struct Walk {
+    std::vector<uint64_t> tags;
+    std::vector<uint32_t> found;
+  };
+  auto walk = [&](uint64_t above, bool exists, NodeRef tip) {
+    Walk result;
+    for (int64_t page = 0; page < last; ++page) {
+      int64_t begin = page * options.pageSize, end = begin + options.pageSize;
+      if (hasImages(prompt, begin, end))
+        above =
+            nodes.withImages(above, ScopeBytes::of(prompt.images, begin, end));
+      above =
+          nodes.childTag(above, prompt.tokens.subspan(begin, options.pageSize));
+      result.tags.push_back(above);
+      uint32_t node = exists ? nodes.find(above, tip, imagesOn(prompt, page),
+                                          pageTokens(prompt, page))
+                             : PrefixIndex::NoNode;
+      exists = node != PrefixIndex::NoNode;
+      if (exists) {
+        result.found.push_back(node);
+        tip = nodes.ref(node);
+      }
+    }
+    return result;
+  };
+
+  ScopeBytes bytes = ScopeBytes::of(scope, epoch);
+  uint32_t own = scopes.find(bytes);
+  bool exists = own != ScopeTable::None;
+  Walk mine =
+      walk(scopes.tagOf(bytes), exists, exists ? nodes.root(own) : NodeRef());
+  std::vector<uint64_t> gone(
+      evicted.begin(),
+      evicted.begin() + std::min<uint64_t>(numEvicted, evicted.size()));
+  std::ranges::sort(gone);
+  for (int64_t page = 0; page < last; ++page)
+    if (std::ranges::binary_search(gone, mine.tags[page]))
+      reasons[page] = Reason::Evicted;
+
+  int64_t accepted = 0;
+  std::array<int64_t, CacheGroups::Most> run = {};
+  for (size_t page = 0; page < mine.found.size(); ++page) {
+    bool all = true;
+    for (int32_t group = 0; group < options.groups.size(); ++group) {
+      bool there = nodes.page(mine.found[page], group) != NullPage;
+      run[group] = there ? run[group] + 1 : 0;
+      all &= options.groups[group].accepts(static_cast<int64_t>(page) + 1,
+                                           run[group], options.pageSize);
+    }
+    if (all)
+      accepted = static_cast<int64_t>(page) + 1;
+    reasons[page] = Reason::GroupLacksIt;
+  }
+  std::fill_n(reasons.begin(), accepted, Reason::Hit);
+
+  for (uint32_t other = 0; other < static_cast<uint32_t>(scopes.capacity());
+       ++other) {
+    if (other == own || !scopes.isLive(other))
+      continue;
+    Walk elsewhere = walk(scopes.tag(other), true, nodes.root(other));
+    for (size_t page = 0; page < elsewhere.found.size(); ++page)
+      if (reasons[page] == Reason::NeverSeen)
+        reasons[page] = Reason::OtherScope;
+  }
+  return reasons;
+}

@@ -1,0 +1,121 @@
+//===- PageLists.cpp - Unrolled lists of pages ----------------------------===//
+
+#include "kv/Runtime/Engine/PageLists.h"
+
+using namespace kv;
+
+bool PageLists::create(PageRecord *ofPages, int32_t pages, int32_t lists) {
+  records = ofPages;
+  numLists = numMade = lists;
+  // Two neighbours hold MergeAt ids together or more, but for the ends of each
+  // list and one seam a list that append() makes.
+  int32_t most = pages / (MergeAt / 2) + std::min(3 * lists, pages) + 1;
+  if (!chunks.create(size_t(lists) + most))
+    return false;
+  for (List list = 0; list < numLists; ++list)
+    chunks[list].next = chunks[list].previous = list;
+  return true;
+}
+
+uint32_t PageLists::roomBehind(List list) {
+  uint32_t last = chunks[list].previous;
+  if (last != list &&
+      std::popcount(uint32_t(chunks[last].occupied)) <= MergeAt) {
+    compact(last);
+    return last;
+  }
+  uint32_t fresh = unused;
+  if (fresh != NoChunk)
+    unused = chunks[fresh].next;
+  else
+    fresh = numMade++;
+  Chunk &chunk = chunks[fresh];
+  chunk.occupied = chunk.end = 0;
+  chunk.next = list;
+  chunk.previous = last;
+  chunks[last].next = chunks[list].previous = fresh;
+  return fresh;
+}
+
+void PageLists::unlink(uint32_t at) {
+  Chunk &chunk = chunks[at];
+  chunks[chunk.previous].next = chunk.next;
+  chunks[chunk.next].previous = chunk.previous;
+  chunk.next = unused;
+  unused = at;
+}
+
+void PageLists::compact(uint32_t at) {
+  Chunk &chunk = chunks[at];
+  uint32_t end = 0;
+  for (uint32_t left = chunk.occupied; left; left &= left - 1) {
+    uint32_t slot = std::countr_zero(left);
+    if (slot != end) {
+      chunk.ids[end] = chunk.ids[slot];
+      records[chunk.ids[end]].position = at << 4 | end;
+    }
+    ++end;
+  }
+  chunk.end = static_cast<uint16_t>(end);
+  chunk.occupied = static_cast<uint16_t>((1u << end) - 1);
+}
+
+void PageLists::move(uint32_t to, uint32_t from) {
+  Chunk &target = chunks[to], &source = chunks[from];
+  if (target.end + std::popcount(uint32_t(source.occupied)) > PerChunk)
+    compact(to);
+  for (uint32_t left = source.occupied; left; left &= left - 1) {
+    PageId page = source.ids[std::countr_zero(left)];
+    target.ids[target.end] = page;
+    target.occupied |= 1u << target.end;
+    records[page].position = to << 4 | target.end++;
+  }
+  unlink(from);
+}
+
+void PageLists::merge(uint32_t at) {
+  auto count = [&](uint32_t chunk) {
+    return std::popcount(uint32_t(chunks[chunk].occupied));
+  };
+  // Sentinels, which are never merged with, come first.
+  uint32_t next = chunks[at].next, previous = chunks[at].previous;
+  if (next >= numLists && count(at) + count(next) <= MergeAt)
+    move(at, next);
+  else if (previous >= numLists && count(previous) + count(at) <= MergeAt)
+    move(previous, at);
+}
+
+void PageLists::append(List to, List from) {
+  if (empty(from))
+    return;
+  uint32_t first = chunks[from].next, last = chunks[from].previous;
+  uint32_t seam = chunks[to].previous;
+  chunks[seam].next = first;
+  chunks[first].previous = seam;
+  chunks[last].next = to;
+  chunks[to].previous = last;
+  chunks[from].next = chunks[from].previous = from;
+  if (seam != to)
+    merge(first);
+}
+
+const char *PageLists::check(List list) const {
+  for (uint32_t at = list;; at = chunks[at].next) {
+    if (chunks[chunks[at].next].previous != at)
+      return "a chunk's neighbours disagree";
+    if (at != list) {
+      const Chunk &chunk = chunks[at];
+      if (chunk.occupied == 0 || chunk.occupied >> chunk.end ||
+          chunk.end > PerChunk)
+        return "a chunk's slots are out of order";
+      for (uint32_t left = chunk.occupied; left; left &= left - 1) {
+        uint32_t slot = std::countr_zero(left);
+        if (records[chunk.ids[slot]].position != (at << 4 | slot))
+          return "a page is not where its record says";
+      }
+    }
+    if (chunks[at].next == list)
+      break;
+  }
+  return nullptr;
+}

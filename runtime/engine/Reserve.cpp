@@ -1,0 +1,257 @@
+//===- Reserve.cpp - Plans, hits, new pages, eviction ---------------------===//
+
+#include "kv/Runtime/Engine/CacheEngine.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// Pages that must be copied before this sequence writes to its last page.
+int32_t CacheEngine::tailCopies(const SequenceState &state) const {
+  if (!state.borrowsTail)
+    return 0;
+  int32_t copies = 0;
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    PageId tail = row(state, group)[state.held - 1];
+    copies +=
+        pages.holds(tail) > 1 || pages.content(tail) != PagePool::NoContent;
+  }
+  return copies;
+}
+
+CacheEngine::Plan CacheEngine::makePlan(SequenceState &state,
+                                        const Prompt &prompt,
+                                        const Demand &demand) const {
+  Plan plan;
+  int32_t pageSize = options.pageSize, numGroups = options.groups.size();
+  int32_t end = demand.reuse ? match(state, prompt) : state.committed;
+  plan.hitPages = end - state.committed;
+  bool hit = plan.hitPages > 0;
+  int64_t have = hit ? end : state.held;
+  int64_t computed = hit ? int64_t(end) * pageSize : state.processed;
+
+  int64_t whole = demand.length + demand.draft;
+  int64_t now = computed + demand.draft +
+                std::min(demand.length - computed, demand.chunk);
+  int64_t fresh = std::max<int64_t>(pagesFor(now) - have, 0);
+  int32_t copies = now > state.processed ? tailCopies(state) : 0;
+  int64_t wanted = fresh * numGroups + copies;
+  plan.newPages = static_cast<int32_t>(std::min<int64_t>(wanted, INT32_MAX));
+
+  // What this would take alone: all of the full groups, the windows as of now.
+  int64_t alone = 0, revivedAvailable = 0;
+  for (int32_t group = 0; group < numGroups; ++group) {
+    const CacheGroup &kind = options.groups[group];
+    int64_t first = kind.skippable(computed) / pageSize;
+    alone += kind.isFull() ? pagesFor(std::max(whole, now))
+                           : std::max<int64_t>(pagesFor(now) - first, 0);
+    for (int64_t page = std::max<int64_t>(state.committed, first);
+         hit && page < end; ++page) {
+      PageId cached = nodes.page(hits[page - state.committed], group);
+      plan.revivedPages += pages.holds(cached) == 0;
+      revivedAvailable += pages.isAvailable(cached);
+    }
+  }
+  if (alone > pages.numTotal() || pagesFor(std::max(whole, now)) > maxPages)
+    plan.verdict = Verdict::Never;
+  else if (wanted + revivedAvailable <= pages.numAvailable())
+    plan.verdict = numCopies + copies <= options.maxPageOps ? Verdict::Fits
+                                                            : Verdict::Wait;
+  else if (wanted + plan.revivedPages <= pages.numFree())
+    plan.verdict = Verdict::Wait;
+  else
+    plan.verdict = Verdict::Full;
+  return plan;
+}
+
+CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
+                                    const Prompt &prompt,
+                                    const Demand &demand) const {
+  return makePlan(*sequence.state, prompt, demand);
+}
+
+//===----------------------------------------------------------------------===//
+// Taking
+//===----------------------------------------------------------------------===//
+
+CacheEngine::Plan CacheEngine::reserve(Sequence &sequence, const Prompt &prompt,
+                                       const Demand &demand) {
+  SequenceState &state = *sequence.state;
+  if (options.log) {
+    logPrompt(state, prompt);
+    options.log->command({.kind = Command::Reserve,
+                          .sequence = state.slot,
+                          .a = demand.length,
+                          .b = demand.chunk,
+                          .c = demand.draft,
+                          .d = demand.reuse,
+                          .prompt = prompt.length()});
+  }
+  // Most decode steps: there is room, and a page that is not full cannot be
+  // followed by a hit.
+  if (demand.length + demand.draft <= int64_t(state.held) * options.pageSize &&
+      state.held != state.committed && !state.borrowsTail) [[likely]]
+    return {.verdict = Verdict::Fits};
+
+  Plan plan = makePlan(state, prompt, demand);
+  if (!plan.fits()) {
+    ++(plan.verdict == Verdict::Wait   ? counters.refusedWait
+       : plan.verdict == Verdict::Full ? counters.refusedFull
+                                       : counters.refusedNever);
+    return plan;
+  }
+  if (demand.reuse && state.indexes && state.held == state.committed)
+    counters.promptPages += std::max<int64_t>(
+        (prompt.length() - 1) / options.pageSize - state.committed, 0);
+  // Hits are held before anything is evicted: they may be the oldest pages.
+  if (plan.hitPages > 0)
+    takeHits(state, state.committed + plan.hitPages);
+  int32_t copies = 0;
+  if (state.borrowsTail &&
+      demand.draft + std::min(demand.length - state.processed, demand.chunk) >
+          0) {
+    copies = tailCopies(state);
+    copyTail(state);
+  }
+  int32_t numGroups = options.groups.size();
+  int32_t fresh = (plan.newPages - copies) / numGroups;
+  for (int32_t group = 0; group < numGroups; ++group) {
+    PageId *to = row(state, group) + state.held;
+    for (int32_t i = 0; i < fresh; ++i) {
+      if (i % VictimBatch == 0)
+        prefetchVictims(std::min(fresh - i, VictimBatch));
+      to[i] = allocate();
+      if (options.groups[group].zeroFill)
+        queue(state, {PageOp::ZeroFill, static_cast<uint16_t>(group), NullPage,
+                      to[i], 0});
+    }
+  }
+  state.held += fresh;
+  counters.newPages += plan.newPages;
+  return plan;
+}
+
+/// Takes over the nodes that match() found, up to the page `end`.
+void CacheEngine::takeHits(SequenceState &state, int32_t end) {
+  constexpr int32_t Ahead = 8;
+  int32_t committed = state.committed, count = end - committed;
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    PageId *ids = row(state, group);
+    int32_t first = static_cast<int32_t>(
+        options.groups[group].skippable(int64_t(end) * options.pageSize) /
+        options.pageSize);
+    for (int32_t i = std::max(first - committed, 0); i < count; ++i) {
+      if (i + Ahead < count)
+        pages.prefetchList(nodes.page(hits[i + Ahead], group));
+      PageId page = nodes.page(hits[i], group);
+      pages.hold(page);
+      ids[committed + i] = page;
+    }
+    if (first <= state.firstHeld[group])
+      continue;
+    // The window of the longer prefix does not reach so far back.
+    for (int32_t page = state.firstHeld[group];
+         page < std::min(first, committed); ++page)
+      drop(ids[page], state.stamp, priorityOf(state, page), false);
+    std::fill(ids + state.firstHeld[group], ids + first, NullPage);
+    if (state.firstHeld[group] < committed)
+      changed(state, state.firstHeld[group]);
+    state.firstHeld[group] = first;
+  }
+  state.tip = nodes.ref(hits[count - 1]);
+  state.committed = state.held = end;
+  state.processed = int64_t(end) * options.pageSize;
+  counters.hitPages += count;
+  counters.hitLength.add(count);
+}
+
+/// Gives the sequence a last page of its own.
+void CacheEngine::copyTail(SequenceState &state) {
+  int32_t tail = state.held - 1;
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    PageId &own = row(state, group)[tail];
+    if (pages.holds(own) == 1 && pages.content(own) == PagePool::NoContent)
+      continue; // the others have gone: no copy
+    PageId fresh = allocate();
+    PageOp op = {PageOp::Copy, static_cast<uint16_t>(group), own, fresh,
+                 static_cast<int32_t>(state.processed % options.pageSize)};
+    // Operations of one step do not wait for each other, so a copy of a page
+    // that is still to be written does what writes that.
+    if (int64_t writer = pages.writer(own); writer >= 0) {
+      op.kind = operations[writer].kind;
+      op.source = operations[writer].source;
+    }
+    queue(state, op);
+    state.floor = std::max(state.floor, priorityOf(state, tail));
+    drop(own, state.stamp, state.floor, isStale(state));
+    own = fresh;
+    changed(state, tail);
+  }
+  state.borrowsTail = false;
+}
+
+/// Both pages are kept from others until the next step, which this is done
+/// before, is over.
+void CacheEngine::queue(SequenceState &state, const PageOp &op) {
+  Ticket next = steps.lastOpened() + 1;
+  state.stamp = std::max(state.stamp, next);
+  if (op.source != NullPage)
+    pages.stamp(op.source, next);
+  pages.stamp(op.target, next);
+  pages.setWriter(op.target, numOps);
+  operations[numOps++] = op;
+  if (op.kind == PageOp::Copy) {
+    ++numCopies;
+    ++counters.copiedPages;
+  } else {
+    ++counters.zeroedPages;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Eviction
+//===----------------------------------------------------------------------===//
+
+PageId CacheEngine::allocate() {
+  PageId page = pages.takeBlank();
+  return page != NullPage ? page : evict();
+}
+
+PageId CacheEngine::evict() {
+  PageId page = pages.victim();
+  assert(page != NullPage && "a plan that fits has a victim");
+  const PageRecord &record = pages.record(page);
+  evicted[numEvicted++ % evicted.size()] = record.tag;
+  ++counters.evictedPages;
+  counters.evictedIdle.add(steps.lastOpened() - record.stamp);
+  forget(page);
+  pages.takeVictim(page);
+  return page;
+}
+
+/// Victims are in no order in memory: asks for what evict() will look at while
+/// there is something else to wait for.
+void CacheEngine::prefetchVictims(int32_t count) const {
+  count -= pages.numBlank();
+  if (count <= 1)
+    return;
+  PageId victims[VictimBatch];
+  int32_t found = 0;
+  pages.eviction().visit([&](PageId page) {
+    victims[found++] = page;
+    pages.prefetch(page);
+    return found < count;
+  });
+  for (int32_t i = 0; i < found; ++i) {
+    nodes.prefetchSlot(pages.record(victims[i]).tag);
+    nodes.prefetchNode(pages.content(victims[i]));
+  }
+  for (int32_t i = 0; i < found; ++i)
+    if (NodeRef parent = nodes.parent(pages.content(victims[i]));
+        !parent.isRoot())
+      nodes.prefetchNode(parent.id);
+}

@@ -1,0 +1,109 @@
+//===- CacheMemory.cpp - The tensors of one replica -----------------------===//
+
+#include "kv/Runtime/CacheMemory.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace kv;
+
+Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
+                                          std::span<const Device> devices,
+                                          const Shape &shape) {
+  CacheMemory memory;
+  Expected<void> status;
+  auto make = [&](const Device &device, DType dtype,
+                  std::span<const int64_t> sizes) {
+    if (!status)
+      return Buffer();
+    Expected<Buffer> made = Buffer::create(device, dtype, sizes);
+    if (made)
+      return std::move(*made);
+    status = std::unexpected(made.error());
+    return Buffer();
+  };
+  std::array<int64_t, 2> tableShape = {shape.maxBatch, shape.pitch};
+  std::array<int64_t, 2> maximaShape = {shape.maxSteps, 2};
+  std::span<const int64_t> tableSizes(tableShape);
+  memory.pitch = shape.pitch;
+  memory.groups = shape.groups;
+  memory.groups.resize(params.params.size());
+  memory.groupCount = *std::ranges::max_element(memory.groups) + 1;
+  for (const Device &device : devices) {
+    Shard &shard = memory.shards.emplace_back();
+    for (const KVCacheParams &one : params.params) {
+      shard.blocks.push_back(
+          make(device, one.dtype(), one.blockShape(shape.count)));
+      shard.scales.push_back(one.quantized() ? make(device, one.scaleDType(),
+                                                    one.scaleShape(shape.count))
+                                             : Buffer());
+    }
+    for (Step &step : shard.steps) {
+      step.lengths = make(device, DType::I32, tableSizes.first(1));
+      for (int32_t group = 0; group < memory.groupCount; ++group)
+        step.tables.push_back(
+            make(device, DType::I32, tableSizes.first(shape.pitch ? 2 : 1)));
+    }
+  }
+  for (Buffer &buffer : memory.maxLengths)
+    buffer = make(Device(), DType::I32, maximaShape);
+  if (!status)
+    return std::unexpected(status.error());
+  return memory;
+}
+
+int64_t CacheMemory::poolBytes() const {
+  size_t bytes = 0;
+  for (const Shard &shard : shards)
+    for (const auto *buffers : {&shard.blocks, &shard.scales})
+      for (const Buffer &buffer : *buffers)
+        bytes += buffer.data() ? buffer.bytes() : 0;
+  return static_cast<int64_t>(bytes);
+}
+
+void CacheMemory::publish(int32_t buffer, int64_t rows) {
+  for (size_t i = 1; i < shards.size(); ++i)
+    std::memcpy(shards[i].steps[buffer].lengths.data(), lengths(buffer),
+                rows * sizeof(int32_t));
+}
+
+void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
+                       int64_t rows, int64_t steps) const {
+  size_t at = 0;
+  for (const Shard &shard : shards)
+    for (size_t i = 0; i < shard.blocks.size(); ++i) {
+      const Step &step = shard.steps[buffer];
+      void *table = step.tables[groups[i]].data();
+      inputs[at++] = {
+          .blocks = shard.blocks[i].view(),
+          .cacheLengths = makeView(step.lengths.data(), DType::I32, {rows}),
+          .lookupTable = pitch ? makeView(table, DType::I32, {rows, pitch})
+                               : makeView(table, DType::I32, {rows}),
+          .maxLengths =
+              makeView(maxLengths[buffer].data(), DType::I32, {steps, 2}),
+          .scales = shard.scales[i].view()};
+    }
+}
+
+/// Calls fn(first byte, bytes of a page) for each buffer that has pages: the
+/// page is the outermost dimension in every layout.
+template <class Fn> void CacheMemory::forEachPaged(int32_t group, Fn &&fn) {
+  for (Shard &shard : shards)
+    for (auto *buffers : {&shard.blocks, &shard.scales})
+      for (size_t i = 0; i < buffers->size(); ++i)
+        if (const Buffer &buffer = (*buffers)[i];
+            groups[i] == group && buffer.data())
+          fn(buffer.as<char>(), buffer.bytes() / buffer.shape()[0]);
+}
+
+void CacheMemory::copyPage(int32_t group, int64_t source, int64_t target) {
+  forEachPaged(group, [&](char *base, size_t bytes) {
+    std::memcpy(base + target * bytes, base + source * bytes, bytes);
+  });
+}
+
+void CacheMemory::zeroPage(int32_t group, int64_t target) {
+  forEachPaged(group, [&](char *base, size_t bytes) {
+    std::memset(base + target * bytes, 0, bytes);
+  });
+}

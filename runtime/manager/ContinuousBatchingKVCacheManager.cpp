@@ -1,0 +1,116 @@
+//===- ContinuousBatchingKVCacheManager.cpp - A slot a sequence -----------===//
+
+#include "kv/Runtime/ContinuousBatchingKVCacheManager.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace kv;
+
+using Manager = ContinuousBatchingKVCacheManager;
+
+Expected<std::unique_ptr<Manager>>
+Manager::create(const MultiKVCacheParams &params, const Options &options) {
+  int64_t maxSeqLen = options.maxSeqLen, room = 0;
+  if (params.validate()) {
+    room = params.pageSize() - params.draftSlots();
+    maxSeqLen = maxSeqLen == 0 ? room : maxSeqLen;
+  }
+  Expected<Common> common = prepare(
+      params, CacheStrategy::Continuous, options.devices, options.maxBatchSize,
+      maxSeqLen, options.maxSteps, options.enableRuntimeChecks);
+  if (!common)
+    return std::unexpected(common.error());
+  if (maxSeqLen > room)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: maxSeqLen is ",
+                     maxSeqLen, ", allowed: 1 to ", room);
+  std::unique_ptr<Manager> manager(new Manager(std::move(*common)));
+  if (Expected<void> made =
+          manager->allocate(manager->requests.slotsPerReplica(), 0);
+      !made)
+    return std::unexpected(made.error());
+  return manager;
+}
+
+Manager::ContinuousBatchingKVCacheManager(Common common)
+    : ReplicatedKVCacheManager(std::move(common)),
+      processed(static_cast<size_t>(numReplicas()) *
+                requests.slotsPerReplica()),
+      slotIds(requests.slotsPerReplica()) {
+  std::iota(slotIds.begin(), slotIds.end(), 0);
+}
+
+Expected<std::span<const int32_t>> Manager::getReqBlocks(RequestId id) const {
+  if (const Place *place = requests.find(id))
+    return std::span(slotIds).subspan(place->slot, 1);
+  return std::unexpected(unclaimed(id));
+}
+
+Expected<AllocationPlan> Manager::probe(const TextGenerationContext &context,
+                                        int32_t steps) const {
+  std::expected<Place, AllocationError> place = checkDemand(context, steps);
+  if (!place)
+    return std::unexpected(place.error().error);
+  return AllocationPlan{.fits = true};
+}
+
+int64_t Manager::usedSlots() const {
+  int64_t used = 0;
+  for (int32_t replica = 0; replica < numReplicas(); ++replica)
+    used += requests.count(replica);
+  return used;
+}
+
+std::expected<Allocation, AllocationError>
+Manager::alloc(TextGenerationContext &context, int32_t steps) {
+  std::expected<Place, AllocationError> place = checkDemand(context, steps);
+  if (!place) {
+    counters.refusals +=
+        place.error().reason == AllocationError::Reason::NeverFits;
+    return std::unexpected(place.error());
+  }
+  counters.inputTokens += context.active();
+  counters.peakUsedPages = std::max(counters.peakUsedPages, usedSlots());
+  return Allocation();
+}
+
+void Manager::resetMetrics() { counters = {.peakUsedPages = usedSlots()}; }
+
+Expected<void> Manager::check() const {
+  std::vector<bool> claimed(processed.size());
+  std::string fault;
+  requests.forEach([&](RequestId id, Place place) {
+    if (claimed[index(place)])
+      fault = concat("slot ", place.slot, " of replica ", place.replica,
+                     " has two requests, one of them ", id);
+    claimed[index(place)] = true;
+  });
+  if (std::ranges::count(claimed, true) != usedSlots())
+    fault = concat(usedSlots(), " slots are in use, ",
+                   std::ranges::count(claimed, true), " have a request");
+  for (size_t slot = 0; slot < processed.size(); ++slot)
+    if (!claimed[slot] && processed[slot] != 0)
+      fault = concat("unused slot ", slot, " holds tokens");
+  if (!fault.empty())
+    return makeError(KV_STATUS_INTERNAL, "cache manager: ", fault);
+  return {};
+}
+
+Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
+                                               int64_t maxBatchSize) {
+  int64_t slots = maxBatchSize / params.dataParallelDegree();
+  // Of each slot an i32 of the lengths and one of the table.
+  __int128 bytes = (__int128(params.bytesPerPage()) + 2 * sizeof(int32_t)) *
+                   slots * params.numDevices();
+  if (bytes > INT64_MAX)
+    return makeError(KV_STATUS_OUT_OF_RANGE, maxBatchSize, " slots of ",
+                     params.bytesPerPage(),
+                     " bytes are more than 64 bits can say");
+  return static_cast<int64_t>(bytes);
+}
+
+int64_t Manager::inferOptimalBatchSize(const MultiKVCacheParams &params,
+                                       int64_t availableCacheMemory) {
+  int64_t replicas = params.dataParallelDegree();
+  return availableCacheMemory / replicas / params.bytesPerBlock() * replicas;
+}

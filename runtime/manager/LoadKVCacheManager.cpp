@@ -1,0 +1,32 @@
+//===- LoadKVCacheManager.cpp - The manager that fits ---------------------===//
+
+#include "kv/Runtime/LoadKVCacheManager.h"
+#include "kv/Runtime/ContinuousBatchingKVCacheManager.h"
+#include "kv/Runtime/NullKVCacheManager.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+Expected<std::unique_ptr<KVCacheManager>>
+kv::loadKVCacheManager(const MultiKVCacheParams &params,
+                       const PagedKVCacheManager::Options &options) {
+  size_t numVirtual =
+      std::ranges::count_if(options.devices, &Device::isVirtual);
+  if (numVirtual != 0) {
+    if (numVirtual != options.devices.size())
+      return makeError(
+          KV_STATUS_INVALID_ARGUMENT, "cache manager: ", numVirtual, " of ",
+          options.devices.size(), " devices are virtual, allowed: none or all");
+    return NullKVCacheManager::create(
+        params, {.devices = options.devices, .maxSeqLen = options.maxSeqLen});
+  }
+  if (!params.params.empty() && !params.params[0].geometry.isPaged())
+    return ContinuousBatchingKVCacheManager::create(
+        params, {.devices = options.devices,
+                 .maxBatchSize = options.maxBatchSize,
+                 .maxSeqLen = options.maxSeqLen,
+                 .maxSteps = options.maxSteps,
+                 .enableRuntimeChecks = options.enableRuntimeChecks});
+  return PagedKVCacheManager::create(params, options);
+}

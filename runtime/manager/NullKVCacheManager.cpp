@@ -1,0 +1,75 @@
+//===- NullKVCacheManager.cpp - A manager without memory ------------------===//
+
+#include "kv/Runtime/NullKVCacheManager.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+Expected<std::unique_ptr<NullKVCacheManager>>
+NullKVCacheManager::create(const MultiKVCacheParams &params,
+                           const Options &options) {
+  if (Expected<void> valid = params.validate(); !valid)
+    return std::unexpected(valid.error());
+  if (static_cast<int64_t>(options.devices.size()) != params.numDevices())
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "cache manager: ", options.devices.size(),
+                     " devices are given, n_devices is ", params.numDevices());
+  return std::unique_ptr<NullKVCacheManager>(
+      new NullKVCacheManager(params, options));
+}
+
+Expected<void> NullKVCacheManager::claim(RequestId id, std::optional<int32_t>) {
+  tracked.insert(id);
+  return {};
+}
+
+Expected<void> NullKVCacheManager::release(RequestId id) {
+  tracked.erase(id);
+  return {};
+}
+
+Expected<std::span<const int64_t>>
+NullKVCacheManager::getDataParallelSplits(ContextBatch batch) const {
+  splits.assign(numReplicas() + 1, static_cast<int64_t>(batch.size()));
+  splits[0] = 0;
+  return std::span<const int64_t>(splits);
+}
+
+std::expected<Allocation, AllocationError>
+NullKVCacheManager::alloc(TextGenerationContext &context, int32_t) {
+  tracked.insert(context.id());
+  return Allocation();
+}
+
+Expected<std::span<RaggedKVCacheInputs>>
+NullKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
+  if (steps < 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
+                     " steps, allowed: 1 or more");
+  int64_t rows = static_cast<int64_t>(batch.size());
+  zeros.assign(std::max<int64_t>({rows, 2 * steps, 1}), 0);
+  auto view = [&](const CacheComponent &component) {
+    std::vector<int64_t> sizes;
+    for (const ComponentDim &dim : component.dims) {
+      std::string_view symbol = dim.symbol ? dim.symbol : "";
+      sizes.push_back(!dim.symbol         ? dim.size
+                      : symbol == "batch" ? rows
+                      : symbol == "pitch" ? 1
+                      : symbol == "steps" ? steps
+                                          : 0); // pages and slots
+    }
+    return makeView(zeros.data(), static_cast<DType>(component.dtype), sizes);
+  };
+  inputs.clear();
+  for (const KVCacheParams &one : cacheParams.params) {
+    std::vector<CacheComponent> components = one.geometry.components();
+    RaggedKVCacheInputs &added = inputs.emplace_back();
+    KvTensorView *views[] = {&added.blocks, &added.cacheLengths,
+                             &added.lookupTable, &added.maxLengths,
+                             &added.scales};
+    for (size_t i = 0; i < components.size(); ++i)
+      *views[i] = view(components[i]);
+  }
+  return std::span(inputs);
+}

@@ -1,0 +1,364 @@
+//===- ReplicatedKVCacheManager.cpp - Managers that own memory ------------===//
+
+#include "kv/Runtime/ReplicatedKVCacheManager.h"
+
+#include <algorithm>
+
+using namespace kv;
+
+Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
+    const MultiKVCacheParams &params, CacheStrategy strategy,
+    std::span<const Device> devices, int64_t maxBatchSize, int64_t maxSeqLen,
+    int64_t maxSteps, bool enableRuntimeChecks) {
+  if (Expected<void> valid = params.validate(); !valid)
+    return std::unexpected(valid.error());
+  if (params.params[0].geometry.strategy != strategy)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ",
+                     params.params[0].name, ": strategy is ",
+                     kCacheStrategyNames[static_cast<size_t>(strategy) == 0],
+                     ", this cache manager needs ",
+                     kCacheStrategyNames[static_cast<size_t>(strategy)]);
+  if (params.connector() == KVConnector::Host ||
+      params.connector() == KVConnector::Tiered)
+    return makeError(KV_STATUS_UNSUPPORTED, "kv_connector is ",
+                     connectorName(params.connector()),
+                     ", allowed: none, null");
+  auto inRange = [](std::string_view name, int64_t value, int64_t least,
+                    int64_t most) -> Expected<void> {
+    if (value < least || value > most)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", name,
+                       " is ", value, ", allowed: ", least, " to ", most);
+    return {};
+  };
+  int64_t replicas = params.dataParallelDegree();
+  for (Expected<void> valid :
+       {inRange("maxBatchSize", maxBatchSize, replicas, 1 << 20),
+        inRange("maxSeqLen", maxSeqLen, 1, INT32_MAX),
+        inRange("maxSteps", maxSteps, 1, 1 << 20)})
+    if (!valid)
+      return std::unexpected(valid.error());
+
+  Common common = {.params = params,
+                   .devices = {devices.begin(), devices.end()},
+                   .slots = static_cast<int32_t>(maxBatchSize / replicas),
+                   .maxSeqLen = maxSeqLen,
+                   .maxSteps = static_cast<int32_t>(maxSteps),
+                   .enableRuntimeChecks = enableRuntimeChecks};
+  if (devices.empty())
+    for (int index = 0; index < params.numDevices(); ++index)
+      common.devices.push_back({Device::Kind::CPU, index});
+  if (static_cast<int64_t>(common.devices.size()) != params.numDevices())
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "cache manager: ", devices.size(),
+                     " devices are given, n_devices is ", params.numDevices());
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (std::ranges::count(devices, devices[i]) > 1)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: the device ",
+                       devices[i].str(), " is given twice");
+  return common;
+}
+
+ReplicatedKVCacheManager::ReplicatedKVCacheManager(Common prepared)
+    : common(std::move(prepared)), requests(numReplicas(), common.slots),
+      splits(numReplicas() + 1),
+      seen(static_cast<size_t>(numReplicas()) * common.slots),
+      inputs(common.devices.size() * common.params.params.size()),
+      inputRows(numReplicas(), -1) {
+  places.reserve(seen.size());
+}
+
+Expected<void> ReplicatedKVCacheManager::allocate(int64_t count, int64_t pitch,
+                                                  std::vector<int32_t> groups) {
+  for (const KVCacheParams &one : common.params.params)
+    if (__int128(count + 1) * one.bytesPerPage() > INT64_MAX)
+      return makeError(KV_STATUS_OUT_OF_MEMORY, "cache manager: ", count, " ",
+                       one.geometry.isPaged() ? "pages" : "slots", " of ",
+                       one.bytesPerPage(),
+                       " bytes are more than this machine can address");
+  int64_t shards = common.params.tensorParallelDegree();
+  for (int32_t replica = 0; replica < numReplicas(); ++replica) {
+    Expected<CacheMemory> memory = CacheMemory::create(
+        common.params,
+        std::span(common.devices).subspan(replica * shards, shards),
+        {.count = count,
+         .maxBatch = common.slots,
+         .pitch = pitch,
+         .maxSteps = common.maxSteps,
+         .groups = groups});
+    if (!memory)
+      return std::unexpected(memory.error());
+    memories.push_back(std::move(*memory));
+  }
+  return {};
+}
+
+int64_t ReplicatedKVCacheManager::poolBytes() const {
+  int64_t bytes = 0;
+  for (const CacheMemory &memory : memories)
+    bytes += memory.poolBytes();
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+Error ReplicatedKVCacheManager::unclaimed(RequestId id) {
+  return {KV_STATUS_INVALID_ARGUMENT,
+          concat("request ", id, " is not claimed")};
+}
+
+Expected<void> ReplicatedKVCacheManager::claim(RequestId id,
+                                               std::optional<int32_t> replica) {
+  if (contains(id))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " is claimed already");
+  if (!replica && numReplicas() > 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " cannot be claimed without a replica, of which there "
+                     "are ",
+                     numReplicas());
+  int32_t where = replica.value_or(0);
+  if (where < 0 || where >= numReplicas())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " cannot be claimed on replica ", where,
+                     ", allowed: 0 to ", numReplicas() - 1);
+  if (requests.count(where) == common.slots)
+    return makeError(KV_STATUS_OUT_OF_MEMORY, "request ", id,
+                     " cannot be claimed: all ", common.slots,
+                     " sequence slots are in use",
+                     numReplicas() > 1 ? concat(" on replica ", where) : "");
+  requests.insert(id, where);
+  return checked();
+}
+
+Expected<void> ReplicatedKVCacheManager::release(RequestId id) {
+  const Place *place = requests.find(id);
+  if (!place)
+    return std::unexpected(unclaimed(id));
+  free(*place);
+  requests.erase(id);
+  return checked();
+}
+
+Expected<int32_t> ReplicatedKVCacheManager::getReplica(RequestId id) const {
+  if (const Place *place = requests.find(id))
+    return place->replica;
+  return std::unexpected(unclaimed(id));
+}
+
+int32_t ReplicatedKVCacheManager::getOrRecommendReplica(
+    const TextGenerationContext &context) const {
+  if (const Place *place = requests.find(context.id()))
+    return place->replica;
+  int32_t best = 0;
+  for (int32_t replica = 1; replica < numReplicas(); ++replica)
+    if (requests.count(replica) < requests.count(best))
+      best = replica;
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+Expected<void> ReplicatedKVCacheManager::locate(ContextBatch batch) const {
+  places.clear();
+  ++batches;
+  int32_t replica = 0;
+  splits[0] = 0;
+  for (size_t row = 0; row < batch.size(); ++row) {
+    RequestId id = batch[row]->id();
+    const Place *place = requests.find(id);
+    if (!place)
+      return std::unexpected(unclaimed(id));
+    if (place->replica < replica)
+      return makeError(KV_STATUS_INVALID_ARGUMENT,
+                       "the batch is not in the order of replicas: request ",
+                       id, " of replica ", place->replica,
+                       " comes after request ", batch[row - 1]->id(),
+                       " of replica ", replica);
+    uint64_t &mark =
+        seen[static_cast<size_t>(place->replica) * common.slots + place->slot];
+    if (mark == batches)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                       " is in the batch twice");
+    mark = batches;
+    while (replica < place->replica)
+      splits[++replica] = static_cast<int64_t>(row);
+    places.push_back(*place);
+  }
+  while (replica < numReplicas())
+    splits[++replica] = static_cast<int64_t>(batch.size());
+  return {};
+}
+
+Expected<std::span<const int64_t>>
+ReplicatedKVCacheManager::getDataParallelSplits(ContextBatch batch) const {
+  if (Expected<void> valid = locate(batch); !valid)
+    return std::unexpected(valid.error());
+  return std::span<const int64_t>(splits);
+}
+
+std::expected<RequestTable::Place, AllocationError>
+ReplicatedKVCacheManager::checkDemand(const TextGenerationContext &context,
+                                      int32_t steps) const {
+  using Reason = AllocationError::Reason;
+  RequestId id = context.id();
+  auto invalid = [](const auto &...parts) {
+    return std::unexpected(
+        refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, concat(parts...)));
+  };
+  const Place *place = requests.find(id);
+  if (!place)
+    return invalid("request ", id, " is not claimed");
+  if (steps < 1 || steps > common.maxSteps)
+    return invalid("request ", id, ": ", steps, " steps, allowed: 1 to ",
+                   common.maxSteps);
+  if (context.active() < 1)
+    return invalid("request ", id, " has no token to compute");
+  if (context.processed() != cachedTokens(*place))
+    return invalid("request ", id, ": its context has processed ",
+                   context.processed(), " tokens, its cache holds ",
+                   cachedTokens(*place), " (is a call of step missing?)");
+  // Chunks do not matter here: the last one must fit as well.
+  int64_t whole = context.length() + steps - 1;
+  if (whole > common.maxSeqLen)
+    return std::unexpected(
+        refuse(Reason::NeverFits, KV_STATUS_OUT_OF_RANGE,
+               concat("request ", id, " needs room for ", whole,
+                      " tokens, the longest sequence is ", common.maxSeqLen)));
+  return *place;
+}
+
+Expected<void>
+ReplicatedKVCacheManager::checkRow(const TextGenerationContext &context,
+                                   Place place, int32_t steps) const {
+  RequestId id = context.id();
+  if (context.active() < 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " has no token to compute");
+  if (context.processed() != cachedTokens(place))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     ": its context has processed ", context.processed(),
+                     " tokens, its cache holds ", cachedTokens(place));
+  int64_t length = context.processed() + context.active() + steps - 1;
+  if (length > room(place))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
+                     " needs room for ", length, " tokens in this step, ",
+                     room(place),
+                     " are reserved (is a call of alloc missing?)");
+  return {};
+}
+
+Expected<std::span<RaggedKVCacheInputs>>
+ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
+  if (steps < 1 || steps > common.maxSteps)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
+                     " steps, allowed: 1 to ", common.maxSteps);
+  if (Expected<void> valid = locate(batch); !valid)
+    return std::unexpected(valid.error());
+  for (size_t row = 0; row < batch.size(); ++row)
+    if (Expected<void> valid = checkRow(*batch[row], places[row], steps);
+        !valid)
+      return std::unexpected(valid.error());
+  int32_t buffer = (latest + 1) % CacheMemory::NumBuffers;
+  if (Expected<void> begun = beginStep(buffer); !begun)
+    return std::unexpected(begun.error());
+  latest = buffer;
+
+  size_t share = inputs.size() / numReplicas();
+  for (int32_t replica = 0; replica < numReplicas(); ++replica) {
+    CacheMemory &memory = memories[replica];
+    int64_t rows = splits[replica + 1] - splits[replica];
+    int64_t maxActive = 0, maxLength = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      const TextGenerationContext &context = *batch[splits[replica] + row];
+      int64_t length = context.processed() + context.active();
+      memory.lengths(buffer)[row] = static_cast<int32_t>(context.processed());
+      writeRow(placesOf(replica)[row], buffer, row);
+      maxActive = std::max(maxActive, context.active());
+      maxLength = std::max(maxLength, length);
+    }
+    int32_t *maxima = memory.maxima(buffer);
+    for (int32_t step = 0; step < steps; ++step) {
+      maxima[2 * step] =
+          static_cast<int32_t>(step == 0 || rows == 0 ? maxActive : 1);
+      maxima[2 * step + 1] =
+          static_cast<int32_t>(rows == 0 ? 0 : maxLength + step);
+    }
+    memory.publish(buffer, rows);
+    memory.fill(std::span(inputs).subspan(replica * share, share), buffer, rows,
+                steps);
+    inputRows[replica] = rows;
+  }
+  if (Expected<void> sound = checked(); !sound)
+    return std::unexpected(sound.error());
+  return std::span(inputs);
+}
+
+Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
+    std::span<RaggedKVCacheInputs> given, std::span<const int32_t> rowOffsets) {
+  auto invalid = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "increment of cache lengths: ", parts...);
+  };
+  if (given.size() != inputs.size())
+    return invalid(given.size(), " inputs are given, this manager's are ",
+                   inputs.size());
+  int64_t rows = 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    int64_t replica = i / (inputs.size() / numReplicas());
+    if (given[i].cacheLengths.data != inputs[i].cacheLengths.data ||
+        given[i].cacheLengths.sizes[0] != inputRows[replica] ||
+        given[i].maxLengths.rank != 2)
+      return invalid("input ", i, " is not of the latest runtime inputs");
+    if (given[i].maxLengths.sizes[0] < 2)
+      return invalid("input ", i, " has no step left after this one");
+  }
+  for (int64_t count : inputRows)
+    rows += count;
+  if (static_cast<int64_t>(rowOffsets.size()) != rows + 1)
+    return invalid(rowOffsets.size(), " row offsets are given for ", rows,
+                   " sequences, needed: ", rows + 1);
+  for (int64_t row = 0; row < rows; ++row)
+    if (rowOffsets[row] > rowOffsets[row + 1])
+      return invalid("row offset ", row + 1, " is ", rowOffsets[row + 1],
+                     ", less than ", rowOffsets[row], " before it");
+
+  int64_t collections = common.params.params.size();
+  int64_t first = 0;
+  for (size_t i = 0; i < given.size(); ++i) {
+    int64_t replica = i / (inputs.size() / numReplicas());
+    RaggedKVCacheInputs &one = given[i];
+    // Collections of a device share their lengths.
+    if (i % collections == 0) {
+      auto *lengths = static_cast<int32_t *>(one.cacheLengths.data);
+      for (int64_t row = 0; row < inputRows[replica]; ++row)
+        lengths[row] += rowOffsets[first + row + 1] - rowOffsets[first + row];
+    }
+    one.maxLengths.data = static_cast<int32_t *>(one.maxLengths.data) + 2;
+    --one.maxLengths.sizes[0];
+    if ((i + 1) % (inputs.size() / numReplicas()) == 0)
+      first += inputRows[replica];
+  }
+  return {};
+}
+
+Expected<void> ReplicatedKVCacheManager::step(ContextBatch batch) {
+  if (Expected<void> valid = locate(batch); !valid)
+    return valid;
+  for (size_t row = 0; row < batch.size(); ++row) {
+    int64_t processed = batch[row]->processed();
+    int64_t least = cachedTokens(places[row]), most = room(places[row]);
+    if (processed < least || processed > most)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", batch[row]->id(),
+                       ": its context has processed ", processed,
+                       " tokens, allowed: ", least, " to ", most);
+  }
+  for (size_t row = 0; row < batch.size(); ++row)
+    if (Expected<void> done = commit(*batch[row], places[row]); !done)
+      return done;
+  endStep(places);
+  return checked();
+}

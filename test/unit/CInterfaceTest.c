@@ -1,0 +1,354 @@
+//===- CInterfaceTest.c - The C interface, used from C --------------------===//
+
+#include "kv/Runtime/C/CacheManager.h"
+
+#include <dlpack/dlpack.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                      \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      fprintf(stderr, "%s:%d: %s is false; last error: %s\n", __FILE__,        \
+              __LINE__, #condition, kvErrorMessage());                         \
+      ++failures;                                                              \
+    }                                                                          \
+  } while (0)
+
+#define OK(call) EXPECT((call) == KV_STATUS_OK)
+
+// The call fails with this status and text.
+#define FAILS(call, status, text)                                              \
+  do {                                                                         \
+    EXPECT((call) == (status));                                                \
+    if (strcmp(kvErrorMessage(), text) != 0) {                                 \
+      fprintf(stderr, "%s:%d: \"%s\", expected \"%s\"\n", __FILE__, __LINE__,  \
+              kvErrorMessage(), text);                                         \
+      ++failures;                                                              \
+    }                                                                          \
+  } while (0)
+
+enum { Invalid = KV_STATUS_INVALID_ARGUMENT };
+
+static KvCollectionSpec collection(void) {
+  KvCollectionSpec spec;
+  memset(&spec, 0, sizeof(spec));
+  spec.dtype = KV_DTYPE_F32;
+  spec.layers = spec.heads = spec.dim = 1;
+  spec.page = 2;
+  return spec;
+}
+
+static KvCacheSpec cache(const KvCollectionSpec *collections, int32_t count) {
+  KvCacheSpec spec;
+  memset(&spec, 0, sizeof(spec));
+  spec.collections = collections;
+  spec.numCollections = count;
+  spec.enablePrefixCaching = 1;
+  return spec;
+}
+
+static KvManagerOptions options(void) {
+  KvManagerOptions result;
+  memset(&result, 0, sizeof(result));
+  result.maxSeqLen = 16;
+  result.numPages = 8;
+  result.enableRuntimeChecks = 1;
+  return result;
+}
+
+static KvRequest *request(uint64_t id, int32_t first, int64_t count) {
+  int32_t tokens[16];
+  for (int64_t i = 0; i < count; ++i)
+    tokens[i] = first + (int32_t)i;
+  KvRequest *result = NULL;
+  OK(kvRequestCreate(id, tokens, count, &result));
+  return result;
+}
+
+static void serves(void) {
+  KvCollectionSpec one = collection();
+  KvCacheSpec spec = cache(&one, 1);
+  KvManagerOptions given = options();
+  given.maxSteps = 2;
+  KvManager *manager = NULL;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  EXPECT(kvManagerTotalNumPages(manager) == 8);
+  EXPECT(kvManagerNumReplicas(manager) == 1);
+  EXPECT(kvManagerMaxSeqLen(manager) == 16);
+  EXPECT(kvManagerPoolBytes(manager) == 9 * 2 * 2 * 4);
+  EXPECT(kvManagerTotalNumHostPages(manager) == 0);
+  EXPECT(kvManagerHostCommittedBlockPct(manager) == 0);
+
+  KvRequest *a = request(7, 0, 5);
+  const KvRequest *batch[] = {a};
+  OK(kvManagerClaim(manager, 7, -1));
+  int32_t flag = 0, replica = -1;
+  OK(kvManagerContains(manager, 7, &flag));
+  EXPECT(flag == 1);
+  OK(kvManagerGetReplica(manager, 7, &replica));
+  EXPECT(replica == 0);
+  KvAllocationPlan plan;
+  OK(kvManagerProbe(manager, a, 2, &plan));
+  EXPECT(plan.fits && plan.pages == 3 && plan.cachedTokens == 0);
+  KvAllocation allocation;
+  OK(kvManagerAlloc(manager, a, 2, &allocation));
+  EXPECT(allocation.newPages == 3 && allocation.cachedTokens == 0);
+  EXPECT(allocation.refusal == KV_REFUSAL_NONE);
+  EXPECT(kvManagerUsedBlocksPct(manager) == 0.375);
+  EXPECT(kvManagerFreeBlocksPct(manager) == 0.625);
+  const int32_t *pages = NULL;
+  int64_t count = 0;
+  OK(kvManagerGetReqBlocks(manager, 7, &pages, &count));
+  EXPECT(count == 3 && pages[0] > 0);
+
+  KvTensorView view;
+  FAILS(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_BLOCKS, &view), Invalid,
+        "input: no runtime inputs have been made");
+  OK(kvManagerRuntimeInputs(manager, batch, 1, 2));
+  OK(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_LOOKUP_TABLE, &view));
+  EXPECT(view.rank == 2 && view.sizes[0] == 1 && view.dtype == KV_DTYPE_I32);
+  EXPECT(memcmp(view.data, pages, 3 * sizeof(int32_t)) == 0);
+  OK(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_SCALES, &view));
+  EXPECT(view.data == NULL);
+  FAILS(kvManagerGetInput(manager, 1, 0, 0, &view), Invalid,
+        "input: device 1, allowed: 0 to 0");
+  FAILS(kvManagerGetInput(manager, 0, 2, 0, &view), Invalid,
+        "input: collection 2, allowed: 0 to 0");
+  FAILS(kvManagerGetInput(manager, 0, 0, 5, &view), Invalid,
+        "input: component 5, allowed: 0 to 4");
+  int32_t offsets[] = {0, 5};
+  OK(kvManagerIncrementCacheLengths(manager, offsets, 2));
+  OK(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_CACHE_LENGTHS, &view));
+  EXPECT(*(const int32_t *)view.data == 5);
+  OK(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_MAX_LENGTHS, &view));
+  EXPECT(view.sizes[0] == 1 && ((const int32_t *)view.data)[1] == 6);
+
+  OK(kvRequestAdvance(a));
+  int32_t more = 50;
+  OK(kvRequestAppend(a, &more, 1));
+  EXPECT(kvRequestLength(a) == 6 && kvRequestProcessed(a) == 5 &&
+         kvRequestActive(a) == 1 && kvRequestId(a) == 7);
+  OK(kvManagerStep(manager, batch, 1));
+  int64_t splits[2] = {-1, -1};
+  OK(kvManagerGetDataParallelSplits(manager, batch, 1, splits));
+  EXPECT(splits[0] == 0 && splits[1] == 1);
+  OK(kvManagerRelease(manager, 7));
+  OK(kvManagerNumFreeBlocks(manager, -1, &count));
+  EXPECT(count == 8);
+  OK(kvManagerNumFreeBlocks(manager, 0, &count));
+  EXPECT(count == 8);
+
+  KvRequest *b = request(8, 0, 5);
+  int32_t reasons[3] = {-1, -1, -1};
+  OK(kvManagerExplain(manager, b, reasons, 3, &count));
+  EXPECT(count == 3 && reasons[0] == KV_REASON_HIT &&
+         reasons[1] == KV_REASON_HIT &&
+         reasons[2] == KV_REASON_ALWAYS_COMPUTED);
+  OK(kvManagerGetOrRecommendReplica(manager, b, &replica));
+  OK(kvManagerClaim(manager, 8, replica));
+  OK(kvManagerAlloc(manager, b, 1, &allocation));
+  EXPECT(allocation.cachedTokens == 4);
+  EXPECT(kvRequestProcessed(b) == 4);
+  KvMetrics metrics;
+  OK(kvManagerGetMetrics(manager, &metrics));
+  EXPECT(metrics.inputTokens == 6 && metrics.cachedTokens == 4);
+  OK(kvManagerResetMetrics(manager));
+  OK(kvManagerGetMetrics(manager, &metrics));
+  EXPECT(metrics.inputTokens == 0);
+  OK(kvManagerFork(manager, 8, 9, 3));
+  OK(kvManagerGetReqBlocks(manager, 9, &pages, &count));
+  EXPECT(count == 2);
+  OK(kvManagerTruncate(manager, 9, 2));
+  OK(kvManagerGetReqBlocks(manager, 9, &pages, &count));
+  EXPECT(count == 1);
+  OK(kvManagerSynchronize(manager));
+  OK(kvManagerResetPrefixCache(manager));
+  OK(kvManagerCheck(manager));
+  kvRequestDestroy(a);
+  kvRequestDestroy(b);
+  kvManagerDestroy(manager);
+}
+
+static void sharesMemory(void) {
+  KvCollectionSpec both[2] = {collection(), collection()};
+  both[1].name = "q";
+  both[1].dtype = KV_DTYPE_I8;
+  both[1].dim = 8;
+  both[1].scaleGroup = 4;
+  both[1].scaleDType = KV_DTYPE_F8E8M0FNU;
+  KvCacheSpec spec = cache(both, 2);
+  KvManagerOptions given = options();
+  KvManager *manager = NULL;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  OK(kvManagerRuntimeInputs(manager, NULL, 0, 1));
+  struct DLManagedTensor *tensor = NULL, *scales = NULL;
+  FAILS(kvManagerGetInputDLPack(manager, 0, 0, KV_COMPONENT_SCALES, &tensor),
+        Invalid, "input: collection 0 has no scales");
+  OK(kvManagerGetInputDLPack(manager, 0, 1, KV_COMPONENT_BLOCKS, &tensor));
+  OK(kvManagerGetInputDLPack(manager, 0, 1, KV_COMPONENT_SCALES, &scales));
+  KvTensorView view;
+  OK(kvManagerGetInput(manager, 0, 1, KV_COMPONENT_BLOCKS, &view));
+  kvManagerDestroy(manager); // the tensors keep the memory
+
+  const DLTensor *blocks = &tensor->dl_tensor;
+  EXPECT(blocks->data == view.data && blocks->ndim == 6);
+  EXPECT(blocks->shape[0] == 9 && blocks->shape[5] == 8);
+  EXPECT(blocks->strides[4] == 8 && blocks->strides[5] == 1);
+  EXPECT(blocks->dtype.code == kDLInt && blocks->dtype.bits == 8 &&
+         blocks->dtype.lanes == 1);
+  EXPECT(blocks->device.device_type == kDLCPU);
+  EXPECT(scales->dl_tensor.dtype.code == kDLUInt);
+  EXPECT(scales->dl_tensor.shape[5] == 2);
+  memset(blocks->data, 1, 9 * 2 * 2 * 8);
+  scales->deleter(scales);
+  tensor->deleter(tensor);
+}
+
+static void symbols(void) {
+  KvCollectionSpec one = collection();
+  KvCacheSpec spec = cache(&one, 1);
+  spec.numDevices = spec.dataParallelDegree = 2;
+  const char *devices[] = {"virtual:sm_90a", "virtual:sm_90a:1"};
+  KvManagerOptions given = options();
+  given.devices = devices;
+  given.numDevices = 2;
+  KvManager *manager = NULL;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  int64_t count = 0;
+  OK(kvManagerNumFreeBlocks(manager, -1, &count));
+  EXPECT(count == 1000 && kvManagerPoolBytes(manager) == 0);
+  int32_t inputs = 0;
+  OK(kvManagerNumSymbolicInputs(manager, 1, &inputs));
+  EXPECT(inputs == 4);
+  KvSymbolicInput input;
+  OK(kvManagerGetSymbolicInput(manager, 1, 2, &input));
+  EXPECT(strcmp(input.name, "replica_1.kv.lookup_table") == 0);
+  EXPECT(strcmp(input.kind, "kv.lookup_table") == 0);
+  EXPECT(input.rank == 2 && input.sizes[0] == -1 && !input.onHost);
+  EXPECT(strcmp(input.symbols[1], "replica_1.kv.pitch") == 0);
+  OK(kvManagerGetSymbolicInput(manager, 0, 3, &input));
+  EXPECT(input.onHost && input.sizes[1] == 2 && input.symbols[1] == NULL);
+  FAILS(kvManagerNumSymbolicInputs(manager, 2, &inputs), Invalid,
+        "symbolic input: device 2, allowed: 0 to 1");
+  FAILS(kvManagerGetSymbolicInput(manager, 0, 4, &input), Invalid,
+        "symbolic input 4, allowed: 0 to 3");
+  FAILS(kvManagerFork(manager, 1, 2, 0), KV_STATUS_UNSUPPORTED,
+        "kvManagerFork needs a paged cache manager");
+  kvManagerDestroy(manager);
+}
+
+static void sizes(void) {
+  KvCollectionSpec one = collection();
+  one.heads = 8;
+  one.dim = 128;
+  one.page = 128;
+  KvCacheSpec spec = cache(&one, 1);
+  int64_t value = 0, shape[6];
+  OK(kvBytesPerPage(&spec, &value));
+  EXPECT(value == 1 << 20);
+  spec.numDevices = 2;
+  OK(kvBytesPerBlock(&spec, &value));
+  EXPECT(value == 2 << 20);
+  spec.numDevices = 1;
+  OK(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &value));
+  EXPECT(value == 32);
+  OK(kvPagedEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &value));
+  EXPECT(value == 32 << 20);
+  OK(kvPagedInferOptimalBatchSize(&spec, 1000, 1 << 30, &value));
+  EXPECT(value == 512);
+  OK(kvPagedMaxSupportedSequenceLength(&spec, 1 << 30, &value));
+  EXPECT(value == 1024 * 128);
+  OK(kvBlockShape(&spec, 0, 3, shape));
+  EXPECT(shape[0] == 4 && shape[1] == 2 && shape[5] == 128);
+  FAILS(kvBlockShape(&spec, 1, 3, shape), Invalid,
+        "kvBlockShape: collection 1, allowed: 0 to 0");
+  one.strategy = KV_STRATEGY_CONTINUOUS;
+  spec.enablePrefixCaching = 0;
+  OK(kvContinuousEstimatedMemorySize(&spec, 4, &value));
+  EXPECT(value == 4 * ((1 << 20) + 8));
+  OK(kvContinuousInferOptimalBatchSize(&spec, 5 << 20, &value));
+  EXPECT(value == 5);
+}
+
+static void refuses(void) {
+  KvCollectionSpec one = collection();
+  KvCacheSpec spec = cache(&one, 1);
+  KvManagerOptions given = options();
+  KvManager *manager = NULL;
+  FAILS(kvManagerCreate(NULL, &given, &manager), Invalid, "spec is null");
+  FAILS(kvManagerCreate(&spec, NULL, &manager), Invalid,
+        "kvManagerCreate: options is null");
+  FAILS(kvManagerCreate(&spec, &given, NULL), Invalid,
+        "kvManagerCreate: manager is null");
+  one.layout = 3;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "layout is 3, allowed: 0 to 2");
+  one = collection();
+  one.page = 0;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "collection kv: 'page' must be positive, not 0");
+  one = collection();
+  const char *device = "tpu";
+  given.devices = &device;
+  given.numDevices = 1;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "device \"tpu\": expected cpu, cpu:N, virtual:TARGET or "
+        "virtual:TARGET:N");
+  given = options();
+  OK(kvManagerCreate(&spec, &given, &manager));
+
+  FAILS(kvManagerClaim(NULL, 1, 0), Invalid, "kvManagerClaim: manager is null");
+  OK(kvManagerClaim(manager, 1, -1));
+  FAILS(kvManagerClaim(manager, 1, -1), Invalid,
+        "request 1 is claimed already");
+  FAILS(kvManagerRelease(manager, 2), Invalid, "request 2 is not claimed");
+  KvRequest *long_ = request(1, 0, 16);
+  int32_t more[3] = {0, 0, 0};
+  OK(kvRequestAppend(long_, more, 3));
+  KvAllocation allocation = {0};
+  FAILS(kvManagerAlloc(manager, long_, 1, &allocation), KV_STATUS_OUT_OF_RANGE,
+        "request 1 needs room for 19 tokens, the longest sequence is 16");
+  EXPECT(allocation.refusal == KV_REFUSAL_NEVER_FITS);
+  const KvRequest *batch[] = {long_, NULL};
+  FAILS(kvManagerStep(manager, batch, 2), Invalid,
+        "kvManagerStep: request 1 of the batch is null");
+  FAILS(kvManagerRuntimeInputs(manager, NULL, 1, 1), Invalid,
+        "kvManagerRuntimeInputs: a batch of 1 at null");
+  int64_t count = 0;
+  FAILS(kvManagerNumFreeBlocks(manager, 1, &count), Invalid,
+        "kvManagerNumFreeBlocks: replica 1, allowed: 0 to 0, or less for all");
+
+  KvRequest *bad = NULL;
+  FAILS(kvRequestCreate(3, NULL, 2, &bad), Invalid,
+        "kvRequestCreate: 2 tokens at null");
+  FAILS(kvRequestSkip(long_, 19), Invalid,
+        "request 1 cannot skip 19 tokens, allowed: 0 to 18, since one is left "
+        "to compute");
+  FAILS(kvRequestRewind(long_, 1), Invalid,
+        "request 1 cannot rewind 1 tokens, allowed: 0 to 0");
+  FAILS(kvRequestLimitActive(long_, -1), Invalid,
+        "request 1: at most -1 tokens a step, allowed: 0 (all) or more");
+  FAILS(kvRequestSetRetention(long_, 128, 0, 0), Invalid,
+        "request 1: priority is 128, allowed: 0 to 127");
+  OK(kvRequestAddImage(long_, 2, 3, "x", 1));
+  FAILS(kvRequestAddImage(long_, 4, 3, "y", 1), Invalid,
+        "request 1: an image of 3 tokens at 4 with a hash of 1 bytes, allowed: "
+        "1 or more tokens from 5 to 19, and a hash");
+  kvRequestDestroy(long_);
+  kvManagerDestroy(manager);
+}
+
+int main(void) {
+  serves();
+  sharesMemory();
+  symbols();
+  sizes();
+  refuses();
+  if (failures == 0)
+    printf("all as expected\n");
+  return failures != 0;
+}

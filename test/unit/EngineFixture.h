@@ -1,0 +1,73 @@
+//===- EngineFixture.h - An engine and sequences in tests -------*- C++ -*-===//
+
+#ifndef KV_TEST_UNIT_ENGINEFIXTURE_H
+#define KV_TEST_UNIT_ENGINEFIXTURE_H
+
+#include "kv/Runtime/Engine/CacheEngine.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace kv::test {
+
+using Tokens = std::vector<int32_t>;
+using Verdict = CacheEngine::Verdict;
+
+inline Tokens iota(int32_t count, int32_t first = 0) {
+  Tokens tokens(count);
+  std::iota(tokens.begin(), tokens.end(), first);
+  return tokens;
+}
+
+inline std::unique_ptr<CacheEngine> make(CacheEngine::Options options) {
+  auto engine = CacheEngine::create(options);
+  EXPECT_TRUE(engine) << engine.error().message;
+  return std::move(*engine);
+}
+
+inline Sequence open(CacheEngine &engine, const Scope &scope = {},
+                     const Retention &retention = {}) {
+  Expected<Sequence> sequence = engine.open(scope, retention);
+  EXPECT_TRUE(sequence) << sequence.error().message;
+  return std::move(*sequence);
+}
+
+/// Commits the first `processed` tokens.
+inline void commit(CacheEngine &engine, Sequence &sequence,
+                   const Prompt &prompt, int64_t processed) {
+  Expected<void> done = engine.commit(sequence, prompt, processed);
+  EXPECT_TRUE(done) << done.error().message;
+}
+
+/// A new sequence that reserves, computes and commits all of `prompt`.
+inline Sequence run(CacheEngine &engine, const Prompt &prompt,
+                    const Scope &scope = {}, const Retention &retention = {}) {
+  Sequence sequence = open(engine, scope, retention);
+  CacheEngine::Plan plan =
+      engine.reserve(sequence, prompt, {.length = prompt.length()});
+  EXPECT_TRUE(plan.fits());
+  commit(engine, sequence, prompt, prompt.length());
+  return sequence;
+}
+
+/// Pages of `prompt` that a new sequence would find.
+inline int32_t hits(CacheEngine &engine, const Prompt &prompt,
+                    const Scope &scope = {}) {
+  Sequence probe = open(engine, scope);
+  return engine.plan(probe, prompt, {.length = prompt.length()}).hitPages;
+}
+
+inline CacheEngine::Step begin(CacheEngine &engine) {
+  Expected<CacheEngine::Step> step = engine.beginStep();
+  EXPECT_TRUE(step) << step.error().message;
+  return *step;
+}
+
+template <class Result> std::string text(const Result &result) {
+  return result ? "no error" : result.error().message;
+}
+
+} // namespace kv::test
+
+#endif // KV_TEST_UNIT_ENGINEFIXTURE_H
