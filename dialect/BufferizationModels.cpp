@@ -94,6 +94,9 @@ struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
     }
     static_cast<const Model *>(this)->createOnBuffers(cast<Op>(op), rewriter,
                                                       mapping, outs);
+    // What passes have noted on the operation stays.
+    std::prev(rewriter.getInsertionPoint())
+        ->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();
   }
@@ -130,25 +133,28 @@ struct AttentionModel : ReadOnlyModel<AttentionModel, AttentionOp> {
         mapping.lookup(op.getQ()), mapped(mapping, op.getCache()),
         op.getLayer(), mapping.lookup(op.getRowOffsets()),
         op.getSinks() ? mapping.lookup(op.getSinks()) : Value(), outs[0],
-        outAt(outs, 1), op.getMaskAttr(), op.getScaleAttr(),
-        op.getSoftcapAttr(), op.getCollectionAttr());
+        outAt(outs, 1), op.getPlan() ? mapping.lookup(op.getPlan()) : Value(),
+        op.getMaskAttr(), op.getScaleAttr(), op.getSoftcapAttr(),
+        op.getCollectionAttr());
   }
 };
 
+/// The number of tokens is the last row offset.
+Value tokenCount(OpBuilder &builder, Location loc, Value offsets) {
+  Value size = memref::DimOp::create(builder, loc, offsets, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last = arith::SubIOp::create(builder, loc, size, one);
+  Value tokens = memref::LoadOp::create(builder, loc, offsets, last);
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                      tokens);
+}
+
 struct PositionsModel : ReadOnlyModel<PositionsModel, PositionsOp> {
-  /// The number of tokens is the last row offset.
   void resultSizes(PositionsOp op, OpBuilder &builder, ArrayRef<Value> buffers,
                    OpResult, SmallVectorImpl<Value> &sizes) const {
-    if (!op.getResult().getType().isDynamicDim(0))
-      return;
-    Location loc = op.getLoc();
-    Value offsets = buffers[op.getCache().size()];
-    Value size = memref::DimOp::create(builder, loc, offsets, 0);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value last = arith::SubIOp::create(builder, loc, size, one);
-    Value tokens = memref::LoadOp::create(builder, loc, offsets, last);
-    sizes.push_back(arith::IndexCastUIOp::create(
-        builder, loc, builder.getIndexType(), tokens));
+    if (op.getResult().getType().isDynamicDim(0))
+      sizes.push_back(
+          tokenCount(builder, op.getLoc(), buffers[op.getCache().size()]));
   }
   void createOnBuffers(PositionsOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, ArrayRef<Value> outs) const {
@@ -243,9 +249,36 @@ struct MergeModel : ReadOnlyModel<MergeModel, MergeOp> {
 struct MatmulModel : ReadOnlyModel<MatmulModel, MatmulOp> {
   void createOnBuffers(MatmulOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, ArrayRef<Value> outs) const {
-    MatmulOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                     mapping.lookup(op.getX()), mapping.lookup(op.getW()),
-                     outs[0]);
+    MatmulOp::create(rewriter, op.getLoc(), /*products=*/TypeRange(),
+                     mapping.lookup(op.getX()),
+                     mapped(mapping, op.getWeights()), outs);
+  }
+};
+
+struct UpdateModel : ReadOnlyModel<UpdateModel, UpdateOp> {
+  void createOnBuffers(UpdateOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value>) const {
+    UpdateOp::create(rewriter, op.getLoc(), mapped(mapping, op.getCache()),
+                     op.getPlace(), mapping.lookup(op.getRowOffsets()),
+                     mapping.lookup(op.getOperand()), op.getKindAttr(),
+                     op.getInterleavedAttr(), op.getEpsAttr(),
+                     op.getCollectionAttr());
+  }
+};
+
+struct PlanModel : ReadOnlyModel<PlanModel, PlanOp> {
+  void resultSizes(PlanOp op, OpBuilder &builder, ArrayRef<Value> buffers,
+                   OpResult, SmallVectorImpl<Value> &sizes) const {
+    if (op.getResult().getType().isDynamicDim(0))
+      sizes.push_back(
+          tokenCount(builder, op.getLoc(), buffers[op.getCache().size()]));
+  }
+  void createOnBuffers(PlanOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value> outs) const {
+    PlanOp::create(rewriter, op.getLoc(), /*result=*/Type(),
+                   mapped(mapping, op.getCache()),
+                   mapping.lookup(op.getRowOffsets()), outs[0],
+                   op.getMaskAttr(), op.getCollectionAttr());
   }
 };
 
@@ -263,6 +296,8 @@ void kv::registerBufferizationModels(DialectRegistry &registry) {
     CopyPagesOp::attachInterface<CopyPagesModel>(*context);
     MergeOp::attachInterface<MergeModel>(*context);
     MatmulOp::attachInterface<MatmulModel>(*context);
+    UpdateOp::attachInterface<UpdateModel>(*context);
+    PlanOp::attachInterface<PlanModel>(*context);
     context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();
   });
 }

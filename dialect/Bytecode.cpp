@@ -27,7 +27,7 @@ uint64_t kv::versionToWrite(DialectBytecodeWriter &writer) {
 namespace {
 // What stands in files: a number once given stays.
 enum TypeCode : uint64_t { kCollection = 0, kCache = 1 };
-enum AttributeCode : uint64_t { kMask = 0 };
+enum AttributeCode : uint64_t { kMask = 0, kKernel = 1 };
 
 /// An enum's case by its number; an error when there is none.
 template <typename Enum>
@@ -124,19 +124,31 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
 
   LogicalResult writeAttribute(Attribute attribute,
                                DialectBytecodeWriter &writer) const override {
-    auto mask = dyn_cast<MaskAttr>(attribute);
-    if (!mask || versionToWrite(writer) == 0)
-      return failure(); // as text
-    writer.writeVarInt(kMask);
-    writer.writeVarInt(static_cast<uint64_t>(mask.getKind()));
-    writer.writeSignedVarInt(mask.getWindow());
-    return success();
+    uint64_t version = versionToWrite(writer);
+    if (auto mask = dyn_cast<MaskAttr>(attribute); mask && version >= 1) {
+      writer.writeVarInt(kMask);
+      writer.writeVarInt(static_cast<uint64_t>(mask.getKind()));
+      writer.writeSignedVarInt(mask.getWindow());
+      return success();
+    }
+    if (auto kernel = dyn_cast<KernelAttr>(attribute); kernel && version >= 2) {
+      writer.writeVarInt(kKernel);
+      writer.writeVarInt(static_cast<uint64_t>(kernel.getKind()));
+      return success();
+    }
+    return failure(); // as text
   }
 
   Attribute readAttribute(DialectBytecodeReader &reader) const override {
     uint64_t code;
     if (failed(reader.readVarInt(code)))
       return Attribute();
+    if (code == kKernel) {
+      KernelKind kernel = KernelKind::Decomposition;
+      if (failed(readEnum(reader, "kernel", symbolizeKernelKind, kernel)))
+        return Attribute();
+      return KernelAttr::get(getContext(), kernel);
+    }
     if (code != kMask) {
       reader.emitError() << "no attribute of the kv dialect has the code "
                          << code;
@@ -170,12 +182,18 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
   }
 
   /// Where an older version's operations become this one's: kv.store had no
-  /// operand segments, and always both k and v.
+  /// operand segments, and always both k and v; kv.matmul had none, one weight,
+  /// and `out` on buffers.
   LogicalResult
   upgradeFromVersion(Operation *topLevelOp,
                      const DialectVersion &version) const override {
     if (static_cast<const BytecodeVersion &>(version).number >= 2)
       return success();
+    topLevelOp->walk([](MatmulOp op) {
+      auto &segments = op.getProperties().operandSegmentSizes;
+      if (segments[0] == 0 && op->getNumOperands() >= 2)
+        segments = {1, 1, static_cast<int32_t>(op->getNumOperands()) - 2};
+    });
     topLevelOp->walk([](StoreOp op) {
       op.getProperties().operandSegmentSizes[2] =
           static_cast<int32_t>(op->getNumOperands()) - 4;

@@ -53,8 +53,8 @@ static void printCacheType(OpAsmPrinter &p, Operation *op, TypeRange types,
 // Verification shared by all of them
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyCache(CacheOpInterface op,
-                                 std::optional<Type> collection) {
+LogicalResult kv::verifyCache(CacheOpInterface op,
+                              std::optional<Type> collection) {
   OperandRange cache = op.getCacheOperands();
   if (cache.empty())
     return op->emitOpError("names no cache");
@@ -84,8 +84,8 @@ struct HeadCount {
 };
 } // namespace
 
-static LogicalResult verifyRowShape(Operation *op, StringRef name, Type type,
-                                    int64_t heads, int64_t dim) {
+LogicalResult kv::verifyRowShape(Operation *op, StringRef name, Type type,
+                                 int64_t heads, int64_t dim) {
   ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
   if ((ShapedType::isDynamic(heads) || shape[1] == heads) && shape[2] == dim)
     return success();
@@ -94,8 +94,26 @@ static LogicalResult verifyRowShape(Operation *op, StringRef name, Type type,
                            << "] as the collection says, not " << type;
 }
 
-static CollectionType collectionOf(OperandRange cache,
-                                   std::optional<Type> given) {
+LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
+  if (place.size() != (op.isResolved() ? 2 : 0))
+    return op->emitOpError("takes [layer, part] with components, and only "
+                           "then");
+  if (!op.isResolved())
+    return success();
+  if (failed(verifyLayer(op, place[0], op.getCollectionType())))
+    return failure();
+  APInt part;
+  CollectionType type = op.getCollectionType();
+  if (matchPattern(place[1], m_ConstantInt(&part)) &&
+      part.uge(type.getGeometry().parts()))
+    return op->emitOpError()
+           << "part must be "
+           << (type.isLatent() ? "0 (latent rows)" : "0 (keys) or 1 (values)")
+           << ", not " << part.getSExtValue();
+  return success();
+}
+
+CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
   if (auto type = dyn_cast<CollectionType>(cache.front().getType()))
     return type;
   if (auto type = dyn_cast<CacheType>(cache.front().getType()))
@@ -126,6 +144,7 @@ KV_CACHE_INTERFACE(StoreOp, true, false)
 KV_CACHE_INTERFACE(AttentionOp, false, true)
 KV_CACHE_INTERFACE(RowOffsetsOp, false, false)
 KV_CACHE_INTERFACE(PrintOp, false, true)
+KV_CACHE_INTERFACE(PlanOp, false, false)
 KV_CACHE_TYPE(LoadOp, false, true)
 
 #undef KV_CACHE_INTERFACE
@@ -161,21 +180,9 @@ LogicalResult LoadOp::verify() {
       failed(verifyForm(*this, {getOut(), getOutLengths()},
                         {getResult(), getLengths()}, /*required=*/2)))
     return failure();
-  auto cache = cast<CacheOpInterface>(getOperation());
-  if (getPlace().size() != (cache.isResolved() ? 2 : 0))
-    return emitOpError("takes [layer, part] with components, and only then");
+  if (failed(verifyPlace(*this, getPlace())))
+    return failure();
   CollectionType type = getCollectionType();
-  if (cache.isResolved()) {
-    if (failed(verifyLayer(*this, getPlace()[0], type)))
-      return failure();
-    APInt part;
-    if (matchPattern(getPlace()[1], m_ConstantInt(&part)) &&
-        part.uge(type.getGeometry().parts()))
-      return emitOpError() << "part must be "
-                           << (type.isLatent() ? "0 (latent rows)"
-                                               : "0 (keys) or 1 (values)")
-                           << ", not " << part.getSExtValue();
-  }
   auto out = cast<ShapedType>(formType(getOut(), getResult()));
   Type element = out.getElementType();
   if ((!ShapedType::isDynamic(type.getHeads()) &&
@@ -276,6 +283,8 @@ LogicalResult AttentionOp::verify() {
       return emitOpError() << "lse must be [T, Hq] of q, " << getQ().getType()
                            << ", not " << lse;
   }
+  if (failed(verifyPlanned(*this)))
+    return failure();
   if (!(getScale().convertToDouble() > 0))
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))

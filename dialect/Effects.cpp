@@ -94,5 +94,11 @@ void MergeOp::getEffects(Effects &effects) {
   addBufferEffects(*this, {getOut(), getOutLse()}, effects);
 }
 void MatmulOp::getEffects(Effects &effects) {
-  addBufferEffects(*this, {getOut()}, effects);
+  addBufferEffects(*this, getOuts(), effects);
+}
+void UpdateOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {}, effects);
+}
+void PlanOp::getEffects(Effects &effects) {
+  addCacheEffects(*this, {getOut()}, effects);
 }

@@ -55,6 +55,14 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
     if (!cast<SymbolOpInterface>(op).isPublic())
       return op->emitOpError("an entry must be a public function");
   }
+  if (attr.getName() == getKernelAttrName()) {
+    if (isa<FunctionOpInterface>(op) && !isa<UnitAttr>(attr.getValue()))
+      return op->emitOpError("'kv.kernel' is a unit attribute of a function");
+    if (!isa<FunctionOpInterface>(op) &&
+        !(isa<KernelAttr>(attr.getValue()) && isa<AttentionOp, StoreOp>(op)))
+      return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention "
+                             "or kv.store");
+  }
   if (attr.getName() == getModelAttrName() &&
       !isa<DictionaryAttr>(attr.getValue()))
     return op->emitOpError("'kv.model' is a dictionary attribute");

@@ -34,6 +34,27 @@ llvm::LogicalResult verifyComponents(mlir::Operation *op, mlir::TypeRange given,
 llvm::LogicalResult verifyLayer(mlir::Operation *op, mlir::Value layer,
                                 CollectionType type);
 
+/// A cache is named by one handle, or by the components of `collection`.
+llvm::LogicalResult verifyCache(CacheOpInterface op,
+                                std::optional<mlir::Type> collection);
+
+/// The type of the collection that an operation names: its handle's, or `given`
+/// with components.
+CollectionType collectionOf(mlir::OperandRange cache,
+                            std::optional<mlir::Type> given);
+
+/// [layer, part] stands with components and not with a handle, and constants
+/// name a layer and a part.
+llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
+
+/// Rows are [T, heads, dim]; heads may be unknown.
+llvm::LogicalResult verifyRowShape(mlir::Operation *op, llvm::StringRef name,
+                                   mlir::Type type, int64_t heads, int64_t dim);
+
+/// The plan of an attention is one for its rows, of its mask where that is
+/// known, and its kernel takes it.
+llvm::LogicalResult verifyPlanned(AttentionOp op);
+
 /// `x, positions, freqs` or `x, positions, freqs outs out`: the result has the
 /// type of x.
 mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,

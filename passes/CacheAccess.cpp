@@ -51,7 +51,7 @@ Value CacheAccess::checkPart(Emitter &b, Value part) const {
     return part;
   Value parts = b.index(geometry.parts());
   AssertOp::create(b, b.less(part, parts), KV_STATUS_OUT_OF_RANGE,
-                   "kv.load: its part is neither keys nor values");
+                   "the part is neither keys nor values");
   return b.minimum(part, b.sub(parts, b.index(1)));
 }
 

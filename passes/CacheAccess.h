@@ -36,7 +36,7 @@ public:
   /// error at this point.
   mlir::Value checkLayer(Emitter &b, mlir::Value layer) const;
 
-  /// The same of kv.load's part.
+  /// The same of the part of kv.load and kv.update.
   mlir::Value checkPart(Emitter &b, mlir::Value part) const;
 
   /// Records an error when a sequence's `length` exceeds what its row of the

@@ -62,7 +62,7 @@ struct ConvertKVToRuntime
         return WalkResult::interrupt();
       }
       Value context = getContextArgument(work);
-      if (!context)
+      if (!context || failed(checkKernel(work)))
         return WalkResult::interrupt();
       OpBuilder b(op);
       if (auto store = dyn_cast<StoreOp>(*op))
@@ -80,6 +80,20 @@ struct ConvertKVToRuntime
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+  /// The runtime's functions are the kernel `reference`.
+  static LogicalResult checkKernel(Operation *op) {
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (attention && attention.getPlan())
+      return op->emitOpError("has a plan, which the runtime function does not "
+                             "take: run kv-select-kernel before");
+    KernelAttr kernel = getKernel(op);
+    if (kernel && kernel.getKind() != KernelKind::Reference)
+      return op->emitOpError()
+             << "has the kernel '" << stringifyKernelKind(kernel.getKind())
+             << "': run kv-decompose before";
+    return success();
   }
 
   /// A call whose null arguments are absent.

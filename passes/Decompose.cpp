@@ -137,30 +137,29 @@ static void decompose(RopeOp op) {
   op.erase();
 }
 
-/// One chain of fused multiply-adds an element, k ascending, from 0; then the
-/// blocks of 16 columns become columns.
-static void decompose(MatmulOp op) {
-  Emitter b(op);
-  auto type = op.getResult().getType();
-  auto weight = cast<RankedTensorType>(op.getW().getType());
+/// x times one weight: one chain of fused multiply-adds an element, k
+/// ascending, from 0; then the blocks of 16 columns become columns.
+static Value multiply(Emitter &b, Value x, Value weightValue, Type product) {
+  auto type = cast<RankedTensorType>(product);
+  auto weight = cast<RankedTensorType>(weightValue.getType());
   auto blocked = RankedTensorType::get(
       {type.getDimSize(0), weight.getDimSize(0), kPackedRows}, b.getF32Type());
   SmallVector<Value> sizes;
   if (blocked.isDynamicDim(0))
-    sizes.push_back(b.dim(op.getX(), 0));
+    sizes.push_back(b.dim(x, 0));
   Value empty = tensor::EmptyOp::create(b, blocked, sizes);
   Value zero = b.constant(b.getF32Type(), 0);
   Value initial = linalg::FillOp::create(b, zero, empty).getResult(0);
 
   AffineExpr t, block, lane, k;
-  bindDims(op.getContext(), t, block, lane, k);
+  bindDims(b.getContext(), t, block, lane, k);
   auto map = [&](ArrayRef<AffineExpr> at) {
-    return AffineMap::get(4, 0, at, op.getContext());
+    return AffineMap::get(4, 0, at, b.getContext());
   };
   SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
   iterators.back() = utils::IteratorType::reduction;
   auto generic = linalg::GenericOp::create(
-      b, blocked, ValueRange{op.getX(), op.getW()}, initial,
+      b, blocked, ValueRange{x, weightValue}, initial,
       ArrayRef<AffineMap>{map({t, k}), map({block, k, lane}),
                           map({t, block, lane})},
       iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
@@ -168,10 +167,17 @@ static void decompose(MatmulOp op) {
         Value sum = math::FmaOp::create(b, args[0], b.toF32(args[1]), args[2]);
         linalg::YieldOp::create(b, sum);
       });
-  Value columns = tensor::CollapseShapeOp::create(
+  return tensor::CollapseShapeOp::create(
       b, type, generic.getResult(0),
       ArrayRef<ReassociationIndices>{{0}, {1, 2}});
-  op.getResult().replaceAllUsesWith(columns);
+}
+
+static void decompose(MatmulOp op) {
+  Emitter b(op);
+  for (auto [weight, product] :
+       llvm::zip_equal(op.getWeights(), op.getProducts()))
+    product.replaceAllUsesWith(
+        multiply(b, op.getX(), weight, product.getType()));
   op.erase();
 }
 
@@ -180,9 +186,9 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
   using KVDecomposeBase::KVDecomposeBase;
 
   void runOnOperation() override {
-    static const StringRef known[] = {"positions",  "row_offsets", "store",
-                                      "attention",  "load",        "rope",
-                                      "copy_pages", "matmul",      "merge"};
+    static const StringRef known[] = {
+        "positions", "row_offsets", "plan", "store",  "update", "attention",
+        "load",      "copy_pages",  "rope", "matmul", "merge"};
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name)) {
         emitError(getOperation().getLoc())
@@ -192,8 +198,8 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       }
     SmallVector<Operation *> work;
     getOperation().walk([&](Operation *op) {
-      if (isa<PositionsOp, RowOffsetsOp, StoreOp, AttentionOp, LoadOp,
-              CopyPagesOp, RopeOp, MatmulOp, MergeOp>(op) &&
+      if (isa<PositionsOp, RowOffsetsOp, PlanOp, StoreOp, UpdateOp, AttentionOp,
+              LoadOp, CopyPagesOp, RopeOp, MatmulOp, MergeOp>(op) &&
           wanted(op))
         work.push_back(op);
     });
@@ -214,14 +220,17 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
         return signalPassFailure();
       }
       llvm::TypeSwitch<Operation *>(op)
-          .Case<PositionsOp, RowOffsetsOp, StoreOp, AttentionOp, LoadOp,
-                CopyPagesOp, RopeOp, MatmulOp, MergeOp>(
+          .Case<PositionsOp, RowOffsetsOp, PlanOp, StoreOp, UpdateOp,
+                AttentionOp, LoadOp, CopyPagesOp, RopeOp, MatmulOp, MergeOp>(
               [](auto op) { decompose(op); });
     }
   }
 
   bool wanted(Operation *op) {
+    KernelAttr kernel = getKernel(op);
     return ops.empty() ||
+           (chosen && kernel &&
+            kernel.getKind() == KernelKind::Decomposition) ||
            llvm::is_contained(ops, op->getName().stripDialect().str());
   }
 };

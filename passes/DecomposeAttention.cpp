@@ -73,7 +73,10 @@ public:
     layer = cache.checkLayer(b, op.getLayer());
     Value longest = b.extractIndex(cast<CacheOpInterface>(*op).getMaxLengths(),
                                    ValueRange{zero, b.index(1)});
-    describeRows(offsets);
+    if (op.getPlan())
+      describeByPlan();
+    else
+      describeRows(offsets);
 
     auto q = cast<RankedTensorType>(op.getQ().getType());
     int64_t heads = q.getDimSize(1);
@@ -276,12 +279,44 @@ private:
     lengths = outer.getResult(2);
   }
 
+  /// The same from the plan: for each row its sequence, the first key that it
+  /// sees and their end. A row that the plan does not have sees none.
+  void describeByPlan() {
+    auto rowType =
+        RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
+    Value planned = b.dim(op.getPlan(), 0);
+    Value empty = tensor::EmptyOp::create(b, rowType, ValueRange{numRows});
+    Value nothing = arith::ConstantIntOp::create(b, 0, 32);
+    Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
+    auto columnAt = [&](int64_t at) -> Value {
+      Value column = b.index(at);
+      auto loop = scf::ForOp::create(
+          b, zero, b.minimum(planned, numRows), b.index(1), blank,
+          [&](OpBuilder &nested, Location loc, Value row, ValueRange carried) {
+            Emitter b(loc, nested);
+            Value fact = tensor::ExtractOp::create(b, op.getPlan(),
+                                                   ValueRange{row, column});
+            Value next =
+                tensor::InsertOp::create(b, fact, carried.front(), row);
+            scf::YieldOp::create(b, next);
+          });
+      return loop.getResult(0);
+    };
+    sequences = columnAt(0);
+    positions = columnAt(2);
+    lengths = columnAt(3);
+  }
+
   /// Whether the row of this iteration sees key s (loop 2).
   Value sees(Emitter &b, Value position, Value length) {
     Value key = linalg::IndexOp::create(b, 2);
     auto asIndex = [&](Value value) -> Value {
       return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
     };
+    if (op.getPlan()) {
+      Value begun = b.lessOrEqual(asIndex(position), key);
+      return b.both(begun, b.less(key, asIndex(length)));
+    }
     Value owned = b.less(key, asIndex(length));
     Value at = asIndex(position);
     auto notAfter = [&] {
@@ -329,6 +364,8 @@ private:
   Type f32;
   int64_t group = 1;
   Value zero, numRows, layer;
+  // With a plan `positions` are the first keys that the rows see, `lengths` the
+  // ends.
   Value sequences, positions, lengths;
 };
 } // namespace

@@ -47,6 +47,14 @@ public:
   mlir::Value mul(mlir::Value a, mlir::Value b) {
     return mlir::arith::MulIOp::create(*this, a, b);
   }
+  mlir::Value lessOrEqual(mlir::Value a, mlir::Value b) {
+    return mlir::arith::CmpIOp::create(*this, mlir::arith::CmpIPredicate::ule,
+                                       a, b);
+  }
+  /// An index as an i32 element.
+  mlir::Value asI32(mlir::Value value) {
+    return mlir::arith::IndexCastUIOp::create(*this, getI32Type(), value);
+  }
   mlir::Value minimum(mlir::Value a, mlir::Value b) {
     return mlir::arith::MinUIOp::create(*this, a, b);
   }
@@ -96,6 +104,10 @@ void decompose(LoadOp op);
 void decompose(CopyPagesOp op);
 /// DecomposeMerge.cpp
 void decompose(MergeOp op);
+/// DecomposePlan.cpp
+void decompose(PlanOp op);
+/// DecomposeUpdate.cpp
+void decompose(UpdateOp op);
 
 } // namespace kv
 

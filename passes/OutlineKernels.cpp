@@ -5,6 +5,7 @@
 #include "Outlining.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace kv {
@@ -20,18 +21,23 @@ static bool isComputation(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureBufferSemantics();
   auto matmul = dyn_cast<MatmulOp>(op);
-  return matmul && matmul.getOut();
+  return matmul && !matmul.getOuts().empty();
 }
 
-/// matmul_576x1536 and the like: what a profile shows.
+/// matmul_576x1536_bf16, matmul_576x576_192_192_bf16 and the like: what a
+/// profile shows.
 static std::string kernelName(Operation *op, unsigned ordinal) {
   std::string name;
   llvm::raw_string_ostream os(name);
   os << "kernel_" << op->getName().stripDialect();
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    auto w = cast<ShapedType>(matmul.getW().getType());
-    os << '_' << w.getDimSize(1) << 'x' << w.getDimSize(0) * kPackedRows << '_'
-       << w.getElementType();
+    os << '_' << cast<ShapedType>(matmul.getX().getType()).getDimSize(1);
+    char before = 'x';
+    for (Type weight : matmul.getWeights().getTypes()) {
+      os << before << cast<ShapedType>(weight).getDimSize(0) * kPackedRows;
+      before = '_';
+    }
+    os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
   }
   os << '_' << ordinal;
   return name;
@@ -56,8 +62,8 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
     SymbolTable symbols(module);
     SmallVector<Operation *> computations;
     module.walk([&](Operation *op) {
-      if (isComputation(op) &&
-          !op->getParentOfType<func::FuncOp>()->hasAttr("kv.kernel"))
+      if (isComputation(op) && !op->getParentOfType<func::FuncOp>()->hasAttr(
+                                   KVDialect::getKernelAttrName()))
         computations.push_back(op);
     });
 
@@ -90,7 +96,7 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
         b, op->getLoc(), "kernel",
         b.getFunctionType(ValueRange(captures.values).getTypes(), {}));
     kernel.setPrivate();
-    kernel->setAttr("kv.kernel", b.getUnitAttr());
+    kernel->setAttr(KVDialect::getKernelAttrName(), b.getUnitAttr());
     Block *body = kernel.addEntryBlock();
     b.setInsertionPointToStart(body);
     IRMapping mapping;

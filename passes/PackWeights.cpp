@@ -224,9 +224,9 @@ private:
       Location loc = use.getOwner()->getLoc();
       if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner())) {
         auto packed =
-            MatmulOp::create(b, loc, matmul.getResultTypes().front(),
-                             matmul.getInputs()[0], argument, Value());
-        matmul.getResult(0).replaceAllUsesWith(packed.getResult());
+            MatmulOp::create(b, loc, matmul.getResultTypes(),
+                             matmul.getInputs()[0], argument, ValueRange());
+        matmul.getResult(0).replaceAllUsesWith(packed.getProducts()[0]);
         matmul.erase();
       } else if (auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner())) {
         Value width = arith::ConstantIndexOp::create(b, loc, kPackedRows);

@@ -80,13 +80,20 @@ void kv::buildCPUPipeline(OpPassManager &pm,
     pm.addPass(createKVAssignLayout(assign));
   }
   addFrontPasses(pm);
+  pm.addPass(createKVSelectKernel());
+  // After the weights are packed: both pipelines take the same file.
+  pm.addPass(createKVInlineHelpers());
+  simplify(pm);
+  pm.addPass(createKVFuse());
   KVDecomposeOptions decompose;
-  decompose.ops = {"positions", "row_offsets", "rope", "copy_pages", "merge"};
+  decompose.ops = {"positions",  "row_offsets", "plan",  "rope",
+                   "copy_pages", "merge",       "update"};
   pm.addPass(createKVDecompose(decompose));
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
   // Fusion would move its reads of the cache past stores.
   KVDecomposeOptions decomposeReads;
   decomposeReads.ops = {"load"};
+  decomposeReads.chosen = true;
   pm.addPass(createKVDecompose(decomposeReads));
   addBufferization(pm);
   pm.addPass(createKVOutlineKernels());

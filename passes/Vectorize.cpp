@@ -1,9 +1,10 @@
 //===- Vectorize.cpp - Kernels to tiled loops and vector code -------------===//
 //
-// kv.matmul: a work item is a tile of output columns for all rows, so that a
-// weight is read once whatever the number of rows. Within it, register tiles of
-// R rows x B vectors of 16 outputs, each output one chain of explicit fma with
-// k ascending: its bits do not depend on the tile that computed it.
+// kv.matmul: a work item is a tile of output columns of one of the weights for
+// all rows, so that a weight is read once whatever the number of rows. Within
+// it, register tiles of R rows x B vectors of 16 outputs, each output one chain
+// of explicit fma with k ascending: its bits do not depend on the tile that
+// computed it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,42 +52,113 @@ static void buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the loops of one kv.matmul on buffers.
-class MatmulBuilder {
-public:
-  MatmulBuilder(MatmulOp op, int64_t rows, int64_t blocks)
-      : x(op.getX()), w(op.getW()), out(op.getOut()), loc(op.getLoc()),
-        rows(rows), blocks(blocks) {
-    auto type = cast<MemRefType>(w.getType());
+/// Weights of one type: they share their code, which takes the weight of its
+/// tile.
+struct WeightGroup {
+  explicit WeightGroup(Value weight) {
+    auto type = cast<MemRefType>(weight.getType());
     numBlocks = type.getDimSize(0);
-    depth = type.getDimSize(1);
-    weightVector = VectorType::get({kPackedRows}, type.getElementType());
-    accumulator =
-        VectorType::get({kPackedRows}, Float32Type::get(op.getContext()));
-  }
-
-  void build(OpBuilder &b) {
+    vector = VectorType::get({kPackedRows}, type.getElementType());
     // Wide enough for the fma latency with one row, narrow enough to share out.
-    int64_t width = 1;
     for (int64_t candidate : {4, 3, 2})
       if (numBlocks % candidate == 0) {
         width = candidate;
         break;
       }
-    Value numRows = memref::DimOp::create(b, loc, x, 0);
+  }
+
+  bool takes(Value weight, Value out) const {
+    return weight.getType() == weights.front().getType() &&
+           out.getType() == outs.front().getType();
+  }
+  /// Tiles of `width` blocks: of one weight, of all.
+  int64_t tilesOfOne() const { return numBlocks / width; }
+  int64_t tiles() const { return tilesOfOne() * weights.size(); }
+
+  SmallVector<Value> weights, outs;
+  int64_t numBlocks = 0, width = 1;
+  VectorType vector;
+};
+
+/// Builds the loops of one kv.matmul on buffers.
+class MatmulBuilder {
+public:
+  MatmulBuilder(MatmulOp op, int64_t rows, int64_t blocks)
+      : x(op.getX()), loc(op.getLoc()), rows(rows), blocks(blocks),
+        depth(cast<MemRefType>(x.getType()).getDimSize(1)),
+        accumulator(
+            VectorType::get({kPackedRows}, Float32Type::get(op.getContext()))) {
+    for (auto [weight, product] :
+         llvm::zip_equal(op.getWeights(), op.getOuts())) {
+      auto group = llvm::find_if(groups, [&](const WeightGroup &each) {
+        return each.takes(weight, product);
+      });
+      if (group == groups.end())
+        group = groups.insert(groups.end(), WeightGroup(weight));
+      group->weights.push_back(weight);
+      group->outs.push_back(product);
+    }
+  }
+
+  void build(OpBuilder &b) {
+    numRows = memref::DimOp::create(b, loc, x, 0);
+    int64_t tiles = 0, widest = 1;
+    for (const WeightGroup &group : groups) {
+      tiles += group.tiles();
+      widest = std::max(widest, group.width);
+    }
     int64_t grain =
-        std::max<int64_t>(1, kGrainOperations / (width * kPackedRows * depth));
-    buildForall(b, loc, index(b, loc, numBlocks / width), grain,
-                [&](OpBuilder &b, Value tile) {
-                  Value first =
-                      arith::MulIOp::create(b, loc, tile, index(b, loc, width));
-                  buildColumns(b, first, width, numRows);
-                });
+        std::max<int64_t>(1, kGrainOperations / (widest * kPackedRows * depth));
+    buildForall(
+        b, loc, index(b, loc, tiles), grain,
+        [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
   }
 
 private:
+  /// Tile `tile` of `rest`, whose tiles stand one after the other.
+  void buildGroups(OpBuilder &b, ArrayRef<WeightGroup> rest, Value tile) {
+    const WeightGroup &group = rest.front();
+    if (rest.size() == 1)
+      return buildGroup(b, group, tile);
+    Value count = index(b, loc, group.tiles());
+    Value here =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, tile, count);
+    scf::IfOp::create(
+        b, loc, here,
+        [&](OpBuilder &b, Location loc) {
+          buildGroup(b, group, tile);
+          scf::YieldOp::create(b, loc);
+        },
+        [&](OpBuilder &b, Location loc) {
+          Value left = arith::SubIOp::create(b, loc, tile, count);
+          buildGroups(b, rest.drop_front(), left);
+          scf::YieldOp::create(b, loc);
+        });
+  }
+
+  void buildGroup(OpBuilder &b, const WeightGroup &group, Value tile) {
+    w = group.weights.front();
+    out = group.outs.front();
+    weightVector = group.vector;
+    if (group.weights.size() > 1) {
+      Value each = index(b, loc, group.tilesOfOne());
+      Value member = arith::DivUIOp::create(b, loc, tile, each);
+      tile = arith::RemUIOp::create(b, loc, tile, each);
+      for (size_t i = 1; i < group.weights.size(); ++i) {
+        Value chosen =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, member,
+                                  index(b, loc, static_cast<int64_t>(i)));
+        w = arith::SelectOp::create(b, loc, chosen, group.weights[i], w);
+        out = arith::SelectOp::create(b, loc, chosen, group.outs[i], out);
+      }
+    }
+    Value first =
+        arith::MulIOp::create(b, loc, tile, index(b, loc, group.width));
+    buildColumns(b, first, group.width);
+  }
+
   /// All rows of `width` blocks from `first`: by `rows`, then by 4, then by 1.
-  void buildColumns(OpBuilder &b, Value first, int64_t width, Value numRows) {
+  void buildColumns(OpBuilder &b, Value first, int64_t width) {
     Value done = index(b, loc, 0);
     for (int64_t height : {rows, int64_t(4), int64_t(1)}) {
       if (height != rows && height >= rows)
@@ -169,10 +241,15 @@ private:
     }
   }
 
-  Value x, w, out;
+  Value x;
   Location loc;
-  int64_t rows, blocks, numBlocks, depth;
-  VectorType weightVector, accumulator;
+  int64_t rows, blocks, depth;
+  VectorType accumulator;
+  SmallVector<WeightGroup> groups;
+  Value numRows;
+  // Of the tile that is being built.
+  Value w, out;
+  VectorType weightVector;
 };
 } // namespace
 
@@ -219,7 +296,8 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function->hasAttr("kv.kernel") && failed(lower(function)))
+      if (function->hasAttr(KVDialect::getKernelAttrName()) &&
+          failed(lower(function)))
         return signalPassFailure();
   }
 

@@ -89,3 +89,32 @@ func.func @f(%a: memref<?xf32> {kv.name = "x", kv.component = "blocks", kv.colle
 
 // expected-error @+1 {{argument 0: 'kv.collection' must be a collection's type}}
 func.func @f(%a: memref<?xf32> {kv.collection = f32}) { return }
+
+// -----
+
+// expected-error @+1 {{'kv.kernel' is a unit attribute of a function}}
+func.func @f() attributes {kv.kernel = #kv.kernel<reference>} { return }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'kv.kernel' is the #kv.kernel of a kv.attention or kv.store}}
+  %c = arith.constant {kv.kernel = #kv.kernel<reference>} 1 : index
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+func.func @f(%k: tensor<?x1x8xf32>, %kv: !kv, %layer: index, %ro: tensor<?xi32>) {
+  // expected-error @+1 {{'kv.kernel' is the #kv.kernel of a kv.attention or kv.store}}
+  kv.store %k, %k into %kv[%layer] rows %ro {kv.kernel = "reference"}
+      : tensor<?x1x8xf32>, tensor<?x1x8xf32> into !kv, tensor<?xi32>
+  return
+}
+
+// -----
+
+// expected-error @+2 {{expected one of [decomposition, reference] for who computes an operation, got: fast}}
+// expected-error @+1 {{failed to parse KV_KernelAttr parameter 'kind'}}
+func.func @f() attributes {a = #kv.kernel<fast>} { return }

@@ -82,3 +82,17 @@ func.func @lse(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?
   %o2, %lse2 = kv.merge (%o, %lse), (%q, %lse) : tensor<?x1x8xf32>, tensor<?x1xf32>
   return %o2, %lse2 : tensor<?x1x8xf32>, tensor<?x1xf32>
 }
+
+// A weight, a product, a buffer.
+// CHECK-LABEL: func.func @several(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: memref<?x24xf32>, %[[W:[a-z0-9]*]]: memref<2x24x16xbf16>, %[[V:[a-z0-9]*]]: memref<1x24x16xf32>)
+// CHECK: %[[A:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x32xf32>
+// CHECK: %[[B:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x16xf32>
+// CHECK: kv.matmul %[[X]], %[[W]], %[[V]] outs(%[[A]], %[[B]])
+// CHECK: return %[[A]], %[[B]]
+func.func @several(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>, %v: tensor<1x24x16xf32>)
+    -> (tensor<?x32xf32>, tensor<?x16xf32>) {
+  %a, %b = kv.matmul %x, %w, %v : tensor<?x24xf32>, tensor<2x24x16xbf16>, tensor<1x24x16xf32>
+      -> tensor<?x32xf32>, tensor<?x16xf32>
+  return %a, %b : tensor<?x32xf32>, tensor<?x16xf32>
+}

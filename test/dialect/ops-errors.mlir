@@ -522,7 +522,7 @@ func.func @f(%kv: !kv, %ro: memref<?xi32>, %q: memref<?x4x8xf32>, %o: memref<?x4
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>, %lse: memref<?x4xf32>, %layer: index) {
   // expected-error @+1 {{on tensors returns its result and takes no 'outs'}}
-  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1>, resultSegmentSizes = array<i32: 1, 0>}
+  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0>, resultSegmentSizes = array<i32: 1, 0>}
       : (tensor<?x4x8xf32>, !kv, index, tensor<?xi32>, memref<?x4xf32>) -> tensor<?x4x8xf32>
   return
 }
@@ -574,5 +574,38 @@ func.func @f(%a: tensor<?x4x8xf32>, %la: memref<?x4xf32>) {
   // expected-error @+1 {{mixes tensors and buffers}}
   %o = "kv.merge"(%a, %la, %a, %la) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}
       : (tensor<?x4x8xf32>, memref<?x4xf32>, tensor<?x4x8xf32>, memref<?x4xf32>) -> tensor<?x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>) {
+  // expected-error @+1 {{takes one weight a product, not 2 weights for 1}}
+  %r = kv.matmul %x, %w, %w : tensor<?x24xf32>, tensor<2x24x16xbf16>, tensor<2x24x16xbf16> -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<?x24xf32>, %w: memref<2x24x16xbf16>, %y: memref<?x32xf32>) {
+  // expected-error @+1 {{takes one weight a product, not 1 weights for 2}}
+  kv.matmul %x, %w outs(%y, %y) : memref<?x24xf32>, memref<2x24x16xbf16> outs memref<?x32xf32>, memref<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x24xf32>) {
+  // expected-error @+1 {{takes at least one weight}}
+  "kv.matmul"(%x) {operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<?x24xf32>) -> ()
+  return
+}
+
+// -----
+
+// Each weight is looked at.
+func.func @f(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>, %v: tensor<2x23x16xbf16>) {
+  // expected-error @+1 {{x has 24 columns, the weight takes 23}}
+  %r, %s = kv.matmul %x, %w, %v : tensor<?x24xf32>, tensor<2x24x16xbf16>, tensor<2x23x16xbf16> -> tensor<?x32xf32>, tensor<?x32xf32>
   return
 }

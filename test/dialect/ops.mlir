@@ -98,13 +98,17 @@ func.func @buffers(%b: memref<?x2x2x16x2x8xbf16>, %l: memref<?xi32>, %t: memref<
 // CHECK: kv.rope %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x4x8xf32>, tensor<?xi32>, tensor<64x8xf32>
 // CHECK: kv.rope %{{.*}}, %{{.*}}, %{{.*}} interleaved : tensor<?x4x8xbf16>, tensor<?xi32>, tensor<64x4xf32>
 // CHECK: kv.matmul %{{.*}}, %{{.*}} : tensor<?x24xf32>, tensor<2x24x16xf32> -> tensor<?x32xf32>
+// CHECK: kv.matmul %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x24xf32>, tensor<2x24x16xf32>, tensor<1x24x16xbf16> -> tensor<?x32xf32>, tensor<?x16xf32>
 func.func @values(%x: tensor<?x4x8xf32>, %y: tensor<?x4x8xbf16>, %p: tensor<?xi32>, %f: tensor<64x8xf32>,
-    %g: tensor<64x4xf32>, %a: tensor<?x24xf32>, %w: tensor<2x24x16xf32>)
-    -> (tensor<?x4x8xf32>, tensor<?x4x8xbf16>, tensor<?x32xf32>) {
+    %g: tensor<64x4xf32>, %a: tensor<?x24xf32>, %w: tensor<2x24x16xf32>, %v: tensor<1x24x16xbf16>)
+    -> (tensor<?x4x8xf32>, tensor<?x4x8xbf16>, tensor<?x32xf32>, tensor<?x32xf32>, tensor<?x16xf32>) {
   %0 = kv.rope %x, %p, %f : tensor<?x4x8xf32>, tensor<?xi32>, tensor<64x8xf32>
   %1 = kv.rope %y, %p, %g interleaved : tensor<?x4x8xbf16>, tensor<?xi32>, tensor<64x4xf32>
   %2 = kv.matmul %a, %w : tensor<?x24xf32>, tensor<2x24x16xf32> -> tensor<?x32xf32>
-  return %0, %1, %2 : tensor<?x4x8xf32>, tensor<?x4x8xbf16>, tensor<?x32xf32>
+  %3, %4 = kv.matmul %a, %w, %v : tensor<?x24xf32>, tensor<2x24x16xf32>, tensor<1x24x16xbf16>
+      -> tensor<?x32xf32>, tensor<?x16xf32>
+  return %0, %1, %2, %3, %4
+      : tensor<?x4x8xf32>, tensor<?x4x8xbf16>, tensor<?x32xf32>, tensor<?x32xf32>, tensor<?x16xf32>
 }
 
 // CHECK-LABEL: func.func @sinks_and_lse

@@ -173,6 +173,22 @@ bool store(FunctionBuilder &f) {
   return true;
 }
 
+/// What the rows of this step see.
+Value planOf(FunctionBuilder &f, Value handle, Value offsets, MaskAttr mask,
+             int64_t tokens) {
+  CacheName cache = name(f, handle);
+  auto type = f.tensor({tokens, 4}, f.b.getI32Type());
+  return PlanOp::create(f.b, type, cache.operands, offsets, /*out=*/Value(),
+                        mask, cache.collection)
+      .getResult();
+}
+
+bool plan(FunctionBuilder &f) {
+  Value offsets = f.offsets();
+  planOf(f, f.handle(), offsets, anyMask(f), f.tokens());
+  return true;
+}
+
 bool attention(FunctionBuilder &f) {
   auto handle = f.handle();
   CollectionType type = handle.getType();
@@ -203,10 +219,16 @@ bool attention(FunctionBuilder &f) {
   FloatAttr softcap;
   if (f.random.percent(30))
     softcap = f.b.getF64FloatAttr(1 + f.random.uniform() * 30);
-  Value layer = f.layer(type);
+  Value layer = f.layer(type), offsets = f.offsets();
+  MaskAttr mask = anyMask(f);
+  Value plan;
+  if (f.random.percent(25))
+    plan = planOf(f, handle, offsets, mask,
+                  f.random.percent(50) ? ShapedType::kDynamic
+                                       : qType.getDimSize(0));
   auto op = AttentionOp::create(
-      f.b, resultType, lseType, q, cache.operands, layer, f.offsets(), sinks,
-      /*out=*/Value(), /*out_lse=*/Value(), anyMask(f),
+      f.b, resultType, lseType, q, cache.operands, layer, offsets, sinks,
+      /*out=*/Value(), /*out_lse=*/Value(), plan, mask,
       f.b.getF64FloatAttr(0.05 + f.random.uniform() * 0.5), softcap,
       cache.collection);
   f.define(op.getResult(), Role::Rows);
@@ -215,22 +237,59 @@ bool attention(FunctionBuilder &f) {
   return true;
 }
 
-bool load(FunctionBuilder &f) {
+/// How an operation names the keys or the values of a layer.
+struct PartName {
   SmallVector<Value> cache, place;
   TypeAttr collection;
   CollectionType type;
-  if (Value found = f.find(Role::Cache); found && f.random.percent(70)) {
-    type = cast<CacheType>(found.getType()).getCollectionType();
-    cache = {found};
-  } else {
-    auto handle = f.handle();
-    type = handle.getType();
-    auto components = unpack(f, handle)->getResults();
-    llvm::append_range(cache, components);
-    collection = TypeAttr::get(type);
-    Value layer = f.layer(type);
-    place = {layer, f.index(f.random.below(type.getGeometry().parts()))};
+};
+
+PartName namePart(FunctionBuilder &f) {
+  if (Value found = f.find(Role::Cache); found && f.random.percent(70))
+    return {
+        {found}, {}, {}, cast<CacheType>(found.getType()).getCollectionType()};
+  auto handle = f.handle();
+  CollectionType type = handle.getType();
+  SmallVector<Value> components(unpack(f, handle)->getResults());
+  Value layer = f.layer(type);
+  Value part = f.index(f.random.below(type.getGeometry().parts()));
+  return {components, {layer, part}, TypeAttr::get(type), type};
+}
+
+bool update(FunctionBuilder &f) {
+  auto [cache, place, collection, type] = namePart(f);
+  auto kind =
+      f.random.oneOf({UpdateKind::Rope, UpdateKind::RmsNorm, UpdateKind::Add});
+  if (type.getDim() == 1 && kind == UpdateKind::Rope)
+    return false; // nothing rotates one element
+  Value operand;
+  FloatAttr eps;
+  UnitAttr interleaved;
+  switch (kind) {
+  case UpdateKind::Rope:
+    operand = f.operand(
+        Role::Freqs,
+        f.tensor({64, 2 * f.random.between(1, type.getDim() / 2)}, f.f32()));
+    if (f.random.percent(50))
+      interleaved = f.b.getUnitAttr();
+    break;
+  case UpdateKind::RmsNorm:
+    operand = f.operand(
+        Role::Sinks, f.tensor({f.random.between(1, type.getDim())}, f.f32()));
+    eps = f.b.getF64FloatAttr(1e-5);
+    break;
+  case UpdateKind::Add:
+    operand = rowsFor(f, type, f.tokens());
+    break;
   }
+  UpdateOp::create(f.b, cache, place, f.offsets(), operand,
+                   UpdateKindAttr::get(f.b.getContext(), kind), interleaved,
+                   eps, collection);
+  return true;
+}
+
+bool load(FunctionBuilder &f) {
+  auto [cache, place, collection, type] = namePart(f);
   // A dynamic size is max_lengths': in executable modules the host must know.
   int64_t room = f.executable || f.random.percent(30) ? f.random.between(1, 20)
                                                       : ShapedType::kDynamic;
@@ -287,6 +346,8 @@ const Production productions[] = {
     {"row_offsets", 3, rowOffsets},
     {"store", 14, store},
     {"attention", 14, attention},
+    {"update", 5, update},
+    {"plan", 2, plan},
     {"load", 6, load},
     {"print", 3, print, /*executable=*/false},
     {"copy_pages", 5, copyPages},

@@ -118,13 +118,19 @@ void defineProduct(FunctionBuilder &f, Value product) {
 bool matmul(FunctionBuilder &f) {
   Value x = flat(f);
   auto type = cast<RankedTensorType>(x.getType());
-  int64_t blocks = f.random.between(1, 3);
-  auto weight = f.tensor({blocks, type.getDimSize(1), kPackedRows},
-                         f.random.oneOf<Type>({f.f32(), f.b.getBF16Type()}));
-  auto result = f.tensor({type.getDimSize(0), blocks * kPackedRows}, f.f32());
-  auto op = MatmulOp::create(f.b, result, x, f.operand(Role::Weight, weight),
-                             /*out=*/Value());
-  defineProduct(f, op.getResult());
+  SmallVector<Value> weights;
+  SmallVector<Type> products;
+  for (int64_t i = f.random.oneOf({1, 1, 2, 3}); i > 0; --i) {
+    int64_t blocks = f.random.between(1, 3);
+    auto weight = f.tensor({blocks, type.getDimSize(1), kPackedRows},
+                           f.random.oneOf<Type>({f.f32(), f.b.getBF16Type()}));
+    weights.push_back(f.operand(Role::Weight, weight));
+    products.push_back(
+        f.tensor({type.getDimSize(0), blocks * kPackedRows}, f.f32()));
+  }
+  auto op = MatmulOp::create(f.b, products, x, weights, /*outs=*/ValueRange());
+  for (Value product : op.getProducts())
+    defineProduct(f, product);
   return true;
 }
 

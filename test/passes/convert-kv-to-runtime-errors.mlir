@@ -52,3 +52,29 @@ func.func private @no_context(%b: memref<?x2x2x16x1x8xf32>, %l: memref<?xi32>, %
       : (memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+
+func.func private @plan(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %l: memref<?xi32>, %t: memref<?x?xi32>,
+    %m: memref<?x2xi32>, %ro: memref<?xi32>, %q: memref<?x1x8xf32>, %p: memref<?x4xi32>, %layer: index) {
+  // expected-error @+1 {{has a plan, which the runtime function does not take: run kv-select-kernel before}}
+  kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro plan %p outs(%q) mask <causal> scale 1.0
+      : memref<?x1x8xf32> in (memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv,
+        memref<?xi32> plan memref<?x4xi32> outs memref<?x1x8xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+
+func.func private @kernel(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %l: memref<?xi32>, %t: memref<?x?xi32>,
+    %m: memref<?x2xi32>, %ro: memref<?xi32>, %q: memref<?x1x8xf32>, %layer: index) {
+  // expected-error @+1 {{has the kernel 'decomposition': run kv-decompose before}}
+  kv.store %q, %q into (%b, %l, %t, %m)[%layer] rows %ro {kv.kernel = #kv.kernel<decomposition>}
+      : memref<?x1x8xf32>, memref<?x1x8xf32>
+        into (memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv, memref<?xi32>
+  return
+}

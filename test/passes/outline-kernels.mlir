@@ -22,10 +22,21 @@ func.func @layers(%x: memref<?x24xf32>, %w: memref<2x24x16xbf16>, %v: memref<2x2
   linalg.fill ins(%zero : f32) outs(%y : memref<?x32xf32>)
   return
 }
+
+// A name tells the widths of all products.
+// CHECK-LABEL: func.func @several(
+// CHECK: call @kernel_matmul_24x32_48_bf16_3(
+func.func @several(%x: memref<?x24xf32>, %w: memref<2x24x16xbf16>, %v: memref<3x24x16xbf16>,
+    %y: memref<?x32xf32>, %z: memref<?x48xf32>) {
+  kv.matmul %x, %w, %v outs(%y, %z) : memref<?x24xf32>, memref<2x24x16xbf16>, memref<3x24x16xbf16>
+      outs memref<?x32xf32>, memref<?x48xf32>
+  return
+}
 // CHECK: func.func private @kernel_matmul_24x32_bf16_0(%{{.*}}: memref<?x24xf32>, %{{.*}}: memref<2x24x16xbf16>, %{{.*}}: memref<?x32xf32>) attributes {kv.kernel}
 // CHECK: kv.matmul
 // CHECK: func.func private @kernel_fill_1(%{{.*}}: memref<?x32xf32>) attributes {kv.kernel}
 // CHECK: arith.constant 0.000000e+00
 // CHECK: func.func private @kernel_fill_2(%{{.*}}: memref<?x32xf32>) attributes {kv.kernel}
 // CHECK: arith.constant 1.000000e+00
+// CHECK: func.func private @kernel_matmul_24x32_48_bf16_3(
 // CHECK-NOT: func.func

@@ -20,6 +20,32 @@ func.func private @matmul(%x: memref<?x24xf32>, %w: memref<2x24x16xbf16>, %y: me
   return
 }
 
+// Several weights: one loop over the tiles of all, in the order of the weights;
+// equal types share their code, which takes the weight of its tile.
+// CHECK-LABEL: func.func private @weights(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: memref<?x24xf32>, %[[Q:[a-z0-9]*]]: memref<4x24x16xbf16>, %[[K:[a-z0-9]*]]: memref<3x24x16xf32>, %[[V:[a-z0-9]*]]: memref<4x24x16xbf16>, %[[QY:[a-z0-9]*]]: memref<?x64xf32>, %[[KY:[a-z0-9]*]]: memref<?x48xf32>, %[[VY:[a-z0-9]*]]: memref<?x64xf32>)
+// CHECK: scf.forall (%[[TILE:.*]]) in (%c3
+// CHECK: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK: %[[HERE:.*]] = arith.cmpi ult, %[[TILE]], %[[TWO]]
+// CHECK: scf.if %[[HERE]]
+// CHECK: %[[SECOND:.*]] = arith.cmpi eq
+// CHECK: %[[W:.*]] = arith.select %[[SECOND]], %[[V]], %[[Q]] : memref<4x24x16xbf16>
+// CHECK: %[[Y:.*]] = arith.select %[[SECOND]], %[[VY]], %[[QY]] : memref<?x64xf32>
+// CHECK: vector.load %[[W]]
+// CHECK: vector.store %{{.*}}, %[[Y]]
+// CHECK: } else {
+// CHECK: arith.subi %[[TILE]], %[[TWO]]
+// CHECK: vector.load %[[K]]
+// CHECK: vector.store %{{.*}}, %[[KY]]
+func.func private @weights(%x: memref<?x24xf32>, %q: memref<4x24x16xbf16>, %k: memref<3x24x16xf32>,
+    %v: memref<4x24x16xbf16>, %a: memref<?x64xf32>, %b: memref<?x48xf32>, %c: memref<?x64xf32>)
+    attributes {kv.kernel} {
+  kv.matmul %x, %q, %k, %v outs(%a, %b, %c)
+      : memref<?x24xf32>, memref<4x24x16xbf16>, memref<3x24x16xf32>, memref<4x24x16xbf16>
+        outs memref<?x64xf32>, memref<?x48xf32>, memref<?x64xf32>
+  return
+}
+
 // CHECK-LABEL: func.func private @add(
 // CHECK: scf.forall
 // CHECK: scf.for

@@ -47,7 +47,7 @@ def rounded(x, cache):
 
 def sees(mask, p, k):
     kind, _, window = mask.partition(" = ")
-    w = int(window or 0)
+    w, p, k = int(window or 0), int(p), int(k)
     return {"none": True, "causal": k <= p, "sliding": p - w < k <= p,
             "chunked": w and k // w == p // w, "sliding_noncausal": p - w < k}[kind]
 

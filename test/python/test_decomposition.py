@@ -125,3 +125,40 @@ def test_matmul_has_the_same_bits(tmp_path, dtype):
     assert answers[0].tobytes() == answers[1].tobytes()
     want = np.einsum("tk,bkl->tbl", x.astype(np.float64), exact).reshape(13, 48)
     np.testing.assert_allclose(answers[0], want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("fused", (True, False))
+def test_several_weights_have_the_bits_of_single_ones(tmp_path, fused):
+    """Weights of one input, as one kv.matmul or as several that kv-cpu makes one: the bits of each
+    weight alone by the decomposition. Types and widths differ, and some are equal."""
+    blocks, dtypes = (4, 1, 4, 6, 3), ("bf16", "f32", "bf16", "bf16", "f32")
+    weights = [f"tensor<{n}x40x16x{d}>" for n, d in zip(blocks, dtypes)]
+    products = [f"tensor<?x{16 * n}xf32>" for n in blocks]
+    if fused:
+        body = f"""
+          %y:5 = kv.matmul %x, %w0, %w1, %w2, %w3, %w4 : tensor<?x40xf32>, {", ".join(weights)}
+              -> {", ".join(products)}
+          return %y#0, %y#1, %y#2, %y#3, %y#4 : {", ".join(products)}"""
+    else:
+        body = "\n".join(f"%y{i} = kv.matmul %x, %w{i} : tensor<?x40xf32>, {w} -> {p}"
+                         for i, (w, p) in enumerate(zip(weights, products)))
+        body += f"\nreturn %y0, %y1, %y2, %y3, %y4 : {', '.join(products)}"
+    arguments = ", ".join(f"%w{i}: {w}" for i, w in enumerate(weights))
+    (tmp_path / "m.mlir").write_text(
+        f"func.func @f(%x: tensor<?x40xf32>, {arguments}) -> ({', '.join(products)}) "
+        f"attributes {{kv.entry}} {{{body}\n}}")
+    rng = np.random.default_rng(15)
+    x = rng.standard_normal((13, 40), np.float32)
+    given = [rounded(rng.standard_normal((n, 40, 16), np.float32), d)
+             for n, d in zip(blocks, dtypes)]
+    answers = {}
+    for pipeline in ("kv-reference", "kv-cpu"):
+        artifact = tmp_path / f"{pipeline}.so"
+        subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", tmp_path / "m.mlir", "-o", artifact],
+                       check=True)
+        answers[pipeline] = [np.full((13, 16 * n), np.nan, np.float32) for n in blocks]
+        call(artifact, [x, *(bits for bits, _ in given), *answers[pipeline]])
+    for i, (_, exact) in enumerate(given):
+        assert answers["kv-cpu"][i].tobytes() == answers["kv-reference"][i].tobytes()
+        want = np.einsum("tk,bkl->tbl", x.astype(np.float64), exact).reshape(13, -1)
+        np.testing.assert_allclose(answers["kv-cpu"][i], want, rtol=1e-4, atol=1e-4)

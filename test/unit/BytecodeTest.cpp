@@ -19,7 +19,7 @@ namespace {
 constexpr StringRef kText = R"mlir(
 func.func private @f(!kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>,
                        !kv.cache<paged, f16, layers = 2, heads = 5, dim = 32, page = 16>)
-    attributes {a = #kv.mask<sliding = 7>, b = #kv.mask<none>}
+    attributes {a = #kv.mask<sliding = 7>, b = #kv.mask<none>, c = #kv.kernel<reference>}
 )mlir";
 
 class BytecodeTest : public testing::Test {
@@ -82,6 +82,7 @@ TEST_F(BytecodeTest, TypesAndAttributesAreNumbers) {
   EXPECT_EQ(bytes.find("kv.cache"), std::string::npos);
   EXPECT_EQ(bytes.find("paged"), std::string::npos);
   EXPECT_EQ(bytes.find("sliding"), std::string::npos);
+  EXPECT_EQ(bytes.find("reference"), std::string::npos);
 }
 
 TEST_F(BytecodeTest, CurrentVersionIsTheDefault) {

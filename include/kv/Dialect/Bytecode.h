@@ -19,7 +19,8 @@ class KVDialect;
 /// | --- | --- |
 /// | none, 0 | types and attributes as text |
 /// | 1 | operations as of 0.1; !kv.collection, !kv.cache, #kv.mask in numbers |
-/// | 2 | quantised, latent, continuous caches, layouts; kv.store without v |
+/// | 2 | quantised, latent, continuous caches, layouts; kv.store without v;
+/// kv.matmul with several weights, kv.update, kv.plan, #kv.kernel |
 struct BytecodeVersion : mlir::DialectVersion {
   static constexpr uint64_t kCurrent = 2;
 

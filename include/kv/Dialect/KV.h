@@ -34,6 +34,14 @@ namespace kv {
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
 
+/// Whether an attention by this kernel takes a plan.
+constexpr bool takesPlan(KernelKind kernel) {
+  return kernel == KernelKind::Decomposition;
+}
+
+/// The kernel that was chosen for an operation; null before.
+KernelAttr getKernel(mlir::Operation *op);
+
 /// The ABI's number of an element type; nothing when it cannot cross the ABI.
 std::optional<KvDType> dtypeOf(mlir::Type type);
 

@@ -248,6 +248,9 @@ def KV_AttentionOp : KV_CacheOp<"attention",
     The second result, `lse` f32 `[T, Hq]`, is the logarithm of the softmax's
     denominator, the sink included; -inf where that is 0. `kv.merge` takes it.
 
+    `plan` is the `kv.plan` of the same cache, rows and mask: a kernel that takes
+    it need not find out again in every layer what a row sees.
+
     ```mlir
     %o, %lse = kv.attention %q in %kv[%layer] rows %row_offsets sinks %sinks
         mask <causal> scale 0.125
@@ -260,6 +263,7 @@ def KV_AttentionOp : KV_CacheOp<"attention",
                        Optional<KV_ShapedOf<[F32], [1]>>:$sinks,
                        Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
                        Optional<MemRefRankOf<[F32], [2]>>:$out_lse,
+                       Optional<KV_ShapedOf<[I32], [2]>>:$plan,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
@@ -267,10 +271,10 @@ def KV_AttentionOp : KV_CacheOp<"attention",
                       Optional<TensorRankOf<[F32], [2]>>:$lse);
   let assemblyFormat = [{
     $q `in` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
-    (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
+    (`plan` $plan^)? (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
     `mask` $mask `scale` $scale (`softcap` $softcap^)?
     attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
-    type($row_offsets) (`sinks` type($sinks)^)?
+    type($row_offsets) (`plan` type($plan)^)? (`sinks` type($sinks)^)?
     (`outs` type($out)^ (`,` type($out_lse)^)?)?
     (`->` type($result)^ (`,` type($lse)^)?)?
   }];
@@ -421,22 +425,104 @@ def KV_MergeOp : KV_ValueOp<"merge",
   }];
 }
 
-def KV_MatmulOp : KV_ValueOp<"matmul"> {
-  let summary = "rows times a packed weight";
+def KV_MatmulOp : KV_ValueOp<"matmul", [AttrSizedOperandSegments]> {
+  let summary = "rows times packed weights";
   let description = [{
-    `out[t, n] = sum over k of x[t, k] * w[n / 16, k, n % 16]` with `x` f32 `[T, K]`
-    and `w` `[N / 16, K, 16]` (the layout `n16k`), f32 or bf16. The sum starts at 0 and is one
-    chain of fused multiply-adds in f32 with k ascending, whatever T, the
-    threads and the machine: a row's bits depend on nothing but the row.
-    Made by `kv-pack-weights`.
+    `product[t, n] = sum over k of x[t, k] * w[n / 16, k, n % 16]` with `x` f32
+    `[T, K]`, for each weight `w` `[N / 16, K, 16]` (the layout `n16k`), f32 or
+    bf16, one product. The sum starts at 0 and is one chain of fused
+    multiply-adds in f32 with k ascending, whatever T, the threads, the machine
+    and the weights beside: a row's bits depend on nothing but the row.
+    Made by `kv-pack-weights`; several weights by `kv-fuse`.
+
+    ```mlir
+    %q, %k, %v = kv.matmul %x, %wq, %wk, %wv
+        : tensor<?x64xf32>, tensor<4x64x16xbf16>, tensor<2x64x16xbf16>, tensor<2x64x16xbf16>
+       -> tensor<?x64xf32>, tensor<?x32xf32>, tensor<?x32xf32>
+    ```
   }];
   let arguments = (ins KV_ShapedOf<[F32], [2]>:$x,
-                       KV_ShapedOf<[F32, BF16], [3]>:$w,
-                       Optional<MemRefRankOf<[F32], [2]>>:$out);
-  let results = (outs Optional<TensorRankOf<[F32], [2]>>:$result);
+                       Variadic<KV_ShapedOf<[F32, BF16], [3]>>:$weights,
+                       Variadic<MemRefRankOf<[F32], [2]>>:$outs);
+  let results = (outs Variadic<TensorRankOf<[F32], [2]>>:$products);
   let assemblyFormat = [{
-    $x `,` $w (`outs` `(` $out^ `)`)? attr-dict `:` type($x) `,` type($w)
-    (`outs` type($out)^)? (`->` type($result)^)?
+    $x `,` $weights (`outs` `(` $outs^ `)`)? attr-dict
+    `:` type($x) `,` type($weights)
+    (`outs` type($outs)^)? (`->` type($products)^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Operations on this step's rows
+//===----------------------------------------------------------------------===//
+
+def KV_UpdateOp : KV_CacheOp<"update", [AttrSizedOperandSegments]> {
+  let summary = "changes this step's rows of a cache in place";
+  let description = [{
+    Each row of this step that is stored in `cache` (the keys or the values of
+    one layer) is replaced by what `kind` makes of it, head by head, computed in
+    f32 and rounded to the cache's type. Other rows are not touched, nor is the
+    null page; a table entry that names no page is passed over. A row of a cache
+    with scales gets new ones.
+
+    | kind | operand | row x at position p becomes |
+    | --- | --- | --- |
+    | `rope` | freqs f32 `[max, W]` | x rotated by row p of freqs, as `kv.rope` does it |
+    | `rms_norm` | weight f32 `[W]` | x * weight / sqrt(mean(x * x) + eps) |
+    | `add` | rows `[T, heads, dim]` | x + its row |
+
+    W <= dim: the first W elements of a head are rotated, or normalised (the mean
+    is over them); the rest stays. The position of token t of sequence b is
+    `cache_lengths[b] + t - row_offsets[b]`. The operand must not be the cache.
+
+    ```mlir
+    %keys = kv.key_cache %kv[%layer] : !kv.collection<...>
+    kv.update %keys rows %row_offsets rms_norm(%weight) eps 1.0e-6
+        : !kv.cache<...>, tensor<?xi32>, tensor<64xf32>
+    kv.update %keys rows %row_offsets rope(%freqs) interleaved
+        : !kv.cache<...>, tensor<?xi32>, tensor<8192x64xf32>
+    ```
+    Resolved, the cache is the components and `[layer, part]`, as in `kv.load`.
+  }];
+  let arguments = (ins
+    Variadic<AnyTypeOf<[KV_CacheType, KV_Component]>>:$cache,
+    Variadic<Index>:$place, KV_I32Vector:$row_offsets,
+    KV_ShapedOf<[KV_Float], [1, 2, 3]>:$operand, KV_UpdateKindAttr:$kind,
+    UnitAttr:$interleaved, OptionalAttr<F64Attr>:$eps,
+    OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let assemblyFormat = [{
+    custom<Cache>($cache) (`[` $place^ `]`)? `rows` $row_offsets
+    $kind `(` $operand `)` (`interleaved` $interleaved^)? (`eps` $eps^)?
+    attr-dict `:` custom<CacheType>(type($cache), $collection) `,`
+    type($row_offsets) `,` type($operand)
+  }];
+}
+
+def KV_PlanOp : KV_CacheOp<"plan", [AttrSizedOperandSegments]> {
+  let summary = "what each row of this step sees";
+  let description = [{
+    i32 `[T, 4]`: for each row its sequence, its position, the first key that it
+    sees and the end of the keys that it sees, under `mask`. A row of no sequence
+    is all 0 and sees nothing. The same for all layers: on tensors it is pure,
+    and one is left of many. A dynamic T is `row_offsets[B]`.
+
+    Made by `kv-select-kernel` for kernels that take it.
+
+    ```mlir
+    %plan = kv.plan %kv rows %row_offsets mask <causal>
+        : !kv.collection<...>, tensor<?xi32> -> tensor<?x4xi32>
+    ```
+  }];
+  let arguments = (ins Variadic<KV_CacheOperand>:$cache,
+                       KV_I32Vector:$row_offsets,
+                       Optional<MemRefRankOf<[I32], [2]>>:$out,
+                       KV_MaskAttr:$mask,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let results = (outs Optional<2DTensorOf<[I32]>>:$result);
+  let assemblyFormat = [{
+    custom<Cache>($cache) `rows` $row_offsets (`outs` `(` $out^ `)`)?
+    `mask` $mask attr-dict `:` custom<CacheType>(type($cache), $collection) `,`
+    type($row_offsets) (`outs` type($out)^)? (`->` type($result)^)?
   }];
 }
 

@@ -52,6 +52,35 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
   let genVerifyDecl = 1;
 }
 
+def KV_KernelKind : I32Enum<"KernelKind", "who computes an operation", [
+    I32EnumCase<"Decomposition", 0, "decomposition">,
+    I32EnumCase<"Reference", 1, "reference">]> {
+  let cppNamespace = "::kv";
+}
+
+def KV_KernelAttr : AttrDef<KV_Dialect, "Kernel"> {
+  let mnemonic = "kernel";
+  let summary = "the kernel that `kv-select-kernel` chose for an operation";
+  let description = [{
+    The attribute `kv.kernel` of a `kv.attention` or `kv.store`. No front end
+    writes it.
+
+    | kernel | what it is | takes a plan |
+    | --- | --- | --- |
+    | `decomposition` | upstream operations, by `kv-decompose` | yes |
+    | `reference` | the runtime's function, by `convert-kv-to-runtime` | no |
+  }];
+  let parameters = (ins EnumParameter<KV_KernelKind>:$kind);
+  let assemblyFormat = "`<` $kind `>`";
+}
+
+def KV_UpdateKindAttr : I32EnumAttr<"UpdateKind", "what becomes of a row", [
+    I32EnumAttrCase<"Rope", 0, "rope">,
+    I32EnumAttrCase<"RmsNorm", 1, "rms_norm">,
+    I32EnumAttrCase<"Add", 2, "add">]> {
+  let cppNamespace = "::kv";
+}
+
 def KV_ScaleAttr : AttrDef<KV_Dialect, "Scale"> {
   let mnemonic = "scale";
   let summary = "how a cache of 8 bits is scaled";

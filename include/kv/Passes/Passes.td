@@ -81,6 +81,70 @@ def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVInlineHelpers : Pass<"kv-inline-helpers", "::mlir::ModuleOp"> {
+  let summary = "calls of small helper functions become their bodies";
+  let description = [{
+    A front end writes a linear layer, a norm or an activation once, as a private
+    function, and `kv-fuse` cannot look through its calls. Inlined are calls of
+    private functions on tensors that have one block, at most `max-operations`
+    operations, no calls, no control flow and no cache. Layers stay functions:
+    code must not grow with depth.
+  }];
+  let options = [
+    Option<"maxOperations", "max-operations", "int64_t", "24",
+           "operations of the largest function to inline">
+  ];
+  let statistics = [Statistic<"numInlined", "inlined", "calls inlined">];
+}
+
+def KVFuse : Pass<"kv-fuse", "::mlir::ModuleOp"> {
+  let summary = "multiplications that share their input become one";
+  let description = [{
+    The `kv.matmul`s of one block that have the same input (q, k and v; gate and
+    up) become one with several weights and products: one parallel region
+    instead of several, and the input is read once. The weights stay arguments of
+    their own and the bits stay the same. Runs after `kv-pack-weights`.
+
+    Each group leaves a remark: `Fused`, or `NotFused` with the reason.
+  }];
+  let options = [
+    Option<"maxWeights", "max-weights", "int64_t", "8",
+           "most weights of one multiplication">
+  ];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numFused", "fused", "multiplications that became part of one">,
+    Statistic<"numGroups", "groups", "multiplications with several weights">
+  ];
+}
+
+def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
+  let summary = "chooses the kernel of each attention and store";
+  let description = [{
+    Sets `kv.kernel` and, for an attention whose kernel takes one, `plan`. The
+    `kv.plan` is made where the step begins: a private function that has the
+    cache and the rows as arguments gets the plan as one more, so that all layers
+    share what the entry makes. An attention whose kernel takes no plan loses it.
+
+    | target | attention | store |
+    | --- | --- | --- |
+    | `cpu` | `reference` | `reference` |
+    | `decomposition` | `decomposition`, with a plan | `decomposition` |
+
+    An operation that has a kernel keeps it. Each decision leaves a remark with
+    its reason.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "what the module is compiled for: cpu or decomposition">
+  ];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numSelected", "selected", "operations that got a kernel">,
+    Statistic<"numPlans", "plans", "plans made">
+  ];
+}
+
 def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
   let summary = "kv operations become upstream operations on their components";
   let description = [{
@@ -89,7 +153,9 @@ def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"ops", "ops", "std::string",
-               "operations to decompose, e.g. positions,rope (default: all)">
+               "operations to decompose, e.g. positions,rope (default: all)">,
+    Option<"chosen", "chosen", "bool", "false",
+           "with `ops`, also those whose kv.kernel is `decomposition`">
   ];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -1,0 +1,85 @@
+//===- DecomposePlan.cpp - The plain meaning of kv.plan -------------------===//
+
+#include "Emitter.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kv;
+
+/// The keys [first, end) that the row at `position` of a sequence of `length`
+/// keys sees. No sum of these leaves 64 bits, however wide the window.
+static std::pair<Value, Value> visibleKeys(Emitter &b, MaskAttr mask,
+                                           Value position, Value length) {
+  Value zero = b.index(0), one = b.index(1);
+  Value after = b.add(position, one);
+  Value window = b.index(mask.getWindow());
+  auto windowStart = [&] {
+    Value reaches = b.lessOrEqual(after, window);
+    return b.select(reaches, zero, b.sub(after, window));
+  };
+  switch (mask.getKind()) {
+  case MaskKind::None:
+    return {zero, length};
+  case MaskKind::Causal:
+    return {zero, b.minimum(after, length)};
+  case MaskKind::Sliding:
+    return {windowStart(), b.minimum(after, length)};
+  case MaskKind::SlidingNoncausal:
+    return {windowStart(), length};
+  case MaskKind::Chunked: {
+    Value first = b.mul(b.div(position, window), window);
+    return {first, b.add(first, b.minimum(window, b.sub(length, first)))};
+  }
+  }
+  llvm_unreachable("a mask without a meaning");
+}
+
+/// for b: for t in sequence b: result[t] = b, position, first, end
+void kv::decompose(PlanOp op) {
+  Emitter b(op);
+  auto cache = cast<CacheOpInterface>(*op);
+  Value offsets = op.getRowOffsets();
+  Value zero = b.index(0), one = b.index(1);
+  Value batch = b.dim(cache.getCacheLengths(), 0);
+  auto type = op.getResult().getType();
+  Value numRows = type.isDynamicDim(0) ? b.extractIndex(offsets, batch)
+                                       : b.index(type.getDimSize(0));
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(numRows);
+  if (type.isDynamicDim(1))
+    sizes.push_back(b.index(4));
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+  Value nothing = arith::ConstantIntOp::create(b, 0, 32);
+  Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
+
+  auto outer = scf::ForOp::create(
+      b, zero, batch, one, blank,
+      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
+        Emitter b(loc, nested);
+        Value begin = b.extractIndex(offsets, sequence);
+        Value end = b.extractIndex(offsets, b.add(sequence, one));
+        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
+        Value length = b.add(cached, b.sub(end, begin));
+        auto inner = scf::ForOp::create(
+            b, begin, b.minimum(end, numRows), one, carried,
+            [&](OpBuilder &nested, Location loc, Value t, ValueRange carried) {
+              Emitter b(loc, nested);
+              Value position = b.add(cached, b.sub(t, begin));
+              auto [first, last] =
+                  visibleKeys(b, op.getMask(), position, length);
+              Value next = carried.front();
+              Value facts[] = {sequence, position, first, last};
+              for (auto [column, fact] : llvm::enumerate(facts))
+                next = tensor::InsertOp::create(
+                    b, b.asI32(fact), next,
+                    ValueRange{t, b.index(static_cast<int64_t>(column))});
+              scf::YieldOp::create(b, next);
+            });
+        scf::YieldOp::create(b, inner.getResults());
+      });
+  op.getResult().replaceAllUsesWith(outer.getResult(0));
+  op.erase();
+}
