@@ -134,6 +134,7 @@ struct AttentionModel : ReadOnlyModel<AttentionModel, AttentionOp> {
         op.getLayer(), mapping.lookup(op.getRowOffsets()),
         op.getSinks() ? mapping.lookup(op.getSinks()) : Value(), outs[0],
         outAt(outs, 1), op.getPlan() ? mapping.lookup(op.getPlan()) : Value(),
+        op.getKvRowOffsets() ? mapping.lookup(op.getKvRowOffsets()) : Value(),
         op.getMaskAttr(), op.getScaleAttr(), op.getSoftcapAttr(),
         op.getCollectionAttr());
   }

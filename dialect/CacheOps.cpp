@@ -285,6 +285,14 @@ LogicalResult AttentionOp::verify() {
   }
   if (failed(verifyPlanned(*this)))
     return failure();
+  if (getKvRowOffsets()) {
+    if (getPlan())
+      return emitOpError("takes a plan or 'keys', not both: a plan's keys are "
+                         "those of its rows");
+    if (failed(verifySameRows(*this, "rows", getRowOffsets().getType(), "keys",
+                              getKvRowOffsets().getType())))
+      return failure();
+  }
   if (!(getScale().convertToDouble() > 0))
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))

@@ -160,7 +160,7 @@ struct ConvertKVToRuntime
     llvm::append_values(arguments, op.getRowOffsets(),
                         layerAsI64(b, loc, op.getLayer()), op.getQ(),
                         op.getOut(), op.getOutLse(), scale, softcap, mask,
-                        window, op.getSinks());
+                        window, op.getSinks(), op.getKvRowOffsets());
     call(b, loc, "attention", context, arguments);
   }
 };

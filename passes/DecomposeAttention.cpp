@@ -257,7 +257,11 @@ private:
           Value first = b.extractIndex(offsets, sequence);
           Value end = b.extractIndex(offsets, b.add(sequence, one));
           Value cached = cache.cachedLength(b, sequence);
-          Value length = b.add(cached, b.sub(end, first));
+          Value keys = b.sub(end, first);
+          if (Value own = op.getKvRowOffsets())
+            keys = b.sub(b.extractIndex(own, b.add(sequence, one)),
+                         b.extractIndex(own, sequence));
+          Value length = b.add(cached, keys);
           cache.checkLength(b, length);
           auto inner = scf::ForOp::create(
               b, first, b.minimum(end, numRows), one, carried,

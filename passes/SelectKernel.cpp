@@ -206,6 +206,12 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention)
       return;
+    if (attention.getKvRowOffsets()) {
+      remark::missed(op->getLoc(), remarkOpts("NoPlan"))
+          << remark::add("keys with rows of their own: a plan has those of the "
+                         "queries");
+      return;
+    }
     if (!takesPlan(kernel.getKind())) {
       attention.getPlanMutable().clear();
       remark::missed(op->getLoc(), remarkOpts("NoPlan"))

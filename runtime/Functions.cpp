@@ -182,13 +182,15 @@ void attention(KvContext *context, const KvTensorView *blocks,
                const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
                int64_t layer, const KvTensorView *q, const KvTensorView *out,
                const KvTensorView *lse, float scale, float softcap,
-               int32_t mask, int64_t window, const KvTensorView *sinks) {
+               int32_t mask, int64_t window, const KvTensorView *sinks,
+               const KvTensorView *kvRowOffsets) {
   State &state = State::of(context);
   if (state.failed())
     return;
   reference::AttentionArguments args{
-      blocks, scales, cacheLengths, lookupTable, rowOffsets, layer,  q,
-      out,    lse,    scale,        softcap,     mask,       window, sinks};
+      blocks,  scales, cacheLengths, lookupTable, rowOffsets,
+      layer,   q,      out,          lse,         scale,
+      softcap, mask,   window,       sinks,       kvRowOffsets};
   if (auto failure = reference::validate(args)) {
     fail(state, failure->status, failure->message);
     return;

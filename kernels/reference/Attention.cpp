@@ -121,7 +121,10 @@ private:
     Tile tile = makeTile((hi - lo) * group);
     int64_t first = loadIndex(*args.rowOffsets, sequence);
     int64_t cached = loadIndex(*args.cacheLengths, sequence);
-    int64_t length = cached + loadIndex(*args.rowOffsets, sequence + 1) - first;
+    const KvTensorView &keys =
+        args.kvRowOffsets ? *args.kvRowOffsets : *args.rowOffsets;
+    int64_t length = cached + loadIndex(keys, sequence + 1) -
+                     int64_t(loadIndex(keys, sequence));
     for (int64_t r = 0; r < tile.rowCount; ++r) {
       int64_t token = lo + r / group;
       Row &row = tile.rows[r];

@@ -143,7 +143,8 @@ Checked checkTable(const char *op, const KvTensorView *table) {
 Checked checkCache(const char *op, const KvTensorView *blocks,
                    const KvTensorView *scales, const KvTensorView *cacheLengths,
                    const KvTensorView *lookupTable,
-                   const KvTensorView *rowOffsets, int64_t layer,
+                   const KvTensorView *rowOffsets,
+                   const KvTensorView *kvRowOffsets, int64_t layer,
                    const KvTensorView *rows, const char *rowsName) {
   if (Checked failure = checkPlace(op, blocks, scales, layer))
     return failure;
@@ -171,6 +172,14 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
     return invalid(prefix() + "row_offsets has " + text(rowOffsets->sizes[0]) +
                    " elements, expected " + text(batch + 1) +
                    " (one more than cache_lengths has)");
+  if (kvRowOffsets) {
+    if (Checked failure = checkIndices(op, "kv_row_offsets", kvRowOffsets, 1))
+      return failure;
+    if (kvRowOffsets->sizes[0] != batch + 1)
+      return invalid(prefix() + "kv_row_offsets has " +
+                     text(kvRowOffsets->sizes[0]) + " elements, expected " +
+                     text(batch + 1) + " (one more than cache_lengths has)");
+  }
   if (loadIndex(*rowOffsets, 0) != 0)
     return invalid(prefix() + "row_offsets begins with " +
                    text(loadIndex(*rowOffsets, 0)) + ", expected 0");
@@ -188,7 +197,15 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
     if (cached < 0)
       return invalid(prefix() + "cache_lengths[" + text(b) + "] is " +
                      text(cached));
-    int64_t length = cached + last - first;
+    int64_t keys = last - first;
+    if (kvRowOffsets) {
+      keys = int64_t(loadIndex(*kvRowOffsets, b + 1)) -
+             loadIndex(*kvRowOffsets, b);
+      if (keys < 0)
+        return invalid(prefix() + "kv_row_offsets falls at sequence " +
+                       text(b));
+    }
+    int64_t length = cached + keys;
     // A sequence without new tokens asks for nothing.
     int64_t used = first == last ? 0 : (length + pageSize - 1) / pageSize;
     if (used > pitch)
@@ -214,9 +231,10 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
 } // namespace
 
 Checked kv::reference::validate(const StoreArguments &args) {
-  if (Checked failure = checkCache("store", args.blocks, args.scales,
-                                   args.cacheLengths, args.lookupTable,
-                                   args.rowOffsets, args.layer, args.k, "k"))
+  if (Checked failure =
+          checkCache("store", args.blocks, args.scales, args.cacheLengths,
+                     args.lookupTable, args.rowOffsets,
+                     /*kvRowOffsets=*/nullptr, args.layer, args.k, "k"))
     return failure;
   bool latent = args.blocks->sizes[1] == 1;
   if (latent != (args.v == nullptr))
@@ -243,9 +261,10 @@ Checked kv::reference::validate(const StoreArguments &args) {
 }
 
 Checked kv::reference::validate(const AttentionArguments &args) {
-  if (Checked failure = checkCache("attention", args.blocks, args.scales,
-                                   args.cacheLengths, args.lookupTable,
-                                   args.rowOffsets, args.layer, args.q, "q"))
+  if (Checked failure =
+          checkCache("attention", args.blocks, args.scales, args.cacheLengths,
+                     args.lookupTable, args.rowOffsets, args.kvRowOffsets,
+                     args.layer, args.q, "q"))
     return failure;
   if (Checked failure = checkRows("attention", "out", args.out, 3))
     return failure;

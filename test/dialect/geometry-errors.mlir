@@ -81,3 +81,21 @@ func.func @f(%b: memref<?x2x2x2x16x8xf32>, %p: tensor<?xi32>) {
   kv.copy_pages %b from %p to %p layer %i layout cpu : memref<?x2x2x2x16x8xf32>, tensor<?xi32>, tensor<?xi32>
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+func.func @f(%kv: !kv, %q: tensor<?x2x8xf32>, %rows: tensor<3xi32>, %keys: tensor<4xi32>, %i: index) {
+  // expected-error @+1 {{'rows' has 3 rows, 'keys' has 4}}
+  %o = kv.attention %q in %kv[%i] rows %rows keys %keys mask <none> scale 0.1 : tensor<?x2x8xf32> in !kv, tensor<3xi32> keys tensor<4xi32> -> tensor<?x2x8xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+func.func @f(%kv: !kv, %q: tensor<?x2x8xf32>, %rows: tensor<?xi32>, %plan: tensor<?x4xi32>, %i: index) {
+  // expected-error @+1 {{takes a plan or 'keys', not both: a plan's keys are those of its rows}}
+  %o = kv.attention %q in %kv[%i] rows %rows keys %rows plan %plan mask <none> scale 0.1 : tensor<?x2x8xf32> in !kv, tensor<?xi32> keys tensor<?xi32> plan tensor<?x4xi32> -> tensor<?x2x8xf32>
+  return
+}

@@ -226,9 +226,13 @@ bool attention(FunctionBuilder &f) {
     plan = planOf(f, handle, offsets, mask,
                   f.random.percent(50) ? ShapedType::kDynamic
                                        : qType.getDimSize(0));
+  // Cross attention with as many keys as queries: the same rows, said twice.
+  Value keys;
+  if (!plan && f.random.percent(20))
+    keys = offsets;
   auto op = AttentionOp::create(
       f.b, resultType, lseType, q, cache.operands, layer, offsets, sinks,
-      /*out=*/Value(), /*out_lse=*/Value(), plan, mask,
+      /*out=*/Value(), /*out_lse=*/Value(), plan, keys, mask,
       f.b.getF64FloatAttr(0.05 + f.random.uniform() * 0.5), softcap,
       cache.collection);
   f.define(op.getResult(), Role::Rows);

@@ -13,12 +13,12 @@
 // CHECK: %[[CAP:.*]] = arith.constant 3.000000e+01 : f32
 // CHECK: %[[MASK:.*]] = arith.constant 2 : i32
 // CHECK: %[[WINDOW:.*]] = arith.constant 4 : i64
-// CHECK: kv.runtime_call "attention"(%[[CTX]], %[[B]], %[[L]], %[[T]], %[[RO]], %{{.*}}, %[[K]], %[[O]], %[[SCALE]], %[[CAP]], %[[MASK]], %[[WINDOW]]) absent [1, 8, 13] :
+// CHECK: kv.runtime_call "attention"(%[[CTX]], %[[B]], %[[L]], %[[T]], %[[RO]], %{{.*}}, %[[K]], %[[O]], %[[SCALE]], %[[CAP]], %[[MASK]], %[[WINDOW]]) absent [1, 8, 13, 14] :
 // CHECK: arith.constant 0.000000e+00 : f32
 // CHECK: arith.constant 1 : i32
 // CHECK: arith.constant 0 : i64
 // CHECK: kv.runtime_call "attention"
-// CHECK: kv.runtime_call "attention"(%[[CTX]], %[[B]], %[[L]], %[[T]], %[[RO]], %{{.*}}, %[[K]], %[[O]], %[[LSE]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[SINKS]]) absent [1] :
+// CHECK: kv.runtime_call "attention"(%[[CTX]], %[[B]], %[[L]], %[[T]], %[[RO]], %{{.*}}, %[[K]], %[[O]], %[[LSE]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[SINKS]]) absent [1, 14] :
 func.func private @calls(%ctx: !llvm.ptr, %b: !blocks, %l: memref<?xi32>, %t: memref<?x?xi32>, %m: memref<?x2xi32>,
     %ro: memref<?xi32>, %layer: index, %k: memref<?x1x8xf32>, %v: memref<?x1x8xf32>, %o: memref<?x1x8xf32>,
     %lse: memref<?x1xf32>, %sinks: memref<1xf32>) {

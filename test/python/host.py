@@ -89,8 +89,9 @@ MASKS = ("none", "causal", "sliding = {}", "chunked = {}", "sliding_noncausal = 
 
 
 def attention(context, blocks, scales, lengths, table, rows, layer, q, out, lse, scale, softcap, mask,
-              window, sinks):
+              window, sinks, keys):
     """The runtime function `attention`, f32 alone."""
+    assert not keys
     blocks, lengths, table, rows, q, out, lse, sinks = map(
         array, (blocks, lengths, table, rows, q, out, lse, sinks))
     for t, position, where in tokens(blocks, lengths, table, rows):
@@ -149,7 +150,7 @@ def call(artifact, arrays):
                  ctypes.CFUNCTYPE(None, ptr, ctypes.c_int32, ptr)(lambda *_: None),
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr)(store),
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr, ptr, f32, f32,
-                                  ctypes.c_int32, i64, ptr)(attention),
+                                  ctypes.c_int32, i64, ptr, ptr)(attention),
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64)(print_layer)]
     table = (ptr * 16)(*(ctypes.cast(f, ptr).value for f in functions))
     context = Context(1, 0, ctypes.addressof(table), None, None)

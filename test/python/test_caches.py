@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from caches import Cache, Geometry, quantised
-from host import call_runtime
+from host import call_runtime, softmax
 from tools import find
 
 KV_COMPILE = find("kv-compile")
@@ -153,6 +153,38 @@ def test_load(run, g):
             want[:, b, s] = cache.values[b][s][:, 1]
     np.testing.assert_array_equal(got, want)
     assert (lengths == cache.cached).all()
+
+
+def test_cross_attention(run):
+    """Queries over keys that another tensor's rows brought: prefill, and after it."""
+    g = G("f32", heads=1)
+    module = g.types() + """
+        func.func @f(%q: tensor<?x2x8xf32>, %k: tensor<?x1x8xf32>, %rows: tensor<?xi32>,
+                     %keys: tensor<?xi32>, %kv: !kv) -> tensor<?x2x8xf32> attributes {kv.entry} {
+          %l = arith.constant 1 : index
+          kv.store %k, %k into %kv[%l] rows %keys
+              : tensor<?x1x8xf32>, tensor<?x1x8xf32> into !kv, tensor<?xi32>
+          %o = kv.attention %q in %kv[%l] rows %rows keys %keys mask <none> scale 0.37
+              : tensor<?x2x8xf32> in !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x2x8xf32>
+          return %o : tensor<?x2x8xf32>
+        }"""
+    rng = np.random.default_rng(6)
+    cache = Cache(g, rng, [0, 3, 5], [7, 2, 0])  # keys: new ones, some more, only old ones
+    rows = np.array([0, 1, 5, 8], np.int32)
+    q = rng.standard_normal((8, 2, 8), np.float32)
+    k = rng.standard_normal((9, 1, 8), np.float32)
+    arrays, out = cache.arrays(), np.full((8, 2, 8), np.nan, np.float32)
+    status, message = run(module, [q, k, rows, cache.rows, *arrays, out])
+    assert status == 0, message
+    for b in range(3):
+        for t in range(cache.rows[b], cache.rows[b + 1]):
+            cache.write(b, int(cache.cached[b] + t - cache.rows[b]), 1, np.stack([k[t], k[t]]))
+    for b in range(3):
+        stored = np.array([cache.values[b][s][:, 1, 0] for s in range(cache.length(b))], np.float64)
+        for t in range(rows[b], rows[b + 1]):
+            for h in range(2):
+                want, _ = softmax(q[t, h], stored[:, 0], stored[:, 1], 0.37)
+                np.testing.assert_allclose(out[t, h], want, rtol=4e-5, atol=4e-5)
 
 
 SPECIAL = [0.0, -0.0, 1e-45, -1e-40, 448, 449, 464, 465, 480, 57344, 61439, 61440, 1e38, -1e38,

@@ -121,7 +121,7 @@ TEST_P(ReferenceBits, Threads) {
           context->abi(), args.blocks, /*scales=*/nullptr, args.cacheLengths,
           args.lookupTable, args.rowOffsets, args.layer, args.q, args.out,
           args.lse, args.scale, args.softcap, args.mask, args.window,
-          args.sinks);
+          args.sinks, nullptr);
       EXPECT_TRUE(context->result());
     };
     EXPECT_TRUE(

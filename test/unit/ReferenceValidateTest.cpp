@@ -39,7 +39,7 @@ struct Call {
     KvContext *abi = context->abi();
     abi->functions->attention(abi, &blocks, /*scales=*/nullptr, &lengths,
                               &table, &offsets, layer, &q, &outView, &lseView,
-                              0.125f, 0, mask, window, sinks);
+                              0.125f, 0, mask, window, sinks, nullptr);
   }
   void store() {
     KvContext *abi = context->abi();

@@ -248,6 +248,10 @@ def KV_AttentionOp : KV_CacheOp<"attention",
     The second result, `lse` f32 `[T, Hq]`, is the logarithm of the softmax's
     denominator, the sink included; -inf where that is 0. `kv.merge` takes it.
 
+    `keys` are the row offsets of this step's keys where they are not those of the
+    queries (cross attention): sequence b then has `cache_lengths[b] + keys[b + 1] -
+    keys[b]` keys.
+
     `plan` is the `kv.plan` of the same cache, rows and mask: a kernel that takes
     it need not find out again in every layer what a row sees.
 
@@ -264,6 +268,7 @@ def KV_AttentionOp : KV_CacheOp<"attention",
                        Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
                        Optional<MemRefRankOf<[F32], [2]>>:$out_lse,
                        Optional<KV_ShapedOf<[I32], [2]>>:$plan,
+                       Optional<KV_I32Vector>:$kv_row_offsets,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
@@ -271,10 +276,11 @@ def KV_AttentionOp : KV_CacheOp<"attention",
                       Optional<TensorRankOf<[F32], [2]>>:$lse);
   let assemblyFormat = [{
     $q `in` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
-    (`plan` $plan^)? (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
+    (`keys` $kv_row_offsets^)? (`plan` $plan^)? (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
     `mask` $mask `scale` $scale (`softcap` $softcap^)?
     attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
-    type($row_offsets) (`plan` type($plan)^)? (`sinks` type($sinks)^)?
+    type($row_offsets) (`keys` type($kv_row_offsets)^)?
+    (`plan` type($plan)^)? (`sinks` type($sinks)^)?
     (`outs` type($out)^ (`,` type($out_lse)^)?)?
     (`->` type($result)^ (`,` type($lse)^)?)?
   }];

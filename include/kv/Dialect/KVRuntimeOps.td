@@ -62,6 +62,7 @@ def KV_AssertOp : KV_Op<"assert", [
   }];
   let arguments = (ins I1:$condition, I32Attr:$status, StrAttr:$message);
   let assemblyFormat = "$condition `,` $status `,` $message attr-dict";
+  let hasCanonicalizeMethod = 1;
 }
 
 def KV_RecordErrorOp : KV_Op<"record_error"> {

@@ -65,6 +65,8 @@ struct AttentionArguments {
   int32_t mask;  // KvMask
   int64_t window;
   const KvTensorView *sinks = nullptr; // f32 [Hq] or null: a logit a head
+  /// i32 [B+1]: this step's keys, where they are not as many as the queries.
+  const KvTensorView *kvRowOffsets = nullptr;
 };
 
 struct PrintArguments {
