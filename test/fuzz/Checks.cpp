@@ -26,16 +26,24 @@ using namespace kv::fuzz;
 
 /// The passes of kv-mlir, each alone on the module as it is and on the module
 /// without handles.
-static const StringRef kPasses[] = {
-    "kv-expand-collections", "kv-resolve-collections",
-    "kv-lint-order",         "kv-pack-weights",
-    "kv-decompose",          "kv-form-entries",
-    "kv-inline-helpers",     "kv-fuse",
-    "kv-select-kernel",      "kv-select-kernel{target=decomposition}",
-    "kv-split-destinations", "kv-outline-kernels",
-    "kv-vectorize",          "func.func(kv-expand-math)",
-    "kv-thread-context",     "kv-outline-parallel",
-    "convert-kv-to-runtime"};
+static const StringRef kPasses[] = {"kv-assign-layout",
+                                    "kv-expand-collections",
+                                    "kv-resolve-collections",
+                                    "kv-lint-order",
+                                    "kv-pack-weights",
+                                    "kv-decompose",
+                                    "kv-form-entries",
+                                    "kv-inline-helpers",
+                                    "kv-fuse",
+                                    "kv-select-kernel",
+                                    "kv-select-kernel{target=decomposition}",
+                                    "kv-split-destinations",
+                                    "kv-outline-kernels",
+                                    "kv-vectorize",
+                                    "func.func(kv-expand-math)",
+                                    "kv-thread-context",
+                                    "kv-outline-parallel",
+                                    "convert-kv-to-runtime"};
 
 /// Passes of upstream that meet the dialect's operations.
 static const StringRef kUpstream[] = {"canonicalize", "cse", "inline",

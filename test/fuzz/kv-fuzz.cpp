@@ -16,8 +16,11 @@
 #include "kv/Registration/Registration.h"
 #include "llvm/Support/CommandLine.h"
 #include <chrono>
+#include <csignal>
+#include <cstring>
 #include <new>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,9 +41,18 @@ static cl::opt<bool>
               cl::desc("every pass alone for each module, not some of them"));
 static cl::opt<uint64_t>
     mostFailures("most-failures", cl::desc("stop after so many"), cl::init(10));
-static cl::opt<unsigned> seconds("hang",
-                                 cl::desc("seconds a module may take at most"),
-                                 cl::init(60));
+static cl::opt<unsigned>
+    seconds("hang", cl::desc("seconds of work that a module may cost"),
+            cl::init(60));
+
+/// Ends the process after so much work, or ten times as long without any: a
+/// machine may have others to serve.
+static void limitTime() {
+  itimerval most = {};
+  most.it_value.tv_sec = seconds;
+  setitimer(ITIMER_PROF, &most, nullptr);
+  alarm(10 * seconds);
+}
 
 /// Checks from `progress.seed` to `end`, with types and attributes, which are
 /// never freed, made anew now and then.
@@ -51,7 +63,7 @@ static void work(Progress &progress, uint64_t end) {
        ++progress.seed, ++age) {
     if (age % 500 == 0)
       checker = std::make_unique<Checker>(progress, everyPass);
-    alarm(seconds);
+    limitTime();
     std::optional<std::string> problem =
         execute ? checkExecution(checker->context(), progress)
                 : checker->check(progress.seed);
@@ -80,7 +92,8 @@ static void watch(Progress &progress, uint64_t end) {
       continue;
     ++progress.failures;
     llvm::errs() << "kv-fuzz: seed " << progress.seed << ": ";
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    if (WIFSIGNALED(status) &&
+        (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF))
       llvm::errs() << "takes more than " << seconds << " s";
     else
       llvm::errs() << "crashes ("
