@@ -116,9 +116,9 @@ struct StoreModel : ReadOnlyModel<StoreModel, StoreOp> {
   void createOnBuffers(StoreOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, ArrayRef<Value>) const {
     StoreOp::create(rewriter, op.getLoc(), mapping.lookup(op.getK()),
-                    mapping.lookup(op.getV()), mapped(mapping, op.getCache()),
-                    op.getLayer(), mapping.lookup(op.getRowOffsets()),
-                    op.getCollectionAttr());
+                    op.getV() ? mapping.lookup(op.getV()) : Value(),
+                    mapped(mapping, op.getCache()), op.getLayer(),
+                    mapping.lookup(op.getRowOffsets()), op.getCollectionAttr());
   }
 };
 
@@ -224,9 +224,9 @@ struct PrintModel : ReadOnlyModel<PrintModel, PrintOp> {
 struct CopyPagesModel : ReadOnlyModel<CopyPagesModel, CopyPagesOp> {
   void createOnBuffers(CopyPagesOp op, RewriterBase &rewriter,
                        const IRMapping &mapping, ArrayRef<Value>) const {
-    CopyPagesOp::create(rewriter, op.getLoc(), op.getBlocks(),
-                        mapping.lookup(op.getSource()),
-                        mapping.lookup(op.getDestination()), op.getLayer());
+    CopyPagesOp::create(
+        rewriter, op.getLoc(), op.getBlocks(), mapping.lookup(op.getSource()),
+        mapping.lookup(op.getDestination()), op.getLayer(), op.getLayout());
   }
 };
 

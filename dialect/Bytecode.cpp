@@ -8,6 +8,22 @@
 using namespace mlir;
 using namespace kv;
 
+uint64_t kv::versionOf(DialectBytecodeReader &reader) {
+  FailureOr<const DialectVersion *> version =
+      reader.getDialectVersion<KVDialect>();
+  return succeeded(version)
+             ? static_cast<const BytecodeVersion *>(*version)->number
+             : 0;
+}
+
+uint64_t kv::versionToWrite(DialectBytecodeWriter &writer) {
+  FailureOr<const DialectVersion *> wanted =
+      writer.getDialectVersion<KVDialect>();
+  return succeeded(wanted)
+             ? static_cast<const BytecodeVersion *>(*wanted)->number
+             : BytecodeVersion::kCurrent;
+}
+
 namespace {
 // What stands in files: a number once given stays.
 enum TypeCode : uint64_t { kCollection = 0, kCache = 1 };
@@ -30,21 +46,36 @@ LogicalResult readEnum(DialectBytecodeReader &reader, StringRef what,
   return success();
 }
 
-/// What a type with the geometry of a cache consists of.
+/// What a type with the geometry of a cache consists of. Version 1 had the
+/// parameters up to `page`.
 template <typename GeometryType>
-void writeGeometry(GeometryType type, DialectBytecodeWriter &writer) {
+LogicalResult writeGeometry(GeometryType type, uint64_t code, uint64_t version,
+                            DialectBytecodeWriter &writer) {
+  bool isOld = type.getStrategy() == Strategy::Paged && !type.getVDim() &&
+               !type.getScale() && type.getLayout() == Layout::NHD;
+  if (version == 0 || (version == 1 && !isOld))
+    return failure(); // as text
+  writer.writeVarInt(code);
   writer.writeVarInt(static_cast<uint64_t>(type.getStrategy()));
   writer.writeType(type.getElementType());
   for (int64_t number :
        {type.getLayers(), type.getHeads(), type.getDim(), type.getPage()})
     writer.writeSignedVarInt(number);
+  if (version == 1)
+    return success();
+  writer.writeSignedVarInt(type.getVDim());
+  writer.writeOptionalAttribute(type.getScale());
+  writer.writeVarInt(static_cast<uint64_t>(type.getLayout()));
+  return success();
 }
 
 template <typename GeometryType>
 Type readGeometry(DialectBytecodeReader &reader, MLIRContext *context) {
-  Strategy strategy;
+  Strategy strategy = Strategy::Paged;
   Type elementType;
-  int64_t layers, heads, dim, page;
+  int64_t layers, heads, dim, page, vDim = 0;
+  ScaleAttr scale;
+  Layout layout = Layout::NHD;
   if (failed(readEnum(reader, "strategy", symbolizeStrategy, strategy)) ||
       failed(reader.readType(elementType)) ||
       failed(reader.readSignedVarInt(layers)) ||
@@ -52,18 +83,14 @@ Type readGeometry(DialectBytecodeReader &reader, MLIRContext *context) {
       failed(reader.readSignedVarInt(dim)) ||
       failed(reader.readSignedVarInt(page)))
     return Type();
+  if (versionOf(reader) >= 2 &&
+      (failed(reader.readSignedVarInt(vDim)) ||
+       failed(reader.readOptionalAttribute(scale)) ||
+       failed(readEnum(reader, "layout", symbolizeLayout, layout))))
+    return Type();
   return GeometryType::getChecked([&] { return reader.emitError(); }, context,
                                   strategy, elementType, layers, heads, dim,
-                                  page);
-}
-
-/// The version to write: the current one, or what the writer was told.
-uint64_t versionToWrite(DialectBytecodeWriter &writer) {
-  FailureOr<const DialectVersion *> wanted =
-      writer.getDialectVersion<KVDialect>();
-  return succeeded(wanted)
-             ? static_cast<const BytecodeVersion *>(*wanted)->number
-             : BytecodeVersion::kCurrent;
+                                  page, vDim, scale, layout);
 }
 
 struct KVBytecodeInterface : BytecodeDialectInterface {
@@ -72,18 +99,13 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
 
   LogicalResult writeType(Type type,
                           DialectBytecodeWriter &writer) const override {
-    if (versionToWrite(writer) == 0)
-      return failure(); // as text
+    uint64_t version = versionToWrite(writer);
     return llvm::TypeSwitch<Type, LogicalResult>(type)
         .Case([&](CollectionType collection) {
-          writer.writeVarInt(kCollection);
-          writeGeometry(collection, writer);
-          return success();
+          return writeGeometry(collection, kCollection, version, writer);
         })
         .Case([&](CacheType cache) {
-          writer.writeVarInt(kCache);
-          writeGeometry(cache, writer);
-          return success();
+          return writeGeometry(cache, kCache, version, writer);
         })
         .Default([](Type) { return failure(); });
   }
@@ -120,7 +142,7 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
                          << code;
       return Attribute();
     }
-    MaskKind kind;
+    MaskKind kind = MaskKind::None;
     int64_t window;
     if (failed(readEnum(reader, "mask", symbolizeMaskKind, kind)) ||
         failed(reader.readSignedVarInt(window)))
@@ -147,11 +169,17 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
     return std::make_unique<BytecodeVersion>(number);
   }
 
-  /// Where an older version's operations become this one's. There is no
-  /// difference between operations of the versions so far.
+  /// Where an older version's operations become this one's: kv.store had no
+  /// operand segments, and always both k and v.
   LogicalResult
   upgradeFromVersion(Operation *topLevelOp,
                      const DialectVersion &version) const override {
+    if (static_cast<const BytecodeVersion &>(version).number >= 2)
+      return success();
+    topLevelOp->walk([](StoreOp op) {
+      op.getProperties().operandSegmentSizes[2] =
+          static_cast<int32_t>(op->getNumOperands()) - 4;
+    });
     return success();
   }
 };

@@ -3,6 +3,7 @@
 #include "kv/Dialect/KV.h"
 
 #include "OpParsing.h"
+#include "kv/Dialect/Bytecode.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -71,13 +72,26 @@ static LogicalResult verifyCache(CacheOpInterface op,
   return verifyComponents(op, cache.getTypes(), op.getCollectionType());
 }
 
+namespace {
+/// How messages print a number of heads, which may be unknown.
+struct HeadCount {
+  int64_t heads;
+  friend Diagnostic &operator<<(Diagnostic &diagnostic, HeadCount count) {
+    if (ShapedType::isDynamic(count.heads))
+      return diagnostic << "?";
+    return diagnostic << count.heads;
+  }
+};
+} // namespace
+
 static LogicalResult verifyRowShape(Operation *op, StringRef name, Type type,
                                     int64_t heads, int64_t dim) {
   ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
-  if (shape[1] != heads || shape[2] != dim)
-    return op->emitOpError() << "'" << name << "' must be [T, " << heads << ", "
-                             << dim << "] as the collection says, not " << type;
-  return success();
+  if ((ShapedType::isDynamic(heads) || shape[1] == heads) && shape[2] == dim)
+    return success();
+  return op->emitOpError() << "'" << name << "' must be [T, "
+                           << HeadCount{heads} << ", " << dim
+                           << "] as the collection says, not " << type;
 }
 
 static CollectionType collectionOf(OperandRange cache,
@@ -119,9 +133,8 @@ KV_CACHE_TYPE(LoadOp, false, true)
 
 /// A cache is a collection's components, a layer and a part.
 void LoadOp::setComponents(ValueRange components, CollectionType type) {
-  size_t count = CollectionType::getComponentNames().size();
-  getCacheMutable().assign(components.take_front(count));
-  getPlaceMutable().assign(components.drop_front(count));
+  getCacheMutable().assign(components.drop_back(2));
+  getPlaceMutable().assign(components.take_back(2));
   setCollection(type);
 }
 
@@ -156,18 +169,23 @@ LogicalResult LoadOp::verify() {
     if (failed(verifyLayer(*this, getPlace()[0], type)))
       return failure();
     APInt part;
-    if (matchPattern(getPlace()[1], m_ConstantInt(&part)) && part.ugt(1))
-      return emitOpError() << "part must be 0 (keys) or 1 (values), not "
-                           << part.getSExtValue();
+    if (matchPattern(getPlace()[1], m_ConstantInt(&part)) &&
+        part.uge(type.getGeometry().parts()))
+      return emitOpError() << "part must be "
+                           << (type.isLatent() ? "0 (latent rows)"
+                                               : "0 (keys) or 1 (values)")
+                           << ", not " << part.getSExtValue();
   }
   auto out = cast<ShapedType>(formType(getOut(), getResult()));
   Type element = out.getElementType();
-  if (out.getDimSize(2) != type.getHeads() ||
+  if ((!ShapedType::isDynamic(type.getHeads()) &&
+       out.getDimSize(2) != type.getHeads()) ||
       out.getDimSize(3) != type.getDim() ||
       (!element.isF32() && element != type.getElementType()))
-    return emitOpError() << "result must be [B, S, " << type.getHeads() << ", "
-                         << type.getDim() << "] of " << type.getElementType()
-                         << " or f32, not " << out;
+    return emitOpError() << "result must be [B, S, "
+                         << HeadCount{type.getHeads()} << ", " << type.getDim()
+                         << "] of " << type.getElementType() << " or f32, not "
+                         << out;
   return verifySameRows(*this, "result", out, "lengths",
                         formType(getOutLengths(), getLengths()));
 }
@@ -188,7 +206,10 @@ LogicalResult CopyPagesOp::verify() {
                             "destination", getDestination().getType())))
     return failure();
   APInt layer;
-  int64_t layers = getBlocks().getType().getDimSize(2);
+  // Where the layers stand in memory.
+  auto order = blockOrder(static_cast<CacheLayout>(getLayout()));
+  int64_t layers =
+      getBlocks().getType().getDimSize(llvm::find(order, 2) - order.begin());
   if (getLayer() && !ShapedType::isDynamic(layers) &&
       matchPattern(getLayer(), m_ConstantInt(&layer)) && layer.uge(layers))
     return emitOpError() << "layer " << layer.getSExtValue()
@@ -203,8 +224,15 @@ LogicalResult StoreOp::verify() {
     return failure();
   CollectionType type = getCollectionType();
   if (failed(verifyRowShape(*this, "k", getK().getType(), type.getHeads(),
-                            type.getDim())) ||
-      failed(verifyRowShape(*this, "v", getV().getType(), type.getHeads(),
+                            type.getDim())))
+    return failure();
+  if (type.isLatent() && getV())
+    return emitOpError("a latent cache takes its rows as k, and no v");
+  if (type.isLatent())
+    return success();
+  if (!getV())
+    return emitOpError("needs v: only a latent cache goes without");
+  if (failed(verifyRowShape(*this, "v", getV().getType(), type.getHeads(),
                             type.getDim())))
     return failure();
   return verifySameRows(*this, "k", getK().getType(), "v", getV().getType());
@@ -218,20 +246,25 @@ LogicalResult AttentionOp::verify() {
     return failure();
   CollectionType type = getCollectionType();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();
-  if (ShapedType::isDynamic(q[1]) || q[1] % type.getHeads() != 0)
+  if (ShapedType::isDynamic(q[1]) ||
+      (!ShapedType::isDynamic(type.getHeads()) && q[1] % type.getHeads() != 0))
     return emitOpError() << "query heads must be a static multiple of the "
                             "collection's "
-                         << type.getHeads() << " heads, not "
+                         << HeadCount{type.getHeads()} << " heads, not "
                          << getQ().getType();
   if (q[2] != type.getDim())
     return emitOpError() << "head dimension of q must be the collection's "
                          << type.getDim() << ", not that of "
                          << getQ().getType();
   Type out = formType(getOut(), getResult());
-  if (failed(verifyCompatibleShape(out, getQ().getType())) ||
+  int64_t wanted[] = {q[0], q[1], type.getValueDim()};
+  auto outShape = cast<ShapedType>(out).getShape();
+  if (failed(verifyCompatibleShape(outShape, wanted)) ||
+      ShapedType::isDynamic(outShape[2]) ||
       getElementTypeOrSelf(out) != getElementTypeOrSelf(getQ()))
-    return emitOpError() << "result must be like q, " << getQ().getType()
-                         << ", not " << out;
+    return emitOpError() << "result must be [T, " << q[1] << ", "
+                         << type.getValueDim() << "] of "
+                         << getElementTypeOrSelf(getQ()) << ", not " << out;
   if (getSinks() &&
       cast<ShapedType>(getSinks().getType()).getDimSize(0) != q[1])
     return emitOpError() << "sinks must be one number a query head, [" << q[1]
@@ -247,6 +280,32 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))
     return emitOpError("softcap must be positive");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Properties of kv.store in bytecode
+//===----------------------------------------------------------------------===//
+
+// k, v, the cache, layer, row_offsets: before version 2 no segments were
+// written, and while reading how many operands the cache has is not known yet:
+// upgradeFromVersion fills it in.
+
+void StoreOp::writeProperties(DialectBytecodeWriter &writer) {
+  writer.writeOptionalAttribute(getProperties().collection);
+  if (versionToWrite(writer) >= 2)
+    writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
+}
+
+LogicalResult StoreOp::readProperties(DialectBytecodeReader &reader,
+                                      OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.collection)))
+    return failure();
+  if (versionOf(reader) >= 2)
+    return reader.readSparseArray(
+        MutableArrayRef(properties.operandSegmentSizes));
+  properties.operandSegmentSizes = {1, 1, 1, 1, 1};
   return success();
 }
 

@@ -8,7 +8,9 @@
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace kv;
@@ -54,15 +56,6 @@ static Value loadAt(OpBuilder &b, Location loc, Type type, Value pointer,
                     int64_t byteOffset) {
   return LLVM::LoadOp::create(b, loc, type,
                               fieldAt(b, loc, pointer, byteOffset));
-}
-
-static std::optional<int64_t> dtypeOf(Type type) {
-  std::string spelling;
-  llvm::raw_string_ostream(spelling) << type;
-  return llvm::StringSwitch<std::optional<int64_t>>(spelling)
-#define KV_DTYPE(Name, Value, Spelling, Bytes) .Case(Spelling, Value)
-#include "kv/ABI/DTypes.def"
-      .Default(std::nullopt);
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,6 +239,37 @@ struct LowerStatus : ConvertOpToLLVMPattern<StatusOp> {
     rewriter.replaceOp(op,
                        loadAt(rewriter, op.getLoc(), rewriter.getI32Type(),
                               adaptor.getCtx(), offsetof(KvContext, status)));
+    return success();
+  }
+};
+
+struct LowerRecordError : ConvertOpToLLVMPattern<RecordErrorOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(RecordErrorOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<ModuleOp>();
+    std::string text = op.getMessage().str();
+    // Equal messages share a constant.
+    std::string symbol =
+        "kv_message_" + llvm::utohexstr(llvm::xxh3_64bits(text));
+    text.push_back('\0');
+    if (!module.lookupSymbol(symbol)) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(module.getBody());
+      LLVM::GlobalOp::create(
+          rewriter, loc,
+          LLVM::LLVMArrayType::get(rewriter.getI8Type(), text.size()),
+          /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+          rewriter.getStringAttr(text));
+    }
+    Value status = LLVM::ConstantOp::create(rewriter, loc, op.getStatusAttr());
+    Value message = LLVM::AddressOfOp::create(
+        rewriter, loc, LLVM::LLVMPointerType::get(getContext()), symbol);
+    callRuntime(rewriter, loc, "recordError", adaptor.getCtx(),
+                {status, message});
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -464,10 +488,10 @@ struct ToLLVM : ConvertToLLVMPatternInterface {
       ConversionTarget &target, LLVMTypeConverter &converter,
       RewritePatternSet &patterns) const final {
     target.addIllegalDialect<KVDialect>();
-    patterns
-        .add<LowerArgument, LowerCheckArguments, LowerStatus, LowerRuntimeCall,
-             LowerArenaMark, LowerArenaAlloc, LowerArenaRelease,
-             LowerArenaReturn, LowerParallelFor, LowerCaptures>(converter);
+    patterns.add<LowerArgument, LowerCheckArguments, LowerStatus,
+                 LowerRecordError, LowerRuntimeCall, LowerArenaMark,
+                 LowerArenaAlloc, LowerArenaRelease, LowerArenaReturn,
+                 LowerParallelFor, LowerCaptures>(converter);
   }
 };
 

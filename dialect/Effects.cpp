@@ -14,11 +14,12 @@ using namespace kv;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// Every buffer operand but `skip` is read, except `outs`, which are written.
+/// Every buffer operand is read, except `skip` and `outs`; those are written.
 static void addBufferEffects(Operation *op, ValueRange outs, Effects &effects,
-                             OpOperand *skip = nullptr) {
+                             ArrayRef<OpOperand *> skip = {}) {
   for (OpOperand &operand : op->getOpOperands()) {
-    if (&operand == skip || !isa<BaseMemRefType>(operand.get().getType()))
+    if (llvm::is_contained(skip, &operand) ||
+        !isa<BaseMemRefType>(operand.get().getType()))
       continue;
     if (llvm::is_contained(outs, operand.get()))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
@@ -27,16 +28,21 @@ static void addBufferEffects(Operation *op, ValueRange outs, Effects &effects,
   }
 }
 
-/// The cache is the handle, or the blocks; the small components are inputs.
+/// The cache is the handle, or the blocks and scales; the small components are
+/// inputs.
 static void addCacheEffects(CacheOpInterface op, ValueRange outs,
                             Effects &effects) {
-  OpOperand &cache =
-      op->getOpOperand(op.getCacheOperands().getBeginOperandIndex());
-  if (op.writesCache())
-    effects.emplace_back(MemoryEffects::Write::get(), &cache);
-  if (op.readsCache())
-    effects.emplace_back(MemoryEffects::Read::get(), &cache);
-  addBufferEffects(op, outs, effects, &cache);
+  unsigned first = op.getCacheOperands().getBeginOperandIndex();
+  SmallVector<OpOperand *> cache = {&op->getOpOperand(first)};
+  if (op.isResolved() && op.getScales())
+    cache.push_back(&op->getOpOperand(first + 4));
+  for (OpOperand *operand : cache) {
+    if (op.writesCache())
+      effects.emplace_back(MemoryEffects::Write::get(), operand);
+    if (op.readsCache())
+      effects.emplace_back(MemoryEffects::Read::get(), operand);
+  }
+  addBufferEffects(op, outs, effects, cache);
 }
 
 void PositionsOp::getEffects(Effects &effects) {
@@ -55,6 +61,13 @@ struct Output : SideEffects::Resource::Base<Output> {
 };
 } // namespace
 
+namespace {
+/// Where errors are recorded.
+struct ErrorSlot : SideEffects::Resource::Base<ErrorSlot> {
+  StringRef getName() final { return "kv.errors"; }
+};
+} // namespace
+
 void PrintOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {}, effects);
   effects.emplace_back(MemoryEffects::Write::get(), Output::get());
@@ -64,6 +77,9 @@ void CopyPagesOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &blocks);
   effects.emplace_back(MemoryEffects::Write::get(), &blocks);
   addBufferEffects(*this, {}, effects, &blocks);
+}
+void AssertOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), ErrorSlot::get());
 }
 void StoreOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {}, effects);

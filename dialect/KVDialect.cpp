@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -16,6 +17,18 @@ using namespace mlir;
 #include "kv/Dialect/KVAttributes.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "kv/Dialect/KVTypes.cpp.inc"
+
+namespace {
+/// Operations may be inlined wherever their operands are; without a word from
+/// the dialect, a call of a function that holds one never is.
+struct KVInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *op, Region *, bool, IRMapping &) const final {
+    // The interface that is checked is the attribute of its own function.
+    return !isa<kv::CheckArgumentsOp>(op);
+  }
+};
+} // namespace
 
 void kv::KVDialect::initialize() {
   addAttributes<
@@ -31,6 +44,7 @@ void kv::KVDialect::initialize() {
 #include "kv/Dialect/KVOps.cpp.inc"
       >();
   addBytecodeInterface(*this);
+  addInterfaces<KVInlinerInterface>();
 }
 
 LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,

@@ -6,16 +6,18 @@ using namespace mlir;
 using namespace kv;
 
 std::optional<bool> kv::isOnTensors(Operation *op, ValueRange outs) {
-  Value blocks;
+  Value blocks, scales;
   if (auto cacheOp = dyn_cast<CacheOpInterface>(op);
-      cacheOp && cacheOp.isResolved())
+      cacheOp && cacheOp.isResolved()) {
     blocks = cacheOp.getBlocks();
-  else if (auto copy = dyn_cast<CopyPagesOp>(op))
+    scales = cacheOp.getScales();
+  } else if (auto copy = dyn_cast<CopyPagesOp>(op)) {
     blocks = copy.getBlocks();
+  }
   std::optional<bool> onTensors;
   for (Value operand : op->getOperands()) {
     if (!isa<ShapedType>(operand.getType()) || operand == blocks ||
-        llvm::is_contained(outs, operand))
+        operand == scales || llvm::is_contained(outs, operand))
       continue;
     bool isTensor = isa<TensorType>(operand.getType());
     if (onTensors && *onTensors != isTensor)

@@ -12,20 +12,19 @@ static LogicalResult verifyComponent(Operation *op, size_t i, Type have,
                                      CollectionType type) {
   Type want = type.getComponentTypes()[i];
   auto haveShaped = cast<ShapedType>(have), wantShaped = cast<ShapedType>(want);
-  bool kindOk = i != 0 || isa<MemRefType>(have);
+  bool kindOk = !isa<MemRefType>(want) || isa<MemRefType>(have);
   if (kindOk && haveShaped.getElementType() == wantShaped.getElementType() &&
       succeeded(
           verifyCompatibleShape(haveShaped.getShape(), wantShaped.getShape())))
     return success();
-  return op->emitOpError() << "component '"
-                           << CollectionType::getComponentNames()[i] << "' of "
-                           << type << " must be like " << want << ", not "
-                           << have;
+  return op->emitOpError() << "component '" << type.getComponentNames()[i]
+                           << "' of " << type << " must be like " << want
+                           << ", not " << have;
 }
 
 LogicalResult kv::verifyComponents(Operation *op, TypeRange given,
                                    CollectionType type) {
-  size_t wanted = CollectionType::getComponentNames().size();
+  size_t wanted = type.getScale() ? 5 : 4;
   if (given.size() != wanted)
     return op->emitOpError()
            << "takes " << wanted << " components of its collection, not "
@@ -53,13 +52,14 @@ LogicalResult FetchOp::verify() {
 OpFoldResult FetchOp::fold(FoldAdaptor) {
   auto unpack = getBlocks().getDefiningOp<UnpackOp>();
   if (unpack && unpack.getCollection().getType() == getType() &&
-      llvm::equal(unpack.getResults(), getOperands()))
+      llvm::equal(unpack->getResults(), getOperands()))
     return unpack.getCollection();
   return {};
 }
 
 LogicalResult UnpackOp::verify() {
-  return verifyComponents(*this, getResultTypes(), getCollection().getType());
+  return verifyComponents(*this, (*this)->getResultTypes(),
+                          getCollection().getType());
 }
 
 LogicalResult UnpackOp::fold(FoldAdaptor,
@@ -76,6 +76,9 @@ LogicalResult KeyCacheOp::verify() {
 }
 
 LogicalResult ValueCacheOp::verify() {
+  if (getCollection().getType().isLatent())
+    return emitOpError("a latent cache has no values of its own: they are the "
+                       "first v_dim elements of its keys");
   return verifyLayer(*this, getLayer(), getCollection().getType());
 }
 

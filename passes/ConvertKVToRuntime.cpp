@@ -2,9 +2,13 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "CacheAccess.h"
+#include "ContextArgument.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kv {
 #define GEN_PASS_DEF_CONVERTKVTORUNTIME
@@ -35,6 +39,13 @@ struct ConvertKVToRuntime
     : kv::impl::ConvertKVToRuntimeBase<ConvertKVToRuntime> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](Operation *work) {
+      if (auto assertion = dyn_cast<AssertOp>(work)) {
+        Value context = getContextArgument(work);
+        if (!context)
+          return WalkResult::interrupt();
+        convert(assertion, context);
+        return WalkResult::advance();
+      }
       auto op = dyn_cast<CacheOpInterface>(work);
       if (!op && !isa<CopyPagesOp>(work))
         return WalkResult::advance();
@@ -46,8 +57,14 @@ struct ConvertKVToRuntime
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
       }
+      if (isOnTensors(work) == true) {
+        op.emitOpError("is on tensors: bufferize before");
+        return WalkResult::interrupt();
+      }
+      Value context = getContextArgument(work);
+      if (!context)
+        return WalkResult::interrupt();
       OpBuilder b(op);
-      Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
       if (auto store = dyn_cast<StoreOp>(*op))
         convert(b, store, context);
       else if (auto attention = dyn_cast<AttentionOp>(*op))
@@ -65,39 +82,59 @@ struct ConvertKVToRuntime
       signalPassFailure();
   }
 
+  /// A call whose null arguments are absent.
   void call(OpBuilder &b, Location loc, StringRef callee, Value context,
-            ValueRange arguments, ArrayRef<int64_t> absent = {}) {
+            SmallVector<Value> arguments) {
+    SmallVector<int64_t> absent;
+    for (auto [i, argument] : llvm::enumerate(arguments))
+      if (!argument)
+        absent.push_back(i);
+    llvm::erase(arguments, Value());
     RuntimeCallOp::create(b, loc, /*result=*/Type(), callee, context, arguments,
                           absent);
   }
 
+  /// The arguments that every function on a cache begins with.
+  SmallVector<Value> cacheArguments(OpBuilder &b, CacheOpInterface op) {
+    Layout layout = op.getCollectionType().getLayout();
+    Value scales = op.getScales();
+    return {inLogicalOrder(b, op.getLoc(), op.getBlocks(), layout),
+            scales ? inLogicalOrder(b, op.getLoc(), scales, layout) : Value(),
+            op.getCacheLengths(), op.getLookupTable()};
+  }
+
+  void convert(AssertOp op, Value context) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+    Value failed = arith::XOrIOp::create(b, loc, op.getCondition(), yes);
+    scf::IfOp::create(b, loc, failed, [&](OpBuilder &b, Location loc) {
+      RecordErrorOp::create(b, loc, context, op.getStatusAttr(),
+                            op.getMessageAttr());
+      scf::YieldOp::create(b, loc);
+    });
+    op.erase();
+  }
+
   void convert(OpBuilder &b, StoreOp op, Value context) {
     Location loc = op.getLoc();
-    auto cache = cast<CacheOpInterface>(*op);
-    call(b, loc, "store", context,
-         {cache.getBlocks(), cache.getCacheLengths(), cache.getLookupTable(),
-          op.getRowOffsets(), layerAsI64(b, loc, op.getLayer()), op.getK(),
-          op.getV()});
+    SmallVector<Value> arguments = cacheArguments(b, op);
+    llvm::append_values(arguments, op.getRowOffsets(),
+                        layerAsI64(b, loc, op.getLayer()), op.getK(),
+                        op.getV());
+    call(b, loc, "store", context, arguments);
   }
 
   void convert(OpBuilder &b, PrintOp op, Value context) {
     Location loc = op.getLoc();
-    auto cache = cast<CacheOpInterface>(*op);
-    Value layer = layerAsI64(b, loc, op.getLayer());
-    SmallVector<Value> arguments = {cache.getBlocks(), cache.getCacheLengths(),
-                                    cache.getLookupTable()};
-    if (op.getRowOffsets())
-      arguments.push_back(op.getRowOffsets());
-    arguments.push_back(layer);
-    SmallVector<int64_t> absent;
-    if (!op.getRowOffsets())
-      absent.push_back(3);
-    call(b, loc, "print", context, arguments, absent);
+    SmallVector<Value> arguments = cacheArguments(b, op);
+    llvm::append_values(arguments, op.getRowOffsets(),
+                        layerAsI64(b, loc, op.getLayer()));
+    call(b, loc, "print", context, arguments);
   }
 
   void convert(OpBuilder &b, AttentionOp op, Value context) {
     Location loc = op.getLoc();
-    auto cache = cast<CacheOpInterface>(*op);
     Value scale = constantF32(b, loc, op.getScale().convertToDouble());
     Value softcap = constantF32(
         b, loc, op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0.0);
@@ -105,25 +142,12 @@ struct ConvertKVToRuntime
         b, loc, b.getI32Type(), static_cast<int64_t>(op.getMask().getKind()));
     Value window = arith::ConstantIntOp::create(b, loc, b.getI64Type(),
                                                 op.getMask().getWindow());
-    SmallVector<Value> arguments = {cache.getBlocks(),
-                                    cache.getCacheLengths(),
-                                    cache.getLookupTable(),
-                                    op.getRowOffsets(),
-                                    layerAsI64(b, loc, op.getLayer()),
-                                    op.getQ(),
-                                    op.getOut(),
-                                    op.getOutLse(),
-                                    scale,
-                                    softcap,
-                                    mask,
-                                    window,
-                                    op.getSinks()};
-    SmallVector<int64_t> absent;
-    for (auto [i, argument] : llvm::enumerate(arguments))
-      if (!argument)
-        absent.push_back(i);
-    llvm::erase(arguments, Value());
-    call(b, loc, "attention", context, arguments, absent);
+    SmallVector<Value> arguments = cacheArguments(b, op);
+    llvm::append_values(arguments, op.getRowOffsets(),
+                        layerAsI64(b, loc, op.getLayer()), op.getQ(),
+                        op.getOut(), op.getOutLse(), scale, softcap, mask,
+                        window, op.getSinks());
+    call(b, loc, "attention", context, arguments);
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 #include "kv/Passes/Passes.h"
 
 #include "Emitter.h"
+#include "kv/ABI/Context.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,6 +58,16 @@ static void decompose(PositionsOp op) {
   op.erase();
 }
 
+/// Records an error when a position is beyond the table of angles.
+static void checkPositions(Emitter &b, Value positions, Value last) {
+  forEach(b, b.index(0), b.dim(positions, 0), [&](Emitter &b, Value t) {
+    Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
+                                         b.extractIndex(positions, t), last);
+    AssertOp::create(b, inside, KV_STATUS_OUT_OF_RANGE,
+                     "kv.rope: a position is outside freqs");
+  });
+}
+
 static void decompose(RopeOp op) {
   Emitter b(op);
   auto type = op.getResult().getType();
@@ -77,6 +88,7 @@ static void decompose(RopeOp op) {
         zero = b.index(0);
   Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
 
+  checkPositions(b, op.getPositions(), lastRow);
   auto generic = linalg::GenericOp::create(
       b, type, ValueRange{op.getX(), op.getPositions()}, empty,
       ArrayRef<AffineMap>{element, token, element}, parallel,
@@ -189,6 +201,12 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       auto cacheOp = dyn_cast<CacheOpInterface>(op);
       if (cacheOp && !cacheOp.isResolved()) {
         op->emitOpError("has a handle: run kv-resolve-collections before");
+        return signalPassFailure();
+      }
+      if (cacheOp &&
+          ShapedType::isDynamic(cacheOp.getCollectionType().getHeads())) {
+        op->emitOpError("has a collection with heads = ?: fix them by sharding "
+                        "before");
         return signalPassFailure();
       }
       if (isOnTensors(op) != true) {

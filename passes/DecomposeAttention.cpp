@@ -2,14 +2,14 @@
 //
 // Attention as its definition: all scores [T, Hq, S], masked, a softmax over
 // them, their sum of values. S is the longest sequence of the batch. Keys are
-// gathered through the lookup table by memref.load, so that the reads stay
-// ordered after the stores into the same blocks. Memory that a sequence does
-// not own may hold anything: what a row does not see is replaced by -inf or 0
-// before it is used, and no index leaves the table or the blocks.
+// gathered by memref.load (CacheAccess.h), so that the reads stay ordered after
+// the stores into the same blocks. Memory that a sequence does not own may hold
+// anything: what a row does not see is replaced by -inf or 0 before it is used,
+// and no index leaves the table or the blocks.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emitter.h"
+#include "CacheAccess.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,46 +22,38 @@ using namespace kv;
 /// for b: for t in sequence b: blocks[page, kv, layer, slot] = row t
 void kv::decompose(StoreOp op) {
   Emitter b(op);
-  auto cache = cast<CacheOpInterface>(*op);
-  CollectionType type = cache.getCollectionType();
-  Value offsets = op.getRowOffsets(), table = cache.getLookupTable();
-  Value page = b.index(type.getPage());
+  CacheAccess cache(b, op);
+  Value offsets = op.getRowOffsets();
   Value zero = b.index(0), one = b.index(1);
-  Value pitch = b.dim(table, 1);
-  Value numPages = memref::DimOp::create(b, cache.getBlocks(), 0);
   Value numRows = b.dim(op.getK(), 0);
+  Value layer = cache.checkLayer(b, op.getLayer());
+  SmallVector<std::pair<Value, Value>> parts = {{zero, op.getK()}};
+  if (op.getV())
+    parts.push_back({one, op.getV()});
 
-  auto storeRow = [&](Emitter &b, Value pageId, Value slot, Value t) {
-    for (auto [part, rows] : {std::pair(zero, op.getK()), {one, op.getV()}})
-      forEach(b, zero, b.index(type.getHeads()), [&](Emitter &b, Value head) {
-        forEach(b, zero, b.index(type.getDim()), [&](Emitter &b, Value d) {
-          Value element =
-              tensor::ExtractOp::create(b, rows, ValueRange{t, head, d});
-          if (element.getType() != type.getElementType())
-            element = b.fromF32(b.toF32(element), type.getElementType());
-          memref::StoreOp::create(
-              b, element, cache.getBlocks(),
-              ValueRange{pageId, part, op.getLayer(), slot, head, d});
-        });
+  auto storeToken = [&](Emitter &b, const CachePlace &place, Value t) {
+    for (auto [part, rows] : parts)
+      forEach(b, zero, cache.numHeads(b), [&](Emitter &b, Value head) {
+        cache.storeRow(
+            b, place, part, layer, head, [&](Emitter &b, Value d) -> Value {
+              return b.toF32(
+                  tensor::ExtractOp::create(b, rows, ValueRange{t, head, d}));
+            });
       });
   };
-  forEach(
-      b, zero, b.dim(cache.getCacheLengths(), 0),
-      [&](Emitter &b, Value sequence) {
-        Value first = b.extractIndex(offsets, sequence);
-        Value end = b.extractIndex(offsets, b.add(sequence, one));
-        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
-        forEach(b, first, b.minimum(end, numRows), [&](Emitter &b, Value t) {
-          Value position = b.add(cached, b.sub(t, first));
-          Value entry = b.div(position, page);
-          when(b, b.less(entry, pitch), [&](Emitter &b) {
-            Value pageId = b.extractIndex(table, ValueRange{sequence, entry});
-            when(b, b.less(pageId, numPages), [&](Emitter &b) {
-              storeRow(b, pageId, b.rem(position, page), t);
-            });
-          });
-        });
-      });
+  forEach(b, zero, cache.numSequences(b), [&](Emitter &b, Value sequence) {
+    Value first = b.extractIndex(offsets, sequence);
+    Value end = b.extractIndex(offsets, b.add(sequence, one));
+    Value cached = cache.cachedLength(b, sequence);
+    cache.checkLength(b, b.add(cached, b.sub(end, first)));
+    forEach(b, first, b.minimum(end, numRows), [&](Emitter &b, Value t) {
+      Value position = b.add(cached, b.sub(t, first));
+      cache.whenWritable(b, sequence, position,
+                         [&](Emitter &b, const CachePlace &place) {
+                           storeToken(b, place, t);
+                         });
+    });
+  });
   op.erase();
 }
 
@@ -70,8 +62,7 @@ namespace {
 class AttentionDecomposer {
 public:
   AttentionDecomposer(AttentionOp op)
-      : op(op), cache(cast<CacheOpInterface>(*op)),
-        type(cache.getCollectionType()), b(op) {
+      : op(op), b(op), cache(b, op), type(cache.getType()) {
     bindDims(op.getContext(), t, h, s, d);
   }
 
@@ -79,11 +70,9 @@ public:
     Value offsets = op.getRowOffsets();
     zero = b.index(0);
     numRows = b.dim(op.getQ(), 0);
-    Value longest =
-        b.extractIndex(cache.getMaxLengths(), ValueRange{zero, b.index(1)});
-    lastEntry = b.sub(b.dim(cache.getLookupTable(), 1), b.index(1));
-    lastPage =
-        b.sub(memref::DimOp::create(b, cache.getBlocks(), 0), b.index(1));
+    layer = cache.checkLayer(b, op.getLayer());
+    Value longest = b.extractIndex(cast<CacheOpInterface>(*op).getMaxLengths(),
+                                   ValueRange{zero, b.index(1)});
     describeRows(offsets);
 
     auto q = cast<RankedTensorType>(op.getQ().getType());
@@ -94,7 +83,7 @@ public:
     auto perScore = RankedTensorType::get({dynamic, heads, dynamic}, f32);
     auto perRow = RankedTensorType::get({dynamic, heads}, f32);
     auto perElement =
-        RankedTensorType::get({dynamic, heads, type.getDim()}, f32);
+        RankedTensorType::get({dynamic, heads, type.getValueDim()}, f32);
     SmallVector<Value> scoreSizes{numRows, longest};
 
     // score = scale * q . k, capped; -inf where the row does not see the key.
@@ -162,12 +151,14 @@ public:
       replaceLse(largest, sums);
 
     // out = (sum of weight * v) / (sum of weights), 0 when there is nothing.
+    // A latent row is its own value.
+    int64_t valuePart = type.isLatent() ? 0 : 1;
     Value products =
         generic({weights, sequences, positions, lengths},
                 {{t, h, s}, {t}, {t}, {t}}, filled(perElement, {numRows}, 0),
                 {t, h, d}, 4, [&](Emitter &b, ValueRange args) -> Value {
                   Value value = b.select(sees(b, args[2], args[3]),
-                                         load(b, /*part=*/1, args[1], 2, 3),
+                                         load(b, valuePart, args[1], 2, 3),
                                          b.constant(f32, 0));
                   Value product = arith::MulFOp::create(b, args[0], value);
                   return arith::AddFOp::create(b, args[4], product);
@@ -256,15 +247,15 @@ private:
       return arith::IndexCastUIOp::create(b, b.getI32Type(), value);
     };
     auto outer = scf::ForOp::create(
-        b, zero, b.dim(cache.getCacheLengths(), 0), one,
-        ValueRange{blank, blank, blank},
+        b, zero, cache.numSequences(b), one, ValueRange{blank, blank, blank},
         [&](OpBuilder &nested, Location loc, Value sequence,
             ValueRange carried) {
           Emitter b(loc, nested);
           Value first = b.extractIndex(offsets, sequence);
           Value end = b.extractIndex(offsets, b.add(sequence, one));
-          Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
+          Value cached = cache.cachedLength(b, sequence);
           Value length = b.add(cached, b.sub(end, first));
+          cache.checkLength(b, length);
           auto inner = scf::ForOp::create(
               b, first, b.minimum(end, numRows), one, carried,
               [&](OpBuilder &nested, Location loc, Value row,
@@ -325,26 +316,19 @@ private:
     Value key = linalg::IndexOp::create(b, keyLoop);
     Value head = linalg::IndexOp::create(b, 1);
     Value element = linalg::IndexOp::create(b, elementLoop);
-    Value page = b.index(type.getPage());
     Value row = arith::IndexCastUIOp::create(b, b.getIndexType(), sequence);
-    Value entry = b.minimum(b.div(key, page), lastEntry);
-    Value pageId = b.minimum(
-        b.extractIndex(cache.getLookupTable(), ValueRange{row, entry}),
-        lastPage);
-    return b.toF32(memref::LoadOp::create(
-        b, cache.getBlocks(),
-        ValueRange{pageId, b.index(part), op.getLayer(), b.rem(key, page),
-                   b.div(head, b.index(group)), element}));
+    return cache.load(b, cache.readPlace(b, row, key), b.index(part), layer,
+                      b.div(head, b.index(group)), element);
   }
 
   AttentionOp op;
-  CacheOpInterface cache;
-  CollectionType type;
   Emitter b;
+  CacheAccess cache;
+  CollectionType type;
   AffineExpr t, h, s, d;
   Type f32;
   int64_t group = 1;
-  Value zero, numRows, lastEntry, lastPage;
+  Value zero, numRows, layer;
   Value sequences, positions, lengths;
 };
 } // namespace

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emitter.h"
+#include "CacheAccess.h"
 
+#include "kv/ABI/Context.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,7 +55,7 @@ void kv::decompose(RowOffsetsOp op) {
 }
 
 /// lengths[b] = keys of b
-static Value makeLengths(Emitter &b, LoadOp op) {
+static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
   auto cache = cast<CacheOpInterface>(*op);
   auto type = op.getLengths().getType();
   Value batch = b.dim(cache.getCacheLengths(), 0);
@@ -67,6 +68,7 @@ static Value makeLengths(Emitter &b, LoadOp op) {
       [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
         Emitter b(loc, nested);
         Value keys = numKeys(b, cache, op.getRowOffsets(), sequence);
+        access.checkLength(b, keys);
         Value next = tensor::InsertOp::create(b, asI32(b, keys),
                                               carried.front(), sequence);
         scf::YieldOp::create(b, next);
@@ -78,22 +80,18 @@ static Value makeLengths(Emitter &b, LoadOp op) {
 ///                                     : 0
 void kv::decompose(LoadOp op) {
   Emitter b(op);
-  auto cache = cast<CacheOpInterface>(*op);
-  CollectionType cacheType = op.getCollectionType();
-  Value blocks = cache.getBlocks(), table = cache.getLookupTable();
-  Value zero = b.index(0), one = b.index(1);
-  Value lengths = makeLengths(b, op);
-  Value page = b.index(cacheType.getPage());
-  Value lastEntry = b.sub(b.dim(table, 1), one);
-  Value lastPage = b.sub(memref::DimOp::create(b, blocks, 0), one);
+  CacheAccess cache(b, op);
+  Value lengths = makeLengths(b, cache, op);
+  Value layer = cache.checkLayer(b, op.getPlace()[0]);
+  Value part = cache.checkPart(b, op.getPlace()[1]);
 
   auto type = op.getResult().getType();
   SmallVector<Value> sizes;
   if (type.isDynamicDim(0))
-    sizes.push_back(b.dim(cache.getCacheLengths(), 0));
+    sizes.push_back(cache.numSequences(b));
   if (type.isDynamicDim(1))
-    sizes.push_back(
-        b.extractIndex(cache.getMaxLengths(), ValueRange{zero, one}));
+    sizes.push_back(b.extractIndex(cast<CacheOpInterface>(*op).getMaxLengths(),
+                                   ValueRange{b.index(0), b.index(1)}));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
   AffineMap element = AffineMap::getMultiDimIdentityMap(4, op.getContext());
   auto dense = linalg::GenericOp::create(
@@ -107,18 +105,11 @@ void kv::decompose(LoadOp op) {
           at.push_back(linalg::IndexOp::create(b, i));
         Value length =
             arith::IndexCastUIOp::create(b, b.getIndexType(), args[0]);
-        Value entry = b.minimum(b.div(at[1], page), lastEntry);
-        Value pageId = b.minimum(
-            b.extractIndex(table, ValueRange{at[0], entry}), lastPage);
-        Value loaded = memref::LoadOp::create(
-            b, blocks,
-            ValueRange{pageId, op.getPlace()[1], op.getPlace()[0],
-                       b.rem(at[1], page), at[2], at[3]});
-        if (loaded.getType() != type.getElementType())
-          loaded = b.toF32(loaded);
-        Value nothing = b.constant(type.getElementType(), 0);
-        linalg::YieldOp::create(
-            b, b.select(b.less(at[1], length), loaded, nothing));
+        Value loaded = cache.load(b, cache.readPlace(b, at[0], at[1]), part,
+                                  layer, at[2], at[3]);
+        Value nothing = b.constant(b.getF32Type(), 0);
+        Value seen = b.select(b.less(at[1], length), loaded, nothing);
+        linalg::YieldOp::create(b, b.fromF32(seen, type.getElementType()));
       });
   op.getResult().replaceAllUsesWith(dense.getResult(0));
   op.getLengths().replaceAllUsesWith(lengths);
@@ -128,7 +119,7 @@ void kv::decompose(LoadOp op) {
 /// for i: blocks[destination[i]] = blocks[source[i]]
 void kv::decompose(CopyPagesOp op) {
   Emitter b(op);
-  Value blocks = op.getBlocks();
+  Value blocks = inLogicalOrder(b, op.getLoc(), op.getBlocks(), op.getLayout());
   Value zero = b.index(0), one = b.index(1);
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < 6; ++i)
@@ -137,6 +128,8 @@ void kv::decompose(CopyPagesOp op) {
   if (op.getLayer()) {
     low = op.getLayer();
     layerOk = b.less(low, high);
+    AssertOp::create(b, layerOk, KV_STATUS_OUT_OF_RANGE,
+                     "the layer is outside the blocks' layers");
     high = b.add(low, one);
   }
   forEach(b, zero, b.dim(op.getSource(), 0), [&](Emitter &b, Value i) {

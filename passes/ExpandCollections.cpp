@@ -12,30 +12,24 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-/// The attributes of the component argument `name` of the collection `prefix`.
-/// Components of one collection share its batch dimension.
+/// The attributes of a component's argument, of the collection `prefix`. Equal
+/// names of dimensions are equal sizes.
 static DictionaryAttr componentAttributes(Builder &b, StringRef prefix,
-                                          StringRef name, CollectionType type) {
-  auto dim = [&](StringRef what) -> Attribute {
-    return b.getStringAttr(prefix + "." + what);
-  };
+                                          const CacheComponent &component,
+                                          CollectionType type) {
   SmallVector<Attribute> dims;
-  if (name == "blocks")
-    dims = {dim("pages")};
-  else if (name == "cache_lengths")
-    dims = {dim("batch")};
-  else if (name == "lookup_table")
-    dims = {dim("batch"), dim("pitch")};
-  else
-    dims = {dim("steps")};
+  for (const ComponentDim &dim : component.dims)
+    if (dim.symbol)
+      dims.push_back(b.getStringAttr(prefix + "." + dim.symbol));
 
   NamedAttrList attributes;
   attributes.set(KVDialect::getNameAttrName(),
-                 b.getStringAttr(prefix + "." + name));
-  attributes.set(KVDialect::getComponentAttrName(), b.getStringAttr(name));
+                 b.getStringAttr(prefix + "." + component.name));
+  attributes.set(KVDialect::getComponentAttrName(),
+                 b.getStringAttr(component.name));
   attributes.set(KVDialect::getCollectionAttrName(), TypeAttr::get(type));
   attributes.set(KVDialect::getDimsAttrName(), b.getArrayAttr(dims));
-  if (name == "max_lengths")
+  if (component.onHost)
     attributes.set("kv.host", b.getUnitAttr());
   return attributes.getDictionary(b.getContext());
 }
@@ -53,10 +47,18 @@ struct ExpandCollections
       }
       int64_t seen = 0;
       for (unsigned i = 0; i < function.getNumArguments();) {
-        if (isa<CollectionType>(function.getArgument(i).getType()))
-          i += expand(function, i, seen++);
-        else
+        auto type = dyn_cast<CollectionType>(function.getArgument(i).getType());
+        if (!type) {
           ++i;
+          continue;
+        }
+        if (ShapedType::isDynamic(type.getHeads())) {
+          function.emitOpError()
+              << "argument " << i << ": the heads of " << type
+              << " must be known in an entry: fix them by sharding before";
+          return signalPassFailure();
+        }
+        i += expand(function, i, seen++);
       }
     }
   }
@@ -75,11 +77,11 @@ struct ExpandCollections
     OpBuilder b(&function.getBody().front(),
                 function.getBody().front().begin());
     SmallVector<Type> types = type.getComponentTypes();
-    for (auto [offset, name] :
-         llvm::enumerate(CollectionType::getComponentNames()))
-      (void)function.insertArgument(i + 1 + offset, types[offset],
-                                    componentAttributes(b, prefix, name, type),
-                                    handle.getLoc());
+    for (auto [offset, component] :
+         llvm::enumerate(type.getGeometry().components()))
+      (void)function.insertArgument(
+          i + 1 + offset, types[offset],
+          componentAttributes(b, prefix, component, type), handle.getLoc());
     auto fetch = FetchOp::create(
         b, handle.getLoc(), type,
         ValueRange(function.getArguments().slice(i + 1, types.size())));

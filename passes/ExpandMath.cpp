@@ -2,6 +2,7 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "ExpandFloat8.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,6 +27,7 @@ struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
     // x86-64 has no instruction for it that keeps subnormals: LLVM would call a
     // function of the compiler's library.
     arith::populateExpandBFloat16Patterns(patterns);
+    kv::populateExpandFloat8Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

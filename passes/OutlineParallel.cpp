@@ -2,6 +2,7 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "ContextArgument.h"
 #include "Outlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +35,9 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
         !loop.isNormalized())
       return loop.emitOpError(
           "is not a normalised loop of one dimension on buffers");
+    Value context = getContextArgument(loop);
+    if (!context)
+      return failure();
     auto parent = loop->getParentOfType<func::FuncOp>();
     Location loc = loop.getLoc();
     OpBuilder b(&getContext());
@@ -72,7 +76,7 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
     Value count = getValueOrCreateConstantIndexOp(
         b, loc, loop.getMixedUpperBound().front());
     auto grain = loop->getAttrOfType<IntegerAttr>("kv.grain");
-    ParallelForOp::create(b, loc, body.getName(), parent.getArgument(0), count,
+    ParallelForOp::create(b, loc, body.getName(), context, count,
                           grain ? grain.getInt() : 1, captures.values);
     loop.erase();
     return success();

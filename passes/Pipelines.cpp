@@ -44,6 +44,7 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createKVFormEntries());
   simplify(pm);
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createKVSplitDestinations());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
@@ -73,6 +74,11 @@ static void addBackPasses(OpPassManager &pm) {
 
 void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
+  if (!options.layout.empty()) {
+    KVAssignLayoutOptions assign;
+    assign.layout = options.layout;
+    pm.addPass(createKVAssignLayout(assign));
+  }
   addFrontPasses(pm);
   KVDecomposeOptions decompose;
   decompose.ops = {"positions", "row_offsets", "rope", "copy_pages", "merge"};

@@ -211,15 +211,16 @@ struct ResolveCollections
     : kv::impl::KVResolveCollectionsBase<ResolveCollections> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    // Conversions append: types of values before may stand there already.
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(
         [](CollectionType type, SmallVectorImpl<Type> &out) {
-          out = type.getComponentTypes();
+          llvm::append_range(out, type.getComponentTypes());
           return success();
         });
     converter.addConversion([](CacheType type, SmallVectorImpl<Type> &out) {
-      out = type.getCollectionType().getComponentTypes();
+      llvm::append_range(out, type.getCollectionType().getComponentTypes());
       out.append(2, IndexType::get(type.getContext()));
       return success();
     });

@@ -160,14 +160,14 @@ void recordError(KvContext *context, int32_t status, void *message) {
 }
 
 void store(KvContext *context, const KvTensorView *blocks,
-           const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
-           const KvTensorView *rowOffsets, int64_t layer, const KvTensorView *k,
-           const KvTensorView *v) {
+           const KvTensorView *scales, const KvTensorView *cacheLengths,
+           const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
+           int64_t layer, const KvTensorView *k, const KvTensorView *v) {
   State &state = State::of(context);
   if (state.failed())
     return;
   reference::StoreArguments args{
-      blocks, cacheLengths, lookupTable, rowOffsets, layer, k, v};
+      blocks, scales, cacheLengths, lookupTable, rowOffsets, layer, k, v};
   if (auto failure = reference::validate(args)) {
     fail(state, failure->status, failure->message);
     return;
@@ -178,7 +178,7 @@ void store(KvContext *context, const KvTensorView *blocks,
 }
 
 void attention(KvContext *context, const KvTensorView *blocks,
-               const KvTensorView *cacheLengths,
+               const KvTensorView *scales, const KvTensorView *cacheLengths,
                const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
                int64_t layer, const KvTensorView *q, const KvTensorView *out,
                const KvTensorView *lse, float scale, float softcap,
@@ -187,8 +187,8 @@ void attention(KvContext *context, const KvTensorView *blocks,
   if (state.failed())
     return;
   reference::AttentionArguments args{
-      blocks, cacheLengths, lookupTable, rowOffsets, layer,  q,    out,
-      lse,    scale,        softcap,     mask,       window, sinks};
+      blocks, scales, cacheLengths, lookupTable, rowOffsets, layer,  q,
+      out,    lse,    scale,        softcap,     mask,       window, sinks};
   if (auto failure = reference::validate(args)) {
     fail(state, failure->status, failure->message);
     return;
@@ -204,13 +204,14 @@ void attention(KvContext *context, const KvTensorView *blocks,
 }
 
 void print(KvContext *context, const KvTensorView *blocks,
-           const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
-           const KvTensorView *rowOffsets, int64_t layer) {
+           const KvTensorView *scales, const KvTensorView *cacheLengths,
+           const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
+           int64_t layer) {
   State &state = State::of(context);
   if (state.failed())
     return;
-  reference::PrintArguments args{blocks, cacheLengths, lookupTable, rowOffsets,
-                                 layer};
+  reference::PrintArguments args{blocks,      scales,     cacheLengths,
+                                 lookupTable, rowOffsets, layer};
   if (auto failure = reference::validate(args)) {
     fail(state, failure->status, failure->message);
     return;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh NAME: builds what is missing, runs one suite of benchmarks/, prints
-# its table and writes build/bench/NAME.json. Suites: first-light.
+# its table and writes build/bench/NAME.json. Suites: first-light, compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -12,7 +12,12 @@ first-light)
   build release read-roof
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/first_light.py ;;
+compile)
+  scripts/setup.sh
+  build release
+  shift
+  exec .venv/bin/python benchmarks/compile.py "$@" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there is: first-light" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, compile" >&2
   exit 2 ;;
 esac

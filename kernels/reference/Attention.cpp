@@ -1,4 +1,4 @@
-//===- Attention.cpp - Softmax attention over a paged cache ---------------===//
+//===- Attention.cpp - Softmax attention over a cache ---------------===//
 //
 // Cuts the work into tiles (Tile.h), loads their queries and stores their
 // results.
@@ -137,8 +137,12 @@ private:
       loadQuery(token, head * group + r % group, tile.queries + r * dim);
     }
     if (tile.keys.first < tile.keys.last) {
-      KeySource source{LayerBlocks(*args.blocks, args.layer), *args.lookupTable,
-                       sequence, head, valueDim};
+      KeySource source{LayerBlocks(*args.blocks, args.layer),
+                       LayerScales(args.scales, *args.blocks, args.layer),
+                       *args.lookupTable,
+                       sequence,
+                       head,
+                       valueDim};
       runTile(tile, source, args.scale, args.softcap, lanes);
     }
     for (int64_t r = 0; r < tile.rowCount; ++r)

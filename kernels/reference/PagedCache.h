@@ -44,6 +44,14 @@ struct LayerBlocks {
   }
 };
 
+/// The page (or the slot of a continuous cache, whose table has one dimension)
+/// that holds a position.
+inline int64_t pageOf(const KvTensorView &table, int64_t sequence,
+                      int64_t position, int64_t pageSize) {
+  return table.rank == 1 ? loadIndex(table, sequence)
+                         : loadIndex(table, sequence, position / pageSize);
+}
+
 /// The sequence that owns a token. rowOffsets is non-decreasing, so empty
 /// sequences are skipped.
 inline int64_t sequenceOf(const KvTensorView &rowOffsets, int64_t token) {

@@ -2,6 +2,7 @@
 
 #include "Elements.h"
 #include "PagedCache.h"
+#include "Scales.h"
 #include "kv/Kernels/Reference.h"
 
 #include <cstdio>
@@ -12,17 +13,19 @@ using namespace kv::reference;
 constexpr int64_t Shown = 4;
 
 static void printRow(std::string &text, const char *name,
-                     const KvTensorView &blocks, int64_t row) {
+                     const KvTensorView &blocks, int64_t row,
+                     const LayerScales &scales, int64_t scaleRow) {
   text += name;
   int64_t dim = blocks.sizes[5];
-  withFormat(blocks.dtype, [&](auto format) {
+  withCacheFormat(blocks.dtype, [&](auto format) {
     using Format = decltype(format);
     const auto *source =
         static_cast<const typename Format::Storage *>(blocks.data) + row;
     for (int64_t d = 0; d < std::min(dim, Shown); ++d) {
+      float scale = scales ? scales.load(scaleRow, d / scales.groupSize()) : 1;
       char number[32];
       std::snprintf(number, sizeof(number), " %g",
-                    double(Format::widen(source[d])));
+                    double(Format::widen(source[d]) * scale));
       text += number;
     }
   });
@@ -32,6 +35,7 @@ static void printRow(std::string &text, const char *name,
 
 std::string kv::reference::print(const PrintArguments &args) {
   LayerBlocks cache(*args.blocks, args.layer);
+  LayerScales scales(args.scales, *args.blocks, args.layer);
   auto number = [](int64_t value) { return std::to_string(value); };
   std::string text = "kv.print: layer " + number(args.layer) + "\n";
   for (int64_t b = 0; b < args.cacheLengths->sizes[0]; ++b) {
@@ -42,11 +46,12 @@ std::string kv::reference::print(const PrintArguments &args) {
     text += "sequence " + number(b) + ": " + number(length) + " tokens\n";
     for (int64_t position = 0; position < length; ++position) {
       int64_t entry = position / cache.pageSize();
-      if (entry >= args.lookupTable->sizes[1]) {
+      bool isPaged = args.lookupTable->rank == 2;
+      if (entry >= (isPaged ? args.lookupTable->sizes[1] : 1)) {
         text += "  the lookup table ends\n";
         break;
       }
-      int64_t page = loadIndex(*args.lookupTable, b, entry);
+      int64_t page = pageOf(*args.lookupTable, b, position, cache.pageSize());
       if (page < 0 || page >= cache.pages()) {
         text += "  " + number(position) + ": no page\n";
         continue;
@@ -55,9 +60,10 @@ std::string kv::reference::print(const PrintArguments &args) {
         int64_t slot = position % cache.pageSize();
         text += "  " + number(position) + " (page " + number(page) + ") head " +
                 number(head) + ":";
-        printRow(text, " k", *args.blocks, cache.row(0, page, slot, head));
-        if (cache.planes() == 2)
-          printRow(text, " v", *args.blocks, cache.row(1, page, slot, head));
+        for (int64_t plane = 0; plane < cache.planes(); ++plane)
+          printRow(text, plane == 0 ? " k" : " v", *args.blocks,
+                   cache.row(plane, page, slot, head), scales,
+                   scales ? scales.row(plane, page, slot, head) : 0);
         text += "\n";
       }
     }

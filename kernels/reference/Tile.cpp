@@ -23,6 +23,24 @@ KV_ALWAYS_INLINE typename Vector<Lanes>::D &vectorAt(double *p) {
   return *reinterpret_cast<typename Vector<Lanes>::D *>(p);
 }
 
+/// Gives fn(d, number) every element of a row, times its scale.
+template <class Format, class Fn>
+KV_ALWAYS_INLINE void forElements(const typename Format::Storage *row,
+                                  int64_t count, const LayerScales &scales,
+                                  int64_t scaleRow, Fn fn) {
+  if (!scales) {
+    for (int64_t d = 0; d < count; ++d)
+      fn(d, Format::widen(row[d]));
+    return;
+  }
+  for (int64_t first = 0; first < count; first += scales.groupSize()) {
+    float scale = scales.load(scaleRow, first / scales.groupSize());
+    int64_t last = std::min(first + scales.groupSize(), count);
+    for (int64_t d = first; d < last; ++d)
+      fn(d, Format::widen(row[d]) * scale);
+  }
+}
+
 /// Widens the keys and values at [first, last) of the block at `block`.
 template <class Format>
 KV_ALWAYS_INLINE void loadBlock(const Tile &tile, const KeySource &source,
@@ -32,13 +50,19 @@ KV_ALWAYS_INLINE void loadBlock(const Tile &tile, const KeySource &source,
   int64_t valuePlane = source.cache.planes() - 1;
   for (int64_t position = first; position < last; ++position) {
     int64_t i = position - block;
-    const auto *key = data + source.row(0, position);
-    for (int64_t d = 0; d < tile.dim; ++d)
-      tile.keysT[d * KeyBlock + i] = Format::widen(key[d]);
-    const auto *value = data + source.row(valuePlane, position);
+    int64_t page = source.page(position), slot = source.slot(position);
+    auto visit = [&](int64_t plane, int64_t count, auto fn) {
+      int64_t scaleRow =
+          source.scales ? source.scales.row(plane, page, slot, source.head) : 0;
+      forElements<Format>(data +
+                              source.cache.row(plane, page, slot, source.head),
+                          count, source.scales, scaleRow, fn);
+    };
+    visit(0, tile.dim,
+          [&](int64_t d, float x) { tile.keysT[d * KeyBlock + i] = x; });
     double *target = tile.values + i * tile.valueStride;
-    for (int64_t d = 0; d < source.valueDim; ++d)
-      target[d] = Format::widen(value[d]);
+    visit(valuePlane, source.valueDim,
+          [&](int64_t d, float x) { target[d] = x; });
   }
 }
 
@@ -169,10 +193,11 @@ KV_ALWAYS_INLINE void runTileImpl(const Tile &tile, const KeySource &source,
        block < tile.keys.last; block += KeyBlock) {
     int64_t first = std::max(tile.keys.first, block);
     int64_t last = std::min(tile.keys.last, block + KeyBlock);
-    withFormat(source.cache.view.dtype,
-               [&](auto format) __attribute__((always_inline)) {
-                 loadBlock<decltype(format)>(tile, source, block, first, last);
-               });
+    withCacheFormat(source.cache.view.dtype,
+                    [&](auto format) __attribute__((always_inline)) {
+                      loadBlock<decltype(format)>(tile, source, block, first,
+                                                  last);
+                    });
     int64_t r = 0;
     for (; r + Rows <= tile.rowCount; r += Rows) {
       alignas(64) double scores[Rows][KeyBlock];

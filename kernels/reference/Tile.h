@@ -12,7 +12,7 @@
 #ifndef KV_KERNELS_REFERENCE_TILE_H
 #define KV_KERNELS_REFERENCE_TILE_H
 
-#include "PagedCache.h"
+#include "Scales.h"
 #include "kv/Kernels/Reference.h"
 
 namespace kv::reference {
@@ -50,15 +50,16 @@ struct Tile {
 /// Where a tile's keys are.
 struct KeySource {
   LayerBlocks cache;
+  LayerScales scales;
   const KvTensorView &table;
   int64_t sequence;
   int64_t head;
   int64_t valueDim;
 
-  int64_t row(int64_t plane, int64_t position) const {
-    int64_t page = loadIndex(table, sequence, position / cache.pageSize());
-    return cache.row(plane, page, position % cache.pageSize(), head);
+  int64_t page(int64_t position) const {
+    return pageOf(table, sequence, position, cache.pageSize());
   }
+  int64_t slot(int64_t position) const { return position % cache.pageSize(); }
 };
 
 /// Takes all rows of a tile over all their keys, with vectors of `lanes`

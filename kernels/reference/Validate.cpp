@@ -45,19 +45,27 @@ Checked checkIndices(const char *op, const char *name, const KvTensorView *view,
   return std::nullopt;
 }
 
-/// A float tensor whose rows (last dimension) are contiguous.
-Checked checkRows(const char *op, const char *name, const KvTensorView *view,
-                  int64_t rank) {
+/// A tensor whose rows (last dimension) are contiguous.
+Checked checkContiguousRows(const char *op, const char *name,
+                            const KvTensorView *view, int64_t rank) {
   if (Checked failure = checkRank(op, name, view, rank))
     return failure;
   auto prefix = [&] { return std::string(op) + ": " + name; };
-  if (!isFloat(view->dtype))
-    return invalid(prefix() + " has the element type " + text(view->dtype) +
-                   ", expected f32, bf16 or f16");
   if (view->strides[rank - 1] != 1 && view->sizes[rank - 1] > 1)
     return invalid(prefix() + " has the stride " +
                    text(view->strides[rank - 1]) +
                    " in its last dimension, expected 1");
+  return std::nullopt;
+}
+
+/// Of floats that a step computes with.
+Checked checkRows(const char *op, const char *name, const KvTensorView *view,
+                  int64_t rank) {
+  if (Checked failure = checkContiguousRows(op, name, view, rank))
+    return failure;
+  if (!isFloat(view->dtype))
+    return invalid(std::string(op) + ": " + name + " has the element type " +
+                   text(view->dtype) + ", expected f32, bf16 or f16");
   return std::nullopt;
 }
 
@@ -71,8 +79,49 @@ Checked checkSize(const char *op, const char *name, const KvTensorView *view,
                  ")");
 }
 
-/// That a layer of a paged cache can be addressed at all.
-Checked checkPlace(const char *op, const KvTensorView *blocks, int64_t layer) {
+/// That the scales are those of the blocks.
+Checked checkScales(const char *op, const KvTensorView *blocks,
+                    const KvTensorView *scales) {
+  auto prefix = [&] { return std::string(op) + ": "; };
+  if (!scales) {
+    if (blocks->dtype == KV_DTYPE_I8)
+      return invalid(prefix() + "blocks of i8 need scales");
+    return std::nullopt;
+  }
+  if (!isScalable(blocks->dtype))
+    return invalid(prefix() +
+                   "scales are given for blocks of the element type " +
+                   text(blocks->dtype) + ", expected f8E4M3FN, f8E5M2 or i8");
+  if (Checked failure = checkContiguousRows(op, "scales", scales, 6))
+    return failure;
+  if (scales->dtype != KV_DTYPE_F32 && scales->dtype != KV_DTYPE_F8E8M0FNU)
+    return invalid(prefix() + "scales has the element type " +
+                   text(scales->dtype) + ", expected f32 or f8E8M0FNU");
+  for (int64_t d = 0; d < 5; ++d)
+    if (Checked failure = checkSize(op, "scales", scales, d, blocks->sizes[d],
+                                    "as blocks has"))
+      return failure;
+  if (scales->sizes[5] < 1 || blocks->sizes[5] % scales->sizes[5] != 0)
+    return invalid(prefix() + "scales has " + text(scales->sizes[5]) +
+                   " groups a row, expected a divisor of " +
+                   text(blocks->sizes[5]));
+  return std::nullopt;
+}
+
+/// Blocks and scales, and that a layer of them can be addressed at all.
+Checked checkPlace(const char *op, const KvTensorView *blocks,
+                   const KvTensorView *scales, int64_t layer) {
+  if (Checked failure = checkContiguousRows(op, "blocks", blocks, 6))
+    return failure;
+  if (!isFloat(blocks->dtype) && !isScalable(blocks->dtype))
+    return invalid(std::string(op) + ": blocks has the element type " +
+                   text(blocks->dtype) +
+                   ", expected f32, bf16, f16, f8E4M3FN, f8E5M2 or i8");
+  if (blocks->sizes[1] != 1 && blocks->sizes[1] != 2)
+    return invalid(std::string(op) + ": blocks has " + text(blocks->sizes[1]) +
+                   " planes, expected 2 (K and V) or 1 (latent)");
+  if (Checked failure = checkScales(op, blocks, scales))
+    return failure;
   if (blocks->sizes[3] < 1)
     return invalid(std::string(op) + ": blocks has pages of " +
                    text(blocks->sizes[3]) + " tokens, expected at least 1");
@@ -82,19 +131,25 @@ Checked checkPlace(const char *op, const KvTensorView *blocks, int64_t layer) {
   return std::nullopt;
 }
 
+/// Pages of each sequence, or one slot each.
+Checked checkTable(const char *op, const KvTensorView *table) {
+  return checkIndices(op, "lookup_table", table,
+                      table && table->rank == 1 ? 1 : 2);
+}
+
 /// What store and attention share; `tokens` is T, `rows` names the tensor
 /// that it comes from. Every table entry that holds a key of a sequence must
 /// be a page.
 Checked checkCache(const char *op, const KvTensorView *blocks,
-                   const KvTensorView *cacheLengths,
+                   const KvTensorView *scales, const KvTensorView *cacheLengths,
                    const KvTensorView *lookupTable,
                    const KvTensorView *rowOffsets, int64_t layer,
                    const KvTensorView *rows, const char *rowsName) {
-  if (Checked failure = checkRows(op, "blocks", blocks, 6))
+  if (Checked failure = checkPlace(op, blocks, scales, layer))
     return failure;
   if (Checked failure = checkIndices(op, "cache_lengths", cacheLengths, 1))
     return failure;
-  if (Checked failure = checkIndices(op, "lookup_table", lookupTable, 2))
+  if (Checked failure = checkTable(op, lookupTable))
     return failure;
   if (Checked failure = checkIndices(op, "row_offsets", rowOffsets, 1))
     return failure;
@@ -103,15 +158,10 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
 
   // Made only when there is something to say: this runs in every layer.
   auto prefix = [&] { return std::string(op) + ": "; };
-  int64_t pages = blocks->sizes[0], planes = blocks->sizes[1];
-  int64_t pageSize = blocks->sizes[3];
-  if (planes != 1 && planes != 2)
-    return invalid(prefix() + "blocks has " + text(planes) +
-                   " planes, expected 2 (K and V) or 1 (latent)");
-  if (Checked failure = checkPlace(op, blocks, layer))
-    return failure;
-
-  int64_t batch = cacheLengths->sizes[0], pitch = lookupTable->sizes[1];
+  int64_t pages = blocks->sizes[0], pageSize = blocks->sizes[3];
+  bool isPaged = lookupTable->rank == 2;
+  int64_t batch = cacheLengths->sizes[0];
+  int64_t pitch = isPaged ? lookupTable->sizes[1] : 1;
   int64_t tokens = rows->sizes[0];
   if (lookupTable->sizes[0] != batch)
     return invalid(prefix() + "lookup_table has " +
@@ -143,14 +193,19 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
     int64_t used = first == last ? 0 : (length + pageSize - 1) / pageSize;
     if (used > pitch)
       return outOfRange(prefix() + "sequence " + text(b) + " has " +
-                        text(length) + " tokens, its table row holds " +
-                        text(pitch) + " pages of " + text(pageSize));
+                        text(length) + " tokens, its " +
+                        (isPaged ? "table row holds " + text(pitch) +
+                                       " pages of " + text(pageSize)
+                                 : "slot holds " + text(pageSize)));
     for (int64_t i = 0; i < used; ++i) {
-      int64_t page = loadIndex(*lookupTable, b, i);
+      int64_t page = pageOf(*lookupTable, b, i * pageSize, pageSize);
       if (page < 0 || page >= pages)
-        return outOfRange(prefix() + "lookup_table[" + text(b) + ", " +
-                          text(i) + "] is " + text(page) +
-                          ", the cache has the pages 0 to " + text(pages - 1));
+        return outOfRange(prefix() + "lookup_table[" + text(b) +
+                          (isPaged ? ", " + text(i) + "] is " : "] is ") +
+                          text(page) +
+                          (isPaged ? ", the cache has the pages 0 to "
+                                   : ", the cache has the slots 0 to ") +
+                          text(pages - 1));
     }
   }
   return std::nullopt;
@@ -159,9 +214,9 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
 } // namespace
 
 Checked kv::reference::validate(const StoreArguments &args) {
-  if (Checked failure =
-          checkCache("store", args.blocks, args.cacheLengths, args.lookupTable,
-                     args.rowOffsets, args.layer, args.k, "k"))
+  if (Checked failure = checkCache("store", args.blocks, args.scales,
+                                   args.cacheLengths, args.lookupTable,
+                                   args.rowOffsets, args.layer, args.k, "k"))
     return failure;
   bool latent = args.blocks->sizes[1] == 1;
   if (latent != (args.v == nullptr))
@@ -188,9 +243,9 @@ Checked kv::reference::validate(const StoreArguments &args) {
 }
 
 Checked kv::reference::validate(const AttentionArguments &args) {
-  if (Checked failure = checkCache("attention", args.blocks, args.cacheLengths,
-                                   args.lookupTable, args.rowOffsets,
-                                   args.layer, args.q, "q"))
+  if (Checked failure = checkCache("attention", args.blocks, args.scales,
+                                   args.cacheLengths, args.lookupTable,
+                                   args.rowOffsets, args.layer, args.q, "q"))
     return failure;
   if (Checked failure = checkRows("attention", "out", args.out, 3))
     return failure;
@@ -250,15 +305,13 @@ Checked kv::reference::validate(const AttentionArguments &args) {
 }
 
 Checked kv::reference::validate(const PrintArguments &args) {
-  if (Checked failure = checkRows("print", "blocks", args.blocks, 6))
+  if (Checked failure =
+          checkPlace("print", args.blocks, args.scales, args.layer))
     return failure;
   if (Checked failure =
           checkIndices("print", "cache_lengths", args.cacheLengths, 1))
     return failure;
-  if (Checked failure =
-          checkIndices("print", "lookup_table", args.lookupTable, 2))
-    return failure;
-  if (Checked failure = checkPlace("print", args.blocks, args.layer))
+  if (Checked failure = checkTable("print", args.lookupTable))
     return failure;
   int64_t batch = args.cacheLengths->sizes[0];
   if (Checked failure = checkSize("print", "lookup_table", args.lookupTable, 0,

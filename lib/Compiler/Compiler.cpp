@@ -39,14 +39,17 @@ private:
 };
 } // namespace
 
-/// The same module with collections of another page size.
+/// The same module with paged caches of another page size.
 static void setPageSize(ModuleOp module, int64_t page) {
+  auto withPage = [page](auto type) -> std::optional<Type> {
+    CacheGeometry geometry = type.getGeometry();
+    if (geometry.isPaged())
+      geometry.page = page;
+    return decltype(type)::get(type.getContext(), geometry);
+  };
   AttrTypeReplacer replacer;
-  replacer.addReplacement([&](CollectionType type) -> std::optional<Type> {
-    return CollectionType::get(type.getContext(), type.getStrategy(),
-                               type.getElementType(), type.getLayers(),
-                               type.getHeads(), type.getDim(), page);
-  });
+  replacer.addReplacement([&](CollectionType type) { return withPage(type); });
+  replacer.addReplacement([&](CacheType type) { return withPage(type); });
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
@@ -94,6 +97,7 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (options.pipeline == "kv-cpu") {
     CPUPipelineOptions cpuOptions;
     cpuOptions.mcpu = cpu;
+    cpuOptions.layout = options.layout;
     buildCPUPipeline(pm, cpuOptions);
   } else if (options.pipeline == "kv-reference") {
     buildReferencePipeline(pm);

@@ -57,14 +57,20 @@ static json::Object describe(DictionaryAttr row) {
 }
 
 static json::Object describe(StringRef name, CollectionType type) {
-  return json::Object{{"name", name},
+  json::Object object{{"name", name},
                       {"strategy", stringifyStrategy(type.getStrategy())},
                       {"dtype", spell(type.getElementType())},
                       {"layers", type.getLayers()},
                       {"heads", type.getHeads()},
                       {"dim", type.getDim()},
-                      {"page", type.getPage()},
-                      {"layout", "nhd"}};
+                      {type.getGeometry().pageName(), type.getPage()},
+                      {"layout", stringifyLayout(type.getLayout())}};
+  if (type.isLatent())
+    object["v_dim"] = type.getVDim();
+  if (ScaleAttr scale = type.getScale())
+    object["scale"] = json::Object{{"dtype", spell(scale.getType())},
+                                   {"group", scale.getGroup()}};
+  return object;
 }
 
 FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,

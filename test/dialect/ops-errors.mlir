@@ -40,7 +40,7 @@ func.func @f(%b: memref<?x2x2x16x2x8xf32>, %l: tensor<?xi64>, %t: tensor<?x?xi32
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%b: memref<?x2x2x16x2x8xf32>, %l: tensor<?xi32>, %t: tensor<?xi32>, %m: tensor<?x2xi32>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{component 'lookup_table' of '!kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>' must be like 'tensor<?x?xi32>', not 'tensor<?xi32>'}}
   %kv = kv.fetch %b, %l, %t, %m : memref<?x2x2x16x2x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x2xi32> -> !kv
   return
 }
@@ -256,7 +256,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x16xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{result must be like q, 'tensor<?x4x8xf32>', not 'tensor<?x2x8xf32>'}}
+  // expected-error @+1 {{result must be [T, 4, 8] of 'f32', not 'tensor<?x2x8xf32>'}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x2x8xf32>
   return
 }
@@ -266,7 +266,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{result must be like q, 'tensor<?x4x8xf32>', not 'tensor<?x4x8xbf16>'}}
+  // expected-error @+1 {{result must be [T, 4, 8] of 'f32', not 'tensor<?x4x8xbf16>'}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xbf16>
   return
 }

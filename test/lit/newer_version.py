@@ -3,7 +3,7 @@
 import sys
 
 # Section 7 (a dialect's version), one byte long: the number as a varint, (n << 1) | 1.
-CURRENT, NEWER = b"\x07\x03\x03", b"\x07\x03\x05"
+CURRENT, NEWER = b"\x07\x03\x05", b"\x07\x03\x07"
 
 data = open(sys.argv[1], "rb").read()
 assert data.count(CURRENT) == 1, data

@@ -14,7 +14,7 @@ func.func @in_a_loop(%ctx: !llvm.ptr, %x: memref<?xi32>, %go: i1) {
   cf.br ^head
 ^head:
   %c = arith.constant 0 : i64
-  kv.runtime_call "store"(%ctx, %x, %c) absent [1, 2, 3, 5, 6] : (memref<?xi32>, i64) -> ()
+  kv.runtime_call "store"(%ctx, %x, %c) absent [1, 2, 3, 4, 6, 7] : (memref<?xi32>, i64) -> ()
   cf.cond_br %go, ^head, ^end
 ^end:
   return

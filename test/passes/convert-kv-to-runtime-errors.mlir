@@ -28,3 +28,27 @@ func.func private @copy_pages(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %s:
   kv.copy_pages %b from %s to %s : memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?xi32>
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+
+func.func private @tensors(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %l: tensor<?xi32>, %t: tensor<?x?xi32>,
+    %m: tensor<?x2xi32>, %layer: index) {
+  // expected-error @+1 {{is on tensors: bufferize before}}
+  kv.print (%b, %l, %t, %m)[%layer]
+      : (memref<?x2x2x16x1x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+
+func.func private @no_context(%b: memref<?x2x2x16x1x8xf32>, %l: memref<?xi32>, %t: memref<?x?xi32>,
+    %m: memref<?x2xi32>, %layer: index) {
+  // expected-error @+1 {{is in a function without the context: run kv-thread-context before}}
+  kv.print (%b, %l, %t, %m)[%layer]
+      : (memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv
+  return
+}

@@ -1,4 +1,4 @@
-// RUN: kv-opt --kv-decompose %s | FileCheck %s --implicit-check-not="{{[= ]}}kv.{{[a-z]+ }}"
+// RUN: kv-opt --kv-decompose %s | FileCheck %s --implicit-check-not="{{[= ]}}kv.{{(store|attention|load|rope|positions|row_offsets|merge|matmul|copy_pages) }}"
 // RUN: kv-opt --kv-decompose="ops=rope" %s | FileCheck %s --check-prefix=ROPE
 //
 // Reads of the blocks stay ordered after the stores into them.
@@ -11,11 +11,11 @@
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xbf16>
 
-// ROPE-NOT: kv.rope
+// ROPE-NOT: = kv.rope
 // ROPE: kv.positions
 // ROPE: kv.store
 // ROPE: kv.attention
-// ROPE-NOT: kv.rope
+// ROPE-NOT: = kv.rope
 
 // CHECK-LABEL: func.func @positions(
 // CHECK: scf.for
@@ -32,11 +32,14 @@ func.func @positions(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: te
 // CHECK-LABEL: func.func @store(
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>, %[[L:[a-z0-9]*]]: tensor<?xi32>, %[[T:[a-z0-9]*]]: tensor<?x?xi32>
 // CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index, %[[K:[a-z0-9]*]]: tensor<?x2x8xf32>, %[[V:[a-z0-9]*]]: tensor<?x2x8xf32>
-// CHECK-DAG: %[[PAGE:.*]] = arith.constant 16 : index
+// CHECK: kv.assert %{{.*}}, 2, "the layer is outside the collection's 2 layers"
+// CHECK: %[[SAFE:.*]] = arith.minui %[[LAYER]],
 // CHECK: scf.for %[[SEQ:.*]] =
 // CHECK: %[[CACHED:.*]] = arith.index_castui %{{.*}} : i32 to index
+// CHECK: kv.assert %{{.*}}, 2, "a sequence has more tokens than its row of the lookup table holds pages for"
 // CHECK: scf.for %[[TOK:.*]] =
 // CHECK: %[[POS:.*]] = arith.addi
+// CHECK: %[[PAGE:.*]] = arith.constant 16 : index
 // CHECK: %[[ENTRY:.*]] = arith.divui %[[POS]], %[[PAGE]]
 // CHECK: scf.if
 // CHECK: tensor.extract %[[T]][%[[SEQ]], %[[ENTRY]]]
@@ -44,9 +47,9 @@ func.func @positions(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: te
 // CHECK: %[[SLOT:.*]] = arith.remui %[[POS]], %[[PAGE]]
 // CHECK: %[[KE:.*]] = tensor.extract %[[K]][%[[TOK]], %[[H:.*]], %[[D:.*]]]
 // CHECK: %[[KR:.*]] = arith.truncf %[[KE]] : f32 to bf16
-// CHECK: memref.store %[[KR]], %[[B]][%[[ID:.*]], %{{.*}}, %[[LAYER]], %[[SLOT]], %[[H]], %[[D]]]
+// CHECK: memref.store %[[KR]], %[[B]][%[[ID:.*]], %{{.*}}, %[[SAFE]], %[[SLOT]], %[[H]], %[[D]]]
 // CHECK: tensor.extract %[[V]][%[[TOK]],
-// CHECK: memref.store %{{.*}}, %[[B]][%[[ID]], %{{.*}}, %[[LAYER]], %[[SLOT]],
+// CHECK: memref.store %{{.*}}, %[[B]][%[[ID]], %{{.*}}, %[[SAFE]], %[[SLOT]],
 func.func @store(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %layer: index, %k: tensor<?x2x8xf32>, %v: tensor<?x2x8xf32>) {
   kv.store %k, %v into (%b, %l, %t, %m)[%layer] rows %ro
@@ -157,9 +160,11 @@ func.func @row_offsets(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: 
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>
 // CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index, %[[PART:[a-z0-9]*]]: index)
 // CHECK: %[[N:.*]] = scf.for
+// CHECK: %[[SAFE_LAYER:.*]] = arith.minui %[[LAYER]],
+// CHECK: %[[SAFE_PART:.*]] = arith.minui %[[PART]],
 // CHECK: %[[D:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel", "parallel"]} ins(%[[N]] :
 // CHECK-COUNT-2: arith.minui
-// CHECK: memref.load %[[B]][%{{.*}}, %[[PART]], %[[LAYER]],
+// CHECK: memref.load %[[B]][%{{.*}}, %[[SAFE_PART]], %[[SAFE_LAYER]],
 // CHECK: arith.extf
 // CHECK: arith.select
 // CHECK: return %[[D]], %[[N]]

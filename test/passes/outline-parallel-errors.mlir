@@ -15,3 +15,12 @@ func.func private @shifted(%ctx: !llvm.ptr, %n: index) {
   }
   return
 }
+
+// -----
+
+func.func private @no_context() {
+  // expected-error @+1 {{is in a function without the context: run kv-thread-context before}}
+  scf.forall (%i) in (8) {
+  }
+  return
+}

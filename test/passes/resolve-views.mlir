@@ -70,3 +70,14 @@ func.func @steps(%kv: !kv, %ro: tensor<?xi32>, %x: tensor<?x1x8xf32>, %n: index)
   %l = kv.cache_lengths %last : !kv -> tensor<?xi32>
   return %l : tensor<?xi32>
 }
+
+// Handles and caches behind others, of a type that was not met before: each
+// expands to its own components.
+// CHECK-LABEL: func.func private @behind(
+// CHECK: return {{(%[^,]*, ){10}%[^,]*}} : memref<?x2x7x16x1x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, index, memref<?x2x7x16x1x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, index, index
+!kv7 = !kv.collection<paged, f32, layers = 7, heads = 1, dim = 8, page = 16>
+!cache7 = !kv.cache<paged, f32, layers = 7, heads = 1, dim = 8, page = 16>
+func.func private @behind(%layer: index, %kv: !kv7) -> (!kv7, index, !cache7) {
+  %c = kv.key_cache %kv[%layer] : !kv7
+  return %kv, %layer, %c : !kv7, index, !cache7
+}

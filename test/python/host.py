@@ -1,12 +1,17 @@
-"""A host of artifacts: an arena, one thread, no checks, and the runtime functions on caches by
-their definitions in double precision."""
+"""Two hosts of artifacts. `call`: an arena, one thread, no checks, and the runtime functions on
+caches by their definitions in double precision. `call_runtime`: the runtime itself."""
 
 import ctypes
+import os
 
+import ml_dtypes
 import numpy as np
 
+from tools import ROOT
+
 DTYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1, np.dtype(np.uint16): 2,
-          np.dtype(np.int32): 7}
+          np.dtype(ml_dtypes.float8_e4m3fn): 3, np.dtype(ml_dtypes.float8_e5m2): 4,
+          np.dtype(ml_dtypes.float8_e8m0fnu): 5, np.dtype(np.int8): 6, np.dtype(np.int32): 7}
 
 
 class View(ctypes.Structure):
@@ -72,7 +77,7 @@ def tokens(blocks, lengths, table, rows):
                                                 for s in range(length)]
 
 
-def store(context, blocks, lengths, table, rows, layer, k, v):
+def store(context, blocks, scales, lengths, table, rows, layer, k, v):
     """The runtime function `store`, f32 alone."""
     blocks, lengths, table, rows, k, v = map(array, (blocks, lengths, table, rows, k, v))
     for t, position, where in tokens(blocks, lengths, table, rows):
@@ -83,7 +88,7 @@ def store(context, blocks, lengths, table, rows, layer, k, v):
 MASKS = ("none", "causal", "sliding = {}", "chunked = {}", "sliding_noncausal = {}")
 
 
-def attention(context, blocks, lengths, table, rows, layer, q, out, lse, scale, softcap, mask,
+def attention(context, blocks, scales, lengths, table, rows, layer, q, out, lse, scale, softcap, mask,
               window, sinks):
     """The runtime function `attention`, f32 alone."""
     blocks, lengths, table, rows, q, out, lse, sinks = map(
@@ -103,7 +108,7 @@ def attention(context, blocks, lengths, table, rows, layer, q, out, lse, scale, 
 printed = []
 
 
-def print_layer(context, blocks, lengths, table, rows, layer):
+def print_layer(context, blocks, scales, lengths, table, rows, layer):
     """The runtime function `print`: remembers what it was given."""
     blocks, lengths, table, rows = map(array, (blocks, lengths, table, rows))
     printed.append((blocks.copy(), lengths.copy(), table.copy(),
@@ -142,12 +147,22 @@ def call(artifact, arrays):
                  ctypes.CFUNCTYPE(None, ptr, i64, ptr, ptr, i64)(lambda *_: None),
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64, i64)(parallel),
                  ctypes.CFUNCTYPE(None, ptr, ctypes.c_int32, ptr)(lambda *_: None),
-                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr)(store),
-                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr, ptr, f32, f32,
+                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr)(store),
+                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr, ptr, f32, f32,
                                   ctypes.c_int32, i64, ptr)(attention),
-                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64)(print_layer)]
+                 ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64)(print_layer)]
     table = (ptr * 16)(*(ctypes.cast(f, ptr).value for f in functions))
     context = Context(1, 0, ctypes.addressof(table), None, None)
     views = (View * len(arrays))(*map(view, arrays))
     entry = ctypes.CDLL(str(artifact)).kv_entry_f
     assert entry(ctypes.byref(context), views, len(arrays)) == 0
+
+
+def call_runtime(artifact, arrays, threads=1):
+    """Runs kv_entry_f in the runtime: (status, message)."""
+    path = os.environ.get("KV_TEST_HOST", ROOT / "build/release/lib/libKVTestHost.so")
+    views, message = (View * len(arrays))(*map(view, arrays)), ctypes.create_string_buffer(1000)
+    status = ctypes.CDLL(str(path)).kv_test_call(
+        str(artifact).encode(), b"kv_entry_f", views, len(arrays), threads, message,
+        ctypes.c_size_t(len(message)))
+    return status, message.value.decode()

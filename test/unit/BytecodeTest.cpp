@@ -98,8 +98,8 @@ TEST_F(BytecodeTest, OlderVersionIsWrittenAndRead) {
 TEST_F(BytecodeTest, NewerVersionIsRefused) {
   EXPECT_THAT(read(write(kv::BytecodeVersion::kCurrent + 1)),
               testing::HasSubstr(
-                  "written with version 2 of the kv dialect, this tool reads "
-                  "up to 1"));
+                  "written with version 3 of the kv dialect, this tool reads "
+                  "up to 2"));
 }
 
 /// Numbers that this version does not know, and values that no verifier takes:
@@ -117,7 +117,7 @@ TEST_F(BytecodeTest, DamagedFiles) {
       {mask, "\x01\x13\x1d", "no mask has the number 9"},
       {mask, "\x01\x05\x01", "mask 'sliding' needs a positive window, not 0"},
       {geometry, "\x79\x01\x02\x02",
-       "collection's 'heads' must be positive, not 0"},
+       "collection: 'heads' must be positive, not 0"},
   };
   std::string bytes = write();
   for (const Case &damage : cases) {

@@ -21,7 +21,7 @@ std::string parseError(std::string_view json) {
 TEST(Manifest, ReadsWithoutLoading) {
   auto manifest = Manifest::readFile(KV_TINY_ARTIFACT);
   ASSERT_TRUE(manifest) << manifest.error().message;
-  EXPECT_EQ(manifest->abiVersion, 1);
+  EXPECT_EQ(manifest->abiVersion, 2);
   EXPECT_EQ(manifest->producer, "by hand");
   EXPECT_EQ(manifest->targetKind, "cpu");
   EXPECT_EQ(manifest->targetCpu, "x86-64-v2");
@@ -66,12 +66,12 @@ TEST(Manifest, ReadsWithoutLoading) {
 
 TEST(Manifest, NotJson) {
   for (const char *text :
-       {"", "{", "[]", "{\"abi_version\": 1", "\xff\xfe", "{} {}", "null"})
+       {"", "{", "[]", "{\"abi_version\": 2", "\xff\xfe", "{} {}", "null"})
     EXPECT_EQ(parseError(text), "a.so: manifest: not a JSON object") << text;
 }
 
 TEST(Manifest, NamesTheField) {
-  std::string good = R"({"abi_version": 1, "target": {"kind": "cpu"},
+  std::string good = R"({"abi_version": 2, "target": {"kind": "cpu"},
     "collections": [{"name": "kv", "strategy": "paged", "dtype": "bf16",
       "layers": 2, "heads": 3, "dim": 64, "page": 16}],
     "entries": [{"name": "f", "symbol": "s",
@@ -84,15 +84,15 @@ TEST(Manifest, NamesTheField) {
   struct {
     const char *from, *to, *message;
   } cases[] = {
-      {"\"abi_version\": 1", "\"abi_version\": 2",
-       "abi_version is 2, this runtime has version 1: compile the model "
+      {"\"abi_version\": 2", "\"abi_version\": 3",
+       "abi_version is 3, this runtime has version 2: compile the model "
        "again"},
-      {"\"abi_version\": 1", "\"abi_version\": \"1\"",
+      {"\"abi_version\": 2", "\"abi_version\": \"1\"",
        "abi_version is \"1\", expected an integer of 0 or more"},
-      {"\"abi_version\": 1", "\"abi_version\": 18446744073709551615",
+      {"\"abi_version\": 2", "\"abi_version\": 18446744073709551615",
        "abi_version is 18446744073709551615, expected an integer of 0 or "
        "more"},
-      {"\"abi_version\": 1,", "", "abi_version is missing"},
+      {"\"abi_version\": 2,", "", "abi_version is missing"},
       {"\"weight\"", "\"wait\"",
        "entries[0].inputs[0].kind is \"wait\", expected one of input, weight, "
        "kv.blocks, kv.cache_lengths, kv.lookup_table, kv.max_lengths, "

@@ -144,6 +144,7 @@ struct PagedFixture {
   reference::AttentionArguments arguments(const Buffer &out,
                                           const Buffer *lse) const {
     return {&blocks.view(),
+            /*scales=*/nullptr,
             &cacheLengths.view(),
             &lookupTable.view(),
             &rowOffsets.view(),

@@ -290,6 +290,7 @@ TEST(ReferenceAttention, LatentCache) {
   for (int64_t i = 0; i < q.elements(); ++i)
     q.as<float>()[i] = draw();
   reference::AttentionArguments args{&blocks.view(),
+                                     /*scales=*/nullptr,
                                      &lengths.view(),
                                      &table.view(),
                                      &offsets.view(),

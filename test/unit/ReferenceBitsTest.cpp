@@ -118,9 +118,10 @@ TEST_P(ReferenceBits, Threads) {
     auto context = std::move(*ExecutionContext::create(pool, 1 << 20));
     Runner run = [&](const reference::AttentionArguments &args) {
       context->abi()->functions->attention(
-          context->abi(), args.blocks, args.cacheLengths, args.lookupTable,
-          args.rowOffsets, args.layer, args.q, args.out, args.lse, args.scale,
-          args.softcap, args.mask, args.window, args.sinks);
+          context->abi(), args.blocks, /*scales=*/nullptr, args.cacheLengths,
+          args.lookupTable, args.rowOffsets, args.layer, args.q, args.out,
+          args.lse, args.scale, args.softcap, args.mask, args.window,
+          args.sinks);
       EXPECT_TRUE(context->result());
     };
     EXPECT_TRUE(

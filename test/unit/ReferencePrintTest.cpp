@@ -31,8 +31,10 @@ PagedFixture smallCache() {
 TEST(ReferencePrint, CachedTokens) {
   PagedFixture fixture = smallCache();
   reference::PrintArguments args{
-      &fixture.blocks.view(), &fixture.cacheLengths.view(),
-      &fixture.lookupTable.view(), nullptr, PagedFixture::Layer};
+      &fixture.blocks.view(),
+      /*scales=*/nullptr,          &fixture.cacheLengths.view(),
+      &fixture.lookupTable.view(), nullptr,
+      PagedFixture::Layer};
   ASSERT_FALSE(reference::validate(args));
   EXPECT_EQ(reference::print(args),
             "kv.print: layer 1\n"
@@ -62,8 +64,11 @@ TEST(ReferencePrint, Validation) {
   PagedFixture fixture = smallCache();
   KvTensorView offsets = fixture.rowOffsets.view();
   reference::PrintArguments args{&fixture.blocks.view(),
+                                 /*scales=*/nullptr,
                                  &fixture.cacheLengths.view(),
-                                 &fixture.lookupTable.view(), &offsets, 3};
+                                 &fixture.lookupTable.view(),
+                                 &offsets,
+                                 3};
   auto failure = reference::validate(args);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->message, "print: layer 3, the cache has 3 layers");

@@ -38,9 +38,10 @@ std::vector<uint16_t> storeAs(DType dtype, std::span<const float> k) {
   offsets.as<int32_t>()[1] = 1;
   KvTensorView view =
       makeView(const_cast<float *>(k.data()), DType::F32, {1, 1, dim});
-  reference::StoreArguments args{
-      &blocks.view(), &lengths.view(), &table.view(), &offsets.view(), 0, &view,
-      &view};
+  reference::StoreArguments args{&blocks.view(),  /*scales=*/nullptr,
+                                 &lengths.view(), &table.view(),
+                                 &offsets.view(), 0,
+                                 &view,           &view};
   EXPECT_FALSE(reference::validate(args));
   reference::store(args, 0, 1);
   const uint16_t *row = blocks.as<uint16_t>() + 2 * dim;
@@ -113,9 +114,9 @@ void checkPlaces(DType dtype, int64_t page, unsigned threads) {
   ThreadPool pool(threads);
   auto context = std::move(*ExecutionContext::create(pool, 1 << 20));
   context->abi()->functions->store(
-      context->abi(), &fixture.blocks.view(), &fixture.cacheLengths.view(),
-      &fixture.lookupTable.view(), &fixture.rowOffsets.view(),
-      PagedFixture::Layer, &k.view(), &v.view());
+      context->abi(), &fixture.blocks.view(), /*scales=*/nullptr,
+      &fixture.cacheLengths.view(), &fixture.lookupTable.view(),
+      &fixture.rowOffsets.view(), PagedFixture::Layer, &k.view(), &v.view());
   auto result = context->result();
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(0,
@@ -136,6 +137,7 @@ TEST(ReferenceStore, NullPageIsDropped) {
   std::vector<char> before(fixture.blocks.as<char>(),
                            fixture.blocks.as<char>() + fixture.blocks.bytes());
   reference::StoreArguments args{&fixture.blocks.view(),
+                                 /*scales=*/nullptr,
                                  &fixture.cacheLengths.view(),
                                  &fixture.lookupTable.view(),
                                  &fixture.rowOffsets.view(),
@@ -164,6 +166,7 @@ TEST(ReferenceStore, StridedSource) {
       wide[100 + t * 400 + i / 64 * 200 + i % 64] = -(t * 128 + i);
     }
   reference::StoreArguments args{&fixture.blocks.view(),
+                                 /*scales=*/nullptr,
                                  &fixture.cacheLengths.view(),
                                  &fixture.lookupTable.view(),
                                  &fixture.rowOffsets.view(),

@@ -37,14 +37,14 @@ struct Call {
 
   void attention() {
     KvContext *abi = context->abi();
-    abi->functions->attention(abi, &blocks, &lengths, &table, &offsets, layer,
-                              &q, &outView, &lseView, 0.125f, 0, mask, window,
-                              sinks);
+    abi->functions->attention(abi, &blocks, /*scales=*/nullptr, &lengths,
+                              &table, &offsets, layer, &q, &outView, &lseView,
+                              0.125f, 0, mask, window, sinks);
   }
   void store() {
     KvContext *abi = context->abi();
-    abi->functions->store(abi, &blocks, &lengths, &table, &offsets, layer, &k,
-                          vPointer);
+    abi->functions->store(abi, &blocks, /*scales=*/nullptr, &lengths, &table,
+                          &offsets, layer, &k, vPointer);
   }
 };
 
@@ -107,10 +107,15 @@ TEST(ReferenceValidate, SharedChecks) {
       {[](Call &c) { c.layer = -1; }, "layer -1, the cache has 3 layers"},
       {[](Call &c) { c.table.sizes[0] = 2; },
        "lookup_table has 2 rows, cache_lengths has 3"},
+      {[](Call &c) { c.table.rank = 3; },
+       "lookup_table has rank 3, expected 2"},
       {[](Call &c) { c.table.rank = 1; },
-       "lookup_table has rank 1, expected 2"},
+       "sequence 0 has 5 tokens, its slot holds 4"},
       {[](Call &c) { c.blocks.dtype = KV_DTYPE_I8; },
-       "blocks has the element type 6, expected f32, bf16 or f16"},
+       "blocks of i8 need scales"},
+      {[](Call &c) { c.blocks.dtype = KV_DTYPE_I32; },
+       "blocks has the element type 7, expected f32, bf16, f16, f8E4M3FN, "
+       "f8E5M2 or i8"},
       {[](Call &c) { c.blocks.strides[5] = 2; },
        "blocks has the stride 2 in its last dimension, expected 1"},
       {[](Call &c) { c.blocks.sizes[1] = 3; },

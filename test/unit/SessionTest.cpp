@@ -135,8 +135,8 @@ TEST_F(Session, UnalignedData) {
 }
 
 TEST_F(Session, WrongAbiVersion) {
-  EXPECT_EQ(loadError("\"abi_version\": 1", "\"abi_version\": 7"),
-            ": manifest: abi_version is 7, this runtime has version 1: "
+  EXPECT_EQ(loadError("\"abi_version\": 2", "\"abi_version\": 7"),
+            ": manifest: abi_version is 7, this runtime has version 2: "
             "compile the model again");
 }
 

@@ -185,8 +185,8 @@ inline std::string CacheGeometry::problem() const {
   __int128 bytes = __int128(parts()) * layers * page *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))
-    return "a " + std::string(isPaged() ? "page" : "slot") +
-           " must be at most 2^40 bytes";
+    return isPaged() ? "a page must be at most 2^40 bytes"
+                     : "a slot must be at most 2^40 bytes";
   return {};
 }
 

@@ -11,7 +11,7 @@
 #include "kv/ABI/TensorView.h"
 
 /// Raised by any change that is not an addition at the end of Symbols.def.
-#define KV_ABI_VERSION 1
+#define KV_ABI_VERSION 2
 
 typedef struct KvContext KvContext;
 

@@ -23,6 +23,9 @@ struct CompileOptions {
   /// Pages of every collection get this many tokens instead of the module's;
   /// 0 keeps the module's.
   int64_t pageSize = 0;
+  /// nhd, hnd or cpu: the order of every cache in memory, instead of its
+  /// type's. Only kv-cpu.
+  std::string layout;
   /// Seconds of each stage to standard error.
   bool timing = false;
 };

@@ -19,13 +19,20 @@ class KVDialect;
 /// | --- | --- |
 /// | none, 0 | types and attributes as text |
 /// | 1 | operations as of 0.1; !kv.collection, !kv.cache, #kv.mask in numbers |
+/// | 2 | quantised, latent, continuous caches, layouts; kv.store without v |
 struct BytecodeVersion : mlir::DialectVersion {
-  static constexpr uint64_t kCurrent = 1;
+  static constexpr uint64_t kCurrent = 2;
 
   explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
 
   uint64_t number;
 };
+
+/// The version of the file that is read; one without a version is 0.
+uint64_t versionOf(mlir::DialectBytecodeReader &reader);
+
+/// The version to write: the current one, or what the writer was told.
+uint64_t versionToWrite(mlir::DialectBytecodeWriter &writer);
 
 /// Gives the dialect its BytecodeDialectInterface. A writer's configuration may
 /// name another BytecodeVersion to write (BytecodeWriterConfig's

@@ -8,6 +8,7 @@
 #ifndef KV_DIALECT_KV_H
 #define KV_DIALECT_KV_H
 
+#include "kv/ABI/CacheGeometry.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -32,6 +33,9 @@ namespace kv {
 
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
+
+/// The ABI's number of an element type; nothing when it cannot cross the ABI.
+std::optional<KvDType> dtypeOf(mlir::Type type);
 
 /// Whether an operation of this dialect stands on tensors: its shaped operands,
 /// the blocks of a cache and `outs` apart. Nothing when they disagree, which no

@@ -36,6 +36,11 @@ def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
     ::mlir::Value getCacheLengths() { return $_op.getCacheOperands()[1]; }
     ::mlir::Value getLookupTable() { return $_op.getCacheOperands()[2]; }
     ::mlir::Value getMaxLengths() { return $_op.getCacheOperands()[3]; }
+    /// The scales; null when the collection has none.
+    ::mlir::Value getScales() {
+      return $_op.getCacheOperands().size() > 4 ? $_op.getCacheOperands()[4]
+                                                : ::mlir::Value();
+    }
   }];
 }
 

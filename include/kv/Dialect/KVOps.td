@@ -44,7 +44,7 @@ def KV_FetchOp : KV_Op<"fetch", [Pure]> {
   let summary = "builds the view of a cache for this step's batch";
   let description = [{
     Owns nothing and touches nothing. The components are the runtime inputs of
-    the collection's type.
+    the collection's type; `scales` is there when the type has a scale.
 
     ```mlir
     %kv = kv.fetch %blocks, %cache_lengths, %lookup_table, %max_lengths
@@ -53,12 +53,13 @@ def KV_FetchOp : KV_Op<"fetch", [Pure]> {
     ```
   }];
   let arguments = (ins KV_Blocks:$blocks, KV_I32Vector:$cache_lengths,
-                       KV_ShapedOf<[I32], [2]>:$lookup_table,
-                       KV_ShapedOf<[I32], [2]>:$max_lengths);
+                       KV_ShapedOf<[I32], [1, 2]>:$lookup_table,
+                       KV_ShapedOf<[I32], [2]>:$max_lengths,
+                       Optional<KV_Blocks>:$scales);
   let results = (outs KV_CollectionType:$collection);
   let assemblyFormat = [{
-    $blocks `,` $cache_lengths `,` $lookup_table `,` $max_lengths attr-dict
-    `:` qualified(type(operands)) `->` qualified(type($collection))
+    $blocks `,` $cache_lengths `,` $lookup_table `,` $max_lengths
+    (`,` $scales^)? attr-dict `:` qualified(type(operands)) `->` qualified(type($collection))
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -77,12 +78,13 @@ def KV_UnpackOp : KV_Op<"unpack", [Pure]> {
   }];
   let arguments = (ins KV_CollectionType:$collection);
   let results = (outs KV_Blocks:$blocks, 1DTensorOf<[I32]>:$cache_lengths,
-                      2DTensorOf<[I32]>:$lookup_table,
-                      2DTensorOf<[I32]>:$max_lengths);
+                      TensorRankOf<[I32], [1, 2]>:$lookup_table,
+                      2DTensorOf<[I32]>:$max_lengths,
+                      Optional<KV_Blocks>:$scales);
   let assemblyFormat = [{
     $collection attr-dict `:` qualified(type($collection)) `->`
     type($blocks) `,` type($cache_lengths) `,` type($lookup_table) `,`
-    type($max_lengths)
+    type($max_lengths) (`,` type($scales)^)?
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -195,23 +197,34 @@ def KV_RowOffsetsOp : KV_CacheOp<"row_offsets", [AttrSizedOperandSegments]> {
   }];
 }
 
-def KV_StoreOp : KV_CacheOp<"store"> {
+def KV_StoreOp : KV_CacheOp<"store", [AttrSizedOperandSegments]> {
   let summary = "writes this step's keys and values of one layer";
   let description = [{
     `k` and `v` are `[T, heads, dim]`: ragged rows, sequence `b` owns
     `row_offsets[b] .. row_offsets[b + 1]`. Row t lands at its position's slot of
-    its sequence's page. Elements are rounded to the collection's type, to
-    nearest even.
+    its sequence's page; a row whose page is the null page 0 is dropped.
+    Elements are rounded to the collection's type, to nearest even; 8-bit ones
+    are scaled as `#kv.scale` says, or clamped to what they can hold. A latent
+    cache takes its rows as `k` and no `v`.
+
+    ```mlir
+    kv.store %k, %v into %kv[%layer] rows %row_offsets
+        : tensor<?x3x64xf32>, tensor<?x3x64xf32> into !kv, tensor<?xi32>
+    kv.store %latent into %kv[%layer] rows %row_offsets
+        : tensor<?x1x576xbf16> into !latent, tensor<?xi32>
+    ```
   }];
-  let arguments = (ins KV_Rows:$k, KV_Rows:$v,
+  let arguments = (ins KV_Rows:$k, Optional<KV_Rows>:$v,
                        Variadic<KV_CacheOperand>:$cache, Index:$layer,
                        KV_I32Vector:$row_offsets,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
   let assemblyFormat = [{
-    $k `,` $v `into` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
-    attr-dict `:` type($k) `,` type($v) `into`
+    $k (`,` $v^)? `into` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
+    attr-dict `:` type($k) (`,` type($v)^)? `into`
     custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
   }];
+  // Files of version 1 have stores without operand segments (Bytecode.h).
+  let useCustomPropertiesEncoding = 1;
 }
 
 def KV_AttentionOp : KV_CacheOp<"attention",
@@ -219,7 +232,10 @@ def KV_AttentionOp : KV_CacheOp<"attention",
   let summary = "attention of ragged query rows over one layer of a cache";
   let description = [{
     `q` is `[T, Hq, dim]` with Hq a multiple of the collection's heads (GQA):
-    query head h reads KV head `h / (Hq / heads)`. For each row
+    query head h reads KV head `h / (Hq / heads)`. On a latent collection this is
+    absorbed MLA: every query head reads the one latent row of a token, whose
+    first `v_dim` elements are its value, and the result is `[T, Hq, v_dim]`.
+    For each row
     `out = softmax(scale * q . K) . V` over the keys of its sequence (cached
     ones and this step's, which must be stored before) that the mask shows, by
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
@@ -267,7 +283,8 @@ def KV_LoadOp : KV_CacheOp<"load",
     `[B, S, heads, dim]` and i32 `[B]`: the first `lengths[b]` rows of sequence
     `b` are its cached ones and this step's, which must be stored before; the
     rows beyond are 0. A dynamic S is max_lengths[0, 1]; rows that a static one
-    has no room for are left out. Elements are the cache's or f32.
+    has no room for are left out. Elements are f32 or, of 16 and 32 bits, the
+    cache's own; the keys of a latent cache are its whole rows.
 
     ```mlir
     %keys = kv.key_cache %kv[%layer] : !kv.collection<...>
@@ -321,7 +338,8 @@ def KV_CopyPagesOp : KV_Op<"copy_pages", [
   let description = [{
     Page `source[i]` is copied to page `destination[i]` for i = 0, 1, ..., of
     all layers or of one. Nothing is copied to the null page 0, and ids that
-    name no page are skipped.
+    name no page are skipped. `layout` is that of the blocks; the scales of a
+    quantised cache are copied like them, by an operation of their own.
 
     ```mlir
     kv.copy_pages %blocks from %source to %destination layer %layer
@@ -329,9 +347,11 @@ def KV_CopyPagesOp : KV_Op<"copy_pages", [
     ```
   }];
   let arguments = (ins KV_Blocks:$blocks, KV_I32Vector:$source,
-                       KV_I32Vector:$destination, Optional<Index>:$layer);
+                       KV_I32Vector:$destination, Optional<Index>:$layer,
+                       DefaultValuedAttr<KV_LayoutAttr, "::kv::Layout::NHD">:$layout);
   let assemblyFormat = [{
-    $blocks `from` $source `to` $destination (`layer` $layer^)? attr-dict `:`
+    $blocks `from` $source `to` $destination (`layer` $layer^)?
+    (`layout` $layout^)? attr-dict `:`
     type($blocks) `,` type($source) `,` type($destination)
   }];
   let hasVerifier = 1;

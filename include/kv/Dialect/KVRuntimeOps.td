@@ -48,6 +48,28 @@ def KV_StatusOp : KV_Op<"status"> {
   let assemblyFormat = "$ctx attr-dict";
 }
 
+def KV_AssertOp : KV_Op<"assert", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run-time verification into the error slot";
+  let description = [{
+    Records `message` and `status` (a KvStatus) in the context when the
+    condition is false and no error was recorded before. Execution goes on: what
+    follows must be safe in either case.
+
+    ```mlir
+    kv.assert %inside, 2, "the layer is outside the collection's 30 layers"
+    ```
+  }];
+  let arguments = (ins I1:$condition, I32Attr:$status, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $status `,` $message attr-dict";
+}
+
+def KV_RecordErrorOp : KV_Op<"record_error"> {
+  let summary = "records an error in the context";
+  let arguments = (ins KV_Pointer:$ctx, I32Attr:$status, StrAttr:$message);
+  let assemblyFormat = "$ctx `,` $status `,` $message attr-dict";
+}
+
 def KV_RuntimeCallOp : KV_Op<"runtime_call"> {
   let summary = "a call through the context's function table";
   let description = [{

@@ -18,9 +18,19 @@ def KV_MaskKind : I32Enum<"MaskKind", "which keys a query sees", [
 }
 
 def KV_Strategy : I32Enum<"Strategy", "how a cache is laid out", [
-    I32EnumCase<"Paged", 0, "paged">]> {
+    I32EnumCase<"Paged", 0, "paged">,
+    I32EnumCase<"Continuous", 1, "continuous">]> {
   let cppNamespace = "::kv";
 }
+
+// Values of CacheLayout in the ABI.
+def KV_Layout : I32Enum<"Layout", "the order of blocks in memory", [
+    I32EnumCase<"NHD", 0, "nhd">,
+    I32EnumCase<"HND", 1, "hnd">,
+    I32EnumCase<"CPU", 2, "cpu">]> {
+  let cppNamespace = "::kv";
+}
+def KV_LayoutAttr : EnumAttr<KV_Dialect, KV_Layout, "layout">;
 
 def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
   let mnemonic = "mask";
@@ -42,47 +52,97 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
   let genVerifyDecl = 1;
 }
 
-def KV_CollectionType : TypeDef<KV_Dialect, "Collection"> {
-  let mnemonic = "collection";
-  let summary = "one step's non-owning view of a KV cache for a batch";
+def KV_ScaleAttr : AttrDef<KV_Dialect, "Scale"> {
+  let mnemonic = "scale";
+  let summary = "how a cache of 8 bits is scaled";
   let description = [{
-    ```mlir
-    !kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>
-    ```
-    The only source of the cache's geometry: the manifest, and through it the
-    manager, is derived from it. `heads` counts KV heads per device, `dim` is
-    the head dimension, `page` the tokens of a page.
+    `#kv.scale<f32, group = 128>`: each group of 128 neighbouring elements of a
+    row has a scale of this type, f32 or f8E8M0FNU (a power of two); `group`
+    divides the head dimension. A stored row becomes `x / scale`, rounded to
+    nearest even and clamped, where
 
-    Runtime inputs (P usable pages, B sequences):
-
-    | component | type |
+    | scale type | scale of a group whose largest magnitude is a |
     | --- | --- |
-    | blocks | memref `[P + 1, 2, layers, page, heads, dim]`, mutable |
-    | cache_lengths | tensor i32 `[B]`: tokens already cached |
-    | lookup_table | tensor i32 `[B, pitch]`: page ids |
-    | max_lengths | tensor i32 `[steps, 2]`, host |
+    | f32 | a / m |
+    | f8E8M0FNU | the least power of two that is not below a / m |
+
+    and m is the largest element: 127 of i8, 448 of f8E4M3FN, 57344 of f8E5M2.
+    A group of zeros is read as zeros, one with a NaN or an infinity as NaN.
   }];
+  let parameters = (ins "::mlir::Type":$type, "int64_t":$group);
+  let assemblyFormat = "`<` $type `,` `group` `=` $group `>`";
+}
+
+// The parameters of a collection are those of CacheGeometry in the ABI, which
+// holds their constraints.
+class KV_GeometryType<string name, string typeMnemonic>
+    : TypeDef<KV_Dialect, name> {
+  let mnemonic = typeMnemonic;
   let parameters = (ins
     EnumParameter<KV_Strategy>:$strategy,
     "::mlir::Type":$elementType,
     "int64_t":$layers,
-    "int64_t":$heads,
+    "int64_t":$heads, // kDynamic before sharding
     "int64_t":$dim,
-    "int64_t":$page);
-  let assemblyFormat = [{
-    `<` $strategy `,` $elementType `,` struct($layers, $heads, $dim, $page) `>`
-  }];
+    "int64_t":$page, // tokens of a page, or max_seq
+    "int64_t":$vDim, // 0 if not latent
+    OptionalParameter<"::kv::ScaleAttr">:$scale,
+    EnumParameter<KV_Layout>:$layout);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
+  string geometryDeclarations = [{
+    /// The parameters as plain data; `heads` may be Unknown.
+    ::kv::CacheGeometry getGeometry() const;
+    static }] # name # [{Type get(::mlir::MLIRContext *context,
+                                  const ::kv::CacheGeometry &geometry);
+  }];
+  let extraClassDeclaration = geometryDeclarations;
+}
+
+def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
+  let summary = "one step's non-owning view of a KV cache for a batch";
+  let description = [{
+    ```mlir
+    !kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>
+    !kv.collection<continuous, f32, layers = 2, heads = 2, dim = 16, max_seq = 256>
+    !kv.collection<paged, i8, layers = 32, heads = 8, dim = 128, page = 64,
+                   scale = #kv.scale<f32, group = 128>, layout = hnd>
+    !kv.collection<paged, bf16, layers = 61, latent, dim = 576, v_dim = 512, page = 64>
+    ```
+    The only source of the cache's geometry: the manifest, and through it the
+    manager, is derived from it. `heads` counts KV heads per device and may be
+    `?` before sharding, `dim` is the head dimension, `page` the tokens of a
+    page, `max_seq` those of a slot. A latent cache (MLA) has one row a token,
+    of one head, whose first `v_dim` elements are the value. 8-bit elements may
+    have a `scale`, i8 must. `layout` is the order of the blocks' dimensions in
+    memory; operations have one meaning for all of them.
+
+    Runtime inputs (P usable pages, B sequences):
+
+    | component | paged | continuous |
+    | --- | --- | --- |
+    | blocks | memref `[P + 1, 2, layers, page, heads, dim]`, mutable | `[slots, 2, layers, max_seq, heads, dim]` |
+    | cache_lengths | tensor i32 `[B]`: tokens already cached | the same |
+    | lookup_table | tensor i32 `[B, pitch]`: page ids | i32 `[B]`: slots |
+    | max_lengths | tensor i32 `[steps, 2]`, host | the same |
+    | scales | like blocks, `dim / group` for dim; only with `scale` | the same |
+
+    A latent cache has 1 for 2. With `layout = hnd` blocks and scales are
+    `[P + 1, 2, layers, heads, page, dim]`, with `cpu`
+    `[P + 1, layers, heads, 2, page, dim]`.
+  }];
+  let extraClassDeclaration = geometryDeclarations # [{
     /// The types of the runtime inputs, in the order of kv.fetch's operands.
     llvm::SmallVector<::mlir::Type> getComponentTypes();
     /// Their names in the same order: "blocks", "cache_lengths", ...
-    static llvm::ArrayRef<llvm::StringRef> getComponentNames();
+    llvm::SmallVector<llvm::StringRef> getComponentNames();
+    bool isLatent() const { return getVDim() != 0; }
+    /// Elements of a row of attention's result.
+    int64_t getValueDim() const { return isLatent() ? getVDim() : getDim(); }
   }];
 }
 
-def KV_CacheType : TypeDef<KV_Dialect, "Cache"> {
-  let mnemonic = "cache";
+def KV_CacheType : KV_GeometryType<"Cache", "cache"> {
   let summary = "the keys or the values of one layer of a collection";
   let description = [{
     Taken from a collection by `kv.key_cache` or `kv.value_cache`; owns nothing,
@@ -91,18 +151,7 @@ def KV_CacheType : TypeDef<KV_Dialect, "Cache"> {
     !kv.cache<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>
     ```
   }];
-  let parameters = (ins
-    EnumParameter<KV_Strategy>:$strategy,
-    "::mlir::Type":$elementType,
-    "int64_t":$layers,
-    "int64_t":$heads,
-    "int64_t":$dim,
-    "int64_t":$page);
-  let assemblyFormat = [{
-    `<` $strategy `,` $elementType `,` struct($layers, $heads, $dim, $page) `>`
-  }];
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
+  let extraClassDeclaration = geometryDeclarations # [{
     /// The cache of a collection, and back.
     static CacheType get(CollectionType collection);
     CollectionType getCollectionType();

@@ -12,7 +12,9 @@
 // Sequence b owns the tokens row_offsets[b] .. row_offsets[b + 1]; its token i
 // stands at position cache_lengths[b] + i - row_offsets[b], and its keys are
 // the positions 0 .. cache_lengths[b] + new tokens. Key positions beyond that
-// are never read. Page 0 is the null page: what is stored to it is dropped.
+// are never read. Page 0 is the null page: what is stored to it is dropped. A
+// continuous cache has slots for pages and no null one. Dimensions are given in
+// logical order; memory may have another (the strides say).
 //
 // The validate functions look at everything that could make a kernel read or
 // write out of bounds; the kernels assume that they were called.
@@ -36,9 +38,12 @@ struct Failure {
 
 /// Views as Symbols.def describes them, not owned.
 struct StoreArguments {
-  const KvTensorView *blocks;       // [P+1, 2|1, L, page, H, D] f32|bf16|f16
+  const KvTensorView *blocks;       // [P+1, 2|1, L, page, H, D] of a float
+                                    // of 32, 16, 8 bits, or i8
+  const KvTensorView *scales;       // [P+1, 2|1, L, page, H, D / group] of f32
+                                    // or f8E8M0FNU, or null
   const KvTensorView *cacheLengths; // i32 [B]
-  const KvTensorView *lookupTable;  // i32 [B, pitch]
+  const KvTensorView *lookupTable;  // i32 [B, pitch], continuous: [B]
   const KvTensorView *rowOffsets;   // i32 [B+1]
   int64_t layer;
   const KvTensorView *k; // [T, H, D] f32|bf16|f16
@@ -47,6 +52,7 @@ struct StoreArguments {
 
 struct AttentionArguments {
   const KvTensorView *blocks;
+  const KvTensorView *scales;
   const KvTensorView *cacheLengths;
   const KvTensorView *lookupTable;
   const KvTensorView *rowOffsets;
@@ -63,6 +69,7 @@ struct AttentionArguments {
 
 struct PrintArguments {
   const KvTensorView *blocks;
+  const KvTensorView *scales;
   const KvTensorView *cacheLengths;
   const KvTensorView *lookupTable;
   const KvTensorView *rowOffsets; // null: cached tokens only

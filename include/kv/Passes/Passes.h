@@ -26,6 +26,11 @@ struct CPUPipelineOptions
       *this, "mcpu",
       llvm::cl::desc("x86-64 level: x86-64-v3, x86-64-v4 or native"),
       llvm::cl::init("native")};
+  Option<std::string> layout{
+      *this, "layout",
+      llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
+                     "what their types say"),
+      llvm::cl::init("")};
 };
 
 /// kv-cpu: the module to the LLVM dialect, for the CPU.

@@ -5,11 +5,38 @@
 
 include "mlir/Pass/PassBase.td"
 
+def KVAssignLayout : Pass<"kv-assign-layout", "::mlir::ModuleOp"> {
+  let summary = "caches get the order in memory that the target likes";
+  let description = [{
+    Every collection whose blocks the graph does not open gets the target's
+    layout, everywhere in the module. Runs before `kv-expand-collections`; the
+    manifest tells the manager. Operations mean the same in every layout, and
+    their results have the same bits.
+
+    | target | layout | because |
+    | --- | --- | --- |
+    | `cpu` | `cpu` | a head's keys and values of a page are one run |
+    | `cuda` | `hnd` | a head's rows of a page are one tile of a copy |
+
+    Leaves a remark for each collection: `Assigned`, or `Kept` when the graph
+    opens its blocks.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
+    Option<"layout", "layout", "std::string", "",
+           "nhd, hnd or cpu instead of the target's">
+  ];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numAssigned", "assigned", "collections that got a layout">
+  ];
+}
+
 def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
   let summary = "entry arguments that are collections become their components";
   let description = [{
     Each collection argument of an entry becomes the runtime inputs of its
-    type (blocks, cache_lengths, lookup_table, max_lengths), named
+    type (blocks, cache_lengths, lookup_table, max_lengths, scales), named
     `<name>.<component>`, and a `kv.fetch` at the top of the body. The other
     arguments keep their attributes.
   }];
@@ -84,6 +111,19 @@ def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {
     "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
 
+def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
+  let summary = "each operation gets a destination of its own";
+  let description = [{
+    A `tensor.empty`, or a `linalg.fill`, that several operations write into (the
+    work of CSE) is repeated for each. Must run right before bufferization:
+    a shared destination is a buffer that everything conflicts over, which costs
+    copies, and compile time that grows with the square of the layers.
+  }];
+  let statistics = [
+    Statistic<"numSplit", "split", "destinations repeated">
+  ];
+}
+
 def KVOutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each distinct computation on buffers becomes one function";
   let description = [{
@@ -121,8 +161,8 @@ def KVExpandMath : Pass<"kv-expand-math"> {
   let summary = "math functions become arithmetic";
   let description = [{
     An artifact calls no mathematics library: exp, log and tanh become
-    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 integer
-    operations that round to nearest even.
+    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 and of 8-bit
+    floats integer operations that round to nearest even.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
@@ -149,9 +189,11 @@ def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
     `kv.store`, `kv.attention` and `kv.print` on buffers become
-    `kv.runtime_call`s named in kv/ABI/Symbols.def. Runs after `kv-thread-context`.
+    `kv.runtime_call`s named in kv/ABI/Symbols.def, `kv.assert` records its error
+    when it fails. Runs after `kv-thread-context`.
   }];
-  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 #endif // KV_PASSES_PASSES_TD
