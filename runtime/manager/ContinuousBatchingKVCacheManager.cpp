@@ -10,7 +10,7 @@ using namespace kv;
 using Manager = ContinuousBatchingKVCacheManager;
 
 Expected<std::unique_ptr<Manager>>
-Manager::create(const MultiKVCacheParams &params, const Options &options) {
+Manager::make(const MultiKVCacheParams &params, const Options &options) {
   int64_t maxSeqLen = options.maxSeqLen, room = 0;
   if (params.validate()) {
     room = params.pageSize() - params.draftSlots();

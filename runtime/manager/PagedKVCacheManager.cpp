@@ -31,8 +31,8 @@ struct PagedKVCacheManager::Replica {
 //===----------------------------------------------------------------------===//
 
 Expected<std::unique_ptr<PagedKVCacheManager>>
-PagedKVCacheManager::create(const MultiKVCacheParams &params,
-                            const Options &options) {
+PagedKVCacheManager::make(const MultiKVCacheParams &params,
+                          const Options &options) {
   Expected<Common> common = prepare(
       params, CacheStrategy::Paged, options.devices, options.maxBatchSize,
       options.maxSeqLen, options.maxSteps, options.enableRuntimeChecks);

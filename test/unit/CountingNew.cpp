@@ -1,4 +1,4 @@
-//===- CountingNew.cpp - Counts what a program asks of the heap -----------===//
+//===- CountingNew.cpp - Counts and refuses what is asked of it -----------===//
 //
 // In a file of its own: inlined, the pair looks mismatched to the compiler.
 //
@@ -10,9 +10,13 @@
 #include <new>
 
 std::atomic<int64_t> heapAllocations = 0;
+/// How many more succeed before one fails; negative: all succeed.
+std::atomic<int64_t> heapFailsAfter = -1;
 
 void *operator new(size_t bytes) {
   ++heapAllocations;
+  if (heapFailsAfter >= 0 && heapFailsAfter-- == 0)
+    throw std::bad_alloc();
   if (void *memory = std::malloc(bytes ? bytes : 1))
     return memory;
   throw std::bad_alloc();

@@ -1,6 +1,6 @@
 //===- PagedMemoryTest.cpp - Tables, copies and memory of a manager -------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/LoadKVCacheManager.h"
 
 #include "FakeModel.h"
 
@@ -13,7 +13,7 @@ using namespace kv;
 using namespace kv::test;
 
 /// CountingNew.cpp
-extern std::atomic<int64_t> heapAllocations;
+extern std::atomic<int64_t> heapAllocations, heapFailsAfter;
 
 namespace {
 
@@ -211,6 +211,32 @@ TEST(PagedMemory, NothingIsAllocatedAfterConstruction) {
   }
   EXPECT_EQ(heapAllocations - before, 0);
   EXPECT_GT(manager->metrics().evictedPages, 0);
+}
+
+TEST(PagedMemory, EveryAllocationOfConstructionMayFail) {
+  KVCacheParams paged = fakeParams(2), slots = fakeParams(2);
+  paged.numDevices = paged.dataParallelDegree = 2;
+  slots.geometry.strategy = CacheStrategy::Continuous;
+  slots.enablePrefixCaching = false;
+  for (const KVCacheParams &params : {paged, slots}) {
+    MultiKVCacheParams given(params);
+    PagedKVCacheManager::Options options = {
+        .maxBatchSize = 4, .maxSeqLen = 2, .numPages = 4};
+    int64_t failures = 0;
+    for (;; ++failures) {
+      heapFailsAfter = failures;
+      auto made = loadKVCacheManager(given, options);
+      bool wasRefused = heapFailsAfter < 0;
+      heapFailsAfter = -1;
+      if (made) {
+        // The last allocation has been reached, and none was overlooked.
+        EXPECT_FALSE(wasRefused);
+        break;
+      }
+      ASSERT_EQ(made.error().code, KV_STATUS_OUT_OF_MEMORY);
+    }
+    EXPECT_GT(failures, 10);
+  }
 }
 
 TEST(PagedMemory, OptionsAboutEngines) {

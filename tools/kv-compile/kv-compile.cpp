@@ -1,5 +1,6 @@
 //===- kv-compile.cpp - A module to an artifact ---------------------------===//
 
+#include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -25,6 +26,12 @@ int main(int argc, char **argv) {
   cl::opt<std::string> mcpu(
       "mcpu", cl::desc("x86-64-v3, x86-64-v4 or native (default)"),
       cl::init("native"), cl::cat(category));
+  cl::opt<std::string> target(
+      "target",
+      cl::desc("cpu (default), or virtual:LEVEL for a machine that is not "
+               "this one: compiled for LEVEL and checked with a cache manager "
+               "without memory"),
+      cl::init("cpu"), cl::cat(category));
   cl::opt<unsigned> optLevel("O", cl::Prefix, cl::desc("Optimisation level"),
                              cl::init(3), cl::cat(category));
   cl::opt<int64_t> pageSize(
@@ -41,6 +48,18 @@ int main(int argc, char **argv) {
   mlir::registerPassManagerCLOptions();
   cl::ParseCommandLineOptions(argc, argv, "kv-mlir compiler\n");
 
+  kv::Expected<kv::Device> device = kv::Device::parse(target);
+  if (!device) {
+    llvm::errs() << "kv-compile: error: --target: " << device.error().message
+                 << '\n';
+    return 1;
+  }
+  if (device->isVirtual() && mcpu.getNumOccurrences()) {
+    llvm::errs() << "kv-compile: error: --target is " << device->str()
+                 << ", which says what --mcpu=" << mcpu << " says\n";
+    return 1;
+  }
+
   mlir::DialectRegistry registry;
   kv::registerCompilerDialects(registry);
   mlir::MLIRContext context(registry);
@@ -51,10 +70,19 @@ int main(int argc, char **argv) {
     return 1;
   kv::CompileOptions options;
   options.pipeline = pipeline;
-  options.mcpu = mcpu;
+  options.mcpu = device->isVirtual() ? device->target : mcpu;
   options.optLevel = optLevel;
   options.pageSize = pageSize;
   options.layout = layout;
   options.timing = timing;
-  return failed(kv::compileModule(*module, options, output));
+  if (failed(kv::compileModule(*module, options, output)))
+    return 1;
+  if (device->isVirtual())
+    if (kv::Expected<void> fits =
+            kv::checkOnVirtualDevice(output.getValue(), *device);
+        !fits) {
+      llvm::errs() << "kv-compile: error: " << fits.error().message << '\n';
+      return 1;
+    }
+  return 0;
 }

@@ -31,7 +31,9 @@ public:
   /// Errors: parameters that do not validate, an option out of range, no
   /// memory.
   static Expected<std::unique_ptr<ContinuousBatchingKVCacheManager>>
-  create(const MultiKVCacheParams &params, const Options &options);
+  create(const MultiKVCacheParams &params, const Options &options) {
+    return orNoMemory([&] { return make(params, options); });
+  }
 
   /// One entry: the request's slot.
   Expected<std::span<const int32_t>> getReqBlocks(RequestId id) const override;
@@ -88,6 +90,8 @@ protected:
 
 private:
   explicit ContinuousBatchingKVCacheManager(Common common);
+  static Expected<std::unique_ptr<ContinuousBatchingKVCacheManager>>
+  make(const MultiKVCacheParams &params, const Options &options);
 
   size_t index(Place place) const {
     return static_cast<size_t>(place.replica) * requests.slotsPerReplica() +

@@ -48,7 +48,9 @@ public:
   /// Errors: parameters that do not validate, an option out of range, no
   /// memory.
   static Expected<std::unique_ptr<PagedKVCacheManager>>
-  create(const MultiKVCacheParams &params, const Options &options);
+  create(const MultiKVCacheParams &params, const Options &options) {
+    return orNoMemory([&] { return make(params, options); });
+  }
   ~PagedKVCacheManager() override;
 
   /// Entries of a lookup table's row: the pages of the longest request, rounded
@@ -133,6 +135,8 @@ private:
   struct Replica;
 
   PagedKVCacheManager(Common common, const Options &options, int64_t pages);
+  static Expected<std::unique_ptr<PagedKVCacheManager>>
+  make(const MultiKVCacheParams &params, const Options &options);
   Expected<void> createReplicas();
   CacheEngine::Demand demand(const TextGenerationContext &context,
                              int32_t steps) const;

@@ -6,6 +6,8 @@
 #include "kv/Runtime/CacheMemory.h"
 #include "kv/Runtime/RequestTable.h"
 
+#include <new>
+
 namespace kv {
 
 /// What managers with memory have in common, whatever a request holds there:
@@ -57,6 +59,17 @@ protected:
                                   int64_t maxSteps, bool enableRuntimeChecks);
 
   explicit ReplicatedKVCacheManager(Common common);
+
+  /// What `make` returns, or an error if the heap is exhausted meanwhile: a
+  /// manager's bookkeeping is its size's business, as its blocks are.
+  template <class Fn> static auto orNoMemory(Fn &&make) -> decltype(make()) {
+    try {
+      return make();
+    } catch (const std::bad_alloc &) {
+      return makeError(KV_STATUS_OUT_OF_MEMORY,
+                       "cache manager: no memory for its bookkeeping");
+    }
+  }
 
   /// Allocates on every device. `groups` as in CacheMemory::Shape. Errors: no
   /// memory.

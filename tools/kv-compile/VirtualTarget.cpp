@@ -1,0 +1,30 @@
+//===- VirtualTarget.cpp - Compiling for a machine that is not here -------===//
+
+#include "VirtualTarget.h"
+
+#include "kv/Runtime/NullKVCacheManager.h"
+
+using namespace kv;
+
+Expected<void> kv::checkOnVirtualDevice(const std::filesystem::path &artifact,
+                                        const Device &device) {
+  Expected<Manifest> manifest = Manifest::readFile(artifact);
+  if (!manifest)
+    return std::unexpected(manifest.error());
+  for (const Collection &collection : manifest->collections) {
+    Expected<std::unique_ptr<NullKVCacheManager>> manager =
+        NullKVCacheManager::create(
+            KVCacheParams::fromCollection(collection),
+            {.devices = {device}, .maxSeqLen = manifest->model.maxSeqLen});
+    if (!manager)
+      return std::unexpected(manager.error());
+    // An entry need not take every collection.
+    for (const Entry &entry : manifest->entries)
+      if (entry.findInput(ArgumentKind::Blocks, collection.name))
+        if (Expected<void> valid =
+                (*manager)->params().params[0].validate(entry);
+            !valid)
+          return valid;
+  }
+  return {};
+}
