@@ -18,6 +18,10 @@ struct CacheView {
   int32_t pageSize; // at least 1
 };
 
+/// Rows of q and of the cache are read in chunks of 16 bytes: pointers are
+/// aligned to that, and so are strides. A value that a row does not see is
+/// multiplied by zero, so within what any row of its tile sees it must be
+/// finite; what no row sees is not read.
 struct AttentionParams {
   CacheView cache;
   int64_t layer;

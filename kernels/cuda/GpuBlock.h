@@ -5,6 +5,7 @@
 
 #include "Block.h"
 #include "ptx/Matrix.h"
+#include "ptx/Memory.h"
 
 namespace kv::cuda {
 
@@ -33,24 +34,13 @@ struct GpuBlock {
   template <class T> __device__ __forceinline__ void store(T *p, T x) const {
     *p = x;
   }
-  /// From the second-level cache, where other blocks' stores are.
-  __device__ __forceinline__ float loadScratch(const float *p) const {
-    return __ldcg(p);
+  template <class T>
+  __device__ __forceinline__ T loadScratch(const T *p) const {
+    return ptx::loadGlobal(p);
   }
-  __device__ __forceinline__ FloatPair loadScratch(const FloatPair *p) const {
-    float2 x = __ldcg(reinterpret_cast<const float2 *>(p));
-    return {x.x, x.y};
-  }
-  __device__ __forceinline__ FloatQuad loadScratch(const FloatQuad *p) const {
-    float4 x = __ldcg(reinterpret_cast<const float4 *>(p));
-    return {x.x, x.y, x.z, x.w};
-  }
-  __device__ __forceinline__ void storeScratch(float *p, float x) const {
-    __stcg(p, x);
-  }
-  __device__ __forceinline__ void storeScratch(FloatPair *p,
-                                               FloatPair x) const {
-    __stcg(reinterpret_cast<float2 *>(p), make_float2(x.x, x.y));
+  template <class T>
+  __device__ __forceinline__ void storeScratch(T *p, T x) const {
+    ptx::storeGlobal(p, x);
   }
   __device__ __forceinline__ void fence() const { __threadfence(); }
   __device__ __forceinline__ uint32_t arrive(uint32_t *counter) const {

@@ -1,0 +1,48 @@
+//===- Memory.h - Global memory that blocks exchange ------------*- C++ -*-===//
+//
+// Loads and stores of the second-level cache, which all blocks share; the
+// first level of an SM may hold what another block has overwritten since.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_PTX_MEMORY_H
+#define KV_KERNELS_CUDA_PTX_MEMORY_H
+
+#include "../Block.h"
+
+namespace kv::cuda::ptx {
+
+__device__ __forceinline__ float loadGlobal(const float *p) {
+  float x;
+  asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(p) : "memory");
+  return x;
+}
+__device__ __forceinline__ FloatPair loadGlobal(const FloatPair *p) {
+  FloatPair x;
+  asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];"
+               : "=f"(x.x), "=f"(x.y)
+               : "l"(p)
+               : "memory");
+  return x;
+}
+__device__ __forceinline__ FloatQuad loadGlobal(const FloatQuad *p) {
+  FloatQuad x;
+  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+               : "l"(p)
+               : "memory");
+  return x;
+}
+
+__device__ __forceinline__ void storeGlobal(float *p, float x) {
+  asm volatile("st.global.cg.f32 [%0], %1;" ::"l"(p), "f"(x) : "memory");
+}
+__device__ __forceinline__ void storeGlobal(FloatPair *p, FloatPair x) {
+  asm volatile("st.global.cg.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(x.x),
+               "f"(x.y)
+               : "memory");
+}
+
+} // namespace kv::cuda::ptx
+
+#endif // KV_KERNELS_CUDA_PTX_MEMORY_H
