@@ -522,7 +522,7 @@ func.func @f(%kv: !kv, %ro: memref<?xi32>, %q: memref<?x4x8xf32>, %o: memref<?x4
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>, %lse: memref<?x4xf32>, %layer: index) {
   // expected-error @+1 {{on tensors returns its result and takes no 'outs'}}
-  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0>, resultSegmentSizes = array<i32: 1, 0>}
+  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}
       : (tensor<?x4x8xf32>, !kv, index, tensor<?xi32>, memref<?x4xf32>) -> tensor<?x4x8xf32>
   return
 }
