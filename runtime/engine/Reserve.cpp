@@ -197,13 +197,11 @@ void CacheEngine::copyTail(SequenceState &state) {
   state.borrowsTail = false;
 }
 
-/// Both pages are kept from others until the next step, which this is done
-/// before, is over.
+/// Nobody else has the target until the next step, which this is done before,
+/// is over; nor the source, since the sequence lets it go with the same stamp.
 void CacheEngine::queue(SequenceState &state, const PageOp &op) {
   Ticket next = steps.lastOpened() + 1;
   state.stamp = std::max(state.stamp, next);
-  if (op.source != NullPage)
-    pages.stamp(op.source, next);
   pages.stamp(op.target, next);
   pages.setWriter(op.target, numOps);
   operations[numOps++] = op;
