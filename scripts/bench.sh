@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# bench.sh NAME: builds what is missing, runs one suite of benchmarks/, prints
-# its table and writes build/bench/NAME.json. Suites: first-light, compile.
+# bench.sh NAME [ARGUMENT]: builds what is missing, runs one suite of benchmarks/,
+# prints its table and writes build/bench/NAME.json. Suites:
+#   first-light    a small model on the CPU
+#   compile        text to the LLVM dialect, by depth; a million operations
+#   manager        what the operations of the cache engine cost
+#   replay TRACE   a trace in Mooncake's format through the cache engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -17,7 +21,19 @@ compile)
   build release
   shift
   exec .venv/bin/python benchmarks/compile.py "$@" ;;
+manager)
+  scripts/setup.sh
+  build release cache-engine
+  exec .venv/bin/python benchmarks/cache_engine.py manager ;;
+replay)
+  [ -r "${2:-}" ] || {
+    echo "bench.sh replay: ${2:-no trace given}; expected a file in Mooncake's format" >&2
+    exit 2
+  }
+  scripts/setup.sh
+  build release cache-replay
+  exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, compile" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, compile, manager, replay" >&2
   exit 2 ;;
 esac

@@ -46,6 +46,7 @@ CacheEngine::CacheEngine(const Options &wanted)
     hasFullGroup |= group.isFull();
     hasWindow |= !group.isFull();
   }
+  isPlain = hasFullGroup && options.groups.size() == 1;
   maxPages = options.numPages;
   if (options.maxTokens > 0) {
     int64_t wantedPages = pagesFor(options.maxTokens);
@@ -341,22 +342,30 @@ uint8_t CacheEngine::priorityOf(const SequenceState &state,
 }
 
 void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
-  constexpr int32_t Ahead = 8;
   bool stale = isStale(state);
-  uint8_t priority = state.floor;
   int32_t numGroups = options.groups.size();
-  for (int32_t page = state.held; page-- > entries;) {
-    priority = std::max(priority, priorityOf(state, page));
-    for (int32_t group = numGroups; group-- > 0;) {
-      if (page < state.firstHeld[group])
-        continue;
-      const PageId *ids = row(state, group);
-      if (page >= entries + Ahead)
-        pages.prefetch(ids[page - Ahead]);
-      pages.release(ids[page], state.stamp, priority, stale);
+  // Two runs, from tail to head: the rest, then the prefix that is kept longer.
+  int32_t prefix = static_cast<int32_t>(std::clamp<int64_t>(
+      pagesFor(state.retention.prefixTokens), entries, state.held));
+  int32_t page = state.held;
+  for (int32_t end : {prefix, entries}) {
+    if (page > end)
+      state.floor = std::max(state.floor, priorityOf(state, page - 1));
+    uint8_t priority = state.floor;
+    while (page > end) {
+      int32_t from = std::max(end, page - Warm::Batch);
+      Warm warm;
+      for (int32_t group = 0; group < numGroups; ++group)
+        for (int32_t i = std::max(from, state.firstHeld[group]); i < page; ++i)
+          pages.warm(warm, row(state, group)[i]);
+      while (page-- > from)
+        for (int32_t group = numGroups; group-- > 0;)
+          if (page >= state.firstHeld[group])
+            pages.release(row(state, group)[page], state.stamp, priority,
+                          stale);
+      page = from;
     }
   }
-  state.floor = priority;
   state.held = std::min(state.held, entries);
 }
 
@@ -368,6 +377,10 @@ void CacheEngine::changed(SequenceState &state, int32_t from) {
 /// A victim's content leaves the index.
 void CacheEngine::forget(PageId page) {
   uint32_t node = pages.content(page);
+  if (isPlain) {
+    nodes.erase(node);
+    return;
+  }
   int32_t numGroups = options.groups.size();
   for (int32_t group = 0; group < numGroups; ++group) {
     if (nodes.page(node, group) != page)

@@ -27,12 +27,14 @@ Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
   int32_t lowest = INT32_MAX;
   if (int64_t full = processed / options.pageSize;
       full > state.committed && state.indexes && !isStale(state)) {
-    constexpr int32_t Ahead = 4;
     hashPages(state, prompt, full);
-    for (int32_t page = state.committed; page < full && state.indexes; ++page) {
-      if (page + Ahead < full) {
-        nodes.prefetchSlot(state.tags[page + Ahead]);
-        pages.prefetch(row(state, 0)[page + Ahead]);
+    int32_t first = state.committed;
+    for (int32_t page = first; page < full && state.indexes; ++page) {
+      if ((page - first) % Warm::Batch == 0) {
+        Warm warm;
+        for (int64_t next = page;
+             next < std::min<int64_t>(full, page + Warm::Batch); ++next)
+          nodes.warmBucket(warm, state.tags[next]);
       }
       lowest = std::min(lowest, commitPage(state, prompt, page));
     }
@@ -47,6 +49,24 @@ Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
 /// Returns the page's index if an entry of it changed, INT32_MAX if none did.
 int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
                                 int32_t page) {
+  if (isPlain && prompt.images.empty()) {
+    // The short way: one group, and what was computed is mostly new.
+    const int32_t *tokens = pageTokens(prompt, page);
+    PageId own = state.rows[page];
+    uint64_t tag = state.tags[page];
+    if (pages.content(own) == PagePool::NoContent && !nodes.isFull() &&
+        nodes.find(tag, state.tip, PrefixIndex::NoImages, tokens) ==
+            PrefixIndex::NoNode) {
+      uint32_t node =
+          nodes.insert(tag, state.tip, PrefixIndex::NoImages, tokens);
+      nodes.setPage(node, 0, own);
+      pages.setContent(own, node, tag);
+      state.tip = nodes.ref(node);
+      ++state.committed;
+      ++counters.committedPages;
+      return INT32_MAX;
+    }
+  }
   uint32_t images = PrefixIndex::NoImages;
   // The sequence's tip can be gone only where no full group keeps it.
   bool possible = hasFullGroup || nodes.isLive(state.tip);

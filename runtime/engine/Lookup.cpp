@@ -52,7 +52,6 @@ uint32_t CacheEngine::imagesOn(const Prompt &prompt, int64_t page) const {
 /// Fills `hits` with the nodes behind the committed pages; returns the number
 /// of pages that the sequence could have after taking them over.
 int32_t CacheEngine::match(SequenceState &state, const Prompt &prompt) const {
-  constexpr int64_t Far = 16, Near = 8;
   int32_t committed = state.committed;
   if (!state.indexes || isStale(state) || state.borrowsTail ||
       state.held != committed ||
@@ -71,32 +70,43 @@ int32_t CacheEngine::match(SequenceState &state, const Prompt &prompt) const {
     run[group] = committed - state.firstHeld[group];
 
   const uint64_t *tags = state.tags;
-  for (int64_t page = committed; page < std::min(last, committed + Far); ++page)
-    nodes.prefetchSlot(tags[page]);
-  for (int64_t page = committed; page < std::min(last, committed + Near);
-       ++page)
-    nodes.prefetchCandidate(tags[page]);
-
   NodeRef tip = state.tip;
   int32_t accepted = committed;
+  uint32_t candidates[Warm::Batch];
+  // Few at first: many prompts miss at once.
+  int64_t batchEnd = committed, batch = 4, batchBegin = committed;
   for (int64_t page = committed; page < last; ++page) {
-    if (page + Far < last)
-      nodes.prefetchSlot(tags[page + Far]);
-    if (page + Near < last)
-      nodes.prefetchCandidate(tags[page + Near]);
+    if (page == batchEnd) {
+      batchBegin = page;
+      batchEnd = std::min(last, page + batch);
+      batch = std::min<int64_t>(4 * batch, Warm::Batch);
+      Warm warm;
+      for (int64_t next = page; next < batchEnd; ++next)
+        candidates[next - page] = nodes.candidate(tags[next]);
+      for (int64_t next = page; next < batchEnd; ++next)
+        if (uint32_t id = candidates[next - page]; id != PrefixIndex::NoNode)
+          nodes.warmNode(warm, id);
+    }
+    uint32_t node = candidates[page - batchBegin];
+    if (node == PrefixIndex::NoNode)
+      break; // half of the tag is nowhere
     uint32_t images =
         prompt.images.empty() ? PrefixIndex::NoImages : imagesOn(prompt, page);
-    uint32_t node =
-        nodes.find(tags[page], tip, images, pageTokens(prompt, page));
-    if (node == PrefixIndex::NoNode)
-      break;
+    const int32_t *tokens = pageTokens(prompt, page);
+    if (!nodes.is(node, tags[page], tip, images, tokens)) [[unlikely]] {
+      node = nodes.find(tags[page], tip, images, tokens);
+      if (node == PrefixIndex::NoNode)
+        break;
+    }
     hits[page - committed] = node;
     tip = nodes.ref(node);
+    if (isPlain) {
+      accepted = static_cast<int32_t>(page) + 1;
+      continue;
+    }
     bool all = true;
     for (int32_t group = 0; group < numGroups; ++group) {
       PageId cached = nodes.page(node, group);
-      if (cached != NullPage)
-        pages.prefetch(cached);
       run[group] = cached == NullPage ? 0 : run[group] + 1;
       all &=
           options.groups[group].accepts(page + 1, run[group], options.pageSize);
@@ -152,9 +162,8 @@ CacheEngine::explain(const Scope &scope, const Prompt &prompt) const {
   bool exists = own != ScopeTable::None;
   Walk mine =
       walk(scopes.tagOf(bytes), exists, exists ? nodes.root(own) : NodeRef());
-  std::vector<uint64_t> gone(
-      evicted.begin(),
-      evicted.begin() + std::min<uint64_t>(numEvicted, evicted.size()));
+  // What was never written is zero, and no tag but by chance.
+  std::vector<uint64_t> gone(evicted.begin(), evicted.end());
   std::ranges::sort(gone);
   for (int64_t page = 0; page < last; ++page)
     if (std::ranges::binary_search(gone, mine.tags[page]))

@@ -19,8 +19,7 @@ bool PageLists::create(PageRecord *ofPages, int32_t pages, int32_t lists) {
 
 uint32_t PageLists::roomBehind(List list) {
   uint32_t last = chunks[list].previous;
-  if (last != list &&
-      std::popcount(uint32_t(chunks[last].occupied)) <= MergeAt) {
+  if (last != list && chunks[last].count <= MergeAt) {
     compact(last);
     return last;
   }
@@ -30,7 +29,8 @@ uint32_t PageLists::roomBehind(List list) {
   else
     fresh = numMade++;
   Chunk &chunk = chunks[fresh];
-  chunk.occupied = chunk.end = 0;
+  chunk.occupied = 0;
+  chunk.end = chunk.count = 0;
   chunk.next = list;
   chunk.previous = last;
   chunks[last].next = chunks[list].previous = fresh;
@@ -56,13 +56,13 @@ void PageLists::compact(uint32_t at) {
     }
     ++end;
   }
-  chunk.end = static_cast<uint16_t>(end);
+  chunk.end = static_cast<uint8_t>(end);
   chunk.occupied = static_cast<uint16_t>((1u << end) - 1);
 }
 
 void PageLists::move(uint32_t to, uint32_t from) {
   Chunk &target = chunks[to], &source = chunks[from];
-  if (target.end + std::popcount(uint32_t(source.occupied)) > PerChunk)
+  if (target.end + source.count > PerChunk)
     compact(to);
   for (uint32_t left = source.occupied; left; left &= left - 1) {
     PageId page = source.ids[std::countr_zero(left)];
@@ -70,13 +70,12 @@ void PageLists::move(uint32_t to, uint32_t from) {
     target.occupied |= 1u << target.end;
     records[page].position = to << 4 | target.end++;
   }
+  target.count += source.count;
   unlink(from);
 }
 
 void PageLists::merge(uint32_t at) {
-  auto count = [&](uint32_t chunk) {
-    return std::popcount(uint32_t(chunks[chunk].occupied));
-  };
+  auto count = [&](uint32_t chunk) { return chunks[chunk].count; };
   // Sentinels, which are never merged with, come first.
   uint32_t next = chunks[at].next, previous = chunks[at].previous;
   if (next >= numLists && count(at) + count(next) <= MergeAt)
@@ -106,7 +105,8 @@ const char *PageLists::check(List list) const {
     if (at != list) {
       const Chunk &chunk = chunks[at];
       if (chunk.occupied == 0 || chunk.occupied >> chunk.end ||
-          chunk.end > PerChunk)
+          chunk.end > PerChunk ||
+          chunk.count != std::popcount(uint32_t(chunk.occupied)))
         return "a chunk's slots are out of order";
       for (uint32_t left = chunk.occupied; left; left &= left - 1) {
         uint32_t slot = std::countr_zero(left);

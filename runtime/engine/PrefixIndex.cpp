@@ -67,10 +67,12 @@ bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
   // Whole half lines, where that costs little: fewer lines a node.
   stride = stride >= 64 ? (stride + 31) / 32 * 32 : (stride + 7) / 8 * 8;
   size_t capacity = options.capacity;
+  numBuckets = capacity * 3 / (2 * Bucket::Slots) + 1;
   if (!storage.create(capacity * stride, FixedArray<std::byte>::Untouched) ||
-      !slots.create(capacity * 8 / 5 + 2))
+      !buckets.create(numBuckets))
     return false;
-  std::ranges::fill(slots, Slot{0, NoNode});
+  for (Bucket &bucket : buckets)
+    std::ranges::fill(bucket.nodes, NoNode);
   for (uint32_t id = 0; id < capacity; ++id) {
     node(id).generation = 0;
     node(id).children = Unused;
@@ -93,8 +95,12 @@ uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
   added.children = 0;
   added.images = images;
   added.page = NullPage;
-  std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
-  std::fill_n(furtherPages(id), options.numGroups - 1, NullPage);
+  if (options.pageSize == 16) // the usual size, without a call
+    std::memcpy(tokensOf(added), tokens, 64);
+  else
+    std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
+  for (int32_t group = 1; group < options.numGroups; ++group)
+    furtherPages(id)[group - 1] = NullPage;
   if (parent.isRoot())
     scopes->refer(parent.scope());
   else
@@ -103,10 +109,16 @@ uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
     scopes->refer(images);
 
   uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-  size_t at = home(fragment);
-  while (slots[at].node != NoNode)
-    at = after(at);
-  slots[at] = {fragment, id};
+  for (size_t at = home(fragment);; at = after(at)) {
+    Bucket &bucket = buckets[at];
+    if (uint32_t free = Bucket::equal(bucket.nodes, NoNode)) {
+      int32_t slot = std::countr_zero(free);
+      bucket.fragments[slot] = fragment;
+      bucket.nodes[slot] = id;
+      break;
+    }
+    ++bucket.passed;
+  }
   ++numNodes;
   return id;
 }
@@ -114,16 +126,15 @@ uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
 void PrefixIndex::erase(uint32_t id) {
   Node &gone = node(id);
   assert(gone.children != Unused && "erased twice");
-  size_t hole = home(static_cast<uint32_t>(gone.tag >> 32));
-  while (slots[hole].node != id)
-    hole = after(hole);
-  // Entries behind the hole move up unless that would put one before its home.
-  for (size_t at = after(hole); slots[at].node != NoNode; at = after(at))
-    if (distance(home(slots[at].fragment), at) >= distance(hole, at)) {
-      slots[hole] = slots[at];
-      hole = at;
+  for (size_t at = home(static_cast<uint32_t>(gone.tag >> 32));;
+       at = after(at)) {
+    Bucket &bucket = buckets[at];
+    if (uint32_t own = Bucket::equal(bucket.nodes, id)) {
+      bucket.nodes[std::countr_zero(own)] = NoNode;
+      break;
     }
-  slots[hole] = {0, NoNode};
+    --bucket.passed;
+  }
 
   if (gone.parent.isRoot())
     scopes->release(gone.parent.scope());
@@ -154,7 +165,8 @@ const char *PrefixIndex::check() const {
   if (live != numNodes)
     return "the count of nodes is wrong";
   size_t filled = 0;
-  for (const Slot &slot : slots)
-    filled += slot.node != NoNode;
+  for (const Bucket &bucket : buckets)
+    for (uint32_t id : bucket.nodes)
+      filled += id != NoNode;
   return filled == size_t(numNodes) ? nullptr : "the table has other nodes";
 }

@@ -122,8 +122,8 @@ CacheEngine::Plan CacheEngine::reserve(Sequence &sequence, const Prompt &prompt,
   for (int32_t group = 0; group < numGroups; ++group) {
     PageId *to = row(state, group) + state.held;
     for (int32_t i = 0; i < fresh; ++i) {
-      if (i % VictimBatch == 0)
-        prefetchVictims(std::min(fresh - i, VictimBatch));
+      if (i % Warm::Batch == 0)
+        warmVictims(std::min(fresh - i, Warm::Batch));
       to[i] = allocate();
       if (options.groups[group].zeroFill)
         queue(state, {PageOp::ZeroFill, static_cast<uint16_t>(group), NullPage,
@@ -137,19 +137,22 @@ CacheEngine::Plan CacheEngine::reserve(Sequence &sequence, const Prompt &prompt,
 
 /// Takes over the nodes that match() found, up to the page `end`.
 void CacheEngine::takeHits(SequenceState &state, int32_t end) {
-  constexpr int32_t Ahead = 8;
   int32_t committed = state.committed, count = end - committed;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     PageId *ids = row(state, group);
     int32_t first = static_cast<int32_t>(
         options.groups[group].skippable(int64_t(end) * options.pageSize) /
         options.pageSize);
-    for (int32_t i = std::max(first - committed, 0); i < count; ++i) {
-      if (i + Ahead < count)
-        pages.prefetchList(nodes.page(hits[i + Ahead], group));
-      PageId page = nodes.page(hits[i], group);
-      pages.hold(page);
-      ids[committed + i] = page;
+    for (int32_t i = std::max(first - committed, 0); i < count;) {
+      int32_t end = std::min(i + Warm::Batch, count);
+      Warm warm;
+      for (int32_t next = i; next < end; ++next)
+        pages.warmList(warm, nodes.page(hits[next], group));
+      for (; i < end; ++i) {
+        PageId page = nodes.page(hits[i], group);
+        pages.hold(page);
+        ids[committed + i] = page;
+      }
     }
     if (first <= state.firstHeld[group])
       continue;
@@ -225,7 +228,8 @@ PageId CacheEngine::evict() {
   PageId page = pages.victim();
   assert(page != NullPage && "a plan that fits has a victim");
   const PageRecord &record = pages.record(page);
-  evicted[numEvicted++ % evicted.size()] = record.tag;
+  evicted[nextEvicted] = record.tag;
+  nextEvicted = nextEvicted + 1 == evicted.size() ? 0 : nextEvicted + 1;
   ++counters.evictedPages;
   counters.evictedIdle.add(steps.lastOpened() - record.stamp);
   forget(page);
@@ -233,25 +237,24 @@ PageId CacheEngine::evict() {
   return page;
 }
 
-/// Victims are in no order in memory: asks for what evict() will look at while
-/// there is something else to wait for.
-void CacheEngine::prefetchVictims(int32_t count) const {
+/// Victims are in no order in memory, but their order is known. Only for speed,
+/// so it need not be right when an eviction frees more than one page.
+void CacheEngine::warmVictims(int32_t count) const {
   count -= pages.numBlank();
   if (count <= 1)
     return;
-  PageId victims[VictimBatch];
+  PageId victims[Warm::Batch];
   int32_t found = 0;
   pages.eviction().visit([&](PageId page) {
     victims[found++] = page;
-    pages.prefetch(page);
     return found < count;
   });
-  for (int32_t i = 0; i < found; ++i) {
-    nodes.prefetchSlot(pages.record(victims[i]).tag);
-    nodes.prefetchNode(pages.content(victims[i]));
-  }
+  Warm warm;
   for (int32_t i = 0; i < found; ++i)
-    if (NodeRef parent = nodes.parent(pages.content(victims[i]));
-        !parent.isRoot())
-      nodes.prefetchNode(parent.id);
+    pages.warm(warm, victims[i]);
+  for (int32_t i = 0; i < found; ++i) {
+    const PageRecord &record = pages.record(victims[i]);
+    warm(nodes.tag(record.node));
+    nodes.warmBucket(warm, record.tag);
+  }
 }

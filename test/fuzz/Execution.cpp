@@ -24,7 +24,8 @@ namespace {
 /// The host's side of an entry: memory for every argument.
 struct Arguments {
   std::vector<Buffer> buffers;
-  std::vector<NamedTensor> tensors;
+  std::vector<std::string> names;
+  std::vector<ArgumentKind> kinds;
 };
 
 // Every sequence has pages for what all advances together may add.
@@ -167,7 +168,8 @@ private:
     if (!made)
       llvm::report_fatal_error(llvm::Twine("kv-fuzz: ") + made.error().message);
     Buffer &buffer = arguments.buffers.emplace_back(std::move(*made));
-    arguments.tensors.push_back({argument.name, buffer.view()});
+    arguments.names.push_back(argument.name);
+    arguments.kinds.push_back(argument.kind);
     StringRef name(argument.name);
     int64_t each = pagesEach(argument);
     auto ints = [&](auto value) {
@@ -284,8 +286,12 @@ std::optional<std::string> runBy(StringRef pipeline, ModuleOp module,
   if (!model)
     return model.error().message;
   Host host(model->manifest(), model->manifest().entries.front(), seed);
-  Expected<void> done = model->execute(model->manifest().entries.front().name,
-                                       host.arguments.tensors);
+  std::vector<NamedTensor> tensors;
+  for (auto [name, buffer] :
+       llvm::zip(host.arguments.names, host.arguments.buffers))
+    tensors.push_back({name, buffer.view()});
+  Expected<void> done =
+      model->execute(model->manifest().entries.front().name, tensors);
   if (!done)
     return (pipeline + ": " + done.error().message).str();
   arguments = std::move(host.arguments);
@@ -330,13 +336,12 @@ std::optional<std::string> kv::fuzz::checkExecution(MLIRContext *context,
       bool same = (std::isnan(x) && std::isnan(y)) || x == y ||
                   std::abs(double(x) - y) <= tolerance * largest;
       // Poison stays where it was: in blocks, never in a result.
-      bool isOutput = cpu.tensors[i].name.starts_with("out");
+      bool isOutput = cpu.kinds[i] == ArgumentKind::Output;
       if (same && !(isOutput && std::isnan(x)))
         continue;
-      return "argument '" + std::string(cpu.tensors[i].name) + "', element " +
-             std::to_string(e) + " of " + describe(a.view()) + ": " +
-             std::to_string(x) + " by kv-cpu, " + std::to_string(y) +
-             " by kv-reference";
+      return "argument '" + cpu.names[i] + "', element " + std::to_string(e) +
+             " of " + describe(a.view()) + ": " + std::to_string(x) +
+             " by kv-cpu, " + std::to_string(y) + " by kv-reference";
     }
   }
   return std::nullopt;

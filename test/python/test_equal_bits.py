@@ -1,6 +1,7 @@
 """A row's logits have the same bits whatever happens around it: SmolLM2, bf16, as kv-run serves it."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -71,6 +72,28 @@ def test_threads_and_pages(folder, alone, threads, page):
     served = Served(folder, page, [ask()], "--threads", threads)
     assert served.statistics["threads"] == threads and served.statistics["page_size"] == page
     assert served.rows["x"] == alone
+
+
+@pytest.mark.parametrize("layout", ("hnd", "cpu"))
+def test_layouts(folder, alone, tmp_path, layout):
+    """The order of the cache in memory, which kv-run learns from the manifest."""
+    artifact = tmp_path / "layout.so"
+    subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", artifact, "--page-size=16",
+                    f"--layout={layout}"], check=True, timeout=60)
+    served = Served(folder, 16, [ask(), ask("y", arrival_step=2)], artifact=artifact)
+    assert served.rows["x"] == served.rows["y"] == alone
+
+
+def test_continuous(folder, alone, tmp_path):
+    """Slots instead of pages: the model with another word in its cache's type."""
+    text = (folder / "model.mlir").read_text()
+    paged = re.compile(r"<paged, (.*?), page = \d+>")
+    assert paged.search(text)
+    module, artifact = tmp_path / "continuous.mlir", tmp_path / "continuous.so"
+    module.write_text(paged.sub(r"<continuous, \1, max_seq = 256>", text))
+    subprocess.run([KV_COMPILE, module, "-o", artifact], check=True, timeout=60)
+    served = Served(folder, 0, [ask(), ask("y", arrival_step=3)], artifact=artifact)
+    assert served.rows["x"] == served.rows["y"] == alone
 
 
 @pytest.mark.parametrize("chunk", (1, 16, 29))

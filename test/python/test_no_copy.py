@@ -13,7 +13,9 @@ from tools import find
 
 KV_OPT = find("kv-opt")
 SIX = r"(?:memref|tensor)<(?:[?\d]+x){6}"
-FORBIDDEN = re.compile(rf"(?:copy|clone|alloca?|alloc_tensor|to_tensor|to_buffer|empty)\b[^:\n]*:?.*{SIX}")
+FORBIDDEN = re.compile(
+    r"\b(?:memref\.(?:copy|alloca?|realloc)|linalg\.copy|tensor\.empty|"
+    rf"bufferization\.(?:clone|alloc_tensor|to_tensor|to_buffer))\b.*{SIX}")
 
 
 def dump(text, pipeline):
@@ -24,9 +26,7 @@ def dump(text, pipeline):
 
 
 def copies(ir):
-    # An interface records the types of arguments; a call says what it passes.
-    return [line for line in ir.splitlines()
-            if FORBIDDEN.search(line) and not re.search(r"kv\.copy_pages|kv\.interface|call", line)]
+    return [line for line in ir.splitlines() if FORBIDDEN.search(line)]
 
 
 def modules():

@@ -508,8 +508,16 @@ struct EngineModel {
       pages[at].stale = true;
       pages[at].order = ++clock;
     }
+    // Deferred ones queue up behind those that were stale before.
+    std::vector<Page *> waiting;
     for (Page &page : pages)
-      page.stale |= page.state == Deferred;
+      if (page.state == Deferred && !page.stale)
+        waiting.push_back(&page);
+    std::ranges::sort(waiting, {}, &Page::order);
+    for (Page *page : waiting) {
+      page->stale = true;
+      page->order = ++clock;
+    }
   }
 };
 

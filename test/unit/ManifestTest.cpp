@@ -135,7 +135,7 @@ TEST(Manifest, NamesTheField) {
 /// A manifest of one collection with these fields.
 static Expected<Collection> parseCollection(std::string_view fields) {
   auto manifest = Manifest::parse(
-      concat(R"({"abi_version": 1, "target": {"kind": "cpu"}, "entries": [],
+      concat(R"({"abi_version": 2, "target": {"kind": "cpu"}, "entries": [],
                  "collections": [{"name": "c", )",
              fields, "}]}"),
       "a.so");

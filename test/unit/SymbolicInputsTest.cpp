@@ -162,8 +162,8 @@ TEST_F(SymbolicInputs, SeveralCachesAndDevices) {
       if (!(geometry.isPaged() || (replicas == 1 && shards == 1)))
         continue;
       std::vector<kv::KVCacheParams> caches(2);
-      for (auto [i, name] : llvm::enumerate({"full", "window"})) {
-        caches[i].name = name;
+      for (size_t i = 0; i < caches.size(); ++i) {
+        caches[i].name = i == 0 ? "full" : "window";
         caches[i].geometry = geometry;
         caches[i].numDevices = replicas * shards;
         caches[i].dataParallelDegree = replicas;

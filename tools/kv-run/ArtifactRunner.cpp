@@ -49,6 +49,10 @@ Expected<ForwardSignature> ForwardSignature::from(const Manifest &manifest) {
                 INT32_MAX);
   if (Expected<void> valid = result.cache.validate(); !valid)
     return std::unexpected(valid.error());
+  // A slot holds what it holds, whatever the model could do.
+  if (!result.cache.params[0].geometry.isPaged())
+    result.maxSeqLen =
+        std::min(result.maxSeqLen, result.cache.params[0].pageSize());
   const Entry *entry = manifest.findEntry("forward");
   if (!entry)
     return fail("the artifact has no entry forward");

@@ -228,8 +228,6 @@ public:
 private:
   friend class Sequence;
 
-  /// Victims that are asked for together.
-  static constexpr int32_t VictimBatch = 32;
   /// The number of images that no node has.
   static constexpr uint32_t UnknownImages = PrefixIndex::NoImages - 1;
 
@@ -275,7 +273,7 @@ private:
   void queue(SequenceState &state, const PageOp &op);
   PageId allocate();
   PageId evict();
-  void prefetchVictims(int32_t count) const;
+  void warmVictims(int32_t count) const;
 
   // Commit.cpp
   int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
@@ -285,6 +283,7 @@ private:
   int32_t maxPages = 0; // of a sequence, a group
   bool hasFullGroup = false;
   bool hasWindow = false;
+  bool isPlain = false; // one full group: most models, so they have short ways
   uint32_t epoch = 0;
 
   PagePool pages;
@@ -305,7 +304,7 @@ private:
   int32_t numOps = 0, numCopies = 0;
 
   FixedArray<uint64_t> evicted; // a ring of tags, for explain()
-  uint64_t numEvicted = 0;
+  size_t nextEvicted = 0;
   mutable FixedArray<uint32_t> hits; // nodes: scratch of match()
 };
 

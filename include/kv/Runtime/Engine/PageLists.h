@@ -2,7 +2,7 @@
 //
 // Every page that nobody holds is in exactly one list: blank, cached at some
 // priority, or deferred. A chunk of a list is one cache line with up to 13
-// page ids, so that the next victims are known, and can be prefetched, long
+// page ids, so that the next victims are known, and can be read together, long
 // before their turn. All operations are O(1); a removal from the middle moves
 // at most ten ids.
 //
@@ -14,6 +14,7 @@
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
 #include "kv/Runtime/Engine/Steps.h"
+#include "kv/Runtime/Engine/Warm.h"
 
 #include <bit>
 #include <cstdint>
@@ -61,6 +62,7 @@ public:
     uint32_t slot = chunk.end++;
     chunk.ids[slot] = page;
     chunk.occupied |= 1u << slot;
+    ++chunk.count;
     records[page].position = at << 4 | slot;
   }
 
@@ -71,13 +73,12 @@ public:
     assert(chunk.ids[position & 15] == page && "not in a list");
     uint32_t occupied = chunk.occupied & ~(1u << (position & 15));
     chunk.occupied = static_cast<uint16_t>(occupied);
-    chunk.end = static_cast<uint16_t>(std::bit_width(occupied));
+    chunk.end = static_cast<uint8_t>(std::bit_width(occupied));
     // Neighbours with at most MergeAt ids together become one chunk. Looking
     // at every other count bounds the chunks all the same.
-    int32_t left = std::popcount(occupied);
-    if (left == 0)
+    if (--chunk.count == 0)
       unlink(position >> 4);
-    else if (left < MergeAt && left % 2 == 1)
+    else if (chunk.count < MergeAt && chunk.count % 2 == 1)
       merge(position >> 4);
   }
 
@@ -93,8 +94,8 @@ public:
           return;
   }
 
-  void prefetch(const PageRecord &record) const {
-    __builtin_prefetch(&chunks[record.position >> 4], 1);
+  void warm(Warm &warm, const PageRecord &record) const {
+    warm(chunks[record.position >> 4].occupied);
   }
 
   size_t bytes() const { return chunks.bytes(); }
@@ -107,7 +108,8 @@ private:
     PageId ids[PerChunk];
     uint32_t next, previous; // chunks; a list's own is its sentinel
     uint16_t occupied;       // bit s: ids[s] is in the list
-    uint16_t end;            // slots from here on are free
+    uint8_t end;             // slots from here on are free
+    uint8_t count;           // of occupied slots: cheaper than counting bits
   };
   static_assert(sizeof(Chunk) == 64, "one cache line");
   static constexpr int32_t MergeAt = 10;

@@ -134,10 +134,11 @@ public:
   void makeStale();
 
   const Eviction &eviction() const { return evictions; }
-  void prefetch(PageId page) const { __builtin_prefetch(&records[page], 1); }
-  void prefetchList(PageId page) const {
+  void warm(Warm &warm, PageId page) const { warm(records[page].holds); }
+  /// What hold() of a free page looks at behind the record.
+  void warmList(Warm &warm, PageId page) const {
     if (records[page].state != Held)
-      lists.prefetch(records[page]);
+      lists.warm(warm, records[page]);
   }
 
   size_t bytes() const { return records.bytes() + lists.bytes(); }

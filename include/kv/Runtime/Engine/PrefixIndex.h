@@ -3,9 +3,9 @@
 // A trie of full pages. A *node* is identified by its parent node, by the
 // tokens of its page and by the images on it, so it stands for the whole prefix
 // up to that page's end; under the root, its parent is the scope. Nodes are
-// found by open addressing on a keyed 64-bit tag, and then compared in full:
-// tags that collide cost a comparison and can never return another prefix's
-// page.
+// found by a keyed 64-bit tag, in a table of buckets of a cache line,, and then
+// compared in full: tags that collide cost a comparison and can never return
+// another prefix's page.
 //
 // A tag is a hash of the parent's tag and the page, so those of a whole prompt
 // can be computed, and their cache lines requested, before the first is looked
@@ -25,10 +25,15 @@
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
 #include "kv/Runtime/Engine/ScopeTable.h"
+#include "kv/Runtime/Engine/Warm.h"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace kv {
 
@@ -91,15 +96,19 @@ public:
   uint32_t find(uint64_t tag, NodeRef parent, uint32_t images,
                 const int32_t *tokens) const {
     uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-    for (size_t at = home(fragment); slots[at].node != NoNode; at = after(at)) {
-      if (slots[at].fragment != fragment)
-        continue;
-      const Node &candidate = node(slots[at].node);
-      if (candidate.tag == tag && candidate.parent == parent &&
-          candidate.images == images && sameTokens(candidate, tokens))
-        return slots[at].node;
+    for (size_t at = home(fragment);; at = after(at)) {
+      const Bucket &bucket = buckets[at];
+      for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
+           left &= left - 1) {
+        uint32_t id = bucket.nodes[std::countr_zero(left)];
+        if (id == NoNode)
+          continue;
+        if (is(id, tag, parent, images, tokens))
+          return id;
+      }
+      if (bucket.passed == 0) [[likely]]
+        return NoNode;
     }
-    return NoNode;
   }
 
   /// Adds a node that find() does not find, without pages; the images' number
@@ -133,24 +142,36 @@ public:
                : node(ref.id).generation == ref.generation && isUsed(ref.id);
   }
 
-  void prefetchSlot(uint64_t tag) const {
-    __builtin_prefetch(&slots[home(static_cast<uint32_t>(tag >> 32))], 1);
-  }
-  /// Requests the node that find() will probably look at.
-  void prefetchCandidate(uint64_t tag) const {
+  /// The first node with half of the tag, which find() will probably return;
+  /// NoNode: there is none. Reads one or two cache lines of the table.
+  uint32_t candidate(uint64_t tag) const {
     uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-    for (size_t at = home(fragment); slots[at].node != NoNode; at = after(at))
-      if (slots[at].fragment == fragment) {
-        prefetchNode(slots[at].node);
-        __builtin_prefetch(&storage[size_t(slots[at].node) * stride + 64]);
-        return;
-      }
+    for (size_t at = home(fragment);; at = after(at)) {
+      const Bucket &bucket = buckets[at];
+      for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
+           left &= left - 1)
+        if (uint32_t id = bucket.nodes[std::countr_zero(left)]; id != NoNode)
+          return id;
+      if (bucket.passed == 0) [[likely]]
+        return NoNode;
+    }
   }
-  void prefetchNode(uint32_t id) const {
-    __builtin_prefetch(&storage[size_t(id) * stride], 1);
+  /// Whether find() would return this candidate.
+  bool is(uint32_t id, uint64_t tag, NodeRef parent, uint32_t images,
+          const int32_t *tokens) const {
+    const Node &checked = node(id);
+    return checked.tag == tag && checked.parent == parent &&
+           checked.images == images && sameTokens(checked, tokens);
+  }
+  void warmNode(Warm &warm, uint32_t id) const {
+    warm(node(id).tag);
+    warm(tokensOf(node(id))[options.pageSize - 1]);
+  }
+  void warmBucket(Warm &warm, uint64_t tag) const {
+    warm(buckets[home(static_cast<uint32_t>(tag >> 32))].passed);
   }
 
-  size_t bytes() const { return storage.bytes() + slots.bytes(); }
+  size_t bytes() const { return storage.bytes() + buckets.bytes(); }
 
   /// The first contradiction, or null. For tests: O(nodes).
   const char *check() const;
@@ -168,12 +189,36 @@ private:
   static_assert(sizeof(Node) == 32);
   static constexpr uint32_t Unused = UINT32_MAX;
 
-  /// The upper half of the tag stands beside the node's id, so that a probe
-  /// touches a node only if half of its tag agrees.
-  struct Slot {
-    uint32_t fragment;
-    uint32_t node;
+  /// One cache line of the table. The upper half of the tag stands beside the
+  /// node's id, so that a probe touches a node only if half of its tag agrees.
+  struct alignas(64) Bucket {
+    static constexpr int32_t Slots = 7;
+
+    uint32_t fragments[Slots];
+    uint32_t nodes[Slots]; // NoNode: free
+    uint32_t passed; // nodes of this or an earlier home that are further on
+
+    /// Bit s: the value of slot s is `wanted`. Without a branch: where in a
+    /// bucket a node is cannot be predicted.
+    static uint32_t equal(const uint32_t (&values)[Slots], uint32_t wanted) {
+#ifdef __SSE2__
+      auto four = [&](int32_t from) {
+        __m128i loaded =
+            _mm_loadu_si128(reinterpret_cast<const __m128i *>(values + from));
+        __m128i same = _mm_cmpeq_epi32(
+            loaded, _mm_set1_epi32(static_cast<int32_t>(wanted)));
+        return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(same)));
+      };
+      return four(0) | four(3) << 3;
+#else
+      uint32_t bits = 0;
+      for (int32_t slot = 0; slot < Slots; ++slot)
+        bits |= uint32_t(values[slot] == wanted) << slot;
+      return bits;
+#endif
+    }
   };
+  static_assert(sizeof(Bucket) == 64, "one cache line");
 
   Node &node(uint32_t id) const {
     return *reinterpret_cast<Node *>(&storage[size_t(id) * stride]);
@@ -194,19 +239,17 @@ private:
     return differ == 0;
   }
   size_t home(uint32_t fragment) const {
-    return static_cast<size_t>((uint64_t(fragment) * slots.size()) >> 32);
+    return static_cast<size_t>((uint64_t(fragment) * numBuckets) >> 32);
   }
-  size_t after(size_t slot) const {
-    return slot + 1 == slots.size() ? 0 : slot + 1;
-  }
-  size_t distance(size_t from, size_t to) const {
-    return to >= from ? to - from : to + slots.size() - from;
+  size_t after(size_t bucket) const {
+    return bucket + 1 == numBuckets ? 0 : bucket + 1;
   }
 
   Options options;
   ScopeTable *scopes = nullptr;
   FixedArray<std::byte> storage; // nodes, `stride` apart
-  FixedArray<Slot> slots;        // at most 5/8 full
+  FixedArray<Bucket> buckets;    // at most two thirds full
+  size_t numBuckets = 0;
   size_t stride = 0;
   uint32_t unused = NoNode;
   uint32_t numMade = 0; // nodes that were ever used

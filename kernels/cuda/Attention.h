@@ -1,0 +1,139 @@
+//===- Attention.h - Arguments and shapes of the kernels --------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTION_H
+#define KV_KERNELS_CUDA_ATTENTION_H
+
+#include "../plan/Fold.h"
+#include "../plan/Plan.h"
+#include "Block.h"
+
+namespace kv::cuda {
+
+/// A paged cache [page, plane, layer, token, head, dim] by strides in
+/// elements; dim is contiguous. All addressing is in 64 bits.
+struct CacheView {
+  const void *data;
+  int64_t pageStride, planeStride, layerStride, tokenStride, headStride;
+  int32_t pages;    // page ids are 0 .. pages; others read as zeros
+  int32_t pageSize; // at least 1
+};
+
+struct AttentionParams {
+  CacheView cache;
+  int64_t layer;
+  const int32_t *table; // [sequences, tableColumns]
+  int64_t tablePitch;
+  int32_t tableColumns;
+  kv::plan::Batch batch; // its capacity is tableColumns * pageSize
+  kv::plan::Shape shape; // tileRows is the kernel's Rows
+  const kv::plan::Header *header;
+  const kv::plan::Tile *tiles;
+  const kv::plan::Cut *cuts;
+  const void *q; // [tokens, query heads, dim], strides in elements
+  int64_t qTokenStride, qHeadStride;
+  void *out; // like q
+  int64_t outTokenStride, outHeadStride;
+  float *lse; // [tokens, query heads] or null
+  int64_t lseTokenStride, lseHeadStride;
+  const float *sinks; // [query heads] or null
+  float scale;
+  float softcap;      // <= 0: none
+  float *scratch;     // parts * slots * SlotFloats
+  float *totals;      // parts * TotalFloats
+  uint32_t *counters; // [parts], zero before and after a launch
+};
+
+/// One kernel. Four warps work on one tile of 16 * RowTiles packed rows: for
+/// the scores each has a quarter of a leaf's keys, for the values a quarter of
+/// the head dimension, so that every element of K and V is read from shared
+/// memory once and nothing is merged between warps at the end. Decode and
+/// prefill differ in RowTiles and Stages only, and so give the same bits.
+template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV>
+struct AttentionConfig {
+  using Query = QueryT;
+  using Cache = CacheT;
+  static constexpr bool Widens = sizeof(Cache) == 1;
+
+  static constexpr int HeadDim = HeadDimV;
+  static constexpr int RowTiles = RowTilesV;
+  static constexpr int Rows = 16 * RowTiles;
+  static constexpr int Warps = 4, Threads = Warps * WarpLanes;
+
+  /// A leaf is loaded as two tiles of K and two of V.
+  static constexpr int Leaf = kv::plan::GpuLeaf;
+  static constexpr int TileKeys = 64, TilesPerLeaf = 4;
+  static constexpr int Stages = StagesV, Ahead = Stages - 1;
+  static_assert(Ahead >= 1 && Ahead <= 2 * TilesPerLeaf,
+                "offsets are known for two leaves ahead");
+  static_assert(Threads == Leaf, "a thread looks one key of a leaf up");
+
+  /// In chunks. A row of the tile that the warps read has 16-bit elements.
+  static constexpr int RowChunks = HeadDim * 2 / ChunkBytes;
+  static constexpr int RawChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
+  static constexpr int TileChunks = TileKeys * RowChunks;
+  static constexpr int StageChunks = TileKeys * RawChunks;
+  static constexpr int LeafPairs = Leaf / 2;
+
+  /// Values' columns of a warp, and its accumulators.
+  static constexpr int WarpColumns = HeadDim / Warps;
+  static constexpr int ColumnTiles = WarpColumns / 8;
+  static constexpr int KeyTiles = Leaf / Warps / 8;
+
+  /// How far the loops over K and the loads are unrolled: registers are
+  /// scarce where accumulators are many.
+  static constexpr int Unroll = RowTiles == 1 ? 2 : 1;
+
+  /// Shared memory, in bytes.
+  static constexpr int OffsetBuffers = 4;
+  static constexpr int Ring = 0;
+  static constexpr int Wide = Ring + Stages * StageChunks * ChunkBytes;
+  static constexpr int Queries =
+      Wide + (Widens ? 2 * TileChunks * ChunkBytes : 0);
+  static constexpr int Weights = Queries + Rows * HeadDim * 2;
+  static constexpr int Offsets = Weights + Rows * Leaf * 2;
+  static constexpr int Maxima = Offsets + OffsetBuffers * Leaf * 8;
+  static constexpr int GroupWeights = Maxima + Rows * 16;
+  static constexpr int TotalWeights = GroupWeights + Rows * 8;
+  static constexpr int Finishes = TotalWeights + Rows * 8;
+  static constexpr int Bounds = Finishes + Rows * 8;
+  static constexpr int OutPlaces = Bounds + Rows * 8;
+  static constexpr int Ticket = OutPlaces + 2 * Rows * 8;
+  static constexpr int SharedBytes = Ticket + 16;
+
+  /// A piece: the values of all rows, then (maximum, sum) of each.
+  static constexpr int SlotFloats = Rows * (HeadDim + 2);
+
+  /// The total of a unit of several groups, beside the group's and the leaf's
+  /// accumulators.
+  static constexpr bool TotalInRegisters = RowTiles == 1;
+  static constexpr int TotalFloats = TotalInRegisters ? 0 : Rows * HeadDim;
+};
+
+/// A decode kernel takes sequences with at most so many packed rows.
+constexpr int DecodeRows = 16;
+
+/// The shapes that are built, for sm_90a (Sm 90) and for all others (80). Rings
+/// are as long as lets two blocks share an SM's memory, or one of head
+/// dimension 256. Eight-bit prefill has fewer rows, for registers.
+template <class Query, class Cache, int HeadDim, int Sm = 90>
+using DecodeConfig = AttentionConfig<Query, Cache, HeadDim, 1,
+                                     HeadDim == 256               ? 4
+                                     : HeadDim == 128 && Sm == 80 ? 3
+                                                                  : 5>;
+template <class Query, class Cache, int HeadDim, int Sm = 90>
+using PrefillConfig =
+    AttentionConfig<Query, Cache, HeadDim,
+                    HeadDim == 256                         ? 2
+                    : HeadDim == 128 && sizeof(Cache) == 1 ? 3
+                                                           : 4,
+                    HeadDim == 128 && Sm == 80 ? 2 : 4>;
+
+/// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
+/// more than it asks for.
+constexpr bool fits(int sharedBytes, int blocks, int sm) {
+  return (sharedBytes + 1024) * blocks <= (sm == 90 ? 228 : 164) * 1024;
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTION_H

@@ -1,0 +1,71 @@
+//===- Chunks.h - Eight elements at a time ----------------------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_CHUNKS_H
+#define KV_KERNELS_CUDA_CHUNKS_H
+
+#include "Block.h"
+#include "Body.h"
+
+namespace kv::cuda {
+
+constexpr int Eight = 8;
+
+template <class B>
+KV_BODY void loadEight(B &b, const float *from, float (&x)[Eight]) {
+  KV_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    FloatQuad four = b.load(reinterpret_cast<const FloatQuad *>(from) + i);
+    x[i * 4] = four.x;
+    x[i * 4 + 1] = four.y;
+    x[i * 4 + 2] = four.z;
+    x[i * 4 + 3] = four.w;
+  }
+}
+
+template <class B, class T>
+KV_BODY void loadEight(B &b, const T *from, float (&x)[Eight]) {
+  Chunk chunk = b.load(reinterpret_cast<const Chunk *>(from));
+  KV_UNROLL
+  for (int i = 0; i < Eight; ++i)
+    x[i] = widenHalf<T>(chunk.words[i / 2], i % 2);
+}
+
+template <class B>
+KV_BODY void storeEight(B &b, float *to, const float (&x)[Eight]) {
+  KV_UNROLL
+  for (int i = 0; i < 2; ++i)
+    b.store(reinterpret_cast<FloatQuad *>(to) + i,
+            FloatQuad{x[i * 4], x[i * 4 + 1], x[i * 4 + 2], x[i * 4 + 3]});
+}
+
+template <class B, class T>
+KV_BODY void storeEight(B &b, T *to, const float (&x)[Eight]) {
+  Chunk chunk;
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    chunk.words[i] = narrowPair<T>(x[i * 2], x[i * 2 + 1]);
+  b.store(reinterpret_cast<Chunk *>(to), chunk);
+}
+
+template <class B>
+KV_BODY void storeEight(B &b, F8E4M3 *to, const float (&x)[Eight]) {
+  IntPair words{0, 0};
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    words.x |= int32_t(uint32_t(narrow<F8E4M3>(x[i]).bits) << i * 8);
+    words.y |= int32_t(uint32_t(narrow<F8E4M3>(x[i + 4]).bits) << i * 8);
+  }
+  b.store(reinterpret_cast<IntPair *>(to), words);
+}
+
+/// This thread's numbers below `count`: next, then every so many.
+template <class B> KV_BODY int64_t firstItem(B &b, int threads) {
+  return int64_t(b.block()) * threads + b.thread();
+}
+template <class B> KV_BODY int64_t itemStep(B &b, int threads) {
+  return int64_t(b.blocks()) * threads;
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_CHUNKS_H

@@ -1,0 +1,34 @@
+//===- Faults.h - Mistakes that the tests must see --------------*- C++ -*-===//
+//
+// Compile-time switches of the real bodies. A kernel is always built with
+// None; each other one is a mistake of a kind that is easily made, and a test
+// shows that it is found.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_FAULTS_H
+#define KV_KERNELS_CUDA_FAULTS_H
+
+namespace kv::cuda {
+
+enum class Fault {
+  None,
+  LoadBeforeBarrier,   // a stage is refilled while others still read it
+  MissingWait,         // nobody waits for the copies
+  WaitOneShort,        // the newest copy needed may still be under way
+  MissingStageBarrier, // own copies are awaited, others' are not
+  MissingUnitBarrier,  // the next unit's queries overwrite this one's state
+  MissingMaximaBarrier,
+  MissingTotalBarrier,
+  SkippedShuffle, // one lane does not take part
+  SkippedBarrier, // one thread does not take part
+  NoTailFill,     // keys beyond the end are loaded, not zeroed
+  UncheckedPage,  // an entry that is no page is used
+  UncheckedTable, // the table is read beyond its row
+  MissingFence,   // pieces are announced before they are there
+  ForgottenMask,
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_FAULTS_H

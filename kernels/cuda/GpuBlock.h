@@ -1,0 +1,91 @@
+//===- GpuBlock.h - A block on a GPU ----------------------------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_GPUBLOCK_H
+#define KV_KERNELS_CUDA_GPUBLOCK_H
+
+#include "Block.h"
+#include "ptx/Matrix.h"
+
+namespace kv::cuda {
+
+extern __shared__ __align__(128) unsigned char sharedMemory[];
+
+struct GpuBlock {
+  template <class T> struct Shared {
+    T *data;
+    __device__ __forceinline__ T load(int i) const { return data[i]; }
+    __device__ __forceinline__ void store(int i, T x) const { data[i] = x; }
+  };
+
+  __device__ __forceinline__ int thread() const { return threadIdx.x; }
+  __device__ __forceinline__ int block() const { return blockIdx.x; }
+  __device__ __forceinline__ int blocks() const { return gridDim.x; }
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+
+  template <class T>
+  __device__ __forceinline__ Shared<T> shared(int offset, int count) const {
+    return {reinterpret_cast<T *>(sharedMemory + offset)};
+  }
+
+  template <class T> __device__ __forceinline__ T load(const T *p) const {
+    return *p;
+  }
+  template <class T> __device__ __forceinline__ void store(T *p, T x) const {
+    *p = x;
+  }
+  /// From the second-level cache, where other blocks' stores are.
+  __device__ __forceinline__ float loadScratch(const float *p) const {
+    return __ldcg(p);
+  }
+  __device__ __forceinline__ FloatPair loadScratch(const FloatPair *p) const {
+    float2 x = __ldcg(reinterpret_cast<const float2 *>(p));
+    return {x.x, x.y};
+  }
+  __device__ __forceinline__ FloatQuad loadScratch(const FloatQuad *p) const {
+    float4 x = __ldcg(reinterpret_cast<const float4 *>(p));
+    return {x.x, x.y, x.z, x.w};
+  }
+  __device__ __forceinline__ void storeScratch(float *p, float x) const {
+    __stcg(p, x);
+  }
+  __device__ __forceinline__ void storeScratch(FloatPair *p,
+                                               FloatPair x) const {
+    __stcg(reinterpret_cast<float2 *>(p), make_float2(x.x, x.y));
+  }
+  __device__ __forceinline__ void fence() const { __threadfence(); }
+  __device__ __forceinline__ uint32_t arrive(uint32_t *counter) const {
+    return atomicAdd(counter, 1u);
+  }
+
+  __device__ __forceinline__ void copyAsync(Shared<Chunk> target, int index,
+                                            const void *source,
+                                            uint32_t bytes) const {
+    ptx::cpAsync(target.data + index, source, bytes);
+  }
+  __device__ __forceinline__ void commit() const { ptx::cpAsyncCommit(); }
+  template <int Pending> __device__ __forceinline__ void wait() const {
+    ptx::cpAsyncWait<Pending>();
+  }
+
+  __device__ __forceinline__ float shuffleXor(float x, int mask) const {
+    return __shfl_xor_sync(0xffffffffu, x, mask);
+  }
+  __device__ __forceinline__ void
+  loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row) const {
+    ptx::ldmatrixX4(r, from.data + row);
+  }
+  __device__ __forceinline__ void
+  loadMatrixTransposed(uint32_t (&r)[4], Shared<Chunk> from, int row) const {
+    ptx::ldmatrixX4Trans(r, from.data + row);
+  }
+  template <class T>
+  __device__ __forceinline__ void multiplyAdd(float (&c)[4],
+                                              const uint32_t (&a)[4],
+                                              uint32_t b0, uint32_t b1) const {
+    ptx::mma<T>(c, a, b0, b1);
+  }
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_GPUBLOCK_H

@@ -1,0 +1,81 @@
+//===- KernelTable.h - What a host must know to launch ----------*- C++ -*-===//
+//
+// Made from the .def files; needs no CUDA.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_KERNELTABLE_H
+#define KV_KERNELS_CUDA_KERNELTABLE_H
+
+#include "Attention.h"
+
+#include <string_view>
+
+namespace kv::cuda {
+
+/// One attention kernel. `sm` is 90 on a chip of compute capability 9.0 and 80
+/// on every other: that decides which code a driver takes.
+struct AttentionKernel {
+  std::string_view name, type;
+  int headDim;
+  bool prefill;
+  int rows; // of a tile: Shape::tileRows
+  int threads;
+  int sharedBytes80, sharedBytes90;
+  int blocks80, blocks90; // that an SM has room for
+  int64_t slotFloats;     // of a piece
+  int64_t totalFloats;    // of a part
+
+  constexpr int sharedBytes(int sm) const {
+    return sm == 90 ? sharedBytes90 : sharedBytes80;
+  }
+  constexpr int blocksPerSM(int sm) const {
+    return sm == 90 ? blocks90 : blocks80;
+  }
+};
+
+constexpr AttentionKernel AttentionKernels[] = {
+#define KV_ATTENTION_KERNEL(kind, config, type, query, cache, dim, registers,  \
+                            blocks80, blocks90)                                \
+  {"kv_attention_" #kind "_" #type "_" #dim,                                   \
+   #type,                                                                      \
+   dim,                                                                        \
+   #kind[0] == 'p',                                                            \
+   config<query, cache, dim>::Rows,                                            \
+   config<query, cache, dim>::Threads,                                         \
+   config<query, cache, dim, 80>::SharedBytes,                                 \
+   config<query, cache, dim, 90>::SharedBytes,                                 \
+   blocks80,                                                                   \
+   blocks90,                                                                   \
+   config<query, cache, dim>::SlotFloats,                                      \
+   config<query, cache, dim>::TotalFloats},
+#include "AttentionKernels.def"
+};
+
+constexpr std::string_view MoverKernels[] = {
+#define KV_MOVER_KERNEL(name, ...) "kv_" #name,
+#include "MoverKernels.def"
+};
+
+/// Memory that a launch of `parts` blocks with `slots` pieces each needs, in
+/// bytes. Nothing else is ever written but results.
+struct AttentionWorkspace {
+  int64_t scratch, totals, counters;
+  int64_t header, tiles, cuts; // of the plan, shared by all layers
+};
+
+constexpr AttentionWorkspace workspace(const AttentionKernel &kernel,
+                                       const kv::plan::Shape &shape,
+                                       int64_t sequences, int64_t tokens) {
+  using namespace kv::plan;
+  return {int64_t(shape.parts) * shape.slots * kernel.slotFloats * 4,
+          shape.parts * kernel.totalFloats * 4,
+          shape.parts * int64_t(sizeof(uint32_t)),
+          int64_t(sizeof(Header)),
+          maxTiles(shape, sequences, tokens) * int64_t(sizeof(Tile)),
+          (shape.parts + int64_t(1)) * int64_t(sizeof(Cut))};
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_KERNELTABLE_H

@@ -1,0 +1,285 @@
+//===- MoverBodies.h - The kernels that move rows ---------------*- C++ -*-===//
+//
+// Each computes an element from its own row only, in an order that the grid
+// does not change.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_MOVERBODIES_H
+#define KV_KERNELS_CUDA_MOVERBODIES_H
+
+#include "Chunks.h"
+#include "Faults.h"
+#include "Movers.h"
+
+namespace kv::cuda {
+
+/// The sequence whose rows a token lies in, if offsets are in order.
+template <class B>
+KV_BODY int32_t sequenceOf(B &b, const kv::plan::Batch &batch, int64_t token) {
+  int32_t low = 0, high = batch.sequences;
+  while (high - low > 1) {
+    int32_t middle = low + (high - low) / 2;
+    (b.load(batch.rowOffsets + middle) <= token ? low : high) = middle;
+  }
+  return low;
+}
+
+/// From is the rows' type, To the cache's.
+template <class B, class From, class To, Fault F = Fault::None>
+KV_BODY void storeBody(B &b, const StoreParams &p) {
+  kv::plan::Batch batch = p.batch;
+  batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
+  int chunks = p.dim / Eight, planes = p.v ? 2 : 1;
+  int64_t perToken = int64_t(planes) * p.heads * chunks;
+  int64_t items = batch.sequences > 0 ? batch.tokens * perToken : 0;
+  for (int64_t i = firstItem(b, MoverThreads); i < items;
+       i += itemStep(b, MoverThreads)) {
+    int64_t token = i / perToken;
+    int rest = int(i - token * perToken);
+    int column = rest % chunks * Eight, head = rest / chunks % p.heads;
+    int plane = rest / chunks / p.heads;
+    int32_t index = sequenceOf(b, batch, token);
+    kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, index);
+    int64_t number = token - sequence.token;
+    int64_t position = sequence.cached + number;
+    if (number < 0 || number >= sequence.added || position >= batch.capacity)
+      continue;
+    int32_t page =
+        b.load(p.table + index * p.tablePitch + position / p.cache.pageSize);
+    if (F != Fault::UncheckedPage && (page <= 0 || page >= p.cache.pages))
+      continue;
+    const auto *rows = static_cast<const From *>(plane ? p.v : p.k) +
+                       token * (plane ? p.vTokenStride : p.kTokenStride) +
+                       head * (plane ? p.vHeadStride : p.kHeadStride);
+    auto *cache = static_cast<To *>(const_cast<void *>(p.cache.data)) +
+                  page * p.cache.pageStride + plane * p.cache.planeStride +
+                  p.layer * p.cache.layerStride +
+                  position % p.cache.pageSize * p.cache.tokenStride +
+                  head * p.cache.headStride;
+    float x[Eight];
+    loadEight(b, rows + column, x);
+    storeEight(b, cache + column, x);
+  }
+}
+
+/// (x, y) turned by an angle.
+KV_BODY void rotate(float &x, float &y, float cosine, float sine) {
+  float turned =
+      kv::plan::fusedMultiplyAdd(x, cosine, -kv::plan::multiply(y, sine));
+  y = kv::plan::fusedMultiplyAdd(x, sine, kv::plan::multiply(y, cosine));
+  x = turned;
+}
+
+/// An item is 16 elements: two chunks that are turned together, or that pass.
+template <class B, class T> KV_BODY void ropeBody(B &b, const RopeParams &p) {
+  int perRow = p.dim / (2 * Eight);
+  int64_t items = int64_t(p.tokens) * p.heads * perRow;
+  for (int64_t i = firstItem(b, MoverThreads); i < items;
+       i += itemStep(b, MoverThreads)) {
+    int part = int(i % perRow);
+    int head = int(i / perRow % p.heads);
+    int64_t token = i / perRow / p.heads;
+    const T *from = static_cast<const T *>(p.x) + token * p.xTokenStride +
+                    head * p.xHeadStride;
+    T *to = static_cast<T *>(p.out) + token * p.outTokenStride +
+            head * p.outHeadStride;
+    bool turned = part * 2 * Eight < p.width;
+    bool apart = turned && !p.interleaved;
+    int first = apart ? part * Eight : part * 2 * Eight;
+    int second = apart ? first + p.width / 2 : first + Eight;
+    float x[Eight], y[Eight];
+    loadEight(b, from + first, x);
+    loadEight(b, from + second, y);
+    if (turned) {
+      int32_t position = b.load(p.positions + token);
+      bool known = position >= 0 && position < p.freqRows;
+      // Angles part * 8 and on, as pairs.
+      float f[2][Eight];
+      KV_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        if (known)
+          loadEight(b,
+                    p.freqs + int64_t(position) * p.width + part * 2 * Eight +
+                        half * Eight,
+                    f[half]);
+        else
+          KV_UNROLL
+        for (int j = 0; j < Eight; ++j)
+          f[half][j] = kv::plan::NoScore - kv::plan::NoScore;
+      }
+      KV_UNROLL
+      for (int j = 0; j < Eight; ++j) {
+        float cosine = f[j / 4][j % 4 * 2], sine = f[j / 4][j % 4 * 2 + 1];
+        if (apart)
+          rotate(x[j], y[j], cosine, sine);
+        else if (j < 4)
+          rotate(x[j * 2], x[j * 2 + 1], cosine, sine);
+        else
+          rotate(y[j * 2 - 8], y[j * 2 - 7], cosine, sine);
+      }
+    }
+    storeEight(b, to + first, x);
+    storeEight(b, to + second, y);
+  }
+}
+
+constexpr int MoverWarps = MoverThreads / WarpLanes;
+
+template <class B, class T, Fault F = Fault::None>
+KV_BODY void normBody(B &b, const NormParams &p) {
+  auto sums = b.template shared<float>(0, MoverWarps);
+  for (int row = b.block(); row < p.rows; row += b.blocks()) {
+    const T *x = static_cast<const T *>(p.x) + row * p.xStride;
+    float sum = 0;
+    for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
+      float v[Eight];
+      loadEight(b, x + i, v);
+      KV_UNROLL
+      for (int j = 0; j < Eight; ++j)
+        sum = kv::plan::fusedMultiplyAdd(v[j], v[j], sum);
+    }
+    KV_UNROLL
+    for (int mask = 1; mask < WarpLanes; mask *= 2)
+      sum += b.shuffleXor(sum, mask);
+    if (b.thread() % WarpLanes == 0)
+      sums.store(b.thread() / WarpLanes, sum);
+    if constexpr (F != Fault::MissingStageBarrier)
+      b.sync();
+    sum = 0;
+    KV_UNROLL
+    for (int w = 0; w < MoverWarps; ++w)
+      sum += sums.load(w);
+    b.sync(); // the next row's sums may come
+    float inverse = 1.0f / sqrtf(sum / float(p.width) + p.epsilon);
+    for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
+      float v[Eight], w[Eight];
+      loadEight(b, x + i, v);
+      loadEight(b, static_cast<const T *>(p.weight) + i, w);
+      KV_UNROLL
+      for (int j = 0; j < Eight; ++j)
+        v[j] = v[j] * inverse * (w[j] + p.offset);
+      storeEight(b, static_cast<T *>(p.out) + row * p.outStride + i, v);
+    }
+  }
+}
+
+struct SiluMul {
+  static KV_BODY float apply(float a, float b) {
+    return a / (1.0f + expf(-a)) * b;
+  }
+};
+struct Add {
+  static KV_BODY float apply(float a, float b) { return a + b; }
+};
+
+template <class B, class T, class Function>
+KV_BODY void pairBody(B &b, const PairParams &p) {
+  int chunks = p.width / Eight;
+  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * chunks;
+       i += itemStep(b, MoverThreads)) {
+    int64_t row = i / chunks;
+    int column = int(i - row * chunks) * Eight;
+    float x[Eight], y[Eight];
+    loadEight(b, static_cast<const T *>(p.a) + row * p.aStride + column, x);
+    loadEight(b, static_cast<const T *>(p.b) + row * p.bStride + column, y);
+    KV_UNROLL
+    for (int j = 0; j < Eight; ++j)
+      x[j] = Function::apply(x[j], y[j]);
+    storeEight(b, static_cast<T *>(p.out) + row * p.outStride + column, x);
+  }
+}
+
+template <class B, class T>
+KV_BODY void embeddingBody(B &b, const EmbeddingParams &p) {
+  int chunks = p.width / Eight;
+  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * chunks;
+       i += itemStep(b, MoverThreads)) {
+    int64_t row = i / chunks;
+    int column = int(i - row * chunks) * Eight;
+    int32_t id = b.load(p.ids + row);
+    Chunk chunk{{~0u, ~0u, ~0u, ~0u}};
+    if (id >= 0 && id < p.tableRows)
+      chunk = b.load(reinterpret_cast<const Chunk *>(
+          static_cast<const T *>(p.table) + id * p.tableStride + column));
+    b.store(reinterpret_cast<Chunk *>(static_cast<T *>(p.out) +
+                                      row * p.outStride + column),
+            chunk);
+  }
+}
+
+template <class B, class From, class To>
+KV_BODY void castBody(B &b, const CastParams &p) {
+  int chunks = p.width / Eight;
+  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * chunks;
+       i += itemStep(b, MoverThreads)) {
+    int64_t row = i / chunks;
+    int column = int(i - row * chunks) * Eight;
+    float x[Eight];
+    loadEight(b, static_cast<const From *>(p.x) + row * p.xStride + column, x);
+    storeEight(b, static_cast<To *>(p.out) + row * p.outStride + column, x);
+  }
+}
+
+/// The better of two candidates: larger, or as large and earlier.
+KV_BODY void keepBetter(float &x, int &at, float y, int other) {
+  if (y > x || (y == x && other < at)) {
+    x = y;
+    at = other;
+  }
+}
+
+template <class B, class T, Fault F = Fault::None>
+KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
+  auto best = b.template shared<float>(0, MoverWarps);
+  auto places = b.template shared<int32_t>(MoverWarps * 4, MoverWarps);
+  for (int row = b.block(); row < p.rows; row += b.blocks()) {
+    const T *x = static_cast<const T *>(p.x) + row * p.xStride;
+    float largest = kv::plan::NoScore;
+    int at = INT32_MAX;
+    for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
+      float v[Eight];
+      loadEight(b, x + i, v);
+      KV_UNROLL
+      for (int j = 0; j < Eight; ++j)
+        keepBetter(largest, at, v[j], i + j);
+    }
+    KV_UNROLL
+    for (int mask = 1; mask < WarpLanes; mask *= 2) {
+      float other = b.shuffleXor(largest, mask);
+      int place = bitsAs<int>(b.shuffleXor(bitsAs<float>(at), mask));
+      keepBetter(largest, at, other, place);
+    }
+    if (b.thread() % WarpLanes == 0) {
+      best.store(b.thread() / WarpLanes, largest);
+      places.store(b.thread() / WarpLanes, at);
+    }
+    if constexpr (F != Fault::MissingStageBarrier)
+      b.sync();
+    if (b.thread() == 0) {
+      for (int w = 1; w < MoverWarps; ++w)
+        keepBetter(largest, at, best.load(w), places.load(w));
+      // A row of NaN has none: its first element.
+      b.store(p.out + row, at == INT32_MAX ? 0 : at);
+    }
+    b.sync();
+  }
+}
+
+template <class B> KV_BODY void copyPagesBody(B &b, const CopyPagesParams &p) {
+  int64_t chunks = p.pageBytes / ChunkBytes;
+  auto *data = static_cast<Chunk *>(p.data);
+  for (int64_t i = firstItem(b, MoverThreads); i < p.count * chunks;
+       i += itemStep(b, MoverThreads)) {
+    int64_t pair = i / chunks, chunk = i - pair * chunks;
+    int32_t from = b.load(p.pairs + pair * 2);
+    int32_t to = b.load(p.pairs + pair * 2 + 1);
+    if (from < 0 || from >= p.pages || to <= 0 || to >= p.pages)
+      continue;
+    b.store(data + to * chunks + chunk, b.load(data + from * chunks + chunk));
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_MOVERBODIES_H

@@ -1,0 +1,146 @@
+//===- Numbers.h - Element types of caches and activations ------*- C++ -*-===//
+//
+// On a GPU the conversions are the hardware's; the host's forms give the same
+// numbers (round to nearest even), so that a body computes the same on both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_NUMBERS_H
+#define KV_KERNELS_CUDA_NUMBERS_H
+
+#include "../plan/HostDevice.h"
+
+namespace kv::cuda {
+
+template <class To, class From> KV_HD To bitsAs(From x) {
+  static_assert(sizeof(To) == sizeof(From));
+  return __builtin_bit_cast(To, x);
+}
+
+struct Bf16 {
+  uint16_t bits;
+};
+struct F16 {
+  uint16_t bits;
+};
+/// 1 sign, 4 exponent, 3 mantissa bits; no infinity, one NaN a sign.
+struct F8E4M3 {
+  uint8_t bits;
+};
+
+KV_HD float widen(float x) { return x; }
+KV_HD float widen(Bf16 x) { return bitsAs<float>(uint32_t(x.bits) << 16); }
+KV_HD float widen(F16 x) {
+#ifdef __CUDA_ARCH__
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(x.bits));
+  return result;
+#else
+  // The bias differs by 112; the multiplication normalises subnormals.
+  uint32_t sign = uint32_t(x.bits & 0x8000) << 16;
+  uint32_t magnitude = uint32_t(x.bits & 0x7fff) << 13;
+  if (magnitude >= 0x0f800000)
+    return bitsAs<float>(sign | magnitude | 0x7f800000);
+  return bitsAs<float>(sign |
+                       bitsAs<uint32_t>(bitsAs<float>(magnitude) * 0x1p112f));
+#endif
+}
+KV_HD float widen(F8E4M3 x) {
+  uint32_t sign = uint32_t(x.bits & 0x80) << 24;
+  uint32_t magnitude = x.bits & 0x7f;
+  if (magnitude == 0x7f)
+    return bitsAs<float>(sign | 0x7fc00000);
+  // As above, from a bias of 7.
+  return bitsAs<float>(
+      sign | bitsAs<uint32_t>(bitsAs<float>(magnitude << 20) * 0x1p120f));
+}
+
+/// float to T; two at a time as the kernels need them, `low` in the low half.
+template <class T> KV_HD T narrow(float x);
+template <class T> KV_HD uint32_t narrowPair(float low, float high);
+
+template <> KV_HD float narrow<float>(float x) { return x; }
+
+template <> KV_HD Bf16 narrow<Bf16>(float x) {
+#ifdef __CUDA_ARCH__
+  Bf16 result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
+  return result;
+#else
+  uint32_t bits = bitsAs<uint32_t>(x);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return {0x7fff};
+  return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
+#endif
+}
+
+template <> KV_HD F16 narrow<F16>(float x) {
+#ifdef __CUDA_ARCH__
+  F16 result;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
+  return result;
+#else
+  uint32_t bits = bitsAs<uint32_t>(x);
+  uint32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000)
+    return {0x7fff};
+  if (magnitude >= 0x477ff000) // 65520 and more round to infinity
+    return {uint16_t(sign | 0x7c00)};
+  uint32_t half;
+  if (magnitude < 0x38800000) // subnormal: let an addition round at 2^-24
+    half = bitsAs<uint32_t>(bitsAs<float>(magnitude) + 0.5f) - 0x3f000000;
+  else
+    half = (magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  return {uint16_t(sign | half)};
+#endif
+}
+
+/// Saturates, as every cache of this type does.
+template <> KV_HD F8E4M3 narrow<F8E4M3>(float x) {
+  uint32_t bits = bitsAs<uint32_t>(x);
+  uint32_t sign = (bits >> 24) & 0x80, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000)
+    return {uint8_t(sign | 0x7f)};
+  if (magnitude >= 0x43e00000) // 448
+    return {uint8_t(sign | 0x7e)};
+  uint32_t eighth;
+  if (magnitude < 0x3c800000) // subnormal below 2^-6: round at 2^-9
+    eighth = bitsAs<uint32_t>(bitsAs<float>(magnitude) + 0x1p14f) - 0x46800000;
+  else
+    eighth = (magnitude - 0x3c000000 + 0x7ffff + ((magnitude >> 20) & 1)) >> 20;
+  return {uint8_t(sign | eighth)};
+}
+
+template <> KV_HD uint32_t narrowPair<Bf16>(float low, float high) {
+#ifdef __CUDA_ARCH__
+  uint32_t result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+#else
+  return narrow<Bf16>(low).bits | uint32_t(narrow<Bf16>(high).bits) << 16;
+#endif
+}
+
+template <> KV_HD uint32_t narrowPair<F16>(float low, float high) {
+#ifdef __CUDA_ARCH__
+  uint32_t result;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+#else
+  return narrow<F16>(low).bits | uint32_t(narrow<F16>(high).bits) << 16;
+#endif
+}
+
+/// One half of a pair.
+template <class T> KV_HD float widenHalf(uint32_t pair, int half) {
+  return widen(T{uint16_t(pair >> 16 * half)});
+}
+
+/// Two ones.
+template <class T> constexpr uint32_t OnePair = 0;
+template <> constexpr uint32_t OnePair<Bf16> = 0x3f803f80;
+template <> constexpr uint32_t OnePair<F16> = 0x3c003c00;
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_NUMBERS_H

@@ -1,0 +1,2 @@
+#define KV_ATTENTION_TYPES 2
+#include "Attention.inc"

@@ -1,0 +1,2 @@
+#define KV_ATTENTION_TYPES 4
+#include "Attention.inc"

@@ -1,0 +1,13 @@
+#include "../GpuBlock.h"
+#include "../MoverBodies.h"
+#include "../PlanBody.h"
+
+using namespace kv::cuda;
+
+#define KV_MOVER_KERNEL(name, parameters, registers, body, ...)                \
+  extern "C" __global__ void __launch_bounds__(MoverThreads)                   \
+      kv_##name(const __grid_constant__ parameters params) {                   \
+    GpuBlock block;                                                            \
+    body<GpuBlock __VA_OPT__(, ) __VA_ARGS__>(block, params);                  \
+  }
+#include "../MoverKernels.def"

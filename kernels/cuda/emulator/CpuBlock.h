@@ -1,0 +1,110 @@
+//===- CpuBlock.h - A block on a CPU ----------------------------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
+#define KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
+
+#include "Machine.h"
+
+#include <type_traits>
+
+namespace kv::cuda {
+
+/// One fiber's view of its block; see Block.h.
+class CpuBlock {
+public:
+  template <class T> struct Shared {
+    Machine *machine;
+    int thread_, offset, count;
+
+    T load(int i) const {
+      T x;
+      machine->sharedRead(thread_, place(i), sizeof(T), &x);
+      return x;
+    }
+    void store(int i, T x) const {
+      machine->sharedWrite(thread_, place(i), sizeof(T), &x);
+    }
+    int place(int i) const {
+      if (i < 0 || i >= count)
+        machine->report("thread " + std::to_string(thread_) +
+                        " leaves a view of " + std::to_string(count) +
+                        " elements at " + std::to_string(i));
+      return offset + i * int(sizeof(T));
+    }
+  };
+
+  CpuBlock(Machine &machine, int thread) : machine(machine), self(thread) {}
+
+  int thread() const { return self; }
+  int block() const { return machine.block(); }
+  int blocks() const { return machine.blocks(); }
+  void sync() { machine.sync(self); }
+
+  template <class T> Shared<T> shared(int offset, int count) const {
+    return {&machine, self, offset, count};
+  }
+
+  template <class T> T load(const T *p) const {
+    if (machine.globalAllowed(self, p, sizeof(T), Access::Read))
+      return *p;
+    return T();
+  }
+  template <class T> void store(T *p, T x) const {
+    if (machine.globalAllowed(self, p, sizeof(T), Access::Write))
+      *p = x;
+  }
+  template <class T> T loadScratch(const T *p) const {
+    T x;
+    machine.loadScratch(self, p, sizeof(T), &x);
+    return x;
+  }
+  template <class T> void storeScratch(T *p, T x) const {
+    machine.storeScratch(self, p, sizeof(T), &x);
+  }
+  void fence() { machine.fence(self); }
+  uint32_t arrive(uint32_t *counter) { return machine.arrive(self, counter); }
+
+  void copyAsync(Shared<Chunk> target, int index, const void *source,
+                 uint32_t bytes) {
+    machine.copyAsync(self, target.place(index), source, bytes);
+  }
+  void commit() { machine.commit(self); }
+  template <int Pending> void wait() { machine.wait(self, Pending); }
+
+  float shuffleXor(float x, int mask,
+                   std::source_location at = std::source_location::current()) {
+    uint32_t word = bitsAs<uint32_t>(x);
+    machine.collective(self,
+                       {WarpRequest::Shuffle, at.line(), mask, &word, nullptr});
+    return bitsAs<float>(word);
+  }
+  void loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row,
+                  std::source_location at = std::source_location::current()) {
+    machine.collective(self, {WarpRequest::LoadMatrix, at.line(),
+                              from.place(row), r, nullptr});
+  }
+  void loadMatrixTransposed(
+      uint32_t (&r)[4], Shared<Chunk> from, int row,
+      std::source_location at = std::source_location::current()) {
+    machine.collective(self, {WarpRequest::LoadTransposed, at.line(),
+                              from.place(row), r, nullptr});
+  }
+  template <class T>
+  void multiplyAdd(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                   uint32_t b1,
+                   std::source_location at = std::source_location::current()) {
+    uint32_t words[6] = {a[0], a[1], a[2], a[3], b0, b1};
+    machine.collective(self, {WarpRequest::MultiplyAdd, at.line(),
+                              std::is_same_v<T, F16>, words, c});
+  }
+
+private:
+  Machine &machine;
+  int self;
+};
+
+static_assert(Block<CpuBlock>);
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H

@@ -1,0 +1,117 @@
+//===- Machine.h - Runs a kernel body's blocks ------------------*- C++ -*-===//
+//
+// Blocks run one after the other, in an order that the options choose; a
+// block's threads are fibers that run until they need each other. A copy lands
+// only when no thread can run any more. What cannot go on is reported as a
+// deadlock with what everybody waits for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_EMULATOR_MACHINE_H
+#define KV_KERNELS_CUDA_EMULATOR_MACHINE_H
+
+#include "../Block.h"
+#include "Fiber.h"
+#include "GlobalMemory.h"
+#include "SharedMemory.h"
+
+#include <deque>
+#include <random>
+#include <source_location>
+
+namespace kv::cuda {
+
+/// In which order runnable threads go on.
+enum class Schedule { LatestFirst, OldestFirst, Random };
+
+/// In which order an mma adds its sixteen products, which are exact, to the
+/// accumulator.
+enum class SumOrder { AccumulatorFirst, AccumulatorLast, Pairs, Shuffled };
+
+struct MachineOptions {
+  Schedule schedule = Schedule::LatestFirst;
+  SumOrder order = SumOrder::AccumulatorFirst;
+  uint32_t seed = 1;
+  bool detectRaces = true;
+};
+
+/// One collective operation of a warp, as a lane sees it.
+struct WarpRequest {
+  enum Kind { None, Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd } kind;
+  unsigned line;   // where in the body
+  int argument;    // shuffle mask, shared byte offset, or element type
+  uint32_t *words; // in and out
+  float *sums;
+};
+
+class Machine {
+public:
+  explicit Machine(MachineOptions options = {});
+
+  GlobalMemory &global() { return globalMemory; }
+  /// What went wrong so far, the first few.
+  const std::vector<std::string> &reports() const { return problems; }
+  void report(std::string text);
+
+  /// Runs `body(machine, thread)` in `blocks` blocks of `threads` threads.
+  void launch(int blocks, int threads, int sharedBytes,
+              const std::function<void(Machine &, int)> &body);
+
+  // What CpuBlock asks for, from inside a fiber.
+  int block() const { return currentBlock; }
+  int blocks() const { return blockCount; }
+  void sync(int thread);
+  void collective(int thread, const WarpRequest &request);
+  void sharedRead(int thread, int offset, int bytes, void *target);
+  void sharedWrite(int thread, int offset, int bytes, const void *source);
+  bool globalAllowed(int thread, const void *p, size_t bytes, Access access);
+  void copyAsync(int thread, int offset, const void *source, uint32_t bytes);
+  void commit(int thread);
+  void wait(int thread, int pending);
+  void loadScratch(int thread, const void *p, size_t bytes, void *target);
+  void storeScratch(int thread, void *p, size_t bytes, const void *source);
+  void fence(int thread);
+  uint32_t arrive(int thread, uint32_t *counter);
+
+private:
+  enum class Waiting { No, Barrier, Warp, Copies };
+  struct Copy {
+    int offset;
+    const void *source;
+    uint32_t bytes;
+  };
+  struct Thread {
+    Waiting waiting = Waiting::No;
+    WarpRequest request = {};
+    std::vector<std::vector<Copy>> groups; // the last one is open
+    int pendingAllowed = 0;
+    ThreadClock clock;
+  };
+
+  void runBlock(const std::function<void(Machine &, int)> &body);
+  void makeRunnable(int thread);
+  int takeRunnable();
+  bool landOne();
+  void releaseBarrier();
+  void executeWarp(int warp);
+  void executeShuffle(Thread *lanes);
+  void executeLoad(int warp, Thread *lanes, bool transposed);
+  void executeMultiplyAdd(Thread *lanes);
+  void reportDeadlock();
+
+  MachineOptions options;
+  std::mt19937 random;
+  Fibers fibers;
+  SharedMemory sharedMemory;
+  GlobalMemory globalMemory;
+  std::vector<std::string> problems;
+  std::vector<Thread> threads;
+  std::deque<int> runnable;
+  int sumOrder[16];
+  int currentBlock = 0, blockCount = 0, threadCount = 0, sharedSize = 0;
+  int atBarrier = 0;
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_EMULATOR_MACHINE_H

@@ -1,0 +1,77 @@
+//===- Layout.h - Where an element lies ------------------------*- C++ -*-===//
+//
+// The maps between an element of a matrix and the thread, the register or the
+// place in shared memory that holds it, as the PTX ISA describes them for
+// mma.m16n8k16 and ldmatrix. Pure, so that a host tests them exhaustively.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_PTX_LAYOUT_H
+#define KV_KERNELS_CUDA_PTX_LAYOUT_H
+
+#include "../../plan/HostDevice.h"
+
+namespace kv::cuda {
+
+/// The unit of cp.async and of a row of ldmatrix.
+struct alignas(16) Chunk {
+  uint32_t words[4];
+};
+constexpr int ChunkBytes = 16;
+
+/// A matrix of `Columns` chunks a row in shared memory. A row's chunks are
+/// exchanged within runs of eight by the row's number, so that the eight rows
+/// of a column that ldmatrix reads at a time lie in different banks.
+template <int Columns> struct Swizzled {
+  static_assert(Columns % 8 == 0);
+  static KV_HD constexpr int chunk(int row, int column) {
+    return row * Columns + (column ^ (row & 7));
+  }
+  /// The 32-bit word that holds the 16-bit elements 2 * pair, 2 * pair + 1.
+  static KV_HD constexpr int word(int row, int pair) {
+    return chunk(row, pair / 4) * 4 + pair % 4;
+  }
+};
+
+struct Place {
+  int row;
+  int column;
+};
+
+/// mma.m16n8k16: the element that half `half` of register `index` of a lane
+/// holds. A is 16 x 16 (row, k); B is 16 x 8 (k, column); C is 16 x 8.
+KV_HD constexpr Place fragmentA(int lane, int index, int half) {
+  return {lane / 4 + index % 2 * 8, lane % 4 * 2 + half + index / 2 * 8};
+}
+KV_HD constexpr Place fragmentB(int lane, int index, int half) {
+  return {lane % 4 * 2 + half + index * 8, lane / 4};
+}
+KV_HD constexpr Place fragmentC(int lane, int index) {
+  return {lane / 4 + index / 2 * 8, lane % 4 * 2 + index % 2};
+}
+
+/// ldmatrix.x4: lane l names row l % 8 of the 8 x 8 matrix l / 8; register i
+/// of every lane comes from matrix i. Which rows to name, as (row, chunk)
+/// within a block of 16 x 16 elements:
+/// A row-major gives the four registers of A,
+KV_HD constexpr Place loadA(int lane) {
+  return {lane / 8 % 2 * 8 + lane % 8, lane / 16};
+}
+/// a matrix that holds B transposed (a row a column of B) gives registers 0, 1
+/// of columns 0-7 and then of columns 8-15,
+KV_HD constexpr Place loadTransposedB(int lane) {
+  return {lane / 16 * 8 + lane % 8, lane / 8 % 2};
+}
+/// and B row-major with .trans gives the same.
+KV_HD constexpr Place loadB(int lane) {
+  return {lane / 8 % 2 * 8 + lane % 8, lane / 16};
+}
+/// The element of an 8 x 8 matrix that a lane receives.
+KV_HD constexpr Place matrixElement(int lane, int half, bool transposed) {
+  return transposed ? Place{lane % 4 * 2 + half, lane / 4}
+                    : Place{lane / 4, lane % 4 * 2 + half};
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_PTX_LAYOUT_H

@@ -1,0 +1,41 @@
+//===- Masks.h - Which keys a query sees ------------------------*- C++ -*-===//
+//
+// Every mask of KvMask lets a query see one interval of key positions, and
+// both ends of it never fall when the position of the query grows. The plan
+// and the kernels rest on these two facts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_PLAN_MASKS_H
+#define KV_KERNELS_PLAN_MASKS_H
+
+#include "HostDevice.h"
+#include "kv/ABI/Context.h"
+
+namespace kv::plan {
+
+/// Key positions [first, last); empty when first >= last.
+struct Keys {
+  int64_t first;
+  int64_t last;
+};
+
+/// What the query at `position` sees of `length` keys.
+KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
+                                 int64_t length) {
+  Keys keys{0, length};
+  if (mask == KV_MASK_CAUSAL || mask == KV_MASK_SLIDING)
+    keys.last = position + 1;
+  if (mask == KV_MASK_SLIDING || mask == KV_MASK_SLIDING_NONCAUSAL)
+    keys.first = position + 1 - window;
+  if (mask == KV_MASK_CHUNKED) {
+    keys.first = position / window * window;
+    // first + window could overflow: a window may be any i64.
+    keys.last = window > length - keys.first ? length : keys.first + window;
+  }
+  return {greater<int64_t>(keys.first, 0), lesser(keys.last, length)};
+}
+
+} // namespace kv::plan
+
+#endif // KV_KERNELS_PLAN_MASKS_H

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# test-full.sh: what is too slow for scripts/test.sh. Half an hour and more.
+#   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed
+#   ten minutes of its fuzzer
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+scripts/setup.sh
+build release KVEngineStateMachineTests
+KV_ENGINE_OPS=${KV_ENGINE_OPS:-1000000000} KV_ENGINE_SEED=${KV_ENGINE_SEED:-1000000} \
+  build/release/bin/KVEngineStateMachineTests
+scripts/fuzz-engine.sh 600

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# test-kernels.sh: what is too slow for every build about the CUDA kernels'
+# bodies on a CPU: ten million plans, ten thousand executed hand-outs, the
+# product of kernels, page sizes, GQA ratios, lengths and masks under ten
+# schedules each, and the ordinary tests under ASan and UBSan. About three hours
+# on two idle cores; `test-kernels.sh N` looks at every N-th of each.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+part=${1:-1}
+case $part in
+'' | *[!0-9]* | 0)
+  echo "usage: test-kernels.sh [N]" >&2
+  exit 2 ;;
+esac
+jobs=$(nproc)
+programs="KVPlanTests KVEmulatorTests KVAttentionBodyTests"
+for preset in release asan; do
+  step "configure ($preset)" cmake --preset "$preset" -DKV_ENABLE_COMPILER=OFF
+  # shellcheck disable=SC2086
+  step "build ($preset)" cmake --build "build/$preset" --target $programs
+done
+release=build/release/bin
+
+# product: every core takes its share of the cases.
+product() {
+  local pids= status=0 i
+  for ((i = 0; i < jobs; ++i)); do
+    KV_TEST_SCHEDULES=10 KV_TEST_SHARDS=$((jobs * part)) KV_TEST_SHARD=$i \
+      "$release/KVAttentionBodyTests" --gtest_filter='AttentionMatrix.Product' &
+    pids="$pids $!"
+  done
+  for i in $pids; do
+    wait "$i" || status=1
+  done
+  return $status
+}
+asan() {
+  local program
+  for program in $programs; do
+    "build/asan/bin/$program"
+  done
+}
+
+step "$((10000000 / part)) plans" env KV_TEST_PLANS=$((10000000 / part)) \
+  "$release/KVPlanTests" --gtest_filter='Plan.EveryKeyOnce'
+step "$((10000 / part)) hand-outs" env KV_TEST_HANDOUTS=$((10000 / part)) \
+  "$release/KVAttentionBodyTests" --gtest_filter='AttentionBits.AnyHandOut'
+step "product of cases, one in $part, ten schedules" product
+step "ASan and UBSan" asan

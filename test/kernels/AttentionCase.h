@@ -1,0 +1,358 @@
+//===- AttentionCase.h - A batch, its cache, and the truth ------*- C++ -*-===//
+//
+// A paged cache in which everything that no sequence owns is NaN, and a
+// softmax in double precision, two passes, by the definition of the masks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_KERNELS_ATTENTIONCASE_H
+#define KV_TEST_KERNELS_ATTENTIONCASE_H
+
+#include "../../kernels/cuda/AttentionBody.h"
+#include "../../kernels/cuda/emulator/CpuBlock.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <sys/mman.h>
+
+namespace kv::cuda::test {
+
+struct SequenceLengths {
+  int32_t cached;
+  int32_t added;
+};
+
+struct AttentionCase {
+  std::vector<SequenceLengths> sequences;
+  int pageSize = 16, heads = 2, group = 4;
+  int mask = KV_MASK_CAUSAL;
+  int64_t window = 0;
+  float softcap = 0;
+  float scale = 0; // 0: 1 / sqrt(dim)
+  bool sinks = false;
+  bool headsFirst = false; // layout hnd, else nhd
+  int parts = 3;
+  int slots = 0; // 0: as many as the plan may need
+  int64_t rowsFrom = 0, rowsTo = INT64_MAX;
+  bool sparse = false; // a pool of more than 2^31 elements
+  uint32_t seed = 1;
+  MachineOptions machine;
+};
+
+inline std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
+  os << "page " << c.pageSize << ", heads " << c.heads << " x " << c.group
+     << ", mask " << c.mask << " window " << c.window << ", softcap "
+     << c.softcap << ", scale " << c.scale << ", sinks " << c.sinks << ", hnd "
+     << c.headsFirst << ", parts " << c.parts << ", slots " << c.slots
+     << ", seed " << c.seed << ", schedule " << int(c.machine.schedule)
+     << ", order " << int(c.machine.order) << ", machine seed "
+     << c.machine.seed << ", sequences";
+  for (const SequenceLengths &s : c.sequences)
+    os << ' ' << s.cached << '+' << s.added;
+  return os;
+}
+
+template <class T, class Random> T randomElement(Random &random) {
+  // Of different magnitudes, so that sums are rounded.
+  float x = float(int(random() >> 4 & 0x1fffff) - 0x100000) / 0x80000;
+  return narrow<T>(x / float(1 << (random() >> 8 & 3)));
+}
+
+/// Memory whose every byte is 0xff: NaN in every type.
+template <class T> std::vector<T> poisoned(size_t count) {
+  std::vector<T> data(count);
+  std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
+  return data;
+}
+
+/// Address space that costs nothing until it is touched.
+class Reservation {
+public:
+  explicit Reservation(size_t bytes) : bytes(bytes) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      std::abort();
+  }
+  ~Reservation() { munmap(memory, bytes); }
+  Reservation(const Reservation &) = delete;
+  Reservation &operator=(const Reservation &) = delete;
+
+  void *memory;
+  const size_t bytes;
+};
+
+struct Results {
+  std::vector<float> out; // [token][query head][dim]
+  std::vector<float> lse;
+  std::vector<std::string> reports;
+};
+
+template <class Config> class AttentionFixture {
+public:
+  using Query = typename Config::Query;
+  using Cache = typename Config::Cache;
+  static constexpr int Dim = Config::HeadDim, Layers = 2, Layer = 1;
+
+  explicit AttentionFixture(const AttentionCase &c) : c(c) {
+    std::mt19937 shuffle(c.seed);
+    int64_t batch = c.sequences.size(), pages = 0;
+    columns = 1;
+    for (const SequenceLengths &s : c.sequences) {
+      int64_t used = kv::plan::ceilDivide(s.cached + s.added, c.pageSize);
+      pages += used;
+      columns = std::max(columns, used);
+      offsets.push_back(tokens);
+      cached.push_back(s.cached);
+      tokens += s.added;
+    }
+    offsets.push_back(tokens);
+    view.tokenStride = c.headsFirst ? Dim : c.heads * Dim;
+    view.headStride = c.headsFirst ? int64_t(c.pageSize) * Dim : Dim;
+    view.layerStride = int64_t(c.pageSize) * c.heads * Dim;
+    view.planeStride = view.layerStride * Layers;
+    view.pageStride = view.planeStride * 2;
+    pageCount = pages + 2;
+    int64_t firstPage = 1;
+    if (c.sparse) {
+      // The pages in use lie around element 2^31.
+      firstPage = (int64_t(1) << 31) / view.pageStride - pageCount / 2;
+      pageCount += firstPage;
+    }
+    view.pages = pageCount;
+    view.pageSize = c.pageSize;
+    reservation = std::make_unique<Reservation>(pageCount * view.pageStride *
+                                                sizeof(Cache));
+    pool = static_cast<Cache *>(reservation->memory);
+    view.data = pool;
+    std::memset(static_cast<void *>(pool + (firstPage - 1) * view.pageStride),
+                0xff,
+                (pageCount - firstPage + 1) * view.pageStride * sizeof(Cache));
+    // Beyond what a sequence uses, no entry is a page.
+    table.assign(batch * columns, -7);
+    std::vector<int32_t> ids(pageCount - firstPage);
+    for (size_t i = 0; i < ids.size(); ++i)
+      ids[i] = firstPage + i;
+    std::shuffle(ids.begin(), ids.end(), shuffle);
+    size_t next = 0;
+    for (int64_t b = 0; b < batch; ++b) {
+      int64_t length = c.sequences[b].cached + c.sequences[b].added;
+      for (int64_t i = 0; i * c.pageSize < length; ++i)
+        table[b * columns + i] = ids[next++];
+      // Depends on the seed only: a sequence is another's beginning.
+      std::minstd_rand random(c.seed * 7919);
+      for (int64_t position = 0; position < length; ++position)
+        for (int plane = 0; plane < 2; ++plane)
+          for (int head = 0; head < c.heads; ++head)
+            for (int d = 0; d < Dim; ++d)
+              pool[place(b, plane, position, head) + d] =
+                  randomElement<Cache>(random);
+    }
+    // Likewise a query on its position.
+    for (int64_t b = 0; b < batch; ++b)
+      for (int i = 0; i < c.sequences[b].added; ++i) {
+        std::minstd_rand random(c.seed * 104729 + c.sequences[b].cached + i);
+        for (int j = 0; j < queryHeads() * Dim; ++j)
+          q.push_back(randomElement<Query>(random));
+      }
+    std::mt19937 random(c.seed + 1);
+    for (int h = 0; c.sinks && h < queryHeads(); ++h)
+      sinks.push_back(h % 5 == 4 ? -INFINITY : float(int(random() % 9) - 4));
+  }
+
+  int queryHeads() const { return c.heads * c.group; }
+  int64_t place(int64_t b, int plane, int64_t position, int head) const {
+    int64_t page = table[b * columns + position / c.pageSize];
+    return page * view.pageStride + plane * view.planeStride +
+           Layer * view.layerStride + position % c.pageSize * view.tokenStride +
+           head * view.headStride;
+  }
+  float scale() const { return c.scale ? c.scale : 1 / std::sqrt(float(Dim)); }
+
+  /// Runs the body on the emulator.
+  template <Fault F = Fault::None> Results run() {
+    AttentionParams p{};
+    p.cache = view;
+    p.layer = Layer;
+    p.table = table.data();
+    p.tablePitch = columns;
+    p.tableColumns = columns;
+    p.batch = {cached.data(), offsets.data(), int32_t(cached.size()),
+               int32_t(tokens), columns * c.pageSize};
+    p.shape = {c.heads,  c.group,    Config::Rows, Config::Leaf, c.mask,
+               c.window, c.rowsFrom, c.rowsTo,     c.parts,      c.slots};
+    std::vector<kv::plan::Tile> tiles(
+        kv::plan::maxTiles(p.shape, p.batch.sequences, tokens));
+    std::vector<kv::plan::Cut> cuts(c.parts + 1);
+    kv::plan::Header header =
+        kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
+    if (!c.slots) {
+      p.shape.slots = kv::plan::slotsFor(header.payload);
+      header = kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
+    }
+    p.header = &header;
+    p.tiles = tiles.data();
+    p.cuts = cuts.data();
+    p.q = q.data();
+    p.qTokenStride = p.outTokenStride = int64_t(queryHeads()) * Dim;
+    p.qHeadStride = p.outHeadStride = Dim;
+    auto out = poisoned<Query>(tokens * queryHeads() * Dim);
+    auto lse = poisoned<float>(tokens * queryHeads());
+    auto scratch =
+        poisoned<float>(int64_t(c.parts) * p.shape.slots * Config::SlotFloats);
+    std::vector<uint32_t> counters(c.parts);
+    p.out = out.data();
+    p.lse = lse.data();
+    p.lseTokenStride = queryHeads();
+    p.lseHeadStride = 1;
+    p.sinks = sinks.empty() ? nullptr : sinks.data();
+    p.scale = scale();
+    p.softcap = c.softcap;
+    p.scratch = scratch.data();
+    auto totals = poisoned<float>(int64_t(c.parts) * Config::TotalFloats);
+    p.totals = totals.data();
+    p.counters = counters.data();
+
+    Machine machine(c.machine);
+    auto allow = [&](const auto &data, Access access) {
+      machine.global().allow(data.data(), data.size() * sizeof(data[0]),
+                             access);
+    };
+    machine.global().allow(pool, reservation->bytes, Access::Read);
+    allow(table, Access::Read);
+    allow(q, Access::Read);
+    allow(sinks, Access::Read);
+    allow(out, Access::Write);
+    allow(lse, Access::Write);
+    allow(scratch, Access::Write);
+    allow(totals, Access::Write);
+    allow(counters, Access::Write);
+    machine.launch(c.parts, Config::Threads, Config::SharedBytes,
+                   [&](Machine &m, int thread) {
+                     CpuBlock b(m, thread);
+                     AttentionBody<CpuBlock, Config, F>(b, p).run();
+                   });
+    Results results;
+    results.reports = machine.reports();
+    for (uint32_t counter : counters)
+      if (counter)
+        results.reports.push_back("a counter is left at " +
+                                  std::to_string(counter));
+    for (Query x : out)
+      results.out.push_back(widen(x));
+    results.lse = lse;
+    return results;
+  }
+
+  bool sees(int64_t position, int64_t key) const {
+    switch (c.mask) {
+    case KV_MASK_CAUSAL:
+      return key <= position;
+    case KV_MASK_SLIDING:
+      return key <= position && key > position - c.window;
+    case KV_MASK_CHUNKED:
+      return key / c.window == position / c.window;
+    case KV_MASK_SLIDING_NONCAUSAL:
+      return key > position - c.window;
+    default:
+      return true;
+    }
+  }
+
+  /// The first difference that rounding does not explain.
+  ::testing::AssertionResult check(const Results &results) const {
+    if (!results.reports.empty())
+      return ::testing::AssertionFailure() << results.reports[0];
+    // Weights and results are rounded to the query's type.
+    double unit = std::is_same_v<Query, F16> ? 1.0 / 1024 : 1.0 / 128;
+    int64_t token = 0;
+    for (size_t b = 0; b < c.sequences.size(); ++b)
+      for (int i = 0; i < c.sequences[b].added; ++i, ++token)
+        for (int h = 0; h < queryHeads(); ++h) {
+          if (!inClass(b))
+            continue;
+          auto failure = checkRow(results, b, i, token, h, unit);
+          if (!failure.empty())
+            return ::testing::AssertionFailure()
+                   << "sequence " << b << ", token " << i << ", head " << h
+                   << ": " << failure;
+        }
+    return ::testing::AssertionSuccess();
+  }
+
+  bool inClass(size_t b) const {
+    int64_t rows = int64_t(c.sequences[b].added) * c.group;
+    return rows >= c.rowsFrom && rows < c.rowsTo;
+  }
+
+  std::string checkRow(const Results &results, int64_t b, int i, int64_t token,
+                       int h, double unit) const {
+    int64_t position = c.sequences[b].cached + i;
+    int64_t length = c.sequences[b].cached + c.sequences[b].added;
+    const Query *query = &q[(token * queryHeads() + h) * Dim];
+    std::vector<double> scores;
+    std::vector<int64_t> keys;
+    double maximum = sinks.empty() ? -INFINITY : sinks[h];
+    for (int64_t key = 0; key < length; ++key) {
+      if (!sees(position, key))
+        continue;
+      const Cache *row = &pool[place(b, 0, key, h / c.group)];
+      double score = 0;
+      for (int d = 0; d < Dim; ++d)
+        score += double(widen(query[d])) * widen(row[d]);
+      score *= scale();
+      if (c.softcap > 0)
+        score = c.softcap * std::tanh(score / c.softcap);
+      scores.push_back(score);
+      keys.push_back(key);
+      maximum = std::max(maximum, score);
+    }
+    double sum = sinks.empty() || sinks[h] == -INFINITY
+                     ? 0
+                     : std::exp(sinks[h] - maximum);
+    double smallest = std::is_same_v<Query, F16> ? 0x1p-24 : 0x1p-126;
+    std::vector<double> out(Dim), size(Dim), plain(Dim);
+    for (size_t k = 0; k < keys.size(); ++k) {
+      double weight = std::exp(scores[k] - maximum);
+      sum += weight;
+      const Cache *row = &pool[place(b, 1, keys[k], h / c.group)];
+      for (int d = 0; d < Dim; ++d) {
+        out[d] += weight * widen(row[d]);
+        size[d] += weight * std::fabs(widen(row[d]));
+        plain[d] += std::fabs(widen(row[d]));
+      }
+    }
+    double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
+    float gotLse = results.lse[token * queryHeads() + h];
+    if (!(gotLse == lse || std::fabs(gotLse - lse) < unit))
+      return "lse " + std::to_string(gotLse) + ", expected " +
+             std::to_string(lse);
+    for (int d = 0; d < Dim; ++d) {
+      double expected = sum == 0 ? 0 : out[d] / sum;
+      // What is too small for the type is lost of a weight and of the result.
+      double bound =
+          sum == 0 ? 0 : unit * size[d] / sum + smallest * (1 + plain[d] / sum);
+      float got = results.out[(token * queryHeads() + h) * Dim + d];
+      if (!(std::fabs(got - expected) <= bound))
+        return "element " + std::to_string(d) + " is " + std::to_string(got) +
+               ", expected " + std::to_string(expected) + " +- " +
+               std::to_string(bound);
+    }
+    return "";
+  }
+
+  const AttentionCase c;
+  int64_t tokens = 0, columns, pageCount;
+  CacheView view{};
+  std::unique_ptr<Reservation> reservation;
+  Cache *pool;
+  std::vector<int32_t> table, cached, offsets;
+  std::vector<Query> q;
+  std::vector<float> sinks;
+};
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_KERNELS_ATTENTIONCASE_H

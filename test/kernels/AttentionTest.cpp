@@ -1,0 +1,204 @@
+//===- AttentionTest.cpp - What the matrix of cases does not say ----------===//
+
+#include "AttentionCase.h"
+
+#include <cstdlib>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+using Decode64 = DecodeConfig<Bf16, Bf16, 64>;
+using Prefill64 = PrefillConfig<Bf16, Bf16, 64>;
+using Decode128 = DecodeConfig<F16, F16, 128>;
+
+template <class Config> Results run(const AttentionCase &c) {
+  return AttentionFixture<Config>(c).run();
+}
+
+/// The results of the last `added` tokens of a single sequence.
+std::vector<float> lastRows(const Results &results, const AttentionCase &c,
+                            int dim, int added) {
+  size_t row = size_t(c.heads) * c.group * dim;
+  return {results.out.end() - added * row, results.out.end()};
+}
+
+bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+int count(const char *name, int otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::atoi(text) : otherwise;
+}
+
+} // namespace
+
+TEST(Attention, LongSequencesOfSeveralGroups) {
+  AttentionCase c;
+  c.sequences = {{3000, 1}, {0, 1}, {5, 0}, {1500, 1}};
+  AttentionFixture<Decode128> decode(c);
+  EXPECT_TRUE(decode.check(decode.run()));
+  c.sequences = {{2500, 30}, {0, 100}, {5, 0}, {1200, 1}};
+  AttentionFixture<Prefill64> prefill(c);
+  EXPECT_TRUE(prefill.check(prefill.run()));
+}
+
+TEST(Attention, ScalesOfAnySign) {
+  AttentionCase c;
+  c.sequences = {{200, 1}, {70, 3}};
+  for (float scale : {-0.125f, 1e-30f, 6.0f, -6.0f}) {
+    c.scale = scale;
+    AttentionFixture<Decode64> fixture(c);
+    EXPECT_TRUE(fixture.check(fixture.run())) << scale;
+  }
+}
+
+TEST(Attention, TwoKernelsShareABatch) {
+  AttentionCase c;
+  c.group = 8;
+  c.sequences = {{100, 1}, {30, 50}, {0, 0}, {400, 2}, {7, 3}};
+  c.rowsTo = DecodeRows + 1;
+  AttentionFixture<Decode64> decode(c);
+  Results some = decode.run();
+  EXPECT_TRUE(decode.check(some));
+  // Rows of the other class stay untouched.
+  EXPECT_TRUE(std::isnan(some.out[1 * 16 * 64]));
+  std::swap(c.rowsFrom, c.rowsTo);
+  c.rowsTo = INT64_MAX;
+  AttentionFixture<Prefill64> prefill(c);
+  Results others = prefill.run();
+  EXPECT_TRUE(prefill.check(others));
+  for (size_t i = 0; i < some.out.size(); ++i)
+    EXPECT_NE(std::isnan(some.out[i]), std::isnan(others.out[i])) << i;
+}
+
+TEST(Attention, APoolBeyondTwoToThe31Elements) {
+  AttentionCase c;
+  c.sparse = true;
+  c.sequences = {{300, 1}, {700, 2}};
+  for (bool headsFirst : {false, true}) {
+    c.headsFirst = headsFirst;
+    AttentionFixture<Decode128> fixture(c);
+    bool below = false, above = false;
+    for (int64_t position = 0; position < 300; ++position)
+      (fixture.place(0, 0, position, 0) < INT32_MAX ? below : above) = true;
+    EXPECT_TRUE(below && above);
+    EXPECT_TRUE(fixture.check(fixture.run()));
+  }
+}
+
+TEST(Attention, LengthsBeyondTheTableAreCut) {
+  // Rows that see no key at all give zeros, and nothing is read that the
+  // table does not have.
+  AttentionCase c;
+  c.mask = KV_MASK_CHUNKED;
+  c.window = 64;
+  c.sequences = {{60, 1}};
+  AttentionFixture<Decode64> fixture(c);
+  for (int32_t cached : {64, 1000, INT32_MAX}) {
+    fixture.cached[0] = cached;
+    Results results = fixture.run();
+    ASSERT_TRUE(results.reports.empty()) << results.reports[0];
+    for (float x : results.out)
+      EXPECT_EQ(x, 0);
+    for (float x : results.lse)
+      EXPECT_EQ(x, -INFINITY);
+  }
+}
+
+TEST(Attention, OffsetsOutOfOrderStayInBounds) {
+  AttentionCase c;
+  c.sequences = {{20, 2}, {10, 3}, {5, 1}};
+  for (int i = 0; i < 4; ++i)
+    for (int32_t value : {INT32_MIN, -1, 2, 5, 7, INT32_MAX}) {
+      AttentionFixture<Decode64> fixture(c);
+      fixture.offsets[i] = value;
+      fixture.cached[1] = -value;
+      Results results = fixture.run();
+      EXPECT_TRUE(results.reports.empty()) << results.reports[0];
+    }
+}
+
+//===--- Bits
+//---------------------------------------------------------------===//
+
+TEST(AttentionBits, AnyHandOut) {
+  AttentionCase c;
+  c.heads = 1;
+  c.sequences = {{2200, 1}, {300, 2}, {1024, 1}};
+  c.parts = 1;
+  Results one = run<Decode64>(c);
+  std::mt19937 random(3);
+  for (int i = 0, plans = count("KV_TEST_HANDOUTS", 40); i < plans; ++i) {
+    c.parts = 2 + random() % 24;
+    c.slots = random() % 4 ? 0 : 2 * (random() % 20);
+    c.machine.schedule = Schedule(i % 3);
+    c.machine.seed = i;
+    Results other = run<Decode64>(c);
+    ASSERT_TRUE(other.reports.empty()) << other.reports[0];
+    ASSERT_TRUE(sameBits(one.out, other.out)) << c;
+    ASSERT_TRUE(sameBits(one.lse, other.lse)) << c;
+  }
+}
+
+TEST(AttentionBits, AnyPageSizeAndLayout) {
+  AttentionCase c;
+  c.sequences = {{500, 3}};
+  c.pageSize = 1;
+  Results one = run<Decode64>(c);
+  for (int page : {3, 16, 64, 100, 512})
+    for (bool headsFirst : {false, true}) {
+      c.pageSize = page;
+      c.headsFirst = headsFirst;
+      EXPECT_TRUE(sameBits(one.out, run<Decode64>(c).out)) << c;
+    }
+}
+
+TEST(AttentionBits, AnyBatchAround) {
+  AttentionCase c;
+  c.parts = 5;
+  c.sequences = {{1300, 2}};
+  Results alone = run<Decode64>(c);
+  for (SequenceLengths other : {SequenceLengths{0, 1}, {5000, 1}, {64, 40}}) {
+    c.sequences = {other, {1300, 2}};
+    EXPECT_TRUE(sameBits(alone.out, lastRows(run<Decode64>(c), c, 64, 2)));
+  }
+}
+
+TEST(AttentionBits, DecodeIsPrefillOfOneAndChunksAreOne) {
+  // 1400 tokens: the last 60 at once, in pieces, and one by one.
+  for (int mask : {KV_MASK_CAUSAL, KV_MASK_SLIDING, KV_MASK_CHUNKED}) {
+    AttentionCase c;
+    c.mask = mask;
+    c.window = 300;
+    c.softcap = 5;
+    c.sinks = true;
+    c.sequences = {{1340, 60}};
+    Results whole = run<Prefill64>(c);
+    for (int cached : {1345, 1380, 1399}) {
+      c.sequences = {{cached, 1400 - cached}};
+      std::vector<float> expected = lastRows(whole, c, 64, 1400 - cached);
+      EXPECT_TRUE(sameBits(expected, run<Prefill64>(c).out)) << c;
+      EXPECT_TRUE(sameBits(expected, run<Decode64>(c).out)) << c;
+    }
+  }
+}
+
+TEST(AttentionBits, AnyRing) {
+  AttentionCase c;
+  c.sequences = {{500, 2}, {64, 1}};
+  Results one = run<Decode128>(c);
+  ASSERT_TRUE(one.reports.empty());
+  auto expectSame = [&]<class Config>() {
+    Results other = run<Config>(c);
+    EXPECT_TRUE(other.reports.empty());
+    EXPECT_TRUE(sameBits(one.out, other.out));
+  };
+  expectSame.operator()<DecodeConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<PrefillConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<AttentionConfig<F16, F16, 128, 1, 9>>();
+  expectSame.operator()<AttentionConfig<F16, F16, 128, 3, 2>>();
+}

@@ -1,0 +1,122 @@
+//===- FaultTest.cpp - Each planted mistake is seen -----------------------===//
+
+#include "AttentionCase.h"
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+const Schedule Schedules[] = {Schedule::LatestFirst, Schedule::OldestFirst,
+                              Schedule::Random};
+
+/// Runs the body with a mistake under every schedule; each run must be found
+/// bad, by a report that begins or goes on with `text` or, when that is null,
+/// by its numbers alone.
+template <Fault F, class Config>
+void expectSeen(AttentionCase c, const char *text) {
+  for (Schedule schedule : Schedules) {
+    c.machine.schedule = schedule;
+    AttentionFixture<Config> fixture(c);
+    ASSERT_TRUE(fixture.check(fixture.run())) << "without the mistake";
+    Results results = fixture.template run<F>();
+    if (!text) {
+      EXPECT_TRUE(results.reports.empty());
+      EXPECT_FALSE(fixture.check(results));
+      continue;
+    }
+    bool seen = false;
+    for (const std::string &report : results.reports)
+      seen |= report.find(text) != std::string::npos;
+    EXPECT_TRUE(seen) << "schedule " << int(schedule) << ": "
+                      << (results.reports.empty() ? "nothing"
+                                                  : results.reports[0]);
+  }
+}
+
+AttentionCase ordinary() {
+  AttentionCase c;
+  c.sequences = {{300, 1}, {0, 1}, {130, 1}};
+  return c;
+}
+
+} // namespace
+
+using Small = AttentionConfig<Bf16, Bf16, 64, 1, 4>;
+
+TEST(Fault, LoadBeforeBarrier) {
+  expectSeen<Fault::LoadBeforeBarrier, Small>(ordinary(), "race");
+}
+TEST(Fault, MissingWait) {
+  expectSeen<Fault::MissingWait, Small>(ordinary(), "reads under the copy");
+}
+TEST(Fault, WaitOneShort) {
+  expectSeen<Fault::WaitOneShort, Small>(ordinary(), "reads under the copy");
+}
+TEST(Fault, MissingStageBarrier) {
+  expectSeen<Fault::MissingStageBarrier, Small>(ordinary(), "race");
+}
+TEST(Fault, MissingUnitBarrier) {
+  expectSeen<Fault::MissingUnitBarrier, Small>(ordinary(), "nobody wrote");
+}
+TEST(Fault, MissingMaximaBarrier) {
+  expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "race");
+}
+TEST(Fault, MissingTotalBarrier) {
+  AttentionCase c = ordinary();
+  c.sequences = {{2500, 1}}; // three groups
+  c.parts = 1;
+  expectSeen<Fault::MissingTotalBarrier, Small>(c, "nobody wrote");
+}
+TEST(Fault, SkippedShuffle) {
+  expectSeen<Fault::SkippedShuffle, Small>(ordinary(), "for its warp");
+}
+TEST(Fault, SkippedBarrier) {
+  expectSeen<Fault::SkippedBarrier, Small>(ordinary(), "deadlock");
+}
+TEST(Fault, NoTailFill) {
+  // The page goes on beyond the end: what lies there is not the sequence's.
+  AttentionCase c = ordinary();
+  c.pageSize = 128;
+  expectSeen<Fault::NoTailFill, Small>(c, nullptr);
+}
+TEST(Fault, ForgottenMask) {
+  AttentionCase c = ordinary();
+  c.sequences = {{10, 9}};
+  expectSeen<Fault::ForgottenMask, Small>(c, nullptr);
+}
+TEST(Fault, MissingFence) {
+  AttentionCase c = ordinary();
+  c.sequences = {{1500, 1}};
+  c.parts = 5;
+  expectSeen<Fault::MissingFence, Small>(c, "reads scratch unordered");
+}
+
+namespace {
+
+/// A page table or a length as no manager sends it.
+template <Fault F>
+void expectLeaves(int64_t entry, int32_t page, int32_t moreCached) {
+  AttentionCase c = ordinary();
+  for (Schedule schedule : Schedules) {
+    c.machine.schedule = schedule;
+    AttentionFixture<Small> fixture(c);
+    fixture.cached[2] += moreCached;
+    if (entry >= 0)
+      fixture.table[entry] = page;
+    EXPECT_TRUE(fixture.run().reports.empty());
+    Results results = fixture.run<F>();
+    ASSERT_FALSE(results.reports.empty());
+    EXPECT_NE(results.reports[0].find("leaves global memory"),
+              std::string::npos)
+        << results.reports[0];
+  }
+}
+
+} // namespace
+
+TEST(Fault, UncheckedPage) {
+  expectLeaves<Fault::UncheckedPage>(3, 1 << 30, 0);
+  expectLeaves<Fault::UncheckedPage>(3, 100, 0);
+}
+TEST(Fault, UncheckedTable) { expectLeaves<Fault::UncheckedTable>(-1, 0, 190); }

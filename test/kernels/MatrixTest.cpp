@@ -1,0 +1,188 @@
+//===- MatrixTest.cpp - Every pair of properties of a step ----------------===//
+//
+// A covering array: every value of a factor meets every value of every other.
+// And a product: KV_TEST_SCHEDULES=n KV_TEST_SHARDS=s KV_TEST_SHARD=i runs
+// every s-th case of it from i on, each under n schedules
+// (scripts/test-kernels.sh runs all).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Variants.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+::testing::AssertionResult kv::cuda::test::check(const Variant &variant,
+                                                 const AttentionCase &c) {
+  switch (variant.type) {
+  case CacheType::Bf16:
+    return checkBf16(variant, c);
+  case CacheType::F16:
+    return checkF16(variant, c);
+  default:
+    return checkF8(variant, c);
+  }
+}
+
+namespace {
+
+enum Factor {
+  Type,
+  Dim,
+  Kernel,
+  Page,
+  Group,
+  Length,
+  Added,
+  Mask,
+  Softcap,
+  Sinks,
+  Layout,
+  Parts,
+  Order,
+  FactorCount
+};
+constexpr int Levels[FactorCount] = {3, 3, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
+using Row = std::array<int, FactorCount>;
+
+/// The length of the sequence that a case is about.
+int lengthOf(int level, int page) {
+  int lengths[] = {1,  page - 1, page, page + 1, 63,  64,
+                   65, 127,      128,  129,      300, 1100};
+  return std::max(lengths[level], 1);
+}
+
+struct Masked {
+  int mask;
+  int64_t window;
+};
+constexpr Masked Masks[] = {
+    {KV_MASK_NONE, 0},         {KV_MASK_CAUSAL, 0},
+    {KV_MASK_SLIDING, 1},      {KV_MASK_SLIDING, 20},
+    {KV_MASK_SLIDING, 128},    {KV_MASK_CHUNKED, 50},
+    {KV_MASK_CHUNKED, 128},    {KV_MASK_SLIDING_NONCAUSAL, 7},
+    {KV_MASK_SLIDING, 1 << 30}};
+
+Variant variantOf(const Row &row) {
+  constexpr int Dims[] = {64, 128, 256};
+  return {CacheType(row[Type]), Dims[row[Dim]], row[Kernel] == 1};
+}
+
+AttentionCase caseOf(const Row &row, uint32_t seed) {
+  constexpr int Pages[] = {1, 16, 64, 128}, Groups[] = {1, 3, 4, 8, 16},
+                PartCounts[] = {1, 3, 8};
+  AttentionCase c;
+  c.seed = seed;
+  c.pageSize = Pages[row[Page]];
+  c.group = Groups[row[Group]];
+  int length = lengthOf(row[Length], c.pageSize);
+  int added[] = {1, 2, 17, 40};
+  int rows = std::min(added[row[Added]], length);
+  c.sequences = {{length - rows, rows}, {0, 0}, {3, 1}, {90, 2}};
+  c.mask = Masks[row[Mask]].mask;
+  c.window = Masks[row[Mask]].window;
+  c.softcap = row[Softcap] ? 2.5f : 0;
+  c.sinks = row[Sinks];
+  c.headsFirst = row[Layout];
+  c.parts = PartCounts[row[Parts]];
+  c.machine.order = SumOrder(row[Order]);
+  return c;
+}
+
+/// Rows until every pair is there, each the best of some random ones.
+std::vector<Row> coveringArray() {
+  std::set<std::array<int, 4>> missing;
+  for (int f = 0; f < FactorCount; ++f)
+    for (int g = f + 1; g < FactorCount; ++g)
+      for (int a = 0; a < Levels[f]; ++a)
+        for (int b = 0; b < Levels[g]; ++b)
+          missing.insert({f, a, g, b});
+  size_t pairs = missing.size();
+  std::mt19937 random(1);
+  std::vector<Row> rows;
+  while (!missing.empty()) {
+    Row best;
+    size_t most = 0;
+    for (int attempt = 0; attempt < 60; ++attempt) {
+      Row row;
+      for (int f = 0; f < FactorCount; ++f)
+        row[f] = random() % Levels[f];
+      // At least one pair is new.
+      auto wanted = missing.begin();
+      std::advance(wanted, random() % std::min<size_t>(missing.size(), 50));
+      row[(*wanted)[0]] = (*wanted)[1];
+      row[(*wanted)[2]] = (*wanted)[3];
+      size_t count = 0;
+      for (int f = 0; f < FactorCount; ++f)
+        for (int g = f + 1; g < FactorCount; ++g)
+          count += missing.count({f, row[f], g, row[g]});
+      if (count > most) {
+        most = count;
+        best = row;
+      }
+    }
+    for (int f = 0; f < FactorCount; ++f)
+      for (int g = f + 1; g < FactorCount; ++g)
+        missing.erase({f, best[f], g, best[g]});
+    rows.push_back(best);
+  }
+  std::printf("%zu pairs of levels in %zu cases\n", pairs, rows.size());
+  return rows;
+}
+
+} // namespace
+
+::testing::AssertionResult run(const Row &row, uint32_t seed,
+                               MachineOptions machine) {
+  AttentionCase c = caseOf(row, seed);
+  machine.order = c.machine.order;
+  c.machine = machine;
+  auto result = check(variantOf(row), c);
+  if (!result)
+    result << "; type " << row[Type] << ", dim " << variantOf(row).dim
+           << ", prefill " << row[Kernel] << ", " << c;
+  return result;
+}
+
+TEST(AttentionMatrix, EveryPair) {
+  uint32_t seed = 0;
+  for (const Row &row : coveringArray()) {
+    ++seed;
+    ASSERT_TRUE(run(row, seed, {.schedule = Schedule::OldestFirst}));
+    ASSERT_TRUE(run(row, seed, {.schedule = Schedule::Random, .seed = seed}));
+  }
+}
+
+/// Kernel, page size, GQA ratio, length and mask in full, the rest at random.
+TEST(AttentionMatrix, Product) {
+  auto variable = [](const char *name, int otherwise) {
+    const char *text = std::getenv(name);
+    return text ? std::atoi(text) : otherwise;
+  };
+  int schedules = variable("KV_TEST_SCHEDULES", 1);
+  int shards = variable("KV_TEST_SHARDS", 397);
+  constexpr Factor Full[] = {Kernel, Page, Group, Length, Mask};
+  int count = 1;
+  for (Factor f : Full)
+    count *= Levels[f];
+  for (int i = variable("KV_TEST_SHARD", 0); i < count; i += shards)
+    for (int schedule = 0; schedule < schedules; ++schedule) {
+      std::mt19937 random(i * 31 + schedule);
+      Row row;
+      for (int f = 0; f < FactorCount; ++f)
+        row[f] = random() % Levels[f];
+      int rest = i;
+      for (Factor f : Full) {
+        row[f] = rest % Levels[f];
+        rest /= Levels[f];
+      }
+      ASSERT_TRUE(run(row, i,
+                      {.schedule = Schedule(schedule < 2 ? schedule : 2),
+                       .seed = uint32_t(schedule)}))
+          << "; case " << i << ", schedule " << schedule;
+    }
+}

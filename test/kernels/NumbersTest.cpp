@@ -1,0 +1,175 @@
+//===- NumbersTest.cpp - Conversions and layouts, exhaustively ------------===//
+
+#include "../../kernels/cuda/Numbers.h"
+#include "../../kernels/cuda/Widen.h"
+#include "../../kernels/cuda/ptx/Layout.h"
+#include "../../kernels/reference/Elements.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+
+using namespace kv::cuda;
+
+namespace {
+
+/// The nearest of a type's finite numbers, ties to the even pattern.
+template <class T, class Bits> void expectNearest(int patterns, float top) {
+  std::mt19937 random(1);
+  std::vector<float> positive; // by pattern
+  for (int i = 0; i < patterns; ++i)
+    positive.push_back(widen(T{Bits(i)}));
+  for (int n = 0; n < 200000; ++n) {
+    float x = bitsAs<float>(uint32_t(random()) & 0x7fffffff);
+    if (n % 2) // near what the type holds
+      x = positive[random() % patterns] *
+          (1 + float(int(random() % 2001) - 1000) / 4096);
+    if (!(x < top))
+      continue;
+    int above = std::upper_bound(positive.begin(), positive.end(), x) -
+                positive.begin();
+    int below = above - 1;
+    int expected = below;
+    if (above < patterns) {
+      double down = double(x) - positive[below],
+             up = double(positive[above]) - x;
+      expected = down < up   ? below
+                 : up < down ? above
+                 : above & 1 ? below
+                             : above;
+    }
+    ASSERT_EQ(narrow<T>(x).bits, expected) << x;
+    ASSERT_EQ(widen(narrow<T>(-x)), -positive[expected]) << x;
+  }
+}
+
+} // namespace
+
+TEST(Numbers, NarrowToTheNearest) {
+  expectNearest<F16, uint16_t>(0x7c00, 65504);
+  expectNearest<Bf16, uint16_t>(0x7f80, 3.3e38f);
+  expectNearest<F8E4M3, uint8_t>(0x7f, 448);
+}
+
+TEST(Numbers, EightBits) {
+  EXPECT_EQ(widen(F8E4M3{0x38}), 1.0f);
+  EXPECT_EQ(widen(F8E4M3{0x01}), 0x1p-9f);
+  EXPECT_EQ(widen(F8E4M3{0x7e}), 448.0f);
+  EXPECT_TRUE(std::isnan(widen(F8E4M3{0x7f})));
+  EXPECT_TRUE(std::isnan(widen(F8E4M3{0xff})));
+  EXPECT_EQ(narrow<F8E4M3>(1e9f).bits, 0x7e);
+  EXPECT_EQ(narrow<F8E4M3>(-INFINITY).bits, 0xfe);
+  for (int i = 0; i < 256; ++i) {
+    uint32_t low, high;
+    widenFour(uint32_t(i) << 16 | uint32_t(255 - i), low, high);
+    float first = widenHalf<Bf16>(low, 0), third = widenHalf<Bf16>(high, 0);
+    EXPECT_TRUE(i == 0x7f || i == 0xff ? std::isnan(third)
+                                       : third == widen(F8E4M3{uint8_t(i)}));
+    EXPECT_TRUE(i == 0x80 || i == 0 ? std::isnan(first)
+                                    : first == widen(F8E4M3{uint8_t(255 - i)}));
+    EXPECT_EQ(widenHalf<Bf16>(high, 1), 0);
+  }
+}
+
+TEST(Numbers, SameAsTheReference) {
+  for (uint32_t i = 0; i < 0x10000; ++i) {
+    float ours = widen(F16{uint16_t(i)}), theirs = kv::reference::F16::widen(i);
+    ASSERT_TRUE(std::isnan(ours) ? std::isnan(theirs) : ours == theirs) << i;
+  }
+  std::mt19937 random(2);
+  for (int n = 0; n < 1000000; ++n) {
+    float x = bitsAs<float>(uint32_t(random()));
+    if (std::isnan(x))
+      continue;
+    ASSERT_EQ(narrow<F16>(x).bits, kv::reference::F16::narrow(x)) << x;
+    ASSERT_EQ(narrow<Bf16>(x).bits, kv::reference::BF16::narrow(x)) << x;
+  }
+}
+
+//===--- Layouts
+//------------------------------------------------------------===//
+
+TEST(Layout, FragmentsAsInThePtxManual) {
+  // groupID = lane >> 2, threadID_in_group = lane % 4 (PTX ISA, mma.m16n8k16).
+  std::set<std::pair<int, int>> a, b, c;
+  for (int lane = 0; lane < 32; ++lane) {
+    int groupId = lane >> 2, inGroup = lane % 4;
+    for (int i = 0; i < 8; ++i) { // a0 .. a7
+      Place place = fragmentA(lane, i / 2, i % 2);
+      EXPECT_EQ(place.row,
+                (i < 2 || (i >= 4 && i < 6)) ? groupId : groupId + 8);
+      EXPECT_EQ(place.column, inGroup * 2 + (i & 1) + (i < 4 ? 0 : 8));
+      a.insert({place.row, place.column});
+    }
+    for (int i = 0; i < 4; ++i) { // b0 .. b3
+      Place place = fragmentB(lane, i / 2, i % 2);
+      EXPECT_EQ(place.row, inGroup * 2 + (i & 1) + (i < 2 ? 0 : 8));
+      EXPECT_EQ(place.column, groupId);
+      b.insert({place.row, place.column});
+    }
+    for (int i = 0; i < 4; ++i) { // c0 .. c3
+      Place place = fragmentC(lane, i);
+      EXPECT_EQ(place.row, i < 2 ? groupId : groupId + 8);
+      EXPECT_EQ(place.column, inGroup * 2 + (i & 1));
+      c.insert({place.row, place.column});
+    }
+  }
+  EXPECT_EQ(a.size(), 256u);
+  EXPECT_EQ(b.size(), 128u);
+  EXPECT_EQ(c.size(), 128u);
+}
+
+TEST(Layout, LoadsGiveFragments) {
+  // Register i of a lane is an element of matrix i, whose rows are those that
+  // lanes 8 i .. 8 i + 7 name.
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i)
+      for (int half = 0; half < 2; ++half) {
+        Place plain = matrixElement(lane, half, false);
+        Place named = loadA(i * 8 + plain.row);
+        Place element = fragmentA(lane, i, half);
+        EXPECT_EQ(named.row, element.row);
+        EXPECT_EQ(named.column * 8 + plain.column, element.column);
+
+        // Registers 0, 1 are B of columns 0-7, registers 2, 3 of 8-15.
+        element = fragmentB(lane, i % 2, half);
+        element.column += i / 2 * 8;
+        named = loadTransposedB(i * 8 + plain.row);
+        EXPECT_EQ(named.row, element.column);
+        EXPECT_EQ(named.column * 8 + plain.column, element.row);
+
+        Place turned = matrixElement(lane, half, true);
+        named = loadB(i * 8 + turned.row);
+        EXPECT_EQ(named.row, element.row);
+        EXPECT_EQ(named.column * 8 + turned.column, element.column);
+      }
+}
+
+template <int Columns> void expectSwizzle() {
+  std::set<int> chunks;
+  for (int row = 0; row < 64; ++row)
+    for (int column = 0; column < Columns; ++column) {
+      int chunk = Swizzled<Columns>::chunk(row, column);
+      EXPECT_TRUE(chunk >= row * Columns && chunk < (row + 1) * Columns);
+      chunks.insert(chunk);
+    }
+  EXPECT_EQ(chunks.size(), size_t(64 * Columns));
+  // Eight rows of a column lie in eight different groups of four banks.
+  for (int row = 0; row < 64; row += 8)
+    for (int column = 0; column < Columns; ++column) {
+      std::set<int> banks;
+      for (int i = 0; i < 8; ++i)
+        banks.insert(Swizzled<Columns>::chunk(row + i, column) % 8);
+      EXPECT_EQ(banks.size(), 8u);
+    }
+  for (int pair = 0; pair < Columns * 4; ++pair)
+    EXPECT_EQ(Swizzled<Columns>::word(5, pair),
+              Swizzled<Columns>::chunk(5, pair / 4) * 4 + pair % 4);
+}
+
+TEST(Layout, Swizzles) {
+  expectSwizzle<8>();
+  expectSwizzle<16>();
+  expectSwizzle<32>();
+}
