@@ -30,14 +30,12 @@
 
 namespace kv::cuda {
 
+/// Right to about 1e-7. The GPU's own approximation is off by 2^-11 of the
+/// result, which a soft cap of 50 makes two percent of a weight.
 KV_BODY float hyperbolicTangent(float x) {
-#ifdef __CUDA_ARCH__
-  float result;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-#else
-  return std::tanh(x);
-#endif
+  float power = kv::plan::powerOfTwo(x * (2 * kv::plan::Log2E));
+  return kv::plan::fusedMultiplyAdd(-2.0f, kv::plan::reciprocal(power + 1),
+                                    1.0f);
 }
 
 template <Block B, class C, Fault F = Fault::None> class AttentionBody {

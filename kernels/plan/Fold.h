@@ -53,6 +53,17 @@ KV_HD float multiply(float a, float b) {
 #endif
 }
 
+/// 1 / x, or an approximation to a unit in the last place; 0 for infinity.
+KV_HD float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+#else
+  return 1 / x;
+#endif
+}
+
 /// What a score is measured from: a row that has seen nothing must not compute
 /// -inf - -inf.
 KV_HD float scoreBase(float maximum) {

@@ -63,7 +63,8 @@ template <class T, class Random> T randomElement(Random &random) {
 /// Memory whose every byte is 0xff: NaN in every type.
 template <class T> std::vector<T> poisoned(size_t count) {
   std::vector<T> data(count);
-  std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
+  if (count)
+    std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
   return data;
 }
 
