@@ -508,8 +508,16 @@ struct EngineModel {
       pages[at].stale = true;
       pages[at].order = ++clock;
     }
-    for (Page &page : pages)
-      page.stale |= page.state == Deferred;
+    // Deferred ones of older epochs go before those that become stale now.
+    std::vector<int> waiting;
+    for (size_t at = 0; at < pages.size(); ++at)
+      if (pages[at].state == Deferred && !pages[at].stale)
+        waiting.push_back(static_cast<int>(at));
+    std::ranges::sort(waiting, {}, [&](int at) { return pages[at].order; });
+    for (int at : waiting) {
+      pages[at].stale = true;
+      pages[at].order = ++clock;
+    }
   }
 };
 
