@@ -21,5 +21,11 @@ void *operator new(size_t bytes) {
     return memory;
   throw std::bad_alloc();
 }
+void *operator new(size_t bytes, const std::nothrow_t &) noexcept {
+  ++heapAllocations;
+  if (heapFailsAfter >= 0 && heapFailsAfter-- == 0)
+    return nullptr;
+  return std::malloc(bytes ? bytes : 1);
+}
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
