@@ -141,9 +141,16 @@ LogicalResult MergeOp::verify() {
 }
 
 LogicalResult RopeOp::verify() {
-  if (failed(verifyForm(*this, {getOut()}, {getResult()})) ||
-      failed(verifySameRows(*this, "x", getX().getType(), "positions",
-                            getPositions().getType())))
+  if (failed(verifyForm(*this, {getOut()}, {getResult()})))
+    return failure();
+  auto positions = cast<ShapedType>(getPositions().getType());
+  bool perAngle = positions.getRank() == 2;
+  if (perAngle) {
+    int64_t tokens[] = {positions.getDimSize(1)};
+    positions = positions.clone(ArrayRef<int64_t>(tokens));
+  }
+  if (failed(
+          verifySameRows(*this, "x", getX().getType(), "positions", positions)))
     return failure();
   Type out = formType(getOut(), getResult());
   if (failed(verifyCompatibleShape(out, getX().getType())) ||
@@ -159,6 +166,11 @@ LogicalResult RopeOp::verify() {
     return emitOpError() << "freqs must hold pairs for at most the head "
                             "dimension "
                          << dim << ", not " << width << " numbers";
+  if (perAngle &&
+      cast<ShapedType>(getPositions().getType()).getDimSize(0) != width / 2)
+    return emitOpError() << "positions must be [T], or [" << width / 2
+                         << ", T]: one of each angle, not "
+                         << getPositions().getType();
   return success();
 }
 

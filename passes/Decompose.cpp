@@ -60,11 +60,18 @@ static void decompose(PositionsOp op) {
 
 /// Records an error when a position is beyond the table of angles.
 static void checkPositions(Emitter &b, Value positions, Value last) {
-  forEach(b, b.index(0), b.dim(positions, 0), [&](Emitter &b, Value t) {
+  auto check = [&](Emitter &b, ValueRange at) {
     Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
-                                         b.extractIndex(positions, t), last);
+                                         b.extractIndex(positions, at), last);
     AssertOp::create(b, inside, KV_STATUS_OUT_OF_RANGE,
                      "kv.rope: a position is outside freqs");
+  };
+  bool perAngle = cast<ShapedType>(positions.getType()).getRank() == 2;
+  forEach(b, b.index(0), b.dim(positions, 0), [&](Emitter &b, Value i) {
+    if (!perAngle)
+      return check(b, i);
+    forEach(b, b.index(0), b.dim(positions, 1),
+            [&](Emitter &b, Value t) { check(b, ValueRange{i, t}); });
   });
 }
 
@@ -89,9 +96,17 @@ static void decompose(RopeOp op) {
   Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
 
   checkPositions(b, op.getPositions(), lastRow);
+  // A position a token, or one an angle and token, which the body looks up.
+  bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
+  SmallVector<Value> inputs = {op.getX()};
+  SmallVector<AffineMap> maps = {element};
+  if (!perAngle) {
+    inputs.push_back(op.getPositions());
+    maps.push_back(token);
+  }
+  maps.push_back(element);
   auto generic = linalg::GenericOp::create(
-      b, type, ValueRange{op.getX(), op.getPositions()}, empty,
-      ArrayRef<AffineMap>{element, token, element}, parallel,
+      b, type, inputs, empty, maps, parallel,
       [&](OpBuilder &nested, Location loc, ValueRange args) {
         Emitter b(loc, nested);
         Value tt = linalg::IndexOp::create(b, 0);
@@ -113,7 +128,10 @@ static void decompose(RopeOp op) {
           partner = b.select(first, b.add(e, half), b.sub(e, half));
         }
         Value position =
-            arith::IndexCastUIOp::create(b, b.getIndexType(), args[1]);
+            perAngle
+                ? b.extractIndex(op.getPositions(), ValueRange{angle, tt})
+                : arith::IndexCastUIOp::create(b, b.getIndexType(), args[1])
+                      .getResult();
         // Stays inside the table whatever the lengths say.
         position = arith::MinUIOp::create(b, position, lastRow);
         Value column = b.mul(angle, two);

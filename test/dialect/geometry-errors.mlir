@@ -99,3 +99,11 @@ func.func @f(%kv: !kv, %q: tensor<?x2x8xf32>, %rows: tensor<?xi32>, %plan: tenso
   %o = kv.attention %q in %kv[%i] rows %rows keys %rows plan %plan mask <none> scale 0.1 : tensor<?x2x8xf32> in !kv, tensor<?xi32> keys tensor<?xi32> plan tensor<?x4xi32> -> tensor<?x2x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<?x1x8xf32>, %p: tensor<3x?xi32>, %freqs: tensor<9x8xf32>) {
+  // expected-error @+1 {{positions must be [T], or [4, T]: one of each angle, not 'tensor<3x?xi32>'}}
+  %r = kv.rope %x, %p, %freqs : tensor<?x1x8xf32>, tensor<3x?xi32>, tensor<9x8xf32>
+  return
+}

@@ -297,3 +297,29 @@ def test_rope_beyond_its_table(run):
         status, message = run(module, [x, np.array(positions, np.int32), freqs, out])
         assert (status, message) == ((2, "kv.rope: a position is outside freqs") if failing
                                      else (0, ""))
+
+
+@pytest.mark.parametrize("pairing", ("", "interleaved"))
+def test_rope_with_a_position_for_each_angle(run, pairing):
+    """Multi-section rotation: angles of one head follow different positions."""
+    module = f"""
+        func.func @f(%x: tensor<?x2x8xf32>, %p: tensor<3x?xi32>, %freqs: tensor<9x6xf32>)
+            -> tensor<?x2x8xf32> attributes {{kv.entry}} {{
+          %r = kv.rope %x, %p, %freqs {pairing} : tensor<?x2x8xf32>, tensor<3x?xi32>, tensor<9x6xf32>
+          return %r : tensor<?x2x8xf32>
+        }}"""
+    rng = np.random.default_rng(7)
+    x, out = rng.standard_normal((5, 2, 8), np.float32), np.full((5, 2, 8), np.nan, np.float32)
+    positions = rng.integers(0, 9, (3, 5)).astype(np.int32)
+    angles = rng.standard_normal((9, 3))
+    freqs = np.stack([np.cos(angles), np.sin(angles)], -1).reshape(9, 6).astype(np.float32)
+    status, message = run(module, [x, positions, freqs, out])
+    assert status == 0, message
+    want = x.astype(np.float64)
+    for t in range(5):
+        for i in range(3):
+            a, b = (2 * i, 2 * i + 1) if pairing else (i, i + 3)
+            turn = np.exp(1j * angles[positions[i, t], i])
+            turned = (x[t, :, a] + 1j * x[t, :, b].astype(np.float64)) * turn
+            want[t, :, a], want[t, :, b] = turned.real, turned.imag
+    np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-5)

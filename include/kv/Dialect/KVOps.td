@@ -385,8 +385,11 @@ def KV_RopeOp : KV_ValueOp<"rope"> {
     W elements of each head are rotated: element i with i + W / 2, or, when
     `interleaved`, 2i with 2i + 1. The rest passes through. A position outside
     `freqs` is an error at run time.
+
+    `positions` may also be `[W / 2, T]`: a position for each angle, as the
+    multi-section rotations of images and video have them.
   }];
-  let arguments = (ins KV_Rows:$x, KV_I32Vector:$positions,
+  let arguments = (ins KV_Rows:$x, KV_ShapedOf<[I32], [1, 2]>:$positions,
                        KV_ShapedOf<[F32], [2]>:$freqs,
                        Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
                        UnitAttr:$interleaved);
