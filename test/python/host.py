@@ -159,11 +159,11 @@ def call(artifact, arrays):
     assert entry(ctypes.byref(context), views, len(arrays)) == 0
 
 
-def call_runtime(artifact, arrays, threads=1):
-    """Runs kv_entry_f in the runtime: (status, message)."""
+def call_runtime(artifact, arrays, threads=1, entry="f"):
+    """Runs an entry in the runtime: (status, message)."""
     path = os.environ.get("KV_TEST_HOST", ROOT / "build/release/lib/libKVTestHost.so")
     views, message = (View * len(arrays))(*map(view, arrays)), ctypes.create_string_buffer(1000)
     status = ctypes.CDLL(str(path)).kv_test_call(
-        str(artifact).encode(), b"kv_entry_f", views, len(arrays), threads, message,
+        str(artifact).encode(), f"kv_entry_{entry}".encode(), views, len(arrays), threads, message,
         ctypes.c_size_t(len(message)))
     return status, message.value.decode()
