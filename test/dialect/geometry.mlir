@@ -3,6 +3,10 @@
 // RUN: kv-opt --verify-roundtrip %s | FileCheck %s
 // RUN: kv-opt --mlir-print-op-generic %s | kv-opt | FileCheck %s
 // RUN: kv-opt --emit-bytecode %s | kv-opt | FileCheck %s
+//
+// As version 2 of the dialect wrote it.
+// RUN: kv-opt %s -o %t.mlir
+// RUN: kv-opt %S/Inputs/version-2.mlirbc | cmp - %t.mlir
 
 // CHECK-LABEL: func.func private @types(
 // CHECK-SAME: !kv.collection<continuous, f32, layers = 2, heads = 2, dim = 16, max_seq = 256>
