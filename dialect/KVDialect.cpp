@@ -3,6 +3,7 @@
 #include "kv/Dialect/KV.h"
 
 #include "kv/Dialect/Bytecode.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -31,6 +32,8 @@ struct KVInlinerInterface : DialectInlinerInterface {
 } // namespace
 
 void kv::KVDialect::initialize() {
+  // The lowered form has its pointers, and text may name no other LLVM type.
+  getContext()->loadDialect<LLVM::LLVMDialect>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "kv/Dialect/KVAttributes.cpp.inc"
