@@ -172,6 +172,25 @@ struct LowerArgument : ConvertOpToLLVMPattern<ArgumentOp> {
   }
 };
 
+/// Whether an attribute has what kv-form-entries writes.
+bool isInterface(DictionaryAttr interface) {
+  auto isRow = [](Attribute attribute) {
+    auto row = dyn_cast<DictionaryAttr>(attribute);
+    if (!row || !row.getAs<StringAttr>("name"))
+      return false;
+    auto dtype = row.getAs<TypeAttr>("dtype");
+    auto shape = row.getAs<ArrayAttr>("shape");
+    return dtype && dtypeOf(dtype.getValue()) && shape &&
+           shape.size() <= KV_MAX_RANK &&
+           llvm::all_of(shape, llvm::IsaPred<IntegerAttr, StringAttr>);
+  };
+  const StringRef fields[] = {"inputs", "outputs"};
+  return llvm::all_of(fields, [&](StringRef field) {
+    auto rows = interface.getAs<ArrayAttr>(field);
+    return rows && llvm::all_of(rows, isRow);
+  });
+}
+
 /// The argument table of an entry, as a constant beside it.
 struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -182,6 +201,11 @@ struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
     auto interface = function->getAttrOfType<DictionaryAttr>("kv.interface");
     if (!interface)
       return op.emitOpError("stands in a function without 'kv.interface'");
+    if (!isInterface(interface))
+      return op.emitOpError(
+          "stands in a function whose 'kv.interface' does not "
+          "list inputs and outputs, each with name, dtype and "
+          "shape");
     SmallVector<Attribute> rows;
     llvm::append_range(rows, interface.getAs<ArrayAttr>("inputs"));
     llvm::append_range(rows, interface.getAs<ArrayAttr>("outputs"));
