@@ -75,10 +75,9 @@ inline float largestMagnitude(const float *values, int64_t count) {
   float largest = 0;
   for (int64_t i = 0; i < count; ++i) {
     float magnitude = std::fabs(values[i]);
-    largest =
-        magnitude > largest || magnitude != magnitude ? magnitude : largest;
     if (magnitude != magnitude)
       return magnitude;
+    largest = std::max(largest, magnitude);
   }
   return largest;
 }
