@@ -221,6 +221,36 @@ void print(KvContext *context, const KvTensorView *blocks,
   std::fputs(reference::print(args).c_str(), stderr);
 }
 
+/// A row of devices with kernels of their own.
+template <class Function> struct OnDevices;
+template <class Result, class... Parameters>
+struct OnDevices<Result (*)(KvContext *, Parameters...)> {
+  static Result call(KvContext *context, Parameters...) {
+    fail(State::of(context), KV_STATUS_UNSUPPORTED,
+         "a function of devices with kernels of their own was called on a CPU, "
+         "whose code kv-cpu generates");
+    return Result();
+  }
+};
+
+constexpr auto matmul = OnDevices<decltype(KvFunctionTable::matmul)>::call;
+constexpr auto norm = OnDevices<decltype(KvFunctionTable::norm)>::call;
+constexpr auto pair = OnDevices<decltype(KvFunctionTable::pair)>::call;
+constexpr auto embedding =
+    OnDevices<decltype(KvFunctionTable::embedding)>::call;
+constexpr auto cast = OnDevices<decltype(KvFunctionTable::cast)>::call;
+constexpr auto argmax = OnDevices<decltype(KvFunctionTable::argmax)>::call;
+constexpr auto positions =
+    OnDevices<decltype(KvFunctionTable::positions)>::call;
+constexpr auto rope = OnDevices<decltype(KvFunctionTable::rope)>::call;
+constexpr auto copyPages =
+    OnDevices<decltype(KvFunctionTable::copyPages)>::call;
+constexpr auto planBytes =
+    OnDevices<decltype(KvFunctionTable::planBytes)>::call;
+constexpr auto plan = OnDevices<decltype(KvFunctionTable::plan)>::call;
+constexpr auto plannedAttention =
+    OnDevices<decltype(KvFunctionTable::plannedAttention)>::call;
+
 } // namespace abi
 } // namespace
 
