@@ -75,7 +75,7 @@ static void checkPositions(Emitter &b, Value positions, Value last) {
   });
 }
 
-static void decompose(RopeOp op) {
+static void decompose(RopeOp op, bool check) {
   Emitter b(op);
   auto type = op.getResult().getType();
   int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
@@ -95,7 +95,8 @@ static void decompose(RopeOp op) {
         zero = b.index(0);
   Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
 
-  checkPositions(b, op.getPositions(), lastRow);
+  if (check)
+    checkPositions(b, op.getPositions(), lastRow);
   // A position a token, or one an angle and token, which the body looks up.
   bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
   SmallVector<Value> inputs = {op.getX()};
@@ -239,9 +240,17 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       }
       llvm::TypeSwitch<Operation *>(op)
           .Case<PositionsOp, RowOffsetsOp, PlanOp, StoreOp, UpdateOp,
-                AttentionOp, LoadOp, CopyPagesOp, RopeOp, MatmulOp, MergeOp>(
-              [](auto op) { decompose(op); });
+                AttentionOp, LoadOp, CopyPagesOp, MatmulOp, MergeOp>(
+              [](auto op) { decompose(op); })
+          .Case([&](RopeOp op) { decompose(op, isFirst(op)); });
     }
+  }
+
+  /// Whether no earlier rotation of this block has these positions and angles:
+  /// they are checked once, not in every layer.
+  bool isFirst(RopeOp op) {
+    return checked.insert({op->getBlock(), {op.getPositions(), op.getFreqs()}})
+        .second;
   }
 
   bool wanted(Operation *op) {
@@ -251,5 +260,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
             kernel.getKind() == KernelKind::Decomposition) ||
            llvm::is_contained(ops, op->getName().stripDialect().str());
   }
+
+  llvm::DenseSet<std::pair<Block *, std::pair<Value, Value>>> checked;
 };
 } // namespace
