@@ -18,34 +18,112 @@ else()
   message(STATUS "kv-mlir: no CUDA toolkit found, leaving the kernels' device code out")
 endif()
 
-# kv_add_fatbins(target BUDGETS def... SOURCES cu...): one <name>.fatbin a
-# source under lib/kv-cuda, for sm_80 and sm_90a, with PTX for every later chip.
-# What ptxas says must be within the budgets.
-function(kv_add_fatbins target)
-  cmake_parse_arguments(ARG "" "" "BUDGETS;SOURCES" ${ARGN})
-  list(TRANSFORM ARG_BUDGETS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+# kv_cuda_command(output... SOURCE file FLAGS flag... [DEPFILE] [BUDGETS def...]
+# [SPLIT suffix]): runs nvcc for the first output. With budgets, what ptxas
+# reports is held against them; with SPLIT, the first output is a module and the
+# others are its kernels (KVSplitPtx.cmake), in one folder.
+function(kv_cuda_command)
+  cmake_parse_arguments(ARG "DEPFILE" "SOURCE;SPLIT" "FLAGS;BUDGETS" ${ARGN})
+  set(outputs ${ARG_UNPARSED_ARGUMENTS})
+  list(GET outputs 0 output)
+  get_filename_component(name ${output} NAME)
+  set(report ${CMAKE_CURRENT_BINARY_DIR}/${name}.ptxas)
+  if(ARG_DEPFILE)
+    set(depfile DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${name}.d)
+    list(APPEND ARG_FLAGS -MD -MF ${name}.d -MT ${output})
+  endif()
+  if(ARG_SPLIT)
+    list(GET outputs 1 kernel)
+    get_filename_component(folder ${kernel} DIRECTORY)
+    set(script ${CMAKE_SOURCE_DIR}/cmake/KVSplitPtx.cmake)
+    set(more COMMAND ${CMAKE_COMMAND} -DPTX=${output} -DSUFFIX=${ARG_SPLIT}
+      -DFOLDER=${folder} -P ${script})
+  elseif(ARG_BUDGETS)
+    list(APPEND outputs ${report}.ok)
+    list(APPEND ARG_FLAGS -Xptxas -v)
+    set(script ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
+    set(more COMMAND ${CMAKE_COMMAND} -DREPORT=${report}
+      "-DBUDGETS=${ARG_BUDGETS}" -DOUTPUT=${report}.ok -P ${script})
+  endif()
+  add_custom_command(OUTPUT ${outputs}
+    # ptxas reports on the error stream; a failed compiler must show it.
+    COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
+      ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
+    ${more}
+    DEPENDS ${ARG_SOURCE} ${ARG_BUDGETS} ${script}
+    ${depfile}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
+    COMMENT "Building ${name}" VERBATIM)
+endfunction()
+
+# kv_add_module(outputs module source BUDGETS def... IMAGES name...): for each
+# image lib/kv-cuda/<name>.sm_80.cubin, .sm_90a.cubin, and .compute_80.ptx for
+# every other chip; an image is a kernel of the module, or, when it is called
+# like the module, the whole. One front end a module and chip, for it costs as
+# much as ptxas. Appends the files to the list `outputs`.
+function(kv_add_module outputs module source)
+  cmake_parse_arguments(ARG "" "" "BUDGETS;IMAGES" ${ARGN})
   set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/kv-cuda)
-  file(MAKE_DIRECTORY ${folder})
-  set(outputs "")
-  foreach(source ${ARG_SOURCES})
-    get_filename_component(name ${source} NAME_WE)
-    set(fatbin ${folder}/${name}.fatbin)
-    set(report ${CMAKE_CURRENT_BINARY_DIR}/${name}.ptxas)
-    add_custom_command(OUTPUT ${fatbin} ${report}.ok
-      # ptxas reports on the error stream; a failed compiler must show it.
-      COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
-        ${KV_CUDA_NVCC} -fatbin -std=c++20 -O3 -I${CMAKE_SOURCE_DIR}/include
-        -gencode=arch=compute_80,code=[sm_80,compute_80]
-        -gencode=arch=compute_90a,code=sm_90a
-        -Xptxas -v -MD -MF ${name}.d -MT ${fatbin}
-        -o ${fatbin} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
-      COMMAND ${CMAKE_COMMAND} -DREPORT=${report} "-DBUDGETS=${ARG_BUDGETS}"
-        -DOUTPUT=${report}.ok -P ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake
-      DEPENDS ${source} ${ARG_BUDGETS} ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake
-      DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${name}.d
-      WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
-      COMMENT "Building ${name}.fatbin" VERBATIM)
-    list(APPEND outputs ${fatbin})
+  set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
+  set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)
+  foreach(chip 80 90a)
+    set(suffix .compute_${chip}.ptx)
+    set(place ${scratch})
+    if(chip EQUAL 80)
+      set(place ${folder})
+    endif()
+    if(module STREQUAL ARG_IMAGES)
+      kv_cuda_command(${place}/${module}${suffix} SOURCE ${source} DEPFILE
+        FLAGS ${flags} -arch=compute_${chip})
+    else()
+      set(texts ${ARG_IMAGES})
+      list(TRANSFORM texts REPLACE "(.+)" "${place}/\\1${suffix}")
+      kv_cuda_command(${scratch}/${module}${suffix} ${texts} SOURCE ${source}
+        DEPFILE SPLIT ${suffix} FLAGS ${flags} -arch=compute_${chip})
+    endif()
+    foreach(name ${ARG_IMAGES})
+      set(image ${folder}/${name}.sm_${chip}.cubin)
+      kv_cuda_command(${image} SOURCE ${place}/${name}${suffix}
+        BUDGETS ${ARG_BUDGETS} FLAGS -cubin -arch=sm_${chip})
+      list(APPEND ${outputs} ${image})
+      if(chip EQUAL 80)
+        list(APPEND ${outputs} ${place}/${name}${suffix})
+      endif()
+    endforeach()
   endforeach()
-  add_custom_target(${target} ALL DEPENDS ${outputs})
+  file(MAKE_DIRECTORY ${folder} ${scratch})
+  set(${outputs} ${${outputs}} PARENT_SCOPE)
+endfunction()
+
+# kv_add_kernels(target ATTENTION def MOVERS def SOURCE cu): an image for each
+# row of the first, and one of all movers, which is `cu`. Installed where
+# kv-compile looks for them: ../lib/kv-cuda from its folder.
+function(kv_add_kernels target)
+  cmake_parse_arguments(ARG "" "ATTENTION;MOVERS;SOURCE" "" ${ARGN})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_ATTENTION})
+  set(images "")
+  kv_add_module(images kv_movers ${ARG_SOURCE} BUDGETS ${ARG_MOVERS}
+    IMAGES kv_movers)
+  file(STRINGS ${ARG_ATTENTION} rows REGEX "^KV_ATTENTION_KERNEL\\(")
+  set(types "")
+  foreach(row ${rows})
+    string(REGEX MATCHALL "[A-Za-z0-9_]+" fields "${row}")
+    list(GET fields 1 kind)
+    list(GET fields 3 type)
+    list(GET fields 6 dim)
+    list(APPEND types ${type})
+    list(APPEND names_${type} kv_attention_${kind}_${type}_${dim})
+    string(APPEND text_${type} "${row}\n")
+  endforeach()
+  list(REMOVE_DUPLICATES types)
+  foreach(type ${types})
+    # A module a type: they compile side by side.
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/kv_attention_${type}.cu)
+    file(CONFIGURE OUTPUT ${source}
+      CONTENT "#include \"kernels/cuda/device/Attention.cuh\"\n${text_${type}}")
+    kv_add_module(images kv_attention_${type} ${source}
+      BUDGETS ${ARG_ATTENTION} IMAGES ${names_${type}})
+  endforeach()
+  add_custom_target(${target} ALL DEPENDS ${images})
+  install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)
 endfunction()

@@ -25,36 +25,22 @@ using namespace kv;
 /// row_offsets[b]
 static void decompose(PositionsOp op) {
   Emitter b(op);
-  auto cache = cast<CacheOpInterface>(*op);
   Value offsets = op.getRowOffsets();
-  Value zero = b.index(0), one = b.index(1);
-  Value batch = b.dim(cache.getCacheLengths(), 0);
+  Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   auto type = op.getResult().getType();
   SmallVector<Value> sizes;
   if (type.isDynamicDim(0))
-    sizes.push_back(b.extractIndex(offsets, batch));
+    sizes.push_back(b.extractIndex(offsets, b.dim(lengths, 0)));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
-
-  auto outer = scf::ForOp::create(
-      b, zero, batch, one, empty,
-      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
-        Emitter b(loc, nested);
-        Value first = b.extractIndex(offsets, sequence);
-        Value end = b.extractIndex(offsets, b.add(sequence, one));
-        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
-        auto inner = scf::ForOp::create(
-            b, first, end, one, carried,
-            [&](OpBuilder &nested, Location loc, Value t, ValueRange carried) {
-              Emitter b(loc, nested);
-              Value position = arith::IndexCastUIOp::create(
-                  b, b.getI32Type(), b.add(cached, b.sub(t, first)));
-              Value next =
-                  tensor::InsertOp::create(b, position, carried.front(), t);
-              scf::YieldOp::create(b, next);
-            });
-        scf::YieldOp::create(b, inner.getResults());
-      });
-  op.getResult().replaceAllUsesWith(outer.getResult(0));
+  op.getResult().replaceAllUsesWith(
+      forEachRow(
+          b, offsets, lengths, /*limit=*/Value(), empty,
+          [](Emitter &, const StepSequence &) {},
+          [](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+            return {tensor::InsertOp::create(b, b.asI32(row.position),
+                                             row.carried.front(), row.index)};
+          })
+          .front());
   op.erase();
 }
 
@@ -75,7 +61,7 @@ static void checkPositions(Emitter &b, Value positions, Value last) {
   });
 }
 
-static void decompose(RopeOp op) {
+static void decompose(RopeOp op, bool check) {
   Emitter b(op);
   auto type = op.getResult().getType();
   int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
@@ -95,7 +81,8 @@ static void decompose(RopeOp op) {
         zero = b.index(0);
   Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
 
-  checkPositions(b, op.getPositions(), lastRow);
+  if (check)
+    checkPositions(b, op.getPositions(), lastRow);
   // A position a token, or one an angle and token, which the body looks up.
   bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
   SmallVector<Value> inputs = {op.getX()};
@@ -239,9 +226,17 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       }
       llvm::TypeSwitch<Operation *>(op)
           .Case<PositionsOp, RowOffsetsOp, PlanOp, StoreOp, UpdateOp,
-                AttentionOp, LoadOp, CopyPagesOp, RopeOp, MatmulOp, MergeOp>(
-              [](auto op) { decompose(op); });
+                AttentionOp, LoadOp, CopyPagesOp, MatmulOp, MergeOp>(
+              [](auto op) { decompose(op); })
+          .Case([&](RopeOp op) { decompose(op, isFirst(op)); });
     }
+  }
+
+  /// Whether no earlier rotation of this block has these positions and angles:
+  /// they are checked once, not in every layer.
+  bool isFirst(RopeOp op) {
+    return checked.insert({op->getBlock(), {op.getPositions(), op.getFreqs()}})
+        .second;
   }
 
   bool wanted(Operation *op) {
@@ -251,5 +246,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
             kernel.getKind() == KernelKind::Decomposition) ||
            llvm::is_contained(ops, op->getName().stripDialect().str());
   }
+
+  llvm::DenseSet<std::pair<Block *, std::pair<Value, Value>>> checked;
 };
 } // namespace

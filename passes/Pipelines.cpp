@@ -2,6 +2,7 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "kv/ABI/CpuLevel.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,9 +21,8 @@ std::string kv::resolveCPULevel(StringRef mcpu) {
     return mcpu.str();
   if (mcpu != "native")
     return "";
-  if (__builtin_cpu_supports("x86-64-v4"))
-    return "x86-64-v4";
-  return __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : "";
+  int level = hostCpuLevelNumber();
+  return level >= 3 ? "x86-64-v" + std::to_string(level) : "";
 }
 
 static void simplify(OpPassManager &pm) {

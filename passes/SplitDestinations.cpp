@@ -5,10 +5,15 @@
 // compares each write with each read of all layers, and copies what it cannot
 // prove apart. Apart from the start, each is a buffer of its own.
 //
+// Likewise an argument that all layers read, lengths and tables of a cache: it
+// looks at all readers of a tensor for each of them. What is only read may be
+// as many tensors as it has readers.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kv/Passes/Passes.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -48,6 +53,48 @@ static int64_t split(Operation *op) {
   return uses.empty() ? 0 : uses.size() - all;
 }
 
+/// Every operation but one that uses a tensor of a buffer that is only read
+/// gets a tensor of its own.
+static int64_t splitReaders(bufferization::ToTensorOp op) {
+  llvm::MapVector<Operation *, SmallVector<OpOperand *>> readers;
+  for (OpOperand &use : op->getUses())
+    readers[use.getOwner()].push_back(&use);
+  OpBuilder b(op);
+  int64_t copies = 0;
+  for (auto &[reader, uses] : llvm::drop_begin(readers)) {
+    Value tensor = b.clone(*op)->getResult(0);
+    for (OpOperand *use : uses)
+      use->set(tensor);
+    ++copies;
+  }
+  return copies;
+}
+
+/// So many readers of a computed tensor are worth it.
+constexpr unsigned kManyReaders = 8;
+
+/// What a loop computed and nothing writes to, positions of all layers, is from
+/// there on a buffer.
+static void asBuffer(OpResult value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !value.hasNUsesOrMore(kManyReaders))
+    return;
+  for (OpOperand &use : value.getUses()) {
+    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    if (op ? op.isDpsInit(&use)
+           : !isa<tensor::ExtractOp, tensor::DimOp>(use.getOwner()))
+      return;
+  }
+  OpBuilder b(value.getOwner()->getContext());
+  b.setInsertionPointAfter(value.getOwner());
+  auto memref = MemRefType::get(type.getShape(), type.getElementType());
+  Value buffer = bufferization::ToBufferOp::create(b, value.getLoc(), memref,
+                                                   value, /*read_only=*/true);
+  auto tensor = bufferization::ToTensorOp::create(b, value.getLoc(), type,
+                                                  buffer, /*restrict=*/true);
+  value.replaceAllUsesExcept(tensor, buffer.getDefiningOp());
+}
+
 namespace {
 struct SplitDestinations
     : kv::impl::KVSplitDestinationsBase<SplitDestinations> {
@@ -64,6 +111,19 @@ struct SplitDestinations
     getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
     for (Operation *empty : empties)
       numSplit += split(empty);
+    SmallVector<OpResult> computed;
+    getOperation().walk([&](LoopLikeOpInterface loop) {
+      llvm::append_range(computed, loop->getResults());
+    });
+    for (OpResult value : computed)
+      asBuffer(value);
+    SmallVector<bufferization::ToTensorOp> readOnly;
+    getOperation().walk([&](bufferization::ToTensorOp op) {
+      if (!op.getWritable())
+        readOnly.push_back(op);
+    });
+    for (bufferization::ToTensorOp op : readOnly)
+      numSplit += splitReaders(op);
   }
 };
 } // namespace

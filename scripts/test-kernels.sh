@@ -45,10 +45,10 @@ asan() {
 
 # A second compiler reads the device code, where there is one.
 if command -v clang++-22 >/dev/null && [ -d /usr/local/cuda/include ]; then
-  for source in kernels/cuda/device/*.cu; do
+  for source in kernels/cuda/device/*.cu build/release/kernels/*.cu; do
     step "clang: $(basename "$source")" clang++-22 -x cuda -fsyntax-only -std=c++20 \
       --cuda-gpu-arch=sm_80 --cuda-path=/usr/local/cuda -Wno-unknown-cuda-version \
-      -I/usr/local/cuda/include/cccl -Iinclude "$source"
+      -I/usr/local/cuda/include/cccl -I. -Iinclude "$source"
   done
 fi
 step "$((10000000 / part)) plans" env KV_TEST_PLANS=$((10000000 / part)) \

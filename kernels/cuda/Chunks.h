@@ -5,6 +5,7 @@
 
 #include "Block.h"
 #include "Body.h"
+#include "kv/ABI/TensorView.h"
 
 namespace kv::cuda {
 
@@ -56,6 +57,31 @@ KV_BODY void storeEight(B &b, F8E4M3 *to, const float (&x)[Eight]) {
     words.y |= int32_t(uint32_t(narrow<F8E4M3>(x[i + 4]).bits) << i * 8);
   }
   b.store(reinterpret_cast<IntPair *>(to), words);
+}
+
+/// The same of a KvDType, from element `at` of `data` on.
+template <class B>
+KV_BODY void loadEight(B &b, const void *data, int64_t at, int32_t type,
+                       float (&x)[Eight]) {
+  if (type == KV_DTYPE_F32)
+    loadEight(b, static_cast<const float *>(data) + at, x);
+  else if (type == KV_DTYPE_F16)
+    loadEight(b, static_cast<const F16 *>(data) + at, x);
+  else
+    loadEight(b, static_cast<const Bf16 *>(data) + at, x);
+}
+
+template <class B>
+KV_BODY void storeEight(B &b, void *data, int64_t at, int32_t type,
+                        const float (&x)[Eight]) {
+  if (type == KV_DTYPE_F32)
+    storeEight(b, static_cast<float *>(data) + at, x);
+  else if (type == KV_DTYPE_F16)
+    storeEight(b, static_cast<F16 *>(data) + at, x);
+  else if (type == KV_DTYPE_F8E4M3FN)
+    storeEight(b, static_cast<F8E4M3 *>(data) + at, x);
+  else
+    storeEight(b, static_cast<Bf16 *>(data) + at, x);
 }
 
 /// This thread's numbers below `count`: next, then every so many.

@@ -7,14 +7,16 @@
 #ifndef KV_KERNELS_CUDA_KERNELTABLE_H
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
-#include "Attention.h"
+#include "Movers.h"
 
+#include <array>
 #include <string_view>
 
 namespace kv::cuda {
 
-/// One attention kernel. `sm` is 90 on a chip of compute capability 9.0 and 80
-/// on every other: that decides which code a driver takes.
+/// One attention kernel; it takes an AttentionParams. `sm` is 90 on a chip of
+/// compute capability 9.0 and 80 on every other: that decides which code a
+/// driver takes.
 struct AttentionKernel {
   std::string_view name, type;
   int headDim;
@@ -52,10 +54,54 @@ constexpr AttentionKernel AttentionKernels[] = {
 #include "AttentionKernels.def"
 };
 
-constexpr std::string_view MoverKernels[] = {
-#define KV_MOVER_KERNEL(name, ...) "kv_" #name,
+/// One mover, or the plan, which is one block.
+struct MoverKernel {
+  std::string_view name;
+  int sharedBytes;
+  size_t paramBytes; // sizeof its <Name>Params
+};
+
+constexpr MoverKernel MoverKernels[] = {
+#define KV_MOVER_KERNEL(name, parameters, registers, shared, body)             \
+  {"kv_" #name, shared, sizeof(parameters)},
 #include "MoverKernels.def"
 };
+
+/// How any kernel is launched: its one argument is a structure of so many
+/// bytes, passed by value.
+struct KernelLaunch {
+  std::string_view name;
+  int threads;
+  int sharedBytes80, sharedBytes90;
+  size_t paramBytes;
+
+  constexpr int sharedBytes(int sm) const {
+    return sm == 90 ? sharedBytes90 : sharedBytes80;
+  }
+};
+
+/// Every kernel, attention first.
+constexpr auto KernelLaunches = [] {
+  std::array<KernelLaunch,
+             std::size(AttentionKernels) + std::size(MoverKernels)>
+      launches{};
+  auto *row = launches.data();
+  for (const AttentionKernel &kernel : AttentionKernels)
+    *row++ = {kernel.name, kernel.threads, kernel.sharedBytes80,
+              kernel.sharedBytes90, sizeof(AttentionParams)};
+  for (const MoverKernel &kernel : MoverKernels)
+    *row++ = {kernel.name, MoverThreads, kernel.sharedBytes, kernel.sharedBytes,
+              kernel.paramBytes};
+  return launches;
+}();
+
+/// The kernel of that name, or null.
+constexpr const KernelLaunch *findKernel(std::string_view name) {
+  for (const KernelLaunch &kernel : KernelLaunches)
+    if (kernel.name == name)
+      return &kernel;
+  return nullptr;
+}
 
 /// Memory that a launch of `parts` blocks with `slots` pieces each needs, in
 /// bytes. Nothing else is ever written but results.

@@ -25,8 +25,23 @@ KV_BODY int32_t sequenceOf(B &b, const kv::plan::Batch &batch, int64_t token) {
   return low;
 }
 
-/// From is the rows' type, To the cache's.
-template <class B, class From, class To, Fault F = Fault::None>
+template <class B> KV_BODY void positionsBody(B &b, const PositionsParams &p) {
+  for (int64_t token = firstItem(b, MoverThreads); token < p.batch.tokens;
+       token += itemStep(b, MoverThreads)) {
+    int32_t position = -1;
+    if (p.batch.sequences > 0) {
+      kv::plan::Sequence sequence =
+          kv::plan::sequenceAt(p.batch, sequenceOf(b, p.batch, token));
+      int64_t number = token - sequence.token;
+      if (number >= 0 && number < sequence.added)
+        position = int32_t(
+            kv::plan::lesser<int64_t>(sequence.cached + number, INT32_MAX));
+    }
+    b.store(p.out + token, position);
+  }
+}
+
+template <class B, Fault F = Fault::None>
 KV_BODY void storeBody(B &b, const StoreParams &p) {
   kv::plan::Batch batch = p.batch;
   batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
@@ -49,18 +64,22 @@ KV_BODY void storeBody(B &b, const StoreParams &p) {
         b.load(p.table + index * p.tablePitch + position / p.cache.pageSize);
     if (F != Fault::UncheckedPage && (page <= 0 || page >= p.cache.pages))
       continue;
-    const auto *rows = static_cast<const From *>(plane ? p.v : p.k) +
-                       token * (plane ? p.vTokenStride : p.kTokenStride) +
-                       head * (plane ? p.vHeadStride : p.kHeadStride);
-    auto *cache = static_cast<To *>(const_cast<void *>(p.cache.data)) +
-                  page * p.cache.pageStride + plane * p.cache.planeStride +
-                  p.layer * p.cache.layerStride +
-                  position % p.cache.pageSize * p.cache.tokenStride +
-                  head * p.cache.headStride;
+    int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
+                   head * (plane ? p.vHeadStride : p.kHeadStride) + column;
+    int64_t to = page * p.cache.pageStride + plane * p.cache.planeStride +
+                 p.layer * p.cache.layerStride +
+                 position % p.cache.pageSize * p.cache.tokenStride +
+                 head * p.cache.headStride + column;
     float x[Eight];
-    loadEight(b, rows + column, x);
-    storeEight(b, cache + column, x);
+    loadEight(b, plane ? p.v : p.k, from, p.rowsType, x);
+    storeEight(b, const_cast<void *>(p.cache.data), to, p.cacheType, x);
   }
+}
+
+KV_BODY void fillNaN(float (&x)[Eight]) {
+  KV_UNROLL
+  for (float &element : x)
+    element = kv::plan::NoScore - kv::plan::NoScore;
 }
 
 /// (x, y) turned by an angle.
@@ -72,7 +91,7 @@ KV_BODY void rotate(float &x, float &y, float cosine, float sine) {
 }
 
 /// An item is 16 elements: two chunks that are turned together, or that pass.
-template <class B, class T> KV_BODY void ropeBody(B &b, const RopeParams &p) {
+template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
   int perRow = p.dim / (2 * Eight);
   int64_t items = int64_t(p.tokens) * p.heads * perRow;
   for (int64_t i = firstItem(b, MoverThreads); i < items;
@@ -80,17 +99,15 @@ template <class B, class T> KV_BODY void ropeBody(B &b, const RopeParams &p) {
     int part = int(i % perRow);
     int head = int(i / perRow % p.heads);
     int64_t token = i / perRow / p.heads;
-    const T *from = static_cast<const T *>(p.x) + token * p.xTokenStride +
-                    head * p.xHeadStride;
-    T *to = static_cast<T *>(p.out) + token * p.outTokenStride +
-            head * p.outHeadStride;
+    int64_t from = token * p.xTokenStride + head * p.xHeadStride;
+    int64_t to = token * p.outTokenStride + head * p.outHeadStride;
     bool turned = part * 2 * Eight < p.width;
     bool apart = turned && !p.interleaved;
     int first = apart ? part * Eight : part * 2 * Eight;
     int second = apart ? first + p.width / 2 : first + Eight;
     float x[Eight], y[Eight];
-    loadEight(b, from + first, x);
-    loadEight(b, from + second, y);
+    loadEight(b, p.x, from + first, p.xType, x);
+    loadEight(b, p.x, from + second, p.xType, y);
     if (turned) {
       int32_t position = b.load(p.positions + token);
       bool known = position >= 0 && position < p.freqRows;
@@ -104,9 +121,7 @@ template <class B, class T> KV_BODY void ropeBody(B &b, const RopeParams &p) {
                         half * Eight,
                     f[half]);
         else
-          KV_UNROLL
-        for (int j = 0; j < Eight; ++j)
-          f[half][j] = kv::plan::NoScore - kv::plan::NoScore;
+          fillNaN(f[half]);
       }
       KV_UNROLL
       for (int j = 0; j < Eight; ++j) {
@@ -119,22 +134,20 @@ template <class B, class T> KV_BODY void ropeBody(B &b, const RopeParams &p) {
           rotate(y[j * 2 - 8], y[j * 2 - 7], cosine, sine);
       }
     }
-    storeEight(b, to + first, x);
-    storeEight(b, to + second, y);
+    storeEight(b, p.out, to + first, p.outType, x);
+    storeEight(b, p.out, to + second, p.outType, y);
   }
 }
 
-constexpr int MoverWarps = MoverThreads / WarpLanes;
-
-template <class B, class T, Fault F = Fault::None>
+template <class B, Fault F = Fault::None>
 KV_BODY void normBody(B &b, const NormParams &p) {
   auto sums = b.template shared<float>(0, MoverWarps);
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
-    const T *x = static_cast<const T *>(p.x) + row * p.xStride;
+    int64_t x = row * p.xStride, out = row * p.outStride;
     float sum = 0;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float v[Eight];
-      loadEight(b, x + i, v);
+      loadEight(b, p.x, x + i, p.xType, v);
       KV_UNROLL
       for (int j = 0; j < Eight; ++j)
         sum = kv::plan::fusedMultiplyAdd(v[j], v[j], sum);
@@ -154,71 +167,58 @@ KV_BODY void normBody(B &b, const NormParams &p) {
     float inverse = 1.0f / sqrtf(sum / float(p.width) + p.epsilon);
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float v[Eight], w[Eight];
-      loadEight(b, x + i, v);
-      loadEight(b, static_cast<const T *>(p.weight) + i, w);
+      loadEight(b, p.x, x + i, p.xType, v);
+      loadEight(b, p.weight, i, p.weightType, w);
       KV_UNROLL
       for (int j = 0; j < Eight; ++j)
         v[j] = v[j] * inverse * (w[j] + p.offset);
-      storeEight(b, static_cast<T *>(p.out) + row * p.outStride + i, v);
+      storeEight(b, p.out, out + i, p.outType, v);
     }
   }
 }
 
-struct SiluMul {
-  static KV_BODY float apply(float a, float b) {
-    return a / (1.0f + expf(-a)) * b;
-  }
-};
-struct Add {
-  static KV_BODY float apply(float a, float b) { return a + b; }
-};
-
-template <class B, class T, class Function>
-KV_BODY void pairBody(B &b, const PairParams &p) {
-  int chunks = p.width / Eight;
-  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * chunks;
+/// Calls f(row, column) for every chunk of a matrix.
+template <class B, class Function>
+KV_BODY void forEachChunk(B &b, int32_t rows, int32_t width, Function f) {
+  int chunks = width / Eight;
+  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(rows) * chunks;
        i += itemStep(b, MoverThreads)) {
     int64_t row = i / chunks;
-    int column = int(i - row * chunks) * Eight;
+    f(row, int(i - row * chunks) * Eight);
+  }
+}
+
+template <class B> KV_BODY void pairBody(B &b, const PairParams &p) {
+  forEachChunk(b, p.rows, p.width, [&](int64_t row, int column) {
     float x[Eight], y[Eight];
-    loadEight(b, static_cast<const T *>(p.a) + row * p.aStride + column, x);
-    loadEight(b, static_cast<const T *>(p.b) + row * p.bStride + column, y);
+    loadEight(b, p.a, row * p.aStride + column, p.aType, x);
+    loadEight(b, p.b, row * p.bStride + column, p.bType, y);
     KV_UNROLL
     for (int j = 0; j < Eight; ++j)
-      x[j] = Function::apply(x[j], y[j]);
-    storeEight(b, static_cast<T *>(p.out) + row * p.outStride + column, x);
-  }
+      x[j] = p.function == KV_PAIR_ADD ? x[j] + y[j]
+                                       : x[j] / (1.0f + expf(-x[j])) * y[j];
+    storeEight(b, p.out, row * p.outStride + column, p.outType, x);
+  });
 }
 
-template <class B, class T>
-KV_BODY void embeddingBody(B &b, const EmbeddingParams &p) {
-  int chunks = p.width / Eight;
-  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * chunks;
-       i += itemStep(b, MoverThreads)) {
-    int64_t row = i / chunks;
-    int column = int(i - row * chunks) * Eight;
+template <class B> KV_BODY void embeddingBody(B &b, const EmbeddingParams &p) {
+  forEachChunk(b, p.rows, p.width, [&](int64_t row, int column) {
     int32_t id = b.load(p.ids + row);
-    Chunk chunk{{~0u, ~0u, ~0u, ~0u}};
+    float x[Eight];
     if (id >= 0 && id < p.tableRows)
-      chunk = b.load(reinterpret_cast<const Chunk *>(
-          static_cast<const T *>(p.table) + id * p.tableStride + column));
-    b.store(reinterpret_cast<Chunk *>(static_cast<T *>(p.out) +
-                                      row * p.outStride + column),
-            chunk);
-  }
+      loadEight(b, p.table, id * p.tableStride + column, p.tableType, x);
+    else
+      fillNaN(x);
+    storeEight(b, p.out, row * p.outStride + column, p.outType, x);
+  });
 }
 
-template <class B, class From, class To>
-KV_BODY void castBody(B &b, const CastParams &p) {
-  int chunks = p.width / Eight;
-  for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * chunks;
-       i += itemStep(b, MoverThreads)) {
-    int64_t row = i / chunks;
-    int column = int(i - row * chunks) * Eight;
+template <class B> KV_BODY void castBody(B &b, const CastParams &p) {
+  forEachChunk(b, p.rows, p.width, [&](int64_t row, int column) {
     float x[Eight];
-    loadEight(b, static_cast<const From *>(p.x) + row * p.xStride + column, x);
-    storeEight(b, static_cast<To *>(p.out) + row * p.outStride + column, x);
-  }
+    loadEight(b, p.x, row * p.xStride + column, p.xType, x);
+    storeEight(b, p.out, row * p.outStride + column, p.outType, x);
+  });
 }
 
 /// The better of two candidates: larger, or as large and earlier.
@@ -229,17 +229,16 @@ KV_BODY void keepBetter(float &x, int &at, float y, int other) {
   }
 }
 
-template <class B, class T, Fault F = Fault::None>
+template <class B, Fault F = Fault::None>
 KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
   auto best = b.template shared<float>(0, MoverWarps);
   auto places = b.template shared<int32_t>(MoverWarps * 4, MoverWarps);
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
-    const T *x = static_cast<const T *>(p.x) + row * p.xStride;
     float largest = kv::plan::NoScore;
     int at = INT32_MAX;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float v[Eight];
-      loadEight(b, x + i, v);
+      loadEight(b, p.x, row * p.xStride + i, p.xType, v);
       KV_UNROLL
       for (int j = 0; j < Eight; ++j)
         keepBetter(largest, at, v[j], i + j);
@@ -267,16 +266,19 @@ KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
 }
 
 template <class B> KV_BODY void copyPagesBody(B &b, const CopyPagesParams &p) {
-  int64_t chunks = p.pageBytes / ChunkBytes;
-  auto *data = static_cast<Chunk *>(p.data);
-  for (int64_t i = firstItem(b, MoverThreads); i < p.count * chunks;
+  int64_t chunks = p.runBytes / ChunkBytes, perPage = chunks * p.runs;
+  auto *data = static_cast<char *>(p.data);
+  for (int64_t i = firstItem(b, MoverThreads); i < p.count * perPage;
        i += itemStep(b, MoverThreads)) {
-    int64_t pair = i / chunks, chunk = i - pair * chunks;
-    int32_t from = b.load(p.pairs + pair * 2);
-    int32_t to = b.load(p.pairs + pair * 2 + 1);
+    int64_t pair = i / perPage, rest = i - pair * perPage;
+    int32_t from = b.load(p.source + pair), to = b.load(p.destination + pair);
     if (from < 0 || from >= p.pages || to <= 0 || to >= p.pages)
       continue;
-    b.store(data + to * chunks + chunk, b.load(data + from * chunks + chunk));
+    int64_t run = rest / chunks;
+    int64_t place = run * p.runStride + (rest - run * chunks) * ChunkBytes;
+    b.store(reinterpret_cast<Chunk *>(data + to * p.pageStride + place),
+            b.load(reinterpret_cast<const Chunk *>(data + from * p.pageStride +
+                                                   place)));
   }
 }
 

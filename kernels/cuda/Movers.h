@@ -4,6 +4,10 @@
 // strides are multiples of 8 elements, and pointers are aligned to 16 bytes:
 // everything is read and written in chunks. A grid may have any size.
 //
+// Types are KvDType's F32, F16 and BF16, each independent of the others; what
+// is written may be F8E4M3FN as well. What is computed is computed in f32 and
+// rounded once.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_MOVERS_H
@@ -13,7 +17,13 @@
 
 namespace kv::cuda {
 
-constexpr int MoverThreads = 256;
+constexpr int MoverThreads = 256, MoverWarps = MoverThreads / WarpLanes;
+
+/// Shared memory: a sum a warp; a candidate and its place a warp; two buffers
+/// of (tiles, cost) for the sums over sequences.
+constexpr int NormSharedBytes = MoverWarps * 4;
+constexpr int ArgmaxSharedBytes = MoverWarps * 8;
+constexpr int PlanSharedBytes = 2 * 2 * MoverThreads * 8;
 
 /// This step's rows into one layer of the cache. Page 0 is the null page: what
 /// is stored to it is dropped, and so is what no page holds.
@@ -27,6 +37,7 @@ struct StoreParams {
   int32_t heads, dim;
   const void *k, *v; // [tokens, heads, dim]; v null: a cache with one plane
   int64_t kTokenStride, kHeadStride, vTokenStride, vHeadStride;
+  int32_t rowsType, cacheType;
 };
 
 /// x [tokens, heads, dim] rotated by the angles of its positions: row p of
@@ -43,6 +54,7 @@ struct RopeParams {
   const float *freqs;
   int32_t freqRows;
   bool interleaved;
+  int32_t xType, outType;
 };
 
 /// out = x / sqrt(mean(x^2) + epsilon) * (weight + offset), row by row.
@@ -53,6 +65,7 @@ struct NormParams {
   int32_t rows, width;
   const void *weight; // [width]
   float epsilon, offset;
+  int32_t xType, weightType, outType;
 };
 
 /// out = f(a, b), row by row.
@@ -61,6 +74,8 @@ struct PairParams {
   void *out;
   int64_t aStride, bStride, outStride;
   int32_t rows, width;
+  int32_t function; // a KvPair
+  int32_t aType, bType, outType;
 };
 
 /// Row i of out is row ids[i] of the table; NaN where the table has none.
@@ -70,6 +85,7 @@ struct EmbeddingParams {
   void *out;
   int64_t tableStride, outStride;
   int32_t rows, width, tableRows;
+  int32_t tableType, outType;
 };
 
 struct CastParams {
@@ -77,6 +93,7 @@ struct CastParams {
   void *out;
   int64_t xStride, outStride;
   int32_t rows, width;
+  int32_t xType, outType;
 };
 
 /// The first of the largest elements of each row; NaN is smaller than all.
@@ -85,15 +102,26 @@ struct ArgmaxParams {
   int32_t *out; // [rows]
   int64_t xStride;
   int32_t rows, width;
+  int32_t xType;
 };
 
-/// Whole pages, each `pageBytes` contiguous bytes, a multiple of 16. No page is
-/// both a source and a target. Pairs with an id that is no page are dropped.
+/// The position of each of batch.tokens rows in its sequence; -1 for a row
+/// that lies in none. The batch's capacity is not looked at.
+struct PositionsParams {
+  kv::plan::Batch batch;
+  int32_t *out; // [tokens]
+};
+
+/// Page source[i] to page destination[i], i < count: `runs` times `runBytes`
+/// contiguous bytes, `runStride` apart, of pages `pageStride` bytes apart. All
+/// layers are one run, one layer is a run a plane, `data` being moved to it.
+/// Everything in bytes is a multiple of 16. No page is both a source and a
+/// destination. Pairs with an id that is no page, or to page 0, are dropped.
 struct CopyPagesParams {
   void *data;
-  int64_t pageBytes;
-  int32_t pages;
-  const int32_t *pairs; // [count][2]: from, to
+  int64_t pageStride, runStride, runBytes;
+  int32_t runs, pages;
+  const int32_t *source, *destination;
   int32_t count;
 };
 

@@ -15,9 +15,6 @@
 
 namespace kv::cuda {
 
-/// Shared memory: two buffers of (tiles, cost) for the sum over sequences.
-constexpr int PlanSharedBytes = 2 * 2 * MoverThreads * 8;
-
 /// The sums of `count` and `cost` over the threads before this one; the two
 /// become the sums over all threads.
 template <class B, Fault F>

@@ -174,6 +174,17 @@ public:
 
   /// Runs the body on the emulator.
   template <Fault F = Fault::None> Results run() {
+    return runBy([&](Machine &machine, const AttentionParams &p) {
+      machine.launch(c.parts, Config::Threads, Config::SharedBytes,
+                     [&](Machine &m, int thread) {
+                       CpuBlock b(m, thread);
+                       AttentionBody<CpuBlock, Config, F>(b, p).run();
+                     });
+    });
+  }
+
+  /// launch(machine, parameters) runs the kernel.
+  template <class Launch> Results runBy(Launch &&launch) {
     AttentionParams p{};
     p.cache = view;
     p.layer = Layer;
@@ -230,11 +241,7 @@ public:
     allow(scratch, Access::Write);
     allow(totals, Access::Write);
     allow(counters, Access::Write);
-    machine.launch(c.parts, Config::Threads, Config::SharedBytes,
-                   [&](Machine &m, int thread) {
-                     CpuBlock b(m, thread);
-                     AttentionBody<CpuBlock, Config, F>(b, p).run();
-                   });
+    launch(machine, p);
     Results results;
     results.reports = machine.reports();
     for (uint32_t counter : counters)

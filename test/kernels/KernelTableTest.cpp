@@ -9,15 +9,27 @@
 using namespace kv::cuda;
 
 TEST(KernelTable, NamesAndCount) {
-  std::set<std::string_view> names(std::begin(MoverKernels),
-                                   std::end(MoverKernels));
-  for (const AttentionKernel &kernel : AttentionKernels)
+  std::set<std::string_view> names;
+  for (const KernelLaunch &kernel : KernelLaunches)
     names.insert(kernel.name);
   EXPECT_EQ(names.size(),
             std::size(MoverKernels) + std::size(AttentionKernels));
   EXPECT_LE(names.size(), 48u);
-  EXPECT_TRUE(names.contains("kv_attention_decode_bf16_128"));
-  EXPECT_TRUE(names.contains("kv_copy_pages"));
+}
+
+TEST(KernelTable, ByName) {
+  const KernelLaunch *decode = findKernel("kv_attention_decode_bf16_128");
+  ASSERT_TRUE(decode);
+  EXPECT_EQ(decode->paramBytes, sizeof(AttentionParams));
+  EXPECT_EQ(decode->threads, 128);
+  EXPECT_GT(decode->sharedBytes(90), decode->sharedBytes(80));
+  const KernelLaunch *plan = findKernel("kv_plan");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->paramBytes, sizeof(PlanParams));
+  EXPECT_EQ(plan->threads, MoverThreads);
+  EXPECT_EQ(plan->sharedBytes(80), PlanSharedBytes);
+  EXPECT_EQ(findKernel("kv_store")->paramBytes, sizeof(StoreParams));
+  EXPECT_EQ(findKernel("kv_attention_decode_bf16_96"), nullptr);
 }
 
 TEST(KernelTable, EveryKindTypeAndDimension) {

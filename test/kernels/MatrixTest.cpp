@@ -7,7 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Variants.h"
+#include "../../kernels/cuda/KernelTable.h"
+#include "../../kernels/cuda/emulator/Twins.h"
+#include "AttentionCase.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,19 +18,63 @@
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
-::testing::AssertionResult kv::cuda::test::check(const Variant &variant,
-                                                 const AttentionCase &c) {
-  switch (variant.type) {
-  case CacheType::Bf16:
-    return checkBf16(variant, c);
-  case CacheType::F16:
-    return checkF16(variant, c);
+namespace {
+
+enum class CacheType { Bf16, F16, F8 };
+
+struct Variant {
+  CacheType type;
+  int dim;
+  bool prefill;
+};
+
+template <class Config>
+::testing::AssertionResult checkConfig(const Variant &variant,
+                                       const AttentionCase &c) {
+  constexpr std::string_view Types[] = {"bf16", "f16", "f8"};
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (kernel.type == Types[int(variant.type)] &&
+        kernel.headDim == variant.dim && kernel.prefill == variant.prefill) {
+      AttentionFixture<Config> fixture(c);
+      return fixture.check(
+          fixture.runBy([&](Machine &machine, const AttentionParams &p) {
+            runTwin(machine, kernel.name, c.parts, &p);
+          }));
+    }
+  return ::testing::AssertionFailure() << "no such kernel";
+}
+
+template <class Query, class Cache>
+::testing::AssertionResult checkTyped(const Variant &variant,
+                                      const AttentionCase &c) {
+  switch (variant.dim + variant.prefill) {
+  case 64:
+    return checkConfig<DecodeConfig<Query, Cache, 64>>(variant, c);
+  case 65:
+    return checkConfig<PrefillConfig<Query, Cache, 64>>(variant, c);
+  case 128:
+    return checkConfig<DecodeConfig<Query, Cache, 128>>(variant, c);
+  case 129:
+    return checkConfig<PrefillConfig<Query, Cache, 128>>(variant, c);
+  case 256:
+    return checkConfig<DecodeConfig<Query, Cache, 256>>(variant, c);
   default:
-    return checkF8(variant, c);
+    return checkConfig<PrefillConfig<Query, Cache, 256>>(variant, c);
   }
 }
 
-namespace {
+/// Runs a case of any kernel and compares it with the truth.
+::testing::AssertionResult check(const Variant &variant,
+                                 const AttentionCase &c) {
+  switch (variant.type) {
+  case CacheType::Bf16:
+    return checkTyped<Bf16, Bf16>(variant, c);
+  case CacheType::F16:
+    return checkTyped<F16, F16>(variant, c);
+  default:
+    return checkTyped<Bf16, F8E4M3>(variant, c);
+  }
+}
 
 enum Factor {
   Type,

@@ -65,6 +65,12 @@ template <class T> std::vector<T> nothing(size_t count) {
   return data;
 }
 
+template <class T>
+constexpr int32_t TypeOf = std::is_same_v<T, float>  ? KV_DTYPE_F32
+                           : std::is_same_v<T, F16>  ? KV_DTYPE_F16
+                           : std::is_same_v<T, Bf16> ? KV_DTYPE_BF16
+                                                     : KV_DTYPE_F8E4M3FN;
+
 template <class T> bool sameBytes(const T &a, const T &b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
@@ -73,8 +79,11 @@ template <class T> bool sameBytes(const T &a, const T &b) {
 template <class T> void expectNear(T got, double expected) {
   double unit = std::is_same_v<T, F16>    ? 1e-3
                 : std::is_same_v<T, Bf16> ? 8e-3
-                                          : 1e-6;
-  EXPECT_NEAR(widen(got), expected, unit * std::fabs(expected) + 1e-6);
+                                          : 2e-6;
+  if (std::isnan(expected))
+    EXPECT_TRUE(std::isnan(widen(got)));
+  else
+    EXPECT_NEAR(widen(got), expected, unit * std::fabs(expected) + 1e-6);
 }
 
 } // namespace
@@ -106,7 +115,9 @@ template <class From, class To> void testStore(bool headsFirst, bool planes) {
                 Heads * Dim,
                 Dim,
                 Heads * Dim,
-                Dim};
+                Dim,
+                TypeOf<From>,
+                TypeOf<To>};
   for (int b = 0; b < 4; ++b)
     for (int t = offsets[b]; t < offsets[b + 1]; ++t) {
       int position = cached[b] + t - offsets[b];
@@ -125,16 +136,14 @@ template <class From, class To> void testStore(bool headsFirst, bool planes) {
     }
   Launch launch;
   launch.reads(k).reads(v).reads(table).reads(offsets).writes(cache);
-  EXPECT_CLEAN(
-      launch.run(2, [&](CpuBlock &b) { storeBody<CpuBlock, From, To>(b, p); }));
+  EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { storeBody(b, p); }));
   for (size_t i = 0; i < cache.size(); ++i)
     ASSERT_TRUE(sameBytes(cache[i], expected[i])) << i;
   // A table's entry is checked.
   EXPECT_FALSE(launch
                    .run(2,
                         [&](CpuBlock &b) {
-                          storeBody<CpuBlock, From, To, Fault::UncheckedPage>(
-                              b, p);
+                          storeBody<CpuBlock, Fault::UncheckedPage>(b, p);
                         })
                    .empty());
 }
@@ -148,29 +157,44 @@ TEST(Mover, Store) {
     }
 }
 
-template <class T> void testRope(int dim, int width, bool interleaved) {
+template <class T, class To>
+void testRope(int dim, int width, bool interleaved) {
   constexpr int Tokens = 5, Heads = 3, Known = 7;
-  auto x = draw<T>(Tokens * Heads * dim), out = nothing<T>(x.size());
+  int64_t token = Heads * dim + 16;
+  auto x = draw<T>(Tokens * token);
+  auto out = nothing<To>(x.size());
+  x[token + dim] = narrow<T>(NAN); // of token 1 and head 1, element 0
   std::vector<int32_t> positions = {0, 6, 3, Known, -1};
   std::vector<float> freqs(Known * width);
   for (int i = 0; i < Known * width / 2; ++i) {
     freqs[i * 2] = std::cos(i * 0.37f);
     freqs[i * 2 + 1] = std::sin(i * 0.37f);
   }
-  RopeParams p{x.data(),    out.data(), Heads * dim,      dim,
-               Heads * dim, dim,        Tokens,           Heads,
-               dim,         width,      positions.data(), freqs.data(),
-               Known,       interleaved};
+  RopeParams p{x.data(),
+               out.data(),
+               token,
+               dim,
+               token,
+               dim,
+               Tokens,
+               Heads,
+               dim,
+               width,
+               positions.data(),
+               freqs.data(),
+               Known,
+               interleaved,
+               TypeOf<T>,
+               TypeOf<To>};
   Launch launch;
   launch.reads(x).reads(positions).reads(freqs).writes(out);
-  EXPECT_CLEAN(
-      launch.run(2, [&](CpuBlock &b) { ropeBody<CpuBlock, T>(b, p); }));
+  EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { ropeBody(b, p); }));
   for (int t = 0; t < Tokens; ++t)
     for (int h = 0; h < Heads; ++h) {
-      const T *in = &x[(t * Heads + h) * dim];
-      const T *got = &out[(t * Heads + h) * dim];
+      const T *in = &x[t * token + h * dim];
+      const To *got = &out[t * token + h * dim];
       for (int d = width; d < dim; ++d)
-        ASSERT_TRUE(sameBytes(got[d], in[d]));
+        ASSERT_TRUE(sameBytes(got[d], narrow<To>(widen(in[d]))));
       for (int i = 0; i < width / 2; ++i) {
         int a = interleaved ? 2 * i : i,
             b = interleaved ? 2 * i + 1 : i + width / 2;
@@ -180,96 +204,128 @@ template <class T> void testRope(int dim, int width, bool interleaved) {
         }
         double c = freqs[positions[t] * width + 2 * i],
                s = freqs[positions[t] * width + 2 * i + 1];
-        double unit = std::is_same_v<T, F16> ? 4e-3 : 3e-2;
-        EXPECT_NEAR(widen(got[a]), widen(in[a]) * c - widen(in[b]) * s, unit);
-        EXPECT_NEAR(widen(got[b]), widen(in[a]) * s + widen(in[b]) * c, unit);
+        double u = widen(in[a]), v = widen(in[b]);
+        for (auto [value, expected] :
+             {std::pair(widen(got[a]), u * c - v * s),
+              std::pair(widen(got[b]), u * s + v * c)}) {
+          if (std::isnan(expected)) {
+            EXPECT_TRUE(std::isnan(value));
+            continue;
+          }
+          double unit = std::is_same_v<To, F16>    ? 1e-3
+                        : std::is_same_v<To, Bf16> ? 8e-3
+                                                   : 1e-6;
+          EXPECT_NEAR(value, expected, unit * (std::fabs(u) + std::fabs(v)));
+        }
       }
+      for (int d = dim; h == Heads - 1 && d < dim + 16; ++d)
+        EXPECT_TRUE(std::isnan(widen(got[d]))) << "between rows";
     }
 }
 
 TEST(Mover, Rope) {
   for (bool interleaved : {false, true}) {
-    testRope<Bf16>(64, 64, interleaved);
-    testRope<F16>(128, 128, interleaved);
-    testRope<F16>(96, 32, interleaved);
+    testRope<Bf16, Bf16>(64, 64, interleaved);
+    testRope<F16, F16>(128, 128, interleaved);
+    testRope<F16, F16>(96, 32, interleaved);
+    testRope<float, float>(64, 64, interleaved);
+    testRope<float, Bf16>(96, 32, interleaved);
+    testRope<float, F16>(64, 16, interleaved);
   }
 }
 
-template <class T> void testNorm(int width) {
+template <class X, class Weight, class Out> void testNorm(int width) {
   constexpr int Rows = 5;
-  auto x = draw<T>(Rows * width), weight = draw<T>(width),
-       out = nothing<T>(x.size());
-  NormParams p{x.data(), out.data(),    width, width, Rows,
-               width,    weight.data(), 1e-5f, 0.25f};
+  int64_t stride = width + 8;
+  auto x = draw<X>(Rows * stride);
+  auto weight = draw<Weight>(width);
+  auto out = nothing<Out>(x.size());
+  x[3 * stride + width - 1] = narrow<X>(NAN); // its whole row
+  NormParams p{x.data(), out.data(), stride,         stride,
+               Rows,     width,      weight.data(),  1e-5f,
+               0.25f,    TypeOf<X>,  TypeOf<Weight>, TypeOf<Out>};
   Launch launch;
   launch.reads(x).reads(weight).writes(out);
-  EXPECT_CLEAN(
-      launch.run(2, [&](CpuBlock &b) { normBody<CpuBlock, T>(b, p); }));
+  EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { normBody(b, p); }));
   for (int r = 0; r < Rows; ++r) {
     double sum = 0;
     for (int i = 0; i < width; ++i)
-      sum += std::pow(widen(x[r * width + i]), 2);
+      sum += std::pow(widen(x[r * stride + i]), 2);
     for (int i = 0; i < width; ++i)
-      expectNear(out[r * width + i], widen(x[r * width + i]) /
-                                         std::sqrt(sum / width + 1e-5) *
-                                         (widen(weight[i]) + 0.25));
+      expectNear(out[r * stride + i], widen(x[r * stride + i]) /
+                                          std::sqrt(sum / width + 1e-5) *
+                                          (widen(weight[i]) + 0.25));
+    for (int i = width; i < stride; ++i)
+      EXPECT_TRUE(std::isnan(widen(out[r * stride + i]))) << "between rows";
   }
   EXPECT_FALSE(launch
                    .run(1,
                         [&](CpuBlock &b) {
-                          normBody<CpuBlock, T, Fault::MissingStageBarrier>(b,
-                                                                            p);
+                          normBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
                         })
                    .empty());
 }
 
 TEST(Mover, Norm) {
   for (int width : {8, 64, 576, 4096}) {
-    testNorm<Bf16>(width);
-    testNorm<F16>(width);
+    testNorm<Bf16, Bf16, Bf16>(width);
+    testNorm<F16, F16, F16>(width);
+    testNorm<float, float, float>(width);
+    testNorm<float, float, Bf16>(width);
+    testNorm<float, float, F16>(width);
   }
 }
 
-template <class T> void testElementwise() {
+template <class A, class B, class Out> void testPair() {
   constexpr int Rows = 7, Width = 72, Stride = 80;
-  auto a = draw<T>(Rows * Stride), c = draw<T>(Rows * Stride);
-  auto silu = nothing<T>(Rows * Stride), sum = silu;
-  Launch launch;
-  launch.reads(a).reads(c).writes(silu).writes(sum);
-  PairParams p{a.data(), c.data(), silu.data(), Stride,
-               Stride,   Stride,   Rows,        Width};
-  EXPECT_CLEAN(launch.run(
-      2, [&](CpuBlock &b) { pairBody<CpuBlock, T, SiluMul>(b, p); }));
-  p.out = sum.data();
-  EXPECT_CLEAN(
-      launch.run(1, [&](CpuBlock &b) { pairBody<CpuBlock, T, Add>(b, p); }));
-  for (int i = 0; i < Rows * Stride; ++i) {
-    if (i % Stride >= Width) {
-      EXPECT_TRUE(std::isnan(widen(silu[i])) && std::isnan(widen(sum[i])));
-      continue;
+  auto a = draw<A>(Rows * Stride);
+  auto c = draw<B>(Rows * Stride);
+  auto out = nothing<Out>(Rows * Stride);
+  a[Stride] = narrow<A>(NAN);
+  c[2 * Stride + 1] = narrow<B>(NAN);
+  for (int32_t function : {KV_PAIR_ADD, KV_PAIR_SILU_MUL}) {
+    Launch launch;
+    launch.reads(a).reads(c).writes(out);
+    PairParams p{a.data(), c.data(),  out.data(), Stride,
+                 Stride,   Stride,    Rows,       Width,
+                 function, TypeOf<A>, TypeOf<B>,  TypeOf<Out>};
+    EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { pairBody(b, p); }));
+    for (int i = 0; i < Rows * Stride; ++i) {
+      if (i % Stride >= Width) {
+        EXPECT_TRUE(std::isnan(widen(out[i]))) << "between rows";
+        continue;
+      }
+      double x = widen(a[i]), y = widen(c[i]);
+      expectNear(out[i],
+                 function == KV_PAIR_ADD ? x + y : x / (1 + std::exp(-x)) * y);
     }
-    double x = widen(a[i]), y = widen(c[i]);
-    expectNear(silu[i], x / (1 + std::exp(-x)) * y);
-    expectNear(sum[i], x + y);
   }
 }
 
-TEST(Mover, SiluMulAndAdd) {
-  testElementwise<Bf16>();
-  testElementwise<F16>();
+TEST(Mover, Pair) {
+  testPair<Bf16, Bf16, Bf16>();
+  testPair<F16, F16, F16>();
+  testPair<float, float, float>();
+  testPair<float, Bf16, float>(); // the residual sum of an f32 stream
+  testPair<float, float, Bf16>();
+  testPair<float, float, F16>();
 }
 
 template <class From, class To> void testCast() {
-  constexpr int Rows = 3, Width = 40;
-  auto x = draw<From>(Rows * Width);
-  auto out = nothing<To>(x.size());
-  CastParams p{x.data(), out.data(), Width, Width, Rows, Width};
+  constexpr int Rows = 3, Width = 40, Stride = 48;
+  auto x = draw<From>(Rows * Stride);
+  x[3] = narrow<From>(NAN);
+  x[4] = narrow<From>(-INFINITY);
+  auto out = nothing<To>(Rows * Width);
+  CastParams p{x.data(), out.data(), Stride,       Width,
+               Rows,     Width,      TypeOf<From>, TypeOf<To>};
   Launch launch;
   launch.reads(x).writes(out);
-  EXPECT_CLEAN(
-      launch.run(1, [&](CpuBlock &b) { castBody<CpuBlock, From, To>(b, p); }));
-  for (size_t i = 0; i < x.size(); ++i)
-    EXPECT_EQ(widen(out[i]), widen(narrow<To>(widen(x[i]))));
+  EXPECT_CLEAN(launch.run(1, [&](CpuBlock &b) { castBody(b, p); }));
+  for (int r = 0; r < Rows; ++r)
+    for (int i = 0; i < Width; ++i)
+      EXPECT_TRUE(
+          sameBytes(out[r * Width + i], narrow<To>(widen(x[r * Stride + i]))));
 }
 
 TEST(Mover, Cast) {
@@ -277,27 +333,59 @@ TEST(Mover, Cast) {
   testCast<float, F16>();
   testCast<Bf16, float>();
   testCast<F16, float>();
+  testCast<F16, Bf16>();
+  testCast<float, F8E4M3>();
 }
 
-TEST(Mover, Embedding) {
-  constexpr int Width = 24, Words = 10;
-  auto table = draw<Bf16>(Words * Width);
-  std::vector<int32_t> ids = {3, 0, 9, 10, -1, 3};
-  auto out = nothing<Bf16>(ids.size() * Width);
-  for (Bf16 &x : out)
-    x.bits = 0;
-  EmbeddingParams p{ids.data(), table.data(),        out.data(), Width,
-                    Width,      int32_t(ids.size()), Width,      Words};
+template <class Table, class Out> void testEmbedding() {
+  constexpr int Width = 24, Stride = 32, Words = 10;
+  auto table = draw<Table>(Words * Stride);
+  std::vector<int32_t> ids = {3, 0, 9, 10, -1, 3, INT32_MIN};
+  std::vector<Out> out(ids.size() * Width, narrow<Out>(0));
+  EmbeddingParams p{ids.data(),    table.data(),        out.data(), Stride,
+                    Width,         int32_t(ids.size()), Width,      Words,
+                    TypeOf<Table>, TypeOf<Out>};
   Launch launch;
   launch.reads(ids).reads(table).writes(out);
-  EXPECT_CLEAN(
-      launch.run(3, [&](CpuBlock &b) { embeddingBody<CpuBlock, Bf16>(b, p); }));
+  EXPECT_CLEAN(launch.run(3, [&](CpuBlock &b) { embeddingBody(b, p); }));
   for (size_t i = 0; i < out.size(); ++i) {
     int32_t id = ids[i / Width];
     if (id < 0 || id >= Words)
       EXPECT_TRUE(std::isnan(widen(out[i])));
     else
-      EXPECT_EQ(widen(out[i]), widen(table[id * Width + i % Width]));
+      EXPECT_TRUE(sameBytes(
+          out[i], narrow<Out>(widen(table[id * Stride + i % Width]))));
+  }
+}
+
+TEST(Mover, Embedding) {
+  testEmbedding<Bf16, Bf16>();
+  testEmbedding<F16, F16>();
+  testEmbedding<float, float>();
+  testEmbedding<Bf16, float>();
+  testEmbedding<F16, float>();
+}
+
+TEST(Mover, Positions) {
+  // A sequence that asks for nothing, rows before the first and after the
+  // last, and more sequences than threads.
+  for (int sequences : {0, 1, 3, 700}) {
+    std::vector<int32_t> cached, offsets = {sequences == 3 ? 2 : 0};
+    for (int b = 0; b < sequences; ++b) {
+      cached.push_back(b * 37 % 1000);
+      offsets.push_back(offsets.back() + b * 7 % 4);
+    }
+    int tokens = offsets.back() + 5;
+    std::vector<int32_t> expected(tokens, -1), out(tokens, 12345);
+    for (int b = 0; b < sequences; ++b)
+      for (int t = offsets[b]; t < offsets[b + 1]; ++t)
+        expected[t] = cached[b] + t - offsets[b];
+    PositionsParams p{{cached.data(), offsets.data(), sequences, tokens, 0},
+                      out.data()};
+    Launch launch;
+    launch.reads(cached).reads(offsets).writes(out);
+    EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { positionsBody(b, p); }));
+    EXPECT_EQ(out, expected) << sequences;
   }
 }
 
@@ -312,13 +400,13 @@ template <class T> void testArgmax(int width) {
     x[4 * width + i] = narrow<T>(2); // all equal: the first
   }
   std::vector<int32_t> out(Rows, -1);
-  ArgmaxParams p{x.data(), out.data(), width, Rows, width};
+  ArgmaxParams p{x.data(), out.data(), width, Rows, width, TypeOf<T>};
   Launch launch;
   launch.reads(x).writes(out);
   for (Schedule schedule :
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random})
-    EXPECT_CLEAN(launch.run(
-        2, [&](CpuBlock &b) { argmaxBody<CpuBlock, T>(b, p); }, schedule));
+    EXPECT_CLEAN(
+        launch.run(2, [&](CpuBlock &b) { argmaxBody(b, p); }, schedule));
   for (int r = 0; r < Rows; ++r) {
     int best = -1;
     for (int i = 0; i < width; ++i)
@@ -330,8 +418,8 @@ template <class T> void testArgmax(int width) {
   EXPECT_FALSE(launch
                    .run(1,
                         [&](CpuBlock &b) {
-                          argmaxBody<CpuBlock, T, Fault::MissingStageBarrier>(
-                              b, p);
+                          argmaxBody<CpuBlock, Fault::MissingStageBarrier>(b,
+                                                                           p);
                         })
                    .empty());
 }
@@ -345,22 +433,35 @@ TEST(Mover, Argmax) {
 }
 
 TEST(Mover, CopyPages) {
-  constexpr int Pages = 6, Bytes = 160;
-  std::vector<uint64_t> data(Pages * Bytes / 8);
-  for (uint64_t &x : data)
-    x = random_();
-  auto expected = data;
-  std::vector<int32_t> pairs = {1, 4, 3, 5, 2, 6, -1, 2, 2, 0};
-  for (int i = 0; i < Bytes / 8; ++i) {
-    expected[4 * Bytes / 8 + i] = data[1 * Bytes / 8 + i];
-    expected[5 * Bytes / 8 + i] = data[3 * Bytes / 8 + i];
+  // [page][plane][layer] of 160 bytes; all of a page, or one of three layers.
+  constexpr int Pages = 6, Planes = 2, Layers = 3, Words = 160 / 8;
+  constexpr int PageWords = Planes * Layers * Words;
+  std::vector<int32_t> source = {1, 3, 2, -1, 2, 5, INT32_MAX},
+                       destination = {4, 5, 6, 2, 0, INT32_MIN, 2};
+  for (int layer : {-1, 0, 2}) {
+    std::vector<uint64_t> data(Pages * PageWords);
+    for (uint64_t &x : data)
+      x = random_();
+    auto expected = data;
+    for (auto [from, to] : {std::pair(1, 4), std::pair(3, 5)})
+      for (int i = 0; i < PageWords; ++i)
+        if (layer < 0 || i / Words % Layers == layer)
+          expected[to * PageWords + i] = data[from * PageWords + i];
+    bool all = layer < 0;
+    CopyPagesParams p{data.data() + (all ? 0 : layer * Words),
+                      PageWords * 8,
+                      all ? 0 : Layers * Words * 8,
+                      (all ? PageWords : Words) * 8,
+                      all ? 1 : Planes,
+                      Pages,
+                      source.data(),
+                      destination.data(),
+                      int32_t(source.size())};
+    Launch launch;
+    launch.reads(source).reads(destination).writes(data);
+    EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { copyPagesBody(b, p); }));
+    EXPECT_EQ(data, expected) << layer;
   }
-  CopyPagesParams p{data.data(), Bytes, Pages, pairs.data(), 5};
-  Launch launch;
-  launch.reads(pairs).writes(data);
-  EXPECT_CLEAN(
-      launch.run(2, [&](CpuBlock &b) { copyPagesBody<CpuBlock>(b, p); }));
-  EXPECT_EQ(data, expected);
 }
 
 TEST(Mover, PlanIsTheHosts) {

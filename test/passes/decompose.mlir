@@ -89,9 +89,12 @@ func.func @attention(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: te
   return %o : tensor<?x4x8xf16>
 }
 
+// Positions and angles are compared once for both.
 // CHECK-LABEL: func.func @rope(
+// CHECK: kv.assert {{.*}} "kv.rope: a position is outside freqs"
 // CHECK: linalg.generic
 // CHECK: arith.divui
+// CHECK-NOT: kv.assert
 // CHECK: linalg.generic
 // CHECK: arith.remui
 func.func @rope(%x: tensor<?x2x8xf32>, %p: tensor<?xi32>, %f: tensor<64x8xf32>)

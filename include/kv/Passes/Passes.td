@@ -184,10 +184,15 @@ def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
     work of CSE) is repeated for each. Must run right before bufferization:
     a shared destination is a buffer that everything conflicts over, which costs
     copies, and compile time that grows with the square of the layers.
+
+    So does a tensor that all layers read. An argument that is only read becomes
+    a tensor for each operation that reads it, and so does what a loop computed
+    if many read it and nothing writes to it.
   }];
   let statistics = [
-    Statistic<"numSplit", "split", "destinations repeated">
+    Statistic<"numSplit", "split", "destinations and read tensors repeated">
   ];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
 def KVOutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {

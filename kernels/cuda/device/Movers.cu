@@ -4,10 +4,10 @@
 
 using namespace kv::cuda;
 
-#define KV_MOVER_KERNEL(name, parameters, registers, body, ...)                \
+#define KV_MOVER_KERNEL(name, parameters, registers, shared, body)             \
   extern "C" __global__ void __launch_bounds__(MoverThreads)                   \
       kv_##name(const __grid_constant__ parameters params) {                   \
     GpuBlock block;                                                            \
-    body<GpuBlock __VA_OPT__(, ) __VA_ARGS__>(block, params);                  \
+    body<GpuBlock>(block, params);                                             \
   }
 #include "../MoverKernels.def"

@@ -1,7 +1,8 @@
-//===- Attention.inc - The attention kernels of one type --------*- C++ -*-===//
+//===- Attention.cuh - How an attention kernel is built ---------*- C++ -*-===//
 //
-// Included with KV_ATTENTION_TYPES defined; one file a type, so that they
-// compile side by side.
+// The build writes a source file for each type: this header, then the rows of
+// AttentionKernels.def. Its kernels become images of their own, so that an
+// artifact carries those that it uses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +19,9 @@ using namespace kv::cuda;
 
 #define KV_ATTENTION_KERNEL(kind, config, type, query, cache, dim, registers,  \
                             blocks80, blocks90)                                \
-  static_assert(fits(config<query, cache, dim, 80>::SharedBytes, blocks80, 80) \
-                    && fits(config<query, cache, dim, 90>::SharedBytes,        \
-                            blocks90, 90));                                    \
+  static_assert(                                                               \
+      fits(config<query, cache, dim, 80>::SharedBytes, blocks80, 80) &&        \
+      fits(config<query, cache, dim, 90>::SharedBytes, blocks90, 90));         \
   extern "C" __global__ void __launch_bounds__(                                \
       config<query, cache, dim, KV_SM>::Threads,                               \
       KV_SM == 80 ? blocks80 : blocks90)                                       \
@@ -30,4 +31,3 @@ using namespace kv::cuda;
     AttentionBody<GpuBlock, config<query, cache, dim, KV_SM>>(block, params)   \
         .run();                                                                \
   }
-#include "../AttentionKernels.def"

@@ -1,2 +1,0 @@
-#define KV_ATTENTION_TYPES 1
-#include "Attention.inc"

@@ -1,2 +1,0 @@
-#define KV_ATTENTION_TYPES 2
-#include "Attention.inc"

@@ -1,2 +1,0 @@
-#define KV_ATTENTION_TYPES 4
-#include "Attention.inc"

@@ -1,0 +1,22 @@
+//===- AttentionTwins.h - The attention kernels of one type -----*- C++ -*-===//
+//
+// Declared here, instantiated in a source file a type, so that they compile
+// side by side.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINS_H
+#define KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINS_H
+
+#include "../KernelTable.h"
+#include "Machine.h"
+
+namespace kv::cuda {
+
+template <class Query, class Cache>
+void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
+                      int blocks, const AttentionParams &params);
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINS_H

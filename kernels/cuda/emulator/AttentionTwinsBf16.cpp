@@ -1,0 +1,4 @@
+#include "AttentionTwinsImpl.h"
+
+template void kv::cuda::runAttentionTwin<kv::cuda::Bf16, kv::cuda::Bf16>(
+    Machine &, const AttentionKernel &, int, const AttentionParams &);

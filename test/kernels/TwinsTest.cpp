@@ -1,0 +1,57 @@
+//===- TwinsTest.cpp - Kernels by their names -----------------------------===//
+
+#include "../../kernels/cuda/emulator/Twins.h"
+#include "../../kernels/cuda/KernelTable.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+using namespace kv::cuda;
+
+TEST(Twins, EveryKernelHasOne) {
+  // All zeros are no work for any kernel, of no sequence, row or part.
+  kv::plan::Header header{};
+  kv::plan::Cut cuts[2] = {};
+  for (const KernelLaunch &kernel : KernelLaunches) {
+    SCOPED_TRACE(kernel.name);
+    std::vector<char> params(kernel.paramBytes);
+    Machine machine;
+    if (kernel.paramBytes == sizeof(AttentionParams)) {
+      auto &p = *reinterpret_cast<AttentionParams *>(params.data());
+      p.header = &header;
+      p.cuts = cuts;
+    }
+    if (kernel.name == "kv_plan") {
+      auto &p = *reinterpret_cast<PlanParams *>(params.data());
+      p.header = &header;
+      p.cuts = cuts;
+      p.shape = {1, 1, 16, kv::plan::GpuLeaf, 0, 0, 0, 1, 1, 0};
+      machine.global().allow(&header, sizeof(header), Access::Write);
+      machine.global().allow(cuts, sizeof(cuts), Access::Write);
+    }
+    EXPECT_TRUE(runTwin(machine, kernel.name, 1, params.data()));
+    for (const std::string &report : machine.reports())
+      ADD_FAILURE() << report;
+  }
+}
+
+TEST(Twins, ANameThatIsNone) {
+  Machine machine;
+  EXPECT_FALSE(runTwin(machine, "kv_attention_decode_bf16_96", 1, nullptr));
+  EXPECT_FALSE(runTwin(machine, "store", 1, nullptr));
+}
+
+TEST(Twins, ComputeWhatTheBodyDoes) {
+  std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, out(8);
+  PairParams p{x.data(),    x.data(),     out.data(),   8,           8, 8, 1, 8,
+               KV_PAIR_ADD, KV_DTYPE_F32, KV_DTYPE_F32, KV_DTYPE_F32};
+  Machine machine;
+  machine.global().allow(x.data(), 32, Access::Read);
+  machine.global().allow(out.data(), 32, Access::Write);
+  ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
+  EXPECT_TRUE(machine.reports().empty());
+  EXPECT_EQ(out[7], 16);
+  p.out = x.data(); // may only be read
+  ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
+  EXPECT_FALSE(machine.reports().empty());
+}
