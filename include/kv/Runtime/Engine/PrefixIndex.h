@@ -26,9 +26,10 @@
 
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/Prefetch.h"
 #include "kv/Runtime/Engine/ScopeTable.h"
-#include "kv/Runtime/Engine/Warm.h"
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -130,6 +131,13 @@ public:
   uint32_t insert(uint64_t tag, NodeRef parent, uint32_t images,
                   const int32_t *tokens, uint32_t id = NoNode);
 
+  /// The child that find() finds, or else the new node `id` of insert().
+  uint32_t findOrInsert(uint64_t tag, NodeRef parent, uint32_t images,
+                        const int32_t *tokens, uint32_t id) {
+    uint32_t known = find(tag, parent, images, tokens);
+    return known == NoNode ? insert(tag, parent, images, tokens, id) : known;
+  }
+
   /// Removes a node. References to it, its children's among them, go stale.
   void erase(uint32_t id);
 
@@ -182,12 +190,13 @@ public:
     return checked.tag == tag && checked.parent == parent &&
            checked.images == images && sameTokens(checked, tokens);
   }
-  void warmNode(Warm &warm, uint32_t id) const {
-    warm(node(id).tag);
-    warm(tokensOf(node(id))[options.pageSize - 1]);
+  /// Its first and its last cache line, which for usual sizes are all.
+  void prefetchNode(uint32_t id) const {
+    prefetch(&node(id));
+    prefetch(tokensOf(node(id)) + options.pageSize - 1);
   }
-  void warmBucket(Warm &warm, uint64_t tag) const {
-    warm(buckets[home(static_cast<uint32_t>(tag >> 32))].passed);
+  void prefetchBucket(uint64_t tag) const {
+    prefetch(&buckets[home(static_cast<uint32_t>(tag >> 32))]);
   }
 
   size_t bytes() const { return storage.bytes() + buckets.bytes(); }
@@ -239,6 +248,8 @@ private:
   };
   static_assert(sizeof(Bucket) == 64, "one cache line");
 
+  uint64_t hashPage(const int32_t *tokens) const;
+
   Node &node(uint32_t id) const {
     return *reinterpret_cast<Node *>(base + size_t(id) * stride);
   }
@@ -266,9 +277,10 @@ private:
 
   Options options;
   ScopeTable *scopes = nullptr;
-  FixedArray<std::byte> storage; // nodes, if they are its own
-  std::byte *base = nullptr;     // node 0; they are `stride` apart
-  FixedArray<Bucket> buckets;    // at most two thirds full
+  std::array<uint32_t, 16> pad = {}; // secret as the key is
+  FixedArray<std::byte> storage;     // nodes, if they are its own
+  std::byte *base = nullptr;         // node 0; they are `stride` apart
+  FixedArray<Bucket> buckets;        // at most two thirds full
   size_t numBuckets = 0;
   size_t stride = 0;
   uint32_t unused = NoNode;
