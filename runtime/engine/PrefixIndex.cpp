@@ -112,53 +112,6 @@ bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
   return true;
 }
 
-uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
-                             const int32_t *tokens, uint32_t id) {
-  assert(!isFull() && "no room");
-  assert(isLive(parent) && "the parent is gone");
-  assert((id != NoNode) == (options.nodes != nullptr) && "whose number?");
-  if (!options.nodes) {
-    id = unused;
-    if (id != NoNode)
-      unused = node(id).parent.id;
-    else
-      id = numMade++;
-  }
-  Node &added = node(id);
-  assert((!options.nodes || added.children == Unused) && "the number is taken");
-  added.tag = tag;
-  added.parent = parent;
-  added.children = 0;
-  added.images = images;
-  added.page = NullPage;
-  if (options.pageSize == 16) // the usual size, without a call
-    std::memcpy(tokensOf(added), tokens, 64);
-  else
-    std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
-  for (int32_t group = 1; group < options.numGroups; ++group)
-    furtherPages(id)[group - 1] = NullPage;
-  if (parent.isRoot())
-    scopes->refer(parent.scope());
-  else if (countsChildren())
-    ++node(parent.id).children;
-  if (images != NoImages)
-    scopes->refer(images);
-
-  uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-  for (size_t at = home(fragment);; at = after(at)) {
-    Bucket &bucket = buckets[at];
-    if (uint32_t free = Bucket::equal(bucket.nodes, NoNode)) {
-      int32_t slot = std::countr_zero(free);
-      bucket.fragments[slot] = fragment;
-      bucket.nodes[slot] = id;
-      break;
-    }
-    ++bucket.passed;
-  }
-  ++numNodes;
-  return id;
-}
-
 void PrefixIndex::erase(uint32_t id) {
   Node &gone = node(id);
   assert(gone.children != Unused && "erased twice");
