@@ -42,9 +42,12 @@ static Expected<void> validate(const CacheEngine::Options &options) {
 
 CacheEngine::CacheEngine(const Options &wanted)
     : options(wanted), steps(wanted.maxOpenSteps) {
-  for (const CacheGroup &group : options.groups) {
-    hasFullGroup |= group.isFull();
-    hasWindow |= !group.isFull();
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    bool isFull = options.groups[group].isFull();
+    if (isFull && !hasFullGroup)
+      namingGroup = group;
+    hasFullGroup |= isFull;
+    hasWindow |= !isFull;
   }
   isPlain = hasFullGroup && options.groups.size() == 1;
   maxPages = options.numPages;
@@ -71,15 +74,19 @@ bool CacheEngine::allocateMemory() {
   // Every node of an engine with a full group has a page; a node of windows
   // only can outlive its page while a child does.
   int64_t numNodes = int64_t(options.numPages) * (hasFullGroup ? 1 : 2);
-  bool caches = options.prefixCaching;
-  return pages.create(options.numPages, options.maxOpenSteps) &&
+  bool caches = options.prefixCaching, together = caches && hasFullGroup;
+  size_t beside =
+      together ? PrefixIndex::nodeBytes(options.pageSize, numGroups) : 0;
+  return pages.create(options.numPages, options.maxOpenSteps, beside) &&
          scopes.create(caches ? options.maxScopes : 1, options.maxScopeBytes,
                        options.key) &&
          nodes.create({.capacity = static_cast<int32_t>(caches ? numNodes : 0),
                        .pageSize = options.pageSize,
                        .numGroups = numGroups,
                        .key = options.key,
-                       .tagFunction = options.tagFunction},
+                       .tagFunction = options.tagFunction,
+                       .nodes = together ? pages.beside() : nullptr,
+                       .pitch = pages.pitch()},
                       scopes) &&
          sequences.create(options.maxSequences) &&
          rowStorage.create(rowPages * numGroups,

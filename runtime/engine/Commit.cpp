@@ -33,8 +33,11 @@ Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
       if ((page - first) % Warm::Batch == 0) {
         Warm warm;
         for (int64_t next = page;
-             next < std::min<int64_t>(full, page + Warm::Batch); ++next)
+             next < std::min<int64_t>(full, page + Warm::Batch); ++next) {
           nodes.warmBucket(warm, state.tags[next]);
+          if (hasFullGroup)
+            nodes.warmNode(warm, row(state, namingGroup)[next]);
+        }
       }
       lowest = std::min(lowest, commitPage(state, prompt, page));
     }
@@ -58,9 +61,9 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
         nodes.find(tag, state.tip, PrefixIndex::NoImages, tokens) ==
             PrefixIndex::NoNode) {
       uint32_t node =
-          nodes.insert(tag, state.tip, PrefixIndex::NoImages, tokens);
+          nodes.insert(tag, state.tip, PrefixIndex::NoImages, tokens, own);
       nodes.setPage(node, 0, own);
-      pages.setContent(own, node, tag);
+      pages.setContent(own, node);
       state.tip = nodes.ref(node);
       ++state.committed;
       ++counters.committedPages;
@@ -97,8 +100,9 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
       ++counters.uncommittedPages;
       return INT32_MAX;
     }
-    node = nodes.insert(state.tags[page], state.tip, added,
-                        pageTokens(prompt, page));
+    node = nodes.insert(
+        state.tags[page], state.tip, added, pageTokens(prompt, page),
+        hasFullGroup ? row(state, namingGroup)[page] : PrefixIndex::NoNode);
     if (images == UnknownImages)
       scopes.release(added); // the node refers to them now
   }
@@ -111,7 +115,7 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
     if (twin == NullPage) { // a window's, evicted before the node
       if (pages.content(own) != PagePool::NoContent)
         continue;
-      pages.setContent(own, node, state.tags[page]);
+      pages.setContent(own, node);
       nodes.setPage(node, group, own);
       continue;
     }

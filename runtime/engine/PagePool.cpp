@@ -4,12 +4,11 @@
 
 using namespace kv;
 
-bool PagePool::create(int32_t count, int32_t maxOpenSteps) {
+bool PagePool::create(int32_t count, int32_t maxOpenSteps, size_t beside) {
   total = count;
   numSteps = static_cast<uint32_t>(maxOpenSteps) + 1;
   int32_t numLists = static_cast<int32_t>(FirstDeferred + 2 * numSteps);
-  if (!records.create(size_t(count) + 1) ||
-      !lists.create(records.begin(), count, numLists))
+  if (!records.create(count, beside) || !lists.create(records, count, numLists))
     return false;
   records[NullPage].node = NoContent;
   records[NullPage].state = Held;

@@ -62,18 +62,23 @@ void PrefixIndex::childTags(uint64_t parent, std::span<const int32_t> tokens,
 bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
   options = wanted;
   scopes = &table;
-  stride =
-      sizeof(Node) + 4 * (size_t(options.pageSize) + options.numGroups - 1);
-  // Whole half lines, where that costs little: fewer lines a node.
-  stride = stride >= 64 ? (stride + 31) / 32 * 32 : (stride + 7) / 8 * 8;
   size_t capacity = options.capacity;
   numBuckets = capacity * 3 / (2 * Bucket::Slots) + 1;
-  if (!storage.create(capacity * stride, FixedArray<std::byte>::Untouched) ||
-      !buckets.create(numBuckets))
+  if (!buckets.create(numBuckets))
     return false;
   for (Bucket &bucket : buckets)
     std::ranges::fill(bucket.nodes, NoNode);
-  for (uint32_t id = 0; id < capacity; ++id) {
+  if (options.nodes) {
+    base = options.nodes;
+    stride = options.pitch;
+  } else {
+    stride = (nodeBytes(options.pageSize, options.numGroups) + 7) / 8 * 8;
+    if (!storage.create(capacity * stride, FixedArray<std::byte>::Untouched))
+      return false;
+    base = storage.begin();
+  }
+  for (uint32_t id = options.nodes ? 1 : 0, end = id + options.capacity;
+       id < end; ++id) {
     node(id).generation = 0;
     node(id).children = Unused;
   }
@@ -81,15 +86,19 @@ bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
 }
 
 uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
-                             const int32_t *tokens) {
+                             const int32_t *tokens, uint32_t id) {
   assert(!isFull() && "no room");
   assert(isLive(parent) && "the parent is gone");
-  uint32_t id = unused;
-  if (id != NoNode)
-    unused = node(id).parent.id;
-  else
-    id = numMade++;
+  assert((id != NoNode) == (options.nodes != nullptr) && "whose number?");
+  if (!options.nodes) {
+    id = unused;
+    if (id != NoNode)
+      unused = node(id).parent.id;
+    else
+      id = numMade++;
+  }
   Node &added = node(id);
+  assert((!options.nodes || added.children == Unused) && "the number is taken");
   added.tag = tag;
   added.parent = parent;
   added.children = 0;
@@ -103,7 +112,7 @@ uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
     furtherPages(id)[group - 1] = NullPage;
   if (parent.isRoot())
     scopes->refer(parent.scope());
-  else
+  else if (countsChildren())
     ++node(parent.id).children;
   if (images != NoImages)
     scopes->refer(images);
@@ -138,20 +147,22 @@ void PrefixIndex::erase(uint32_t id) {
 
   if (gone.parent.isRoot())
     scopes->release(gone.parent.scope());
-  else if (isLive(gone.parent))
+  else if (countsChildren() && isLive(gone.parent))
     --node(gone.parent.id).children;
   if (gone.images != NoImages)
     scopes->release(gone.images);
   gone.children = Unused;
   ++gone.generation;
-  gone.parent.id = unused;
-  unused = id;
+  if (!options.nodes) {
+    gone.parent.id = unused;
+    unused = id;
+  }
   --numNodes;
 }
 
 const char *PrefixIndex::check() const {
   int32_t live = 0;
-  for (uint32_t id = 0; id < numMade; ++id) {
+  for (uint32_t id = options.nodes ? 1 : 0; id < numIds(); ++id) {
     if (!isUsed(id))
       continue;
     ++live;

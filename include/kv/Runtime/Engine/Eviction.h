@@ -46,6 +46,20 @@ public:
     return NullPage;
   }
 
+  /// Removes up to `count` of the pages to evict next, and returns how many.
+  int32_t take(PageId *to, int32_t count) {
+    int32_t taken = lists.takeFront(stale, to, count);
+    for (int32_t word = 0; word < 2; ++word)
+      while (taken < count && inUse[word]) {
+        int32_t bit = std::countr_zero(inUse[word]);
+        taken +=
+            lists.takeFront(list(word * 64 + bit), to + taken, count - taken);
+        if (taken < count)
+          inUse[word] &= inUse[word] - 1; // seen empty
+      }
+    return taken;
+  }
+
   /// Calls `visit(page)` in the order of eviction until it returns false.
   template <class Visit> void visit(Visit &&visit) const {
     bool going = true;

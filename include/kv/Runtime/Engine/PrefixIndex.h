@@ -3,7 +3,7 @@
 // A trie of full pages. A *node* is identified by its parent node, by the
 // tokens of its page and by the images on it, so it stands for the whole prefix
 // up to that page's end; under the root, its parent is the scope. Nodes are
-// found by a keyed 64-bit tag, in a table of buckets of a cache line,, and then
+// found by a keyed 64-bit tag, in a table of buckets of a cache line, and then
 // compared in full: tags that collide cost a comparison and can never return
 // another prefix's page.
 //
@@ -12,7 +12,9 @@
 // up.
 //
 // A node has one page a group. With a full group it lives as long as its pages
-// of full groups; without one, as long as a page or a child does.
+// of full groups, so it can have the number of the first of them and stand
+// beside that page's record: one cache line for both. Without one it lives as
+// long as a page or a child does, and has a number and memory of its own.
 //
 // Single writer, no lock; nothing is allocated after create(). Memory a node:
 // 32 bytes, a page of tokens, 4 for each further group, 13 of table.
@@ -67,7 +69,18 @@ public:
     int32_t numGroups = 1;
     uint64_t key = 0;
     TagFunction tagFunction = nullptr; // null: XXH3-64
+    /// Where node 0 is, if nodes stand in somebody else's memory, `pitch` bytes
+    /// apart: the caller then gives them their numbers, up to `capacity`, and
+    /// children are not counted. Null: the index has memory and numbers of its
+    /// own.
+    std::byte *nodes = nullptr;
+    size_t pitch = 0;
   };
+
+  /// Bytes of a node.
+  static size_t nodeBytes(int32_t pageSize, int32_t numGroups) {
+    return sizeof(Node) + 4 * (size_t(pageSize) + numGroups - 1);
+  }
 
   /// `scopes` outlives the index. False: no memory.
   [[nodiscard]] bool create(const Options &options, ScopeTable &scopes);
@@ -112,9 +125,10 @@ public:
   }
 
   /// Adds a node that find() does not find, without pages; the images' number
-  /// is referred to from now on. Not when isFull(). `parent` lives.
+  /// is referred to from now on. Not when isFull(). `parent` lives. `id` is an
+  /// unused number if the caller gives them.
   uint32_t insert(uint64_t tag, NodeRef parent, uint32_t images,
-                  const int32_t *tokens);
+                  const int32_t *tokens, uint32_t id = NoNode);
 
   /// Removes a node. References to it, its children's among them, go stale.
   void erase(uint32_t id);
@@ -130,7 +144,12 @@ public:
   NodeRef parent(uint32_t id) const { return node(id).parent; }
   uint64_t tag(uint32_t id) const { return node(id).tag; }
   uint32_t images(uint32_t id) const { return node(id).images; }
+  bool countsChildren() const { return !options.nodes; }
   uint32_t numChildren(uint32_t id) const { return node(id).children; }
+  /// All numbers are less.
+  uint32_t numIds() const {
+    return options.nodes ? uint32_t(options.capacity) + 1 : numMade;
+  }
   std::span<const int32_t> tokens(uint32_t id) const {
     return {tokensOf(node(id)), static_cast<size_t>(options.pageSize)};
   }
@@ -221,7 +240,7 @@ private:
   static_assert(sizeof(Bucket) == 64, "one cache line");
 
   Node &node(uint32_t id) const {
-    return *reinterpret_cast<Node *>(&storage[size_t(id) * stride]);
+    return *reinterpret_cast<Node *>(base + size_t(id) * stride);
   }
   int32_t *tokensOf(const Node &of) const {
     return reinterpret_cast<int32_t *>(const_cast<Node *>(&of) + 1);
@@ -247,7 +266,8 @@ private:
 
   Options options;
   ScopeTable *scopes = nullptr;
-  FixedArray<std::byte> storage; // nodes, `stride` apart
+  FixedArray<std::byte> storage; // nodes, if they are its own
+  std::byte *base = nullptr;     // node 0; they are `stride` apart
   FixedArray<Bucket> buckets;    // at most two thirds full
   size_t numBuckets = 0;
   size_t stride = 0;
