@@ -20,7 +20,7 @@ public:
   struct Options {
     Device device = {};
     size_t arenaBytes = 0;     // 0: the device's default
-    bool deterministic = true; // DeviceBackend::createContext
+    bool deterministic = false; // DeviceBackend::createContext
   };
 
   /// `executor` must outlive the context. Errors: no memory; a device that is

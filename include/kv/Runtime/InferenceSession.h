@@ -32,7 +32,7 @@ struct SessionOptions {
   size_t arenaBytes = 0; // scratch of a step; 0: the device's default
   /// On a GPU: a row's bits do not depend on the rows beside it. A CPU's never
   /// do.
-  bool deterministic = true;
+  bool deterministic = false;
 };
 
 /// A tensor by the name that the manifest gives it.
