@@ -1,0 +1,92 @@
+//===- Gpu.h - A GPU and the images in a folder -----------------*- C++ -*-===//
+//
+// The CUDA driver, loaded from libcuda.so.1 or the file that KV_CUDA_DRIVER
+// names. Whatever the driver refuses ends the program with a sentence: a GPU
+// that has failed once answers nothing any more.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_GPU_GPU_H
+#define KV_TEST_GPU_GPU_H
+
+#include "kv/Runtime/Error.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv::cuda::test {
+
+/// The program's exit statuses.
+enum ExitStatus {
+  ExitPassed = 0,
+  ExitFailed = 1,
+  ExitUsage = 2,
+  ExitNoGpu = 3
+};
+
+using DevicePointer = unsigned long long;
+
+struct GpuFacts {
+  std::string name;
+  int major = 0, minor = 0; // compute capability
+  int driverVersion = 0;    // 13000: 13.0
+  int multiprocessors = 0;
+  int sharedBytes = 0; // that a block may have
+  int64_t l2Bytes = 0, memoryBytes = 0;
+
+  /// Which code of a kernel runs here: 90 or 80 (KernelTable.h).
+  int sm() const { return major == 9 && minor == 0 ? 90 : 80; }
+};
+
+class Gpu : public GpuFacts {
+public:
+  /// The first device, with the images under `folder`: <folder>/kv-cuda and
+  /// <folder>/kv-verify. Errors: no driver, no device.
+  static Expected<std::unique_ptr<Gpu>> open(std::string folder);
+  ~Gpu();
+
+  void *allocate(size_t bytes);
+  void free(void *data);
+  void copyIn(void *to, const void *from, size_t bytes);
+  void copyOut(void *to, const void *from, size_t bytes);
+  void fill(void *data, unsigned char byte, size_t bytes);
+
+  /// Queues a kernel of KernelTable.h, InstructionKernels.def or Ceilings.h.
+  void launch(std::string_view kernel, int blocks, const void *params);
+  void synchronize();
+  /// The stream that everything is queued on.
+  void *stream() const { return queue; }
+
+  /// Milliseconds of each of `repeats` calls of `work`, which queues something,
+  /// after some for warming up; what the L2 cache held is overwritten before
+  /// each.
+  std::vector<float> time(int repeats, const std::function<void()> &work);
+
+private:
+  struct Api;
+  struct Kernel {
+    void *function;
+    int threads, sharedBytes;
+    size_t paramBytes;
+  };
+  Gpu() = default;
+  void check(int result, const char *call);
+  const Kernel &find(std::string_view name);
+  void *moduleOf(const std::string &image);
+
+  std::unique_ptr<Api> api;
+  std::string folder;
+  void *queue = nullptr;
+  void *flushed = nullptr;
+  void *events[2] = {};
+  std::map<std::string, void *> modules;
+  std::map<std::string, Kernel, std::less<>> kernels;
+};
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_GPU_GPU_H
