@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -42,6 +43,14 @@ def measured(*command):
     if status:
         sys.exit(f"compile: {' '.join(map(str, command))}: exit status {status}\n{error}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+
+
+def instructions(*command):
+    """Counted by callgrind: what no cache and no neighbour changes."""
+    error = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                            *map(str, command)], check=True, text=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr
+    return int(re.search(r"Collected : (\d+)", error).group(1))
 
 
 def unrolled(kv_opt, folder, layers):
@@ -178,6 +187,17 @@ def main():
             baseline=f"the line {start:.3f} s + {slope * 1000:.2f} ms a layer (10 to 80)",
             ratio=seconds[layers] / expected)
     row("320 layers", "memory", memory[320], "MB")
+
+    # The same without caches and neighbours.
+    counted = {layers: instructions(kv_opt, modules[layers], "--kv-cpu",
+                                    "--mlir-disable-threading", "-o", os.devnull) / 1e9
+               for layers in (20, 80, 320)}
+    slope = (counted[80] - counted[20]) / 60
+    expected = counted[80] + slope * 240
+    row("320 layers", "work", counted[320], "10^9 instr", "within 1.05 x the line",
+        counted[320] <= 1.05 * expected,
+        baseline=f"the line of {slope * 1000:.0f} million a layer (20 to 80)",
+        ratio=counted[320] / expected)
 
     # A million operations: parse, verify, print.
     kv, upstream = folder / "million-kv.mlir", folder / "million-upstream.mlir"

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -283,6 +284,29 @@ struct PlanModel : ReadOnlyModel<PlanModel, PlanOp> {
   }
 };
 
+/// Writes all of its destination, and reads none of it.
+struct LaunchModel
+    : DstBufferizableOpInterfaceExternalModel<LaunchModel, LaunchOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<LaunchOp>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    FailureOr<SmallVector<Value>> buffers =
+        bufferizeOperands(op, rewriter, options, state);
+    if (failed(buffers))
+      return failure();
+    Value out = buffers->pop_back_val();
+    LaunchOp::create(rewriter, op->getLoc(), /*result=*/Type(),
+                     cast<LaunchOp>(op).getCallee(), *buffers, out);
+    replaceOpWithBufferizedValues(rewriter, op, out);
+    return success();
+  }
+};
+
 } // namespace
 
 void kv::registerBufferizationModels(DialectRegistry &registry) {
@@ -299,6 +323,7 @@ void kv::registerBufferizationModels(DialectRegistry &registry) {
     MatmulOp::attachInterface<MatmulModel>(*context);
     UpdateOp::attachInterface<UpdateModel>(*context);
     PlanOp::attachInterface<PlanModel>(*context);
+    LaunchOp::attachInterface<LaunchModel>(*context);
     context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();
   });
 }

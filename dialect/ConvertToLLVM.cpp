@@ -2,6 +2,7 @@
 
 #include "kv/Dialect/KV.h"
 
+#include "RuntimeFunctions.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -9,7 +10,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -61,45 +61,6 @@ static Value loadAt(OpBuilder &b, Location loc, Type type, Value pointer,
 //===----------------------------------------------------------------------===//
 // The function table
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A row of Symbols.def.
-struct RuntimeFunction {
-  StringRef name;
-  StringRef result;
-  SmallVector<StringRef> parameters;
-  int64_t index;
-};
-} // namespace
-
-static const RuntimeFunction *lookupRuntimeFunction(StringRef name) {
-  static const SmallVector<RuntimeFunction> table = [] {
-    SmallVector<RuntimeFunction> rows;
-#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
-  {                                                                            \
-    RuntimeFunction row{#Name, #Result, {}, (int64_t)rows.size()};             \
-    StringRef(#__VA_ARGS__).split(row.parameters, ',');                        \
-    for (StringRef &parameter : row.parameters)                                \
-      parameter = parameter.trim();                                            \
-    rows.push_back(row);                                                       \
-  }
-#include "kv/ABI/Symbols.def"
-    return rows;
-  }();
-  for (const RuntimeFunction &row : table)
-    if (row.name == name)
-      return &row;
-  return nullptr;
-}
-
-static Type typeOfKind(MLIRContext *context, StringRef kind) {
-  return llvm::StringSwitch<Type>(kind)
-      .Case("I32", IntegerType::get(context, 32))
-      .Case("I64", IntegerType::get(context, 64))
-      .Case("F32", Float32Type::get(context))
-      .Case("Void", LLVM::LLVMVoidType::get(context))
-      .Default(LLVM::LLVMPointerType::get(context));
-}
 
 /// context->functions->name(context, arguments...)
 static LLVM::CallOp callRuntime(OpBuilder &b, Location loc, StringRef name,

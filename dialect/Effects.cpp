@@ -99,6 +99,11 @@ void MatmulOp::getEffects(Effects &effects) {
 void UpdateOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {}, effects);
 }
+void LaunchOp::getEffects(Effects &effects) {
+  // On tensors the one buffer is a cache's blocks, for their shape.
+  if (isa<BaseMemRefType>(getOut().getType()))
+    addBufferEffects(*this, {getOut()}, effects);
+}
 void PlanOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {getOut()}, effects);
 }

@@ -62,9 +62,10 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
     if (isa<FunctionOpInterface>(op) && !isa<UnitAttr>(attr.getValue()))
       return op->emitOpError("'kv.kernel' is a unit attribute of a function");
     if (!isa<FunctionOpInterface>(op) &&
-        !(isa<KernelAttr>(attr.getValue()) && isa<AttentionOp, StoreOp>(op)))
-      return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention "
-                             "or kv.store");
+        !(isa<KernelAttr>(attr.getValue()) &&
+          isa<AttentionOp, StoreOp, CopyPagesOp>(op)))
+      return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention, "
+                             "kv.store or kv.copy_pages");
   }
   if (attr.getName() == getModelAttrName() &&
       !isa<DictionaryAttr>(attr.getValue()))

@@ -124,17 +124,26 @@ KernelAttr kv::getKernel(Operation *op) {
 LogicalResult kv::verifyPlanned(AttentionOp op) {
   if (!op.getPlan())
     return success();
-  Type plan = op.getPlan().getType();
-  if (cast<ShapedType>(plan).getDimSize(1) != kPlanWidth)
+  auto plan = cast<ShapedType>(op.getPlan().getType());
+  KernelAttr kernel = getKernel(op);
+  bool isBytes = plan.getElementType().isInteger(8);
+  if (kernel && takesPlan(kernel.getKind()) &&
+      isBytes != (kernel.getKind() == KernelKind::Cuda))
     return op.emitOpError()
-           << "plan must be [T, " << kPlanWidth << "], not " << plan;
-  if (failed(verifySameRows(op, "q", op.getQ().getType(), "plan", plan)))
+           << "has the plan " << plan << ", the kernel '"
+           << stringifyKernelKind(kernel.getKind()) << "' takes "
+           << (isBytes ? "i32 [T, 4]" : "i8 [bytes]");
+  if (!isBytes && plan.getDimSize(1) != kPlanWidth)
+    return op.emitOpError()
+           << "plan must be [T, " << kPlanWidth << "], not " << Type(plan);
+  if (!isBytes &&
+      failed(verifySameRows(op, "q", op.getQ().getType(), "plan", plan)))
     return failure();
   if (auto made = op.getPlan().getDefiningOp<PlanOp>();
       made && made.getMask() != op.getMask())
     return op.emitOpError() << "has the mask " << op.getMask()
                             << ", its plan is for " << made.getMask();
-  if (KernelAttr kernel = getKernel(op); kernel && !takesPlan(kernel.getKind()))
+  if (kernel && !takesPlan(kernel.getKind()))
     return op.emitOpError()
            << "has a plan, which the kernel '"
            << stringifyKernelKind(kernel.getKind()) << "' does not take";

@@ -26,10 +26,6 @@ public:
 
   CollectionType getType() const { return type; }
   mlir::Value numSequences(Emitter &b) const { return b.dim(lengths, 0); }
-  /// The tokens of a sequence that were cached before this step.
-  mlir::Value cachedLength(Emitter &b, mlir::Value sequence) const {
-    return b.extractIndex(lengths, sequence);
-  }
   mlir::Value numHeads(Emitter &b) const { return b.index(type.getHeads()); }
 
   /// The layer, or the last one where it is too large: that is recorded as an

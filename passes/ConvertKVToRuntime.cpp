@@ -29,6 +29,10 @@ static Value layerAsI64(OpBuilder &b, Location loc, Value layer) {
   return arith::IndexCastOp::create(b, loc, b.getI64Type(), layer);
 }
 
+static Value constantI64(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(b, loc, b.getI64Type(), value);
+}
+
 static Value constantF32(OpBuilder &b, Location loc, double value) {
   return arith::ConstantFloatOp::create(b, loc, b.getF32Type(),
                                         APFloat(static_cast<float>(value)));
@@ -44,6 +48,20 @@ struct ConvertKVToRuntime
         if (!context)
           return WalkResult::interrupt();
         convert(assertion, context);
+        return WalkResult::advance();
+      }
+      if (isa<LaunchOp, PlanBytesOp>(work) || hasKernel<CopyPagesOp>(work)) {
+        Value context = getContextArgument(work);
+        if (!context)
+          return WalkResult::interrupt();
+        auto launch = dyn_cast<LaunchOp>(work);
+        if (launch ? !!launch.getResult() : isOnTensors(work) == true) {
+          work->emitOpError("is on tensors: bufferize before");
+          return WalkResult::interrupt();
+        }
+        OpBuilder b(work);
+        convertOnDevice(b, work, context);
+        work->erase();
         return WalkResult::advance();
       }
       auto op = dyn_cast<CacheOpInterface>(work);
@@ -82,14 +100,28 @@ struct ConvertKVToRuntime
       signalPassFailure();
   }
 
-  /// The runtime's functions are the kernel `reference`.
+  template <typename Op> static bool hasKernel(Operation *op) {
+    return isa<Op>(op) && getKernel(op);
+  }
+
+  static bool isOnDevice(Operation *op) {
+    KernelAttr kernel = getKernel(op);
+    return kernel && kernel.getKind() == KernelKind::Cuda;
+  }
+
+  /// The runtime's functions are the kernels `reference` and `cuda`.
   static LogicalResult checkKernel(Operation *op) {
     auto attention = dyn_cast<AttentionOp>(op);
+    if (attention && isOnDevice(op))
+      return attention.getPlan()
+                 ? success()
+                 : op->emitOpError("has no plan, which the runtime function "
+                                   "needs: run kv-select-kernel before");
     if (attention && attention.getPlan())
       return op->emitOpError("has a plan, which the runtime function does not "
                              "take: run kv-select-kernel before");
     KernelAttr kernel = getKernel(op);
-    if (kernel && kernel.getKind() != KernelKind::Reference)
+    if (kernel && !isOnDevice(op) && kernel.getKind() != KernelKind::Reference)
       return op->emitOpError()
              << "has the kernel '" << stringifyKernelKind(kernel.getKind())
              << "': run kv-decompose before";
@@ -157,11 +189,48 @@ struct ConvertKVToRuntime
     Value window = arith::ConstantIntOp::create(b, loc, b.getI64Type(),
                                                 op.getMask().getWindow());
     SmallVector<Value> arguments = cacheArguments(b, op);
-    llvm::append_values(arguments, op.getRowOffsets(),
-                        layerAsI64(b, loc, op.getLayer()), op.getQ(),
+    arguments.push_back(op.getRowOffsets());
+    bool planned = isOnDevice(op);
+    if (planned)
+      llvm::append_values(
+          arguments, cast<CacheOpInterface>(op.getOperation()).getMaxLengths(),
+          op.getPlan());
+    llvm::append_values(arguments, layerAsI64(b, loc, op.getLayer()), op.getQ(),
                         op.getOut(), op.getOutLse(), scale, softcap, mask,
-                        window, op.getSinks(), op.getKvRowOffsets());
-    call(b, loc, "attention", context, arguments);
+                        window, op.getSinks());
+    if (!planned)
+      arguments.push_back(op.getKvRowOffsets());
+    call(b, loc, planned ? "plannedAttention" : "attention", context,
+         arguments);
+  }
+
+  /// What only a device has functions for.
+  void convertOnDevice(OpBuilder &b, Operation *work, Value context) {
+    Location loc = work->getLoc();
+    if (auto launch = dyn_cast<LaunchOp>(work)) {
+      SmallVector<Value> arguments(launch.getArguments());
+      arguments.push_back(launch.getOut());
+      return call(b, loc, launch.getCallee(), context, arguments);
+    }
+    if (auto copy = dyn_cast<CopyPagesOp>(work)) {
+      Value layer = copy.getLayer();
+      Value number =
+          layer ? layerAsI64(b, loc, layer) : constantI64(b, loc, -1);
+      return call(b, loc, "copyPages", context,
+                  {inLogicalOrder(b, loc, copy.getBlocks(), copy.getLayout()),
+                   copy.getSource(), copy.getDestination(), number});
+    }
+    auto plan = cast<PlanBytesOp>(work);
+    auto asI64 = [&](Value index) {
+      return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+    };
+    Value arguments[] = {plan.getBlocks(), constantI64(b, loc, plan.getHeads()),
+                         asI64(plan.getSequences()), asI64(plan.getTokens())};
+    auto bytes = RuntimeCallOp::create(b, loc, b.getI64Type(), "planBytes",
+                                       context, arguments);
+    Value index =
+        arith::IndexCastOp::create(b, loc, b.getIndexType(), bytes.getResult());
+    plan.getBytes().replaceAllUsesWith(index);
   }
 };
 } // namespace

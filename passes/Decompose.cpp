@@ -25,36 +25,22 @@ using namespace kv;
 /// row_offsets[b]
 static void decompose(PositionsOp op) {
   Emitter b(op);
-  auto cache = cast<CacheOpInterface>(*op);
   Value offsets = op.getRowOffsets();
-  Value zero = b.index(0), one = b.index(1);
-  Value batch = b.dim(cache.getCacheLengths(), 0);
+  Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   auto type = op.getResult().getType();
   SmallVector<Value> sizes;
   if (type.isDynamicDim(0))
-    sizes.push_back(b.extractIndex(offsets, batch));
+    sizes.push_back(b.extractIndex(offsets, b.dim(lengths, 0)));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
-
-  auto outer = scf::ForOp::create(
-      b, zero, batch, one, empty,
-      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
-        Emitter b(loc, nested);
-        Value first = b.extractIndex(offsets, sequence);
-        Value end = b.extractIndex(offsets, b.add(sequence, one));
-        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
-        auto inner = scf::ForOp::create(
-            b, first, end, one, carried,
-            [&](OpBuilder &nested, Location loc, Value t, ValueRange carried) {
-              Emitter b(loc, nested);
-              Value position = arith::IndexCastUIOp::create(
-                  b, b.getI32Type(), b.add(cached, b.sub(t, first)));
-              Value next =
-                  tensor::InsertOp::create(b, position, carried.front(), t);
-              scf::YieldOp::create(b, next);
-            });
-        scf::YieldOp::create(b, inner.getResults());
-      });
-  op.getResult().replaceAllUsesWith(outer.getResult(0));
+  op.getResult().replaceAllUsesWith(
+      forEachRow(
+          b, offsets, lengths, /*limit=*/Value(), empty,
+          [](Emitter &, const StepSequence &) {},
+          [](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+            return {tensor::InsertOp::create(b, b.asI32(row.position),
+                                             row.carried.front(), row.index)};
+          })
+          .front());
   op.erase();
 }
 

@@ -23,9 +23,7 @@ using namespace kv;
 void kv::decompose(StoreOp op) {
   Emitter b(op);
   CacheAccess cache(b, op);
-  Value offsets = op.getRowOffsets();
   Value zero = b.index(0), one = b.index(1);
-  Value numRows = b.dim(op.getK(), 0);
   Value layer = cache.checkLayer(b, op.getLayer());
   SmallVector<std::pair<Value, Value>> parts = {{zero, op.getK()}};
   if (op.getV())
@@ -41,19 +39,19 @@ void kv::decompose(StoreOp op) {
             });
       });
   };
-  forEach(b, zero, cache.numSequences(b), [&](Emitter &b, Value sequence) {
-    Value first = b.extractIndex(offsets, sequence);
-    Value end = b.extractIndex(offsets, b.add(sequence, one));
-    Value cached = cache.cachedLength(b, sequence);
-    cache.checkLength(b, b.add(cached, b.sub(end, first)));
-    forEach(b, first, b.minimum(end, numRows), [&](Emitter &b, Value t) {
-      Value position = b.add(cached, b.sub(t, first));
-      cache.whenWritable(b, sequence, position,
-                         [&](Emitter &b, const CachePlace &place) {
-                           storeToken(b, place, t);
-                         });
-    });
-  });
+  Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
+  forEachRow(
+      b, op.getRowOffsets(), lengths, b.dim(op.getK(), 0), ValueRange(),
+      [&](Emitter &b, const StepSequence &sequence) {
+        cache.checkLength(b, sequence.length(b));
+      },
+      [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+        cache.whenWritable(b, row.sequence.index, row.position,
+                           [&](Emitter &b, const CachePlace &place) {
+                             storeToken(b, place, row.index);
+                           });
+        return {};
+      });
   op.erase();
 }
 
@@ -245,42 +243,30 @@ private:
     Value empty = tensor::EmptyOp::create(b, rowType, ValueRange{numRows});
     Value nothing = arith::ConstantIntOp::create(b, 0, 32);
     Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
-    Value one = b.index(1);
-    auto asI32 = [](Emitter &b, Value value) -> Value {
-      return arith::IndexCastUIOp::create(b, b.getI32Type(), value);
-    };
-    auto outer = scf::ForOp::create(
-        b, zero, cache.numSequences(b), one, ValueRange{blank, blank, blank},
-        [&](OpBuilder &nested, Location loc, Value sequence,
-            ValueRange carried) {
-          Emitter b(loc, nested);
-          Value first = b.extractIndex(offsets, sequence);
-          Value end = b.extractIndex(offsets, b.add(sequence, one));
-          Value cached = cache.cachedLength(b, sequence);
-          Value keys = b.sub(end, first);
-          if (Value own = op.getKvRowOffsets())
-            keys = b.sub(b.extractIndex(own, b.add(sequence, one)),
-                         b.extractIndex(own, sequence));
-          Value length = b.add(cached, keys);
+    Value cacheLengths = cast<CacheOpInterface>(*op).getCacheLengths();
+    Value length;
+    auto facts = forEachRow(
+        b, offsets, cacheLengths, numRows, ValueRange{blank, blank, blank},
+        [&](Emitter &b, const StepSequence &sequence) {
+          Value own = op.getKvRowOffsets();
+          Value next = b.add(sequence.index, b.index(1));
+          length = own ? b.add(sequence.cached,
+                               b.sub(b.extractIndex(own, next),
+                                     b.extractIndex(own, sequence.index)))
+                       : sequence.length(b);
           cache.checkLength(b, length);
-          auto inner = scf::ForOp::create(
-              b, first, b.minimum(end, numRows), one, carried,
-              [&](OpBuilder &nested, Location loc, Value row,
-                  ValueRange carried) {
-                Emitter b(loc, nested);
-                Value position = b.add(cached, b.sub(row, first));
-                Value facts[] = {sequence, position, length};
-                SmallVector<Value> next;
-                for (auto [fact, into] : llvm::zip_equal(facts, carried))
-                  next.push_back(
-                      tensor::InsertOp::create(b, asI32(b, fact), into, row));
-                scf::YieldOp::create(b, next);
-              });
-          scf::YieldOp::create(b, inner.getResults());
+        },
+        [&](Emitter &b, const StepRow &row) {
+          Value facts[] = {row.sequence.index, row.position, length};
+          SmallVector<Value> next;
+          for (auto [fact, into] : llvm::zip_equal(facts, row.carried))
+            next.push_back(
+                tensor::InsertOp::create(b, b.asI32(fact), into, row.index));
+          return next;
         });
-    sequences = outer.getResult(0);
-    positions = outer.getResult(1);
-    lengths = outer.getResult(2);
+    sequences = facts[0];
+    positions = facts[1];
+    lengths = facts[2];
   }
 
   /// The same from the plan: for each row its sequence, the first key that it

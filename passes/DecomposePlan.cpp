@@ -39,13 +39,12 @@ static std::pair<Value, Value> visibleKeys(Emitter &b, MaskAttr mask,
 /// for b: for t in sequence b: result[t] = b, position, first, end
 void kv::decompose(PlanOp op) {
   Emitter b(op);
-  auto cache = cast<CacheOpInterface>(*op);
   Value offsets = op.getRowOffsets();
-  Value zero = b.index(0), one = b.index(1);
-  Value batch = b.dim(cache.getCacheLengths(), 0);
+  Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   auto type = op.getResult().getType();
-  Value numRows = type.isDynamicDim(0) ? b.extractIndex(offsets, batch)
-                                       : b.index(type.getDimSize(0));
+  Value numRows = type.isDynamicDim(0)
+                      ? b.extractIndex(offsets, b.dim(lengths, 0))
+                      : b.index(type.getDimSize(0));
   SmallVector<Value> sizes;
   if (type.isDynamicDim(0))
     sizes.push_back(numRows);
@@ -55,31 +54,22 @@ void kv::decompose(PlanOp op) {
   Value nothing = arith::ConstantIntOp::create(b, 0, 32);
   Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
 
-  auto outer = scf::ForOp::create(
-      b, zero, batch, one, blank,
-      [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
-        Emitter b(loc, nested);
-        Value begin = b.extractIndex(offsets, sequence);
-        Value end = b.extractIndex(offsets, b.add(sequence, one));
-        Value cached = b.extractIndex(cache.getCacheLengths(), sequence);
-        Value length = b.add(cached, b.sub(end, begin));
-        auto inner = scf::ForOp::create(
-            b, begin, b.minimum(end, numRows), one, carried,
-            [&](OpBuilder &nested, Location loc, Value t, ValueRange carried) {
-              Emitter b(loc, nested);
-              Value position = b.add(cached, b.sub(t, begin));
-              auto [first, last] =
-                  visibleKeys(b, op.getMask(), position, length);
-              Value next = carried.front();
-              Value facts[] = {sequence, position, first, last};
-              for (auto [column, fact] : llvm::enumerate(facts))
-                next = tensor::InsertOp::create(
-                    b, b.asI32(fact), next,
-                    ValueRange{t, b.index(static_cast<int64_t>(column))});
-              scf::YieldOp::create(b, next);
-            });
-        scf::YieldOp::create(b, inner.getResults());
+  Value length;
+  auto plan = forEachRow(
+      b, offsets, lengths, numRows, blank,
+      [&](Emitter &b, const StepSequence &sequence) {
+        length = sequence.length(b);
+      },
+      [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+        auto [first, last] = visibleKeys(b, op.getMask(), row.position, length);
+        Value next = row.carried.front();
+        Value facts[] = {row.sequence.index, row.position, first, last};
+        for (auto [column, fact] : llvm::enumerate(facts))
+          next = tensor::InsertOp::create(
+              b, b.asI32(fact), next,
+              ValueRange{row.index, b.index(static_cast<int64_t>(column))});
+        return {next};
       });
-  op.getResult().replaceAllUsesWith(outer.getResult(0));
+  op.getResult().replaceAllUsesWith(plan.front());
   op.erase();
 }

@@ -94,8 +94,7 @@ void kv::decompose(UpdateOp op) {
   Emitter b(op);
   CacheAccess cache(b, op);
   int64_t dim = cache.getType().getDim();
-  Value offsets = op.getRowOffsets();
-  Value zero = b.index(0), one = b.index(1);
+  Value zero = b.index(0);
   Value layer = cache.checkLayer(b, op.getPlace()[0]);
   Value part = cache.checkPart(b, op.getPlace()[1]);
   HeadBuffer head{
@@ -123,22 +122,21 @@ void kv::decompose(UpdateOp op) {
     cache.storeRow(b, place, part, layer, h,
                    [&](Emitter &b, Value d) { return head.load(b, d); });
   };
-  forEach(b, zero, cache.numSequences(b), [&](Emitter &b, Value sequence) {
-    Value first = b.extractIndex(offsets, sequence);
-    Value end = b.extractIndex(offsets, b.add(sequence, one));
-    Value cached = cache.cachedLength(b, sequence);
-    cache.checkLength(b, b.add(cached, b.sub(end, first)));
-    if (numRows)
-      end = b.minimum(end, numRows);
-    forEach(b, first, end, [&](Emitter &b, Value t) {
-      Value position = b.add(cached, b.sub(t, first));
-      cache.whenWritable(
-          b, sequence, position, [&](Emitter &b, const CachePlace &place) {
-            forEach(b, zero, cache.numHeads(b), [&](Emitter &b, Value h) {
-              updateHead(b, place, h, position, t);
+  forEachRow(
+      b, op.getRowOffsets(), cast<CacheOpInterface>(*op).getCacheLengths(),
+      numRows, ValueRange(),
+      [&](Emitter &b, const StepSequence &sequence) {
+        cache.checkLength(b, sequence.length(b));
+      },
+      [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+        cache.whenWritable(
+            b, row.sequence.index, row.position,
+            [&](Emitter &b, const CachePlace &place) {
+              forEach(b, zero, cache.numHeads(b), [&](Emitter &b, Value h) {
+                updateHead(b, place, h, row.position, row.index);
+              });
             });
-          });
-    });
-  });
+        return {};
+      });
   op.erase();
 }

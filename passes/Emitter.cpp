@@ -24,3 +24,32 @@ void kv::when(Emitter &b, Value condition, function_ref<void(Emitter &)> body) {
     scf::YieldOp::create(b);
   });
 }
+
+SmallVector<Value> kv::forEachRow(
+    Emitter &b, Value rowOffsets, Value cacheLengths, Value limit,
+    ValueRange inits, function_ref<void(Emitter &, const StepSequence &)> enter,
+    function_ref<SmallVector<Value>(Emitter &, const StepRow &)> body) {
+  Value zero = b.index(0), one = b.index(1);
+  auto sequences = scf::ForOp::create(
+      b, zero, b.dim(cacheLengths, 0), one, inits,
+      [&](OpBuilder &nested, Location loc, Value index, ValueRange carried) {
+        Emitter b(loc, nested);
+        StepSequence sequence{index, b.extractIndex(rowOffsets, index),
+                              b.extractIndex(rowOffsets, b.add(index, one)),
+                              b.extractIndex(cacheLengths, index)};
+        enter(b, sequence);
+        Value end = limit ? b.minimum(sequence.end, limit) : sequence.end;
+        auto rows = scf::ForOp::create(
+            b, sequence.first, end, one, carried,
+            [&](OpBuilder &nested, Location loc, Value row,
+                ValueRange carried) {
+              Emitter b(loc, nested);
+              Value position =
+                  b.add(sequence.cached, b.sub(row, sequence.first));
+              scf::YieldOp::create(b,
+                                   body(b, {sequence, row, position, carried}));
+            });
+        scf::YieldOp::create(b, rows.getResults());
+      });
+  return llvm::to_vector_of<Value>(sequences.getResults());
+}

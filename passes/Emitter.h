@@ -94,6 +94,34 @@ void forEach(Emitter &b, mlir::Value low, mlir::Value high,
 void when(Emitter &b, mlir::Value condition,
           llvm::function_ref<void(Emitter &)> body);
 
+/// One sequence of a step: its new rows are [first, end), the first of them at
+/// position `cached`.
+struct StepSequence {
+  mlir::Value index, first, end, cached;
+
+  /// Its keys with this step's.
+  mlir::Value length(Emitter &b) const {
+    return b.add(cached, b.sub(end, first));
+  }
+};
+
+/// A row of a sequence; `carried` is what the row before made.
+struct StepRow {
+  const StepSequence &sequence;
+  mlir::Value index, position;
+  mlir::ValueRange carried;
+};
+
+/// for b: enter(b); for t in sequence b, below `limit` where that is not null:
+/// carried = body(t). Returns what the last row made.
+mlir::SmallVector<mlir::Value>
+forEachRow(Emitter &b, mlir::Value rowOffsets, mlir::Value cacheLengths,
+           mlir::Value limit, mlir::ValueRange inits,
+           llvm::function_ref<void(Emitter &, const StepSequence &)> enter,
+           llvm::function_ref<mlir::SmallVector<mlir::Value>(Emitter &,
+                                                             const StepRow &)>
+               body);
+
 /// The plain meaning of each operation that writes or reads the cache's
 /// contents (DecomposeAttention.cpp).
 void decompose(StoreOp op);

@@ -1,7 +1,8 @@
-//===- Pipelines.cpp - kv-cpu and kv-reference ----------------------------===//
+//===- Pipelines.cpp - kv-cpu, kv-cuda and kv-reference -------------------===//
 
 #include "kv/Passes/Passes.h"
 
+#include "kv/ABI/CpuLevel.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,9 +21,8 @@ std::string kv::resolveCPULevel(StringRef mcpu) {
     return mcpu.str();
   if (mcpu != "native")
     return "";
-  if (__builtin_cpu_supports("x86-64-v4"))
-    return "x86-64-v4";
-  return __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : "";
+  int level = hostCpuLevelNumber();
+  return level >= 3 ? "x86-64-v" + std::to_string(level) : "";
 }
 
 static void simplify(OpPassManager &pm) {
@@ -30,12 +30,24 @@ static void simplify(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-/// Collections to their components, weights to their layout: both pipelines
-/// take the same weights file.
-static void addFrontPasses(OpPassManager &pm) {
+static void addLayout(OpPassManager &pm, const std::string &layout) {
+  if (layout.empty())
+    return;
+  KVAssignLayoutOptions assign;
+  assign.layout = layout;
+  pm.addPass(createKVAssignLayout(assign));
+}
+
+/// Collections to their components.
+static void addResolution(OpPassManager &pm) {
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
+}
+
+/// And weights to their layout: both pipelines take the same weights file.
+static void addFrontPasses(OpPassManager &pm) {
+  addResolution(pm);
   pm.addPass(createKVPackWeights());
 }
 
@@ -74,11 +86,7 @@ static void addBackPasses(OpPassManager &pm) {
 
 void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
-  if (!options.layout.empty()) {
-    KVAssignLayoutOptions assign;
-    assign.layout = options.layout;
-    pm.addPass(createKVAssignLayout(assign));
-  }
+  addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
   // After the weights are packed: both pipelines take the same file.
@@ -108,6 +116,27 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   addBackPasses(pm);
 }
 
+void kv::buildCUDAPipeline(OpPassManager &pm,
+                           const CUDAPipelineOptions &options) {
+  addLayout(pm, options.layout);
+  addResolution(pm);
+  KVSelectKernelOptions select;
+  select.target = "cuda";
+  pm.addPass(createKVSelectKernel(select));
+  pm.addPass(createKVInlineHelpers());
+  simplify(pm);
+  KVFormLaunchesOptions launches;
+  launches.chips.assign(options.chips.begin(), options.chips.end());
+  pm.addPass(createKVFormLaunches(launches));
+  simplify(pm);
+  pm.addPass(createKVFormDestinations());
+  addBufferization(pm);
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
+  simplify(pm);
+  pm.addPass(createKVCheckHostCode());
+  addBackPasses(pm);
+}
+
 void kv::buildReferencePipeline(OpPassManager &pm) {
   addFrontPasses(pm);
   pm.addPass(createKVDecompose());
@@ -120,6 +149,9 @@ void kv::buildReferencePipeline(OpPassManager &pm) {
 void kv::registerPipelines() {
   PassPipelineRegistration<CPUPipelineOptions>(
       "kv-cpu", "to the LLVM dialect, for the CPU", buildCPUPipeline);
+  PassPipelineRegistration<CUDAPipelineOptions>(
+      "kv-cuda", "to the LLVM dialect, as host code of a GPU's kernels",
+      buildCUDAPipeline);
   PassPipelineRegistration<>("kv-reference",
                              "to the LLVM dialect, by decomposition only",
                              buildReferencePipeline);

@@ -9,7 +9,11 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "CacheAccess.h"
+#include "DeviceKernels.h"
+#include "HostSizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Remarks.h"
 
@@ -40,20 +44,31 @@ constexpr Target kTargets[] = {
      "the runtime's function takes every type, mask and number of heads"},
     {"decomposition", KernelKind::Decomposition,
      "the target has no kernels of its own"},
+    {"cuda", KernelKind::Cuda, "the device has a kernel for it"},
 };
 
 /// What makes two plans the same: the cache's values, the row offsets, the
-/// mask.
+/// mask, and on a device how many rows and heads the queries have.
 struct PlanKey {
-  SmallVector<Value> values;
+  SmallVector<Value> values; // the row offsets last
   MaskAttr mask;
+  int64_t heads = 0;
+  HostSize rows;
+
+  /// All values, that of the number of rows among them.
+  SmallVector<Value> anchors() const {
+    SmallVector<Value> result = values;
+    if (!rows.isConstant())
+      result.push_back(rows.value);
+    return result;
+  }
   bool operator<(const PlanKey &other) const {
     auto order = [](const PlanKey &key) {
-      SmallVector<const void *> result;
-      for (Value value : key.values)
-        result.push_back(value.getAsOpaquePointer());
-      result.push_back(key.mask.getAsOpaquePointer());
-      return result;
+      SmallVector<const void *> pointers;
+      for (Value value : key.anchors())
+        pointers.push_back(value.getAsOpaquePointer());
+      pointers.push_back(key.mask.getAsOpaquePointer());
+      return std::tuple(pointers, key.heads, key.rows.number);
     };
     return order(*this) < order(other);
   }
@@ -62,12 +77,18 @@ struct PlanKey {
 /// Makes plans, each as early and as seldom as possible.
 class Planner {
 public:
-  explicit Planner(ModuleOp module) : module(module), users(symbols, module) {}
+  Planner(ModuleOp module, KernelKind kernel)
+      : module(module), kernel(kernel), users(symbols, module) {}
 
   Value planOf(AttentionOp op) {
     auto cache = cast<CacheOpInterface>(op.getOperation());
-    PlanKey key{llvm::to_vector(cache.getCacheOperands()), op.getMaskAttr()};
+    PlanKey key{llvm::to_vector(cache.getCacheOperands()), op.getMaskAttr(),
+                /*heads=*/0, /*rows=*/{}};
     key.values.push_back(op.getRowOffsets());
+    if (kernel == KernelKind::Cuda) {
+      key.heads = cast<ShapedType>(op.getQ().getType()).getDimSize(1);
+      key.rows = traceSize(op.getQ(), 0);
+    }
     TypeAttr type = op.getCollectionAttr();
     return plan(key, type, op.getLoc());
   }
@@ -78,16 +99,52 @@ private:
   Value plan(const PlanKey &key, TypeAttr type, Location loc) {
     if (auto it = plans.find(key); it != plans.end())
       return it->second;
-    if (func::FuncOp function = layerOf(key.values))
+    if (func::FuncOp function = layerOf(key.anchors()))
       return planFromCallers(function, key, type);
-    OpBuilder b = afterLast(key.values);
-    auto resultType =
-        RankedTensorType::get({ShapedType::kDynamic, 4}, b.getI32Type());
-    auto made =
-        PlanOp::create(b, loc, resultType, ValueRange(key.values).drop_back(),
-                       key.values.back(), /*out=*/Value(), key.mask, type);
+    OpBuilder at = afterLast(key.anchors());
+    Emitter b(loc, at);
     ++numPlans;
+    if (kernel == KernelKind::Cuda)
+      return plans[key] = planOnDevice(b, key, type);
+    auto made =
+        PlanOp::create(b, planType(), ValueRange(key.values).drop_back(),
+                       key.values.back(), /*out=*/Value(), key.mask, type);
     return plans[key] = made.getResult();
+  }
+
+  RankedTensorType planType() {
+    Builder b(module.getContext());
+    if (kernel == KernelKind::Cuda)
+      return RankedTensorType::get({ShapedType::kDynamic}, b.getI8Type());
+    return RankedTensorType::get({ShapedType::kDynamic, 4}, b.getI32Type());
+  }
+
+  /// As many bytes as the runtime says, and what it puts there.
+  Value planOnDevice(Emitter &b, const PlanKey &key, TypeAttr type) {
+    Layout layout = cast<CollectionType>(type.getValue()).getLayout();
+    Value blocks = inLogicalOrder(b, b.getLoc(), key.values[0], layout);
+    Value lengths = key.values[1];
+    Value rows = key.rows.materialize(b, b.getLoc());
+    Value bytes =
+        PlanBytesOp::create(b, b.getIndexType(), blocks, b.dim(lengths, 0),
+                            rows, b.getI64IntegerAttr(key.heads));
+    auto i64 = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, value, 64);
+    };
+    Value mask = arith::ConstantIntOp::create(
+        b, static_cast<int64_t>(key.mask.getKind()), 32);
+    Value arguments[] = {blocks,
+                         lengths,
+                         key.values[2],
+                         key.values[4],
+                         key.values[3],
+                         i64(key.heads),
+                         arith::IndexCastOp::create(b, b.getI64Type(), rows),
+                         mask,
+                         i64(key.mask.getWindow())};
+    Value memory = tensor::EmptyOp::create(b, planType(), bytes);
+    return LaunchOp::create(b, planType(), "plan", arguments, memory)
+        .getResult();
   }
 
   /// The private function whose arguments all values are, if nothing but calls
@@ -115,16 +172,17 @@ private:
     SmallVector<unsigned> indices;
     for (Value value : key.values)
       indices.push_back(cast<BlockArgument>(value).getArgNumber());
-    OpBuilder b(function.getContext());
-    auto planType =
-        RankedTensorType::get({ShapedType::kDynamic, 4}, b.getI32Type());
     unsigned last = function.getNumArguments();
-    (void)function.insertArgument(last, planType, {}, function.getLoc());
+    (void)function.insertArgument(last, planType(), {}, function.getLoc());
     // Known before the callers are visited: a function may call itself.
     Value argument = plans[key] = function.getArgument(last);
     for (Operation *user : users.getUsers(function)) {
       auto call = cast<func::CallOp>(user);
-      PlanKey outer{{}, key.mask};
+      PlanKey outer{{}, key.mask, key.heads, key.rows};
+      if (!key.rows.isConstant())
+        outer.rows = traceSize(
+            call.getOperand(cast<BlockArgument>(key.rows.value).getArgNumber()),
+            key.rows.number);
       for (unsigned index : indices)
         outer.values.push_back(call.getOperand(index));
       Value passed = plan(outer, type, call.getLoc());
@@ -154,6 +212,7 @@ private:
   }
 
   ModuleOp module;
+  KernelKind kernel;
   SymbolTableCollection symbols;
   SymbolUserMap users;
   DominanceInfo dominance;
@@ -177,20 +236,40 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     }
     SmallVector<Operation *> work;
     getOperation().walk([&](Operation *op) {
-      if (isa<StoreOp, AttentionOp>(op))
+      if (isa<StoreOp, AttentionOp>(op) ||
+          (isa<CopyPagesOp>(op) && chosen->kernel == KernelKind::Cuda))
         work.push_back(op);
     });
-    Planner planner(getOperation());
+    Planner planner(getOperation(), chosen->kernel);
     for (Operation *op : work) {
       if (isOnTensors(op) != true) {
         op->emitOpError(
             "is on buffers: run kv-select-kernel before bufferization");
         return signalPassFailure();
       }
+      if (chosen->kernel == KernelKind::Cuda && failed(checkOnDevice(op)))
+        return signalPassFailure();
       select(op, *chosen, planner);
       ++numSelected;
     }
     numPlans += planner.numPlans;
+  }
+
+  /// Whether the device's kernels do what the operation says.
+  static LogicalResult checkOnDevice(Operation *op) {
+    auto onCache = dyn_cast<CacheOpInterface>(op);
+    if (!onCache)
+      return success();
+    if (!onCache.isResolved())
+      return op->emitOpError("has a handle: run kv-resolve-collections before");
+    if (KernelAttr kernel = getKernel(op);
+        kernel && kernel.getKind() != KernelKind::Cuda)
+      return op->emitOpError()
+             << "has the kernel '" << stringifyKernelKind(kernel.getKind())
+             << "', which is not the target's";
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      return checkAttention(attention);
+    return checkCache(op, onCache.getCollectionType());
   }
 
   void select(Operation *op, const Target &chosen, Planner &planner) {
@@ -220,7 +299,9 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
                          name);
       return;
     }
-    if (!attention.getPlan())
+    Value plan = attention.getPlan();
+    bool ofBytes = plan && getElementTypeOrSelf(plan).isInteger(8);
+    if (!plan || ofBytes != (kernel.getKind() == KernelKind::Cuda))
       attention.getPlanMutable().assign(planner.planOf(attention));
     remark::passed(op->getLoc(), remarkOpts("Plan"))
         << remark::add("what a row sees is found once a step, not in each "

@@ -20,11 +20,12 @@ Arena &Arena::operator=(Arena &&other) noexcept {
   std::swap(size, other.size);
   std::swap(top, other.top);
   std::swap(highest, other.highest);
+  std::swap(owned, other.owned);
   return *this;
 }
 
 Arena::~Arena() {
-  if (base)
+  if (owned)
     munmap(base, size);
 }
 
@@ -39,6 +40,7 @@ Expected<Arena> Arena::reserve(size_t bytes) {
       Arena arena;
       arena.base = static_cast<char *>(base);
       arena.size = size;
+      arena.owned = true;
       return arena;
     }
     if (size == Alignment)
@@ -46,6 +48,13 @@ Expected<Arena> Arena::reserve(size_t bytes) {
   }
   return makeError(KV_STATUS_OUT_OF_MEMORY, "the arena: ", bytes,
                    " bytes of address space asked for: ", std::strerror(errno));
+}
+
+Arena Arena::over(void *base, size_t bytes) {
+  Arena arena;
+  arena.base = static_cast<char *>(base);
+  arena.size = bytes & ~(Alignment - 1);
+  return arena;
 }
 
 void Arena::release(int64_t mark) {
@@ -64,7 +73,7 @@ void *Arena::allocate(int64_t bytes) {
 }
 
 void Arena::returnBuffers(int64_t mark, void **pointers, const int64_t *bytes,
-                          int64_t count) {
+                          int64_t count, Move move, void *env) {
   // Each round takes the lowest buffer that is left, together with those that
   // overlap it. Targets never pass sources, so what is left is intact, and a
   // moved pointer lies below everything that is left. Counts are the results
@@ -99,7 +108,11 @@ void Arena::returnBuffers(int64_t mark, void **pointers, const int64_t *bytes,
     }
 
     char *target = base + newTop;
-    std::memmove(target, reinterpret_cast<void *>(first), last - first);
+    void *source = reinterpret_cast<void *>(first);
+    if (move && target != source)
+      move(env, target, source, last - first, base + top);
+    else
+      std::memmove(target, source, last - first);
     newTop += align(last - first);
     for (int64_t i = 0; i < count; ++i)
       if (inGroup(i))

@@ -1,5 +1,6 @@
 //===- CpuLevel.cpp - x86-64 micro-architecture levels --------------------===//
 
+#include "kv/ABI/CpuLevel.h"
 #include "kv/Runtime/InferenceSession.h"
 
 #include <algorithm>
@@ -11,17 +12,8 @@ static constexpr std::array<std::string_view, 4> Levels = {
     "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 std::string_view kv::hostCpuLevel() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("x86-64-v4"))
-    return Levels[3];
-  if (__builtin_cpu_supports("x86-64-v3"))
-    return Levels[2];
-  if (__builtin_cpu_supports("x86-64-v2"))
-    return Levels[1];
-  return Levels[0];
-#else
-  return "no x86-64";
-#endif
+  int level = hostCpuLevelNumber();
+  return level == 0 ? "no x86-64" : Levels[level - 1];
 }
 
 Expected<void> kv::checkCpuLevel(std::string_view wanted,

@@ -1,11 +1,10 @@
 //===- Device.cpp - Where tensors live ------------------------------------===//
 
 #include "kv/Runtime/Device.h"
+#include "HostBackend.h"
+#include "LoadBackend.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <sys/mman.h>
 #include <utility>
 
 using namespace kv;
@@ -15,13 +14,15 @@ Memory &Memory::operator=(Memory &&other) noexcept {
     reset();
     base = std::exchange(other.base, nullptr);
     length = std::exchange(other.length, 0);
+    pinned = other.pinned;
+    backend = other.backend;
   }
   return *this;
 }
 
 void Memory::reset() {
   if (base)
-    munmap(base, length);
+    pinned ? backend->freePinned(base, length) : backend->free(base, length);
   base = nullptr;
   length = 0;
 }
@@ -34,10 +35,15 @@ static bool parseIndex(std::string_view text, int &index) {
 
 Expected<Device> Device::parse(std::string_view text) {
   Device device;
-  if (text == "cpu")
-    return device;
-  if (text.starts_with("cpu:") && parseIndex(text.substr(4), device.index))
-    return device;
+  for (auto [name, kind] :
+       {std::pair("cpu", Kind::CPU), std::pair("cuda", Kind::CUDA)}) {
+    size_t length = std::string_view(name).size();
+    device.kind = kind;
+    if (text == name ||
+        (text.starts_with(name) && text.substr(length).starts_with(':') &&
+         parseIndex(text.substr(length + 1), device.index)))
+      return device;
+  }
   if (text.starts_with("virtual:")) {
     std::string_view target = text.substr(8);
     size_t colon = target.find(':');
@@ -49,32 +55,58 @@ Expected<Device> Device::parse(std::string_view text) {
       return device;
   }
   return makeError(KV_STATUS_INVALID_ARGUMENT, "device \"", text,
-                   "\": expected cpu, cpu:N, virtual:TARGET or "
+                   "\": expected cpu, cpu:N, cuda, cuda:N, virtual:TARGET or "
                    "virtual:TARGET:N");
 }
 
 std::string Device::str() const {
   if (isVirtual())
     return concat("virtual:", target, index ? concat(":", index) : "");
-  return concat("cpu:", index);
+  return concat(kind == Kind::CPU ? "cpu:" : "cuda:", index);
+}
+
+Expected<DeviceBackend *> Device::backend() const {
+  switch (kind) {
+  case Kind::CPU:
+    return &hostBackend();
+  case Kind::CUDA:
+    return loadCudaBackend(index);
+  case Kind::Virtual:
+    break;
+  }
+  return makeError(KV_STATUS_UNSUPPORTED, "device ", str(),
+                   " has no memory: it is there to be compiled for");
+}
+
+Expected<Memory> Device::make(size_t bytes, MemoryKind kind) const {
+  Expected<DeviceBackend *> device = backend();
+  if (!device)
+    return std::unexpected(device.error());
+  Memory memory;
+  if (bytes == 0)
+    return memory;
+  memory.backend = *device;
+  memory.pinned = kind == MemoryKind::Pinned;
+  Expected<void *> base =
+      memory.pinned
+          ? memory.backend->allocatePinned(bytes)
+          : memory.backend->allocate(bytes, kind == MemoryKind::Zeroed);
+  if (!base)
+    return makeError(base.error().code, "device ", str(), ": ",
+                     base.error().message);
+  memory.base = *base;
+  memory.length = bytes;
+  return memory;
 }
 
 Expected<Memory> Device::allocate(size_t bytes) const {
-  constexpr size_t HugePage = size_t(2) << 20;
-  Memory memory;
-  if (isVirtual())
-    return makeError(KV_STATUS_UNSUPPORTED, "device ", str(),
-                     " has no memory: it is there to be compiled for");
-  if (bytes == 0)
-    return memory;
-  void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (base == MAP_FAILED)
-    return makeError(KV_STATUS_OUT_OF_MEMORY, "device ", str(), ": ", bytes,
-                     " bytes asked for: ", std::strerror(errno));
-  if (bytes >= 2 * HugePage)
-    madvise(base, bytes, MADV_HUGEPAGE); // a wish; failure costs only speed
-  memory.base = base;
-  memory.length = bytes;
-  return memory;
+  return make(bytes, MemoryKind::Zeroed);
+}
+
+Expected<Memory> Device::allocateScratch(size_t bytes) const {
+  return make(bytes, MemoryKind::Scratch);
+}
+
+Expected<Memory> Device::allocatePinned(size_t bytes) const {
+  return make(bytes, MemoryKind::Pinned);
 }

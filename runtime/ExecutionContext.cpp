@@ -18,15 +18,38 @@ void ExecutionContext::State::recordError(KvStatus status,
 }
 
 Expected<std::unique_ptr<ExecutionContext>>
-ExecutionContext::create(Executor &executor, size_t arenaBytes) {
-  Expected<Arena> arena = Arena::reserve(arenaBytes);
-  if (!arena)
-    return std::unexpected(arena.error());
+ExecutionContext::create(Executor &executor, const Options &options) {
+  Expected<DeviceBackend *> backend = options.device.backend();
+  if (!backend)
+    return std::unexpected(backend.error());
+  size_t arenaBytes =
+      options.arenaBytes ? options.arenaBytes : (*backend)->defaultArenaBytes();
   auto state = std::make_unique<State>();
   state->context = {KV_ABI_VERSION, KV_STATUS_OK, &functions(), state.get(),
                     nullptr};
   state->executor = &executor;
-  state->arena = std::move(*arena);
+  if ((*backend)->isHost()) {
+    Expected<Arena> arena = Arena::reserve(arenaBytes);
+    if (!arena)
+      return std::unexpected(arena.error());
+    state->arena = std::move(*arena);
+  } else {
+    Expected<Memory> memory = options.device.allocateScratch(arenaBytes);
+    if (!memory)
+      return makeError(memory.error().code,
+                       "the arena: ", memory.error().message);
+    Expected<std::unique_ptr<DeviceContext>> device =
+        (*backend)->createContext(options.deterministic);
+    if (!device)
+      return makeError(device.error().code, "device ", options.device.str(),
+                       ": ", device.error().message);
+    state->backend = *backend;
+    state->arenaMemory = std::move(*memory);
+    state->arena = Arena::over(state->arenaMemory.data(), arenaBytes);
+    state->device = std::move(*device);
+    state->context.functions = &state->device->functions();
+    state->context.stream = state->device->stream();
+  }
   return std::unique_ptr<ExecutionContext>(
       new ExecutionContext(std::move(state)));
 }
@@ -49,8 +72,14 @@ static int32_t callGuarded(KvEntry entry, KvContext *context,
 }
 
 Expected<void> ExecutionContext::call(KvEntry entry,
-                                      std::span<const KvTensorView> args) {
+                                      std::span<const KvTensorView> args,
+                                      const DeviceModule *module) {
   reset();
+  if (state->device) {
+    if (Expected<void> sound = state->backend->status(); !sound)
+      return sound;
+    state->device->use(module);
+  }
   int32_t status = callGuarded(entry, &state->context, args.data(),
                                static_cast<int32_t>(args.size()), state->exit);
   if (status != KV_STATUS_OK)
@@ -58,6 +87,8 @@ Expected<void> ExecutionContext::call(KvEntry entry,
         static_cast<KvStatus>(status),
         concat("the entry returned status ", status, " without a message"));
   state->arena.release(0);
+  if (state->device && !state->failed())
+    return state->backend->status();
   return result();
 }
 

@@ -136,11 +136,34 @@ void arenaRelease(KvContext *context, int64_t mark) {
   State::of(context).arena.release(mark);
 }
 
+/// A device copies nothing onto itself: what overlaps goes by way of the spare
+/// memory, which the frame that is left has given back or never had.
+void moveOnDevice(void *env, void *target, const void *source, size_t bytes,
+                  void *spare) {
+  State &state = *static_cast<State *>(env);
+  auto *to = static_cast<char *>(target);
+  const auto *from = static_cast<const char *>(source);
+  if (to + bytes > from) {
+    size_t used = static_cast<char *>(spare) - state.arenaMemory.as<char>();
+    if (bytes > state.arena.capacity() - used) {
+      fail(state, KV_STATUS_OUT_OF_MEMORY,
+           concat("the arena: ", bytes, " bytes asked for to move a result, ",
+                  state.arena.capacity() - used, " of ", state.arena.capacity(),
+                  " are free"));
+      return;
+    }
+    state.backend->copyOnDevice(spare, source, bytes);
+    source = spare;
+  }
+  state.backend->copyOnDevice(target, source, bytes);
+}
+
 void arenaReturn(KvContext *context, int64_t mark, void *pointers, void *bytes,
                  int64_t count) {
-  State::of(context).arena.returnBuffers(mark, static_cast<void **>(pointers),
-                                         static_cast<const int64_t *>(bytes),
-                                         count);
+  State &state = State::of(context);
+  state.arena.returnBuffers(mark, static_cast<void **>(pointers),
+                            static_cast<const int64_t *>(bytes), count,
+                            state.backend ? &moveOnDevice : nullptr, &state);
 }
 
 void parallelFor(KvContext *context, void *body, void *env, int64_t count,

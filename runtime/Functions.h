@@ -3,6 +3,7 @@
 #ifndef KV_RUNTIME_FUNCTIONS_H
 #define KV_RUNTIME_FUNCTIONS_H
 
+#include "kv/Runtime/Device.h"
 #include "kv/Runtime/ExecutionContext.h"
 
 #include <atomic>
@@ -14,6 +15,10 @@ struct kv::ExecutionContext::State {
 
   KvContext context;
   Executor *executor;
+  /// Of a device with a queue; null on a CPU.
+  DeviceBackend *backend = nullptr;
+  std::unique_ptr<DeviceContext> device;
+  Memory arenaMemory;
   Arena arena;
   std::atomic<bool> recording = false;
   size_t messageLength = 0;

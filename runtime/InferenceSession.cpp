@@ -1,6 +1,8 @@
 //===- InferenceSession.cpp - Loads artifacts and runs them ---------------===//
 
 #include "kv/Runtime/InferenceSession.h"
+#include "HostArguments.h"
+#include "KernelImages.h"
 #include "Weights.h"
 
 #include <cassert>
@@ -12,6 +14,7 @@ struct InferenceSession::State {
   SessionOptions options;
   std::shared_ptr<Executor> executor;
   std::unique_ptr<ExecutionContext> context;
+  DeviceBackend *backend = nullptr;
 };
 
 struct Model::State {
@@ -21,6 +24,7 @@ struct Model::State {
   std::unique_ptr<void, int (*)(void *)> library{nullptr, dlclose};
   std::vector<KvEntry> functions; // of manifest.entries, in order
   std::optional<Weights> weights;
+  std::unique_ptr<DeviceModule> module; // of a GPU's artifact
 };
 
 struct Invocation::State {
@@ -30,6 +34,7 @@ struct Invocation::State {
   std::vector<KvTensorView> args; // inputs, then outputs
   std::vector<char> bound;
   size_t unbound = 0;
+  HostArguments host;
 };
 
 //===----------------------------------------------------------------------===//
@@ -45,10 +50,14 @@ Expected<InferenceSession> InferenceSession::create(SessionOptions options) {
                         ? options.executor
                         : std::make_shared<ThreadPool>(options.threads);
   Expected<std::unique_ptr<ExecutionContext>> context =
-      ExecutionContext::create(*state->executor, options.arenaBytes);
+      ExecutionContext::create(*state->executor,
+                               {.device = options.device,
+                                .arenaBytes = options.arenaBytes,
+                                .deterministic = options.deterministic});
   if (!context)
     return std::unexpected(context.error());
   state->context = std::move(*context);
+  state->backend = *options.device.backend();
   state->options = std::move(options);
   InferenceSession session;
   session.state = std::move(state);
@@ -63,10 +72,12 @@ const Device &InferenceSession::device() const { return state->options.device; }
 
 Executor &InferenceSession::executor() { return *state->executor; }
 
-static Expected<void> checkTarget(const Manifest &manifest) {
-  if (manifest.targetKind != "cpu")
+static Expected<void> checkTarget(const Manifest &manifest,
+                                  const Device &device) {
+  std::string_view kind = device.kind == Device::Kind::CPU ? "cpu" : "cuda";
+  if (manifest.targetKind != kind)
     return makeError(KV_STATUS_UNSUPPORTED, "target.kind is \"",
-                     manifest.targetKind, "\", this session runs cpu");
+                     manifest.targetKind, "\", this session runs ", kind);
   return checkCpuLevel(manifest.targetCpu, hostCpuLevel());
 }
 
@@ -75,7 +86,8 @@ Expected<Model> InferenceSession::load(const std::filesystem::path &artifact) {
   Expected<Manifest> manifest = Manifest::readFile(artifact);
   if (!manifest)
     return std::unexpected(manifest.error());
-  if (Expected<void> fits = checkTarget(*manifest); !fits)
+  if (Expected<void> fits = checkTarget(*manifest, state->options.device);
+      !fits)
     return makeError(fits.error().code, path,
                      ": manifest: ", fits.error().message);
 
@@ -96,6 +108,16 @@ Expected<Model> InferenceSession::load(const std::filesystem::path &artifact) {
       return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": entry ", entry.name,
                        ": the symbol ", entry.symbol, " is not in the file");
     loaded->functions.push_back(reinterpret_cast<KvEntry>(symbol));
+  }
+  if (!state->backend->isHost()) {
+    Expected<std::vector<KernelImage>> images = readKernelImages(artifact);
+    if (!images)
+      return std::unexpected(images.error());
+    Expected<std::unique_ptr<DeviceModule>> module =
+        state->backend->load(*images);
+    if (!module)
+      return makeError(module.error().code, path, ": ", module.error().message);
+    loaded->module = std::move(*module);
   }
   loaded->manifest = std::move(*manifest);
   Model model;
@@ -207,9 +229,18 @@ Expected<int> Invocation::slot(std::string_view name) const {
 
 void Invocation::bind(int slot, const KvTensorView &view) {
   assert(slot >= 0 && size_t(slot) < state->args.size());
+  state->host.remove(slot);
   state->args[slot] = view;
   state->unbound -= !state->bound[slot];
   state->bound[slot] = 1;
+}
+
+void Invocation::bindHost(int slot, const KvTensorView &view) {
+  bind(slot, view);
+  size_t inputs = state->entry->inputs.size(), at = slot;
+  if (!state->model->session->backend->isHost() &&
+      (at >= inputs || !state->entry->inputs[at].host))
+    state->host.add(slot, view, /*output=*/at >= inputs);
 }
 
 Expected<void> Invocation::execute() {
@@ -225,8 +256,13 @@ Expected<void> Invocation::execute() {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "entry ", entry.name,
                      ": not bound: ", missing);
   }
-  Expected<void> done =
-      state->model->session->context->call(state->function, state->args);
+  auto &session = *state->model->session;
+  Expected<void> done = state->host.upload(session.options.device, state->args);
+  if (done)
+    done = session.context->call(state->function, state->args,
+                                 state->model->module.get());
+  if (done)
+    done = state->host.download(session.options.device);
   if (!done)
     return makeError(done.error().code, "entry ", entry.name, ": ",
                      done.error().message);

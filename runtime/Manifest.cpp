@@ -1,6 +1,7 @@
 //===- Manifest.cpp - What an artifact says of itself ---------------------===//
 
 #include "kv/Runtime/Manifest.h"
+#include "ElfSection.h"
 #include "JsonFields.h"
 
 #include <algorithm>
@@ -210,6 +211,22 @@ static Collection readCollection(JsonFields &fields, const json &object,
   return collection;
 }
 
+static void readChips(JsonFields &fields, const json &target,
+                      std::vector<std::string> &chips) {
+  const json *value = fields.find(target, "target.", "chips", false);
+  if (!value)
+    return;
+  bool valid = value->is_array();
+  for (const json &chip : valid ? *value : json::array()) {
+    valid &= chip.is_string();
+    if (chip.is_string())
+      chips.push_back(chip.get<std::string>());
+  }
+  if (!valid)
+    fields.fail("target.chips is ", printJson(*value),
+                ", expected an array of names");
+}
+
 static ModelInfo readModel(JsonFields &fields, const json &object) {
   ModelInfo model;
   model.name = fields.text(object, "model.", "name", false);
@@ -241,6 +258,7 @@ Expected<Manifest> Manifest::parse(std::string_view text,
       manifest.targetKind = fields.text(*target, "target.", "kind");
       manifest.targetTriple = fields.text(*target, "target.", "triple", false);
       manifest.targetCpu = fields.text(*target, "target.", "cpu", false);
+      readChips(fields, *target, manifest.targetChips);
     } else {
       fields.fail("target is ", printJson(*target), ", expected an object");
     }
@@ -263,4 +281,16 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   if (fields.failed())
     return std::unexpected(*fields.firstError());
   return manifest;
+}
+
+Expected<Manifest> Manifest::readFile(const std::filesystem::path &artifact) {
+  Expected<MappedFile> file = MappedFile::open(artifact);
+  if (!file)
+    return std::unexpected(file.error());
+  Expected<std::string_view> text =
+      findSection(*file, ".kv.manifest", artifact.string());
+  if (!text)
+    return std::unexpected(text.error());
+  // Sections are often padded with zeros, and C strings end with one.
+  return parse(text->substr(0, text->find('\0')), artifact.string());
 }

@@ -3,36 +3,56 @@
 #include "Weights.h"
 
 #include <cstring>
+#include <type_traits>
 
 using namespace kv;
 
-template <class T>
-static void packBlocks(const unsigned char *weight, T *packed, int64_t k,
-                       int64_t lo, int64_t hi) {
-  for (int64_t block = lo; block < hi; ++block)
-    for (int64_t lane = 0; lane < 16; ++lane) {
-      const unsigned char *row =
-          weight + size_t((block * 16 + lane) * k) * sizeof(T);
-      T *target = packed + block * k * 16 + lane;
-      for (int64_t i = 0; i < k; ++i)
-        std::memcpy(target + i * 16, row + i * sizeof(T), sizeof(T));
-    }
+/// One direction of the two: `element` gets the offsets of an element in the
+/// rows and in the blocks.
+template <class Fn>
+static void forEachElement(Executor &executor, int64_t n, int64_t k,
+                           Fn element) {
+  executor.forRange(n / 16, 1, [&](int64_t lo, int64_t hi) {
+    for (int64_t block = lo; block < hi; ++block)
+      for (int64_t lane = 0; lane < 16; ++lane)
+        for (int64_t i = 0; i < k; ++i)
+          element((block * 16 + lane) * k + i, (block * k + i) * 16 + lane);
+  });
+}
+
+/// Calls fn with the element size as a constant.
+template <class Fn> static void withSize(size_t bytes, Fn fn) {
+  switch (bytes) {
+  case 1:
+    return fn(std::integral_constant<size_t, 1>());
+  case 2:
+    return fn(std::integral_constant<size_t, 2>());
+  case 4:
+    return fn(std::integral_constant<size_t, 4>());
+  default:
+    return fn(std::integral_constant<size_t, 8>());
+  }
 }
 
 void kv::packN16K(Executor &executor, const void *weight, void *packed,
                   int64_t n, int64_t k, size_t bytes) {
-  const auto *source = static_cast<const unsigned char *>(weight);
-  executor.forRange(n / 16, 1, [&](int64_t lo, int64_t hi) {
-    switch (bytes) {
-    case 1:
-      return packBlocks(source, static_cast<uint8_t *>(packed), k, lo, hi);
-    case 2:
-      return packBlocks(source, static_cast<uint16_t *>(packed), k, lo, hi);
-    case 4:
-      return packBlocks(source, static_cast<uint32_t *>(packed), k, lo, hi);
-    default:
-      return packBlocks(source, static_cast<uint64_t *>(packed), k, lo, hi);
-    }
+  const auto *source = static_cast<const char *>(weight);
+  auto *target = static_cast<char *>(packed);
+  withSize(bytes, [&](auto size) {
+    forEachElement(executor, n, k, [=](int64_t row, int64_t block) {
+      std::memcpy(target + block * size, source + row * size, size);
+    });
+  });
+}
+
+void kv::unpackN16K(Executor &executor, const void *packed, void *weight,
+                    int64_t n, int64_t k, size_t bytes) {
+  const auto *source = static_cast<const char *>(packed);
+  auto *target = static_cast<char *>(weight);
+  withSize(bytes, [&](auto size) {
+    forEachElement(executor, n, k, [=](int64_t row, int64_t block) {
+      std::memcpy(target + row * size, source + block * size, size);
+    });
   });
 }
 
@@ -58,9 +78,13 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
   Expected<SafetensorsFile> opened = SafetensorsFile::open(path);
   if (!opened)
     return std::unexpected(opened.error());
+  Expected<DeviceBackend *> backend = device.backend();
+  if (!backend)
+    return std::unexpected(backend.error());
+  bool onHost = (*backend)->isHost();
   Weights weights;
   weights.file = std::move(*opened);
-  size_t packed = 0, packedBytes = 0;
+  size_t packed = 0, packedBytes = 0, unpacked = 0, unpackedBytes = 0;
 
   auto bind = [&](const Argument &argument) -> Expected<void> {
     std::vector<int64_t> shape = sizes(argument);
@@ -87,10 +111,14 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
         weights.file->metadata("layout." + argument.name);
     std::string layout = stored ? *stored : "row_major";
     bool pack = layout == "row_major" && argument.layout == "n16k";
+    bool unpack = layout == "n16k" && argument.layout == "row_major" &&
+                  shape.size() == 2 && shape[0] % 16 == 0;
     std::vector<int64_t> expected =
-        pack ? std::vector<int64_t>{shape[0] * 16, shape[1]} : shape;
+        pack     ? std::vector<int64_t>{shape[0] * 16, shape[1]}
+        : unpack ? std::vector<int64_t>{shape[0] / 16, shape[1], 16}
+                 : shape;
     if (tensor->dtype != argument.dtype || tensor->shape != expected ||
-        (layout != argument.layout && !pack))
+        (layout != argument.layout && !pack && !unpack))
       return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
                        describeFile(*tensor, layout), ", the artifact wants ",
                        wanted(),
@@ -102,7 +130,7 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     weights.total += tensor->bytes;
     bool aligned =
         reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
-    if (aligned && !pack) {
+    if (aligned && onHost && !pack && !unpack) {
       // Entries only read weights; the mapping is read-only.
       weights.views[key] =
           makeView(const_cast<void *>(tensor->data), argument.dtype, shape);
@@ -111,14 +139,24 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     Expected<Buffer> copy = Buffer::create(device, argument.dtype, shape);
     if (!copy)
       return makeError(copy.error().code, where(), copy.error().message);
+    // What is packed or unpacked for another memory is so on the host first.
+    const void *source = tensor->data;
+    std::vector<char> repacked(!onHost && (pack || unpack) ? tensor->bytes : 0);
+    void *target = repacked.empty() ? copy->data() : repacked.data();
     if (pack) {
-      packN16K(executor, tensor->data, copy->data(), expected[0], expected[1],
+      packN16K(executor, source, target, expected[0], expected[1],
                elementBytes);
       ++packed;
       packedBytes += tensor->bytes;
-    } else if (tensor->bytes) {
-      std::memcpy(copy->data(), tensor->data, tensor->bytes);
+    } else if (unpack) {
+      unpackN16K(executor, source, target, shape[0], shape[1], elementBytes);
+      ++unpacked;
+      unpackedBytes += tensor->bytes;
     }
+    if (!repacked.empty())
+      source = repacked.data();
+    if ((!onHost || !(pack || unpack)) && tensor->bytes)
+      (*backend)->copyToDevice(copy->data(), source, tensor->bytes);
     weights.views[key] = copy->view();
     weights.copies.push_back(std::move(*copy));
     return {};
@@ -134,6 +172,14 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
                packedBytes,
                " bytes) were packed to n16k at load; a file that "
                "stores them packed loads faster"));
+  if (unpacked && log)
+    log(concat("note: ", path.string(), ": ", unpacked, " packed weights (",
+               unpackedBytes,
+               " bytes) were unpacked to row_major at load; a file that "
+               "stores them row-major loads faster"));
+  // The file may be closed, and copies freed, before the queue is done.
+  if (Expected<void> done = (*backend)->synchronize(); !done)
+    return std::unexpected(done.error());
   return weights;
 }
 

@@ -18,7 +18,12 @@ namespace kv {
 void packN16K(Executor &executor, const void *weight, void *packed, int64_t n,
               int64_t k, size_t bytes);
 
-/// The weights of a model: views into the mapped file, or packed copies.
+/// The inverse.
+void unpackN16K(Executor &executor, const void *packed, void *weight, int64_t n,
+                int64_t k, size_t bytes);
+
+/// The weights of a model: views into the mapped file, or copies, packed as the
+/// entries want them and on the device.
 class Weights {
 public:
   /// Errors name the tensor and both sides. `log` may be empty.

@@ -3,8 +3,8 @@
 
 gpu-verify-peers.py --ours kernels.json --json peers.json. Needs PyTorch with
 CUDA; each backend that is missing or refuses a shape is named under "left".
-SDPA reads contiguous keys and values, an upper bound for it; FlexAttention
-reads pages.
+SDPA reads contiguous keys and values, an upper bound for it; FlexAttention and
+cuDNN (its Python front end, where that is installed) read pages.
 """
 
 import argparse
@@ -93,12 +93,58 @@ def flex(torch, sequences, length, added):
     )
 
 
+def cudnn_paged(torch, sequences, length, added):
+    import cudnn
+
+    columns = (length + PAGE - 1) // PAGE
+    pages = sequences * columns
+    draw = lambda *shape: torch.randn(shape, device="cuda", dtype=torch.bfloat16)
+    whole = lambda value: torch.full(
+        (sequences, 1, 1, 1), value, device="cuda", dtype=torch.int32
+    )
+    q, out = (draw(sequences, HEADS * GROUP, added, DIM) for _ in range(2))
+    k, v = (draw(pages, HEADS, PAGE, DIM) for _ in range(2))
+    table = torch.randperm(pages, device="cuda").to(torch.int32)
+    table = table.reshape(sequences, 1, columns, 1)
+    rows, keys = whole(added), whole(length)
+    graph = cudnn.pygraph(
+        io_data_type=cudnn.data_type.BFLOAT16,
+        intermediate_data_type=cudnn.data_type.FLOAT,
+        compute_data_type=cudnn.data_type.FLOAT,
+    )
+    given = {graph.tensor_like(x): x for x in (q, k, v, table, rows, keys)}
+    names = list(given)
+    result, _ = graph.sdpa(
+        name="sdpa",
+        q=names[0],
+        k=names[1],
+        v=names[2],
+        is_inference=True,
+        attn_scale=DIM**-0.5,
+        causal_mask=added > 1,
+        use_padding_mask=True,
+        seq_len_q=names[4],
+        seq_len_kv=names[5],
+        paged_attention_k_table=names[3],
+        paged_attention_v_table=names[3],
+        paged_attention_max_seq_len_kv=length,
+    )
+    result.set_output(True).set_dim(list(out.shape)).set_stride(list(out.stride()))
+    graph.build([cudnn.heur_mode.A])
+    given[result] = out
+    workspace = torch.empty(
+        graph.get_workspace_size(), device="cuda", dtype=torch.uint8
+    )
+    return lambda: graph.execute(given, workspace)
+
+
 def measure(torch, ours):
     flush = torch.empty(256 << 20, device="cuda", dtype=torch.uint8)
     peers = {
         f"SDPA {backend}": lambda *case, backend=backend: sdpa(torch, backend, *case)
         for backend in ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION")
     }
+    peers["cuDNN paged"] = lambda *case: cudnn_paged(torch, *case)
     peers["FlexAttention paged"] = lambda *case: flex(torch, *case)
     rows, left = [], []
     for name, microseconds, *case in cases(ours):

@@ -2,8 +2,10 @@
 
 #include "kv/Compiler/Compiler.h"
 
+#include "KernelImages.h"
 #include "Manifest.h"
 #include "ObjectFile.h"
+#include "kv/ABI/KernelImages.h"
 #include "kv/Passes/Passes.h"
 #include "kv/Registration/Registration.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -79,6 +81,26 @@ static LogicalResult checkSelfContained(const llvm::Module &ir, Location loc) {
   return success();
 }
 
+/// The images that `kv.device_code` names, for its chips; nothing without it.
+static LogicalResult embedDeviceCode(ModuleOp module, StringRef folder,
+                                     llvm::Module &ir) {
+  auto code =
+      module->getAttrOfType<DictionaryAttr>(KVDialect::getDeviceCodeAttrName());
+  if (!code)
+    return success();
+  auto names = [&](StringRef field) {
+    return llvm::to_vector(
+        code.getAs<ArrayAttr>(field).getAsValueRange<StringAttr>());
+  };
+  llvm::Expected<std::string> section =
+      collectKernelImages(folder, names("images"), names("chips"));
+  if (!section)
+    return emitError(module.getLoc()) << llvm::toString(section.takeError());
+  embedSection(ir, KV_KERNEL_IMAGES_SECTION, "kv_kernels", *section,
+               llvm::Align(16));
+  return success();
+}
+
 LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                                 StringRef path) {
   Location loc = module.getLoc();
@@ -99,11 +121,16 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     cpuOptions.mcpu = cpu;
     cpuOptions.layout = options.layout;
     buildCPUPipeline(pm, cpuOptions);
+  } else if (options.pipeline == "kv-cuda") {
+    CUDAPipelineOptions cudaOptions;
+    cudaOptions.chips = options.chips;
+    cudaOptions.layout = options.layout;
+    buildCUDAPipeline(pm, cudaOptions);
   } else if (options.pipeline == "kv-reference") {
     buildReferencePipeline(pm);
   } else {
     return emitError(loc) << "unknown pipeline '" << options.pipeline
-                          << "': use kv-cpu or kv-reference";
+                          << "': use kv-cpu, kv-cuda or kv-reference";
   }
   if (failed(pm.run(module)))
     return failure();
@@ -131,7 +158,9 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   }
   if (failed(checkSelfContained(*ir, loc)))
     return failure();
-  embedManifest(*ir, *manifest);
+  embedSection(*ir, ".kv.manifest", "kv_manifest", *manifest);
+  if (failed(embedDeviceCode(module, options.kernelFolder, *ir)))
+    return failure();
   clock.ended("translate");
   optimize(*ir, **machine, options.optLevel);
   clock.ended("optimize");

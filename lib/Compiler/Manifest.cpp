@@ -110,13 +110,17 @@ FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
     return module.emitError("the module has no entry: mark a public function "
                             "with 'kv.entry'");
 
-  json::Object manifest{
-      {"abi_version", KV_ABI_VERSION},
-      {"producer", "kv-compile " KV_VERSION},
-      {"target",
-       json::Object{{"kind", "cpu"}, {"triple", triple}, {"cpu", cpu}}},
-      {"collections", std::move(collections)},
-      {"entries", std::move(entries)}};
+  json::Object target{{"kind", "cpu"}, {"triple", triple}, {"cpu", cpu}};
+  if (auto code = module->getAttrOfType<DictionaryAttr>(
+          KVDialect::getDeviceCodeAttrName())) {
+    target["kind"] = "cuda";
+    target["chips"] = toJSON(code.get("chips"));
+  }
+  json::Object manifest{{"abi_version", KV_ABI_VERSION},
+                        {"producer", "kv-compile " KV_VERSION},
+                        {"target", std::move(target)},
+                        {"collections", std::move(collections)},
+                        {"entries", std::move(entries)}};
   if (auto model =
           module->getAttrOfType<DictionaryAttr>(KVDialect::getModelAttrName()))
     manifest["model"] = toJSON(model);

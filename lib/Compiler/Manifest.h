@@ -8,7 +8,7 @@
 namespace kv {
 
 /// The manifest of a lowered module as JSON text. Read from the entries'
-/// `kv.interface` and the module's `kv.model`.
+/// `kv.interface` and the module's `kv.model` and `kv.device_code`.
 llvm::FailureOr<std::string> makeManifest(mlir::ModuleOp module,
                                           llvm::StringRef triple,
                                           llvm::StringRef cpu);

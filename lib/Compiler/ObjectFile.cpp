@@ -34,14 +34,15 @@ kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
       *CodeGenOpt::getLevel(optLevel)));
 }
 
-void kv::embedManifest(Module &module, StringRef text) {
-  Constant *data = ConstantDataArray::getString(module.getContext(), text,
+void kv::embedSection(Module &module, StringRef section, StringRef symbol,
+                      StringRef bytes, Align alignment) {
+  Constant *data = ConstantDataArray::getString(module.getContext(), bytes,
                                                 /*AddNull=*/false);
   auto *global =
       new GlobalVariable(module, data->getType(), /*isConstant=*/true,
-                         GlobalValue::InternalLinkage, data, "kv_manifest");
-  global->setSection(".kv.manifest");
-  global->setAlignment(Align(1));
+                         GlobalValue::InternalLinkage, data, symbol);
+  global->setSection(section);
+  global->setAlignment(alignment);
   appendToUsed(module, {global});
 }
 

@@ -14,8 +14,11 @@ namespace kv {
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(llvm::StringRef cpu, unsigned optLevel);
 
-/// Adds `text` to the module as the section `.kv.manifest`.
-void embedManifest(llvm::Module &module, llvm::StringRef text);
+/// Adds `bytes` to the module as the section `section`, under the internal name
+/// `symbol`.
+void embedSection(llvm::Module &module, llvm::StringRef section,
+                  llvm::StringRef symbol, llvm::StringRef bytes,
+                  llvm::Align alignment = llvm::Align(1));
 
 /// Runs LLVM's optimiser.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,

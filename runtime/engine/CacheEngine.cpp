@@ -42,9 +42,12 @@ static Expected<void> validate(const CacheEngine::Options &options) {
 
 CacheEngine::CacheEngine(const Options &wanted)
     : options(wanted), steps(wanted.maxOpenSteps) {
-  for (const CacheGroup &group : options.groups) {
-    hasFullGroup |= group.isFull();
-    hasWindow |= !group.isFull();
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    bool isFull = options.groups[group].isFull();
+    if (isFull && !hasFullGroup)
+      namingGroup = group;
+    hasFullGroup |= isFull;
+    hasWindow |= !isFull;
   }
   isPlain = hasFullGroup && options.groups.size() == 1;
   maxPages = options.numPages;
@@ -71,15 +74,19 @@ bool CacheEngine::allocateMemory() {
   // Every node of an engine with a full group has a page; a node of windows
   // only can outlive its page while a child does.
   int64_t numNodes = int64_t(options.numPages) * (hasFullGroup ? 1 : 2);
-  bool caches = options.prefixCaching;
-  return pages.create(options.numPages, options.maxOpenSteps) &&
+  bool caches = options.prefixCaching, together = caches && hasFullGroup;
+  size_t beside =
+      together ? PrefixIndex::nodeBytes(options.pageSize, numGroups) : 0;
+  return pages.create(options.numPages, options.maxOpenSteps, beside) &&
          scopes.create(caches ? options.maxScopes : 1, options.maxScopeBytes,
                        options.key) &&
          nodes.create({.capacity = static_cast<int32_t>(caches ? numNodes : 0),
                        .pageSize = options.pageSize,
                        .numGroups = numGroups,
                        .key = options.key,
-                       .tagFunction = options.tagFunction},
+                       .tagFunction = options.tagFunction,
+                       .nodes = together ? pages.beside() : nullptr,
+                       .pitch = pages.pitch()},
                       scopes) &&
          sequences.create(options.maxSequences) &&
          rowStorage.create(rowPages * numGroups,
@@ -352,19 +359,26 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
     if (page > end)
       state.floor = std::max(state.floor, priorityOf(state, page - 1));
     uint8_t priority = state.floor;
-    while (page > end) {
-      int32_t from = std::max(end, page - Warm::Batch);
-      Warm warm;
-      for (int32_t group = 0; group < numGroups; ++group)
-        for (int32_t i = std::max(from, state.firstHeld[group]); i < page; ++i)
-          pages.warm(warm, row(state, group)[i]);
-      while (page-- > from)
-        for (int32_t group = numGroups; group-- > 0;)
-          if (page >= state.firstHeld[group])
-            pages.release(row(state, group)[page], state.stamp, priority,
-                          stale);
-      page = from;
+    if (numGroups == 1) {
+      int32_t first = std::max(end, state.firstHeld[0]);
+      if (page > first)
+        pages.releaseAll(
+            {row(state, 0) + first, static_cast<size_t>(page - first)},
+            state.stamp, priority, stale);
+      page = std::min(page, end);
+      continue;
     }
+    // The groups' pages in turn, so that all of a prefix are of one age.
+    while (page-- > end)
+      for (int32_t group = numGroups; group-- > 0;) {
+        const PageId *ids = row(state, group);
+        int32_t first = state.firstHeld[group];
+        if (page >= first + PrefetchAhead)
+          pages.prefetchRecord(ids[page - PrefetchAhead]);
+        if (page >= first)
+          pages.release(ids[page], state.stamp, priority, stale);
+      }
+    page = end;
   }
   state.held = std::min(state.held, entries);
 }

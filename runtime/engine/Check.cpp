@@ -64,8 +64,6 @@ std::string CacheEngine::check() const {
       names |= nodes.page(node, group) == page;
     if (!nodes.isUsed(node) || !names)
       return concat("page ", page, " has node ", node, ", which has others");
-    if (pages.record(page).tag != nodes.tag(node))
-      return concat("page ", page, " has another tag than its node");
   }
   if (pages.holds(NullPage) != 0)
     return "the null page is held";
@@ -77,11 +75,14 @@ std::string CacheEngine::check() const {
     return fault;
 
   int32_t slots = 0;
-  std::vector<uint32_t> children(nodes.capacity());
-  for (uint32_t node = 0; node < static_cast<uint32_t>(nodes.capacity());
-       ++node) {
+  std::vector<uint32_t> children(nodes.numIds());
+  for (uint32_t node = hasFullGroup ? 1 : 0; node < nodes.numIds(); ++node) {
     if (!nodes.isUsed(node))
       continue;
+    if (hasFullGroup &&
+        nodes.page(node, namingGroup) != static_cast<PageId>(node))
+      return concat("node ", node, " does not have the number of its page ",
+                    nodes.page(node, namingGroup));
     bool hasFull = !hasFullGroup, hasAny = false;
     for (int32_t group = 0; group < numGroups; ++group) {
       PageId page = nodes.page(node, group);
@@ -92,7 +93,8 @@ std::string CacheEngine::check() const {
         return concat("node ", node, " has page ", page, ", which has node ",
                       pages.content(page));
     }
-    if (!hasFull || (!hasAny && nodes.numChildren(node) == 0))
+    if (!hasFull ||
+        (!hasAny && nodes.countsChildren() && nodes.numChildren(node) == 0))
       return concat("node ", node, " lives without a reason");
     NodeRef parent = nodes.parent(node);
     if (!nodes.isLive(parent))
@@ -106,7 +108,7 @@ std::string CacheEngine::check() const {
   }
   if (slots != named)
     return concat(named, " pages have content, nodes have ", slots, " pages");
-  for (uint32_t node = 0; node < static_cast<uint32_t>(nodes.capacity());
+  for (uint32_t node = 0; nodes.countsChildren() && node < nodes.numIds();
        ++node)
     if (nodes.isUsed(node) && nodes.numChildren(node) != children[node])
       return concat("node ", node, " counts ", nodes.numChildren(node),

@@ -4,8 +4,9 @@
 
 using namespace kv;
 
-bool PageLists::create(PageRecord *ofPages, int32_t pages, int32_t lists) {
-  records = ofPages;
+bool PageLists::create(const PageRecords &ofPages, int32_t pages,
+                       int32_t lists) {
+  records = &ofPages;
   numLists = numMade = lists;
   // Two neighbours hold MergeAt ids together or more, but for the ends of each
   // list and one seam a list that append() makes.
@@ -45,6 +46,43 @@ void PageLists::unlink(uint32_t at) {
   unused = at;
 }
 
+void PageLists::pushBack(List list, const PageId *pages, int32_t count) {
+  while (count > 0) {
+    uint32_t at = chunks[list].previous;
+    if (at == list || chunks[at].end == PerChunk)
+      at = roomBehind(list);
+    Chunk &chunk = chunks[at];
+    uint32_t slot = chunk.end;
+    int32_t added = std::min(count, PerChunk - int32_t(slot));
+    chunk.occupied |= static_cast<uint16_t>(((1u << added) - 1) << slot);
+    chunk.end += added;
+    chunk.count += added;
+    for (int32_t i = 0; i < added; ++i) {
+      chunk.ids[slot + i] = pages[i];
+      (*records)[pages[i]].position = at << 4 | (slot + i);
+    }
+    pages += added;
+    count -= added;
+  }
+}
+
+int32_t PageLists::takeFront(List list, PageId *to, int32_t count) {
+  int32_t taken = 0;
+  while (taken < count && !empty(list)) {
+    uint32_t at = chunks[list].next;
+    Chunk &chunk = chunks[at];
+    uint32_t left = chunk.occupied;
+    for (; left && taken < count; left &= left - 1, --chunk.count)
+      to[taken++] = chunk.ids[std::countr_zero(left)];
+    chunk.occupied = static_cast<uint16_t>(left);
+    if (chunk.count == 0)
+      unlink(at);
+    else if (chunk.count < MergeAt)
+      merge(at);
+  }
+  return taken;
+}
+
 void PageLists::compact(uint32_t at) {
   Chunk &chunk = chunks[at];
   uint32_t end = 0;
@@ -52,7 +90,7 @@ void PageLists::compact(uint32_t at) {
     uint32_t slot = std::countr_zero(left);
     if (slot != end) {
       chunk.ids[end] = chunk.ids[slot];
-      records[chunk.ids[end]].position = at << 4 | end;
+      (*records)[chunk.ids[end]].position = at << 4 | end;
     }
     ++end;
   }
@@ -68,7 +106,7 @@ void PageLists::move(uint32_t to, uint32_t from) {
     PageId page = source.ids[std::countr_zero(left)];
     target.ids[target.end] = page;
     target.occupied |= 1u << target.end;
-    records[page].position = to << 4 | target.end++;
+    (*records)[page].position = to << 4 | target.end++;
   }
   target.count += source.count;
   unlink(from);
@@ -110,7 +148,7 @@ const char *PageLists::check(List list) const {
         return "a chunk's slots are out of order";
       for (uint32_t left = chunk.occupied; left; left &= left - 1) {
         uint32_t slot = std::countr_zero(left);
-        if (records[chunk.ids[slot]].position != (at << 4 | slot))
+        if ((*records)[chunk.ids[slot]].position != (at << 4 | slot))
           return "a page is not where its record says";
       }
     }

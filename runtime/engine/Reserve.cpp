@@ -121,14 +121,11 @@ CacheEngine::Plan CacheEngine::reserve(Sequence &sequence, const Prompt &prompt,
   int32_t fresh = (plan.newPages - copies) / numGroups;
   for (int32_t group = 0; group < numGroups; ++group) {
     PageId *to = row(state, group) + state.held;
-    for (int32_t i = 0; i < fresh; ++i) {
-      if (i % Warm::Batch == 0)
-        warmVictims(std::min(fresh - i, Warm::Batch));
-      to[i] = allocate();
-      if (options.groups[group].zeroFill)
+    allocate(to, fresh);
+    if (options.groups[group].zeroFill)
+      for (int32_t i = 0; i < fresh; ++i)
         queue(state, {PageOp::ZeroFill, static_cast<uint16_t>(group), NullPage,
                       to[i], 0});
-    }
   }
   state.held += fresh;
   counters.newPages += plan.newPages;
@@ -143,16 +140,12 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
     int32_t first = static_cast<int32_t>(
         options.groups[group].skippable(int64_t(end) * options.pageSize) /
         options.pageSize);
-    for (int32_t i = std::max(first - committed, 0); i < count;) {
-      int32_t end = std::min(i + Warm::Batch, count);
-      Warm warm;
-      for (int32_t next = i; next < end; ++next)
-        pages.warmList(warm, nodes.page(hits[next], group));
-      for (; i < end; ++i) {
-        PageId page = nodes.page(hits[i], group);
-        pages.hold(page);
-        ids[committed + i] = page;
-      }
+    for (int32_t i = std::max(first - committed, 0); i < count; ++i) {
+      if (i + PrefetchAhead < count)
+        pages.prefetchList(nodes.page(hits[i + PrefetchAhead], group));
+      PageId page = nodes.page(hits[i], group);
+      pages.hold(page);
+      ids[committed + i] = page;
     }
     if (first <= state.firstHeld[group])
       continue;
@@ -179,7 +172,8 @@ void CacheEngine::copyTail(SequenceState &state) {
     PageId &own = row(state, group)[tail];
     if (pages.holds(own) == 1 && pages.content(own) == PagePool::NoContent)
       continue; // the others have gone: no copy
-    PageId fresh = allocate();
+    PageId fresh;
+    allocate(&fresh, 1);
     PageOp op = {PageOp::Copy, static_cast<uint16_t>(group), own, fresh,
                  static_cast<int32_t>(state.processed % options.pageSize)};
     // Operations of one step do not wait for each other, so a copy of a page
@@ -217,42 +211,36 @@ void CacheEngine::queue(SequenceState &state, const PageOp &op) {
 // Eviction
 //===----------------------------------------------------------------------===//
 
-PageId CacheEngine::allocate() {
-  PageId page = pages.takeBlank();
-  return page != NullPage ? page : evict();
-}
-
-PageId CacheEngine::evict() {
-  PageId page = pages.victim();
-  assert(page != NullPage && "a plan that fits has a victim");
-  const PageRecord &record = pages.record(page);
-  evicted[nextEvicted] = record.tag;
-  nextEvicted = nextEvicted + 1 == evicted.size() ? 0 : nextEvicted + 1;
-  ++counters.evictedPages;
-  counters.evictedIdle.add(steps.lastOpened() - record.stamp);
-  forget(page);
-  pages.takeVictim(page);
-  return page;
-}
-
-/// Victims are in no order in memory, but their order is known. Only for speed,
-/// so it need not be right when an eviction frees more than one page.
-void CacheEngine::warmVictims(int32_t count) const {
-  count -= pages.numBlank();
-  if (count <= 1)
-    return;
-  PageId victims[Warm::Batch];
-  int32_t found = 0;
-  pages.eviction().visit([&](PageId page) {
-    victims[found++] = page;
-    return found < count;
-  });
-  Warm warm;
-  for (int32_t i = 0; i < found; ++i)
-    pages.warm(warm, victims[i]);
-  for (int32_t i = 0; i < found; ++i) {
-    const PageRecord &record = pages.record(victims[i]);
-    warm(nodes.tag(record.node));
-    nodes.warmBucket(warm, record.tag);
+/// Blank pages first. In an engine of several groups an eviction can leave
+/// more of them, so it is asked again after each.
+void CacheEngine::allocate(PageId *to, int32_t count) {
+  for (int32_t i = 0; i < count;) {
+    if ((to[i] = pages.takeBlank()) != NullPage) {
+      ++i;
+      continue;
+    }
+    int32_t victims = isPlain ? std::min(count - i, PrefetchBatch) : 1;
+    evict(to + i, victims);
+    i += victims;
   }
+}
+
+void CacheEngine::evict(PageId *to, int32_t count) {
+  [[maybe_unused]] int32_t removed = pages.removeVictims(to, count);
+  assert(removed == count && "a plan that fits has victims");
+  if (count > 1) {
+    for (int32_t i = 0; i < count; ++i)
+      pages.prefetchRecord(to[i]);
+    for (int32_t i = 0; i < count; ++i)
+      nodes.prefetchBucket(nodes.tag(pages.content(to[i])));
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    const PageRecord &record = pages.record(to[i]);
+    evicted[nextEvicted] = nodes.tag(record.node);
+    nextEvicted = nextEvicted + 1 == evicted.size() ? 0 : nextEvicted + 1;
+    counters.evictedIdle.add(steps.lastOpened() - record.stamp);
+    forget(to[i]);
+    pages.takeVictim(to[i]);
+  }
+  counters.evictedPages += count;
 }

@@ -7,6 +7,30 @@
 
 using namespace kv;
 
+Expected<CacheMemory::Staged>
+CacheMemory::Staged::create(const Device &device,
+                            std::span<const int64_t> shape) {
+  Expected<Buffer> buffer = Buffer::create(device, DType::I32, shape);
+  if (!buffer)
+    return std::unexpected(buffer.error());
+  Staged staged;
+  staged.device = std::move(*buffer);
+  if ((*device.backend())->isHost())
+    return staged;
+  Expected<Memory> staging = device.allocatePinned(staged.device.bytes());
+  if (!staging)
+    return std::unexpected(staging.error());
+  staged.staging = std::move(*staging);
+  return staged;
+}
+
+void CacheMemory::Staged::upload(DeviceBackend &backend,
+                                 int64_t elements) const {
+  if (staging.data() && elements)
+    backend.copyToDevice(device.data(), staging.data(),
+                         elements * sizeof(int32_t));
+}
+
 Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                                           std::span<const Device> devices,
                                           const Shape &shape) {
@@ -22,6 +46,15 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
     status = std::unexpected(made.error());
     return Buffer();
   };
+  auto stage = [&](const Device &device, std::span<const int64_t> sizes) {
+    if (!status)
+      return Staged();
+    Expected<Staged> made = Staged::create(device, sizes);
+    if (made)
+      return std::move(*made);
+    status = std::unexpected(made.error());
+    return Staged();
+  };
   std::array<int64_t, 2> tableShape = {shape.maxBatch, shape.pitch};
   std::array<int64_t, 2> maximaShape = {shape.maxSteps, 2};
   std::span<const int64_t> tableSizes(tableShape);
@@ -30,7 +63,11 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
   memory.groups.resize(params.params.size());
   memory.groupCount = *std::ranges::max_element(memory.groups) + 1;
   for (const Device &device : devices) {
+    Expected<DeviceBackend *> backend = device.backend();
+    if (!backend)
+      return std::unexpected(backend.error());
     Shard &shard = memory.shards.emplace_back();
+    shard.backend = *backend;
     for (const KVCacheParams &one : params.params) {
       shard.blocks.push_back(
           make(device, one.dtype(), one.blockShape(shape.count)));
@@ -39,10 +76,10 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                                              : Buffer());
     }
     for (Step &step : shard.steps) {
-      step.lengths = make(device, DType::I32, tableSizes.first(1));
+      step.lengths = stage(device, tableSizes.first(1));
       for (int32_t group = 0; group < memory.groupCount; ++group)
         step.tables.push_back(
-            make(device, DType::I32, tableSizes.first(shape.pitch ? 2 : 1)));
+            stage(device, tableSizes.first(shape.pitch ? 2 : 1)));
     }
   }
   for (Buffer &buffer : memory.maxLengths)
@@ -61,10 +98,29 @@ int64_t CacheMemory::poolBytes() const {
   return static_cast<int64_t>(bytes);
 }
 
+Expected<void> CacheMemory::reuse(int32_t buffer) {
+  for (Shard &shard : shards)
+    if (Expected<void> done = shard.backend->wait(shard.steps[buffer].uploaded);
+        !done)
+      return done;
+  return {};
+}
+
+void CacheMemory::publishLengths(int32_t buffer, int64_t rows) {
+  for (Shard &shard : shards) {
+    Step &step = shard.steps[buffer];
+    if (step.lengths.host() != lengths(buffer) && rows)
+      std::memcpy(step.lengths.host(), lengths(buffer), rows * sizeof(int32_t));
+    step.lengths.upload(*shard.backend, rows);
+    step.uploaded = shard.backend->mark();
+  }
+}
+
 void CacheMemory::publish(int32_t buffer, int64_t rows) {
-  for (size_t i = 1; i < shards.size(); ++i)
-    std::memcpy(shards[i].steps[buffer].lengths.data(), lengths(buffer),
-                rows * sizeof(int32_t));
+  for (Shard &shard : shards)
+    for (const Staged &table : shard.steps[buffer].tables)
+      table.upload(*shard.backend, rows * std::max<int64_t>(pitch, 1));
+  publishLengths(buffer, rows);
 }
 
 void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
@@ -73,10 +129,11 @@ void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
   for (const Shard &shard : shards)
     for (size_t i = 0; i < shard.blocks.size(); ++i) {
       const Step &step = shard.steps[buffer];
-      void *table = step.tables[groups[i]].data();
+      void *table = step.tables[groups[i]].device.data();
       inputs[at++] = {
           .blocks = shard.blocks[i].view(),
-          .cacheLengths = makeView(step.lengths.data(), DType::I32, {rows}),
+          .cacheLengths =
+              makeView(step.lengths.device.data(), DType::I32, {rows}),
           .lookupTable = pitch ? makeView(table, DType::I32, {rows, pitch})
                                : makeView(table, DType::I32, {rows}),
           .maxLengths =
@@ -85,25 +142,26 @@ void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
     }
 }
 
-/// Calls fn(first byte, bytes of a page) for each buffer that has pages: the
-/// page is the outermost dimension in every layout.
+/// Calls fn(backend, first byte, bytes of a page) for each buffer that has
+/// pages: the page is the outermost dimension in every layout.
 template <class Fn> void CacheMemory::forEachPaged(int32_t group, Fn &&fn) {
   for (Shard &shard : shards)
     for (auto *buffers : {&shard.blocks, &shard.scales})
       for (size_t i = 0; i < buffers->size(); ++i)
         if (const Buffer &buffer = (*buffers)[i];
             groups[i] == group && buffer.data())
-          fn(buffer.as<char>(), buffer.bytes() / buffer.shape()[0]);
+          fn(*shard.backend, buffer.as<char>(),
+             buffer.bytes() / buffer.shape()[0]);
 }
 
 void CacheMemory::copyPage(int32_t group, int64_t source, int64_t target) {
-  forEachPaged(group, [&](char *base, size_t bytes) {
-    std::memcpy(base + target * bytes, base + source * bytes, bytes);
+  forEachPaged(group, [&](DeviceBackend &device, char *base, size_t bytes) {
+    device.copyOnDevice(base + target * bytes, base + source * bytes, bytes);
   });
 }
 
 void CacheMemory::zeroPage(int32_t group, int64_t target) {
-  forEachPaged(group, [&](char *base, size_t bytes) {
-    std::memset(base + target * bytes, 0, bytes);
+  forEachPaged(group, [&](DeviceBackend &device, char *base, size_t bytes) {
+    device.zero(base + target * bytes, bytes);
   });
 }

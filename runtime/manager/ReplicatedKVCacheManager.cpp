@@ -263,6 +263,9 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
         !valid)
       return std::unexpected(valid.error());
   int32_t buffer = (latest + 1) % CacheMemory::NumBuffers;
+  for (CacheMemory &memory : memories)
+    if (Expected<void> free = memory.reuse(buffer); !free)
+      return std::unexpected(free.error());
   if (Expected<void> begun = beginStep(buffer); !begun)
     return std::unexpected(begun.error());
   latest = buffer;
@@ -326,21 +329,21 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
       return invalid("row offset ", row + 1, " is ", rowOffsets[row + 1],
                      ", less than ", rowOffsets[row], " before it");
 
-  int64_t collections = common.params.params.size();
+  // All collections and shards of a replica have the same lengths.
   int64_t first = 0;
-  for (size_t i = 0; i < given.size(); ++i) {
-    int64_t replica = i / (inputs.size() / numReplicas());
-    RaggedKVCacheInputs &one = given[i];
-    // Collections of a device share their lengths.
-    if (i % collections == 0) {
-      auto *lengths = static_cast<int32_t *>(one.cacheLengths.data);
-      for (int64_t row = 0; row < inputRows[replica]; ++row)
-        lengths[row] += rowOffsets[first + row + 1] - rowOffsets[first + row];
-    }
+  for (int32_t replica = 0; replica < numReplicas(); ++replica) {
+    CacheMemory &memory = memories[replica];
+    if (Expected<void> free = memory.reuse(latest); !free)
+      return free;
+    int32_t *lengths = memory.lengths(latest);
+    for (int64_t row = 0; row < inputRows[replica]; ++row)
+      lengths[row] += rowOffsets[first + row + 1] - rowOffsets[first + row];
+    memory.publishLengths(latest, inputRows[replica]);
+    first += inputRows[replica];
+  }
+  for (RaggedKVCacheInputs &one : given) {
     one.maxLengths.data = static_cast<int32_t *>(one.maxLengths.data) + 2;
     --one.maxLengths.sizes[0];
-    if ((i + 1) % (inputs.size() / numReplicas()) == 0)
-      first += inputRows[replica];
   }
   return {};
 }

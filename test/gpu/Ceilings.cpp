@@ -4,66 +4,31 @@
 #include "Timing.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <dlfcn.h>
 
+using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
 
-/// What is used of cuBLASLt. Matrices are column-major there.
-struct CublasLt {
-  using Opaque = void *;
-  int (*cublasLtCreate)(Opaque *);
-  int (*cublasLtMatmulDescCreate)(Opaque *, int compute, int scale);
-  int (*cublasLtMatmulDescSetAttribute)(Opaque, int, const void *, size_t);
-  int (*cublasLtMatrixLayoutCreate)(Opaque *, int type, uint64_t rows,
-                                    uint64_t columns, int64_t leading);
-  int (*cublasLtMatmul)(Opaque, Opaque, const void *alpha, const void *a,
-                        Opaque, const void *b, Opaque, const void *beta,
-                        const void *c, Opaque, void *d, Opaque,
-                        const void *algorithm, void *workspace, size_t bytes,
-                        void *stream);
-
-  bool load() {
-    void *library = nullptr;
-    for (const char *name :
-         {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"})
-      if (!library)
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    auto find = [&](auto &function, const char *name) {
-      void *found = library ? dlsym(library, name) : nullptr;
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
-      return found != nullptr;
-    };
-    return find(cublasLtCreate, "cublasLtCreate") &&
-           find(cublasLtMatmulDescCreate, "cublasLtMatmulDescCreate") &&
-           find(cublasLtMatmulDescSetAttribute,
-                "cublasLtMatmulDescSetAttribute") &&
-           find(cublasLtMatrixLayoutCreate, "cublasLtMatrixLayoutCreate") &&
-           find(cublasLtMatmul, "cublasLtMatmul");
-  }
-};
-
-/// cudaDataType_t, cublasComputeType_t and attributes.
-enum : int { TypeF32 = 0, TypeBf16 = 14, ComputeF32 = 68, AttributeTransA = 3 };
-
 double measureMultiply(Gpu &gpu, Report &report) {
-  CublasLt lt;
-  if (!lt.load()) {
-    report.left.push_back("the GEMM ceiling: cuBLASLt is not here");
+  auto loaded = driver::loadCublasLt();
+  if (!loaded) {
+    report.left.push_back("the GEMM ceiling: " + loaded.error().message);
     return 0;
   }
+  const driver::CublasLt &lt = **loaded;
   constexpr int64_t N = 8192;
   constexpr size_t WorkspaceBytes = size_t(64) << 20;
-  void *handle = nullptr, *multiply = nullptr, *layout = nullptr;
-  int transposed = 1;
+  driver::Handle handle = nullptr;
+  driver::Descriptor multiply = nullptr;
+  driver::Layout layout = nullptr;
+  int transposed = driver::Transposed;
   float one = 1, zero = 0;
-  if (lt.cublasLtCreate(&handle) ||
-      lt.cublasLtMatmulDescCreate(&multiply, ComputeF32, TypeF32) ||
-      lt.cublasLtMatmulDescSetAttribute(multiply, AttributeTransA, &transposed,
-                                        sizeof(transposed)) ||
-      lt.cublasLtMatrixLayoutCreate(&layout, TypeBf16, N, N, N)) {
+  if (lt.create(&handle) ||
+      lt.descriptorCreate(&multiply, driver::ComputeF32, driver::TypeF32) ||
+      lt.descriptorSet(multiply, driver::DescriptorTransA, &transposed,
+                       sizeof(transposed)) ||
+      lt.layoutCreate(&layout, driver::TypeBf16, N, N, N)) {
     report.left.push_back("the GEMM ceiling: cuBLASLt refuses it");
     return 0;
   }
@@ -77,11 +42,11 @@ double measureMultiply(Gpu &gpu, Report &report) {
   double time =
       median(gpu.time(20,
                       [&] {
-                        status |= lt.cublasLtMatmul(
-                            handle, multiply, &one, matrices[0], layout,
-                            matrices[1], layout, &zero, matrices[2], layout,
-                            matrices[2], layout, nullptr, matrices[3],
-                            WorkspaceBytes, gpu.stream());
+                        status |= lt.matmul(handle, multiply, &one, matrices[0],
+                                            layout, matrices[1], layout, &zero,
+                                            matrices[2], layout, matrices[2],
+                                            layout, nullptr, matrices[3],
+                                            WorkspaceBytes, gpu.stream());
                       })) /
       1000;
   for (void *matrix : matrices)

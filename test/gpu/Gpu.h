@@ -1,15 +1,14 @@
 //===- Gpu.h - A GPU and the images in a folder -----------------*- C++ -*-===//
 //
-// The CUDA driver, loaded from libcuda.so.1 or the file that KV_CUDA_DRIVER
-// names. Whatever the driver refuses ends the program with a sentence: a GPU
-// that has failed once answers nothing any more.
+// By runtime/cuda/Driver.h. Whatever the driver refuses ends the program with a
+// sentence: a GPU that has failed once answers nothing any more.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_TEST_GPU_GPU_H
 #define KV_TEST_GPU_GPU_H
 
-#include "kv/Runtime/Error.h"
+#include "../../runtime/cuda/Driver.h"
 
 #include <functional>
 #include <map>
@@ -28,8 +27,6 @@ enum ExitStatus {
   ExitNoGpu = 3
 };
 
-using DevicePointer = unsigned long long;
-
 struct GpuFacts {
   std::string name;
   int major = 0, minor = 0; // compute capability
@@ -47,7 +44,6 @@ public:
   /// The first device, with the images under `folder`: <folder>/kv-cuda and
   /// <folder>/kv-verify. Errors: no driver, no device.
   static Expected<std::unique_ptr<Gpu>> open(std::string folder);
-  ~Gpu();
 
   void *allocate(size_t bytes);
   void free(void *data);
@@ -59,7 +55,7 @@ public:
   void launch(std::string_view kernel, int blocks, const void *params);
   void synchronize();
   /// The stream that everything is queued on.
-  void *stream() const { return queue; }
+  driver::Stream stream() const { return queue; }
 
   /// Milliseconds of each of `repeats` calls of `work`, which queues something,
   /// after some for warming up; what the L2 cache held is overwritten before
@@ -67,23 +63,22 @@ public:
   std::vector<float> time(int repeats, const std::function<void()> &work);
 
 private:
-  struct Api;
   struct Kernel {
-    void *function;
+    driver::Function function;
     int threads, sharedBytes;
     size_t paramBytes;
   };
-  Gpu() = default;
+  explicit Gpu(const driver::Driver &api) : api(api) {}
   void check(int result, const char *call);
   const Kernel &find(std::string_view name);
-  void *moduleOf(const std::string &image);
+  driver::Module moduleOf(const std::string &image);
 
-  std::unique_ptr<Api> api;
+  const driver::Driver &api;
   std::string folder;
-  void *queue = nullptr;
+  driver::Stream queue = nullptr;
   void *flushed = nullptr;
-  void *events[2] = {};
-  std::map<std::string, void *> modules;
+  driver::Event events[2] = {};
+  std::map<std::string, driver::Module> modules;
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 

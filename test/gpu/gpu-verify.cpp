@@ -24,12 +24,13 @@ namespace {
 
 struct Options {
   std::string folder, json, commit = "unknown", logits;
-  bool tiny = false, timing = true;
+  std::string only = "*-AttentionMatrix.Product"; // a filter of tests
+  bool timing = true;
   std::vector<std::string> peers;
 };
 
 constexpr const char *Usage =
-    "usage: gpu-verify LIBRARIES [--json=FILE] [--commit=ID] [--tiny] "
+    "usage: gpu-verify LIBRARIES [--json=FILE] [--commit=ID] [--only=TESTS] "
     "[--no-timing] [--peer=NAME=LIBRARY]..., or gpu-verify LIBRARIES "
     "--logits=EXPECTED,GOT\n";
 
@@ -43,15 +44,14 @@ bool parse(int argc, char **argv, Options &options) {
       return true;
     };
     std::string peer;
-    if (argument == "--tiny")
-      options.tiny = true;
-    else if (argument == "--no-timing")
+    if (argument == "--no-timing")
       options.timing = false;
     else if (value("--peer=", peer) && peer.find('=') != std::string::npos)
       options.peers.push_back(peer);
     else if (!value("--json=", options.json) &&
              !value("--commit=", options.commit) &&
-             !value("--logits=", options.logits)) {
+             !value("--logits=", options.logits) &&
+             !value("--only=", options.only)) {
       if (argument.starts_with("-") || !options.folder.empty())
         return false;
       options.folder = argument;
@@ -102,13 +102,8 @@ private:
   std::string message;
 };
 
-void runTests(bool tiny, Report &report) {
-  // The small shapes are for compute-sanitizer, which slows kernels down a
-  // hundred times.
-  ::testing::GTEST_FLAG(filter) =
-      tiny ? "Instruction.*:Mover.*-Mover.PlanIsTheHosts:Instruction.Narrow"
-             ":Instruction.Widen"
-           : "*-AttentionMatrix.Product";
+void runTests(const std::string &only, Report &report) {
+  ::testing::GTEST_FLAG(filter) = only;
   auto &listeners = ::testing::UnitTest::GetInstance()->listeners();
   delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new Listener(report));
@@ -159,9 +154,9 @@ int main(int argc, char **argv) {
   char *none[] = {argv[0], nullptr};
   int one = 1;
   ::testing::InitGoogleTest(&one, none);
-  runTests(options.tiny, report);
+  runTests(options.only, report);
   // What computes wrongly has no speed.
-  if (report.passed() && options.timing && !options.tiny) {
+  if (report.passed() && options.timing) {
     Ceilings ceilings = measureCeilings(**gpu, report);
     measureKernels(**gpu, ceilings, options.peers, report);
   } else if (!report.passed()) {

@@ -30,10 +30,12 @@ for library in $(ldd "$work/folder/bin/gpu-verify" | awk '{print $1}'); do
   esac
 done
 export KV_CUDA_DRIVER=$work/none.so # even on a machine with a GPU
-expect 3 'there is no CUDA driver' "$work/folder/gpu-verify"
+expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify"
 expect 2 'is there and not empty' \
   "$source/scripts/gpu-verify" --pack "$work/folder" --build "$build"
 expect 2 'usage: gpu-verify' "$work/folder/gpu-verify" --peer
+expect 1 'gpu-verify-peers: ' \
+  python3 "$work/folder/gpu-verify-peers.py" --ours none --json none
 rm "$work/folder/lib/kv-cuda/kv_attention_prefill_f8_256.sm_90a.cubin"
 expect 2 'kv_attention_prefill_f8_256.sm_90a.cubin is missing' \
   "$work/folder/gpu-verify"

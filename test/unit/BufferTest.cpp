@@ -15,13 +15,15 @@ TEST(Device, Parse) {
   EXPECT_EQ(Device::parse("virtual:sm_90a")->str(), "virtual:sm_90a");
   EXPECT_EQ(Device::parse("virtual:x86-64-v4:2")->str(), "virtual:x86-64-v4:2");
   EXPECT_FALSE(Device::parse("cpu")->isVirtual());
+  EXPECT_EQ(Device::parse("cuda")->str(), "cuda:0");
+  EXPECT_EQ(Device::parse("cuda:3")->index, 3);
   for (const char *bad :
        {"", "cpu:", "cpu:-1", "cpu:1x", "gpu", "cpu:99999999999",
         "virtual:", "virtual::1", "virtual:x:", "virtual:x:y"})
     EXPECT_EQ(Device::parse(bad).error().message,
               concat("device \"", bad,
-                     "\": expected cpu, cpu:N, virtual:TARGET or "
-                     "virtual:TARGET:N"));
+                     "\": expected cpu, cpu:N, cuda, cuda:N, virtual:TARGET "
+                     "or virtual:TARGET:N"));
 }
 
 TEST(Device, VirtualOnesHaveNoMemory) {

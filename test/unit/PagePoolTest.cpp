@@ -17,7 +17,7 @@ struct Pool : PagePool {
 
   PageId takeWithContent(uint32_t node) {
     PageId page = takeBlank();
-    setContent(page, node, node);
+    setContent(page, node);
     return page;
   }
   std::vector<PageId> order() const {
@@ -73,6 +73,9 @@ TEST(PagePool, EvictsByPriorityThenInTheOrderOfRelease) {
   pool.release(2, 0, 1);
   EXPECT_EQ(pool.order(), (Pages{4, 1, 3, 2}));
   EXPECT_EQ(pool.victim(), 4);
+  PageId victim = NullPage;
+  EXPECT_EQ(pool.removeVictims(&victim, 1), 1);
+  EXPECT_EQ(victim, 4);
   pool.takeVictim(4);
   EXPECT_EQ(pool.content(4), PagePool::NoContent);
   EXPECT_EQ(pool.victim(), 1);
@@ -135,10 +138,10 @@ TEST(PagePool, StalePagesGoFirst) {
 /// Lists against deques: random pushes, removals from anywhere, and splices.
 TEST(PageLists, AgreeWithDeques) {
   constexpr int32_t NumPages = 200, NumLists = 3;
-  FixedArray<PageRecord> records;
-  ASSERT_TRUE(records.create(NumPages + 1));
+  PageRecords records;
+  ASSERT_TRUE(records.create(NumPages));
   PageLists lists;
-  ASSERT_TRUE(lists.create(records.begin(), NumPages, NumLists));
+  ASSERT_TRUE(lists.create(records, NumPages, NumLists));
   std::deque<PageId> model[NumLists];
   std::vector<PageId> outside;
   for (PageId page = 1; page <= NumPages; ++page)
@@ -185,10 +188,10 @@ TEST(PageLists, AgreeWithDeques) {
 /// aside suffice at any time.
 TEST(PageLists, HollowChunksAreMerged) {
   constexpr int32_t NumPages = 13 * 100;
-  FixedArray<PageRecord> records;
-  ASSERT_TRUE(records.create(NumPages + 1));
+  PageRecords records;
+  ASSERT_TRUE(records.create(NumPages));
   PageLists lists;
-  ASSERT_TRUE(lists.create(records.begin(), NumPages, 2));
+  ASSERT_TRUE(lists.create(records, NumPages, 2));
   std::mt19937 random(3);
   std::vector<PageId> order;
   for (PageId page = 1; page <= NumPages; ++page) {

@@ -1,5 +1,6 @@
 //===- kv-compile.cpp - A module to an artifact ---------------------------===//
 
+#include "Target.h"
 #include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
 
@@ -7,10 +8,22 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace cl = llvm::cl;
+
+/// ../lib/kv-cuda, from where this program is.
+static std::string kernelFolderBeside(const char *argv0) {
+  std::string program = llvm::sys::fs::getMainExecutable(
+      argv0, reinterpret_cast<void *>(&kernelFolderBeside));
+  llvm::SmallString<256> folder = llvm::sys::path::parent_path(program);
+  llvm::sys::path::append(folder, "..", "lib", "kv-cuda");
+  llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+  return folder.str().str();
+}
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
@@ -21,16 +34,21 @@ int main(int argc, char **argv) {
                               cl::value_desc("model.so"), cl::Required,
                               cl::cat(category));
   cl::opt<std::string> pipeline("pipeline",
-                                cl::desc("kv-cpu (default) or kv-reference"),
+                                cl::desc("kv-cpu (default) or kv-reference; a "
+                                         "GPU's is kv-cuda"),
                                 cl::init("kv-cpu"), cl::cat(category));
   cl::opt<std::string> mcpu(
-      "mcpu", cl::desc("x86-64-v3, x86-64-v4 or native (default)"),
+      "mcpu",
+      cl::desc("x86-64-v3, x86-64-v4 or native (default; x86-64-v3 "
+               "for the host code of a GPU)"),
       cl::init("native"), cl::cat(category));
   cl::opt<std::string> target(
       "target",
-      cl::desc("cpu (default), or virtual:LEVEL for a machine that is not "
-               "this one: compiled for LEVEL and checked with a cache manager "
-               "without memory"),
+      cl::desc(
+          "cpu (default); cuda:CHIP,... for GPUs, such as "
+          "cuda:sm_80,sm_90a; virtual:LEVEL for a machine that is not this "
+          "one, which is compiled for and checked with a cache manager "
+          "without memory, as GPUs always are"),
       cl::init("cpu"), cl::cat(category));
   cl::opt<unsigned> optLevel("O", cl::Prefix, cl::desc("Optimisation level"),
                              cl::init(3), cl::cat(category));
@@ -42,21 +60,37 @@ int main(int argc, char **argv) {
       cl::desc("Order of caches in memory: nhd, hnd or cpu, instead "
                "of their types'"),
       cl::cat(category));
+  cl::opt<std::string> kernels(
+      "kernels",
+      cl::desc("Where a GPU's device code is (default: lib/kv-cuda beside this "
+               "program's folder)"),
+      cl::value_desc("folder"), cl::cat(category));
   cl::opt<bool> timing("timing", cl::desc("Print the seconds of each stage"),
                        cl::cat(category));
   cl::HideUnrelatedOptions(category);
   mlir::registerPassManagerCLOptions();
   cl::ParseCommandLineOptions(argc, argv, "kv-mlir compiler\n");
 
-  kv::Expected<kv::Device> device = kv::Device::parse(target);
-  if (!device) {
-    llvm::errs() << "kv-compile: error: --target: " << device.error().message
+  kv::Expected<kv::Target> machine = kv::Target::parse(target);
+  if (!machine) {
+    llvm::errs() << "kv-compile: error: --target: " << machine.error().message
                  << '\n';
     return 1;
   }
-  if (device->isVirtual() && mcpu.getNumOccurrences()) {
-    llvm::errs() << "kv-compile: error: --target is " << device->str()
+  if (!machine->level.empty() && mcpu.getNumOccurrences()) {
+    llvm::errs() << "kv-compile: error: --target is " << target
                  << ", which says what --mcpu=" << mcpu << " says\n";
+    return 1;
+  }
+  if (machine->isGPU() && pipeline.getNumOccurrences()) {
+    llvm::errs() << "kv-compile: error: --target is " << target
+                 << ", whose pipeline is kv-cuda, not " << pipeline << '\n';
+    return 1;
+  }
+
+  if (!machine->isGPU() && pipeline == "kv-cuda") {
+    llvm::errs() << "kv-compile: error: the pipeline kv-cuda needs chips: use "
+                    "--target=cuda:CHIP,...\n";
     return 1;
   }
 
@@ -69,17 +103,23 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
   kv::CompileOptions options;
-  options.pipeline = pipeline;
-  options.mcpu = device->isVirtual() ? device->target : mcpu;
+  options.pipeline = machine->isGPU() ? "kv-cuda" : pipeline.getValue();
+  options.mcpu = !machine->level.empty() ? machine->level
+                 : machine->isGPU() && !mcpu.getNumOccurrences()
+                     ? "x86-64-v3"
+                     : mcpu.getValue();
+  options.chips = machine->chips;
+  options.kernelFolder =
+      kernels.empty() ? kernelFolderBeside(argv[0]) : kernels.getValue();
   options.optLevel = optLevel;
   options.pageSize = pageSize;
   options.layout = layout;
   options.timing = timing;
   if (failed(kv::compileModule(*module, options, output)))
     return 1;
-  if (device->isVirtual())
+  if (machine->device.isVirtual())
     if (kv::Expected<void> fits =
-            kv::checkOnVirtualDevice(output.getValue(), *device);
+            kv::checkOnVirtualDevice(output.getValue(), machine->device);
         !fits) {
       llvm::errs() << "kv-compile: error: " << fits.error().message << '\n';
       return 1;

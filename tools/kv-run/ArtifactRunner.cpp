@@ -119,8 +119,7 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
 Expected<void> ArtifactRunner::growLogits(int64_t rows) {
   if (logits.data() && logits.shape()[0] >= rows)
     return {};
-  Expected<Buffer> grown =
-      Buffer::create(model.device(), DType::F32, {rows, vocab});
+  Expected<Buffer> grown = Buffer::create(Device(), DType::F32, {rows, vocab});
   if (!grown)
     return std::unexpected(grown.error());
   logits = std::move(*grown);
@@ -133,9 +132,9 @@ Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
     return std::unexpected(room.error());
   auto bind = [&](int slot, std::span<const int32_t> values) {
     // Views are not const; entries only read their inputs.
-    forward.bind(slot,
-                 makeView(const_cast<int32_t *>(values.data()), DType::I32,
-                          {static_cast<int64_t>(values.size())}));
+    forward.bindHost(slot,
+                     makeView(const_cast<int32_t *>(values.data()), DType::I32,
+                              {static_cast<int64_t>(values.size())}));
   };
   bind(tokens, step.tokens);
   bind(rowOffsets, step.rowOffsets);
@@ -151,7 +150,7 @@ Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
     if (slots.scales >= 0)
       forward.bind(slots.scales, inputs.scales);
   }
-  forward.bind(output, makeView(logits.data(), DType::F32, {rows, vocab}));
+  forward.bindHost(output, makeView(logits.data(), DType::F32, {rows, vocab}));
   if (Expected<void> done = forward.execute(); !done)
     return std::unexpected(done.error());
   return std::span<const float>(logits.as<float>(), rows * vocab);

@@ -42,7 +42,7 @@ private:
     int blocks, cacheLengths, lookupTable, maxLengths, scales;
   };
   std::vector<CacheSlots> caches; // by collection
-  Buffer logits;                  // [rows so far needed, vocab]
+  Buffer logits;                  // [rows so far needed, vocab], on the host
 };
 
 } // namespace kv::run

@@ -19,6 +19,9 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                  "JSON lines (default: standard input)");
   app.add_option("--threads", options.threads, "default: one a core")
       ->check(CLI::Range(1, 4096));
+  app.add_option("--device", options.device,
+                 "cpu, cuda or cuda:N: what the artifact was compiled for")
+      ->capture_default_str();
   CLI::Option *pages =
       app.add_option("--pages", options.pages,
                      "usable pages of a replica's cache")
@@ -30,9 +33,10 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
       ->excludes(pages);
   app.add_option("--page-size", options.pageSize,
                  "tokens; must equal the artifact's");
-  app.add_option("--replicas", options.replicas,
-                 "caches of their own, each on its own cpu:N; a request goes "
-                 "to the one that has most of its prefix")
+  app.add_option(
+         "--replicas", options.replicas,
+         "caches of their own, each on its own cpu:N (on a CPU only); a "
+         "request goes to the one that has most of its prefix")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--max-batch", options.maxBatch, "requests a step")

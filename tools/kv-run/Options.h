@@ -16,6 +16,7 @@ struct Options {
   std::string weights;
   std::string requests; // empty: standard input
   unsigned threads = 0; // 0: one a core
+  std::string device = "cpu";
   std::optional<int64_t> pages;
   std::optional<int64_t> cacheBytes;
   std::optional<int64_t> pageSize;

@@ -70,10 +70,18 @@ int64_t peakRssBytes() {
 
 int serve(const Options &options) {
   auto start = std::chrono::steady_clock::now();
-  Expected<InferenceSession> session = InferenceSession::create(
-      {.threads = options.threads, .log = [](std::string_view note) {
-         std::cerr << "kv-run: note: " << note << '\n';
-       }});
+  Expected<Device> device = Device::parse(options.device);
+  if (!device)
+    return unusable(concat("--device: ", device.error().message));
+  if (device->kind != Device::Kind::CPU && options.replicas > 1)
+    return unusable(concat("--replicas is ", options.replicas, ", on ",
+                           device->str(), " allowed: 1"));
+  Expected<InferenceSession> session =
+      InferenceSession::create({.device = *device,
+                                .threads = options.threads,
+                                .log = [](std::string_view note) {
+                                  std::cerr << "kv-run: note: " << note << '\n';
+                                }});
   if (!session)
     return unusable(session.error().message);
   Expected<Model> model = session->load(options.artifact);
@@ -104,6 +112,8 @@ int serve(const Options &options) {
   std::random_device entropy;
   PagedKVCacheManager::Options cache;
   cache.maxBatchSize = options.maxBatch;
+  if (device->kind != Device::Kind::CPU)
+    cache.devices = {*device};
   cache.maxSeqLen = signature->maxSeqLen;
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();

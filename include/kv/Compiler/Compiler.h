@@ -11,10 +11,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/LogicalResult.h"
 
+#include <string>
+#include <vector>
+
 namespace kv {
 
 struct CompileOptions {
-  /// "kv-cpu" or "kv-reference".
+  /// "kv-cpu", "kv-cuda" or "kv-reference".
   std::string pipeline = "kv-cpu";
   /// x86-64-v3, x86-64-v4 or native.
   std::string mcpu = "native";
@@ -24,8 +27,12 @@ struct CompileOptions {
   /// 0 keeps the module's.
   int64_t pageSize = 0;
   /// nhd, hnd or cpu: the order of every cache in memory, instead of its
-  /// type's. Only kv-cpu.
+  /// type's. Not kv-reference.
   std::string layout;
+  /// Of kv-cuda: what its device code is for ("sm_80", "sm_90a"), at least one,
+  /// and the folder where that code is.
+  std::vector<std::string> chips;
+  std::string kernelFolder;
   /// Seconds of each stage to standard error.
   bool timing = false;
 };

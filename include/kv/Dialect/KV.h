@@ -16,6 +16,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "kv/Dialect/KVDialect.h.inc"
@@ -36,7 +37,7 @@ constexpr int64_t kPackedRows = 16;
 
 /// Whether an attention by this kernel takes a plan.
 constexpr bool takesPlan(KernelKind kernel) {
-  return kernel == KernelKind::Decomposition;
+  return kernel != KernelKind::Reference;
 }
 
 /// The kernel that was chosen for an operation; null before.

@@ -253,7 +253,8 @@ def KV_AttentionOp : KV_CacheOp<"attention",
     keys[b]` keys.
 
     `plan` is the `kv.plan` of the same cache, rows and mask: a kernel that takes
-    it need not find out again in every layer what a row sees.
+    it need not find out again in every layer what a row sees. The kernel `cuda`
+    takes bytes that its runtime's `plan` made, i8 `[bytes]`.
 
     ```mlir
     %o, %lse = kv.attention %q in %kv[%layer] rows %row_offsets sinks %sinks
@@ -267,7 +268,8 @@ def KV_AttentionOp : KV_CacheOp<"attention",
                        Optional<KV_ShapedOf<[F32], [1]>>:$sinks,
                        Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
                        Optional<MemRefRankOf<[F32], [2]>>:$out_lse,
-                       Optional<KV_ShapedOf<[I32], [2]>>:$plan,
+                       Optional<AnyTypeOf<[KV_ShapedOf<[I32], [2]>,
+                                           KV_ShapedOf<[I8], [1]>]>>:$plan,
                        Optional<KV_I32Vector>:$kv_row_offsets,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,

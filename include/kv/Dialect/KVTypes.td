@@ -54,7 +54,8 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
 
 def KV_KernelKind : I32Enum<"KernelKind", "who computes an operation", [
     I32EnumCase<"Decomposition", 0, "decomposition">,
-    I32EnumCase<"Reference", 1, "reference">]> {
+    I32EnumCase<"Reference", 1, "reference">,
+    I32EnumCase<"Cuda", 2, "cuda">]> {
   let cppNamespace = "::kv";
 }
 
@@ -62,13 +63,14 @@ def KV_KernelAttr : AttrDef<KV_Dialect, "Kernel"> {
   let mnemonic = "kernel";
   let summary = "the kernel that `kv-select-kernel` chose for an operation";
   let description = [{
-    The attribute `kv.kernel` of a `kv.attention` or `kv.store`. No front end
-    writes it.
+    The attribute `kv.kernel` of a `kv.attention`, `kv.store` or `kv.copy_pages`.
+    No front end writes it.
 
     | kernel | what it is | takes a plan |
     | --- | --- | --- |
     | `decomposition` | upstream operations, by `kv-decompose` | yes |
     | `reference` | the runtime's function, by `convert-kv-to-runtime` | no |
+    | `cuda` | the GPU runtime's function, by `convert-kv-to-runtime` | yes, of bytes |
   }];
   let parameters = (ins EnumParameter<KV_KernelKind>:$kind);
   let assemblyFormat = "`<` $kind `>`";

@@ -37,11 +37,28 @@ struct CPUPipelineOptions
 void buildCPUPipeline(mlir::OpPassManager &pm,
                       const CPUPipelineOptions &options);
 
+struct CUDAPipelineOptions
+    : public mlir::PassPipelineOptions<CUDAPipelineOptions> {
+  ListOption<std::string> chips{
+      *this, "chips",
+      llvm::cl::desc("what device code is for: sm_80, sm_90a, ...")};
+  Option<std::string> layout{
+      *this, "layout",
+      llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
+                     "what their types say"),
+      llvm::cl::init("")};
+};
+
+/// kv-cuda: the module to the LLVM dialect, as host code that launches a GPU's
+/// kernels. Nothing in it allocates, waits, or reads device memory.
+void buildCUDAPipeline(mlir::OpPassManager &pm,
+                       const CUDAPipelineOptions &options);
+
 /// kv-reference: the same with every kv operation decomposed and nothing tiled:
 /// the meaning of a module, slowly.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
-/// Registers kv-cpu and kv-reference by name.
+/// Registers kv-cpu, kv-cuda and kv-reference by name.
 void registerPipelines();
 
 /// "native" as the highest level of this machine; other names as they are.

@@ -130,15 +130,20 @@ def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
     | --- | --- | --- |
     | `cpu` | `reference` | `reference` |
     | `decomposition` | `decomposition`, with a plan | `decomposition` |
+    | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too |
+
+    What the target `cuda` has no kernel for is an error. Its plan is the bytes
+    that a `kv.launch "plan"` writes; its operations must be resolved.
 
     An operation that has a kernel keeps it. Each decision leaves a remark with
     its reason.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"",
-           "what the module is compiled for: cpu or decomposition">
+           "what the module is compiled for: cpu, decomposition or cuda">
   ];
-  let dependentDialects = ["::kv::KVDialect"];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numSelected", "selected", "operations that got a kernel">,
     Statistic<"numPlans", "plans", "plans made">
@@ -161,6 +166,57 @@ def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
+}
+
+def KVFormLaunches : Pass<"kv-form-launches", "::mlir::ModuleOp"> {
+  let summary = "computations become launches of a GPU's kernels";
+  let description = [{
+    Matrix products with a transposed weight, norms, silu * mul, sums,
+    embeddings, casts, argmax, `kv.rope` and `kv.positions` become `kv.launch`,
+    whatever operations they are written in. Elements are cast where a kernel
+    wants 16 bits (the rows of a matrix product, the queries of an attention);
+    a cast is folded into the launch that makes its operand. What has no kernel
+    is an error that names it.
+
+    Host code sees no element of a tensor: the number of rows of `kv.positions`
+    is that of what is rotated by them.
+
+    Runs on resolved operations on tensors after `kv-select-kernel`, and names
+    the device code that the module needs in `kv.device_code`. Each launch
+    leaves a remark.
+  }];
+  let options = [
+    ListOption<"chips", "chips", "std::string",
+               "what device code is for: sm_80, sm_90a, ...">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numLaunches", "launches", "launches made">,
+    Statistic<"numCasts", "casts", "casts left">
+  ];
+}
+
+def KVFormDestinations : Pass<"kv-form-destinations", "::mlir::ModuleOp"> {
+  let summary = "private functions write tensors that their callers give";
+  let description = [{
+    Each tensor that a private function returns becomes an argument to write it
+    to, so that no function returns memory of its own: on a device it could not
+    be moved. What an entry or a private function returns is written by a
+    `kv.launch` of its own; where it is not, a copy is. Sizes must be known
+    before the call.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def KVCheckHostCode : Pass<"kv-check-host-code", "::mlir::ModuleOp"> {
+  let summary = "an error where host code would touch device memory";
+  let description = [{
+    After bufferization: buffers are sized, viewed and passed on, never read,
+    written or copied. Changes nothing.
+  }];
 }
 
 def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {
@@ -259,7 +315,8 @@ def KVOutlineParallel : Pass<"kv-outline-parallel", "::mlir::ModuleOp"> {
 def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
-    `kv.store`, `kv.attention` and `kv.print` on buffers become
+    `kv.store`, `kv.attention`, `kv.print` and what stands for a device's kernels
+    (`kv.launch`, `kv.plan_bytes`, `kv.copy_pages` of the kernel `cuda`) become
     `kv.runtime_call`s named in kv/ABI/Symbols.def, `kv.assert` records its error
     when it fails. Runs after `kv-thread-context`.
   }];

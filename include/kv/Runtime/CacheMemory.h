@@ -12,7 +12,9 @@ namespace kv {
 
 /// What a replica's devices hold: blocks and scales of every collection, and
 /// the lengths and tables of two steps, so that one can be prepared while the
-/// other runs. Every shard has tables of its own with the same entries.
+/// other runs. Every shard has tables of its own with the same entries. Where
+/// the host cannot write a device's memory it writes pinned memory, of which
+/// publish() queues a copy.
 class CacheMemory {
 public:
   static constexpr int32_t NumBuffers = 2; // steps whose tables stand
@@ -35,16 +37,23 @@ public:
   int32_t numGroups() const { return groupCount; }
   int64_t poolBytes() const;
 
+  /// Before a step is written: waits until the copies of the step that had this
+  /// buffer are done. Errors: the device's.
+  Expected<void> reuse(int32_t buffer);
+
   /// Where the host writes a step. A table is [maxBatch, pitch].
   int32_t *table(int32_t buffer, int32_t shard, int32_t group) {
-    return shards[shard].steps[buffer].tables[group].as<int32_t>();
+    return shards[shard].steps[buffer].tables[group].host();
   }
   int32_t *maxima(int32_t buffer) { return maxLengths[buffer].as<int32_t>(); }
-  /// Of shard 0; publish() gives the first `rows` to the others.
+  /// Of shard 0, for all.
   int32_t *lengths(int32_t buffer) {
-    return shards[0].steps[buffer].lengths.as<int32_t>();
+    return shards[0].steps[buffer].lengths.host();
   }
+  /// The first `rows` of what was written go to the devices: all of it, or the
+  /// lengths alone.
   void publish(int32_t buffer, int64_t rows);
+  void publishLengths(int32_t buffer, int64_t rows);
 
   /// Views for a step: collections of shard 0, of shard 1 ...
   void fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer, int64_t rows,
@@ -55,11 +64,25 @@ public:
   void zeroPage(int32_t group, int64_t target);
 
 private:
+  /// Written by the host, read by the device.
+  struct Staged {
+    Buffer device;
+    Memory staging; // empty where the host writes the device's memory
+
+    static Expected<Staged> create(const Device &device,
+                                   std::span<const int64_t> shape);
+    int32_t *host() const {
+      return staging.data() ? staging.as<int32_t>() : device.as<int32_t>();
+    }
+    void upload(DeviceBackend &backend, int64_t elements) const;
+  };
   struct Step {
-    Buffer lengths;
-    std::vector<Buffer> tables; // by group
+    Staged lengths;
+    std::vector<Staged> tables; // by group
+    uint64_t uploaded = 0;      // a mark of the device's queue
   };
   struct Shard {
+    DeviceBackend *backend = nullptr;
     std::vector<Buffer> blocks; // by collection
     std::vector<Buffer> scales;
     std::array<Step, NumBuffers> steps;

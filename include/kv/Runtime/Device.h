@@ -3,13 +3,11 @@
 #ifndef KV_RUNTIME_DEVICE_H
 #define KV_RUNTIME_DEVICE_H
 
-#include "kv/Runtime/Error.h"
-
-#include <cstddef>
+#include "kv/Runtime/DeviceBackend.h"
 
 namespace kv {
 
-/// Zeroed memory of one device, owned. Aligned to 64 bytes at least.
+/// Memory of one device, owned. Aligned to 64 bytes at least.
 class Memory {
 public:
   Memory() = default;
@@ -18,6 +16,7 @@ public:
   ~Memory() { reset(); }
 
   void *data() const { return base; }
+  template <class T> T *as() const { return static_cast<T *>(base); }
   size_t bytes() const { return length; }
 
 private:
@@ -26,13 +25,15 @@ private:
 
   void *base = nullptr;
   size_t length = 0;
+  bool pinned = false;
+  DeviceBackend *backend = nullptr;
 };
 
 /// A device by kind and number. Each `cpu:n` is a device with memory of its
 /// own, though all share one host. A virtual device has no memory: it stands
 /// for a target that is compiled for and not there.
 struct Device {
-  enum class Kind { CPU, Virtual };
+  enum class Kind { CPU, CUDA, Virtual };
 
   Kind kind = Kind::CPU;
   int index = 0;
@@ -41,13 +42,27 @@ struct Device {
   bool operator==(const Device &) const = default;
   bool isVirtual() const { return kind == Kind::Virtual; }
 
-  /// "cpu", "cpu:1", "virtual:sm_90a", or "virtual:sm_90a:1" for a second one.
+  /// "cpu", "cpu:1", "cuda", "cuda:1", "virtual:sm_90a", or "virtual:sm_90a:1"
+  /// for a second one.
   static Expected<Device> parse(std::string_view text);
   std::string str() const;
 
-  /// `bytes` zeroed bytes; 0 is allowed. Large blocks ask for huge pages.
-  /// Errors: no memory; the device is virtual.
+  /// Its memory and queue, which live as long as the process. Errors: the
+  /// device is virtual; there is no such device, no driver, or no libkv_cuda.so
+  /// beside the runtime (or where the environment's KV_CUDA_LIBRARY says).
+  Expected<DeviceBackend *> backend() const;
+
+  /// `bytes` bytes, zeroed in the order of the queue; 0 is allowed. On a CPU
+  /// large blocks ask for huge pages. Errors: no memory; those of backend().
   Expected<Memory> allocate(size_t bytes) const;
+  /// The same, with whatever it holds (on a CPU zeros).
+  Expected<Memory> allocateScratch(size_t bytes) const;
+  /// Zeroed host memory for copies from and to this device.
+  Expected<Memory> allocatePinned(size_t bytes) const;
+
+private:
+  enum class MemoryKind { Zeroed, Scratch, Pinned };
+  Expected<Memory> make(size_t bytes, MemoryKind kind) const;
 };
 
 } // namespace kv

@@ -4,7 +4,7 @@
 #define KV_RUNTIME_EXECUTIONCONTEXT_H
 
 #include "kv/Runtime/Arena.h"
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Device.h"
 #include "kv/Runtime/ThreadPool.h"
 
 #include <memory>
@@ -17,11 +17,21 @@ namespace kv {
 /// its address while it runs.
 class ExecutionContext {
 public:
-  static constexpr size_t DefaultArenaBytes = size_t(64) << 30;
+  struct Options {
+    Device device = {};
+    size_t arenaBytes = 0;     // 0: the device's default
+    bool deterministic = false; // DeviceBackend::createContext
+  };
 
-  /// `executor` must outlive the context.
+  /// `executor` must outlive the context. Errors: no memory; a device that is
+  /// not there.
   static Expected<std::unique_ptr<ExecutionContext>>
-  create(Executor &executor, size_t arenaBytes = DefaultArenaBytes);
+  create(Executor &executor, const Options &options);
+  /// On a CPU.
+  static Expected<std::unique_ptr<ExecutionContext>>
+  create(Executor &executor, size_t arenaBytes = 0) {
+    return create(executor, {.arenaBytes = arenaBytes});
+  }
   ~ExecutionContext();
   ExecutionContext(const ExecutionContext &) = delete;
   ExecutionContext &operator=(const ExecutionContext &) = delete;
@@ -29,7 +39,10 @@ public:
   /// Clears the error slot and the arena, calls the entry, and turns its
   /// status into a value. When the arena is exhausted the entry is left in
   /// the middle: generated code could not go on without the memory.
-  Expected<void> call(KvEntry entry, std::span<const KvTensorView> args);
+  /// On a device the entry's work is queued when this returns, calling the
+  /// kernels of `module`; what then fails is the device's status().
+  Expected<void> call(KvEntry entry, std::span<const KvTensorView> args,
+                      const DeviceModule *module = nullptr);
 
   KvContext *abi();
   Arena &arena();
@@ -42,7 +55,7 @@ public:
   /// Forgets the error and empties the arena.
   void reset();
 
-  /// The function table that every context's `functions` points to.
+  /// The function table of a CPU's contexts.
   static const KvFunctionTable &functions();
 
   /// The runtime's own.

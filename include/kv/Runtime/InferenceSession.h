@@ -29,7 +29,10 @@ struct SessionOptions {
   unsigned threads = 0;                           // 0: one a core
   std::shared_ptr<Executor> executor = nullptr;   // replaces the pool
   std::function<void(std::string_view)> log = {}; // notes, one line each
-  size_t arenaBytes = ExecutionContext::DefaultArenaBytes;
+  size_t arenaBytes = 0; // scratch of a step; 0: the device's default
+  /// On a GPU: a row's bits do not depend on the rows beside it. A CPU's never
+  /// do.
+  bool deterministic = false;
 };
 
 /// A tensor by the name that the manifest gives it.
@@ -50,8 +53,15 @@ public:
   /// stays bound for later steps.
   void bind(int slot, const KvTensorView &view);
 
-  /// Errors: an argument that was never bound (named), and whatever the entry
-  /// reports.
+  /// A dense view of the host's memory, whatever the device: an input is
+  /// copied to the device before the entry, an output back after it. On a CPU
+  /// this is bind.
+  void bindHost(int slot, const KvTensorView &view);
+
+  /// On a CPU, and where an output is bound to the host, the step is over when
+  /// this returns. Else it is queued on the device. Errors: an argument that
+  /// was never bound (named), whatever the entry reports, and a failure of the
+  /// device.
   Expected<void> execute();
 
   const Entry &entry() const;

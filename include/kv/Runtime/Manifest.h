@@ -88,6 +88,7 @@ struct Manifest {
   std::string targetKind;
   std::string targetTriple;
   std::string targetCpu;
+  std::vector<std::string> targetChips; // of device code: "sm_90a"
   ModelInfo model;
   std::vector<Collection> collections;
   std::vector<Entry> entries;

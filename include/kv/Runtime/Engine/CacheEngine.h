@@ -271,16 +271,18 @@ private:
   void takeHits(SequenceState &state, int32_t end);
   void copyTail(SequenceState &state);
   void queue(SequenceState &state, const PageOp &op);
-  PageId allocate();
-  PageId evict();
-  void warmVictims(int32_t count) const;
+  void allocate(PageId *to, int32_t count);
+  void evict(PageId *to, int32_t count);
 
   // Commit.cpp
+  int32_t commitNew(SequenceState &state, const Prompt &prompt, int32_t page,
+                    int32_t end);
   int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
   int32_t passWindows(SequenceState &state);
 
   Options options;
-  int32_t maxPages = 0; // of a sequence, a group
+  int32_t maxPages = 0;     // of a sequence, a group
+  int32_t namingGroup = -1; // its pages' numbers are the nodes'; a full one
   bool hasFullGroup = false;
   bool hasWindow = false;
   bool isPlain = false; // one full group: most models, so they have short ways

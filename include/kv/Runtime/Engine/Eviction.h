@@ -29,6 +29,12 @@ public:
     inUse[priority / 64] |= uint64_t(1) << priority % 64;
   }
 
+  /// push() of each.
+  void push(const PageId *pages, int32_t count, uint8_t priority) {
+    lists.pushBack(list(priority), pages, count);
+    inUse[priority / 64] |= uint64_t(1) << priority % 64;
+  }
+
   /// A page of a forgotten prefix.
   void pushStale(PageId page) { lists.pushBack(stale, page); }
 
@@ -44,6 +50,20 @@ public:
         inUse[word] &= inUse[word] - 1; // seen empty: O(1) over time
       }
     return NullPage;
+  }
+
+  /// Removes up to `count` of the pages to evict next, and returns how many.
+  int32_t take(PageId *to, int32_t count) {
+    int32_t taken = lists.takeFront(stale, to, count);
+    for (int32_t word = 0; word < 2; ++word)
+      while (taken < count && inUse[word]) {
+        int32_t bit = std::countr_zero(inUse[word]);
+        taken +=
+            lists.takeFront(list(word * 64 + bit), to + taken, count - taken);
+        if (taken < count)
+          inUse[word] &= inUse[word] - 1; // seen empty
+      }
+    return taken;
   }
 
   /// Calls `visit(page)` in the order of eviction until it returns false.

@@ -13,27 +13,51 @@
 
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/Prefetch.h"
 #include "kv/Runtime/Engine/Steps.h"
-#include "kv/Runtime/Engine/Warm.h"
 
 #include <bit>
 #include <cstdint>
 
 namespace kv {
 
-/// All that is looked at when a page changes hands: half a cache line. Pages
-/// come in random order, so a second array would be a second cache miss.
+/// All that is looked at when a page changes hands. Pages come in random order,
+/// so a second array would be a second cache miss.
 struct alignas(32) PageRecord {
   int32_t holds;     // references
   uint32_t node;     // content: the node that names what the page holds
   Ticket stamp;      // the last step that may still touch it
-  uint64_t tag;      // of the node, so that its table slot can be prefetched
   uint32_t position; // not held: chunk * 16 + slot of its list.
                      // Held: the queued operation that writes it, plus one.
   uint8_t priority;  // most of those who released it or a descendant
   uint8_t state;     // PagePool::State
 };
-static_assert(sizeof(PageRecord) == 32);
+static_assert(sizeof(PageRecord) == 32, "half a cache line");
+
+/// The records of pages 0 .. n, each followed by memory of somebody else's who
+/// looks at it at the same time.
+class PageRecords {
+public:
+  /// `beside` bytes behind each record. False: no memory.
+  [[nodiscard]] bool create(int32_t pages, size_t beside = 0) {
+    size_t bytes = sizeof(PageRecord) + beside;
+    stride = (bytes + alignof(PageRecord) - 1) / alignof(PageRecord) *
+             alignof(PageRecord);
+    return storage.create((size_t(pages) + 1) * stride);
+  }
+
+  PageRecord &operator[](PageId page) const {
+    return reinterpret_cast<PageRecord &>(storage[size_t(page) * stride]);
+  }
+  /// What is behind page 0; that of page i is i * pitch() bytes further on.
+  std::byte *beside() const { return storage.begin() + sizeof(PageRecord); }
+  size_t pitch() const { return stride; }
+  size_t bytes() const { return storage.bytes(); }
+
+private:
+  FixedArray<std::byte> storage;
+  size_t stride = sizeof(PageRecord);
+};
 
 class PageLists {
 public:
@@ -41,7 +65,8 @@ public:
   static constexpr int32_t PerChunk = 13;
 
   /// Lists [0, lists) of the pages of `records`. False: no memory.
-  [[nodiscard]] bool create(PageRecord *records, int32_t pages, int32_t lists);
+  [[nodiscard]] bool create(const PageRecords &records, int32_t pages,
+                            int32_t lists);
 
   bool empty(List list) const { return chunks[list].next == list; }
   /// Of a list that is not empty.
@@ -63,12 +88,19 @@ public:
     chunk.ids[slot] = page;
     chunk.occupied |= 1u << slot;
     ++chunk.count;
-    records[page].position = at << 4 | slot;
+    (*records)[page].position = at << 4 | slot;
   }
+
+  /// pushBack() of each.
+  void pushBack(List list, const PageId *pages, int32_t count);
+
+  /// Removes up to `count` from the front, and returns how many. Their records
+  /// are not looked at.
+  int32_t takeFront(List list, PageId *to, int32_t count);
 
   /// From whatever list it is in.
   void remove(PageId page) {
-    uint32_t position = records[page].position;
+    uint32_t position = (*records)[page].position;
     Chunk &chunk = chunks[position >> 4];
     assert(chunk.ids[position & 15] == page && "not in a list");
     uint32_t occupied = chunk.occupied & ~(1u << (position & 15));
@@ -94,8 +126,8 @@ public:
           return;
   }
 
-  void warm(Warm &warm, const PageRecord &record) const {
-    warm(chunks[record.position >> 4].occupied);
+  void prefetchChunk(const PageRecord &record) const {
+    prefetch(&chunks[record.position >> 4]);
   }
 
   size_t bytes() const { return chunks.bytes(); }
@@ -122,7 +154,7 @@ private:
   void move(uint32_t to, uint32_t from);
   void compact(uint32_t chunk);
 
-  PageRecord *records = nullptr;
+  const PageRecords *records = nullptr;
   FixedArray<Chunk> chunks;
   uint32_t unused = NoChunk; // chunks linked by `next`
   uint32_t numMade = 0;      // chunks that were ever used

@@ -25,6 +25,7 @@
 #include "kv/Runtime/Engine/PageLists.h"
 
 #include <algorithm>
+#include <span>
 
 namespace kv {
 
@@ -36,9 +37,10 @@ public:
 
   PagePool() : evictions(lists, FirstEviction) {}
 
-  /// `count` usable pages, with the ids 1 .. count, all blank. False: no
-  /// memory.
-  [[nodiscard]] bool create(int32_t count, int32_t maxOpenSteps);
+  /// `count` usable pages, with the ids 1 .. count, all blank; `beside` bytes
+  /// behind each record are left to others. False: no memory.
+  [[nodiscard]] bool create(int32_t count, int32_t maxOpenSteps,
+                            size_t beside = 0);
 
   int32_t numTotal() const { return total; }
   /// Pages that nobody holds.
@@ -72,10 +74,16 @@ public:
   /// The cached page to evict next; NullPage if none.
   PageId victim() { return evictions.victim(); }
 
-  /// Holds a cached page whose content has been removed from the index.
+  /// Takes up to `count` of the pages to evict next out of their lists, and
+  /// returns how many. Each is then passed to takeVictim().
+  int32_t removeVictims(PageId *to, int32_t count) {
+    return evictions.take(to, count);
+  }
+
+  /// Holds a cached page that is in no list any more, and whose content has
+  /// been removed from the index.
   void takeVictim(PageId page) {
     assert(state(page) == Cached && "not a victim");
-    lists.remove(page);
     records[page].node = NoContent;
     take(page, Cached);
   }
@@ -100,6 +108,10 @@ public:
       becomeFree(record, page, stale);
   }
 
+  /// release() of each, the last first.
+  void releaseAll(std::span<const PageId> pages, Ticket stamp, uint8_t priority,
+                  bool stale);
+
   /// A step that has not begun will touch a held page.
   void stamp(PageId page, Ticket ticket) {
     records[page].stamp = std::max(records[page].stamp, ticket);
@@ -117,10 +129,9 @@ public:
   }
 
   /// Gives a held page its content.
-  void setContent(PageId page, uint32_t node, uint64_t tag) {
+  void setContent(PageId page, uint32_t node) {
     assert(state(page) == Held && "content is given while held");
     records[page].node = node;
-    records[page].tag = tag;
   }
 
   /// Forgets a page's content. A cached page becomes blank.
@@ -134,12 +145,16 @@ public:
   void makeStale();
 
   const Eviction &eviction() const { return evictions; }
-  void warm(Warm &warm, PageId page) const { warm(records[page].holds); }
+  void prefetchRecord(PageId page) const { prefetch(&records[page]); }
   /// What hold() of a free page looks at behind the record.
-  void warmList(Warm &warm, PageId page) const {
+  void prefetchList(PageId page) const {
     if (records[page].state != Held)
-      lists.warm(warm, records[page]);
+      lists.prefetchChunk(records[page]);
   }
+
+  /// What the records' memory has beside them.
+  std::byte *beside() const { return records.beside(); }
+  size_t pitch() const { return records.pitch(); }
 
   size_t bytes() const { return records.bytes() + lists.bytes(); }
 
@@ -198,7 +213,7 @@ private:
     ++counts[record.state];
   }
 
-  FixedArray<PageRecord> records;
+  PageRecords records;
   PageLists lists;
   Eviction evictions;
   int32_t total = 0;

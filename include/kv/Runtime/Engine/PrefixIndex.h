@@ -3,7 +3,7 @@
 // A trie of full pages. A *node* is identified by its parent node, by the
 // tokens of its page and by the images on it, so it stands for the whole prefix
 // up to that page's end; under the root, its parent is the scope. Nodes are
-// found by a keyed 64-bit tag, in a table of buckets of a cache line,, and then
+// found by a keyed 64-bit tag, in a table of buckets of a cache line, and then
 // compared in full: tags that collide cost a comparison and can never return
 // another prefix's page.
 //
@@ -12,7 +12,9 @@
 // up.
 //
 // A node has one page a group. With a full group it lives as long as its pages
-// of full groups; without one, as long as a page or a child does.
+// of full groups, so it can have the number of the first of them and stand
+// beside that page's record: one cache line for both. Without one it lives as
+// long as a page or a child does, and has a number and memory of its own.
 //
 // Single writer, no lock; nothing is allocated after create(). Memory a node:
 // 32 bytes, a page of tokens, 4 for each further group, 13 of table.
@@ -24,9 +26,10 @@
 
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/Prefetch.h"
 #include "kv/Runtime/Engine/ScopeTable.h"
-#include "kv/Runtime/Engine/Warm.h"
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -67,7 +70,18 @@ public:
     int32_t numGroups = 1;
     uint64_t key = 0;
     TagFunction tagFunction = nullptr; // null: XXH3-64
+    /// Where node 0 is, if nodes stand in somebody else's memory, `pitch` bytes
+    /// apart: the caller then gives them their numbers, up to `capacity`, and
+    /// children are not counted. Null: the index has memory and numbers of its
+    /// own.
+    std::byte *nodes = nullptr;
+    size_t pitch = 0;
   };
+
+  /// Bytes of a node.
+  static size_t nodeBytes(int32_t pageSize, int32_t numGroups) {
+    return sizeof(Node) + 4 * (size_t(pageSize) + numGroups - 1);
+  }
 
   /// `scopes` outlives the index. False: no memory.
   [[nodiscard]] bool create(const Options &options, ScopeTable &scopes);
@@ -112,9 +126,26 @@ public:
   }
 
   /// Adds a node that find() does not find, without pages; the images' number
-  /// is referred to from now on. Not when isFull(). `parent` lives.
+  /// is referred to from now on. Not when isFull(). `parent` lives. `id` is an
+  /// unused number if the caller gives them.
   uint32_t insert(uint64_t tag, NodeRef parent, uint32_t images,
-                  const int32_t *tokens);
+                  const int32_t *tokens, uint32_t id = NoNode) {
+    return insertAt(home(static_cast<uint32_t>(tag >> 32)), tag, parent, images,
+                    tokens, id);
+  }
+
+  /// The child that find() finds, or else the new node `id` of insert().
+  uint32_t findOrInsert(uint64_t tag, NodeRef parent, uint32_t images,
+                        const int32_t *tokens, uint32_t id) {
+    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
+    size_t at = home(fragment);
+    // Mostly it is in no bucket at all.
+    if (buckets[at].passed > 0 ||
+        Bucket::equal(buckets[at].fragments, fragment)) [[unlikely]]
+      if (uint32_t known = find(tag, parent, images, tokens); known != NoNode)
+        return known;
+    return insertAt(at, tag, parent, images, tokens, id);
+  }
 
   /// Removes a node. References to it, its children's among them, go stale.
   void erase(uint32_t id);
@@ -130,7 +161,12 @@ public:
   NodeRef parent(uint32_t id) const { return node(id).parent; }
   uint64_t tag(uint32_t id) const { return node(id).tag; }
   uint32_t images(uint32_t id) const { return node(id).images; }
+  bool countsChildren() const { return !options.nodes; }
   uint32_t numChildren(uint32_t id) const { return node(id).children; }
+  /// All numbers are less.
+  uint32_t numIds() const {
+    return options.nodes ? uint32_t(options.capacity) + 1 : numMade;
+  }
   std::span<const int32_t> tokens(uint32_t id) const {
     return {tokensOf(node(id)), static_cast<size_t>(options.pageSize)};
   }
@@ -163,12 +199,13 @@ public:
     return checked.tag == tag && checked.parent == parent &&
            checked.images == images && sameTokens(checked, tokens);
   }
-  void warmNode(Warm &warm, uint32_t id) const {
-    warm(node(id).tag);
-    warm(tokensOf(node(id))[options.pageSize - 1]);
+  /// Its first and its last cache line, which for usual sizes are all.
+  void prefetchNode(uint32_t id) const {
+    prefetch(&node(id));
+    prefetch(tokensOf(node(id)) + options.pageSize - 1);
   }
-  void warmBucket(Warm &warm, uint64_t tag) const {
-    warm(buckets[home(static_cast<uint32_t>(tag >> 32))].passed);
+  void prefetchBucket(uint64_t tag) const {
+    prefetch(&buckets[home(static_cast<uint32_t>(tag >> 32))]);
   }
 
   size_t bytes() const { return storage.bytes() + buckets.bytes(); }
@@ -220,8 +257,13 @@ private:
   };
   static_assert(sizeof(Bucket) == 64, "one cache line");
 
+  uint64_t hashPage(const int32_t *tokens) const;
+  /// `at` is the tag's home.
+  uint32_t insertAt(size_t at, uint64_t tag, NodeRef parent, uint32_t images,
+                    const int32_t *tokens, uint32_t id);
+
   Node &node(uint32_t id) const {
-    return *reinterpret_cast<Node *>(&storage[size_t(id) * stride]);
+    return *reinterpret_cast<Node *>(base + size_t(id) * stride);
   }
   int32_t *tokensOf(const Node &of) const {
     return reinterpret_cast<int32_t *>(const_cast<Node *>(&of) + 1);
@@ -247,14 +289,63 @@ private:
 
   Options options;
   ScopeTable *scopes = nullptr;
-  FixedArray<std::byte> storage; // nodes, `stride` apart
-  FixedArray<Bucket> buckets;    // at most two thirds full
+  std::array<uint32_t, 16> pad = {}; // secret as the key is
+  FixedArray<std::byte> storage;     // nodes, if they are its own
+  std::byte *base = nullptr;         // node 0; they are `stride` apart
+  FixedArray<Bucket> buckets;        // at most two thirds full
   size_t numBuckets = 0;
   size_t stride = 0;
   uint32_t unused = NoNode;
   uint32_t numMade = 0; // nodes that were ever used
   int32_t numNodes = 0;
 };
+
+inline uint32_t PrefixIndex::insertAt(size_t at, uint64_t tag, NodeRef parent,
+                                      uint32_t images, const int32_t *tokens,
+                                      uint32_t id) {
+  assert(!isFull() && "no room");
+  assert(isLive(parent) && "the parent is gone");
+  assert((id != NoNode) == (options.nodes != nullptr) && "whose number?");
+  if (!options.nodes) {
+    id = unused;
+    if (id != NoNode)
+      unused = node(id).parent.id;
+    else
+      id = numMade++;
+  }
+  Node &added = node(id);
+  assert((!options.nodes || added.children == Unused) && "the number is taken");
+  added.tag = tag;
+  added.parent = parent;
+  added.children = 0;
+  added.images = images;
+  added.page = NullPage;
+  if (options.pageSize == 16) // the usual size, without a call
+    std::memcpy(tokensOf(added), tokens, 64);
+  else
+    std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
+  for (int32_t group = 1; group < options.numGroups; ++group)
+    furtherPages(id)[group - 1] = NullPage;
+  if (parent.isRoot())
+    scopes->refer(parent.scope());
+  else if (countsChildren())
+    ++node(parent.id).children;
+  if (images != NoImages)
+    scopes->refer(images);
+
+  for (;; at = after(at)) {
+    Bucket &bucket = buckets[at];
+    if (uint32_t free = Bucket::equal(bucket.nodes, NoNode)) [[likely]] {
+      int32_t slot = std::countr_zero(free);
+      bucket.fragments[slot] = static_cast<uint32_t>(tag >> 32);
+      bucket.nodes[slot] = id;
+      break;
+    }
+    ++bucket.passed;
+  }
+  ++numNodes;
+  return id;
+}
 
 } // namespace kv
 

@@ -1,7 +1,7 @@
-//===- ManifestSection.cpp - Finds .kv.manifest in an ELF file ------------===//
+//===- ElfSection.cpp - Finds a section of an artifact --------------------===//
 
-#include "MappedFile.h"
-#include "kv/Runtime/Manifest.h"
+#include "ElfSection.h"
+#include "kv/ABI/KernelImages.h"
 
 #include <cstring>
 #include <elf.h>
@@ -10,8 +10,6 @@
 using namespace kv;
 
 namespace {
-
-constexpr std::string_view SectionName = ".kv.manifest";
 
 /// Copies out a T at `offset`; nothing when it would leave the bytes.
 template <class T>
@@ -32,8 +30,9 @@ std::optional<std::string_view> contents(std::string_view file,
   return file.substr(header.sh_offset, header.sh_size);
 }
 
-/// Empty, or what is wrong with the file; sets `manifest`.
-std::string findManifest(const MappedFile &file, std::string_view &manifest) {
+/// Empty, or what is wrong with the file; sets `found`.
+std::string find(const MappedFile &file, std::string_view wanted,
+                 std::string_view &found) {
   std::span<const std::byte> bytes = file.bytes();
   auto header = load<Elf64_Ehdr>(bytes, 0);
   if (!file.text().starts_with(ELFMAG))
@@ -78,29 +77,27 @@ std::string findManifest(const MappedFile &file, std::string_view &manifest) {
     if (candidate->sh_name >= nameTable->size())
       continue;
     std::string_view name = nameTable->substr(candidate->sh_name);
-    if (name.substr(0, name.find('\0')) != SectionName)
+    if (name.substr(0, name.find('\0')) != wanted)
       continue;
     auto text = contents(file.text(), *candidate);
     if (!text)
-      return "cut off: the section .kv.manifest lies outside of the file";
-    manifest = *text;
+      return concat("cut off: the section ", wanted,
+                    " lies outside of the file");
+    found = *text;
     return {};
   }
-  return "no section .kv.manifest: not an artifact of kv-compile";
+  return concat("no section ", wanted, ": not an artifact of kv-compile",
+                wanted == KV_KERNEL_IMAGES_SECTION ? " for a GPU" : "");
 }
 
 } // namespace
 
-Expected<Manifest> Manifest::readFile(const std::filesystem::path &artifact) {
-  Expected<MappedFile> file = MappedFile::open(artifact);
-  if (!file)
-    return std::unexpected(file.error());
-  std::string_view text;
-  std::string problem = findManifest(*file, text);
+Expected<std::string_view> kv::findSection(const MappedFile &file,
+                                           std::string_view name,
+                                           std::string_view source) {
+  std::string_view found;
+  std::string problem = find(file, name, found);
   if (!problem.empty())
-    return makeError(KV_STATUS_INVALID_ARGUMENT, artifact.string(), ": ",
-                     problem);
-  // Sections are often padded with zeros, and C strings end with one.
-  text = text.substr(0, text.find('\0'));
-  return parse(text, artifact.string());
+    return makeError(KV_STATUS_INVALID_ARGUMENT, source, ": ", problem);
+  return found;
 }

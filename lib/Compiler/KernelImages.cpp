@@ -1,0 +1,91 @@
+//===- KernelImages.cpp - Device code of an artifact ----------------------===//
+
+#include "KernelImages.h"
+
+#include "kv/ABI/KernelImages.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Alignment.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <set>
+
+using namespace llvm;
+
+/// What drivers translate for chips that have no image.
+constexpr StringLiteral kPtxChip = "compute_80";
+
+/// The chips of the files of an image: "sm_80, sm_90a".
+static std::string chipsOf(StringRef folder, StringRef image) {
+  std::set<std::string> chips;
+  std::error_code code;
+  for (sys::fs::directory_iterator file(folder, code), end;
+       file != end && !code; file.increment(code)) {
+    StringRef name = sys::path::filename(file->path());
+    if (name.consume_front((image + ".").str()) && name.consume_back(".cubin"))
+      chips.insert(name.str());
+  }
+  return chips.empty() ? "none" : join(chips, ", ");
+}
+
+Expected<std::string> kv::collectKernelImages(StringRef folder,
+                                              ArrayRef<StringRef> images,
+                                              ArrayRef<StringRef> chips) {
+  if (!sys::fs::is_directory(folder))
+    return createStringError("no folder " + folder +
+                             " with the kernels' device code: it is made by a "
+                             "build that finds nvcc; "
+                             "--kernels names another one");
+  struct File {
+    std::unique_ptr<MemoryBuffer> data;
+    KvKernelImage row;
+  };
+  SmallVector<File> files;
+  auto add = [&](StringRef image, StringRef chip, StringRef suffix) -> Error {
+    SmallString<256> path(folder);
+    sys::path::append(path, image + "." + chip + suffix);
+    auto data = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+    if (!data)
+      return createStringError("no device code " + path.str() +
+                               ": for this kernel there is code for " +
+                               chipsOf(folder, image));
+    File file{std::move(*data), {}};
+    if (image.size() >= sizeof(file.row.name) ||
+        chip.size() >= sizeof(file.row.chip))
+      return createStringError("the name " + image + " or " + chip +
+                               " is too long for an artifact");
+    copy(image, file.row.name);
+    copy(chip, file.row.chip);
+    files.push_back(std::move(file));
+    return Error::success();
+  };
+  for (StringRef image : images) {
+    for (StringRef chip : chips)
+      if (Error error = add(image, chip, ".cubin"))
+        return error;
+    if (Error error = add(image, kPtxChip, ".ptx"))
+      return error;
+  }
+
+  KvKernelImages head = {
+      {}, KV_KERNEL_IMAGES_VERSION, static_cast<uint32_t>(files.size())};
+  copy(StringRef(KV_KERNEL_IMAGES_MAGIC), head.magic);
+  uint64_t end = sizeof(head) + files.size() * sizeof(KvKernelImage);
+  for (File &file : files) {
+    file.row.offset = alignTo(end, 16);
+    file.row.bytes = file.data->getBufferSize();
+    end = file.row.offset + file.row.bytes;
+  }
+  std::string section(end, '\0');
+  char *row = section.data() + sizeof(head);
+  std::memcpy(section.data(), &head, sizeof(head));
+  for (const File &file : files) {
+    std::memcpy(row, &file.row, sizeof(file.row));
+    row += sizeof(file.row);
+    copy(file.data->getBuffer(), section.data() + file.row.offset);
+  }
+  return section;
+}

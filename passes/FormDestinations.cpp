@@ -1,0 +1,129 @@
+//===- FormDestinations.cpp - Functions write what callers give -----------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "DeviceKernels.h"
+#include "HostSizes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVFORMDESTINATIONS
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+static bool isTensor(Type type) { return isa<RankedTensorType>(type); }
+
+namespace {
+struct FormDestinations : kv::impl::KVFormDestinationsBase<FormDestinations> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTableCollection symbols;
+    SymbolUserMap users(symbols, module);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal() ||
+          llvm::none_of(function.getResultTypes(), isTensor))
+        continue;
+      if (!llvm::hasSingleElement(function.getBody())) {
+        function.emitOpError("must have one block to be compiled for a device");
+        return signalPassFailure();
+      }
+      if (failed(writeResults(function)))
+        return signalPassFailure();
+      if (!function->hasAttr(KVDialect::getEntryAttrName()) &&
+          failed(addDestinations(function, users.getUsers(function))))
+        return signalPassFailure();
+    }
+  }
+
+  /// Each result is what a launch of its own writes.
+  LogicalResult writeResults(func::FuncOp function) {
+    Operation *exit = function.getBody().front().getTerminator();
+    llvm::SmallDenseSet<Value> written;
+    for (OpOperand &operand : exit->getOpOperands()) {
+      Value value = operand.get();
+      if (!isTensor(value.getType()))
+        continue;
+      if (value.getDefiningOp<LaunchOp>() && written.insert(value).second)
+        continue;
+      auto type = cast<RankedTensorType>(value.getType());
+      if (!isMoved(type.getElementType()))
+        return exit->emitOpError()
+               << "returns a " << type
+               << " that no kernel makes for it: kv-cuda copies f32, bf16 and "
+                  "f16";
+      OpBuilder b(exit);
+      Location loc = exit->getLoc();
+      Value out = tensor::EmptyOp::create(b, loc, hostSizes(b, loc, value),
+                                          type.getElementType());
+      // Of equal types it is a copy.
+      auto copy = LaunchOp::create(b, loc, out.getType(), "cast", value, out);
+      Value result = copy.getResult();
+      if (result.getType() != type)
+        result = tensor::CastOp::create(b, loc, type, result);
+      operand.set(result);
+    }
+    return success();
+  }
+
+  LogicalResult addDestinations(func::FuncOp function,
+                                ArrayRef<Operation *> users) {
+    for (Operation *user : users) {
+      auto call = dyn_cast<func::CallOp>(user);
+      if (!call)
+        return user->emitOpError()
+               << "names @" << function.getName()
+               << ", which a device's host code can only call";
+      if (failed(giveDestinations(call)))
+        return failure();
+    }
+    Operation *exit = function.getBody().front().getTerminator();
+    OpBuilder b(exit);
+    for (OpOperand &operand : exit->getOpOperands()) {
+      Type type = operand.get().getType();
+      if (!isTensor(type))
+        continue;
+      unsigned last = function.getNumArguments();
+      if (failed(function.insertArgument(last, type, {}, function.getLoc())))
+        return failure();
+      auto write = bufferization::MaterializeInDestinationOp::create(
+          b, exit->getLoc(), type, operand.get(), function.getArgument(last));
+      operand.set(write.getResult());
+    }
+    return success();
+  }
+
+  /// Tensors of the results' sizes, which are found before the callee changes.
+  LogicalResult giveDestinations(func::CallOp call) {
+    OpBuilder b(call);
+    Location loc = call.getLoc();
+    SmallVector<Value> destinations;
+    for (Value result : call.getResults()) {
+      if (!isTensor(result.getType()))
+        continue;
+      auto type = cast<RankedTensorType>(result.getType());
+      SmallVector<Value> sizes;
+      for (int64_t i = 0; i < type.getRank(); ++i) {
+        if (!type.isDynamicDim(i))
+          continue;
+        HostSize size = traceSize(result, i);
+        if (!size.isConstant() &&
+            !DominanceInfo().properlyDominates(size.value, call))
+          return call.emitOpError()
+                 << "returns a " << type << " whose dimension " << i
+                 << " is not known before the call: it must be that of an "
+                    "argument";
+        sizes.push_back(size.materialize(b, loc));
+      }
+      destinations.push_back(tensor::EmptyOp::create(b, loc, type, sizes));
+    }
+    call.getOperandsMutable().append(destinations);
+    return success();
+  }
+};
+} // namespace

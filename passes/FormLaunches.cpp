@@ -1,0 +1,530 @@
+//===- FormLaunches.cpp - Computations become launches --------------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "DeviceKernels.h"
+#include "Emitter.h"
+#include "HostSizes.h"
+#include "MatchLaunches.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <set>
+
+namespace kv {
+#define GEN_PASS_DEF_KVFORMLAUNCHES
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+static remark::RemarkOpts remarkOpts(StringRef name) {
+  return remark::RemarkOpts::name(name).category("kv-form-launches");
+}
+
+static std::string spell(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Making launches
+//===----------------------------------------------------------------------===//
+
+/// A launch whose result has the shape of `like`.
+static Value launch(Emitter &b, StringRef callee, ValueRange arguments,
+                    Value like, Type element) {
+  Value out =
+      tensor::EmptyOp::create(b, hostSizes(b, b.getLoc(), like), element);
+  return LaunchOp::create(b, out.getType(), callee, arguments, out).getResult();
+}
+
+static Value castTo(Emitter &b, Value tensor, Type element) {
+  if (getElementTypeOrSelf(tensor) == element)
+    return tensor;
+  return launch(b, "cast", tensor, tensor, element);
+}
+
+/// All dimensions but the last are one in a kernel's rows.
+static SmallVector<ReassociationIndices> rowGroups(int64_t rank) {
+  SmallVector<ReassociationIndices> groups(2);
+  for (int64_t i = 0; i + 1 < rank; ++i)
+    groups[0].push_back(i);
+  groups[1].push_back(rank - 1);
+  return groups;
+}
+
+static Value toRows(Emitter &b, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getRank() == 1) {
+    auto row =
+        RankedTensorType::get({1, type.getDimSize(0)}, type.getElementType());
+    OpFoldResult sizes[] = {b.getIndexAttr(1),
+                            hostSizes(b, b.getLoc(), tensor)[0]};
+    return tensor::ExpandShapeOp::create(
+        b, row, tensor, SmallVector<ReassociationIndices>{{0, 1}}, sizes);
+  }
+  if (type.getRank() == 2)
+    return tensor;
+  return tensor::CollapseShapeOp::create(b, tensor, rowGroups(type.getRank()));
+}
+
+/// The inverse, in the shape of `like`.
+static Value fromRows(Emitter &b, Value rows, Value like) {
+  auto type =
+      cast<RankedTensorType>(like.getType()).clone(getElementTypeOrSelf(rows));
+  if (type.getRank() == 1)
+    return tensor::CollapseShapeOp::create(
+        b, rows, SmallVector<ReassociationIndices>{{0, 1}});
+  if (type.getRank() == 2)
+    return rows;
+  return tensor::ExpandShapeOp::create(b, type, rows, rowGroups(type.getRank()),
+                                       hostSizes(b, b.getLoc(), like));
+}
+
+//===----------------------------------------------------------------------===//
+// Folding casts
+//===----------------------------------------------------------------------===//
+
+static bool isCast(Operation *op) {
+  auto launch = dyn_cast_or_null<LaunchOp>(op);
+  return launch && launch.getResult() && launch.getCallee() == "cast";
+}
+
+/// Whether the launch can write this type as well: it rounds once, like a cast
+/// of its result.
+static bool canWrite(LaunchOp op, Type element) {
+  StringRef callee = op.getCallee();
+  if (callee == "matmul")
+    return element == getElementTypeOrSelf(op.getArguments()[1]);
+  return callee == "norm" || callee == "pair" || callee == "embedding" ||
+         callee == "rope";
+}
+
+namespace {
+/// A cast of a cast that only widened, of a view, or of what one launch makes
+/// for casts alone.
+struct FoldCast : OpRewritePattern<LaunchOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LaunchOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isCast(op))
+      return failure();
+    Value x = op.getArguments()[0];
+    Type to = getElementTypeOrSelf(op.getResult());
+    Operation *maker = x.getDefiningOp();
+    if (getElementTypeOrSelf(x) == to) {
+      rewriter.replaceOp(op, x);
+      return success();
+    }
+    if (!maker)
+      return failure();
+    Emitter b(op);
+    b.setListener(rewriter.getListener());
+    if (isCast(maker)) {
+      Value narrow = cast<LaunchOp>(maker).getArguments()[0];
+      if (getElementTypeOrSelf(narrow).getIntOrFloatBitWidth() >=
+          getElementTypeOrSelf(x).getIntOrFloatBitWidth())
+        return failure();
+      rewriter.replaceOp(op, castTo(b, narrow, to));
+      return success();
+    }
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker)) {
+      Value source = castTo(b, maker->getOperand(0), to);
+      Operation *view = rewriter.clone(*maker);
+      rewriter.modifyOpInPlace(view, [&] {
+        view->setOperand(0, source);
+        view->getResult(0).setType(op.getResult().getType());
+      });
+      rewriter.replaceOp(op, view);
+      return success();
+    }
+    auto launch = dyn_cast<LaunchOp>(maker);
+    if (!launch || !canWrite(launch, to) ||
+        !llvm::all_of(x.getUsers(), [&](Operation *user) {
+          return isCast(user) && getElementTypeOrSelf(user->getResult(0)) == to;
+        }))
+      return failure();
+    b.setInsertionPoint(launch);
+    Value written = ::launch(b, launch.getCallee(), launch.getArguments(),
+                             launch.getOut(), to);
+    for (Operation *user : llvm::to_vector(x.getUsers()))
+      rewriter.replaceOp(user, written);
+    rewriter.eraseOp(launch);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
+  using KVFormLaunchesBase::KVFormLaunchesBase;
+
+  void runOnOperation() override {
+    if (failed(checkChips()) || failed(formLaunches()) || failed(foldCasts()) ||
+        failed(checkRest()))
+      return signalPassFailure();
+    noteDeviceCode();
+  }
+
+private:
+  LogicalResult checkChips() {
+    for (StringRef chip : chips) {
+      StringRef number = chip;
+      unsigned capability = 0;
+      if (!number.consume_front("sm_") ||
+          number.consumeInteger(10, capability) || capability < 80 ||
+          !(number.empty() || number == "a" || number == "f"))
+        return emitError(getOperation().getLoc())
+               << "chip '" << chip
+               << "': expected sm_80 or later, such as sm_80 or sm_90a";
+    }
+    return success();
+  }
+
+  LogicalResult formLaunches() {
+    SmallVector<Operation *> positions, others;
+    getOperation().walk([&](Operation *op) {
+      if (isa<PositionsOp>(op))
+        positions.push_back(op);
+      else if (isa<linalg::LinalgOp, RopeOp, AttentionOp>(op))
+        others.push_back(op);
+    });
+    // Ropes tell how many positions there are.
+    for (Operation *op : positions)
+      if (failed(convert(cast<PositionsOp>(op))))
+        return failure();
+    // In order: what stands before is a launch already, and is not looked into.
+    for (Operation *op : others) {
+      LogicalResult converted =
+          llvm::TypeSwitch<Operation *, LogicalResult>(op)
+              .Case<RopeOp, AttentionOp, linalg::LinalgOp>(
+                  [&](auto each) { return convert(each); })
+              .Default([](Operation *) { return success(); });
+      if (failed(converted))
+        return failure();
+    }
+    return success();
+  }
+
+  void remarkLaunch(Operation *op, StringRef callee, Type type) {
+    ++numLaunches;
+    remark::passed(op->getLoc(), remarkOpts("Launch"))
+        << remark::add("'{0}' makes {1}", callee.str(), spell(type));
+  }
+
+  /// A cast that a kernel asks for.
+  Value castFor(Emitter &b, Value tensor, Type element, StringRef why) {
+    if (getElementTypeOrSelf(tensor) != element)
+      remark::passed(b.getLoc(), remarkOpts("Cast"))
+          << remark::add("{0} to {1}: {2}", spell(tensor.getType()),
+                         spell(element), why.str());
+    return castTo(b, tensor, element);
+  }
+
+  LogicalResult convert(PositionsOp op) {
+    Emitter b(op);
+    auto cache = cast<CacheOpInterface>(op.getOperation());
+    if (isOnTensors(op) != true || !cache.isResolved())
+      return op.emitOpError("must be resolved and on tensors: run "
+                            "kv-resolve-collections before");
+    HostSize rows = traceSize(op.getResult(), 0);
+    if (!rows.isConstant()) {
+      std::optional<HostSize> used = rowsOfUsers(op.getResult());
+      if (!used || !(used->isConstant() ||
+                     DominanceInfo().properlyDominates(used->value, op)))
+        return op.emitOpError(
+            "has as many rows as row_offsets say, which lies on the device: "
+            "give a static size, or rotate by it what stands before");
+      rows = *used;
+    }
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    OpFoldResult size = b.getIndexAttr(rows.number);
+    if (!rows.isConstant())
+      size = rows.materialize(b, b.getLoc());
+    Value out = tensor::EmptyOp::create(b, SmallVector<OpFoldResult>{size},
+                                        type.getElementType());
+    Value arguments[] = {cache.getCacheLengths(), op.getRowOffsets()};
+    Value made = LaunchOp::create(b, out.getType(), "positions", arguments, out)
+                     .getResult();
+    if (made.getType() != type)
+      made = tensor::CastOp::create(b, type, made);
+    remarkLaunch(op, "positions", type);
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
+  LogicalResult convert(RopeOp op) {
+    auto x = cast<ShapedType>(op.getX().getType());
+    auto freqs = cast<ShapedType>(op.getFreqs().getType());
+    if (cast<ShapedType>(op.getPositions().getType()).getRank() != 1)
+      return op.emitOpError("has a position an angle: kv-cuda has a kernel for "
+                            "one a row");
+    if (freqs.getDimSize(1) % kRopeChunk)
+      return op.emitOpError()
+             << "rotates " << freqs.getDimSize(1)
+             << " elements: kv-cuda has a kernel for multiples "
+                "of "
+             << kRopeChunk;
+    if (x.getDimSize(2) % kRowChunk)
+      return op.emitOpError()
+             << "has heads of " << x.getDimSize(2)
+             << " elements: kv-cuda has a kernel for multiples of "
+             << kRowChunk;
+    Emitter b(op);
+    Value interleaved =
+        arith::ConstantIntOp::create(b, op.getInterleaved() ? 1 : 0, 32);
+    Value made = launch(
+        b, "rope", {op.getX(), op.getPositions(), op.getFreqs(), interleaved},
+        op.getX(), x.getElementType());
+    remarkLaunch(op, "rope", made.getType());
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
+  /// Queries have the kernel's type, and so has the result.
+  LogicalResult convert(AttentionOp op) {
+    if (!op.getResult())
+      return op.emitOpError("is on buffers: run kv-form-launches before "
+                            "bufferization");
+    if (KernelAttr kernel = getKernel(op);
+        !kernel || kernel.getKind() != KernelKind::Cuda)
+      return op.emitOpError("is not by the kernel 'cuda': run "
+                            "kv-select-kernel{target=cuda} before");
+    for (std::string &image : attentionImages(op.getCollectionType()))
+      images.insert(image);
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    Type query = queryType(op.getCollectionType().getElementType());
+    if (type.getElementType() == query)
+      return success();
+    Emitter b(op);
+    op.getQMutable().assign(
+        castFor(b, op.getQ(), query, "the queries of an attention"));
+    op.getResult().setType(type.clone(query));
+    b.setInsertionPointAfter(op);
+    Value wide = launch(b, "cast", op.getResult(), /*like=*/op.getQ(),
+                        type.getElementType());
+    op.getResult().replaceAllUsesExcept(wide, wide.getDefiningOp());
+    return success();
+  }
+
+  LogicalResult convert(linalg::LinalgOp op) {
+    if (isa<linalg::FillOp>(op.getOperation()) || !op.hasPureTensorSemantics())
+      return success();
+    StringRef name = op->getName().getStringRef();
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic) {
+      IRRewriter rewriter(op);
+      FailureOr<linalg::GenericOp> made =
+          linalg::generalizeNamedOp(rewriter, op);
+      if (failed(made))
+        return success(); // named as it is, if it stays
+      generic = *made;
+      names[generic] = name;
+    }
+    std::optional<LaunchMatch> match = matchLaunch(generic);
+    if (!match)
+      return success();
+    return replace(generic, *match);
+  }
+
+  /// Whether rows of all tensors can be moved in chunks.
+  LogicalResult checkRows(linalg::GenericOp op, StringRef callee,
+                          ValueRange tensors) {
+    for (Value tensor : tensors) {
+      auto type = cast<RankedTensorType>(tensor.getType());
+      if (!isMoved(type.getElementType()))
+        return noKernel(op) << ": '" << callee << "' is for f32, bf16 and f16, "
+                            << "not " << type;
+      int64_t width = type.getShape().back();
+      if (ShapedType::isDynamic(width) || width % kRowChunk)
+        return noKernel(op)
+               << ": '" << callee << "' is for rows of a multiple of "
+               << kRowChunk << " elements, not " << type;
+    }
+    return success();
+  }
+
+  LogicalResult replace(linalg::GenericOp op, const LaunchMatch &match) {
+    Emitter b(op);
+    OpResult result = op->getResult(match.result);
+    Value like = op.getDpsInits()[match.result];
+    Type element = getElementTypeOrSelf(result);
+    Value first = match.tensors[0];
+    auto constant = [&](double value) {
+      return b.constant(b.getF32Type(), value);
+    };
+    SmallVector<Value> moved(match.tensors);
+    moved.push_back(result);
+    StringRef callee;
+    Value made;
+    switch (match.kind) {
+    case LaunchMatch::Matmul: {
+      callee = "matmul";
+      Value weight = match.tensors[1];
+      Type narrow = getElementTypeOrSelf(weight);
+      if (!isMultiplied(narrow))
+        return noKernel(op) << ": 'matmul' is for weights of bf16 and f16, not "
+                            << weight.getType();
+      if (element != narrow && !element.isF32())
+        return noKernel(op) << ": 'matmul' makes f32 or the weight's " << narrow
+                            << ", not " << element;
+      Value x = castFor(b, first, narrow, "the rows of a matrix product");
+      made = launch(b, callee, {x, weight}, like, element);
+      break;
+    }
+    case LaunchMatch::Norm: {
+      callee = "norm";
+      if (failed(checkRows(op, callee, moved)))
+        return failure();
+      Value x = toRows(b, first);
+      made = launch(b, callee,
+                    {x, match.tensors[1], constant(match.epsilon),
+                     constant(match.offset)},
+                    x, element);
+      made = fromRows(b, made, first);
+      break;
+    }
+    case LaunchMatch::Pair: {
+      callee = "pair";
+      if (failed(checkRows(op, callee, moved)))
+        return failure();
+      Value function = arith::ConstantIntOp::create(b, match.function, 32);
+      Value x = toRows(b, first), y = toRows(b, match.tensors[1]);
+      made =
+          fromRows(b, launch(b, callee, {function, x, y}, x, element), first);
+      break;
+    }
+    case LaunchMatch::Embedding:
+      callee = "embedding";
+      if (failed(checkRows(op, callee, ValueRange(moved).drop_front())))
+        return failure();
+      made = launch(b, callee, match.tensors, like, element);
+      break;
+    case LaunchMatch::Cast:
+      callee = "cast";
+      if (getElementTypeOrSelf(first) == element) {
+        made = first;
+        break;
+      }
+      if (failed(checkRows(op, callee, moved)))
+        return failure();
+      made = castTo(b, first, element);
+      break;
+    case LaunchMatch::Argmax:
+      callee = "argmax";
+      if (failed(checkRows(op, callee, first)))
+        return failure();
+      made = launch(b, callee, first, like, element);
+      break;
+    }
+    if (made.getType() != result.getType())
+      made = tensor::CastOp::create(b, result.getType(), made);
+    remarkLaunch(op, callee, result.getType());
+    result.replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
+  /// Casts go as far up as they can; those that stay are of rows.
+  LogicalResult foldCasts() {
+    MLIRContext *context = &getContext();
+    // What is only asked for its sizes is not computed.
+    getOperation().walk([](tensor::DimOp op) {
+      std::optional<int64_t> dim = op.getConstantIndex();
+      if (!dim)
+        return;
+      OpBuilder b(op);
+      Value size = traceSize(op.getSource(), *dim).materialize(b, op.getLoc());
+      op.replaceAllUsesWith(size);
+      op.erase();
+    });
+    RewritePatternSet patterns(context);
+    patterns.add<FoldCast>(context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return getOperation().emitOpError("casts do not settle");
+    getOperation().walk([&](LaunchOp op) {
+      if (!isCast(op))
+        return;
+      ++numCasts;
+      Value x = op.getArguments()[0];
+      if (cast<RankedTensorType>(x.getType()).getRank() == 2)
+        return;
+      Emitter b(op);
+      Value rows =
+          castTo(b, toRows(b, x), getElementTypeOrSelf(op.getResult()));
+      op.getResult().replaceAllUsesWith(fromRows(b, rows, x));
+      op.erase();
+    });
+    return success();
+  }
+
+  InFlightDiagnostic noKernel(Operation *op) {
+    auto it = names.find(op);
+    StringRef name =
+        it == names.end() ? op->getName().getStringRef() : it->second;
+    return emitError(op->getLoc())
+           << "'" << name << "' op has no kernel on a GPU";
+  }
+
+  /// Sizes, views, scalars, calls, loops, and what is launched.
+  static bool isHostCode(Operation *op) {
+    if (isa<func::FuncOp, func::CallOp, func::ReturnOp, tensor::EmptyOp,
+            tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp,
+            tensor::CollapseShapeOp, memref::DimOp, memref::CastOp,
+            memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
+            PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp>(op))
+      return true;
+    return isa<arith::ArithDialect>(op->getDialect()) &&
+           llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  }
+
+  /// What is left must be host code.
+  LogicalResult checkRest() {
+    bool failed = false;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op == getOperation() || isHostCode(op))
+        return WalkResult::advance();
+      failed = true;
+      noKernel(op)
+          << ": kv-cuda has kernels for products with a weight [N, K], "
+             "x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a "
+             "+ b, rows of a table, casts, argmax, kv.positions, "
+             "kv.rope, kv.store, kv.attention and kv.copy_pages";
+      return WalkResult::skip();
+    });
+    return failure(failed);
+  }
+
+  void noteDeviceCode() {
+    Builder b(&getContext());
+    images.insert(kMoversImage.str());
+    SmallVector<StringRef> imageNames(images.begin(), images.end());
+    SmallVector<StringRef> chipNames(chips.begin(), chips.end());
+    getOperation()->setAttr(
+        KVDialect::getDeviceCodeAttrName(),
+        b.getDictionaryAttr(
+            {b.getNamedAttr("chips", b.getStrArrayAttr(chipNames)),
+             b.getNamedAttr("images", b.getStrArrayAttr(imageNames))}));
+  }
+
+  std::set<std::string> images;
+  /// What generics were before they were generalised.
+  llvm::DenseMap<Operation *, StringRef> names;
+};
+} // namespace

@@ -1,0 +1,147 @@
+//===- HostSizes.cpp - Sizes that host code knows -------------------------===//
+
+#include "HostSizes.h"
+
+#include "kv/Dialect/KV.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+using namespace mlir;
+using namespace kv;
+
+/// Calls nest no deeper in a graph; a function that calls itself has no end.
+constexpr int kMaxCalls = 32;
+
+Value HostSize::materialize(OpBuilder &b, Location loc) const {
+  if (isConstant())
+    return arith::ConstantIndexOp::create(b, loc, number);
+  if (isa<TensorType>(value.getType()))
+    return b.createOrFold<tensor::DimOp>(loc, value, number);
+  return b.createOrFold<memref::DimOp>(loc, value, number);
+}
+
+/// The function that a call names, when it has a body of one block.
+static func::FuncOp calleeOf(func::CallOp call) {
+  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  return function && !function.isExternal() &&
+                 llvm::hasSingleElement(function.getBody())
+             ? function
+             : func::FuncOp();
+}
+
+/// The dimension that an index is.
+static std::optional<HostSize> sourceOfIndex(Value index) {
+  if (auto dim = index.getDefiningOp<tensor::DimOp>())
+    if (auto number = dim.getConstantIndex())
+      return HostSize{dim.getSource(), *number};
+  if (auto dim = index.getDefiningOp<memref::DimOp>())
+    if (auto number = dim.getConstantIndex())
+      return HostSize{dim.getSource(), *number};
+  return std::nullopt;
+}
+
+static HostSize trace(HostSize size, int depth);
+
+/// One operation back, or nothing.
+static std::optional<HostSize> stepBack(HostSize size, int depth) {
+  Operation *op = size.value.getDefiningOp();
+  int64_t dim = size.number;
+  if (!op)
+    return std::nullopt;
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return sourceOfIndex(empty.getDynamicSize(dim));
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return HostSize{
+        destination.getTiedOpOperand(cast<OpResult>(size.value))->get(), dim};
+  if (auto convert = dyn_cast<tensor::CastOp>(op))
+    return HostSize{convert.getSource(), dim};
+  if (auto rope = dyn_cast<RopeOp>(op))
+    return HostSize{rope.getX(), dim};
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return HostSize{attention.getQ(), dim};
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    OpFoldResult given = expand.getMixedOutputShape()[dim];
+    return sourceOfIndex(cast<Value>(given));
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    ReassociationIndices group = collapse.getReassociationIndices()[dim];
+    if (group.size() == 1)
+      return HostSize{collapse.getSrc(), group.front()};
+    return std::nullopt;
+  }
+  auto call = dyn_cast<func::CallOp>(op);
+  func::FuncOp function = call ? calleeOf(call) : func::FuncOp();
+  if (!function || depth == kMaxCalls)
+    return std::nullopt;
+  Value returned = function.getBody().front().getTerminator()->getOperand(
+      cast<OpResult>(size.value).getResultNumber());
+  HostSize inside = trace({returned, dim}, depth + 1);
+  if (inside.isConstant())
+    return inside;
+  auto argument = dyn_cast<BlockArgument>(inside.value);
+  if (!argument || argument.getOwner() != &function.getBody().front())
+    return std::nullopt;
+  return HostSize{call.getOperand(argument.getArgNumber()), inside.number};
+}
+
+static HostSize trace(HostSize size, int depth) {
+  while (true) {
+    if (size.isConstant())
+      return size;
+    auto type = cast<ShapedType>(size.value.getType());
+    if (!type.isDynamicDim(size.number))
+      return {Value(), type.getDimSize(size.number)};
+    std::optional<HostSize> before = stepBack(size, depth);
+    if (!before)
+      return size;
+    size = *before;
+  }
+}
+
+HostSize kv::traceSize(Value shaped, int64_t dim) {
+  return trace({shaped, dim}, 0);
+}
+
+SmallVector<OpFoldResult> kv::hostSizes(OpBuilder &b, Location loc,
+                                        Value tensor) {
+  SmallVector<OpFoldResult> sizes;
+  int64_t rank = cast<ShapedType>(tensor.getType()).getRank();
+  for (int64_t i = 0; i < rank; ++i) {
+    HostSize size = traceSize(tensor, i);
+    if (size.isConstant())
+      sizes.push_back(b.getIndexAttr(size.number));
+    else
+      sizes.push_back(size.materialize(b, loc));
+  }
+  return sizes;
+}
+
+static std::optional<HostSize> rowsOfUsers(Value positions, int depth) {
+  for (OpOperand &use : positions.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto rope = dyn_cast<RopeOp>(user);
+        rope && &use == &rope.getPositionsMutable())
+      return trace({rope.getX(), 0}, 0);
+    auto call = dyn_cast<func::CallOp>(user);
+    func::FuncOp function = call ? calleeOf(call) : func::FuncOp();
+    if (!function || depth == kMaxCalls)
+      continue;
+    std::optional<HostSize> inside =
+        rowsOfUsers(function.getArgument(use.getOperandNumber()), depth + 1);
+    if (!inside || inside->isConstant())
+      return inside;
+    auto argument = dyn_cast<BlockArgument>(inside->value);
+    if (argument && argument.getOwner() == &function.getBody().front())
+      return trace({call.getOperand(argument.getArgNumber()), inside->number},
+                   0);
+  }
+  return std::nullopt;
+}
+
+std::optional<HostSize> kv::rowsOfUsers(Value positions) {
+  return ::rowsOfUsers(positions, 0);
+}

@@ -1,0 +1,41 @@
+//===- HostSizes.h - Sizes that host code knows -----------------*- C++ -*-===//
+//
+// Host code of a device sees the sizes of tensors and none of their elements,
+// so a number of rows that the IR reads from row_offsets must come from a
+// tensor with as many rows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_PASSES_HOSTSIZES_H
+#define KV_PASSES_HOSTSIZES_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+
+namespace kv {
+
+/// A number, or a dimension of a tensor or buffer.
+struct HostSize {
+  mlir::Value value;  // null: `number` is the size
+  int64_t number = 0; // else it is the dimension
+
+  bool isConstant() const { return !value; }
+  mlir::Value materialize(mlir::OpBuilder &b, mlir::Location loc) const;
+};
+
+/// Where a dimension comes from: followed through operations and calls that
+/// keep it, as far as an argument.
+HostSize traceSize(mlir::Value shaped, int64_t dim);
+
+/// All sizes of a tensor, each from where it comes: they do not keep what has
+/// the same sizes alive.
+llvm::SmallVector<mlir::OpFoldResult>
+hostSizes(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor);
+
+/// How many rows the users of `positions` have, as a size of the function where
+/// it is; nothing when none tells.
+std::optional<HostSize> rowsOfUsers(mlir::Value positions);
+
+} // namespace kv
+
+#endif // KV_PASSES_HOSTSIZES_H

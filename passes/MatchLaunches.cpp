@@ -1,0 +1,433 @@
+//===- MatchLaunches.cpp - Computations that kernels do -------------------===//
+
+#include "MatchLaunches.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace kv;
+using linalg::GenericOp;
+
+namespace {
+/// A number in the body of a generic; `at` are that generic's loops as
+/// functions of the matched one's.
+struct Scalar {
+  Value value;
+  AffineMap at;
+};
+
+/// The element of a tensor at a function of the matched generic's loops.
+struct Element {
+  Value tensor;
+  AffineMap map;
+};
+
+/// A product of factors over one of others.
+struct Product {
+  SmallVector<Scalar> over, under;
+};
+
+/// Maps from r loops.
+struct Maps {
+  explicit Maps(GenericOp op)
+      : identity(AffineMap::getMultiDimIdentityMap(op.getNumLoops(),
+                                                   op.getContext())) {
+    if (op.getNumLoops() == 0)
+      return;
+    rows = identity.getMajorSubMap(op.getNumLoops() - 1);
+    last = identity.getMinorSubMap(1);
+  }
+  AffineMap identity, rows, last;
+};
+} // namespace
+
+/// Whether result `i` is computed element by element.
+static bool isElementwise(GenericOp op, unsigned i) {
+  return op.getNumParallelLoops() == op.getNumLoops() &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(i)).isIdentity();
+}
+
+/// Through widening, which is exact, and through operations element by element,
+/// to where the number is made.
+static Scalar trace(Scalar scalar) {
+  while (true) {
+    if (auto wide = scalar.value.getDefiningOp<arith::ExtFOp>()) {
+      scalar.value = wide.getIn();
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(scalar.value);
+    auto op = argument ? dyn_cast<GenericOp>(argument.getOwner()->getParentOp())
+                       : GenericOp();
+    if (!op || argument.getArgNumber() >= op.getNumDpsInputs())
+      return scalar;
+    OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
+    AffineMap map = op.getMatchingIndexingMap(operand).compose(scalar.at);
+    if (auto fill = operand->get().getDefiningOp<linalg::FillOp>()) {
+      scalar = {fill.getInputs()[0], map};
+      continue;
+    }
+    auto producer = operand->get().getDefiningOp<GenericOp>();
+    if (!producer)
+      return scalar;
+    unsigned i = cast<OpResult>(operand->get()).getResultNumber();
+    if (!isElementwise(producer, i))
+      return scalar;
+    scalar = {producer.getBody()->getTerminator()->getOperand(i), map};
+  }
+}
+
+static std::optional<Element> elementOf(Scalar scalar) {
+  scalar = trace(scalar);
+  auto argument = dyn_cast<BlockArgument>(scalar.value);
+  auto op = argument ? dyn_cast<GenericOp>(argument.getOwner()->getParentOp())
+                     : GenericOp();
+  if (!op || argument.getArgNumber() >= op.getNumDpsInputs())
+    return std::nullopt;
+  OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
+  return Element{operand->get(),
+                 op.getMatchingIndexingMap(operand).compose(scalar.at)};
+}
+
+static std::optional<double> constantOf(Scalar scalar) {
+  APFloat value(0.0);
+  if (!matchPattern(trace(scalar).value, m_ConstantFloat(&value)))
+    return std::nullopt;
+  return value.convertToDouble();
+}
+
+static bool isConstant(Scalar scalar, double wanted) {
+  std::optional<double> value = constantOf(scalar);
+  return value && *value == wanted;
+}
+
+/// The operands of an operation of this class.
+template <typename Op>
+static std::optional<SmallVector<Scalar>> operandsOf(Scalar scalar) {
+  scalar = trace(scalar);
+  auto op = scalar.value.getDefiningOp<Op>();
+  if (!op)
+    return std::nullopt;
+  return llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+    return Scalar{operand, scalar.at};
+  });
+}
+
+static void factor(Scalar scalar, bool under, Product &product) {
+  if (auto factors = operandsOf<arith::MulFOp>(scalar)) {
+    factor((*factors)[0], under, product);
+    factor((*factors)[1], under, product);
+  } else if (auto parts = operandsOf<arith::DivFOp>(scalar)) {
+    factor((*parts)[0], under, product);
+    factor((*parts)[1], !under, product);
+  } else if (!isConstant(scalar, 1)) {
+    (under ? product.under : product.over).push_back(trace(scalar));
+  }
+}
+
+static Product factor(Scalar scalar) {
+  Product product;
+  factor(scalar, /*under=*/false, product);
+  return product;
+}
+
+/// What a generic of one result yields, before it is rounded to the result.
+static Scalar yielded(GenericOp op) {
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  if (auto round = value.getDefiningOp<arith::TruncFOp>())
+    value = round.getIn();
+  return {value, Maps(op).identity};
+}
+
+/// What a reduction adds to its result for each step, when it starts at zero.
+static std::optional<Scalar> summand(GenericOp op) {
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
+    return std::nullopt;
+  auto terms = operandsOf<arith::AddFOp>(
+      {op.getBody()->getTerminator()->getOperand(0), Maps(op).identity});
+  if (!terms)
+    return std::nullopt;
+  Value sum = op.getRegionOutputArgs()[0];
+  for (int i : {0, 1})
+    if ((*terms)[i].value == sum)
+      return (*terms)[1 - i];
+  return std::nullopt;
+}
+
+/// out[m, n] = sum over k of x[m, k] * weight[n, k]
+static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
+  if (op.getNumLoops() != 3 || op.getNumResults() != 1 ||
+      op.getNumReductionLoops() != 1)
+    return std::nullopt;
+  AffineExpr m, n, k;
+  bindDims(op.getContext(), m, n, k);
+  auto map = [&](AffineExpr a, AffineExpr b) {
+    return AffineMap::get(3, 0, {a, b}, op.getContext());
+  };
+  std::optional<Scalar> term = summand(op);
+  if (!term || op.getIndexingMapsArray().back() != map(m, n))
+    return std::nullopt;
+  Product product = factor(*term);
+  if (product.over.size() != 2 || !product.under.empty())
+    return std::nullopt;
+  Value x, weight;
+  for (Scalar each : product.over) {
+    std::optional<Element> element = elementOf(each);
+    if (element && element->map == map(m, k))
+      x = element->tensor;
+    else if (element && element->map == map(n, k))
+      weight = element->tensor;
+  }
+  if (!x || !weight)
+    return std::nullopt;
+  return LaunchMatch{LaunchMatch::Matmul, {x, weight}};
+}
+
+/// Whether `sums` are the sums of the squares of each row of `x`.
+static bool isSumOfSquares(Value sums, Value x) {
+  auto op = sums.getDefiningOp<GenericOp>();
+  if (!op || op.getNumResults() != 1 || op.getNumLoops() == 0 ||
+      op.getNumReductionLoops() != 1 ||
+      op.getIteratorTypesArray().back() != utils::IteratorType::reduction ||
+      op.getIndexingMapsArray().back() != Maps(op).rows)
+    return false;
+  std::optional<Scalar> term = summand(op);
+  if (!term)
+    return false;
+  Product square = factor(*term);
+  return square.over.size() == 2 && square.under.empty() &&
+         llvm::all_of(square.over, [&](Scalar each) {
+           std::optional<Element> element = elementOf(each);
+           return element && element->tensor == x &&
+                  element->map == Maps(op).identity;
+         });
+}
+
+/// mean(x^2) + epsilon, with epsilon.
+static std::optional<double> matchMeanSquare(Scalar scalar, Value x,
+                                             AffineMap rows) {
+  auto terms = operandsOf<arith::AddFOp>(scalar);
+  if (!terms)
+    return std::nullopt;
+  if (constantOf(terms->front()))
+    std::swap((*terms)[0], (*terms)[1]);
+  std::optional<double> epsilon = constantOf((*terms)[1]);
+  if (!epsilon)
+    return std::nullopt;
+  Product mean = factor((*terms)[0]);
+  double scale = 1;
+  std::optional<Element> sums;
+  for (Scalar each : mean.over) {
+    if (std::optional<double> number = constantOf(each))
+      scale *= *number;
+    else if (sums || !(sums = elementOf(each)))
+      return std::nullopt;
+  }
+  for (Scalar each : mean.under) {
+    std::optional<double> number = constantOf(each);
+    if (!number)
+      return std::nullopt;
+    scale /= *number;
+  }
+  int64_t width = cast<ShapedType>(x.getType()).getShape().back();
+  if (!sums || sums->map != rows || ShapedType::isDynamic(width) ||
+      std::abs(scale * width - 1) > 1e-6 || !isSumOfSquares(sums->tensor, x))
+    return std::nullopt;
+  return epsilon;
+}
+
+/// x / sqrt(mean(x^2) + epsilon) * (weight + offset)
+static std::optional<LaunchMatch> matchNorm(GenericOp op) {
+  Maps maps(op);
+  Product product = factor(yielded(op));
+  LaunchMatch match{LaunchMatch::Norm, {}};
+  Value x, weight;
+  std::optional<Scalar> square;
+  auto takeRoot = [&](std::optional<SmallVector<Scalar>> operands) {
+    if (!operands || square)
+      return false;
+    square = operands->front();
+    return true;
+  };
+  auto takeWeight = [&](Scalar scalar) {
+    std::optional<Element> element = elementOf(scalar);
+    if (weight || !element || element->map != maps.last)
+      return false;
+    weight = element->tensor;
+    return true;
+  };
+  for (Scalar each : product.over) {
+    if (takeRoot(operandsOf<math::RsqrtOp>(each)) || takeWeight(each))
+      continue;
+    if (auto terms = operandsOf<arith::AddFOp>(each)) {
+      if (constantOf(terms->front()))
+        std::swap((*terms)[0], (*terms)[1]);
+      std::optional<double> offset = constantOf((*terms)[1]);
+      if (!offset || !takeWeight((*terms)[0]))
+        return std::nullopt;
+      match.offset = *offset;
+      continue;
+    }
+    std::optional<Element> element = elementOf(each);
+    if (x || !element || element->map != maps.identity)
+      return std::nullopt;
+    x = element->tensor;
+  }
+  for (Scalar each : product.under)
+    if (!takeRoot(operandsOf<math::SqrtOp>(each)))
+      return std::nullopt;
+  if (!x || !weight || !square)
+    return std::nullopt;
+  std::optional<double> epsilon = matchMeanSquare(*square, x, maps.rows);
+  if (!epsilon)
+    return std::nullopt;
+  match.epsilon = *epsilon;
+  match.tensors = {x, weight};
+  return match;
+}
+
+/// The tensor whose elements these are, one to one.
+static Value wholeTensor(Scalar scalar, AffineMap identity) {
+  std::optional<Element> element = elementOf(scalar);
+  return element && element->map == identity ? element->tensor : Value();
+}
+
+/// a + b
+static std::optional<LaunchMatch> matchSum(GenericOp op) {
+  auto terms = operandsOf<arith::AddFOp>(yielded(op));
+  if (!terms)
+    return std::nullopt;
+  Value a = wholeTensor((*terms)[0], Maps(op).identity);
+  Value b = wholeTensor((*terms)[1], Maps(op).identity);
+  if (!a || !b)
+    return std::nullopt;
+  LaunchMatch match{LaunchMatch::Pair, {a, b}};
+  match.function = KV_PAIR_ADD;
+  return match;
+}
+
+/// The x of 1 + exp(-x).
+static Value matchLogisticDenominator(Scalar scalar, AffineMap identity) {
+  auto terms = operandsOf<arith::AddFOp>(scalar);
+  if (!terms)
+    return {};
+  if (isConstant((*terms)[0], 1))
+    std::swap((*terms)[0], (*terms)[1]);
+  if (!isConstant((*terms)[1], 1))
+    return {};
+  auto exponent = operandsOf<math::ExpOp>((*terms)[0]);
+  if (!exponent)
+    return {};
+  if (auto negated = operandsOf<arith::NegFOp>(exponent->front()))
+    return wholeTensor(negated->front(), identity);
+  auto difference = operandsOf<arith::SubFOp>(exponent->front());
+  return difference && isConstant((*difference)[0], 0)
+             ? wholeTensor((*difference)[1], identity)
+             : Value();
+}
+
+/// a / (1 + exp(-a)) * b
+static std::optional<LaunchMatch> matchSiluMul(GenericOp op) {
+  AffineMap identity = Maps(op).identity;
+  Product product = factor(yielded(op));
+  if (product.over.size() != 2 || product.under.size() != 1)
+    return std::nullopt;
+  Value a = matchLogisticDenominator(product.under[0], identity);
+  Value first = wholeTensor(product.over[0], identity);
+  Value second = wholeTensor(product.over[1], identity);
+  if (!a || !first || !second || (a != first && a != second))
+    return std::nullopt;
+  LaunchMatch match{LaunchMatch::Pair, {a, a == first ? second : first}};
+  match.function = KV_PAIR_SILU_MUL;
+  return match;
+}
+
+/// x, in another type
+static std::optional<LaunchMatch> matchCast(GenericOp op) {
+  Value x = wholeTensor(yielded(op), Maps(op).identity);
+  if (!x)
+    return std::nullopt;
+  return LaunchMatch{LaunchMatch::Cast, {x}};
+}
+
+/// table[ids[i], j]
+static std::optional<LaunchMatch> matchEmbedding(GenericOp op) {
+  Scalar scalar = trace(yielded(op));
+  auto extract = scalar.value.getDefiningOp<tensor::ExtractOp>();
+  if (op.getNumLoops() != 2 || !extract || extract.getIndices().size() != 2 ||
+      extract->getParentOp() != op)
+    return std::nullopt;
+  auto column = extract.getIndices()[1].getDefiningOp<linalg::IndexOp>();
+  Operation *row = extract.getIndices()[0].getDefiningOp();
+  if (!column || column.getDim() != 1 || !row ||
+      !isa<arith::IndexCastOp, arith::IndexCastUIOp>(row))
+    return std::nullopt;
+  std::optional<Element> id = elementOf({row->getOperand(0), scalar.at});
+  Value table = extract.getTensor();
+  auto out = cast<ShapedType>(op.getResult(0).getType());
+  if (!id || id->map != Maps(op).rows ||
+      !getElementTypeOrSelf(id->tensor).isInteger(32) ||
+      cast<ShapedType>(table.getType()).getDimSize(1) != out.getDimSize(1))
+    return std::nullopt;
+  return LaunchMatch{LaunchMatch::Embedding, {id->tensor, table}};
+}
+
+/// The column of the first of the largest elements of each row: best and place
+/// carried, `value > best` chooses both.
+static std::optional<LaunchMatch> matchArgmax(GenericOp op) {
+  Maps maps(op);
+  if (op.getNumResults() != 2 || op.getNumDpsInputs() != 1 ||
+      op.getNumLoops() != 2 || op.getNumReductionLoops() != 1 ||
+      op.getIteratorTypesArray().back() != utils::IteratorType::reduction ||
+      op.getIndexingMapsArray() !=
+          SmallVector<AffineMap>{maps.identity, maps.rows, maps.rows} ||
+      !getElementTypeOrSelf(op.getResult(1)).isInteger(32) ||
+      !op.getResult(0).use_empty())
+    return std::nullopt;
+  Block *body = op.getBody();
+  Value value = body->getArgument(0), best = body->getArgument(1),
+        place = body->getArgument(2);
+  Operation *yield = body->getTerminator();
+  auto chosen = yield->getOperand(0).getDefiningOp<arith::SelectOp>();
+  auto where = yield->getOperand(1).getDefiningOp<arith::SelectOp>();
+  if (!chosen || !where || chosen.getCondition() != where.getCondition() ||
+      chosen.getTrueValue() != value || chosen.getFalseValue() != best ||
+      where.getFalseValue() != place)
+    return std::nullopt;
+  auto larger = chosen.getCondition().getDefiningOp<arith::CmpFOp>();
+  auto cast = where.getTrueValue().getDefiningOp<arith::IndexCastOp>();
+  auto column =
+      cast ? cast.getIn().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
+  if (!larger || larger.getPredicate() != arith::CmpFPredicate::OGT ||
+      larger.getLhs() != value || larger.getRhs() != best || !column ||
+      column.getDim() != 1)
+    return std::nullopt;
+  // It starts below all numbers, at the first column.
+  auto least = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  auto first = op.getDpsInits()[1].getDefiningOp<linalg::FillOp>();
+  if (!least || !first ||
+      !matchPattern(least.getInputs()[0], m_NegInfFloat()) ||
+      !matchPattern(first.getInputs()[0], m_Zero()))
+    return std::nullopt;
+  LaunchMatch match{LaunchMatch::Argmax, {op.getDpsInputs()[0]}};
+  match.result = 1;
+  return match;
+}
+
+std::optional<LaunchMatch> kv::matchLaunch(GenericOp op) {
+  if (!op.hasPureTensorSemantics())
+    return std::nullopt;
+  if (op.getNumResults() == 1 && op.getNumLoops() > 0 && isElementwise(op, 0)) {
+    for (auto *match :
+         {matchEmbedding, matchNorm, matchSiluMul, matchSum, matchCast})
+      if (std::optional<LaunchMatch> found = match(op))
+        return found;
+    return std::nullopt;
+  }
+  if (std::optional<LaunchMatch> found = matchMatmul(op))
+    return found;
+  return matchArgmax(op);
+}

@@ -1,0 +1,73 @@
+//===- LoadBackend.cpp - Finds libkv_cuda.so ------------------------------===//
+
+#include "LoadBackend.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+using namespace kv;
+
+static constexpr const char *LibraryName = "libkv_cuda.so";
+
+/// KV_CUDA_LIBRARY, or beside the file that this code is in, or in its lib
+/// folder, or where the system looks for libraries.
+static std::vector<std::string> candidates() {
+  if (const char *given = std::getenv("KV_CUDA_LIBRARY"))
+    return {given};
+  std::vector<std::string> paths;
+  Dl_info own;
+  std::error_code error;
+  if (dladdr(reinterpret_cast<void *>(&candidates), &own) && own.dli_fname) {
+    auto folder =
+        std::filesystem::canonical(own.dli_fname, error).parent_path();
+    if (!error)
+      for (const char *relative : {".", "../lib"})
+        if (auto path = folder / relative / LibraryName;
+            std::filesystem::exists(path, error))
+          paths.push_back(path.string());
+  }
+  paths.push_back(LibraryName);
+  return paths;
+}
+
+static Expected<OpenDevice> openLibrary() {
+  std::string problem;
+  for (const std::string &path : candidates()) {
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      problem = dlerror();
+      continue;
+    }
+    if (void *symbol = dlsym(library, KV_OPEN_DEVICE_SYMBOL))
+      return reinterpret_cast<OpenDevice>(symbol);
+    problem = concat(path, ": it has no symbol ", KV_OPEN_DEVICE_SYMBOL);
+  }
+  return makeError(KV_STATUS_UNSUPPORTED,
+                   "the runtime's CUDA library cannot be loaded: ", problem);
+}
+
+Expected<DeviceBackend *> kv::loadCudaBackend(int index) {
+  // Never destroyed: memory may be freed by whatever dies last.
+  static auto &mutex = *new std::mutex;
+  static auto &opened = *new std::map<int, DeviceBackend *>;
+  static OpenDevice open = nullptr;
+  std::lock_guard lock(mutex);
+  if (auto it = opened.find(index); it != opened.end())
+    return it->second;
+  Error error;
+  if (!open) {
+    Expected<OpenDevice> library = openLibrary();
+    if (!library) {
+      error = library.error();
+      return makeError(error.code, "device cuda:", index, ": ", error.message);
+    }
+    open = *library;
+  }
+  DeviceBackend *backend = open(DeviceInterfaceVersion, index, &error);
+  if (!backend)
+    return makeError(error.code, "device cuda:", index, ": ", error.message);
+  return opened[index] = backend;
+}

@@ -1,0 +1,328 @@
+//===- Attention.cpp - The plan and attention -----------------------------===//
+//
+// A plan's memory: of the decode and then of the prefill kernel a header, tiles
+// and cuts. Which of the two a step needs is decided on the host from what the
+// host knows, the same for the plan and for every layer: the decode kernel
+// takes sequences with at most DecodeRows packed rows, the prefill kernel the
+// others. How many parts there are is the device's and the kernel's, so that a
+// captured graph stays right; no bit depends on it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Views.h"
+#include "kv/Runtime/Buffer.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace kv;
+using namespace kv::cuda;
+using namespace kv::plan;
+
+/// Room for pieces in a part: enough that units are cut in all but the longest
+/// steps (plan/Plan.h, mayCut). Unconfirmed.
+static constexpr int64_t DecodeSlots = 64, PrefillSlots = 32;
+
+static constexpr int64_t PlanAlignment = 64;
+
+namespace {
+
+/// One of the two kernels of a cache.
+struct Kernel {
+  size_t row; // of AttentionKernels and KernelLaunches
+  int32_t parts;
+
+  const AttentionKernel &traits() const { return AttentionKernels[row]; }
+};
+
+struct Kernels {
+  Kernel decode, prefill;
+};
+
+/// Places in a plan's memory, from its beginning.
+struct PlanPlaces {
+  int64_t header, tiles, cuts, end;
+};
+
+} // namespace
+
+static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
+  std::string_view type = cache.type == KV_DTYPE_BF16  ? "bf16"
+                          : cache.type == KV_DTYPE_F16 ? "f16"
+                                                       : "f8";
+  Kernels found;
+  int count = 0;
+  for (size_t row = 0; row < std::size(AttentionKernels); ++row) {
+    const AttentionKernel &kernel = AttentionKernels[row];
+    if (kernel.type != type || kernel.headDim != cache.dim)
+      continue;
+    const LoadedKernel *loaded =
+        Context::of(call.state).kernel(call.state, row);
+    if (!loaded)
+      return std::nullopt;
+    (kernel.prefill ? found.prefill : found.decode) = {
+        row, call.multiprocessors() * kernel.blocksPerSM(loaded->sm)};
+    ++count;
+  }
+  if (count == 2 && cache.planes == 2)
+    return found;
+  call.unsupported("there is no kernel for a cache of ",
+                   dtypeName(static_cast<DType>(cache.type)), " with ",
+                   cache.planes, " planes and a head dimension of ", cache.dim);
+  return std::nullopt;
+}
+
+/// All but mask, window and slots, which no size depends on.
+static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group) {
+  bool prefill = kernel.traits().prefill;
+  Shape shape{};
+  shape.heads = int32_t(cache.heads);
+  shape.group = int32_t(group);
+  shape.tileRows = kernel.traits().rows;
+  shape.leaf = GpuLeaf;
+  shape.rowsFrom = prefill ? DecodeRows + 1 : 0;
+  shape.rowsTo = prefill ? INT64_MAX : DecodeRows + 1;
+  shape.parts = kernel.parts;
+  return shape;
+}
+
+/// As many as the longest step that the table has room for could need, and not
+/// more than a GPU should keep for it.
+static int32_t slotsOf(const Kernel &kernel, const Shape &shape,
+                       int64_t sequences, int64_t tokens, int64_t capacity) {
+  int64_t longest = ceilDivide(capacity, GpuLeaf) + UnitCost;
+  int64_t total = maxTiles(shape, sequences, tokens) * shape.heads * longest;
+  return int32_t(
+      std::min(slotsFor(payloadOf(total, shape.parts)),
+               kernel.traits().prefill ? PrefillSlots : DecodeSlots));
+}
+
+static PlanPlaces placesOf(const Kernel &kernel, const Shape &shape,
+                           int64_t sequences, int64_t tokens, int64_t begin) {
+  AttentionWorkspace bytes =
+      workspace(kernel.traits(), shape, sequences, tokens);
+  auto after = [](int64_t place, int64_t size) {
+    return ceilDivide(place + size, PlanAlignment) * PlanAlignment;
+  };
+  PlanPlaces places{begin, 0, 0, 0};
+  places.tiles = after(places.header, bytes.header);
+  places.cuts = after(places.tiles, bytes.tiles);
+  places.end = after(places.cuts, bytes.cuts);
+  return places;
+}
+
+int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
+                        int64_t queryHeads, int64_t sequences, int64_t tokens) {
+  Call call(context, "planBytes");
+  Cache cache;
+  if (call.failed() || !cacheOf(call, *blocks, cache))
+    return 0;
+  std::optional<Kernels> kernels = findKernels(call, cache);
+  if (!kernels)
+    return 0;
+  int64_t end = 0, group = queryHeads / cache.heads;
+  for (const Kernel &kernel : {kernels->decode, kernels->prefill})
+    end =
+        placesOf(kernel, shapeOf(kernel, cache, group), sequences, tokens, end)
+            .end;
+  return end;
+}
+
+namespace {
+
+/// What plan and plannedAttention have in common.
+struct Step {
+  Cache cache;
+  Table table;
+  Batch batch;
+  int64_t group;
+  Kernels kernels;
+  bool decodeOnly;
+  char *plan;
+
+  /// Calls fn(kernel, shape, places) for each kernel that the step needs.
+  template <class Fn> void forEachKernel(int32_t mask, int64_t window, Fn fn) {
+    int64_t begin = 0;
+    for (const Kernel &kernel : {kernels.decode, kernels.prefill}) {
+      Shape shape = shapeOf(kernel, cache, group);
+      shape.mask = mask;
+      shape.window = window;
+      shape.slots =
+          slotsOf(kernel, shape, batch.sequences, batch.tokens, batch.capacity);
+      PlanPlaces places =
+          placesOf(kernel, shape, batch.sequences, batch.tokens, begin);
+      begin = places.end;
+      if (!kernel.traits().prefill || !decodeOnly)
+        fn(kernel, shape, places);
+    }
+  }
+};
+
+} // namespace
+
+static bool
+stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
+       const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
+       const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
+       int32_t mask, int64_t window, const KvTensorView &plan, Step &step) {
+  if (!cacheOf(call, blocks, step.cache) ||
+      !tableOf(call, lookupTable, step.table) ||
+      !checkIntegers(call, "cache_lengths", cacheLengths) ||
+      !checkIntegers(call, "row_offsets", rowOffsets))
+    return false;
+  bool windowed = mask == KV_MASK_SLIDING || mask == KV_MASK_CHUNKED ||
+                  mask == KV_MASK_SLIDING_NONCAUSAL;
+  if (mask < KV_MASK_NONE || mask > KV_MASK_SLIDING_NONCAUSAL ||
+      (windowed && window < 1)) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "mask ", mask, " with the window ",
+              window, ": masks are 0 to 4, a window is at least 1");
+    return false;
+  }
+  if (queryHeads < 1 || queryHeads % step.cache.heads) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, queryHeads, " query heads over ",
+              step.cache.heads, " of the cache");
+    return false;
+  }
+  std::optional<Kernels> kernels = findKernels(call, step.cache);
+  if (!kernels)
+    return false;
+  step.kernels = *kernels;
+  step.group = queryHeads / step.cache.heads;
+  step.batch = batchOf(cacheLengths, rowOffsets, tokens,
+                       int64_t(step.table.columns) * step.cache.view.pageSize);
+  int64_t longest =
+      maxLengths ? *static_cast<const int32_t *>(firstElement(*maxLengths))
+                 : tokens;
+  step.decodeOnly = longest * step.group <= DecodeRows;
+  step.plan = static_cast<char *>(firstElement(plan));
+  int64_t end = 0;
+  for (const Kernel &kernel : {kernels->decode, kernels->prefill})
+    end = placesOf(kernel, shapeOf(kernel, step.cache, step.group),
+                   step.batch.sequences, tokens, end)
+              .end;
+  if (plan.sizes[0] >= end &&
+      reinterpret_cast<uintptr_t>(step.plan) % PlanAlignment == 0)
+    return true;
+  call.fail(KV_STATUS_INVALID_ARGUMENT, "plan is ", describe(plan),
+            ", needed: ", end, " bytes, aligned to ", PlanAlignment);
+  return false;
+}
+
+void rows::plan(KvContext *context, const KvTensorView *blocks,
+                const KvTensorView *cacheLengths,
+                const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
+                const KvTensorView *maxLengths, int64_t queryHeads,
+                int64_t tokens, int32_t mask, int64_t window,
+                const KvTensorView *plan) {
+  Call call(context, "plan");
+  Step step;
+  if (call.failed() ||
+      !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
+              maxLengths, queryHeads, tokens, mask, window, *plan, step))
+    return;
+  step.forEachKernel(
+      mask, window, [&](const Kernel &, const Shape &shape, PlanPlaces places) {
+        PlanParams p{step.batch, shape,
+                     reinterpret_cast<Header *>(step.plan + places.header),
+                     reinterpret_cast<Tile *>(step.plan + places.tiles),
+                     reinterpret_cast<Cut *>(step.plan + places.cuts)};
+        launch(call.state, kernelRow("kv_plan"), 1, &p);
+      });
+}
+
+static bool checkAttention(Call &call, const Cache &cache,
+                           const KvTensorView *scales, int64_t layer,
+                           const KvTensorView &q, const KvTensorView &out,
+                           const KvTensorView *lse, const KvTensorView *sinks) {
+  if (!checkHeads(call, "q", q) || !checkHeads(call, "out", out))
+    return false;
+  if (scales) {
+    call.unsupported("there is no kernel for caches with scales");
+    return false;
+  }
+  KvDType query = cache.type == KV_DTYPE_F16 ? KV_DTYPE_F16 : KV_DTYPE_BF16;
+  if (q.dtype != query || out.dtype != query || q.sizes[2] != cache.dim ||
+      describe(q) != describe(out) || layer < 0 || layer >= cache.layers) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ", cache.layers,
+              ", q ", describe(q), ", out ", describe(out),
+              ", needed: ", dtypeName(static_cast<DType>(query)), " of ",
+              cache.dim, " elements a head");
+    return false;
+  }
+  if ((lse && (lse->dtype != KV_DTYPE_F32 || lse->rank != 2 ||
+               lse->sizes[0] != q.sizes[0] || lse->sizes[1] != q.sizes[1])) ||
+      (sinks && (sinks->dtype != KV_DTYPE_F32 || sinks->rank != 1 ||
+                 sinks->sizes[0] != q.sizes[1]))) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT,
+              "lse and sinks must be f32 [T, Hq] "
+              "and [Hq] of q ",
+              describe(q));
+    return false;
+  }
+  return true;
+}
+
+void rows::plannedAttention(
+    KvContext *context, const KvTensorView *blocks, const KvTensorView *scales,
+    const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
+    const KvTensorView *rowOffsets, const KvTensorView *maxLengths,
+    const KvTensorView *plan, int64_t layer, const KvTensorView *q,
+    const KvTensorView *out, const KvTensorView *lse, float scale,
+    float softcap, int32_t mask, int64_t window, const KvTensorView *sinks) {
+  Call call(context, "plannedAttention");
+  Step step;
+  if (call.failed() ||
+      !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
+              maxLengths, q->sizes[1], q->sizes[0], mask, window, *plan,
+              step) ||
+      !checkAttention(call, step.cache, scales, layer, *q, *out, lse, sinks) ||
+      q->sizes[0] == 0)
+    return;
+  AttentionParams p{};
+  p.cache = step.cache.view;
+  p.layer = layer;
+  p.table = step.table.entries;
+  p.tablePitch = step.table.pitch;
+  p.tableColumns = step.table.columns;
+  p.batch = step.batch;
+  p.q = firstElement(*q);
+  p.qTokenStride = q->strides[0];
+  p.qHeadStride = q->strides[1];
+  p.out = firstElement(*out);
+  p.outTokenStride = out->strides[0];
+  p.outHeadStride = out->strides[1];
+  if (lse) {
+    p.lse = static_cast<float *>(firstElement(*lse));
+    p.lseTokenStride = lse->strides[0];
+    p.lseHeadStride = lse->strides[1];
+  }
+  p.sinks = sinks ? static_cast<const float *>(firstElement(*sinks)) : nullptr;
+  p.scale = scale;
+  p.softcap = softcap;
+  p.counters = Context::of(call.state).counters();
+  Arena &arena = call.state.arena;
+  step.forEachKernel(
+      mask, window,
+      [&](const Kernel &kernel, const Shape &shape, PlanPlaces places) {
+        if (call.failed())
+          return;
+        AttentionWorkspace bytes = workspace(
+            kernel.traits(), shape, step.batch.sequences, step.batch.tokens);
+        // Given back at once: what uses the memory next is queued behind.
+        int64_t mark = arena.mark();
+        p.scratch = static_cast<float *>(arena.allocate(bytes.scratch));
+        p.totals = static_cast<float *>(arena.allocate(bytes.totals));
+        if (!p.scratch || !p.totals)
+          call.fail(KV_STATUS_OUT_OF_MEMORY, bytes.scratch + bytes.totals,
+                    " bytes of the arena asked for, ",
+                    arena.capacity() - arena.used(), " of ", arena.capacity(),
+                    " are free");
+        arena.release(mark);
+        p.shape = shape;
+        p.header = reinterpret_cast<const Header *>(step.plan + places.header);
+        p.tiles = reinterpret_cast<const Tile *>(step.plan + places.tiles);
+        p.cuts = reinterpret_cast<const Cut *>(step.plan + places.cuts);
+        if (!call.failed())
+          launch(call.state, kernel.row, kernel.parts, &p);
+      });
+}

@@ -1,0 +1,238 @@
+//===- Backend.cpp - A CUDA device ----------------------------------------===//
+
+#include "Backend.h"
+#include "Context.h"
+#include "Module.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace kv;
+using namespace kv::cuda;
+using driver::Result;
+
+static constexpr Result OutOfMemory = 2;
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+std::string Backend::describe(Result result, std::string_view call) const {
+  const char *text = nullptr;
+  api.getErrorString(result, &text);
+  return concat(call, ": ", text ? text : "unknown error", " (", result, ")");
+}
+
+std::unexpected<Error> Backend::fail(Result result,
+                                     std::string_view call) const {
+  return makeError(result == OutOfMemory ? KV_STATUS_OUT_OF_MEMORY
+                                         : KV_STATUS_INTERNAL,
+                   describe(result, call));
+}
+
+Expected<void> Backend::query(int handle) {
+  char name[256] = {};
+  if (Result r = api.deviceGetName(name, sizeof name - 1, handle))
+    return fail(r, "cuDeviceGetName");
+  device.name = name;
+  std::pair<int, int *> attributes[] = {
+      {driver::AttributeMultiprocessors, &device.multiprocessors},
+      {driver::AttributeMajor, &device.major},
+      {driver::AttributeMinor, &device.minor},
+      {driver::AttributeSharedBytes, &device.sharedBytes}};
+  for (auto [attribute, value] : attributes)
+    if (Result r = api.deviceGetAttribute(value, attribute, handle))
+      return fail(r, "cuDeviceGetAttribute");
+  if (Result r = api.deviceTotalMem(&device.memoryBytes, handle))
+    return fail(r, "cuDeviceTotalMem");
+  return {};
+}
+
+Expected<std::unique_ptr<Backend>> Backend::open(int index,
+                                                 const driver::Driver *given) {
+  Expected<const driver::Driver *> loaded = given;
+  if (!given)
+    loaded = driver::loadDriver();
+  if (!loaded)
+    return std::unexpected(loaded.error());
+  std::unique_ptr<Backend> made(new Backend(**loaded));
+  const driver::Driver &api = made->api;
+  if (Result r = api.init(0))
+    return made->fail(r, "cuInit");
+  int count = 0, handle = 0;
+  if (Result r = api.deviceGetCount(&count))
+    return made->fail(r, "cuDeviceGetCount");
+  if (index >= count)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "this machine has ", count,
+                     " CUDA device", count == 1 ? "" : "s");
+  if (Result r = api.deviceGet(&handle, index))
+    return made->fail(r, "cuDeviceGet");
+  if (Expected<void> known = made->query(handle); !known)
+    return std::unexpected(known.error());
+  if (Result r = api.primaryContextRetain(&made->context, handle))
+    return made->fail(r, "cuDevicePrimaryCtxRetain");
+  made->enter();
+  if (Result r = api.streamCreate(&made->queue, driver::StreamNonBlocking))
+    return made->fail(r, "cuStreamCreate");
+  for (driver::Event &event : made->events)
+    if (Result r = api.eventCreate(&event, driver::EventNoTiming))
+      return made->fail(r, "cuEventCreate");
+  if (Expected<void> sound = made->status(); !sound)
+    return std::unexpected(sound.error());
+  return made;
+}
+
+std::string Backend::description() const {
+  return concat(device.name, " (sm_", device.major, device.minor, ")");
+}
+
+/// Enough for thousands of tokens' activations and the attention's pieces.
+size_t Backend::defaultArenaBytes() const {
+  return std::min(device.memoryBytes / 16, size_t(2) << 30);
+}
+
+bool Backend::check(Result result, std::string_view call) {
+  if (result == 0)
+    return true;
+  if (!failure)
+    failure = fail(result, call).error();
+  return false;
+}
+
+void Backend::enter() {
+  check(api.contextSetCurrent(context), "cuCtxSetCurrent");
+}
+
+Expected<void> Backend::status() const {
+  if (failure)
+    return std::unexpected(*failure);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Expected<void *> Backend::allocate(size_t bytes, bool zeroed) {
+  enter();
+  driver::Pointer data = 0;
+  if (Result r = api.memAlloc(&data, bytes))
+    return fail(r, concat(bytes, " bytes asked for"));
+  auto *result = reinterpret_cast<void *>(data);
+  if (zeroed)
+    zero(result, bytes);
+  return result;
+}
+
+void Backend::free(void *data, size_t) {
+  enter();
+  // What is queued may still use it.
+  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+  check(api.memFree(address(data)), "cuMemFree");
+}
+
+Expected<void *> Backend::allocatePinned(size_t bytes) {
+  enter();
+  void *data = nullptr;
+  if (Result r = api.memHostAlloc(&data, bytes, driver::HostPortable))
+    return fail(r, concat(bytes, " bytes of pinned memory asked for"));
+  std::memset(data, 0, bytes);
+  return data;
+}
+
+void Backend::freePinned(void *data, size_t) {
+  enter();
+  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+  check(api.memFreeHost(data), "cuMemFreeHost");
+}
+
+//===----------------------------------------------------------------------===//
+// The queue
+//===----------------------------------------------------------------------===//
+
+void Backend::copyToDevice(void *target, const void *source, size_t bytes) {
+  enter();
+  check(api.memcpyHtoDAsync(address(target), source, bytes, queue),
+        "cuMemcpyHtoDAsync");
+}
+
+void Backend::copyToHost(void *target, const void *source, size_t bytes) {
+  enter();
+  check(api.memcpyDtoHAsync(target, address(source), bytes, queue),
+        "cuMemcpyDtoHAsync");
+}
+
+void Backend::copyOnDevice(void *target, const void *source, size_t bytes) {
+  enter();
+  check(api.memcpyDtoDAsync(address(target), address(source), bytes, queue),
+        "cuMemcpyDtoDAsync");
+}
+
+void Backend::zero(void *target, size_t bytes) {
+  enter();
+  check(api.memsetD8Async(address(target), 0, bytes, queue), "cuMemsetD8Async");
+}
+
+void Backend::copyBatch(std::span<const MemoryCopy> copies) {
+  if (copies.empty())
+    return;
+  enter();
+  if (!api.memcpyBatchAsync) {
+    for (const MemoryCopy &copy : copies)
+      check(api.memcpyAsync(address(copy.target), address(copy.source),
+                            copy.bytes, queue),
+            "cuMemcpyAsync");
+    return;
+  }
+  targets.clear();
+  sources.clear();
+  sizes.clear();
+  for (const MemoryCopy &copy : copies) {
+    targets.push_back(address(copy.target));
+    sources.push_back(address(copy.source));
+    sizes.push_back(copy.bytes);
+  }
+  driver::CopyAttributes attributes = {};
+  attributes.sourceOrder = driver::SourceInStreamOrder;
+  size_t first = 0;
+  check(api.memcpyBatchAsync(targets.data(), sources.data(), sizes.data(),
+                             copies.size(), &attributes, &first, 1, queue),
+        "cuMemcpyBatchAsync");
+}
+
+uint64_t Backend::mark() {
+  enter();
+  ++marks;
+  check(api.eventRecord(events[marks % events.size()], queue), "cuEventRecord");
+  return marks;
+}
+
+Expected<void> Backend::wait(uint64_t mark) {
+  enter();
+  if (mark)
+    check(api.eventSynchronize(events[mark % events.size()]),
+          "cuEventSynchronize");
+  return status();
+}
+
+Expected<void> Backend::synchronize() {
+  enter();
+  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+  return status();
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+Expected<std::unique_ptr<DeviceModule>>
+Backend::load(const std::vector<KernelImage> &images) {
+  enter();
+  return Module::load(*this, images);
+}
+
+Expected<std::unique_ptr<DeviceContext>>
+Backend::createContext(bool deterministic) {
+  enter();
+  return Context::create(*this, deterministic);
+}

@@ -1,0 +1,76 @@
+//===- Driver.cpp - The CUDA driver and cuBLASLt, loaded ------------------===//
+
+#include "Driver.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <initializer_list>
+
+using namespace kv;
+using namespace kv::cuda::driver;
+
+/// The first that opens, or the file that KV_CUDA_DRIVER names instead of all.
+static Expected<void *> openLibrary(std::initializer_list<const char *> names,
+                                    const char *needed) {
+  const char *given = std::getenv("KV_CUDA_DRIVER");
+  std::string problem;
+  auto open = [&](const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      problem = dlerror();
+    return library;
+  };
+  if (given) {
+    if (void *library = open(given))
+      return library;
+  } else {
+    for (const char *name : names)
+      if (void *library = open(name))
+        return library;
+  }
+  return makeError(KV_STATUS_UNSUPPORTED, needed,
+                   " cannot be loaded: ", problem);
+}
+
+static void load(void *library, const char *symbol, auto &function,
+                 bool optional, std::string &missing) {
+  void *found = dlsym(library, symbol);
+  if (!found && !optional && missing.empty())
+    missing = symbol;
+  function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
+}
+
+Expected<const Driver *> kv::cuda::driver::loadDriver() {
+  static Driver driver;
+  Expected<void *> library = openLibrary(
+      {"libcuda.so.1"}, "NVIDIA's driver, which a CUDA device needs,");
+  if (!library)
+    return std::unexpected(library.error());
+  std::string missing;
+#define KV_DRIVER(member, symbol, ...)                                         \
+  load(*library, #symbol, driver.member, false, missing);
+#define KV_DRIVER_OPTIONAL(member, symbol, ...)                                \
+  load(*library, #symbol, driver.member, true, missing);
+#include "Driver.def"
+  if (!missing.empty())
+    return makeError(KV_STATUS_UNSUPPORTED,
+                     "NVIDIA's driver is too old: it has no ", missing);
+  return &driver;
+}
+
+Expected<const CublasLt *> kv::cuda::driver::loadCublasLt() {
+  static CublasLt cublas;
+  Expected<void *> library =
+      openLibrary({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+                  "cuBLASLt, which multiplies on a CUDA device,");
+  if (!library)
+    return std::unexpected(library.error());
+  std::string missing;
+#define KV_CUBLASLT(member, symbol, ...)                                       \
+  load(*library, #symbol, cublas.member, false, missing);
+#include "CublasLt.def"
+  if (!missing.empty())
+    return makeError(KV_STATUS_UNSUPPORTED, "cuBLASLt is too old: it has no ",
+                     missing);
+  return &cublas;
+}

@@ -1,0 +1,166 @@
+//===- Matmul.cpp - Products by cuBLASLt ----------------------------------===//
+//
+// cuBLASLt's matrices are column-major: out read that way is transpose(out)
+// [n, m] = transpose(weight read that way [k, n]) * x read that way [k, m].
+//
+//===----------------------------------------------------------------------===//
+
+#include "Matmul.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+using namespace kv;
+using namespace kv::cuda;
+using driver::Result;
+
+/// Rows that an algorithm for all is chosen for.
+static constexpr int64_t DeterministicRows = 64;
+/// From here on more rows are more of the same.
+static constexpr int64_t MostClassRows = 4096;
+
+static int cudaType(KvDType type) {
+  return type == KV_DTYPE_BF16  ? driver::TypeBf16
+         : type == KV_DTYPE_F16 ? driver::TypeF16
+                                : driver::TypeF32;
+}
+
+Expected<Matmuls> Matmuls::create(Backend &backend, bool deterministic) {
+  Expected<const driver::CublasLt *> api = driver::loadCublasLt();
+  if (!api)
+    return std::unexpected(api.error());
+  Matmuls matmuls(backend, **api, deterministic);
+  if (Expected<void> prepared = matmuls.prepare(); !prepared)
+    return std::unexpected(prepared.error());
+  return matmuls;
+}
+
+Expected<void> Matmuls::prepare() {
+  workspaceBytes = std::min(size_t(32) << 20, backend.info().memoryBytes / 64);
+  Expected<void *> memory = backend.allocate(workspaceBytes, /*zeroed=*/false);
+  if (!memory)
+    return std::unexpected(memory.error());
+  workspace = *memory;
+  Result r = api.create(&handle);
+  r = r ? r
+        : api.descriptorCreate(&descriptor, driver::ComputeF32,
+                               driver::TypeF32);
+  int32_t transposed = driver::Transposed;
+  r = r ? r
+        : api.descriptorSet(descriptor, driver::DescriptorTransA, &transposed,
+                            sizeof transposed);
+  r = r ? r : api.preferenceCreate(&preference);
+  r = r ? r
+        : api.preferenceSet(preference, driver::PreferenceWorkspace,
+                            &workspaceBytes, sizeof workspaceBytes);
+  // Rows begin at chunks of 16 bytes, anywhere.
+  uint32_t alignment = 16, reductions = 0;
+  for (int matrix = 0; matrix < 4; ++matrix)
+    r = r ? r
+          : api.preferenceSet(preference, driver::PreferenceAlignmentA + matrix,
+                              &alignment, sizeof alignment);
+  if (deterministic)
+    r = r ? r
+          : api.preferenceSet(preference, driver::PreferenceReductions,
+                              &reductions, sizeof reductions);
+  if (r)
+    return makeError(KV_STATUS_INTERNAL, "cuBLASLt cannot be set up: status ",
+                     r);
+  return {};
+}
+
+Matmuls::Matmuls(Matmuls &&other) noexcept
+    : backend(other.backend), api(other.api),
+      deterministic(other.deterministic),
+      handle(std::exchange(other.handle, nullptr)),
+      descriptor(std::exchange(other.descriptor, nullptr)),
+      preference(std::exchange(other.preference, nullptr)),
+      workspace(std::exchange(other.workspace, nullptr)),
+      workspaceBytes(other.workspaceBytes), plans(std::move(other.plans)) {
+  other.plans.clear();
+}
+
+Matmuls::~Matmuls() {
+  if (workspace)
+    backend.free(workspace, workspaceBytes);
+  for (auto &[key, plan] : plans)
+    for (driver::Layout layout : {plan.weight, plan.x, plan.out})
+      api.layoutDestroy(layout);
+  if (preference)
+    api.preferenceDestroy(preference);
+  if (descriptor)
+    api.descriptorDestroy(descriptor);
+  if (handle)
+    api.destroy(handle);
+}
+
+Result Matmuls::choose(const Key &key, const Product &product, Plan &plan) {
+  int type = cudaType(key.type);
+  Result r =
+      api.layoutCreate(&plan.weight, type, key.k, key.n, product.weightStride);
+  r = r ? r : api.layoutCreate(&plan.x, type, key.k, key.rows, product.xStride);
+  r = r ? r
+        : api.layoutCreate(&plan.out, cudaType(key.outType), key.n, key.rows,
+                           product.outStride);
+  driver::Heuristic best = {};
+  int count = 0;
+  r = r ? r
+        : api.getHeuristic(handle, descriptor, plan.weight, plan.x, plan.out,
+                           plan.out, preference, 1, &best, &count);
+  constexpr Result NotSupported = 15;
+  if (r == 0 && (count == 0 || best.state != 0))
+    r = NotSupported;
+  plan.algorithm = best.algorithm;
+  return r;
+}
+
+Expected<Matmuls::Plan *> Matmuls::find(const Product &product) {
+  int64_t rows =
+      std::min<int64_t>(std::bit_ceil(uint64_t(product.m)), MostClassRows);
+  Key key{deterministic ? DeterministicRows : rows, product.n, product.k,
+          product.type, product.outType};
+  auto [it, added] = plans.try_emplace(key);
+  if (added)
+    if (Result r = choose(key, product, it->second)) {
+      Plan failed = it->second;
+      plans.erase(it);
+      for (driver::Layout layout : {failed.weight, failed.x, failed.out})
+        if (layout)
+          api.layoutDestroy(layout);
+      return makeError(KV_STATUS_UNSUPPORTED,
+                       "cuBLASLt has no algorithm: ", "status ", r);
+    }
+  return &it->second;
+}
+
+Expected<void> Matmuls::multiply(const Product &product) {
+  auto failed = [&](const std::string &why) {
+    return makeError(KV_STATUS_INTERNAL, "matmul of [", product.m, ", ",
+                     product.k, "] with [", product.n, ", ", product.k,
+                     "]: ", why);
+  };
+  Expected<Plan *> found = find(product);
+  if (!found)
+    return failed(found.error().message);
+  Plan &plan = **found;
+  uint64_t columns = uint64_t(product.m);
+  Result r = 0;
+  auto set = [&](driver::Layout layout, int attribute, const auto &value) {
+    r = r ? r : api.layoutSet(layout, attribute, &value, sizeof value);
+  };
+  set(plan.weight, driver::LayoutLeading, product.weightStride);
+  set(plan.x, driver::LayoutColumns, columns);
+  set(plan.x, driver::LayoutLeading, product.xStride);
+  set(plan.out, driver::LayoutColumns, columns);
+  set(plan.out, driver::LayoutLeading, product.outStride);
+  float one = 1, zero = 0;
+  r = r ? r
+        : api.matmul(handle, descriptor, &one, product.weight, plan.weight,
+                     product.x, plan.x, &zero, product.out, plan.out,
+                     product.out, plan.out, &plan.algorithm, workspace,
+                     workspaceBytes, backend.stream());
+  if (r)
+    return failed(concat("cuBLASLt's status is ", r));
+  return {};
+}

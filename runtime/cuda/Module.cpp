@@ -1,0 +1,118 @@
+//===- Module.cpp - An artifact's kernels on a GPU ------------------------===//
+
+#include "Module.h"
+
+#include <charconv>
+#include <map>
+
+using namespace kv;
+using namespace kv::cuda;
+
+static constexpr std::string_view MoversImage = "kv_movers";
+
+/// 80 of "sm_80", 90 of "sm_90a" and "compute_90"; 0 if there is no number.
+static int architecture(std::string_view chip) {
+  int number = 0;
+  size_t begin = chip.find('_') + 1; // 0 if there is none
+  std::from_chars(chip.data() + begin, chip.data() + chip.size(), number);
+  return number;
+}
+
+/// How well code for a chip suits a GPU: 0 not at all; code for exactly this
+/// one before PTX, PTX for a later chip before that for an earlier one.
+static int suitability(std::string_view chip, const DeviceInfo &device) {
+  if (chip == "sm_90a")
+    return device.major == 9 && device.minor == 0 ? 1000 : 0;
+  if (chip == "sm_80")
+    return device.major == 8 ? 1000 : 0;
+  int number = architecture(chip);
+  bool runs = chip.starts_with("compute_") && !chip.ends_with('a') &&
+              number <= device.major * 10 + device.minor;
+  return runs ? number : 0;
+}
+
+Expected<std::unique_ptr<DeviceModule>>
+Module::load(Backend &backend, const std::vector<KernelImage> &images) {
+  std::map<std::string, std::vector<const KernelImage *>> byName;
+  for (const KernelImage &image : images)
+    byName[image.name].push_back(&image);
+  std::unique_ptr<Module> module(new Module(backend));
+  for (const auto &[name, rows] : byName) {
+    const KernelImage *best = nullptr;
+    int most = 0;
+    std::string chips;
+    for (const KernelImage *row : rows) {
+      chips += concat(chips.empty() ? "" : ", ", row->chip);
+      if (int suits = suitability(row->chip, backend.info()); suits > most) {
+        most = suits;
+        best = row;
+      }
+    }
+    if (!best)
+      return makeError(KV_STATUS_UNSUPPORTED, "kernel image ", name,
+                       " is there for ", chips, ", this GPU is ",
+                       backend.description(),
+                       ": compile the model for this chip");
+    if (Expected<void> added = module->add(*best); !added)
+      return makeError(added.error().code, "kernel image ", name, " (",
+                       best->chip, "): ", added.error().message);
+  }
+  if (Expected<void> sound = backend.status(); !sound)
+    return std::unexpected(sound.error());
+  return module;
+}
+
+Module::~Module() {
+  backend.enter();
+  // Entries that are queued still use it.
+  backend.check(backend.driver().streamSynchronize(backend.stream()),
+                "cuStreamSynchronize");
+  for (driver::Module module : modules)
+    backend.check(backend.driver().moduleUnload(module), "cuModuleUnload");
+}
+
+Expected<void> Module::add(const KernelImage &image) {
+  bool movers = image.name == MoversImage;
+  const KernelLaunch *own = findKernel(image.name);
+  if (!movers && !own)
+    return makeError(KV_STATUS_UNSUPPORTED,
+                     "this runtime knows no kernel of this name: compile the "
+                     "model again");
+  driver::Module loaded = nullptr;
+  // PTX is text that ends with a zero: c_str() has one in any case.
+  if (int r = backend.driver().moduleLoadData(&loaded, image.code.c_str())) {
+    backend.check(r, "cuModuleLoadData");
+    return backend.status();
+  }
+  modules.push_back(loaded);
+  int sm = architecture(image.chip) >= 90 ? 90 : 80;
+  if (!movers)
+    return addKernel(loaded, own - KernelLaunches.data(), sm);
+  for (size_t row = std::size(AttentionKernels); row < kernels.size(); ++row)
+    if (Expected<void> added = addKernel(loaded, row, sm); !added)
+      return added;
+  return {};
+}
+
+Expected<void> Module::addKernel(driver::Module from, size_t row, int sm) {
+  const driver::Driver &api = backend.driver();
+  const KernelLaunch &launch = KernelLaunches[row];
+  std::string name(launch.name);
+  int bytes = launch.sharedBytes(sm), most = backend.info().sharedBytes;
+  if (bytes > most)
+    return makeError(KV_STATUS_UNSUPPORTED, name, " needs ", bytes,
+                     " bytes of shared memory a block, ", backend.description(),
+                     " has ", most);
+  driver::Function function = nullptr;
+  if (api.moduleGetFunction(&function, from, name.c_str()))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "it has no kernel ", name,
+                     ": compile the model again");
+  // Else the driver may load it at its first launch, in a step.
+  if (api.funcLoad)
+    backend.check(api.funcLoad(function), "cuFuncLoad");
+  backend.check(
+      api.funcSetAttribute(function, driver::FunctionSharedBytes, bytes),
+      "cuFuncSetAttribute");
+  kernels[row] = {function, sm};
+  return {};
+}

@@ -1,0 +1,307 @@
+//===- Movers.cpp - Rows of Symbols.def that move rows --------------------===//
+
+#include "Views.h"
+#include "kv/Runtime/Buffer.h"
+
+#include <algorithm>
+
+using namespace kv;
+using namespace kv::cuda;
+
+/// Queues a mover of so many items of work, of which a block has MoverThreads
+/// at a time. Grids may have any size: what is more than fills the GPU a few
+/// times would only wait.
+template <class Params>
+static void move(Call &call, size_t row, int64_t items, const Params &params) {
+  constexpr int BlocksPerSM = 8;
+  int64_t blocks = (items + MoverThreads - 1) / MoverThreads;
+  if (blocks > 0)
+    launch(call.state, row,
+           std::min<int64_t>(blocks, call.multiprocessors() * BlocksPerSM),
+           &params);
+}
+
+static int64_t chunksOf(const Rows &rows) {
+  return rows.count * (rows.width / 8);
+}
+
+/// Each row is a block's.
+static int64_t rowItems(const Rows &rows) { return rows.count * MoverThreads; }
+
+static bool sameRows(Call &call, std::string_view argument, const Rows &a,
+                     const Rows &out) {
+  if (a.count == out.count && a.width == out.width)
+    return true;
+  call.fail(KV_STATUS_INVALID_ARGUMENT, argument, " has ", a.count, " rows of ",
+            a.width, ", out ", out.count, " of ", out.width);
+  return false;
+}
+
+void rows::matmul(KvContext *context, const KvTensorView *x,
+                  const KvTensorView *weight, const KvTensorView *out) {
+  Call call(context, "matmul");
+  Rows a, b, c;
+  if (call.failed() || !rowsOf(call, "x", *x, a) ||
+      !rowsOf(call, "weight", *weight, b) || !rowsOf(call, "out", *out, c))
+    return;
+  if (a.type != b.type || a.width != b.width || c.count != a.count ||
+      c.width != b.count)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x),
+                     ", weight ", describe(*weight), ", out ", describe(*out),
+                     ": they do not fit");
+  if (a.count == 0 || b.count == 0)
+    return;
+  Expected<void> done = Context::of(call.state)
+                            .matmuls()
+                            .multiply({a.data, b.data, c.data, a.count, b.count,
+                                       a.width, a.stride, b.stride, c.stride,
+                                       KvDType(a.type), KvDType(c.type)});
+  if (!done)
+    call.state.recordError(done.error().code, done.error().message);
+}
+
+void rows::norm(KvContext *context, const KvTensorView *x,
+                const KvTensorView *weight, float epsilon, float offset,
+                const KvTensorView *out) {
+  Call call(context, "norm");
+  Rows a, w, c;
+  if (call.failed() || !rowsOf(call, "x", *x, a) ||
+      !rowsOf(call, "weight", *weight, w) || !rowsOf(call, "out", *out, c) ||
+      !sameRows(call, "x", a, c))
+    return;
+  if (w.count != 1 || w.width != a.width)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "weight is ",
+                     describe(*weight), ", needed: ", a.width, " elements");
+  NormParams p{a.data,           c.data,           a.stride, c.stride,
+               int32_t(a.count), int32_t(a.width), w.data,   epsilon,
+               offset,           a.type,           w.type,   c.type};
+  move(call, kernelRow("kv_norm"), rowItems(a), p);
+}
+
+void rows::pair(KvContext *context, int32_t function, const KvTensorView *a,
+                const KvTensorView *b, const KvTensorView *out) {
+  Call call(context, "pair");
+  Rows x, y, c;
+  if (call.failed() || !rowsOf(call, "a", *a, x) || !rowsOf(call, "b", *b, y) ||
+      !rowsOf(call, "out", *out, c) || !sameRows(call, "a", x, c) ||
+      !sameRows(call, "b", y, c))
+    return;
+  if (function != KV_PAIR_ADD && function != KV_PAIR_SILU_MUL)
+    return call.unsupported("function ", function, ", allowed: 0 and 1");
+  PairParams p{x.data,   y.data,   c.data,           x.stride,
+               y.stride, c.stride, int32_t(c.count), int32_t(c.width),
+               function, x.type,   y.type,           c.type};
+  move(call, kernelRow("kv_pair"), chunksOf(c), p);
+}
+
+void rows::embedding(KvContext *context, const KvTensorView *ids,
+                     const KvTensorView *table, const KvTensorView *out) {
+  Call call(context, "embedding");
+  Rows t, c;
+  if (call.failed() || !checkIntegers(call, "ids", *ids) ||
+      !rowsOf(call, "table", *table, t) || !rowsOf(call, "out", *out, c))
+    return;
+  if (t.width != c.width || c.count != ids->sizes[0])
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "ids is ", describe(*ids),
+                     ", table ", describe(*table), ", out ", describe(*out),
+                     ": they do not fit");
+  EmbeddingParams p{static_cast<const int32_t *>(firstElement(*ids)),
+                    t.data,
+                    c.data,
+                    t.stride,
+                    c.stride,
+                    int32_t(c.count),
+                    int32_t(c.width),
+                    int32_t(t.count),
+                    t.type,
+                    c.type};
+  move(call, kernelRow("kv_embedding"), chunksOf(c), p);
+}
+
+/// Whether elements lie one after the other, in the order of the dimensions.
+static bool isDense(const KvTensorView &view) {
+  int64_t stride = 1;
+  for (int64_t d = view.rank - 1; d >= 0; --d) {
+    if (view.sizes[d] > 1 && view.strides[d] != stride)
+      return false;
+    stride *= view.sizes[d];
+  }
+  return true;
+}
+
+void rows::cast(KvContext *context, const KvTensorView *x,
+                const KvTensorView *out) {
+  Call call(context, "cast");
+  if (call.failed())
+    return;
+  bool dense = isDense(*x) && isDense(*out);
+  if (x->dtype == out->dtype && dense) {
+    int64_t bytes = dtypeBytes(static_cast<DType>(x->dtype));
+    for (int64_t d = 0; d < x->rank; ++d)
+      bytes *= x->sizes[d];
+    if (bytes)
+      call.state.backend->copyOnDevice(firstElement(*out), firstElement(*x),
+                                       bytes);
+    return;
+  }
+  Rows a, c;
+  if (!rowsOf(call, "x", *x, a) || !rowsOf(call, "out", *out, c) ||
+      !sameRows(call, "x", a, c))
+    return;
+  CastParams p{a.data,           c.data,           a.stride, c.stride,
+               int32_t(a.count), int32_t(a.width), a.type,   c.type};
+  move(call, kernelRow("kv_cast"), chunksOf(c), p);
+}
+
+void rows::argmax(KvContext *context, const KvTensorView *x,
+                  const KvTensorView *out) {
+  Call call(context, "argmax");
+  Rows a;
+  if (call.failed() || !rowsOf(call, "x", *x, a) ||
+      !checkIntegers(call, "out", *out))
+    return;
+  if (out->sizes[0] != a.count)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x),
+                     ", out ", describe(*out), ": they do not fit");
+  ArgmaxParams p{a.data,           static_cast<int32_t *>(firstElement(*out)),
+                 a.stride,         int32_t(a.count),
+                 int32_t(a.width), a.type};
+  move(call, kernelRow("kv_argmax"), rowItems(a), p);
+}
+
+void rows::positions(KvContext *context, const KvTensorView *cacheLengths,
+                     const KvTensorView *rowOffsets, const KvTensorView *out) {
+  Call call(context, "positions");
+  if (call.failed() || !checkIntegers(call, "cache_lengths", *cacheLengths) ||
+      !checkIntegers(call, "row_offsets", *rowOffsets) ||
+      !checkIntegers(call, "out", *out))
+    return;
+  PositionsParams p{batchOf(*cacheLengths, *rowOffsets, out->sizes[0], 0),
+                    static_cast<int32_t *>(firstElement(*out))};
+  move(call, kernelRow("kv_positions"), out->sizes[0], p);
+}
+
+void rows::rope(KvContext *context, const KvTensorView *x,
+                const KvTensorView *positions, const KvTensorView *freqs,
+                int32_t interleaved, const KvTensorView *out) {
+  Call call(context, "rope");
+  Rows angles;
+  if (call.failed() || !checkHeads(call, "x", *x) ||
+      !checkHeads(call, "out", *out) ||
+      !checkIntegers(call, "positions", *positions) ||
+      !rowsOf(call, "freqs", *freqs, angles))
+    return;
+  int64_t tokens = x->sizes[0], heads = x->sizes[1], dim = x->sizes[2];
+  if (angles.type != KV_DTYPE_F32 || angles.stride != angles.width ||
+      angles.width % 16 || angles.width > dim || dim % 16 ||
+      positions->sizes[0] != tokens || out->sizes[0] != tokens ||
+      out->sizes[1] != heads || out->sizes[2] != dim)
+    return call.unsupported("x is ", describe(*x), ", positions ",
+                            describe(*positions), ", freqs ", describe(*freqs),
+                            ", out ", describe(*out),
+                            ": a position a token, f32 angles in dense rows of "
+                            "a multiple of 16, at most a head's");
+  RopeParams p{firstElement(*x),
+               firstElement(*out),
+               x->strides[0],
+               x->strides[1],
+               out->strides[0],
+               out->strides[1],
+               int32_t(tokens),
+               int32_t(heads),
+               int32_t(dim),
+               int32_t(angles.width),
+               static_cast<const int32_t *>(firstElement(*positions)),
+               static_cast<const float *>(angles.data),
+               int32_t(angles.count),
+               interleaved != 0,
+               int32_t(x->dtype),
+               int32_t(out->dtype)};
+  move(call, kernelRow("kv_rope"), tokens * heads * (dim / 16), p);
+}
+
+void rows::copyPages(KvContext *context, const KvTensorView *blocks,
+                     const KvTensorView *source,
+                     const KvTensorView *destination, int64_t layer) {
+  Call call(context, "copyPages");
+  Cache cache;
+  if (call.failed() || !cacheOf(call, *blocks, cache) ||
+      !checkIntegers(call, "source", *source) ||
+      !checkIntegers(call, "destination", *destination))
+    return;
+  if (layer >= cache.layers || source->sizes[0] != destination->sizes[0])
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ",
+                     cache.layers, ", source ", describe(*source),
+                     ", destination ", describe(*destination));
+  int64_t bytes = dtypeBytes(static_cast<DType>(cache.type));
+  int64_t page = cache.view.pageStride * bytes;
+  CopyPagesParams p{};
+  p.data = const_cast<void *>(cache.view.data);
+  p.pageStride = p.runBytes = page;
+  p.runs = 1;
+  if (layer >= 0) {
+    p.data =
+        static_cast<char *>(p.data) + layer * cache.view.layerStride * bytes;
+    p.runBytes = page / cache.layers;
+    // Planes lie within a layer, or a layer within a plane.
+    if (cache.view.layerStride < cache.view.planeStride) {
+      p.runs = int32_t(cache.planes);
+      p.runBytes /= cache.planes;
+      p.runStride = cache.view.planeStride * bytes;
+    }
+  }
+  if (p.runBytes % 16)
+    return call.unsupported("blocks is ", describe(*blocks),
+                            ": what is copied must be a multiple of 16 bytes");
+  p.pages = cache.view.pages;
+  p.source = static_cast<const int32_t *>(firstElement(*source));
+  p.destination = static_cast<const int32_t *>(firstElement(*destination));
+  p.count = int32_t(source->sizes[0]);
+  move(call, kernelRow("kv_copy_pages"),
+       int64_t(p.count) * p.runs * (p.runBytes / 16), p);
+}
+
+void rows::store(KvContext *context, const KvTensorView *blocks,
+                 const KvTensorView *scales, const KvTensorView *cacheLengths,
+                 const KvTensorView *lookupTable,
+                 const KvTensorView *rowOffsets, int64_t layer,
+                 const KvTensorView *k, const KvTensorView *v) {
+  Call call(context, "store");
+  Cache cache;
+  Table table;
+  if (call.failed() || !cacheOf(call, *blocks, cache) ||
+      !tableOf(call, *lookupTable, table) || !checkHeads(call, "k", *k) ||
+      (v && !checkHeads(call, "v", *v)))
+    return;
+  if (scales)
+    return call.unsupported("there is no kernel for caches with scales");
+  int64_t tokens = k->sizes[0];
+  if (layer < 0 || layer >= cache.layers || (v ? 2 : 1) != cache.planes ||
+      k->sizes[1] != cache.heads || k->sizes[2] != cache.dim ||
+      (v && describe(*v) != describe(*k)))
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ",
+                     describe(*k), ", v ", v ? describe(*v) : "absent",
+                     ", blocks ", describe(*blocks), ": they do not fit");
+  StoreParams p{};
+  p.cache = cache.view;
+  p.layer = layer;
+  p.table = table.entries;
+  p.tablePitch = table.pitch;
+  p.tableColumns = table.columns;
+  p.batch = batchOf(*cacheLengths, *rowOffsets, tokens,
+                    int64_t(table.columns) * cache.view.pageSize);
+  p.heads = int32_t(cache.heads);
+  p.dim = int32_t(cache.dim);
+  p.k = firstElement(*k);
+  p.kTokenStride = k->strides[0];
+  p.kHeadStride = k->strides[1];
+  if (v) {
+    p.v = firstElement(*v);
+    p.vTokenStride = v->strides[0];
+    p.vHeadStride = v->strides[1];
+  }
+  p.rowsType = int32_t(k->dtype);
+  p.cacheType = cache.type;
+  move(call, kernelRow("kv_store"),
+       tokens * cache.planes * cache.heads * (cache.dim / 8), p);
+}

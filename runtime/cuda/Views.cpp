@@ -1,0 +1,120 @@
+//===- Views.cpp - Tensors as kernels take them ---------------------------===//
+
+#include "Views.h"
+#include "kv/Runtime/Buffer.h"
+
+using namespace kv;
+using namespace kv::cuda;
+
+static constexpr int64_t RowChunk = 8;
+static constexpr uintptr_t ChunkAlignment = 16;
+
+static bool aligned(const KvTensorView &view) {
+  return reinterpret_cast<uintptr_t>(firstElement(view)) % ChunkAlignment == 0;
+}
+
+static bool isMoved(int64_t type) {
+  return type == KV_DTYPE_F32 || type == KV_DTYPE_F16 || type == KV_DTYPE_BF16;
+}
+
+/// Distances, for a message: "strides [512, 64, 1]".
+static std::string strides(const KvTensorView &view) {
+  std::string text = "strides [";
+  for (int64_t d = 0; d < view.rank; ++d)
+    text += concat(d ? ", " : "", view.strides[d]);
+  return text + "]";
+}
+
+bool kv::cuda::rowsOf(Call &call, std::string_view argument,
+                      const KvTensorView &view, Rows &rows) {
+  auto refuse = [&](std::string_view why) {
+    call.unsupported(argument, " is ", describe(view), " with ", strides(view),
+                     ": ", why);
+    return false;
+  };
+  if (!isMoved(view.dtype))
+    return refuse("its elements must be f32, f16 or bf16");
+  if (view.rank < 1)
+    return refuse("it must have rows");
+  int64_t last = view.rank - 1;
+  rows = {firstElement(view), 0, 1, view.sizes[last], int32_t(view.dtype)};
+  if (rows.width > 1 && view.strides[last] != 1)
+    return refuse("a row must be contiguous");
+  for (int64_t d = last - 1; d >= 0; --d) {
+    if (view.sizes[d] == 1)
+      continue;
+    if (rows.count == 1)
+      rows.stride = view.strides[d];
+    else if (view.strides[d] != rows.stride * rows.count)
+      return refuse("rows must lie at equal distances");
+    rows.count *= view.sizes[d];
+  }
+  if (rows.count <= 1 || rows.stride == 0)
+    rows.stride = rows.width;
+  if (rows.width % RowChunk || rows.stride % RowChunk || !aligned(view))
+    return refuse("rows and their distances must be multiples of 8 elements, "
+                  "and their beginning aligned to 16 bytes");
+  if (rows.count > INT32_MAX || rows.width > INT32_MAX)
+    return refuse("there are at most 2147483647 rows and elements of a row");
+  return true;
+}
+
+bool kv::cuda::checkHeads(Call &call, std::string_view argument,
+                          const KvTensorView &view) {
+  if (view.rank == 3 && view.strides[2] == 1 && view.sizes[2] % RowChunk == 0 &&
+      view.strides[0] % RowChunk == 0 && view.strides[1] % RowChunk == 0 &&
+      aligned(view))
+    return true;
+  call.unsupported(argument, " is ", describe(view), " with ", strides(view),
+                   ": it must be [tokens, heads, dim], chunks of 8 elements "
+                   "that are aligned to 16 bytes");
+  return false;
+}
+
+bool kv::cuda::checkIntegers(Call &call, std::string_view argument,
+                             const KvTensorView &view) {
+  if (view.dtype == KV_DTYPE_I32 && view.rank == 1 &&
+      (view.sizes[0] <= 1 || view.strides[0] == 1))
+    return true;
+  call.unsupported(argument, " is ", describe(view), " with ", strides(view),
+                   ": it must be contiguous i32 of rank 1");
+  return false;
+}
+
+bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
+  auto refuse = [&](std::string_view why) {
+    call.unsupported("blocks is ", describe(blocks), " with ", strides(blocks),
+                     ": ", why);
+    return false;
+  };
+  if (blocks.rank != 6 || blocks.strides[5] != 1 || !aligned(blocks))
+    return refuse("it must be [pages, planes, layers, tokens, heads, dim] with "
+                  "contiguous rows");
+  if (blocks.dtype != KV_DTYPE_F16 && blocks.dtype != KV_DTYPE_BF16 &&
+      blocks.dtype != KV_DTYPE_F8E4M3FN)
+    return refuse("there are kernels for bf16, f16 and f8E4M3FN");
+  if (blocks.sizes[0] > INT32_MAX || blocks.sizes[3] > INT32_MAX)
+    return refuse("there are at most 2147483647 pages and tokens of a page");
+  const int64_t *s = blocks.strides;
+  cache = {{firstElement(blocks), s[0], s[1], s[2], s[3], s[4],
+            int32_t(blocks.sizes[0]), int32_t(blocks.sizes[3])},
+           blocks.sizes[1],
+           blocks.sizes[2],
+           blocks.sizes[4],
+           blocks.sizes[5],
+           KvDType(blocks.dtype)};
+  return true;
+}
+
+bool kv::cuda::tableOf(Call &call, const KvTensorView &lookupTable,
+                       Table &table) {
+  if (lookupTable.rank != 2 || lookupTable.strides[1] != 1 ||
+      lookupTable.sizes[1] > INT32_MAX) {
+    call.unsupported("lookup_table is ", describe(lookupTable),
+                     ": CUDA kernels take paged caches, i32 [B, pitch]");
+    return false;
+  }
+  table = {static_cast<const int32_t *>(firstElement(lookupTable)),
+           lookupTable.strides[0], int32_t(lookupTable.sizes[1])};
+  return true;
+}

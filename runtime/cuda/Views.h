@@ -1,0 +1,93 @@
+//===- Views.h - Tensors as kernels take them -------------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_CUDA_VIEWS_H
+#define KV_RUNTIME_CUDA_VIEWS_H
+
+#include "Context.h"
+#include "kv/Runtime/DType.h"
+
+namespace kv::cuda {
+
+/// One call of a row of Symbols.def: where its errors go.
+struct Call {
+  ExecutionContext::State &state;
+  std::string_view name;
+
+  Call(KvContext *context, std::string_view name)
+      : state(ExecutionContext::State::of(context)), name(name) {}
+
+  bool failed() const { return state.failed(); }
+  template <class... Parts> void fail(KvStatus code, const Parts &...parts) {
+    state.recordError(code, concat(name, ": ", parts...));
+  }
+  template <class... Parts> void unsupported(const Parts &...parts) {
+    fail(KV_STATUS_UNSUPPORTED, parts...);
+  }
+  int multiprocessors() const {
+    return Context::of(state).backend().info().multiprocessors;
+  }
+};
+
+/// A tensor as rows at equal distances, as movers take it.
+struct Rows {
+  void *data;
+  int64_t stride; // elements between rows
+  int64_t count;
+  int64_t width;
+  int32_t type;
+};
+
+inline void *firstElement(const KvTensorView &view) {
+  return static_cast<char *>(view.data) +
+         view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
+}
+
+/// The last dimension is a row, or the last `inner` ones, which must lie dense.
+/// False, and an error in the call, where rows do not lie so that a kernel can
+/// move them: chunks of 8 elements, 16 bytes aligned, equal distances.
+bool rowsOf(Call &call, std::string_view argument, const KvTensorView &view,
+            Rows &rows);
+
+/// [tokens, heads, dim] with a contiguous last dimension. False as above.
+bool checkHeads(Call &call, std::string_view argument,
+                const KvTensorView &view);
+
+/// A dense i32 tensor of rank 1 (or more: any). False as above.
+bool checkIntegers(Call &call, std::string_view argument,
+                   const KvTensorView &view);
+
+/// [pages, planes, layers, tokens, heads, dim] in logical order.
+struct Cache {
+  CacheView view;
+  int64_t planes, layers, heads, dim;
+  KvDType type;
+};
+/// Only the shape, the strides and the type are looked at; `data` may be null.
+bool cacheOf(Call &call, const KvTensorView &blocks, Cache &cache);
+
+/// The table of a paged cache. False, and an error, for a cache with slots.
+struct Table {
+  const int32_t *entries;
+  int64_t pitch;
+  int32_t columns;
+};
+bool tableOf(Call &call, const KvTensorView &lookupTable, Table &table);
+
+inline kv::plan::Batch batchOf(const KvTensorView &cacheLengths,
+                               const KvTensorView &rowOffsets, int64_t tokens,
+                               int64_t capacity) {
+  return {static_cast<const int32_t *>(firstElement(cacheLengths)),
+          static_cast<const int32_t *>(firstElement(rowOffsets)),
+          int32_t(cacheLengths.sizes[0]), int32_t(tokens), capacity};
+}
+
+/// The rows of Symbols.def, by their names.
+namespace rows {
+#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+  KV_C_##Result Name(KV_C_PARAMS(__VA_ARGS__));
+#include "kv/ABI/Symbols.def"
+} // namespace rows
+
+} // namespace kv::cuda
+
+#endif // KV_RUNTIME_CUDA_VIEWS_H

@@ -1,0 +1,87 @@
+//===- HeadersTest.cpp - Our declarations against CUDA's own --------------===//
+//
+// Compiled where the headers are. Function types are compared by their shape:
+// the size of every parameter, and whether it is a pointer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../runtime/cuda/Driver.h"
+
+#include <cublasLt.h>
+#include <cuda.h>
+
+#include <gtest/gtest.h>
+#include <type_traits>
+
+namespace own = kv::cuda::driver;
+
+template <class T, class U>
+constexpr bool sameParameter =
+    sizeof(T) == sizeof(U) && alignof(T) == alignof(U) &&
+    std::is_pointer_v<T> == std::is_pointer_v<U>;
+
+template <class F, class G> constexpr bool sameShape = false;
+template <class R, class... A, class S, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+constexpr bool sameShape<R (*)(A...), S (*)(B...)> =
+    sizeof(R) == sizeof(S) && (sameParameter<A, B> && ...);
+
+#define KV_DRIVER(member, symbol, ...)                                         \
+  static_assert(sameShape<decltype(own::Driver::member), decltype(&::symbol)>, \
+                #symbol);
+#include "../../runtime/cuda/Driver.def"
+#define KV_CUBLASLT(member, symbol, ...)                                       \
+  static_assert(                                                               \
+      sameShape<decltype(own::CublasLt::member), decltype(&::symbol)>,         \
+      #symbol);
+#include "../../runtime/cuda/CublasLt.def"
+
+#define KV_SAME(OWN, CUDAS)                                                    \
+  static_assert(static_cast<int64_t>(OWN) == static_cast<int64_t>(CUDAS))
+KV_SAME(own::AttributeMultiprocessors,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+KV_SAME(own::AttributeMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+KV_SAME(own::AttributeMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+KV_SAME(own::AttributeSharedBytes,
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+KV_SAME(own::FunctionSharedBytes,
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+KV_SAME(own::StreamNonBlocking, CU_STREAM_NON_BLOCKING);
+KV_SAME(own::EventNoTiming, CU_EVENT_DISABLE_TIMING);
+KV_SAME(own::HostPortable, CU_MEMHOSTALLOC_PORTABLE);
+KV_SAME(own::SourceInStreamOrder, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);
+static_assert(sizeof(own::CopyAttributes) == sizeof(CUmemcpyAttributes));
+static_assert(offsetof(own::CopyAttributes, source) ==
+              offsetof(CUmemcpyAttributes, srcLocHint));
+static_assert(offsetof(own::CopyAttributes, target) ==
+              offsetof(CUmemcpyAttributes, dstLocHint));
+static_assert(offsetof(own::CopyAttributes, flags) ==
+              offsetof(CUmemcpyAttributes, flags));
+
+static_assert(sizeof(own::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(own::Heuristic) ==
+              sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(own::Heuristic, workspaceBytes) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+static_assert(offsetof(own::Heuristic, state) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, state));
+KV_SAME(own::TypeF32, CUDA_R_32F);
+KV_SAME(own::TypeF16, CUDA_R_16F);
+KV_SAME(own::TypeBf16, CUDA_R_16BF);
+KV_SAME(own::ComputeF32, CUBLAS_COMPUTE_32F);
+KV_SAME(own::Transposed, CUBLAS_OP_T);
+KV_SAME(own::DescriptorTransA, CUBLASLT_MATMUL_DESC_TRANSA);
+KV_SAME(own::LayoutColumns, CUBLASLT_MATRIX_LAYOUT_COLS);
+KV_SAME(own::LayoutLeading, CUBLASLT_MATRIX_LAYOUT_LD);
+KV_SAME(own::PreferenceWorkspace, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+KV_SAME(own::PreferenceReductions, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+KV_SAME(own::PreferenceAlignmentA, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+KV_SAME(own::PreferenceAlignmentA + 3,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+
+// What a static_assert cannot say.
+TEST(Headers, LaunchArguments) {
+  EXPECT_EQ(own::LaunchBufferPointer, CU_LAUNCH_PARAM_BUFFER_POINTER);
+  EXPECT_EQ(own::LaunchBufferSize, CU_LAUNCH_PARAM_BUFFER_SIZE);
+  EXPECT_EQ(own::LaunchEnd, CU_LAUNCH_PARAM_END);
+}

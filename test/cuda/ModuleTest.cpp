@@ -1,0 +1,102 @@
+//===- ModuleTest.cpp - Which code runs on which GPU ----------------------===//
+
+#include "../../runtime/cuda/Module.h"
+#include "CudaFixture.h"
+
+using namespace kv;
+using namespace kv::test;
+
+namespace {
+
+/// Loads images of the movers for these chips on a device; its sm, or what is
+/// wrong.
+std::string load(int device, std::initializer_list<const char *> chips,
+                 const std::string &name = "kv_movers",
+                 const std::string &symbols = allKernels()) {
+  std::vector<KernelImage> images;
+  for (std::string chip : chips)
+    images.push_back(
+        {name, chip,
+         chip.starts_with("sm_")
+             ? cubin(std::stoi(chip.substr(3)), symbols)
+             : ptx("sm_" + chip.substr(chip.find('_') + 1), symbols)});
+  auto backend = kv::cuda::Backend::open(device);
+  auto module = (*backend)->load(images);
+  if (!module)
+    return module.error().message;
+  const auto &kernels = static_cast<kv::cuda::Module &>(**module);
+  size_t row = std::size(kv::cuda::AttentionKernels);
+  for (size_t i = 0; i < kv::cuda::KernelLaunches.size(); ++i)
+    if (kv::cuda::KernelLaunches[i].name == name)
+      row = i;
+  EXPECT_NE(kernels.kernel(row).function, nullptr);
+  module->reset();
+  EXPECT_TRUE(fake::takeProblems().empty());
+  return concat("sm ", kernels.kernel(row).sm);
+}
+
+constexpr int Hopper = 0, Ada = 2, Blackwell = 3, Turing = 4;
+
+} // namespace
+
+TEST(Module, TheExactChipElsePtx) {
+  std::initializer_list<const char *> all = {"sm_80", "sm_90a", "compute_80"};
+  EXPECT_EQ(load(Hopper, all), "sm 90");
+  EXPECT_EQ(load(Ada, all), "sm 80");
+  EXPECT_EQ(load(Blackwell, all), "sm 80");
+  EXPECT_EQ(load(Hopper, {"compute_80", "sm_80"}), "sm 80");
+  EXPECT_EQ(load(Ada, {"sm_90a"}),
+            "kernel image kv_movers is there for sm_90a, this GPU is Fake 8.6 "
+            "(sm_86): compile the model for this chip");
+  EXPECT_EQ(load(Turing, all),
+            "kernel image kv_movers is there for sm_80, sm_90a, compute_80, "
+            "this GPU is Fake 7.5 (sm_75): compile the model for this chip");
+}
+
+TEST(Module, WhatAnImageHolds) {
+  EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_attention_decode_bf16_64"), "sm 90");
+  EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_tea"),
+            "kernel image kv_tea (sm_90a): this runtime knows no kernel of "
+            "this name: compile the model again");
+  EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_movers", ".entry kv_plan()"),
+            "kernel image kv_movers (sm_90a): it has no kernel kv_positions: "
+            "compile the model again");
+  // Names that only begin alike are others.
+  EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_attention_decode_bf16_64",
+                 ".entry kv_attention_decode_bf16_641()"),
+            "kernel image kv_attention_decode_bf16_64 (sm_90a): it has no "
+            "kernel kv_attention_decode_bf16_64: compile the model again");
+}
+
+TEST(Module, SharedMemory) {
+  // More than a block may have on an 8.6, which takes sm_80's code.
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels) {
+    std::string name(kernel.name);
+    std::string expected =
+        kernel.sharedBytes80 <= 101376
+            ? "sm 80"
+            : concat("kernel image ", name, " (sm_80): ", name, " needs ",
+                     kernel.sharedBytes80,
+                     " bytes of shared memory a block, Fake 8.6 (sm_86) has "
+                     "101376");
+    EXPECT_EQ(load(Ada, {"sm_80"}, name), expected);
+  }
+}
+
+TEST(Module, BadImages) {
+  auto backend = kv::cuda::Backend::open(Hopper);
+  std::vector<KernelImage> images = {{"kv_movers", "sm_90a", "nonsense"}};
+  auto module = (*backend)->load(images);
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().message,
+            "kernel image kv_movers (sm_90a): cuModuleLoadData: a PTX JIT "
+            "compilation failed (218)");
+  EXPECT_EQ(fake::takeProblems(),
+            std::vector<std::string>{"neither a cubin nor PTX"});
+  backend = kv::cuda::Backend::open(Hopper);
+  images = {{"kv_movers", "sm_90a", cubin(80, allKernels())}};
+  EXPECT_EQ((*backend)->load(images).error().message,
+            "kernel image kv_movers (sm_90a): cuModuleLoadData: no kernel "
+            "image is available for execution on the device (209)");
+  fake::takeProblems();
+}

@@ -1,0 +1,322 @@
+//===- Driver.cpp - The driver's functions --------------------------------===//
+//
+// By the symbols of runtime/cuda/Driver.def.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace kv::fake;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+using Pointer = unsigned long long;
+
+namespace {
+
+struct FakeStream {};
+struct FakeEvent {
+  int64_t after = 0; // operations that lie before it
+};
+
+State &state() { return State::get(); }
+
+void *host(Pointer pointer) { return reinterpret_cast<void *>(pointer); }
+
+/// Where a copy reads or writes: the device, pinned or any other memory.
+enum class Place { Device, Pinned, Pageable };
+
+Place placeOf(const void *data, size_t bytes) {
+  if (state().memory.find(data).bytes)
+    return Place::Device;
+  return state().isPinned(data, bytes) ? Place::Pinned : Place::Pageable;
+}
+
+Status outside(const char *call, const void *data, size_t bytes) {
+  if (state().memory.holds(data, bytes))
+    return Success;
+  return state().problem(InvalidValue, std::string(call) + " of " +
+                                           std::to_string(bytes) +
+                                           " bytes leaves device memory");
+}
+
+/// Queues target = source. Pageable sources are read now, as a driver does;
+/// pageable targets are waited for.
+Status copy(const char *call, void *target, const void *source, size_t bytes) {
+  if (state().device < 0)
+    return InvalidContext;
+  Place to = placeOf(target, bytes), from = placeOf(source, bytes);
+  if (to == Place::Device)
+    if (Status status = outside(call, target, bytes))
+      return status;
+  if (from == Place::Device)
+    if (Status status = outside(call, source, bytes))
+      return status;
+  if (to == Place::Device && from == Place::Device) {
+    auto *a = static_cast<const char *>(target);
+    auto *b = static_cast<const char *>(source);
+    if (a < b + bytes && b < a + bytes)
+      return state().problem(InvalidValue,
+                             std::string(call) + ": source and target overlap");
+  }
+  if (from == Place::Pageable) {
+    ++state().counters.pageableCopies;
+    auto *begin = static_cast<const char *>(source);
+    state().enqueue([=, data = std::vector<char>(begin, begin + bytes)] {
+      std::memcpy(target, data.data(), bytes);
+      return Success;
+    });
+    return Success;
+  }
+  state().enqueue([=] {
+    // The allocation may have gone meanwhile.
+    if ((to == Place::Device && outside(call, target, bytes)) ||
+        (from == Place::Device && outside(call, source, bytes)))
+      return LaunchFailed;
+    std::memcpy(target, source, bytes);
+    return Success;
+  });
+  if (to != Place::Pageable)
+    return Success;
+  ++state().counters.pageableCopies;
+  return state().run();
+}
+
+Status counted(const char *call, void *target, const void *source,
+               size_t bytes) {
+  ++state().counters.copies;
+  state().trace(std::string(call) + " " + std::to_string(bytes));
+  return copy(call, target, source, bytes);
+}
+
+} // namespace
+
+//===--- Devices ----------------------------------------------------------===//
+
+EXPORT int cuInit(unsigned) { return Success; }
+EXPORT int cuDeviceGetCount(int *count) {
+  *count = std::size(Devices);
+  return Success;
+}
+EXPORT int cuDeviceGet(int *device, int index) {
+  *device = index;
+  return Success;
+}
+EXPORT int cuDeviceGetName(char *name, int bytes, int device) {
+  std::strncpy(name, Devices[device].name, bytes);
+  return Success;
+}
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  const DeviceModel &model = Devices[device];
+  switch (attribute) {
+  case 16:
+    *value = model.multiprocessors;
+    return Success;
+  case 75:
+    *value = model.major;
+    return Success;
+  case 76:
+    *value = model.minor;
+    return Success;
+  case 97:
+    *value = model.sharedBytes;
+    return Success;
+  }
+  return InvalidValue;
+}
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int) {
+  *bytes = size_t(1) << 30;
+  return Success;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
+  *context = reinterpret_cast<void *>(intptr_t(device) + 1);
+  return Success;
+}
+EXPORT int cuCtxSetCurrent(void *context) {
+  state().device = int(reinterpret_cast<intptr_t>(context)) - 1;
+  return Success;
+}
+EXPORT int cuGetErrorString(int status, const char **text) {
+  *text = status == InvalidValue     ? "invalid argument"
+          : status == OutOfMemory    ? "out of memory"
+          : status == InvalidImage   ? "device kernel image is invalid"
+          : status == NoBinaryForGpu ? "no kernel image is available for "
+                                       "execution on the device"
+          : status == InvalidPtx     ? "a PTX JIT compilation failed"
+          : status == LaunchFailed   ? "unspecified launch failure"
+                                     : "an error of the fake driver";
+  return Success;
+}
+
+//===--- Memory -----------------------------------------------------------===//
+
+EXPORT int cuMemAlloc_v2(Pointer *pointer, size_t bytes) {
+  ++state().counters.allocations;
+  state().trace("alloc " + std::to_string(bytes));
+  if (state().device < 0)
+    return InvalidContext;
+  if (bytes == 0)
+    return state().problem(InvalidValue, "an allocation of 0 bytes");
+  *pointer =
+      reinterpret_cast<Pointer>(state().memory.allocate(bytes, state().device));
+  return *pointer ? Success : OutOfMemory;
+}
+EXPORT int cuMemFree_v2(Pointer pointer) {
+  ++state().counters.allocations;
+  state().trace("free");
+  Status status = state().run();
+  if (!state().memory.free(host(pointer)))
+    return state().problem(InvalidValue, "device memory is freed that is not "
+                                         "allocated, or was freed before");
+  return status;
+}
+EXPORT int cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
+  ++state().counters.allocations;
+  state().trace("alloc host " + std::to_string(bytes));
+  *pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!*pointer)
+    return OutOfMemory;
+  std::memset(*pointer, 0xff, bytes);
+  state().pinned[static_cast<char *>(*pointer)] = bytes;
+  return Success;
+}
+EXPORT int cuMemFreeHost(void *pointer) {
+  ++state().counters.allocations;
+  state().trace("free host");
+  Status status = state().run();
+  if (!state().pinned.erase(static_cast<char *>(pointer)))
+    return state().problem(InvalidValue, "pinned memory is freed that is not "
+                                         "allocated, or was freed before");
+  std::free(pointer);
+  return status;
+}
+
+//===--- Copies -----------------------------------------------------------===//
+
+EXPORT int cuMemcpyHtoDAsync_v2(Pointer target, const void *source,
+                                size_t bytes, void *) {
+  if (Status status = outside("cuMemcpyHtoDAsync", host(target), bytes))
+    return status;
+  return counted("cuMemcpyHtoDAsync", host(target), source, bytes);
+}
+EXPORT int cuMemcpyDtoHAsync_v2(void *target, Pointer source, size_t bytes,
+                                void *) {
+  if (Status status = outside("cuMemcpyDtoHAsync", host(source), bytes))
+    return status;
+  return counted("cuMemcpyDtoHAsync", target, host(source), bytes);
+}
+EXPORT int cuMemcpyDtoDAsync_v2(Pointer target, Pointer source, size_t bytes,
+                                void *) {
+  for (Pointer end : {target, source})
+    if (Status status = outside("cuMemcpyDtoDAsync", host(end), bytes))
+      return status;
+  return counted("cuMemcpyDtoDAsync", host(target), host(source), bytes);
+}
+EXPORT int cuMemcpyAsync(Pointer target, Pointer source, size_t bytes, void *) {
+  return counted("cuMemcpyAsync", host(target), host(source), bytes);
+}
+EXPORT int cuMemcpyBatchAsync_v2(Pointer *targets, Pointer *sources,
+                                 size_t *sizes, size_t count,
+                                 const void *attributes, size_t *indices,
+                                 size_t numAttributes, void *stream) {
+  if (!stream || !attributes || numAttributes != 1 || indices[0] != 0)
+    return state().problem(InvalidValue, "cuMemcpyBatchAsync: its stream or "
+                                         "its attributes are wrong");
+  ++state().counters.copies;
+  state().trace("cuMemcpyBatchAsync " + std::to_string(count));
+  // In any order: the last first.
+  for (size_t i = count; i-- > 0;)
+    if (Status status = copy("cuMemcpyBatchAsync", host(targets[i]),
+                             host(sources[i]), sizes[i]))
+      return status;
+  return Success;
+}
+EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
+                           void *) {
+  if (Status status = outside("cuMemsetD8Async", host(target), bytes))
+    return status;
+  state().trace("cuMemsetD8Async " + std::to_string(bytes));
+  state().enqueue([=] {
+    if (outside("cuMemsetD8Async", host(target), bytes))
+      return LaunchFailed;
+    std::memset(host(target), value, bytes);
+    return Success;
+  });
+  return Success;
+}
+
+//===--- Streams and events -----------------------------------------------===//
+
+EXPORT int cuStreamCreate(void **stream, unsigned) {
+  *stream = new FakeStream;
+  return Success;
+}
+EXPORT int cuStreamSynchronize(void *) {
+  ++state().counters.synchronizations;
+  state().trace("synchronize");
+  return state().run();
+}
+EXPORT int cuEventCreate(void **event, unsigned) {
+  *event = new FakeEvent;
+  return Success;
+}
+EXPORT int cuEventRecord(void *event, void *) {
+  static_cast<FakeEvent *>(event)->after = state().total();
+  return Success;
+}
+EXPORT int cuEventSynchronize(void *event) {
+  ++state().counters.synchronizations;
+  state().trace("synchronize event");
+  return state().runUntil(static_cast<FakeEvent *>(event)->after);
+}
+
+//===--- Modules and launches ---------------------------------------------===//
+
+EXPORT int cuModuleLoadData(void **module, const void *image) {
+  if (state().device < 0)
+    return InvalidContext;
+  FakeModule loaded;
+  if (Status status = loadModule(image, Devices[state().device], loaded))
+    return status;
+  *module = new FakeModule(std::move(loaded));
+  return Success;
+}
+EXPORT int cuModuleUnload(void *module) {
+  delete static_cast<FakeModule *>(module);
+  return Success;
+}
+EXPORT int cuModuleGetFunction(void **function, void *module,
+                               const char *name) {
+  auto *from = static_cast<FakeModule *>(module);
+  const kv::cuda::KernelLaunch *kernel = kv::cuda::findKernel(name);
+  if (!kernel || !hasSymbol(from->image, name))
+    return NotFound;
+  // A handful a test: they stay, as a driver's do until their module goes.
+  static std::deque<FakeFunction> &functions = *new std::deque<FakeFunction>;
+  *function = &functions.emplace_back(kernel, from->sm);
+  return Success;
+}
+EXPORT int cuFuncLoad(void *) { return Success; }
+EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+  if (attribute != 8 || value > Devices[state().device].sharedBytes)
+    return state().problem(InvalidValue, "cuFuncSetAttribute " +
+                                             std::to_string(attribute) +
+                                             " to " + std::to_string(value));
+  static_cast<FakeFunction *>(function)->sharedBytes = value;
+  return Success;
+}
+EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
+                          unsigned gridZ, unsigned blockX, unsigned blockY,
+                          unsigned blockZ, unsigned sharedBytes, void *stream,
+                          void **params, void **extra) {
+  if (!stream || params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
+      extra[2] != reinterpret_cast<void *>(2) || extra[4] || gridY != 1 ||
+      gridZ != 1 || blockY != 1 || blockZ != 1)
+    return state().problem(InvalidValue, "cuLaunchKernel: its stream, grid or "
+                                         "arguments have another form");
+  return launch(*static_cast<FakeFunction *>(function), gridX, blockX,
+                sharedBytes, extra[1], *static_cast<size_t *>(extra[3]));
+}

@@ -1,0 +1,43 @@
+//===- FakeDriver.h - CUDA without a GPU ------------------------*- C++ -*-===//
+//
+// libkv_fake_cuda.so exports the functions of the driver and of cuBLASLt that
+// the runtime loads (KV_CUDA_DRIVER names it). Device memory is host memory
+// that the host may not touch; what is queued runs when somebody waits for it;
+// a launch runs the kernel's twin, a product is a loop. Tests ask here what
+// happened.
+//
+// Devices: 0 and 1 of compute capability 9.0 (2 SMs and 5), 2 of 8.6, 3
+// of 12.0, 4 of 7.5; each has 1 GiB.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_CUDA_FAKE_FAKEDRIVER_H
+#define KV_TEST_CUDA_FAKE_FAKEDRIVER_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kv::fake {
+
+struct Counters {
+  int64_t allocations = 0;      // and frees, of device or pinned memory
+  int64_t synchronizations = 0; // of streams and events
+  int64_t launches = 0;
+  int64_t copies = 0; // of any kind; a batch is one
+  int64_t pageableCopies = 0;
+  int64_t products = 0;
+  int64_t heuristics = 0;
+};
+
+__attribute__((visibility("default"))) Counters counters();
+/// What was done wrong so far, one sentence each; forgets them.
+__attribute__((visibility("default"))) std::vector<std::string> takeProblems();
+/// Device memory that nobody has freed, in bytes.
+__attribute__((visibility("default"))) int64_t bytesInUse();
+/// Operations that are queued and have not run.
+__attribute__((visibility("default"))) int64_t pending();
+
+} // namespace kv::fake
+
+#endif // KV_TEST_CUDA_FAKE_FAKEDRIVER_H

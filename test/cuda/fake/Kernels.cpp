@@ -1,0 +1,123 @@
+//===- Kernels.cpp - Modules and launches of the fake driver --------------===//
+
+#include "Kernels.h"
+#include "../../../kernels/cuda/emulator/Twins.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <elf.h>
+#include <set>
+
+using namespace kv::fake;
+
+static constexpr int CudaMachine = 190, NewAbi = 8;
+
+static Status loadCubin(const Elf64_Ehdr &header, const DeviceModel &device,
+                        FakeModule &module) {
+  State &state = State::get();
+  auto *bytes = reinterpret_cast<const char *>(&header);
+  if (header.e_machine != CudaMachine)
+    return state.problem(InvalidImage, "an ELF file that is no cubin");
+  size_t size = header.e_shoff + size_t(header.e_shnum) * header.e_shentsize;
+  auto *sections = reinterpret_cast<const Elf64_Shdr *>(bytes + header.e_shoff);
+  for (int i = 0; i < header.e_shnum; ++i)
+    if (sections[i].sh_type != SHT_NOBITS)
+      size =
+          std::max(size, size_t(sections[i].sh_offset + sections[i].sh_size));
+  int chip = header.e_ident[EI_ABIVERSION] >= NewAbi
+                 ? header.e_flags >> 8 & 0xff
+                 : header.e_flags & 0xff;
+  if (chip / 10 != device.major || chip % 10 > device.minor)
+    return state.problem(NoBinaryForGpu,
+                         "a cubin of sm_" + std::to_string(chip) +
+                             " for a device of compute capability " +
+                             std::to_string(device.major) + "." +
+                             std::to_string(device.minor));
+  module = {std::string(bytes, size), chip == 90 ? 90 : 80};
+  return Success;
+}
+
+Status kv::fake::loadModule(const void *image, const DeviceModel &device,
+                            FakeModule &module) {
+  State &state = State::get();
+  auto *text = static_cast<const char *>(image);
+  if (std::memcmp(text, ELFMAG, SELFMAG) == 0)
+    return loadCubin(*static_cast<const Elf64_Ehdr *>(image), device, module);
+  const char *target = std::strstr(text, ".target sm_");
+  if (!target)
+    return state.problem(InvalidPtx, "neither a cubin nor PTX");
+  int chip = std::atoi(target + std::strlen(".target sm_"));
+  if (chip > device.major * 10 + device.minor)
+    return state.problem(InvalidPtx, "PTX of sm_" + std::to_string(chip) +
+                                         " for an earlier chip");
+  module = {text, chip >= 90 ? 90 : 80};
+  return Success;
+}
+
+bool kv::fake::hasSymbol(const std::string &image, const std::string &name) {
+  auto inName = [](char c) { return std::isalnum(c) || c == '_'; };
+  for (size_t at = image.find(name); at != image.npos;
+       at = image.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if ((at == 0 || !inName(image[at - 1])) &&
+        (end == image.size() || !inName(image[end])))
+      return true;
+  }
+  return false;
+}
+
+/// Runs the twin. It may touch the allocations that its arguments point into.
+static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
+                        const std::vector<char> &params) {
+  State &state = State::get();
+  kv::cuda::Machine machine;
+  std::set<const void *> allowed;
+  for (size_t at = 0; at + sizeof(void *) <= params.size();
+       at += sizeof(void *)) {
+    const void *word;
+    std::memcpy(&word, params.data() + at, sizeof word);
+    DeviceMemory::Range range = state.memory.find(word);
+    if (range.bytes && allowed.insert(range.begin).second)
+      machine.global().allow(range.begin, range.bytes, kv::cuda::Access::Write);
+  }
+  kv::cuda::runTwin(machine, kernel.name, blocks, params.data());
+  if (machine.reports().empty())
+    return Success;
+  return state.problem(LaunchFailed,
+                       std::string(kernel.name) + ": " + machine.reports()[0]);
+}
+
+Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
+                        unsigned threads, unsigned sharedBytes,
+                        const void *params, size_t paramBytes) {
+  State &state = State::get();
+  const kv::cuda::KernelLaunch &kernel = *function.kernel;
+  auto wrong = [&](const char *what, int64_t given, int64_t wanted) {
+    return state.problem(InvalidValue,
+                         std::string(kernel.name) + " is launched with " +
+                             std::to_string(given) + " " + what +
+                             ", needed: " + std::to_string(wanted));
+  };
+  if (blocks == 0)
+    return wrong("blocks", blocks, 1);
+  if (int(threads) != kernel.threads)
+    return wrong("threads", threads, kernel.threads);
+  if (int(sharedBytes) != kernel.sharedBytes(function.sm))
+    return wrong("bytes of shared memory", sharedBytes,
+                 kernel.sharedBytes(function.sm));
+  if (int(sharedBytes) > function.sharedBytes)
+    return wrong("bytes of shared memory that it did not ask for", sharedBytes,
+                 function.sharedBytes);
+  if (paramBytes != kernel.paramBytes)
+    return wrong("bytes of arguments", paramBytes, kernel.paramBytes);
+  ++state.counters.launches;
+  state.trace("launch " + std::string(kernel.name) + " " +
+              std::to_string(blocks));
+  auto *bytes = static_cast<const char *>(params);
+  state.enqueue(
+      [&kernel, blocks, copy = std::vector<char>(bytes, bytes + paramBytes)] {
+        return runKernel(kernel, int(blocks), copy);
+      });
+  return Success;
+}

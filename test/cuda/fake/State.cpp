@@ -1,0 +1,70 @@
+//===- State.cpp - What the fake driver knows -----------------------------===//
+
+#include "State.h"
+
+#include <cstdlib>
+#include <utility>
+
+using namespace kv::fake;
+
+const DeviceModel kv::fake::Devices[5] = {{"Fake 9.0", 9, 0, 2, 232448},
+                                          {"Fake 9.0 wide", 9, 0, 5, 232448},
+                                          {"Fake 8.6", 8, 6, 2, 101376},
+                                          {"Fake 12.0", 12, 0, 2, 101376},
+                                          {"Fake 7.5", 7, 5, 2, 65536}};
+
+State::State() {
+  if (const char *path = std::getenv("KV_FAKE_CUDA_TRACE"))
+    traceFile = std::fopen(path, "a");
+}
+
+State &State::get() {
+  // Never destroyed: the runtime's devices live as long as the process.
+  static State &state = *new State;
+  return state;
+}
+
+Status State::problem(Status status, std::string text) {
+  std::fprintf(stderr, "fake CUDA driver: %s\n", text.c_str());
+  trace("problem " + text);
+  problems.push_back(std::move(text));
+  return status;
+}
+
+void State::trace(const std::string &line) {
+  if (!traceFile)
+    return;
+  std::fprintf(traceFile, "%s\n", line.c_str());
+  std::fflush(traceFile);
+}
+
+Status State::run(int64_t count) {
+  if (operations.empty() || count == 0)
+    return failure;
+  DeviceMemory::Access access(memory);
+  for (; count != 0 && !operations.empty(); --count) {
+    std::function<Status()> operation = std::move(operations.front());
+    operations.pop_front();
+    ++done;
+    // After a failure a real device does nothing any more.
+    if (failure == Success)
+      failure = operation();
+  }
+  return failure;
+}
+
+bool State::isPinned(const void *data, size_t bytes) const {
+  auto *begin = static_cast<const char *>(data);
+  auto it = pinned.upper_bound(begin);
+  if (it == pinned.begin())
+    return false;
+  --it;
+  return begin + bytes <= it->first + it->second;
+}
+
+Counters kv::fake::counters() { return State::get().counters; }
+std::vector<std::string> kv::fake::takeProblems() {
+  return std::exchange(State::get().problems, {});
+}
+int64_t kv::fake::bytesInUse() { return State::get().memory.bytesInUse(); }
+int64_t kv::fake::pending() { return State::get().queued(); }
