@@ -10,12 +10,12 @@
 
 #include "../../kernels/cuda/KernelTable.h"
 #include "Backend.h"
+#include "Reservation.h"
 
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
-#include <sys/mman.h>
 
 namespace kv::cuda::test {
 
@@ -67,23 +67,6 @@ template <class T> std::vector<T> poisoned(size_t count) {
     std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
   return data;
 }
-
-/// Address space that costs nothing until it is touched.
-class Reservation {
-public:
-  explicit Reservation(size_t bytes) : bytes(bytes) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-      std::abort();
-  }
-  ~Reservation() { munmap(memory, bytes); }
-  Reservation(const Reservation &) = delete;
-  Reservation &operator=(const Reservation &) = delete;
-
-  void *memory;
-  const size_t bytes;
-};
 
 struct Results {
   std::vector<float> out; // [token][query head][dim]

@@ -2,8 +2,8 @@
 //
 // A covering array: every value of a factor meets every value of every other.
 // And a product: KV_TEST_SCHEDULES=n KV_TEST_SHARDS=s KV_TEST_SHARD=i runs
-// every s-th case of it from i on, each under n schedules
-// (scripts/test-kernels.sh runs all).
+// every s-th case of it from the i-th on, in a fixed random order, each under n
+// schedules (scripts/test-kernels.sh runs all).
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <set>
 
 using namespace kv::cuda;
@@ -158,8 +159,13 @@ TEST(AttentionMatrix, Product) {
   int count = 1;
   for (Factor f : Full)
     count *= Levels[f];
-  for (int i = variable("KV_TEST_SHARD", 0); i < count; i += shards)
+  // In a random order, so that some of the cases are some of everything.
+  std::vector<int> cases(count);
+  std::iota(cases.begin(), cases.end(), 0);
+  std::shuffle(cases.begin(), cases.end(), std::mt19937(1));
+  for (int n = variable("KV_TEST_SHARD", 0); n < count; n += shards)
     for (int schedule = 0; schedule < schedules; ++schedule) {
+      int i = cases[n];
       std::mt19937 random(i * 31 + schedule);
       Row row;
       for (int f = 0; f < FactorCount; ++f)
