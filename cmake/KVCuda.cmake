@@ -56,14 +56,14 @@ function(kv_cuda_command)
     COMMENT "Building ${name}" VERBATIM)
 endfunction()
 
-# kv_add_module(outputs module source BUDGETS def... IMAGES name...): for each
-# image lib/kv-cuda/<name>.sm_80.cubin, .sm_90a.cubin, and .compute_80.ptx for
-# every other chip; an image is a kernel of the module, or, when it is called
-# like the module, the whole. One front end a module and chip, for it costs as
-# much as ptxas. Appends the files to the list `outputs`.
+# kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]):
+# for each image lib/<folder>/<name>.sm_80.cubin, .sm_90a.cubin, and
+# .compute_80.ptx for every other chip; an image is a kernel of the module, or,
+# when it is called like the module, the whole. One front end a module and chip,
+# for it costs as much as ptxas. Appends the files to the list `outputs`.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "" "BUDGETS;IMAGES" ${ARGN})
-  set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/kv-cuda)
+  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES" ${ARGN})
+  set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${ARG_FOLDER})
   set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
   set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)
   foreach(chip 80 90a)
@@ -102,8 +102,8 @@ function(kv_add_kernels target)
   cmake_parse_arguments(ARG "" "ATTENTION;MOVERS;SOURCE" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_ATTENTION})
   set(images "")
-  kv_add_module(images kv_movers ${ARG_SOURCE} BUDGETS ${ARG_MOVERS}
-    IMAGES kv_movers)
+  kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
+    BUDGETS ${ARG_MOVERS} IMAGES kv_movers)
   file(STRINGS ${ARG_ATTENTION} rows REGEX "^KV_ATTENTION_KERNEL\\(")
   set(types "")
   foreach(row ${rows})
@@ -121,7 +121,7 @@ function(kv_add_kernels target)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/kv_attention_${type}.cu)
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/Attention.cuh\"\n${text_${type}}")
-    kv_add_module(images kv_attention_${type} ${source}
+    kv_add_module(images kv_attention_${type} ${source} FOLDER kv-cuda
       BUDGETS ${ARG_ATTENTION} IMAGES ${names_${type}})
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${images})

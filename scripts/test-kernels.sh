@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # test-kernels.sh: what is too slow for every build about the CUDA kernels'
 # bodies on a CPU: ten million plans, ten thousand executed hand-outs, the
-# product of kernels, page sizes, GQA ratios, lengths and masks under ten
-# schedules each, and the ordinary tests under ASan and UBSan. About three hours
-# on two idle cores; `test-kernels.sh N` looks at every N-th of each.
+# product of kernels, types, head dimensions, page sizes, GQA ratios, lengths and
+# masks (38 880 cases) under ten schedules each, and the ordinary tests under
+# ASan and UBSan. Hours, nearly all of it the product (docs/performance.md);
+# `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -25,7 +26,7 @@ release=build/release/bin
 
 # product: every core takes its share of the cases.
 product() {
-  local pids= status=0 i
+  local pids='' status=0 i
   for ((i = 0; i < jobs; ++i)); do
     KV_TEST_SCHEDULES=10 KV_TEST_SHARDS=$((jobs * part)) KV_TEST_SHARD=$i \
       "$release/KVAttentionBodyTests" --gtest_filter='AttentionMatrix.Product' &

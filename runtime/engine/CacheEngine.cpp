@@ -359,19 +359,26 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
     if (page > end)
       state.floor = std::max(state.floor, priorityOf(state, page - 1));
     uint8_t priority = state.floor;
-    while (page > end) {
-      int32_t from = std::max(end, page - Warm::Batch);
-      Warm warm;
-      for (int32_t group = 0; group < numGroups; ++group)
-        for (int32_t i = std::max(from, state.firstHeld[group]); i < page; ++i)
-          pages.warm(warm, row(state, group)[i]);
-      while (page-- > from)
-        for (int32_t group = numGroups; group-- > 0;)
-          if (page >= state.firstHeld[group])
-            pages.release(row(state, group)[page], state.stamp, priority,
-                          stale);
-      page = from;
+    if (numGroups == 1) {
+      int32_t first = std::max(end, state.firstHeld[0]);
+      if (page > first)
+        pages.releaseAll(
+            {row(state, 0) + first, static_cast<size_t>(page - first)},
+            state.stamp, priority, stale);
+      page = std::min(page, end);
+      continue;
     }
+    // The groups' pages in turn, so that all of a prefix are of one age.
+    while (page-- > end)
+      for (int32_t group = numGroups; group-- > 0;) {
+        const PageId *ids = row(state, group);
+        int32_t first = state.firstHeld[group];
+        if (page >= first + PrefetchAhead)
+          pages.prefetchRecord(ids[page - PrefetchAhead]);
+        if (page >= first)
+          pages.release(ids[page], state.stamp, priority, stale);
+      }
+    page = end;
   }
   state.held = std::min(state.held, entries);
 }

@@ -28,18 +28,21 @@ Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
   if (int64_t full = processed / options.pageSize;
       full > state.committed && state.indexes && !isStale(state)) {
     hashPages(state, prompt, full);
-    int32_t first = state.committed;
-    for (int32_t page = first; page < full && state.indexes; ++page) {
-      if ((page - first) % Warm::Batch == 0) {
-        Warm warm;
-        for (int64_t next = page;
-             next < std::min<int64_t>(full, page + Warm::Batch); ++next) {
-          nodes.warmBucket(warm, state.tags[next]);
-          if (hasFullGroup)
-            nodes.warmNode(warm, row(state, namingGroup)[next]);
-        }
+    int32_t page = state.committed;
+    while (page < full && state.indexes) {
+      int32_t end =
+          static_cast<int32_t>(std::min<int64_t>(full, page + PrefetchBatch));
+      for (int32_t next = page; next < end; ++next) {
+        nodes.prefetchBucket(state.tags[next]);
+        if (hasFullGroup)
+          nodes.prefetchNode(row(state, namingGroup)[next]);
       }
-      lowest = std::min(lowest, commitPage(state, prompt, page));
+      while (page < end && state.indexes) {
+        if (isPlain && prompt.images.empty())
+          page = commitNew(state, prompt, page, end);
+        if (page < end)
+          lowest = std::min(lowest, commitPage(state, prompt, page++));
+      }
     }
   }
   if (hasWindow)
@@ -49,27 +52,34 @@ Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
   return {};
 }
 
+/// The short way of text and one group, where what was computed is mostly new.
+/// Returns the first page that has to go the long way, or `end`.
+int32_t CacheEngine::commitNew(SequenceState &state, const Prompt &prompt,
+                               int32_t page, int32_t end) {
+  // In a register: through memory each page would wait for the stores of the
+  // one before it.
+  NodeRef tip = state.tip;
+  int32_t first = page;
+  for (; page < end; ++page) {
+    PageId own = state.rows[page];
+    if (pages.content(own) != PagePool::NoContent ||
+        nodes.findOrInsert(state.tags[page], tip, PrefixIndex::NoImages,
+                           pageTokens(prompt, page),
+                           own) != static_cast<uint32_t>(own))
+      break;
+    nodes.setPage(own, 0, own);
+    pages.setContent(own, own);
+    tip = nodes.ref(own);
+  }
+  state.tip = tip;
+  state.committed = page;
+  counters.committedPages += page - first;
+  return page;
+}
+
 /// Returns the page's index if an entry of it changed, INT32_MAX if none did.
 int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
                                 int32_t page) {
-  if (isPlain && prompt.images.empty()) {
-    // The short way: one group, and what was computed is mostly new.
-    const int32_t *tokens = pageTokens(prompt, page);
-    PageId own = state.rows[page];
-    uint64_t tag = state.tags[page];
-    if (pages.content(own) == PagePool::NoContent && !nodes.isFull() &&
-        nodes.find(tag, state.tip, PrefixIndex::NoImages, tokens) ==
-            PrefixIndex::NoNode) {
-      uint32_t node =
-          nodes.insert(tag, state.tip, PrefixIndex::NoImages, tokens, own);
-      nodes.setPage(node, 0, own);
-      pages.setContent(own, node);
-      state.tip = nodes.ref(node);
-      ++state.committed;
-      ++counters.committedPages;
-      return INT32_MAX;
-    }
-  }
   uint32_t images = PrefixIndex::NoImages;
   // The sequence's tip can be gone only where no full group keeps it.
   bool possible = hasFullGroup || nodes.isLive(state.tip);

@@ -12,17 +12,19 @@ namespace {
 constexpr size_t CacheLine = 64, HugePage = size_t(2) << 20;
 
 std::align_val_t alignmentOf(size_t bytes) {
-  return std::align_val_t(bytes >= 2 * HugePage ? HugePage : CacheLine);
+  return std::align_val_t(bytes >= HugePage / 2 ? HugePage : CacheLine);
 }
 
 } // namespace
 
 void *detail::allocateFixed(size_t bytes) {
   std::align_val_t alignment = alignmentOf(bytes);
+  if (size_t(alignment) == HugePage)
+    bytes = (bytes + HugePage - 1) / HugePage * HugePage;
   void *memory = ::operator new(bytes, alignment, std::nothrow);
   if (memory && size_t(alignment) == HugePage)
     // Only a wish: without it the same memory is read more slowly.
-    (void)::madvise(memory, bytes / HugePage * HugePage, MADV_HUGEPAGE);
+    (void)::madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }
 

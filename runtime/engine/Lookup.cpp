@@ -72,20 +72,20 @@ int32_t CacheEngine::match(SequenceState &state, const Prompt &prompt) const {
   const uint64_t *tags = state.tags;
   NodeRef tip = state.tip;
   int32_t accepted = committed;
-  uint32_t candidates[Warm::Batch];
+  uint32_t candidates[PrefetchBatch];
   // Few at first: many prompts miss at once.
   int64_t batchEnd = committed, batch = 4, batchBegin = committed;
   for (int64_t page = committed; page < last; ++page) {
     if (page == batchEnd) {
       batchBegin = page;
       batchEnd = std::min(last, page + batch);
-      batch = std::min<int64_t>(4 * batch, Warm::Batch);
-      Warm warm;
+      batch = std::min<int64_t>(4 * batch, PrefetchBatch);
       for (int64_t next = page; next < batchEnd; ++next)
-        candidates[next - page] = nodes.candidate(tags[next]);
+        nodes.prefetchBucket(tags[next]);
       for (int64_t next = page; next < batchEnd; ++next)
-        if (uint32_t id = candidates[next - page]; id != PrefixIndex::NoNode)
-          nodes.warmNode(warm, id);
+        if (uint32_t id = candidates[next - page] = nodes.candidate(tags[next]);
+            id != PrefixIndex::NoNode)
+          nodes.prefetchNode(id);
     }
     uint32_t node = candidates[page - batchBegin];
     if (node == PrefixIndex::NoNode)

@@ -46,6 +46,26 @@ void PageLists::unlink(uint32_t at) {
   unused = at;
 }
 
+void PageLists::pushBack(List list, const PageId *pages, int32_t count) {
+  while (count > 0) {
+    uint32_t at = chunks[list].previous;
+    if (at == list || chunks[at].end == PerChunk)
+      at = roomBehind(list);
+    Chunk &chunk = chunks[at];
+    uint32_t slot = chunk.end;
+    int32_t added = std::min(count, PerChunk - int32_t(slot));
+    chunk.occupied |= static_cast<uint16_t>(((1u << added) - 1) << slot);
+    chunk.end += added;
+    chunk.count += added;
+    for (int32_t i = 0; i < added; ++i) {
+      chunk.ids[slot + i] = pages[i];
+      (*records)[pages[i]].position = at << 4 | (slot + i);
+    }
+    pages += added;
+    count -= added;
+  }
+}
+
 int32_t PageLists::takeFront(List list, PageId *to, int32_t count) {
   int32_t taken = 0;
   while (taken < count && !empty(list)) {

@@ -19,6 +19,42 @@ bool PagePool::create(int32_t count, int32_t maxOpenSteps, size_t beside) {
   return true;
 }
 
+void PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
+                          uint8_t priority, bool stale) {
+  // Most become cached at this priority: they join its list together.
+  constexpr int32_t Most = 64;
+  PageId joining[Most];
+  int32_t count = 0;
+  auto join = [&] {
+    evictions.push(joining, count, priority);
+    counts[Cached] += count;
+    count = 0;
+  };
+  size_t size = released.size();
+  for (size_t i = size - std::min<size_t>(size, PrefetchAhead); i < size; ++i)
+    prefetchRecord(released[i]);
+  for (size_t at = size; at-- > 0;) {
+    if (at >= PrefetchAhead)
+      prefetchRecord(released[at - PrefetchAhead]);
+    PageRecord &record = records[released[at]];
+    Ticket last = std::max(record.stamp, stamp);
+    if (record.holds != 1 || last > completed || record.node == NoContent ||
+        record.priority > priority || stale) [[unlikely]] {
+      join(); // before this one
+      release(released[at], stamp, priority, stale);
+      continue;
+    }
+    record.holds = 0;
+    record.stamp = last;
+    record.priority = priority;
+    record.state = Cached;
+    joining[count++] = released[at];
+    if (count == Most)
+      join();
+  }
+  join();
+}
+
 void PagePool::clearContent(PageId page) {
   PageRecord &record = records[page];
   if (record.state == Cached) {

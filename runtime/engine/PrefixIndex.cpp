@@ -20,16 +20,43 @@ static uint64_t chain(uint64_t key, uint64_t parent, uint64_t page) {
   return mixed ^ mixed >> 32;
 }
 
-static uint64_t hashPage(uint64_t key, const int32_t *tokens, size_t count) {
-  return XXH3_64bits_withSeed(tokens, 4 * count, key);
+/// Sixteen tokens, the usual size: NH, as in UMAC, over a secret pad. Two pages
+/// of unknown pads agree with a chance of at most 2^-32, whoever chose them.
+static uint64_t hashSixteen(const std::array<uint32_t, 16> &pad,
+                            const int32_t *tokens) {
+  uint64_t sum = 0;
+#ifdef __SSE2__
+  auto load = [](const void *from) {
+    return _mm_loadu_si128(static_cast<const __m128i *>(from));
+  };
+  __m128i sums = _mm_setzero_si128();
+  for (int i = 0; i < 16; i += 4) {
+    __m128i four = _mm_add_epi32(load(&tokens[i]), load(&pad[i]));
+    sums = _mm_add_epi64(sums, _mm_mul_epu32(four, _mm_srli_epi64(four, 32)));
+  }
+  sums = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
+  _mm_storel_epi64(reinterpret_cast<__m128i *>(&sum), sums);
+#else
+  for (int i = 0; i < 16; i += 2)
+    sum += uint64_t(uint32_t(tokens[i]) + pad[i]) *
+           (uint32_t(tokens[i + 1]) + pad[i + 1]);
+#endif
+  sum *= 0x9E3779B97F4A7C15ull; // to the upper bits, which choose the bucket
+  return sum ^ sum >> 32;
+}
+
+uint64_t PrefixIndex::hashPage(const int32_t *tokens) const {
+  return options.pageSize == 16
+             ? hashSixteen(pad, tokens)
+             : XXH3_64bits_withSeed(tokens, 4 * size_t(options.pageSize),
+                                    options.key);
 }
 
 uint64_t PrefixIndex::childTag(uint64_t parent,
                                std::span<const int32_t> page) const {
   if (options.tagFunction)
     return options.tagFunction(options.key, parent, page);
-  return chain(options.key, parent,
-               hashPage(options.key, page.data(), page.size()));
+  return chain(options.key, parent, hashPage(page.data()));
 }
 
 uint64_t PrefixIndex::withImages(uint64_t parent,
@@ -47,10 +74,7 @@ void PrefixIndex::childTags(uint64_t parent, std::span<const int32_t> tokens,
     return;
   }
   for (size_t i = 0; i < count; ++i) {
-    const int32_t *page = tokens.data() + i * pageSize;
-    // A length known at compile time halves the cost of the usual size.
-    uint64_t hash = pageSize == 16 ? hashPage(options.key, page, 16)
-                                   : hashPage(options.key, page, pageSize);
+    uint64_t hash = hashPage(tokens.data() + i * pageSize);
     tags[i] = parent = chain(options.key, parent, hash);
   }
 }
@@ -62,6 +86,9 @@ void PrefixIndex::childTags(uint64_t parent, std::span<const int32_t> tokens,
 bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
   options = wanted;
   scopes = &table;
+  for (uint32_t i = 0; i < pad.size(); ++i)
+    pad[i] =
+        static_cast<uint32_t>(XXH3_64bits_withSeed(&i, sizeof(i), options.key));
   size_t capacity = options.capacity;
   numBuckets = capacity * 3 / (2 * Bucket::Slots) + 1;
   if (!buckets.create(numBuckets))
@@ -83,53 +110,6 @@ bool PrefixIndex::create(const Options &wanted, ScopeTable &table) {
     node(id).children = Unused;
   }
   return true;
-}
-
-uint32_t PrefixIndex::insert(uint64_t tag, NodeRef parent, uint32_t images,
-                             const int32_t *tokens, uint32_t id) {
-  assert(!isFull() && "no room");
-  assert(isLive(parent) && "the parent is gone");
-  assert((id != NoNode) == (options.nodes != nullptr) && "whose number?");
-  if (!options.nodes) {
-    id = unused;
-    if (id != NoNode)
-      unused = node(id).parent.id;
-    else
-      id = numMade++;
-  }
-  Node &added = node(id);
-  assert((!options.nodes || added.children == Unused) && "the number is taken");
-  added.tag = tag;
-  added.parent = parent;
-  added.children = 0;
-  added.images = images;
-  added.page = NullPage;
-  if (options.pageSize == 16) // the usual size, without a call
-    std::memcpy(tokensOf(added), tokens, 64);
-  else
-    std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
-  for (int32_t group = 1; group < options.numGroups; ++group)
-    furtherPages(id)[group - 1] = NullPage;
-  if (parent.isRoot())
-    scopes->refer(parent.scope());
-  else if (countsChildren())
-    ++node(parent.id).children;
-  if (images != NoImages)
-    scopes->refer(images);
-
-  uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-  for (size_t at = home(fragment);; at = after(at)) {
-    Bucket &bucket = buckets[at];
-    if (uint32_t free = Bucket::equal(bucket.nodes, NoNode)) {
-      int32_t slot = std::countr_zero(free);
-      bucket.fragments[slot] = fragment;
-      bucket.nodes[slot] = id;
-      break;
-    }
-    ++bucket.passed;
-  }
-  ++numNodes;
-  return id;
 }
 
 void PrefixIndex::erase(uint32_t id) {

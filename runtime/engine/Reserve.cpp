@@ -140,16 +140,12 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
     int32_t first = static_cast<int32_t>(
         options.groups[group].skippable(int64_t(end) * options.pageSize) /
         options.pageSize);
-    for (int32_t i = std::max(first - committed, 0); i < count;) {
-      int32_t end = std::min(i + Warm::Batch, count);
-      Warm warm;
-      for (int32_t next = i; next < end; ++next)
-        pages.warmList(warm, nodes.page(hits[next], group));
-      for (; i < end; ++i) {
-        PageId page = nodes.page(hits[i], group);
-        pages.hold(page);
-        ids[committed + i] = page;
-      }
+    for (int32_t i = std::max(first - committed, 0); i < count; ++i) {
+      if (i + PrefetchAhead < count)
+        pages.prefetchList(nodes.page(hits[i + PrefetchAhead], group));
+      PageId page = nodes.page(hits[i], group);
+      pages.hold(page);
+      ids[committed + i] = page;
     }
     if (first <= state.firstHeld[group])
       continue;
@@ -223,23 +219,20 @@ void CacheEngine::allocate(PageId *to, int32_t count) {
       ++i;
       continue;
     }
-    int32_t victims = isPlain ? std::min(count - i, Warm::Batch) : 1;
+    int32_t victims = isPlain ? std::min(count - i, PrefetchBatch) : 1;
     evict(to + i, victims);
     i += victims;
   }
 }
 
-/// Victims are in no order in memory, but their order is known: what they need
-/// is read together.
 void CacheEngine::evict(PageId *to, int32_t count) {
   [[maybe_unused]] int32_t removed = pages.removeVictims(to, count);
   assert(removed == count && "a plan that fits has victims");
   if (count > 1) {
-    Warm warm;
     for (int32_t i = 0; i < count; ++i)
-      pages.warm(warm, to[i]);
+      pages.prefetchRecord(to[i]);
     for (int32_t i = 0; i < count; ++i)
-      nodes.warmBucket(warm, nodes.tag(pages.content(to[i])));
+      nodes.prefetchBucket(nodes.tag(pages.content(to[i])));
   }
   for (int32_t i = 0; i < count; ++i) {
     const PageRecord &record = pages.record(to[i]);

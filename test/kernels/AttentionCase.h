@@ -8,14 +8,14 @@
 #ifndef KV_TEST_KERNELS_ATTENTIONCASE_H
 #define KV_TEST_KERNELS_ATTENTIONCASE_H
 
-#include "../../kernels/cuda/AttentionBody.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
+#include "../../kernels/cuda/KernelTable.h"
+#include "Backend.h"
+#include "Reservation.h"
 
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
-#include <sys/mman.h>
 
 namespace kv::cuda::test {
 
@@ -68,36 +68,22 @@ template <class T> std::vector<T> poisoned(size_t count) {
   return data;
 }
 
-/// Address space that costs nothing until it is touched.
-class Reservation {
-public:
-  explicit Reservation(size_t bytes) : bytes(bytes) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-      std::abort();
-  }
-  ~Reservation() { munmap(memory, bytes); }
-  Reservation(const Reservation &) = delete;
-  Reservation &operator=(const Reservation &) = delete;
-
-  void *memory;
-  const size_t bytes;
-};
-
 struct Results {
   std::vector<float> out; // [token][query head][dim]
   std::vector<float> lse;
   std::vector<std::string> reports;
 };
 
-template <class Config> class AttentionFixture {
+/// A case with the elements of one kernel's types. What runs is called
+/// `kernel.name`, or is a body with that shape (kernelOf).
+template <class QueryT, class CacheT> class AttentionFixture {
 public:
-  using Query = typename Config::Query;
-  using Cache = typename Config::Cache;
-  static constexpr int Dim = Config::HeadDim, Layers = 2, Layer = 1;
+  using Query = QueryT;
+  using Cache = CacheT;
+  static constexpr int Layers = 2, Layer = 1;
 
-  explicit AttentionFixture(const AttentionCase &c) : c(c) {
+  AttentionFixture(const AttentionKernel &kernel, const AttentionCase &c)
+      : c(c), kernel(kernel), Dim(kernel.headDim) {
     std::mt19937 shuffle(c.seed);
     int64_t batch = c.sequences.size(), pages = 0;
     columns = 1;
@@ -116,7 +102,7 @@ public:
     view.planeStride = view.layerStride * Layers;
     view.pageStride = view.planeStride * 2;
     pageCount = pages + 2;
-    int64_t firstPage = 1;
+    firstPage = 1;
     if (c.sparse) {
       // The pages in use lie around element 2^31.
       firstPage = (int64_t(1) << 31) / view.pageStride - pageCount / 2;
@@ -172,78 +158,77 @@ public:
   }
   float scale() const { return c.scale ? c.scale : 1 / std::sqrt(float(Dim)); }
 
-  /// Runs the body on the emulator.
-  template <Fault F = Fault::None> Results run() {
-    return runBy([&](Machine &machine, const AttentionParams &p) {
-      machine.launch(c.parts, Config::Threads, Config::SharedBytes,
-                     [&](Machine &m, int thread) {
-                       CpuBlock b(m, thread);
-                       AttentionBody<CpuBlock, Config, F>(b, p).run();
-                     });
+  Results run() {
+    auto backend = makeBackend(c.machine);
+    return runBy(*backend, [&](const AttentionParams &p) {
+      backend->launch(kernel.name, c.parts, &p);
     });
   }
 
-  /// launch(machine, parameters) runs the kernel.
-  template <class Launch> Results runBy(Launch &&launch) {
+  /// launch(parameters) runs the kernel, or a body like it, on the backend.
+  template <class Launch> Results runBy(Backend &backend, Launch &&launch) {
+    auto give = [&]<class T>(std::vector<T> &data, Access access) {
+      return static_cast<T *>(
+          backend.give(data.data(), data.size() * sizeof(T), access));
+    };
+    auto take = [&]<class T>(std::vector<T> &data, const void *given) {
+      backend.take(data.data(), given, data.size() * sizeof(T));
+    };
     AttentionParams p{};
-    p.cache = view;
-    p.layer = Layer;
-    p.table = table.data();
-    p.tablePitch = columns;
-    p.tableColumns = columns;
     p.batch = {cached.data(), offsets.data(), int32_t(cached.size()),
                int32_t(tokens), columns * c.pageSize};
-    p.shape = {c.heads,  c.group,    Config::Rows, Config::Leaf, c.mask,
-               c.window, c.rowsFrom, c.rowsTo,     c.parts,      c.slots};
+    p.shape = {c.heads,  c.group,    kernel.rows, kv::plan::GpuLeaf, c.mask,
+               c.window, c.rowsFrom, c.rowsTo,    c.parts,           c.slots};
     std::vector<kv::plan::Tile> tiles(
         kv::plan::maxTiles(p.shape, p.batch.sequences, tokens));
     std::vector<kv::plan::Cut> cuts(c.parts + 1);
-    kv::plan::Header header =
-        kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
+    std::vector<kv::plan::Header> header = {
+        kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data())};
     if (!c.slots) {
-      p.shape.slots = kv::plan::slotsFor(header.payload);
-      header = kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
+      p.shape.slots = kv::plan::slotsFor(header[0].payload);
+      header[0] =
+          kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
     }
-    p.header = &header;
-    p.tiles = tiles.data();
-    p.cuts = cuts.data();
-    p.q = q.data();
-    p.qTokenStride = p.outTokenStride = int64_t(queryHeads()) * Dim;
-    p.qHeadStride = p.outHeadStride = Dim;
     auto out = poisoned<Query>(tokens * queryHeads() * Dim);
     auto lse = poisoned<float>(tokens * queryHeads());
     auto scratch =
-        poisoned<float>(int64_t(c.parts) * p.shape.slots * Config::SlotFloats);
+        poisoned<float>(int64_t(c.parts) * p.shape.slots * kernel.slotFloats);
+    auto totals = poisoned<float>(c.parts * kernel.totalFloats);
     std::vector<uint32_t> counters(c.parts);
-    p.out = out.data();
-    p.lse = lse.data();
+
+    size_t pageBytes = view.pageStride * sizeof(Cache);
+    p.cache = view;
+    p.cache.data = backend.givePool(pool, pageCount * pageBytes,
+                                    (firstPage - 1) * pageBytes,
+                                    (pageCount - firstPage + 1) * pageBytes);
+    p.layer = Layer;
+    p.table = give(table, Access::Read);
+    p.tablePitch = columns;
+    p.tableColumns = columns;
+    p.batch.cacheLengths = give(cached, Access::Read);
+    p.batch.rowOffsets = give(offsets, Access::Read);
+    p.header = give(header, Access::Read);
+    p.tiles = give(tiles, Access::Read);
+    p.cuts = give(cuts, Access::Read);
+    p.q = give(q, Access::Read);
+    p.qTokenStride = p.outTokenStride = int64_t(queryHeads()) * Dim;
+    p.qHeadStride = p.outHeadStride = Dim;
+    p.out = give(out, Access::Write);
+    p.lse = give(lse, Access::Write);
     p.lseTokenStride = queryHeads();
     p.lseHeadStride = 1;
-    p.sinks = sinks.empty() ? nullptr : sinks.data();
+    p.sinks = sinks.empty() ? nullptr : give(sinks, Access::Read);
     p.scale = scale();
     p.softcap = c.softcap;
-    p.scratch = scratch.data();
-    auto totals = poisoned<float>(int64_t(c.parts) * Config::TotalFloats);
-    p.totals = totals.data();
-    p.counters = counters.data();
-
-    Machine machine(c.machine);
-    auto allow = [&](const auto &data, Access access) {
-      machine.global().allow(data.data(), data.size() * sizeof(data[0]),
-                             access);
-    };
-    machine.global().allow(pool, reservation->bytes, Access::Read);
-    allow(table, Access::Read);
-    allow(q, Access::Read);
-    allow(sinks, Access::Read);
-    allow(out, Access::Write);
-    allow(lse, Access::Write);
-    allow(scratch, Access::Write);
-    allow(totals, Access::Write);
-    allow(counters, Access::Write);
-    launch(machine, p);
+    p.scratch = give(scratch, Access::Write);
+    p.totals = give(totals, Access::Write);
+    p.counters = give(counters, Access::Write);
+    launch(p);
+    take(out, p.out);
+    take(lse, p.lse);
+    take(counters, p.counters);
     Results results;
-    results.reports = machine.reports();
+    results.reports = backend.reports();
     for (uint32_t counter : counters)
       if (counter)
         results.reports.push_back("a counter is left at " +
@@ -352,7 +337,9 @@ public:
   }
 
   const AttentionCase c;
-  int64_t tokens = 0, columns, pageCount;
+  const AttentionKernel kernel;
+  const int Dim;
+  int64_t tokens = 0, columns, pageCount, firstPage;
   CacheView view{};
   std::unique_ptr<Reservation> reservation;
   Cache *pool;
@@ -360,6 +347,47 @@ public:
   std::vector<Query> q;
   std::vector<float> sinks;
 };
+
+/// What a host would know of a shape that is not built.
+template <class Config> constexpr AttentionKernel kernelOf() {
+  AttentionKernel kernel{};
+  kernel.headDim = Config::HeadDim;
+  kernel.rows = Config::Rows;
+  kernel.slotFloats = Config::SlotFloats;
+  kernel.totalFloats = Config::TotalFloats;
+  return kernel;
+}
+
+inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
+                                        bool prefill) {
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (kernel.type == type && kernel.headDim == headDim &&
+        kernel.prefill == prefill)
+      return kernel;
+  std::abort();
+}
+
+/// Calls f with the case as a fixture of the kernel's types.
+template <class Function>
+auto withFixture(const AttentionKernel &kernel, const AttentionCase &c,
+                 Function f) {
+  auto with = [&]<class Query, class Cache>() {
+    AttentionFixture<Query, Cache> fixture(kernel, c);
+    return f(fixture);
+  };
+  if (kernel.type == "bf16")
+    return with.template operator()<Bf16, Bf16>();
+  if (kernel.type == "f16")
+    return with.template operator()<F16, F16>();
+  return with.template operator()<Bf16, F8E4M3>();
+}
+
+/// Runs a case and compares it with the truth.
+inline ::testing::AssertionResult check(const AttentionKernel &kernel,
+                                        const AttentionCase &c) {
+  return withFixture(
+      kernel, c, [](auto &fixture) { return fixture.check(fixture.run()); });
+}
 
 } // namespace kv::cuda::test
 

@@ -9,12 +9,13 @@ using namespace kv::cuda::test;
 
 namespace {
 
-using Decode64 = DecodeConfig<Bf16, Bf16, 64>;
-using Prefill64 = PrefillConfig<Bf16, Bf16, 64>;
-using Decode128 = DecodeConfig<F16, F16, 128>;
+const AttentionKernel &Decode64 = kernelFor("bf16", 64, false);
+const AttentionKernel &Prefill64 = kernelFor("bf16", 64, true);
+const AttentionKernel &Decode128 = kernelFor("f16", 128, false);
+using Fixture = AttentionFixture<Bf16, Bf16>;
 
-template <class Config> Results run(const AttentionCase &c) {
-  return AttentionFixture<Config>(c).run();
+Results run(const AttentionKernel &kernel, const AttentionCase &c) {
+  return withFixture(kernel, c, [](auto &fixture) { return fixture.run(); });
 }
 
 /// The results of the last `added` tokens of a single sequence.
@@ -39,11 +40,9 @@ int count(const char *name, int otherwise) {
 TEST(Attention, LongSequencesOfSeveralGroups) {
   AttentionCase c;
   c.sequences = {{3000, 1}, {0, 1}, {5, 0}, {1500, 1}};
-  AttentionFixture<Decode128> decode(c);
-  EXPECT_TRUE(decode.check(decode.run()));
+  EXPECT_TRUE(check(Decode128, c));
   c.sequences = {{2500, 30}, {0, 100}, {5, 0}, {1200, 1}};
-  AttentionFixture<Prefill64> prefill(c);
-  EXPECT_TRUE(prefill.check(prefill.run()));
+  EXPECT_TRUE(check(Prefill64, c));
 }
 
 TEST(Attention, ScalesOfAnySign) {
@@ -51,8 +50,7 @@ TEST(Attention, ScalesOfAnySign) {
   c.sequences = {{200, 1}, {70, 3}};
   for (float scale : {-0.125f, 1e-30f, 6.0f, -6.0f}) {
     c.scale = scale;
-    AttentionFixture<Decode64> fixture(c);
-    EXPECT_TRUE(fixture.check(fixture.run())) << scale;
+    EXPECT_TRUE(check(Decode64, c)) << scale;
   }
 }
 
@@ -61,14 +59,14 @@ TEST(Attention, TwoKernelsShareABatch) {
   c.group = 8;
   c.sequences = {{100, 1}, {30, 50}, {0, 0}, {400, 2}, {7, 3}};
   c.rowsTo = DecodeRows + 1;
-  AttentionFixture<Decode64> decode(c);
+  Fixture decode(Decode64, c);
   Results some = decode.run();
   EXPECT_TRUE(decode.check(some));
   // Rows of the other class stay untouched.
   EXPECT_TRUE(std::isnan(some.out[1 * 16 * 64]));
   std::swap(c.rowsFrom, c.rowsTo);
   c.rowsTo = INT64_MAX;
-  AttentionFixture<Prefill64> prefill(c);
+  Fixture prefill(Prefill64, c);
   Results others = prefill.run();
   EXPECT_TRUE(prefill.check(others));
   for (size_t i = 0; i < some.out.size(); ++i)
@@ -81,7 +79,7 @@ TEST(Attention, APoolBeyondTwoToThe31Elements) {
   c.sequences = {{300, 1}, {700, 2}};
   for (bool headsFirst : {false, true}) {
     c.headsFirst = headsFirst;
-    AttentionFixture<Decode128> fixture(c);
+    AttentionFixture<F16, F16> fixture(Decode128, c);
     bool below = false, above = false;
     for (int64_t position = 0; position < 300; ++position)
       (fixture.place(0, 0, position, 0) < INT32_MAX ? below : above) = true;
@@ -97,7 +95,7 @@ TEST(Attention, LengthsBeyondTheTableAreCut) {
   c.mask = KV_MASK_CHUNKED;
   c.window = 64;
   c.sequences = {{60, 1}};
-  AttentionFixture<Decode64> fixture(c);
+  Fixture fixture(Decode64, c);
   for (int32_t cached : {64, 1000, INT32_MAX}) {
     fixture.cached[0] = cached;
     Results results = fixture.run();
@@ -114,7 +112,7 @@ TEST(Attention, OffsetsOutOfOrderStayInBounds) {
   c.sequences = {{20, 2}, {10, 3}, {5, 1}};
   for (int i = 0; i < 4; ++i)
     for (int32_t value : {INT32_MIN, -1, 2, 5, 7, INT32_MAX}) {
-      AttentionFixture<Decode64> fixture(c);
+      Fixture fixture(Decode64, c);
       fixture.offsets[i] = value;
       fixture.cached[1] = -value;
       Results results = fixture.run();
@@ -130,14 +128,14 @@ TEST(AttentionBits, AnyHandOut) {
   c.heads = 1;
   c.sequences = {{2200, 1}, {300, 2}, {1024, 1}};
   c.parts = 1;
-  Results one = run<Decode64>(c);
+  Results one = run(Decode64, c);
   std::mt19937 random(3);
   for (int i = 0, plans = count("KV_TEST_HANDOUTS", 40); i < plans; ++i) {
     c.parts = 2 + random() % 24;
     c.slots = random() % 4 ? 0 : 2 * (random() % 20);
     c.machine.schedule = Schedule(i % 3);
     c.machine.seed = i;
-    Results other = run<Decode64>(c);
+    Results other = run(Decode64, c);
     ASSERT_TRUE(other.reports.empty()) << other.reports[0];
     ASSERT_TRUE(sameBits(one.out, other.out)) << c;
     ASSERT_TRUE(sameBits(one.lse, other.lse)) << c;
@@ -148,12 +146,12 @@ TEST(AttentionBits, AnyPageSizeAndLayout) {
   AttentionCase c;
   c.sequences = {{500, 3}};
   c.pageSize = 1;
-  Results one = run<Decode64>(c);
+  Results one = run(Decode64, c);
   for (int page : {3, 16, 64, 100, 512})
     for (bool headsFirst : {false, true}) {
       c.pageSize = page;
       c.headsFirst = headsFirst;
-      EXPECT_TRUE(sameBits(one.out, run<Decode64>(c).out)) << c;
+      EXPECT_TRUE(sameBits(one.out, run(Decode64, c).out)) << c;
     }
 }
 
@@ -161,10 +159,10 @@ TEST(AttentionBits, AnyBatchAround) {
   AttentionCase c;
   c.parts = 5;
   c.sequences = {{1300, 2}};
-  Results alone = run<Decode64>(c);
+  Results alone = run(Decode64, c);
   for (SequenceLengths other : {SequenceLengths{0, 1}, {5000, 1}, {64, 40}}) {
     c.sequences = {other, {1300, 2}};
-    EXPECT_TRUE(sameBits(alone.out, lastRows(run<Decode64>(c), c, 64, 2)));
+    EXPECT_TRUE(sameBits(alone.out, lastRows(run(Decode64, c), c, 64, 2)));
   }
 }
 
@@ -177,28 +175,12 @@ TEST(AttentionBits, DecodeIsPrefillOfOneAndChunksAreOne) {
     c.softcap = 5;
     c.sinks = true;
     c.sequences = {{1340, 60}};
-    Results whole = run<Prefill64>(c);
+    Results whole = run(Prefill64, c);
     for (int cached : {1345, 1380, 1399}) {
       c.sequences = {{cached, 1400 - cached}};
       std::vector<float> expected = lastRows(whole, c, 64, 1400 - cached);
-      EXPECT_TRUE(sameBits(expected, run<Prefill64>(c).out)) << c;
-      EXPECT_TRUE(sameBits(expected, run<Decode64>(c).out)) << c;
+      EXPECT_TRUE(sameBits(expected, run(Prefill64, c).out)) << c;
+      EXPECT_TRUE(sameBits(expected, run(Decode64, c).out)) << c;
     }
   }
-}
-
-TEST(AttentionBits, AnyRing) {
-  AttentionCase c;
-  c.sequences = {{500, 2}, {64, 1}};
-  Results one = run<Decode128>(c);
-  ASSERT_TRUE(one.reports.empty());
-  auto expectSame = [&]<class Config>() {
-    Results other = run<Config>(c);
-    EXPECT_TRUE(other.reports.empty());
-    EXPECT_TRUE(sameBits(one.out, other.out));
-  };
-  expectSame.operator()<DecodeConfig<F16, F16, 128, 80>>();
-  expectSame.operator()<PrefillConfig<F16, F16, 128, 80>>();
-  expectSame.operator()<AttentionConfig<F16, F16, 128, 1, 9>>();
-  expectSame.operator()<AttentionConfig<F16, F16, 128, 3, 2>>();
 }

@@ -1,6 +1,6 @@
 //===- FaultTest.cpp - Each planted mistake is seen -----------------------===//
 
-#include "AttentionCase.h"
+#include "BodyCase.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -17,7 +17,7 @@ template <Fault F, class Config>
 void expectSeen(AttentionCase c, const char *text) {
   for (Schedule schedule : Schedules) {
     c.machine.schedule = schedule;
-    AttentionFixture<Config> fixture(c);
+    BodyFixture<Config> fixture(c);
     ASSERT_TRUE(fixture.check(fixture.run())) << "without the mistake";
     Results results = fixture.template run<F>();
     if (!text) {
@@ -100,7 +100,7 @@ void expectLeaves(int64_t entry, int32_t page, int32_t moreCached) {
   AttentionCase c = ordinary();
   for (Schedule schedule : Schedules) {
     c.machine.schedule = schedule;
-    AttentionFixture<Small> fixture(c);
+    BodyFixture<Small> fixture(c);
     fixture.cached[2] += moreCached;
     if (entry >= 0)
       fixture.table[entry] = page;

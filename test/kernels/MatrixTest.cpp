@@ -2,79 +2,22 @@
 //
 // A covering array: every value of a factor meets every value of every other.
 // And a product: KV_TEST_SCHEDULES=n KV_TEST_SHARDS=s KV_TEST_SHARD=i runs
-// every s-th case of it from i on, each under n schedules
-// (scripts/test-kernels.sh runs all).
+// every s-th case of it from the i-th on, in a fixed random order, each under n
+// schedules (scripts/test-kernels.sh runs all).
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/KernelTable.h"
-#include "../../kernels/cuda/emulator/Twins.h"
 #include "AttentionCase.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <set>
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
-
-enum class CacheType { Bf16, F16, F8 };
-
-struct Variant {
-  CacheType type;
-  int dim;
-  bool prefill;
-};
-
-template <class Config>
-::testing::AssertionResult checkConfig(const Variant &variant,
-                                       const AttentionCase &c) {
-  constexpr std::string_view Types[] = {"bf16", "f16", "f8"};
-  for (const AttentionKernel &kernel : AttentionKernels)
-    if (kernel.type == Types[int(variant.type)] &&
-        kernel.headDim == variant.dim && kernel.prefill == variant.prefill) {
-      AttentionFixture<Config> fixture(c);
-      return fixture.check(
-          fixture.runBy([&](Machine &machine, const AttentionParams &p) {
-            runTwin(machine, kernel.name, c.parts, &p);
-          }));
-    }
-  return ::testing::AssertionFailure() << "no such kernel";
-}
-
-template <class Query, class Cache>
-::testing::AssertionResult checkTyped(const Variant &variant,
-                                      const AttentionCase &c) {
-  switch (variant.dim + variant.prefill) {
-  case 64:
-    return checkConfig<DecodeConfig<Query, Cache, 64>>(variant, c);
-  case 65:
-    return checkConfig<PrefillConfig<Query, Cache, 64>>(variant, c);
-  case 128:
-    return checkConfig<DecodeConfig<Query, Cache, 128>>(variant, c);
-  case 129:
-    return checkConfig<PrefillConfig<Query, Cache, 128>>(variant, c);
-  case 256:
-    return checkConfig<DecodeConfig<Query, Cache, 256>>(variant, c);
-  default:
-    return checkConfig<PrefillConfig<Query, Cache, 256>>(variant, c);
-  }
-}
-
-/// Runs a case of any kernel and compares it with the truth.
-::testing::AssertionResult check(const Variant &variant,
-                                 const AttentionCase &c) {
-  switch (variant.type) {
-  case CacheType::Bf16:
-    return checkTyped<Bf16, Bf16>(variant, c);
-  case CacheType::F16:
-    return checkTyped<F16, F16>(variant, c);
-  default:
-    return checkTyped<Bf16, F8E4M3>(variant, c);
-  }
-}
 
 enum Factor {
   Type,
@@ -113,9 +56,10 @@ constexpr Masked Masks[] = {
     {KV_MASK_CHUNKED, 128},    {KV_MASK_SLIDING_NONCAUSAL, 7},
     {KV_MASK_SLIDING, 1 << 30}};
 
-Variant variantOf(const Row &row) {
+const AttentionKernel &kernelOf(const Row &row) {
+  constexpr std::string_view Types[] = {"bf16", "f16", "f8"};
   constexpr int Dims[] = {64, 128, 256};
-  return {CacheType(row[Type]), Dims[row[Dim]], row[Kernel] == 1};
+  return kernelFor(Types[row[Type]], Dims[row[Dim]], row[Kernel] == 1);
 }
 
 AttentionCase caseOf(const Row &row, uint32_t seed) {
@@ -187,10 +131,9 @@ std::vector<Row> coveringArray() {
   AttentionCase c = caseOf(row, seed);
   machine.order = c.machine.order;
   c.machine = machine;
-  auto result = check(variantOf(row), c);
+  auto result = check(kernelOf(row), c);
   if (!result)
-    result << "; type " << row[Type] << ", dim " << variantOf(row).dim
-           << ", prefill " << row[Kernel] << ", " << c;
+    result << "; " << kernelOf(row).name << ", " << c;
   return result;
 }
 
@@ -203,20 +146,26 @@ TEST(AttentionMatrix, EveryPair) {
   }
 }
 
-/// Kernel, page size, GQA ratio, length and mask in full, the rest at random.
+/// Types, head dimension, kernel, page size, GQA ratio, length and mask in
+/// full, the rest at random.
 TEST(AttentionMatrix, Product) {
   auto variable = [](const char *name, int otherwise) {
     const char *text = std::getenv(name);
     return text ? std::atoi(text) : otherwise;
   };
   int schedules = variable("KV_TEST_SCHEDULES", 1);
-  int shards = variable("KV_TEST_SHARDS", 397);
-  constexpr Factor Full[] = {Kernel, Page, Group, Length, Mask};
+  int shards = variable("KV_TEST_SHARDS", 3571);
+  constexpr Factor Full[] = {Type, Dim, Kernel, Page, Group, Length, Mask};
   int count = 1;
   for (Factor f : Full)
     count *= Levels[f];
-  for (int i = variable("KV_TEST_SHARD", 0); i < count; i += shards)
+  // In a random order, so that some of the cases are some of everything.
+  std::vector<int> cases(count);
+  std::iota(cases.begin(), cases.end(), 0);
+  std::shuffle(cases.begin(), cases.end(), std::mt19937(1));
+  for (int n = variable("KV_TEST_SHARD", 0); n < count; n += shards)
     for (int schedule = 0; schedule < schedules; ++schedule) {
+      int i = cases[n];
       std::mt19937 random(i * 31 + schedule);
       Row row;
       for (int f = 0; f < FactorCount; ++f)

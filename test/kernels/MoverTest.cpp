@@ -1,54 +1,16 @@
 //===- MoverTest.cpp - The movers against plain loops ---------------------===//
 
-#include "../../kernels/cuda/MoverBodies.h"
-#include "../../kernels/cuda/PlanBody.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
+#include "../../kernels/cuda/Movers.h"
+#include "KernelRun.h"
 #include "PlanCase.h"
 
+#include <cmath>
 #include <cstring>
-#include <gtest/gtest.h>
 
 using namespace kv::cuda;
+using namespace kv::cuda::test;
 
 namespace {
-
-/// Runs a body in some blocks under every schedule, and gives the reports.
-class Launch {
-public:
-  template <class T> Launch &reads(const std::vector<T> &data) {
-    regions.push_back({data.data(), data.size() * sizeof(T), Access::Read});
-    return *this;
-  }
-  template <class T> Launch &writes(std::vector<T> &data) {
-    regions.push_back({data.data(), data.size() * sizeof(T), Access::Write});
-    return *this;
-  }
-  template <class Body>
-  std::vector<std::string> run(int blocks, Body &&body,
-                               Schedule schedule = Schedule::Random) {
-    Machine machine({.schedule = schedule});
-    for (const Region &region : regions)
-      machine.global().allow(region.data, region.bytes, region.access);
-    machine.launch(blocks, MoverThreads, PlanSharedBytes,
-                   [&](Machine &m, int thread) {
-                     CpuBlock b(m, thread);
-                     body(b);
-                   });
-    return machine.reports();
-  }
-
-private:
-  struct Region {
-    const void *data;
-    size_t bytes;
-    Access access;
-  };
-  std::vector<Region> regions;
-};
-
-#define EXPECT_CLEAN(...)                                                      \
-  for (const std::string &report : __VA_ARGS__)                                \
-  ADD_FAILURE() << report
 
 std::mt19937 random_(1);
 
@@ -75,15 +37,20 @@ template <class T> bool sameBytes(const T &a, const T &b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
+template <class T>
+constexpr double UnitOf = std::is_same_v<T, F16>    ? 1e-3
+                          : std::is_same_v<T, Bf16> ? 8e-3
+                                                    : 2e-6;
+
 /// Within a unit in the last place of the type, or so.
-template <class T> void expectNear(T got, double expected) {
-  double unit = std::is_same_v<T, F16>    ? 1e-3
-                : std::is_same_v<T, Bf16> ? 8e-3
-                                          : 2e-6;
+template <class T>
+void expectNear(T got, double expected, double unit = UnitOf<T>) {
   if (std::isnan(expected))
     EXPECT_TRUE(std::isnan(widen(got)));
+  else if (std::isinf(expected))
+    EXPECT_EQ(widen(got), expected);
   else
-    EXPECT_NEAR(widen(got), expected, unit * std::fabs(expected) + 1e-6);
+    EXPECT_NEAR(widen(got), expected, unit * (std::fabs(expected) + 1));
 }
 
 } // namespace
@@ -101,17 +68,18 @@ template <class From, class To> void testStore(bool headsFirst, bool planes) {
   int64_t pageStride = planeStride * (planes ? 2 : 1);
   auto k = draw<From>(tokens * Heads * Dim), v = draw<From>(k.size());
   auto cache = nothing<To>(pages * pageStride), expected = cache;
-  StoreParams p{{cache.data(), pageStride, planeStride, layerStride,
+  KernelRun run;
+  StoreParams p{{run.out(cache), pageStride, planeStride, layerStride,
                  tokenStride, headStride, pages, Page},
                 Layer,
-                table.data(),
+                run.in(table),
                 columns,
                 columns,
-                {cached.data(), offsets.data(), 4, tokens, 0},
+                {run.in(cached), run.in(offsets), 4, tokens, 0},
                 Heads,
                 Dim,
-                k.data(),
-                planes ? v.data() : nullptr,
+                run.in(k),
+                planes ? run.in(v) : nullptr,
                 Heads * Dim,
                 Dim,
                 Heads * Dim,
@@ -134,18 +102,9 @@ template <class From, class To> void testStore(bool headsFirst, bool planes) {
                      h * headStride + d] =
                 narrow<To>(widen((plane ? v : k)[(t * Heads + h) * Dim + d]));
     }
-  Launch launch;
-  launch.reads(k).reads(v).reads(table).reads(offsets).writes(cache);
-  EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { storeBody(b, p); }));
+  run("kv_store", 2, p);
   for (size_t i = 0; i < cache.size(); ++i)
     ASSERT_TRUE(sameBytes(cache[i], expected[i])) << i;
-  // A table's entry is checked.
-  EXPECT_FALSE(launch
-                   .run(2,
-                        [&](CpuBlock &b) {
-                          storeBody<CpuBlock, Fault::UncheckedPage>(b, p);
-                        })
-                   .empty());
 }
 
 TEST(Mover, Store) {
@@ -170,8 +129,9 @@ void testRope(int dim, int width, bool interleaved) {
     freqs[i * 2] = std::cos(i * 0.37f);
     freqs[i * 2 + 1] = std::sin(i * 0.37f);
   }
-  RopeParams p{x.data(),
-               out.data(),
+  KernelRun run;
+  RopeParams p{run.in(x),
+               run.out(out),
                token,
                dim,
                token,
@@ -180,15 +140,13 @@ void testRope(int dim, int width, bool interleaved) {
                Heads,
                dim,
                width,
-               positions.data(),
-               freqs.data(),
+               run.in(positions),
+               run.in(freqs),
                Known,
                interleaved,
                TypeOf<T>,
                TypeOf<To>};
-  Launch launch;
-  launch.reads(x).reads(positions).reads(freqs).writes(out);
-  EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { ropeBody(b, p); }));
+  run("kv_rope", 2, p);
   for (int t = 0; t < Tokens; ++t)
     for (int h = 0; h < Heads; ++h) {
       const T *in = &x[t * token + h * dim];
@@ -212,10 +170,8 @@ void testRope(int dim, int width, bool interleaved) {
             EXPECT_TRUE(std::isnan(value));
             continue;
           }
-          double unit = std::is_same_v<To, F16>    ? 1e-3
-                        : std::is_same_v<To, Bf16> ? 8e-3
-                                                   : 1e-6;
-          EXPECT_NEAR(value, expected, unit * (std::fabs(u) + std::fabs(v)));
+          EXPECT_NEAR(value, expected,
+                      UnitOf<To> * (std::fabs(u) + std::fabs(v)));
         }
       }
       for (int d = dim; h == Heads - 1 && d < dim + 16; ++d)
@@ -241,12 +197,11 @@ template <class X, class Weight, class Out> void testNorm(int width) {
   auto weight = draw<Weight>(width);
   auto out = nothing<Out>(x.size());
   x[3 * stride + width - 1] = narrow<X>(NAN); // its whole row
-  NormParams p{x.data(), out.data(), stride,         stride,
-               Rows,     width,      weight.data(),  1e-5f,
-               0.25f,    TypeOf<X>,  TypeOf<Weight>, TypeOf<Out>};
-  Launch launch;
-  launch.reads(x).reads(weight).writes(out);
-  EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { normBody(b, p); }));
+  KernelRun run;
+  NormParams p{run.in(x), run.out(out), stride,         stride,
+               Rows,      width,        run.in(weight), 1e-5f,
+               0.25f,     TypeOf<X>,    TypeOf<Weight>, TypeOf<Out>};
+  run("kv_norm", 2, p);
   for (int r = 0; r < Rows; ++r) {
     double sum = 0;
     for (int i = 0; i < width; ++i)
@@ -258,12 +213,6 @@ template <class X, class Weight, class Out> void testNorm(int width) {
     for (int i = width; i < stride; ++i)
       EXPECT_TRUE(std::isnan(widen(out[r * stride + i]))) << "between rows";
   }
-  EXPECT_FALSE(launch
-                   .run(1,
-                        [&](CpuBlock &b) {
-                          normBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
-                        })
-                   .empty());
 }
 
 TEST(Mover, Norm) {
@@ -284,12 +233,11 @@ template <class A, class B, class Out> void testPair() {
   a[Stride] = narrow<A>(NAN);
   c[2 * Stride + 1] = narrow<B>(NAN);
   for (int32_t function : {KV_PAIR_ADD, KV_PAIR_SILU_MUL}) {
-    Launch launch;
-    launch.reads(a).reads(c).writes(out);
-    PairParams p{a.data(), c.data(),  out.data(), Stride,
-                 Stride,   Stride,    Rows,       Width,
-                 function, TypeOf<A>, TypeOf<B>,  TypeOf<Out>};
-    EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { pairBody(b, p); }));
+    KernelRun run;
+    PairParams p{run.in(a), run.in(c), run.out(out), Stride,
+                 Stride,    Stride,    Rows,         Width,
+                 function,  TypeOf<A>, TypeOf<B>,    TypeOf<Out>};
+    run("kv_pair", 2, p);
     for (int i = 0; i < Rows * Stride; ++i) {
       if (i % Stride >= Width) {
         EXPECT_TRUE(std::isnan(widen(out[i]))) << "between rows";
@@ -317,15 +265,14 @@ template <class From, class To> void testCast() {
   x[3] = narrow<From>(NAN);
   x[4] = narrow<From>(-INFINITY);
   auto out = nothing<To>(Rows * Width);
-  CastParams p{x.data(), out.data(), Stride,       Width,
-               Rows,     Width,      TypeOf<From>, TypeOf<To>};
-  Launch launch;
-  launch.reads(x).writes(out);
-  EXPECT_CLEAN(launch.run(1, [&](CpuBlock &b) { castBody(b, p); }));
+  KernelRun run;
+  CastParams p{run.in(x), run.out(out), Stride,       Width,
+               Rows,      Width,        TypeOf<From>, TypeOf<To>};
+  run("kv_cast", 1, p);
   for (int r = 0; r < Rows; ++r)
     for (int i = 0; i < Width; ++i)
-      EXPECT_TRUE(
-          sameBytes(out[r * Width + i], narrow<To>(widen(x[r * Stride + i]))));
+      expectNear(out[r * Width + i],
+                 widen(narrow<To>(widen(x[r * Stride + i]))), 0);
 }
 
 TEST(Mover, Cast) {
@@ -342,12 +289,11 @@ template <class Table, class Out> void testEmbedding() {
   auto table = draw<Table>(Words * Stride);
   std::vector<int32_t> ids = {3, 0, 9, 10, -1, 3, INT32_MIN};
   std::vector<Out> out(ids.size() * Width, narrow<Out>(0));
-  EmbeddingParams p{ids.data(),    table.data(),        out.data(), Stride,
-                    Width,         int32_t(ids.size()), Width,      Words,
+  KernelRun run;
+  EmbeddingParams p{run.in(ids),   run.in(table),       run.out(out), Stride,
+                    Width,         int32_t(ids.size()), Width,        Words,
                     TypeOf<Table>, TypeOf<Out>};
-  Launch launch;
-  launch.reads(ids).reads(table).writes(out);
-  EXPECT_CLEAN(launch.run(3, [&](CpuBlock &b) { embeddingBody(b, p); }));
+  run("kv_embedding", 3, p);
   for (size_t i = 0; i < out.size(); ++i) {
     int32_t id = ids[i / Width];
     if (id < 0 || id >= Words)
@@ -380,11 +326,10 @@ TEST(Mover, Positions) {
     for (int b = 0; b < sequences; ++b)
       for (int t = offsets[b]; t < offsets[b + 1]; ++t)
         expected[t] = cached[b] + t - offsets[b];
-    PositionsParams p{{cached.data(), offsets.data(), sequences, tokens, 0},
-                      out.data()};
-    Launch launch;
-    launch.reads(cached).reads(offsets).writes(out);
-    EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { positionsBody(b, p); }));
+    KernelRun run;
+    PositionsParams p{{run.in(cached), run.in(offsets), sequences, tokens, 0},
+                      run.out(out)};
+    run("kv_positions", 2, p);
     EXPECT_EQ(out, expected) << sequences;
   }
 }
@@ -400,13 +345,12 @@ template <class T> void testArgmax(int width) {
     x[4 * width + i] = narrow<T>(2); // all equal: the first
   }
   std::vector<int32_t> out(Rows, -1);
-  ArgmaxParams p{x.data(), out.data(), width, Rows, width, TypeOf<T>};
-  Launch launch;
-  launch.reads(x).writes(out);
   for (Schedule schedule :
-       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random})
-    EXPECT_CLEAN(
-        launch.run(2, [&](CpuBlock &b) { argmaxBody(b, p); }, schedule));
+       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
+    KernelRun run({.schedule = schedule});
+    ArgmaxParams p{run.in(x), run.out(out), width, Rows, width, TypeOf<T>};
+    run("kv_argmax", 2, p);
+  }
   for (int r = 0; r < Rows; ++r) {
     int best = -1;
     for (int i = 0; i < width; ++i)
@@ -415,13 +359,6 @@ template <class T> void testArgmax(int width) {
         best = i;
     EXPECT_EQ(out[r], std::max(best, 0)) << "row " << r << " of " << width;
   }
-  EXPECT_FALSE(launch
-                   .run(1,
-                        [&](CpuBlock &b) {
-                          argmaxBody<CpuBlock, Fault::MissingStageBarrier>(b,
-                                                                           p);
-                        })
-                   .empty());
 }
 
 TEST(Mover, Argmax) {
@@ -448,18 +385,17 @@ TEST(Mover, CopyPages) {
         if (layer < 0 || i / Words % Layers == layer)
           expected[to * PageWords + i] = data[from * PageWords + i];
     bool all = layer < 0;
-    CopyPagesParams p{data.data() + (all ? 0 : layer * Words),
+    KernelRun run;
+    CopyPagesParams p{run.out(data) + (all ? 0 : layer * Words),
                       PageWords * 8,
                       all ? 0 : Layers * Words * 8,
                       (all ? PageWords : Words) * 8,
                       all ? 1 : Planes,
                       Pages,
-                      source.data(),
-                      destination.data(),
+                      run.in(source),
+                      run.in(destination),
                       int32_t(source.size())};
-    Launch launch;
-    launch.reads(source).reads(destination).writes(data);
-    EXPECT_CLEAN(launch.run(2, [&](CpuBlock &b) { copyPagesBody(b, p); }));
+    run("kv_copy_pages", 2, p);
     EXPECT_EQ(data, expected) << layer;
   }
 }
@@ -481,11 +417,12 @@ TEST(Mover, PlanIsTheHosts) {
     auto tiles = nothing<Tile>(host.tiles.size());
     auto cuts = nothing<Cut>(host.cuts.size());
     auto header = nothing<Header>(1);
-    PlanParams p{host.batch, host.shape, header.data(), tiles.data(),
-                 cuts.data()};
-    Launch launch;
-    launch.writes(tiles).writes(cuts).writes(header);
-    EXPECT_CLEAN(launch.run(1, [&](CpuBlock &b) { planBody<CpuBlock>(b, p); }));
+    KernelRun run;
+    PlanParams p{host.batch, host.shape, run.out(header), run.out(tiles),
+                 run.out(cuts)};
+    p.batch.cacheLengths = run.in(host.cached);
+    p.batch.rowOffsets = run.in(host.offsets);
+    run("kv_plan", 1, p);
     ASSERT_EQ(header[0].tiles, host.header.tiles) << seed;
     ASSERT_EQ(header[0].total, host.header.total) << seed;
     ASSERT_EQ(header[0].payload, host.header.payload) << seed;
@@ -493,13 +430,5 @@ TEST(Mover, PlanIsTheHosts) {
       ASSERT_TRUE(sameBytes(tiles[i], host.tiles[i])) << seed << ' ' << i;
     for (size_t i = 0; i < cuts.size(); ++i)
       ASSERT_TRUE(cuts[i] == host.cuts[i]) << seed << ' ' << i;
-    EXPECT_FALSE(host.batch.sequences &&
-                 launch
-                     .run(1,
-                          [&](CpuBlock &b) {
-                            planBody<CpuBlock, Fault::MissingStageBarrier>(b,
-                                                                           p);
-                          })
-                     .empty());
   }
 }

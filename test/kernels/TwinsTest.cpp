@@ -1,12 +1,10 @@
 //===- TwinsTest.cpp - Kernels by their names -----------------------------===//
 
 #include "../../kernels/cuda/emulator/Twins.h"
-#include "../../kernels/cuda/KernelTable.h"
-
-#include <gtest/gtest.h>
-#include <vector>
+#include "BodyCase.h"
 
 using namespace kv::cuda;
+using namespace kv::cuda::test;
 
 TEST(Twins, EveryKernelHasOne) {
   // All zeros are no work for any kernel, of no sequence, row or part.
@@ -54,4 +52,22 @@ TEST(Twins, ComputeWhatTheBodyDoes) {
   p.out = x.data(); // may only be read
   ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
   EXPECT_FALSE(machine.reports().empty());
+}
+
+TEST(Twins, NoRingChangesABit) {
+  AttentionCase c;
+  c.sequences = {{500, 2}, {64, 1}};
+  AttentionFixture<F16, F16> fixture(kernelFor("f16", 128, false), c);
+  Results one = fixture.run();
+  ASSERT_TRUE(one.reports.empty());
+  auto expectSame = [&]<class Config>() {
+    Results other = BodyFixture<Config>(c).run();
+    EXPECT_TRUE(other.reports.empty());
+    EXPECT_EQ(one.out, other.out);
+    EXPECT_EQ(one.lse, other.lse);
+  };
+  expectSame.operator()<DecodeConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<PrefillConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<AttentionConfig<F16, F16, 128, 1, 9>>();
+  expectSame.operator()<AttentionConfig<F16, F16, 128, 3, 2>>();
 }

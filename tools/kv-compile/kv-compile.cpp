@@ -88,6 +88,12 @@ int main(int argc, char **argv) {
     return 1;
   }
 
+  if (!machine->isGPU() && pipeline == "kv-cuda") {
+    llvm::errs() << "kv-compile: error: the pipeline kv-cuda needs chips: use "
+                    "--target=cuda:CHIP,...\n";
+    return 1;
+  }
+
   mlir::DialectRegistry registry;
   kv::registerCompilerDialects(registry);
   mlir::MLIRContext context(registry);

@@ -275,6 +275,8 @@ private:
   void evict(PageId *to, int32_t count);
 
   // Commit.cpp
+  int32_t commitNew(SequenceState &state, const Prompt &prompt, int32_t page,
+                    int32_t end);
   int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
   int32_t passWindows(SequenceState &state);
 

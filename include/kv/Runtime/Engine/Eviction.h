@@ -29,6 +29,12 @@ public:
     inUse[priority / 64] |= uint64_t(1) << priority % 64;
   }
 
+  /// push() of each.
+  void push(const PageId *pages, int32_t count, uint8_t priority) {
+    lists.pushBack(list(priority), pages, count);
+    inUse[priority / 64] |= uint64_t(1) << priority % 64;
+  }
+
   /// A page of a forgotten prefix.
   void pushStale(PageId page) { lists.pushBack(stale, page); }
 

@@ -13,8 +13,8 @@
 
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/Prefetch.h"
 #include "kv/Runtime/Engine/Steps.h"
-#include "kv/Runtime/Engine/Warm.h"
 
 #include <bit>
 #include <cstdint>
@@ -91,6 +91,9 @@ public:
     (*records)[page].position = at << 4 | slot;
   }
 
+  /// pushBack() of each.
+  void pushBack(List list, const PageId *pages, int32_t count);
+
   /// Removes up to `count` from the front, and returns how many. Their records
   /// are not looked at.
   int32_t takeFront(List list, PageId *to, int32_t count);
@@ -123,8 +126,8 @@ public:
           return;
   }
 
-  void warm(Warm &warm, const PageRecord &record) const {
-    warm(chunks[record.position >> 4].occupied);
+  void prefetchChunk(const PageRecord &record) const {
+    prefetch(&chunks[record.position >> 4]);
   }
 
   size_t bytes() const { return chunks.bytes(); }

@@ -25,6 +25,7 @@
 #include "kv/Runtime/Engine/PageLists.h"
 
 #include <algorithm>
+#include <span>
 
 namespace kv {
 
@@ -107,6 +108,10 @@ public:
       becomeFree(record, page, stale);
   }
 
+  /// release() of each, the last first.
+  void releaseAll(std::span<const PageId> pages, Ticket stamp, uint8_t priority,
+                  bool stale);
+
   /// A step that has not begun will touch a held page.
   void stamp(PageId page, Ticket ticket) {
     records[page].stamp = std::max(records[page].stamp, ticket);
@@ -140,11 +145,11 @@ public:
   void makeStale();
 
   const Eviction &eviction() const { return evictions; }
-  void warm(Warm &warm, PageId page) const { warm(records[page].holds); }
+  void prefetchRecord(PageId page) const { prefetch(&records[page]); }
   /// What hold() of a free page looks at behind the record.
-  void warmList(Warm &warm, PageId page) const {
+  void prefetchList(PageId page) const {
     if (records[page].state != Held)
-      lists.warm(warm, records[page]);
+      lists.prefetchChunk(records[page]);
   }
 
   /// What the records' memory has beside them.

@@ -26,9 +26,10 @@
 
 #include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/Prefetch.h"
 #include "kv/Runtime/Engine/ScopeTable.h"
-#include "kv/Runtime/Engine/Warm.h"
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -128,7 +129,23 @@ public:
   /// is referred to from now on. Not when isFull(). `parent` lives. `id` is an
   /// unused number if the caller gives them.
   uint32_t insert(uint64_t tag, NodeRef parent, uint32_t images,
-                  const int32_t *tokens, uint32_t id = NoNode);
+                  const int32_t *tokens, uint32_t id = NoNode) {
+    return insertAt(home(static_cast<uint32_t>(tag >> 32)), tag, parent, images,
+                    tokens, id);
+  }
+
+  /// The child that find() finds, or else the new node `id` of insert().
+  uint32_t findOrInsert(uint64_t tag, NodeRef parent, uint32_t images,
+                        const int32_t *tokens, uint32_t id) {
+    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
+    size_t at = home(fragment);
+    // Mostly it is in no bucket at all.
+    if (buckets[at].passed > 0 ||
+        Bucket::equal(buckets[at].fragments, fragment)) [[unlikely]]
+      if (uint32_t known = find(tag, parent, images, tokens); known != NoNode)
+        return known;
+    return insertAt(at, tag, parent, images, tokens, id);
+  }
 
   /// Removes a node. References to it, its children's among them, go stale.
   void erase(uint32_t id);
@@ -182,12 +199,13 @@ public:
     return checked.tag == tag && checked.parent == parent &&
            checked.images == images && sameTokens(checked, tokens);
   }
-  void warmNode(Warm &warm, uint32_t id) const {
-    warm(node(id).tag);
-    warm(tokensOf(node(id))[options.pageSize - 1]);
+  /// Its first and its last cache line, which for usual sizes are all.
+  void prefetchNode(uint32_t id) const {
+    prefetch(&node(id));
+    prefetch(tokensOf(node(id)) + options.pageSize - 1);
   }
-  void warmBucket(Warm &warm, uint64_t tag) const {
-    warm(buckets[home(static_cast<uint32_t>(tag >> 32))].passed);
+  void prefetchBucket(uint64_t tag) const {
+    prefetch(&buckets[home(static_cast<uint32_t>(tag >> 32))]);
   }
 
   size_t bytes() const { return storage.bytes() + buckets.bytes(); }
@@ -239,7 +257,13 @@ private:
   };
   static_assert(sizeof(Bucket) == 64, "one cache line");
 
+  uint64_t hashPage(const int32_t *tokens) const;
+  /// `at` is the tag's home.
+  uint32_t insertAt(size_t at, uint64_t tag, NodeRef parent, uint32_t images,
+                    const int32_t *tokens, uint32_t id);
+
   Node &node(uint32_t id) const {
+    detail::countAccess();
     return *reinterpret_cast<Node *>(base + size_t(id) * stride);
   }
   int32_t *tokensOf(const Node &of) const {
@@ -266,15 +290,63 @@ private:
 
   Options options;
   ScopeTable *scopes = nullptr;
-  FixedArray<std::byte> storage; // nodes, if they are its own
-  std::byte *base = nullptr;     // node 0; they are `stride` apart
-  FixedArray<Bucket> buckets;    // at most two thirds full
+  std::array<uint32_t, 16> pad = {}; // secret as the key is
+  FixedArray<std::byte> storage;     // nodes, if they are its own
+  std::byte *base = nullptr;         // node 0; they are `stride` apart
+  FixedArray<Bucket> buckets;        // at most two thirds full
   size_t numBuckets = 0;
   size_t stride = 0;
   uint32_t unused = NoNode;
   uint32_t numMade = 0; // nodes that were ever used
   int32_t numNodes = 0;
 };
+
+inline uint32_t PrefixIndex::insertAt(size_t at, uint64_t tag, NodeRef parent,
+                                      uint32_t images, const int32_t *tokens,
+                                      uint32_t id) {
+  assert(!isFull() && "no room");
+  assert(isLive(parent) && "the parent is gone");
+  assert((id != NoNode) == (options.nodes != nullptr) && "whose number?");
+  if (!options.nodes) {
+    id = unused;
+    if (id != NoNode)
+      unused = node(id).parent.id;
+    else
+      id = numMade++;
+  }
+  Node &added = node(id);
+  assert((!options.nodes || added.children == Unused) && "the number is taken");
+  added.tag = tag;
+  added.parent = parent;
+  added.children = 0;
+  added.images = images;
+  added.page = NullPage;
+  if (options.pageSize == 16) // the usual size, without a call
+    std::memcpy(tokensOf(added), tokens, 64);
+  else
+    std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));
+  for (int32_t group = 1; group < options.numGroups; ++group)
+    furtherPages(id)[group - 1] = NullPage;
+  if (parent.isRoot())
+    scopes->refer(parent.scope());
+  else if (countsChildren())
+    ++node(parent.id).children;
+  if (images != NoImages)
+    scopes->refer(images);
+
+  for (;; at = after(at)) {
+    Bucket &bucket = buckets[at];
+    if (uint32_t free = Bucket::equal(bucket.nodes, NoNode)) [[likely]] {
+      int32_t slot = std::countr_zero(free);
+      bucket.fragments[slot] = static_cast<uint32_t>(tag >> 32);
+      bucket.nodes[slot] = id;
+      break;
+    }
+    ++bucket.passed;
+  }
+  ++numNodes;
+  return id;
+}
 
 } // namespace kv
 

@@ -1,0 +1,166 @@
+//===- AttentionFold.h - Values of a leaf, group and total ------*- C++ -*-===//
+//
+// Part of AttentionBody.h: O = P V and how it folds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTIONFOLD_H
+#define KV_KERNELS_CUDA_ATTENTIONFOLD_H
+
+#include "AttentionBody.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeValues() {
+  clear(values);
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    sums[i] = 0;
+  KV_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    int tile = nextTile();
+    valueHalf(half, tile);
+  }
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side)
+    if (warp < C::RowTiles)
+      groupState[side].sum = kv::plan::foldValue(
+          groupState[side].sum, sums[side * 2], leafWeights[side]);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
+  auto weights =
+      b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4);
+  auto v = tileView();
+  Place a = loadA(lane), vt = loadB(lane);
+  constexpr uint32_t One = OnePair<typename C::Query>;
+  KV_UNROLL_BY(C::Unroll)
+  for (int k = 0; k < C::TileKeys / 16; ++k) {
+    uint32_t vFragments[C::ColumnTiles / 2][4];
+    KV_UNROLL
+    for (int n = 0; n < C::ColumnTiles / 2; ++n)
+      b.loadMatrixTransposed(
+          vFragments[n], v,
+          tile + Swizzled<C::RowChunks>::chunk(k * 16 + vt.row,
+                                               warp * (C::WarpColumns / 8) +
+                                                   n * 2 + vt.column));
+    KV_UNROLL
+    for (int m = 0; m < C::RowTiles; ++m) {
+      uint32_t pFragment[4];
+      b.loadMatrix(pFragment, weights,
+                   Swizzled<C::LeafPairs / 4>::chunk(
+                       m * 16 + a.row, half * 8 + k * 2 + a.column));
+      KV_UNROLL
+      for (int n = 0; n < C::ColumnTiles; ++n)
+        b.template multiplyAdd<typename C::Query>(
+            values[m][n], pFragment, vFragments[n / 2][n % 2 * 2],
+            vFragments[n / 2][n % 2 * 2 + 1]);
+    }
+    // Loaded again: to pick a fragment by the warp's number would take an
+    // array in memory.
+    if (warp < C::RowTiles) {
+      uint32_t pFragment[4];
+      b.loadMatrix(pFragment, weights,
+                   Swizzled<C::LeafPairs / 4>::chunk(
+                       warp * 16 + a.row, half * 8 + k * 2 + a.column));
+      b.template multiplyAdd<typename C::Query>(sums, pFragment, One, One);
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int n = 0; n < C::ColumnTiles; ++n)
+    KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    x[m][n][i] = 0;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
+  auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    FloatPair pair = weights.load(rowOf(m, side));
+    KV_UNROLL
+    for (int n = 0; n < C::ColumnTiles; ++n)
+      KV_UNROLL
+    for (int i = side * 2; i < side * 2 + 2; ++i)
+      group[m][n][i] = kv::plan::foldValue(group[m][n][i], values[m][n][i],
+                                           {pair.x, pair.y});
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side)
+    if (warp < C::RowTiles) {
+      kv::plan::Weights weights =
+          kv::plan::fold(totalState[side], groupState[side]);
+      if (!first)
+        announce(C::TotalWeights, rowOf(warp, side), weights);
+    }
+  if (first) {
+    if (!last)
+      keepTotal();
+    return;
+  }
+  if constexpr (F != Fault::MissingTotalBarrier)
+    b.sync();
+  foldTotal();
+  if (!last)
+    keepTotal();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::keepTotal() {
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int n = 0; n < C::ColumnTiles; ++n)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    float *pair = group[m][n] + side * 2;
+    if constexpr (C::TotalInRegisters) {
+      total[m][n][side * 2] = pair[0];
+      total[m][n][side * 2 + 1] = pair[1];
+    } else {
+      b.storeScratch(totalPlace(accumulator(m, n, side)),
+                     FloatPair{pair[0], pair[1]});
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldTotal() {
+  auto weights = b.template shared<FloatPair>(C::TotalWeights, C::Rows);
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    FloatPair pair = weights.load(rowOf(m, side));
+    KV_UNROLL
+    for (int n = 0; n < C::ColumnTiles; ++n) {
+      FloatPair left;
+      if constexpr (C::TotalInRegisters)
+        left = {total[m][n][side * 2], total[m][n][side * 2 + 1]};
+      else
+        left = b.loadScratch(totalPlace(accumulator(m, n, side)));
+      float *right = group[m][n] + side * 2;
+      right[0] = kv::plan::foldValue(left.x, right[0], {pair.x, pair.y});
+      right[1] = kv::plan::foldValue(left.y, right[1], {pair.x, pair.y});
+    }
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTIONFOLD_H

@@ -1,0 +1,152 @@
+//===- AttentionScores.h - Scores and weights of a leaf ---------*- C++ -*-===//
+//
+// Part of AttentionBody.h: S = Q K^T, the largest score of each row, and the
+// weights 2^(S - maximum).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTIONSCORES_H
+#define KV_KERNELS_CUDA_ATTENTIONSCORES_H
+
+#include "AttentionBody.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeScores() {
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int n = 0; n < C::KeyTiles; ++n)
+    KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    scores[m][n][i] = 0;
+  KV_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    int tile = nextTile();
+    scoreHalf(half, tile);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
+  auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
+  auto k = tileView();
+  Place a = loadA(lane), kt = loadTransposedB(lane);
+  KV_UNROLL_BY(C::Unroll)
+  for (int d = 0; d < C::HeadDim / 16; ++d) {
+    uint32_t kFragment[4];
+    b.loadMatrix(kFragment, k,
+                 tile + Swizzled<C::RowChunks>::chunk(warp * 16 + kt.row,
+                                                      d * 2 + kt.column));
+    KV_UNROLL
+    for (int m = 0; m < C::RowTiles; ++m) {
+      uint32_t qFragment[4];
+      b.loadMatrix(
+          qFragment, queries,
+          Swizzled<C::RowChunks>::chunk(m * 16 + a.row, d * 2 + a.column));
+      KV_UNROLL
+      for (int n = 0; n < 2; ++n)
+        b.template multiplyAdd<typename C::Query>(scores[m][half * 2 + n],
+                                                  qFragment, kFragment[n * 2],
+                                                  kFragment[n * 2 + 1]);
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
+  if (scaleFirst)
+    scaleScores();
+  int first = leaf * C::Leaf;
+  if (F != Fault::ForgottenMask &&
+      (first < allSeeFrom || first > allSeeTo - C::Leaf || liveRows < C::Rows))
+    maskScores(first);
+  auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::Warps);
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    float largest = kv::plan::NoScore;
+    KV_UNROLL
+    for (int n = 0; n < C::KeyTiles; ++n)
+      KV_UNROLL
+    for (int i = 0; i < 2; ++i)
+      largest = larger(largest, scores[m][n][side * 2 + i]);
+    if (F != Fault::SkippedShuffle || b.thread() != 37)
+      largest = larger(largest, b.shuffleXor(largest, 1));
+    largest = larger(largest, b.shuffleXor(largest, 2));
+    if (lane % 4 == 0)
+      maxima.store(rowOf(m, side) * C::Warps + warp, largest);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::scaleScores() {
+  float before = p.softcap > 0 ? p.scale / p.softcap : p.scale;
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int n = 0; n < C::KeyTiles; ++n)
+    KV_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    float &score = scores[m][n][i];
+    score = kv::plan::multiply(score, before);
+    if (p.softcap > 0)
+      score = kv::plan::multiply(hyperbolicTangent(score), p.softcap);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
+  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    IntPair seen = bounds.load(rowOf(m, side));
+    KV_UNROLL
+    for (int n = 0; n < C::KeyTiles; ++n)
+      KV_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      int key = first + keyOf(n, i);
+      if (key < seen.x || key >= seen.y)
+        scores[m][n][side * 2 + i] = kv::plan::NoScore;
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeWeights() {
+  auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
+  auto weights =
+      b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    int row = rowOf(m, side);
+    FloatQuad four = maxima.load(row);
+    float maximum =
+        larger(larger(four.x, four.y), larger(four.z, four.w)) * toLog2;
+    float base = kv::plan::scoreBase(maximum);
+    KV_UNROLL
+    for (int n = 0; n < C::KeyTiles; ++n) {
+      float w[2];
+      KV_UNROLL
+      for (int i = 0; i < 2; ++i)
+        w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
+            scores[m][n][side * 2 + i], toLog2, -base));
+      weights.store(Swizzled<C::LeafPairs / 4>::word(row, keyOf(n, 0) / 2),
+                    narrowPair<typename C::Query>(w[0], w[1]));
+    }
+    if (m == warp)
+      leafWeights[side] =
+          announce(C::GroupWeights, row,
+                   kv::plan::foldMaximum(groupState[side].maximum, maximum));
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTIONSCORES_H

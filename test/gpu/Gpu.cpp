@@ -1,0 +1,183 @@
+//===- Gpu.cpp - A GPU and the images in a folder -------------------------===//
+
+#include "Gpu.h"
+#include "../../kernels/cuda/KernelTable.h"
+#include "../kernels/InstructionBodies.h"
+#include "Ceilings.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace kv;
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+/// CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+static constexpr int AttributeL2Bytes = 38;
+
+/// More than any L2 cache.
+static constexpr size_t FlushedBytes = size_t(256) << 20;
+
+Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder) {
+  Expected<const driver::Driver *> loaded = driver::loadDriver();
+  if (!loaded)
+    return std::unexpected(loaded.error());
+  const driver::Driver &api = **loaded;
+  int count = 0, device = 0;
+  if (api.init(0) || api.deviceGetCount(&count) || !count)
+    return makeError(KV_STATUS_UNSUPPORTED,
+                     "there is a CUDA driver, but no CUDA device");
+  std::unique_ptr<Gpu> gpu(new Gpu(api));
+  gpu->folder = std::move(folder);
+  char name[256] = {};
+  size_t bytes = 0;
+  driver::Context context = nullptr;
+  if (api.driverGetVersion)
+    gpu->check(api.driverGetVersion(&gpu->driverVersion), "cuDriverGetVersion");
+  gpu->check(api.deviceGet(&device, 0), "cuDeviceGet");
+  gpu->check(api.deviceGetName(name, sizeof(name), device), "cuDeviceGetName");
+  gpu->check(api.deviceTotalMem(&bytes, device), "cuDeviceTotalMem");
+  gpu->name = name;
+  gpu->memoryBytes = bytes;
+  auto attribute = [&](int which) {
+    int value = 0;
+    gpu->check(api.deviceGetAttribute(&value, which, device),
+               "cuDeviceGetAttribute");
+    return value;
+  };
+  gpu->major = attribute(driver::AttributeMajor);
+  gpu->minor = attribute(driver::AttributeMinor);
+  gpu->multiprocessors = attribute(driver::AttributeMultiprocessors);
+  gpu->sharedBytes = attribute(driver::AttributeSharedBytes);
+  gpu->l2Bytes = attribute(AttributeL2Bytes);
+  gpu->check(api.primaryContextRetain(&context, device),
+             "cuDevicePrimaryCtxRetain");
+  gpu->check(api.contextSetCurrent(context), "cuCtxSetCurrent");
+  gpu->check(api.streamCreate(&gpu->queue, driver::StreamNonBlocking),
+             "cuStreamCreate");
+  for (driver::Event &event : gpu->events)
+    gpu->check(api.eventCreate(&event, 0), "cuEventCreate");
+  return gpu;
+}
+
+void Gpu::check(int result, const char *call) {
+  if (!result)
+    return;
+  const char *text = nullptr;
+  if (api.getErrorString(result, &text) || !text)
+    text = "an unknown error";
+  std::fprintf(stderr, "gpu-verify: %s: %s (%d)\n", call, text, result);
+  std::exit(ExitFailed);
+}
+
+static driver::Pointer address(const void *data) {
+  return reinterpret_cast<driver::Pointer>(data);
+}
+
+void *Gpu::allocate(size_t bytes) {
+  driver::Pointer data = 0;
+  check(api.memAlloc(&data, bytes ? bytes : 1), "cuMemAlloc");
+  return reinterpret_cast<void *>(data);
+}
+void Gpu::free(void *data) { check(api.memFree(address(data)), "cuMemFree"); }
+
+void Gpu::copyIn(void *to, const void *from, size_t bytes) {
+  if (bytes)
+    check(api.memcpyHtoDAsync(address(to), from, bytes, queue),
+          "cuMemcpyHtoDAsync");
+  synchronize();
+}
+void Gpu::copyOut(void *to, const void *from, size_t bytes) {
+  if (bytes)
+    check(api.memcpyDtoHAsync(to, address(from), bytes, queue),
+          "cuMemcpyDtoHAsync");
+  synchronize();
+}
+void Gpu::fill(void *data, unsigned char byte, size_t bytes) {
+  if (bytes)
+    check(api.memsetD8Async(address(data), byte, bytes, queue),
+          "cuMemsetD8Async");
+}
+void Gpu::synchronize() {
+  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+}
+
+/// The image that this device takes.
+driver::Module Gpu::moduleOf(const std::string &image) {
+  auto [found, isNew] = modules.try_emplace(image);
+  if (!isNew)
+    return found->second;
+  const char *kind = sm() == 90   ? ".sm_90a.cubin"
+                     : major == 8 ? ".sm_80.cubin"
+                                  : ".compute_80.ptx";
+  std::string path = folder + "/" + image + kind;
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) {
+    std::fprintf(stderr, "gpu-verify: %s is missing or empty\n", path.c_str());
+    std::exit(ExitUsage);
+  }
+  check(api.moduleLoadData(&found->second, text.c_str()), "cuModuleLoadData");
+  return found->second;
+}
+
+const Gpu::Kernel &Gpu::find(std::string_view name) {
+  if (auto found = kernels.find(name); found != kernels.end())
+    return found->second;
+  Kernel kernel{};
+  std::string image;
+  if (const KernelLaunch *known = findKernel(name)) {
+    bool attention = name.starts_with("kv_attention_");
+    image = "kv-cuda/" + (attention ? std::string(name) : "kv_movers");
+    kernel = {nullptr, known->threads, known->sharedBytes(sm()),
+              known->paramBytes};
+  } else if (name == "kv_test_read" || name == "kv_test_copy") {
+    image = "kv-verify/kv_ceilings";
+    kernel = {nullptr, CeilingThreads, 0, sizeof(CeilingParams)};
+  } else {
+    image = "kv-verify/kv_instructions";
+    kernel = {nullptr, InstructionThreads, InstructionSharedBytes,
+              sizeof(InstructionParams)};
+  }
+  driver::Module module = moduleOf(image);
+  std::string symbol(name);
+  check(api.moduleGetFunction(&kernel.function, module, symbol.c_str()),
+        "cuModuleGetFunction");
+  check(api.funcSetAttribute(kernel.function, driver::FunctionSharedBytes,
+                             kernel.sharedBytes),
+        "cuFuncSetAttribute");
+  return kernels.emplace(symbol, kernel).first->second;
+}
+
+void Gpu::launch(std::string_view name, int blocks, const void *params) {
+  const Kernel &kernel = find(name);
+  size_t bytes = kernel.paramBytes;
+  void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
+                   driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
+  check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads, 1, 1,
+                         kernel.sharedBytes, queue, nullptr, extra),
+        "cuLaunchKernel");
+}
+
+std::vector<float> Gpu::time(int repeats, const std::function<void()> &work) {
+  if (!api.eventElapsedTime) {
+    std::fputs("gpu-verify: the driver has no cuEventElapsedTime\n", stderr);
+    std::exit(ExitFailed);
+  }
+  if (!flushed)
+    flushed = allocate(FlushedBytes);
+  std::vector<float> times(repeats);
+  for (int i = -3; i < repeats; ++i) {
+    fill(flushed, i & 0xff, FlushedBytes);
+    check(api.eventRecord(events[0], queue), "cuEventRecord");
+    work();
+    check(api.eventRecord(events[1], queue), "cuEventRecord");
+    check(api.eventSynchronize(events[1]), "cuEventSynchronize");
+    if (i >= 0)
+      check(api.eventElapsedTime(&times[i], events[0], events[1]),
+            "cuEventElapsedTime");
+  }
+  return times;
+}

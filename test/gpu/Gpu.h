@@ -1,0 +1,87 @@
+//===- Gpu.h - A GPU and the images in a folder -----------------*- C++ -*-===//
+//
+// By runtime/cuda/Driver.h. Whatever the driver refuses ends the program with a
+// sentence: a GPU that has failed once answers nothing any more.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_GPU_GPU_H
+#define KV_TEST_GPU_GPU_H
+
+#include "../../runtime/cuda/Driver.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv::cuda::test {
+
+/// The program's exit statuses.
+enum ExitStatus {
+  ExitPassed = 0,
+  ExitFailed = 1,
+  ExitUsage = 2,
+  ExitNoGpu = 3
+};
+
+struct GpuFacts {
+  std::string name;
+  int major = 0, minor = 0; // compute capability
+  int driverVersion = 0;    // 13000: 13.0
+  int multiprocessors = 0;
+  int sharedBytes = 0; // that a block may have
+  int64_t l2Bytes = 0, memoryBytes = 0;
+
+  /// Which code of a kernel runs here: 90 or 80 (KernelTable.h).
+  int sm() const { return major == 9 && minor == 0 ? 90 : 80; }
+};
+
+class Gpu : public GpuFacts {
+public:
+  /// The first device, with the images under `folder`: <folder>/kv-cuda and
+  /// <folder>/kv-verify. Errors: no driver, no device.
+  static Expected<std::unique_ptr<Gpu>> open(std::string folder);
+
+  void *allocate(size_t bytes);
+  void free(void *data);
+  void copyIn(void *to, const void *from, size_t bytes);
+  void copyOut(void *to, const void *from, size_t bytes);
+  void fill(void *data, unsigned char byte, size_t bytes);
+
+  /// Queues a kernel of KernelTable.h, InstructionKernels.def or Ceilings.h.
+  void launch(std::string_view kernel, int blocks, const void *params);
+  void synchronize();
+  /// The stream that everything is queued on.
+  driver::Stream stream() const { return queue; }
+
+  /// Milliseconds of each of `repeats` calls of `work`, which queues something,
+  /// after some for warming up; what the L2 cache held is overwritten before
+  /// each.
+  std::vector<float> time(int repeats, const std::function<void()> &work);
+
+private:
+  struct Kernel {
+    driver::Function function;
+    int threads, sharedBytes;
+    size_t paramBytes;
+  };
+  explicit Gpu(const driver::Driver &api) : api(api) {}
+  void check(int result, const char *call);
+  const Kernel &find(std::string_view name);
+  driver::Module moduleOf(const std::string &image);
+
+  const driver::Driver &api;
+  std::string folder;
+  driver::Stream queue = nullptr;
+  void *flushed = nullptr;
+  driver::Event events[2] = {};
+  std::map<std::string, driver::Module> modules;
+  std::map<std::string, Kernel, std::less<>> kernels;
+};
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_GPU_GPU_H

@@ -1,0 +1,85 @@
+//===- GpuBackend.cpp - Kernels on a GPU ----------------------------------===//
+
+#include "GpuBackend.h"
+#include "../../kernels/cuda/KernelTable.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+static constexpr size_t GuardBytes = 256;
+static constexpr unsigned char GuardByte = 0xa5;
+
+static Gpu *current = nullptr;
+void kv::cuda::test::setGpu(Gpu *gpu) { current = gpu; }
+std::unique_ptr<Backend> kv::cuda::test::makeBackend(const MachineOptions &) {
+  return std::make_unique<GpuBackend>(*current);
+}
+
+bool kv::cuda::test::tooLarge(const Gpu &gpu, std::string_view kernel) {
+  const KernelLaunch *known = findKernel(kernel);
+  return known && known->sharedBytes(gpu.sm()) > gpu.sharedBytes;
+}
+
+GpuBackend::~GpuBackend() {
+  for (const Block &block : blocks)
+    gpu.free(block.memory);
+}
+
+char *GpuBackend::allocate(size_t bytes, const void *original) {
+  auto *memory = static_cast<char *>(gpu.allocate(bytes + 2 * GuardBytes));
+  blocks.push_back({memory, bytes, original});
+  gpu.fill(memory, GuardByte, GuardBytes);
+  gpu.fill(memory + GuardBytes + bytes, GuardByte, GuardBytes);
+  return memory + GuardBytes;
+}
+
+void *GpuBackend::give(const void *data, size_t bytes, Access access) {
+  char *given = allocate(bytes, access == Access::Read ? data : nullptr);
+  gpu.copyIn(given, data, bytes);
+  return given;
+}
+
+void *GpuBackend::givePool(const void *data, size_t bytes, size_t from,
+                           size_t used) {
+  char *given = allocate(bytes, nullptr);
+  gpu.fill(given, 0xff, bytes);
+  gpu.copyIn(given + from, static_cast<const char *>(data) + from, used);
+  return given;
+}
+
+void GpuBackend::take(void *data, const void *given, size_t bytes) {
+  gpu.copyOut(data, given, bytes);
+}
+
+void GpuBackend::launch(std::string_view name, int count, const void *params) {
+  if (tooLarge(gpu, name))
+    problems.push_back(std::string(name) + " needs more shared memory than a "
+                                           "block of this device may have");
+  else
+    gpu.launch(name, count, params);
+}
+
+std::vector<std::string> GpuBackend::reports() {
+  for (const Block &block : blocks) {
+    std::vector<unsigned char> bytes(
+        block.original ? block.bytes + 2 * GuardBytes : GuardBytes);
+    auto isGuard = [](unsigned char byte) { return byte == GuardByte; };
+    auto guardHolds = [&](size_t from) {
+      gpu.copyOut(bytes.data(), block.memory + from, GuardBytes);
+      return std::all_of(bytes.begin(), bytes.begin() + GuardBytes, isGuard);
+    };
+    if (!guardHolds(0) || !guardHolds(GuardBytes + block.bytes))
+      problems.push_back("something beside a buffer of " +
+                         std::to_string(block.bytes) + " bytes is overwritten");
+    if (!block.original)
+      continue;
+    gpu.copyOut(bytes.data(), block.memory + GuardBytes, block.bytes);
+    if (std::memcmp(bytes.data(), block.original, block.bytes))
+      problems.push_back("a buffer of " + std::to_string(block.bytes) +
+                         " bytes that is only read is overwritten");
+  }
+  return problems;
+}

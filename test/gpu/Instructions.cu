@@ -1,0 +1,13 @@
+#include "kernels/cuda/GpuBlock.h"
+#include "test/kernels/InstructionBodies.h"
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+#define KV_INSTRUCTION_KERNEL(name, ...)                                       \
+  extern "C" __global__ void __launch_bounds__(InstructionThreads)             \
+      kv_test_##name(const __grid_constant__ InstructionParams params) {       \
+    GpuBlock block;                                                            \
+    __VA_ARGS__(block, params);                                                \
+  }
+#include "test/kernels/InstructionKernels.def"

@@ -1,0 +1,188 @@
+//===- MoverFaultTest.cpp - Movers on the emulator only -------------------===//
+//
+// Each planted mistake of a mover is seen, and pools may be larger than memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../kernels/cuda/MoverBodies.h"
+#include "../../kernels/cuda/PlanBody.h"
+#include "../../kernels/cuda/emulator/CpuBlock.h"
+#include "EmulatorBackend.h"
+#include "Reservation.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+/// Runs a body under every schedule; each must report `text`, or nothing at all
+/// where that is null.
+template <class Give, class Body>
+void expectReport(const char *text, Give give, Body body) {
+  for (Schedule schedule :
+       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
+    EmulatorBackend backend({.schedule = schedule});
+    give(backend);
+    backend.machine.launch(1, MoverThreads, PlanSharedBytes,
+                           [&](Machine &m, int thread) {
+                             CpuBlock b(m, thread);
+                             body(b);
+                           });
+    if (!text) {
+      EXPECT_TRUE(backend.reports().empty()) << backend.reports()[0];
+      continue;
+    }
+    ASSERT_FALSE(backend.reports().empty());
+    EXPECT_NE(backend.reports()[0].find(text), std::string::npos)
+        << backend.reports()[0];
+  }
+}
+
+} // namespace
+
+TEST(MoverFault, MissingBarrierOfNorm) {
+  std::vector<float> x(512, 1), out(512);
+  NormParams p{x.data(), out.data(), 512,  512, 1, 512,
+               x.data(), 1e-5f,      0.0f, 0,   0, 0};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), 2048, Access::Read);
+    b.give(out.data(), 2048, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { normBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    normBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, MissingBarrierOfArgmax) {
+  std::vector<float> x(512, 1);
+  std::vector<int32_t> out(1);
+  ArgmaxParams p{x.data(), out.data(), 512, 1, 512, KV_DTYPE_F32};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), 2048, Access::Read);
+    b.give(out.data(), 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { argmaxBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    argmaxBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, MissingBarrierOfPlan) {
+  std::vector<int32_t> cached = {500}, offsets = {0, 1};
+  std::vector<kv::plan::Tile> tiles(2);
+  std::vector<kv::plan::Cut> cuts(3);
+  kv::plan::Header header;
+  PlanParams p{
+      {cached.data(), offsets.data(), 1, 1, 1024},
+      {1, 1, 16, kv::plan::GpuLeaf, KV_MASK_CAUSAL, 0, 0, INT64_MAX, 2, 0},
+      &header,
+      tiles.data(),
+      cuts.data()};
+  auto give = [&](Backend &b) {
+    b.give(tiles.data(), tiles.size() * sizeof(tiles[0]), Access::Write);
+    b.give(cuts.data(), cuts.size() * sizeof(cuts[0]), Access::Write);
+    b.give(&header, sizeof(header), Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { planBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    planBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, UncheckedPageOfStore) {
+  std::vector<float> k(8), cache(2 * 8);
+  std::vector<int32_t> table = {99}, cached = {0}, offsets = {0, 1};
+  StoreParams p{};
+  p.cache = {cache.data(), 8, 8, 8, 8, 8, 2, 1};
+  p.table = table.data();
+  p.tablePitch = p.tableColumns = 1;
+  p.batch = {cached.data(), offsets.data(), 1, 1, 0};
+  p.heads = 1;
+  p.dim = 8;
+  p.k = k.data();
+  auto give = [&](Backend &b) {
+    b.give(k.data(), 32, Access::Read);
+    b.give(table.data(), 4, Access::Read);
+    b.give(offsets.data(), 8, Access::Read);
+    b.give(cache.data(), 64, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { storeBody(b, p); });
+  expectReport("leaves global memory", give, [&](CpuBlock &b) {
+    storeBody<CpuBlock, Fault::UncheckedPage>(b, p);
+  });
+}
+
+//===--- Pools beyond 2^31 elements ---------------------------------------===//
+
+namespace {
+
+/// Pages of 4 tokens, 1 head, 64 elements of bf16 in two planes: page 2^22 and
+/// those after it begin beyond element 2^31, and 2^32 bytes.
+constexpr int64_t PageElements = 2 * 4 * 64;
+constexpr int32_t FarPage = int32_t((int64_t(1) << 31) / PageElements);
+constexpr int32_t FarPages = FarPage + 3;
+static_assert(int64_t(FarPage) * PageElements > INT32_MAX);
+
+} // namespace
+
+TEST(MoverPool, StoreBeyondTwoToThe31Elements) {
+  Reservation pool(FarPages * PageElements * 2);
+  auto *cache = static_cast<Bf16 *>(pool.memory);
+  std::vector<int32_t> table = {FarPage - 1, FarPage + 1}, cached = {2},
+                       offsets = {0, 4};
+  std::vector<Bf16> k(4 * 64);
+  for (size_t i = 0; i < k.size(); ++i)
+    k[i] = {uint16_t(i + 1)};
+  StoreParams p{};
+  p.cache = {cache, PageElements, PageElements / 2, PageElements,
+             64,    64,           FarPages,         4};
+  p.table = table.data();
+  p.tablePitch = p.tableColumns = 2;
+  p.batch = {cached.data(), offsets.data(), 1, 4, 0};
+  p.heads = 1;
+  p.dim = 64;
+  p.k = p.v = k.data();
+  p.kTokenStride = p.vTokenStride = 64;
+  p.rowsType = p.cacheType = KV_DTYPE_BF16;
+  EmulatorBackend backend;
+  backend.give(pool.memory, pool.bytes, Access::Write);
+  backend.give(k.data(), k.size() * 2, Access::Read);
+  backend.give(table.data(), 8, Access::Read);
+  backend.give(offsets.data(), 8, Access::Read);
+  backend.launch("kv_store", 1, &p);
+  ASSERT_TRUE(backend.reports().empty()) << backend.reports()[0];
+  for (int token = 0; token < 4; ++token)
+    for (int plane = 0; plane < 2; ++plane) {
+      int position = 2 + token;
+      const Bf16 *row = cache + table[position / 4] * PageElements +
+                        plane * PageElements / 2 + position % 4 * 64;
+      EXPECT_EQ(std::memcmp(row, &k[token * 64], 128), 0) << token;
+    }
+}
+
+TEST(MoverPool, CopyBeyondTwoToThe31Elements) {
+  Reservation pool(FarPages * PageElements * 2);
+  auto *cache = static_cast<Bf16 *>(pool.memory);
+  std::vector<int32_t> source = {1, FarPage + 2},
+                       destination = {FarPage + 1, 2};
+  std::memset(static_cast<void *>(cache + PageElements), 1, PageElements * 2);
+  std::memset(static_cast<void *>(cache + (FarPage + 2) * PageElements), 2,
+              PageElements * 2);
+  CopyPagesParams p{
+      cache,         PageElements * 2,   0, PageElements * 2, 1, FarPages,
+      source.data(), destination.data(), 2};
+  EmulatorBackend backend;
+  backend.give(pool.memory, pool.bytes, Access::Write);
+  backend.give(source.data(), 8, Access::Read);
+  backend.give(destination.data(), 8, Access::Read);
+  backend.launch("kv_copy_pages", 2, &p);
+  ASSERT_TRUE(backend.reports().empty()) << backend.reports()[0];
+  for (int i = 0; i < PageElements; ++i) {
+    EXPECT_EQ(cache[(FarPage + 1) * PageElements + i].bits, 0x0101);
+    EXPECT_EQ(cache[2 * PageElements + i].bits, 0x0202);
+  }
+}

@@ -1,0 +1,330 @@
+// What is nearly a kernel's computation is none.
+//
+// RUN: not kv-opt --kv-form-launches="chips=sm_80,sm_75" --split-input-file %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: chip 'sm_75': expected sm_80 or later, such as sm_80 or sm_90a
+// RUN: kv-opt --kv-form-launches --verify-diagnostics --split-input-file %s
+
+// The weight is [K, N].
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x32xf32>
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a + b, rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention and kv.copy_pages}}
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
+  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
+  %y = linalg.matmul ins(%x, %w : tensor<4x64xbf16>, tensor<64x32xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// The sum starts elsewhere.
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+func.func @accumulates(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>, %sum: tensor<4x32xf32>) -> tensor<4x32xf32> {
+  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %w : tensor<4x64xbf16>, tensor<32x64xbf16>) outs(%sum : tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %y : tensor<4x32xf32>
+}
+
+// -----
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+func.func @wide_weight(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x32xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
+  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU: 'matmul' is for weights of bf16 and f16, not 'tensor<32x64xf32>'}}
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %w : tensor<4x64xf32>, tensor<32x64xf32>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %y : tensor<4x32xf32>
+}
+
+// -----
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+func.func @other_result(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>) -> tensor<4x32xf64> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty() : tensor<4x32xf64>
+  %zeros = linalg.fill ins(%zero : f64) outs(%empty : tensor<4x32xf64>) -> tensor<4x32xf64>
+  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU: 'matmul' makes f32 or the weight's 'bf16', not 'f64'}}
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %w : tensor<4x64xbf16>, tensor<32x64xbf16>) outs(%zeros : tensor<4x32xf64>) -> tensor<4x32xf64>
+  return %y : tensor<4x32xf64>
+}
+
+// -----
+
+// A mean of another width is none.
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+func.func @wrong_mean(%x: tensor<4x64xf32>, %weight: tensor<64xf32>) -> tensor<4x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %width = arith.constant 63.0 : f32
+  %eps = arith.constant 1.0e-05 : f32
+  %column = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU}}
+  %zeros = linalg.fill ins(%zero : f32) outs(%column : tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %squares = linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x64xf32>) outs(%zeros : tensor<4xf32>) {
+  ^bb0(%value: f32, %sum: f32):
+    %square = arith.mulf %value, %value : f32
+    %next = arith.addf %sum, %square : f32
+    linalg.yield %next : f32
+  } -> tensor<4xf32>
+  %empty = tensor.empty() : tensor<4x64xf32>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %y = linalg.generic {indexing_maps = [#ij, #i, #j, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %squares, %weight : tensor<4x64xf32>, tensor<4xf32>, tensor<64xf32>) outs(%empty : tensor<4x64xf32>) {
+  ^bb0(%value: f32, %sum: f32, %w: f32, %unused: f32):
+    %mean = arith.divf %sum, %width : f32
+    %shifted = arith.addf %mean, %eps : f32
+    %scale = math.rsqrt %shifted : f32
+    %normal = arith.mulf %value, %scale : f32
+    %weighted = arith.mulf %normal, %w : f32
+    linalg.yield %weighted : f32
+  } -> tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
+}
+
+// -----
+
+// The squares are of something else.
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+func.func @other_squares(%x: tensor<4x64xf32>, %z: tensor<4x64xf32>, %weight: tensor<64xf32>, %sums: tensor<4xf32>) -> tensor<4x64xf32> {
+  %width = arith.constant 64.0 : f32
+  %eps = arith.constant 1.0e-05 : f32
+  %empty = tensor.empty() : tensor<4x64xf32>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %y = linalg.generic {indexing_maps = [#ij, #i, #j, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sums, %weight : tensor<4x64xf32>, tensor<4xf32>, tensor<64xf32>) outs(%empty : tensor<4x64xf32>) {
+  ^bb0(%value: f32, %sum: f32, %w: f32, %unused: f32):
+    %mean = arith.divf %sum, %width : f32
+    %shifted = arith.addf %mean, %eps : f32
+    %scale = math.rsqrt %shifted : f32
+    %normal = arith.mulf %value, %scale : f32
+    %weighted = arith.mulf %normal, %w : f32
+    linalg.yield %weighted : f32
+  } -> tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
+}
+
+// -----
+
+// The logistic function of another tensor.
+#ij = affine_map<(i, j) -> (i, j)>
+func.func @other_gate(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty() : tensor<4x64xf32>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %y = linalg.generic {indexing_maps = [#ij, #ij, #ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b, %c : tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x64xf32>) outs(%empty : tensor<4x64xf32>) {
+  ^bb0(%x: f32, %u: f32, %g: f32, %unused: f32):
+    %minus = arith.negf %g : f32
+    %exp = math.exp %minus : f32
+    %below = arith.addf %exp, %one : f32
+    %silu = arith.divf %x, %below : f32
+    %product = arith.mulf %silu, %u : f32
+    linalg.yield %product : f32
+  } -> tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
+}
+
+// -----
+
+// A product alone, a bias, integers.
+#ij = affine_map<(i, j) -> (i, j)>
+#j = affine_map<(i, j) -> (j)>
+func.func @other_pairs(%a: tensor<4x64xf32>, %bias: tensor<64xf32>, %n: tensor<4x64xi32>)
+    -> (tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x64xi32>) {
+  %empty = tensor.empty() : tensor<4x64xf32>
+  // expected-error @+1 {{'linalg.mul' op has no kernel on a GPU}}
+  %product = linalg.mul ins(%a, %a : tensor<4x64xf32>, tensor<4x64xf32>) outs(%empty : tensor<4x64xf32>) -> tensor<4x64xf32>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %sum = linalg.generic {indexing_maps = [#ij, #j, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %bias : tensor<4x64xf32>, tensor<64xf32>) outs(%empty : tensor<4x64xf32>) {
+  ^bb0(%x: f32, %b: f32, %unused: f32):
+    %s = arith.addf %x, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4x64xf32>
+  %integers = tensor.empty() : tensor<4x64xi32>
+  // expected-error @+1 {{'linalg.add' op has no kernel on a GPU}}
+  %isum = linalg.add ins(%n, %n : tensor<4x64xi32>, tensor<4x64xi32>) outs(%integers : tensor<4x64xi32>) -> tensor<4x64xi32>
+  return %product, %sum, %isum : tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x64xi32>
+}
+
+// -----
+
+func.func @f64_sum(%a: tensor<4x64xf64>) -> tensor<4x64xf64> {
+  %empty = tensor.empty() : tensor<4x64xf64>
+  // expected-error @+1 {{'linalg.add' op has no kernel on a GPU: 'pair' is for f32, bf16 and f16, not 'tensor<4x64xf64>'}}
+  %sum = linalg.add ins(%a, %a : tensor<4x64xf64>, tensor<4x64xf64>) outs(%empty : tensor<4x64xf64>) -> tensor<4x64xf64>
+  return %sum : tensor<4x64xf64>
+}
+
+// -----
+
+func.func @odd_width(%a: tensor<4x60xf32>) -> tensor<4x60xf32> {
+  %empty = tensor.empty() : tensor<4x60xf32>
+  // expected-error @+1 {{'linalg.add' op has no kernel on a GPU: 'pair' is for rows of a multiple of 8 elements, not 'tensor<4x60xf32>'}}
+  %sum = linalg.add ins(%a, %a : tensor<4x60xf32>, tensor<4x60xf32>) outs(%empty : tensor<4x60xf32>) -> tensor<4x60xf32>
+  return %sum : tensor<4x60xf32>
+}
+
+// -----
+
+// Rounded twice on the way.
+#ij = affine_map<(i, j) -> (i, j)>
+func.func @rounded_twice(%a: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %empty = tensor.empty() : tensor<4x64xf32>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %y = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x64xf32>) outs(%empty : tensor<4x64xf32>) {
+  ^bb0(%x: f32, %unused: f32):
+    %narrow = arith.truncf %x : f32 to bf16
+    %wide = arith.extf %narrow : bf16 to f32
+    linalg.yield %wide : f32
+  } -> tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
+}
+
+// -----
+
+// A column that is not the loop's, and half a row.
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+func.func @other_columns(%ids: tensor<4xi32>, %table: tensor<272x64xbf16>) -> (tensor<4x64xbf16>, tensor<4x32xbf16>) {
+  %empty = tensor.empty() : tensor<4x64xbf16>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %x = linalg.generic {indexing_maps = [#i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<4xi32>) outs(%empty : tensor<4x64xbf16>) {
+  ^bb0(%id: i32, %unused: bf16):
+    %row = arith.index_cast %id : i32 to index
+    %column = linalg.index 0 : index
+    %value = tensor.extract %table[%row, %column] : tensor<272x64xbf16>
+    linalg.yield %value : bf16
+  } -> tensor<4x64xbf16>
+  %half = tensor.empty() : tensor<4x32xbf16>
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %y = linalg.generic {indexing_maps = [#i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<4xi32>) outs(%half : tensor<4x32xbf16>) {
+  ^bb0(%id: i32, %unused: bf16):
+    %row = arith.index_cast %id : i32 to index
+    %column = linalg.index 1 : index
+    %value = tensor.extract %table[%row, %column] : tensor<272x64xbf16>
+    linalg.yield %value : bf16
+  } -> tensor<4x32xbf16>
+  return %x, %y : tensor<4x64xbf16>, tensor<4x32xbf16>
+}
+
+// -----
+
+// The last of the largest, not the first.
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+func.func @last_largest(%x: tensor<4x272xf32>, %best: tensor<4xf32>, %place: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
+  %y:2 = linalg.generic {indexing_maps = [#ij, #i, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x272xf32>) outs(%best, %place : tensor<4xf32>, tensor<4xi32>) {
+  ^bb0(%value: f32, %largest: f32, %where: i32):
+    %column = linalg.index 1 : index
+    %here = arith.index_cast %column : index to i32
+    %more = arith.cmpf oge, %value, %largest : f32
+    %next = arith.select %more, %value, %largest : f32
+    %next_place = arith.select %more, %here, %where : i32
+    linalg.yield %next, %next_place : f32, i32
+  } -> (tensor<4xf32>, tensor<4xi32>)
+  return %y#1 : tensor<4xi32>
+}
+
+// -----
+
+func.func @reads(%x: tensor<4xi32>, %i: index) -> i32 {
+  // expected-error @+1 {{'tensor.extract' op has no kernel on a GPU}}
+  %y = tensor.extract %x[%i] : tensor<4xi32>
+  return %y : i32
+}
+
+// -----
+
+func.func @constant() -> tensor<4xf32> {
+  // expected-error @+1 {{'arith.constant' op has no kernel on a GPU}}
+  %y = arith.constant dense<1.0> : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @merge(%a: tensor<?x1x64xf32>, %lse: tensor<?x1xf32>) -> (tensor<?x1x64xf32>, tensor<?x1xf32>) {
+  // expected-error @+1 {{'kv.merge' op has no kernel on a GPU}}
+  %o:2 = kv.merge (%a, %lse), (%a, %lse) : tensor<?x1x64xf32>, tensor<?x1xf32>
+  return %o#0, %o#1 : tensor<?x1x64xf32>, tensor<?x1xf32>
+}
+
+// -----
+
+func.func @per_angle(%x: tensor<4x2x64xf32>, %p: tensor<32x4xi32>, %f: tensor<512x64xf32>) -> tensor<4x2x64xf32> {
+  // expected-error @+1 {{has a position an angle: kv-cuda has a kernel for one a row}}
+  %y = kv.rope %x, %p, %f : tensor<4x2x64xf32>, tensor<32x4xi32>, tensor<512x64xf32>
+  return %y : tensor<4x2x64xf32>
+}
+
+// -----
+
+func.func @few_angles(%x: tensor<4x2x64xf32>, %p: tensor<4xi32>, %f: tensor<512x24xf32>) -> tensor<4x2x64xf32> {
+  // expected-error @+1 {{rotates 24 elements: kv-cuda has a kernel for multiples of 16}}
+  %y = kv.rope %x, %p, %f : tensor<4x2x64xf32>, tensor<4xi32>, tensor<512x24xf32>
+  return %y : tensor<4x2x64xf32>
+}
+
+// -----
+
+func.func @odd_heads(%x: tensor<4x2x36xf32>, %p: tensor<4xi32>, %f: tensor<512x32xf32>) -> tensor<4x2x36xf32> {
+  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 8}}
+  %y = kv.rope %x, %p, %f : tensor<4x2x36xf32>, tensor<4xi32>, tensor<512x32xf32>
+  return %y : tensor<4x2x36xf32>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @handle(%kv: !kv, %ro: tensor<?xi32>) -> tensor<?xi32> {
+  // expected-error @+1 {{must be resolved and on tensors: run kv-resolve-collections before}}
+  %p = kv.positions %kv, %ro : !kv, tensor<?xi32> -> tensor<?xi32>
+  return %p : tensor<?xi32>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @unknown_rows(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>) -> tensor<?xi32> {
+  // expected-error @+1 {{has as many rows as row_offsets say, which lies on the device: give a static size, or rotate by it what stands before}}
+  %p = kv.positions (%b, %l, %t, %m), %ro
+      : (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?xi32>
+  return %p : tensor<?xi32>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @no_kernel(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{is not by the kernel 'cuda': run kv-select-kernel{target=cuda} before}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
+        tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}

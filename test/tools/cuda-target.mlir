@@ -1,0 +1,52 @@
+// An artifact for GPUs, on a machine without one: host code for x86-64-v3, a
+// manifest that names the chips, and the device code that the graph needs for
+// each of them, found in a folder. What a build with nvcc puts there are files
+// like these.
+//
+// REQUIRES: kv-compile
+// RUN: rm -rf %t && mkdir -p %t/kernels %t/broken
+// RUN: %python %S/Inputs/kernel-images.py make %t/kernels
+// RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/model.so --target=cuda:sm_80,sm_90a --kernels=%t/kernels
+// RUN: %python %S/Inputs/kernel-images.py list %t/model.so | FileCheck %s
+// CHECK: target: cuda x86-64-v3 sm_80 sm_90a
+// CHECK-NEXT: layouts:
+// CHECK-NEXT: host: kv.max_lengths
+// CHECK-NEXT: kv_attention_decode_bf16_64 sm_80: code of kv_attention_decode_bf16_64.sm_80.cubin
+// CHECK-NEXT: kv_attention_decode_bf16_64 sm_90a: code of kv_attention_decode_bf16_64.sm_90a.cubin
+// CHECK-NEXT: kv_attention_decode_bf16_64 compute_80: code of kv_attention_decode_bf16_64.compute_80.ptx
+// CHECK-NEXT: kv_attention_prefill_bf16_64 sm_80: code of kv_attention_prefill_bf16_64.sm_80.cubin
+// CHECK-NEXT: kv_attention_prefill_bf16_64 sm_90a: code of kv_attention_prefill_bf16_64.sm_90a.cubin
+// CHECK-NEXT: kv_attention_prefill_bf16_64 compute_80: code of kv_attention_prefill_bf16_64.compute_80.ptx
+// CHECK-NEXT: kv_movers sm_80: code of kv_movers.sm_80.cubin
+// CHECK-NEXT: kv_movers sm_90a: code of kv_movers.sm_90a.cubin
+// CHECK-NEXT: kv_movers compute_80: code of kv_movers.compute_80.ptx
+// CHECK-NOT: kv_
+//
+// One chip, named as a device that is compiled for; a chip that is named twice
+// is one.
+// RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/one.so --target=virtual:sm_90a --kernels=%t/kernels --mcpu=x86-64-v4
+// RUN: %python %S/Inputs/kernel-images.py list %t/one.so | FileCheck %s --check-prefix=ONE
+// RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/one.so --target=cuda:sm_90a,sm_90a --kernels=%t/kernels --mcpu=x86-64-v4
+// RUN: %python %S/Inputs/kernel-images.py list %t/one.so | FileCheck %s --check-prefix=ONE
+// ONE: target: cuda x86-64-v4 sm_90a
+// ONE-NOT: sm_80:
+//
+// RUN: not kv-compile %s -o %t/no.so --target=cuda 2>&1 | FileCheck %s --check-prefix=CHIPS
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80, 2>&1 | FileCheck %s --check-prefix=CHIPS
+// CHIPS: kv-compile: error: --target: "cuda{{.*}}": expected cpu, cuda:CHIP,..., virtual:CHIP or virtual:LEVEL
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_70 --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=OLD
+// OLD: chip 'sm_70': expected sm_80 or later, such as sm_80 or sm_90a
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/none 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: no folder {{.*}}none with the kernels' device code: it is made by a build that finds nvcc; --kernels names another one
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_100a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: no device code {{.*}}kv_movers.sm_100a.cubin: for this kernel there is code for sm_80, sm_90a
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/broken 2>&1 | FileCheck %s --check-prefix=NOTHING
+// NOTHING: no device code {{.*}}kv_movers.sm_80.cubin: for this kernel there is code for none
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --pipeline=kv-cpu 2>&1 | FileCheck %s --check-prefix=PIPELINE
+// PIPELINE: kv-compile: error: --target is cuda:sm_80, whose pipeline is kv-cuda, not kv-cpu
+// RUN: not kv-compile %s -o %t/no.so --pipeline=kv-cuda 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: kv-compile: error: the pipeline kv-cuda needs chips: use --target=cuda:CHIP,...
+
+func.func @nothing(%x: tensor<4x64xbf16> {kv.name = "x"}) -> (tensor<4x64xbf16> {kv.name = "y"}) attributes {kv.entry} {
+  return %x : tensor<4x64xbf16>
+}
