@@ -442,8 +442,8 @@ std::string EngineHarness::apply(const Command &command,
   case Command::Join: {
     EngineModel::Request &request = model.requests[slot];
     Ticket ticket = static_cast<Ticket>(command.a);
-    bool refuse = !model.isOpen(ticket) || request.borrows ||
-                  request.stamp > model.opened;
+    bool refuse =
+        !model.isOpen(ticket) || request.borrows || model.waits(request);
     if (refuse)
       return mustRefuse(true);
     request.stamp = std::max(request.stamp, ticket);
