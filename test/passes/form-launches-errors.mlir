@@ -292,7 +292,7 @@ func.func @few_angles(%x: tensor<4x2x64xf32>, %p: tensor<4xi32>, %f: tensor<512x
 // -----
 
 func.func @odd_heads(%x: tensor<4x2x36xf32>, %p: tensor<4xi32>, %f: tensor<512x32xf32>) -> tensor<4x2x36xf32> {
-  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 8}}
+  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 16}}
   %y = kv.rope %x, %p, %f : tensor<4x2x36xf32>, tensor<4xi32>, tensor<512x32xf32>
   return %y : tensor<4x2x36xf32>
 }
