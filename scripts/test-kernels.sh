@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # test-kernels.sh: what is too slow for every build about the CUDA kernels'
-# bodies on a CPU: ten million plans, ten thousand executed hand-outs, the
-# product of kernels, types, head dimensions, page sizes, GQA ratios, lengths and
-# masks (38 880 cases) under ten schedules each, and the ordinary tests under
-# ASan and UBSan. Hours, nearly all of it the product (docs/performance.md);
-# `test-kernels.sh N` looks at every N-th of each.
+# bodies on a CPU: ten million plans, ten thousand executed hand-outs, a thousand
+# batches around a request, the product of kernels, types, head dimensions, page
+# sizes, GQA ratios, lengths and masks (38 880 cases) under ten schedules each,
+# and the ordinary tests under ASan and UBSan. Hours, nearly all of it the
+# product (docs/performance.md); `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -56,5 +56,7 @@ step "$((10000000 / part)) plans" env KV_TEST_PLANS=$((10000000 / part)) \
   "$release/KVPlanTests" --gtest_filter='Plan.EveryKeyOnce'
 step "$((10000 / part)) hand-outs" env KV_TEST_HANDOUTS=$((10000 / part)) \
   "$release/KVAttentionBodyTests" --gtest_filter='AttentionBits.AnyHandOut'
+step "$((1000 / part)) batches around a request" env KV_TEST_BATCHES=$((1000 / part)) \
+  "$release/KVAttentionBodyTests" --gtest_filter='AttentionBits.AnyBatchAround'
 step "product of cases, one in $part, ten schedules" product
 step "ASan and UBSan" asan

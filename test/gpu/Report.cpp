@@ -16,7 +16,7 @@ double kv::cuda::test::median(std::vector<float> values) {
                            : (double(values[middle - 1]) + values[middle]) / 2;
 }
 
-std::string kv::cuda::test::quoted(std::string_view text) {
+std::string kv::cuda::test::jsonString(std::string_view text) {
   std::string result = "\"";
   for (unsigned char c : text) {
     if (c == '"' || c == '\\') {
@@ -72,8 +72,8 @@ std::string Report::table() const {
 
 std::string Report::json(const GpuFacts &gpu) const {
   std::string text =
-      "{\n  \"commit\": " + quoted(commit) +
-      ",\n  \"device\": " + quoted(gpu.name) +
+      "{\n  \"commit\": " + jsonString(commit) +
+      ",\n  \"device\": " + jsonString(gpu.name) +
       ",\n  \"compute_capability\": \"" + std::to_string(gpu.major) + "." +
       std::to_string(gpu.minor) + "\"" +
       ",\n  \"multiprocessors\": " + std::to_string(gpu.multiprocessors) +
@@ -88,16 +88,17 @@ std::string Report::json(const GpuFacts &gpu) const {
     text += "]";
   };
   list("checks", checks, [](const Check &c) {
-    return "{\"name\": " + quoted(c.name) +
+    return "{\"name\": " + jsonString(c.name) +
            ", \"passed\": " + (c.passed ? "true" : "false") +
-           ", \"message\": " + quoted(c.message) +
+           ", \"message\": " + jsonString(c.message) +
            ", \"seconds\": " + number(c.seconds) + "}";
   });
   list("rows", rows, [](const Row &r) {
-    std::string row =
-        "{\"case\": " + quoted(r.name) + ", \"metric\": " + quoted(r.metric) +
-        ", \"value\": " + number(r.value) + ", \"unit\": " + quoted(r.unit) +
-        ", \"baseline\": " + quoted(r.baseline);
+    std::string row = "{\"case\": " + jsonString(r.name) +
+                      ", \"metric\": " + jsonString(r.metric) +
+                      ", \"value\": " + number(r.value) +
+                      ", \"unit\": " + jsonString(r.unit) +
+                      ", \"baseline\": " + jsonString(r.baseline);
     row += ", \"ratio\": " + (r.ratio ? number(*r.ratio) : "null");
     row += ", \"aim\": " + (r.aim ? number(*r.aim) : "null");
     row += std::string(", \"met\": ") + (!r.ratio || !r.aim   ? "null"
@@ -105,6 +106,7 @@ std::string Report::json(const GpuFacts &gpu) const {
                                                               : "false");
     return row + "}";
   });
-  list("left", left, [](const std::string &reason) { return quoted(reason); });
+  list("left", left,
+       [](const std::string &reason) { return jsonString(reason); });
   return text + "\n}\n";
 }

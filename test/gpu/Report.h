@@ -42,7 +42,7 @@ struct Report {
 double median(std::vector<float> values);
 
 /// `text` as JSON writes a string, in quotes.
-std::string quoted(std::string_view text);
+std::string jsonString(std::string_view text);
 
 } // namespace kv::cuda::test
 

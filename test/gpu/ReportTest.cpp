@@ -25,7 +25,7 @@ TEST(GpuReport, Median) {
 
 TEST(GpuReport, QuotesWhatJsonDoesNotHold) {
   std::string text = "a\"b\\c\nd\x01";
-  EXPECT_EQ(nlohmann::json::parse(quoted(text)).get<std::string>(), text);
+  EXPECT_EQ(nlohmann::json::parse(jsonString(text)).get<std::string>(), text);
 }
 
 TEST(GpuReport, PassesWhenAllAreGoodAndThereAreSome) {
