@@ -51,7 +51,9 @@ Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder) {
   gpu->minor = attribute(driver::AttributeMinor);
   gpu->multiprocessors = attribute(driver::AttributeMultiprocessors);
   gpu->sharedBytes = attribute(driver::AttributeSharedBytes);
-  gpu->l2Bytes = attribute(AttributeL2Bytes);
+  int l2 = 0; // stays so where it is not known
+  if (!api.deviceGetAttribute(&l2, AttributeL2Bytes, device))
+    gpu->l2Bytes = l2;
   gpu->check(api.primaryContextRetain(&context, device),
              "cuDevicePrimaryCtxRetain");
   gpu->check(api.contextSetCurrent(context), "cuCtxSetCurrent");
