@@ -37,6 +37,9 @@ install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
   DESTINATION ${headers}/kv COMPONENT runtime
   FILES_MATCHING PATTERN *.h PATTERN *.def)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+# Loaded by who links the runtime, never linked.
+install(TARGETS KVCuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  COMPONENT runtime)
 kv_install_script(kv-import)
 kv_install_script(kv-generate)
 

@@ -70,6 +70,14 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == getModelAttrName() &&
       !isa<DictionaryAttr>(attr.getValue()))
     return op->emitOpError("'kv.model' is a dictionary attribute");
+  if (attr.getName() == getActivationsAttrName()) {
+    auto type = dyn_cast<TypeAttr>(attr.getValue());
+    if (!isa<ModuleOp>(op) || !type ||
+        !(type.getValue().isF32() || type.getValue().isBF16() ||
+          type.getValue().isF16() || type.getValue().isInteger(8)))
+      return op->emitOpError("'kv.activations' is f32, bf16, f16 or i8, of a "
+                             "module");
+  }
   return success();
 }
 

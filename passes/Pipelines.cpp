@@ -48,6 +48,7 @@ static void addResolution(OpPassManager &pm) {
 /// And weights to their layout: both pipelines take the same weights file.
 static void addFrontPasses(OpPassManager &pm) {
   addResolution(pm);
+  pm.addPass(createKVRoundActivations());
   pm.addPass(createKVPackWeights());
 }
 

@@ -86,6 +86,16 @@ DLDataType dlpackType(DType dtype) {
   return {kDLUInt, bits, 1};
 }
 
+/// CPU devices share one host, and DLPack numbers hosts. What a GPU has queued
+/// is waited for: who gets the tensor knows nothing of the queue.
+Expected<DLDevice> dlpackDevice(const Device &device, bool onHost) {
+  if (onHost || device.kind != Device::Kind::CUDA)
+    return DLDevice{kDLCPU, 0};
+  if (Expected<void> done = (*device.backend())->synchronize(); !done)
+    return std::unexpected(done.error());
+  return DLDevice{kDLCUDA, device.index};
+}
+
 } // namespace
 
 int32_t kvManagerGetInputDLPack(const KvManager *manager, int32_t device,
@@ -103,9 +113,12 @@ int32_t kvManagerGetInputDLPack(const KvManager *manager, int32_t device,
     auto shared = std::make_unique<SharedTensor>();
     shared->view = *view;
     shared->state = manager->state;
-    // CPU devices share one host, and DLPack numbers hosts.
+    Expected<DLDevice> place = dlpackDevice(
+        (*manager)->devices()[device], component == KV_COMPONENT_MAX_LENGTHS);
+    if (!place)
+      return fail(place.error());
     shared->tensor.dl_tensor = {.data = view->data,
-                                .device = {kDLCPU, 0},
+                                .device = *place,
                                 .ndim = static_cast<int>(view->rank),
                                 .dtype =
                                     dlpackType(static_cast<DType>(view->dtype)),

@@ -30,7 +30,7 @@ std::unexpected<Error> Backend::fail(Result result,
                    describe(result, call));
 }
 
-Expected<void> Backend::query(int handle) {
+Expected<void> Backend::query() {
   char name[256] = {};
   if (Result r = api.deviceGetName(name, sizeof name - 1, handle))
     return fail(r, "cuDeviceGetName");
@@ -59,17 +59,17 @@ Expected<std::unique_ptr<Backend>> Backend::open(int index,
   const driver::Driver &api = made->api;
   if (Result r = api.init(0))
     return made->fail(r, "cuInit");
-  int count = 0, handle = 0;
+  int count = 0;
   if (Result r = api.deviceGetCount(&count))
     return made->fail(r, "cuDeviceGetCount");
   if (index >= count)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "this machine has ", count,
                      " CUDA device", count == 1 ? "" : "s");
-  if (Result r = api.deviceGet(&handle, index))
+  if (Result r = api.deviceGet(&made->handle, index))
     return made->fail(r, "cuDeviceGet");
-  if (Expected<void> known = made->query(handle); !known)
+  if (Expected<void> known = made->query(); !known)
     return std::unexpected(known.error());
-  if (Result r = api.primaryContextRetain(&made->context, handle))
+  if (Result r = api.primaryContextRetain(&made->context, made->handle))
     return made->fail(r, "cuDevicePrimaryCtxRetain");
   made->enter();
   if (Result r = api.streamCreate(&made->queue, driver::StreamNonBlocking))
@@ -80,6 +80,20 @@ Expected<std::unique_ptr<Backend>> Backend::open(int index,
   if (Expected<void> sound = made->status(); !sound)
     return std::unexpected(sound.error());
   return made;
+}
+
+Backend::~Backend() {
+  if (!context)
+    return;
+  enter();
+  if (queue)
+    api.streamSynchronize(queue);
+  for (driver::Event event : events)
+    if (event)
+      api.eventDestroy(event);
+  if (queue)
+    api.streamDestroy(queue);
+  api.primaryContextRelease(handle);
 }
 
 std::string Backend::description() const {

@@ -27,6 +27,7 @@ public:
   /// driver's.
   static Expected<std::unique_ptr<Backend>>
   open(int index, const driver::Driver *given = nullptr);
+  ~Backend() override;
 
   const driver::Driver &driver() const { return api; }
   const DeviceInfo &info() const { return device; }
@@ -69,10 +70,11 @@ private:
   std::string describe(driver::Result result, std::string_view call) const;
   std::unexpected<Error> fail(driver::Result result,
                               std::string_view call) const;
-  Expected<void> query(int handle);
+  Expected<void> query();
 
   const driver::Driver &api;
   DeviceInfo device;
+  int handle = 0;
   driver::Context context = nullptr;
   driver::Stream queue = nullptr;
   /// Marks in a ring: an event that is recorded again lies later in the queue.

@@ -96,13 +96,17 @@ private:
 /// A device with every kernel, and a context on it.
 class Gpu {
 public:
+  static constexpr size_t ArenaBytes = 16 << 20;
+
   explicit Gpu(int index = 0, bool deterministic = false)
       : device{Device::Kind::CUDA, index}, backend(**device.backend()) {
     auto loaded = backend.load(allImages());
     EXPECT_TRUE(loaded) << loaded.error().message;
     module = std::move(*loaded);
-    auto made = ExecutionContext::create(
-        pool, {.device = device, .deterministic = deterministic});
+    auto made =
+        ExecutionContext::create(pool, {.device = device,
+                                        .arenaBytes = ArenaBytes,
+                                        .deterministic = deterministic});
     EXPECT_TRUE(made) << made.error().message;
     context = std::move(*made);
   }

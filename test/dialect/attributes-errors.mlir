@@ -22,6 +22,16 @@ module attributes {kv.model = "llama"} {}
 
 // -----
 
+// expected-error @+1 {{'kv.activations' is f32, bf16, f16 or i8, of a module}}
+module attributes {kv.activations = f64} {}
+
+// -----
+
+// expected-error @+1 {{'kv.activations' is f32, bf16, f16 or i8, of a module}}
+func.func @f() attributes {kv.activations = bf16} { return }
+
+// -----
+
 // expected-error @+1 {{argument 1: 'kv.weight' must be a string that is not empty}}
 func.func @f(%a: index, %b: tensor<4xf32> {kv.weight}) { return }
 
@@ -115,6 +125,6 @@ func.func @f(%k: tensor<?x1x8xf32>, %kv: !kv, %layer: index, %ro: tensor<?xi32>)
 
 // -----
 
-// expected-error @+2 {{expected one of [decomposition, reference] for who computes an operation, got: fast}}
+// expected-error @+2 {{expected one of [decomposition, reference, cuda] for who computes an operation, got: fast}}
 // expected-error @+1 {{failed to parse KV_KernelAttr parameter 'kind'}}
 func.func @f() attributes {a = #kv.kernel<fast>} { return }

@@ -4,6 +4,7 @@ logits and texts."""
 import json
 import subprocess
 import sys
+import time
 
 import gguf
 import numpy as np
@@ -18,6 +19,7 @@ from tools import KV_IMPORT, ROOT, find, run
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 DATA = ROOT / "test/data/smollm2"
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
+FAKE_DRIVER = ROOT / "build/release/lib/libkv_fake_cuda.so"
 pytestmark = pytest.mark.skipif(not MODEL.exists(), reason="scripts/fetch-smollm2.sh build/models")
 
 
@@ -64,15 +66,16 @@ def test_chat_prompt(folder):
     assert model.stops == [0, 2]
 
 
+def do(*command, **more):
+    done = subprocess.run(list(map(str, command)), text=True, timeout=900,
+                          stdout=more.get("stdout", subprocess.PIPE), stderr=subprocess.PIPE)
+    assert done.returncode == 0, (done.stdout or "") + done.stderr[:2000]
+    return done.stdout
+
+
 @pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
 def test_logits_and_texts(folder):
     dtype = folder.name
-
-    def do(*command, **more):
-        done = subprocess.run(list(map(str, command)), text=True, timeout=300,
-                              stdout=more.get("stdout", subprocess.PIPE), stderr=subprocess.PIPE)
-        assert done.returncode == 0, (done.stdout or "") + done.stderr[:2000]
-        return done.stdout
 
     do(KV_COMPILE, folder / "model.mlir", "-o", folder / "model.so")
     start = [KV_RUN, folder / "model.so", "--weights", folder / "weights.safetensors"]
@@ -84,4 +87,25 @@ def test_logits_and_texts(folder):
     print(do(sys.executable, DATA / "check.py", folder / "logits", "--dtype", dtype))
     print(do(sys.executable, DATA / "check.py", "--answers", folder / "answers",
              "--dtype", dtype))
+    (folder / "logits").unlink()
+
+
+@pytest.mark.skipif(not FAKE_DRIVER.exists(), reason="libkv_fake_cuda.so is not built")
+def test_gpu_artifact(folder, monkeypatch):
+    """The artifact for GPUs, on the fake driver: its host code, and the kernels' bodies."""
+    command = [KV_COMPILE, folder / "model.mlir", "--target=cuda:sm_80,sm_90a",
+               "-o", folder / "gpu.so"]
+    if folder.name == "f32":
+        done = subprocess.run(list(map(str, command)), text=True, capture_output=True)
+        assert done.returncode == 1
+        assert "a cache of 'f32': kv-cuda has kernels for bf16, f16 and f8E4M3FN" in done.stderr
+        return
+    begin = time.monotonic()
+    do(*command)
+    assert time.monotonic() - begin < 30
+    monkeypatch.setenv("KV_CUDA_DRIVER", str(FAKE_DRIVER))
+    do(KV_RUN, folder / "gpu.so", "--weights", folder / "weights.safetensors",
+       "--device", "cuda:0", "--pages", 4, "--max-batch", 1, "--requests", DATA / "teacher.jsonl",
+       "--dump-logits", folder / "logits")
+    print(do(sys.executable, DATA / "check.py", folder / "logits", "--gpu"))
     (folder / "logits").unlink()

@@ -296,7 +296,7 @@ static void refuses(void) {
   given.devices = &device;
   given.numDevices = 1;
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "device \"tpu\": expected cpu, cpu:N, virtual:TARGET or "
+        "device \"tpu\": expected cpu, cpu:N, cuda, cuda:N, virtual:TARGET or "
         "virtual:TARGET:N");
   given = options();
   OK(kvManagerCreate(&spec, &given, &manager));

@@ -27,5 +27,17 @@ void *operator new(size_t bytes, const std::nothrow_t &) noexcept {
     return nullptr;
   return std::malloc(bytes ? bytes : 1);
 }
+/// What the engine's arrays and a CPU device's memory are made of.
+void *operator new(size_t bytes, std::align_val_t alignment,
+                   const std::nothrow_t &) noexcept {
+  ++heapAllocations;
+  if (heapFailsAfter >= 0 && heapFailsAfter-- == 0)
+    return nullptr;
+  size_t unit = size_t(alignment);
+  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+}
+void operator delete(void *memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }

@@ -278,18 +278,81 @@ std::string EngineHarness::completeEach() {
 // Running and comparing
 //===----------------------------------------------------------------------===//
 
+/// Looks at entries of the engine's arrays, where they are counted.
+static int64_t &countedAccesses() {
+#ifdef KV_COUNT_ACCESSES
+  return detail::accesses;
+#else
+  static int64_t none;
+  return none;
+#endif
+}
+
 std::string EngineHarness::execute(const Command &command) {
   ++commands;
   if (recorder)
     recorder->command(command);
   uint64_t before = command.kind == Command::Reserve ? fingerprint() : 0;
+  const EngineMetrics &metrics = made->metrics();
+  auto committed = [&] {
+    return metrics.committedPages + metrics.twinPages +
+           metrics.uncommittedPages;
+  };
+  int64_t work = workBefore(command), nodes = made->index().size(),
+          commits = committed();
+  countedAccesses() = 0;
   Expected<CommandInterpreter::Outcome> outcome = interpreter.execute(command);
+  int64_t accesses = countedAccesses();
   if (!outcome)
     return outcome.error().message;
+  // What it was about, and nodes that went because nothing was left below them.
+  if (outcome->plan)
+    work += options.groups.size() *
+            (5 * int64_t(outcome->plan->hitPages) + outcome->plan->newPages);
+  if (command.kind == Command::Commit)
+    work = nullPages(command.sequence) - work +
+           (committed() - commits) * options.groups.size();
+  work += static_cast<int64_t>(outcome->step.ops.size());
+  work += std::max<int64_t>(nodes - made->index().size(), 0);
+  coverage.accesses += accesses;
+  // However large the pool and long the context. Tags that collide have no
+  // bound: each is compared.
+  if (options.tagFunction == nullptr &&
+      accesses > (command.kind == Command::Reset ? 400 : 40) + 16 * work)
+    return concat("a command on ", work, " pages looked at ", accesses,
+                  " entries");
   if (outcome->plan && !outcome->plan->fits() && fingerprint() != before)
     return "a failed reservation changed something";
   std::string fault = apply(command, *outcome);
   return fault.empty() ? compare() : fault;
+}
+
+int64_t EngineHarness::nullPages(int32_t slot) const {
+  int64_t count = 0;
+  for (int32_t group = 0; group < options.groups.size(); ++group)
+    count +=
+        std::ranges::count(interpreter.sequence(slot).pages(group), NullPage);
+  return count;
+}
+
+/// Pages that a command is about, as far as that is known before it.
+int64_t EngineHarness::workBefore(const Command &command) const {
+  int32_t slot = command.sequence;
+  int64_t numGroups = options.groups.size();
+  switch (command.kind) {
+  case Command::Commit: // what windows have passed, to compare with later
+    return nullPages(slot);
+  case Command::Fork:
+  case Command::Truncate:
+  case Command::Release:
+    return numGroups *
+           static_cast<int64_t>(interpreter.sequence(slot).pages().size());
+  case Command::CompleteStep:
+  case Command::CompleteAll:
+    return made->pool().numDeferred();
+  default:
+    return 0;
+  }
 }
 
 /// Does the same to the model; compares what was answered.

@@ -53,7 +53,7 @@ public:
   struct Coverage {
     int64_t hits = 0, revived = 0, evictions = 0, copies = 0, twins = 0;
     int64_t refused[4] = {}, forks = 0, truncations = 0, resets = 0;
-    int64_t deferred = 0, passed = 0;
+    int64_t deferred = 0, passed = 0, accesses = 0;
   } coverage;
 
 private:
@@ -65,6 +65,8 @@ private:
                     const CommandInterpreter::Outcome &outcome);
   std::string runStep(const CacheEngine::Step &step);
   std::string compare();
+  int64_t nullPages(int32_t slot) const;
+  int64_t workBefore(const Command &command) const;
   std::string readBack(int32_t slot) const;
   uint64_t fingerprint() const;
   int32_t value(const Prompt &prompt, int64_t position, int32_t group) const;

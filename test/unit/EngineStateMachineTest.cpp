@@ -58,6 +58,7 @@ void add(EngineHarness::Coverage &total, const EngineHarness::Coverage &more) {
   total.resets += more.resets;
   total.deferred += more.deferred;
   total.passed += more.passed;
+  total.accesses += more.accesses;
 }
 
 } // namespace
@@ -104,6 +105,7 @@ TEST(EngineStateMachine, AgreesWithTheModel) {
   for (int64_t count :
        {total.hits, total.revived, total.evictions, total.copies, total.twins,
         total.passed, total.refused[1], total.refused[2], total.refused[3],
-        total.forks, total.truncations, total.resets, total.deferred})
+        total.forks, total.truncations, total.resets, total.deferred,
+        total.accesses})
     EXPECT_GT(count, commands / 2000);
 }

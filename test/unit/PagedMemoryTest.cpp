@@ -239,6 +239,16 @@ TEST(PagedMemory, EveryAllocationOfConstructionMayFail) {
   }
 }
 
+TEST(PagedMemory, APoolThatTheDeviceRefusesIsAnError) {
+  KVCacheParams params = fakeParams(2);
+  params.geometry.layers = 1 << 16;
+  params.geometry.dim = 1 << 12; // 4 GiB a page
+  EXPECT_EQ(text(PagedKVCacheManager::create(
+                params, {.maxSeqLen = 16, .numPages = 1 << 16})),
+            "the tensor f32[65537, 2, 65536, 2, 1, 4096]: device cpu:0: "
+            "281479271677952 bytes asked for: Cannot allocate memory");
+}
+
 TEST(PagedMemory, OptionsAboutEngines) {
   std::vector<KVCacheParams> many;
   static const char *const Names[] = {"a", "b", "c", "d", "e",

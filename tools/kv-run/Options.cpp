@@ -22,6 +22,9 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--device", options.device,
                  "cpu, cuda or cuda:N: what the artifact was compiled for")
       ->capture_default_str();
+  app.add_flag("--deterministic", options.deterministic,
+               "on a GPU: a token's bits do not depend on the tokens beside "
+               "it (on a CPU they never do)");
   CLI::Option *pages =
       app.add_option("--pages", options.pages,
                      "usable pages of a replica's cache")

@@ -17,6 +17,7 @@ struct Options {
   std::string requests; // empty: standard input
   unsigned threads = 0; // 0: one a core
   std::string device = "cpu";
+  bool deterministic = false;
   std::optional<int64_t> pages;
   std::optional<int64_t> cacheBytes;
   std::optional<int64_t> pageSize;

@@ -79,9 +79,12 @@ int serve(const Options &options) {
   Expected<InferenceSession> session =
       InferenceSession::create({.device = *device,
                                 .threads = options.threads,
-                                .log = [](std::string_view note) {
-                                  std::cerr << "kv-run: note: " << note << '\n';
-                                }});
+                                .log =
+                                    [](std::string_view note) {
+                                      std::cerr << "kv-run: note: " << note
+                                                << '\n';
+                                    },
+                                .deterministic = options.deterministic});
   if (!session)
     return unusable(session.error().message);
   Expected<Model> model = session->load(options.artifact);

@@ -46,6 +46,9 @@ def KV_Dialect : Dialect {
     /// Dictionary attribute of a module: the model's facts, passed on to the
     /// manifest as they are.
     static llvm::StringRef getModelAttrName() { return "kv.model"; }
+    /// Type attribute of a module: the precision of the rows that its weights
+    /// are multiplied with, f32, bf16, f16 or i8. Not there: the target's.
+    static llvm::StringRef getActivationsAttrName() { return "kv.activations"; }
     /// Dictionary attribute of a module that is compiled for a GPU: the `chips`
     /// and the names of the device `images` that it needs, arrays of strings.
     static llvm::StringRef getDeviceCodeAttrName() { return "kv.device_code"; }

@@ -67,6 +67,22 @@ def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
   }];
 }
 
+def KVRoundActivations : Pass<"kv-round-activations", "::mlir::ModuleOp"> {
+  let summary = "rows are rounded before they are multiplied with weights";
+  let description = [{
+    The module's attribute `kv.activations` is the precision of the left-hand
+    sides of multiplications. For bf16 and f16, that of each `linalg.matmul` on
+    tensors of f32 is rounded to it and widened again: what a machine with 16-bit
+    dot products computes. For f32, or without the attribute, nothing changes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numRounded", "rounded", "left-hand sides rounded">
+  ];
+}
+
 def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
   let summary = "weights of matrix multiplications get the layout n16k";
   let description = [{

@@ -135,6 +135,7 @@ EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
   *context = reinterpret_cast<void *>(intptr_t(device) + 1);
   return Success;
 }
+EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return Success; }
 EXPORT int cuCtxSetCurrent(void *context) {
   state().device = int(reinterpret_cast<intptr_t>(context)) - 1;
   return Success;
@@ -254,6 +255,10 @@ EXPORT int cuStreamCreate(void **stream, unsigned) {
   *stream = new FakeStream;
   return Success;
 }
+EXPORT int cuStreamDestroy_v2(void *stream) {
+  delete static_cast<FakeStream *>(stream);
+  return Success;
+}
 EXPORT int cuStreamSynchronize(void *) {
   ++state().counters.synchronizations;
   state().trace("synchronize");
@@ -261,6 +266,10 @@ EXPORT int cuStreamSynchronize(void *) {
 }
 EXPORT int cuEventCreate(void **event, unsigned) {
   *event = new FakeEvent;
+  return Success;
+}
+EXPORT int cuEventDestroy_v2(void *event) {
+  delete static_cast<FakeEvent *>(event);
   return Success;
 }
 EXPORT int cuEventRecord(void *event, void *) {

@@ -24,6 +24,10 @@ HERE = Path(__file__).resolve().parent
 LIMITS = {"f32": {"tolerance": 5e-4, "mean": 1e-4, "margin": 2e-3},
           "bf16": {"tolerance": 0.25, "mean": 0.016, "margin": 0.05}}
 
+# A GPU rounds more to 16 bits than the reference, which multiplies f32 by bf16: the rows that
+# are multiplied, the queries, and the weights of the values.
+GPU_LIMITS = {"tolerance": 0.6, "mean": 0.08, "margin": 0.1}
+
 
 def check_dump(path, reference, options):
     vocab, count = int(reference["vocab"]), int(reference["lengths"].sum())
@@ -107,6 +111,7 @@ def main():
     parser.add_argument("dump", nargs="?")
     parser.add_argument("--answers", metavar="FILE")
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16")
+    parser.add_argument("--gpu", action="store_true", help="computed by an artifact for a GPU")
     for name, what in (("tolerance", "largest difference of a logit"),
                        ("mean", "mean difference of a logit"),
                        ("margin", "the argmax must agree above this margin")):
@@ -115,7 +120,7 @@ def main():
     options = parser.parse_args()
     if (options.dump is None) == (options.answers is None):
         parser.error("give either DUMP or --answers FILE")
-    for name, limit in LIMITS[options.dtype].items():
+    for name, limit in (GPU_LIMITS if options.gpu else LIMITS[options.dtype]).items():
         if getattr(options, name) is None:
             setattr(options, name, limit)
     reference = np.load(HERE / f"reference-{options.dtype}.npz")

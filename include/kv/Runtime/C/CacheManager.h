@@ -78,7 +78,8 @@ typedef struct KvCacheSpec {
 
 /* Zero everything first: zeros are the defaults. */
 typedef struct KvManagerOptions {
-  const char *const *devices; /* "cpu:0", "virtual:sm_90a"; null: cpu:0 ... */
+  const char *const *devices; /* "cpu:0", "cuda:0", "virtual:sm_90a"; null:
+                                 cpu:0 ... */
   int32_t numDevices;
   int32_t maxBatchSize; /* 0: 16 */
   int64_t maxSeqLen;
@@ -231,7 +232,8 @@ KV_C_API int32_t kvManagerRuntimeInputs(KvManager *manager,
 KV_C_API int32_t kvManagerGetInput(const KvManager *manager, int32_t device,
                                    int32_t collection, int32_t component,
                                    KvTensorView *view);
-/* As DLPack; the caller calls its deleter. f8 elements are given as u8. */
+/* As DLPack; the caller calls its deleter. f8 elements are given as u8. Waits
+   for what a GPU has queued. */
 KV_C_API int32_t kvManagerGetInputDLPack(const KvManager *manager,
                                          int32_t device, int32_t collection,
                                          int32_t component,

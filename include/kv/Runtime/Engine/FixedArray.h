@@ -8,6 +8,8 @@
 #ifndef KV_RUNTIME_ENGINE_FIXEDARRAY_H
 #define KV_RUNTIME_ENGINE_FIXEDARRAY_H
 
+#include "kv/Runtime/Engine/Accesses.h"
+
 #include <cassert>
 #include <cstddef>
 #include <cstring>
@@ -54,6 +56,7 @@ public:
   T *end() const { return data + count; }
   T &operator[](size_t index) const {
     assert(index < count && "outside of the array");
+    detail::countAccess();
     return data[index];
   }
 

@@ -263,6 +263,7 @@ private:
                     const int32_t *tokens, uint32_t id);
 
   Node &node(uint32_t id) const {
+    detail::countAccess();
     return *reinterpret_cast<Node *>(base + size_t(id) * stride);
   }
   int32_t *tokensOf(const Node &of) const {

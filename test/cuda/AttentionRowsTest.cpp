@@ -1,0 +1,284 @@
+//===- AttentionRowsTest.cpp - Store, plan and attention on a device ------===//
+//
+// Against the reference kernels of the CPU, on the same numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaFixture.h"
+#include "kv/ABI/CacheGeometry.h"
+#include "kv/Kernels/Reference.h"
+
+using namespace kv;
+using namespace kv::test;
+using kv::cuda::widen;
+
+namespace {
+
+struct Lengths {
+  int32_t cached, added;
+};
+
+struct Case {
+  std::vector<Lengths> sequences;
+  int heads = 1, group = 2, page = 16;
+  int mask = KV_MASK_CAUSAL;
+  int64_t window = 0;
+  bool knownLengths = true;
+  bool sinks = false;
+  CacheLayout layout = CacheLayout::NHD;
+};
+
+/// One layer of a batch: what a CPU says, and what a device does.
+class Batch {
+public:
+  static constexpr int Dim = 64, Layers = 2, Layer = 1;
+
+  explicit Batch(const Case &c) : c(c) {
+    int32_t pages = 1;
+    for (Lengths s : c.sequences) {
+      offsets.push_back(tokens);
+      cached.push_back(s.cached);
+      tokens += s.added;
+      longest = std::max(longest, s.added);
+      columns = std::max(columns, (s.cached + s.added) / c.page + 1);
+    }
+    offsets.push_back(tokens);
+    for (size_t b = 0; b < c.sequences.size(); ++b)
+      for (int i = 0; i < columns; ++i) {
+        bool used = i * c.page < c.sequences[b].cached + c.sequences[b].added;
+        table.push_back(used ? pages++ : 0);
+      }
+    int64_t sizes[] = {pages, 2, Layers, c.page, c.heads, Dim};
+    // Strides of the logical order, from memory's.
+    blocksView.rank = 6;
+    blocksView.dtype = KV_DTYPE_BF16;
+    int64_t stride = 1;
+    auto order = blockOrder(c.layout);
+    for (int place = 5; place >= 0; --place) {
+      blocksView.sizes[order[place]] = sizes[order[place]];
+      blocksView.strides[order[place]] = stride;
+      stride *= sizes[order[place]];
+    }
+    blocks = randomValues<Bf16>(stride, 1);
+    q = randomValues<Bf16>(int64_t(tokens) * queryHeads() * Dim, 2);
+    k = randomValues<Bf16>(int64_t(tokens) * c.heads * Dim, 3);
+    v = randomValues<Bf16>(k.size(), 4);
+    if (c.sinks)
+      sinks = randomValues<float>(queryHeads(), 5);
+  }
+
+  int64_t queryHeads() const { return c.heads * c.group; }
+  int64_t batch() const { return int64_t(cached.size()); }
+
+  struct Result {
+    std::vector<Bf16> blocks, out;
+    std::vector<float> lse;
+  };
+
+  Result onCpu() {
+    Result result{blocks, std::vector<Bf16>(q.size()),
+                  std::vector<float>(tokens * queryHeads())};
+    KvTensorView pool = blocksView;
+    pool.data = result.blocks.data();
+    auto lengths = makeView(cached.data(), DType::I32, {batch()});
+    auto pages = makeView(table.data(), DType::I32, {batch(), columns});
+    auto rows = makeView(offsets.data(), DType::I32, {batch() + 1});
+    auto dk = makeView(k.data(), DType::BF16, {tokens, c.heads, Dim});
+    auto dv = makeView(v.data(), DType::BF16, {tokens, c.heads, Dim});
+    auto dq = makeView(q.data(), DType::BF16, {tokens, queryHeads(), Dim});
+    auto out =
+        makeView(result.out.data(), DType::BF16, {tokens, queryHeads(), Dim});
+    auto lse = makeView(result.lse.data(), DType::F32, {tokens, queryHeads()});
+    auto sink = makeView(sinks.data(), DType::F32, {queryHeads()});
+    reference::StoreArguments store{&pool, nullptr, &lengths, &pages,
+                                    &rows, Layer,   &dk,      &dv};
+    EXPECT_FALSE(reference::validate(store));
+    reference::store(store, 0, reference::storeItems(store));
+    reference::AttentionArguments attention{
+        &pool, nullptr, &lengths, &pages, &rows,  Layer,   &dq,
+        &out,  &lse,    Scale,    0,      c.mask, c.window};
+    attention.sinks = c.sinks ? &sink : nullptr;
+    EXPECT_FALSE(reference::validate(attention));
+    reference::attention(attention, 0, reference::attentionItems(attention));
+    return result;
+  }
+
+  Result on(Gpu &gpu) {
+    const Device &device = gpu.device;
+    Tensor<Bf16> pool(device, DType::BF16, {int64_t(blocks.size())}, blocks);
+    KvTensorView view = blocksView;
+    view.data = pool.data();
+    Tensor<int32_t> lengths(device, DType::I32, {batch()}, cached);
+    Tensor<int32_t> pages(device, DType::I32, {batch(), columns}, table);
+    Tensor<int32_t> rows(device, DType::I32, {batch() + 1}, offsets);
+    Tensor<Bf16> dk(device, DType::BF16, {tokens, c.heads, Dim}, k);
+    Tensor<Bf16> dv(device, DType::BF16, {tokens, c.heads, Dim}, v);
+    Tensor<Bf16> dq(device, DType::BF16, {tokens, queryHeads(), Dim}, q);
+    Tensor<Bf16> out(device, DType::BF16, {tokens, queryHeads(), Dim});
+    Tensor<float> lse(device, DType::F32, {tokens, queryHeads()});
+    Tensor<float> sink(device, DType::F32, {int64_t(sinks.size())}, sinks);
+    int32_t longestOf[] = {longest, 0};
+    KvTensorView most = makeView(longestOf, DType::I32, {2});
+    const KvTensorView *known = c.knownLengths ? &most : nullptr;
+    EXPECT_TRUE(gpu.backend.synchronize());
+    gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+      int64_t bytes = f.planBytes(ctx, &view, queryHeads(), batch(), tokens);
+      KvTensorView plan =
+          makeView(f.arenaAlloc(ctx, bytes), DType::I8, {bytes});
+      f.plan(ctx, &view, lengths.view(), pages.view(), rows.view(), known,
+             queryHeads(), tokens, c.mask, c.window, &plan);
+      f.store(ctx, &view, nullptr, lengths.view(), pages.view(), rows.view(),
+              Layer, dk.view(), dv.view());
+      f.plannedAttention(ctx, &view, nullptr, lengths.view(), pages.view(),
+                         rows.view(), known, &plan, Layer, dq.view(),
+                         out.view(), lse.view(), Scale, 0, c.mask, c.window,
+                         c.sinks ? sink.view() : nullptr);
+    });
+    return {pool.read(), out.read(), lse.read()};
+  }
+
+  static constexpr float Scale = 0.125f;
+
+private:
+  Case c;
+  int32_t tokens = 0, longest = 0, columns = 1;
+  std::vector<int32_t> cached, offsets, table;
+  KvTensorView blocksView = {};
+  std::vector<Bf16> blocks, q, k, v;
+  std::vector<float> sinks;
+};
+
+bool sameBits(const Batch::Result &a, const Batch::Result &b) {
+  return std::memcmp(a.out.data(), b.out.data(), a.out.size() * 2) == 0 &&
+         std::memcmp(a.lse.data(), b.lse.data(), a.lse.size() * 4) == 0;
+}
+
+void expectClose(const Batch::Result &got, const Batch::Result &expected) {
+  ASSERT_EQ(std::memcmp(got.blocks.data(), expected.blocks.data(),
+                        got.blocks.size() * 2),
+            0)
+      << "store writes the same";
+  for (size_t i = 0; i < got.out.size(); ++i)
+    ASSERT_NEAR(widen(got.out[i]), widen(expected.out[i]), 2e-2) << i;
+  for (size_t i = 0; i < got.lse.size(); ++i)
+    ASSERT_NEAR(got.lse[i], expected.lse[i], 1e-2) << i;
+}
+
+class AttentionRows : public ::testing::Test {
+protected:
+  void TearDown() override { EXPECT_TRUE(fake::takeProblems().empty()); }
+
+  /// The launches of one batch, checked against the CPU's numbers.
+  int64_t check(const Case &c) {
+    Batch batch(c);
+    int64_t before = fake::counters().launches;
+    Batch::Result got = batch.on(gpu);
+    int64_t launches = fake::counters().launches - before;
+    expectClose(got, batch.onCpu());
+    return launches;
+  }
+  Gpu gpu;
+};
+
+} // namespace
+
+// Launches: the plan and attention by each kernel, and store.
+TEST_F(AttentionRows, WhichKernels) {
+  EXPECT_EQ(check({.sequences = {{300, 1}, {17, 1}}}), 3) << "decode";
+  EXPECT_EQ(check({.sequences = {{300, 1}, {17, 40}, {0, 8}}}), 5) << "both";
+  EXPECT_EQ(check({.sequences = {{3, 8}}}), 3) << "16 rows are a tile";
+  EXPECT_EQ(check({.sequences = {{3, 9}}}), 5);
+  // Nobody knows: two tokens can be no prompt for the prefill kernel.
+  EXPECT_EQ(check({.sequences = {{300, 1}, {17, 1}}, .knownLengths = false}),
+            3);
+  EXPECT_EQ(check({.sequences = {{300, 4}, {17, 5}}, .knownLengths = false}),
+            5);
+}
+
+TEST_F(AttentionRows, MasksSinksLayouts) {
+  check({.sequences = {{1100, 1}, {90, 3}},
+         .heads = 2,
+         .group = 4,
+         .page = 1,
+         .mask = KV_MASK_SLIDING,
+         .window = 50});
+  check({.sequences = {{200, 20}},
+         .group = 3,
+         .page = 128,
+         .sinks = true,
+         .layout = CacheLayout::HND});
+  check({.sequences = {{70, 1}, {0, 33}},
+         .heads = 2,
+         .mask = KV_MASK_CHUNKED,
+         .window = 64,
+         .layout = CacheLayout::CPU});
+  check({.sequences = {{10, 2}}, .mask = KV_MASK_NONE, .sinks = true});
+}
+
+TEST_F(AttentionRows, TheSameBitsOnAWiderDevice) {
+  Batch batch({.sequences = {{2600, 1}, {40, 30}, {900, 2}}, .heads = 2});
+  Gpu wide(1);
+  EXPECT_TRUE(sameBits(batch.on(gpu), batch.on(wide)));
+  // And whatever the host knows.
+  Batch unknown({.sequences = {{2600, 1}, {40, 30}, {900, 2}},
+                 .heads = 2,
+                 .knownLengths = false});
+  EXPECT_TRUE(sameBits(batch.on(gpu), unknown.on(gpu)));
+}
+
+TEST_F(AttentionRows, EmptyBatches) {
+  check({.sequences = {}});
+  check({.sequences = {{5, 0}, {7, 0}}});
+}
+
+TEST_F(AttentionRows, Refusals) {
+  auto error = [&](const Gpu::Body &body) {
+    auto done = gpu.run(body);
+    return done ? "no error" : done.error().message;
+  };
+  auto blocks = [](DType dtype, int64_t planes, int64_t dim) {
+    return makeView(nullptr, dtype, {4, planes, 1, 16, 2, dim});
+  };
+  auto bytes = [&](const KvTensorView &view) {
+    return error([&](KvContext *ctx, const KvFunctionTable &f) {
+      EXPECT_EQ(f.planBytes(ctx, &view, 4, 2, 8), 0);
+    });
+  };
+  EXPECT_EQ(bytes(blocks(DType::BF16, 2, 80)),
+            "planBytes: there is no kernel for a cache of bf16 with 2 planes "
+            "and a head dimension of 80");
+  EXPECT_EQ(bytes(blocks(DType::F16, 1, 64)),
+            "planBytes: there is no kernel for a cache of f16 with 1 planes "
+            "and a head dimension of 64");
+  EXPECT_EQ(bytes(blocks(DType::F32, 2, 64)),
+            "planBytes: blocks is f32[4, 2, 1, 16, 2, 64] with strides [4096, "
+            "2048, 2048, 128, 64, 1]: there are kernels for bf16, f16 and "
+            "f8E4M3FN");
+  KvTensorView pool = blocks(DType::BF16, 2, 64);
+  KvTensorView one = makeView(nullptr, DType::I32, {1}),
+               two = makeView(nullptr, DType::I32, {2}),
+               table = makeView(nullptr, DType::I32, {1, 8}),
+               plan = makeView(nullptr, DType::I8, {64});
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.plan(ctx, &pool, &one, &one, &two, nullptr, 4, 1,
+                     KV_MASK_CAUSAL, 0, &plan);
+            }),
+            "plan: lookup_table is i32[1]: CUDA kernels take paged caches, i32 "
+            "[B, pitch]");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.plan(ctx, &pool, &one, &table, &two, nullptr, 3, 1,
+                     KV_MASK_CAUSAL, 0, &plan);
+            }),
+            "plan: 3 query heads over 2 of the cache");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1,
+                     KV_MASK_SLIDING, 0, &plan);
+            }),
+            "plan: mask 2 with the window 0: masks are 0 to 4, a window is at "
+            "least 1");
+  std::string small = error([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1, KV_MASK_CAUSAL, 0,
+           &plan);
+  });
+  EXPECT_TRUE(small.starts_with("plan: plan is i8[64], needed: ")) << small;
+}

@@ -1,0 +1,352 @@
+//===- RowsTest.cpp - Rows of Symbols.def on a CUDA device ----------------===//
+
+#include "CudaFixture.h"
+
+using namespace kv;
+using namespace kv::test;
+using kv::cuda::narrow;
+using kv::cuda::widen;
+
+namespace {
+
+class Rows : public ::testing::Test {
+protected:
+  Gpu gpu;
+  const Device &device = gpu.device;
+  void TearDown() override {
+    EXPECT_TRUE(gpu.backend.synchronize());
+    EXPECT_TRUE(fake::takeProblems().empty());
+  }
+  std::string error(const Gpu::Body &body) {
+    auto done = gpu.run(body);
+    return done ? "no error" : done.error().message;
+  }
+};
+
+template <class T> constexpr DType dtypeOf = DType::F32;
+template <> constexpr DType dtypeOf<Bf16> = DType::BF16;
+template <> constexpr DType dtypeOf<F16> = DType::F16;
+
+/// Equal but for what rounding to T explains.
+template <class T> void expectNear(T got, double expected, double slack = 1) {
+  double unit = std::is_same_v<T, float> ? 1e-5 : 8e-3;
+  ASSERT_NEAR(widen(got), expected,
+              slack * unit * (std::fabs(expected) + 1e-2));
+}
+
+/// A view of columns [first, first + count) of a matrix.
+KvTensorView columns(const KvTensorView &whole, int64_t first, int64_t count) {
+  KvTensorView view = whole;
+  view.offset += first;
+  view.sizes[1] = count;
+  return view;
+}
+
+} // namespace
+
+template <class In, class Out> static void testMatmul(Gpu &gpu) {
+  constexpr int M = 5, N = 24, K = 40;
+  auto x = randomValues<In>(M * (K + 8), 1), w = randomValues<In>(N * K, 2);
+  Tensor<In> dx(gpu.device, dtypeOf<In>, {M, K + 8}, x);
+  Tensor<In> dw(gpu.device, dtypeOf<In>, {N, K}, w);
+  Tensor<Out> out(gpu.device, dtypeOf<Out>, {M, N});
+  KvTensorView part = columns(*dx.view(), 8, K);
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.matmul(ctx, &part, dw.view(), out.view());
+  });
+  auto got = out.read();
+  for (int m = 0; m < M; ++m)
+    for (int n = 0; n < N; ++n) {
+      double sum = 0;
+      for (int k = 0; k < K; ++k)
+        sum += double(widen(x[m * (K + 8) + 8 + k])) * widen(w[n * K + k]);
+      expectNear(got[m * N + n], sum, 4);
+    }
+}
+
+TEST_F(Rows, Matmul) {
+  testMatmul<Bf16, Bf16>(gpu);
+  testMatmul<Bf16, float>(gpu);
+  testMatmul<F16, F16>(gpu);
+  testMatmul<F16, float>(gpu);
+  testMatmul<float, float>(gpu);
+}
+
+TEST_F(Rows, MatmulAsksOnceAShape) {
+  Tensor<Bf16> x(device, DType::BF16, {64, 16}, randomValues<Bf16>(1024, 1));
+  Tensor<Bf16> w(device, DType::BF16, {8, 16}, randomValues<Bf16>(128, 2));
+  Tensor<Bf16> v(device, DType::BF16, {16, 16}, randomValues<Bf16>(256, 3));
+  Tensor<Bf16> out(device, DType::BF16, {64, 16});
+  auto multiply = [&](int64_t rows, const Tensor<Bf16> &weight) {
+    KvTensorView a = *x.view(), c = *out.view();
+    a.sizes[0] = c.sizes[0] = rows;
+    c.sizes[1] = weight.view()->sizes[0];
+    gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.matmul(ctx, &a, weight.view(), &c);
+    });
+    return fake::counters().heuristics;
+  };
+  int64_t before = fake::counters().heuristics;
+  EXPECT_EQ(multiply(5, w), before + 1);
+  EXPECT_EQ(multiply(5, w), before + 1);
+  EXPECT_EQ(multiply(8, w), before + 1) << "of one class with 5 rows";
+  EXPECT_EQ(multiply(9, w), before + 2);
+  EXPECT_EQ(multiply(9, v), before + 3);
+  EXPECT_EQ(multiply(0, v), before + 3);
+  EXPECT_EQ(multiply(16, v), before + 3);
+}
+
+// The fake library's algorithm for few rows splits its sums.
+TEST(RowsOf, DeterministicMatmul) {
+  constexpr int M = 40, N = 16, K = 96;
+  for (bool deterministic : {false, true}) {
+    Gpu gpu(0, deterministic);
+    // Of different magnitudes, so that sums are rounded.
+    auto values = randomValues<Bf16>(M * K, 1);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = narrow<Bf16>(widen(values[i]) * float(1 << i % 13));
+    Tensor<Bf16> x(gpu.device, DType::BF16, {M, K}, values);
+    Tensor<Bf16> w(gpu.device, DType::BF16, {N, K},
+                   randomValues<Bf16>(N * K, 2));
+    Tensor<float> all(gpu.device, DType::F32, {M, N});
+    Tensor<float> one(gpu.device, DType::F32, {1, N});
+    KvTensorView row = *x.view();
+    row.sizes[0] = 1;
+    gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.matmul(ctx, x.view(), w.view(), all.view());
+      f.matmul(ctx, &row, w.view(), one.view());
+    });
+    auto first = all.read();
+    first.resize(N);
+    EXPECT_EQ(first == one.read(), deterministic);
+  }
+}
+
+TEST_F(Rows, MatmulErrors) {
+  Tensor<Bf16> x(device, DType::BF16, {4, 16}), w(device, DType::BF16, {8, 24});
+  Tensor<Bf16> out(device, DType::BF16, {4, 8});
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.matmul(ctx, x.view(), w.view(), out.view());
+              // The first error stays.
+              f.matmul(ctx, out.view(), w.view(), out.view());
+            }),
+            "matmul: x is bf16[4, 16], weight bf16[8, 24], out bf16[4, 8]: "
+            "they do not fit");
+  KvTensorView odd = columns(*x.view(), 4, 8);
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.matmul(ctx, &odd, w.view(), out.view());
+            }),
+            "matmul: x is bf16[4, 8] with strides [16, 1]: rows and their "
+            "distances must be multiples of 8 elements, and their beginning "
+            "aligned to 16 bytes");
+}
+
+TEST_F(Rows, NormAndPair) {
+  constexpr int T = 3, H = 2, W = 16;
+  auto x = randomValues<Bf16>(T * H * W, 1),
+       y = randomValues<Bf16>(T * H * W, 2);
+  auto weight = randomValues<float>(W, 3);
+  // Of several dimensions every row is one.
+  Tensor<Bf16> dx(device, DType::BF16, {T, H, W}, x);
+  Tensor<Bf16> dy(device, DType::BF16, {T, H, W}, y);
+  Tensor<float> dw(device, DType::F32, {W}, weight);
+  Tensor<Bf16> normed(device, DType::BF16, {T, H, W});
+  Tensor<float> sum(device, DType::F32, {T, H, W});
+  Tensor<Bf16> gated(device, DType::BF16, {T, H, W});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.norm(ctx, dx.view(), dw.view(), 1e-5f, 1, normed.view());
+    f.pair(ctx, KV_PAIR_ADD, dx.view(), dy.view(), sum.view());
+    f.pair(ctx, KV_PAIR_SILU_MUL, dx.view(), dy.view(), gated.view());
+  });
+  auto a = normed.read(), c = gated.read();
+  auto b = sum.read();
+  for (int r = 0; r < T * H; ++r) {
+    double square = 0;
+    for (int i = 0; i < W; ++i)
+      square += std::pow(widen(x[r * W + i]), 2);
+    for (int i = 0; i < W; ++i) {
+      double p = widen(x[r * W + i]), q = widen(y[r * W + i]);
+      expectNear(a[r * W + i],
+                 p / std::sqrt(square / W + 1e-5) * (weight[i] + 1));
+      expectNear(b[r * W + i], p + q);
+      expectNear(c[r * W + i], p / (1 + std::exp(-p)) * q);
+    }
+  }
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, 7, dx.view(), dy.view(), sum.view());
+            }),
+            "pair: function 7, allowed: 0 and 1");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.norm(ctx, dx.view(), dx.view(), 1e-5f, 1, normed.view());
+            }),
+            "norm: weight is bf16[3, 2, 16], needed: 16 elements");
+}
+
+TEST_F(Rows, RowsAtUnequalDistances) {
+  Tensor<Bf16> x(device, DType::BF16, {3, 32}),
+      out(device, DType::BF16, {6, 8});
+  // [3, 2, 8] in rows of 32: the distance is 8, 24, 8 ...
+  KvTensorView heads = makeView(x.data(), DType::BF16, {3, 2, 8});
+  heads.strides[0] = 32;
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, KV_PAIR_ADD, &heads, &heads, out.view());
+            }),
+            "pair: a is bf16[3, 2, 8] with strides [32, 8, 1]: rows must lie "
+            "at equal distances");
+}
+
+TEST_F(Rows, EmbeddingCastArgmax) {
+  constexpr int V = 10, W = 16, T = 4;
+  auto table = randomValues<Bf16>(V * W, 1);
+  std::vector<int32_t> ids = {3, 0, 9, 10};
+  Tensor<int32_t> dids(device, DType::I32, {T}, ids);
+  Tensor<int32_t> copy(device, DType::I32, {T}), best(device, DType::I32, {T});
+  Tensor<Bf16> dtable(device, DType::BF16, {V, W}, table);
+  Tensor<Bf16> rows(device, DType::BF16, {T, W});
+  Tensor<float> wide(device, DType::F32, {T, W});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.embedding(ctx, dids.view(), dtable.view(), rows.view());
+    f.cast(ctx, rows.view(), wide.view());
+    f.cast(ctx, dids.view(), copy.view()); // of any type, if it is the same
+    f.argmax(ctx, wide.view(), best.view());
+  });
+  auto got = wide.read();
+  auto argmax = best.read();
+  EXPECT_EQ(copy.read(), ids);
+  for (int t = 0; t < T; ++t)
+    for (int i = 0; i < W; ++i) {
+      if (t == 3) {
+        EXPECT_TRUE(std::isnan(got[t * W + i])) << "the table has no such row";
+        continue;
+      }
+      float value = widen(table[ids[t] * W + i]);
+      EXPECT_EQ(got[t * W + i], value);
+      EXPECT_LE(value, got[t * W + argmax[t]]);
+    }
+}
+
+TEST_F(Rows, PositionsAndRope) {
+  constexpr int T = 5, H = 2, D = 32, P = 12;
+  Tensor<int32_t> lengths(device, DType::I32, {2}, {7, 0});
+  Tensor<int32_t> offsets(device, DType::I32, {3}, {0, 3, 5});
+  Tensor<int32_t> positions(device, DType::I32, {T});
+  auto x = randomValues<Bf16>(T * H * D * 2, 1);
+  std::vector<float> angles(P * D);
+  for (int i = 0; i < P * D / 2; ++i) {
+    angles[2 * i] = std::cos(i * 0.1f);
+    angles[2 * i + 1] = std::sin(i * 0.1f);
+  }
+  // x is the second half of each row of a wider tensor.
+  Tensor<Bf16> wide(device, DType::BF16, {T, 2, H, D}, x);
+  KvTensorView dx = makeView(wide.data(), DType::BF16, {T, H, D});
+  dx.strides[0] = 2 * H * D;
+  dx.offset = H * D;
+  Tensor<float> freqs(device, DType::F32, {P, D}, angles);
+  Tensor<Bf16> out(device, DType::BF16, {T, H, D});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.positions(ctx, lengths.view(), offsets.view(), positions.view());
+    f.rope(ctx, &dx, positions.view(), freqs.view(), 0, out.view());
+  });
+  std::vector<int32_t> expected = {7, 8, 9, 0, 1};
+  EXPECT_EQ(positions.read(), expected);
+  auto got = out.read();
+  for (int t = 0; t < T; ++t)
+    for (int h = 0; h < H; ++h)
+      for (int i = 0; i < D / 2; ++i) {
+        const Bf16 *from = &x[((t * 2 + 1) * H + h) * D];
+        double a = widen(from[i]), b = widen(from[i + D / 2]);
+        double c = angles[expected[t] * D + 2 * i],
+               s = angles[expected[t] * D + 2 * i + 1];
+        EXPECT_NEAR(widen(got[(t * H + h) * D + i]), a * c - b * s, 3e-2);
+        EXPECT_NEAR(widen(got[(t * H + h) * D + i + D / 2]), a * s + b * c,
+                    3e-2);
+      }
+}
+
+TEST_F(Rows, CopyPages) {
+  constexpr int Pages = 5, Layers = 3, Tokens = 2, H = 2, D = 16;
+  constexpr int Run = Tokens * H * D, Page = 2 * Layers * Run;
+  // Layout cpu has layers outside of planes, the others planes outside.
+  for (bool layersOutside : {false, true})
+    for (int64_t layer : {-1, 1}) {
+      auto values = randomValues<Bf16>(Pages * Page, 1);
+      Tensor<Bf16> blocks(device, DType::BF16, {Pages, 2, Layers, Tokens, H, D},
+                          values);
+      KvTensorView view = *blocks.view();
+      if (layersOutside) {
+        view.strides[1] = Run;
+        view.strides[2] = 2 * Run;
+      }
+      Tensor<int32_t> from(device, DType::I32, {2}, {1, 4});
+      Tensor<int32_t> to(device, DType::I32, {2}, {3, 2});
+      gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+        f.copyPages(ctx, &view, from.view(), to.view(), layer);
+      });
+      auto expected = values;
+      for (auto [source, target] : {std::pair(1, 3), std::pair(4, 2)})
+        for (int plane = 0; plane < 2; ++plane)
+          for (int l = 0; l < Layers; ++l)
+            for (int i = 0; i < Run && (layer < 0 || l == layer); ++i) {
+              int at = plane * view.strides[1] + l * view.strides[2] + i;
+              expected[target * Page + at] = values[source * Page + at];
+            }
+      auto got = blocks.read();
+      EXPECT_EQ(std::memcmp(got.data(), expected.data(), got.size() * 2), 0)
+          << layersOutside << layer;
+    }
+}
+
+TEST_F(Rows, OfACpuOnly) {
+  const char *expected = "parallelFor, attention without a plan and print run "
+                         "on a CPU only: compile the model for cuda";
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.parallelFor(ctx, nullptr, nullptr, 1, 1);
+            }),
+            expected);
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.print(ctx, nullptr, nullptr, nullptr, nullptr, nullptr, 0);
+            }),
+            expected);
+}
+
+TEST_F(Rows, TheArenaIsDeviceMemory) {
+  std::vector<uint8_t> bytes(1000);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = uint8_t(i * 7);
+  Tensor<uint8_t> source(device, DType::I8, {1000}, bytes);
+  Tensor<uint8_t> got(device, DType::I8, {1000});
+  ASSERT_TRUE(gpu.backend.synchronize());
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    int64_t mark = f.arenaMark(ctx);
+    // Returned buffers move down: by less than their size, so overlapping.
+    void *temporary = f.arenaAlloc(ctx, 64);
+    void *result = f.arenaAlloc(ctx, 1000);
+    EXPECT_EQ(static_cast<char *>(result), static_cast<char *>(temporary) + 64);
+    gpu.backend.copyOnDevice(result, source.data(), 1000);
+    void *pointers[] = {result};
+    int64_t sizes[] = {1000};
+    f.arenaReturn(ctx, mark, pointers, sizes, 1);
+    EXPECT_EQ(pointers[0], temporary);
+    EXPECT_EQ(f.arenaMark(ctx), mark + 1024);
+    gpu.backend.copyOnDevice(got.data(), pointers[0], 1000);
+    f.arenaRelease(ctx, mark);
+  });
+  EXPECT_EQ(got.read(), bytes);
+  std::string message = error([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.arenaAlloc(ctx, int64_t(1) << 40);
+  });
+  EXPECT_EQ(message, "the arena: 1099511627776 bytes asked for, 16777216 of "
+                     "16777216 are free");
+}
+
+TEST_F(Rows, ArtifactsWithoutTheKernel) {
+  auto few = gpu.backend.load({{"kv_attention_decode_bf16_64", "compute_80",
+                                ptx("sm_80", allKernels())}});
+  ASSERT_TRUE(few);
+  std::swap(*few, gpu.module);
+  Tensor<Bf16> x(device, DType::BF16, {1, 8});
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, KV_PAIR_ADD, x.view(), x.view(), x.view());
+            }),
+            "the artifact has no kernel kv_pair: compile it again");
+}

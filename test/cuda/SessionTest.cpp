@@ -1,0 +1,373 @@
+//===- SessionTest.cpp - A whole artifact on a CUDA device ----------------===//
+//
+// Inputs/CudaArtifact.c through session, weights, manager and kv-run's runner,
+// against the same model computed here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../tools/kv-run/ArtifactRunner.h"
+#include "../unit/SafetensorsWriter.h"
+#include "../unit/TemporaryFile.h"
+#include "CudaFixture.h"
+#include "kv/Runtime/LoadKVCacheManager.h"
+
+#include <algorithm>
+
+using namespace kv;
+using namespace kv::test;
+using kv::cuda::narrow;
+using kv::cuda::widen;
+
+namespace {
+
+constexpr int Vocab = 96, Hidden = 64, Heads = 2, Dim = 64, Layers = 2,
+              Positions = 64;
+
+struct Weights {
+  std::vector<Bf16> embedding = randomValues<Bf16>(Vocab * Hidden, 1),
+                    norm = randomValues<Bf16>(Hidden, 2),
+                    qkv = randomValues<Bf16>((Heads + 2) * Dim * Hidden, 3),
+                    output = randomValues<Bf16>(Hidden * Heads * Dim, 4);
+  std::vector<float> angles;
+
+  Weights() {
+    for (int i = 0; i < Positions * Dim / 2; ++i) {
+      angles.push_back(std::cos(float(i / (Dim / 2)) / float(1 + i % 32)));
+      angles.push_back(std::sin(float(i / (Dim / 2)) / float(1 + i % 32)));
+    }
+    // Small, so that layers neither explode nor agree on one token.
+    for (auto *list : {&qkv, &output})
+      for (Bf16 &x : *list)
+        x = narrow<Bf16>(widen(x) / 16);
+  }
+
+  /// `packed`: qkv in blocks of 16 rows, as a CPU wants it.
+  std::string file(bool packed) const {
+    std::vector<Bf16> rows = qkv;
+    for (int n = 0; packed && n < (Heads + 2) * Dim; ++n)
+      for (int k = 0; k < Hidden; ++k)
+        rows[(n / 16 * Hidden + k) * 16 + n % 16] = qkv[n * Hidden + k];
+    auto bytes = [](const std::vector<Bf16> &list) {
+      return std::string(reinterpret_cast<const char *>(list.data()),
+                         list.size() * 2);
+    };
+    SafetensorsWriter writer;
+    writer.add("embedding", "BF16", {Vocab, Hidden}, bytes(embedding))
+        .add("norm", "BF16", {Hidden}, bytes(norm))
+        .add("output", "BF16", {Hidden, Heads * Dim}, bytes(output))
+        .add("angles", {Positions, Dim}, angles);
+    if (packed)
+      writer
+          .add("qkv", "BF16", {(Heads + 2) * Dim / 16, Hidden, 16}, bytes(rows))
+          .metadata("layout.qkv", "n16k");
+    else
+      writer.add("qkv", "BF16", {(Heads + 2) * Dim, Hidden}, bytes(rows));
+    return writer.bytes();
+  }
+};
+
+float rounded(double x) { return widen(narrow<Bf16>(float(x))); }
+
+using Row = std::vector<float>;
+
+Row multiply(const std::vector<Bf16> &weight, const Row &x, bool round = true) {
+  Row out(weight.size() / x.size());
+  for (size_t n = 0; n < out.size(); ++n) {
+    double sum = 0;
+    for (size_t k = 0; k < x.size(); ++k)
+      sum += double(widen(weight[n * x.size() + k])) * x[k];
+    out[n] = round ? rounded(sum) : float(sum);
+  }
+  return out;
+}
+
+/// The logits after each token of a sequence.
+std::vector<Row> reference(const Weights &w, std::span<const int32_t> tokens) {
+  std::vector<Row> x;
+  for (int32_t token : tokens) {
+    Row row;
+    for (int i = 0; i < Hidden; ++i)
+      row.push_back(widen(w.embedding[token * Hidden + i]));
+    x.push_back(row);
+  }
+  for (int layer = 0; layer < Layers; ++layer) {
+    std::vector<Row> all;
+    for (size_t t = 0; t < x.size(); ++t) {
+      double square = 0;
+      for (float value : x[t])
+        square += double(value) * value;
+      Row normed;
+      for (int i = 0; i < Hidden; ++i)
+        normed.push_back(rounded(x[t][i] / std::sqrt(square / Hidden + 1e-5) *
+                                 widen(w.norm[i])));
+      Row qkv = multiply(w.qkv, normed);
+      for (int h = 0; h < Heads + 1; ++h)
+        for (int i = 0; i < Dim / 2; ++i) {
+          float &a = qkv[h * Dim + i], &b = qkv[h * Dim + i + Dim / 2];
+          double c = w.angles[t * Dim + 2 * i],
+                 s = w.angles[t * Dim + 2 * i + 1];
+          double turned = a * c - b * s;
+          b = rounded(a * s + b * c);
+          a = rounded(turned);
+        }
+      all.push_back(qkv);
+    }
+    for (size_t t = 0; t < x.size(); ++t) {
+      Row mixed(Heads * Dim);
+      for (int h = 0; h < Heads; ++h) {
+        std::vector<double> weights;
+        double sum = 0;
+        for (size_t key = 0; key <= t; ++key) {
+          double score = 0;
+          for (int i = 0; i < Dim; ++i)
+            score += double(all[t][h * Dim + i]) * all[key][Heads * Dim + i];
+          weights.push_back(std::exp(score * 0.125));
+          sum += weights.back();
+        }
+        for (int i = 0; i < Dim; ++i) {
+          double value = 0;
+          for (size_t key = 0; key <= t; ++key)
+            value += weights[key] / sum * all[key][(Heads + 1) * Dim + i];
+          mixed[h * Dim + i] = rounded(value);
+        }
+      }
+      Row added = multiply(w.output, mixed);
+      for (int i = 0; i < Hidden; ++i)
+        x[t][i] = rounded(x[t][i] + added[i]);
+    }
+  }
+  for (Row &row : x)
+    row = multiply(w.embedding, row, /*round=*/false);
+  return x;
+}
+
+class CudaSession : public ::testing::Test {
+protected:
+  const Device device{Device::Kind::CUDA, 0};
+  DeviceBackend &backend = **device.backend();
+  Weights weights;
+  std::vector<std::string> notes;
+  InferenceSession session = *InferenceSession::create(
+      {.device = device, .threads = 1, .log = [this](std::string_view note) {
+         notes.emplace_back(note);
+       }});
+
+  Model load(bool packed = false) {
+    auto model = session.load(KV_CUDA_ARTIFACT);
+    EXPECT_TRUE(model) << model.error().message;
+    TemporaryFile file(weights.file(packed));
+    auto bound = model->bindWeights(file.path());
+    EXPECT_TRUE(bound) << bound.error().message;
+    return *model;
+  }
+  void TearDown() override {
+    EXPECT_TRUE(backend.synchronize());
+    EXPECT_TRUE(fake::takeProblems().empty());
+  }
+
+  /// What loading a changed copy of the artifact says, after the file's name.
+  std::string loadError(std::string_view from, std::string_view to,
+                        InferenceSession &into) {
+    std::string whole = readWhole(KV_CUDA_ARTIFACT);
+    TemporaryFile file(from.empty() ? whole : replaced(whole, from, to));
+    auto model = into.load(file.path());
+    return model ? "no error"
+                 : model.error().message.substr(file.path().string().size());
+  }
+};
+
+/// Requests through manager and runner, as a server has them.
+struct Serving {
+  Model model;
+  run::ForwardSignature signature =
+      *run::ForwardSignature::from(model.manifest());
+  std::unique_ptr<run::ArtifactRunner> runner =
+      std::move(*run::ArtifactRunner::create(model, signature));
+  std::unique_ptr<KVCacheManager> manager;
+
+  Serving(Model loaded, bool prefixCache = false) : model(std::move(loaded)) {
+    PagedKVCacheManager::Options options;
+    options.devices = {model.device()};
+    options.maxBatchSize = 4;
+    options.maxSeqLen = 64;
+    options.numPages = 12;
+    for (KVCacheParams &one : signature.cache.params)
+      one.enablePrefixCaching = prefixCache;
+    auto made = loadKVCacheManager(signature.cache, options);
+    EXPECT_TRUE(made) << made.error().message;
+    manager = std::move(*made);
+  }
+
+  /// One step of these requests: the logits of each one's last token.
+  std::vector<Row> step(std::span<TextGenerationContext *const> contexts) {
+    std::vector<const TextGenerationContext *> batch(contexts.begin(),
+                                                     contexts.end());
+    std::vector<int32_t> tokens, offsets = {0}, rows;
+    for (TextGenerationContext *context : contexts) {
+      auto active = context->activeTokens();
+      tokens.insert(tokens.end(), active.begin(), active.end());
+      offsets.push_back(int32_t(tokens.size()));
+      rows.push_back(int32_t(tokens.size()) - 1);
+    }
+    auto inputs = manager->runtimeInputs(batch);
+    EXPECT_TRUE(inputs) << inputs.error().message;
+    auto logits = runner->run({.tokens = tokens,
+                               .rowOffsets = offsets,
+                               .logitRows = rows,
+                               .kv = *inputs});
+    EXPECT_TRUE(logits) << logits.error().message;
+    std::vector<Row> result;
+    for (size_t i = 0; logits && i < rows.size(); ++i)
+      result.emplace_back(logits->begin() + i * Vocab,
+                          logits->begin() + (i + 1) * Vocab);
+    return result;
+  }
+};
+
+void expectNear(const Row &got, const Row &expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  float largest = 0;
+  for (float x : expected)
+    largest = std::max(largest, std::fabs(x));
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], expected[i], 0.03 * largest) << i;
+}
+
+int32_t best(const Row &row) {
+  return int32_t(std::ranges::max_element(row) - row.begin());
+}
+
+} // namespace
+
+TEST_F(CudaSession, AModelWrittenByHand) {
+  Serving serving(load());
+  std::vector<std::vector<int32_t>> sequences = {
+      {5, 80, 3, 3, 41, 7, 22, 60, 90, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {17}};
+  std::vector<std::unique_ptr<TextGenerationContext>> contexts;
+  std::vector<TextGenerationContext *> batch;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    contexts.push_back(
+        std::make_unique<TextGenerationContext>(RequestId(i), sequences[i]));
+    batch.push_back(contexts.back().get());
+    ASSERT_TRUE(serving.manager->claim(RequestId(i)));
+  }
+  for (int step = 0; step < 6; ++step) {
+    for (TextGenerationContext *context : batch)
+      ASSERT_TRUE(serving.manager->alloc(*context));
+    fake::Counters before = fake::counters();
+    std::vector<Row> logits = serving.step(batch);
+    fake::Counters after = fake::counters();
+    // Tables and lengths; tokens, offsets and rows; logits.
+    EXPECT_EQ(after.copies - before.copies, 4);
+    EXPECT_EQ(after.pageableCopies, before.pageableCopies);
+    if (step > 1) {
+      EXPECT_EQ(after.allocations, before.allocations);
+      EXPECT_EQ(after.heuristics, before.heuristics);
+    }
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      expectNear(logits[i], reference(weights, sequences[i]).back());
+      sequences[i].push_back(best(logits[i]));
+      contexts[i]->update(sequences[i]);
+    }
+    std::vector<const TextGenerationContext *> done(batch.begin(), batch.end());
+    ASSERT_TRUE(serving.manager->step(done));
+  }
+}
+
+// A hit's pages are a copy on the device, or the same pages.
+TEST_F(CudaSession, PrefixesAndForks) {
+  Serving serving(load(), /*prefixCache=*/true);
+  std::vector<int32_t> prompt(40);
+  for (int i = 0; i < 40; ++i)
+    prompt[i] = i * 7 % Vocab;
+  Row expected = reference(weights, prompt).back();
+  for (RequestId id : {1, 2}) {
+    TextGenerationContext context(id, prompt);
+    TextGenerationContext *batch[] = {&context};
+    ASSERT_TRUE(serving.manager->claim(id));
+    auto allocated = serving.manager->alloc(context);
+    ASSERT_TRUE(allocated);
+    EXPECT_EQ(allocated->cachedTokens, id == 1 ? 0 : 32);
+    expectNear(serving.step(batch)[0], expected);
+    context.advance();
+    const TextGenerationContext *done[] = {&context};
+    ASSERT_TRUE(serving.manager->step(done));
+    ASSERT_TRUE(serving.manager->release(id));
+  }
+}
+
+// Two steps are queued before the first has run: each reads what was staged
+// for it.
+TEST_F(CudaSession, TwoStepsInFlight) {
+  Serving serving(load());
+  std::vector<int32_t> prompt = {1, 2, 3, 4, 5, 6};
+  TextGenerationContext a(1, std::span(prompt).first(4)), b(2, prompt);
+  for (TextGenerationContext *context : {&a, &b}) {
+    ASSERT_TRUE(serving.manager->claim(context->id()));
+    ASSERT_TRUE(serving.manager->alloc(*context));
+  }
+  ASSERT_TRUE(backend.synchronize());
+  auto inputs = [&](const TextGenerationContext &context) {
+    const TextGenerationContext *batch[] = {&context};
+    return (*serving.manager->runtimeInputs(batch))[0];
+  };
+  RaggedKVCacheInputs first = inputs(a), second = inputs(b);
+  EXPECT_GT(fake::pending(), 0);
+  auto read = [&](const KvTensorView &table) {
+    std::vector<int32_t> row(1);
+    backend.copyToHost(row.data(), table.data, sizeof(int32_t));
+    return row[0];
+  };
+  EXPECT_EQ(read(first.lookupTable), (*serving.manager->getReqBlocks(1))[0]);
+  EXPECT_EQ(read(second.lookupTable), (*serving.manager->getReqBlocks(2))[0]);
+  // The third step has the first one's memory: its copy must be over.
+  RaggedKVCacheInputs third = inputs(b);
+  EXPECT_EQ(third.lookupTable.data, first.lookupTable.data);
+  RaggedKVCacheInputs fourth = inputs(a);
+  EXPECT_EQ(read(third.lookupTable), (*serving.manager->getReqBlocks(2))[0]);
+  EXPECT_EQ(read(fourth.lookupTable), (*serving.manager->getReqBlocks(1))[0]);
+}
+
+TEST_F(CudaSession, PackedWeightsAreUnpacked) {
+  Serving serving(load(/*packed=*/true));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("1 packed weights (32768 bytes) were unpacked to "
+                          "row_major at load"),
+            std::string::npos)
+      << notes[0];
+  std::vector<int32_t> prompt = {1, 2, 3};
+  TextGenerationContext context(1, prompt);
+  TextGenerationContext *batch[] = {&context};
+  ASSERT_TRUE(serving.manager->claim(1));
+  ASSERT_TRUE(serving.manager->alloc(context));
+  expectNear(serving.step(batch)[0], reference(weights, prompt).back());
+}
+
+TEST_F(CudaSession, Refusals) {
+  auto onCpu = *InferenceSession::create({.threads = 1});
+  EXPECT_EQ(loadError("", "", onCpu),
+            ": manifest: target.kind is \"cuda\", this session runs cpu");
+  EXPECT_EQ(loadError("\"cuda\"", "\"gpus\"", session),
+            ": manifest: target.kind is \"gpus\", this session runs cuda");
+  EXPECT_EQ(loadError("\"abi_version\": 2", "\"abi_version\": 7", session),
+            ": manifest: abi_version is 7, this runtime has version 2: "
+            "compile the model again");
+  EXPECT_EQ(loadError("x86-64\"", "z86-64\"", session),
+            ": manifest: target.cpu is \"z86-64\", expected x86-64, x86-64-v2, "
+            "x86-64-v3 or x86-64-v4");
+  EXPECT_EQ(loadError("KVKERNEL", "KVKITCHN", session),
+            ": section .kv.kernels: it does not begin with KVKERNEL");
+  EXPECT_EQ(
+      loadError(".kv.kernels", ".kv.teapots", session),
+      ": no section .kv.kernels: not an artifact of kv-compile for a GPU");
+  EXPECT_EQ(loadError("kv_store", "kv_stair", session),
+            ": kernel image kv_movers (compute_80): it has no kernel kv_store: "
+            "compile the model again");
+  auto turing = InferenceSession::create(
+      {.device = {Device::Kind::CUDA, 4}, .threads = 1});
+  ASSERT_TRUE(turing);
+  EXPECT_TRUE(
+      loadError("", "", *turing)
+          .ends_with(
+              "this GPU is Fake 7.5 (sm_75): compile the model for this chip"));
+}

@@ -1,0 +1,48 @@
+// RUN: kv-opt --kv-round-activations --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: kv-opt --kv-cpu=mcpu=x86-64-v3 --split-input-file --verify-diagnostics %s -o /dev/null
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+
+module attributes {kv.activations = bf16} {
+// CHECK-LABEL: func.func @linear(
+// CHECK-SAME: %[[X:.*]]: tensor<?x32xf32> {{.*}}, %[[W:.*]]: tensor<16x32xbf16>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[X]] :
+// CHECK: %[[N:.*]] = arith.truncf %{{.*}} : f32 to bf16
+// CHECK: arith.extf %[[N]] : bf16 to f32
+// CHECK: linalg.matmul {{.*}} ins(%[[R]], %[[W]] :
+func.func @linear(%x: tensor<?x32xf32> {kv.name = "x", kv.dims = ["T"]},
+                  %w: tensor<16x32xbf16> {kv.weight = "w"})
+    -> (tensor<?x16xf32> {kv.name = "y", kv.dims = ["T"]}) attributes {kv.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %empty = tensor.empty(%rows) : tensor<?x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %w : tensor<?x32xf32>, tensor<16x32xbf16>)
+      outs(%zeros : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
+}
+
+// -----
+
+// f32 is what there is without the attribute.
+module attributes {kv.activations = f32} {
+// CHECK-LABEL: func.func @same(
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @same(%x: tensor<4x32xf32>, %w: tensor<32x16xf32>, %y: tensor<4x16xf32>)
+    -> tensor<4x16xf32> {
+  %0 = linalg.matmul ins(%x, %w : tensor<4x32xf32>, tensor<32x16xf32>)
+      outs(%y : tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+}
+
+// -----
+
+// expected-error @+1 {{'kv.activations' is 'i8': the CPU multiplies f32, bf16 and f16}}
+module attributes {kv.activations = i8} {}

@@ -1,0 +1,111 @@
+"""Whole models compiled for GPUs, on the fake driver: every kernel is its twin on the CPU, in
+bf16 as a GPU would have it, against the same model compiled for the CPU."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kv_import import synthetic
+from tools import KV_IMPORT, ROOT, find, run
+
+KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
+FAKE = os.environ.get("KV_FAKE_CUDA", ROOT / "build/release/lib/libkv_fake_cuda.so")
+pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN and Path(FAKE).exists()),
+                                reason="kv-run and the fake driver are not built")
+
+LENGTHS = (1, 5, 17, 40)  # the page holds 16; decode and prefill kernels
+NEW_TOKENS = 6
+# Largest accepted difference relative to the largest logit: activations are bf16 on a GPU and
+# f32 on a CPU.
+LIMIT = 4e-2
+KINDS = {"llama": {"head_dim": 64}, "qwen3": {"head_dim": 64},
+         "mistral": {"heads": 4, "head_dim": 64, "sliding": 12}}
+
+
+def serve(folder, artifact, device, requests, **environment):
+    done = subprocess.run(
+        [KV_RUN, folder / artifact, "--weights", folder / "weights.safetensors", "--device", device,
+         "--threads", "1", "--pages", "40", "--no-stream", "--dump-logits", folder / "logits"],
+        input=requests, capture_output=True, text=True, timeout=600,
+        env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr[:2000] + done.stdout[:2000]
+    lines = [json.loads(line) for line in done.stdout.splitlines()[:-1]]
+    logits = np.fromfile(folder / "logits", dtype=np.float32)
+    return {line["id"]: line["tokens"] for line in lines}, logits
+
+
+def check_steps(trace):
+    """Between a step's first and last kernel nothing is allocated, freed or waited for, and an
+    algorithm is asked for once a shape."""
+    running, waited, products, asked, launches = False, None, set(), 0, 0
+    for line in trace.splitlines():
+        word, *sizes = line.split()
+        if word in ("launch", "product"):
+            assert not (running and waited), f"{waited} within a step"
+            running, waited = True, None
+            launches += 1
+            if word == "product":
+                rows = 1 << (int(sizes[0]) - 1).bit_length()
+                products.add((rows, *sizes[1:]))
+        elif word in ("alloc", "free", "synchronize"):
+            waited = line
+        elif word == "cuMemcpyDtoHAsync":
+            running = False
+        elif word == "heuristic":
+            asked += 1
+        assert word != "problem", line
+    assert launches > 0 and 0 < asked <= 2 * len(products)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tokens_of_the_cpu(tmp_path, kind):
+    config = synthetic.make_config(kind, **KINDS[kind])
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16")
+    assert done.returncode == 0, done.stderr
+    for target, artifact in (("cpu", "cpu.so"), ("cuda:sm_80,sm_90a", "cuda.so")):
+        done = subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / artifact,
+                               f"--target={target}"], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr[:2000]
+    random = np.random.default_rng(3)
+    requests = "".join(json.dumps({"id": str(i), "tokens": random.integers(0, 256, n).tolist(),
+                                   "max_new_tokens": NEW_TOKENS}) + "\n"
+                       for i, n in enumerate(LENGTHS))
+    tokens, logits = serve(tmp_path, "cpu.so", "cpu", requests)
+    trace = tmp_path / "trace"
+    cuda_tokens, cuda_logits = serve(tmp_path, "cuda.so", "cuda:0", requests,
+                                     KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))
+    assert np.abs(cuda_logits - logits).max() < LIMIT * np.abs(logits).max()
+    assert cuda_tokens == tokens and all(len(t) == NEW_TOKENS for t in tokens.values())
+    check_steps(trace.read_text())
+
+
+def test_no_driver(tmp_path):
+    """One sentence where there is no driver, and one for the wrong device."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
+                    "--target=cuda:sm_90a"], check=True, timeout=300)
+
+    def error(device, **environment):
+        done = subprocess.run(
+            [KV_RUN, tmp_path / "cuda.so", "--weights", tmp_path / "weights.safetensors",
+             "--device", device], input="", capture_output=True, text=True, timeout=60,
+            env={**os.environ, **environment})
+        assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+        return done.stderr
+
+    assert error("cuda", KV_CUDA_DRIVER="/nowhere/libcuda.so.1") == (
+        "kv-run: error: device cuda:0: NVIDIA's driver, which a CUDA device needs, cannot be "
+        "loaded: /nowhere/libcuda.so.1: cannot open shared object file: No such file or "
+        "directory\n")
+    assert "target.kind is \"cuda\", this session runs cpu" in error("cpu")
+    # The fake driver's device 2 is an 8.6: PTX for every other chip is always there.
+    assert error("cuda:9", KV_CUDA_DRIVER=str(FAKE)) == (
+        "kv-run: error: device cuda:9: this machine has 5 CUDA devices\n")
+    assert error("gpu").startswith("kv-run: error: --device: device \"gpu\": expected cpu, ")
