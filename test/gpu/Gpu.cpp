@@ -5,6 +5,7 @@
 #include "../kernels/InstructionBodies.h"
 #include "Ceilings.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,8 +18,10 @@ using namespace kv::cuda::test;
 /// CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
 static constexpr int AttributeL2Bytes = 38;
 
-/// More than any L2 cache.
-static constexpr size_t FlushedBytes = size_t(256) << 20;
+/// More than any L2 cache; of a small device a part of its memory.
+static size_t flushedBytes(const Gpu &gpu) {
+  return std::min<size_t>(size_t(256) << 20, gpu.memoryBytes / 64);
+}
 
 Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder) {
   Expected<const driver::Driver *> loaded = driver::loadDriver();
@@ -51,7 +54,9 @@ Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder) {
   gpu->minor = attribute(driver::AttributeMinor);
   gpu->multiprocessors = attribute(driver::AttributeMultiprocessors);
   gpu->sharedBytes = attribute(driver::AttributeSharedBytes);
-  gpu->l2Bytes = attribute(AttributeL2Bytes);
+  int l2 = 0; // stays so where it is not known
+  if (!api.deviceGetAttribute(&l2, AttributeL2Bytes, device))
+    gpu->l2Bytes = l2;
   gpu->check(api.primaryContextRetain(&context, device),
              "cuDevicePrimaryCtxRetain");
   gpu->check(api.contextSetCurrent(context), "cuCtxSetCurrent");
@@ -167,10 +172,10 @@ std::vector<float> Gpu::time(int repeats, const std::function<void()> &work) {
     std::exit(ExitFailed);
   }
   if (!flushed)
-    flushed = allocate(FlushedBytes);
+    flushed = allocate(flushedBytes(*this));
   std::vector<float> times(repeats);
   for (int i = -3; i < repeats; ++i) {
-    fill(flushed, i & 0xff, FlushedBytes);
+    fill(flushed, i & 0xff, flushedBytes(*this));
     check(api.eventRecord(events[0], queue), "cuEventRecord");
     work();
     check(api.eventRecord(events[1], queue), "cuEventRecord");

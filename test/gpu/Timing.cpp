@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <cstring>
 #include <dlfcn.h>
 #include <numeric>
 #include <random>
@@ -40,6 +40,9 @@ private:
   std::vector<void *> all;
 };
 
+/// Twice or four times this byte is a number of every type.
+constexpr unsigned char FillByte = 0x3c;
+
 /// So many sequences, each with `cached` keys and `added` rows.
 struct Shape {
   const char *type;
@@ -53,7 +56,7 @@ struct Shape {
   int cacheBytes() const { return std::string_view(type) == "f8" ? 1 : 2; }
   std::string name(const char *what) const {
     return std::string(what) + " " + type + " " + std::to_string(sequences) +
-           "x" + std::to_string(length()) + "+" + std::to_string(added) + " " +
+           "x" + std::to_string(cached) + "+" + std::to_string(added) + " " +
            std::to_string(heads * group) + "/" + std::to_string(heads) + " d" +
            std::to_string(dim) + " page " + std::to_string(page);
   }
@@ -71,8 +74,7 @@ struct Batch {
       lengths.push_back(s.length());
     }
     int64_t plane = int64_t(s.page) * s.heads * s.dim;
-    // 0x3c is a small number of every type.
-    cache = {buffers.make(plane * 2 * s.pages() * s.cacheBytes(), 0x3c),
+    cache = {buffers.make(plane * 2 * s.pages() * s.cacheBytes(), FillByte),
              plane * 2,
              plane,
              plane * 2,
@@ -125,7 +127,7 @@ AttentionParams attentionOf(Gpu &gpu, Batch &batch, const Shape &s,
   p.tiles = buffers.copyOf(tiles);
   p.cuts = buffers.copyOf(cuts);
   int64_t row = int64_t(s.heads) * s.group * s.dim;
-  p.q = buffers.make(s.tokens() * row * 2, 0x3c);
+  p.q = buffers.make(s.tokens() * row * 2, FillByte);
   p.out = buffers.make(s.tokens() * row * 2, 0xff);
   p.qTokenStride = p.outTokenStride = row;
   p.qHeadStride = p.outHeadStride = s.dim;
@@ -193,10 +195,40 @@ void measurePeers(Gpu &gpu, const std::vector<std::string> &peers,
                            "time",
                            "us",
                            theirs * 1e6,
-                           "ours over " + name,
+                           name + "'s speed",
                            theirs / ours,
                            {}});
   }
+}
+
+/// A mean of equal values is that value, but for the rounding of weights.
+template <class Cache, class Query>
+void checkMean(Gpu &gpu, const Shape &s, const AttentionParams &p,
+               Report &report) {
+  Cache value;
+  std::memset(&value, FillByte, sizeof(value));
+  std::vector<Query> out(s.tokens() * s.heads * s.group * s.dim);
+  gpu.copyOut(out.data(), p.out, out.size() * sizeof(Query));
+  float expected = widen(value), worst = 0;
+  for (Query x : out)
+    worst = std::fmax(worst, std::isnan(widen(x))
+                                 ? INFINITY
+                                 : std::fabs(widen(x) / expected - 1));
+  bool right = worst <= 1.0f / 64;
+  report.checks.push_back(
+      {"Timing." + s.name("attention"), right,
+       right ? "" : "results are off by " + std::to_string(worst), 0});
+}
+
+void checkResults(Gpu &gpu, const Shape &s, const AttentionParams &p,
+                  Report &report) {
+  std::string_view type = s.type;
+  if (type == "bf16")
+    checkMean<Bf16, Bf16>(gpu, s, p, report);
+  else if (type == "f16")
+    checkMean<F16, F16>(gpu, s, p, report);
+  else
+    checkMean<F8E4M3, Bf16>(gpu, s, p, report);
 }
 
 void measureAttention(Gpu &gpu, const Ceilings &ceilings,
@@ -216,6 +248,7 @@ void measureAttention(Gpu &gpu, const Ceilings &ceilings,
   AttentionParams p = attentionOf(gpu, batch, s, *kernel);
   double time =
       seconds(gpu, 20, [&] { gpu.launch(kernel->name, p.shape.parts, &p); });
+  checkResults(gpu, s, p, report);
   double bytes =
       2.0 * s.sequences * s.length() * s.heads * s.dim * s.cacheBytes();
   // Keys that the causal mask lets the rows see.
@@ -243,7 +276,7 @@ void measureStore(Gpu &gpu, const Ceilings &ceilings, const Shape &s,
   Buffers &buffers = batch.buffers;
   int heads = s.heads * (s.group + 1), width = s.dim;
   int64_t row = int64_t(heads + s.heads) * s.dim; // q, k, v of a token
-  void *rows = buffers.make(s.tokens() * row * 2, 0x3c);
+  void *rows = buffers.make(s.tokens() * row * 2, FillByte);
   std::vector<int32_t> positions(s.tokens());
   for (int64_t t = 0; t < s.tokens(); ++t)
     positions[t] = s.cached + t % s.added;
@@ -259,7 +292,7 @@ void measureStore(Gpu &gpu, const Ceilings &ceilings, const Shape &s,
                   width,
                   buffers.copyOf(positions),
                   static_cast<const float *>(
-                      buffers.make(size_t(s.length()) * width * 4, 0x3c)),
+                      buffers.make(size_t(s.length()) * width * 4, FillByte)),
                   s.length(),
                   false,
                   KV_DTYPE_BF16,
@@ -301,18 +334,22 @@ void measureStore(Gpu &gpu, const Ceilings &ceilings, const Shape &s,
 
 void kv::cuda::test::measureKernels(Gpu &gpu, const Ceilings &ceilings,
                                     const std::vector<std::string> &peers,
-                                    Report &report) {
-  for (const Shape &s : {Shape{"bf16", 1, 8191, 1},
-                         {"bf16", 1, 32767, 1},
-                         {"bf16", 16, 4095, 1},
-                         {"bf16", 64, 4095, 1},
-                         {"f16", 64, 4095, 1},
-                         {"f8", 64, 4095, 1},
-                         {"bf16", 1, 0, 2048},
-                         {"bf16", 1, 0, 8192},
-                         {"bf16", 4, 8192, 2048}})
+                                    bool small, Report &report) {
+  std::vector<Shape> attention = {
+      {"bf16", 1, 8191, 1},  {"bf16", 1, 32767, 1}, {"bf16", 16, 4095, 1},
+      {"bf16", 64, 4095, 1}, {"f16", 64, 4095, 1},  {"f8", 64, 4095, 1},
+      {"bf16", 1, 0, 2048},  {"bf16", 1, 0, 8192},  {"bf16", 4, 8192, 2048}};
+  std::vector<Shape> stores = {
+      {"bf16", 64, 1023, 1}, {"bf16", 4, 0, 1024}, {"bf16", 8, 0, 2048}};
+  if (small) {
+    attention = {{"bf16", 2, 130, 1, 1},
+                 {"f16", 1, 40, 1, 2, 1},
+                 {"f8", 1, 1200, 1, 1},
+                 {"bf16", 1, 0, 40, 1}};
+    stores = {{"bf16", 2, 20, 1, 1}, {"bf16", 1, 0, 33, 2, 3}};
+  }
+  for (const Shape &s : attention)
     measureAttention(gpu, ceilings, peers, s, report);
-  for (const Shape &s :
-       {Shape{"bf16", 64, 1023, 1}, {"bf16", 4, 0, 1024}, {"bf16", 8, 0, 2048}})
+  for (const Shape &s : stores)
     measureStore(gpu, ceilings, s, report);
 }

@@ -25,13 +25,13 @@ namespace {
 struct Options {
   std::string folder, json, commit = "unknown", logits;
   std::string only = "*-AttentionMatrix.Product"; // a filter of tests
-  bool timing = true;
+  bool timing = true, small = false;
   std::vector<std::string> peers;
 };
 
 constexpr const char *Usage =
     "usage: gpu-verify LIBRARIES [--json=FILE] [--commit=ID] [--only=TESTS] "
-    "[--no-timing] [--peer=NAME=LIBRARY]..., or gpu-verify LIBRARIES "
+    "[--no-timing | --small] [--peer=NAME=LIBRARY]..., or gpu-verify LIBRARIES "
     "--logits=EXPECTED,GOT\n";
 
 bool parse(int argc, char **argv, Options &options) {
@@ -46,6 +46,8 @@ bool parse(int argc, char **argv, Options &options) {
     std::string peer;
     if (argument == "--no-timing")
       options.timing = false;
+    else if (argument == "--small")
+      options.small = true;
     else if (value("--peer=", peer) && peer.find('=') != std::string::npos)
       options.peers.push_back(peer);
     else if (!value("--json=", options.json) &&
@@ -157,8 +159,10 @@ int main(int argc, char **argv) {
   runTests(options.only, report);
   // What computes wrongly has no speed.
   if (report.passed() && options.timing) {
-    Ceilings ceilings = measureCeilings(**gpu, report);
-    measureKernels(**gpu, ceilings, options.peers, report);
+    Ceilings ceilings;
+    if (!options.small)
+      ceilings = measureCeilings(**gpu, report);
+    measureKernels(**gpu, ceilings, options.peers, options.small, report);
   } else if (!report.passed()) {
     report.left.push_back("timing: a check failed");
   }
