@@ -33,10 +33,6 @@ namespace {
 struct CheckHostCode : kv::impl::KVCheckHostCodeBase<CheckHostCode> {
   using KVCheckHostCodeBase::KVCheckHostCodeBase;
 
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<KVDialect>();
-  }
-
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](Operation *op) {
       if (auto copy = dyn_cast<memref::CopyOp>(op))
@@ -75,6 +71,7 @@ struct CheckHostCode : kv::impl::KVCheckHostCodeBase<CheckHostCode> {
                                     "kv-check-host-code"))
         << remark::add("a tensor is copied: its kernel writes another place");
     op.erase();
+    ++numCopies;
     return success();
   }
 };
