@@ -39,6 +39,8 @@ product() {
 }
 asan() {
   local program
+  # Else UBSan says what it found and goes on.
+  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   for program in $programs; do
     "build/asan/bin/$program"
   done

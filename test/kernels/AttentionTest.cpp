@@ -114,7 +114,7 @@ TEST(Attention, OffsetsOutOfOrderStayInBounds) {
     for (int32_t value : {INT32_MIN, -1, 2, 5, 7, INT32_MAX}) {
       Fixture fixture(Decode64, c);
       fixture.offsets[i] = value;
-      fixture.cached[1] = -value;
+      fixture.cached[1] = int32_t(0u - uint32_t(value));
       Results results = fixture.run();
       EXPECT_TRUE(results.reports.empty()) << results.reports[0];
     }

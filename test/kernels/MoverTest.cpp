@@ -23,7 +23,8 @@ template <class T> std::vector<T> draw(size_t count) {
 
 template <class T> std::vector<T> nothing(size_t count) {
   std::vector<T> data(count);
-  std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
+  if (count)
+    std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
   return data;
 }
 
