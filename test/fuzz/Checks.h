@@ -12,7 +12,7 @@ namespace kv::fuzz {
 
 /// Where a process of checks is, for the one that watches it.
 struct Progress {
-  static constexpr int64_t kMostLimits = 16;
+  static constexpr int64_t kMostLimits = 24;
 
   uint64_t seed = 0, failures = 0;
   char stage[256] = "";
