@@ -12,6 +12,7 @@
 
 #include "kv/Runtime/Engine/CacheEngine.h"
 #include "kv/Runtime/Engine/LookupTable.h"
+#include "kv/Runtime/PagedKVCacheManager.h"
 
 #include <openssl/sha.h>
 
@@ -428,6 +429,59 @@ void measureDecode(int32_t numPages, int64_t context, const char *name,
         decodeStep(*engine, sequences, prompts, table, lengths) / 1000);
 }
 
+/// The same through the manager: alloc, runtimeInputs, step.
+void measureManager(int32_t numPages, int64_t context, const char *name,
+                    Samples &samples) {
+  constexpr int32_t Batch = 256, Steps = 200;
+  KVCacheParams params = {.geometry = {.dtype = KV_DTYPE_F16,
+                                       .layers = 1,
+                                       .heads = 1,
+                                       .dim = 1,
+                                       .page = PageSize},
+                          .enablePrefixCaching = true};
+  auto manager =
+      must(PagedKVCacheManager::create(params, {.maxBatchSize = Batch,
+                                                .maxSeqLen = context + Steps,
+                                                .numPages = numPages}));
+  std::vector<Tokens> prompts(Batch);
+  std::vector<TextGenerationContext> contexts;
+  std::vector<const TextGenerationContext *> batch;
+  contexts.reserve(Batch);
+  std::mt19937 random(9);
+  auto alloc = [&](TextGenerationContext &request) {
+    if (auto taken = manager->alloc(request); !taken) [[unlikely]]
+      must(Expected<void>(std::unexpected(taken.error().error)));
+  };
+  for (int32_t i = 0; i < Batch; ++i) {
+    prompts[i].reserve(context + Steps);
+    prompts[i].resize(context - random() % PageSize);
+    for (int32_t &token : prompts[i])
+      token = static_cast<int32_t>(random() % 128000);
+    contexts.emplace_back(i, prompts[i]);
+    batch.push_back(&contexts.back());
+    must(manager->claim(i));
+    alloc(contexts.back());
+  }
+  for (int32_t step = 0; step < Steps; ++step) {
+    auto start = Clock::now();
+    if (step > 0)
+      for (TextGenerationContext &request : contexts)
+        alloc(request);
+    must(manager->runtimeInputs(batch));
+    double took = since(start);
+    for (int32_t i = 0; i < Batch; ++i) {
+      contexts[i].advance();
+      prompts[i].push_back(step);
+      contexts[i].extend(prompts[i]);
+    }
+    start = Clock::now();
+    must(manager->step(batch));
+    took += since(start);
+    if (step > 0) // that one has the prompts
+      samples[name].push_back(took / 1000);
+  }
+}
+
 int costs(int32_t numPages) {
   Samples samples;
   FullCache cache(numPages);
@@ -452,11 +506,16 @@ int costs(int32_t numPages) {
     return 1;
   }
   for (int64_t context : {1024, 16384})
-    if (context / PageSize * 256 + 256 * 16 < numPages)
+    if (context / PageSize * 256 + 256 * 16 < numPages) {
       measureDecode(numPages, context,
                     context == 1024 ? "decode step at 1024 tokens"
                                     : "decode step at 16384 tokens",
                     samples);
+      measureManager(numPages, context,
+                     context == 1024 ? "decode step of the manager at 1024"
+                                     : "decode step of the manager at 16384",
+                     samples);
+    }
   if (numPages >= 256 * 200)
     measureDecode(numPages, numPages / 256 * PageSize - 320,
                   "decode step, pool full", samples);

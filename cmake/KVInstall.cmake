@@ -55,6 +55,10 @@ if(KV_ENABLE_COMPILER)
   endforeach()
   install(TARGETS kv-opt kv-compile kv-lsp-server kv-reduce
     DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  # Where kv-compile looks: ../lib/kv-cuda, if device code was built.
+  install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/kv-cuda
+    DESTINATION lib COMPONENT tools OPTIONAL
+    FILES_MATCHING PATTERN *.cubin PATTERN *.ptx)
   if(TARGET KVPlugin)
     install(TARGETS KVPlugin DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT tools)

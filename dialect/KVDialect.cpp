@@ -67,6 +67,15 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention, "
                              "kv.store or kv.copy_pages");
   }
+  if (attr.getName() == getDeviceCodeAttrName()) {
+    auto code = dyn_cast<DictionaryAttr>(attr.getValue());
+    for (StringRef field : {"chips", "images"}) {
+      auto names = code ? code.getAs<ArrayAttr>(field) : ArrayAttr();
+      if (!names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+        return op->emitOpError("'kv.device_code' is a dictionary with 'chips' "
+                               "and 'images', arrays of strings");
+    }
+  }
   if (attr.getName() == getModelAttrName() &&
       !isa<DictionaryAttr>(attr.getValue()))
     return op->emitOpError("'kv.model' is a dictionary attribute");

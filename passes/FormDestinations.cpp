@@ -2,7 +2,6 @@
 
 #include "kv/Passes/Passes.h"
 
-#include "DeviceKernels.h"
 #include "HostSizes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,49 +25,18 @@ struct FormDestinations : kv::impl::KVFormDestinationsBase<FormDestinations> {
     SymbolTableCollection symbols;
     SymbolUserMap users(symbols, module);
     for (auto function : module.getOps<func::FuncOp>()) {
+      // An entry's results have places: kv-form-entries.
       if (function.isExternal() ||
+          function->hasAttr(KVDialect::getEntryAttrName()) ||
           llvm::none_of(function.getResultTypes(), isTensor))
         continue;
       if (!llvm::hasSingleElement(function.getBody())) {
         function.emitOpError("must have one block to be compiled for a device");
         return signalPassFailure();
       }
-      if (failed(writeResults(function)))
-        return signalPassFailure();
-      if (!function->hasAttr(KVDialect::getEntryAttrName()) &&
-          failed(addDestinations(function, users.getUsers(function))))
+      if (failed(addDestinations(function, users.getUsers(function))))
         return signalPassFailure();
     }
-  }
-
-  /// Each result is what a launch of its own writes.
-  LogicalResult writeResults(func::FuncOp function) {
-    Operation *exit = function.getBody().front().getTerminator();
-    llvm::SmallDenseSet<Value> written;
-    for (OpOperand &operand : exit->getOpOperands()) {
-      Value value = operand.get();
-      if (!isTensor(value.getType()))
-        continue;
-      if (value.getDefiningOp<LaunchOp>() && written.insert(value).second)
-        continue;
-      auto type = cast<RankedTensorType>(value.getType());
-      if (!isMoved(type.getElementType()))
-        return exit->emitOpError()
-               << "returns a " << type
-               << " that no kernel makes for it: kv-cuda copies f32, bf16 and "
-                  "f16";
-      OpBuilder b(exit);
-      Location loc = exit->getLoc();
-      Value out = tensor::EmptyOp::create(b, loc, hostSizes(b, loc, value),
-                                          type.getElementType());
-      // Of equal types it is a copy.
-      auto copy = LaunchOp::create(b, loc, out.getType(), "cast", value, out);
-      Value result = copy.getResult();
-      if (result.getType() != type)
-        result = tensor::CastOp::create(b, loc, type, result);
-      operand.set(result);
-    }
-    return success();
   }
 
   LogicalResult addDestinations(func::FuncOp function,

@@ -197,7 +197,7 @@ private:
     getOperation().walk([&](Operation *op) {
       if (isa<PositionsOp>(op))
         positions.push_back(op);
-      else if (isa<linalg::LinalgOp, RopeOp, AttentionOp>(op))
+      else if (isa<linalg::LinalgOp, RopeOp, AttentionOp, StoreOp>(op))
         others.push_back(op);
     });
     // Ropes tell how many positions there are.
@@ -208,7 +208,7 @@ private:
     for (Operation *op : others) {
       LogicalResult converted =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<RopeOp, AttentionOp, linalg::LinalgOp>(
+              .Case<RopeOp, AttentionOp, StoreOp, linalg::LinalgOp>(
                   [&](auto each) { return convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
@@ -277,11 +277,11 @@ private:
              << " elements: kv-cuda has a kernel for multiples "
                 "of "
              << kRopeChunk;
-    if (x.getDimSize(2) % kRowChunk)
+    if (x.getDimSize(2) % kRopeChunk)
       return op.emitOpError()
              << "has heads of " << x.getDimSize(2)
              << " elements: kv-cuda has a kernel for multiples of "
-             << kRowChunk;
+             << kRopeChunk;
     Emitter b(op);
     Value interleaved =
         arith::ConstantIntOp::create(b, op.getInterleaved() ? 1 : 0, 32);
@@ -294,6 +294,20 @@ private:
     return success();
   }
 
+  /// Keys and values have one type.
+  LogicalResult convert(StoreOp op) {
+    if (!op.getV() ||
+        getElementTypeOrSelf(op.getK()) == getElementTypeOrSelf(op.getV()))
+      return success();
+    Emitter b(op);
+    StringRef why = "keys and values of one type";
+    Value k = castFor(b, op.getK(), b.getF32Type(), why);
+    Value v = castFor(b, op.getV(), b.getF32Type(), why);
+    op.getKMutable().assign(k);
+    op.getVMutable().assign(v);
+    return success();
+  }
+
   /// Queries have the kernel's type, and so has the result.
   LogicalResult convert(AttentionOp op) {
     if (!op.getResult())
@@ -303,6 +317,8 @@ private:
         !kernel || kernel.getKind() != KernelKind::Cuda)
       return op.emitOpError("is not by the kernel 'cuda': run "
                             "kv-select-kernel{target=cuda} before");
+    if (failed(checkAttention(op)))
+      return failure();
     for (std::string &image : attentionImages(op.getCollectionType()))
       images.insert(image);
     auto type = cast<RankedTensorType>(op.getResult().getType());
@@ -434,6 +450,7 @@ private:
       made = tensor::CastOp::create(b, result.getType(), made);
     remarkLaunch(op, callee, result.getType());
     result.replaceAllUsesWith(made);
+    names.erase(op);
     op.erase();
     return success();
   }

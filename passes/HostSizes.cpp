@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -44,14 +45,33 @@ static std::optional<HostSize> sourceOfIndex(Value index) {
   return std::nullopt;
 }
 
-static HostSize trace(HostSize size, int depth);
+static HostSize trace(HostSize size, int depth, Value stop = {});
+
+/// What a loop begins with, when each turn keeps the size of what it carries.
+static std::optional<HostSize> beforeLoop(HostSize size, int depth) {
+  scf::ForOp loop;
+  auto carried = dyn_cast<BlockArgument>(size.value);
+  if (carried) {
+    loop = dyn_cast<scf::ForOp>(carried.getOwner()->getParentOp());
+  } else if ((loop = size.value.getDefiningOp<scf::ForOp>())) {
+    carried = loop.getTiedLoopRegionIterArg(cast<OpResult>(size.value));
+  }
+  OpOperand *init = loop ? loop.getTiedLoopInit(carried) : nullptr;
+  if (!init || depth == kMaxCalls)
+    return std::nullopt;
+  Value next = loop.getTiedLoopYieldedValue(carried)->get();
+  HostSize turn = trace({next, size.number}, depth + 1, /*stop=*/carried);
+  if (turn.value != carried || turn.number != size.number)
+    return std::nullopt;
+  return HostSize{init->get(), size.number};
+}
 
 /// One operation back, or nothing.
 static std::optional<HostSize> stepBack(HostSize size, int depth) {
   Operation *op = size.value.getDefiningOp();
   int64_t dim = size.number;
-  if (!op)
-    return std::nullopt;
+  if (!op || isa<scf::ForOp>(op))
+    return beforeLoop(size, depth);
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return sourceOfIndex(empty.getDynamicSize(dim));
   if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
@@ -88,9 +108,9 @@ static std::optional<HostSize> stepBack(HostSize size, int depth) {
   return HostSize{call.getOperand(argument.getArgNumber()), inside.number};
 }
 
-static HostSize trace(HostSize size, int depth) {
+static HostSize trace(HostSize size, int depth, Value stop) {
   while (true) {
-    if (size.isConstant())
+    if (size.isConstant() || size.value == stop)
       return size;
     auto type = cast<ShapedType>(size.value.getType());
     if (!type.isDynamicDim(size.number))

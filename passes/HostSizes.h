@@ -23,8 +23,8 @@ struct HostSize {
   mlir::Value materialize(mlir::OpBuilder &b, mlir::Location loc) const;
 };
 
-/// Where a dimension comes from: followed through operations and calls that
-/// keep it, as far as an argument.
+/// Where a dimension comes from: followed through operations, calls and loops
+/// that keep it, as far as an argument.
 HostSize traceSize(mlir::Value shaped, int64_t dim);
 
 /// All sizes of a tensor, each from where it comes: they do not keep what has

@@ -113,6 +113,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (options.pageSize)
     setPageSize(module, options.pageSize);
 
+  // What the pipeline finds, not what the text says.
+  module->removeAttr(KVDialect::getDeviceCodeAttrName());
   PassManager pm(module.getContext());
   // Fails only where the program has not registered these options.
   (void)applyPassManagerCLOptions(pm);

@@ -42,9 +42,9 @@ inline void *firstElement(const KvTensorView &view) {
          view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
 }
 
-/// The last dimension is a row, or the last `inner` ones, which must lie dense.
-/// False, and an error in the call, where rows do not lie so that a kernel can
-/// move them: chunks of 8 elements, 16 bytes aligned, equal distances.
+/// The last dimension is a row. False, and an error in the call, where rows do
+/// not lie so that a kernel can move them: chunks of 8 elements, aligned to 16
+/// bytes, at equal distances.
 bool rowsOf(Call &call, std::string_view argument, const KvTensorView &view,
             Rows &rows);
 
@@ -52,7 +52,7 @@ bool rowsOf(Call &call, std::string_view argument, const KvTensorView &view,
 bool checkHeads(Call &call, std::string_view argument,
                 const KvTensorView &view);
 
-/// A dense i32 tensor of rank 1 (or more: any). False as above.
+/// A contiguous i32 tensor of rank 1. False as above.
 bool checkIntegers(Call &call, std::string_view argument,
                    const KvTensorView &view);
 

@@ -455,7 +455,15 @@ Expected<void> CacheEngine::join(Sequence &sequence, Ticket ticket) {
                      state.slot,
                      " shares its last page, a reservation comes "
                      "before its next step");
-  if (state.stamp > steps.lastOpened())
+  bool tooEarly = state.stamp > steps.lastOpened();
+  // After a truncation, say, what the step writes over may still have to be
+  // copied for another sequence.
+  if (numOps > 0 && state.processed % options.pageSize != 0) [[unlikely]]
+    for (int32_t group = 0; group < options.groups.size(); ++group) {
+      PageId tail = row(state, group)[state.processed / options.pageSize];
+      tooEarly |= pages.record(tail).stamp > steps.lastOpened();
+    }
+  if (tooEarly)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
                      state.slot,
                      " has page operations that come with the next "

@@ -15,22 +15,6 @@ RequestTable::RequestTable(int32_t replicas, int32_t slots)
     std::iota(list.rbegin(), list.rend(), 0);
 }
 
-size_t RequestTable::home(RequestId id) const {
-  return (id * 0x9E3779B97F4A7C15ull >> 32) & (entries.size() - 1);
-}
-
-size_t RequestTable::locate(RequestId id) const {
-  size_t at = home(id);
-  while (entries[at].place.slot >= 0 && entries[at].id != id)
-    at = (at + 1) & (entries.size() - 1);
-  return at;
-}
-
-const RequestTable::Place *RequestTable::find(RequestId id) const {
-  const Entry &entry = entries[locate(id)];
-  return entry.place.slot >= 0 ? &entry.place : nullptr;
-}
-
 RequestTable::Place RequestTable::insert(RequestId id, int32_t replica) {
   Entry &entry = entries[locate(id)];
   entry = {id, {replica, unused[replica].back()}};

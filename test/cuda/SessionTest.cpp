@@ -311,21 +311,27 @@ TEST_F(CudaSession, TwoStepsInFlight) {
     const TextGenerationContext *batch[] = {&context};
     return (*serving.manager->runtimeInputs(batch))[0];
   };
-  RaggedKVCacheInputs first = inputs(a), second = inputs(b);
-  EXPECT_GT(fake::pending(), 0);
-  auto read = [&](const KvTensorView &table) {
-    std::vector<int32_t> row(1);
-    backend.copyToHost(row.data(), table.data, sizeof(int32_t));
-    return row[0];
+  auto read = [&](const void *table) {
+    int32_t page = -1;
+    backend.copyToHost(&page, table, sizeof page);
+    return page;
   };
-  EXPECT_EQ(read(first.lookupTable), (*serving.manager->getReqBlocks(1))[0]);
-  EXPECT_EQ(read(second.lookupTable), (*serving.manager->getReqBlocks(2))[0]);
-  // The third step has the first one's memory: its copy must be over.
+  // What the first step would read, and the second, when their turn comes.
+  auto kept = *device.allocate(2 * sizeof(int32_t));
+  auto *seen = kept.as<int32_t>();
+  ASSERT_TRUE(backend.synchronize());
+  RaggedKVCacheInputs first = inputs(a);
+  backend.copyOnDevice(seen, first.lookupTable.data, sizeof(int32_t));
+  RaggedKVCacheInputs second = inputs(b);
+  backend.copyOnDevice(seen + 1, second.lookupTable.data, sizeof(int32_t));
+  EXPECT_GT(fake::pending(), 0) << "neither has run";
+  // The third has the first one's memory: its copy must be over.
   RaggedKVCacheInputs third = inputs(b);
   EXPECT_EQ(third.lookupTable.data, first.lookupTable.data);
-  RaggedKVCacheInputs fourth = inputs(a);
-  EXPECT_EQ(read(third.lookupTable), (*serving.manager->getReqBlocks(2))[0]);
-  EXPECT_EQ(read(fourth.lookupTable), (*serving.manager->getReqBlocks(1))[0]);
+  EXPECT_EQ(read(seen), (*serving.manager->getReqBlocks(1))[0]);
+  EXPECT_EQ(read(seen + 1), (*serving.manager->getReqBlocks(2))[0]);
+  EXPECT_EQ(read(third.lookupTable.data),
+            (*serving.manager->getReqBlocks(2))[0]);
 }
 
 TEST_F(CudaSession, PackedWeightsAreUnpacked) {

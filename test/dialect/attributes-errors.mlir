@@ -128,3 +128,13 @@ func.func @f(%k: tensor<?x1x8xf32>, %kv: !kv, %layer: index, %ro: tensor<?xi32>)
 // expected-error @+2 {{expected one of [decomposition, reference, cuda] for who computes an operation, got: fast}}
 // expected-error @+1 {{failed to parse KV_KernelAttr parameter 'kind'}}
 func.func @f() attributes {a = #kv.kernel<fast>} { return }
+
+// -----
+
+// expected-error @+1 {{'kv.device_code' is a dictionary with 'chips' and 'images', arrays of strings}}
+module attributes {kv.device_code = {chips = ["sm_80"]}} {}
+
+// -----
+
+// expected-error @+1 {{'kv.device_code' is a dictionary with 'chips' and 'images', arrays of strings}}
+module attributes {kv.device_code = {chips = [80 : i64], images = []}} {}

@@ -234,7 +234,15 @@ func.func @other_columns(%ids: tensor<4xi32>, %table: tensor<272x64xbf16>) -> (t
 // The last of the largest, not the first.
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
-func.func @last_largest(%x: tensor<4x272xf32>, %best: tensor<4xf32>, %place: tensor<4xi32>) -> tensor<4xi32> {
+func.func @last_largest(%x: tensor<4x272xf32>) -> tensor<4xi32> {
+  %least = arith.constant 0xFF800000 : f32
+  %first = arith.constant 0 : i32
+  %best0 = tensor.empty() : tensor<4xf32>
+  %place0 = tensor.empty() : tensor<4xi32>
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU}}
+  %best = linalg.fill ins(%least : f32) outs(%best0 : tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU}}
+  %place = linalg.fill ins(%first : i32) outs(%place0 : tensor<4xi32>) -> tensor<4xi32>
   // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
   %y:2 = linalg.generic {indexing_maps = [#ij, #i, #i], iterator_types = ["parallel", "reduction"]}
       ins(%x : tensor<4x272xf32>) outs(%best, %place : tensor<4xf32>, tensor<4xi32>) {
@@ -292,7 +300,7 @@ func.func @few_angles(%x: tensor<4x2x64xf32>, %p: tensor<4xi32>, %f: tensor<512x
 // -----
 
 func.func @odd_heads(%x: tensor<4x2x36xf32>, %p: tensor<4xi32>, %f: tensor<512x32xf32>) -> tensor<4x2x36xf32> {
-  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 8}}
+  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 16}}
   %y = kv.rope %x, %p, %f : tensor<4x2x36xf32>, tensor<4xi32>, tensor<512x32xf32>
   return %y : tensor<4x2x36xf32>
 }

@@ -369,3 +369,24 @@ func.func @also_wide(%a: tensor<4x64xf32>, %w: tensor<32x64xbf16>) -> (tensor<4x
       ins(%sum, %w : tensor<4x64xf32>, tensor<32x64xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
   return %sum, %y : tensor<4x64xf32>, tensor<4x32xf32>
 }
+
+// -----
+
+// Keys and values are stored as they are, but in one type.
+// CHECK-LABEL: func.func @store(
+// CHECK-SAME: %[[K:[a-z0-9]*]]: tensor<4x1x64xf32>, %[[V:[a-z0-9]*]]: tensor<4x1x64xbf16>
+// CHECK: kv.store %[[K]], %[[K]] into
+// CHECK: %[[C:.*]] = kv.launch "cast"({{.*}}) {{.*}} : tensor<4x64xbf16> outs tensor<4x64xf32>
+// CHECK: %[[W:.*]] = tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2]] output_shape [4, 1, 64]
+// CHECK: kv.store %[[K]], %[[W]] into
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @store(%k: tensor<4x1x64xf32>, %v: tensor<4x1x64xbf16>, %b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>,
+    %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>, %layer: index) {
+  kv.store %k, %k into (%b, %l, %t, %m)[%layer] rows %ro {kv.kernel = #kv.kernel<cuda>}
+      : tensor<4x1x64xf32>, tensor<4x1x64xf32>
+        into (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  kv.store %k, %v into (%b, %l, %t, %m)[%layer] rows %ro {kv.kernel = #kv.kernel<cuda>}
+      : tensor<4x1x64xf32>, tensor<4x1x64xbf16>
+        into (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  return
+}

@@ -1,5 +1,5 @@
 // RUN: not kv-opt --kv-select-kernel="target=tpu" %s 2>&1 | FileCheck %s
-// CHECK: kv-select-kernel: no target 'tpu', only cpu, decomposition
+// CHECK: kv-select-kernel: no target 'tpu', only cpu, decomposition, cuda
 //
 // RUN: kv-opt --kv-select-kernel --verify-diagnostics %s
 

@@ -19,7 +19,7 @@ COUNT = int(os.environ.get("KV_BAD_INPUT", 300))
 SEED = int(os.environ.get("KV_BAD_INPUT_SEED", 0))
 CORPUS = [part for path in sorted((ROOT / "test").rglob("*.mlir"))
           for part in path.read_text().split("// -----") if "func" in part or "!kv" in part]
-PIPELINES = ([], ["--kv-cpu=mcpu=x86-64-v3"], ["--kv-reference"],
+PIPELINES = ([], ["--kv-cpu=mcpu=x86-64-v3"], ["--kv-cuda"], ["--kv-reference"],
              ["--kv-expand-collections", "--kv-resolve-collections", "--canonicalize", "--cse",
               "--kv-lint-order"])
 

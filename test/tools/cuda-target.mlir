@@ -22,6 +22,12 @@
 // CHECK-NEXT: kv_movers compute_80: code of kv_movers.compute_80.ptx
 // CHECK-NOT: kv_
 //
+// Nothing is called by name.
+// RUN: llvm-nm -D %t/model.so | FileCheck %s --check-prefix=SYMBOLS
+// SYMBOLS-NOT: {{ U }}
+// SYMBOLS: T kv_entry_forward
+// SYMBOLS-NOT: {{.}}
+//
 // One chip, named as a device that is compiled for; a chip that is named twice
 // is one.
 // RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/one.so --target=virtual:sm_90a --kernels=%t/kernels --mcpu=x86-64-v4

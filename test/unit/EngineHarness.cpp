@@ -315,10 +315,11 @@ std::string EngineHarness::execute(const Command &command) {
   work += static_cast<int64_t>(outcome->step.ops.size());
   work += std::max<int64_t>(nodes - made->index().size(), 0);
   coverage.accesses += accesses;
-  // However large the pool and long the context. Tags that collide have no
+  // However large the pool and long the context; a page that leaves a list can
+  // move a dozen others of two chunks. Tags that collide have no
   // bound: each is compared.
   if (options.tagFunction == nullptr &&
-      accesses > (command.kind == Command::Reset ? 400 : 40) + 16 * work)
+      accesses > (command.kind == Command::Reset ? 400 : 40) + 32 * work)
     return concat("a command on ", work, " pages looked at ", accesses,
                   " entries");
   if (outcome->plan && !outcome->plan->fits() && fingerprint() != before)
@@ -442,8 +443,8 @@ std::string EngineHarness::apply(const Command &command,
   case Command::Join: {
     EngineModel::Request &request = model.requests[slot];
     Ticket ticket = static_cast<Ticket>(command.a);
-    bool refuse = !model.isOpen(ticket) || request.borrows ||
-                  request.stamp > model.opened;
+    bool refuse =
+        !model.isOpen(ticket) || request.borrows || model.waits(request);
     if (refuse)
       return mustRefuse(true);
     request.stamp = std::max(request.stamp, ticket);

@@ -406,6 +406,19 @@ struct EngineModel {
     return can;
   }
 
+  /// Whether a step that has begun is too early for a request: operations on
+  /// its pages, or on the one that it would write to, come with the next.
+  bool waits(const Request &request) const {
+    bool waiting = request.stamp > opened;
+    for (int group = 0;
+         request.processed % options.pageSize != 0 && group < numGroups();
+         ++group)
+      if (int tail = request.rows[group][request.processed / options.pageSize];
+          tail >= 0)
+        waiting |= pages[tail].stamp > opened;
+    return waiting;
+  }
+
   void fork(int slot, int into, int64_t tokens, const Retention &retention) {
     const Request &source = requests[slot];
     Request request = source;

@@ -142,6 +142,27 @@ TEST(EngineForks, AChainOfForksIsCopiedFromItsOrigin) {
             (PageOp{PageOp::Copy, 0, a.pages()[0], c.pages()[0], 2}));
 }
 
+TEST(EngineForks, ARewoundSourceIsNotWrittenBeforeItIsCopied) {
+  auto engine = make({.numPages = 8, .pageSize = 4});
+  Tokens tokens = iota(8);
+  Sequence source = open(*engine);
+  engine->reserve(source, tokens, {.length = 3});
+  CacheEngine::Step early = begin(*engine);
+  ASSERT_TRUE(engine->join(source, early.ticket));
+  commit(*engine, source, tokens, 3);
+  Sequence forked = std::move(*engine->fork(source, 3));
+  engine->reserve(forked, tokens, {.length = 4}); // a copy, by the next step
+  ASSERT_TRUE(engine->truncate(source, 1));
+  engine->reserve(source, tokens, {.length = 3});
+  // In a step that has begun, its tokens 1 and 2 would be copied instead.
+  EXPECT_EQ(text(engine->join(source, early.ticket)),
+            "cache engine: sequence 0 has page operations that come with the "
+            "next step, step 1 is too early");
+  CacheEngine::Step next = begin(*engine);
+  EXPECT_EQ(next.ops.size(), 1u);
+  EXPECT_EQ(text(engine->join(source, next.ticket)), "no error");
+}
+
 TEST(EngineForks, AtAnyToken) {
   for (int64_t at = 0; at <= 9; ++at) {
     auto engine = make({.numPages = 16, .pageSize = 3});

@@ -218,9 +218,7 @@ def KVFormDestinations : Pass<"kv-form-destinations", "::mlir::ModuleOp"> {
   let description = [{
     Each tensor that a private function returns becomes an argument to write it
     to, so that no function returns memory of its own: on a device it could not
-    be moved. What an entry or a private function returns is written by a
-    `kv.launch` of its own; where it is not, a copy is. Sizes must be known
-    before the call.
+    be moved. Sizes must be known before the call.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
@@ -228,11 +226,14 @@ def KVFormDestinations : Pass<"kv-form-destinations", "::mlir::ModuleOp"> {
 }
 
 def KVCheckHostCode : Pass<"kv-check-host-code", "::mlir::ModuleOp"> {
-  let summary = "an error where host code would touch device memory";
+  let summary = "host code touches no device memory";
   let description = [{
-    After bufferization: buffers are sized, viewed and passed on, never read,
-    written or copied. Changes nothing.
+    After bufferization: buffers are sized, viewed and passed on, never read or
+    written; that is an error. A copy is queued on the device, as a
+    `kv.launch "cast"` of equal types, and leaves a remark.
   }];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [Statistic<"numCopies", "copies", "copies on the device">];
 }
 
 def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {

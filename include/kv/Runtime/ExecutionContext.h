@@ -19,7 +19,7 @@ class ExecutionContext {
 public:
   struct Options {
     Device device = {};
-    size_t arenaBytes = 0;     // 0: the device's default
+    size_t arenaBytes = 0;      // 0: the device's default
     bool deterministic = false; // DeviceBackend::createContext
   };
 

@@ -28,7 +28,10 @@ public:
   }
 
   /// Null if the id is not there.
-  const Place *find(RequestId id) const;
+  const Place *find(RequestId id) const {
+    const Entry &entry = entries[locate(id)];
+    return entry.place.slot >= 0 ? &entry.place : nullptr;
+  }
   /// Takes the slot of the replica that was freed last; at first they ascend.
   /// The id is not there, and the replica has a slot.
   Place insert(RequestId id, int32_t replica);
@@ -48,8 +51,15 @@ private:
     Place place;
   };
 
-  size_t home(RequestId id) const;
-  size_t locate(RequestId id) const;
+  size_t home(RequestId id) const {
+    return (id * 0x9E3779B97F4A7C15ull >> 32) & (entries.size() - 1);
+  }
+  size_t locate(RequestId id) const {
+    size_t at = home(id);
+    while (entries[at].place.slot >= 0 && entries[at].id != id)
+      at = (at + 1) & (entries.size() - 1);
+    return at;
+  }
 
   int32_t slots;
   std::vector<Entry> entries; // at most half full

@@ -33,6 +33,8 @@ struct Counters {
 __attribute__((visibility("default"))) Counters counters();
 /// What was done wrong so far, one sentence each; forgets them.
 __attribute__((visibility("default"))) std::vector<std::string> takeProblems();
+/// A device that has failed does nothing any more, until this.
+__attribute__((visibility("default"))) void forgetFailure();
 /// Device memory that nobody has freed, in bytes.
 __attribute__((visibility("default"))) int64_t bytesInUse();
 /// Operations that are queued and have not run.

@@ -66,5 +66,6 @@ Counters kv::fake::counters() { return State::get().counters; }
 std::vector<std::string> kv::fake::takeProblems() {
   return std::exchange(State::get().problems, {});
 }
+void kv::fake::forgetFailure() { State::get().forgetFailure(); }
 int64_t kv::fake::bytesInUse() { return State::get().memory.bytesInUse(); }
 int64_t kv::fake::pending() { return State::get().queued(); }

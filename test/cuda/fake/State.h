@@ -47,6 +47,7 @@ public:
   }
   /// Runs the first `count` operations that are queued (all: -1).
   Status run(int64_t count = -1);
+  void forgetFailure() { failure = Success; }
   int64_t queued() const { return int64_t(operations.size()); }
   /// How many operations have ever been queued.
   int64_t total() const { return done + queued(); }

@@ -171,7 +171,7 @@ public:
   /// The step touches the sequence's pages. Those are given to nobody else
   /// before it completes, however they are released. O(1). Errors: not open;
   /// a last page that is shared, since nothing was reserved behind it; page
-  /// operations that come with a later step.
+  /// operations of its own, or on its last page, that come with a later step.
   Expected<void> join(Sequence &sequence, Ticket ticket);
 
   /// The step and its operations are over on the device, or it was given up

@@ -1,0 +1,76 @@
+// RUN: kv-opt --verify-diagnostics --split-input-file %s
+
+func.func @name(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'transpose' is no runtime function that writes its last argument}}
+  %y = kv.launch "transpose"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @not_last(%x: tensor<4xf32>, %n: i64) {
+  // expected-error @+1 {{'arenaRelease' is no runtime function that writes its last argument}}
+  %y = kv.launch "arenaRelease"(%n) outs(%x) : i64 outs tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @count(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'cast' takes 1 arguments before 'outs', not 2}}
+  %y = kv.launch "cast"(%x, %x) outs(%x) : tensor<4xf32>, tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @kind(%x: tensor<4x64xf32>, %n: i64) {
+  // expected-error @+1 {{argument 0 of 'pair' must be I32, not 'i64'}}
+  %y = kv.launch "pair"(%n, %x, %x) outs(%x) : i64, tensor<4x64xf32>, tensor<4x64xf32> outs tensor<4x64xf32> -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @view(%x: tensor<4x64xf32>, %n: i64) {
+  // expected-error @+1 {{argument 0 of 'cast' must be a tensor or a buffer, not 'i64'}}
+  %y = kv.launch "cast"(%n) outs(%x) : i64 outs tensor<4x64xf32> -> tensor<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @result(%x: tensor<4xf32>) {
+  // expected-error @+1 {{returns its 'outs', 'tensor<4xf32>', on tensors, and nothing on buffers}}
+  kv.launch "cast"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @mixed(%x: tensor<4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{mixes tensors and buffers}}
+  kv.launch "cast"(%x) outs(%y) : tensor<4xf32> outs memref<4xf32>
+  return
+}
+
+// -----
+
+// The plan of a kernel that takes another one.
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @rows_of_plan(%q: tensor<?x1x64xbf16>, %kv: !kv, %ro: tensor<?xi32>, %layer: index, %p: tensor<?x4xi32>) {
+  // expected-error @+1 {{has the plan 'tensor<?x4xi32>', the kernel 'cuda' takes i8 [bytes]}}
+  %o = kv.attention %q in %kv[%layer] rows %ro plan %p mask <causal> scale 1.0 {kv.kernel = #kv.kernel<cuda>}
+      : tensor<?x1x64xbf16> in !kv, tensor<?xi32> plan tensor<?x4xi32> -> tensor<?x1x64xbf16>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @bytes_of_plan(%q: tensor<?x1x64xbf16>, %kv: !kv, %ro: tensor<?xi32>, %layer: index, %p: tensor<?xi8>) {
+  // expected-error @+1 {{has the plan 'tensor<?xi8>', the kernel 'decomposition' takes i32 [T, 4]}}
+  %o = kv.attention %q in %kv[%layer] rows %ro plan %p mask <causal> scale 1.0 {kv.kernel = #kv.kernel<decomposition>}
+      : tensor<?x1x64xbf16> in !kv, tensor<?xi32> plan tensor<?xi8> -> tensor<?x1x64xbf16>
+  return
+}

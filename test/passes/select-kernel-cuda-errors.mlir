@@ -1,0 +1,110 @@
+// What a GPU has no kernel for.
+//
+// RUN: kv-opt --kv-select-kernel="target=cuda" --verify-diagnostics --split-input-file %s
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 80, page = 16>
+func.func @f(%b: memref<?x2x2x16x1x80xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x80xbf16>, %layer: index) -> tensor<?x1x80xbf16> {
+  // expected-error @+1 {{has the head dimension 80: kv-cuda has kernels for 64, 128 and 256}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x80xbf16> in (memref<?x2x2x16x1x80xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x80xbf16>
+  return %o : tensor<?x1x80xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @f(%b: memref<?x2x2x16x1x64xf32>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x64xf32>, %layer: index) -> tensor<?x1x64xf32> {
+  // expected-error @+1 {{is on a cache of 'f32': kv-cuda has kernels for bf16, f16 and f8E4M3FN}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x64xf32> in (memref<?x2x2x16x1x64xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xf32>
+  return %o : tensor<?x1x64xf32>
+}
+
+// -----
+
+!kv = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 64, page = 16, scale = #kv.scale<f32, group = 64>>
+func.func @f(%b: memref<?x2x2x16x1x64xi8>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %s: memref<?x2x2x16x1x1xf32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{is on a cache with the scale #kv.scale<f32, group = 64>: kv-cuda has kernels for caches without scales}}
+  %o = kv.attention %q in (%b, %l, %t, %m, %s)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xi8>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, memref<?x2x2x16x1x1xf32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, latent, dim = 128, v_dim = 64, page = 16>
+func.func @f(%b: memref<?x1x2x16x1x128xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x4x128xbf16>, %layer: index) -> tensor<?x4x64xbf16> {
+  // expected-error @+1 {{is on a latent cache: kv-cuda has kernels for caches of keys and values}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x4x128xbf16> in (memref<?x1x2x16x1x128xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x4x64xbf16>
+  return %o : tensor<?x4x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<continuous, bf16, layers = 2, heads = 1, dim = 64, max_seq = 128>
+func.func @f(%b: memref<?x2x2x128x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{is on a continuous cache: kv-cuda has kernels for paged ones}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x64xbf16> in (memref<?x2x2x128x1x64xbf16>, tensor<?xi32>, tensor<?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = ?, dim = 64, page = 16>
+func.func @f(%b: memref<?x2x2x16x?x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{is on a cache whose number of heads is not known: give the collection's 'heads'}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x?x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @f(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{has 'keys' of their own: kv-cuda has no kernel for cross attention}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro keys %ro mask <causal> scale 1.0
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @f(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{has the kernel 'reference', which is not the target's}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0 {kv.kernel = #kv.kernel<reference>}
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, f8E5M2, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @store(%b: memref<?x2x2x16x1x64xf8E5M2>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %k: tensor<?x1x64xbf16>, %layer: index) {
+  // expected-error @+1 {{is on a cache of 'f8E5M2': kv-cuda has kernels for bf16, f16 and f8E4M3FN}}
+  kv.store %k, %k into (%b, %l, %t, %m)[%layer] rows %ro
+      : tensor<?x1x64xbf16>, tensor<?x1x64xbf16>
+        into (memref<?x2x2x16x1x64xf8E5M2>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @handle(%kv: !kv, %k: tensor<?x1x64xbf16>, %ro: tensor<?xi32>, %layer: index) {
+  // expected-error @+1 {{has a handle: run kv-resolve-collections before}}
+  kv.store %k, %k into %kv[%layer] rows %ro : tensor<?x1x64xbf16>, tensor<?x1x64xbf16> into !kv, tensor<?xi32>
+  return
+}

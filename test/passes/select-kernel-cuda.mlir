@@ -1,0 +1,55 @@
+// The plan of a GPU's attention is bytes in device memory: made once a step,
+// where it begins, and shared by all layers of a mask.
+//
+// RUN: kv-opt --kv-resolve-collections --canonicalize --kv-select-kernel="target=cuda" --cse %s | FileCheck %s
+// RUN: kv-opt --kv-resolve-collections --canonicalize --kv-select-kernel="target=cuda" %s -o /dev/null \
+// RUN:   --remarks-filter=kv-select-kernel 2>&1 | FileCheck %s --check-prefix=REMARK
+//
+// REMARK-DAG: [Passed] Kernel | {{.*}}"store by 'cuda': the device has a kernel for it"
+// REMARK-DAG: [Passed] Kernel | {{.*}}"attention by 'cuda': the device has a kernel for it"
+// REMARK-DAG: [Passed] Kernel | {{.*}}"copy_pages by 'cuda': the device has a kernel for it"
+// REMARK-DAG: [Passed] Plan | {{.*}}"what a row sees is found once a step, not in each layer"
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16, layout = hnd>
+
+// CHECK-LABEL: func.func private @layer(
+// CHECK-SAME: %[[P:[a-z0-9]*]]: tensor<?xi8>)
+// CHECK-NOT: kv.launch
+// CHECK: kv.store {{.*}} {kv.kernel = #kv.kernel<cuda>}
+// CHECK: kv.attention {{.*}} plan %[[P]] mask <causal> {{.*}} {kv.kernel = #kv.kernel<cuda>}
+func.func private @layer(%q: tensor<?x2x64xbf16>, %k: tensor<?x1x64xbf16>, %kv: !kv, %ro: tensor<?xi32>, %layer: index)
+    -> tensor<?x2x64xbf16> {
+  kv.store %k, %k into %kv[%layer] rows %ro : tensor<?x1x64xbf16>, tensor<?x1x64xbf16> into !kv, tensor<?xi32>
+  %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x2x64xbf16> in !kv, tensor<?xi32> -> tensor<?x2x64xbf16>
+  return %o : tensor<?x2x64xbf16>
+}
+
+// The rows are those of the queries of the first layer, whose result the second
+// takes: a size of an argument. One plan a mask.
+// CHECK-LABEL: func.func @forward(
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x2x64xbf16>, %{{[a-z0-9]*}}: tensor<?x1x64xbf16>, %[[B:[a-z0-9]*]]: memref<{{[^>]*}}>, %[[L:[a-z0-9]*]]: tensor<?xi32>, %[[T:[a-z0-9]*]]: tensor<?x?xi32>, %[[M:[a-z0-9]*]]: tensor<?x2xi32>, %[[RO:[a-z0-9]*]]: tensor<?xi32>
+// CHECK-DAG: %[[BLOCKS:.*]] = memref.transpose %[[B]] (d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d4, d3, d5)
+// CHECK-DAG: %[[ROWS:.*]] = tensor.dim %[[Q]], %c0
+// CHECK-DAG: %[[BATCH:.*]] = tensor.dim %[[L]], %c0
+// CHECK: %[[BYTES:.*]] = kv.plan_bytes %[[BLOCKS]], %[[BATCH]], %[[ROWS]] heads 2
+// CHECK-COUNT-2: kv.launch "plan"(%[[BLOCKS]], %[[L]], %[[T]], %[[RO]], %[[M]], %c2_i64, {{.*}} outs tensor<?xi8> -> tensor<?xi8>
+// CHECK-NOT: kv.launch
+// CHECK: call @layer({{.*}}, %[[P:.*]]) :
+// CHECK: call @layer({{.*}}, %[[P]]) :
+// CHECK: kv.attention {{.*}} plan %{{.*}} mask <sliding = 8>
+// CHECK: kv.copy_pages {{.*}} {kv.kernel = #kv.kernel<cuda>}
+func.func @forward(%q: tensor<?x2x64xbf16>, %k: tensor<?x1x64xbf16>, %kv: !kv, %ro: tensor<?xi32>, %from: tensor<?xi32>)
+    -> tensor<?x2x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = call @layer(%q, %k, %kv, %ro, %c0)
+      : (tensor<?x2x64xbf16>, tensor<?x1x64xbf16>, !kv, tensor<?xi32>, index) -> tensor<?x2x64xbf16>
+  %b = call @layer(%a, %k, %kv, %ro, %c1)
+      : (tensor<?x2x64xbf16>, tensor<?x1x64xbf16>, !kv, tensor<?xi32>, index) -> tensor<?x2x64xbf16>
+  %o = kv.attention %b in %kv[%c1] rows %ro mask <sliding = 8> scale 1.0
+      : tensor<?x2x64xbf16> in !kv, tensor<?xi32> -> tensor<?x2x64xbf16>
+  %blocks:4 = kv.unpack %kv : !kv -> memref<?x2x2x1x16x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>
+  kv.copy_pages %blocks#0 from %from to %from layout hnd : memref<?x2x2x1x16x64xbf16>, tensor<?xi32>, tensor<?xi32>
+  return %o : tensor<?x2x64xbf16>
+}
