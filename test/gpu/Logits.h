@@ -8,9 +8,10 @@
 
 namespace kv::cuda::test {
 
-/// Two sums of the same 16-bit products in different orders differ by up to
-/// 0.13 in SmolLM2's logits (docs/performance.md); twice that is a mistake.
-constexpr double LogitTolerance = 0.26;
+/// A GPU's artifact rounds more to bf16 than a CPU's: on the fake driver
+/// SmolLM2's logits differ by 0.42 on the prompts of test/data/smollm2 (its
+/// README.md). Twice that is a mistake.
+constexpr double LogitTolerance = 0.84;
 
 /// Empty when all logits differ by at most the tolerance, else one sentence.
 /// `largest` becomes the largest difference.
