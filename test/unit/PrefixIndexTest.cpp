@@ -47,8 +47,8 @@ struct Index : PrefixIndex {
   }
   [[gnu::noinline]] NodeRef add(NodeRef parent, const Tokens &tokens,
                                 uint32_t images = NoImages) {
-    return ref(insert(childTag(tagOf(parent), tokens), parent, images,
-                      tokens.data()));
+    return ref(
+        insert(childTag(tagOf(parent), tokens), parent, images, tokens.data()));
   }
 };
 
