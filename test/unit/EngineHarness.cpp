@@ -341,6 +341,10 @@ int64_t EngineHarness::workBefore(const Command &command) const {
   int32_t slot = command.sequence;
   int64_t numGroups = options.groups.size();
   switch (command.kind) {
+  case Command::Reserve: // what is looked up, of which a hit may take nothing
+    return command.d && interpreter.sequence(slot).pages().empty()
+               ? numGroups * (command.prompt / options.pageSize)
+               : 0;
   case Command::Commit: // what windows have passed, to compare with later
     return nullPages(slot);
   case Command::Fork:
