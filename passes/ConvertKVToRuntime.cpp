@@ -186,8 +186,7 @@ struct ConvertKVToRuntime
         b, loc, op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0.0);
     Value mask = arith::ConstantIntOp::create(
         b, loc, b.getI32Type(), static_cast<int64_t>(op.getMask().getKind()));
-    Value window = arith::ConstantIntOp::create(b, loc, b.getI64Type(),
-                                                op.getMask().getWindow());
+    Value window = constantI64(b, loc, op.getMask().getWindow());
     SmallVector<Value> arguments = cacheArguments(b, op);
     arguments.push_back(op.getRowOffsets());
     bool planned = isOnDevice(op);
