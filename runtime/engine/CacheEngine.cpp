@@ -445,36 +445,33 @@ Expected<CacheEngine::Step> CacheEngine::beginStep(int64_t time) {
   return Step{ticket, batch};
 }
 
-Expected<void> CacheEngine::join(Sequence &sequence, Ticket ticket) {
+/// After a truncation, say, what the step writes over may still have to be
+/// copied for another sequence.
+bool CacheEngine::comesTooEarly(const SequenceState &state) const {
+  if (state.processed % options.pageSize == 0)
+    return false;
+  for (int32_t group = 0; group < options.groups.size(); ++group) {
+    PageId tail = row(state, group)[state.processed / options.pageSize];
+    if (pages.record(tail).stamp > steps.lastOpened())
+      return true;
+  }
+  return false;
+}
+
+Expected<void> CacheEngine::refuseJoin(const SequenceState &state,
+                                       Ticket ticket) const {
   if (!steps.isOpen(ticket))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: step ", ticket,
                      " is not open");
-  SequenceState &state = *sequence.state;
   if (state.borrowsTail)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
                      state.slot,
                      " shares its last page, a reservation comes "
                      "before its next step");
-  bool tooEarly = state.stamp > steps.lastOpened();
-  // After a truncation, say, what the step writes over may still have to be
-  // copied for another sequence.
-  if (numOps > 0 && state.processed % options.pageSize != 0) [[unlikely]]
-    for (int32_t group = 0; group < options.groups.size(); ++group) {
-      PageId tail = row(state, group)[state.processed / options.pageSize];
-      tooEarly |= pages.record(tail).stamp > steps.lastOpened();
-    }
-  if (tooEarly)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
-                     state.slot,
-                     " has page operations that come with the next "
-                     "step, step ",
-                     ticket, " is too early");
-  state.stamp = std::max(state.stamp, ticket);
-  if (options.log)
-    options.log->command({.kind = Command::Join,
-                          .sequence = state.slot,
-                          .a = static_cast<int64_t>(ticket)});
-  return {};
+  return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
+                   state.slot,
+                   " has page operations that come with the next step, step ",
+                   ticket, " is too early");
 }
 
 Expected<void> CacheEngine::completeStep(Ticket ticket) {

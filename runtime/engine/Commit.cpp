@@ -6,16 +6,38 @@
 
 using namespace kv;
 
-Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
-                                   int64_t processed) {
-  SequenceState &state = *sequence.state;
-  int64_t room = state.borrowsTail ? state.processed
-                                   : int64_t(state.held) * options.pageSize;
-  int64_t most = std::min(prompt.length(), room);
-  if (processed < state.processed || processed > most) [[unlikely]]
-    return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", processed,
-                     " tokens have been computed, allowed: ", state.processed,
-                     " to ", most);
+Expected<void> CacheEngine::refuseCommit(const SequenceState &state,
+                                         const Prompt &prompt,
+                                         int64_t processed) const {
+  return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", processed,
+                   " tokens have been computed, allowed: ", state.processed,
+                   " to ", mostProcessed(state, prompt));
+}
+
+void CacheEngine::hashAndPrefetch(SequenceState &state, const Prompt &prompt,
+                                  int64_t processed) const {
+  int64_t full =
+      std::min(processed, mostProcessed(state, prompt)) / options.pageSize;
+  if (full <= state.committed || !canCommit(state))
+    return;
+  hashPages(state, prompt, full);
+  prefetchNodes(state, state.committed,
+                static_cast<int32_t>(
+                    std::min<int64_t>(full, state.committed + PrefetchBatch)));
+}
+
+void CacheEngine::prefetchNodes(const SequenceState &state, int32_t page,
+                                int32_t end) const {
+  for (; page < end; ++page) {
+    nodes.prefetchBucket(state.tags[page]);
+    if (hasFullGroup)
+      nodes.prefetchNode(row(state, namingGroup)[page]);
+  }
+}
+
+Expected<void> CacheEngine::commitMore(SequenceState &state,
+                                       const Prompt &prompt,
+                                       int64_t processed) {
   if (options.log) {
     logPrompt(state, prompt);
     options.log->command({.kind = Command::Commit,
@@ -26,17 +48,13 @@ Expected<void> CacheEngine::commit(Sequence &sequence, const Prompt &prompt,
   state.processed = processed;
   int32_t lowest = INT32_MAX;
   if (int64_t full = processed / options.pageSize;
-      full > state.committed && state.indexes && !isStale(state)) {
+      full > state.committed && canCommit(state)) {
     hashPages(state, prompt, full);
     int32_t page = state.committed;
     while (page < full && state.indexes) {
       int32_t end =
           static_cast<int32_t>(std::min<int64_t>(full, page + PrefetchBatch));
-      for (int32_t next = page; next < end; ++next) {
-        nodes.prefetchBucket(state.tags[next]);
-        if (hasFullGroup)
-          nodes.prefetchNode(row(state, namingGroup)[next]);
-      }
+      prefetchNodes(state, page, end);
       while (page < end && state.indexes) {
         if (isPlain && prompt.images.empty())
           page = commitNew(state, prompt, page, end);

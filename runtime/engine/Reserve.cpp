@@ -78,8 +78,9 @@ CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
 // Taking
 //===----------------------------------------------------------------------===//
 
-CacheEngine::Plan CacheEngine::reserve(Sequence &sequence, const Prompt &prompt,
-                                       const Demand &demand) {
+CacheEngine::Plan CacheEngine::reserveMore(Sequence &sequence,
+                                           const Prompt &prompt,
+                                           const Demand &demand) {
   SequenceState &state = *sequence.state;
   if (options.log) {
     logPrompt(state, prompt);
@@ -91,12 +92,6 @@ CacheEngine::Plan CacheEngine::reserve(Sequence &sequence, const Prompt &prompt,
                           .d = demand.reuse,
                           .prompt = prompt.length()});
   }
-  // Most decode steps: there is room, and a page that is not full cannot be
-  // followed by a hit.
-  if (demand.length + demand.draft <= int64_t(state.held) * options.pageSize &&
-      state.held != state.committed && !state.borrowsTail) [[likely]]
-    return {.verdict = Verdict::Fits};
-
   Plan plan = makePlan(state, prompt, demand);
   if (!plan.fits()) {
     ++(plan.verdict == Verdict::Wait   ? counters.refusedWait

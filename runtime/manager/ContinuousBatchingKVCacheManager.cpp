@@ -46,11 +46,17 @@ Expected<std::span<const int32_t>> Manager::getReqBlocks(RequestId id) const {
   return std::unexpected(unclaimed(id));
 }
 
+std::optional<AllocationError>
+Manager::refusal(const TextGenerationContext &context, int32_t steps) const {
+  const Place *place = requests.find(context.id());
+  return checkDemand(context, steps,
+                     place ? std::optional(extent(*place)) : std::nullopt);
+}
+
 Expected<AllocationPlan> Manager::probe(const TextGenerationContext &context,
                                         int32_t steps) const {
-  std::expected<Place, AllocationError> place = checkDemand(context, steps);
-  if (!place)
-    return std::unexpected(place.error().error);
+  if (std::optional<AllocationError> refused = refusal(context, steps))
+    return std::unexpected(std::move(refused->error));
   return AllocationPlan{.fits = true};
 }
 
@@ -63,15 +69,33 @@ int64_t Manager::usedSlots() const {
 
 std::expected<Allocation, AllocationError>
 Manager::alloc(TextGenerationContext &context, int32_t steps) {
-  std::expected<Place, AllocationError> place = checkDemand(context, steps);
-  if (!place) {
-    counters.refusals +=
-        place.error().reason == AllocationError::Reason::NeverFits;
-    return std::unexpected(place.error());
+  if (std::optional<AllocationError> refused = refusal(context, steps)) {
+    counters.refusals += refused->reason == AllocationError::Reason::NeverFits;
+    return std::unexpected(std::move(*refused));
   }
   counters.inputTokens += context.active();
   counters.peakUsedPages = std::max(counters.peakUsedPages, usedSlots());
   return Allocation();
+}
+
+void Manager::look(std::span<const Place> places, Extent *extents) const {
+  for (Place place : places)
+    *extents++ = extent(place);
+}
+
+void Manager::writeRows(int32_t replica, int32_t buffer,
+                        std::span<const Place> places) {
+  CacheMemory &memory = memories[replica];
+  for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+    std::ranges::transform(places, memory.table(buffer, shard, 0),
+                           &Place::slot);
+}
+
+Expected<void> Manager::commit(ContextBatch batch,
+                               std::span<const Place> places) {
+  for (size_t row = 0; row < batch.size(); ++row)
+    processed[index(places[row])] = batch[row]->processed();
+  return {};
 }
 
 void Manager::resetMetrics() { counters = {.peakUsedPages = usedSlots()}; }

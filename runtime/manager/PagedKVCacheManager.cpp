@@ -7,13 +7,9 @@
 
 using namespace kv;
 
-/// One pool, what each slot's request holds there, and what the tables say.
+/// One pool, and what the tables say.
 struct PagedKVCacheManager::Replica {
   std::unique_ptr<CacheEngine> engine;
-  /// By slot. Opened by the first reservation, since only then the request's
-  /// scope is known.
-  std::vector<Sequence> sequences;
-  std::vector<int64_t> joined; // by slot: the last step that it took part in
   /// By buffer, shard and group.
   std::vector<std::unique_ptr<LookupTable>> tables;
   /// By buffer: the step that its tables are of. Number 0: over.
@@ -88,14 +84,15 @@ Expected<void> PagedKVCacheManager::createReplicas() {
         std::ranges::find(windows, one.windowSize) - windows.begin()));
   if (Expected<void> made = allocate(numPages, pitch, groupOf); !made)
     return made;
-  int32_t slots = requests.slotsPerReplica();
+  int32_t rows = requests.slotsPerReplica();
+  slots.resize(static_cast<size_t>(numReplicas()) * rows);
   for (int32_t index = 0; index < numReplicas(); ++index) {
     auto replica = std::make_unique<Replica>();
     Expected<std::unique_ptr<CacheEngine>> engine = CacheEngine::create(
         {.numPages = static_cast<int32_t>(numPages),
          .pageSize = static_cast<int32_t>(params().pageSize()),
          .groups = CacheGroups(std::span(list).first(windows.size())),
-         .maxSequences = slots + 1, // one to plan with
+         .maxSequences = rows + 1, // one to plan with
          .maxTokens = maxSeqLen() + drafts,
          .prefixCaching = params().enablePrefixCaching(),
          .key = options.key,
@@ -105,18 +102,16 @@ Expected<void> PagedKVCacheManager::createReplicas() {
     if (!engine)
       return std::unexpected(engine.error());
     replica->engine = std::move(*engine);
-    replica->sequences.resize(slots);
-    replica->joined.resize(slots);
     CacheMemory &memory = memories[index];
     for (int32_t buffer = 0; buffer < CacheMemory::NumBuffers; ++buffer)
       for (int32_t shard = 0; shard < memory.numShards(); ++shard)
         for (int32_t group = 0; group < memory.numGroups(); ++group) {
           replica->tables.push_back(std::make_unique<LookupTable>());
           if (!replica->tables.back()->create(
-                  memory.table(buffer, shard, group), slots, pitch))
+                  memory.table(buffer, shard, group), rows, pitch))
             return makeError(KV_STATUS_OUT_OF_MEMORY,
                              "cache manager: no memory for the tables of ",
-                             slots, " requests");
+                             rows, " requests");
         }
     replicas.push_back(std::move(replica));
   }
@@ -137,23 +132,23 @@ int64_t PagedKVCacheManager::blocksFor(int64_t tokens) const {
 // Requests
 //===----------------------------------------------------------------------===//
 
-Sequence &PagedKVCacheManager::sequence(Place place) const {
-  return replicas[place.replica]->sequences[place.slot];
-}
-
 CacheEngine &PagedKVCacheManager::engine(Place place) const {
   return *replicas[place.replica]->engine;
 }
 
-int64_t PagedKVCacheManager::cachedTokens(Place place) const {
+inline ReplicatedKVCacheManager::Extent
+PagedKVCacheManager::extent(Place place) const {
   const Sequence &own = sequence(place);
-  return own ? own.processedTokens() : 0;
+  if (!own)
+    return {};
+  return {own.processedTokens(),
+          static_cast<int64_t>(own.pages().size()) * common.params.pageSize()};
 }
 
-int64_t PagedKVCacheManager::room(Place place) const {
-  const Sequence &own = sequence(place);
-  return own ? static_cast<int64_t>(own.pages().size()) * params().pageSize()
-             : 0;
+void PagedKVCacheManager::look(std::span<const Place> places,
+                               Extent *extents) const {
+  for (Place place : places)
+    *extents++ = extent(place);
 }
 
 int32_t PagedKVCacheManager::getOrRecommendReplica(
@@ -192,10 +187,10 @@ Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
   const Place *place = requests.find(source);
   if (!place)
     return std::unexpected(unclaimed(source));
-  if (tokens < 0 || tokens > cachedTokens(*place))
+  if (tokens < 0 || tokens > extent(*place).held)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", source,
                      " cannot be forked at token ", tokens, ", allowed: 0 to ",
-                     cachedTokens(*place));
+                     extent(*place).held);
   Place from = *place;
   Sequence forked;
   if (sequence(from)) {
@@ -218,10 +213,10 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
   const Place *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
-  if (tokens < 0 || tokens > cachedTokens(*place))
+  if (tokens < 0 || tokens > extent(*place).held)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
                      " cannot be truncated to ", tokens,
-                     " tokens, allowed: 0 to ", cachedTokens(*place));
+                     " tokens, allowed: 0 to ", extent(*place).held);
   if (Sequence &own = sequence(*place))
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
@@ -262,9 +257,10 @@ PagedKVCacheManager::planFresh(int32_t replica,
 Expected<AllocationPlan>
 PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
-  std::expected<Place, AllocationError> place = checkDemand(context, steps);
-  if (!place)
-    return std::unexpected(place.error().error);
+  const Place *place = requests.find(context.id());
+  if (std::optional<AllocationError> refused =
+          checkDemand(context, steps, extent(place)))
+    return std::unexpected(std::move(refused->error));
   const Sequence &own = sequence(*place);
   CacheEngine::Plan plan =
       own ? engine(*place).plan(own, context.prompt(), demand(context, steps))
@@ -276,69 +272,83 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
 
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
-  using Reason = AllocationError::Reason;
-  std::expected<Place, AllocationError> place = checkDemand(context, steps);
-  if (!place) {
-    if (place.error().reason == Reason::NeverFits)
-      ++replicas[*getReplica(context.id())]->counters.refusals;
-    return std::unexpected(place.error());
+  const Place *place = requests.find(context.id());
+  if (std::optional<AllocationError> refused =
+          checkDemand(context, steps, extent(place))) [[unlikely]] {
+    if (refused->reason == AllocationError::Reason::NeverFits)
+      ++replicas[place->replica]->counters.refusals;
+    return std::unexpected(std::move(*refused));
   }
-  Replica &replica = *replicas[place->replica];
-  CacheEngine &engine = *replica.engine;
-  Sequence fresh, &own = sequence(*place) ? sequence(*place) : fresh;
-  if (!own) {
+  Sequence &own = sequence(*place);
+  bool isFirst = !own;
+  if (isFirst) [[unlikely]] {
     Expected<Sequence> opened =
-        engine.open(context.scope(), context.retention());
+        engine(*place).open(context.scope(), context.retention());
     if (!opened)
-      return std::unexpected(refuse(
-          Reason::Invalid, opened.error().code,
-          concat("request ", context.id(), ": ", opened.error().message)));
-    fresh = std::move(*opened);
+      return std::unexpected(
+          refuse(AllocationError::Reason::Invalid, opened.error().code,
+                 "request ", context.id(), ": ", opened.error().message));
+    own = std::move(*opened);
   }
-  CacheEngine::Demand wanted = demand(context, steps);
-  CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
+  CacheEngine::Plan plan =
+      engine(*place).reserve(own, context.prompt(), demand(context, steps));
+  if (!plan.fits() || plan.takesPages() || enablesRuntimeChecks()) [[unlikely]]
+    return finish(context, steps, *place, plan, isFirst);
+  replicas[place->replica]->counters.inputTokens += context.active();
+  return Allocation();
+}
+
+/// What a reservation that did not fit, or took pages, leaves to be done.
+std::expected<Allocation, AllocationError>
+PagedKVCacheManager::finish(TextGenerationContext &context, int32_t steps,
+                            Place place, CacheEngine::Plan plan, bool isFirst) {
+  Sequence &own = sequence(place);
+  CacheEngine &engine = this->engine(place);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
-    settle(place->replica);
-    plan = engine.reserve(own, context.prompt(), wanted);
+    settle(place.replica);
+    plan = engine.reserve(own, context.prompt(), demand(context, steps));
   }
+  KVCacheMetrics &counters = replicas[place.replica]->counters;
   if (!plan.fits()) {
-    ++replica.counters.refusals;
-    bool never = plan.verdict == CacheEngine::Verdict::Never;
-    bool waits = plan.verdict == CacheEngine::Verdict::Wait;
-    int64_t whole = context.length() + steps - 1 + drafts;
-    return std::unexpected(refuse(
-        never   ? Reason::NeverFits
-        : waits ? Reason::Wait
-                : Reason::Full,
-        KV_STATUS_OUT_OF_MEMORY,
-        never
-            ? concat("request ", context.id(), " needs ",
-                     // A window needs all of a long chunk at once.
-                     std::max<int64_t>(blocksFor(whole),
-                                       plan.newPages + plan.revivedPages),
-                     " pages of ", params().pageSize(),
-                     " tokens, the pool has ", numPages)
-            : concat("request ", context.id(), " needs ",
-                     plan.newPages + plan.revivedPages, " more pages, ",
-                     engine.pool().numFree(), " of ", numPages, " are free",
-                     waits ? concat(", ", engine.pool().numDeferred(),
-                                    " of them when their step is over")
-                           : "",
-                     numReplicas() > 1 ? concat(" on replica ", place->replica)
-                                       : "")));
+    ++counters.refusals;
+    if (isFirst)
+      own.release();
+    return std::unexpected(explainRefusal(context, steps, place, plan));
   }
   int64_t cached = own.processedTokens() - context.processed();
-  if (fresh)
-    sequence(*place) = std::move(fresh);
   context.skip(cached);
-  KVCacheMetrics &counters = replica.counters;
   counters.inputTokens += context.active();
   counters.cachedTokens += cached;
   counters.peakUsedPages =
       std::max<int64_t>(counters.peakUsedPages, engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
-    return std::unexpected(AllocationError{Reason::Invalid, sound.error()});
+    return std::unexpected(
+        AllocationError{AllocationError::Reason::Invalid, sound.error()});
   return Allocation{cached, plan.newPages};
+}
+
+AllocationError
+PagedKVCacheManager::explainRefusal(const TextGenerationContext &context,
+                                    int32_t steps, Place place,
+                                    const CacheEngine::Plan &plan) const {
+  using Reason = AllocationError::Reason;
+  int64_t pages = plan.newPages + plan.revivedPages;
+  if (plan.verdict == CacheEngine::Verdict::Never) {
+    // A window needs all of a long chunk at once.
+    int64_t whole = blocksFor(context.length() + steps - 1 + drafts);
+    return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_MEMORY, "request ",
+                  context.id(), " needs ", std::max(whole, pages), " pages of ",
+                  params().pageSize(), " tokens, the pool has ", numPages);
+  }
+  const PagePool &pool = engine(place).pool();
+  bool waits = plan.verdict == CacheEngine::Verdict::Wait;
+  return refuse(waits ? Reason::Wait : Reason::Full, KV_STATUS_OUT_OF_MEMORY,
+                "request ", context.id(), " needs ", pages, " more pages, ",
+                pool.numFree(), " of ", numPages, " are free",
+                waits ? concat(", ", pool.numDeferred(),
+                               " of them when their step is over")
+                      : "",
+                numReplicas() > 1 ? concat(" on replica ", place.replica) : "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -388,34 +398,51 @@ Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
   return {};
 }
 
-void PagedKVCacheManager::writeRow(Place place, int32_t buffer, int64_t row) {
-  Replica &replica = *replicas[place.replica];
-  Sequence &own = sequence(place);
-  [[maybe_unused]] Expected<void> joined =
-      replica.engine->join(own, replica.steps[buffer].ticket);
-  assert(joined && "the step has just begun");
-  replica.joined[place.slot] = replica.steps[buffer].number;
-  CacheMemory &memory = memories[place.replica];
+void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
+                                    std::span<const Place> places) {
+  Replica &replica = *replicas[index];
+  const Replica::Step &step = replica.steps[buffer];
+  for (Place place : places) {
+    Slot &slot = slots[this->index(place)];
+    [[maybe_unused]] Expected<void> joined =
+        replica.engine->join(slot.sequence, step.ticket);
+    assert(joined && "the step has just begun");
+    slot.joined = step.number;
+  }
+  const CacheMemory &memory = memories[index];
   size_t at =
       static_cast<size_t>(buffer) * memory.numShards() * memory.numGroups();
   for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-    for (int32_t group = 0; group < memory.numGroups(); ++group)
-      replica.tables[at++]->update(row, own, group);
+    for (int32_t group = 0; group < memory.numGroups(); ++group) {
+      LookupTable &table = *replica.tables[at++];
+      for (size_t row = 0; row < places.size(); ++row)
+        table.update(static_cast<int64_t>(row), sequence(places[row]), group);
+    }
 }
 
-Expected<void> PagedKVCacheManager::commit(const TextGenerationContext &context,
-                                           Place place) {
-  // A request that has processed nothing may not have reserved anything.
-  if (!sequence(place))
-    return {};
-  return engine(place).commit(sequence(place), context.prompt(),
-                              context.processed());
+Expected<void> PagedKVCacheManager::commit(ContextBatch batch,
+                                           std::span<const Place> places) {
+  for (size_t row = 0; row < batch.size(); ++row)
+    if (Sequence &own = sequence(places[row]))
+      engine(places[row])
+          .prefetchCommit(own, batch[row]->prompt(), batch[row]->processed());
+  for (size_t row = 0; row < batch.size(); ++row) {
+    // A request that has processed nothing may not have reserved anything.
+    if (Sequence &own = sequence(places[row]))
+      if (Expected<void> done =
+              engine(places[row])
+                  .commit(own, batch[row]->prompt(), batch[row]->processed());
+          !done)
+        return done;
+  }
+  endStep(places);
+  return {};
 }
 
 void PagedKVCacheManager::endStep(std::span<const Place> places) {
   int64_t over = 0;
   for (Place place : places)
-    over = std::max(over, replicas[place.replica]->joined[place.slot]);
+    over = std::max(over, slots[index(place)].joined);
   // Steps before this one are over, too: a device runs them in order.
   for (const auto &replica : replicas)
     for (Replica::Step &step : replica->steps)

@@ -61,9 +61,11 @@ Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
 ReplicatedKVCacheManager::ReplicatedKVCacheManager(Common prepared)
     : common(std::move(prepared)), requests(numReplicas(), common.slots),
       splits(numReplicas() + 1),
-      seen(static_cast<size_t>(numReplicas()) * common.slots),
+      extents(static_cast<size_t>(numReplicas()) * common.slots),
+      seen(extents.size()),
       inputs(common.devices.size() * common.params.params.size()),
       inputRows(numReplicas(), -1) {
+  ids.reserve(seen.size());
   places.reserve(seen.size());
 }
 
@@ -129,6 +131,7 @@ Expected<void> ReplicatedKVCacheManager::claim(RequestId id,
                      " sequence slots are in use",
                      numReplicas() > 1 ? concat(" on replica ", where) : "");
   requests.insert(id, where);
+  ids.clear();
   return checked();
 }
 
@@ -138,6 +141,7 @@ Expected<void> ReplicatedKVCacheManager::release(RequestId id) {
     return std::unexpected(unclaimed(id));
   free(*place);
   requests.erase(id);
+  ids.clear();
   return checked();
 }
 
@@ -162,7 +166,19 @@ int32_t ReplicatedKVCacheManager::getOrRecommendReplica(
 // Batches
 //===----------------------------------------------------------------------===//
 
+bool ReplicatedKVCacheManager::isLocated(ContextBatch batch) const {
+  if (batch.size() != ids.size())
+    return false;
+  for (size_t row = 0; row < batch.size(); ++row)
+    if (batch[row]->id() != ids[row])
+      return false;
+  return true;
+}
+
 Expected<void> ReplicatedKVCacheManager::locate(ContextBatch batch) const {
+  if (isLocated(batch) && !batch.empty())
+    return {};
+  ids.clear();
   places.clear();
   ++batches;
   int32_t replica = 0;
@@ -178,8 +194,7 @@ Expected<void> ReplicatedKVCacheManager::locate(ContextBatch batch) const {
                        id, " of replica ", place->replica,
                        " comes after request ", batch[row - 1]->id(),
                        " of replica ", replica);
-    uint64_t &mark =
-        seen[static_cast<size_t>(place->replica) * common.slots + place->slot];
+    uint64_t &mark = seen[index(*place)];
     if (mark == batches)
       return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
                        " is in the batch twice");
@@ -190,6 +205,8 @@ Expected<void> ReplicatedKVCacheManager::locate(ContextBatch batch) const {
   }
   while (replica < numReplicas())
     splits[++replica] = static_cast<int64_t>(batch.size());
+  for (const TextGenerationContext *context : batch)
+    ids.push_back(context->id());
   return {};
 }
 
@@ -200,53 +217,22 @@ ReplicatedKVCacheManager::getDataParallelSplits(ContextBatch batch) const {
   return std::span<const int64_t>(splits);
 }
 
-std::expected<RequestTable::Place, AllocationError>
-ReplicatedKVCacheManager::checkDemand(const TextGenerationContext &context,
-                                      int32_t steps) const {
-  using Reason = AllocationError::Reason;
-  RequestId id = context.id();
-  auto invalid = [](const auto &...parts) {
-    return std::unexpected(
-        refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, concat(parts...)));
-  };
-  const Place *place = requests.find(id);
-  if (!place)
-    return invalid("request ", id, " is not claimed");
-  if (steps < 1 || steps > common.maxSteps)
-    return invalid("request ", id, ": ", steps, " steps, allowed: 1 to ",
-                   common.maxSteps);
-  if (context.active() < 1)
-    return invalid("request ", id, " has no token to compute");
-  if (context.processed() != cachedTokens(*place))
-    return invalid("request ", id, ": its context has processed ",
-                   context.processed(), " tokens, its cache holds ",
-                   cachedTokens(*place), " (is a call of step missing?)");
-  // Chunks do not matter here: the last one must fit as well.
-  int64_t whole = context.length() + steps - 1;
-  if (whole > common.maxSeqLen)
-    return std::unexpected(
-        refuse(Reason::NeverFits, KV_STATUS_OUT_OF_RANGE,
-               concat("request ", id, " needs room for ", whole,
-                      " tokens, the longest sequence is ", common.maxSeqLen)));
-  return *place;
-}
-
 Expected<void>
 ReplicatedKVCacheManager::checkRow(const TextGenerationContext &context,
-                                   Place place, int32_t steps) const {
+                                   const Extent &extent, int32_t steps) {
   RequestId id = context.id();
   if (context.active() < 1)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
                      " has no token to compute");
-  if (context.processed() != cachedTokens(place))
+  if (context.processed() != extent.held)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
                      ": its context has processed ", context.processed(),
-                     " tokens, its cache holds ", cachedTokens(place));
+                     " tokens, its cache holds ", extent.held);
   int64_t length = context.processed() + context.active() + steps - 1;
-  if (length > room(place))
+  if (length > extent.room)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
                      " needs room for ", length, " tokens in this step, ",
-                     room(place),
+                     extent.room,
                      " are reserved (is a call of alloc missing?)");
   return {};
 }
@@ -258,9 +244,9 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
                      " steps, allowed: 1 to ", common.maxSteps);
   if (Expected<void> valid = locate(batch); !valid)
     return std::unexpected(valid.error());
+  std::span<const Extent> held = extentsOf(places);
   for (size_t row = 0; row < batch.size(); ++row)
-    if (Expected<void> valid = checkRow(*batch[row], places[row], steps);
-        !valid)
+    if (Expected<void> valid = checkRow(*batch[row], held[row], steps); !valid)
       return std::unexpected(valid.error());
   int32_t buffer = (latest + 1) % CacheMemory::NumBuffers;
   for (CacheMemory &memory : memories)
@@ -279,10 +265,10 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
       const TextGenerationContext &context = *batch[splits[replica] + row];
       int64_t length = context.processed() + context.active();
       memory.lengths(buffer)[row] = static_cast<int32_t>(context.processed());
-      writeRow(placesOf(replica)[row], buffer, row);
       maxActive = std::max(maxActive, context.active());
       maxLength = std::max(maxLength, length);
     }
+    writeRows(replica, buffer, placesOf(replica));
     int32_t *maxima = memory.maxima(buffer);
     for (int32_t step = 0; step < steps; ++step) {
       maxima[2 * step] =
@@ -351,17 +337,15 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
 Expected<void> ReplicatedKVCacheManager::step(ContextBatch batch) {
   if (Expected<void> valid = locate(batch); !valid)
     return valid;
-  for (size_t row = 0; row < batch.size(); ++row) {
-    int64_t processed = batch[row]->processed();
-    int64_t least = cachedTokens(places[row]), most = room(places[row]);
-    if (processed < least || processed > most)
+  std::span<const Extent> held = extentsOf(places);
+  for (size_t row = 0; row < batch.size(); ++row)
+    if (int64_t processed = batch[row]->processed();
+        processed < held[row].held || processed > held[row].room)
       return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", batch[row]->id(),
                        ": its context has processed ", processed,
-                       " tokens, allowed: ", least, " to ", most);
-  }
-  for (size_t row = 0; row < batch.size(); ++row)
-    if (Expected<void> done = commit(*batch[row], places[row]); !done)
-      return done;
-  endStep(places);
+                       " tokens, allowed: ", held[row].held, " to ",
+                       held[row].room);
+  if (Expected<void> done = commit(batch, places); !done)
+    return done;
   return checked();
 }

@@ -71,21 +71,12 @@ public:
                                        int64_t availableCacheMemory);
 
 protected:
-  int64_t cachedTokens(Place place) const override {
-    return processed[index(place)];
-  }
-  int64_t room(Place) const override { return maxSeqLen(); }
+  void look(std::span<const Place> places, Extent *extents) const override;
   Expected<void> beginStep(int32_t) override { return {}; }
-  void writeRow(Place place, int32_t buffer, int64_t row) override {
-    CacheMemory &memory = memories[place.replica];
-    for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-      memory.table(buffer, shard, 0)[row] = place.slot;
-  }
-  Expected<void> commit(const TextGenerationContext &context,
-                        Place place) override {
-    processed[index(place)] = context.processed();
-    return {};
-  }
+  void writeRows(int32_t replica, int32_t buffer,
+                 std::span<const Place> places) override;
+  Expected<void> commit(ContextBatch batch,
+                        std::span<const Place> places) override;
   void free(Place place) override { processed[index(place)] = 0; }
 
 private:
@@ -93,13 +84,14 @@ private:
   static Expected<std::unique_ptr<ContinuousBatchingKVCacheManager>>
   make(const MultiKVCacheParams &params, const Options &options);
 
-  size_t index(Place place) const {
-    return static_cast<size_t>(place.replica) * requests.slotsPerReplica() +
-           place.slot;
+  Extent extent(Place place) const {
+    return {processed[index(place)], maxSeqLen()};
   }
+  std::optional<AllocationError> refusal(const TextGenerationContext &context,
+                                         int32_t steps) const;
   int64_t usedSlots() const;
 
-  std::vector<int64_t> processed; // tokens, by replica and slot
+  std::vector<int64_t> processed; // tokens, by index()
   std::vector<int32_t> slotIds;   // 0, 1, ...: what getReqBlocks points to
   KVCacheMetrics counters;
 };

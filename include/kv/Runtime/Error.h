@@ -41,8 +41,10 @@ template <class... Parts> std::string concat(const Parts &...parts) {
 }
 
 /// return makeError(KV_STATUS_OUT_OF_RANGE, "layer ", layer, " of ", layers);
+/// Cold, so that what a check does when all is well stays small and together.
 template <class... Parts>
-std::unexpected<Error> makeError(KvStatus code, const Parts &...parts) {
+[[gnu::cold, gnu::noinline]] std::unexpected<Error>
+makeError(KvStatus code, const Parts &...parts) {
   return std::unexpected<Error>(Error{code, concat(parts...)});
 }
 

@@ -122,17 +122,22 @@ public:
                                             int64_t availableCacheMemory);
 
 protected:
-  int64_t cachedTokens(Place place) const override;
-  int64_t room(Place place) const override;
+  void look(std::span<const Place> places, Extent *extents) const override;
   Expected<void> beginStep(int32_t buffer) override;
-  void writeRow(Place place, int32_t buffer, int64_t row) override;
-  Expected<void> commit(const TextGenerationContext &context,
-                        Place place) override;
-  void endStep(std::span<const Place> places) override;
+  void writeRows(int32_t replica, int32_t buffer,
+                 std::span<const Place> places) override;
+  Expected<void> commit(ContextBatch batch,
+                        std::span<const Place> places) override;
   void free(Place place) override;
 
 private:
   struct Replica;
+  struct Slot {
+    /// Opened by the first reservation, since only then the request's scope is
+    /// known.
+    Sequence sequence;
+    int64_t joined = 0; // the last step that it took part in
+  };
 
   PagedKVCacheManager(Common common, const Options &options, int64_t pages);
   static Expected<std::unique_ptr<PagedKVCacheManager>>
@@ -140,8 +145,23 @@ private:
   Expected<void> createReplicas();
   CacheEngine::Demand demand(const TextGenerationContext &context,
                              int32_t steps) const;
-  Sequence &sequence(Place place) const;
+  Sequence &sequence(Place place) { return slots[index(place)].sequence; }
+  const Sequence &sequence(Place place) const {
+    return slots[index(place)].sequence;
+  }
   CacheEngine &engine(Place place) const;
+  Extent extent(Place place) const;
+  std::optional<Extent> extent(const Place *place) const {
+    return place ? std::optional(extent(*place)) : std::nullopt;
+  }
+  std::expected<Allocation, AllocationError>
+  finish(TextGenerationContext &context, int32_t steps, Place place,
+         CacheEngine::Plan plan, bool isFirst);
+  AllocationError explainRefusal(const TextGenerationContext &context,
+                                 int32_t steps, Place place,
+                                 const CacheEngine::Plan &plan) const;
+  /// Those of the batch are over.
+  void endStep(std::span<const Place> places);
   /// What a reservation of an unopened sequence would take.
   CacheEngine::Plan planFresh(int32_t replica,
                               const TextGenerationContext &context,
@@ -158,6 +178,7 @@ private:
   std::vector<int64_t> windows; // by group; 0: full
   int64_t numSteps = 0;         // begun so far
   std::vector<std::unique_ptr<Replica>> replicas;
+  std::vector<Slot> slots; // by index(); ends before the engines
 };
 
 } // namespace kv

@@ -76,34 +76,49 @@ protected:
   Expected<void> allocate(int64_t count, int64_t pitch,
                           std::vector<int32_t> groups = {});
 
-  /// Tokens that the request's pages hold.
-  virtual int64_t cachedTokens(Place place) const = 0;
-  /// Tokens that its pages have room for.
-  virtual int64_t room(Place place) const = 0;
+  /// A request's part of the cache, in tokens.
+  struct Extent {
+    int64_t held = 0; // whose keys and values stand there
+    int64_t room = 0; // that it has memory for
+  };
+
+  // What a request holds is asked for a batch at a time: a step of hundreds of
+  // requests does little for each.
+
+  /// The extents of `places`, in their order.
+  virtual void look(std::span<const Place> places, Extent *extents) const = 0;
   /// A step is about to be computed with the tables of `buffer`. Errors: not
   /// now; nothing has changed.
   virtual Expected<void> beginStep(int32_t buffer) = 0;
-  /// The request takes part in it, as this row of its replica's tables.
-  virtual void writeRow(Place place, int32_t buffer, int64_t row) = 0;
-  /// The request has computed so much; room() covers it.
-  virtual Expected<void> commit(const TextGenerationContext &context,
-                                Place place) = 0;
-  /// All of the batch is committed.
-  virtual void endStep(std::span<const Place> places) {}
+  /// A replica's requests take part in it, row i of its tables the i-th.
+  virtual void writeRows(int32_t replica, int32_t buffer,
+                         std::span<const Place> places) = 0;
+  /// The batch has computed what its contexts say; there is room for it.
+  virtual Expected<void> commit(ContextBatch batch,
+                                std::span<const Place> places) = 0;
   virtual void free(Place place) = 0;
 
-  /// The common part of alloc's and probe's checks: claimed, something to
-  /// compute, in step with its cache, no longer than a sequence may be.
-  std::expected<Place, AllocationError>
-  checkDemand(const TextGenerationContext &context, int32_t steps) const;
-  static AllocationError refuse(AllocationError::Reason reason, KvStatus code,
-                                std::string message) {
-    return {reason, {code, std::move(message)}};
+  /// The common part of alloc's and probe's checks: claimed, or it has no
+  /// extent, something to compute, in step with its cache, no longer than a
+  /// sequence may be. Nothing if all is well.
+  std::optional<AllocationError>
+  checkDemand(const TextGenerationContext &context, int32_t steps,
+              const std::optional<Extent> &extent) const;
+  template <class... Parts>
+  [[gnu::cold, gnu::noinline]] static AllocationError
+  refuse(AllocationError::Reason reason, KvStatus code, const Parts &...parts) {
+    return {reason, {code, concat(parts...)}};
   }
   static Error unclaimed(RequestId id);
+  bool enablesRuntimeChecks() const { return common.enableRuntimeChecks; }
   /// check(), if it is asked for.
   Expected<void> checked() const {
-    return common.enableRuntimeChecks ? check() : Expected<void>();
+    return enablesRuntimeChecks() ? check() : Expected<void>();
+  }
+
+  /// Numbers the places of all replicas from 0.
+  size_t index(Place place) const {
+    return static_cast<size_t>(place.replica) * common.slots + place.slot;
   }
 
   Common common;
@@ -113,23 +128,57 @@ protected:
 private:
   /// Fills `places` and `splits`. Errors name the request.
   Expected<void> locate(ContextBatch batch) const;
+  bool isLocated(ContextBatch batch) const;
   std::span<const Place> placesOf(int32_t replica) const {
     return std::span(places).subspan(splits[replica],
                                      splits[replica + 1] - splits[replica]);
   }
-  Expected<void> checkRow(const TextGenerationContext &context, Place place,
-                          int32_t steps) const;
+  std::span<const Extent> extentsOf(std::span<const Place> places) const {
+    look(places, extents.data());
+    return std::span(extents).first(places.size());
+  }
+  static Expected<void> checkRow(const TextGenerationContext &context,
+                                 const Extent &extent, int32_t steps);
 
-  // Of the latest batch; kept to be filled again.
+  // Of the latest batch, which is often the next one, too.
+  mutable std::vector<RequestId> ids; // none: not to be trusted any more
   mutable std::vector<Place> places;
   mutable std::vector<int64_t> splits;
-  mutable std::vector<uint64_t> seen; // by replica and slot: the batch's number
+  mutable std::vector<Extent> extents; // scratch
+  mutable std::vector<uint64_t> seen;  // by index(): the batch's number
   mutable uint64_t batches = 0;
 
   std::vector<RaggedKVCacheInputs> inputs;
   std::vector<int64_t> inputRows; // by replica, of the latest inputs
   int32_t latest = 0;             // its buffer
 };
+
+inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
+    const TextGenerationContext &context, int32_t steps,
+    const std::optional<Extent> &extent) const {
+  auto invalid = [](const auto &...parts) {
+    return refuse(AllocationError::Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
+                  "request ", parts...);
+  };
+  if (!extent)
+    return invalid(context.id(), " is not claimed");
+  if (steps < 1 || steps > common.maxSteps)
+    return invalid(context.id(), ": ", steps, " steps, allowed: 1 to ",
+                   common.maxSteps);
+  if (context.active() < 1)
+    return invalid(context.id(), " has no token to compute");
+  if (context.processed() != extent->held)
+    return invalid(context.id(), ": its context has processed ",
+                   context.processed(), " tokens, its cache holds ",
+                   extent->held, " (is a call of step missing?)");
+  // Chunks do not matter here: the last one must fit as well.
+  int64_t whole = context.length() + steps - 1;
+  if (whole > common.maxSeqLen)
+    return refuse(AllocationError::Reason::NeverFits, KV_STATUS_OUT_OF_RANGE,
+                  "request ", context.id(), " needs room for ", whole,
+                  " tokens, the longest sequence is ", common.maxSeqLen);
+  return std::nullopt;
+}
 
 } // namespace kv
 

@@ -89,13 +89,14 @@ public:
   }
 
 private:
+  // What every step looks at comes first.
   RequestId request;
   std::span<const int32_t> all;
   int64_t done = 0;
   int64_t chunk = NoLimit;
+  std::span<const ImageSpan> media;
   bool reuse = true;
   Scope sharing;
-  std::span<const ImageSpan> media;
   Retention keep;
 };
 

@@ -34,6 +34,7 @@
 #include "kv/Runtime/Engine/Steps.h"
 #include "kv/Runtime/Error.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -116,6 +117,7 @@ public:
     Verdict verdict = Verdict::Full;
 
     bool fits() const { return verdict == Verdict::Fits; }
+    bool takesPages() const { return hitPages > 0 || newPages > 0; }
   };
 
   /// Plans pages for a sequence whose tokens are `prompt`. The longest cached
@@ -137,6 +139,11 @@ public:
   /// before, more than the prompt, or more than was reserved.
   Expected<void> commit(Sequence &sequence, const Prompt &prompt,
                         int64_t processed);
+
+  /// Brings what such a commit() looks at near, so that those of a batch do not
+  /// wait for memory one after the other. Changes nothing that can be seen.
+  void prefetchCommit(Sequence &sequence, const Prompt &prompt,
+                      int64_t processed) const;
 
   /// A second sequence with the first `tokens` processed tokens of this one. It
   /// shares the pages; a last page that is not full is copied when one of the
@@ -264,7 +271,24 @@ private:
   uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
   int32_t match(SequenceState &state, const Prompt &prompt) const;
 
+  // What most decode steps do is inline; the rest is here.
+  bool hasRoom(const SequenceState &state, const Demand &demand) const;
+  bool fillsPage(const SequenceState &state, int64_t processed) const {
+    return processed >= int64_t(state.committed + 1) * options.pageSize;
+  }
+  int64_t mostProcessed(const SequenceState &state, const Prompt &prompt) const;
+  Expected<void> commitMore(SequenceState &state, const Prompt &prompt,
+                            int64_t processed);
+  [[gnu::cold]] Expected<void> refuseCommit(const SequenceState &state,
+                                            const Prompt &prompt,
+                                            int64_t processed) const;
+  bool comesTooEarly(const SequenceState &state) const;
+  [[gnu::cold]] Expected<void> refuseJoin(const SequenceState &state,
+                                          Ticket ticket) const;
+
   // Reserve.cpp
+  Plan reserveMore(Sequence &sequence, const Prompt &prompt,
+                   const Demand &demand);
   Plan makePlan(SequenceState &state, const Prompt &prompt,
                 const Demand &demand) const;
   int32_t tailCopies(const SequenceState &state) const;
@@ -275,6 +299,13 @@ private:
   void evict(PageId *to, int32_t count);
 
   // Commit.cpp
+  bool canCommit(const SequenceState &state) const {
+    return state.indexes && !isStale(state);
+  }
+  void hashAndPrefetch(SequenceState &state, const Prompt &prompt,
+                       int64_t processed) const;
+  void prefetchNodes(const SequenceState &state, int32_t page,
+                     int32_t end) const;
   int32_t commitNew(SequenceState &state, const Prompt &prompt, int32_t page,
                     int32_t end);
   int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
@@ -309,6 +340,67 @@ private:
   size_t nextEvicted = 0;
   mutable FixedArray<uint32_t> hits; // nodes: scratch of match()
 };
+
+//===----------------------------------------------------------------------===//
+// What most decode steps do
+//===----------------------------------------------------------------------===//
+
+/// A page that is not full cannot be followed by a hit.
+inline bool CacheEngine::hasRoom(const SequenceState &state,
+                                 const Demand &demand) const {
+  return demand.length + demand.draft <=
+             int64_t(state.held) * options.pageSize &&
+         state.held != state.committed && !state.borrowsTail;
+}
+
+inline CacheEngine::Plan CacheEngine::reserve(Sequence &sequence,
+                                              const Prompt &prompt,
+                                              const Demand &demand) {
+  if (hasRoom(*sequence.state, demand) && !options.log) [[likely]]
+    return {.verdict = Verdict::Fits};
+  return reserveMore(sequence, prompt, demand);
+}
+
+inline int64_t CacheEngine::mostProcessed(const SequenceState &state,
+                                          const Prompt &prompt) const {
+  int64_t room = state.borrowsTail ? state.processed
+                                   : int64_t(state.held) * options.pageSize;
+  return std::min(prompt.length(), room);
+}
+
+inline Expected<void> CacheEngine::commit(Sequence &sequence,
+                                          const Prompt &prompt,
+                                          int64_t processed) {
+  SequenceState &state = *sequence.state;
+  if (processed < state.processed || processed > mostProcessed(state, prompt))
+      [[unlikely]]
+    return refuseCommit(state, prompt, processed);
+  if (fillsPage(state, processed) || hasWindow || options.log) [[unlikely]]
+    return commitMore(state, prompt, processed);
+  state.processed = processed;
+  return {};
+}
+
+inline void CacheEngine::prefetchCommit(Sequence &sequence,
+                                        const Prompt &prompt,
+                                        int64_t processed) const {
+  if (fillsPage(*sequence.state, processed))
+    hashAndPrefetch(*sequence.state, prompt, processed);
+}
+
+inline Expected<void> CacheEngine::join(Sequence &sequence, Ticket ticket) {
+  SequenceState &state = *sequence.state;
+  if (!steps.isOpen(ticket) || state.borrowsTail ||
+      state.stamp > steps.lastOpened() || (numOps > 0 && comesTooEarly(state)))
+      [[unlikely]]
+    return refuseJoin(state, ticket);
+  state.stamp = std::max(state.stamp, ticket);
+  if (options.log)
+    options.log->command({.kind = Command::Join,
+                          .sequence = state.slot,
+                          .a = static_cast<int64_t>(ticket)});
+  return {};
+}
 
 } // namespace kv
 
