@@ -33,6 +33,8 @@ readOptions(const KvManagerOptions &given) {
   options.enableRuntimeChecks = given.enableRuntimeChecks != 0;
   options.asynchronous = given.asynchronous != 0;
   options.key = given.key;
+  if (given.retentionTick)
+    options.retentionTick = given.retentionTick;
   return options;
 }
 
@@ -261,6 +263,12 @@ int32_t kvManagerSynchronize(KvManager *manager) {
   return withPaged("kvManagerSynchronize", manager, [&](auto &paged) {
     paged.synchronize();
     return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerSetTime(KvManager *manager, int64_t nanoseconds) {
+  return withPaged("kvManagerSetTime", manager, [&](auto &paged) {
+    return give(paged.setTime(nanoseconds));
   });
 }
 

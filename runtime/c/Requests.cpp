@@ -67,20 +67,29 @@ int32_t kvRequestAddImage(KvRequest *request, int64_t begin, int64_t length,
   });
 }
 
-int32_t kvRequestSetRetention(KvRequest *request, int32_t priority,
-                              int64_t prefixTokens, int32_t prefixPriority) {
+int32_t kvRequestSetRetention(KvRequest *request,
+                              const KvRetention *retention) {
   return guarded([&] {
     KV_REQUIRE("kvRequestSetRetention", request);
-    for (int32_t value : {priority, prefixPriority})
+    KV_REQUIRE("kvRequestSetRetention", retention);
+    for (int32_t value : {retention->priority, retention->prefixPriority})
       if (value < Retention::Lowest || value > Retention::Highest)
         return invalid("request ", request->context.id(), ": priority is ",
                        value, ", allowed: ", int(Retention::Lowest), " to ",
                        int(Retention::Highest));
-    if (prefixTokens < 0)
+    if (retention->prefixTokens < 0)
       return invalid("request ", request->context.id(), ": prefixTokens is ",
-                     prefixTokens, ", allowed: 0 or more");
-    request->context.setRetention({static_cast<uint8_t>(priority), prefixTokens,
-                                   static_cast<uint8_t>(prefixPriority)});
+                     retention->prefixTokens, ", allowed: 0 or more");
+    for (int64_t value : {retention->duration, retention->prefixDuration})
+      if (value < 0)
+        return invalid("request ", request->context.id(), ": duration is ",
+                       value, " ns, allowed: 0 (for good) or more");
+    request->context.setRetention(
+        {.priority = static_cast<uint8_t>(retention->priority),
+         .prefixTokens = retention->prefixTokens,
+         .prefixPriority = static_cast<uint8_t>(retention->prefixPriority),
+         .duration = retention->duration,
+         .prefixDuration = retention->prefixDuration});
     return int32_t(KV_STATUS_OK);
   });
 }

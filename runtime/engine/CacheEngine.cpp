@@ -11,7 +11,7 @@ using namespace kv;
 // Construction
 //===----------------------------------------------------------------------===//
 
-static Expected<void> validate(const CacheEngine::Options &options) {
+static Expected<void> validateOptions(const CacheEngine::Options &options) {
   auto inRange = [](std::string_view name, int64_t value, int64_t least,
                     int64_t most) -> Expected<void> {
     if (value < least || value > most)
@@ -34,7 +34,8 @@ static Expected<void> validate(const CacheEngine::Options &options) {
         inRange("maxOpenSteps", options.maxOpenSteps, 1, Steps::MostOpen - 1),
         inRange("maxScopes", options.maxScopes, 1, Many),
         inRange("maxScopeBytes", options.maxScopeBytes, 64, ScopeBytes::Most),
-        inRange("maxPageOps", options.maxPageOps, 0, INT32_MAX)})
+        inRange("maxPageOps", options.maxPageOps, 0, INT32_MAX),
+        inRange("retentionTick", options.retentionTick, 1, int64_t(1) << 50)})
     if (!valid)
       return valid;
   return {};
@@ -101,7 +102,7 @@ bool CacheEngine::allocateMemory() {
 
 Expected<std::unique_ptr<CacheEngine>>
 CacheEngine::create(const Options &options) {
-  if (Expected<void> valid = validate(options); !valid)
+  if (Expected<void> valid = validateOptions(options); !valid)
     return std::unexpected(valid.error());
   std::unique_ptr<CacheEngine> engine(new (std::nothrow) CacheEngine(options));
   if (!engine || !engine->allocateMemory())
@@ -141,11 +142,17 @@ void Sequence::release() {
     engine->release(*this);
 }
 
-static Expected<void> validate(const Retention &retention) {
+Expected<void> CacheEngine::validate(const Retention &retention) const {
   uint8_t most = std::max(retention.priority, retention.prefixPriority);
   if (most > Retention::Highest)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: a priority of ",
                      int(most), ", allowed: 0 to ", int(Retention::Highest));
+  int64_t longest = (PriorityLimits::Most - 1) * options.retentionTick;
+  for (int64_t duration : {retention.duration, retention.prefixDuration})
+    if (duration < 0 || duration > longest)
+      return makeError(KV_STATUS_INVALID_ARGUMENT,
+                       "cache engine: a priority lasts ", duration,
+                       " ns, allowed: 0 (for good) to ", longest);
   return {};
 }
 
@@ -165,7 +172,7 @@ Expected<SequenceState *> CacheEngine::takeSlot(const Retention &retention) {
   state.epoch = epoch;
   state.isOpen = true;
   state.borrowsTail = false;
-  state.floor = 0;
+  state.floor = {};
   state.knownTags = 0;
   state.retention = retention;
   state.firstHeld.fill(0);
@@ -340,12 +347,14 @@ void CacheEngine::release(Sequence &sequence) {
     options.log->command({.kind = Command::Release, .sequence = state.slot});
 }
 
-uint8_t CacheEngine::priorityOf(const SequenceState &state,
-                                int32_t page) const {
+Worth CacheEngine::worthOf(const SequenceState &state, int32_t page) const {
   const Retention &retention = state.retention;
-  return int64_t(page) * options.pageSize < retention.prefixTokens
-             ? retention.prefixPriority
-             : retention.priority;
+  bool isPrefix = int64_t(page) * options.pageSize < retention.prefixTokens;
+  Worth worth = {isPrefix ? retention.prefixPriority : retention.priority};
+  int64_t duration = isPrefix ? retention.prefixDuration : retention.duration;
+  if (duration > 0 && worth.isRaised())
+    worth.until = (time + duration - 1) / options.retentionTick + 1;
+  return worth;
 }
 
 void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
@@ -357,14 +366,14 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
   int32_t page = state.held;
   for (int32_t end : {prefix, entries}) {
     if (page > end)
-      state.floor = std::max(state.floor, priorityOf(state, page - 1));
-    uint8_t priority = state.floor;
+      state.floor =
+          Worth::most(state.floor.at(pages.now()), worthOf(state, page - 1));
     if (numGroups == 1) {
       int32_t first = std::max(end, state.firstHeld[0]);
       if (page > first)
-        pages.releaseAll(
+        state.floor = pages.releaseAll(
             {row(state, 0) + first, static_cast<size_t>(page - first)},
-            state.stamp, priority, stale);
+            state.stamp, state.floor, stale);
       page = std::min(page, end);
       continue;
     }
@@ -376,7 +385,8 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
         if (page >= first + PrefetchAhead)
           pages.prefetchRecord(ids[page - PrefetchAhead]);
         if (page >= first)
-          pages.release(ids[page], state.stamp, priority, stale);
+          state.floor =
+              pages.release(ids[page], state.stamp, state.floor, stale);
       }
     page = end;
   }
@@ -429,7 +439,7 @@ void CacheEngine::forget(PageId page) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-Expected<CacheEngine::Step> CacheEngine::beginStep(int64_t time) {
+Expected<CacheEngine::Step> CacheEngine::beginStep() {
   if (!steps.canOpen())
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "cache engine: ", steps.numOpen(),
@@ -441,7 +451,7 @@ Expected<CacheEngine::Step> CacheEngine::beginStep(int64_t time) {
     pages.clearWriter(op.target);
   numOps = numCopies = 0;
   if (options.log)
-    options.log->command({.kind = Command::BeginStep, .a = time});
+    options.log->command({.kind = Command::BeginStep});
   return Step{ticket, batch};
 }
 
@@ -498,6 +508,18 @@ void CacheEngine::completeAllSteps() {
 void CacheEngine::retire() {
   while (Ticket ticket = steps.retire())
     pages.complete(ticket);
+}
+
+Expected<void> CacheEngine::setTime(int64_t nanoseconds) {
+  constexpr int64_t Last = int64_t(1) << 62; // and a duration: no overflow
+  if (nanoseconds < time || nanoseconds > Last)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: the time is ",
+                     nanoseconds, " ns, allowed: ", time, " to ", Last);
+  time = nanoseconds;
+  pages.advance(time / options.retentionTick);
+  if (options.log)
+    options.log->command({.kind = Command::Time, .a = time});
+  return {};
 }
 
 void CacheEngine::resetPrefixes() {

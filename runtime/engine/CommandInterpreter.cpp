@@ -95,7 +95,7 @@ CommandInterpreter::execute(const Command &command) {
     slot->sequence.release();
     return Outcome{};
   case Command::BeginStep: {
-    Expected<CacheEngine::Step> step = engine.beginStep(command.a);
+    Expected<CacheEngine::Step> step = engine.beginStep();
     if (!step)
       return Outcome{.refused = step.error()};
     return Outcome{.step = *step};
@@ -110,6 +110,8 @@ CommandInterpreter::execute(const Command &command) {
   case Command::Reset:
     engine.resetPrefixes();
     return Outcome{};
+  case Command::Time:
+    return answer(engine.setTime(command.a));
   }
   return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: command ",
                    int(command.kind), " is not known");

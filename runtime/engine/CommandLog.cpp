@@ -7,10 +7,10 @@
 
 using namespace kv;
 
-static constexpr std::array<std::string_view, 14> Names = {
+static constexpr std::array<std::string_view, 15> Names = {
     "open",   "retention", "tokens",      "image",   "reserve",
     "commit", "fork",      "truncate",    "release", "begin",
-    "join",   "complete",  "synchronize", "reset"};
+    "join",   "complete",  "synchronize", "reset",   "time"};
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -52,6 +52,8 @@ void CommandWriter::command(const Command &command) {
   addNumber(written, "prefixTokens", command.retention.prefixTokens, 0);
   addNumber(written, "prefixPriority", command.retention.prefixPriority,
             Retention::Default);
+  addNumber(written, "duration", command.retention.duration, 0);
+  addNumber(written, "prefixDuration", command.retention.prefixDuration, 0);
   written += '\n';
 }
 
@@ -150,6 +152,10 @@ Expected<ParsedCommand> kv::parseCommand(std::string_view line) {
       command.prompt = *number;
     else if (field == "prefixTokens")
       command.retention.prefixTokens = *number;
+    else if (field == "duration")
+      command.retention.duration = *number;
+    else if (field == "prefixDuration")
+      command.retention.prefixDuration = *number;
     else if (field == "priority" && isByte)
       command.retention.priority = static_cast<uint8_t>(*number);
     else if (field == "prefixPriority" && isByte)

@@ -148,7 +148,7 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
       continue;
     }
     pages.hold(twin);
-    pages.release(own, state.stamp, 0, false);
+    pages.release(own, state.stamp, {}, false);
     own = twin;
     swapped = true;
   }
@@ -167,7 +167,7 @@ int32_t CacheEngine::passWindows(SequenceState &state) {
         state.held));
     PageId *ids = row(state, group);
     for (int32_t &page = state.firstHeld[group]; page < passed; ++page) {
-      pages.release(ids[page], state.stamp, priorityOf(state, page),
+      pages.release(ids[page], state.stamp, worthOf(state, page),
                     isStale(state));
       ids[page] = NullPage;
       lowest = std::min(lowest, page);

@@ -8,7 +8,8 @@ bool PagePool::create(int32_t count, int32_t maxOpenSteps, size_t beside) {
   total = count;
   numSteps = static_cast<uint32_t>(maxOpenSteps) + 1;
   int32_t numLists = static_cast<int32_t>(FirstDeferred + 2 * numSteps);
-  if (!records.create(count, beside) || !lists.create(records, count, numLists))
+  if (!records.create(count, beside) ||
+      !lists.create(records, count, numLists) || !limits.create(records))
     return false;
   records[NullPage].node = NoContent;
   records[NullPage].state = Held;
@@ -19,14 +20,14 @@ bool PagePool::create(int32_t count, int32_t maxOpenSteps, size_t beside) {
   return true;
 }
 
-void PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
-                          uint8_t priority, bool stale) {
+Worth PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
+                           Worth worth, bool stale) {
   // Most become cached at this priority: they join its list together.
   constexpr int32_t Most = 64;
   PageId joining[Most];
   int32_t count = 0;
   auto join = [&] {
-    evictions.push(joining, count, priority);
+    evictions.push(joining, count, worth.priority);
     counts[Cached] += count;
     count = 0;
   };
@@ -39,20 +40,47 @@ void PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
     PageRecord &record = records[released[at]];
     Ticket last = std::max(record.stamp, stamp);
     if (record.holds != 1 || last > completed || record.node == NoContent ||
-        record.priority > priority || stale) [[unlikely]] {
+        record.priority > worth.priority || record.limit != 0 ||
+        worth.until != 0 || stale) [[unlikely]] {
       join(); // before this one
-      release(released[at], stamp, priority, stale);
+      worth = release(released[at], stamp, worth, stale);
       continue;
     }
     record.holds = 0;
     record.stamp = last;
-    record.priority = priority;
+    record.priority = worth.priority;
     record.state = Cached;
     joining[count++] = released[at];
     if (count == Most)
       join();
   }
   join();
+  return worth;
+}
+
+/// Stale pages go first in any case: they have no limit.
+Worth PagePool::joinWorth(PageRecord &record, PageId page, Worth worth,
+                          bool stale) {
+  Worth most =
+      Worth::most({record.priority, limits.until(page)}, worth.at(now()));
+  record.priority = most.priority;
+  // Behind the descendants that were released with it.
+  if (stale)
+    most.until = 0;
+  if (most.until != limits.until(page) || worth.isRaised())
+    limits.set(page, most.until);
+  return most;
+}
+
+void PagePool::advance(Tick now) {
+  limits.advance(now, [&](PageId page) {
+    PageRecord &record = records[page];
+    record.priority = Retention::Default;
+    if (record.state == Cached) {
+      lists.remove(page);
+      evictions.push(page, record.priority);
+    }
+  });
 }
 
 void PagePool::clearContent(PageId page) {
@@ -78,6 +106,7 @@ void PagePool::complete(Ticket ticket) {
 }
 
 void PagePool::makeStale() {
+  limits.clear([](PageId) {});
   evictions.makeStale();
   for (uint32_t step = 0; step < numSteps; ++step)
     lists.append(FirstDeferred + numSteps + step, FirstDeferred + step);
@@ -123,6 +152,9 @@ const char *PagePool::check() const {
   for (State state : {Blank, Cached, Deferred})
     if (listed[state] != counts[state])
       return "a free page is in no list";
-  const char *fault = lists.check(BlankList);
-  return fault ? fault : evictions.check();
+  if (const char *fault = lists.check(BlankList))
+    return fault;
+  if (const char *fault = limits.check(total))
+    return fault;
+  return evictions.check();
 }

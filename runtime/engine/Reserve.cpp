@@ -147,7 +147,7 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
     // The window of the longer prefix does not reach so far back.
     for (int32_t page = state.firstHeld[group];
          page < std::min(first, committed); ++page)
-      pages.release(ids[page], state.stamp, priorityOf(state, page), false);
+      pages.release(ids[page], state.stamp, worthOf(state, page), false);
     std::fill(ids + state.firstHeld[group], ids + first, NullPage);
     if (state.firstHeld[group] < committed)
       changed(state, state.firstHeld[group]);
@@ -178,8 +178,9 @@ void CacheEngine::copyTail(SequenceState &state) {
       op.source = operations[writer].source;
     }
     queue(state, op);
-    state.floor = std::max(state.floor, priorityOf(state, tail));
-    pages.release(own, state.stamp, state.floor, isStale(state));
+    state.floor =
+        Worth::most(state.floor.at(pages.now()), worthOf(state, tail));
+    state.floor = pages.release(own, state.stamp, state.floor, isStale(state));
     own = fresh;
     changed(state, tail);
   }

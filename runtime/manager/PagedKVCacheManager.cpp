@@ -98,6 +98,7 @@ Expected<void> PagedKVCacheManager::createReplicas() {
          .key = options.key,
          // As many as have tables.
          .maxOpenSteps = CacheMemory::NumBuffers,
+         .retentionTick = options.retentionTick,
          .log = options.logs.empty() ? nullptr : options.logs[index]});
     if (!engine)
       return std::unexpected(engine.error());
@@ -221,6 +222,15 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
+  return checked();
+}
+
+Expected<void> PagedKVCacheManager::setTime(int64_t nanoseconds) {
+  // All engines have the same time: only the first can refuse.
+  for (const auto &replica : replicas)
+    if (Expected<void> done = replica->engine->setTime(nanoseconds); !done)
+      return makeError(done.error().code,
+                       "cache manager: ", done.error().message);
   return checked();
 }
 

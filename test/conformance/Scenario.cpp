@@ -47,6 +47,8 @@ int64_t number(const json &fields, const char *name, int64_t fallback = 0) {
   return fields.contains(name) ? fields[name].get<int64_t>() : fallback;
 }
 
+constexpr int64_t Second = 1'000'000'000;
+
 } // namespace
 
 Scenario::Scenario(const json &file) : file(file) {
@@ -238,6 +240,8 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
     return fork(step);
   if (what == "truncate")
     return truncate(step);
+  if (what == "time")
+    return kvManagerSetTime(manager, number(step, "seconds") * Second);
   if (what == "synchronize")
     return kvManagerSynchronize(manager);
   if (what == "reset_prefix_cache")
@@ -284,10 +288,14 @@ void Scenario::requestFields(KvRequest *handle, const json &fields) {
                                   number(image, "length", 1), hash.data(),
                                   hash.size());
     }
-  status |= kvRequestSetRetention(
-      handle, static_cast<int32_t>(number(fields, "priority", 64)),
-      number(fields, "prefix_tokens"),
-      static_cast<int32_t>(number(fields, "prefix_priority", 64)));
+  KvRetention retention = {};
+  retention.priority = static_cast<int32_t>(number(fields, "priority", 64));
+  retention.prefixPriority =
+      static_cast<int32_t>(number(fields, "prefix_priority", 64));
+  retention.prefixTokens = number(fields, "prefix_tokens");
+  retention.duration = number(fields, "duration") * Second;
+  retention.prefixDuration = number(fields, "prefix_duration") * Second;
+  status |= kvRequestSetRetention(handle, &retention);
   if (fields.contains("limit"))
     status |= kvRequestLimitActive(handle, number(fields, "limit"));
   if (status)

@@ -332,8 +332,25 @@ static void refuses(void) {
         "request 1 cannot rewind 1 tokens, allowed: 0 to 0");
   FAILS(kvRequestLimitActive(long_, -1), Invalid,
         "request 1: at most -1 tokens a step, allowed: 0 (all) or more");
-  FAILS(kvRequestSetRetention(long_, 128, 0, 0), Invalid,
+  KvRetention retention = {.priority = 128};
+  FAILS(kvRequestSetRetention(long_, &retention), Invalid,
         "request 1: priority is 128, allowed: 0 to 127");
+  retention.priority = 100;
+  retention.duration = -1;
+  FAILS(kvRequestSetRetention(long_, &retention), Invalid,
+        "request 1: duration is -1 ns, allowed: 0 (for good) or more");
+  KvRequest *kept = request(2, 0, 4);
+  retention.duration = 4095000000000;
+  OK(kvRequestSetRetention(kept, &retention));
+  OK(kvManagerClaim(manager, 2, -1));
+  FAILS(kvManagerAlloc(manager, kept, 1, &allocation), Invalid,
+        "request 2: cache engine: a priority lasts 4095000000000 ns, allowed: "
+        "0 (for good) to 4094000000000");
+  kvRequestDestroy(kept);
+  OK(kvManagerSetTime(manager, 5));
+  FAILS(kvManagerSetTime(manager, 4), Invalid,
+        "cache manager: cache engine: the time is 4 ns, allowed: 5 to "
+        "4611686018427387904");
   OK(kvRequestAddImage(long_, 2, 3, "x", 1));
   FAILS(kvRequestAddImage(long_, 4, 3, "y", 1), Invalid,
         "request 1: an image of 3 tokens at 4 with a hash of 1 bytes, allowed: "

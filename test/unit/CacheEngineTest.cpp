@@ -247,13 +247,60 @@ TEST(CacheEngine, PrioritiesBeatRecencyAndReachAncestors) {
   run(*engine, Tokens{0, 5}, {}, {.priority = 90}).release();
   run(*engine, Tokens{7}, {}, {.priority = 50}).release();
   EXPECT_EQ(engine->check(), "");
-  std::vector<Tokens> order;
-  engine->pool().eviction().visit([&](PageId page) {
-    auto tokens = engine->index().tokens(engine->pool().content(page));
-    order.emplace_back(tokens.begin(), tokens.end());
-    return true;
-  });
-  EXPECT_EQ(order, (std::vector<Tokens>{{2}, {1}, {7}, {5}, {0}}));
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{2}, {1}, {7}, {5}, {0}}));
+}
+
+TEST(CacheEngine, APriorityEndsWithItsDuration) {
+  auto engine = make({.numPages = 8, .pageSize = 1, .retentionTick = 10});
+  Retention kept = {.priority = 100, .duration = 25};
+  run(*engine, Tokens{0, 1}, {}, kept).release(); // until 25: the tick of 30
+  run(*engine, Tokens{5}).release();
+  ASSERT_TRUE(engine->setTime(29));
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{5}, {1}, {0}}));
+  // A release without a higher priority lengthens nothing, one with it does.
+  run(*engine, Tokens{0, 1, 2}).release();
+  run(*engine, Tokens{0, 7}, {}, {.priority = 90, .duration = 30}).release();
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{5}, {2}, {7}, {1}, {0}}));
+  ASSERT_TRUE(engine->setTime(30));
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{5}, {2}, {1}, {7}, {0}}));
+  ASSERT_TRUE(engine->setTime(60));
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{5}, {2}, {1}, {7}, {0}}));
+  run(*engine, Tokens{8}).release();
+  EXPECT_EQ(order(*engine).back(), Tokens{8}); // all have the default now
+  // A higher priority without an end takes the end away.
+  run(*engine, Tokens{9}, {}, kept).release();
+  run(*engine, Tokens{9}, {}, {.priority = 80}).release();
+  ASSERT_TRUE(engine->setTime(1'000'000)); // once around the wheel, and more
+  run(*engine, Tokens{3}).release();
+  EXPECT_EQ(order(*engine).back(), Tokens{9});
+  EXPECT_EQ(engine->check(), "");
+}
+
+/// The parent was raised by another for a shorter time, which ended while this
+/// one held it: what the child has from both is passed on to it.
+TEST(CacheEngine, AParentOutlastsWhatTwoMadeOfItsChild) {
+  auto engine = make({.numPages = 4, .pageSize = 1, .retentionTick = 10});
+  Sequence first =
+      run(*engine, Tokens{0, 1}, {}, {.priority = 66, .duration = 30});
+  Sequence second =
+      run(*engine, Tokens{0, 1}, {}, {.priority = 65, .duration = 65});
+  first.release();
+  ASSERT_TRUE(engine->truncate(second, 1));
+  ASSERT_TRUE(engine->setTime(38));
+  second.release();
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{1}, {0}}));
+  EXPECT_EQ(engine->check(), "");
+}
+
+/// Also those that a limit has raised, and their turn does not bring them back.
+TEST(CacheEngine, AResetForgetsLimitsToo) {
+  auto engine = make({.numPages = 4, .pageSize = 1, .retentionTick = 10});
+  run(*engine, Tokens{0, 1}, {}, {.priority = 100, .duration = 10}).release();
+  engine->resetPrefixes();
+  run(*engine, Tokens{5}, {}, {.priority = 0}).release();
+  ASSERT_TRUE(engine->setTime(50));
+  EXPECT_EQ(order(*engine), (std::vector<Tokens>{{1}, {0}, {5}}));
+  EXPECT_EQ(engine->check(), "");
 }
 
 TEST(CacheEngine, APrefixCanBeKeptLongerThanTheRest) {
@@ -301,6 +348,13 @@ TEST(CacheEngine, Misuse) {
             "cache engine: -1 tokens are to be kept, allowed: 0 to 3");
   EXPECT_EQ(text(engine->setRetention(sequence, {.prefixPriority = 200})),
             "cache engine: a priority of 200, allowed: 0 to 127");
+  EXPECT_EQ(text(engine->setRetention(sequence, {.prefixDuration = -1})),
+            "cache engine: a priority lasts -1 ns, allowed: 0 (for good) to "
+            "4094000000000");
+  ASSERT_TRUE(engine->setTime(7));
+  EXPECT_EQ(text(engine->setTime(6)),
+            "cache engine: the time is 6 ns, allowed: 7 to "
+            "4611686018427387904");
   EXPECT_EQ(text(engine->join(sequence, 1)),
             "cache engine: step 1 is not open");
   EXPECT_EQ(text(engine->completeStep(1)), "cache engine: step 1 is not open");

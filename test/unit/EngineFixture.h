@@ -58,6 +58,17 @@ inline int32_t hits(CacheEngine &engine, const Prompt &prompt,
   return engine.plan(probe, prompt, {.length = prompt.length()}).hitPages;
 }
 
+/// The tokens of cached pages, the next to be evicted first.
+inline std::vector<Tokens> order(const CacheEngine &engine) {
+  std::vector<Tokens> pages;
+  engine.pool().eviction().visit([&](PageId page) {
+    auto tokens = engine.index().tokens(engine.pool().content(page));
+    pages.emplace_back(tokens.begin(), tokens.end());
+    return true;
+  });
+  return pages;
+}
+
 inline CacheEngine::Step begin(CacheEngine &engine) {
   Expected<CacheEngine::Step> step = engine.beginStep();
   EXPECT_TRUE(step) << step.error().message;

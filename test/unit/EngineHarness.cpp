@@ -55,6 +55,7 @@ CacheEngine::Options kv::test::optionsOf(uint32_t word) {
   options.prefixCaching = below(8) != 7;
   options.maxPageOps = below(4) == 3 ? 1 : 0;
   options.key = 42;
+  options.retentionTick = 10;
   // A sequence may be longer than a pool of windows only.
   options.maxTokens = int64_t(options.pageSize) * (options.numPages + 2);
   return options;
@@ -152,6 +153,21 @@ std::string EngineHarness::compute(int32_t slot, uint32_t word) {
                   .prompt = interpreter.promptLength(slot)});
 }
 
+/// Priorities on both sides of the default, some for a while.
+Retention EngineHarness::retentionOf(uint32_t word) const {
+  auto priority = [](uint32_t from) {
+    return static_cast<uint8_t>(Retention::Default - 2 + from % 5);
+  };
+  auto duration = [](uint32_t from) -> int64_t {
+    return from % 4 == 0 ? 0 : from % 64 == 1 ? 40'940 : from / 4 % 16 * 5;
+  };
+  return {.priority = priority(word),
+          .prefixTokens = word / 8 % (3 * options.pageSize),
+          .prefixPriority = priority(word / 16),
+          .duration = duration(word / 32),
+          .prefixDuration = duration(word / 64)};
+}
+
 std::string EngineHarness::step(uint32_t word) {
   uint32_t operation = word % 32, rest = word / 32;
   int32_t slot = pick(rest % 64);
@@ -176,9 +192,7 @@ std::string EngineHarness::step(uint32_t word) {
   if (slot < 0 || operation < 4) {
     Retention retention;
     if (rest % 4 == 0)
-      retention = {.priority = static_cast<uint8_t>(rest / 4 % 5),
-                   .prefixTokens = rest / 32 % (3 * options.pageSize),
-                   .prefixPriority = static_cast<uint8_t>(rest / 64 % 5)};
+      retention = retentionOf(rest / 4);
     Scope scope;
     if (rest / 512 % 8 == 0)
       scope.salt = "tenant";
@@ -248,10 +262,16 @@ std::string EngineHarness::step(uint32_t word) {
     }
     if (rest % 8 == 1)
       return execute({.kind = Command::CompleteAll});
-    return execute(
-        {.kind = Command::SetRetention,
-         .sequence = slot,
-         .retention = {.priority = static_cast<uint8_t>(rest / 8 % 4)}});
+    if (rest % 8 < 5) {
+      // Now and then beyond every limit, and back, which is refused.
+      int64_t more = rest / 8 % 64 == 0   ? 100'000
+                     : rest / 8 % 64 == 1 ? -1
+                                          : rest / 512 % 40;
+      return execute({.kind = Command::Time, .a = model.time + more});
+    }
+    return execute({.kind = Command::SetRetention,
+                    .sequence = slot,
+                    .retention = retentionOf(rest / 8)});
   default: // a whole request
     fault = reserve(slot, 0);
     if (fault.empty())
@@ -355,6 +375,17 @@ int64_t EngineHarness::workBefore(const Command &command) const {
   case Command::CompleteStep:
   case Command::CompleteAll:
     return made->pool().numDeferred();
+  case Command::Time:
+  case Command::Reset: {
+    // Slots of the wheel, and what is in them.
+    const PagePool &pool = made->pool();
+    Tick to = command.kind == Command::Time ? command.a / options.retentionTick
+                                            : pool.now() + PriorityLimits::Most;
+    int64_t limited = 0;
+    for (PageId page = 1; page <= pool.numTotal(); ++page)
+      limited += pool.limit(page) != 0 && pool.limit(page) <= to;
+    return limited + std::min(to - pool.now(), PriorityLimits::Most + 32) / 32;
+  }
   default:
     return 0;
   }
@@ -489,6 +520,12 @@ std::string EngineHarness::apply(const Command &command,
   case Command::Reset:
     model.reset();
     return {};
+  case Command::Time: {
+    bool refuse = command.a < model.time;
+    if (!refuse)
+      coverage.ended += model.setTime(command.a);
+    return mustRefuse(refuse);
+  }
   }
   return {};
 }
@@ -636,6 +673,8 @@ uint64_t EngineHarness::fingerprint() const {
     add(record.stamp);
     add(record.position);
     add(record.priority * 256 + record.state);
+    add(record.limit);
+    add(uint64_t(record.earlier) << 32 | record.later);
   }
   pool.eviction().visit([&](PageId page) {
     add(page);

@@ -54,10 +54,12 @@ public:
     int64_t hits = 0, revived = 0, evictions = 0, copies = 0, twins = 0;
     int64_t refused[4] = {}, forks = 0, truncations = 0, resets = 0;
     int64_t deferred = 0, passed = 0, accesses = 0;
+    int64_t ended = 0; // priorities of cached pages
   } coverage;
 
 private:
   int32_t pick(uint32_t word) const; // an open sequence, or -1
+  Retention retentionOf(uint32_t word) const;
   std::string append(int32_t slot, uint32_t count, uint32_t word);
   std::string reserve(int32_t slot, uint32_t word);
   std::string compute(int32_t slot, uint32_t word);

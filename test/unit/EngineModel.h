@@ -23,9 +23,25 @@ struct EngineModel {
     std::string parent; // empty: a root
   };
   using NodeAt = std::map<std::string, Node>::iterator;
+  /// A priority, and the tick at which one above the default ends; 0: never.
+  struct Value {
+    int priority = 0;
+    int64_t until = 0;
+
+    bool isRaised() const { return priority > Retention::Default; }
+    int64_t end() const {
+      return !isRaised() ? 0 : until == 0 ? INT64_MAX : until;
+    }
+    Value with(Value other) const {
+      int64_t last = std::max(end(), other.end());
+      return {std::max(priority, other.priority), last == INT64_MAX ? 0 : last};
+    }
+  };
   struct Page {
     State state = Blank;
-    int holds = 0, priority = 0, group = 0;
+    int holds = 0, group = 0;
+    Value value = {};
+    int64_t limited = 0; // when it got its limit
     uint64_t stamp = 0;
     bool stale = false; // of a forgotten epoch, as seen when nobody held it
     int64_t order = 0;  // of release, or of eviction once cached
@@ -36,7 +52,8 @@ struct EngineModel {
   struct Request {
     bool open = false;
     std::string scope;
-    int epoch = 0, held = 0, committed = 0, floor = 0;
+    int epoch = 0, held = 0, committed = 0;
+    Value floor = {};
     int64_t processed = 0;
     uint64_t stamp = 0;
     bool borrows = false, indexes = false;
@@ -56,7 +73,7 @@ struct EngineModel {
   int epoch = 0;
   uint64_t opened = 0, completed = 0;
   std::vector<bool> done;
-  int64_t clock = 0, evictions = 0, copies = 0, copiesQueued = 0;
+  int64_t time = 0, clock = 0, evictions = 0, copies = 0, copiesQueued = 0;
   std::vector<NodeAt> found; // nodes of a plan's hit
 
   EngineModel(const CacheEngine::Options &options, int64_t maxPages)
@@ -112,17 +129,32 @@ struct EngineModel {
     page.stale = false;
     ++page.holds;
   }
-  void drop(int at, uint64_t stamp, int priority, bool stale) {
+  int64_t now() const { return time / options.retentionTick; }
+  Value valid(Value value) const {
+    return value.until > 0 && value.until <= now()
+               ? Value{.priority = Retention::Default}
+               : value;
+  }
+  /// Returns what the page is worth then.
+  Value drop(int at, uint64_t stamp, Value value, bool stale) {
     Page &page = pages[at];
     page.stamp = std::max(page.stamp, stamp);
-    page.priority = std::max(page.priority, priority);
+    Value given = valid(value);
+    page.value = page.value.with(given);
+    if (stale)
+      page.value.until = 0;
+    if (given.isRaised() && page.value.until > 0)
+      page.limited = ++clock;
     if (--page.holds > 0)
-      return;
+      return page.value;
     page.stale = stale;
-    if (page.stamp <= completed)
-      return settle(page);
-    page.state = Deferred;
-    page.order = ++clock;
+    if (page.stamp <= completed) {
+      settle(page);
+    } else {
+      page.state = Deferred;
+      page.order = ++clock;
+    }
+    return page.value;
   }
   void unname(int at) {
     Page &page = pages[at];
@@ -164,7 +196,7 @@ struct EngineModel {
         result.push_back(static_cast<int>(at));
     std::ranges::sort(result, {}, [&](int at) {
       const Page &page = pages[at];
-      return std::tuple(!page.stale, page.stale ? 0 : page.priority,
+      return std::tuple(!page.stale, page.stale ? 0 : page.value.priority,
                         page.order);
     });
     return result;
@@ -199,10 +231,15 @@ struct EngineModel {
                       .rows = std::vector<std::vector<int>>(numGroups()),
                       .first = std::vector<int>(numGroups())};
   }
-  int priority(const Request &request, int64_t page) const {
-    return page * options.pageSize < request.retention.prefixTokens
-               ? request.retention.prefixPriority
-               : request.retention.priority;
+  Value value(const Request &request, int64_t page) const {
+    const Retention &keep = request.retention;
+    bool isPrefix = page * options.pageSize < keep.prefixTokens;
+    Value result = {isPrefix ? keep.prefixPriority : keep.priority};
+    int64_t duration = isPrefix ? keep.prefixDuration : keep.duration,
+            tick = options.retentionTick;
+    if (duration > 0 && result.isRaised())
+      result.until = (time + duration + tick - 1) / tick;
+    return result;
   }
   int tailCopies(const Request &request) const {
     int result = 0;
@@ -298,7 +335,7 @@ struct EngineModel {
       }
       for (int64_t page = request.first[group];
            page < std::min(first, committed); ++page) {
-        drop(row[page], request.stamp, priority(request, page), false);
+        drop(row[page], request.stamp, value(request, page), false);
         row[page] = -1;
       }
       request.first[group] =
@@ -321,8 +358,9 @@ struct EngineModel {
         ++copies;
         touchNext(request, own, copied);
         request.floor =
-            std::max(request.floor, priority(request, request.held - 1));
-        drop(own, request.stamp, request.floor, request.epoch != epoch);
+            valid(request.floor).with(value(request, request.held - 1));
+        request.floor =
+            drop(own, request.stamp, request.floor, request.epoch != epoch);
         own = copied;
       }
       request.borrows = false;
@@ -379,7 +417,7 @@ struct EngineModel {
           pages[own].node = node;
         } else if (twin != own) {
           hold(twin);
-          drop(own, request.stamp, 0, false);
+          drop(own, request.stamp, {}, false);
           own = twin;
         }
       }
@@ -391,7 +429,7 @@ struct EngineModel {
              std::min<int64_t>(firstNeeded(group, processed), request.held);
            ++first) {
         int &page = request.rows[group][first];
-        drop(page, request.stamp, priority(request, first), stale);
+        drop(page, request.stamp, value(request, first), stale);
         page = -1;
       }
     }
@@ -428,7 +466,7 @@ struct EngineModel {
     request.committed =
         static_cast<int>(std::min<int64_t>(source.committed, full));
     request.borrows = tokens % options.pageSize != 0;
-    request.floor = 0;
+    request.floor = {};
     request.stamp = source.stamp > opened ? source.stamp : 0;
     request.retention = retention;
     request.keys.resize(std::min<size_t>(request.keys.size(), full));
@@ -446,12 +484,12 @@ struct EngineModel {
   }
 
   void dropBehind(Request &request, int64_t entries) {
-    int most = request.floor;
+    Value most = valid(request.floor);
     for (int64_t page = request.held - 1; page >= entries; --page) {
-      most = std::max(most, priority(request, page));
+      most = most.with(value(request, page));
       for (int group = numGroups(); group-- > 0;)
         if (int at = request.rows[group][page]; at >= 0)
-          drop(at, request.stamp, most, request.epoch != epoch);
+          most = drop(at, request.stamp, most, request.epoch != epoch);
     }
     request.floor = most;
     request.held = static_cast<int>(std::min<int64_t>(request.held, entries));
@@ -515,8 +553,31 @@ struct EngineModel {
     }
   }
 
+  /// Returns how many cached pages fall to the default.
+  int64_t setTime(int64_t to) {
+    int64_t fallen = 0;
+    time = to;
+    std::vector<Page *> over;
+    for (Page &page : pages)
+      if (page.value.until > 0 && page.value.until <= now())
+        over.push_back(&page);
+    std::ranges::sort(over, {}, [](const Page *page) {
+      return std::pair(page->value.until, page->limited);
+    });
+    for (Page *page : over) {
+      page->value = {.priority = Retention::Default};
+      if (page->state == Cached) {
+        page->order = ++clock;
+        ++fallen;
+      }
+    }
+    return fallen;
+  }
+
   void reset() {
     ++epoch;
+    for (Page &page : pages)
+      page.value.until = 0;
     for (int at : cached()) {
       pages[at].stale = true;
       pages[at].order = ++clock;

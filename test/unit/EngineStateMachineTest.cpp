@@ -59,6 +59,7 @@ void add(EngineHarness::Coverage &total, const EngineHarness::Coverage &more) {
   total.deferred += more.deferred;
   total.passed += more.passed;
   total.accesses += more.accesses;
+  total.ended += more.ended;
 }
 
 } // namespace
@@ -96,8 +97,8 @@ TEST(EngineStateMachine, AgreesWithTheModel) {
   std::cout << commands << " commands: " << total.hits << " pages hit, "
             << total.revived << " revived, " << total.evictions << " evicted, "
             << total.copies << " copied, " << total.twins << " twins, "
-            << total.passed
-            << " passed by windows; refused: " << total.refused[1] << " wait, "
+            << total.passed << " passed by windows, " << total.ended
+            << " priorities ended; refused: " << total.refused[1] << " wait, "
             << total.refused[2] << " full, " << total.refused[3] << " never; "
             << total.forks << " forks, " << total.truncations
             << " truncations, " << total.resets << " resets\n";
@@ -106,6 +107,6 @@ TEST(EngineStateMachine, AgreesWithTheModel) {
        {total.hits, total.revived, total.evictions, total.copies, total.twins,
         total.passed, total.refused[1], total.refused[2], total.refused[3],
         total.forks, total.truncations, total.resets, total.deferred,
-        total.accesses})
+        total.accesses, total.ended})
     EXPECT_GT(count, commands / 2000);
 }

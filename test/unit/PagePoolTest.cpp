@@ -49,9 +49,9 @@ TEST(PagePool, ReleasedPageWithoutContentIsBlank) {
   Pool pool(2);
   PageId page = pool.takeBlank();
   pool.hold(page);
-  pool.release(page, 0, 0);
+  pool.release(page, 0, {0});
   EXPECT_EQ(pool.numBlank(), 1);
-  pool.release(page, 0, 0);
+  pool.release(page, 0, {0});
   EXPECT_EQ(pool.numBlank(), 2);
   EXPECT_EQ(pool.numCached(), 0);
   EXPECT_EQ(pool.victim(), NullPage);
@@ -61,16 +61,16 @@ TEST(PagePool, EvictsByPriorityThenInTheOrderOfRelease) {
   Pool pool(4);
   for (uint32_t node = 10; node < 14; ++node)
     pool.takeWithContent(node);
-  pool.release(2, 0, 5);
-  pool.release(1, 0, 5);
-  pool.release(3, 0, 5);
-  pool.release(4, 0, 1);
+  pool.release(2, 0, {5});
+  pool.release(1, 0, {5});
+  pool.release(3, 0, {5});
+  pool.release(4, 0, {1});
   EXPECT_EQ(pool.order(), (Pages{4, 2, 1, 3}));
 
   // A touched page becomes the most recent, and keeps the higher priority.
   pool.hold(2);
   EXPECT_EQ(pool.numFree(), 3);
-  pool.release(2, 0, 1);
+  pool.release(2, 0, {1});
   EXPECT_EQ(pool.order(), (Pages{4, 1, 3, 2}));
   EXPECT_EQ(pool.victim(), 4);
   PageId victim = NullPage;
@@ -79,7 +79,7 @@ TEST(PagePool, EvictsByPriorityThenInTheOrderOfRelease) {
   pool.takeVictim(4);
   EXPECT_EQ(pool.content(4), PagePool::NoContent);
   EXPECT_EQ(pool.victim(), 1);
-  pool.release(4, 0, 127);
+  pool.release(4, 0, {127});
 
   pool.clearContent(3); // from the middle of the list
   EXPECT_EQ(pool.order(), (Pages{1, 2}));
@@ -92,7 +92,7 @@ TEST(PagePool, AHeldPageThatLosesItsContentStaysHeld) {
   PageId page = pool.takeWithContent(5);
   pool.clearContent(page);
   EXPECT_EQ(pool.numFree(), 0);
-  pool.release(page, 0, 0);
+  pool.release(page, 0, {0});
   EXPECT_EQ(pool.numBlank(), 1);
 }
 
@@ -100,9 +100,9 @@ TEST(PagePool, APageIsDeferredUntilItsStepIsComplete) {
   Pool pool(3);
   for (uint32_t node = 0; node < 3; ++node)
     pool.takeWithContent(node);
-  pool.release(1, 2, 0);
-  pool.release(2, 1, 0);
-  pool.release(3, 0, 0);
+  pool.release(1, 2, {0});
+  pool.release(2, 1, {0});
+  pool.release(3, 0, {0});
   EXPECT_EQ(pool.numDeferred(), 2);
   EXPECT_EQ(pool.numAvailable(), 1);
   EXPECT_EQ(pool.numFree(), 3);
@@ -112,7 +112,7 @@ TEST(PagePool, APageIsDeferredUntilItsStepIsComplete) {
   pool.hold(1);
   EXPECT_EQ(pool.numDeferred(), 0);
   pool.complete(2);
-  pool.release(1, 0, 0);
+  pool.release(1, 0, {0});
   EXPECT_EQ(pool.order(), (Pages{3, 2, 1}));
   EXPECT_EQ(pool.check(), nullptr);
 }
@@ -121,14 +121,14 @@ TEST(PagePool, StalePagesGoFirst) {
   Pool pool(4);
   for (uint32_t node = 0; node < 4; ++node)
     pool.takeWithContent(node);
-  pool.release(1, 0, 127);
-  pool.release(2, 0, 3);
-  pool.release(3, 1, 0);
+  pool.release(1, 0, {127});
+  pool.release(2, 0, {3});
+  pool.release(3, 1, {0});
   pool.makeStale();
-  pool.release(4, 0, 0);
+  pool.release(4, 0, {0});
   EXPECT_EQ(pool.order(), (Pages{2, 1, 4}));
   pool.hold(4);
-  pool.release(4, 0, 0, /*stale=*/true);
+  pool.release(4, 0, {0}, /*stale=*/true);
   EXPECT_EQ(pool.order(), (Pages{2, 1, 4}));
   pool.complete(1);
   EXPECT_EQ(pool.order(), (Pages{2, 1, 4, 3}));

@@ -40,6 +40,8 @@ public:
     /// are released. Otherwise a step is over when the caller makes its next
     /// call.
     bool asynchronous = false;
+    /// Nanoseconds: the durations of priorities are rounded up to it.
+    int64_t retentionTick = 1'000'000'000;
     /// Hear every call that changes an engine; none, or one a replica.
     std::vector<CommandSink *> logs = {};
   };
@@ -72,6 +74,10 @@ public:
   /// replica where it is or would be claimed. A diagnosis: allocates.
   std::vector<CacheEngine::Reason>
   explain(const TextGenerationContext &context) const;
+  /// It is so late, by any clock that never goes back: priorities whose
+  /// duration is over end. Who uses durations calls it, before each step, say.
+  /// Error: before the last.
+  Expected<void> setTime(int64_t nanoseconds);
   /// The devices are done with every step.
   void synchronize();
 

@@ -90,6 +90,7 @@ typedef struct KvManagerOptions {
   int32_t enableRuntimeChecks;
   int32_t asynchronous;
   uint64_t key;
+  int64_t retentionTick; /* nanoseconds; 0: a second */
 } KvManagerOptions;
 
 /* Sizes, without a manager. */
@@ -145,10 +146,19 @@ KV_C_API int32_t kvRequestSetScope(KvRequest *request, const char *model,
 KV_C_API int32_t kvRequestAddImage(KvRequest *request, int64_t begin,
                                    int64_t length, const void *hash,
                                    int64_t hashBytes);
-/* Priorities are 0 to 127; 64 is usual. */
-KV_C_API int32_t kvRequestSetRetention(KvRequest *request, int32_t priority,
-                                       int64_t prefixTokens,
-                                       int32_t prefixPriority);
+/* How long a request's pages should outlive it. Priorities are 0 to 127; 64 is
+   usual, and what one above it becomes when its duration is over: nanoseconds
+   from the release on, at most 4094 of the manager's retentionTick; 0: for
+   good. Pages with any of the first prefixTokens tokens have the prefix's. */
+typedef struct KvRetention {
+  int32_t priority;
+  int32_t prefixPriority;
+  int64_t prefixTokens;
+  int64_t duration;
+  int64_t prefixDuration;
+} KvRetention;
+KV_C_API int32_t kvRequestSetRetention(KvRequest *request,
+                                       const KvRetention *retention);
 KV_C_API int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses);
 /* At most so many tokens a step; 0: all. */
 KV_C_API int32_t kvRequestLimitActive(KvRequest *request, int64_t count);
@@ -267,6 +277,8 @@ KV_C_API int32_t kvManagerFork(KvManager *manager, uint64_t source, uint64_t id,
 KV_C_API int32_t kvManagerTruncate(KvManager *manager, uint64_t id,
                                    int64_t tokens);
 KV_C_API int32_t kvManagerSynchronize(KvManager *manager);
+/* Of any clock that never goes back: priorities whose duration is over end. */
+KV_C_API int32_t kvManagerSetTime(KvManager *manager, int64_t nanoseconds);
 enum KvReason {
   KV_REASON_HIT = 0,
   KV_REASON_NEVER_SEEN = 1,

@@ -66,6 +66,9 @@ public:
     int32_t maxScopeBytes = 256;
     /// Copies that may wait for one step; 0: maxSequences times groups.
     int32_t maxPageOps = 0;
+    /// Nanoseconds of the engine's time: priorities end at its multiples, at
+    /// most PriorityLimits::Most of them ahead.
+    int64_t retentionTick = 1'000'000'000;
     /// Hears every call that changes something; null: none.
     CommandSink *log = nullptr;
   };
@@ -79,13 +82,13 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Starts an empty sequence. Errors: maxSequences are open; the scope is
-  /// longer than maxScopeBytes; a
-  /// priority above Retention::Highest.
+  /// longer than maxScopeBytes; a priority above Retention::Highest; a duration
+  /// that is negative or beyond PriorityLimits::Most ticks.
   Expected<Sequence> open(const Scope &scope = {},
                           const Retention &retention = {});
 
-  /// From now on the sequence's pages are released with this retention. Error:
-  /// a priority above Retention::Highest.
+  /// From now on the sequence's pages are released with this retention. Errors:
+  /// open()'s.
   Expected<void> setRetention(Sequence &sequence, const Retention &retention);
 
   /// What a reservation asks for.
@@ -170,10 +173,9 @@ public:
     std::span<const PageOp> ops;
   };
 
-  /// Something that reads and writes pages is about to start. Time only ever
-  /// arrives as an argument: nanoseconds of any clock, for figures. Error:
+  /// Something that reads and writes pages is about to start. Error:
   /// maxOpenSteps are open.
-  Expected<Step> beginStep(int64_t time = 0);
+  Expected<Step> beginStep();
 
   /// The step touches the sequence's pages. Those are given to nobody else
   /// before it completes, however they are released. O(1). Errors: not open;
@@ -192,6 +194,11 @@ public:
   //===--------------------------------------------------------------------===//
   // All sequences
   //===--------------------------------------------------------------------===//
+
+  /// Time only ever arrives here: nanoseconds of any clock that begins at 0 or
+  /// later. Priorities whose duration is over end now. Error: before the last,
+  /// or after 2^62.
+  Expected<void> setTime(int64_t nanoseconds);
 
   /// Forgets every prefix: O(1). Sequences keep their pages and no longer
   /// commit; cached pages become the first to be evicted.
@@ -258,7 +265,8 @@ private:
   Expected<SequenceState *> takeSlot(const Retention &retention);
   Expected<void> canKeep(const SequenceState &state, int64_t tokens) const;
   NodeRef tipAt(const SequenceState &state, int32_t committed) const;
-  uint8_t priorityOf(const SequenceState &state, int32_t page) const;
+  Expected<void> validate(const Retention &retention) const;
+  Worth worthOf(const SequenceState &state, int32_t page) const;
   void dropBehind(SequenceState &state, int32_t entries);
   void forget(PageId page);
   void changed(SequenceState &state, int32_t from);
@@ -318,6 +326,7 @@ private:
   bool hasWindow = false;
   bool isPlain = false; // one full group: most models, so they have short ways
   uint32_t epoch = 0;
+  int64_t time = 0; // nanoseconds
 
   PagePool pages;
   ScopeTable scopes;

@@ -46,11 +46,12 @@ struct Command {
     Fork,         // a: tokens, b: the slot that the new one got, retention
     Truncate,     // a: tokens, and so long is the prompt from now on
     Release,      //
-    BeginStep,    // a: time; no sequence
+    BeginStep,    // no sequence
     Join,         // a: step
     CompleteStep, // a: step; no sequence
     CompleteAll,  // no sequence
-    Reset         // no sequence
+    Reset,        // no sequence
+    Time          // a: nanoseconds; no sequence
   };
   Kind kind = Open;
   int32_t sequence = -1; // slot

@@ -2,9 +2,8 @@
 //
 // Pages of forgotten prefixes first, then by priority, and within a priority
 // the least recently released. Two rules, kept by those who release, make a
-// leaf go before its parent: a release walks from tail to head, and a page's
-// priority is the most of all who released it or a descendant since it was
-// allocated.
+// leaf go before its parent: a release walks from tail to head, and leaves a
+// page worth what it made it, and no less than the descendants behind it.
 //
 //===----------------------------------------------------------------------===//
 

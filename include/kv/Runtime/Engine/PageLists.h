@@ -24,13 +24,15 @@ namespace kv {
 /// All that is looked at when a page changes hands. Pages come in random order,
 /// so a second array would be a second cache miss.
 struct alignas(32) PageRecord {
-  int32_t holds;     // references
-  uint32_t node;     // content: the node that names what the page holds
-  Ticket stamp;      // the last step that may still touch it
-  uint32_t position; // not held: chunk * 16 + slot of its list.
-                     // Held: the queued operation that writes it, plus one.
-  uint8_t priority;  // most of those who released it or a descendant
-  uint8_t state;     // PagePool::State
+  int32_t holds;         // references
+  uint32_t node;         // content: the node that names what the page holds
+  Ticket stamp;          // the last step that may still touch it
+  uint32_t position;     // not held: chunk * 16 + slot of its list.
+                         // Held: the queued operation that writes it, plus one.
+  PageId earlier, later; // its neighbours in PriorityLimits
+  uint8_t priority;      // most of those who released it or a descendant
+  uint8_t state;         // PagePool::State
+  uint16_t limit;        // its slot of PriorityLimits, plus one; 0: no limit
 };
 static_assert(sizeof(PageRecord) == 32, "half a cache line");
 

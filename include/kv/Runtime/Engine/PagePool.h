@@ -23,6 +23,7 @@
 
 #include "kv/Runtime/Engine/Eviction.h"
 #include "kv/Runtime/Engine/PageLists.h"
+#include "kv/Runtime/Engine/PriorityLimits.h"
 
 #include <algorithm>
 #include <span>
@@ -95,22 +96,28 @@ public:
       leaveFree(record, page);
   }
 
-  /// Drops a reference by someone whose last step was `stamp`, and who gives
-  /// the page this priority. With the last one the page becomes free; `stale`
-  /// content, which nobody can find, goes before any other.
-  void release(PageId page, Ticket stamp, uint8_t priority,
-               bool stale = false) {
+  /// Drops a reference by someone whose last step was `stamp`, and to whom the
+  /// page is worth so much. With the last one the page becomes free; `stale`
+  /// content, which nobody can find, goes before any other. Returns what it is
+  /// worth now: no less than that must be what is before it.
+  Worth release(PageId page, Ticket stamp, Worth worth, bool stale = false) {
     PageRecord &record = records[page];
     assert(record.holds > 0 && "released twice");
     record.stamp = std::max(record.stamp, stamp);
-    record.priority = std::max(record.priority, priority);
+    if (record.limit == 0 && worth.until == 0) [[likely]]
+      worth.priority = record.priority =
+          std::max(record.priority, worth.priority);
+    else
+      worth = joinWorth(record, page, worth, stale);
     if (--record.holds == 0)
       becomeFree(record, page, stale);
+    return worth;
   }
 
-  /// release() of each, the last first.
-  void releaseAll(std::span<const PageId> pages, Ticket stamp, uint8_t priority,
-                  bool stale);
+  /// release() of each, the last first, and each worth what those behind it are
+  /// at least. Returns what the first is worth.
+  Worth releaseAll(std::span<const PageId> pages, Ticket stamp, Worth worth,
+                   bool stale);
 
   /// A step that has not begun will touch a held page.
   void stamp(PageId page, Ticket ticket) {
@@ -141,8 +148,15 @@ public:
   /// Deferred pages become blank or cached in the order of their release.
   void complete(Ticket ticket);
 
-  /// The content of all free pages has become worth nothing. O(1).
+  /// The content of all free pages has become worth nothing. O(1), but for the
+  /// pages whose priority has a limit.
   void makeStale();
+
+  /// It is `now`: priorities whose limit is reached are over. O(1) for each.
+  void advance(Tick now);
+  Tick now() const { return limits.now(); }
+  /// When its priority ends; 0: never.
+  Tick limit(PageId page) const { return limits.until(page); }
 
   const Eviction &eviction() const { return evictions; }
   void prefetchRecord(PageId page) const { prefetch(&records[page]); }
@@ -156,7 +170,9 @@ public:
   std::byte *beside() const { return records.beside(); }
   size_t pitch() const { return records.pitch(); }
 
-  size_t bytes() const { return records.bytes() + lists.bytes(); }
+  size_t bytes() const {
+    return records.bytes() + lists.bytes() + limits.bytes();
+  }
 
   /// The first contradiction, or null. For tests: O(pages).
   const char *check() const;
@@ -179,6 +195,8 @@ private:
     record.holds = 1;
     record.priority = 0;
     record.position = 0;
+    if (record.limit != 0) [[unlikely]]
+      limits.set(page, 0);
   }
   void leaveFree(PageRecord &record, PageId page) {
     assert((record.node != NoContent || record.state == Deferred) &&
@@ -188,6 +206,7 @@ private:
     record.state = Held;
     record.position = 0;
   }
+  Worth joinWorth(PageRecord &record, PageId page, Worth worth, bool stale);
   void becomeFree(PageRecord &record, PageId page, bool stale) {
     if (record.stamp > completed) {
       record.state = Deferred;
@@ -216,6 +235,7 @@ private:
   PageRecords records;
   PageLists lists;
   Eviction evictions;
+  PriorityLimits limits;
   int32_t total = 0;
   int32_t counts[3] = {}; // by State
   uint32_t numSteps = 1;  // that a page may wait for: open, and the next

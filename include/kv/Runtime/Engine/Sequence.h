@@ -14,8 +14,10 @@ namespace kv {
 class CacheEngine;
 struct SequenceState;
 
-/// How long a request's pages should outlive it. Higher
-/// priorities are evicted later, whatever the recency.
+/// How long a request's pages should outlive it. Higher priorities are evicted
+/// later, whatever the recency. One above the default may end: so many
+/// nanoseconds after a page's last release with a priority above the default,
+/// it has the default again.
 struct Retention {
   static constexpr uint8_t Lowest = 0, Default = 64, Highest = 127;
 
@@ -23,6 +25,9 @@ struct Retention {
   /// Pages that hold any of the first so many tokens have this one instead.
   int64_t prefixTokens = 0;
   uint8_t prefixPriority = Default;
+  /// How long each of the two lasts if it is above the default; 0: for good.
+  int64_t duration = 0;
+  int64_t prefixDuration = 0;
 };
 
 /// A handle of what one request holds; an empty one holds nothing. Page i of a

@@ -11,6 +11,7 @@
 #include "kv/Runtime/Engine/PrefixIndex.h"
 #include "kv/Runtime/Engine/Sequence.h"
 #include "kv/Runtime/Engine/Steps.h"
+#include "kv/Runtime/Engine/Worth.h"
 
 #include <array>
 #include <cstdint>
@@ -37,7 +38,6 @@ struct alignas(64) SequenceState {
   bool borrowsTail;
   /// Has a scope, and its committed pages are all in the index.
   bool indexes;
-  uint8_t floor; // most of the priorities it has released pages with
 
   // What a page boundary looks at.
   NodeRef tip;    // node of the last committed page
@@ -46,6 +46,7 @@ struct alignas(64) SequenceState {
   int32_t pitch;
   uint32_t scope;
   Retention retention;
+  Worth floor; // the most of what its released pages are worth
   std::array<int32_t, CacheGroups::Most> firstHeld; // entries below are null
   int64_t loggedTokens;
 };
