@@ -19,7 +19,12 @@ constexpr int32_t PrefetchBatch = 64;
 /// The same, where each step asks for one more: records in between.
 constexpr int32_t PrefetchAhead = 32;
 
-inline void prefetch(const void *address) { __builtin_prefetch(address); }
+inline void prefetch(const void *address) {
+  __builtin_prefetch(address);
+  // GCC takes a function that does nothing else for one without effects, and
+  // drops the calls.
+  asm volatile("");
+}
 
 } // namespace kv
 
