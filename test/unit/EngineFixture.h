@@ -5,20 +5,13 @@
 
 #include "kv/Runtime/Engine/CacheEngine.h"
 
-#include <gtest/gtest.h>
+#include "Values.h"
 
-#include <numeric>
+#include <gtest/gtest.h>
 
 namespace kv::test {
 
-using Tokens = std::vector<int32_t>;
 using Verdict = CacheEngine::Verdict;
-
-inline Tokens iota(int32_t count, int32_t first = 0) {
-  Tokens tokens(count);
-  std::iota(tokens.begin(), tokens.end(), first);
-  return tokens;
-}
 
 inline std::unique_ptr<CacheEngine> make(CacheEngine::Options options) {
   auto engine = CacheEngine::create(options);
@@ -73,10 +66,6 @@ inline CacheEngine::Step begin(CacheEngine &engine) {
   Expected<CacheEngine::Step> step = engine.beginStep();
   EXPECT_TRUE(step) << step.error().message;
   return *step;
-}
-
-template <class Result> std::string text(const Result &result) {
-  return result ? "no error" : result.error().message;
 }
 
 } // namespace kv::test

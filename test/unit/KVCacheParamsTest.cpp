@@ -3,6 +3,7 @@
 #include "kv/Runtime/KVCacheParams.h"
 
 #include "FakeModel.h"
+#include "Values.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +11,6 @@ using namespace kv;
 using namespace kv::test;
 
 namespace {
-
-/// What a check says.
-std::string text(const auto &result) {
-  return result ? "no error" : result.error().message;
-}
 
 KVCacheParams latentParams() {
   return {.name = "mla",

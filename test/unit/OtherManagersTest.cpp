@@ -4,26 +4,16 @@
 #include "kv/Runtime/LoadKVCacheManager.h"
 #include "kv/Runtime/NullKVCacheManager.h"
 
+#include "Values.h"
+
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 using namespace kv;
+using namespace kv::test;
 
 namespace {
 
 using Continuous = ContinuousBatchingKVCacheManager;
-using Tokens = std::vector<int32_t>;
-
-std::string text(const auto &result) {
-  return result ? "no error" : result.error().message;
-}
-
-Tokens iota(int32_t count) {
-  Tokens tokens(count);
-  std::iota(tokens.begin(), tokens.end(), 0);
-  return tokens;
-}
 
 KVCacheParams slots(int64_t maxSeq, int64_t devices = 1, int64_t replicas = 1) {
   return {.geometry = {.strategy = CacheStrategy::Continuous,

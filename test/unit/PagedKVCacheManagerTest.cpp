@@ -3,25 +3,17 @@
 #include "kv/Runtime/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
+#include "Values.h"
 
 #include <gtest/gtest.h>
-
-#include <numeric>
 
 using namespace kv;
 using namespace kv::test;
 
 namespace {
 
-using Tokens = std::vector<int32_t>;
 using Reason = AllocationError::Reason;
 using Manager = std::unique_ptr<PagedKVCacheManager>;
-
-Tokens iota(int32_t count, int32_t first = 0) {
-  Tokens tokens(count);
-  std::iota(tokens.begin(), tokens.end(), first);
-  return tokens;
-}
 
 Manager make(int64_t pageSize, int64_t pages,
              PagedKVCacheManager::Options options = {}) {

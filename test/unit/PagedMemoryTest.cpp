@@ -3,11 +3,11 @@
 #include "kv/Runtime/LoadKVCacheManager.h"
 
 #include "FakeModel.h"
+#include "Values.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <numeric>
 
 using namespace kv;
 using namespace kv::test;
@@ -16,18 +16,6 @@ using namespace kv::test;
 extern std::atomic<int64_t> heapAllocations, heapFailsAfter;
 
 namespace {
-
-using Tokens = std::vector<int32_t>;
-
-Tokens iota(int32_t count, int32_t first = 0) {
-  Tokens tokens(count);
-  std::iota(tokens.begin(), tokens.end(), first);
-  return tokens;
-}
-
-std::string text(const auto &result) {
-  return result ? "no error" : result.error().message;
-}
 
 std::unique_ptr<PagedKVCacheManager>
 make(const MultiKVCacheParams &params, PagedKVCacheManager::Options options) {

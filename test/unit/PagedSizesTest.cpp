@@ -2,9 +2,12 @@
 
 #include "kv/Runtime/PagedKVCacheManager.h"
 
+#include "Values.h"
+
 #include <gtest/gtest.h>
 
 using namespace kv;
+using namespace kv::test;
 
 namespace {
 
@@ -21,10 +24,6 @@ KVCacheParams params(int64_t page = 128, int64_t devices = 1,
                        .page = page},
           .numDevices = devices,
           .dataParallelDegree = replicas};
-}
-
-std::string text(const Expected<int64_t> &result) {
-  return result ? "no error" : result.error().message;
 }
 
 } // namespace

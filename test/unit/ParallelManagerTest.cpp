@@ -3,29 +3,17 @@
 #include "kv/Runtime/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
+#include "Values.h"
 
 #include <gtest/gtest.h>
-
-#include <numeric>
 
 using namespace kv;
 using namespace kv::test;
 
 namespace {
 
-using Tokens = std::vector<int32_t>;
 using Manager = std::unique_ptr<PagedKVCacheManager>;
 using Ints = std::vector<int32_t>;
-
-Tokens iota(int32_t count, int32_t first = 0) {
-  Tokens tokens(count);
-  std::iota(tokens.begin(), tokens.end(), first);
-  return tokens;
-}
-
-std::string text(const auto &result) {
-  return result ? "no error" : result.error().message;
-}
 
 KVCacheParams parallel(int64_t replicas, int64_t shards, int64_t page = 2) {
   KVCacheParams params = fakeParams(page);
