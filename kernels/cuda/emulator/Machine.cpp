@@ -40,75 +40,84 @@ void Machine::launch(int blocks, int threads, int sharedBytes,
 }
 
 void Machine::runBlock(const std::function<void(Machine &, int)> &body) {
-  sharedMemory.reset(sharedSize, threadCount,
+  lastBarrier = ++now;
+  known.clear();
+  clocks.clear();
+  sharedMemory.reset(sharedSize, now,
                      [this](std::string text) { report(std::move(text)); });
-  threads.assign(threadCount, Thread());
-  runnable.clear();
+  threads.resize(threadCount);
+  warps.assign((threadCount + WarpLanes - 1) / WarpLanes, Warp());
+  runnable.reset(threadCount);
   atBarrier = 0;
   for (int t = 0; t < threadCount; ++t) {
-    threads[t].clock.own.assign(threadCount, 0);
-    threads[t].clock.own[t] = 1;
-    threads[t].groups.resize(1);
-    runnable.push_back(t);
+    Thread &thread = threads[t];
+    thread.waiting = Waiting::No;
+    thread.copies.clear();
+    thread.groups.clear();
+    thread.open = 0;
+    runnable.push(t);
   }
-  fibers.start(threadCount, [&](int t) { body(*this, t); });
-  while (true) {
-    while (!runnable.empty())
-      fibers.resume(takeRunnable());
-    if (!landOne())
-      break;
-  }
+  fibers.start(threadCount, [&](int t) {
+    body(*this, t);
+    return takeRunnable();
+  });
+  do
+    yield();
+  while (landCopies());
   bool stuck = false;
   for (int t = 0; t < threadCount; ++t)
     stuck |= !fibers.finished(t);
   if (stuck)
     return reportDeadlock();
   for (int t = 0; t < threadCount; ++t)
-    for (const std::vector<Copy> &group : threads[t].groups)
-      if (!group.empty())
-        return report("thread " + std::to_string(t) +
-                      " leaves with a copy under way");
+    if (!threads[t].copies.empty())
+      return report("thread " + std::to_string(t) +
+                    " leaves with a copy under way");
 }
 
 void Machine::makeRunnable(int thread) {
   threads[thread].waiting = Waiting::No;
-  runnable.push_back(thread);
+  runnable.push(thread);
 }
 
 int Machine::takeRunnable() {
-  if (options.schedule == Schedule::Random)
-    std::swap(runnable[random() % runnable.size()], runnable.back());
-  int thread;
-  if (options.schedule == Schedule::OldestFirst) {
-    thread = runnable.front();
-    runnable.pop_front();
-  } else {
-    thread = runnable.back();
-    runnable.pop_back();
+  int count = runnable.size();
+  if (count == 0)
+    return Fibers::Outside;
+  switch (options.schedule) {
+  case Schedule::LatestFirst:
+    return runnable.popLast();
+  case Schedule::OldestFirst:
+    return runnable.popFirst();
+  case Schedule::Random:
+    return runnable.pop(int(uint64_t(random()) * uint64_t(count) >> 32));
   }
-  return thread;
+  return Fibers::Outside;
 }
 
-/// Lets the copies land that one thread waits for.
-bool Machine::landOne() {
-  std::vector<int> waiting;
-  for (int t = 0; t < threadCount; ++t)
-    if (threads[t].waiting == Waiting::Copies)
-      waiting.push_back(t);
-  if (waiting.empty())
-    return false;
-  // All at once: they are independent, and nobody could run in between.
-  for (int t : waiting) {
+/// Lets the copies land that threads wait for: all at once, since they are
+/// independent, and nobody could run in between.
+bool Machine::landCopies() {
+  bool any = false;
+  for (int t = 0; t < threadCount; ++t) {
     Thread &thread = threads[t];
-    while (int(thread.groups.size()) - 1 > thread.pendingAllowed) {
-      for (const Copy &copy : thread.groups.front())
-        sharedMemory.landCopy(t, thread.clock.own, copy.offset, copy.source,
-                              ChunkBytes, copy.bytes);
-      thread.groups.erase(thread.groups.begin());
+    if (thread.waiting != Waiting::Copies)
+      continue;
+    int groups = int(thread.groups.size()) - thread.pendingAllowed;
+    int landed = 0;
+    for (int g = 0; g < groups; ++g)
+      landed += thread.groups[g];
+    for (int i = 0; i < landed; ++i) {
+      const Copy &copy = thread.copies[i];
+      sharedMemory.landCopy(t, copy.offset, copy.source, ChunkBytes,
+                            copy.bytes);
     }
+    thread.copies.erase(thread.copies.begin(), thread.copies.begin() + landed);
+    thread.groups.erase(thread.groups.begin(), thread.groups.begin() + groups);
     makeRunnable(t);
+    any = true;
   }
-  return true;
+  return any;
 }
 
 void Machine::sync(int thread) {
@@ -116,106 +125,94 @@ void Machine::sync(int thread) {
   if (++atBarrier == threadCount)
     releaseBarrier();
   else
-    fibers.yield();
+    yield();
 }
 
 void Machine::releaseBarrier() {
   atBarrier = 0;
-  ClockVector joined(threadCount);
-  BlockClocks others;
-  for (Thread &thread : threads) {
-    join(joined, thread.clock.own);
-    join(others, thread.clock.others);
+  lastBarrier = ++now;
+  sharedMemory.barrier(now);
+  for (auto &[thread, clock] : clocks) {
+    join(known, clock.others);
+    clock.others.clear();
   }
-  for (int t = 0; t < threadCount; ++t) {
-    threads[t].clock.own = joined;
-    ++threads[t].clock.own[t];
-    if (!others.empty())
-      threads[t].clock.others = others;
+  for (int t = 0; t < threadCount; ++t)
     makeRunnable(t);
-  }
   // The caller is running: it yields like everybody, so that the schedule
   // decides who goes first.
-  fibers.yield();
+  yield();
 }
 
 void Machine::collective(int thread, const WarpRequest &request) {
-  Thread &self = threads[thread];
-  self.request = request;
-  self.waiting = Waiting::Warp;
-  int warp = thread / WarpLanes;
-  Thread *lanes = &threads[warp * WarpLanes];
-  for (int l = 0; l < WarpLanes; ++l)
-    if (lanes[l].waiting != Waiting::Warp ||
-        lanes[l].request.kind != request.kind ||
-        lanes[l].request.line != request.line)
-      return fibers.yield();
-  executeWarp(warp);
-  for (int l = 0; l < WarpLanes; ++l)
-    if (warp * WarpLanes + l != thread)
-      makeRunnable(warp * WarpLanes + l);
-  self.waiting = Waiting::No;
+  int number = thread / WarpLanes;
+  Warp &warp = warps[number];
+  warp.requests[thread % WarpLanes] = request;
+  threads[thread].waiting = Waiting::Warp;
+  if (++warp.waiting < WarpLanes)
+    return yield();
+  for (const WarpRequest &other : warp.requests)
+    if (other.kind != request.kind || other.line != request.line)
+      return yield(); // for ever
+  executeWarp(number);
+  warp.waiting = 0;
+  for (int t = number * WarpLanes; t < (number + 1) * WarpLanes; ++t)
+    if (t != thread)
+      makeRunnable(t);
+  threads[thread].waiting = Waiting::No;
 }
 
 void Machine::executeWarp(int warp) {
-  Thread *lanes = &threads[warp * WarpLanes];
-  switch (lanes[0].request.kind) {
+  WarpRequest *lanes = warps[warp].requests;
+  switch (lanes[0].kind) {
   case WarpRequest::None:
     break;
   case WarpRequest::Shuffle:
     return executeShuffle(lanes);
   case WarpRequest::LoadMatrix:
-    return executeLoad(warp, lanes, false);
+    return executeLoad(warp, false);
   case WarpRequest::LoadTransposed:
-    return executeLoad(warp, lanes, true);
+    return executeLoad(warp, true);
   case WarpRequest::MultiplyAdd:
-    return executeMultiplyAdd(lanes);
+    // Bf16 has argument 0, F16 has 1.
+    return lanes[0].argument ? executeMultiplyAdd<F16>(lanes)
+                             : executeMultiplyAdd<Bf16>(lanes);
   }
 }
 
-void Machine::executeShuffle(Thread *lanes) {
+void Machine::executeShuffle(WarpRequest *lanes) {
   uint32_t values[WarpLanes];
   for (int l = 0; l < WarpLanes; ++l)
-    values[l] = *lanes[l].request.words;
+    values[l] = *lanes[l].words;
   for (int l = 0; l < WarpLanes; ++l)
-    *lanes[l].request.words = values[l ^ lanes[l].request.argument];
+    *lanes[l].words = values[l ^ lanes[l].argument];
 }
 
-void Machine::executeLoad(int warp, Thread *lanes, bool transposed) {
+void Machine::executeLoad(int warp, bool transposed) {
+  WarpRequest *lanes = warps[warp].requests;
   uint16_t rows[WarpLanes][8];
   for (int l = 0; l < WarpLanes; ++l)
-    sharedRead(warp * WarpLanes + l, lanes[l].request.argument, ChunkBytes,
-               rows[l]);
+    sharedRead(warp * WarpLanes + l, lanes[l].argument, ChunkBytes, rows[l]);
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i) {
-      uint32_t halves[2];
-      for (int half = 0; half < 2; ++half) {
-        Place place = matrixElement(l, half, transposed);
-        halves[half] = rows[i * 8 + place.row][place.column];
-      }
-      lanes[l].request.words[i] = halves[0] | halves[1] << 16;
+      Place low = matrixElement(l, 0, transposed);
+      Place high = matrixElement(l, 1, transposed);
+      lanes[l].words[i] = rows[i * 8 + low.row][low.column] |
+                          uint32_t(rows[i * 8 + high.row][high.column]) << 16;
     }
 }
 
-/// Bf16 has argument 0, F16 has 1.
-static float widenAs(int type, uint32_t pair, int half) {
-  return type == 0 ? widenHalf<Bf16>(pair, half) : widenHalf<F16>(pair, half);
-}
-
-void Machine::executeMultiplyAdd(Thread *lanes) {
+template <class T> void Machine::executeMultiplyAdd(WarpRequest *lanes) {
   float a[16][16], b[16][8], sums[16][8];
   for (int l = 0; l < WarpLanes; ++l) {
-    const WarpRequest &request = lanes[l].request;
+    const WarpRequest &request = lanes[l];
     for (int half = 0; half < 2; ++half) {
       for (int i = 0; i < 4; ++i) {
         Place place = fragmentA(l, i, half);
-        a[place.row][place.column] =
-            widenAs(request.argument, request.words[i], half);
+        a[place.row][place.column] = widenHalf<T>(request.words[i], half);
       }
       for (int i = 0; i < 2; ++i) {
         Place place = fragmentB(l, i, half);
-        b[place.row][place.column] =
-            widenAs(request.argument, request.words[4 + i], half);
+        b[place.row][place.column] = widenHalf<T>(request.words[4 + i], half);
       }
     }
     for (int i = 0; i < 4; ++i) {
@@ -243,21 +240,19 @@ void Machine::executeMultiplyAdd(Thread *lanes) {
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i) {
       Place place = fragmentC(l, i);
-      lanes[l].request.sums[i] = sums[place.row][place.column];
+      lanes[l].sums[i] = sums[place.row][place.column];
     }
 }
 
 void Machine::sharedRead(int thread, int offset, int bytes, void *target) {
-  if (options.detectRaces &&
-      !sharedMemory.read(thread, threads[thread].clock.own, offset, bytes))
+  if (options.detectRaces && !sharedMemory.read(thread, offset, bytes))
     return void(std::memset(target, 0xff, bytes));
   std::memcpy(target, sharedMemory.data() + offset, bytes);
 }
 
 void Machine::sharedWrite(int thread, int offset, int bytes,
                           const void *source) {
-  if (!options.detectRaces ||
-      sharedMemory.write(thread, threads[thread].clock.own, offset, bytes))
+  if (!options.detectRaces || sharedMemory.write(thread, offset, bytes))
     std::memcpy(sharedMemory.data() + offset, source, bytes);
 }
 
@@ -278,32 +273,59 @@ void Machine::copyAsync(int thread, int offset, const void *source,
                         uint32_t bytes) {
   if (bytes && !globalAllowed(thread, source, bytes, Access::Read))
     bytes = 0;
-  if (sharedMemory.beginCopy(thread, threads[thread].clock.own, offset,
-                             ChunkBytes))
-    threads[thread].groups.back().push_back({offset, source, bytes});
+  if (sharedMemory.beginCopy(thread, offset, ChunkBytes)) {
+    threads[thread].copies.push_back({offset, bytes, source});
+    ++threads[thread].open;
+  }
 }
 
-void Machine::commit(int thread) { threads[thread].groups.emplace_back(); }
+void Machine::commit(int thread) {
+  Thread &self = threads[thread];
+  self.groups.push_back(self.open);
+  self.open = 0;
+}
 
 void Machine::wait(int thread, int pending) {
   Thread &self = threads[thread];
-  if (int(self.groups.size()) - 1 <= pending)
+  if (int(self.groups.size()) <= pending)
     return;
   self.pendingAllowed = pending;
   self.waiting = Waiting::Copies;
-  fibers.yield();
+  yield();
+}
+
+/// Whether `clocks` say that what the writer did happened before.
+static bool happened(const BlockClocks &clocks,
+                     const GlobalMemory::Writer &writer) {
+  auto found = clocks.find(writer.block);
+  return found != clocks.end() && found->second[writer.thread] >= writer.moment;
+}
+
+void Machine::checkScratch(int thread, const void *p) {
+  const GlobalMemory::Writer &writer = globalMemory.writer(p);
+  if (writer.block < 0)
+    return;
+  bool ordered;
+  if (writer.block == currentBlock) {
+    ordered = writer.thread == thread || writer.moment < lastBarrier;
+  } else {
+    auto own = clocks.find(thread);
+    ordered = happened(known, writer) ||
+              (own != clocks.end() && happened(own->second.others, writer));
+  }
+  if (!ordered)
+    report("race: thread " + std::to_string(thread) +
+           " reads scratch unordered with the write of block " +
+           std::to_string(writer.block) + ", thread " +
+           std::to_string(writer.thread));
 }
 
 void Machine::loadScratch(int thread, const void *p, size_t bytes,
                           void *target) {
   if (!globalAllowed(thread, p, bytes, Access::Read))
     return void(std::memset(target, 0xff, bytes));
-  std::string writer;
   for (size_t i = 0; i < bytes; i += sizeof(float))
-    if (!globalMemory.scratchKnown(static_cast<const char *>(p) + i,
-                                   currentBlock, threads[thread].clock, writer))
-      report("race: thread " + std::to_string(thread) +
-             " reads scratch unordered with the write of " + writer);
+    checkScratch(thread, static_cast<const char *>(p) + i);
   std::memcpy(target, p, bytes);
 }
 
@@ -312,24 +334,27 @@ void Machine::storeScratch(int thread, void *p, size_t bytes,
   if (!globalAllowed(thread, p, bytes, Access::Write))
     return;
   for (size_t i = 0; i < bytes; i += sizeof(float))
-    globalMemory.scratchWritten(static_cast<char *>(p) + i, currentBlock,
-                                thread, threads[thread].clock.own[thread]);
+    globalMemory.writer(static_cast<char *>(p) + i) = {currentBlock, thread,
+                                                       now};
   std::memcpy(p, source, bytes);
 }
 
 void Machine::fence(int thread) {
-  ThreadClock &clock = threads[thread].clock;
+  ThreadClock &clock = clocks[thread];
   join(clock.others, clock.acquired);
   clock.acquired.clear();
   clock.fenced = clock.others;
-  clock.fenced[currentBlock] = clock.own;
-  ++clock.own[thread];
+  join(clock.fenced, known);
+  ClockVector own(threadCount, lastBarrier - 1);
+  own[thread] = now;
+  clock.fenced[currentBlock] = std::move(own);
+  ++now; // what this thread does from here on is not published
 }
 
 uint32_t Machine::arrive(int thread, uint32_t *counter) {
   if (!globalAllowed(thread, counter, sizeof(*counter), Access::Write))
     return 0;
-  ThreadClock &clock = threads[thread].clock;
+  ThreadClock &clock = clocks[thread];
   BlockClocks &published = globalMemory.counter(counter);
   join(clock.acquired, published);
   join(published, clock.fenced);
@@ -337,6 +362,9 @@ uint32_t Machine::arrive(int thread, uint32_t *counter) {
 }
 
 void Machine::reportDeadlock() {
+  auto line = [&](int t) {
+    return warps[t / WarpLanes].requests[t % WarpLanes].line;
+  };
   std::string text = "deadlock:";
   int left = 0, listed = 0;
   for (int t = 0; t < threadCount; ++t) {
@@ -349,8 +377,7 @@ void Machine::reportDeadlock() {
     if (t && !fibers.finished(t - 1) &&
         threads[t - 1].waiting == thread.waiting &&
         (thread.waiting != Waiting::Warp ||
-         (threads[t - 1].request.line == thread.request.line &&
-          t % WarpLanes != 0)))
+         (line(t - 1) == line(t) && t % WarpLanes != 0)))
       continue;
     if (++listed > 6)
       continue;
@@ -358,8 +385,7 @@ void Machine::reportDeadlock() {
     if (thread.waiting == Waiting::Barrier)
       text += "at a barrier;";
     else
-      text +=
-          "for its warp at line " + std::to_string(thread.request.line) + ";";
+      text += "for its warp at line " + std::to_string(line(t)) + ";";
   }
   report(text + " " + std::to_string(left) + " threads have left");
 }

@@ -15,7 +15,7 @@
 #include "GlobalMemory.h"
 #include "SharedMemory.h"
 
-#include <deque>
+#include <bit>
 #include <random>
 #include <source_location>
 
@@ -42,6 +42,36 @@ struct WarpRequest {
   int argument;    // shuffle mask, shared byte offset, or element type
   uint32_t *words; // in and out
   float *sums;
+};
+
+/// Threads that can go on, each at most once, in the order they came.
+class RunQueue {
+public:
+  void reset(int threads) {
+    size_t capacity = std::bit_ceil(size_t(threads));
+    ring.resize(std::max(ring.size(), capacity));
+    first = count = 0;
+  }
+  void push(int thread) { at(count++) = thread; }
+  int size() const { return count; }
+  int popFirst() {
+    int thread = at(0);
+    ++first, --count;
+    return thread;
+  }
+  int popLast() { return at(--count); }
+  /// The last one takes the place of the one that goes.
+  int pop(int i) {
+    std::swap(at(i), at(count - 1));
+    return popLast();
+  }
+
+private:
+  int &at(int i) { return ring[(first + i) & (ring.size() - 1)]; }
+
+  std::vector<int> ring; // a power of two
+  size_t first = 0;
+  int count = 0;
 };
 
 class Machine {
@@ -77,26 +107,32 @@ private:
   enum class Waiting { No, Barrier, Warp, Copies };
   struct Copy {
     int offset;
-    const void *source;
     uint32_t bytes;
+    const void *source;
   };
   struct Thread {
     Waiting waiting = Waiting::No;
-    WarpRequest request = {};
-    std::vector<std::vector<Copy>> groups; // the last one is open
     int pendingAllowed = 0;
-    ThreadClock clock;
+    std::vector<Copy> copies; // under way, the oldest first
+    std::vector<int> groups;  // how many of them in each committed group
+    int open = 0;             // and in none yet
+  };
+  struct Warp {
+    int waiting = 0;
+    WarpRequest requests[WarpLanes] = {};
   };
 
   void runBlock(const std::function<void(Machine &, int)> &body);
   void makeRunnable(int thread);
   int takeRunnable();
-  bool landOne();
+  void yield() { fibers.switchTo(takeRunnable()); }
+  bool landCopies();
   void releaseBarrier();
   void executeWarp(int warp);
-  void executeShuffle(Thread *lanes);
-  void executeLoad(int warp, Thread *lanes, bool transposed);
-  void executeMultiplyAdd(Thread *lanes);
+  void executeShuffle(WarpRequest *lanes);
+  void executeLoad(int warp, bool transposed);
+  template <class T> void executeMultiplyAdd(WarpRequest *lanes);
+  void checkScratch(int thread, const void *p);
   void reportDeadlock();
 
   MachineOptions options;
@@ -106,10 +142,15 @@ private:
   GlobalMemory globalMemory;
   std::vector<std::string> problems;
   std::vector<Thread> threads;
-  std::deque<int> runnable;
+  std::vector<Warp> warps;
+  RunQueue runnable;
   int sumOrder[16];
   int currentBlock = 0, blockCount = 0, threadCount = 0, sharedSize = 0;
   int atBarrier = 0;
+
+  Moment now = 0, lastBarrier = 0;
+  BlockClocks known; // of other blocks, since the last barrier by all threads
+  std::map<int, ThreadClock> clocks; // of threads that fenced or arrived
 };
 
 } // namespace kv::cuda
