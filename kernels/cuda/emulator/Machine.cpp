@@ -2,16 +2,18 @@
 
 #include "Machine.h"
 
+#include <array>
 #include <cstring>
 #include <numeric>
 
 using namespace kv::cuda;
 
-Machine::Machine(MachineOptions options)
-    : options(options), random(options.seed) {
+Machine::Machine(MachineOptions options) : options(options) {
+  std::mt19937 seeds(options.seed);
+  random.seed(seeds());
   std::iota(sumOrder, sumOrder + 16, 0);
   if (options.order == SumOrder::Shuffled)
-    std::shuffle(sumOrder, sumOrder + 16, random);
+    std::shuffle(sumOrder, sumOrder + 16, seeds);
 }
 
 void Machine::report(std::string text) {
@@ -19,6 +21,11 @@ void Machine::report(std::string text) {
   if (problems.size() < 8)
     problems.push_back("block " + std::to_string(currentBlock) + ": " +
                        std::move(text));
+}
+
+void Machine::reportView(int thread, int count, int index) {
+  report("thread " + std::to_string(thread) + " leaves a view of " +
+         std::to_string(count) + " elements at " + std::to_string(index));
 }
 
 void Machine::launch(int blocks, int threads, int sharedBytes,
@@ -90,7 +97,7 @@ int Machine::takeRunnable() {
   case Schedule::OldestFirst:
     return runnable.popFirst();
   case Schedule::Random:
-    return runnable.pop(int(uint64_t(random()) * uint64_t(count) >> 32));
+    return runnable.pop(int(uint64_t(random()) * uint64_t(count) >> 31));
   }
   return Fibers::Outside;
 }
@@ -143,40 +150,38 @@ void Machine::releaseBarrier() {
   yield();
 }
 
-void Machine::collective(int thread, const WarpRequest &request) {
-  int number = thread / WarpLanes;
-  Warp &warp = warps[number];
-  warp.requests[thread % WarpLanes] = request;
-  threads[thread].waiting = Waiting::Warp;
-  if (++warp.waiting < WarpLanes)
+void Machine::request(int thread, unsigned what, int argument, uint32_t *words,
+                      float *sums) {
+  Warp &warp = warps[unsigned(thread) / WarpLanes];
+  warp.requests[unsigned(thread) % WarpLanes] = {what, argument, words, sums};
+  if (warp.waiting == 0)
+    warp.what = what;
+  warp.mixed |= warp.what != what;
+  if (++warp.waiting < WarpLanes || warp.mixed)
     return yield();
-  for (const WarpRequest &other : warp.requests)
-    if (other.kind != request.kind || other.line != request.line)
-      return yield(); // for ever
-  executeWarp(number);
+  executeWarp(thread / WarpLanes, thread);
+}
+
+void Machine::executeWarp(int number, int thread) {
+  Warp &warp = warps[number];
+  switch (warp.requests[0].operation()) {
+  case WarpOperation::Shuffle:
+    executeShuffle(warp.requests);
+    break;
+  case WarpOperation::LoadMatrix:
+    executeLoad(number, false);
+    break;
+  case WarpOperation::LoadTransposed:
+    executeLoad(number, true);
+    break;
+  case WarpOperation::MultiplyAdd:
+    executeMultiplyAdd(warp.requests);
+    break;
+  }
   warp.waiting = 0;
   for (int t = number * WarpLanes; t < (number + 1) * WarpLanes; ++t)
     if (t != thread)
-      makeRunnable(t);
-  threads[thread].waiting = Waiting::No;
-}
-
-void Machine::executeWarp(int warp) {
-  WarpRequest *lanes = warps[warp].requests;
-  switch (lanes[0].kind) {
-  case WarpRequest::None:
-    break;
-  case WarpRequest::Shuffle:
-    return executeShuffle(lanes);
-  case WarpRequest::LoadMatrix:
-    return executeLoad(warp, false);
-  case WarpRequest::LoadTransposed:
-    return executeLoad(warp, true);
-  case WarpRequest::MultiplyAdd:
-    // Bf16 has argument 0, F16 has 1.
-    return lanes[0].argument ? executeMultiplyAdd<F16>(lanes)
-                             : executeMultiplyAdd<Bf16>(lanes);
-  }
+      runnable.push(t);
 }
 
 void Machine::executeShuffle(WarpRequest *lanes) {
@@ -201,47 +206,118 @@ void Machine::executeLoad(int warp, bool transposed) {
     }
 }
 
-template <class T> void Machine::executeMultiplyAdd(WarpRequest *lanes) {
-  float a[16][16], b[16][8], sums[16][8];
-  for (int l = 0; l < WarpLanes; ++l) {
-    const WarpRequest &request = lanes[l];
-    for (int half = 0; half < 2; ++half) {
-      for (int i = 0; i < 4; ++i) {
-        Place place = fragmentA(l, i, half);
-        a[place.row][place.column] = widenHalf<T>(request.words[i], half);
-      }
-      for (int i = 0; i < 2; ++i) {
-        Place place = fragmentB(l, i, half);
-        b[place.row][place.column] = widenHalf<T>(request.words[4 + i], half);
-      }
-    }
-    for (int i = 0; i < 4; ++i) {
-      Place place = fragmentC(l, i);
-      sums[place.row][place.column] = request.sums[i];
-    }
-  }
-  bool last = options.order == SumOrder::AccumulatorLast;
-  for (int row = 0; row < 16; ++row) {
-    float sum[8] = {};
-    if (!last)
-      std::memcpy(sum, sums[row], sizeof(sum));
-    if (options.order == SumOrder::Pairs) {
-      for (int k = 0; k < 16; k += 2)
-        for (int n = 0; n < 8; ++n)
-          sum[n] += a[row][k] * b[k][n] + a[row][k + 1] * b[k + 1][n];
-    } else {
-      for (int k : sumOrder)
-        for (int n = 0; n < 8; ++n)
-          sum[n] += a[row][k] * b[k][n];
-    }
-    for (int n = 0; n < 8; ++n)
-      sums[row][n] = last ? sum[n] + sums[row][n] : sum[n];
-  }
+namespace {
+
+/// What an mma multiplies and adds. A's columns and B's rows, k, are split:
+/// a[k % 2][row * 8 + k / 2], b[k % 2][k / 2 * 8 + column].
+struct MultiplyAddOperands {
+  float a[2][16 * 8];
+  float b[2][8 * 8];
+  float sums[16 * 8];
+};
+
+/// Both halves of pairs of T.
+template <class T, int N>
+void widenPairs(const uint32_t (&pairs)[N], float (&halves)[2][N]) {
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < N; ++i)
+      halves[half][i] = widenHalf<T>(pairs[i], half);
+}
+
+/// Where a lane's registers lie in the operands: pairs of A and B, and sums.
+struct FragmentPlaces {
+  uint8_t a[4], b[2], sums[4];
+};
+constexpr auto Fragments = [] {
+  std::array<FragmentPlaces, WarpLanes> lanes{};
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i) {
-      Place place = fragmentC(l, i);
-      lanes[l].sums[i] = sums[place.row][place.column];
+      Place a = fragmentA(l, i, 0), sum = fragmentC(l, i);
+      lanes[l].a[i] = a.row * 8 + a.column / 2;
+      lanes[l].sums[i] = sum.row * 8 + sum.column;
+      if (i < 2) {
+        Place b = fragmentB(l, i, 0);
+        lanes[l].b[i] = b.row / 2 * 8 + b.column;
+      }
     }
+  return lanes;
+}();
+
+template <class T>
+void gather(const WarpRequest *lanes, MultiplyAddOperands &x) {
+  uint32_t a[16 * 8], b[8 * 8];
+  for (int l = 0; l < WarpLanes; ++l) {
+    const FragmentPlaces &places = Fragments[l];
+    for (int i = 0; i < 4; ++i) {
+      a[places.a[i]] = lanes[l].words[i];
+      x.sums[places.sums[i]] = lanes[l].sums[i];
+    }
+    for (int i = 0; i < 2; ++i)
+      b[places.b[i]] = lanes[l].words[4 + i];
+  }
+  widenPairs<T>(a, x.a);
+  widenPairs<T>(b, x.b);
+}
+
+/// A row of B or of the sums.
+using Columns = float __attribute__((vector_size(32)));
+
+[[gnu::always_inline]] inline void
+multiplyAdd(MultiplyAddOperands &x, SumOrder order, const int *sumOrder) {
+  Columns b[2][8];
+  std::memcpy(b, x.b, sizeof(b));
+  constexpr int Rows = 8; // at a time, so that sums stay in registers
+  for (int first = 0; first < 16; first += Rows) {
+    Columns before[Rows], sums[Rows] = {};
+    std::memcpy(before, x.sums + first * 8, sizeof(before));
+    const float *a[2] = {x.a[0] + first * 8, x.a[1] + first * 8};
+    if (order != SumOrder::AccumulatorLast)
+      for (int r = 0; r < Rows; ++r)
+        sums[r] = before[r];
+    if (order == SumOrder::Pairs) {
+      for (int k = 0; k < 8; ++k)
+        for (int r = 0; r < Rows; ++r)
+          sums[r] += a[0][r * 8 + k] * b[0][k] + a[1][r * 8 + k] * b[1][k];
+    } else {
+      for (int i = 0; i < 16; ++i) {
+        int half = sumOrder[i] % 2, k = sumOrder[i] / 2;
+        for (int r = 0; r < Rows; ++r)
+          sums[r] += a[half][r * 8 + k] * b[half][k];
+      }
+    }
+    if (order == SumOrder::AccumulatorLast)
+      for (int r = 0; r < Rows; ++r)
+        sums[r] += before[r];
+    std::memcpy(x.sums + first * 8, sums, sizeof(sums));
+  }
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] void
+multiplyAddAvx2(MultiplyAddOperands &x, SumOrder order, const int *sumOrder) {
+  multiplyAdd(x, order, sumOrder);
+}
+const bool HasAvx2 = __builtin_cpu_supports("avx2");
+#endif
+
+} // namespace
+
+void Machine::executeMultiplyAdd(WarpRequest *lanes) {
+  MultiplyAddOperands operands;
+  // Bf16 has argument 0, F16 has 1.
+  if (lanes[0].argument)
+    gather<F16>(lanes, operands);
+  else
+    gather<Bf16>(lanes, operands);
+#ifdef __x86_64__
+  if (HasAvx2)
+    multiplyAddAvx2(operands, options.order, sumOrder);
+  else
+#endif
+    multiplyAdd(operands, options.order, sumOrder);
+  for (int l = 0; l < WarpLanes; ++l)
+    for (int i = 0; i < 4; ++i)
+      lanes[l].sums[i] = operands.sums[Fragments[l].sums[i]];
 }
 
 void Machine::sharedRead(int thread, int offset, int bytes, void *target) {
@@ -363,7 +439,7 @@ uint32_t Machine::arrive(int thread, uint32_t *counter) {
 
 void Machine::reportDeadlock() {
   auto line = [&](int t) {
-    return warps[t / WarpLanes].requests[t % WarpLanes].line;
+    return warps[t / WarpLanes].requests[t % WarpLanes].line();
   };
   std::string text = "deadlock:";
   int left = 0, listed = 0;
@@ -376,7 +452,7 @@ void Machine::reportDeadlock() {
     // Neighbours wait for the same thing.
     if (t && !fibers.finished(t - 1) &&
         threads[t - 1].waiting == thread.waiting &&
-        (thread.waiting != Waiting::Warp ||
+        (thread.waiting != Waiting::No ||
          (line(t - 1) == line(t) && t % WarpLanes != 0)))
       continue;
     if (++listed > 6)

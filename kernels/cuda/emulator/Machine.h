@@ -35,13 +35,19 @@ struct MachineOptions {
   bool detectRaces = true;
 };
 
-/// One collective operation of a warp, as a lane sees it.
+/// The collective operations of a warp.
+enum class WarpOperation { Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd };
+
+/// One of them, as a lane sees it.
 struct WarpRequest {
-  enum Kind { None, Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd } kind;
-  unsigned line;   // where in the body
-  int argument;    // shuffle mask, shared byte offset, or element type
+  unsigned what;   // the operation, and where in the body
+  int argument;    // shuffle mask, shared byte offset, or whether it is F16
   uint32_t *words; // in and out
   float *sums;
+
+  static constexpr unsigned Operations = 4;
+  WarpOperation operation() const { return WarpOperation(what % Operations); }
+  unsigned line() const { return what / Operations; }
 };
 
 /// Threads that can go on, each at most once, in the order they came.
@@ -82,6 +88,7 @@ public:
   /// What went wrong so far, the first few.
   const std::vector<std::string> &reports() const { return problems; }
   void report(std::string text);
+  void reportView(int thread, int count, int index);
 
   /// Runs `body(machine, thread)` in `blocks` blocks of `threads` threads.
   void launch(int blocks, int threads, int sharedBytes,
@@ -91,7 +98,11 @@ public:
   int block() const { return currentBlock; }
   int blocks() const { return blockCount; }
   void sync(int thread);
-  void collective(int thread, const WarpRequest &request);
+  void collective(int thread, WarpOperation operation, unsigned line,
+                  int argument, uint32_t *words, float *sums = nullptr) {
+    request(thread, line * WarpRequest::Operations + unsigned(operation),
+            argument, words, sums);
+  }
   void sharedRead(int thread, int offset, int bytes, void *target);
   void sharedWrite(int thread, int offset, int bytes, const void *source);
   bool globalAllowed(int thread, const void *p, size_t bytes, Access access);
@@ -104,7 +115,8 @@ public:
   uint32_t arrive(int thread, uint32_t *counter);
 
 private:
-  enum class Waiting { No, Barrier, Warp, Copies };
+  /// Who waits for neither of these and cannot run waits for its warp.
+  enum class Waiting { No, Barrier, Copies };
   struct Copy {
     int offset;
     uint32_t bytes;
@@ -119,6 +131,8 @@ private:
   };
   struct Warp {
     int waiting = 0;
+    unsigned what = 0;
+    bool mixed = false; // two lanes ask for different things
     WarpRequest requests[WarpLanes] = {};
   };
 
@@ -128,15 +142,17 @@ private:
   void yield() { fibers.switchTo(takeRunnable()); }
   bool landCopies();
   void releaseBarrier();
-  void executeWarp(int warp);
+  void request(int thread, unsigned what, int argument, uint32_t *words,
+               float *sums);
+  void executeWarp(int warp, int thread);
   void executeShuffle(WarpRequest *lanes);
   void executeLoad(int warp, bool transposed);
-  template <class T> void executeMultiplyAdd(WarpRequest *lanes);
+  void executeMultiplyAdd(WarpRequest *lanes);
   void checkScratch(int thread, const void *p);
   void reportDeadlock();
 
   MachineOptions options;
-  std::mt19937 random;
+  std::minstd_rand random;
   Fibers fibers;
   SharedMemory sharedMemory;
   GlobalMemory globalMemory;
