@@ -40,6 +40,14 @@ public:
   void start(int count, std::function<int(int)> body);
   /// Lets a fiber, or the outside, go on; returns when somebody comes back.
   void switchTo(int fiber);
+  /// Says that a fiber will soon go on: what it needs first comes from memory
+  /// while another one runs.
+  void prefetch(int fiber) const {
+#ifndef KV_FIBER_UCONTEXT
+    for (int line = 0; line < 6; ++line)
+      __builtin_prefetch(static_cast<char *>(at(fiber).pointer) + line * 64);
+#endif
+  }
   bool finished(int fiber) const { return at(fiber).finished; }
 
 private:

@@ -13,7 +13,7 @@ Machine::Machine(MachineOptions options) : options(options) {
   random.seed(seeds());
   std::iota(sumOrder, sumOrder + 16, 0);
   if (options.order == SumOrder::Shuffled)
-    std::shuffle(sumOrder, sumOrder + 16, seeds);
+    std::shuffle(sumOrder, sumOrder + 16, random);
 }
 
 void Machine::report(std::string text) {
@@ -54,7 +54,7 @@ void Machine::runBlock(const std::function<void(Machine &, int)> &body) {
                      [this](std::string text) { report(std::move(text)); });
   threads.resize(threadCount);
   warps.assign((threadCount + WarpLanes - 1) / WarpLanes, Warp());
-  runnable.reset(threadCount);
+  runnable.reset(threadCount, options.schedule, random());
   atBarrier = 0;
   for (int t = 0; t < threadCount; ++t) {
     Thread &thread = threads[t];
@@ -88,18 +88,12 @@ void Machine::makeRunnable(int thread) {
 }
 
 int Machine::takeRunnable() {
-  int count = runnable.size();
-  if (count == 0)
+  if (runnable.empty())
     return Fibers::Outside;
-  switch (options.schedule) {
-  case Schedule::LatestFirst:
-    return runnable.popLast();
-  case Schedule::OldestFirst:
-    return runnable.popFirst();
-  case Schedule::Random:
-    return runnable.pop(int(uint64_t(random()) * uint64_t(count) >> 31));
-  }
-  return Fibers::Outside;
+  int thread = runnable.pop();
+  if (!runnable.empty())
+    fibers.prefetch(runnable.next());
+  return thread;
 }
 
 /// Lets the copies land that threads wait for: all at once, since they are

@@ -50,26 +50,31 @@ struct WarpRequest {
   unsigned line() const { return what / Operations; }
 };
 
-/// Threads that can go on, each at most once, in the order they came.
+/// Threads that can go on, each at most once. Who is next is known while the
+/// one before still runs.
 class RunQueue {
 public:
-  void reset(int threads) {
+  void reset(int threads, Schedule order, uint32_t seed) {
     size_t capacity = std::bit_ceil(size_t(threads));
     ring.resize(std::max(ring.size(), capacity));
     first = count = 0;
+    schedule = order;
+    random.seed(seed);
   }
   void push(int thread) { at(count++) = thread; }
-  int size() const { return count; }
-  int popFirst() {
-    int thread = at(0);
-    ++first, --count;
-    return thread;
+  bool empty() const { return count == 0; }
+  int next() {
+    return schedule == Schedule::LatestFirst ? at(count - 1) : at(0);
   }
-  int popLast() { return at(--count); }
-  /// The last one takes the place of the one that goes.
-  int pop(int i) {
-    std::swap(at(i), at(count - 1));
-    return popLast();
+  int pop() {
+    int thread = next();
+    --count;
+    if (schedule == Schedule::LatestFirst)
+      return thread;
+    ++first;
+    if (schedule == Schedule::Random && count)
+      std::swap(at(0), at(int(uint64_t(random()) * uint64_t(count) >> 31)));
+    return thread;
   }
 
 private:
@@ -78,6 +83,8 @@ private:
   std::vector<int> ring; // a power of two
   size_t first = 0;
   int count = 0;
+  Schedule schedule = Schedule::OldestFirst;
+  std::minstd_rand random;
 };
 
 class Machine {
@@ -152,7 +159,7 @@ private:
   void reportDeadlock();
 
   MachineOptions options;
-  std::minstd_rand random;
+  std::mt19937 random;
   Fibers fibers;
   SharedMemory sharedMemory;
   GlobalMemory globalMemory;
