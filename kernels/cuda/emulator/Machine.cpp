@@ -144,40 +144,6 @@ void Machine::releaseBarrier() {
   yield();
 }
 
-void Machine::request(int thread, unsigned what, int argument, uint32_t *words,
-                      float *sums) {
-  Warp &warp = warps[unsigned(thread) / WarpLanes];
-  warp.requests[unsigned(thread) % WarpLanes] = {what, argument, words, sums};
-  if (warp.waiting == 0)
-    warp.what = what;
-  warp.mixed |= warp.what != what;
-  if (++warp.waiting < WarpLanes || warp.mixed)
-    return yield();
-  executeWarp(thread / WarpLanes, thread);
-}
-
-void Machine::executeWarp(int number, int thread) {
-  Warp &warp = warps[number];
-  switch (warp.requests[0].operation()) {
-  case WarpOperation::Shuffle:
-    executeShuffle(warp.requests);
-    break;
-  case WarpOperation::LoadMatrix:
-    executeLoad(number, false);
-    break;
-  case WarpOperation::LoadTransposed:
-    executeLoad(number, true);
-    break;
-  case WarpOperation::MultiplyAdd:
-    executeMultiplyAdd(warp.requests);
-    break;
-  }
-  warp.waiting = 0;
-  for (int t = number * WarpLanes; t < (number + 1) * WarpLanes; ++t)
-    if (t != thread)
-      runnable.push(t);
-}
-
 void Machine::executeShuffle(WarpRequest *lanes) {
   uint32_t values[WarpLanes];
   for (int l = 0; l < WarpLanes; ++l)
@@ -186,15 +152,15 @@ void Machine::executeShuffle(WarpRequest *lanes) {
     *lanes[l].words = values[l ^ lanes[l].argument];
 }
 
-void Machine::executeLoad(int warp, bool transposed) {
+template <bool Transposed> void Machine::executeLoad(int warp) {
   WarpRequest *lanes = warps[warp].requests;
   uint16_t rows[WarpLanes][8];
   for (int l = 0; l < WarpLanes; ++l)
     sharedRead(warp * WarpLanes + l, lanes[l].argument, ChunkBytes, rows[l]);
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i) {
-      Place low = matrixElement(l, 0, transposed);
-      Place high = matrixElement(l, 1, transposed);
+      Place low = matrixElement(l, 0, Transposed);
+      Place high = matrixElement(l, 1, Transposed);
       lanes[l].words[i] = rows[i * 8 + low.row][low.column] |
                           uint32_t(rows[i * 8 + high.row][high.column]) << 16;
     }
@@ -314,6 +280,40 @@ void Machine::executeMultiplyAdd(WarpRequest *lanes) {
       lanes[l].sums[i] = operands.sums[Fragments[l].sums[i]];
 }
 
+void Machine::request(int thread, unsigned what, int argument, uint32_t *words,
+                      float *sums) {
+  Warp &warp = warps[unsigned(thread) / WarpLanes];
+  warp.requests[unsigned(thread) % WarpLanes] = {what, argument, words, sums};
+  if (warp.waiting == 0)
+    warp.what = what;
+  warp.mixed |= warp.what != what;
+  if (++warp.waiting < WarpLanes || warp.mixed)
+    return yield();
+  executeWarp(thread / WarpLanes, thread);
+}
+
+void Machine::executeWarp(int number, int thread) {
+  Warp &warp = warps[number];
+  switch (warp.requests[0].operation()) {
+  case WarpOperation::Shuffle:
+    executeShuffle(warp.requests);
+    break;
+  case WarpOperation::LoadMatrix:
+    executeLoad<false>(number);
+    break;
+  case WarpOperation::LoadTransposed:
+    executeLoad<true>(number);
+    break;
+  case WarpOperation::MultiplyAdd:
+    executeMultiplyAdd(warp.requests);
+    break;
+  }
+  warp.waiting = 0;
+  for (int t = number * WarpLanes; t < (number + 1) * WarpLanes; ++t)
+    if (t != thread)
+      runnable.push(t);
+}
+
 void Machine::sharedRead(int thread, int offset, int bytes, void *target) {
   if (options.detectRaces && !sharedMemory.read(thread, offset, bytes))
     return void(std::memset(target, 0xff, bytes));
@@ -330,7 +330,7 @@ bool Machine::globalAllowed(int thread, const void *p, size_t bytes,
                             Access access) {
   // A value is aligned to the largest power of two in its size.
   size_t alignment = std::min<size_t>(bytes & -bytes, 16);
-  if (reinterpret_cast<uintptr_t>(p) % alignment == 0 &&
+  if ((reinterpret_cast<uintptr_t>(p) & (alignment - 1)) == 0 &&
       globalMemory.allowed(p, bytes, access))
     return true;
   report("thread " + std::to_string(thread) + " leaves global memory: " +

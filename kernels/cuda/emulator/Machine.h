@@ -153,7 +153,7 @@ private:
                float *sums);
   void executeWarp(int warp, int thread);
   void executeShuffle(WarpRequest *lanes);
-  void executeLoad(int warp, bool transposed);
+  template <bool Transposed> void executeLoad(int warp);
   void executeMultiplyAdd(WarpRequest *lanes);
   void checkScratch(int thread, const void *p);
   void reportDeadlock();

@@ -20,8 +20,8 @@ void SharedMemory::reset(int bytes, Moment now, Report newReport) {
 }
 
 inline bool SharedMemory::inside(int thread, int offset, int bytes) {
-  if (offset >= 0 && offset + bytes <= size &&
-      offset % std::min(bytes, 16) == 0) [[likely]]
+  if (offset >= 0 && offset + bytes <= size && (offset & (bytes - 1)) == 0)
+      [[likely]]
     return true;
   outside(thread, offset, bytes);
   return false;

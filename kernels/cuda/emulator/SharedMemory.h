@@ -32,7 +32,8 @@ public:
   /// All threads met.
   void barrier(Moment now) { phase = now; }
 
-  /// [offset, offset + bytes) by `thread`; false when out of bounds.
+  /// [offset, offset + bytes) by `thread`, 1, 2, 4, 8 or 16 bytes; false when
+  /// out of bounds or not aligned.
   bool read(int thread, int offset, int bytes);
   bool write(int thread, int offset, int bytes);
   /// An asynchronous copy begins: until it lands nobody may touch the bytes,
