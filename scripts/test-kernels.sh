@@ -4,7 +4,8 @@
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (38 880 cases) under ten schedules each,
 # and the ordinary tests under ASan and UBSan. Hours, nearly all of it the
-# product (docs/performance.md); `test-kernels.sh N` looks at every N-th of each.
+# product (docs/performance.md), which goes on where an earlier run of the same
+# program was ended; `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -24,18 +25,20 @@ for preset in release asan; do
 done
 release=build/release/bin
 
-# product: every core takes its share of the cases.
+# shard I: a 200th of the product's cases, unless the log says that it passed.
+shard() {
+  grep -qx "$1" "$log" && return
+  KV_TEST_SCHEDULES=10 KV_TEST_SHARDS=$((200 * part)) KV_TEST_SHARD=$1 \
+    "$release/KVAttentionBodyTests" --gtest_filter='AttentionMatrix.Product' \
+    --gtest_brief=1
+  echo "$1" >>"$log"
+}
 product() {
-  local pids='' status=0 i
-  for ((i = 0; i < jobs; ++i)); do
-    KV_TEST_SCHEDULES=10 KV_TEST_SHARDS=$((jobs * part)) KV_TEST_SHARD=$i \
-      "$release/KVAttentionBodyTests" --gtest_filter='AttentionMatrix.Product' &
-    pids="$pids $!"
-  done
-  for i in $pids; do
-    wait "$i" || status=1
-  done
-  return $status
+  log=build/release/product.$part.$(cksum <"$release/KVAttentionBodyTests" | tr ' ' .)
+  touch "$log"
+  export -f shard
+  export log part release
+  seq 0 199 | xargs -P "$jobs" -I{} bash -ec 'shard {}'
 }
 asan() {
   local program

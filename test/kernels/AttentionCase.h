@@ -1,7 +1,7 @@
 //===- AttentionCase.h - A batch, its cache, and the truth ------*- C++ -*-===//
 //
-// A paged cache in which everything that no sequence owns is NaN, and a
-// softmax in double precision, two passes, by the definition of the masks.
+// A paged cache in which everything that no sequence owns is NaN, and how a
+// result compares with the truth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #define KV_TEST_KERNELS_ATTENTIONCASE_H
 
 #include "../../kernels/cuda/KernelTable.h"
+#include "AttentionTruth.h"
 #include "Backend.h"
 #include "Reservation.h"
 
@@ -54,12 +55,6 @@ inline std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
   return os;
 }
 
-template <class T, class Random> T randomElement(Random &random) {
-  // Of different magnitudes, so that sums are rounded.
-  float x = float(int(random() >> 4 & 0x1fffff) - 0x100000) / 0x80000;
-  return narrow<T>(x / float(1 << (random() >> 8 & 3)));
-}
-
 /// Memory whose every byte is 0xff: NaN in every type.
 template <class T> std::vector<T> poisoned(size_t count) {
   std::vector<T> data(count);
@@ -80,10 +75,17 @@ template <class QueryT, class CacheT> class AttentionFixture {
 public:
   using Query = QueryT;
   using Cache = CacheT;
+  using Truth = AttentionTruth<Query, Cache>;
   static constexpr int Layers = 2, Layer = 1;
 
-  AttentionFixture(const AttentionKernel &kernel, const AttentionCase &c)
-      : c(c), kernel(kernel), Dim(kernel.headDim) {
+  /// `truth` may be that of a case that differs in what it does not depend on.
+  AttentionFixture(const AttentionKernel &kernel, const AttentionCase &c,
+                   std::shared_ptr<Truth> shared = nullptr)
+      : c(c), kernel(kernel), Dim(kernel.headDim), truth(std::move(shared)) {
+    if (!truth)
+      truth = makeTruth(kernel, c);
+    if (truth->shape != truthShape(kernel, c))
+      std::abort();
     std::mt19937 shuffle(c.seed);
     int64_t batch = c.sequences.size(), pages = 0;
     columns = 1;
@@ -128,25 +130,37 @@ public:
       int64_t length = c.sequences[b].cached + c.sequences[b].added;
       for (int64_t i = 0; i * c.pageSize < length; ++i)
         table[b * columns + i] = ids[next++];
-      // Depends on the seed only: a sequence is another's beginning.
-      std::minstd_rand random(c.seed * 7919);
       for (int64_t position = 0; position < length; ++position)
         for (int plane = 0; plane < 2; ++plane)
           for (int head = 0; head < c.heads; ++head)
-            for (int d = 0; d < Dim; ++d)
-              pool[place(b, plane, position, head) + d] =
-                  randomElement<Cache>(random);
+            std::memcpy(pool + place(b, plane, position, head),
+                        truth->element(position, plane, head),
+                        Dim * sizeof(Cache));
     }
-    // Likewise a query on its position.
-    for (int64_t b = 0; b < batch; ++b)
-      for (int i = 0; i < c.sequences[b].added; ++i) {
-        std::minstd_rand random(c.seed * 104729 + c.sequences[b].cached + i);
-        for (int j = 0; j < queryHeads() * Dim; ++j)
-          q.push_back(randomElement<Query>(random));
+    for (const SequenceLengths &s : c.sequences)
+      for (int i = 0; i < s.added; ++i) {
+        const std::vector<Query> &query = truth->query(s.cached + i);
+        q.insert(q.end(), query.begin(), query.end());
       }
     std::mt19937 random(c.seed + 1);
     for (int h = 0; c.sinks && h < queryHeads(); ++h)
       sinks.push_back(h % 5 == 4 ? -INFINITY : float(int(random() % 9) - 4));
+  }
+
+  static TruthShape truthShape(const AttentionKernel &kernel,
+                               const AttentionCase &c) {
+    int dim = kernel.headDim;
+    return {c.seed,
+            c.heads,
+            c.group,
+            dim,
+            c.mask,
+            c.window,
+            c.scale ? c.scale : 1 / std::sqrt(float(dim))};
+  }
+  static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
+                                          const AttentionCase &c) {
+    return std::make_shared<Truth>(truthShape(kernel, c));
   }
 
   int queryHeads() const { return c.heads * c.group; }
@@ -156,7 +170,6 @@ public:
            Layer * view.layerStride + position % c.pageSize * view.tokenStride +
            head * view.headStride;
   }
-  float scale() const { return c.scale ? c.scale : 1 / std::sqrt(float(Dim)); }
 
   Results run() {
     auto backend = makeBackend(c.machine);
@@ -218,7 +231,7 @@ public:
     p.lseTokenStride = queryHeads();
     p.lseHeadStride = 1;
     p.sinks = sinks.empty() ? nullptr : give(sinks, Access::Read);
-    p.scale = scale();
+    p.scale = truth->shape.scale;
     p.softcap = c.softcap;
     p.scratch = give(scratch, Access::Write);
     p.totals = give(totals, Access::Write);
@@ -237,21 +250,6 @@ public:
       results.out.push_back(widen(x));
     results.lse = lse;
     return results;
-  }
-
-  bool sees(int64_t position, int64_t key) const {
-    switch (c.mask) {
-    case KV_MASK_CAUSAL:
-      return key <= position;
-    case KV_MASK_SLIDING:
-      return key <= position && key > position - c.window;
-    case KV_MASK_CHUNKED:
-      return key / c.window == position / c.window;
-    case KV_MASK_SLIDING_NONCAUSAL:
-      return key > position - c.window;
-    default:
-      return true;
-    }
   }
 
   /// The first difference that rounding does not explain.
@@ -284,49 +282,27 @@ public:
                        int h, double unit) const {
     int64_t position = c.sequences[b].cached + i;
     int64_t length = c.sequences[b].cached + c.sequences[b].added;
-    const Query *query = &q[(token * queryHeads() + h) * Dim];
-    std::vector<double> scores;
-    std::vector<int64_t> keys;
-    double maximum = sinks.empty() ? -INFINITY : sinks[h];
-    for (int64_t key = 0; key < length; ++key) {
-      if (!sees(position, key))
-        continue;
-      const Cache *row = &pool[place(b, 0, key, h / c.group)];
-      double score = 0;
-      for (int d = 0; d < Dim; ++d)
-        score += double(widen(query[d])) * widen(row[d]);
-      score *= scale();
-      if (c.softcap > 0)
-        score = c.softcap * std::tanh(score / c.softcap);
-      scores.push_back(score);
-      keys.push_back(key);
-      maximum = std::max(maximum, score);
+    const TrueRows &rows =
+        truth->rows(position, length, h / c.group, c.softcap);
+    const TrueRow &row = rows.rows[h % c.group];
+    double maximum = row.maximum, sum = row.sum, factor = 1;
+    if (!sinks.empty() && sinks[h] != -INFINITY) {
+      maximum = std::max<double>(maximum, sinks[h]);
+      factor = std::exp(row.maximum - maximum);
+      sum = sum * factor + std::exp(sinks[h] - maximum);
     }
-    double sum = sinks.empty() || sinks[h] == -INFINITY
-                     ? 0
-                     : std::exp(sinks[h] - maximum);
     double smallest = std::is_same_v<Query, F16> ? 0x1p-24 : 0x1p-126;
-    std::vector<double> out(Dim), size(Dim), plain(Dim);
-    for (size_t k = 0; k < keys.size(); ++k) {
-      double weight = std::exp(scores[k] - maximum);
-      sum += weight;
-      const Cache *row = &pool[place(b, 1, keys[k], h / c.group)];
-      for (int d = 0; d < Dim; ++d) {
-        out[d] += weight * widen(row[d]);
-        size[d] += weight * std::fabs(widen(row[d]));
-        plain[d] += std::fabs(widen(row[d]));
-      }
-    }
     double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
     float gotLse = results.lse[token * queryHeads() + h];
     if (!(gotLse == lse || std::fabs(gotLse - lse) < unit))
       return "lse " + std::to_string(gotLse) + ", expected " +
              std::to_string(lse);
     for (int d = 0; d < Dim; ++d) {
-      double expected = sum == 0 ? 0 : out[d] / sum;
+      double expected = sum == 0 ? 0 : row.out[d] * factor / sum;
       // What is too small for the type is lost of a weight and of the result.
-      double bound =
-          sum == 0 ? 0 : unit * size[d] / sum + smallest * (1 + plain[d] / sum);
+      double bound = sum == 0 ? 0
+                              : unit * row.size[d] * factor / sum +
+                                    smallest * (1 + rows.plain[d] / sum);
       float got = results.out[(token * queryHeads() + h) * Dim + d];
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " + std::to_string(got) +
@@ -339,6 +315,7 @@ public:
   const AttentionCase c;
   const AttentionKernel kernel;
   const int Dim;
+  std::shared_ptr<Truth> truth;
   int64_t tokens = 0, columns, pageCount, firstPage;
   CacheView view{};
   std::unique_ptr<Reservation> reservation;
@@ -367,19 +344,24 @@ inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
   std::abort();
 }
 
+/// Calls f.operator()<Query, Cache>() with the kernel's types.
+template <class Function>
+auto withTypes(const AttentionKernel &kernel, Function f) {
+  if (kernel.type == "bf16")
+    return f.template operator()<Bf16, Bf16>();
+  if (kernel.type == "f16")
+    return f.template operator()<F16, F16>();
+  return f.template operator()<Bf16, F8E4M3>();
+}
+
 /// Calls f with the case as a fixture of the kernel's types.
 template <class Function>
 auto withFixture(const AttentionKernel &kernel, const AttentionCase &c,
                  Function f) {
-  auto with = [&]<class Query, class Cache>() {
+  return withTypes(kernel, [&]<class Query, class Cache>() {
     AttentionFixture<Query, Cache> fixture(kernel, c);
     return f(fixture);
-  };
-  if (kernel.type == "bf16")
-    return with.template operator()<Bf16, Bf16>();
-  if (kernel.type == "f16")
-    return with.template operator()<F16, F16>();
-  return with.template operator()<Bf16, F8E4M3>();
+  });
 }
 
 /// Runs a case and compares it with the truth.

@@ -124,25 +124,42 @@ std::vector<Row> coveringArray() {
   return rows;
 }
 
-} // namespace
+/// A row, and how the machine runs it.
+struct ScheduledRow {
+  Row row;
+  MachineOptions machine;
+};
 
-::testing::AssertionResult run(const Row &row, uint32_t seed,
-                               MachineOptions machine) {
-  AttentionCase c = caseOf(row, seed);
-  machine.order = c.machine.order;
-  c.machine = machine;
-  auto result = check(kernelOf(row), c);
-  if (!result)
-    result << "; " << kernelOf(row).name << ", " << c;
-  return result;
+/// Runs that differ in nothing that the truth depends on.
+::testing::AssertionResult run(const std::vector<ScheduledRow> &runs,
+                               uint32_t seed) {
+  const AttentionKernel &kernel = kernelOf(runs[0].row);
+  return withTypes(kernel, [&]<class Query, class Cache>() {
+    using Fixture = AttentionFixture<Query, Cache>;
+    auto truth = Fixture::makeTruth(kernel, caseOf(runs[0].row, seed));
+    for (const ScheduledRow &run : runs) {
+      AttentionCase c = caseOf(run.row, seed);
+      SumOrder order = c.machine.order;
+      c.machine = run.machine;
+      c.machine.order = order;
+      Fixture fixture(kernel, c, truth);
+      auto result = fixture.check(fixture.run());
+      if (!result)
+        return result << "; " << kernel.name << ", " << c;
+    }
+    return ::testing::AssertionSuccess();
+  });
 }
+
+} // namespace
 
 TEST(AttentionMatrix, EveryPair) {
   uint32_t seed = 0;
   for (const Row &row : coveringArray()) {
     ++seed;
-    ASSERT_TRUE(run(row, seed, {.schedule = Schedule::OldestFirst}));
-    ASSERT_TRUE(run(row, seed, {.schedule = Schedule::Random, .seed = seed}));
+    ASSERT_TRUE(run({{row, {.schedule = Schedule::OldestFirst}},
+                     {row, {.schedule = Schedule::Random, .seed = seed}}},
+                    seed));
   }
 }
 
@@ -163,9 +180,10 @@ TEST(AttentionMatrix, Product) {
   std::vector<int> cases(count);
   std::iota(cases.begin(), cases.end(), 0);
   std::shuffle(cases.begin(), cases.end(), std::mt19937(1));
-  for (int n = variable("KV_TEST_SHARD", 0); n < count; n += shards)
+  for (int n = variable("KV_TEST_SHARD", 0); n < count; n += shards) {
+    int i = cases[n];
+    std::vector<ScheduledRow> runs;
     for (int schedule = 0; schedule < schedules; ++schedule) {
-      int i = cases[n];
       std::mt19937 random(i * 31 + schedule);
       Row row;
       for (int f = 0; f < FactorCount; ++f)
@@ -175,9 +193,10 @@ TEST(AttentionMatrix, Product) {
         row[f] = rest % Levels[f];
         rest /= Levels[f];
       }
-      ASSERT_TRUE(run(row, i,
+      runs.push_back({row,
                       {.schedule = Schedule(schedule < 2 ? schedule : 2),
-                       .seed = uint32_t(schedule)}))
-          << "; case " << i << ", schedule " << schedule;
+                       .seed = uint32_t(schedule)}});
     }
+    ASSERT_TRUE(run(runs, i)) << "; case " << i;
+  }
 }

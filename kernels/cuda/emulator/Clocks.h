@@ -1,9 +1,9 @@
 //===- Clocks.h - What happened before what ---------------------*- C++ -*-===//
 //
-// A thread's vector clock says for every thread of its block up to which
-// moment its actions happened before now, and likewise for other blocks from
-// which it has acquired something. Barriers join the clocks of a block; a
-// fence and an arrival pass them on to other blocks.
+// A machine's moments are numbered. What a block's threads did before their
+// last barrier happened before what any of them does now; of the rest a thread
+// knows its own only. Across blocks a fence and an arrival pass on, for every
+// thread of a block, up to which moment its actions happened before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,25 +17,26 @@
 
 namespace kv::cuda {
 
-using ClockVector = std::vector<uint32_t>;
+using Moment = uint32_t;
 
-inline void join(ClockVector &into, const ClockVector &from) {
-  into.resize(std::max(into.size(), from.size()));
-  for (size_t i = 0; i < from.size(); ++i)
-    into[i] = std::max(into[i], from[i]);
-}
+/// Of a block's threads.
+using ClockVector = std::vector<Moment>;
 
 /// By block.
 using BlockClocks = std::map<int, ClockVector>;
 
 inline void join(BlockClocks &into, const BlockClocks &from) {
-  for (const auto &[block, clocks] : from)
-    join(into[block], clocks);
+  for (const auto &[block, clocks] : from) {
+    ClockVector &known = into[block];
+    known.resize(std::max(known.size(), clocks.size()));
+    for (size_t i = 0; i < clocks.size(); ++i)
+      known[i] = std::max(known[i], clocks[i]);
+  }
 }
 
+/// What a thread knows of other blocks, beside what its whole block does.
 struct ThreadClock {
-  ClockVector own;      // of this block's threads
-  BlockClocks others;   // of other blocks'
+  BlockClocks others;
   BlockClocks fenced;   // what a store after the last fence publishes
   BlockClocks acquired; // what the next fence makes known
 };

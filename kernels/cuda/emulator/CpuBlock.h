@@ -25,10 +25,8 @@ public:
       machine->sharedWrite(thread_, place(i), sizeof(T), &x);
     }
     int place(int i) const {
-      if (i < 0 || i >= count)
-        machine->report("thread " + std::to_string(thread_) +
-                        " leaves a view of " + std::to_string(count) +
-                        " elements at " + std::to_string(i));
+      if (i < 0 || i >= count) [[unlikely]]
+        machine->reportView(thread_, count, i);
       return offset + i * int(sizeof(T));
     }
   };
@@ -74,28 +72,27 @@ public:
   float shuffleXor(float x, int mask,
                    std::source_location at = std::source_location::current()) {
     uint32_t word = bitsAs<uint32_t>(x);
-    machine.collective(self,
-                       {WarpRequest::Shuffle, at.line(), mask, &word, nullptr});
+    machine.collective(self, WarpOperation::Shuffle, at.line(), mask, &word);
     return bitsAs<float>(word);
   }
   void loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row,
                   std::source_location at = std::source_location::current()) {
-    machine.collective(self, {WarpRequest::LoadMatrix, at.line(),
-                              from.place(row), r, nullptr});
+    machine.collective(self, WarpOperation::LoadMatrix, at.line(),
+                       from.place(row), r);
   }
   void loadMatrixTransposed(
       uint32_t (&r)[4], Shared<Chunk> from, int row,
       std::source_location at = std::source_location::current()) {
-    machine.collective(self, {WarpRequest::LoadTransposed, at.line(),
-                              from.place(row), r, nullptr});
+    machine.collective(self, WarpOperation::LoadTransposed, at.line(),
+                       from.place(row), r);
   }
   template <class T>
   void multiplyAdd(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                    uint32_t b1,
                    std::source_location at = std::source_location::current()) {
     uint32_t words[6] = {a[0], a[1], a[2], a[3], b0, b1};
-    machine.collective(self, {WarpRequest::MultiplyAdd, at.line(),
-                              std::is_same_v<T, F16>, words, c});
+    machine.collective(self, WarpOperation::MultiplyAdd, at.line(),
+                       std::is_same_v<T, F16>, words, c);
   }
 
 private:

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #if !defined(__x86_64__) && !defined(KV_FIBER_UCONTEXT)
@@ -23,21 +22,33 @@
 
 namespace kv::cuda {
 
-/// A set of fibers that run one function, each with its number. Fibers run
-/// only inside resume() and come back by yield() or at their end.
+/// A set of fibers that run one function, each with its number. Who goes on is
+/// said by who stops: nothing runs in between.
 class Fibers {
 public:
+  /// Who is no fiber: the caller of start().
+  static constexpr int Outside = -1;
+
   Fibers();
   ~Fibers();
   Fibers(const Fibers &) = delete;
   Fibers &operator=(const Fibers &) = delete;
 
   /// Prepares `count` fibers; those of an earlier start are forgotten where
-  /// they stand, so a body holds nothing that needs a destructor.
-  void start(int count, std::function<void(int)> body);
-  void resume(int fiber);
-  void yield(); // from inside a fiber
-  bool finished(int fiber) const { return states[fiber].finished; }
+  /// they stand, so a body holds nothing that needs a destructor. At its end
+  /// the body returns who goes on.
+  void start(int count, std::function<int(int)> body);
+  /// Lets a fiber, or the outside, go on; returns when somebody comes back.
+  void switchTo(int fiber);
+  /// Says that a fiber will soon go on: what it needs first comes from memory
+  /// while another one runs.
+  void prefetch(int fiber) const {
+#ifndef KV_FIBER_UCONTEXT
+    for (int line = 0; line < 6; ++line)
+      __builtin_prefetch(static_cast<char *>(at(fiber).pointer) + line * 64);
+#endif
+  }
+  bool finished(int fiber) const { return at(fiber).finished; }
 
 private:
   struct State {
@@ -47,19 +58,20 @@ private:
     void *pointer = nullptr;
 #endif
     char *stack = nullptr;
+    size_t stackSize = 0;
     void *fakeStack = nullptr; // of the address sanitizer
     bool finished = false;
   };
 
   static void entry();
-  void switchBack(bool last);
+  void leave(int to, bool last);
+  void arrive();
+  State &at(int fiber) { return states[fiber + 1]; }
+  const State &at(int fiber) const { return states[fiber + 1]; }
 
-  std::vector<State> states;
-  std::function<void(int)> function;
-  State scheduler;
-  const void *schedulerStack = nullptr;
-  size_t schedulerStackSize = 0;
-  int current = -1;
+  std::vector<State> states; // the outside's, then the fibers'
+  std::function<int(int)> function;
+  int current = Outside, before = Outside;
 };
 
 } // namespace kv::cuda

@@ -18,21 +18,12 @@ bool GlobalMemory::allowed(const void *p, size_t bytes, Access access) const {
   return false;
 }
 
-bool GlobalMemory::scratchKnown(const void *p, int block,
-                                const ThreadClock &clock,
-                                std::string &writer) const {
-  auto found = writers.find(p);
-  if (found == writers.end())
-    return true; // from before the launch
-  const Writer &by = found->second;
-  const ClockVector *known = &clock.own;
-  if (by.block != block) {
-    auto other = clock.others.find(by.block);
-    known = other == clock.others.end() ? nullptr : &other->second;
+GlobalMemory::Writer &GlobalMemory::writer(const void *p) {
+  uintptr_t word = reinterpret_cast<uintptr_t>(p) / 4;
+  uintptr_t number = word / PageWords;
+  if (!lastPage || number != lastNumber) {
+    lastNumber = number;
+    lastPage = &pages[number];
   }
-  if (known && (*known)[by.thread] >= by.clock)
-    return true;
-  writer = "block " + std::to_string(by.block) + ", thread " +
-           std::to_string(by.thread);
-  return false;
+  return lastPage->writers[word % PageWords];
 }

@@ -22,16 +22,19 @@ public:
 
   /// Forgets the last launch's stores: a launch is ordered after them.
   void beginLaunch() {
-    writers.clear();
+    pages.clear();
+    lastPage = nullptr;
     counters.clear();
   }
-  void scratchWritten(const void *p, int block, int thread, uint32_t clock) {
-    writers[p] = {block, thread, clock};
-  }
-  /// Whether what lies at p was published to this thread; else by whom it
-  /// was written.
-  bool scratchKnown(const void *p, int block, const ThreadClock &clock,
-                    std::string &writer) const;
+
+  /// Who wrote a 32-bit word of scratch, and when.
+  struct Writer {
+    int block = -1; // none: from before the launch
+    int thread;
+    Moment moment;
+  };
+  /// Of the word at p.
+  Writer &writer(const void *p);
   BlockClocks &counter(const void *p) { return counters[p]; }
 
 private:
@@ -40,13 +43,14 @@ private:
     const char *end;
     Access access;
   };
-  struct Writer {
-    int block;
-    int thread;
-    uint32_t clock;
+  static constexpr int PageWords = 1024;
+  struct Page {
+    Writer writers[PageWords];
   };
   std::vector<Region> regions;
-  std::unordered_map<const void *, Writer> writers;
+  std::unordered_map<uintptr_t, Page> pages; // by address
+  uintptr_t lastNumber = 0;
+  Page *lastPage = nullptr;
   std::unordered_map<const void *, BlockClocks> counters;
 };
 

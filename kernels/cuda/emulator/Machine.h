@@ -15,7 +15,7 @@
 #include "GlobalMemory.h"
 #include "SharedMemory.h"
 
-#include <deque>
+#include <bit>
 #include <random>
 #include <source_location>
 
@@ -35,13 +35,56 @@ struct MachineOptions {
   bool detectRaces = true;
 };
 
-/// One collective operation of a warp, as a lane sees it.
+/// The collective operations of a warp.
+enum class WarpOperation { Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd };
+
+/// One of them, as a lane sees it.
 struct WarpRequest {
-  enum Kind { None, Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd } kind;
-  unsigned line;   // where in the body
-  int argument;    // shuffle mask, shared byte offset, or element type
+  unsigned what;   // the operation, and where in the body
+  int argument;    // shuffle mask, shared byte offset, or whether it is F16
   uint32_t *words; // in and out
   float *sums;
+
+  static constexpr unsigned Operations = 4;
+  WarpOperation operation() const { return WarpOperation(what % Operations); }
+  unsigned line() const { return what / Operations; }
+};
+
+/// Threads that can go on, each at most once. Who is next is known while the
+/// one before still runs.
+class RunQueue {
+public:
+  void reset(int threads, Schedule order, uint32_t seed) {
+    size_t capacity = std::bit_ceil(size_t(threads));
+    ring.resize(std::max(ring.size(), capacity));
+    first = count = 0;
+    schedule = order;
+    random.seed(seed);
+  }
+  void push(int thread) { at(count++) = thread; }
+  bool empty() const { return count == 0; }
+  int next() {
+    return schedule == Schedule::LatestFirst ? at(count - 1) : at(0);
+  }
+  int pop() {
+    int thread = next();
+    --count;
+    if (schedule == Schedule::LatestFirst)
+      return thread;
+    ++first;
+    if (schedule == Schedule::Random && count)
+      std::swap(at(0), at(int(uint64_t(random()) * uint64_t(count) >> 31)));
+    return thread;
+  }
+
+private:
+  int &at(int i) { return ring[(first + i) & (ring.size() - 1)]; }
+
+  std::vector<int> ring; // a power of two
+  size_t first = 0;
+  int count = 0;
+  Schedule schedule = Schedule::OldestFirst;
+  std::minstd_rand random;
 };
 
 class Machine {
@@ -52,6 +95,7 @@ public:
   /// What went wrong so far, the first few.
   const std::vector<std::string> &reports() const { return problems; }
   void report(std::string text);
+  void reportView(int thread, int count, int index);
 
   /// Runs `body(machine, thread)` in `blocks` blocks of `threads` threads.
   void launch(int blocks, int threads, int sharedBytes,
@@ -61,7 +105,11 @@ public:
   int block() const { return currentBlock; }
   int blocks() const { return blockCount; }
   void sync(int thread);
-  void collective(int thread, const WarpRequest &request);
+  void collective(int thread, WarpOperation operation, unsigned line,
+                  int argument, uint32_t *words, float *sums = nullptr) {
+    request(thread, line * WarpRequest::Operations + unsigned(operation),
+            argument, words, sums);
+  }
   void sharedRead(int thread, int offset, int bytes, void *target);
   void sharedWrite(int thread, int offset, int bytes, const void *source);
   bool globalAllowed(int thread, const void *p, size_t bytes, Access access);
@@ -74,29 +122,40 @@ public:
   uint32_t arrive(int thread, uint32_t *counter);
 
 private:
-  enum class Waiting { No, Barrier, Warp, Copies };
+  /// Who waits for neither of these and cannot run waits for its warp.
+  enum class Waiting { No, Barrier, Copies };
   struct Copy {
     int offset;
-    const void *source;
     uint32_t bytes;
+    const void *source;
   };
   struct Thread {
     Waiting waiting = Waiting::No;
-    WarpRequest request = {};
-    std::vector<std::vector<Copy>> groups; // the last one is open
     int pendingAllowed = 0;
-    ThreadClock clock;
+    std::vector<Copy> copies; // under way, the oldest first
+    std::vector<int> groups;  // how many of them in each committed group
+    int open = 0;             // and in none yet
+  };
+  struct Warp {
+    int waiting = 0;
+    unsigned what = 0;
+    bool mixed = false; // two lanes ask for different things
+    WarpRequest requests[WarpLanes] = {};
   };
 
   void runBlock(const std::function<void(Machine &, int)> &body);
   void makeRunnable(int thread);
   int takeRunnable();
-  bool landOne();
+  void yield() { fibers.switchTo(takeRunnable()); }
+  bool landCopies();
   void releaseBarrier();
-  void executeWarp(int warp);
-  void executeShuffle(Thread *lanes);
-  void executeLoad(int warp, Thread *lanes, bool transposed);
-  void executeMultiplyAdd(Thread *lanes);
+  void request(int thread, unsigned what, int argument, uint32_t *words,
+               float *sums);
+  void executeWarp(int warp, int thread);
+  void executeShuffle(WarpRequest *lanes);
+  template <bool Transposed> void executeLoad(int warp);
+  void executeMultiplyAdd(WarpRequest *lanes);
+  void checkScratch(int thread, const void *p);
   void reportDeadlock();
 
   MachineOptions options;
@@ -106,10 +165,15 @@ private:
   GlobalMemory globalMemory;
   std::vector<std::string> problems;
   std::vector<Thread> threads;
-  std::deque<int> runnable;
+  std::vector<Warp> warps;
+  RunQueue runnable;
   int sumOrder[16];
   int currentBlock = 0, blockCount = 0, threadCount = 0, sharedSize = 0;
   int atBarrier = 0;
+
+  Moment now = 0, lastBarrier = 0;
+  BlockClocks known; // of other blocks, since the last barrier by all threads
+  std::map<int, ThreadClock> clocks; // of threads that fenced or arrived
 };
 
 } // namespace kv::cuda

@@ -4,6 +4,11 @@
 // whether a copy to it is under way. An access that no barrier orders after a
 // conflicting one is a race, whatever the schedule made of it.
 //
+// Nothing but a barrier of the whole block orders accesses of two threads to
+// shared memory. So two accesses of different threads are ordered if there was
+// a barrier between them, and of those since the last barrier two readers of a
+// word are enough to know: a writer conflicts with one of them or with none.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_EMULATOR_SHAREDMEMORY_H
@@ -21,42 +26,47 @@ class SharedMemory {
 public:
   using Report = std::function<void(std::string)>;
 
-  /// NaN everywhere, nothing written.
-  void reset(int bytes, int threads, Report report);
+  /// NaN everywhere, nothing written. The block begins at `now`, which is later
+  /// than all that earlier blocks did.
+  void reset(int bytes, Moment now, Report report);
+  /// All threads met.
+  void barrier(Moment now) { phase = now; }
 
-  /// [offset, offset + bytes) by `thread`; false when out of bounds.
-  bool read(int thread, const ClockVector &clock, int offset, int bytes);
-  bool write(int thread, const ClockVector &clock, int offset, int bytes);
+  /// [offset, offset + bytes) by `thread`, 1, 2, 4, 8 or 16 bytes; false when
+  /// out of bounds or not aligned.
+  bool read(int thread, int offset, int bytes);
+  bool write(int thread, int offset, int bytes);
   /// An asynchronous copy begins: until it lands nobody may touch the bytes,
   /// and they are NaN.
-  bool beginCopy(int thread, const ClockVector &clock, int offset, int bytes);
-  void landCopy(int thread, const ClockVector &clock, int offset,
-                const void *source, int bytes, int copied);
+  bool beginCopy(int thread, int offset, int bytes);
+  void landCopy(int thread, int offset, const void *source, int bytes,
+                int copied);
 
   unsigned char *data() const {
     return reinterpret_cast<unsigned char *>(memory.get());
   }
 
 private:
-  static constexpr uint16_t Nobody = 0xffff, Many = 0xfffe, Copying = 0xfffd;
+  static constexpr uint16_t Nobody = 0xffff;
+  /// Phases are those of the last write and of the last read after it.
   struct Word {
-    uint32_t writeClock = 0;
-    uint32_t readClock = 0; // of one reader, or an index into `readers`
+    Moment writePhase = 0, readPhase = 0;
     uint16_t writer = Nobody;
-    uint16_t reader = Nobody; // since the last write
+    uint16_t reader = Nobody, otherReader = Nobody; // in that phase
+    bool copying = false; // the writer's copy is under way
   };
 
   bool inside(int thread, int offset, int bytes);
-  void readWord(int thread, const ClockVector &clock, int word);
-  void checkWrite(int thread, const ClockVector &clock, int word);
+  void outside(int thread, int offset, int bytes);
+  void checkRead(int thread, int word);
+  void checkWrite(int thread, int word);
+  void setWriter(int thread, int word, bool copying);
   void race(int thread, int word, const char *what, int other);
 
   std::unique_ptr<uint64_t[]> memory;
-  int size = 0;
-  int threads = 0;
+  int size = 0, capacity = 0;
+  Moment blockBegin = 0, phase = 0;
   std::vector<Word> words;
-  std::vector<ClockVector> readers;
-  std::vector<uint32_t> freeReaders;
   Report report;
 };
 

@@ -1,0 +1,178 @@
+//===- AttentionTruth.h - What a case holds, and what is right --*- C++ -*-===//
+//
+// The elements of a case, and a softmax in double precision, two passes, by the
+// definition of the masks. Neither depends on pages, layout, parts or sinks, so
+// one truth serves all cases that differ in those only; it computes what is
+// asked for, once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_KERNELS_ATTENTIONTRUTH_H
+#define KV_TEST_KERNELS_ATTENTIONTRUTH_H
+
+#include "../../kernels/cuda/Numbers.h"
+#include "kv/ABI/Context.h"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace kv::cuda::test {
+
+template <class T, class Random> T randomElement(Random &random) {
+  // Of different magnitudes, so that sums are rounded.
+  float x = float(int(random() >> 4 & 0x1fffff) - 0x100000) / 0x80000;
+  return narrow<T>(x / float(1 << (random() >> 8 & 3)));
+}
+
+/// What a truth is about.
+struct TruthShape {
+  uint32_t seed;
+  int heads, group, dim;
+  int mask;
+  int64_t window;
+  float scale;
+
+  bool operator==(const TruthShape &) const = default;
+};
+
+/// A row of the result without a sink, times `sum`; and how large what was
+/// added is, times `sum` and without weights.
+struct TrueRow {
+  double maximum = -INFINITY, sum = 0;
+  std::vector<double> out, size;
+};
+/// Those of the query heads of one KV head.
+struct TrueRows {
+  std::vector<TrueRow> rows;
+  std::vector<double> plain;
+};
+
+template <class Query, class Cache> class AttentionTruth {
+public:
+  explicit AttentionTruth(const TruthShape &shape)
+      : shape(shape), random(shape.seed * 7919) {}
+
+  /// K (plane 0) or V of a position: a sequence is another's beginning. Valid
+  /// until a later position is asked for.
+  const Cache *element(int64_t position, int plane, int head) {
+    return &elements[place(position, plane, head)];
+  }
+  /// [query head][dim]. Likewise a query depends on its position only.
+  const std::vector<Query> &query(int64_t position) {
+    std::vector<Query> &q = queries[position];
+    if (q.empty()) {
+      std::minstd_rand random(shape.seed * 104729 + position);
+      for (int i = 0; i < shape.heads * shape.group * shape.dim; ++i)
+        q.push_back(randomElement<Query>(random));
+    }
+    return q;
+  }
+
+  /// The rows of a KV head at `position` of a sequence of `length` tokens.
+  const TrueRows &rows(int64_t position, int64_t length, int head,
+                       float softcap) {
+    auto [at, isNew] = known.try_emplace({position, length, head, softcap});
+    if (isNew)
+      compute(at->second, position, length, head, softcap);
+    return at->second;
+  }
+
+  const TruthShape shape;
+
+private:
+  size_t place(int64_t position, int plane, int head) {
+    size_t tokenElements = size_t(2) * shape.heads * shape.dim;
+    for (size_t end = (position + 1) * tokenElements; elements.size() < end;) {
+      elements.push_back(randomElement<Cache>(random));
+      widened.push_back(widen(elements.back()));
+    }
+    return position * tokenElements +
+           (size_t(plane) * shape.heads + head) * shape.dim;
+  }
+
+  bool sees(int64_t position, int64_t key) const {
+    switch (shape.mask) {
+    case KV_MASK_CAUSAL:
+      return key <= position;
+    case KV_MASK_SLIDING:
+      return key <= position && key > position - shape.window;
+    case KV_MASK_CHUNKED:
+      return key / shape.window == position / shape.window;
+    case KV_MASK_SLIDING_NONCAUSAL:
+      return key > position - shape.window;
+    default:
+      return true;
+    }
+  }
+
+  double product(const Query *q, const float *k) const {
+    constexpr int Together = 8; // sums that do not wait for each other
+    double sums[Together] = {}, sum = 0;
+    for (int d = 0; d < shape.dim; d += Together)
+      for (int i = 0; i < Together; ++i)
+        sums[i] += double(widen(q[d + i])) * k[d + i];
+    for (double part : sums)
+      sum += part;
+    return sum;
+  }
+
+  void compute(TrueRows &rows, int64_t position, int64_t length, int head,
+               float softcap) {
+    std::vector<int64_t> keys;
+    for (int64_t key = 0; key < length; ++key)
+      if (sees(position, key))
+        keys.push_back(key);
+    place(length - 1, 0, 0); // no element moves from here on
+    rows.plain.resize(shape.dim);
+    for (int64_t key : keys) {
+      const float *v = &widened[place(key, 1, head)];
+      for (int d = 0; d < shape.dim; ++d)
+        rows.plain[d] += std::fabs(v[d]);
+    }
+    const Query *q = &query(position)[size_t(head) * shape.group * shape.dim];
+    for (int h = 0; h < shape.group; ++h, q += shape.dim) {
+      TrueRow row;
+      std::vector<double> scores;
+      for (int64_t key : keys) {
+        double score = product(q, &widened[place(key, 0, head)]) * shape.scale;
+        if (softcap > 0)
+          score = softcap * std::tanh(score / softcap);
+        scores.push_back(score);
+        row.maximum = std::max(row.maximum, score);
+      }
+      row.out.resize(shape.dim);
+      row.size.resize(shape.dim);
+      double *out = row.out.data(), *size = row.size.data();
+      for (size_t k = 0; k < keys.size(); ++k) {
+        double weight = std::exp(scores[k] - row.maximum);
+        row.sum += weight;
+        const float *v = &widened[place(keys[k], 1, head)];
+        for (int d = 0; d < shape.dim; ++d) {
+          out[d] += weight * v[d];
+          size[d] += weight * std::fabs(v[d]);
+        }
+      }
+      rows.rows.push_back(std::move(row));
+    }
+  }
+
+  struct Key {
+    int64_t position, length;
+    int head;
+    float softcap;
+    auto operator<=>(const Key &) const = default;
+  };
+
+  std::minstd_rand random;
+  std::vector<Cache> elements; // [position][plane][head][dim]
+  std::vector<float> widened;
+  std::map<int64_t, std::vector<Query>> queries;
+  std::map<Key, TrueRows> known;
+};
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_KERNELS_ATTENTIONTRUTH_H
