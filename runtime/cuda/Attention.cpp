@@ -166,9 +166,8 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
        int32_t mask, int64_t window, const KvTensorView &plan, Step &step) {
   if (!cacheOf(call, blocks, step.cache) ||
-      !tableOf(call, lookupTable, step.table) ||
-      !checkIntegers(call, "cache_lengths", cacheLengths) ||
-      !checkIntegers(call, "row_offsets", rowOffsets))
+      !pagedBatchOf(call, cacheLengths, lookupTable, rowOffsets, tokens,
+                    step.cache, step.table, step.batch))
     return false;
   bool windowed = mask == KV_MASK_SLIDING || mask == KV_MASK_CHUNKED ||
                   mask == KV_MASK_SLIDING_NONCAUSAL;
@@ -188,8 +187,11 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
     return false;
   step.kernels = *kernels;
   step.group = queryHeads / step.cache.heads;
-  step.batch = batchOf(cacheLengths, rowOffsets, tokens,
-                       int64_t(step.table.columns) * step.cache.view.pageSize);
+  if (tokens > INT32_MAX / step.group) {
+    call.unsupported(tokens, " rows of ", step.group,
+                     " query heads a KV head: at most 2147483647 in all");
+    return false;
+  }
   int64_t longest =
       maxLengths ? *static_cast<const int32_t *>(firstElement(*maxLengths))
                  : tokens;
