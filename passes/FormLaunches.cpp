@@ -373,6 +373,18 @@ private:
     return success();
   }
 
+  /// Rows that are multiplied have the weight's type, whatever it costs of f32;
+  /// another type that the module asks for would be something else.
+  LogicalResult checkActivations(linalg::GenericOp op, Type weight) {
+    auto wanted = getOperation()->getAttrOfType<TypeAttr>(
+        KVDialect::getActivationsAttrName());
+    if (!wanted || wanted.getValue().isF32() || wanted.getValue() == weight)
+      return success();
+    return noKernel(op) << ": 'kv.activations' is " << wanted.getValue()
+                        << ", and 'matmul' rounds rows to its weight's "
+                        << weight;
+  }
+
   LogicalResult replace(linalg::GenericOp op, const LaunchMatch &match) {
     Emitter b(op);
     OpResult result = op->getResult(match.result);
@@ -397,6 +409,9 @@ private:
       if (element != narrow && !element.isF32())
         return noKernel(op) << ": 'matmul' makes f32 or the weight's " << narrow
                             << ", not " << element;
+      if (failed(checkRows(op, callee, moved)) ||
+          failed(checkActivations(op, narrow)))
+        return failure();
       Value x = castFor(b, first, narrow, "the rows of a matrix product");
       made = launch(b, callee, {x, weight}, like, element);
       break;
@@ -418,7 +433,9 @@ private:
       if (failed(checkRows(op, callee, moved)))
         return failure();
       Value function = arith::ConstantIntOp::create(b, match.function, 32);
-      Value x = toRows(b, first), y = toRows(b, match.tensors[1]);
+      Value x = toRows(b, first), y = match.tensors[1];
+      if (cast<RankedTensorType>(y.getType()).getRank() > 1)
+        y = toRows(b, y);
       made =
           fromRows(b, launch(b, callee, {function, x, y}, x, element), first);
       break;
@@ -521,7 +538,8 @@ private:
       noKernel(op)
           << ": kv-cuda has kernels for products with a weight [N, K], "
              "x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a "
-             "+ b, rows of a table, casts, argmax, kv.positions, "
+             "+ b (b may be one row for all), rows of a table, casts, argmax, "
+             "kv.positions, "
              "kv.rope, kv.store, kv.attention and kv.copy_pages";
       return WalkResult::skip();
     });

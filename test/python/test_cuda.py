@@ -22,7 +22,7 @@ NEW_TOKENS = 6
 # Largest accepted difference relative to the largest logit: activations are bf16 on a GPU and
 # f32 on a CPU.
 LIMIT = 4e-2
-KINDS = {"llama": {"head_dim": 64}, "qwen3": {"head_dim": 64},
+KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_dim": 64},
          "mistral": {"heads": 4, "head_dim": 64, "sliding": 12}}
 
 
