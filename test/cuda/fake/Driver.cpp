@@ -24,6 +24,12 @@ struct FakeEvent {
 
 State &state() { return State::get(); }
 
+/// As CUDA_VISIBLE_DEVICES=n,...: devices before it are not there.
+int firstDevice() {
+  const char *text = std::getenv("KV_FAKE_CUDA_FIRST");
+  return text ? std::atoi(text) : 0;
+}
+
 void *host(Pointer pointer) { return reinterpret_cast<void *>(pointer); }
 
 /// Where a copy reads or writes: the device, pinned or any other memory.
@@ -98,11 +104,11 @@ Status counted(const char *call, void *target, const void *source,
 
 EXPORT int cuInit(unsigned) { return Success; }
 EXPORT int cuDeviceGetCount(int *count) {
-  *count = std::size(Devices);
+  *count = int(std::size(Devices)) - firstDevice();
   return Success;
 }
 EXPORT int cuDeviceGet(int *device, int index) {
-  *device = index;
+  *device = index + firstDevice();
   return Success;
 }
 EXPORT int cuDeviceGetName(char *name, int bytes, int device) {
