@@ -3,8 +3,9 @@
 # bodies on a CPU: ten million plans, ten thousand executed hand-outs, a thousand
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (38 880 cases) under ten schedules each,
-# and the ordinary tests under ASan and UBSan. Hours, nearly all of it the
-# product (docs/performance.md); `test-kernels.sh N` looks at every N-th of each.
+# and under ASan and UBSan the ordinary tests and those of the CUDA runtime on the
+# fake driver. Hours, nearly all of it the product (docs/performance.md);
+# `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -17,10 +18,11 @@ case $part in
 esac
 jobs=$(nproc)
 programs="KVPlanTests KVEmulatorTests KVAttentionBodyTests"
+sanitized="$programs KVCudaTests"
 for preset in release asan; do
   step "configure ($preset)" cmake --preset "$preset" -DKV_ENABLE_COMPILER=OFF
   # shellcheck disable=SC2086
-  step "build ($preset)" cmake --build "build/$preset" --target $programs
+  step "build ($preset)" cmake --build "build/$preset" --target $sanitized
 done
 release=build/release/bin
 
@@ -41,7 +43,7 @@ asan() {
   local program
   # Else UBSan says what it found and goes on.
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-  for program in $programs; do
+  for program in $sanitized; do
     "build/asan/bin/$program"
   done
 }
