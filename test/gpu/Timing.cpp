@@ -115,11 +115,9 @@ AttentionParams attentionOf(Gpu &gpu, Batch &batch, const Shape &s,
   std::vector<kv::plan::Tile> tiles(
       kv::plan::maxTiles(p.shape, s.sequences, s.tokens()));
   std::vector<kv::plan::Cut> cuts(parts + 1);
-  auto plan = [&] {
-    return kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
-  };
-  p.shape.slots = kv::plan::slotsFor(plan().payload);
-  std::vector<kv::plan::Header> header = {plan()};
+  p.shape.slots = slotsOf(kernel, p.shape, p.batch);
+  std::vector<kv::plan::Header> header = {
+      kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data())};
   AttentionWorkspace needed =
       workspace(kernel, p.shape, s.sequences, s.tokens());
   Buffers &buffers = batch.buffers;
