@@ -51,8 +51,10 @@ bool kv::cuda::rowsOf(Call &call, std::string_view argument,
       return refuse("rows must lie at equal distances");
     rows.count *= view.sizes[d];
   }
-  if (rows.count <= 1 || rows.stride == 0)
+  if (rows.count <= 1)
     rows.stride = rows.width;
+  if (rows.stride < rows.width)
+    return refuse("rows must not overlap");
   if (rows.width % RowChunk || rows.stride % RowChunk || !aligned(view))
     return refuse("rows and their distances must be multiples of 8 elements, "
                   "and their beginning aligned to 16 bytes");

@@ -273,6 +273,12 @@ TEST_F(Rows, RowsAtUnequalDistances) {
             }),
             "pair: a is bf16[3, 2, 8] with strides [32, 8, 1]: rows must lie "
             "at equal distances");
+  KvTensorView same = makeView(x.data(), DType::BF16, {6, 8});
+  same.strides[0] = 0;
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, KV_PAIR_ADD, &same, &same, out.view());
+            }),
+            "pair: a is bf16[6, 8] with strides [0, 1]: rows must not overlap");
 }
 
 TEST_F(Rows, EmbeddingCastArgmax) {

@@ -208,7 +208,9 @@ EXPORT int cublasLtMatmul(void *, void *descriptor, const void *alpha,
   float one, zero;
   std::memcpy(&one, alpha, sizeof one);
   std::memcpy(&zero, beta, sizeof zero);
-  if (!stream || one != 1 || zero != 0 || c != d || lc != ld ||
+  if (state.checkStream("cublasLtMatmul", stream))
+    return InvalidArgument;
+  if (one != 1 || zero != 0 || c != d || lc != ld ||
       static_cast<FakeDescriptor *>(descriptor)->transposed != lt::Transposed)
     return wrong("it is asked for something else than a product");
   if (left.rows != right.rows || out.rows != left.columns ||
