@@ -3,9 +3,8 @@
 # bodies on a CPU: ten million plans, ten thousand executed hand-outs, a thousand
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (38 880 cases) under ten schedules each,
-# and under ASan and UBSan the ordinary tests and those of the CUDA runtime on the
-# fake driver. Hours, nearly all of it the product (docs/performance.md);
-# `test-kernels.sh N` looks at every N-th of each.
+# and the ordinary tests under ASan and UBSan. Hours, nearly all of it the
+# product (docs/performance.md); `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -18,6 +17,7 @@ case $part in
 esac
 jobs=$(nproc)
 programs="KVPlanTests KVEmulatorTests KVAttentionBodyTests"
+# And the CUDA runtime, on the fake driver.
 sanitized="$programs KVCudaTests"
 for preset in release asan; do
   step "configure ($preset)" cmake --preset "$preset" -DKV_ENABLE_COMPILER=OFF
