@@ -3,8 +3,9 @@
 #include "kv/Passes/Passes.h"
 
 #include "DeviceKernels.h"
-#include "Emitter.h"
+#include "FoldCasts.h"
 #include "HostSizes.h"
+#include "Launches.h"
 #include "MatchLaunches.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <set>
@@ -35,145 +35,17 @@ static std::string spell(Type type) {
   return text;
 }
 
-//===----------------------------------------------------------------------===//
-// Making launches
-//===----------------------------------------------------------------------===//
-
-/// A launch whose result has the shape of `like`.
-static Value launch(Emitter &b, StringRef callee, ValueRange arguments,
-                    Value like, Type element) {
-  Value out =
-      tensor::EmptyOp::create(b, hostSizes(b, b.getLoc(), like), element);
-  return LaunchOp::create(b, out.getType(), callee, arguments, out).getResult();
-}
-
-static Value castTo(Emitter &b, Value tensor, Type element) {
-  if (getElementTypeOrSelf(tensor) == element)
-    return tensor;
-  return launch(b, "cast", tensor, tensor, element);
-}
-
-/// All dimensions but the last are one in a kernel's rows.
-static SmallVector<ReassociationIndices> rowGroups(int64_t rank) {
-  SmallVector<ReassociationIndices> groups(2);
-  for (int64_t i = 0; i + 1 < rank; ++i)
-    groups[0].push_back(i);
-  groups[1].push_back(rank - 1);
-  return groups;
-}
-
-static Value toRows(Emitter &b, Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (type.getRank() == 1) {
-    auto row =
-        RankedTensorType::get({1, type.getDimSize(0)}, type.getElementType());
-    OpFoldResult sizes[] = {b.getIndexAttr(1),
-                            hostSizes(b, b.getLoc(), tensor)[0]};
-    return tensor::ExpandShapeOp::create(
-        b, row, tensor, SmallVector<ReassociationIndices>{{0, 1}}, sizes);
-  }
-  if (type.getRank() == 2)
-    return tensor;
-  return tensor::CollapseShapeOp::create(b, tensor, rowGroups(type.getRank()));
-}
-
-/// The inverse, in the shape of `like`.
-static Value fromRows(Emitter &b, Value rows, Value like) {
-  auto type =
-      cast<RankedTensorType>(like.getType()).clone(getElementTypeOrSelf(rows));
-  if (type.getRank() == 1)
-    return tensor::CollapseShapeOp::create(
-        b, rows, SmallVector<ReassociationIndices>{{0, 1}});
-  if (type.getRank() == 2)
-    return rows;
-  return tensor::ExpandShapeOp::create(b, type, rows, rowGroups(type.getRank()),
-                                       hostSizes(b, b.getLoc(), like));
-}
-
-//===----------------------------------------------------------------------===//
-// Folding casts
-//===----------------------------------------------------------------------===//
-
-static bool isCast(Operation *op) {
-  auto launch = dyn_cast_or_null<LaunchOp>(op);
-  return launch && launch.getResult() && launch.getCallee() == "cast";
-}
-
-/// Whether the launch can write this type as well: it rounds once, like a cast
-/// of its result.
-static bool canWrite(LaunchOp op, Type element) {
-  StringRef callee = op.getCallee();
-  if (callee == "matmul")
-    return element == getElementTypeOrSelf(op.getArguments()[1]);
-  return callee == "norm" || callee == "pair" || callee == "embedding" ||
-         callee == "rope";
-}
-
 namespace {
-/// A cast of a cast that only widened, of a view, or of what one launch makes
-/// for casts alone.
-struct FoldCast : OpRewritePattern<LaunchOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(LaunchOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isCast(op))
-      return failure();
-    Value x = op.getArguments()[0];
-    Type to = getElementTypeOrSelf(op.getResult());
-    Operation *maker = x.getDefiningOp();
-    if (getElementTypeOrSelf(x) == to) {
-      rewriter.replaceOp(op, x);
-      return success();
-    }
-    if (!maker)
-      return failure();
-    Emitter b(op);
-    b.setListener(rewriter.getListener());
-    if (isCast(maker)) {
-      Value narrow = cast<LaunchOp>(maker).getArguments()[0];
-      if (getElementTypeOrSelf(narrow).getIntOrFloatBitWidth() >=
-          getElementTypeOrSelf(x).getIntOrFloatBitWidth())
-        return failure();
-      rewriter.replaceOp(op, castTo(b, narrow, to));
-      return success();
-    }
-    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker)) {
-      Value source = castTo(b, maker->getOperand(0), to);
-      Operation *view = rewriter.clone(*maker);
-      rewriter.modifyOpInPlace(view, [&] {
-        view->setOperand(0, source);
-        view->getResult(0).setType(op.getResult().getType());
-      });
-      rewriter.replaceOp(op, view);
-      return success();
-    }
-    auto launch = dyn_cast<LaunchOp>(maker);
-    if (!launch || !canWrite(launch, to) ||
-        !llvm::all_of(x.getUsers(), [&](Operation *user) {
-          return isCast(user) && getElementTypeOrSelf(user->getResult(0)) == to;
-        }))
-      return failure();
-    b.setInsertionPoint(launch);
-    Value written = ::launch(b, launch.getCallee(), launch.getArguments(),
-                             launch.getOut(), to);
-    for (Operation *user : llvm::to_vector(x.getUsers()))
-      rewriter.replaceOp(user, written);
-    rewriter.eraseOp(launch);
-    return success();
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// The pass
-//===----------------------------------------------------------------------===//
-
 struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
   using KVFormLaunchesBase::KVFormLaunchesBase;
 
   void runOnOperation() override {
-    if (failed(checkChips()) || failed(formLaunches()) || failed(foldCasts()) ||
-        failed(checkRest()))
+    if (failed(checkChips()) || failed(formLaunches()))
       return signalPassFailure();
+    FailureOr<int64_t> casts = foldCasts(getOperation());
+    if (failed(casts) || failed(checkRest()))
+      return signalPassFailure();
+    numCasts += *casts;
     noteDeviceCode();
   }
 
@@ -373,6 +245,18 @@ private:
     return success();
   }
 
+  /// Rows that are multiplied have the weight's type, whatever it costs of f32;
+  /// another type that the module asks for would be something else.
+  LogicalResult checkActivations(linalg::GenericOp op, Type weight) {
+    auto wanted = getOperation()->getAttrOfType<TypeAttr>(
+        KVDialect::getActivationsAttrName());
+    if (!wanted || wanted.getValue().isF32() || wanted.getValue() == weight)
+      return success();
+    return noKernel(op) << ": 'kv.activations' is " << wanted.getValue()
+                        << ", and 'matmul' rounds rows to its weight's "
+                        << weight;
+  }
+
   LogicalResult replace(linalg::GenericOp op, const LaunchMatch &match) {
     Emitter b(op);
     OpResult result = op->getResult(match.result);
@@ -397,6 +281,9 @@ private:
       if (element != narrow && !element.isF32())
         return noKernel(op) << ": 'matmul' makes f32 or the weight's " << narrow
                             << ", not " << element;
+      if (failed(checkRows(op, callee, moved)) ||
+          failed(checkActivations(op, narrow)))
+        return failure();
       Value x = castFor(b, first, narrow, "the rows of a matrix product");
       made = launch(b, callee, {x, weight}, like, element);
       break;
@@ -418,7 +305,9 @@ private:
       if (failed(checkRows(op, callee, moved)))
         return failure();
       Value function = arith::ConstantIntOp::create(b, match.function, 32);
-      Value x = toRows(b, first), y = toRows(b, match.tensors[1]);
+      Value x = toRows(b, first), y = match.tensors[1];
+      if (cast<RankedTensorType>(y.getType()).getRank() > 1)
+        y = toRows(b, y);
       made =
           fromRows(b, launch(b, callee, {function, x, y}, x, element), first);
       break;
@@ -455,42 +344,6 @@ private:
     return success();
   }
 
-  /// Casts go as far up as they can; those that stay are of rows.
-  LogicalResult foldCasts() {
-    MLIRContext *context = &getContext();
-    // What is only asked for its sizes is not computed.
-    getOperation().walk([](tensor::DimOp op) {
-      std::optional<int64_t> dim = op.getConstantIndex();
-      if (!dim)
-        return;
-      OpBuilder b(op);
-      Value size = traceSize(op.getSource(), *dim).materialize(b, op.getLoc());
-      op.replaceAllUsesWith(size);
-      op.erase();
-    });
-    RewritePatternSet patterns(context);
-    patterns.add<FoldCast>(context);
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
-    tensor::DimOp::getCanonicalizationPatterns(patterns, context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return getOperation().emitOpError("casts do not settle");
-    getOperation().walk([&](LaunchOp op) {
-      if (!isCast(op))
-        return;
-      ++numCasts;
-      Value x = op.getArguments()[0];
-      if (cast<RankedTensorType>(x.getType()).getRank() == 2)
-        return;
-      Emitter b(op);
-      Value rows =
-          castTo(b, toRows(b, x), getElementTypeOrSelf(op.getResult()));
-      op.getResult().replaceAllUsesWith(fromRows(b, rows, x));
-      op.erase();
-    });
-    return success();
-  }
-
   InFlightDiagnostic noKernel(Operation *op) {
     auto it = names.find(op);
     StringRef name =
@@ -521,7 +374,8 @@ private:
       noKernel(op)
           << ": kv-cuda has kernels for products with a weight [N, K], "
              "x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a "
-             "+ b, rows of a table, casts, argmax, kv.positions, "
+             "+ b (b may be one row for all), rows of a table, casts, argmax, "
+             "kv.positions, "
              "kv.rope, kv.store, kv.attention and kv.copy_pages";
       return WalkResult::skip();
     });

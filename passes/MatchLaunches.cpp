@@ -295,13 +295,18 @@ static Value wholeTensor(Scalar scalar, AffineMap identity) {
   return element && element->map == identity ? element->tensor : Value();
 }
 
-/// a + b
+/// a + b, where b may be one row for all, a bias
 static std::optional<LaunchMatch> matchSum(GenericOp op) {
   auto terms = operandsOf<arith::AddFOp>(yielded(op));
   if (!terms)
     return std::nullopt;
-  Value a = wholeTensor((*terms)[0], Maps(op).identity);
-  Value b = wholeTensor((*terms)[1], Maps(op).identity);
+  Maps maps(op);
+  if (!wholeTensor((*terms)[0], maps.identity))
+    std::swap((*terms)[0], (*terms)[1]);
+  Value a = wholeTensor((*terms)[0], maps.identity);
+  Value b = wholeTensor((*terms)[1], maps.identity);
+  if (!b)
+    b = wholeTensor((*terms)[1], maps.last);
   if (!a || !b)
     return std::nullopt;
   LaunchMatch match{LaunchMatch::Pair, {a, b}};

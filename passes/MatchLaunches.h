@@ -16,7 +16,7 @@ namespace kv {
 /// What a linalg.generic computes, as a row of Symbols.def.
 struct LaunchMatch {
   enum Kind { Matmul, Norm, Pair, Embedding, Cast, Argmax } kind;
-  /// The tensors of the row, in its order.
+  /// The tensors of the row, in its order. A pair's second may be of rank 1.
   llvm::SmallVector<mlir::Value> tensors;
   double epsilon = 0, offset = 0; // of a norm
   KvPair function = KV_PAIR_ADD;  // of a pair

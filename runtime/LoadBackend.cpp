@@ -12,23 +12,30 @@ using namespace kv;
 
 static constexpr const char *LibraryName = "libkv_cuda.so";
 
+/// The file that this code is in; of a program the loader only knows what it
+/// was called, without a folder where PATH was searched.
+static std::filesystem::path ownFile() {
+  Dl_info own;
+  std::error_code error;
+  if (!dladdr(reinterpret_cast<void *>(&ownFile), &own) || !own.dli_fname)
+    return {};
+  std::string_view name = own.dli_fname;
+  return std::filesystem::canonical(
+      name.contains('/') ? name : "/proc/self/exe", error);
+}
+
 /// KV_CUDA_LIBRARY, or beside the file that this code is in, or in its lib
 /// folder, or where the system looks for libraries.
 static std::vector<std::string> candidates() {
   if (const char *given = std::getenv("KV_CUDA_LIBRARY"))
     return {given};
   std::vector<std::string> paths;
-  Dl_info own;
   std::error_code error;
-  if (dladdr(reinterpret_cast<void *>(&candidates), &own) && own.dli_fname) {
-    auto folder =
-        std::filesystem::canonical(own.dli_fname, error).parent_path();
-    if (!error)
-      for (const char *relative : {".", "../lib"})
-        if (auto path = folder / relative / LibraryName;
-            std::filesystem::exists(path, error))
-          paths.push_back(path.string());
-  }
+  if (std::filesystem::path own = ownFile(); !own.empty())
+    for (const char *relative : {".", "../lib"})
+      if (auto path = own.parent_path() / relative / LibraryName;
+          std::filesystem::exists(path, error))
+        paths.push_back(path.string());
   paths.push_back(LibraryName);
   return paths;
 }

@@ -67,38 +67,7 @@ public:
 private:
   //===--- A unit ---------------------------------------------------------===//
 
-  KV_BODY void runWork(const Work &work) {
-    const kv::plan::Tile &tile = p.tiles[work.tile];
-    ++unitNumber;
-    head = work.head;
-    firstRow = tile.row;
-    tableRow = p.table + tile.sequence * p.tablePitch;
-    {
-      // Not kept: the leaves need registers more.
-      kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, tile.sequence);
-      firstToken = int32_t(sequence.token);
-      liveRows = int32_t(kv::plan::lesser<int64_t>(
-          C::Rows, sequence.added * p.shape.group - firstRow));
-      kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
-      keysFirst = int32_t(keys.first);
-      keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
-      storeBounds(sequence);
-    }
-    loadQueries();
-    bool any = work.leafBegin < work.leafEnd;
-    if (any)
-      firstOffsets(work);
-    if constexpr (F != Fault::MissingUnitBarrier)
-      b.sync();
-    clear(group);
-    totalState[0] = totalState[1] = Softmax();
-    if (any)
-      runLeaves(work);
-    if (work.whole())
-      finishRows();
-    else
-      arriveAndMerge(work, tile);
-  }
+  KV_BODY void runWork(const Work &work);
 
   KV_BODY IntPair visible(const kv::plan::Sequence &sequence, int row) const {
     kv::plan::Keys seen = kv::plan::visibleKeys(
@@ -114,73 +83,13 @@ private:
     return head * p.shape.group + (firstRow + row) % p.shape.group;
   }
 
-  KV_BODY void loadQueries() {
-    auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
-    const auto *q = static_cast<const typename C::Query *>(p.q);
-    KV_UNROLL_BY(C::Unroll)
-    for (int i = b.thread(); i < C::Rows * C::RowChunks; i += C::Threads) {
-      int row = i / C::RowChunks, column = i % C::RowChunks;
-      Chunk chunk{};
-      if (row < liveRows)
-        chunk = b.load(
-            reinterpret_cast<const Chunk *>(q + tokenOf(row) * p.qTokenStride +
-                                            queryHeadOf(row) * p.qHeadStride) +
-            column);
-      queries.store(Swizzled<C::RowChunks>::chunk(row, column), chunk);
-    }
-  }
+  KV_BODY void loadQueries();
 
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
-  KV_BODY void storeBounds(const kv::plan::Sequence &sequence) {
-    auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
-    auto places = placesView();
-    for (int row = b.thread(); row < C::Rows; row += C::Threads) {
-      bool live = row < liveRows;
-      bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
-      places.store(row, live ? outPlace(row) : -1);
-    }
-    allSeeFrom = visible(sequence, liveRows - 1).x;
-    allSeeTo = visible(sequence, 0).y;
-  }
+  KV_BODY void storeBounds(const kv::plan::Sequence &sequence);
 
-  KV_BODY void runLeaves(const Work &work) {
-    step = 0;
-    KV_UNROLL
-    for (int i = 0; i < C::Ahead; ++i)
-      issueTile(i);
-    groupState[0] = groupState[1] = Softmax();
-    int pieces = 0, groups = 0;
-    for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
-      nextOffsets(leaf);
-      computeScores();
-      computeMaxima(leaf);
-      if constexpr (F != Fault::MissingMaximaBarrier)
-        b.sync();
-      computeWeights();
-      computeValues();
-      foldLeaf();
-      bool last = leaf + 1 == leafEnd;
-      // A piece ends with its group, or with its leaf where the group began in
-      // another part.
-      if (work.whole()) {
-        if (!last && (leaf + 1) % kv::plan::LeavesPerGroup)
-          continue;
-        foldGroup(groups++ == 0, last);
-        if (last)
-          return;
-      } else {
-        bool foreign = leaf / kv::plan::LeavesPerGroup ==
-                           leafBegin / kv::plan::LeavesPerGroup &&
-                       leafBegin % kv::plan::LeavesPerGroup;
-        if (!last && !foreign && (leaf + 1) % kv::plan::LeavesPerGroup)
-          continue;
-        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
-      }
-      clear(group);
-      groupState[0] = groupState[1] = Softmax();
-    }
-  }
+  KV_BODY void runLeaves(const Work &work);
 
   //===--- Where keys are -------------------------------------------------===//
 
@@ -407,5 +316,6 @@ private:
 #include "AttentionKeys.h"
 #include "AttentionMerge.h"
 #include "AttentionScores.h"
+#include "AttentionUnit.h"
 
 #endif // KV_KERNELS_CUDA_ATTENTIONBODY_H

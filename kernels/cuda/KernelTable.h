@@ -103,6 +103,23 @@ constexpr const KernelLaunch *findKernel(std::string_view name) {
   return nullptr;
 }
 
+/// Room for pieces in a part, at most: enough that units are cut in all but the
+/// longest steps (plan/Plan.h, mayCut). Unconfirmed.
+constexpr int64_t DecodeSlots = 64, PrefillSlots = 32;
+
+/// Shape::slots of a launch: as many as the longest step that the table has
+/// room for could need, and not more than a GPU should keep for it.
+constexpr int32_t slotsOf(const AttentionKernel &kernel,
+                          const kv::plan::Shape &shape,
+                          const kv::plan::Batch &batch) {
+  using namespace kv::plan;
+  int64_t longest = ceilDivide(batch.capacity, shape.leaf) + UnitCost;
+  int64_t total =
+      maxTiles(shape, batch.sequences, batch.tokens) * shape.heads * longest;
+  return int32_t(lesser(slotsFor(payloadOf(total, shape.parts)),
+                        kernel.prefill ? PrefillSlots : DecodeSlots));
+}
+
 /// Memory that a launch of `parts` blocks with `slots` pieces each needs, in
 /// bytes. Nothing else is ever written but results.
 struct AttentionWorkspace {

@@ -68,7 +68,7 @@ struct NormParams {
   int32_t xType, weightType, outType;
 };
 
-/// out = f(a, b), row by row.
+/// out = f(a, b), row by row; a bStride of 0 gives every row the same b.
 struct PairParams {
   const void *a, *b;
   void *out;

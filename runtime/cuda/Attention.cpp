@@ -12,16 +12,11 @@
 #include "Views.h"
 #include "kv/Runtime/Buffer.h"
 
-#include <algorithm>
 #include <optional>
 
 using namespace kv;
 using namespace kv::cuda;
 using namespace kv::plan;
-
-/// Room for pieces in a part: enough that units are cut in all but the longest
-/// steps (plan/Plan.h, mayCut). Unconfirmed.
-static constexpr int64_t DecodeSlots = 64, PrefillSlots = 32;
 
 static constexpr int64_t PlanAlignment = 64;
 
@@ -86,17 +81,6 @@ static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group) {
   return shape;
 }
 
-/// As many as the longest step that the table has room for could need, and not
-/// more than a GPU should keep for it.
-static int32_t slotsOf(const Kernel &kernel, const Shape &shape,
-                       int64_t sequences, int64_t tokens, int64_t capacity) {
-  int64_t longest = ceilDivide(capacity, GpuLeaf) + UnitCost;
-  int64_t total = maxTiles(shape, sequences, tokens) * shape.heads * longest;
-  return int32_t(
-      std::min(slotsFor(payloadOf(total, shape.parts)),
-               kernel.traits().prefill ? PrefillSlots : DecodeSlots));
-}
-
 static PlanPlaces placesOf(const Kernel &kernel, const Shape &shape,
                            int64_t sequences, int64_t tokens, int64_t begin) {
   AttentionWorkspace bytes =
@@ -147,8 +131,7 @@ struct Step {
       Shape shape = shapeOf(kernel, cache, group);
       shape.mask = mask;
       shape.window = window;
-      shape.slots =
-          slotsOf(kernel, shape, batch.sequences, batch.tokens, batch.capacity);
+      shape.slots = slotsOf(kernel.traits(), shape, batch);
       PlanPlaces places =
           placesOf(kernel, shape, batch.sequences, batch.tokens, begin);
       begin = places.end;
@@ -166,9 +149,8 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
        int32_t mask, int64_t window, const KvTensorView &plan, Step &step) {
   if (!cacheOf(call, blocks, step.cache) ||
-      !tableOf(call, lookupTable, step.table) ||
-      !checkIntegers(call, "cache_lengths", cacheLengths) ||
-      !checkIntegers(call, "row_offsets", rowOffsets))
+      !pagedBatchOf(call, cacheLengths, lookupTable, rowOffsets, tokens,
+                    step.cache, step.table, step.batch))
     return false;
   bool windowed = mask == KV_MASK_SLIDING || mask == KV_MASK_CHUNKED ||
                   mask == KV_MASK_SLIDING_NONCAUSAL;
@@ -188,8 +170,11 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
     return false;
   step.kernels = *kernels;
   step.group = queryHeads / step.cache.heads;
-  step.batch = batchOf(cacheLengths, rowOffsets, tokens,
-                       int64_t(step.table.columns) * step.cache.view.pageSize);
+  if (tokens > INT32_MAX / step.group) {
+    call.unsupported(tokens, " rows of ", step.group,
+                     " query heads a KV head: at most 2147483647 in all");
+    return false;
+  }
   int64_t longest =
       maxLengths ? *static_cast<const int32_t *>(firstElement(*maxLengths))
                  : tokens;

@@ -17,8 +17,6 @@ using driver::Result;
 
 /// Rows that an algorithm for all is chosen for.
 static constexpr int64_t DeterministicRows = 64;
-/// From here on more rows are more of the same.
-static constexpr int64_t MostClassRows = 4096;
 
 static int cudaType(KvDType type) {
   return type == KV_DTYPE_BF16  ? driver::TypeBf16
@@ -116,8 +114,9 @@ Result Matmuls::choose(const Key &key, const Product &product, Plan &plan) {
 }
 
 Expected<Matmuls::Plan *> Matmuls::find(const Product &product) {
-  int64_t rows =
-      std::min<int64_t>(std::bit_ceil(uint64_t(product.m)), MostClassRows);
+  // No product of a class has more rows than it was chosen for: an algorithm's
+  // part of the workspace may grow with them.
+  int64_t rows = int64_t(std::bit_ceil(uint64_t(product.m)));
   Key key{deterministic ? DeterministicRows : rows, product.n, product.k,
           product.type, product.outType};
   auto [it, added] = plans.try_emplace(key);

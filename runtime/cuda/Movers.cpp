@@ -83,8 +83,11 @@ void rows::pair(KvContext *context, int32_t function, const KvTensorView *a,
   Call call(context, "pair");
   Rows x, y, c;
   if (call.failed() || !rowsOf(call, "a", *a, x) || !rowsOf(call, "b", *b, y) ||
-      !rowsOf(call, "out", *out, c) || !sameRows(call, "a", x, c) ||
-      !sameRows(call, "b", y, c))
+      !rowsOf(call, "out", *out, c) || !sameRows(call, "a", x, c))
+    return;
+  if (b->rank == 1 && y.width == c.width)
+    y.stride = 0; // the one row of all
+  else if (!sameRows(call, "b", y, c))
     return;
   if (function != KV_PAIR_ADD && function != KV_PAIR_SILU_MUL)
     return call.unsupported("function ", function, ", allowed: 0 and 1");
@@ -134,8 +137,10 @@ void rows::cast(KvContext *context, const KvTensorView *x,
   Call call(context, "cast");
   if (call.failed())
     return;
-  bool dense = isDense(*x) && isDense(*out);
-  if (x->dtype == out->dtype && dense) {
+  if (x->dtype == out->dtype && isDense(*x) && isDense(*out)) {
+    if (describe(*x) != describe(*out))
+      return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x),
+                       ", out ", describe(*out), ": they have one shape");
     int64_t bytes = dtypeBytes(static_cast<DType>(x->dtype));
     for (int64_t d = 0; d < x->rank; ++d)
       bytes *= x->sizes[d];
@@ -172,12 +177,11 @@ void rows::argmax(KvContext *context, const KvTensorView *x,
 void rows::positions(KvContext *context, const KvTensorView *cacheLengths,
                      const KvTensorView *rowOffsets, const KvTensorView *out) {
   Call call(context, "positions");
-  if (call.failed() || !checkIntegers(call, "cache_lengths", *cacheLengths) ||
-      !checkIntegers(call, "row_offsets", *rowOffsets) ||
-      !checkIntegers(call, "out", *out))
+  PositionsParams p{};
+  if (call.failed() || !checkIntegers(call, "out", *out) ||
+      !batchOf(call, *cacheLengths, *rowOffsets, out->sizes[0], p.batch))
     return;
-  PositionsParams p{batchOf(*cacheLengths, *rowOffsets, out->sizes[0], 0),
-                    static_cast<int32_t *>(firstElement(*out))};
+  p.out = static_cast<int32_t *>(firstElement(*out));
   move(call, kernelRow("kv_positions"), out->sizes[0], p);
 }
 
@@ -269,9 +273,11 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   Call call(context, "store");
   Cache cache;
   Table table;
+  StoreParams p{};
   if (call.failed() || !cacheOf(call, *blocks, cache) ||
-      !tableOf(call, *lookupTable, table) || !checkHeads(call, "k", *k) ||
-      (v && !checkHeads(call, "v", *v)))
+      !checkHeads(call, "k", *k) || (v && !checkHeads(call, "v", *v)) ||
+      !pagedBatchOf(call, *cacheLengths, *lookupTable, *rowOffsets, k->sizes[0],
+                    cache, table, p.batch))
     return;
   if (scales)
     return call.unsupported("there is no kernel for caches with scales");
@@ -282,14 +288,11 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
     return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ",
                      describe(*k), ", v ", v ? describe(*v) : "absent",
                      ", blocks ", describe(*blocks), ": they do not fit");
-  StoreParams p{};
   p.cache = cache.view;
   p.layer = layer;
   p.table = table.entries;
   p.tablePitch = table.pitch;
   p.tableColumns = table.columns;
-  p.batch = batchOf(*cacheLengths, *rowOffsets, tokens,
-                    int64_t(table.columns) * cache.view.pageSize);
   p.heads = int32_t(cache.heads);
   p.dim = int32_t(cache.dim);
   p.k = firstElement(*k);

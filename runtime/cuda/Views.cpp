@@ -3,6 +3,8 @@
 #include "Views.h"
 #include "kv/Runtime/Buffer.h"
 
+#include <algorithm>
+
 using namespace kv;
 using namespace kv::cuda;
 
@@ -49,8 +51,10 @@ bool kv::cuda::rowsOf(Call &call, std::string_view argument,
       return refuse("rows must lie at equal distances");
     rows.count *= view.sizes[d];
   }
-  if (rows.count <= 1 || rows.stride == 0)
+  if (rows.count <= 1)
     rows.stride = rows.width;
+  if (rows.stride < rows.width)
+    return refuse("rows must not overlap");
   if (rows.width % RowChunk || rows.stride % RowChunk || !aligned(view))
     return refuse("rows and their distances must be multiples of 8 elements, "
                   "and their beginning aligned to 16 bytes");
@@ -61,13 +65,13 @@ bool kv::cuda::rowsOf(Call &call, std::string_view argument,
 
 bool kv::cuda::checkHeads(Call &call, std::string_view argument,
                           const KvTensorView &view) {
-  if (view.rank == 3 && view.strides[2] == 1 && view.sizes[2] % RowChunk == 0 &&
-      view.strides[0] % RowChunk == 0 && view.strides[1] % RowChunk == 0 &&
-      aligned(view))
+  if (isMoved(view.dtype) && view.rank == 3 && view.strides[2] == 1 &&
+      view.sizes[2] % RowChunk == 0 && view.strides[0] % RowChunk == 0 &&
+      view.strides[1] % RowChunk == 0 && aligned(view))
     return true;
   call.unsupported(argument, " is ", describe(view), " with ", strides(view),
-                   ": it must be [tokens, heads, dim], chunks of 8 elements "
-                   "that are aligned to 16 bytes");
+                   ": it must be [tokens, heads, dim] of f32, f16 or bf16, "
+                   "chunks of 8 elements that are aligned to 16 bytes");
   return false;
 }
 
@@ -95,6 +99,10 @@ bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
     return refuse("there are kernels for bf16, f16 and f8E4M3FN");
   if (blocks.sizes[0] > INT32_MAX || blocks.sizes[3] > INT32_MAX)
     return refuse("there are at most 2147483647 pages and tokens of a page");
+  if (blocks.sizes[1] < 1 || blocks.sizes[1] > 2 ||
+      std::any_of(blocks.sizes + 2, blocks.sizes + 6,
+                  [](int64_t size) { return size < 1; }))
+    return refuse("it must have one or two planes, and no page may be empty");
   const int64_t *s = blocks.strides;
   cache = {{firstElement(blocks), s[0], s[1], s[2], s[3], s[4],
             int32_t(blocks.sizes[0]), int32_t(blocks.sizes[3])},
@@ -106,15 +114,50 @@ bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
   return true;
 }
 
-bool kv::cuda::tableOf(Call &call, const KvTensorView &lookupTable,
-                       Table &table) {
-  if (lookupTable.rank != 2 || lookupTable.strides[1] != 1 ||
+bool kv::cuda::batchOf(Call &call, const KvTensorView &cacheLengths,
+                       const KvTensorView &rowOffsets, int64_t tokens,
+                       kv::plan::Batch &batch) {
+  if (!checkIntegers(call, "cache_lengths", cacheLengths) ||
+      !checkIntegers(call, "row_offsets", rowOffsets))
+    return false;
+  int64_t sequences = cacheLengths.sizes[0];
+  if (rowOffsets.sizes[0] != sequences + 1 || rowOffsets.sizes[0] > INT32_MAX ||
+      tokens > INT32_MAX) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "cache_lengths is ",
+              describe(cacheLengths), ", row_offsets ", describe(rowOffsets),
+              " for ", tokens,
+              " rows: they must be i32 [B] and [B + 1], below "
+              "2147483648 rows");
+    return false;
+  }
+  batch = {static_cast<const int32_t *>(firstElement(cacheLengths)),
+           static_cast<const int32_t *>(firstElement(rowOffsets)),
+           int32_t(sequences), int32_t(tokens), /*capacity=*/0};
+  return true;
+}
+
+bool kv::cuda::pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
+                            const KvTensorView &lookupTable,
+                            const KvTensorView &rowOffsets, int64_t tokens,
+                            const Cache &cache, Table &table,
+                            kv::plan::Batch &batch) {
+  if (!batchOf(call, cacheLengths, rowOffsets, tokens, batch))
+    return false;
+  if (lookupTable.dtype != KV_DTYPE_I32 || lookupTable.rank != 2 ||
+      (lookupTable.sizes[1] > 1 && lookupTable.strides[1] != 1) ||
       lookupTable.sizes[1] > INT32_MAX) {
     call.unsupported("lookup_table is ", describe(lookupTable),
                      ": CUDA kernels take paged caches, i32 [B, pitch]");
     return false;
   }
+  if (lookupTable.sizes[0] != batch.sequences) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "lookup_table is ",
+              describe(lookupTable), ", cache_lengths ", describe(cacheLengths),
+              ": each sequence has a row of pages");
+    return false;
+  }
   table = {static_cast<const int32_t *>(firstElement(lookupTable)),
            lookupTable.strides[0], int32_t(lookupTable.sizes[1])};
+  batch.capacity = int64_t(table.columns) * cache.view.pageSize;
   return true;
 }

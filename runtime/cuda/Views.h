@@ -48,7 +48,8 @@ inline void *firstElement(const KvTensorView &view) {
 bool rowsOf(Call &call, std::string_view argument, const KvTensorView &view,
             Rows &rows);
 
-/// [tokens, heads, dim] with a contiguous last dimension. False as above.
+/// [tokens, heads, dim] of f32, f16 or bf16 with a contiguous last dimension.
+/// False as above.
 bool checkHeads(Call &call, std::string_view argument,
                 const KvTensorView &view);
 
@@ -65,21 +66,25 @@ struct Cache {
 /// Only the shape, the strides and the type are looked at; `data` may be null.
 bool cacheOf(Call &call, const KvTensorView &blocks, Cache &cache);
 
-/// The table of a paged cache. False, and an error, for a cache with slots.
+/// A step's lengths, without capacity. False, and an error, where row_offsets
+/// has not an entry for each sequence and its end: what lies on the device is
+/// clamped there, how much of it there is must be known here.
+bool batchOf(Call &call, const KvTensorView &cacheLengths,
+             const KvTensorView &rowOffsets, int64_t tokens,
+             kv::plan::Batch &batch);
+
+/// The pages of a step's sequences.
 struct Table {
   const int32_t *entries;
   int64_t pitch;
   int32_t columns;
 };
-bool tableOf(Call &call, const KvTensorView &lookupTable, Table &table);
-
-inline kv::plan::Batch batchOf(const KvTensorView &cacheLengths,
-                               const KvTensorView &rowOffsets, int64_t tokens,
-                               int64_t capacity) {
-  return {static_cast<const int32_t *>(firstElement(cacheLengths)),
-          static_cast<const int32_t *>(firstElement(rowOffsets)),
-          int32_t(cacheLengths.sizes[0]), int32_t(tokens), capacity};
-}
+/// Both, with the capacity of the table. False as above, where the table has
+/// not a row for each sequence, and for a cache with slots.
+bool pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
+                  const KvTensorView &lookupTable,
+                  const KvTensorView &rowOffsets, int64_t tokens,
+                  const Cache &cache, Table &table, kv::plan::Batch &batch);
 
 /// The rows of Symbols.def, by their names.
 namespace rows {

@@ -270,6 +270,19 @@ TEST_F(AttentionRows, Refusals) {
                      KV_MASK_CAUSAL, 0, &plan);
             }),
             "plan: 3 query heads over 2 of the cache");
+  EXPECT_EQ(
+      error([&](KvContext *ctx, const KvFunctionTable &f) {
+        f.plan(ctx, &pool, &one, &table, &one, nullptr, 4, 1, KV_MASK_CAUSAL, 0,
+               &plan);
+      }),
+      "plan: cache_lengths is i32[1], row_offsets i32[1] for 1 rows: they "
+      "must be i32 [B] and [B + 1], below 2147483648 rows");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1 << 30,
+                     KV_MASK_CAUSAL, 0, &plan);
+            }),
+            "plan: 1073741824 rows of 2 query heads a KV head: at most "
+            "2147483647 in all");
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1,
                      KV_MASK_SLIDING, 0, &plan);

@@ -62,6 +62,15 @@ TEST_F(FakeDriver, Launches) {
             "cuLaunchKernel: invalid argument (1)");
 }
 
+// Another device was entered meanwhile.
+TEST_F(FakeDriver, AnotherDevicesContext) {
+  auto other = std::move(*kv::cuda::Backend::open(1));
+  EXPECT_EQ(launch(1, 256, 0, {}, Bytes),
+            "cuLaunchKernel: the stream is of device 0, the current context of "
+            "1");
+  EXPECT_FALSE(backend->status());
+}
+
 // Its offsets lie where nothing was allocated: seen when the kernel runs, and
 // then by everybody.
 TEST_F(FakeDriver, AKernelThatLeavesMemory) {

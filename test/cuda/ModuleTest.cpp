@@ -29,10 +29,11 @@ std::string load(int device, std::initializer_list<const char *> chips,
   for (size_t i = 0; i < kv::cuda::KernelLaunches.size(); ++i)
     if (kv::cuda::KernelLaunches[i].name == name)
       row = i;
-  EXPECT_NE(kernels.kernel(row).function, nullptr);
+  kv::cuda::LoadedKernel kernel = kernels.kernel(row);
+  EXPECT_NE(kernel.function, nullptr);
   module->reset();
   EXPECT_TRUE(fake::takeProblems().empty());
-  return concat("sm ", kernels.kernel(row).sm);
+  return concat("sm ", kernel.sm);
 }
 
 constexpr int Hopper = 0, Ada = 2, Blackwell = 3, Turing = 4;

@@ -73,10 +73,12 @@ TEST_F(Rows, Matmul) {
 }
 
 TEST_F(Rows, MatmulAsksOnceAShape) {
-  Tensor<Bf16> x(device, DType::BF16, {64, 16}, randomValues<Bf16>(1024, 1));
+  constexpr int Most = 8200;
+  Tensor<Bf16> x(device, DType::BF16, {Most, 16},
+                 randomValues<Bf16>(Most * 16, 1));
   Tensor<Bf16> w(device, DType::BF16, {8, 16}, randomValues<Bf16>(128, 2));
   Tensor<Bf16> v(device, DType::BF16, {16, 16}, randomValues<Bf16>(256, 3));
-  Tensor<Bf16> out(device, DType::BF16, {64, 16});
+  Tensor<Bf16> out(device, DType::BF16, {Most, 16});
   auto multiply = [&](int64_t rows, const Tensor<Bf16> &weight) {
     KvTensorView a = *x.view(), c = *out.view();
     a.sizes[0] = c.sizes[0] = rows;
@@ -94,6 +96,10 @@ TEST_F(Rows, MatmulAsksOnceAShape) {
   EXPECT_EQ(multiply(9, v), before + 3);
   EXPECT_EQ(multiply(0, v), before + 3);
   EXPECT_EQ(multiply(16, v), before + 3);
+  // However long a prompt: an algorithm is for as many rows as it was asked
+  // for.
+  EXPECT_EQ(multiply(4096, w), before + 4);
+  EXPECT_EQ(multiply(Most, w), before + 5);
 }
 
 // The fake library's algorithm for few rows splits its sums.
@@ -182,6 +188,80 @@ TEST_F(Rows, NormAndPair) {
             "norm: weight is bf16[3, 2, 16], needed: 16 elements");
 }
 
+TEST_F(Rows, Bias) {
+  constexpr int T = 3, H = 2, W = 16;
+  auto x = randomValues<Bf16>(T * H * W, 1);
+  auto bias = randomValues<float>(W, 2);
+  Tensor<Bf16> dx(device, DType::BF16, {T, H, W}, x);
+  Tensor<float> db(device, DType::F32, {W}, bias);
+  Tensor<float> out(device, DType::F32, {T, H, W});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.pair(ctx, KV_PAIR_ADD, dx.view(), db.view(), out.view());
+  });
+  auto got = out.read();
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(got[i], widen(x[i]) + bias[i % W]);
+  // A row of another rank is not meant for all.
+  KvTensorView row = makeView(db.data(), DType::F32, {1, W});
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, KV_PAIR_ADD, dx.view(), &row, out.view());
+            }),
+            "pair: b has 1 rows of 16, out 6 of 16");
+  KvTensorView half = makeView(db.data(), DType::F32, {8});
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, KV_PAIR_ADD, dx.view(), &half, out.view());
+            }),
+            "pair: b has 1 rows of 8, out 6 of 16");
+}
+
+// What lies on the device is clamped there; how much of it there is is checked
+// here.
+TEST_F(Rows, ShapesThatDoNotFit) {
+  Tensor<int32_t> lengths(device, DType::I32, {2}),
+      few(device, DType::I32, {2}), offsets(device, DType::I32, {3}),
+      out(device, DType::I32, {4});
+  EXPECT_EQ(
+      error([&](KvContext *ctx, const KvFunctionTable &f) {
+        f.positions(ctx, lengths.view(), few.view(), out.view());
+      }),
+      "positions: cache_lengths is i32[2], row_offsets i32[2] for 4 rows: "
+      "they must be i32 [B] and [B + 1], below 2147483648 rows");
+  Tensor<Bf16> blocks(device, DType::BF16, {3, 2, 1, 4, 1, 16}),
+      k(device, DType::BF16, {4, 1, 16});
+  auto store = [&](const KvTensorView &pool, const KvTensorView &table,
+                   const KvTensorView &rows) {
+    return error([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.store(ctx, &pool, nullptr, lengths.view(), &table, offsets.view(), 0,
+              &rows, &rows);
+    });
+  };
+  Tensor<int32_t> table(device, DType::I32, {2, 3});
+  EXPECT_EQ(store(*blocks.view(), *table.view(), *k.view()), "no error");
+  KvTensorView oneRow = makeView(table.data(), DType::I32, {1, 3});
+  EXPECT_EQ(store(*blocks.view(), oneRow, *k.view()),
+            "store: lookup_table is i32[1, 3], cache_lengths i32[2]: each "
+            "sequence has a row of pages");
+  KvTensorView floats = makeView(table.data(), DType::F32, {2, 3});
+  EXPECT_EQ(store(*blocks.view(), floats, *k.view()),
+            "store: lookup_table is f32[2, 3]: CUDA kernels take paged caches, "
+            "i32 [B, pitch]");
+  KvTensorView emptyPages = makeView(nullptr, DType::BF16, {3, 2, 1, 0, 1, 16});
+  EXPECT_EQ(store(emptyPages, *table.view(), *k.view()),
+            "store: blocks is bf16[3, 2, 1, 0, 1, 16] with strides [0, 0, 0, "
+            "16, 16, 1]: it must have one or two planes, and no page may be "
+            "empty");
+  KvTensorView bytes = makeView(k.data(), DType::I8, {4, 1, 16});
+  EXPECT_EQ(store(*blocks.view(), *table.view(), bytes),
+            "store: k is i8[4, 1, 16] with strides [16, 16, 1]: it must be "
+            "[tokens, heads, dim] of f32, f16 or bf16, chunks of 8 elements "
+            "that are aligned to 16 bytes");
+  // A cast to the same type is a copy, of as many elements.
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.cast(ctx, out.view(), lengths.view());
+            }),
+            "cast: x is i32[4], out i32[2]: they have one shape");
+}
+
 TEST_F(Rows, RowsAtUnequalDistances) {
   Tensor<Bf16> x(device, DType::BF16, {3, 32}),
       out(device, DType::BF16, {6, 8});
@@ -193,6 +273,12 @@ TEST_F(Rows, RowsAtUnequalDistances) {
             }),
             "pair: a is bf16[3, 2, 8] with strides [32, 8, 1]: rows must lie "
             "at equal distances");
+  KvTensorView same = makeView(x.data(), DType::BF16, {6, 8});
+  same.strides[0] = 0;
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.pair(ctx, KV_PAIR_ADD, &same, &same, out.view());
+            }),
+            "pair: a is bf16[6, 8] with strides [0, 1]: rows must not overlap");
 }
 
 TEST_F(Rows, EmbeddingCastArgmax) {

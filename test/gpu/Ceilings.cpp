@@ -1,6 +1,7 @@
 //===- Ceilings.cpp - What a device can do at most ------------------------===//
 
 #include "Ceilings.h"
+#include "RandomFill.h"
 #include "Timing.h"
 
 #include <algorithm>
@@ -10,43 +11,66 @@ using namespace kv::cuda::test;
 
 namespace {
 
+/// transpose(A) B of square bf16 matrices.
+struct Multiplication {
+  explicit Multiplication(const driver::CublasLt &api) : api(api) {}
+  ~Multiplication() {
+    if (layout)
+      api.layoutDestroy(layout);
+    if (descriptor)
+      api.descriptorDestroy(descriptor);
+    if (handle)
+      api.destroy(handle);
+  }
+  /// cuBLASLt's status.
+  int prepare(int64_t n) {
+    int transposed = driver::Transposed;
+    int r = api.create(&handle);
+    r = r ? r
+          : api.descriptorCreate(&descriptor, driver::ComputeF32,
+                                 driver::TypeF32);
+    r = r ? r
+          : api.descriptorSet(descriptor, driver::DescriptorTransA, &transposed,
+                              sizeof(transposed));
+    return r ? r : api.layoutCreate(&layout, driver::TypeBf16, n, n, n);
+  }
+
+  const driver::CublasLt &api;
+  driver::Handle handle = nullptr;
+  driver::Descriptor descriptor = nullptr;
+  driver::Layout layout = nullptr;
+};
+
 double measureMultiply(Gpu &gpu, Report &report) {
   auto loaded = driver::loadCublasLt();
   if (!loaded) {
     report.left.push_back("the GEMM ceiling: " + loaded.error().message);
     return 0;
   }
-  const driver::CublasLt &lt = **loaded;
   constexpr int64_t N = 8192;
   constexpr size_t WorkspaceBytes = size_t(64) << 20;
-  driver::Handle handle = nullptr;
-  driver::Descriptor multiply = nullptr;
-  driver::Layout layout = nullptr;
-  int transposed = driver::Transposed;
+  Multiplication m(**loaded);
   float one = 1, zero = 0;
-  if (lt.create(&handle) ||
-      lt.descriptorCreate(&multiply, driver::ComputeF32, driver::TypeF32) ||
-      lt.descriptorSet(multiply, driver::DescriptorTransA, &transposed,
-                       sizeof(transposed)) ||
-      lt.layoutCreate(&layout, driver::TypeBf16, N, N, N)) {
-    report.left.push_back("the GEMM ceiling: cuBLASLt refuses it");
+  if (int status = m.prepare(N)) {
+    report.left.push_back("the GEMM ceiling: cuBLASLt refuses it with status " +
+                          std::to_string(status));
     return 0;
   }
   void *matrices[4];
   for (void *&matrix : matrices) {
     size_t bytes = &matrix == &matrices[3] ? WorkspaceBytes : N * N * 2;
     matrix = gpu.allocate(bytes);
-    gpu.fill(matrix, 0x3c, bytes);
+    fillRandom<Bf16>(gpu, matrix, bytes);
   }
   int status = 0;
   double time =
       median(gpu.time(20,
                       [&] {
-                        status |= lt.matmul(handle, multiply, &one, matrices[0],
-                                            layout, matrices[1], layout, &zero,
-                                            matrices[2], layout, matrices[2],
-                                            layout, nullptr, matrices[3],
-                                            WorkspaceBytes, gpu.stream());
+                        status |= m.api.matmul(
+                            m.handle, m.descriptor, &one, matrices[0], m.layout,
+                            matrices[1], m.layout, &zero, matrices[2], m.layout,
+                            matrices[2], m.layout, nullptr, matrices[3],
+                            WorkspaceBytes, gpu.stream());
                       })) /
       1000;
   for (void *matrix : matrices)

@@ -8,11 +8,12 @@
 
 namespace kv::cuda::test {
 
-/// The device of all backends that makeBackend makes from now on.
+/// The device that canRun asks, and of all backends that makeBackend makes from
+/// now on.
 void setGpu(Gpu *gpu);
 
-/// Whether a kernel asks for more shared memory than this device's blocks have.
-bool tooLarge(const Gpu &gpu, std::string_view kernel);
+/// One sentence for each kernel that cannot run there.
+std::vector<std::string> kernelsLeftOut();
 
 /// Memory of a GPU with a guard on both sides. What writes there, or to what it
 /// was given to read, is reported.

@@ -18,8 +18,9 @@ struct Ceilings {
 Ceilings measureCeilings(Gpu &gpu, Report &report);
 
 /// Attention and store + rope of usual shapes against the ceilings, and
-/// against the libraries of peers (Peer.h). What attention gives is looked at:
-/// all values of a cache are the same, and so must be the results. `small`:
+/// against the libraries of peers (Peer.h), on random numbers. What attention
+/// gives is looked at: where all values of a cache are the same, so must be the
+/// results. `small`:
 /// shapes that try this program out, on the fake driver.
 void measureKernels(Gpu &gpu, const Ceilings &ceilings,
                     const std::vector<std::string> &peers, bool small,

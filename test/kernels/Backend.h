@@ -35,6 +35,10 @@ public:
   virtual std::vector<std::string> reports() = 0;
 };
 
+/// Whether the device's blocks may have as much shared memory as a kernel asks
+/// for. Cases of a kernel that cannot run are left out.
+bool canRun(std::string_view kernel);
+
 /// The options say how the emulator orders things; a GPU does as it likes.
 std::unique_ptr<Backend> makeBackend(const MachineOptions &options = {});
 

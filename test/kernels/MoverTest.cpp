@@ -233,10 +233,13 @@ template <class A, class B, class Out> void testPair() {
   auto out = nothing<Out>(Rows * Stride);
   a[Stride] = narrow<A>(NAN);
   c[2 * Stride + 1] = narrow<B>(NAN);
-  for (int32_t function : {KV_PAIR_ADD, KV_PAIR_SILU_MUL}) {
+  // A row each; the last time one for all.
+  for (auto [function, stride] : {std::pair(KV_PAIR_ADD, Stride),
+                                  {KV_PAIR_SILU_MUL, Stride},
+                                  {KV_PAIR_ADD, 0}}) {
     KernelRun run;
     PairParams p{run.in(a), run.in(c), run.out(out), Stride,
-                 Stride,    Stride,    Rows,         Width,
+                 stride,    Stride,    Rows,         Width,
                  function,  TypeOf<A>, TypeOf<B>,    TypeOf<Out>};
     run("kv_pair", 2, p);
     for (int i = 0; i < Rows * Stride; ++i) {
@@ -244,7 +247,7 @@ template <class A, class B, class Out> void testPair() {
         EXPECT_TRUE(std::isnan(widen(out[i]))) << "between rows";
         continue;
       }
-      double x = widen(a[i]), y = widen(c[i]);
+      double x = widen(a[i]), y = widen(c[stride ? i : i % Stride]);
       expectNear(out[i],
                  function == KV_PAIR_ADD ? x + y : x / (1 + std::exp(-x)) * y);
     }

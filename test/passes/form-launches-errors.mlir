@@ -11,7 +11,7 @@
 func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>
-  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a + b, rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention and kv.copy_pages}}
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a + b (b may be one row for all), rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention and kv.copy_pages}}
   %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
   // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
   %y = linalg.matmul ins(%x, %w : tensor<4x64xbf16>, tensor<64x32xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
@@ -59,6 +59,45 @@ func.func @other_result(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>) -> tensor
   %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
       ins(%x, %w : tensor<4x64xbf16>, tensor<32x64xbf16>) outs(%zeros : tensor<4x32xf64>) -> tensor<4x32xf64>
   return %y : tensor<4x32xf64>
+}
+
+// -----
+
+// Rows of the product, and of what is multiplied, are moved in chunks.
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+func.func @odd_products(%x: tensor<4x64xf32>, %w: tensor<36x64xbf16>, %u: tensor<4x36xf32>, %v: tensor<32x36xbf16>)
+    -> (tensor<4x36xf32>, tensor<4x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x36xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x36xf32>) -> tensor<4x36xf32>
+  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU: 'matmul' is for rows of a multiple of 8 elements, not 'tensor<4x36xf32>'}}
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %w : tensor<4x64xf32>, tensor<36x64xbf16>) outs(%zeros : tensor<4x36xf32>) -> tensor<4x36xf32>
+  %empty2 = tensor.empty() : tensor<4x32xf32>
+  %zeros2 = linalg.fill ins(%zero : f32) outs(%empty2 : tensor<4x32xf32>) -> tensor<4x32xf32>
+  %z = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%u, %v : tensor<4x36xf32>, tensor<32x36xbf16>) outs(%zeros2 : tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %y, %z : tensor<4x36xf32>, tensor<4x32xf32>
+}
+
+// -----
+
+// Rows have the weight's type when they are multiplied, and no other.
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+module attributes {kv.activations = f16} {
+  func.func @other_activations(%x: tensor<4x64xf32>, %w: tensor<32x64xbf16>) -> tensor<4x32xf32> {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<4x32xf32>
+    %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
+    // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU: 'kv.activations' is 'f16', and 'matmul' rounds rows to its weight's 'bf16'}}
+    %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+        ins(%x, %w : tensor<4x64xf32>, tensor<32x64xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
+    return %y : tensor<4x32xf32>
+  }
 }
 
 // -----
@@ -144,17 +183,17 @@ func.func @other_gate(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<4x6
 
 // -----
 
-// A product alone, a bias, integers.
+// A product alone, a column for all, integers.
 #ij = affine_map<(i, j) -> (i, j)>
-#j = affine_map<(i, j) -> (j)>
-func.func @other_pairs(%a: tensor<4x64xf32>, %bias: tensor<64xf32>, %n: tensor<4x64xi32>)
+#i = affine_map<(i, j) -> (i)>
+func.func @other_pairs(%a: tensor<4x64xf32>, %column: tensor<4xf32>, %n: tensor<4x64xi32>)
     -> (tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x64xi32>) {
   %empty = tensor.empty() : tensor<4x64xf32>
   // expected-error @+1 {{'linalg.mul' op has no kernel on a GPU}}
   %product = linalg.mul ins(%a, %a : tensor<4x64xf32>, tensor<4x64xf32>) outs(%empty : tensor<4x64xf32>) -> tensor<4x64xf32>
   // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
-  %sum = linalg.generic {indexing_maps = [#ij, #j, #ij], iterator_types = ["parallel", "parallel"]}
-      ins(%a, %bias : tensor<4x64xf32>, tensor<64xf32>) outs(%empty : tensor<4x64xf32>) {
+  %sum = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %column : tensor<4x64xf32>, tensor<4xf32>) outs(%empty : tensor<4x64xf32>) {
   ^bb0(%x: f32, %b: f32, %unused: f32):
     %s = arith.addf %x, %b : f32
     linalg.yield %s : f32

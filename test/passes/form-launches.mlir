@@ -239,6 +239,33 @@ func.func @sums(%a: tensor<4x64xbf16>, %b: tensor<4x64xbf16>, %c: tensor<4x64xf3
   return %y : tensor<4x64xf32>
 }
 
+// A bias is one row for all, on either side; what rounds the sum is part of it.
+// CHECK-LABEL: func.func @biases(
+// CHECK-SAME: %[[X:.*]]: tensor<4x2x64xf32>, %[[B:.*]]: tensor<64xf32>)
+// CHECK: %[[R:.*]] = tensor.collapse_shape %[[X]]
+// CHECK: kv.launch "pair"(%c0_i32, %[[R]], %[[B]]) outs(%{{.*}}) : i32, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xf32>
+// CHECK: kv.launch "pair"(%c0_i32, %{{.*}}, %[[B]]) outs(%{{.*}}) : i32, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xbf16>
+#ijk = affine_map<(i, j, k) -> (i, j, k)>
+#last = affine_map<(i, j, k) -> (k)>
+func.func @biases(%x: tensor<4x2x64xf32>, %bias: tensor<64xf32>) -> tensor<4x2x64xbf16> {
+  %wide = tensor.empty() : tensor<4x2x64xf32>
+  %y = linalg.generic {indexing_maps = [#ijk, #last, #ijk], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %bias : tensor<4x2x64xf32>, tensor<64xf32>) outs(%wide : tensor<4x2x64xf32>) {
+  ^bb0(%value: f32, %b: f32, %unused: f32):
+    %s = arith.addf %value, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4x2x64xf32>
+  %narrow = tensor.empty() : tensor<4x2x64xbf16>
+  %z = linalg.generic {indexing_maps = [#last, #ijk, #ijk], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%bias, %y : tensor<64xf32>, tensor<4x2x64xf32>) outs(%narrow : tensor<4x2x64xbf16>) {
+  ^bb0(%b: f32, %value: f32, %unused: bf16):
+    %s = arith.addf %b, %value : f32
+    %r = arith.truncf %s : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<4x2x64xbf16>
+  return %z : tensor<4x2x64xbf16>
+}
+
 // Casts, of vectors too; one to the same type is nothing.
 // CHECK-LABEL: func.func @casts(
 // CHECK-SAME: %[[X:.*]]: tensor<4x64xf32>, %[[V:.*]]: tensor<64xbf16>)

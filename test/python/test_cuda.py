@@ -22,7 +22,7 @@ NEW_TOKENS = 6
 # Largest accepted difference relative to the largest logit: activations are bf16 on a GPU and
 # f32 on a CPU.
 LIMIT = 4e-2
-KINDS = {"llama": {"head_dim": 64}, "qwen3": {"head_dim": 64},
+KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_dim": 64},
          "mistral": {"heads": 4, "head_dim": 64, "sliding": 12}}
 
 
@@ -105,6 +105,12 @@ def test_no_driver(tmp_path):
         "loaded: /nowhere/libcuda.so.1: cannot open shared object file: No such file or "
         "directory\n")
     assert "target.kind is \"cuda\", this session runs cpu" in error("cpu")
+    # A program that PATH finds is told no folder of its own.
+    done = subprocess.run(
+        ["kv-run", tmp_path / "cuda.so", "--weights", tmp_path / "weights.safetensors",
+         "--device", "cuda:9"], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PATH": str(Path(KV_RUN).parent), "KV_CUDA_DRIVER": str(FAKE)})
+    assert "cuda:9: this machine has" in done.stderr, done
     # The fake driver's device 2 is an 8.6: PTX for every other chip is always there.
     assert error("cuda:9", KV_CUDA_DRIVER=str(FAKE)) == (
         "kv-run: error: device cuda:9: this machine has 5 CUDA devices\n")

@@ -185,6 +185,8 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(void *, void *, void *a, void *b,
   found->algorithm.data[1] = parts;
   found->algorithm.data[2] = static_cast<FakeLayout *>(a)->rows;
   found->algorithm.data[3] = given.alignment[0];
+  // The parts of split sums lie in the workspace: more columns, more of it.
+  found->algorithm.data[4] = given.reductions ? right.columns : UINT64_MAX;
   found->workspaceBytes = given.workspace;
   return 0;
 }
@@ -206,7 +208,9 @@ EXPORT int cublasLtMatmul(void *, void *descriptor, const void *alpha,
   float one, zero;
   std::memcpy(&one, alpha, sizeof one);
   std::memcpy(&zero, beta, sizeof zero);
-  if (!stream || one != 1 || zero != 0 || c != d || lc != ld ||
+  if (state.checkStream("cublasLtMatmul", stream))
+    return InvalidArgument;
+  if (one != 1 || zero != 0 || c != d || lc != ld ||
       static_cast<FakeDescriptor *>(descriptor)->transposed != lt::Transposed)
     return wrong("it is asked for something else than a product");
   if (left.rows != right.rows || out.rows != left.columns ||
@@ -215,6 +219,8 @@ EXPORT int cublasLtMatmul(void *, void *descriptor, const void *alpha,
   if (!algorithm || algorithm->data[0] != Magic ||
       algorithm->data[2] != left.rows)
     return wrong("the algorithm is of another product");
+  if (right.columns > algorithm->data[4])
+    return wrong("the algorithm was chosen for fewer columns");
   if (!state.memory.holds(workspace, workspaceBytes))
     return wrong("the workspace is not device memory");
   for (const void *data : {a, b, static_cast<const void *>(d)})

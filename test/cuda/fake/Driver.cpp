@@ -17,12 +17,17 @@ using Pointer = unsigned long long;
 
 namespace {
 
-struct FakeStream {};
 struct FakeEvent {
   int64_t after = 0; // operations that lie before it
 };
 
 State &state() { return State::get(); }
+
+/// As CUDA_VISIBLE_DEVICES=n,...: devices before it are not there.
+int firstDevice() {
+  const char *text = std::getenv("KV_FAKE_CUDA_FIRST");
+  return text ? std::atoi(text) : 0;
+}
 
 void *host(Pointer pointer) { return reinterpret_cast<void *>(pointer); }
 
@@ -85,8 +90,10 @@ Status copy(const char *call, void *target, const void *source, size_t bytes) {
   return state().run();
 }
 
-Status counted(const char *call, void *target, const void *source,
-               size_t bytes) {
+Status counted(const char *call, void *target, const void *source, size_t bytes,
+               void *stream) {
+  if (Status status = state().checkStream(call, stream))
+    return status;
   ++state().counters.copies;
   state().trace(std::string(call) + " " + std::to_string(bytes));
   return copy(call, target, source, bytes);
@@ -98,11 +105,11 @@ Status counted(const char *call, void *target, const void *source,
 
 EXPORT int cuInit(unsigned) { return Success; }
 EXPORT int cuDeviceGetCount(int *count) {
-  *count = std::size(Devices);
+  *count = int(std::size(Devices)) - firstDevice();
   return Success;
 }
 EXPORT int cuDeviceGet(int *device, int index) {
-  *device = index;
+  *device = index + firstDevice();
   return Success;
 }
 EXPORT int cuDeviceGetName(char *name, int bytes, int device) {
@@ -198,34 +205,38 @@ EXPORT int cuMemFreeHost(void *pointer) {
 //===--- Copies -----------------------------------------------------------===//
 
 EXPORT int cuMemcpyHtoDAsync_v2(Pointer target, const void *source,
-                                size_t bytes, void *) {
+                                size_t bytes, void *stream) {
   if (Status status = outside("cuMemcpyHtoDAsync", host(target), bytes))
     return status;
-  return counted("cuMemcpyHtoDAsync", host(target), source, bytes);
+  return counted("cuMemcpyHtoDAsync", host(target), source, bytes, stream);
 }
 EXPORT int cuMemcpyDtoHAsync_v2(void *target, Pointer source, size_t bytes,
-                                void *) {
+                                void *stream) {
   if (Status status = outside("cuMemcpyDtoHAsync", host(source), bytes))
     return status;
-  return counted("cuMemcpyDtoHAsync", target, host(source), bytes);
+  return counted("cuMemcpyDtoHAsync", target, host(source), bytes, stream);
 }
 EXPORT int cuMemcpyDtoDAsync_v2(Pointer target, Pointer source, size_t bytes,
-                                void *) {
+                                void *stream) {
   for (Pointer end : {target, source})
     if (Status status = outside("cuMemcpyDtoDAsync", host(end), bytes))
       return status;
-  return counted("cuMemcpyDtoDAsync", host(target), host(source), bytes);
+  return counted("cuMemcpyDtoDAsync", host(target), host(source), bytes,
+                 stream);
 }
-EXPORT int cuMemcpyAsync(Pointer target, Pointer source, size_t bytes, void *) {
-  return counted("cuMemcpyAsync", host(target), host(source), bytes);
+EXPORT int cuMemcpyAsync(Pointer target, Pointer source, size_t bytes,
+                         void *stream) {
+  return counted("cuMemcpyAsync", host(target), host(source), bytes, stream);
 }
 EXPORT int cuMemcpyBatchAsync_v2(Pointer *targets, Pointer *sources,
                                  size_t *sizes, size_t count,
                                  const void *attributes, size_t *indices,
                                  size_t numAttributes, void *stream) {
-  if (!stream || !attributes || numAttributes != 1 || indices[0] != 0)
-    return state().problem(InvalidValue, "cuMemcpyBatchAsync: its stream or "
-                                         "its attributes are wrong");
+  if (Status status = state().checkStream("cuMemcpyBatchAsync", stream))
+    return status;
+  if (!attributes || numAttributes != 1 || indices[0] != 0)
+    return state().problem(InvalidValue,
+                           "cuMemcpyBatchAsync: its attributes are wrong");
   ++state().counters.copies;
   state().trace("cuMemcpyBatchAsync " + std::to_string(count));
   // In any order: the last first.
@@ -236,7 +247,9 @@ EXPORT int cuMemcpyBatchAsync_v2(Pointer *targets, Pointer *sources,
   return Success;
 }
 EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
-                           void *) {
+                           void *stream) {
+  if (Status status = state().checkStream("cuMemsetD8Async", stream))
+    return status;
   if (Status status = outside("cuMemsetD8Async", host(target), bytes))
     return status;
   state().trace("cuMemsetD8Async " + std::to_string(bytes));
@@ -252,7 +265,9 @@ EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
 //===--- Streams and events -----------------------------------------------===//
 
 EXPORT int cuStreamCreate(void **stream, unsigned) {
-  *stream = new FakeStream;
+  if (state().device < 0)
+    return InvalidContext;
+  *stream = new FakeStream{state().device};
   return Success;
 }
 EXPORT int cuStreamDestroy_v2(void *stream) {
@@ -272,7 +287,9 @@ EXPORT int cuEventDestroy_v2(void *event) {
   delete static_cast<FakeEvent *>(event);
   return Success;
 }
-EXPORT int cuEventRecord(void *event, void *) {
+EXPORT int cuEventRecord(void *event, void *stream) {
+  if (Status status = state().checkStream("cuEventRecord", stream))
+    return status;
   static_cast<FakeEvent *>(event)->after = state().total();
   return Success;
 }
@@ -325,11 +342,14 @@ EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                           unsigned gridZ, unsigned blockX, unsigned blockY,
                           unsigned blockZ, unsigned sharedBytes, void *stream,
                           void **params, void **extra) {
-  if (!stream || params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
+  if (Status status = state().checkStream("cuLaunchKernel", stream))
+    return status;
+  if (params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
       extra[2] != reinterpret_cast<void *>(2) || extra[4] || gridY != 1 ||
       gridZ != 1 || blockY != 1 || blockZ != 1)
-    return state().problem(InvalidValue, "cuLaunchKernel: its stream, grid or "
-                                         "arguments have another form");
+    return state().problem(InvalidValue,
+                           "cuLaunchKernel: its grid or arguments "
+                           "have another form");
   return launch(*static_cast<FakeFunction *>(function), gridX, blockX,
                 sharedBytes, extra[1], *static_cast<size_t *>(extra[3]));
 }

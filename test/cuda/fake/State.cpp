@@ -62,6 +62,16 @@ bool State::isPinned(const void *data, size_t bytes) const {
   return begin + bytes <= it->first + it->second;
 }
 
+Status State::checkStream(const char *call, void *stream) {
+  int own = stream ? static_cast<FakeStream *>(stream)->device : -1;
+  if (own >= 0 && own == device)
+    return Success;
+  return problem(InvalidContext,
+                 std::string(call) + ": the stream is of device " +
+                     std::to_string(own) + ", the current context of " +
+                     std::to_string(device));
+}
+
 Counters kv::fake::counters() { return State::get().counters; }
 std::vector<std::string> kv::fake::takeProblems() {
   return std::exchange(State::get().problems, {});

@@ -30,6 +30,10 @@ struct DeviceModel {
   int major, minor, multiprocessors, sharedBytes;
 };
 
+struct FakeStream {
+  int device;
+};
+
 /// All of the driver. One thread at a time.
 class State {
 public:
@@ -62,6 +66,8 @@ public:
   int device = -1; // the current one
 
   bool isPinned(const void *data, size_t bytes) const;
+  /// Whether the calling thread's context is that of the stream.
+  Status checkStream(const char *call, void *stream);
 
 private:
   State();

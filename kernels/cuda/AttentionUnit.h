@@ -1,0 +1,121 @@
+//===- AttentionUnit.h - One tile of rows with one KV head ------*- C++ -*-===//
+//
+// Part of AttentionBody.h: a unit from its queries to its last leaf, or what a
+// part has of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTIONUNIT_H
+#define KV_KERNELS_CUDA_ATTENTIONUNIT_H
+
+#include "AttentionBody.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
+  const kv::plan::Tile &tile = p.tiles[work.tile];
+  ++unitNumber;
+  head = work.head;
+  firstRow = tile.row;
+  tableRow = p.table + tile.sequence * p.tablePitch;
+  {
+    // Not kept: the leaves need registers more.
+    kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, tile.sequence);
+    firstToken = int32_t(sequence.token);
+    liveRows = int32_t(kv::plan::lesser<int64_t>(
+        C::Rows, sequence.added * p.shape.group - firstRow));
+    kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
+    keysFirst = int32_t(keys.first);
+    keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
+    storeBounds(sequence);
+  }
+  loadQueries();
+  bool any = work.leafBegin < work.leafEnd;
+  if (any)
+    firstOffsets(work);
+  if constexpr (F != Fault::MissingUnitBarrier)
+    b.sync();
+  clear(group);
+  totalState[0] = totalState[1] = Softmax();
+  if (any)
+    runLeaves(work);
+  if (work.whole())
+    finishRows();
+  else
+    arriveAndMerge(work, tile);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueries() {
+  auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
+  const auto *q = static_cast<const typename C::Query *>(p.q);
+  KV_UNROLL_BY(C::Unroll)
+  for (int i = b.thread(); i < C::Rows * C::RowChunks; i += C::Threads) {
+    int row = i / C::RowChunks, column = i % C::RowChunks;
+    Chunk chunk{};
+    if (row < liveRows)
+      chunk = b.load(
+          reinterpret_cast<const Chunk *>(q + tokenOf(row) * p.qTokenStride +
+                                          queryHeadOf(row) * p.qHeadStride) +
+          column);
+    queries.store(Swizzled<C::RowChunks>::chunk(row, column), chunk);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void
+AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
+  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  auto places = placesView();
+  for (int row = b.thread(); row < C::Rows; row += C::Threads) {
+    bool live = row < liveRows;
+    bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
+    places.store(row, live ? outPlace(row) : -1);
+  }
+  allSeeFrom = visible(sequence, liveRows - 1).x;
+  allSeeTo = visible(sequence, 0).y;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
+  step = 0;
+  KV_UNROLL
+  for (int i = 0; i < C::Ahead; ++i)
+    issueTile(i);
+  groupState[0] = groupState[1] = Softmax();
+  int pieces = 0, groups = 0;
+  for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
+    nextOffsets(leaf);
+    computeScores();
+    computeMaxima(leaf);
+    if constexpr (F != Fault::MissingMaximaBarrier)
+      b.sync();
+    computeWeights();
+    computeValues();
+    foldLeaf();
+    bool last = leaf + 1 == leafEnd;
+    // A piece ends with its group, or with its leaf where the group began in
+    // another part.
+    if (work.whole()) {
+      if (!last && (leaf + 1) % kv::plan::LeavesPerGroup)
+        continue;
+      foldGroup(groups++ == 0, last);
+      if (last)
+        return;
+    } else {
+      bool foreign = leaf / kv::plan::LeavesPerGroup ==
+                         leafBegin / kv::plan::LeavesPerGroup &&
+                     leafBegin % kv::plan::LeavesPerGroup;
+      if (!last && !foreign && (leaf + 1) % kv::plan::LeavesPerGroup)
+        continue;
+      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+    }
+    clear(group);
+    groupState[0] = groupState[1] = Softmax();
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTIONUNIT_H

@@ -1,0 +1,116 @@
+//===- FoldCasts.cpp - Casts become part of what is cast ------------------===//
+
+#include "FoldCasts.h"
+
+#include "HostSizes.h"
+#include "Launches.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace kv;
+
+static bool isCast(Operation *op) {
+  auto launch = dyn_cast_or_null<LaunchOp>(op);
+  return launch && launch.getResult() && launch.getCallee() == "cast";
+}
+
+/// Whether the launch can write this type as well: it rounds once, like a cast
+/// of its result.
+static bool canWrite(LaunchOp op, Type element) {
+  StringRef callee = op.getCallee();
+  if (callee == "matmul")
+    return element == getElementTypeOrSelf(op.getArguments()[1]);
+  return callee == "norm" || callee == "pair" || callee == "embedding" ||
+         callee == "rope";
+}
+
+namespace {
+/// A cast of a cast that only widened, of a view, or of what one launch makes
+/// for casts alone.
+struct FoldCast : OpRewritePattern<LaunchOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LaunchOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isCast(op))
+      return failure();
+    Value x = op.getArguments()[0];
+    Type to = getElementTypeOrSelf(op.getResult());
+    Operation *maker = x.getDefiningOp();
+    if (getElementTypeOrSelf(x) == to) {
+      rewriter.replaceOp(op, x);
+      return success();
+    }
+    if (!maker)
+      return failure();
+    Emitter b(op);
+    b.setListener(rewriter.getListener());
+    if (isCast(maker)) {
+      Value narrow = cast<LaunchOp>(maker).getArguments()[0];
+      if (getElementTypeOrSelf(narrow).getIntOrFloatBitWidth() >=
+          getElementTypeOrSelf(x).getIntOrFloatBitWidth())
+        return failure();
+      rewriter.replaceOp(op, castTo(b, narrow, to));
+      return success();
+    }
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker)) {
+      Value source = castTo(b, maker->getOperand(0), to);
+      Operation *view = rewriter.clone(*maker);
+      rewriter.modifyOpInPlace(view, [&] {
+        view->setOperand(0, source);
+        view->getResult(0).setType(op.getResult().getType());
+      });
+      rewriter.replaceOp(op, view);
+      return success();
+    }
+    auto launch = dyn_cast<LaunchOp>(maker);
+    if (!launch || !canWrite(launch, to) ||
+        !llvm::all_of(x.getUsers(), [&](Operation *user) {
+          return isCast(user) && getElementTypeOrSelf(user->getResult(0)) == to;
+        }))
+      return failure();
+    b.setInsertionPoint(launch);
+    Value written = kv::launch(b, launch.getCallee(), launch.getArguments(),
+                               launch.getOut(), to);
+    for (Operation *user : llvm::to_vector(x.getUsers()))
+      rewriter.replaceOp(user, written);
+    rewriter.eraseOp(launch);
+    return success();
+  }
+};
+} // namespace
+
+FailureOr<int64_t> kv::foldCasts(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  int64_t left = 0;
+  // What is only asked for its sizes is not computed.
+  module.walk([](tensor::DimOp op) {
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!dim)
+      return;
+    OpBuilder b(op);
+    Value size = traceSize(op.getSource(), *dim).materialize(b, op.getLoc());
+    op.replaceAllUsesWith(size);
+    op.erase();
+  });
+  RewritePatternSet patterns(context);
+  patterns.add<FoldCast>(context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return module.emitOpError("casts do not settle");
+  module.walk([&](LaunchOp op) {
+    if (!isCast(op))
+      return;
+    ++left;
+    Value x = op.getArguments()[0];
+    if (cast<RankedTensorType>(x.getType()).getRank() == 2)
+      return;
+    Emitter b(op);
+    Value rows = castTo(b, toRows(b, x), getElementTypeOrSelf(op.getResult()));
+    op.getResult().replaceAllUsesWith(fromRows(b, rows, x));
+    op.erase();
+  });
+  return left;
+}
