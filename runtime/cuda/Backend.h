@@ -36,6 +36,10 @@ public:
   /// Keeps the first failure: "cuLaunchKernel: invalid argument". False if this
   /// call failed.
   bool check(driver::Result result, std::string_view call);
+  /// The error of a call that failed and that nothing else depends on: it does
+  /// not stay.
+  std::unexpected<Error> fail(driver::Result result,
+                              std::string_view call) const;
   /// Makes this device the calling thread's.
   void enter();
 
@@ -68,8 +72,6 @@ private:
   explicit Backend(const driver::Driver &api) : api(api) {}
 
   std::string describe(driver::Result result, std::string_view call) const;
-  std::unexpected<Error> fail(driver::Result result,
-                              std::string_view call) const;
   Expected<void> query();
 
   const driver::Driver &api;

@@ -80,10 +80,8 @@ Expected<void> Module::add(const KernelImage &image) {
                      "model again");
   driver::Module loaded = nullptr;
   // PTX is text that ends with a zero: c_str() has one in any case.
-  if (int r = backend.driver().moduleLoadData(&loaded, image.code.c_str())) {
-    backend.check(r, "cuModuleLoadData");
-    return backend.status();
-  }
+  if (int r = backend.driver().moduleLoadData(&loaded, image.code.c_str()))
+    return backend.fail(r, "cuModuleLoadData");
   modules.push_back(loaded);
   int sm = architecture(image.chip) >= 90 ? 90 : 80;
   if (!movers)
