@@ -72,6 +72,17 @@ inline int32_t give(const Expected<void> &result) {
   if (!(pointer))                                                              \
   return kv::capi::invalid(function, ": " #pointer " is null")
 
+/// What fn(handle) says, for calls without a status; 0 for a null pointer, with
+/// the message of the other calls.
+template <class Handle, class Fn>
+auto figure(const char *function, const char *name, const Handle *handle,
+            Fn &&fn) noexcept -> decltype(fn(*handle)) {
+  if (handle)
+    return fn(*handle);
+  guarded([&] { return invalid(function, ": ", name, " is null"); });
+  return 0;
+}
+
 /// Errors: no spec, values that are no enumerator, parameters that do not
 /// validate.
 Expected<MultiKVCacheParams> readSpec(const KvCacheSpec *spec);

@@ -14,6 +14,10 @@ using namespace kv::capi;
 static Expected<PagedKVCacheManager::Options>
 readOptions(const KvManagerOptions &given) {
   PagedKVCacheManager::Options options;
+  if (given.numDevices < 0 || (given.numDevices > 0 && !given.devices))
+    return makeError(
+        KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", given.numDevices,
+        " devices", given.numDevices < 0 ? ", allowed: 0 or more" : " at null");
   for (int32_t i = 0; given.devices && i < given.numDevices; ++i) {
     if (!given.devices[i])
       return makeError(KV_STATUS_INVALID_ARGUMENT, "device ", i, " is null");
@@ -293,10 +297,12 @@ int32_t kvManagerExplain(const KvManager *manager, const KvRequest *request,
 //===----------------------------------------------------------------------===//
 
 int32_t kvManagerNumReplicas(const KvManager *manager) {
-  return (*manager)->numReplicas();
+  return figure("kvManagerNumReplicas", "manager", manager,
+                [](const KvManager &own) { return own->numReplicas(); });
 }
 int64_t kvManagerMaxSeqLen(const KvManager *manager) {
-  return (*manager)->maxSeqLen();
+  return figure("kvManagerMaxSeqLen", "manager", manager,
+                [](const KvManager &own) { return own->maxSeqLen(); });
 }
 
 int32_t kvManagerNumFreeBlocks(const KvManager *manager, int32_t replica,
@@ -315,22 +321,29 @@ int32_t kvManagerNumFreeBlocks(const KvManager *manager, int32_t replica,
 }
 
 int64_t kvManagerTotalNumPages(const KvManager *manager) {
-  return (*manager)->totalNumPages();
+  return figure("kvManagerTotalNumPages", "manager", manager,
+                [](const KvManager &own) { return own->totalNumPages(); });
 }
 double kvManagerFreeBlocksPct(const KvManager *manager) {
-  return (*manager)->freeBlocksPct();
+  return figure("kvManagerFreeBlocksPct", "manager", manager,
+                [](const KvManager &own) { return own->freeBlocksPct(); });
 }
 double kvManagerUsedBlocksPct(const KvManager *manager) {
-  return (*manager)->usedBlocksPct();
+  return figure("kvManagerUsedBlocksPct", "manager", manager,
+                [](const KvManager &own) { return own->usedBlocksPct(); });
 }
 int64_t kvManagerTotalNumHostPages(const KvManager *manager) {
-  return (*manager)->totalNumHostPages();
+  return figure("kvManagerTotalNumHostPages", "manager", manager,
+                [](const KvManager &own) { return own->totalNumHostPages(); });
 }
 double kvManagerHostCommittedBlockPct(const KvManager *manager) {
-  return (*manager)->hostCommittedBlockPct();
+  return figure(
+      "kvManagerHostCommittedBlockPct", "manager", manager,
+      [](const KvManager &own) { return own->hostCommittedBlockPct(); });
 }
 int64_t kvManagerPoolBytes(const KvManager *manager) {
-  return (*manager)->poolBytes();
+  return figure("kvManagerPoolBytes", "manager", manager,
+                [](const KvManager &own) { return own->poolBytes(); });
 }
 
 int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {

@@ -100,6 +100,10 @@ int32_t kvBlockShape(const KvCacheSpec *spec, int32_t index, int64_t count,
     if (index < 0 || index >= spec->numCollections)
       return invalid("kvBlockShape: collection ", index, ", allowed: 0 to ",
                      spec->numCollections - 1);
+    // One more, the null page, and tables hold i32.
+    if (count < 0 || count >= INT32_MAX)
+      return invalid("kvBlockShape: ", count, " pages or slots, allowed: 0 to ",
+                     INT32_MAX - 1);
     std::ranges::copy(params->params[index].blockShape(count), shape);
     return int32_t(KV_STATUS_OK);
   });
@@ -133,12 +137,22 @@ int32_t kvPagedInferOptimalBatchSize(const KvCacheSpec *spec, int64_t maxSeqLen,
   });
 }
 
+/// Calls fn(params) if there can be so much memory.
+template <class Fn>
+static Expected<int64_t> ofMemory(int64_t available,
+                                  const MultiKVCacheParams &params, Fn &&fn) {
+  if (available < 0)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "available cache memory is ",
+                     available, " bytes, allowed: 0 or more");
+  return fn(params, available);
+}
+
 int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
                                           int64_t availableCacheMemory,
                                           int64_t *tokens) {
   return withSpec(spec, tokens, [&](const auto &params) {
-    return PagedKVCacheManager::maxSupportedSequenceLength(
-        params, availableCacheMemory);
+    return ofMemory(availableCacheMemory, params,
+                    PagedKVCacheManager::maxSupportedSequenceLength);
   });
 }
 
@@ -154,7 +168,7 @@ int32_t kvContinuousInferOptimalBatchSize(const KvCacheSpec *spec,
                                           int64_t availableCacheMemory,
                                           int64_t *batch) {
   return withSpec(spec, batch, [&](const auto &params) {
-    return ContinuousBatchingKVCacheManager::inferOptimalBatchSize(
-        params, availableCacheMemory);
+    return ofMemory(availableCacheMemory, params,
+                    ContinuousBatchingKVCacheManager::inferOptimalBatchSize);
   });
 }

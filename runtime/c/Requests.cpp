@@ -2,6 +2,8 @@
 
 #include "Handles.h"
 
+#include <tuple>
+
 using namespace kv;
 using namespace kv::capi;
 
@@ -19,15 +21,21 @@ int32_t kvRequestCreate(uint64_t id, const int32_t *tokens, int64_t count,
 
 void kvRequestDestroy(KvRequest *request) { delete request; }
 
-uint64_t kvRequestId(const KvRequest *request) { return request->context.id(); }
+uint64_t kvRequestId(const KvRequest *request) {
+  return figure("kvRequestId", "request", request,
+                [](const KvRequest &own) { return own.context.id(); });
+}
 int64_t kvRequestLength(const KvRequest *request) {
-  return request->context.length();
+  return figure("kvRequestLength", "request", request,
+                [](const KvRequest &own) { return own.context.length(); });
 }
 int64_t kvRequestProcessed(const KvRequest *request) {
-  return request->context.processed();
+  return figure("kvRequestProcessed", "request", request,
+                [](const KvRequest &own) { return own.context.processed(); });
 }
 int64_t kvRequestActive(const KvRequest *request) {
-  return request->context.active();
+  return figure("kvRequestActive", "request", request,
+                [](const KvRequest &own) { return own.context.active(); });
 }
 
 int32_t kvRequestSetScope(KvRequest *request, const char *model,
@@ -37,9 +45,10 @@ int32_t kvRequestSetScope(KvRequest *request, const char *model,
     auto copy = [](const char *text) {
       return text ? std::optional<std::string>(text) : std::nullopt;
     };
-    request->model = copy(model);
-    request->adapter = copy(adapter);
-    request->salt = copy(salt);
+    // All copies first: what throws changes nothing.
+    auto copies = std::tuple(copy(model), copy(adapter), copy(salt));
+    std::tie(request->model, request->adapter, request->salt) =
+        std::move(copies);
     request->context.setScope(
         {request->model, request->adapter, request->salt});
     return int32_t(KV_STATUS_OK);
@@ -95,9 +104,11 @@ int32_t kvRequestSetRetention(KvRequest *request,
 }
 
 int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses) {
-  KV_REQUIRE("kvRequestSetReusesPrefix", request);
-  request->context.setReusesPrefix(reuses != 0);
-  return KV_STATUS_OK;
+  return guarded([&] {
+    KV_REQUIRE("kvRequestSetReusesPrefix", request);
+    request->context.setReusesPrefix(reuses != 0);
+    return int32_t(KV_STATUS_OK);
+  });
 }
 
 int32_t kvRequestLimitActive(KvRequest *request, int64_t count) {
@@ -126,9 +137,11 @@ int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
 }
 
 int32_t kvRequestAdvance(KvRequest *request) {
-  KV_REQUIRE("kvRequestAdvance", request);
-  request->context.advance();
-  return KV_STATUS_OK;
+  return guarded([&] {
+    KV_REQUIRE("kvRequestAdvance", request);
+    request->context.advance();
+    return int32_t(KV_STATUS_OK);
+  });
 }
 
 int32_t kvRequestSkip(KvRequest *request, int64_t count) {

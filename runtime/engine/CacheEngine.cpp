@@ -34,7 +34,9 @@ static Expected<void> validateOptions(const CacheEngine::Options &options) {
         inRange("maxOpenSteps", options.maxOpenSteps, 1, Steps::MostOpen - 1),
         inRange("maxScopes", options.maxScopes, 1, Many),
         inRange("maxScopeBytes", options.maxScopeBytes, 64, ScopeBytes::Most),
-        inRange("maxPageOps", options.maxPageOps, 0, INT32_MAX),
+        // A last page may have to be copied in every group at once.
+        inRange("maxPageOps", options.maxPageOps,
+                options.maxPageOps ? options.groups.size() : 0, INT32_MAX),
         inRange("retentionTick", options.retentionTick, 1, int64_t(1) << 50)})
     if (!valid)
       return valid;
@@ -361,8 +363,10 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
   bool stale = isStale(state);
   int32_t numGroups = options.groups.size();
   // Two runs, from tail to head: the rest, then the prefix that is kept longer.
-  int32_t prefix = static_cast<int32_t>(std::clamp<int64_t>(
-      pagesFor(state.retention.prefixTokens), entries, state.held));
+  int64_t most = int64_t(state.held) * options.pageSize;
+  int32_t prefix = std::max(static_cast<int32_t>(pagesFor(std::clamp<int64_t>(
+                                state.retention.prefixTokens, 0, most))),
+                            entries);
   int32_t page = state.held;
   for (int32_t end : {prefix, entries}) {
     if (page > end)

@@ -44,6 +44,15 @@ CommandInterpreter::execute(const Command &command) {
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "command log: ", command.prompt, " tokens of a prompt of ",
                      slot->tokens.size());
+  // Of Reserve and Image, whose numbers count tokens.
+  auto counts = [&](std::initializer_list<int64_t> numbers) -> Expected<void> {
+    for (int64_t number : numbers)
+      if (number < 0)
+        return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: ", number,
+                         " tokens of sequence ", command.sequence,
+                         ", allowed: 0 or more");
+    return {};
+  };
   auto answer = [](const Expected<void> &done) {
     return done ? Outcome{} : Outcome{.refused = done.error()};
   };
@@ -57,14 +66,20 @@ CommandInterpreter::execute(const Command &command) {
                         command.tokens.end());
     return Outcome{};
   case Command::Image: {
+    if (Expected<void> valid = counts({command.a, command.b}); !valid)
+      return std::unexpected(valid.error());
     slot->hashes.emplace_back(command.scope.salt.value_or(""));
-    slot->images.push_back({command.a, command.b, {}});
+    slot->images.push_back(
+        {command.a, std::min(command.b, INT64_MAX - command.a), {}});
     // The strings may have moved.
     for (size_t image = 0; image < slot->images.size(); ++image)
       slot->images[image].hash = slot->hashes[image];
     return Outcome{};
   }
   case Command::Reserve:
+    if (Expected<void> valid = counts({command.a, command.b, command.c});
+        !valid)
+      return std::unexpected(valid.error());
     return Outcome{.plan = engine.reserve(
                        slot->sequence, prompt(command.sequence, command.prompt),
                        {.length = command.a,

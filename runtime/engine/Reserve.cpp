@@ -27,6 +27,12 @@ CacheEngine::Plan CacheEngine::makePlan(SequenceState &state,
                                         const Prompt &prompt,
                                         const Demand &demand) const {
   Plan plan;
+  // More than any pool has, and far from the end of 64 bits.
+  constexpr int64_t TooMany = int64_t(1) << 56;
+  if (demand.length > TooMany || demand.draft > TooMany) {
+    plan.verdict = Verdict::Never;
+    return plan;
+  }
   int32_t pageSize = options.pageSize, numGroups = options.groups.size();
   int32_t end = demand.reuse ? match(state, prompt) : state.committed;
   plan.hitPages = end - state.committed;

@@ -122,7 +122,12 @@ Expected<void> Manager::check() const {
 
 Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
                                                int64_t maxBatchSize) {
-  int64_t slots = maxBatchSize / params.dataParallelDegree();
+  int64_t replicas = params.dataParallelDegree();
+  if (maxBatchSize < replicas)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "max_batch_size is ",
+                     maxBatchSize, ", allowed: at least one for each of ",
+                     replicas, " replicas");
+  int64_t slots = maxBatchSize / replicas;
   // Of each slot an i32 of the lengths and one of the table.
   __int128 bytes = (__int128(params.bytesPerPage()) + 2 * sizeof(int32_t)) *
                    slots * params.numDevices();

@@ -24,6 +24,7 @@ Expected<void> MultiKVCacheParams::validate() const {
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "no cache parameters are given, at least one is needed");
   const KVCacheParams &first = params[0];
+  __int128 bytes = 0; // of a page on all devices: sizes count in 64 bits
   for (const KVCacheParams &other : params) {
     if (Expected<void> valid = other.validate(); !valid)
       return valid;
@@ -66,6 +67,11 @@ Expected<void> MultiKVCacheParams::validate() const {
     if (std::ranges::count(params, other.name, &KVCacheParams::name) > 1)
       return makeError(KV_STATUS_INVALID_ARGUMENT, "the collection name ",
                        other.name, " is used twice");
+    bytes += __int128(other.bytesPerPage()) * other.numDevices;
+    if (bytes > INT64_MAX)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "a page of the ",
+                       params.size(), " collections on ", other.numDevices,
+                       " devices takes 2^63 bytes or more");
   }
   return {};
 }

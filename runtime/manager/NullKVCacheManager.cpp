@@ -3,6 +3,7 @@
 #include "kv/Runtime/NullKVCacheManager.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace kv;
 
@@ -44,22 +45,25 @@ NullKVCacheManager::alloc(TextGenerationContext &context, int32_t) {
 
 Expected<std::span<RaggedKVCacheInputs>>
 NullKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
-  if (steps < 1)
+  if (steps < 1 || steps > MaxSteps)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
-                     " steps, allowed: 1 or more");
-  int64_t rows = static_cast<int64_t>(batch.size());
-  zeros.assign(std::max<int64_t>({rows, 2 * steps, 1}), 0);
+                     " steps, allowed: 1 to ", MaxSteps);
+  size_t rows = batch.size();
+  size_t needed = std::max<size_t>({rows, 2 * size_t(steps), 64});
+  if (zeros.empty() || zeros.back().size() < needed)
+    zeros.emplace_back(std::bit_ceil(needed));
   auto view = [&](const CacheComponent &component) {
     std::vector<int64_t> sizes;
     for (const ComponentDim &dim : component.dims) {
       std::string_view symbol = dim.symbol ? dim.symbol : "";
       sizes.push_back(!dim.symbol         ? dim.size
-                      : symbol == "batch" ? rows
+                      : symbol == "batch" ? static_cast<int64_t>(rows)
                       : symbol == "pitch" ? 1
                       : symbol == "steps" ? steps
                                           : 0); // pages and slots
     }
-    return makeView(zeros.data(), static_cast<DType>(component.dtype), sizes);
+    return makeView(zeros.back().data(), static_cast<DType>(component.dtype),
+                    sizes);
   };
   inputs.clear();
   for (const KVCacheParams &one : cacheParams.params) {

@@ -142,6 +142,8 @@ PagedKVCacheManager::extent(Place place) const {
   const Sequence &own = sequence(place);
   if (!own)
     return {};
+  if (own.borrowsTail()) [[unlikely]]
+    return {own.processedTokens(), own.processedTokens()};
   return {own.processedTokens(),
           static_cast<int64_t>(own.pages().size()) * common.params.pageSize()};
 }
@@ -160,9 +162,11 @@ int32_t PagedKVCacheManager::getOrRecommendReplica(
   int64_t bestScore = INT64_MIN;
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     int64_t score = INT64_MIN; // It can be claimed there only after a release.
-    if (requests.count(replica) < requests.slotsPerReplica())
-      score = planFresh(replica, context, 1).hitPages -
-              replicas[replica]->engine->pool().numUsed();
+    if (requests.count(replica) < requests.slotsPerReplica()) {
+      Expected<CacheEngine::Plan> plan = planFresh(replica, context, 1);
+      score = (plan ? plan->hitPages : 0) -
+              int64_t(replicas[replica]->engine->pool().numUsed());
+    }
     if (score > bestScore || (score == bestScore &&
                               requests.count(replica) < requests.count(best))) {
       best = replica;
@@ -181,7 +185,11 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
   return own ? own.pages() : std::span<const int32_t>();
 }
 
-void PagedKVCacheManager::free(Place place) { sequence(place).release(); }
+void PagedKVCacheManager::free(Place place) {
+  sequence(place).release();
+  // A step that is still in flight is not the next request's to end.
+  slots[index(place)].joined = 0;
+}
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
                                          int64_t tokens) {
@@ -193,17 +201,19 @@ Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
                      " cannot be forked at token ", tokens, ", allowed: 0 to ",
                      extent(*place).held);
   Place from = *place;
+  // First, since a fork that is given up leaves its pages worth more.
+  if (Expected<void> possible = canClaim(id, from.replica); !possible)
+    return possible;
   Sequence forked;
   if (sequence(from)) {
-    Expected<Sequence> made =
-        engine(from).fork(sequence(from), tokens, Retention());
+    const Sequence &own = sequence(from);
+    Expected<Sequence> made = engine(from).fork(own, tokens, own.retention());
     if (!made)
       return makeError(made.error().code, "request ", source,
                        " cannot be forked at token ", tokens, ": ",
                        made.error().message);
     forked = std::move(*made);
   }
-  // The other way round, claim would need to be undone.
   if (Expected<void> claimed = claim(id, from.replica); !claimed)
     return claimed;
   sequence(*requests.find(id)) = std::move(forked);
@@ -254,14 +264,16 @@ PagedKVCacheManager::demand(const TextGenerationContext &context,
           .reuse = context.reusesPrefix()};
 }
 
-CacheEngine::Plan
+Expected<CacheEngine::Plan>
 PagedKVCacheManager::planFresh(int32_t replica,
                                const TextGenerationContext &context,
                                int32_t steps) const {
   CacheEngine &engine = *replicas[replica]->engine;
-  Expected<Sequence> fresh = engine.open(context.scope());
-  return fresh ? engine.plan(*fresh, context.prompt(), demand(context, steps))
-               : CacheEngine::Plan();
+  Expected<Sequence> fresh = engine.open(context.scope(), context.retention());
+  if (!fresh)
+    return makeError(fresh.error().code, "request ", context.id(), ": ",
+                     fresh.error().message);
+  return engine.plan(*fresh, context.prompt(), demand(context, steps));
 }
 
 Expected<AllocationPlan>
@@ -272,12 +284,18 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
           checkDemand(context, steps, extent(place)))
     return std::unexpected(std::move(refused->error));
   const Sequence &own = sequence(*place);
-  CacheEngine::Plan plan =
+  Expected<CacheEngine::Plan> plan =
       own ? engine(*place).plan(own, context.prompt(), demand(context, steps))
           : planFresh(place->replica, context, steps);
-  return AllocationPlan{.cachedTokens = plan.hitPages * params().pageSize(),
-                        .pages = plan.newPages + plan.revivedPages,
-                        .fits = plan.fits()};
+  if (!plan)
+    return std::unexpected(plan.error());
+  // What alloc waits for itself on a synchronous device is there.
+  bool settles = !options.asynchronous;
+  return AllocationPlan{
+      .cachedTokens = plan->hitPages * params().pageSize(),
+      .pages = plan->newPages + plan->revivedPages,
+      .fits = plan->fits() ||
+              (settles && plan->verdict == CacheEngine::Verdict::Wait)};
 }
 
 std::expected<Allocation, AllocationError>

@@ -110,8 +110,9 @@ Error ReplicatedKVCacheManager::unclaimed(RequestId id) {
           concat("request ", id, " is not claimed")};
 }
 
-Expected<void> ReplicatedKVCacheManager::claim(RequestId id,
-                                               std::optional<int32_t> replica) {
+Expected<void>
+ReplicatedKVCacheManager::canClaim(RequestId id,
+                                   std::optional<int32_t> replica) const {
   if (contains(id))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", id,
                      " is claimed already");
@@ -130,7 +131,14 @@ Expected<void> ReplicatedKVCacheManager::claim(RequestId id,
                      " cannot be claimed: all ", common.slots,
                      " sequence slots are in use",
                      numReplicas() > 1 ? concat(" on replica ", where) : "");
-  requests.insert(id, where);
+  return {};
+}
+
+Expected<void> ReplicatedKVCacheManager::claim(RequestId id,
+                                               std::optional<int32_t> replica) {
+  if (Expected<void> possible = canClaim(id, replica); !possible)
+    return possible;
+  requests.insert(id, replica.value_or(0));
   ids.clear();
   return checked();
 }
@@ -295,9 +303,10 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
   if (given.size() != inputs.size())
     return invalid(given.size(), " inputs are given, this manager's are ",
                    inputs.size());
+  size_t share = inputs.size() / numReplicas();
   int64_t rows = 0;
   for (size_t i = 0; i < given.size(); ++i) {
-    int64_t replica = i / (inputs.size() / numReplicas());
+    int64_t replica = i / share;
     if (given[i].cacheLengths.data != inputs[i].cacheLengths.data ||
         given[i].cacheLengths.sizes[0] != inputRows[replica] ||
         given[i].maxLengths.rank != 2)
@@ -314,6 +323,22 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
     if (rowOffsets[row] > rowOffsets[row + 1])
       return invalid("row offset ", row + 1, " is ", rowOffsets[row + 1],
                      ", less than ", rowOffsets[row], " before it");
+
+  // What the step was made for bounds what it has computed.
+  for (int64_t row = 0, replica = 0, end = inputRows[0]; row < rows; ++row) {
+    while (row == end)
+      end += inputRows[++replica];
+    int64_t begin = end - inputRows[replica];
+    const auto *maxima =
+        static_cast<const int32_t *>(given[replica * share].maxLengths.data);
+    int64_t computed = int64_t(rowOffsets[row + 1]) - rowOffsets[row];
+    int64_t most = std::min<int64_t>(
+        maxima[0],
+        int64_t(maxima[1]) - memories[replica].lengths(latest)[row - begin]);
+    if (computed > most)
+      return invalid("sequence ", row, " has computed ", computed,
+                     " tokens, allowed: 0 to ", most);
+  }
 
   // All collections and shards of a replica have the same lengths.
   int64_t first = 0;

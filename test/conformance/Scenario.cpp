@@ -33,9 +33,8 @@ std::vector<int32_t> readTokens(const json &value) {
 }
 
 const char *const Refusals[] = {"none", "wait", "full", "never", "invalid"};
-const char *const Reasons[] = {
-    "hit",           "never_seen",  "evicted",        "other_scope",
-    "behind_a_miss", "group_lacks", "always_computed"};
+const char *const Reasons[] = {"hit",         "never_seen",  "evicted",
+                               "other_scope", "group_lacks", "always_computed"};
 
 std::optional<std::string> text(const json &fields, const char *name) {
   if (!fields.contains(name))
@@ -48,6 +47,96 @@ int64_t number(const json &fields, const char *name, int64_t fallback = 0) {
 }
 
 constexpr int64_t Second = 1'000'000'000;
+
+/// A field that nobody reads expects nothing: a misspelt one is an error.
+void allowOnly(const json &fields,
+               std::initializer_list<std::string_view> names) {
+  for (const auto &[name, value] : fields.items())
+    if (std::ranges::find(names, name) == names.end())
+      bad("unknown field \"" + name + "\"");
+}
+
+void checkManager(const json &fields) {
+  allowOnly(fields,
+            {"asynchronous", "batch", "continuous", "devices", "draft_tokens",
+             "max_seq_len", "max_steps", "page", "pages", "prefix_caching",
+             "replicas", "shards", "windows", "without_affinity"});
+}
+
+void checkStep(const json &step) {
+  if (step.contains("repeat"))
+    return allowOnly(step, {"repeat", "steps"});
+  allowOnly(step, {"above",
+                   "adapter",
+                   "at",
+                   "batch",
+                   "below",
+                   "cached",
+                   "contains",
+                   "continuous",
+                   "dim",
+                   "do",
+                   "dtype",
+                   "duration",
+                   "error",
+                   "fits",
+                   "free",
+                   "free_pct",
+                   "from",
+                   "heads",
+                   "held",
+                   "host_committed_pct",
+                   "host_pages",
+                   "id",
+                   "images",
+                   "layers",
+                   "limit",
+                   "longest",
+                   "max_seq_len",
+                   "memory",
+                   "metrics",
+                   "model",
+                   "new_pages",
+                   "page",
+                   "pages",
+                   "pool_bytes",
+                   "prefix_duration",
+                   "prefix_priority",
+                   "prefix_tokens",
+                   "priority",
+                   "processed",
+                   "recommended",
+                   "refusal",
+                   "replica",
+                   "replica_is",
+                   "replicas",
+                   "result",
+                   "rounds",
+                   "salt",
+                   "scale_group",
+                   "seconds",
+                   "seed",
+                   "shards",
+                   "splits",
+                   "steps",
+                   "to",
+                   "tokens",
+                   "total",
+                   "used",
+                   "used_pct",
+                   "why",
+                   "would_cache",
+                   "would_take"});
+  for (const char *name : {"contains", "held", "pages", "processed",
+                           "recommended", "replica_is", "why"})
+    if (step.contains(name) && !step.contains("id"))
+      bad(std::string("\"") + name + "\" needs an \"id\"");
+  if (step.contains("splits") && step.value("do", "") != "splits")
+    bad("\"splits\" is of the step of that name");
+  if (step.contains("refusal") && step.value("do", "") != "alloc" &&
+      step.value("do", "") != "serve")
+    bad("\"refusal\" is of alloc and serve");
+}
 
 } // namespace
 
@@ -79,6 +168,7 @@ void Scenario::equal(const std::string &what, const A &actual,
 //===----------------------------------------------------------------------===//
 
 void Scenario::create(const json &fields) {
+  checkManager(fields);
   // One element a token, so that cells can hold the tokens themselves.
   std::vector<int64_t> windows = {0};
   if (fields.contains("windows"))
@@ -145,6 +235,7 @@ void Scenario::run() {
 }
 
 void Scenario::runStep(const json &step) {
+  checkStep(step);
   if (step.contains("repeat")) {
     for (int64_t round = 0; round < step["repeat"].get<int64_t>(); ++round)
       for (const json &inner : step.at("steps"))
@@ -173,17 +264,16 @@ void Scenario::runStep(const json &step) {
   int32_t status = KV_STATUS_OK;
   if (step.contains("do"))
     status = perform(step["do"].get<std::string>(), step);
-  if (step.contains("error")) {
+  if (step.contains("error"))
     equal("error", status == KV_STATUS_OK ? "none" : kvErrorMessage(),
           step["error"]);
-    equal("state after the error", figures(), before);
-  } else if (step.contains("refusal")) {
+  if (step.contains("refusal"))
     equal("refusal", std::string(Refusals[allocation.refusal]),
           step["refusal"]);
-    if (status != KV_STATUS_OK)
-      equal("state after the refusal", figures(), before);
-  } else if (status != KV_STATUS_OK) {
-    fail(std::string("error: ") + kvErrorMessage());
+  if (status != KV_STATUS_OK) {
+    if (!step.contains("error") && !step.contains("refusal"))
+      fail(std::string("error: ") + kvErrorMessage());
+    equal("state after the error", figures(), before);
   }
   expect(step);
   if (manager && kvManagerCheck(manager) != KV_STATUS_OK)

@@ -65,8 +65,7 @@ private:
   void fail(const std::string &text);
 
   const json &file;
-  json specification; // of the manager
-  std::string where;  // the step that is being run
+  std::string where; // the step that is being run
   std::vector<std::string> found;
   int numChecks = 0;
 

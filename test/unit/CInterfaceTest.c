@@ -238,6 +238,16 @@ static void symbols(void) {
         "symbolic input 4, allowed: 0 to 3");
   FAILS(kvManagerFork(manager, 1, 2, 0), KV_STATUS_UNSUPPORTED,
         "kvManagerFork needs a paged cache manager");
+  // A tensor keeps what it looks at, whatever inputs are made after it.
+  OK(kvManagerRuntimeInputs(manager, NULL, 0, 1));
+  struct DLManagedTensor *tensor = NULL;
+  OK(kvManagerGetInputDLPack(manager, 0, 0, KV_COMPONENT_MAX_LENGTHS, &tensor));
+  OK(kvManagerRuntimeInputs(manager, NULL, 0, 100000));
+  const int32_t *lengths = (const int32_t *)tensor->dl_tensor.data;
+  EXPECT(lengths[0] == 0 && lengths[1] == 0);
+  tensor->deleter(tensor);
+  FAILS(kvManagerRuntimeInputs(manager, NULL, 0, INT32_MAX), Invalid,
+        "runtime inputs of 2147483647 steps, allowed: 1 to 1048576");
   kvManagerDestroy(manager);
 }
 
@@ -266,12 +276,23 @@ static void sizes(void) {
   EXPECT(shape[0] == 4 && shape[1] == 2 && shape[5] == 128);
   FAILS(kvBlockShape(&spec, 1, 3, shape), Invalid,
         "kvBlockShape: collection 1, allowed: 0 to 0");
+  FAILS(kvBlockShape(&spec, 0, -1, shape), Invalid,
+        "kvBlockShape: -1 pages or slots, allowed: 0 to 2147483646");
+  FAILS(kvBlockShape(&spec, 0, INT64_MAX, shape), Invalid,
+        "kvBlockShape: 9223372036854775807 pages or slots, allowed: 0 to "
+        "2147483646");
+  FAILS(kvPagedMaxSupportedSequenceLength(&spec, -1, &value), Invalid,
+        "available cache memory is -1 bytes, allowed: 0 or more");
   one.strategy = KV_STRATEGY_CONTINUOUS;
   spec.enablePrefixCaching = 0;
   OK(kvContinuousEstimatedMemorySize(&spec, 4, &value));
   EXPECT(value == 4 * ((1 << 20) + 8));
   OK(kvContinuousInferOptimalBatchSize(&spec, 5 << 20, &value));
   EXPECT(value == 5);
+  FAILS(kvContinuousInferOptimalBatchSize(&spec, -1, &value), Invalid,
+        "available cache memory is -1 bytes, allowed: 0 or more");
+  FAILS(kvContinuousEstimatedMemorySize(&spec, -1, &value), Invalid,
+        "max_batch_size is -1, allowed: at least one for each of 1 replicas");
 }
 
 static void refuses(void) {
@@ -299,7 +320,16 @@ static void refuses(void) {
         "device \"tpu\": expected cpu, cpu:N, cuda, cuda:N, virtual:TARGET or "
         "virtual:TARGET:N");
   given = options();
+  given.numDevices = 2;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "kvManagerCreate: 2 devices at null");
+  given.numDevices = 0;
   OK(kvManagerCreate(&spec, &given, &manager));
+  // Calls without a status.
+  EXPECT(kvManagerNumReplicas(NULL) == 0 && kvManagerPoolBytes(NULL) == 0);
+  EXPECT(strcmp(kvErrorMessage(), "kvManagerPoolBytes: manager is null") == 0);
+  EXPECT(kvManagerFreeBlocksPct(NULL) == 0 && kvRequestActive(NULL) == 0);
+  EXPECT(strcmp(kvErrorMessage(), "kvRequestActive: request is null") == 0);
 
   FAILS(kvManagerClaim(NULL, 1, 0), Invalid, "kvManagerClaim: manager is null");
   OK(kvManagerClaim(manager, 1, -1));
@@ -346,6 +376,11 @@ static void refuses(void) {
   FAILS(kvManagerAlloc(manager, kept, 1, &allocation), Invalid,
         "request 2: cache engine: a priority lasts 4095000000000 ns, allowed: "
         "0 (for good) to 4094000000000");
+  retention.duration = 0;
+  retention.prefixTokens = INT64_MAX; // all of them
+  OK(kvRequestSetRetention(kept, &retention));
+  OK(kvManagerAlloc(manager, kept, 1, &allocation));
+  OK(kvManagerRelease(manager, 2));
   kvRequestDestroy(kept);
   OK(kvManagerSetTime(manager, 5));
   FAILS(kvManagerSetTime(manager, 4), Invalid,

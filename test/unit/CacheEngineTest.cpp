@@ -325,6 +325,13 @@ TEST(CacheEngine, Misuse) {
   EXPECT_EQ(text(CacheEngine::create(
                 {.numPages = 1, .pageSize = 1, .maxOpenSteps = 64})),
             "cache engine: maxOpenSteps is 64, allowed: 1 to 63");
+  // Fewer, and what copies the last page in every group would wait forever.
+  EXPECT_EQ(text(CacheEngine::create(
+                {.numPages = 4,
+                 .pageSize = 1,
+                 .groups = {CacheGroup::full(), CacheGroup::slidingWindow(2)},
+                 .maxPageOps = 1})),
+            "cache engine: maxPageOps is 1, allowed: 2 to 2147483647");
 
   auto engine = make(
       {.numPages = 4, .pageSize = 2, .maxSequences = 1, .maxOpenSteps = 1});

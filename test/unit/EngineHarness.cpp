@@ -53,7 +53,7 @@ CacheEngine::Options kv::test::optionsOf(uint32_t word) {
   options.maxSequences = 2 + below(5);
   options.maxOpenSteps = 1 + below(3);
   options.prefixCaching = below(8) != 7;
-  options.maxPageOps = below(4) == 3 ? 1 : 0;
+  options.maxPageOps = below(4) == 3 ? options.groups.size() : 0;
   options.key = 42;
   options.retentionTick = 10;
   // A sequence may be longer than a pool of windows only.

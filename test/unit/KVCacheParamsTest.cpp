@@ -278,6 +278,18 @@ TEST(MultiKVCacheParams, MismatchesNameTheFieldAndBothValues) {
   EXPECT_EQ(
       text(MultiKVCacheParams::fromParams({fakeParams(2), fakeParams(2)})),
       "the collection name kv is used twice");
+  // Sizes are products of many factors: all of them fit 64 bits.
+  KVCacheParams huge = fakeParams(1 << 20);
+  huge.geometry.layers = 1 << 17;
+  huge.numDevices = 1 << 16;
+  std::vector<KVCacheParams> many(128, huge);
+  for (size_t i = 0; i < many.size(); ++i)
+    many[i].name = std::to_string(i);
+  EXPECT_EQ(text(MultiKVCacheParams::fromParams(many)),
+            "a page of the 128 collections on 65536 devices takes 2^63 "
+            "bytes or more");
+  many.pop_back();
+  EXPECT_EQ(text(MultiKVCacheParams::fromParams(many)), "no error");
   auto check = [](auto change) {
     KVCacheParams first = fakeParams(2), second = fakeParams(2);
     second.name = "draft";

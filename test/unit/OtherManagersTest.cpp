@@ -251,7 +251,7 @@ TEST(NullManager, InputsHaveTheTypesOfTheRealOnes) {
   EXPECT_TRUE(manager->incrementCacheLengths(*inputs, {}));
   EXPECT_EQ(describe((*inputs)[0].maxLengths), "i32[3, 2]");
   EXPECT_EQ(text(manager->runtimeInputs(batch, 0)),
-            "runtime inputs of 0 steps, allowed: 1 or more");
+            "runtime inputs of 0 steps, allowed: 1 to 1048576");
 }
 
 TEST(NullManager, SymbolicInputsAreThoseOfTheRealManager) {

@@ -240,6 +240,10 @@ TEST(ParallelManager, IncrementCacheLengths) {
             "3 row offsets are given for 3 sequences, needed: 4");
   EXPECT_EQ(error(*inputs, {0, 2, 1, 3}),
             "row offset 2 is 1, less than 2 before it");
+  EXPECT_EQ(error(*inputs, {0, 3, 9, 10}),
+            "sequence 1 has computed 6 tokens, allowed: 0 to 5");
+  EXPECT_EQ(error(*inputs, {INT32_MIN, INT32_MAX, INT32_MAX, INT32_MAX}),
+            "sequence 0 has computed 4294967295 tokens, allowed: 0 to 5");
   std::vector<RaggedKVCacheInputs> swapped(inputs->begin(), inputs->end());
   std::swap(swapped[0], swapped[2]);
   EXPECT_EQ(error(swapped, offsets),

@@ -63,7 +63,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Blocks, lengths and tables of `maxBatchSize` slots on all devices, in
-  /// bytes. Error: more than 64 bits.
+  /// bytes. Errors: fewer slots than replicas; more than 64 bits.
   static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
                                                int64_t maxBatchSize);
   /// Slots of all replicas that the memory of all devices holds.

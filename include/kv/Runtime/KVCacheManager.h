@@ -119,8 +119,8 @@ public:
   virtual Expected<std::span<const int64_t>>
   getDataParallelSplits(ContextBatch batch) const = 0;
 
-  /// The request's pages in order, valid until its next call. Error: not
-  /// claimed.
+  /// The request's pages in order, valid until its next call; of several
+  /// windows those of the first collection. Error: not claimed.
   virtual Expected<std::span<const int32_t>>
   getReqBlocks(RequestId id) const = 0;
 
@@ -134,7 +134,8 @@ public:
   virtual std::expected<Allocation, AllocationError>
   alloc(TextGenerationContext &context, int32_t steps = 1) = 0;
 
-  /// What alloc would take, without taking it. Error: not claimed.
+  /// What alloc would take, without taking it. Errors: those of alloc that more
+  /// free pages would not mend.
   virtual Expected<AllocationPlan> probe(const TextGenerationContext &context,
                                          int32_t steps = 1) const = 0;
 

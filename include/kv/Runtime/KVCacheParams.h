@@ -115,7 +115,8 @@ struct MultiKVCacheParams {
   /// Errors: none given; a name that is used twice; parameters that do not
   /// validate; fields that all caches must share and do not: page size,
   /// strategy, devices, data parallel degree, prefix caching, connector, host
-  /// swap space, speculative method, draft tokens. Both values are named.
+  /// swap space, speculative method, draft tokens; a page of 2^63 bytes on all
+  /// devices. Both values are named.
   static Expected<MultiKVCacheParams>
   fromParams(std::vector<KVCacheParams> params);
 

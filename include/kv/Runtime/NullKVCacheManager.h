@@ -13,6 +13,7 @@
 
 #include "kv/Runtime/KVCacheManager.h"
 
+#include <deque>
 #include <memory>
 #include <unordered_set>
 
@@ -21,6 +22,7 @@ namespace kv {
 class NullKVCacheManager : public KVCacheManager {
 public:
   static constexpr int64_t NumFreeBlocks = 1000;
+  static constexpr int32_t MaxSteps = 1 << 20; // of runtimeInputs
 
   struct Options {
     std::vector<Device> devices = {}; // as many as the parameters say
@@ -58,7 +60,8 @@ public:
                                  int32_t = 1) const override {
     return AllocationPlan{.fits = true};
   }
-  /// Of one device: blocks of no page, and zeros. Error: no step.
+  /// Of one device: blocks of no page, and zeros, which stand as long as the
+  /// manager. Error: no step, or more than MaxSteps.
   Expected<std::span<RaggedKVCacheInputs>>
   runtimeInputs(ContextBatch batch, int32_t steps = 1) override;
   Expected<void> incrementCacheLengths(std::span<RaggedKVCacheInputs>,
@@ -92,7 +95,9 @@ private:
   Options options;
   std::unordered_set<RequestId> tracked;
   mutable std::vector<int64_t> splits;
-  std::vector<int32_t> zeros; // what the dummy inputs look at
+  /// What the dummy inputs look at: the last list, and earlier inputs' shorter
+  /// ones.
+  std::deque<std::vector<int32_t>> zeros;
   std::vector<RaggedKVCacheInputs> inputs;
 };
 

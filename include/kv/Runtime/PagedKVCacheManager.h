@@ -64,7 +64,8 @@ public:
   /// Claims `id` as a second sequence with the first `tokens` processed tokens
   /// of `source`, on its replica. They share the pages; a last page that is not
   /// full is copied when one of the two is about to write to it. The context of
-  /// the new request has skipped `tokens`. Errors: claims' and the engine's.
+  /// the new request has skipped `tokens`; its scope and retention are the
+  /// source's. Errors: claims' and the engine's.
   Expected<void> fork(RequestId source, RequestId id, int64_t tokens);
   /// Takes back all but the first `tokens` processed tokens of a request, and
   /// the pages behind them. Its context must be rewound. Errors: not claimed,
@@ -168,10 +169,11 @@ private:
                                  const CacheEngine::Plan &plan) const;
   /// Those of the batch are over.
   void endStep(std::span<const Place> places);
-  /// What a reservation of an unopened sequence would take.
-  CacheEngine::Plan planFresh(int32_t replica,
-                              const TextGenerationContext &context,
-                              int32_t steps) const;
+  /// What a reservation of an unopened sequence would take. Errors: it cannot
+  /// be opened.
+  Expected<CacheEngine::Plan> planFresh(int32_t replica,
+                                        const TextGenerationContext &context,
+                                        int32_t steps) const;
   void runPageOps(int32_t replica, std::span<const PageOp> ops);
   /// The device is idle: page operations that wait for a step are run, and all
   /// steps are over.

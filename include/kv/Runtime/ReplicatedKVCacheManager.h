@@ -110,6 +110,8 @@ protected:
     return {reason, {code, concat(parts...)}};
   }
   static Error unclaimed(RequestId id);
+  /// Whether claim() would succeed; if not, its error.
+  Expected<void> canClaim(RequestId id, std::optional<int32_t> replica) const;
   bool enablesRuntimeChecks() const { return common.enableRuntimeChecks; }
   /// check(), if it is asked for.
   Expected<void> checked() const {

@@ -43,7 +43,7 @@ public:
   /// At most `count` tokens a step from now on: chunked prefill.
   void limitActive(int64_t count) {
     assert(count > 0 && "a step computes something");
-    chunk = count;
+    chunk = std::min(count, NoLimit);
   }
   int64_t activeLimit() const { return chunk; }
 

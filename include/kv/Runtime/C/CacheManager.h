@@ -133,6 +133,7 @@ KV_C_API int32_t kvRequestCreate(uint64_t id, const int32_t *tokens,
                                  int64_t count, KvRequest **request);
 KV_C_API void kvRequestDestroy(KvRequest *request);
 
+/* 0 for a null pointer, as are the figures of a manager that have no status. */
 KV_C_API uint64_t kvRequestId(const KvRequest *request);
 KV_C_API int64_t kvRequestLength(const KvRequest *request);
 KV_C_API int64_t kvRequestProcessed(const KvRequest *request);
@@ -284,9 +285,8 @@ enum KvReason {
   KV_REASON_NEVER_SEEN = 1,
   KV_REASON_EVICTED = 2,
   KV_REASON_OTHER_SCOPE = 3,
-  KV_REASON_BEHIND_A_MISS = 4,
-  KV_REASON_GROUP_LACKS_IT = 5,
-  KV_REASON_ALWAYS_COMPUTED = 6
+  KV_REASON_GROUP_LACKS_IT = 4,
+  KV_REASON_ALWAYS_COMPUTED = 5
 };
 /* A KvReason a page, of at most `capacity` pages; `count` is of all. */
 KV_C_API int32_t kvManagerExplain(const KvManager *manager,

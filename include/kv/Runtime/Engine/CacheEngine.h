@@ -64,7 +64,8 @@ public:
     int32_t maxScopes = 256;
     /// Of one scope or of the images on one page, framing included.
     int32_t maxScopeBytes = 256;
-    /// Copies that may wait for one step; 0: maxSequences times groups.
+    /// Copies that may wait for one step, at least one a group; 0: maxSequences
+    /// times groups.
     int32_t maxPageOps = 0;
     /// Nanoseconds of the engine's time: priorities end at its multiples, at
     /// most PriorityLimits::Most of them ahead.
@@ -91,7 +92,7 @@ public:
   /// open()'s.
   Expected<void> setRetention(Sequence &sequence, const Retention &retention);
 
-  /// What a reservation asks for.
+  /// What a reservation asks for: numbers of tokens, not negative.
   struct Demand {
     /// Pages for so many tokens in all, known or to come.
     int64_t length = 0;
@@ -210,7 +211,6 @@ public:
     NeverSeen,     // or so long ago that its eviction is forgotten
     Evicted,       // was in the index
     OtherScope,    // is in the index for another model, adapter, tenant, epoch
-    BehindAMiss,   // is in the index, but a page before it is not
     GroupLacksIt,  // a window group has given its part of the prefix up
     AlwaysComputed // the page of the last token, or not a full page
   };
@@ -357,8 +357,8 @@ private:
 /// A page that is not full cannot be followed by a hit.
 inline bool CacheEngine::hasRoom(const SequenceState &state,
                                  const Demand &demand) const {
-  return demand.length + demand.draft <=
-             int64_t(state.held) * options.pageSize &&
+  return demand.length <=
+             int64_t(state.held) * options.pageSize - demand.draft &&
          state.held != state.committed && !state.borrowsTail;
 }
 

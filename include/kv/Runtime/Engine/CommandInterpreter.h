@@ -30,8 +30,8 @@ public:
   };
 
   /// Error: the command makes no sense where it stands, because it names a
-  /// sequence that is not open, or more of a prompt than there is. It was not
-  /// passed on.
+  /// sequence that is not open, more of a prompt than there is, or less than no
+  /// tokens. It was not passed on.
   Expected<Outcome> execute(const Command &command);
 
   /// Runs the lines of a log; empty ones and those that begin with # are

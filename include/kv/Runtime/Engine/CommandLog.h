@@ -69,7 +69,7 @@ public:
   virtual void command(const Command &command) = 0;
 };
 
-/// Writes commands as text, after a line with the engine's options. Grows its
+/// Writes commands as text; the engine's options are not among them. Grows its
 /// string: memory of the log's, not of the engine's.
 class CommandWriter : public CommandSink {
 public:
