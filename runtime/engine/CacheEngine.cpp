@@ -26,8 +26,7 @@ static Expected<void> validateOptions(const CacheEngine::Options &options) {
       return valid;
   constexpr int64_t Many = 1 << 20;
   for (Expected<void> valid :
-       {// Node numbers keep a bit for roots; one page id is the null page's.
-        inRange("numPages", options.numPages, 1, INT32_MAX / 2),
+       {inRange("numPages", options.numPages, 1, CacheEngine::MostPages),
         inRange("pageSize", options.pageSize, 1, Many),
         inRange("maxSequences", options.maxSequences, 1, Many),
         inRange("maxTokens", options.maxTokens, 0, INT32_MAX),

@@ -43,9 +43,9 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   auto invalid = [](const auto &...parts) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
   };
-  // Tables hold i32, and one id is the null page's.
-  if (*pages < 1 || *pages > INT32_MAX - 1)
-    return invalid("numPages is ", *pages, ", allowed: 1 to ", INT32_MAX - 1);
+  if (*pages < 1 || *pages > CacheEngine::MostPages)
+    return invalid("numPages is ", *pages, ", allowed: 1 to ",
+                   CacheEngine::MostPages);
   if (!options.logs.empty() &&
       static_cast<int64_t>(options.logs.size()) != params.dataParallelDegree())
     return invalid(options.logs.size(), " logs are given, allowed: none, or ",

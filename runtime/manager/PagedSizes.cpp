@@ -26,9 +26,8 @@ PagedKVCacheManager::numBlocks(const MultiKVCacheParams &params,
                      ", one page of a replica takes ", params.bytesPerBlock());
   __int128 wanted =
       __int128(params.pagesFor(maxSeqLen)) * (maxBatchSize / replicas);
-  // Tables hold i32, and one id is the null page's.
   return static_cast<int64_t>(
-      std::min({__int128(holds), wanted, __int128(INT32_MAX - 1)}));
+      std::min({__int128(holds), wanted, __int128(CacheEngine::MostPages)}));
 }
 
 Expected<int64_t> PagedKVCacheManager::estimatedMemorySize(

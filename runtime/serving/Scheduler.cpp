@@ -32,7 +32,7 @@ Scheduler::Scheduler(KVCacheManager &manager, const Options &options)
 Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
   // The last generated token is never stored.
   int64_t stored = std::max(request.maxTokens - 1, request.promptTokens());
-  int64_t pages = manager.blocksFor(stored);
+  int64_t pages = manager.blocksFor(stored + manager.params().draftSlots());
   if (pages > manager.numPagesPerReplica())
     return makeError(
         KV_STATUS_OUT_OF_MEMORY, request.promptTokens(),

@@ -363,7 +363,7 @@ TEST(PagedKVCacheManager, Options) {
   PagedKVCacheManager::Options bad = good;
   bad.numPages = 0;
   EXPECT_EQ(text(fakeParams(2), bad),
-            "cache manager: numPages is 0, allowed: 1 to 2147483646");
+            "cache manager: numPages is 0, allowed: 1 to 1073741823");
   bad = good;
   bad.maxBatchSize = 0;
   EXPECT_EQ(text(fakeParams(2), bad),

@@ -405,5 +405,5 @@ TEST(ParallelManager, PagesComeFromTheMemory) {
   EXPECT_EQ(pages(31, 4), "available_cache_memory is 31 bytes for 2 replicas, "
                           "one page of a replica takes 16");
   EXPECT_EQ(pages(0, 4),
-            "cache manager: numPages is 0, allowed: 1 to 2147483646");
+            "cache manager: numPages is 0, allowed: 1 to 1073741823");
 }

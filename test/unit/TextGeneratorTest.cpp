@@ -71,6 +71,7 @@ struct Limits {
   bool prefixCaching = true;
   int32_t replicas = 1;
   bool continuous = false;
+  int32_t draftTokens = 0;
 };
 
 /// Serves `requests`; the answers are in their order.
@@ -86,6 +87,9 @@ struct Served {
     options.enableRuntimeChecks = true;
     KVCacheParams params = fakeParams(limits.pageSize);
     params.enablePrefixCaching = limits.prefixCaching;
+    params.numDraftTokens = limits.draftTokens;
+    if (limits.draftTokens)
+      params.speculativeMethod = SpeculativeMethod::Eagle;
     params.numDevices = params.dataParallelDegree = limits.replicas;
     if (limits.continuous) {
       params.enablePrefixCaching = false;
@@ -292,6 +296,10 @@ TEST(TextGenerator, ARequestThatJustFitsIsServed) {
   limits.pages = 4;
   Served served({request("a", 3, 14)}, limits); // the last is not stored
   EXPECT_EQ(served.answers[0].finish, "length");
+  limits.draftTokens = 1; // which are reserved behind the others
+  EXPECT_EQ(Served({request("a", 3, 14)}, limits).answers[0].finish,
+            "request a: 3 prompt tokens and up to 14 new ones need 5 pages of "
+            "4 tokens, the cache has 4");
 }
 
 TEST(TextGenerator, AFailedStepFailsItsRequestsOnly) {

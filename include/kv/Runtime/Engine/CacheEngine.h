@@ -44,6 +44,10 @@ namespace kv {
 
 class CacheEngine {
 public:
+  /// Usable pages: node numbers keep a bit for roots; one page id is the null
+  /// page's.
+  static constexpr int32_t MostPages = INT32_MAX / 2;
+
   struct Options {
     int32_t numPages = 0; // usable pages, without the null page
     int32_t pageSize = 0; // tokens
