@@ -25,6 +25,11 @@ uint64_t coarseTag(uint64_t, uint64_t parent, std::span<const int32_t> tokens) {
   return uint64_t((tokens[0] * 5 + parent) & 7) << 61;
 }
 
+/// The last bit chooses one half of the table.
+uint64_t halfTag(uint64_t, uint64_t, std::span<const int32_t> tokens) {
+  return uint64_t(tokens[0] & 1) << 63 | static_cast<uint32_t>(tokens[0]);
+}
+
 struct Index : PrefixIndex {
   ScopeTable scopes;
   uint32_t scope;
@@ -68,6 +73,23 @@ TEST(PrefixIndex, FindsWhatWasInsertedUnderItsParentOnly) {
   EXPECT_EQ(index.look(b, {3, 4}), PrefixIndex::NoNode);
   EXPECT_EQ(index.page(b.id), 6);
   EXPECT_EQ(index.numChildren(a.id), 1u);
+  EXPECT_EQ(index.check(), nullptr);
+}
+
+/// A search goes past buckets that overflowed once; it must end where it began
+/// when all have.
+TEST(PrefixIndex, EveryBucketCanHaveOverflowed) {
+  Index index(9, 1, halfTag); // two buckets of seven
+  std::vector<NodeRef> nodes;
+  for (int32_t token = 0; token < 16; token += 2)
+    nodes.push_back(index.add(index.top(), {token})); // the last in the other
+  for (int32_t i = 0; i < 7; ++i)
+    index.erase(nodes[i].id);
+  for (int32_t token = 1; token < 15; token += 2)
+    index.add(index.top(), {token}); // and the last of these in this one
+  EXPECT_EQ(index.look(index.top(), {16}), PrefixIndex::NoNode);
+  EXPECT_EQ(index.candidate(uint64_t(1) << 40), PrefixIndex::NoNode);
+  EXPECT_EQ(index.look(index.top(), {14}), nodes.back().id);
   EXPECT_EQ(index.check(), nullptr);
 }
 

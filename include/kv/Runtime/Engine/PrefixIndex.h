@@ -110,7 +110,8 @@ public:
   uint32_t find(uint64_t tag, NodeRef parent, uint32_t images,
                 const int32_t *tokens) const {
     uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-    for (size_t at = home(fragment);; at = after(at)) {
+    size_t first = home(fragment), at = first;
+    do {
       const Bucket &bucket = buckets[at];
       for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
            left &= left - 1) {
@@ -122,7 +123,9 @@ public:
       }
       if (bucket.passed == 0) [[likely]]
         return NoNode;
-    }
+      at = after(at);
+    } while (at != first); // in a small table all can have overflowed
+    return NoNode;
   }
 
   /// Adds a node that find() does not find, without pages; the images' number
@@ -182,7 +185,8 @@ public:
   /// NoNode: there is none. Reads one or two cache lines of the table.
   uint32_t candidate(uint64_t tag) const {
     uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-    for (size_t at = home(fragment);; at = after(at)) {
+    size_t first = home(fragment), at = first;
+    do {
       const Bucket &bucket = buckets[at];
       for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
            left &= left - 1)
@@ -190,7 +194,9 @@ public:
           return id;
       if (bucket.passed == 0) [[likely]]
         return NoNode;
-    }
+      at = after(at);
+    } while (at != first);
+    return NoNode;
   }
   /// Whether find() would return this candidate.
   bool is(uint32_t id, uint64_t tag, NodeRef parent, uint32_t images,
