@@ -26,29 +26,33 @@ Worth PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
   constexpr int32_t Most = 64;
   PageId joining[Most];
   int32_t count = 0;
+  uint8_t priority = worth.priority;
   auto join = [&] {
-    evictions.push(joining, count, worth.priority);
+    evictions.push(joining, count, priority);
     counts[Cached] += count;
     count = 0;
   };
   size_t size = released.size();
   for (size_t i = size - std::min<size_t>(size, PrefetchAhead); i < size; ++i)
     prefetchRecord(released[i]);
+  bool isSpecial = stale || worth.until != 0;
   for (size_t at = size; at-- > 0;) {
     if (at >= PrefetchAhead)
       prefetchRecord(released[at - PrefetchAhead]);
     PageRecord &record = records[released[at]];
     Ticket last = std::max(record.stamp, stamp);
-    if (record.holds != 1 || last > completed || record.node == NoContent ||
-        record.priority > worth.priority || record.limit != 0 ||
-        worth.until != 0 || stale) [[unlikely]] {
+    if (isSpecial || record.holds != 1 || last > completed ||
+        record.node == NoContent || record.priority > priority ||
+        record.limit != 0) [[unlikely]] {
       join(); // before this one
       worth = release(released[at], stamp, worth, stale);
+      priority = worth.priority;
+      isSpecial |= worth.until != 0;
       continue;
     }
     record.holds = 0;
     record.stamp = last;
-    record.priority = worth.priority;
+    record.priority = priority;
     record.state = Cached;
     joining[count++] = released[at];
     if (count == Most)

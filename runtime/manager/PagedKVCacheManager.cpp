@@ -301,40 +301,45 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   const Place *place = requests.find(context.id());
-  if (std::optional<AllocationError> refused =
-          checkDemand(context, steps, extent(place))) [[unlikely]] {
+  std::optional<Extent> own = extent(place);
+  if (std::optional<AllocationError> refused = checkDemand(context, steps, own))
+      [[unlikely]] {
     if (refused->reason == AllocationError::Reason::NeverFits)
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  Sequence &own = sequence(*place);
+  // Most decode steps: there is room. A page that is not full cannot be
+  // followed by a hit.
+  if (const Sequence &sequence = this->sequence(*place);
+      context.length() + steps - 1 + drafts <= own->room && sequence &&
+      sequence.committedPages() < static_cast<int64_t>(sequence.pages().size()))
+      [[likely]] {
+    replicas[place->replica]->counters.inputTokens += context.active();
+    return Allocation();
+  }
+  return reserve(context, steps, *place);
+}
+
+std::expected<Allocation, AllocationError>
+PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
+                             Place place) {
+  Sequence &own = sequence(place);
+  CacheEngine &engine = this->engine(place);
   bool isFirst = !own;
-  if (isFirst) [[unlikely]] {
+  if (isFirst) {
     Expected<Sequence> opened =
-        engine(*place).open(context.scope(), context.retention());
+        engine.open(context.scope(), context.retention());
     if (!opened)
       return std::unexpected(
           refuse(AllocationError::Reason::Invalid, opened.error().code,
                  "request ", context.id(), ": ", opened.error().message));
     own = std::move(*opened);
   }
-  CacheEngine::Plan plan =
-      engine(*place).reserve(own, context.prompt(), demand(context, steps));
-  if (!plan.fits() || plan.takesPages() || enablesRuntimeChecks()) [[unlikely]]
-    return finish(context, steps, *place, plan, isFirst);
-  replicas[place->replica]->counters.inputTokens += context.active();
-  return Allocation();
-}
-
-/// What a reservation that did not fit, or took pages, leaves to be done.
-std::expected<Allocation, AllocationError>
-PagedKVCacheManager::finish(TextGenerationContext &context, int32_t steps,
-                            Place place, CacheEngine::Plan plan, bool isFirst) {
-  Sequence &own = sequence(place);
-  CacheEngine &engine = this->engine(place);
+  CacheEngine::Demand wanted = demand(context, steps);
+  CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
     settle(place.replica);
-    plan = engine.reserve(own, context.prompt(), demand(context, steps));
+    plan = engine.reserve(own, context.prompt(), wanted);
   }
   KVCacheMetrics &counters = replicas[place.replica]->counters;
   if (!plan.fits()) {

@@ -161,9 +161,9 @@ private:
   std::optional<Extent> extent(const Place *place) const {
     return place ? std::optional(extent(*place)) : std::nullopt;
   }
+  /// The part of alloc that takes pages.
   std::expected<Allocation, AllocationError>
-  finish(TextGenerationContext &context, int32_t steps, Place place,
-         CacheEngine::Plan plan, bool isFirst);
+  reserve(TextGenerationContext &context, int32_t steps, Place place);
   AllocationError explainRefusal(const TextGenerationContext &context,
                                  int32_t steps, Place place,
                                  const CacheEngine::Plan &plan) const;

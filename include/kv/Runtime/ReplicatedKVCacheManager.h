@@ -112,10 +112,9 @@ protected:
   static Error unclaimed(RequestId id);
   /// Whether claim() would succeed; if not, its error.
   Expected<void> canClaim(RequestId id, std::optional<int32_t> replica) const;
-  bool enablesRuntimeChecks() const { return common.enableRuntimeChecks; }
   /// check(), if it is asked for.
   Expected<void> checked() const {
-    return enablesRuntimeChecks() ? check() : Expected<void>();
+    return common.enableRuntimeChecks ? check() : Expected<void>();
   }
 
   /// Numbers the places of all replicas from 0.

@@ -125,7 +125,6 @@ public:
     Verdict verdict = Verdict::Full;
 
     bool fits() const { return verdict == Verdict::Fits; }
-    bool takesPages() const { return hitPages > 0 || newPages > 0; }
   };
 
   /// Plans pages for a sequence whose tokens are `prompt`. The longest cached
