@@ -3,7 +3,7 @@
 # bodies on a CPU: ten million plans, ten thousand executed hand-outs, a thousand
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (38 880 cases) under ten schedules each,
-# and the ordinary tests under ASan and UBSan. Hours, nearly all of it the
+# and the ordinary tests under ASan and UBSan. Two hours of a core, nearly all the
 # product (docs/performance.md), which goes on where an earlier run of the same
 # program was ended; `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
