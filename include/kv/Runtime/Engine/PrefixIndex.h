@@ -109,23 +109,8 @@ public:
   /// `pageSize` tokens; NoNode if there is none.
   uint32_t find(uint64_t tag, NodeRef parent, uint32_t images,
                 const int32_t *tokens) const {
-    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-    size_t first = home(fragment), at = first;
-    do {
-      const Bucket &bucket = buckets[at];
-      for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
-           left &= left - 1) {
-        uint32_t id = bucket.nodes[std::countr_zero(left)];
-        if (id == NoNode)
-          continue;
-        if (is(id, tag, parent, images, tokens))
-          return id;
-      }
-      if (bucket.passed == 0) [[likely]]
-        return NoNode;
-      at = after(at);
-    } while (at != first); // in a small table all can have overflowed
-    return NoNode;
+    return search(
+        tag, [&](uint32_t id) { return is(id, tag, parent, images, tokens); });
   }
 
   /// Adds a node that find() does not find, without pages; the images' number
@@ -184,19 +169,7 @@ public:
   /// The first node with half of the tag, which find() will probably return;
   /// NoNode: there is none. Reads one or two cache lines of the table.
   uint32_t candidate(uint64_t tag) const {
-    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
-    size_t first = home(fragment), at = first;
-    do {
-      const Bucket &bucket = buckets[at];
-      for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
-           left &= left - 1)
-        if (uint32_t id = bucket.nodes[std::countr_zero(left)]; id != NoNode)
-          return id;
-      if (bucket.passed == 0) [[likely]]
-        return NoNode;
-      at = after(at);
-    } while (at != first);
-    return NoNode;
+    return search(tag, [](uint32_t) { return true; });
   }
   /// Whether find() would return this candidate.
   bool is(uint32_t id, uint64_t tag, NodeRef parent, uint32_t images,
@@ -263,6 +236,23 @@ private:
   };
   static_assert(sizeof(Bucket) == 64, "one cache line");
 
+  /// The first node with half of the tag that is accepted, or NoNode.
+  template <class Accept> uint32_t search(uint64_t tag, Accept &&accept) const {
+    uint32_t fragment = static_cast<uint32_t>(tag >> 32);
+    size_t first = home(fragment), at = first;
+    do {
+      const Bucket &bucket = buckets[at];
+      for (uint32_t left = Bucket::equal(bucket.fragments, fragment); left;
+           left &= left - 1)
+        if (uint32_t id = bucket.nodes[std::countr_zero(left)];
+            id != NoNode && accept(id))
+          return id;
+      if (bucket.passed == 0) [[likely]]
+        return NoNode;
+      at = after(at);
+    } while (at != first); // in a small table all can have overflowed
+    return NoNode;
+  }
   uint64_t hashPage(const int32_t *tokens) const;
   /// `at` is the tag's home.
   uint32_t insertAt(size_t at, uint64_t tag, NodeRef parent, uint32_t images,
