@@ -142,10 +142,7 @@ PagedKVCacheManager::extent(Place place) const {
   const Sequence &own = sequence(place);
   if (!own)
     return {};
-  if (own.borrowsTail()) [[unlikely]]
-    return {own.processedTokens(), own.processedTokens()};
-  return {own.processedTokens(),
-          static_cast<int64_t>(own.pages().size()) * common.params.pageSize()};
+  return {own.processedTokens(), engine(place).room(own)};
 }
 
 void PagedKVCacheManager::look(std::span<const Place> places,

@@ -134,6 +134,11 @@ public:
   Plan plan(const Sequence &sequence, const Prompt &prompt,
             const Demand &demand) const;
 
+  /// Tokens that the sequence has pages of its own for. A last page that is to
+  /// be copied before it is written to, which a reservation sees to, is no
+  /// room.
+  int64_t room(const Sequence &sequence) const { return room(*sequence.state); }
+
   /// Does what plan() says, if it fits; otherwise changes nothing, recency
   /// included. A hit raises the sequence's processed tokens. A last page that
   /// is shared and will be written to is replaced by a copy.
@@ -284,6 +289,10 @@ private:
 
   // What most decode steps do is inline; the rest is here.
   bool hasRoom(const SequenceState &state, const Demand &demand) const;
+  int64_t room(const SequenceState &state) const {
+    return state.borrowsTail ? state.processed
+                             : int64_t(state.held) * options.pageSize;
+  }
   bool fillsPage(const SequenceState &state, int64_t processed) const {
     return processed >= int64_t(state.committed + 1) * options.pageSize;
   }
@@ -375,9 +384,7 @@ inline CacheEngine::Plan CacheEngine::reserve(Sequence &sequence,
 
 inline int64_t CacheEngine::mostProcessed(const SequenceState &state,
                                           const Prompt &prompt) const {
-  int64_t room = state.borrowsTail ? state.processed
-                                   : int64_t(state.held) * options.pageSize;
-  return std::min(prompt.length(), room);
+  return std::min(prompt.length(), room(state));
 }
 
 inline Expected<void> CacheEngine::commit(Sequence &sequence,

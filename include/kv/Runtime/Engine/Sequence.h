@@ -61,10 +61,6 @@ public:
   /// Pages from the first that are in the prefix index, or were when the index
   /// was last reset.
   int32_t committedPages() const;
-  /// Whether the last page is to be copied before it is written to, which a
-  /// reservation sees to: until then there is no room behind the processed
-  /// tokens.
-  bool borrowsTail() const;
   const Retention &retention() const;
   /// Small number, unique among the engine's open sequences.
   int32_t slot() const;

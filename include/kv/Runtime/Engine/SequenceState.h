@@ -59,7 +59,6 @@ inline std::span<const PageId> Sequence::pages(int32_t group) const {
 }
 inline int64_t Sequence::processedTokens() const { return state->processed; }
 inline int32_t Sequence::committedPages() const { return state->committed; }
-inline bool Sequence::borrowsTail() const { return state->borrowsTail; }
 inline const Retention &Sequence::retention() const { return state->retention; }
 inline int32_t Sequence::slot() const { return state->slot; }
 
