@@ -12,7 +12,7 @@
 
 #include "kv/Runtime/Engine/CacheEngine.h"
 #include "kv/Runtime/Engine/LookupTable.h"
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <openssl/sha.h>
 

@@ -4,7 +4,7 @@
 #define KV_RUNTIME_C_HANDLES_H
 
 #include "kv/Runtime/C/CacheManager.h"
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <deque>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "Handles.h"
 
-#include "kv/Runtime/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 using namespace kv;
 using namespace kv::capi;

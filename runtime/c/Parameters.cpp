@@ -2,7 +2,7 @@
 
 #include "Handles.h"
 
-#include "kv/Runtime/ContinuousBatchingKVCacheManager.h"
+#include "kv/Runtime/Manager/ContinuousBatchingKVCacheManager.h"
 
 using namespace kv;
 using namespace kv::capi;

@@ -1,6 +1,6 @@
 //===- CacheMemory.cpp - The tensors of one replica -----------------------===//
 
-#include "kv/Runtime/CacheMemory.h"
+#include "kv/Runtime/Manager/CacheMemory.h"
 
 #include <algorithm>
 #include <cstring>

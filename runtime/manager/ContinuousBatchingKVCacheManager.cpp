@@ -1,6 +1,6 @@
 //===- ContinuousBatchingKVCacheManager.cpp - A slot a sequence -----------===//
 
-#include "kv/Runtime/ContinuousBatchingKVCacheManager.h"
+#include "kv/Runtime/Manager/ContinuousBatchingKVCacheManager.h"
 
 #include <algorithm>
 #include <numeric>

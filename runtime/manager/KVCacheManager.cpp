@@ -1,6 +1,6 @@
 //===- KVCacheManager.cpp - What every cache manager does -----------------===//
 
-#include "kv/Runtime/KVCacheManager.h"
+#include "kv/Runtime/Manager/KVCacheManager.h"
 
 using namespace kv;
 

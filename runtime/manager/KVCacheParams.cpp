@@ -1,6 +1,6 @@
 //===- KVCacheParams.cpp - The parameters of one cache --------------------===//
 
-#include "kv/Runtime/KVCacheParams.h"
+#include "kv/Runtime/Manager/KVCacheParams.h"
 
 #include <algorithm>
 #include <cmath>

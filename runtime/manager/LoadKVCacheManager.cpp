@@ -1,8 +1,8 @@
 //===- LoadKVCacheManager.cpp - The manager that fits ---------------------===//
 
-#include "kv/Runtime/LoadKVCacheManager.h"
-#include "kv/Runtime/ContinuousBatchingKVCacheManager.h"
-#include "kv/Runtime/NullKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/ContinuousBatchingKVCacheManager.h"
+#include "kv/Runtime/Manager/NullKVCacheManager.h"
 
 #include <algorithm>
 

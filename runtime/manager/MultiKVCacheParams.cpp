@@ -1,6 +1,6 @@
 //===- MultiKVCacheParams.cpp - Several caches that share pages -----------===//
 
-#include "kv/Runtime/KVCacheParams.h"
+#include "kv/Runtime/Manager/KVCacheParams.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 //===- NullKVCacheManager.cpp - A manager without memory ------------------===//
 
-#include "kv/Runtime/NullKVCacheManager.h"
+#include "kv/Runtime/Manager/NullKVCacheManager.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 #include "kv/Runtime/Engine/LookupTable.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 //===- PagedSizes.cpp - How many pages memory holds -----------------------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 //===- ReplicatedKVCacheManager.cpp - Managers that own memory ------------===//
 
-#include "kv/Runtime/ReplicatedKVCacheManager.h"
+#include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
 
 #include <algorithm>
 

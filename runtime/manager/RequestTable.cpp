@@ -1,6 +1,6 @@
 //===- RequestTable.cpp - Where each tracked request lives ----------------===//
 
-#include "kv/Runtime/RequestTable.h"
+#include "kv/Runtime/Manager/RequestTable.h"
 
 #include <bit>
 #include <numeric>

@@ -9,7 +9,7 @@
 #include "../unit/SafetensorsWriter.h"
 #include "../unit/TemporaryFile.h"
 #include "CudaFixture.h"
-#include "kv/Runtime/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 //===- KVCacheParamsTest.cpp ----------------------------------------------===//
 
-#include "kv/Runtime/KVCacheParams.h"
+#include "kv/Runtime/Manager/KVCacheParams.h"
 
 #include "FakeModel.h"
 #include "Values.h"

@@ -1,8 +1,8 @@
 //===- OtherManagersTest.cpp - Continuous, null, and the choice -----------===//
 
-#include "kv/Runtime/ContinuousBatchingKVCacheManager.h"
-#include "kv/Runtime/LoadKVCacheManager.h"
-#include "kv/Runtime/NullKVCacheManager.h"
+#include "kv/Runtime/Manager/ContinuousBatchingKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/NullKVCacheManager.h"
 
 #include "Values.h"
 

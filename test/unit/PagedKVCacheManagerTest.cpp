@@ -1,6 +1,6 @@
 //===- PagedKVCacheManagerTest.cpp ----------------------------------------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
 #include "Values.h"

@@ -1,6 +1,6 @@
 //===- PagedMemoryTest.cpp - Tables, copies and memory of a manager -------===//
 
-#include "kv/Runtime/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 #include "FakeModel.h"
 #include "Values.h"

@@ -1,6 +1,6 @@
 //===- PagedSharingTest.cpp - Forks and truncations of a manager ----------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
 #include "Values.h"

@@ -1,6 +1,6 @@
 //===- PagedSizesTest.cpp - MAX's figures and the edges of 64 bits --------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "Values.h"
 

@@ -1,6 +1,6 @@
 //===- ParallelManagerTest.cpp - Replicas, shards, several caches ---------===//
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
 #include "Values.h"

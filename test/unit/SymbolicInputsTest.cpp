@@ -8,8 +8,8 @@
 
 #include "kv/Dialect/KV.h"
 #include "kv/Passes/Passes.h"
-#include "kv/Runtime/KVCacheParams.h"
-#include "kv/Runtime/NullKVCacheManager.h"
+#include "kv/Runtime/Manager/KVCacheParams.h"
+#include "kv/Runtime/Manager/NullKVCacheManager.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"

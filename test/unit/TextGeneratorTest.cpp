@@ -1,7 +1,7 @@
 //===- TextGeneratorTest.cpp - Serving with a fake model ------------------===//
 
 #include "kv/Runtime/Serving/TextGenerator.h"
-#include "kv/Runtime/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 #include "FakeModel.h"
 

@@ -2,7 +2,7 @@
 
 #include "VirtualTarget.h"
 
-#include "kv/Runtime/NullKVCacheManager.h"
+#include "kv/Runtime/Manager/NullKVCacheManager.h"
 
 using namespace kv;
 

@@ -5,7 +5,7 @@
 #include "Options.h"
 #include "RequestStream.h"
 
-#include "kv/Runtime/LoadKVCacheManager.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 #include <chrono>
 #include <cstring>

@@ -9,7 +9,7 @@
 |* its requests.                                                             *|
 |*                                                                          *|
 |* What each call means, its units and its errors:                           *|
-|* kv/Runtime/KVCacheManager.h and the managers' own headers.                *|
+|* kv/Runtime/Manager/KVCacheManager.h and the managers' own headers. *|
 |*                                                                          *|
 \*===----------------------------------------------------------------------===*/
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_SERVING_MODELRUNNER_H
 #define KV_RUNTIME_SERVING_MODELRUNNER_H
 
-#include "kv/Runtime/KVCacheManager.h"
+#include "kv/Runtime/Manager/KVCacheManager.h"
 
 #include <span>
 

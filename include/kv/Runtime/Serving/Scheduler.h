@@ -14,7 +14,7 @@
 #ifndef KV_RUNTIME_SERVING_SCHEDULER_H
 #define KV_RUNTIME_SERVING_SCHEDULER_H
 
-#include "kv/Runtime/KVCacheManager.h"
+#include "kv/Runtime/Manager/KVCacheManager.h"
 #include "kv/Runtime/Serving/GenerationRequest.h"
 
 #include <deque>

@@ -1,10 +1,10 @@
 //===- ReplicatedKVCacheManager.h - Managers that own memory ----*- C++ -*-===//
 
-#ifndef KV_RUNTIME_REPLICATEDKVCACHEMANAGER_H
-#define KV_RUNTIME_REPLICATEDKVCACHEMANAGER_H
+#ifndef KV_RUNTIME_MANAGER_REPLICATEDKVCACHEMANAGER_H
+#define KV_RUNTIME_MANAGER_REPLICATEDKVCACHEMANAGER_H
 
-#include "kv/Runtime/CacheMemory.h"
-#include "kv/Runtime/RequestTable.h"
+#include "kv/Runtime/Manager/CacheMemory.h"
+#include "kv/Runtime/Manager/RequestTable.h"
 
 #include <new>
 
@@ -183,4 +183,4 @@ inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
 
 } // namespace kv
 
-#endif // KV_RUNTIME_REPLICATEDKVCACHEMANAGER_H
+#endif // KV_RUNTIME_MANAGER_REPLICATEDKVCACHEMANAGER_H

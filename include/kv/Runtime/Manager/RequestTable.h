@@ -1,9 +1,9 @@
 //===- RequestTable.h - Where each tracked request lives --------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_REQUESTTABLE_H
-#define KV_RUNTIME_REQUESTTABLE_H
+#ifndef KV_RUNTIME_MANAGER_REQUESTTABLE_H
+#define KV_RUNTIME_MANAGER_REQUESTTABLE_H
 
-#include "kv/Runtime/TextGenerationContext.h"
+#include "kv/Runtime/Manager/TextGenerationContext.h"
 
 #include <vector>
 
@@ -68,4 +68,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_REQUESTTABLE_H
+#endif // KV_RUNTIME_MANAGER_REQUESTTABLE_H

@@ -1,7 +1,7 @@
 //===- KVCacheParams.h - The parameters of one cache ------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_KVCACHEPARAMS_H
-#define KV_RUNTIME_KVCACHEPARAMS_H
+#ifndef KV_RUNTIME_MANAGER_KVCACHEPARAMS_H
+#define KV_RUNTIME_MANAGER_KVCACHEPARAMS_H
 
 #include "kv/Runtime/Manifest.h"
 
@@ -159,4 +159,4 @@ struct MultiKVCacheParams {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_KVCACHEPARAMS_H
+#endif // KV_RUNTIME_MANAGER_KVCACHEPARAMS_H

@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_PAGEDKVCACHEMANAGER_H
-#define KV_RUNTIME_PAGEDKVCACHEMANAGER_H
+#ifndef KV_RUNTIME_MANAGER_PAGEDKVCACHEMANAGER_H
+#define KV_RUNTIME_MANAGER_PAGEDKVCACHEMANAGER_H
 
 #include "kv/Runtime/Engine/CacheEngine.h"
-#include "kv/Runtime/ReplicatedKVCacheManager.h"
+#include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
 
 #include <memory>
 
@@ -191,4 +191,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_PAGEDKVCACHEMANAGER_H
+#endif // KV_RUNTIME_MANAGER_PAGEDKVCACHEMANAGER_H

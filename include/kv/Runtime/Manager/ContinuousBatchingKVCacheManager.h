@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_CONTINUOUSBATCHINGKVCACHEMANAGER_H
-#define KV_RUNTIME_CONTINUOUSBATCHINGKVCACHEMANAGER_H
+#ifndef KV_RUNTIME_MANAGER_CONTINUOUSBATCHINGKVCACHEMANAGER_H
+#define KV_RUNTIME_MANAGER_CONTINUOUSBATCHINGKVCACHEMANAGER_H
 
-#include "kv/Runtime/ReplicatedKVCacheManager.h"
+#include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
 
 #include <memory>
 
@@ -98,4 +98,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_CONTINUOUSBATCHINGKVCACHEMANAGER_H
+#endif // KV_RUNTIME_MANAGER_CONTINUOUSBATCHINGKVCACHEMANAGER_H

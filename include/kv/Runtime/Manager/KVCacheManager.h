@@ -14,12 +14,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_KVCACHEMANAGER_H
-#define KV_RUNTIME_KVCACHEMANAGER_H
+#ifndef KV_RUNTIME_MANAGER_KVCACHEMANAGER_H
+#define KV_RUNTIME_MANAGER_KVCACHEMANAGER_H
 
 #include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/KVCacheParams.h"
-#include "kv/Runtime/TextGenerationContext.h"
+#include "kv/Runtime/Manager/KVCacheParams.h"
+#include "kv/Runtime/Manager/TextGenerationContext.h"
 
 #include <optional>
 #include <span>
@@ -202,4 +202,4 @@ public:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_KVCACHEMANAGER_H
+#endif // KV_RUNTIME_MANAGER_KVCACHEMANAGER_H

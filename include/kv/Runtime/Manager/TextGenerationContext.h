@@ -1,7 +1,7 @@
 //===- TextGenerationContext.h - A request as managers see it ---*- C++ -*-===//
 
-#ifndef KV_RUNTIME_TEXTGENERATIONCONTEXT_H
-#define KV_RUNTIME_TEXTGENERATIONCONTEXT_H
+#ifndef KV_RUNTIME_MANAGER_TEXTGENERATIONCONTEXT_H
+#define KV_RUNTIME_MANAGER_TEXTGENERATIONCONTEXT_H
 
 #include "kv/Runtime/Engine/Scope.h"
 #include "kv/Runtime/Engine/Sequence.h"
@@ -102,4 +102,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_TEXTGENERATIONCONTEXT_H
+#endif // KV_RUNTIME_MANAGER_TEXTGENERATIONCONTEXT_H

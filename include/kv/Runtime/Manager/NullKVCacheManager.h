@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_NULLKVCACHEMANAGER_H
-#define KV_RUNTIME_NULLKVCACHEMANAGER_H
+#ifndef KV_RUNTIME_MANAGER_NULLKVCACHEMANAGER_H
+#define KV_RUNTIME_MANAGER_NULLKVCACHEMANAGER_H
 
-#include "kv/Runtime/KVCacheManager.h"
+#include "kv/Runtime/Manager/KVCacheManager.h"
 
 #include <deque>
 #include <memory>
@@ -103,4 +103,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_NULLKVCACHEMANAGER_H
+#endif // KV_RUNTIME_MANAGER_NULLKVCACHEMANAGER_H

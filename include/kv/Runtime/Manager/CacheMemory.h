@@ -1,9 +1,9 @@
 //===- CacheMemory.h - The tensors of one replica ---------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_CACHEMEMORY_H
-#define KV_RUNTIME_CACHEMEMORY_H
+#ifndef KV_RUNTIME_MANAGER_CACHEMEMORY_H
+#define KV_RUNTIME_MANAGER_CACHEMEMORY_H
 
-#include "kv/Runtime/KVCacheManager.h"
+#include "kv/Runtime/Manager/KVCacheManager.h"
 
 #include <array>
 #include <vector>
@@ -99,4 +99,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_CACHEMEMORY_H
+#endif // KV_RUNTIME_MANAGER_CACHEMEMORY_H

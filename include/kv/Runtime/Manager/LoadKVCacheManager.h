@@ -1,9 +1,9 @@
 //===- LoadKVCacheManager.h - The manager that fits -------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_LOADKVCACHEMANAGER_H
-#define KV_RUNTIME_LOADKVCACHEMANAGER_H
+#ifndef KV_RUNTIME_MANAGER_LOADKVCACHEMANAGER_H
+#define KV_RUNTIME_MANAGER_LOADKVCACHEMANAGER_H
 
-#include "kv/Runtime/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 namespace kv {
 
@@ -16,4 +16,4 @@ loadKVCacheManager(const MultiKVCacheParams &params,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_LOADKVCACHEMANAGER_H
+#endif // KV_RUNTIME_MANAGER_LOADKVCACHEMANAGER_H
