@@ -1,5 +1,4 @@
-//===- CacheGeometry.h - The shape of a cache, once for everyone -*- C++
-//-*-===//
+//===- CacheGeometry.h - The shape of a cache -------------------*- C++ -*-===//
 //
 // What a collection's type says, as plain data, and what follows from it: the
 // constraints, the runtime inputs, the order of the blocks in memory. The
@@ -79,6 +78,14 @@ struct CacheGeometry {
   CacheLayout layout = CacheLayout::NHD;
   int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
   KvDType scaleDType = KV_DTYPE_F32;
+  /// Tokens that a query sees, itself included; 0: all of them. Pages that
+  /// every later query has passed may be given to other sequences.
+  int64_t window = 0;
+  /// Layers whose rows lie in one page; 0: all layers. With fewer, a sequence
+  /// has one row of page ids for each band of `pageLayers` layers, so that
+  /// pages of collections with different numbers of layers have equally many
+  /// bytes.
+  int64_t pageLayers = 0;
 
   bool operator==(const CacheGeometry &) const = default;
 
@@ -89,6 +96,15 @@ struct CacheGeometry {
   int64_t parts() const { return isLatent() ? 1 : 2; }
   /// Elements of a row of attention's result.
   int64_t valueDim() const { return isLatent() ? vDim : dim; }
+  /// Layers of one page, the last band's unused ones included.
+  int64_t layersPerPage() const { return pageLayers ? pageLayers : layers; }
+  /// Rows of page ids that a sequence has: layer l is layer l %
+  /// layersPerPage() of the pages in row l / layersPerPage(). A row of the
+  /// lookup table holds them one after the other, each of pitch / bands()
+  /// entries.
+  int64_t bands() const {
+    return (layers + layersPerPage() - 1) / layersPerPage();
+  }
 
   /// "page" or "max_seq".
   const char *pageName() const { return isPaged() ? "page" : "max_seq"; }
@@ -102,7 +118,7 @@ struct CacheGeometry {
   /// empty if all do.
   std::string problem() const;
 
-  /// Bytes of one page (or slot) in every layer, scales included.
+  /// Bytes of one page in all of its layers, or of one slot, scales included.
   int64_t bytesPerPage() const;
 };
 
@@ -122,7 +138,7 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
   auto block = [&](const char *name, KvDType type, int64_t elements) {
     ComponentDim logical[] = {named(isPaged() ? "pages" : "slots"),
                               fixed(parts()),
-                              fixed(layers),
+                              fixed(layersPerPage()),
                               fixed(page),
                               heads == Unknown ? named("heads") : fixed(heads),
                               fixed(elements)};
@@ -161,6 +177,13 @@ inline std::string CacheGeometry::problem() const {
     if (value > Most)
       return fail(field, "at most 1048576", value);
   }
+  if (window < 0 || window > INT32_MAX)
+    return fail("window", "0 to 2147483647", window);
+  if (pageLayers < 0 || pageLayers > layers)
+    return fail("page_layers", "1 to layers = " + std::to_string(layers),
+                pageLayers);
+  if (!isPaged() && pageLayers != 0)
+    return "'page_layers' is for paged caches, not for continuous ones";
   if (isLatent() && heads != 1)
     return fail("heads", "1 in a latent cache", heads);
   if (vDim < 0 || vDim > dim)
@@ -182,7 +205,7 @@ inline std::string CacheGeometry::problem() const {
                   scaleGroup);
   }
   // 128 bits: the factors are bounded, their product is not.
-  __int128 bytes = __int128(parts()) * layers * page *
+  __int128 bytes = __int128(parts()) * layersPerPage() * page *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))
     return isPaged() ? "a page must be at most 2^40 bytes"
@@ -191,7 +214,7 @@ inline std::string CacheGeometry::problem() const {
 }
 
 inline int64_t CacheGeometry::bytesPerPage() const {
-  int64_t rows = parts() * layers * page * heads;
+  int64_t rows = parts() * layersPerPage() * page * heads;
   int64_t bytes = rows * dim * elementBytes(dtype);
   if (hasScales())
     bytes += rows * (dim / scaleGroup) * elementBytes(scaleDType);
