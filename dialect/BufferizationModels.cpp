@@ -284,6 +284,18 @@ struct PlanModel : ReadOnlyModel<PlanModel, PlanOp> {
   }
 };
 
+struct CheckStepModel : ReadOnlyModel<CheckStepModel, CheckStepOp> {
+  void createOnBuffers(CheckStepOp op, RewriterBase &rewriter,
+                       const IRMapping &mapping, ArrayRef<Value>) const {
+    CheckStepOp::create(
+        rewriter, op.getLoc(), mapping.lookup(op.getRowOffsets()),
+        mapping.lookup(op.getCacheLengths()),
+        mapping.lookup(op.getLookupTable()),
+        op.getMaxLengths() ? mapping.lookup(op.getMaxLengths()) : Value(),
+        op.getRows(), op.getSequencesAttr(), op.getPageAttr());
+  }
+};
+
 /// Writes all of its destination, and reads none of it.
 struct LaunchModel
     : DstBufferizableOpInterfaceExternalModel<LaunchModel, LaunchOp> {
@@ -323,6 +335,7 @@ void kv::registerBufferizationModels(DialectRegistry &registry) {
     MatmulOp::attachInterface<MatmulModel>(*context);
     UpdateOp::attachInterface<UpdateModel>(*context);
     PlanOp::attachInterface<PlanModel>(*context);
+    CheckStepOp::attachInterface<CheckStepModel>(*context);
     LaunchOp::attachInterface<LaunchModel>(*context);
     context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();
   });

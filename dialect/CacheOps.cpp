@@ -150,6 +150,76 @@ KV_CACHE_TYPE(LoadOp, false, true)
 #undef KV_CACHE_INTERFACE
 #undef KV_CACHE_TYPE
 
+//===----------------------------------------------------------------------===//
+// Row offsets, and what must agree with them
+//===----------------------------------------------------------------------===//
+
+/// What an operation makes a row a token of: a dynamic number of rows follows
+/// from the offsets, a static one must agree with them.
+static SmallVector<Value, 2> staticRows(Value out, Value result) {
+  Value made = out ? out : result;
+  if (cast<ShapedType>(made.getType()).isDynamicDim(0))
+    return {};
+  return {made};
+}
+
+SmallVector<StepRows> PositionsOp::getStepRows() {
+  return {{.rowOffsets = getRowOffsets(),
+           .rows = staticRows(getOut(), getResult())}};
+}
+
+SmallVector<StepRows> PlanOp::getStepRows() {
+  return {{.rowOffsets = getRowOffsets(),
+           .rows = staticRows(getOut(), getResult())}};
+}
+
+SmallVector<StepRows> RowOffsetsOp::getStepRows() {
+  int64_t offsets =
+      cast<ShapedType>(formType(getOut(), getResult())).getDimSize(0);
+  return {
+      {.rowOffsets = getRowOffsets(),
+       .sequences = ShapedType::isDynamic(offsets) ? offsets : offsets - 1}};
+}
+
+SmallVector<StepRows> StoreOp::getStepRows() {
+  StepRows step{
+      .rowOffsets = getRowOffsets(), .rows = {getK()}, .haveKeys = true};
+  if (getV())
+    step.rows.push_back(getV());
+  return {step};
+}
+
+SmallVector<StepRows> AttentionOp::getStepRows() {
+  StepRows queries{.rowOffsets = getRowOffsets(),
+                   .rows = {getQ()},
+                   .haveKeys = !getKvRowOffsets()};
+  if (!getKvRowOffsets())
+    return {queries};
+  return {queries, {.rowOffsets = getKvRowOffsets(), .haveKeys = true}};
+}
+
+SmallVector<StepRows> LoadOp::getStepRows() {
+  auto dense = cast<ShapedType>(formType(getOut(), getResult()));
+  auto lengths = cast<ShapedType>(formType(getOutLengths(), getLengths()));
+  return {{.rowOffsets = getRowOffsets(),
+           .sequences = dense.isDynamicDim(0) ? lengths.getDimSize(0)
+                                              : dense.getDimSize(0),
+           .haveKeys = true}};
+}
+
+SmallVector<StepRows> PrintOp::getStepRows() {
+  if (!getRowOffsets())
+    return {};
+  return {{.rowOffsets = getRowOffsets()}};
+}
+
+SmallVector<StepRows> UpdateOp::getStepRows() {
+  StepRows step{.rowOffsets = getRowOffsets(), .haveKeys = true};
+  if (getKind() == UpdateKind::Add)
+    step.rows.push_back(getOperand());
+  return {step};
+}
+
 /// A cache is a collection's components, a layer and a part.
 void LoadOp::setComponents(ValueRange components, CollectionType type) {
   getCacheMutable().assign(components.drop_back(2));

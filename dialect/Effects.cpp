@@ -81,6 +81,14 @@ void CopyPagesOp::getEffects(Effects &effects) {
 void AssertOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Write::get(), ErrorSlot::get());
 }
+void CheckStepOp::getEffects(Effects &effects) {
+  addBufferEffects(*this, {}, effects);
+  effects.emplace_back(MemoryEffects::Write::get(), ErrorSlot::get());
+}
+void CheckResultOp::getEffects(Effects &effects) {
+  // Of the buffer only the shape is looked at.
+  effects.emplace_back(MemoryEffects::Write::get(), ErrorSlot::get());
+}
 void StoreOp::getEffects(Effects &effects) {
   addCacheEffects(*this, {}, effects);
 }

@@ -34,8 +34,7 @@ static void decompose(PositionsOp op) {
   Value empty = tensor::EmptyOp::create(b, type, sizes);
   op.getResult().replaceAllUsesWith(
       forEachRow(
-          b, offsets, lengths, /*limit=*/Value(), empty,
-          [](Emitter &, const StepSequence &) {},
+          b, offsets, lengths, empty, [](Emitter &, const StepSequence &) {},
           [](Emitter &b, const StepRow &row) -> SmallVector<Value> {
             return {tensor::InsertOp::create(b, b.asI32(row.position),
                                              row.carried.front(), row.index)};

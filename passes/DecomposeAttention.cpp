@@ -41,10 +41,8 @@ void kv::decompose(StoreOp op) {
   };
   Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   forEachRow(
-      b, op.getRowOffsets(), lengths, b.dim(op.getK(), 0), ValueRange(),
-      [&](Emitter &b, const StepSequence &sequence) {
-        cache.checkLength(b, sequence.length(b));
-      },
+      b, op.getRowOffsets(), lengths, ValueRange(),
+      [](Emitter &, const StepSequence &) {},
       [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
         cache.whenWritable(b, row.sequence.index, row.position,
                            [&](Emitter &b, const CachePlace &place) {
@@ -246,7 +244,7 @@ private:
     Value cacheLengths = cast<CacheOpInterface>(*op).getCacheLengths();
     Value length;
     auto facts = forEachRow(
-        b, offsets, cacheLengths, numRows, ValueRange{blank, blank, blank},
+        b, offsets, cacheLengths, ValueRange{blank, blank, blank},
         [&](Emitter &b, const StepSequence &sequence) {
           Value own = op.getKvRowOffsets();
           Value next = b.add(sequence.index, b.index(1));
@@ -254,7 +252,6 @@ private:
                                b.sub(b.extractIndex(own, next),
                                      b.extractIndex(own, sequence.index)))
                        : sequence.length(b);
-          cache.checkLength(b, length);
         },
         [&](Emitter &b, const StepRow &row) {
           Value facts[] = {row.sequence.index, row.position, length};

@@ -56,7 +56,7 @@ void kv::decompose(PlanOp op) {
 
   Value length;
   auto plan = forEachRow(
-      b, offsets, lengths, numRows, blank,
+      b, offsets, lengths, blank,
       [&](Emitter &b, const StepSequence &sequence) {
         length = sequence.length(b);
       },

@@ -99,10 +99,6 @@ void kv::decompose(UpdateOp op) {
   Value part = cache.checkPart(b, op.getPlace()[1]);
   HeadBuffer head{
       memref::AllocOp::create(b, MemRefType::get({dim}, b.getF32Type()))};
-  Value numRows;
-  if (op.getKind() == UpdateKind::Add)
-    numRows = b.dim(op.getOperand(), 0);
-
   auto updateHead = [&](Emitter &b, const CachePlace &place, Value h,
                         Value position, Value t) {
     forEach(b, zero, b.index(dim), [&](Emitter &b, Value d) {
@@ -124,10 +120,7 @@ void kv::decompose(UpdateOp op) {
   };
   forEachRow(
       b, op.getRowOffsets(), cast<CacheOpInterface>(*op).getCacheLengths(),
-      numRows, ValueRange(),
-      [&](Emitter &b, const StepSequence &sequence) {
-        cache.checkLength(b, sequence.length(b));
-      },
+      ValueRange(), [](Emitter &, const StepSequence &) {},
       [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
         cache.whenWritable(
             b, row.sequence.index, row.position,

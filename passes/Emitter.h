@@ -112,11 +112,11 @@ struct StepRow {
   mlir::ValueRange carried;
 };
 
-/// for b: enter(b); for t in sequence b, below `limit` where that is not null:
-/// carried = body(t). Returns what the last row made.
+/// for b: enter(b); for t in sequence b: carried = body(t). Returns what the
+/// last row made. The offsets are trusted (kv.rt.check_step).
 mlir::SmallVector<mlir::Value>
 forEachRow(Emitter &b, mlir::Value rowOffsets, mlir::Value cacheLengths,
-           mlir::Value limit, mlir::ValueRange inits,
+           mlir::ValueRange inits,
            llvm::function_ref<void(Emitter &, const StepSequence &)> enter,
            llvm::function_ref<mlir::SmallVector<mlir::Value>(Emitter &,
                                                              const StepRow &)>

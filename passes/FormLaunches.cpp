@@ -358,7 +358,8 @@ private:
             tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp,
             tensor::CollapseShapeOp, memref::DimOp, memref::CastOp,
             memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
-            PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp>(op))
+            PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
+            CheckStepOp>(op))
       return true;
     return isa<arith::ArithDialect>(op->getDialect()) &&
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);

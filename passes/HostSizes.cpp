@@ -19,6 +19,8 @@ constexpr int kMaxCalls = 32;
 Value HostSize::materialize(OpBuilder &b, Location loc) const {
   if (isConstant())
     return arith::ConstantIndexOp::create(b, loc, number);
+  if (isItself())
+    return value;
   if (isa<TensorType>(value.getType()))
     return b.createOrFold<tensor::DimOp>(loc, value, number);
   return b.createOrFold<memref::DimOp>(loc, value, number);

@@ -38,11 +38,12 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
   pm.addPass(createKVAssignLayout(assign));
 }
 
-/// Collections to their components.
+/// Collections to their components, and the checks that the rest relies on.
 static void addResolution(OpPassManager &pm) {
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
+  pm.addPass(createKVCheckSteps());
 }
 
 /// And weights to their layout: both pipelines take the same weights file.

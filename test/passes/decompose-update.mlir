@@ -13,7 +13,6 @@
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>, %[[L:[a-z0-9]*]]: tensor<?xi32>, %[[T:[a-z0-9]*]]: tensor<?x?xi32>
 // CHECK: %[[HEAD:.*]] = memref.alloc() : memref<8xf32>
 // CHECK: scf.for
-// CHECK: kv.assert
 // CHECK: scf.for
 // CHECK: %[[ENTRY:.*]] = arith.divui
 // CHECK: arith.cmpi ule, %[[ENTRY]],

@@ -26,6 +26,20 @@
 #define GET_TYPEDEF_CLASSES
 #include "kv/Dialect/KVTypes.h.inc"
 
+namespace kv {
+/// Row offsets of an operation on a cache, and what must agree with them.
+struct StepRows {
+  mlir::Value rowOffsets;
+  /// Tensors or buffers with one row a token in dimension 0.
+  llvm::SmallVector<mlir::Value, 2> rows = {};
+  /// How many sequences the operation's types speak of, or kDynamic.
+  int64_t sequences = mlir::ShapedType::kDynamic;
+  /// Whether these rows have keys in the cache: then a sequence's keys fit its
+  /// row of the table, and max_lengths speaks of them.
+  bool haveKeys = false;
+};
+} // namespace kv
+
 #include "kv/Dialect/KVInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "kv/Dialect/KVOps.h.inc"

@@ -23,7 +23,12 @@ def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
     InterfaceMethod<"Whether the operation writes the cache.",
       "bool", "writesCache">,
     InterfaceMethod<"Whether the operation reads the cache's contents.",
-      "bool", "readsCache">
+      "bool", "readsCache">,
+    InterfaceMethod<[{
+      The offsets that say which rows belong to which sequence, each with what
+      must agree with them at run time: the operation's lowering trusts all of
+      it, and `kv-check-steps` has it checked.
+    }], "::llvm::SmallVector<::kv::StepRows>", "getStepRows">
   ];
   let extraSharedClassDeclaration = [{
     /// Whether the cache is named by its components.

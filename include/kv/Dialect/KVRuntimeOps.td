@@ -65,6 +65,63 @@ def KV_AssertOp : KV_Op<"assert", [
   let hasCanonicalizeMethod = 1;
 }
 
+def KV_CheckStepOp : KV_Op<"rt.check_step", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run-time verification of a step, once";
+  let description = [{
+    The entry is left with an error unless `row_offsets` has one element more
+    than `cache_lengths`, begins with 0, does not fall and ends with `rows` (any
+    number where that is absent), and `lookup_table` has a row a sequence. With
+    `sequences` there are so many; with `max_lengths` its first row is at least
+    the most new tokens and the most keys of a sequence; with `page` the keys of
+    a sequence fit its row of the table, in pages of so many tokens. What comes
+    after trusts all of this.
+
+    ```mlir
+    kv.rt.check_step %row_offsets of %cache_lengths, %lookup_table max %max_lengths
+        rows %tokens page 16
+        : tensor<?xi32> of tensor<?xi32>, tensor<?x?xi32> max tensor<?x2xi32>
+    ```
+    Made by `kv-check-steps`, and by `kv-resolve-collections` of `kv.advance`.
+  }];
+  let arguments = (ins KV_I32Vector:$row_offsets, KV_I32Vector:$cache_lengths,
+                       KV_ShapedOf<[I32], [1, 2]>:$lookup_table,
+                       Optional<KV_ShapedOf<[I32], [2]>>:$max_lengths,
+                       Optional<Index>:$rows,
+                       OptionalAttr<I64Attr>:$sequences,
+                       OptionalAttr<I64Attr>:$page);
+  let assemblyFormat = [{
+    $row_offsets `of` $cache_lengths `,` $lookup_table (`max` $max_lengths^)?
+    (`rows` $rows^)? (`sequences` $sequences^)? (`page` $page^)? attr-dict `:`
+    type($row_offsets) `of` type($cache_lengths) `,` type($lookup_table)
+    (`max` type($max_lengths)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_CheckResultOp : KV_Op<"rt.check_result", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run-time verification of a caller's buffer";
+  let description = [{
+    The entry is left with an error unless `buffer`, the caller's for the result
+    `name`, has `size` elements in `dimension`: what the entry is going to
+    write.
+  }];
+  let arguments = (ins AnyMemRef:$buffer, StrAttr:$name, I64Attr:$dimension,
+                       Index:$size);
+  let assemblyFormat = [{
+    $buffer $name `[` $dimension `]` `is` $size attr-dict `:` type($buffer)
+  }];
+}
+
+def KV_TextOp : KV_Op<"rt.text", [Pure]> {
+  let summary = "the address of a constant text";
+  let description = "NUL-terminated; equal texts of a module share one constant.";
+  let arguments = (ins StrAttr:$text);
+  let results = (outs KV_Pointer:$address);
+  let assemblyFormat = "$text attr-dict";
+}
+
 def KV_RecordErrorOp : KV_Op<"record_error"> {
   let summary = "records an error in the context";
   let arguments = (ins KV_Pointer:$ctx, I32Attr:$status, StrAttr:$message);

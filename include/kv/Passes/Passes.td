@@ -39,6 +39,11 @@ def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
     type (blocks, cache_lengths, lookup_table, max_lengths, scales), named
     `<name>.<component>`, and a `kv.fetch` at the top of the body. The other
     arguments keep their attributes.
+
+    A `kv.fetch` of an entry's own arguments makes those the components of a
+    collection: `<name>` is what their `kv.name`s begin with, or `kv`, `kv1`, ...
+    where they have none. A fetch whose blocks an entry has from elsewhere is an
+    error: the manifest could not name the cache.
   }];
   let dependentDialects = ["::kv::KVDialect"];
 }
@@ -53,6 +58,22 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def KVCheckSteps : Pass<"kv-check-steps", "::mlir::ModuleOp"> {
+  let summary = "a step is checked once, where its values come into being";
+  let description = [{
+    Every operation on a cache trusts the row offsets of its step. What it trusts
+    (`kv.rt.check_step`) is checked once for the whole module: a private function
+    leaves it to its callers, so what an entry is given is checked where the
+    entry begins. Offsets that the graph computes are checked where they are
+    computed, those of a loop in each turn, and what stands under a condition
+    where the condition holds. Checks of one step become one.
+
+    Runs on resolved operations on tensors, before anything that lowers them.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -170,7 +191,8 @@ def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
   let summary = "kv operations become upstream operations on their components";
   let description = [{
     The plain meaning of each operation, in linalg, tensor, scf and arith. Runs
-    on resolved operations on tensors.
+    on resolved operations on tensors, after `kv-check-steps`: row offsets are
+    trusted.
   }];
   let options = [
     ListOption<"ops", "ops", "std::string",
@@ -243,11 +265,14 @@ def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {
     checks the arguments and calls the body, and turns @f into that body: its
     arguments are read from `args`, its results are written into the caller's
     buffers, which follow them. The interface is recorded in the attribute
-    `kv.interface`. Runs on resolved entries, before bufferization.
+    `kv.interface`. A result whose size does not follow from the arguments by the
+    names of dimensions is compared with its buffer (`kv.rt.check_result`). Runs
+    on resolved entries, before bufferization.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
