@@ -53,7 +53,7 @@ static LogicalResult verifyFreqs(UpdateOp op, ShapedType freqs, int64_t dim) {
                                "W, not "
                             << freqs;
   int64_t width = freqs.getDimSize(1);
-  if (width % 2 != 0 || width > dim)
+  if (width < 2 || width % 2 != 0 || width > dim)
     return op.emitOpError() << "freqs must hold pairs for at most the head "
                                "dimension "
                             << dim << ", not " << width << " numbers";

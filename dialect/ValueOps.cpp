@@ -162,7 +162,7 @@ LogicalResult RopeOp::verify() {
   if (ShapedType::isDynamic(width) || ShapedType::isDynamic(dim))
     return emitOpError("the head dimension and the width of freqs must be "
                        "static");
-  if (width % 2 != 0 || width > dim)
+  if (width < 2 || width % 2 != 0 || width > dim)
     return emitOpError() << "freqs must hold pairs for at most the head "
                             "dimension "
                          << dim << ", not " << width << " numbers";
