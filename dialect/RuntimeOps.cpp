@@ -1,6 +1,6 @@
 //===- RuntimeOps.cpp - Verifiers of the lowered form ---------------------===//
 
-#include "OpParsing.h"
+#include "Verification.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CacheAccess.h"
+#include "Decompositions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -90,8 +91,7 @@ static void add(Emitter &b, UpdateOp op, HeadBuffer head, Value row, Value h,
 }
 
 /// for b: for t in sequence b: for each head: the row of t becomes ...
-void kv::decompose(UpdateOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, UpdateOp op) {
   CacheAccess cache(b, op);
   int64_t dim = cache.getType().getDim();
   Value zero = b.index(0);
@@ -131,5 +131,9 @@ void kv::decompose(UpdateOp op) {
             });
         return {};
       });
-  op.erase();
+  return {};
+}
+
+void kv::attachUpdateDecomposition(MLIRContext *context) {
+  UpdateOp::attachInterface<Decomposition<UpdateOp, decompose>>(*context);
 }

@@ -122,21 +122,6 @@ forEachRow(Emitter &b, mlir::Value rowOffsets, mlir::Value cacheLengths,
                                                              const StepRow &)>
                body);
 
-/// The plain meaning of each operation that writes or reads the cache's
-/// contents (DecomposeAttention.cpp).
-void decompose(StoreOp op);
-void decompose(AttentionOp op);
-/// DecomposeCache.cpp
-void decompose(RowOffsetsOp op);
-void decompose(LoadOp op);
-void decompose(CopyPagesOp op);
-/// DecomposeMerge.cpp
-void decompose(MergeOp op);
-/// DecomposePlan.cpp
-void decompose(PlanOp op);
-/// DecomposeUpdate.cpp
-void decompose(UpdateOp op);
-
 } // namespace kv
 
 #endif // KV_PASSES_EMITTER_H

@@ -65,8 +65,8 @@ def KV_AssertOp : KV_Op<"assert", [
   let hasCanonicalizeMethod = 1;
 }
 
-def KV_CheckStepOp : KV_Op<"rt.check_step", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def KV_CheckStepOp : KV_TwoFormOp<"rt.check_step", /*outs=*/[],
+    [AttrSizedOperandSegments], ["::kv::ErrorResource"]> {
   let summary = "run-time verification of a step, once";
   let description = [{
     The entry is left with an error unless `row_offsets` has one element more
@@ -96,7 +96,6 @@ def KV_CheckStepOp : KV_Op<"rt.check_step", [AttrSizedOperandSegments,
     type($row_offsets) `of` type($cache_lengths) `,` type($lookup_table)
     (`max` type($max_lengths)^)?
   }];
-  let hasVerifier = 1;
 }
 
 def KV_CheckResultOp : KV_Op<"rt.check_result", [

@@ -190,15 +190,19 @@ def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
 def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
   let summary = "kv operations become upstream operations on their components";
   let description = [{
-    The plain meaning of each operation, in linalg, tensor, scf and arith. Runs
+    The plain meaning of each operation that has one (upstream's
+    AggregatedOpInterface says which), in linalg, tensor, scf and arith. Runs
     on resolved operations on tensors, after `kv-check-steps`: row offsets are
     trusted.
   }];
   let options = [
     ListOption<"ops", "ops", "std::string",
                "operations to decompose, e.g. positions,rope (default: all)">,
-    Option<"chosen", "chosen", "bool", "false",
-           "with `ops`, also those whose kv.kernel is `decomposition`">
+    ListOption<"except", "except", "std::string", "operations to leave">,
+    Option<"keepKernels", "keep-kernels", "bool", "false",
+           "leave operations with another kv.kernel than `decomposition`">,
+    Option<"pure", "pure", "bool", "false",
+           "leave operations that read or write a cache's contents">
   ];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
