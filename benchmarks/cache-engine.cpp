@@ -2,7 +2,8 @@
 //
 // cache-engine costs PAGES     one figure a line: name and nanoseconds
 // cache-engine count OPERATION the operation a few times, in the function
-//                              `counted`, for an instruction counter
+//                              `counted`, for an instruction counter; prints
+//                              of how many pages, or sequences, that was
 //
 // Pages of 16 tokens in random physical order, a full cache, prompts of 512
 // pages. Beside it, in alternation: a plain cache of standard containers with
@@ -69,6 +70,12 @@ void must(const Expected<void> &done) {
     std::fprintf(stderr, "cache-engine: %s\n", done.error().message.c_str());
     std::exit(1);
   }
+}
+
+/// What an instruction counter looks at.
+[[gnu::noinline]] void counted(const std::function<void()> &work) {
+  work();
+  asm volatile("" ::: "memory"); // not a tail call
 }
 
 //===----------------------------------------------------------------------===//
@@ -371,11 +378,12 @@ void measurePlain(PlainCache &cache,
   }
 }
 
+constexpr int32_t DecodeBatch = 256, DecodeSteps = 200;
+
 /// One step: reservation, runtime inputs, commit.
-double decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
-                  std::vector<Tokens> &prompts, LookupTable &table,
-                  std::vector<int32_t> &lengths) {
-  auto start = Clock::now();
+void decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
+                const std::vector<Tokens> &prompts, LookupTable &table,
+                std::vector<int32_t> &lengths) {
   for (size_t i = 0; i < sequences.size(); ++i)
     engine.reserve(sequences[i], prompts[i],
                    {.length = static_cast<int64_t>(prompts[i].size())});
@@ -389,15 +397,11 @@ double decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
     must(engine.commit(sequences[i], prompts[i],
                        static_cast<int64_t>(prompts[i].size())));
   must(engine.completeStep(step.ticket));
-  double took = since(start);
-  for (Tokens &prompt : prompts)
-    prompt.push_back(static_cast<int32_t>(prompt.size()) % 1000);
-  return took;
 }
 
 void measureDecode(int32_t numPages, int64_t context, const char *name,
                    Samples &samples) {
-  constexpr int32_t Batch = 256, Steps = 200;
+  constexpr int32_t Batch = DecodeBatch, Steps = DecodeSteps;
   auto engine = must(CacheEngine::create({.numPages = numPages,
                                           .pageSize = PageSize,
                                           .maxSequences = Batch,
@@ -424,15 +428,19 @@ void measureDecode(int32_t numPages, int64_t context, const char *name,
     prompts[i].push_back(1);
   }
   std::vector<int32_t> lengths(Batch);
-  for (int32_t step = 0; step < Steps; ++step)
-    samples[name].push_back(
-        decodeStep(*engine, sequences, prompts, table, lengths) / 1000);
+  for (int32_t step = 0; step < Steps; ++step) {
+    auto start = Clock::now();
+    counted([&] { decodeStep(*engine, sequences, prompts, table, lengths); });
+    samples[name].push_back(since(start) / 1000);
+    for (Tokens &prompt : prompts)
+      prompt.push_back(static_cast<int32_t>(prompt.size()) % 1000);
+  }
 }
 
 /// The same through the manager: alloc, runtimeInputs, step.
 void measureManager(int32_t numPages, int64_t context, const char *name,
                     Samples &samples) {
-  constexpr int32_t Batch = 256, Steps = 200;
+  constexpr int32_t Batch = DecodeBatch, Steps = DecodeSteps;
   KVCacheParams params = {.geometry = {.dtype = KV_DTYPE_F16,
                                        .layers = 1,
                                        .heads = 1,
@@ -462,23 +470,29 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
     must(manager->claim(i));
     alloc(contexts.back());
   }
-  for (int32_t step = 0; step < Steps; ++step) {
-    auto start = Clock::now();
-    if (step > 0)
-      for (TextGenerationContext &request : contexts)
-        alloc(request);
-    must(manager->runtimeInputs(batch));
-    double took = since(start);
+  auto generate = [&](int32_t token) {
     for (int32_t i = 0; i < Batch; ++i) {
       contexts[i].advance();
-      prompts[i].push_back(step);
+      prompts[i].push_back(token);
       contexts[i].extend(prompts[i]);
     }
+  };
+  // The prompts first.
+  must(manager->runtimeInputs(batch));
+  generate(0);
+  must(manager->step(batch));
+  for (int32_t step = 1; step < Steps; ++step) {
+    auto start = Clock::now();
+    counted([&] {
+      for (TextGenerationContext &request : contexts)
+        alloc(request);
+      must(manager->runtimeInputs(batch));
+    });
+    double took = since(start);
+    generate(step);
     start = Clock::now();
-    must(manager->step(batch));
-    took += since(start);
-    if (step > 0) // that one has the prompts
-      samples[name].push_back(took / 1000);
+    counted([&] { must(manager->step(batch)); });
+    samples[name].push_back((took + since(start)) / 1000);
   }
 }
 
@@ -530,13 +544,14 @@ int costs(int32_t numPages) {
 // Counting instructions
 //===----------------------------------------------------------------------===//
 
-/// What an instruction counter looks at.
-[[gnu::noinline]] void counted(const std::function<void()> &work) {
-  work();
-  asm volatile("" ::: "memory"); // not a tail call
-}
-
 int count(std::string_view operation) {
+  if (operation == "decode" || operation == "decode-manager") {
+    Samples samples;
+    (operation == "decode" ? measureDecode : measureManager)(1 << 15, 1024, "",
+                                                             samples);
+    std::printf("%zu\n", samples[""].size() * DecodeBatch);
+    return 0;
+  }
   FullCache cache(16 * PromptPages);
   CacheEngine &engine = *cache.engine;
   constexpr int Times = 8;
