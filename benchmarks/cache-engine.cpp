@@ -3,7 +3,7 @@
 // cache-engine costs PAGES     one figure a line: name and nanoseconds
 // cache-engine count OPERATION the operation a few times, in the function
 //                              `counted`, for an instruction counter; prints
-//                              of how many pages, or sequences, that was
+//                              how many pages, or decode steps, it was
 //
 // Pages of 16 tokens in random physical order, a full cache, prompts of 512
 // pages. Beside it, in alternation: a plain cache of standard containers with
@@ -71,12 +71,6 @@ void must(const Expected<void> &done) {
     std::fprintf(stderr, "cache-engine: %s\n", done.error().message.c_str());
     std::exit(1);
   }
-}
-
-/// What an instruction counter looks at.
-[[gnu::noinline]] void counted(const std::function<void()> &work) {
-  work();
-  asm volatile("" ::: "memory"); // not a tail call
 }
 
 //===----------------------------------------------------------------------===//
@@ -379,12 +373,11 @@ void measurePlain(PlainCache &cache,
   }
 }
 
-constexpr int32_t DecodeBatch = 256, DecodeSteps = 200;
-
 /// One step: reservation, runtime inputs, commit.
-void decodeStep(CacheEngineImpl &engine, std::vector<Sequence> &sequences,
-                const std::vector<Tokens> &prompts, LookupTable &table,
-                std::vector<int32_t> &lengths) {
+double decodeStep(CacheEngineImpl &engine, std::vector<Sequence> &sequences,
+                  std::vector<Tokens> &prompts, LookupTable &table,
+                  std::vector<int32_t> &lengths) {
+  auto start = Clock::now();
   for (size_t i = 0; i < sequences.size(); ++i)
     engine.reserve(sequences[i], prompts[i],
                    {.length = static_cast<int64_t>(prompts[i].size())});
@@ -398,11 +391,15 @@ void decodeStep(CacheEngineImpl &engine, std::vector<Sequence> &sequences,
     must(engine.commit(sequences[i], prompts[i],
                        static_cast<int64_t>(prompts[i].size())));
   must(engine.completeStep(step.ticket));
+  double took = since(start);
+  for (Tokens &prompt : prompts)
+    prompt.push_back(static_cast<int32_t>(prompt.size()) % 1000);
+  return took;
 }
 
 void measureDecode(int32_t numPages, int64_t context, const char *name,
                    Samples &samples) {
-  constexpr int32_t Batch = DecodeBatch, Steps = DecodeSteps;
+  constexpr int32_t Batch = 256, Steps = 200;
   auto engine =
       must(CacheEngineImpl::create({.numPages = numPages,
                                     .pageSize = PageSize,
@@ -430,19 +427,20 @@ void measureDecode(int32_t numPages, int64_t context, const char *name,
     prompts[i].push_back(1);
   }
   std::vector<int32_t> lengths(Batch);
-  for (int32_t step = 0; step < Steps; ++step) {
-    auto start = Clock::now();
-    counted([&] { decodeStep(*engine, sequences, prompts, table, lengths); });
-    samples[name].push_back(since(start) / 1000);
-    for (Tokens &prompt : prompts)
-      prompt.push_back(static_cast<int32_t>(prompt.size()) % 1000);
-  }
+  for (int32_t step = 0; step < Steps; ++step)
+    samples[name].push_back(
+        decodeStep(*engine, sequences, prompts, table, lengths) / 1000);
 }
 
-/// The same through the manager: alloc, runtimeInputs, step.
-void measureManager(int32_t numPages, int64_t context, const char *name,
-                    Samples &samples) {
-  constexpr int32_t Batch = DecodeBatch, Steps = DecodeSteps;
+constexpr int32_t ManagerSteps = 200;
+
+/// Decode steps of 256 requests through the manager: calls run(step, work) for
+/// the two halves of each step's work, alloc with runtimeInputs and then step.
+/// Step 0 has the prompts.
+template <class Run>
+void decodeThroughManager(int32_t numPages, int64_t context, int32_t numSteps,
+                          Run &&run) {
+  constexpr int32_t Batch = 256;
   KVCacheParams params = {.geometry = {.dtype = KV_DTYPE_F16,
                                        .layers = 1,
                                        .heads = 1,
@@ -451,7 +449,7 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
                           .enablePrefixCaching = true};
   auto manager =
       must(PagedKVCacheManager::create(params, {.maxBatchSize = Batch,
-                                                .maxSeqLen = context + Steps,
+                                                .maxSeqLen = context + numSteps,
                                                 .numPages = numPages}));
   std::vector<Tokens> prompts(Batch);
   std::vector<TextGenerationContext> contexts;
@@ -463,7 +461,7 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
       must(Expected<void>(std::unexpected(taken.error().error)));
   };
   for (int32_t i = 0; i < Batch; ++i) {
-    prompts[i].reserve(context + Steps);
+    prompts[i].reserve(context + numSteps);
     prompts[i].resize(context - random() % PageSize);
     for (int32_t &token : prompts[i])
       token = static_cast<int32_t>(random() % 128000);
@@ -472,30 +470,33 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
     must(manager->claim(i));
     alloc(contexts.back());
   }
-  auto generate = [&](int32_t token) {
-    for (int32_t i = 0; i < Batch; ++i) {
-      contexts[i].advance();
-      prompts[i].push_back(token);
-      contexts[i].extend(prompts[i]);
-    }
-  };
-  // The prompts first.
-  must(manager->runtimeInputs(batch));
-  generate(0);
-  must(manager->step(batch));
-  for (int32_t step = 1; step < Steps; ++step) {
-    auto start = Clock::now();
-    counted([&] {
-      for (TextGenerationContext &request : contexts)
-        alloc(request);
+  for (int32_t step = 0; step < numSteps; ++step) {
+    run(step, [&] {
+      if (step > 0)
+        for (TextGenerationContext &request : contexts)
+          alloc(request);
       must(manager->runtimeInputs(batch));
     });
-    double took = since(start);
-    generate(step);
-    start = Clock::now();
-    counted([&] { must(manager->step(batch)); });
-    samples[name].push_back((took + since(start)) / 1000);
+    for (int32_t i = 0; i < Batch; ++i) {
+      contexts[i].advance();
+      prompts[i].push_back(step);
+      contexts[i].extend(prompts[i]);
+    }
+    run(step, [&] { must(manager->step(batch)); });
   }
+}
+
+void measureManager(int32_t numPages, int64_t context, const char *name,
+                    Samples &samples) {
+  std::vector<double> took(ManagerSteps);
+  decodeThroughManager(numPages, context, ManagerSteps,
+                       [&](int32_t step, auto &&work) {
+                         auto start = Clock::now();
+                         work();
+                         took[step] += since(start);
+                       });
+  for (int32_t step = 1; step < ManagerSteps; ++step)
+    samples[name].push_back(took[step] / 1000);
 }
 
 int costs(int32_t numPages) {
@@ -546,12 +547,18 @@ int costs(int32_t numPages) {
 // Counting instructions
 //===----------------------------------------------------------------------===//
 
+/// What an instruction counter looks at.
+[[gnu::noinline]] void counted(const std::function<void()> &work) {
+  work();
+  asm volatile("" ::: "memory"); // not a tail call
+}
+
 int count(std::string_view operation) {
-  if (operation == "decode" || operation == "decode-manager") {
-    Samples samples;
-    (operation == "decode" ? measureDecode : measureManager)(1 << 15, 1024, "",
-                                                             samples);
-    std::printf("%zu\n", samples[""].size() * DecodeBatch);
+  if (operation == "decode") {
+    decodeThroughManager(1 << 15, 1024, 33, [](int32_t step, auto &&work) {
+      step > 0 ? counted(work) : work();
+    });
+    std::printf("%d\n", 32);
     return 0;
   }
   FullCache cache(16 * PromptPages);

@@ -39,6 +39,9 @@ public:
   int64_t room(const Sequence &sequence) const override {
     return room(stateOf(sequence));
   }
+  bool hasRoom(const Sequence &sequence, const Demand &demand) const override {
+    return hasRoom(stateOf(sequence), demand);
+  }
   Plan reserve(Sequence &sequence, const Prompt &prompt,
                const Demand &demand) override;
   Expected<void> commit(Sequence &sequence, const Prompt &prompt,
@@ -191,7 +194,6 @@ private:
 // What most decode steps do
 //===----------------------------------------------------------------------===//
 
-/// A page that is not full cannot be followed by a hit.
 inline bool CacheEngineImpl::hasRoom(const SequenceState &state,
                                      const Demand &demand) const {
   return demand.length <=

@@ -307,11 +307,9 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  // Most decode steps: there is room. A page that is not full cannot be
-  // followed by a hit.
+  // Most decode steps: there is room.
   if (const Sequence &sequence = this->sequence(*place);
-      context.length() + steps - 1 + drafts <= own->room && sequence &&
-      sequence.committedPages() < static_cast<int64_t>(sequence.pages().size()))
+      sequence && engine(*place).hasRoom(sequence, demand(context, steps)))
       [[likely]] {
     replicas[place->replica]->counters.inputTokens += context.active();
     return Allocation();

@@ -155,6 +155,12 @@ public:
   /// sequence writes to it.
   virtual int64_t room(const Sequence &sequence) const = 0;
 
+  /// Whether the sequence has all pages that the demand asks for and cannot
+  /// take over a hit (its last page is not full, so no hit can follow it):
+  /// reserve() then changes nothing.
+  virtual bool hasRoom(const Sequence &sequence,
+                       const Demand &demand) const = 0;
+
   /// Does what plan() returns, if it fits; otherwise changes nothing, not even
   /// how recently pages were used. A hit raises the sequence's processed
   /// tokens. A shared last page that will be written to is replaced by a copy.
