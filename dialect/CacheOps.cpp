@@ -105,7 +105,7 @@ LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
   APInt part;
   CollectionType type = op.getCollectionType();
   if (matchPattern(place[1], m_ConstantInt(&part)) &&
-      part.uge(type.getGeometry().parts()))
+      part.uge(type.getGeometry().planes()))
     return op->emitOpError()
            << "part must be "
            << (type.isLatent() ? "0 (latent rows)" : "0 (keys) or 1 (values)")
