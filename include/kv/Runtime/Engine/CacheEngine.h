@@ -139,6 +139,13 @@ public:
   /// room.
   int64_t room(const Sequence &sequence) const { return room(*sequence.state); }
 
+  /// Whether the sequence has all that is demanded and nothing can be gained:
+  /// then reserve() changes nothing. A page that is not full cannot be followed
+  /// by a hit.
+  bool hasRoom(const Sequence &sequence, const Demand &demand) const {
+    return hasRoom(*sequence.state, demand);
+  }
+
   /// Does what plan() says, if it fits; otherwise changes nothing, recency
   /// included. A hit raises the sequence's processed tokens. A last page that
   /// is shared and will be written to is replaced by a copy.
@@ -366,7 +373,6 @@ private:
 // What most decode steps do
 //===----------------------------------------------------------------------===//
 
-/// A page that is not full cannot be followed by a hit.
 inline bool CacheEngine::hasRoom(const SequenceState &state,
                                  const Demand &demand) const {
   return demand.length <=
