@@ -269,7 +269,7 @@ TEST(ParallelManager, IncrementCacheLengths) {
 
 // What max_lengths cannot say: of cached [0, 5] they are [10, 10].
 TEST(ParallelManager, WhetherCachesAreEmpty) {
-  Manager manager = make(parallel(1, 1, 1));
+  Manager manager = make(parallel(1, 1, 1), {.numPages = 40});
   Tokens longer = iota(10), shorter = iota(10, 100);
   TextGenerationContext one(1, longer), two(2, shorter);
   two.limitActive(5);
