@@ -107,9 +107,14 @@ def left(box, down=28):
 
 
 def draw(kv_opt):
-    components = found(r'(?:block\(|\{)"(\w+)", \w*dtype|\{"(\w+)", KV_DTYPE', "include/kv/ABI/CacheGeometry.h", 3)
-    components = [a or b for a, b in components] if isinstance(components[0], tuple) else components
+    geometry = "include/kv/ABI/CacheGeometry.h"
+    components = found(r'\{"(\w+)", KV_DTYPE', geometry, 3)
+    blocks = found(r'block\("(\w+)"', geometry, 2)
+    components = blocks[:1] + components + [f"{name}, of 8-bit caches" for name in blocks[1:]]
     calls = found(r"^KV_FUNCTION\((\w+)", "include/kv/ABI/Symbols.def", 10)
+    shown = ("parallelFor", "store", "attention", "matmul")
+    if lost := set(shown) - set(calls):
+        sys.exit(f"picture.py: Symbols.def has no {', '.join(lost)}, but the picture shows it")
     manifest = found(r'"(\.kv\.manifest)"', "lib/Compiler/Compiler.cpp")[0]
     kernels = found(r'KV_KERNEL_IMAGES_SECTION "([.\w]+)"', "include/kv/ABI/KernelImages.h")[0]
     entry = found(r'"(kv_entry_)"', "passes/FormEntries.cpp")[0]
@@ -138,8 +143,8 @@ def draw(kv_opt):
     inputs = p.box(710, top, 190, "runtime inputs", components + ["", "of every collection"], "file")
     exists("include/kv/Runtime/InferenceSession.h")
     session = p.box(960, top, 200, "InferenceSession",
-                    [f"execute {entry}<name>", f"{len(calls)} runtime functions:", *(
-                        f"  {', '.join(calls[i:i + 2])}" for i in range(0, 6, 2)), "  …"], "runtime")
+                    [f"execute {entry}<name>", "", f"calls {len(calls)} functions of the", "runtime or the device:",
+                     *shown, "…"], "runtime")
     exists("include/kv/Runtime/Serving/Sampler.h")
     bottom = max(b[1] + b[3] for b in (manager, inputs, session)) + 44
     sampler = p.box(710, bottom, 190, "Sampler", ["logits to tokens"], "runtime")
