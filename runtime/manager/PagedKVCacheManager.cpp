@@ -36,15 +36,19 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
       options.maxSeqLen, options.maxSteps, options.enableRuntimeChecks);
   if (!common)
     return std::unexpected(common.error());
+  auto invalid = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
+  };
+  if ((options.numPages == 0) == (options.availableCacheMemory == 0))
+    return invalid("numPages is ", options.numPages,
+                   ", availableCacheMemory is ", options.availableCacheMemory,
+                   " bytes, allowed: one of the two, the other 0");
   Expected<int64_t> pages = options.numPages;
-  if (options.numPages == 0 && options.availableCacheMemory != 0)
+  if (options.numPages == 0)
     pages = numBlocks(params, options.maxBatchSize, options.maxSeqLen,
                       options.availableCacheMemory);
   if (!pages)
     return std::unexpected(pages.error());
-  auto invalid = [](const auto &...parts) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
-  };
   if (*pages < 1 || *pages > CacheEngine::MostPages)
     return invalid("numPages is ", *pages, ", allowed: 1 to ",
                    CacheEngine::MostPages);
@@ -57,9 +61,35 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   if (manager->windows.size() > CacheGroups::Most)
     return invalid(manager->windows.size(), " different window sizes, at most ",
                    CacheGroups::Most, " are allowed");
+  if (Expected<void> enough = manager->checkCapacity(); !enough)
+    return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
     return std::unexpected(made.error());
   return manager;
+}
+
+Expected<void> PagedKVCacheManager::checkCapacity() const {
+  int64_t one = blocksFor(maxSeqLen() + drafts);
+  int64_t rows = requests.slotsPerReplica();
+  std::string pool = concat("the pool of a replica has ", numPages,
+                            numPages == 1 ? " page of " : " pages of ",
+                            params().pageSize(), " tokens");
+  if (one > numPages) {
+    std::string text =
+        concat("cache manager: a sequence of maxSeqLen = ", maxSeqLen(),
+               " tokens needs ", one, " pages, ", pool);
+    if (options.availableCacheMemory)
+      return makeError(KV_STATUS_OUT_OF_MEMORY, text,
+                       ": lower maxSeqLen or raise availableCacheMemory from ",
+                       options.availableCacheMemory, " bytes");
+    if (options.warn)
+      options.warn(concat(text, ": longer requests are refused"));
+  } else if (__int128(one) * rows > numPages && options.warn) {
+    options.warn(concat("cache manager: ", rows, " sequences of maxSeqLen = ",
+                        maxSeqLen(), " tokens need ", one, " pages each, ",
+                        pool, ": some of them will have to wait"));
+  }
+  return {};
 }
 
 PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
