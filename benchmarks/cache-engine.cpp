@@ -11,8 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
-#include "kv/Runtime/Engine/LookupTable.h"
+#include "../runtime/engine/CacheEngineImpl.h"
+#include "../runtime/engine/LookupTable.h"
+
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <openssl/sha.h>
@@ -77,18 +78,18 @@ void must(const Expected<void> &done) {
 //===----------------------------------------------------------------------===//
 
 struct FullCache {
-  std::unique_ptr<CacheEngine> engine;
+  std::unique_ptr<CacheEngineImpl> engine;
   std::deque<Tokens> prompts; // that are cached, the next to be evicted first
   uint64_t nextPrompt = 1;
   std::mt19937 random{7};
 
   explicit FullCache(int32_t numPages) {
     int32_t count = numPages / PromptPages;
-    engine = must(CacheEngine::create({.numPages = count * PromptPages,
-                                       .pageSize = PageSize,
-                                       .maxSequences = count + 1,
-                                       .maxTokens = PromptTokens,
-                                       .key = 12345}));
+    engine = must(CacheEngineImpl::create({.numPages = count * PromptPages,
+                                           .pageSize = PageSize,
+                                           .maxSequences = count + 1,
+                                           .maxTokens = PromptTokens,
+                                           .key = 12345}));
     // Sequences grow page by page in random alternation and end in random
     // order: after the third time nothing is beside what it was beside before.
     for (int round = 0; round < 3; ++round) {
@@ -267,7 +268,7 @@ struct RandomReads {
 using Samples = std::map<std::string, std::vector<double>>;
 
 void measureEngine(FullCache &cache, Samples &samples) {
-  CacheEngine &engine = *cache.engine;
+  CacheEngineImpl &engine = *cache.engine;
   auto timed = [&](const char *name, double pages, auto &&work) {
     auto start = Clock::now();
     work();
@@ -373,7 +374,7 @@ void measurePlain(PlainCache &cache,
 }
 
 /// One step: reservation, runtime inputs, commit.
-double decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
+double decodeStep(CacheEngineImpl &engine, std::vector<Sequence> &sequences,
                   std::vector<Tokens> &prompts, LookupTable &table,
                   std::vector<int32_t> &lengths) {
   auto start = Clock::now();
@@ -399,10 +400,11 @@ double decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
 void measureDecode(int32_t numPages, int64_t context, const char *name,
                    Samples &samples) {
   constexpr int32_t Batch = 256, Steps = 200;
-  auto engine = must(CacheEngine::create({.numPages = numPages,
-                                          .pageSize = PageSize,
-                                          .maxSequences = Batch,
-                                          .maxTokens = context + Steps + 16}));
+  auto engine =
+      must(CacheEngineImpl::create({.numPages = numPages,
+                                    .pageSize = PageSize,
+                                    .maxSequences = Batch,
+                                    .maxTokens = context + Steps + 16}));
   std::vector<Sequence> sequences;
   std::vector<Tokens> prompts;
   int64_t pitch = engine->maxTokens() / PageSize + 1;
@@ -560,7 +562,7 @@ int count(std::string_view operation) {
     return 0;
   }
   FullCache cache(16 * PromptPages);
-  CacheEngine &engine = *cache.engine;
+  CacheEngineImpl &engine = *cache.engine;
   constexpr int Times = 8;
   for (int i = 0; i < Times; ++i) {
     Tokens known = cache.prompts[8 + i % 8], fresh = cache.newPrompt();

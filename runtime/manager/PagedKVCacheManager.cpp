@@ -1,7 +1,9 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
-#include "kv/Runtime/Engine/LookupTable.h"
+
+#include "../engine/CacheEngineImpl.h"
+#include "../engine/LookupTable.h"
 
 #include <algorithm>
 
@@ -9,7 +11,7 @@ using namespace kv;
 
 /// One pool, and what the tables say.
 struct PagedKVCacheManager::Replica {
-  std::unique_ptr<CacheEngine> engine;
+  std::unique_ptr<CacheEngineImpl> engine;
   /// By buffer, shard and group.
   std::vector<std::unique_ptr<LookupTable>> tables;
   /// By buffer: the step that its tables are of. Number 0: over.
@@ -118,7 +120,7 @@ Expected<void> PagedKVCacheManager::createReplicas() {
   slots.resize(static_cast<size_t>(numReplicas()) * rows);
   for (int32_t index = 0; index < numReplicas(); ++index) {
     auto replica = std::make_unique<Replica>();
-    Expected<std::unique_ptr<CacheEngine>> engine = CacheEngine::create(
+    Expected<std::unique_ptr<CacheEngineImpl>> engine = CacheEngineImpl::create(
         {.numPages = static_cast<int32_t>(numPages),
          .pageSize = static_cast<int32_t>(params().pageSize()),
          .groups = CacheGroups(std::span(list).first(windows.size())),
@@ -163,7 +165,7 @@ int64_t PagedKVCacheManager::blocksFor(int64_t tokens) const {
 // Requests
 //===----------------------------------------------------------------------===//
 
-CacheEngine &PagedKVCacheManager::engine(Place place) const {
+CacheEngineImpl &PagedKVCacheManager::engine(Place place) const {
   return *replicas[place.replica]->engine;
 }
 
@@ -295,7 +297,7 @@ Expected<CacheEngine::Plan>
 PagedKVCacheManager::planFresh(int32_t replica,
                                const TextGenerationContext &context,
                                int32_t steps) const {
-  CacheEngine &engine = *replicas[replica]->engine;
+  CacheEngineImpl &engine = *replicas[replica]->engine;
   Expected<Sequence> fresh = engine.open(context.scope(), context.retention());
   if (!fresh)
     return makeError(fresh.error().code, "request ", context.id(), ": ",
@@ -349,7 +351,7 @@ std::expected<Allocation, AllocationError>
 PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                              Place place) {
   Sequence &own = sequence(place);
-  CacheEngine &engine = this->engine(place);
+  CacheEngineImpl &engine = this->engine(place);
   bool isFirst = !own;
   if (isFirst) {
     Expected<Sequence> opened =
@@ -423,7 +425,7 @@ void PagedKVCacheManager::runPageOps(int32_t replica,
 }
 
 void PagedKVCacheManager::settle(int32_t replica) {
-  CacheEngine &engine = *replicas[replica]->engine;
+  CacheEngineImpl &engine = *replicas[replica]->engine;
   replicas[replica]->steps = {};
   engine.completeAllSteps();
   if (Expected<CacheEngine::Step> begun = engine.beginStep())

@@ -19,6 +19,8 @@
 
 namespace kv {
 
+class CacheEngineImpl;
+
 class PagedKVCacheManager : public ReplicatedKVCacheManager {
 public:
   struct Options {
@@ -169,7 +171,7 @@ private:
   const Sequence &sequence(Place place) const {
     return slots[index(place)].sequence;
   }
-  CacheEngine &engine(Place place) const;
+  CacheEngineImpl &engine(Place place) const;
   Extent extent(Place place) const;
   std::optional<Extent> extent(const Place *place) const {
     return place ? std::optional(extent(*place)) : std::nullopt;
