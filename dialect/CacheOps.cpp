@@ -194,6 +194,8 @@ LogicalResult AttentionOp::verify() {
           verifyForm(*this, {getOut(), getOutLse()}, {getResult(), getLse()})))
     return failure();
   CollectionType type = getCollectionType();
+  if (failed(verifyWindow(*this, getMask(), type)))
+    return failure();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();
   if (ShapedType::isDynamic(q[1]) ||
       (!ShapedType::isDynamic(type.getHeads()) && q[1] % type.getHeads() != 0))

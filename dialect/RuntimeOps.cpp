@@ -27,6 +27,9 @@ LogicalResult CheckStepOp::verify() {
   if (getPage() && static_cast<int64_t>(*getPage()) < 1)
     return emitOpError() << "page must be at least 1 token, not "
                          << static_cast<int64_t>(*getPage());
+  if (getBands() && (!getPage() || static_cast<int64_t>(*getBands()) < 1))
+    return emitOpError() << "bands must be at least 1, beside a page, not "
+                         << static_cast<int64_t>(*getBands());
   return success();
 }
 

@@ -103,7 +103,8 @@ SmallVector<StepRows> PlanOp::getStepRows() {
 
 LogicalResult PlanOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
-      failed(verifyForm(*this, {getOut()}, {getResult()})))
+      failed(verifyForm(*this, {getOut()}, {getResult()})) ||
+      failed(verifyWindow(*this, getMask(), getCollectionType())))
     return failure();
   Type plan = formType(getOut(), getResult());
   if (cast<ShapedType>(plan).getDimSize(1) != kPlanWidth)

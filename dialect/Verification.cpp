@@ -161,12 +161,26 @@ LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
   APInt part;
   CollectionType type = op.getCollectionType();
   if (matchPattern(place[1], m_ConstantInt(&part)) &&
-      part.uge(type.getGeometry().parts()))
+      part.uge(type.getGeometry().planes()))
     return op->emitOpError()
            << "part must be "
            << (type.isLatent() ? "0 (latent rows)" : "0 (keys) or 1 (values)")
            << ", not " << part.getSExtValue();
   return success();
+}
+
+LogicalResult kv::verifyWindow(Operation *op, MaskAttr mask,
+                               CollectionType type) {
+  int64_t window = type.getWindow();
+  MaskKind kind = mask.getKind();
+  bool looksBack = kind == MaskKind::None || kind == MaskKind::Causal;
+  if (!window || (!looksBack && mask.getWindow() <= window))
+    return success();
+  return op->emitOpError()
+         << "has the mask " << mask
+         << ", but the collection has 'window = " << window
+         << "': the mask must be sliding, sliding_noncausal or "
+         << "chunked, of at most " << window << " tokens";
 }
 
 CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {

@@ -34,6 +34,7 @@ struct Requirement {
   std::optional<HostSize> rows; // of the tensors with one row a token
   int64_t sequences = ShapedType::kDynamic;
   int64_t page = 0; // 0: the rows have no keys
+  int64_t bands = 1;
   Location loc;
 
   template <typename Callback> void forEachValue(Callback callback) {
@@ -50,7 +51,7 @@ struct Requirement {
     if (rowOffsets != other.rowOffsets || cacheLengths != other.cacheLengths ||
         lookupTable != other.lookupTable ||
         (maxLengths && other.maxLengths && maxLengths != other.maxLengths) ||
-        (page && other.page && page != other.page) ||
+        (page && other.page && (page != other.page || bands != other.bands)) ||
         (!ShapedType::isDynamic(sequences) &&
          !ShapedType::isDynamic(other.sequences) &&
          sequences != other.sequences) ||
@@ -60,8 +61,10 @@ struct Requirement {
       return false;
     if (other.maxLengths)
       maxLengths = other.maxLengths;
-    if (other.page)
+    if (other.page) {
       page = other.page;
+      bands = other.bands;
+    }
     if (!ShapedType::isDynamic(other.sequences))
       sequences = other.sequences;
     if (other.rows)
@@ -175,6 +178,7 @@ private:
       if (step.haveKeys) {
         base.maxLengths = op.getMaxLengths();
         base.page = op.getCollectionType().getPage();
+        base.bands = op.getCollectionType().getGeometry().bands();
       }
       if (step.rows.empty())
         addTo(here, base);
@@ -193,6 +197,7 @@ private:
                      .lookupTable = op.getLookupTable(),
                      .maxLengths = op.getMaxLengths(),
                      .page = static_cast<int64_t>(op.getPage().value_or(0)),
+                     .bands = static_cast<int64_t>(op.getBands().value_or(1)),
                      .loc = op.getLoc()};
     if (op.getSequences())
       each.sequences = *op.getSequences();
@@ -265,11 +270,11 @@ private:
     auto numberOr = [&](int64_t value, int64_t none) {
       return value == none ? IntegerAttr() : b.getI64IntegerAttr(value);
     };
-    CheckStepOp::create(b, requirement.loc, requirement.rowOffsets,
-                        requirement.cacheLengths, requirement.lookupTable,
-                        requirement.maxLengths, rows,
-                        numberOr(requirement.sequences, ShapedType::kDynamic),
-                        numberOr(requirement.page, 0));
+    CheckStepOp::create(
+        b, requirement.loc, requirement.rowOffsets, requirement.cacheLengths,
+        requirement.lookupTable, requirement.maxLengths, rows,
+        numberOr(requirement.sequences, ShapedType::kDynamic),
+        numberOr(requirement.page, 0), numberOr(requirement.bands, 1));
   }
 
   ModuleOp module;

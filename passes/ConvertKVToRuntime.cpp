@@ -91,6 +91,11 @@ struct ConvertKVToRuntime
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
       }
+      if (op.getCollectionType().getGeometry().bands() > 1) {
+        op.emitOpError("has a collection with 'page_layers': run "
+                       "kv-resolve-bands before");
+        return WalkResult::interrupt();
+      }
       if (isOnTensors(work) == true) {
         op.emitOpError("is on tensors: bufferize before");
         return WalkResult::interrupt();
@@ -186,7 +191,8 @@ struct ConvertKVToRuntime
          {op.getRowOffsets(), op.getCacheLengths(), op.getLookupTable(),
           op.getMaxLengths(), rows,
           constantI64(b, loc, op.getSequences().value_or(-1)),
-          constantI64(b, loc, op.getPage().value_or(0))});
+          constantI64(b, loc, op.getPage().value_or(0)),
+          constantI64(b, loc, op.getBands().value_or(1))});
   }
 
   void convert(OpBuilder &b, CheckResultOp op, Value context) {

@@ -53,7 +53,8 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       if (isDecomposable(op->getName()) && wanted(op))
         work.push_back(op);
     });
-    for (Operation *op : work)
+    // The last first: each sees those before it as they were.
+    for (Operation *op : llvm::reverse(work))
       if (failed(decompose(op)))
         return signalPassFailure();
   }
@@ -88,6 +89,9 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
     auto cacheOp = dyn_cast<CacheOpInterface>(op);
     if (cacheOp && !cacheOp.isResolved())
       return op->emitOpError("has a handle: run kv-resolve-collections before");
+    if (cacheOp && cacheOp.getCollectionType().getGeometry().bands() > 1)
+      return op->emitOpError("has a collection with 'page_layers': run "
+                             "kv-resolve-bands before");
     if (cacheOp &&
         ShapedType::isDynamic(cacheOp.getCollectionType().getHeads()))
       return op->emitOpError("has a collection with heads = ?: fix them by "

@@ -81,8 +81,7 @@ static std::optional<HostSize> stepBack(HostSize size, int depth) {
         destination.getTiedOpOperand(cast<OpResult>(size.value))->get(), dim};
   if (auto convert = dyn_cast<tensor::CastOp>(op))
     return HostSize{convert.getSource(), dim};
-  if (auto form = dyn_cast<TwoFormOpInterface>(op);
-      form && !form.hasOwnSizes())
+  if (auto form = dyn_cast<TwoFormOpInterface>(op); form && !form.hasOwnSizes())
     return HostSize{op->getOperand(0), dim};
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     OpFoldResult given = expand.getMixedOutputShape()[dim];

@@ -40,6 +40,7 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
 
 /// Collections to their components, and the checks that the rest relies on.
 static void addResolution(OpPassManager &pm) {
+  pm.addPass(createKVAssignPageLayers());
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
@@ -91,6 +92,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
+  pm.addPass(createKVResolveBands());
   // After the weights are packed: both pipelines take the same file.
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
@@ -125,6 +127,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
   KVFormLaunchesOptions launches;
@@ -141,6 +144,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
 
 void kv::buildReferencePipeline(OpPassManager &pm) {
   addFrontPasses(pm);
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVDecompose());
   addBufferization(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

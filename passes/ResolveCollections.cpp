@@ -107,7 +107,7 @@ struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
     CheckStepOp::create(b, adaptor.getRowOffsets().front(), components[1],
                         components[2], /*max_lengths=*/Value(),
                         /*rows=*/Value(), /*sequences=*/IntegerAttr(),
-                        /*page=*/IntegerAttr());
+                        /*page=*/IntegerAttr(), /*bands=*/IntegerAttr());
     components[1] = grow(b, components[1], adaptor.getRowOffsets().front());
     components[3] = dropRow(b, components[3]);
     rewriter.replaceOpWithMultiple(op, {ValueRange(components)});

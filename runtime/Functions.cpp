@@ -263,10 +263,11 @@ bool isGoodStep(State &state, const reference::StepArguments &args) {
 void checkStep(KvContext *context, const KvTensorView *rowOffsets,
                const KvTensorView *cacheLengths,
                const KvTensorView *lookupTable, const KvTensorView *maxLengths,
-               int64_t rows, int64_t sequences, int64_t pageTokens) {
+               int64_t rows, int64_t sequences, int64_t pageTokens,
+               int64_t bands) {
   State &state = State::of(context);
   if (!isGoodStep(state, {rowOffsets, cacheLengths, lookupTable, maxLengths,
-                          rows, sequences, pageTokens}))
+                          rows, sequences, pageTokens, bands}))
     leave(state);
 }
 

@@ -250,7 +250,7 @@ Checked kv::reference::validate(const StepArguments &args) {
   auto name = [&] { return prefix() + args.offsetsName; };
   int64_t batch = args.cacheLengths->sizes[0];
   bool isPaged = args.lookupTable->rank == 2;
-  int64_t pitch = isPaged ? args.lookupTable->sizes[1] : 1;
+  int64_t pitch = isPaged ? args.lookupTable->sizes[1] / args.bands : 1;
   int64_t mostNew = INT32_MAX, mostKeys = INT32_MAX;
   if (args.maxLengths) {
     const KvTensorView &most = *args.maxLengths;

@@ -156,7 +156,7 @@ def call(artifact, arrays):
                                   ctypes.c_int32, i64, ptr, ptr)(attention),
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64)(print_layer)]
     table = (ptr * len(FUNCTIONS))(*(ctypes.cast(f, ptr).value for f in functions))
-    checks = [ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64, i64, i64)(lambda *_: None),
+    checks = [ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64)(lambda *_: None),
               ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64, i64)(lambda *_: None)]
     for name, check in zip(("checkStep", "checkResult"), checks):
         table[FUNCTIONS.index(name)] = ctypes.cast(check, ptr).value

@@ -56,10 +56,12 @@ class KV_TwoFormOp<string mnemonic, list<string> outs = [],
   let extraClassDefinition = twoFormDefinition;
 }
 
-// An operation on one collection, whose contents it writes or reads.
+// An operation on one collection, whose contents it writes or reads; `layer` is
+// the operand that names the layer, if there is one.
 class KV_CacheOp<string mnemonic, bit writes, bit reads,
                  list<string> outs = [], list<Trait> traits = [],
-                 list<string> resources = [], bit ownSizes = 0>
+                 list<string> resources = [], bit ownSizes = 0,
+                 string layer = "nullptr">
     : KV_TwoFormOp<mnemonic, outs, !listconcat(traits, [
         DeclareOpInterfaceMethods<KV_CacheOpInterface>]), resources, ownSizes> {
   string accessDefinition = [{
@@ -69,6 +71,10 @@ class KV_CacheOp<string mnemonic, bit writes, bit reads,
       return ::kv::collectionOf(getCache(), getCollection());
     }
     ::mlir::OperandRange $cppClass::getCacheOperands() { return getCache(); }
+    void $cppClass::setCollectionType(::kv::CollectionType type) {
+      setCollection(type);
+    }
+    ::mlir::OpOperand *$cppClass::getLayerOperand() { return }] # layer # [{; }
   }];
   string componentsDefinition = [{
     void $cppClass::setComponents(::mlir::ValueRange components,
@@ -86,7 +92,8 @@ class KV_CacheOp<string mnemonic, bit writes, bit reads,
 class KV_PartOfCacheOp<string mnemonic, bit writes, bit reads,
                        list<string> outs = [], list<Trait> traits = [],
                        bit ownSizes = 0>
-    : KV_CacheOp<mnemonic, writes, reads, outs, traits, [], ownSizes> {
+    : KV_CacheOp<mnemonic, writes, reads, outs, traits, [], ownSizes,
+                 "&getPlaceMutable()[0]"> {
   let componentsDefinition = [{
     void $cppClass::setComponents(::mlir::ValueRange components,
                                   ::kv::CollectionType type) {
@@ -261,7 +268,7 @@ def KV_RowOffsetsOp : KV_CacheOp<"row_offsets", /*writes=*/0, /*reads=*/0,
 }
 
 def KV_StoreOp : KV_CacheOp<"store", /*writes=*/1, /*reads=*/0, /*outs=*/[],
-    [AttrSizedOperandSegments]> {
+    [AttrSizedOperandSegments], layer = "&getLayerMutable()"> {
   let summary = "writes this step's keys and values of one layer";
   let description = [{
     `k` and `v` are `[T, heads, dim]`: ragged rows, sequence `b` owns
@@ -292,7 +299,8 @@ def KV_StoreOp : KV_CacheOp<"store", /*writes=*/1, /*reads=*/0, /*outs=*/[],
 }
 
 def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
-    ["Out", "OutLse"], [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+    ["Out", "OutLse"], [AttrSizedOperandSegments, AttrSizedResultSegments],
+    layer = "&getLayerMutable()"> {
   let summary = "attention of ragged query rows over one layer of a cache";
   let description = [{
     `q` is `[T, Hq, dim]` with Hq a multiple of the collection's heads (GQA):
@@ -303,7 +311,9 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
     `out = softmax(scale * q . K) . V` over the keys of its sequence (cached
     ones and this step's, which must be stored before) that the mask shows, by
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
-    Sums accumulate in f32 or better; a row that sees nothing gives 0.
+    Sums accumulate in f32 or better; a row that sees nothing gives 0. A
+    collection with `window = W` needs the mask `sliding`, `sliding_noncausal` or
+    `chunked`, of at most W tokens: earlier pages may be gone.
     Prefill and decode rows may stand in one batch.
 
     `sinks` f32 `[Hq]` is one more logit a head, without a value: it takes part
@@ -361,7 +371,9 @@ def KV_LoadOp : KV_PartOfCacheOp<"load", /*writes=*/0, /*reads=*/1,
     `b` are its cached ones and this step's, which must be stored before; the
     rows beyond are 0. A dynamic S is max_lengths[0, 1]; rows that a static one
     has no room for are left out. Elements are f32 or, of 16 and 32 bits, the
-    cache's own; the keys of a latent cache are its whole rows.
+    cache's own; the keys of a latent cache are its whole rows. In a collection
+    with `window = W`, rows that no query of this step sees, those up to position
+    cache_lengths[b] - W, are 0 whether their pages are still there or not.
 
     ```mlir
     %keys = kv.key_cache %kv[%layer] : !kv.collection<...>
@@ -389,12 +401,14 @@ def KV_LoadOp : KV_PartOfCacheOp<"load", /*writes=*/0, /*reads=*/1,
 }
 
 def KV_PrintOp : KV_CacheOp<"print", /*writes=*/0, /*reads=*/1, /*outs=*/[],
-    [AttrSizedOperandSegments], ["::kv::OutputResource"]> {
+    [AttrSizedOperandSegments], ["::kv::OutputResource"],
+    layer = "&getLayerMutable()"> {
   let summary = "prints one layer of a cache, for debugging";
   let description = [{
     The cached rows of each sequence, with `rows` also this step's, go to the
-    runtime's standard error, a few elements each. Reads the cache and has an
-    effect of its own: it stays where it is between the stores.
+    runtime's standard error, a few elements each. Of a position whose page the
+    table no longer has, as behind a window, it says `null page`. Reads the cache
+    and has an effect of its own: it stays where it is between the stores.
 
     ```mlir
     kv.print %kv[%layer] : !kv.collection<...>
@@ -415,7 +429,8 @@ def KV_CopyPagesOp : KV_TwoFormOp<"copy_pages"> {
   let description = [{
     Page `source[i]` is copied to page `destination[i]` for i = 0, 1, ..., of
     all layers or of one. Nothing is copied to the null page 0, and ids that
-    name no page are skipped. `layout` is that of the blocks; the scales of a
+    name no page are skipped. With `page_layers` the ids are those of any band,
+    and `layer` counts within the page. `layout` is that of the blocks; the scales of a
     quantised cache are copied like them, by an operation of their own.
 
     ```mlir

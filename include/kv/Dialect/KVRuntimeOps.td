@@ -74,8 +74,9 @@ def KV_CheckStepOp : KV_TwoFormOp<"rt.check_step", /*outs=*/[],
     number where that is absent), and `lookup_table` has a row a sequence. With
     `sequences` there are so many; with `max_lengths` its first row is at least
     the most new tokens and the most keys of a sequence; with `page` the keys of
-    a sequence fit its row of the table, in pages of so many tokens. What comes
-    after trusts all of this.
+    a sequence fit its row of the table, in pages of so many tokens; with `bands`
+    the row has so many pages for each of them. What comes after trusts all of
+    this.
 
     ```mlir
     kv.rt.check_step %row_offsets of %cache_lengths, %lookup_table max %max_lengths
@@ -89,10 +90,12 @@ def KV_CheckStepOp : KV_TwoFormOp<"rt.check_step", /*outs=*/[],
                        Optional<KV_ShapedOf<[I32], [2]>>:$max_lengths,
                        Optional<Index>:$rows,
                        OptionalAttr<I64Attr>:$sequences,
-                       OptionalAttr<I64Attr>:$page);
+                       OptionalAttr<I64Attr>:$page,
+                       OptionalAttr<I64Attr>:$bands);
   let assemblyFormat = [{
     $row_offsets `of` $cache_lengths `,` $lookup_table (`max` $max_lengths^)?
-    (`rows` $rows^)? (`sequences` $sequences^)? (`page` $page^)? attr-dict `:`
+    (`rows` $rows^)? (`sequences` $sequences^)? (`page` $page^)?
+    (`bands` $bands^)? attr-dict `:`
     type($row_offsets) `of` type($cache_lengths) `,` type($lookup_table)
     (`max` type($max_lengths)^)?
   }];
