@@ -10,13 +10,13 @@
 // CHECK: %[[ROWS:.*]] = arith.index_cast %[[N]]
 // CHECK: %[[THREE:.*]] = arith.constant 3 : i64
 // CHECK: %[[PAGE:.*]] = arith.constant 16 : i64
-// CHECK: kv.runtime_call "checkStep"(%[[CTX]], %[[R]], %[[L]], %[[T]], %[[M]], %[[ROWS]], %[[THREE]], %[[PAGE]], %{{.*}})
+// CHECK: kv.rt.call "checkStep"(%[[CTX]], %[[R]], %[[L]], %[[T]], %[[M]], %[[ROWS]], %[[THREE]], %[[PAGE]], %{{.*}})
 // CHECK-DAG: %[[NONE:.*]] = arith.constant -1 : i64
 // CHECK-DAG: %[[ANY:.*]] = arith.constant -1 : i64
 // CHECK-DAG: %[[NO:.*]] = arith.constant 0 : i64
-// CHECK: kv.runtime_call "checkStep"(%[[CTX]], %[[R]], %[[L]], %[[T]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) absent [3]
+// CHECK: kv.rt.call "checkStep"(%[[CTX]], %[[R]], %[[L]], %[[T]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) absent [3]
 // CHECK: %[[NAME:.*]] = kv.rt.text "logits"
-// CHECK: kv.runtime_call "checkResult"(%[[CTX]], %[[O]], %[[NAME]],
+// CHECK: kv.rt.call "checkResult"(%[[CTX]], %[[O]], %[[NAME]],
 func.func @steps(%ctx: !llvm.ptr, %r: memref<?xi32>, %l: memref<?xi32>, %t: memref<?x?xi32>, %m: memref<?x2xi32>,
     %n: index, %o: memref<?x?xf32>) {
   kv.rt.check_step %r of %l, %t max %m rows %n sequences 3 page 16

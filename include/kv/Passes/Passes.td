@@ -215,7 +215,7 @@ def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
     | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too |
 
     What the target `cuda` has no kernel for is an error. Its plan is the bytes
-    that a `kv.launch "plan"` writes; its operations must be resolved.
+    that a `kv.rt.launch "plan"` writes; its operations must be resolved.
 
     An operation that has a kernel keeps it. Each decision leaves a remark with
     its reason.
@@ -259,7 +259,7 @@ def KVFormLaunches : Pass<"kv-form-launches", "::mlir::ModuleOp"> {
   let summary = "computations become launches of a GPU's kernels";
   let description = [{
     Matrix products with a transposed weight, norms, silu * mul, sums,
-    embeddings, casts, argmax, `kv.rope` and `kv.positions` become `kv.launch`,
+    embeddings, casts, argmax, `kv.rope` and `kv.positions` become `kv.rt.launch`,
     whatever operations they are written in. Elements are cast where a kernel
     wants 16 bits (the rows of a matrix product, the queries of an attention);
     a cast is folded into the launch that makes its operand. What has no kernel
@@ -301,7 +301,7 @@ def KVCheckHostCode : Pass<"kv-check-host-code", "::mlir::ModuleOp"> {
   let description = [{
     After bufferization: buffers are sized, viewed and passed on, never read or
     written; that is an error. A copy is queued on the device, as a
-    `kv.launch "cast"` of equal types, and leaves a remark.
+    `kv.rt.launch "cast"` of equal types, and leaves a remark.
   }];
   let dependentDialects = ["::kv::KVDialect"];
   let statistics = [Statistic<"numCopies", "copies", "copies on the device">];
@@ -390,7 +390,7 @@ def KVThreadContext : Pass<"kv-thread-context", "::mlir::ModuleOp"> {
   let summary = "private functions get the context; temporaries go to the arena";
   let description = [{
     Every function but an entry gets the KvContext as its first argument.
-    `memref.alloc` becomes `kv.arena_alloc`; a function gives back what it
+    `memref.alloc` becomes `kv.rt.arena_alloc`; a function gives back what it
     took when it returns, moving down the buffers that it returns.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::LLVM::LLVMDialect"];
@@ -407,8 +407,8 @@ def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
     `kv.store`, `kv.attention`, `kv.print` and what stands for a device's kernels
-    (`kv.launch`, `kv.plan_bytes`, `kv.copy_pages` of the kernel `cuda`) become
-    `kv.runtime_call`s named in kv/ABI/Symbols.def, `kv.assert` records its error
+    (`kv.rt.launch`, `kv.rt.plan_bytes`, `kv.copy_pages` of the kernel `cuda`) become
+    `kv.rt.call`s named in kv/ABI/Symbols.def, `kv.rt.assert` records its error
     when it fails. Runs after `kv-thread-context`.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
