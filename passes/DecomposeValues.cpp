@@ -43,6 +43,16 @@ static void checkPositions(Emitter &b, Value positions, Value last) {
   });
 }
 
+/// Whether no earlier rotation of this block has these positions and angles:
+/// they are checked once, not in every layer.
+static bool isFirst(RopeOp op) {
+  return llvm::none_of(op.getPositions().getUsers(), [&](Operation *user) {
+    auto other = dyn_cast<RopeOp>(user);
+    return other && other != op && other->getBlock() == op->getBlock() &&
+           other.getFreqs() == op.getFreqs() && other->isBeforeInBlock(op);
+  });
+}
+
 static SmallVector<Value> decompose(Emitter &b, RopeOp op) {
   auto type = op.getResult().getType();
   int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
@@ -62,7 +72,8 @@ static SmallVector<Value> decompose(Emitter &b, RopeOp op) {
         zero = b.index(0);
   Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
 
-  checkPositions(b, op.getPositions(), lastRow);
+  if (isFirst(op))
+    checkPositions(b, op.getPositions(), lastRow);
   // A position a token, or one an angle and token, which the body looks up.
   bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
   SmallVector<Value> inputs = {op.getX()};
