@@ -38,13 +38,12 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
   pm.addPass(createKVAssignLayout(assign));
 }
 
-/// Collections to their components, and the checks that the rest relies on.
+/// Collections to their components.
 static void addResolution(OpPassManager &pm) {
   pm.addPass(createKVAssignPageLayers());
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
-  pm.addPass(createKVCheckSteps());
 }
 
 /// And weights to their layout: both pipelines take the same weights file.
@@ -92,6 +91,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
+  pm.addPass(createKVCheckSteps());
   pm.addPass(createKVResolveBands());
   // After the weights are packed: both pipelines take the same file.
   pm.addPass(createKVInlineHelpers());
@@ -127,6 +127,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));
+  pm.addPass(createKVCheckSteps());
   pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
@@ -144,6 +145,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
 
 void kv::buildReferencePipeline(OpPassManager &pm) {
   addFrontPasses(pm);
+  pm.addPass(createKVCheckSteps());
   pm.addPass(createKVResolveBands());
   pm.addPass(createKVDecompose());
   addBufferization(pm);

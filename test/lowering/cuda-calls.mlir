@@ -28,6 +28,8 @@
 //
 // CHECK-LABEL: func.func private @forward(
 // CHECK-SAME: %[[CTX:[a-z0-9]*]]: !llvm.ptr,
+// CHECK: %[[LOGITS:.*]] = kv.rt.argument %{{.*}} : memref<?x272xf32>
+// CHECK: kv.rt.call "checkStep"(%[[CTX]], {{.*}} : (memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>, i64, i64, i64, i64)
 // CHECK: kv.rt.call "planBytes"(%[[CTX]], {{.*}} : (memref<?x2x2x16x1x64xbf16>, i64, i64, i64) -> i64
 // CHECK: %[[P:.*]] = kv.rt.arena_alloc %[[CTX]](%{{.*}}) : memref<?xi8>
 // CHECK: kv.rt.call "plan"(%[[CTX]], {{.*}}, %[[P]]) : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, i64, i64, i32, i64, memref<?xi8>)
@@ -37,7 +39,6 @@
 // CHECK: call @layer(%[[CTX]], %[[A]], {{.*}}, %[[P]], %[[B:[0-9]*]])
 // CHECK: kv.rt.call "embedding"({{.*}}, %[[B]], {{.*}} : (memref<?xi32>, memref<?x128xf32>, memref<?x128xf32>)
 // CHECK: kv.rt.call "norm"(
-// CHECK: %[[LOGITS:.*]] = kv.rt.argument %{{.*}} : memref<?x272xf32>
 // CHECK: kv.rt.call "matmul"({{.*}}, %[[LOGITS]]) : (memref<?x128xbf16>, memref<272x128xbf16>, memref<?x272xf32>)
 //
 // LLVM: llvm.func @kv_entry_forward(

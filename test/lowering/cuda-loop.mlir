@@ -10,12 +10,14 @@
 // CHECK: kv.rt.call "plannedAttention"
 // CHECK: kv.rt.call "cast"(%{{.*}}, %{{.*}}, %[[OUT]]) : (memref<?x64xbf16>, memref<?x64xbf16>)
 // CHECK-LABEL: func.func private @forward(
+// CHECK: %[[Y:.*]] = kv.rt.argument %{{.*}}[6] : memref<?x64xbf16>
+// CHECK: kv.rt.call "checkStep"(
 // CHECK: kv.rt.call "plan"(
 // CHECK: kv.rt.call "cast"(
 // CHECK: scf.for
 // CHECK-NOT: "plan"
 // CHECK: func.call @layer(
-// CHECK: %[[Y:.*]] = kv.rt.argument %{{.*}} : memref<?x64xbf16>
+// CHECK: kv.rt.call "checkResult"(%{{.*}}, %[[Y]],
 // CHECK: kv.rt.call "cast"(%{{.*}}, %{{.*}}, %[[Y]])
 
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>

@@ -96,7 +96,8 @@ def KVCheckSteps : Pass<"kv-check-steps", "::mlir::ModuleOp"> {
     computed, those of a loop in each turn, and what stands under a condition
     where the condition holds. Checks of one step become one.
 
-    Runs on resolved operations on tensors, before anything that lowers them.
+    Runs on resolved operations on tensors, after `kv-select-kernel`, whose plans
+    trust the step too, and before anything that lowers them.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
