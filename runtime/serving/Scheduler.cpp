@@ -3,6 +3,7 @@
 #include "kv/Runtime/Serving/Scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace kv;
 
@@ -55,8 +56,18 @@ std::span<ActiveRequest *const> Scheduler::schedule() {
   if (!preempted)
     admit();
   if (manager.numReplicas() > 1)
-    std::ranges::stable_sort(batch, {}, &ActiveRequest::replica);
+    groupByReplica();
   return batch;
+}
+
+void Scheduler::groupByReplica() {
+  std::vector<ActiveRequest *> grouped;
+  grouped.reserve(batch.size());
+  for (int32_t replica = 0; replica < manager.numReplicas(); ++replica)
+    std::ranges::copy_if(
+        batch, std::back_inserter(grouped),
+        [&](ActiveRequest *request) { return request->replica == replica; });
+  batch.swap(grouped);
 }
 
 int64_t Scheduler::numRunning(int32_t replica) const {

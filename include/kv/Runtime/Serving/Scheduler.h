@@ -85,6 +85,9 @@ private:
   bool reserve(ActiveRequest &request, int64_t chunk);
   void decodeOrContinue(bool decode);
   void admit();
+  /// The batch in the order of its replicas, each one's requests in their
+  /// order.
+  void groupByReplica();
   void preempt(ActiveRequest &request);
   void fail(ActiveRequest &request, std::string message);
   void leave(ActiveRequest &request);
