@@ -18,6 +18,12 @@ class Table:
                           "baseline": baseline, "ratio": ratio and round(ratio, 3),
                           "aim": aim and f"<= {aim}", "met": None if aim is None else value <= aim})
 
+    def ratio(self, case, metric, value, unit, baseline, against, aim=None):
+        """A row whose aim is of its ratio to something measured in the same run."""
+        self.row(case, metric, value, unit, None, baseline, value / against)
+        if aim is not None:
+            self.rows[-1].update(aim=f"<= {aim} x", met=value / against <= aim)
+
     def write(self, name):
         report = {
             "machine": {"cpu": next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")

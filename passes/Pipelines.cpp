@@ -43,6 +43,7 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
 
 /// Collections to their components.
 static void addResolution(OpPassManager &pm) {
+  pm.addPass(createKVAssignPageLayers());
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
@@ -93,6 +94,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
+  pm.addPass(createKVResolveBands());
   // After the weights are packed: both pipelines take the same file.
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
@@ -127,6 +129,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
   KVFormLaunchesOptions launches;
@@ -143,6 +146,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
 
 void kv::buildReferencePipeline(OpPassManager &pm) {
   addFrontPasses(pm);
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVDecompose());
   addBufferization(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
