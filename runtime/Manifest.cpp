@@ -205,6 +205,8 @@ static Collection readCollection(JsonFields &fields, const json &object,
       fields.text(object, where, "layout", false, "nhd"), kCacheLayoutNames);
   if (const json *scale = fields.find(object, where, "scale", false))
     readScale(fields, *scale, where, geometry);
+  geometry.window = fields.integer(object, where, "window", 1, false);
+  geometry.pageLayers = fields.integer(object, where, "page_layers", 1, false);
   if (std::string problem = geometry.problem(); !problem.empty())
     fields.fail(std::string_view(where).substr(0, where.size() - 1), ": ",
                 problem);

@@ -75,7 +75,7 @@ struct CacheGeometry {
   int64_t heads = 0; // KV heads a device; 1 if latent
   int64_t dim = 0;   // elements of a head
   /// Tokens of a page; continuous: of a slot, which have no usual size.
-  int64_t page = isPaged() ? DefaultPage : 0;
+  int64_t page = strategy == CacheStrategy::Paged ? DefaultPage : 0;
   int64_t vDim = 0; // latent: the leading elements that are the value; else 0
   CacheLayout layout = CacheLayout::NHD;
   int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
