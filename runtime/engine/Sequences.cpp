@@ -1,4 +1,4 @@
-//===- Sequences.cpp - Opens, forks, truncates and releases -------------===//
+//===- Sequences.cpp - Opens, forks, truncates and releases ---------------===//
 
 #include "CacheEngineImpl.h"
 

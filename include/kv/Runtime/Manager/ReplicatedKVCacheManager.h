@@ -101,10 +101,9 @@ protected:
                                 std::span<const Place> places) = 0;
   virtual void free(Place place) = 0;
 
-  /// The checks that alloc() and probe() share: the request is claimed
-  /// (otherwise it has no extent); it has tokens to compute; its context has
-  /// processed what is in the cache; it is not longer than maxSeqLen. nullopt
-  /// if all hold.
+  /// The common part of alloc's and probe's checks: claimed, or it has no
+  /// extent, something to compute, in step with its cache, no longer than a
+  /// sequence may be. Nothing if all is well.
   std::optional<AllocationError>
   checkDemand(const TextGenerationContext &context, int32_t steps,
               const std::optional<Extent> &extent) const;
@@ -184,7 +183,7 @@ inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
     return invalid(context.id(), ": its context has processed ",
                    context.processed(), " tokens, its cache holds ",
                    extent->held, " (is a call of step missing?)");
-  // The whole prompt is checked, since its last chunk must fit as well.
+  // Chunks do not matter here: the last one must fit as well.
   int64_t whole = context.length() + steps - 1;
   if (whole > common.maxSeqLen)
     return refuse(AllocationError::Reason::NeverFits, KV_STATUS_OUT_OF_RANGE,
