@@ -6,8 +6,9 @@
 using namespace mlir;
 using namespace kv;
 
-/// Compares component `i` with what the collection's type asks for. One other
-/// than the blocks may be a tensor or, once bufferized, a memref.
+/// Compares the type of component `i` with that which the collection's type
+/// asks for. Blocks are memrefs; other components are tensors or, once
+/// bufferized, memrefs.
 static LogicalResult verifyComponent(Operation *op, size_t i, Type have,
                                      CollectionType type) {
   Type want = type.getComponentTypes()[i];
@@ -82,7 +83,8 @@ LogicalResult ValueCacheOp::verify() {
   return verifyLayer(*this, getLayer(), getCollection().getType());
 }
 
-/// Component `i` of a collection that is fetched here, if it has the type.
+/// Component `i` of a collection that is the result of a kv.fetch, if it has
+/// this type.
 static OpFoldResult foldComponent(Value collection, size_t i, Type type) {
   auto fetch = collection.getDefiningOp<FetchOp>();
   if (fetch && fetch->getOperand(i).getType() == type)

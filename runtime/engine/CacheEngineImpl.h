@@ -114,7 +114,7 @@ private:
   uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
   int32_t match(SequenceState &state, const Prompt &prompt) const;
 
-  // Most decode steps need only what is inline; the rest is in the .cpp files.
+  // What most decode steps do is inline; the rest is here.
   bool hasRoom(const SequenceState &state, const Demand &demand) const;
   int64_t room(const SequenceState &state) const {
     return state.borrowsTail ? state.processed
