@@ -33,7 +33,7 @@ static Expected<void> validateOptions(const CacheEngine::Options &options) {
         inRange("maxOpenSteps", options.maxOpenSteps, 1, Steps::MostOpen - 1),
         inRange("maxScopes", options.maxScopes, 1, Many),
         inRange("maxScopeBytes", options.maxScopeBytes, 64, ScopeBytes::Most),
-        // A last page may have to be copied in every group at once.
+        // One reservation may have to copy a last page in every group.
         inRange("maxPageOps", options.maxPageOps,
                 options.maxPageOps ? options.groups.size() : 0, INT32_MAX),
         inRange("retentionTick", options.retentionTick, 1, int64_t(1) << 50)})
@@ -73,8 +73,8 @@ bool CacheEngineImpl::allocateMemory() {
       options.groups, [](const CacheGroup &group) { return group.zeroFill; });
   size_t numOperations =
       size_t(options.maxPageOps) + (zeroFills ? options.numPages : 0);
-  // Every node of an engine with a full group has a page; a node of windows
-  // only can outlive its page while a child does.
+  // In an engine with a full group every node has a page. With windows only, a
+  // node can outlive its pages while it has a child.
   int64_t numNodes = int64_t(options.numPages) * (hasFullGroup ? 1 : 2);
   bool caches = options.prefixCaching, together = caches && hasFullGroup;
   size_t beside =
@@ -270,7 +270,7 @@ Expected<Sequence> CacheEngineImpl::fork(const Sequence &sequence,
   state.processed = tokens;
   state.held = static_cast<int32_t>(pagesFor(tokens));
   state.epoch = source.epoch;
-  // What is to be copied for the source has not been copied for this one.
+  // Copies that the source waits for have not been made for the fork either.
   if (source.stamp > steps.lastOpened())
     state.stamp = source.stamp;
   state.borrowsTail = tokens % options.pageSize != 0;
@@ -350,7 +350,7 @@ NodeRef CacheEngineImpl::tipAt(const SequenceState &state,
   for (int32_t group = 0; group < options.groups.size(); ++group)
     if (PageId page = row(state, group)[committed - 1]; page != NullPage)
       return nodes.ref(pages.content(page));
-  // Only windows, which have passed that page.
+  // There are only windows, and they have passed that page.
   NodeRef tip = state.tip;
   for (int32_t page = state.committed; page > committed && nodes.isLive(tip);
        --page)
@@ -384,7 +384,8 @@ Worth CacheEngineImpl::worthOf(const SequenceState &state, int32_t page) const {
 void CacheEngineImpl::dropBehind(SequenceState &state, int32_t entries) {
   bool stale = isStale(state);
   int32_t numGroups = options.groups.size();
-  // Two runs, from tail to head: the rest, then the prefix that is kept longer.
+  // From the last page to the first: those behind the retention's prefix, then
+  // those of the prefix.
   int64_t most = int64_t(state.held) * options.pageSize;
   int32_t prefix = std::max(static_cast<int32_t>(pagesFor(std::clamp<int64_t>(
                                 state.retention.prefixTokens, 0, most))),
@@ -403,7 +404,7 @@ void CacheEngineImpl::dropBehind(SequenceState &state, int32_t entries) {
       page = std::min(page, end);
       continue;
     }
-    // The groups' pages in turn, so that all of a prefix are of one age.
+    // The groups in turn, so that the pages of one prefix are equally recent.
     while (page-- > end)
       for (int32_t group = numGroups; group-- > 0;) {
         const PageId *ids = row(state, group);
@@ -424,7 +425,7 @@ void CacheEngineImpl::changed(SequenceState &state, int32_t from) {
   state.changedFrom = from;
 }
 
-/// A victim's content leaves the index.
+/// Removes the content of a page that is evicted from the index.
 void CacheEngineImpl::forget(PageId page) {
   uint32_t node = pages.content(page);
   if (isPlain) {
@@ -437,7 +438,8 @@ void CacheEngineImpl::forget(PageId page) {
       continue;
     nodes.setPage(node, group, NullPage);
     if (options.groups[group].isFull()) {
-      // No prefix can end here or behind: the other groups' pages are useless.
+      // No prefix can be found here or behind it any more: the pages of the
+      // other groups are useless.
       for (int32_t other = 0; other < numGroups; ++other)
         if (PageId useless = nodes.page(node, other); useless != NullPage)
           pages.clearContent(useless);
@@ -481,8 +483,9 @@ Expected<CacheEngine::Step> CacheEngineImpl::beginStep() {
   return Step{ticket, batch};
 }
 
-/// After a truncation, say, what the step writes over may still have to be
-/// copied for another sequence.
+/// Whether a queued copy still reads the page that the sequence writes next.
+/// For example, a fork waits for a copy of the page that this sequence,
+/// truncated since, is about to overwrite.
 bool CacheEngineImpl::comesTooEarly(const SequenceState &state) const {
   if (state.processed % options.pageSize == 0)
     return false;
@@ -537,7 +540,7 @@ void CacheEngineImpl::retire() {
 }
 
 Expected<void> CacheEngineImpl::setTime(int64_t nanoseconds) {
-  constexpr int64_t Last = int64_t(1) << 62; // and a duration: no overflow
+  constexpr int64_t Last = int64_t(1) << 62; // adding a duration fits 64 bits
   if (nanoseconds < time || nanoseconds > Last)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: the time is ",
                      nanoseconds, " ns, allowed: ", time, " to ", Last);
@@ -555,7 +558,8 @@ void CacheEngineImpl::resetPrefixes() {
     options.log->command({.kind = Command::Reset});
 }
 
-/// What of the prompt has not been logged: tokens, and images that begin there.
+/// Logs the tokens of the prompt that have not been logged, and the images that
+/// begin among them.
 void CacheEngineImpl::logPrompt(SequenceState &state, const Prompt &prompt) {
   if (prompt.length() <= state.loggedTokens)
     return;
