@@ -101,12 +101,13 @@ protected:
                                 std::span<const Place> places) = 0;
   virtual void free(Place place) = 0;
 
-  /// The common part of alloc's and probe's checks: claimed, or it has no
-  /// extent, something to compute, in step with its cache, no longer than a
-  /// sequence may be. Nothing if all is well.
+  /// The common part of alloc's and probe's checks: the request is claimed (or
+  /// there is no `held`, the tokens in its cache), it has something to compute,
+  /// is in step with its cache and no longer than a sequence may be. Nothing if
+  /// all is well.
   std::optional<AllocationError>
   checkDemand(const TextGenerationContext &context, int32_t steps,
-              const std::optional<Extent> &extent) const;
+              std::optional<int64_t> held) const;
   template <class... Parts>
   [[gnu::cold, gnu::noinline]] static AllocationError
   refuse(AllocationError::Reason reason, KvStatus code, const Parts &...parts) {
@@ -146,6 +147,9 @@ private:
   /// runtimeInputs() had assumed others.
   void publishComputed(int32_t replica, int64_t done,
                        std::span<const int32_t> rowOffsets);
+  /// Writes the lengths that the steps of a loop behind the first will find.
+  static void expectLengths(ContextBatch batch, int32_t steps,
+                            int32_t *lengths);
   static Expected<void> checkRow(const TextGenerationContext &context,
                                  const Extent &extent, int32_t steps);
 
@@ -165,24 +169,25 @@ private:
   int32_t latest = 0;             // their buffer
 };
 
-inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
-    const TextGenerationContext &context, int32_t steps,
-    const std::optional<Extent> &extent) const {
+inline std::optional<AllocationError>
+ReplicatedKVCacheManager::checkDemand(const TextGenerationContext &context,
+                                      int32_t steps,
+                                      std::optional<int64_t> held) const {
   auto invalid = [](const auto &...parts) {
     return refuse(AllocationError::Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
                   "request ", parts...);
   };
-  if (!extent)
+  if (!held)
     return invalid(context.id(), " is not claimed");
   if (steps < 1 || steps > common.maxSteps)
     return invalid(context.id(), ": ", steps,
                    " steps, allowed: 1 to maxSteps = ", common.maxSteps);
   if (context.active() < 1)
     return invalid(context.id(), " has no token to compute");
-  if (context.processed() != extent->held)
+  if (context.processed() != *held)
     return invalid(context.id(), ": its context has processed ",
-                   context.processed(), " tokens, its cache holds ",
-                   extent->held, " (is a call of step missing?)");
+                   context.processed(), " tokens, its cache holds ", *held,
+                   " (is a call of step missing?)");
   // Chunks do not matter here: the last one must fit as well.
   int64_t whole = context.length() + steps - 1;
   if (whole > common.maxSeqLen)
