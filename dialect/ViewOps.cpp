@@ -1,50 +1,9 @@
 //===- ViewOps.cpp - Views of a cache, which touch nothing ----------------===//
 
-#include "OpParsing.h"
-#include "mlir/IR/Matchers.h"
+#include "Verification.h"
 
 using namespace mlir;
 using namespace kv;
-
-/// Compares the type of component `i` with that which the collection's type
-/// asks for. Blocks are memrefs; other components are tensors or, once
-/// bufferized, memrefs.
-static LogicalResult verifyComponent(Operation *op, size_t i, Type have,
-                                     CollectionType type) {
-  Type want = type.getComponentTypes()[i];
-  auto haveShaped = cast<ShapedType>(have), wantShaped = cast<ShapedType>(want);
-  bool kindOk = !isa<MemRefType>(want) || isa<MemRefType>(have);
-  if (kindOk && haveShaped.getElementType() == wantShaped.getElementType() &&
-      succeeded(
-          verifyCompatibleShape(haveShaped.getShape(), wantShaped.getShape())))
-    return success();
-  return op->emitOpError() << "component '" << type.getComponentNames()[i]
-                           << "' of " << type << " must be like " << want
-                           << ", not " << have;
-}
-
-LogicalResult kv::verifyComponents(Operation *op, TypeRange given,
-                                   CollectionType type) {
-  size_t wanted = type.getScale() ? 5 : 4;
-  if (given.size() != wanted)
-    return op->emitOpError()
-           << "takes " << wanted << " components of its collection, not "
-           << given.size();
-  for (auto [i, have] : llvm::enumerate(given))
-    if (failed(verifyComponent(op, i, have, type)))
-      return failure();
-  return success();
-}
-
-LogicalResult kv::verifyLayer(Operation *op, Value layer, CollectionType type) {
-  APInt value;
-  if (!matchPattern(layer, m_ConstantInt(&value)) ||
-      value.ult(type.getLayers()))
-    return success();
-  return op->emitOpError() << "layer " << value.getSExtValue()
-                           << " is outside the collection's "
-                           << type.getLayers() << " layers";
-}
 
 LogicalResult FetchOp::verify() {
   return verifyComponents(*this, getOperandTypes(), getCollection().getType());
