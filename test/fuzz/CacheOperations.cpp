@@ -261,7 +261,7 @@ PartName namePart(FunctionBuilder &f) {
   CollectionType type = handle.getType();
   SmallVector<Value> components(unpack(f, handle)->getResults());
   Value layer = f.layer(type);
-  Value part = f.index(f.random.below(type.getGeometry().parts()));
+  Value part = f.index(f.random.below(type.getGeometry().planes()));
   return {components, {layer, part}, TypeAttr::get(type), type};
 }
 
