@@ -213,9 +213,9 @@ def test_mistral_window(tmp_path):
 
 
 @pytest.mark.parametrize("settings,parts", [
-    ({"layer_types": ["full_attention"] * 2}, ("layer_types", "a list of 7 kinds, one a layer")),
-    ({"layer_types": "all"}, ("layer_types", "'all'", "a list of 7 kinds, one a layer")),
-    ({"layer_types": ["full_attention"] * 6 + ["linear_attention"]},
+    ({"layer_types": ["full_attention"] * 2}, ("layer_types", "a list of 8 kinds, one a layer")),
+    ({"layer_types": "all"}, ("layer_types", "'all'", "a list of 8 kinds, one a layer")),
+    ({"layer_types": ["full_attention"] * 7 + ["linear_attention"]},
      ("layer_types", "'linear_attention'", "full_attention, sliding_attention")),
     ({"use_sliding_window": False}, ("layer_types", "'sliding_attention'",
                                      "full_attention without a sliding_window")),

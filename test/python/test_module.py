@@ -85,7 +85,7 @@ def test_windows():
     assert "window" not in text_of("mistral", max_seq=32)  # none that a sequence can outgrow
     text = text_of("mixed")
     assert "!kv = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 16, page = 128>" in text
-    assert ("!kv_sliding = !kv.collection<paged, bf16, layers = 5, heads = 2, dim = 16, page = 128, "
+    assert ("!kv_sliding = !kv.collection<paged, bf16, layers = 6, heads = 2, dim = 16, page = 128, "
             "window = 24>") in text
     assert '%kv: !kv {kv.name = "kv"}' in text
     assert '%kv_sliding: !kv_sliding {kv.name = "kv_sliding"}' in text
@@ -93,18 +93,18 @@ def test_windows():
         ("layer_sliding", "kv_sliding", "c0"), ("layer_sliding", "kv_sliding", "layer1"),
         ("layer", "kv", "c0"), ("layer_sliding", "kv_sliding", "layer2"),
         ("layer_sliding", "kv_sliding", "layer3"), ("layer", "kv", "layer1"),
-        ("layer_sliding", "kv_sliding", "layer4")]
+        ("layer_sliding", "kv_sliding", "layer4"), ("layer_sliding", "kv_sliding", "layer5")]
     assert text.count("mask <causal>") == 1 and text.count("mask <sliding = 24>") == 1
 
 
 def test_one_cache_for_all_layers():
     text = ModuleWriter(synthetic.make_config("mixed"), "bf16", 128, keep_all=True).text()
-    assert "!kv = !kv.collection<paged, bf16, layers = 7, heads = 2, dim = 16, page = 128>" in text
+    assert "!kv = !kv.collection<paged, bf16, layers = 8, heads = 2, dim = 16, page = 128>" in text
     assert "window" not in text.replace("// One transformer layer, whose", "")
     assert re.findall(r"call @(layer\w*)\(%x\d+, %kv, %(\w+),", text) == [
         ("layer_sliding", "c0"), ("layer_sliding", "layer1"), ("layer", "layer2"),
         ("layer_sliding", "layer3"), ("layer_sliding", "layer4"), ("layer", "layer5"),
-        ("layer_sliding", "layer6")]
+        ("layer_sliding", "layer6"), ("layer_sliding", "layer7")]
     assert text.count("mask <causal>") == 1 and text.count("mask <sliding = 24>") == 1
 
 

@@ -42,8 +42,8 @@ def make_config(kind="llama", **changes):
         # Head dimension independent of the width.
         "qwen3": {"qk_norm": True, "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
         "mistral": {"sliding": 32, "tied": False, "heads": 8, "head_dim": 8},
-        # Five layers that see a window, and among them two that see everything.
-        "mixed": {"architecture": "qwen3", "qk_norm": True, "eps": 1e-6, "layers": 7,
+        # Six layers that see a window, and among them two that see everything.
+        "mixed": {"architecture": "qwen3", "qk_norm": True, "eps": 1e-6, "layers": 8,
                   "sliding": 24, "full_layers": frozenset((2, 5))},
     }
     return dataclasses.replace(base, **{**kinds[kind], **changes})
