@@ -86,9 +86,10 @@ bool pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
                   const KvTensorView &rowOffsets, int64_t tokens,
                   const Cache &cache, Table &table, kv::plan::Batch &batch);
 
-/// The rows of Symbols.def, by their names.
+/// The rows of Symbols.def that run on a device, by their names: those are
+/// defined, and what is missing does not link.
 namespace rows {
-#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+#define KV_FUNCTION(Name, Result, Where, ...)                                  \
   KV_C_##Result Name(KV_C_PARAMS(__VA_ARGS__));
 #include "kv/ABI/Symbols.def"
 } // namespace rows

@@ -383,16 +383,16 @@ TEST_F(Rows, CopyPages) {
 }
 
 TEST_F(Rows, OfACpuOnly) {
-  const char *expected = "parallelFor, attention without a plan and print run "
-                         "on a CPU only: compile the model for cuda";
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.parallelFor(ctx, nullptr, nullptr, 1, 1);
             }),
-            expected);
+            "'parallelFor' runs on a CPU and was called on a CUDA device: "
+            "compile the model for a CUDA device");
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.print(ctx, nullptr, nullptr, nullptr, nullptr, nullptr, 0);
             }),
-            expected);
+            "'print' runs on a CPU and was called on a CUDA device: compile "
+            "the model for a CUDA device");
 }
 
 TEST_F(Rows, TheArenaIsDeviceMemory) {
