@@ -42,14 +42,11 @@ struct PlanPlaces {
 } // namespace
 
 static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
-  std::string_view type = cache.type == KV_DTYPE_BF16  ? "bf16"
-                          : cache.type == KV_DTYPE_F16 ? "f16"
-                                                       : "f8";
   Kernels found;
   int count = 0;
   for (size_t row = 0; row < std::size(AttentionKernels); ++row) {
     const AttentionKernel &kernel = AttentionKernels[row];
-    if (kernel.type != type || kernel.headDim != cache.dim)
+    if (kernel.cache != cache.type || kernel.headDim != cache.dim)
       continue;
     const LoadedKernel *loaded =
         Context::of(call.state).kernel(call.state, row);
@@ -225,7 +222,7 @@ static bool checkAttention(Call &call, const Cache &cache,
     call.unsupported("there is no kernel for caches with scales");
     return false;
   }
-  KvDType query = cache.type == KV_DTYPE_F16 ? KV_DTYPE_F16 : KV_DTYPE_BF16;
+  KvDType query = *kernels::queryTypeOf(cache.type);
   if (q.dtype != query || out.dtype != query || q.sizes[2] != cache.dim ||
       describe(q) != describe(out) || layer < 0 || layer >= cache.layers) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ", cache.layers,

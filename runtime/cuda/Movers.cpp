@@ -22,7 +22,7 @@ static void move(Call &call, size_t row, int64_t items, const Params &params) {
 }
 
 static int64_t chunksOf(const Rows &rows) {
-  return rows.count * (rows.width / 8);
+  return rows.count * (rows.width / kernels::RowChunk);
 }
 
 /// Each row is a block's.
@@ -197,9 +197,9 @@ void rows::rope(KvContext *context, const KvTensorView *x,
     return;
   int64_t tokens = x->sizes[0], heads = x->sizes[1], dim = x->sizes[2];
   if (angles.type != KV_DTYPE_F32 || angles.stride != angles.width ||
-      angles.width % 16 || angles.width > dim || dim % 16 ||
-      positions->sizes[0] != tokens || out->sizes[0] != tokens ||
-      out->sizes[1] != heads || out->sizes[2] != dim)
+      angles.width % kernels::RopeChunk || angles.width > dim ||
+      dim % kernels::RopeChunk || positions->sizes[0] != tokens ||
+      out->sizes[0] != tokens || out->sizes[1] != heads || out->sizes[2] != dim)
     return call.unsupported("x is ", describe(*x), ", positions ",
                             describe(*positions), ", freqs ", describe(*freqs),
                             ", out ", describe(*out),
@@ -221,7 +221,8 @@ void rows::rope(KvContext *context, const KvTensorView *x,
                interleaved != 0,
                int32_t(x->dtype),
                int32_t(out->dtype)};
-  move(call, kernelRow("kv_rope"), tokens * heads * (dim / 16), p);
+  move(call, kernelRow("kv_rope"), tokens * heads * (dim / kernels::RopeChunk),
+       p);
 }
 
 void rows::copyPages(KvContext *context, const KvTensorView *blocks,
@@ -306,5 +307,6 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   p.rowsType = int32_t(k->dtype);
   p.cacheType = cache.type;
   move(call, kernelRow("kv_store"),
-       tokens * cache.planes * cache.heads * (cache.dim / 8), p);
+       tokens * cache.planes * cache.heads * (cache.dim / kernels::RowChunk),
+       p);
 }

@@ -253,7 +253,7 @@ TEST_F(Rows, ShapesThatDoNotFit) {
   KvTensorView bytes = makeView(k.data(), DType::I8, {4, 1, 16});
   EXPECT_EQ(store(*blocks.view(), *table.view(), bytes),
             "store: k is i8[4, 1, 16] with strides [16, 16, 1]: it must be "
-            "[tokens, heads, dim] of f32, f16 or bf16, chunks of 8 elements "
+            "[tokens, heads, dim] of f32, bf16 or f16, chunks of 8 elements "
             "that are aligned to 16 bytes");
   // A cast to the same type is a copy, of as many elements.
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {

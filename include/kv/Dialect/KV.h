@@ -45,6 +45,8 @@ KernelAttr getKernel(mlir::Operation *op);
 
 /// The ABI's number of an element type; nothing when it cannot cross the ABI.
 std::optional<KvDType> dtypeOf(mlir::Type type);
+/// Its inverse.
+mlir::Type typeOf(mlir::MLIRContext *context, KvDType dtype);
 
 /// Whether an operation of this dialect stands on tensors: its shaped operands,
 /// the blocks of a cache and `outs` apart. Nothing when they disagree, which no
