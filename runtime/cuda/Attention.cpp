@@ -204,10 +204,12 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
     return;
   step.forEachKernel(
       mask, window, [&](const Kernel &, const Shape &shape, PlanPlaces places) {
-        PlanParams p{step.batch, shape,
+        PlanParams p{step.batch,
+                     shape,
                      reinterpret_cast<Header *>(step.plan + places.header),
                      reinterpret_cast<Tile *>(step.plan + places.tiles),
-                     reinterpret_cast<Cut *>(step.plan + places.cuts)};
+                     reinterpret_cast<Cut *>(step.plan + places.cuts),
+                     Context::of(call.state).stepErrors()};
         launch(call.state, kernelRow("kv_plan"), 1, &p);
       });
 }

@@ -117,7 +117,8 @@ void rows::embedding(KvContext *context, const KvTensorView *ids,
                     int32_t(c.width),
                     int32_t(t.count),
                     t.type,
-                    c.type};
+                    c.type,
+                    Context::of(call.state).stepErrors()};
   move(call, kernelRow("kv_embedding"), chunksOf(c), p);
 }
 
@@ -220,7 +221,8 @@ void rows::rope(KvContext *context, const KvTensorView *x,
                int32_t(angles.count),
                interleaved != 0,
                int32_t(x->dtype),
-               int32_t(out->dtype)};
+               int32_t(out->dtype),
+               Context::of(call.state).stepErrors()};
   move(call, kernelRow("kv_rope"), tokens * heads * (dim / kernels::RopeChunk),
        p);
 }

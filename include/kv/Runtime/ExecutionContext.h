@@ -40,9 +40,16 @@ public:
   /// status into a value. When the arena is exhausted the entry is left in
   /// the middle: generated code could not go on without the memory.
   /// On a device the entry's work is queued when this returns, calling the
-  /// kernels of `module`; what then fails is the device's status().
+  /// kernels of `module`; what then fails is the device's status(), or a
+  /// stepError(). The call itself fails if an earlier one left such an error
+  /// that nobody has asked for.
   Expected<void> call(KvEntry entry, std::span<const KvTensorView> args,
                       const DeviceModule *module = nullptr);
+
+  /// On a device, after a wait for it: what kernels found wrong with the data
+  /// of the calls so far, such as an id that an embedding does not have. An
+  /// error is returned once.
+  Expected<void> stepError();
 
   KvContext *abi();
   Arena &arena();
