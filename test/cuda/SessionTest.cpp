@@ -362,10 +362,11 @@ TEST_F(CudaSession, TwoStepsInFlight) {
 TEST_F(CudaSession, PackedWeightsAreUnpacked) {
   Serving serving(load(/*packed=*/true));
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_NE(notes[0].find("1 packed weights (32768 bytes) were unpacked to "
-                          "row_major at load"),
-            std::string::npos)
+  EXPECT_TRUE(notes[0].ends_with(
+      ": 1 packed weights (32768 bytes) were unpacked to row_major at load; a "
+      "file that stores them row-major loads faster"))
       << notes[0];
+  EXPECT_TRUE(notes[0].starts_with("/")) << "who logs says that it is a note";
   std::vector<int32_t> prompt = {1, 2, 3};
   TextGenerationContext context(1, prompt);
   TextGenerationContext *batch[] = {&context};
