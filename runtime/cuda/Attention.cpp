@@ -172,6 +172,13 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
                      " query heads a KV head: at most 2147483647 in all");
     return false;
   }
+  if (maxLengths &&
+      (maxLengths->dtype != KV_DTYPE_I32 || maxLengths->rank != 2 ||
+       maxLengths->sizes[0] < 1 || maxLengths->sizes[1] != 2)) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "max_lengths is ",
+              describe(*maxLengths), ", needed: i32 [steps, 2] of a step");
+    return false;
+  }
   int64_t longest =
       maxLengths ? *static_cast<const int32_t *>(firstElement(*maxLengths))
                  : tokens;
@@ -182,11 +189,11 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
     end = placesOf(kernel, shapeOf(kernel, step.cache, step.group),
                    step.batch.sequences, tokens, end)
               .end;
-  if (plan.sizes[0] >= end &&
+  if (plan.dtype == KV_DTYPE_I8 && plan.rank == 1 && plan.sizes[0] >= end &&
       reinterpret_cast<uintptr_t>(step.plan) % PlanAlignment == 0)
     return true;
   call.fail(KV_STATUS_INVALID_ARGUMENT, "plan is ", describe(plan),
-            ", needed: ", end, " bytes, aligned to ", PlanAlignment);
+            ", needed: i8 of ", end, " bytes, aligned to ", PlanAlignment);
   return false;
 }
 
@@ -236,10 +243,11 @@ static bool checkAttention(Call &call, const Cache &cache,
   if ((lse && (lse->dtype != KV_DTYPE_F32 || lse->rank != 2 ||
                lse->sizes[0] != q.sizes[0] || lse->sizes[1] != q.sizes[1])) ||
       (sinks && (sinks->dtype != KV_DTYPE_F32 || sinks->rank != 1 ||
-                 sinks->sizes[0] != q.sizes[1]))) {
+                 sinks->sizes[0] != q.sizes[1] ||
+                 (sinks->sizes[0] > 1 && sinks->strides[0] != 1)))) {
     call.fail(KV_STATUS_INVALID_ARGUMENT,
               "lse and sinks must be f32 [T, Hq] "
-              "and [Hq] of q ",
+              "and contiguous [Hq] of q ",
               describe(q));
     return false;
   }

@@ -240,21 +240,34 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
     return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ",
                      cache.layers, ", source ", describe(*source),
                      ", destination ", describe(*destination));
+  // A page is copied as one run; a layer as one where layers lie outside of
+  // planes, else as one a plane. No stride of a single plane or layer counts.
+  const CacheView &view = cache.view;
+  int64_t run = view.pageSize * cache.heads * cache.dim;
+  int64_t whole = run * cache.planes * cache.layers;
+  auto lie = [&](int64_t planeStride, int64_t layerStride) {
+    return (cache.planes == 1 || view.planeStride == planeStride) &&
+           (cache.layers == 1 || view.layerStride == layerStride);
+  };
+  bool layersOutside = lie(run, run * cache.planes);
+  if (view.pageStride < whole ||
+      (!layersOutside && !lie(run * cache.layers, run)))
+    return call.unsupported("blocks is ", describe(*blocks), " with ",
+                            strides(*blocks),
+                            ": a page, its planes and its layers must be "
+                            "contiguous");
   int64_t bytes = dtypeBytes(static_cast<DType>(cache.type));
-  int64_t page = cache.view.pageStride * bytes;
   CopyPagesParams p{};
-  p.data = const_cast<void *>(cache.view.data);
-  p.pageStride = p.runBytes = page;
+  p.data = const_cast<void *>(view.data);
+  p.pageStride = view.pageStride * bytes;
   p.runs = 1;
+  p.runBytes = whole * bytes;
   if (layer >= 0) {
-    p.data =
-        static_cast<char *>(p.data) + layer * cache.view.layerStride * bytes;
-    p.runBytes = page / cache.layers;
-    // Planes lie within a layer, or a layer within a plane.
-    if (cache.view.layerStride < cache.view.planeStride) {
+    p.data = static_cast<char *>(p.data) + layer * view.layerStride * bytes;
+    p.runBytes = (layersOutside ? run * cache.planes : run) * bytes;
+    if (!layersOutside) {
       p.runs = int32_t(cache.planes);
-      p.runBytes /= cache.planes;
-      p.runStride = cache.view.planeStride * bytes;
+      p.runStride = view.planeStride * bytes;
     }
   }
   if (p.runBytes % 16)

@@ -16,8 +16,7 @@ static bool aligned(const KvTensorView &view) {
          0;
 }
 
-/// Distances, for a message: "strides [512, 64, 1]".
-static std::string strides(const KvTensorView &view) {
+std::string kv::cuda::strides(const KvTensorView &view) {
   std::string text = "strides [";
   for (int64_t d = 0; d < view.rank; ++d)
     text += concat(d ? ", " : "", view.strides[d]);
@@ -102,6 +101,10 @@ bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
                   [](int64_t size) { return size < 1; }))
     return refuse("it must have one or two planes, and no page may be empty");
   const int64_t *s = blocks.strides;
+  int64_t bytes = int64_t(dtypeBytes(static_cast<DType>(blocks.dtype)));
+  for (int64_t d = 0; d < 5; ++d)
+    if (blocks.sizes[d] > 1 && s[d] * bytes % kernels::RowAlignment)
+      return refuse("its rows must be aligned to 16 bytes");
   cache = {{firstElement(blocks), s[0], s[1], s[2], s[3], s[4],
             int32_t(blocks.sizes[0]), int32_t(blocks.sizes[3])},
            blocks.sizes[1],

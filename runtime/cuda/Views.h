@@ -42,6 +42,9 @@ inline void *firstElement(const KvTensorView &view) {
          view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
 }
 
+/// Distances, for a message: "strides [512, 64, 1]".
+std::string strides(const KvTensorView &view);
+
 /// The last dimension is a row. False, and an error in the call, where rows do
 /// not lie so that a kernel can move them: chunks of 8 elements, aligned to 16
 /// bytes, at equal distances.

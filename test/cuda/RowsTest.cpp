@@ -454,6 +454,20 @@ TEST_F(Rows, CopyPages) {
     }
 }
 
+// A page of a slice would be copied with what lies between its rows.
+TEST_F(Rows, CopyPagesOfASlice) {
+  Tensor<Bf16> blocks(device, DType::BF16, {3, 2, 2, 4, 2, 16});
+  Tensor<int32_t> from(device, DType::I32, {1}, {1});
+  KvTensorView slice = *blocks.view();
+  slice.sizes[4] = 1; // the first head
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.copyPages(ctx, &slice, from.view(), from.view(), -1);
+            }),
+            "copyPages: blocks is bf16[3, 2, 2, 4, 1, 16] with strides [512, "
+            "256, 128, 32, 16, 1]: a page, its planes and its layers must be "
+            "contiguous");
+}
+
 TEST_F(Rows, OfACpuOnly) {
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.parallelFor(ctx, nullptr, nullptr, 1, 1);
