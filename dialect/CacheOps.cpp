@@ -105,12 +105,26 @@ LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
   APInt part;
   CollectionType type = op.getCollectionType();
   if (matchPattern(place[1], m_ConstantInt(&part)) &&
-      part.uge(type.getGeometry().parts()))
+      part.uge(type.getGeometry().planes()))
     return op->emitOpError()
            << "part must be "
            << (type.isLatent() ? "0 (latent rows)" : "0 (keys) or 1 (values)")
            << ", not " << part.getSExtValue();
   return success();
+}
+
+LogicalResult kv::verifyWindow(Operation *op, MaskAttr mask,
+                               CollectionType type) {
+  int64_t window = type.getWindow();
+  MaskKind kind = mask.getKind();
+  bool looksBack = kind == MaskKind::None || kind == MaskKind::Causal;
+  if (!window || (!looksBack && mask.getWindow() <= window))
+    return success();
+  return op->emitOpError()
+         << "has the mask " << mask
+         << ", but the collection has 'window = " << window
+         << "': the mask must be sliding, sliding_noncausal or "
+         << "chunked, of at most " << window << " tokens";
 }
 
 CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
@@ -136,6 +150,7 @@ CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
     return collectionOf(getCache(), getCollection());                          \
   }                                                                            \
   OperandRange Op::getCacheOperands() { return getCache(); }                   \
+  void Op::setCollectionType(CollectionType type) { setCollection(type); }     \
   bool Op::writesCache() { return Writes; }                                    \
   bool Op::readsCache() { return Reads; }
 
@@ -149,6 +164,14 @@ KV_CACHE_TYPE(LoadOp, false, true)
 
 #undef KV_CACHE_INTERFACE
 #undef KV_CACHE_TYPE
+
+OpOperand *PositionsOp::getLayerOperand() { return nullptr; }
+OpOperand *RowOffsetsOp::getLayerOperand() { return nullptr; }
+OpOperand *PlanOp::getLayerOperand() { return nullptr; }
+OpOperand *StoreOp::getLayerOperand() { return &getLayerMutable(); }
+OpOperand *AttentionOp::getLayerOperand() { return &getLayerMutable(); }
+OpOperand *PrintOp::getLayerOperand() { return &getLayerMutable(); }
+OpOperand *LoadOp::getLayerOperand() { return &getPlaceMutable()[0]; }
 
 /// A cache is a collection's components, a layer and a part.
 void LoadOp::setComponents(ValueRange components, CollectionType type) {
@@ -252,6 +275,8 @@ LogicalResult AttentionOp::verify() {
           verifyForm(*this, {getOut(), getOutLse()}, {getResult(), getLse()})))
     return failure();
   CollectionType type = getCollectionType();
+  if (failed(verifyWindow(*this, getMask(), type)))
+    return failure();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();
   if (ShapedType::isDynamic(q[1]) ||
       (!ShapedType::isDynamic(type.getHeads()) && q[1] % type.getHeads() != 0))

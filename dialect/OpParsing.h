@@ -51,6 +51,10 @@ llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
 llvm::LogicalResult verifyRowShape(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Type type, int64_t heads, int64_t dim);
 
+/// A mask over a collection with a window sees no further back than that.
+llvm::LogicalResult verifyWindow(mlir::Operation *op, MaskAttr mask,
+                                 CollectionType type);
+
 /// The plan of an attention is one for its rows, of its mask where that is
 /// known, and its kernel takes it.
 llvm::LogicalResult verifyPlanned(AttentionOp op);

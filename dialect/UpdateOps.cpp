@@ -14,6 +14,8 @@ CollectionType UpdateOp::getCollectionType() {
   return collectionOf(getCache(), getCollection());
 }
 OperandRange UpdateOp::getCacheOperands() { return getCache(); }
+OpOperand *UpdateOp::getLayerOperand() { return &getPlaceMutable()[0]; }
+void UpdateOp::setCollectionType(CollectionType type) { setCollection(type); }
 bool UpdateOp::writesCache() { return true; }
 bool UpdateOp::readsCache() { return true; }
 
@@ -108,7 +110,8 @@ constexpr int64_t kPlanWidth = 4;
 
 LogicalResult PlanOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
-      failed(verifyForm(*this, {getOut()}, {getResult()})))
+      failed(verifyForm(*this, {getOut()}, {getResult()})) ||
+      failed(verifyWindow(*this, getMask(), getCollectionType())))
     return failure();
   Type plan = formType(getOut(), getResult());
   if (cast<ShapedType>(plan).getDimSize(1) != kPlanWidth)

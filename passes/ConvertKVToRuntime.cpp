@@ -75,6 +75,11 @@ struct ConvertKVToRuntime
         op.emitOpError("has a handle: run kv-resolve-collections before");
         return WalkResult::interrupt();
       }
+      if (op.getCollectionType().getGeometry().bands() > 1) {
+        op.emitOpError("has a collection with 'page_layers': run "
+                       "kv-resolve-bands before");
+        return WalkResult::interrupt();
+      }
       if (isOnTensors(work) == true) {
         op.emitOpError("is on tensors: bufferize before");
         return WalkResult::interrupt();

@@ -214,6 +214,11 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
         op->emitOpError("has a handle: run kv-resolve-collections before");
         return signalPassFailure();
       }
+      if (cacheOp && cacheOp.getCollectionType().getGeometry().bands() > 1) {
+        op->emitOpError("has a collection with 'page_layers': run "
+                        "kv-resolve-bands before");
+        return signalPassFailure();
+      }
       if (cacheOp &&
           ShapedType::isDynamic(cacheOp.getCollectionType().getHeads())) {
         op->emitOpError("has a collection with heads = ?: fix them by sharding "

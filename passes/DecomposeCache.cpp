@@ -76,8 +76,8 @@ static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
   return loop.getResult(0);
 }
 
-/// result[b, s, h, d] = s < lengths[b] ? blocks[page, part, layer, slot, h, d]
-///                                     : 0
+/// result[b, s, h, d] = seen(b, s) ? blocks[page, part, layer, slot, h, d] : 0
+/// where s < lengths[b], and with a window also s + window > cache_lengths[b].
 void kv::decompose(LoadOp op) {
   Emitter b(op);
   CacheAccess cache(b, op);
@@ -94,22 +94,36 @@ void kv::decompose(LoadOp op) {
                                    ValueRange{b.index(0), b.index(1)}));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
   AffineMap element = AffineMap::getMultiDimIdentityMap(4, op.getContext());
+  AffineMap sequence = element.getMajorSubMap(1);
+  int64_t window = cache.getType().getWindow();
+  SmallVector<Value> inputs = {lengths};
+  SmallVector<AffineMap> maps = {sequence, element};
+  if (window) {
+    inputs.push_back(cast<CacheOpInterface>(*op).getCacheLengths());
+    maps.insert(maps.begin(), sequence);
+  }
   auto dense = linalg::GenericOp::create(
-      b, type, lengths, empty,
-      ArrayRef<AffineMap>{element.getMajorSubMap(1), element},
+      b, type, inputs, empty, maps,
       SmallVector<utils::IteratorType>(4, utils::IteratorType::parallel),
       [&](OpBuilder &nested, Location loc, ValueRange args) {
         Emitter b(loc, nested);
         SmallVector<Value> at;
         for (unsigned i = 0; i < 4; ++i)
           at.push_back(linalg::IndexOp::create(b, i));
-        Value length =
-            arith::IndexCastUIOp::create(b, b.getIndexType(), args[0]);
+        auto asIndex = [&](Value value) -> Value {
+          return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
+        };
+        Value seen = b.less(at[1], asIndex(args[0]));
+        if (window) {
+          Value cached = asIndex(args[1]);
+          Value end = b.add(at[1], b.index(window));
+          seen = b.both(seen, b.less(cached, end));
+        }
         Value loaded = cache.load(b, cache.readPlace(b, at[0], at[1]), part,
                                   layer, at[2], at[3]);
         Value nothing = b.constant(b.getF32Type(), 0);
-        Value seen = b.select(b.less(at[1], length), loaded, nothing);
-        linalg::YieldOp::create(b, b.fromF32(seen, type.getElementType()));
+        Value row = b.select(seen, loaded, nothing);
+        linalg::YieldOp::create(b, b.fromF32(row, type.getElementType()));
       });
   op.getResult().replaceAllUsesWith(dense.getResult(0));
   op.getLengths().replaceAllUsesWith(lengths);

@@ -40,6 +40,7 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
 
 /// Collections to their components.
 static void addResolution(OpPassManager &pm) {
+  pm.addPass(createKVAssignPageLayers());
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
@@ -90,6 +91,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
+  pm.addPass(createKVResolveBands());
   // After the weights are packed: both pipelines take the same file.
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
@@ -124,6 +126,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
   KVFormLaunchesOptions launches;
@@ -140,6 +143,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
 
 void kv::buildReferencePipeline(OpPassManager &pm) {
   addFrontPasses(pm);
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVDecompose());
   addBufferization(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

@@ -1,21 +1,22 @@
-//===- Commit.cpp - What was computed becomes findable --------------------===//
+//===- Commit.cpp - Computed pages become findable ------------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 
 using namespace kv;
 
-Expected<void> CacheEngine::refuseCommit(const SequenceState &state,
-                                         const Prompt &prompt,
-                                         int64_t processed) const {
+Expected<void> CacheEngineImpl::refuseCommit(const SequenceState &state,
+                                             const Prompt &prompt,
+                                             int64_t processed) const {
   return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", processed,
                    " tokens have been computed, allowed: ", state.processed,
                    " to ", mostProcessed(state, prompt));
 }
 
-void CacheEngine::hashAndPrefetch(SequenceState &state, const Prompt &prompt,
-                                  int64_t processed) const {
+void CacheEngineImpl::hashAndPrefetch(SequenceState &state,
+                                      const Prompt &prompt,
+                                      int64_t processed) const {
   int64_t full =
       std::min(processed, mostProcessed(state, prompt)) / options.pageSize;
   if (full <= state.committed || !canCommit(state))
@@ -26,8 +27,8 @@ void CacheEngine::hashAndPrefetch(SequenceState &state, const Prompt &prompt,
                     std::min<int64_t>(full, state.committed + PrefetchBatch)));
 }
 
-void CacheEngine::prefetchNodes(const SequenceState &state, int32_t page,
-                                int32_t end) const {
+void CacheEngineImpl::prefetchNodes(const SequenceState &state, int32_t page,
+                                    int32_t end) const {
   for (; page < end; ++page) {
     nodes.prefetchBucket(state.tags[page]);
     if (hasFullGroup)
@@ -35,9 +36,9 @@ void CacheEngine::prefetchNodes(const SequenceState &state, int32_t page,
   }
 }
 
-Expected<void> CacheEngine::commitMore(SequenceState &state,
-                                       const Prompt &prompt,
-                                       int64_t processed) {
+Expected<void> CacheEngineImpl::commitMore(SequenceState &state,
+                                           const Prompt &prompt,
+                                           int64_t processed) {
   if (options.log) {
     logPrompt(state, prompt);
     options.log->command({.kind = Command::Commit,
@@ -70,12 +71,13 @@ Expected<void> CacheEngine::commitMore(SequenceState &state,
   return {};
 }
 
-/// The short way of text and one group, where what was computed is mostly new.
-/// Returns the first page that has to go the long way, or `end`.
-int32_t CacheEngine::commitNew(SequenceState &state, const Prompt &prompt,
-                               int32_t page, int32_t end) {
-  // In a register: through memory each page would wait for the stores of the
-  // one before it.
+/// Commits the pages [page, end) of an engine with one full group and without
+/// images, as long as they are new. Returns the first page that commitPage()
+/// has to handle, or `end`.
+int32_t CacheEngineImpl::commitNew(SequenceState &state, const Prompt &prompt,
+                                   int32_t page, int32_t end) {
+  // In a register; if it were in memory, each page would wait for the stores of
+  // the page before it.
   NodeRef tip = state.tip;
   int32_t first = page;
   for (; page < end; ++page) {
@@ -95,11 +97,12 @@ int32_t CacheEngine::commitNew(SequenceState &state, const Prompt &prompt,
   return page;
 }
 
-/// Returns the page's index if an entry of it changed, INT32_MAX if none did.
-int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
-                                int32_t page) {
+/// Commits one page of each group. Returns the page's index if an id in a row
+/// changed, INT32_MAX otherwise.
+int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
+                                    int32_t page) {
   uint32_t images = PrefixIndex::NoImages;
-  // The sequence's tip can be gone only where no full group keeps it.
+  // Without a full group, the node of the last committed page can be gone.
   bool possible = hasFullGroup || nodes.isLive(state.tip);
   if (!prompt.images.empty()) {
     images = imagesOn(prompt, page);
@@ -113,7 +116,7 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
     for (int32_t group = 0; group < numGroups; ++group)
       possible &= pages.content(row(state, group)[page]) == PagePool::NoContent;
     if (!possible || nodes.isFull()) {
-      // What comes behind could not be found either.
+      // Pages behind this one could not be found either.
       state.indexes = false;
       ++counters.uncommittedPages;
       return INT32_MAX;
@@ -158,8 +161,9 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
   return swapped ? page : INT32_MAX;
 }
 
-/// Gives back what no later token sees. Returns the lowest entry that changed.
-int32_t CacheEngine::passWindows(SequenceState &state) {
+/// Releases the pages that no later token sees. Returns the lowest index of a
+/// page whose entry changed, or INT32_MAX.
+int32_t CacheEngineImpl::passWindows(SequenceState &state) {
   int32_t lowest = INT32_MAX;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     int32_t passed = static_cast<int32_t>(std::min<int64_t>(

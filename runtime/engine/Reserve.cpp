@@ -1,6 +1,6 @@
 //===- Reserve.cpp - Plans, hits, new pages, eviction ---------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using namespace kv;
 //===----------------------------------------------------------------------===//
 
 /// Pages that must be copied before this sequence writes to its last page.
-int32_t CacheEngine::tailCopies(const SequenceState &state) const {
+int32_t CacheEngineImpl::tailCopies(const SequenceState &state) const {
   if (!state.borrowsTail)
     return 0;
   int32_t copies = 0;
@@ -23,9 +23,9 @@ int32_t CacheEngine::tailCopies(const SequenceState &state) const {
   return copies;
 }
 
-CacheEngine::Plan CacheEngine::makePlan(SequenceState &state,
-                                        const Prompt &prompt,
-                                        const Demand &demand) const {
+CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
+                                            const Prompt &prompt,
+                                            const Demand &demand) const {
   Plan plan;
   // More than any pool has, and far from the end of 64 bits.
   constexpr int64_t TooMany = int64_t(1) << 56;
@@ -74,20 +74,20 @@ CacheEngine::Plan CacheEngine::makePlan(SequenceState &state,
   return plan;
 }
 
-CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
-                                    const Prompt &prompt,
-                                    const Demand &demand) const {
-  return makePlan(*sequence.state, prompt, demand);
+CacheEngine::Plan CacheEngineImpl::plan(const Sequence &sequence,
+                                        const Prompt &prompt,
+                                        const Demand &demand) const {
+  return makePlan(stateOf(sequence), prompt, demand);
 }
 
 //===----------------------------------------------------------------------===//
 // Taking
 //===----------------------------------------------------------------------===//
 
-CacheEngine::Plan CacheEngine::reserveMore(Sequence &sequence,
-                                           const Prompt &prompt,
-                                           const Demand &demand) {
-  SequenceState &state = *sequence.state;
+CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
+                                               const Prompt &prompt,
+                                               const Demand &demand) {
+  SequenceState &state = stateOf(sequence);
   if (options.log) {
     logPrompt(state, prompt);
     options.log->command({.kind = Command::Reserve,
@@ -133,8 +133,8 @@ CacheEngine::Plan CacheEngine::reserveMore(Sequence &sequence,
   return plan;
 }
 
-/// Takes over the nodes that match() found, up to the page `end`.
-void CacheEngine::takeHits(SequenceState &state, int32_t end) {
+/// Takes over the pages of the nodes that match() found, up to the page `end`.
+void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
   int32_t committed = state.committed, count = end - committed;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     PageId *ids = row(state, group);
@@ -150,7 +150,7 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
     }
     if (first <= state.firstHeld[group])
       continue;
-    // The window of the longer prefix does not reach so far back.
+    // The window at the end of the longer prefix does not reach these pages.
     for (int32_t page = state.firstHeld[group];
          page < std::min(first, committed); ++page)
       pages.release(ids[page], state.stamp, worthOf(state, page), false);
@@ -166,19 +166,20 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
   counters.hitLength.add(count);
 }
 
-/// Gives the sequence a last page of its own.
-void CacheEngine::copyTail(SequenceState &state) {
+/// Replaces the shared last page by a copy, in each group where it is shared.
+void CacheEngineImpl::copyTail(SequenceState &state) {
   int32_t tail = state.held - 1;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     PageId &own = row(state, group)[tail];
     if (pages.holds(own) == 1 && pages.content(own) == PagePool::NoContent)
-      continue; // the others have gone: no copy
+      continue; // no other sequence holds it any more
     PageId fresh;
     allocate(&fresh, 1);
     PageOp op = {PageOp::Copy, static_cast<uint16_t>(group), own, fresh,
                  static_cast<int32_t>(state.processed % options.pageSize)};
-    // Operations of one step do not wait for each other, so a copy of a page
-    // that is still to be written does what writes that.
+    // Operations of one step do not wait for each other. If the page to copy is
+    // itself the target of a queued operation, that operation is repeated for
+    // the copy.
     if (int64_t writer = pages.writer(own); writer >= 0) {
       op.kind = operations[writer].kind;
       op.source = operations[writer].source;
@@ -193,9 +194,10 @@ void CacheEngine::copyTail(SequenceState &state) {
   state.borrowsTail = false;
 }
 
-/// Nobody else has the target until the next step, which this is done before,
-/// is over; nor the source, since the sequence lets it go with the same stamp.
-void CacheEngine::queue(SequenceState &state, const PageOp &op) {
+/// Queues an operation for the next step. Until that step completes, neither
+/// the target nor the source is given to another sequence: the target is
+/// stamped with it here, and the source is released with the sequence's stamp.
+void CacheEngineImpl::queue(SequenceState &state, const PageOp &op) {
   Ticket next = steps.lastOpened() + 1;
   state.stamp = std::max(state.stamp, next);
   pages.stamp(op.target, next);
@@ -213,9 +215,10 @@ void CacheEngine::queue(SequenceState &state, const PageOp &op) {
 // Eviction
 //===----------------------------------------------------------------------===//
 
-/// Blank pages first. In an engine of several groups an eviction can leave
-/// more of them, so it is asked again after each.
-void CacheEngine::allocate(PageId *to, int32_t count) {
+/// Takes `count` pages: blank ones first, then evicted ones. With several
+/// groups an eviction can make further pages blank, so pages are evicted one by
+/// one.
+void CacheEngineImpl::allocate(PageId *to, int32_t count) {
   for (int32_t i = 0; i < count;) {
     if ((to[i] = pages.takeBlank()) != NullPage) {
       ++i;
@@ -227,7 +230,7 @@ void CacheEngine::allocate(PageId *to, int32_t count) {
   }
 }
 
-void CacheEngine::evict(PageId *to, int32_t count) {
+void CacheEngineImpl::evict(PageId *to, int32_t count) {
   [[maybe_unused]] int32_t removed = pages.removeVictims(to, count);
   assert(removed == count && "a plan that fits has victims");
   if (count > 1) {

@@ -3,7 +3,6 @@
 #include "kv/Runtime/Manager/CacheMemory.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace kv;
 
@@ -24,11 +23,12 @@ CacheMemory::Staged::create(const Device &device,
   return staged;
 }
 
-void CacheMemory::Staged::upload(DeviceBackend &backend,
-                                 int64_t elements) const {
-  if (staging.data() && elements)
-    backend.copyToDevice(device.data(), staging.data(),
-                         elements * sizeof(int32_t));
+void CacheMemory::Staged::upload(DeviceBackend &backend, int64_t first,
+                                 int64_t end) const {
+  if (staging.data() && first < end)
+    backend.copyToDevice(device.as<int32_t>() + first,
+                         staging.as<int32_t>() + first,
+                         (end - first) * sizeof(int32_t));
 }
 
 Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
@@ -57,6 +57,7 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
   };
   std::array<int64_t, 2> tableShape = {shape.maxBatch, shape.pitch};
   std::array<int64_t, 2> maximaShape = {shape.maxSteps, 2};
+  std::array<int64_t, 2> lengthsShape = {shape.maxSteps, shape.maxBatch};
   std::span<const int64_t> tableSizes(tableShape);
   memory.pitch = shape.pitch;
   memory.groups = shape.groups;
@@ -76,7 +77,7 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                                              : Buffer());
     }
     for (Step &step : shard.steps) {
-      step.lengths = stage(device, tableSizes.first(1));
+      step.lengths = stage(device, lengthsShape);
       for (int32_t group = 0; group < memory.groupCount; ++group)
         step.tables.push_back(
             stage(device, tableSizes.first(shape.pitch ? 2 : 1)));
@@ -106,21 +107,24 @@ Expected<void> CacheMemory::reuse(int32_t buffer) {
   return {};
 }
 
-void CacheMemory::publishLengths(int32_t buffer, int64_t rows) {
+void CacheMemory::publishLengths(int32_t buffer, int64_t rows, int64_t first,
+                                 int64_t steps) {
+  int64_t begin = first * rows, end = steps * rows;
   for (Shard &shard : shards) {
     Step &step = shard.steps[buffer];
-    if (step.lengths.host() != lengths(buffer) && rows)
-      std::memcpy(step.lengths.host(), lengths(buffer), rows * sizeof(int32_t));
-    step.lengths.upload(*shard.backend, rows);
+    if (step.lengths.host() != lengths(buffer))
+      std::copy(lengths(buffer) + begin, lengths(buffer) + end,
+                step.lengths.host() + begin);
+    step.lengths.upload(*shard.backend, begin, end);
     step.uploaded = shard.backend->mark();
   }
 }
 
-void CacheMemory::publish(int32_t buffer, int64_t rows) {
+void CacheMemory::publish(int32_t buffer, int64_t rows, int64_t steps) {
   for (Shard &shard : shards)
     for (const Staged &table : shard.steps[buffer].tables)
-      table.upload(*shard.backend, rows * std::max<int64_t>(pitch, 1));
-  publishLengths(buffer, rows);
+      table.upload(*shard.backend, 0, rows * std::max<int64_t>(pitch, 1));
+  publishLengths(buffer, rows, 0, steps);
 }
 
 void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,

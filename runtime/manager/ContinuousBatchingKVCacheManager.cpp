@@ -122,6 +122,8 @@ Expected<void> Manager::check() const {
 
 Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
                                                int64_t maxBatchSize) {
+  if (Expected<void> valid = params.validate(CacheStrategy::Continuous); !valid)
+    return std::unexpected(valid.error());
   int64_t replicas = params.dataParallelDegree();
   if (maxBatchSize < replicas)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "max_batch_size is ",
@@ -138,8 +140,14 @@ Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
   return static_cast<int64_t>(bytes);
 }
 
-int64_t Manager::inferOptimalBatchSize(const MultiKVCacheParams &params,
-                                       int64_t availableCacheMemory) {
+Expected<int64_t>
+Manager::inferOptimalBatchSize(const MultiKVCacheParams &params,
+                               int64_t availableCacheMemory) {
+  if (Expected<void> valid = params.validate(CacheStrategy::Continuous); !valid)
+    return std::unexpected(valid.error());
+  if (availableCacheMemory < 0)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "available_cache_memory is ",
+                     availableCacheMemory, " bytes, allowed: 0 or more");
   int64_t replicas = params.dataParallelDegree();
   return availableCacheMemory / replicas / params.bytesPerBlock() * replicas;
 }

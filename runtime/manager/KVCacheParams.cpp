@@ -67,10 +67,9 @@ Expected<void> KVCacheParams::validate() const {
   if (numDraftTokens < 0 || numDraftTokens > MostDrafts)
     return fail("num_draft_tokens is ", numDraftTokens, ", allowed: 0 to ",
                 MostDrafts);
-  if ((speculativeMethod == SpeculativeMethod::None) != (numDraftTokens == 0))
-    return fail(
-        "speculative_method is ", speculativeMethodName(speculativeMethod),
-        ", num_draft_tokens is ", numDraftTokens, ": either both or neither");
+  if (speculativeMethod == SpeculativeMethod::None && numDraftTokens != 0)
+    return fail("num_draft_tokens is ", numDraftTokens,
+                ", allowed: 0, since speculative_method is none");
 
   if (hostSwapSpaceGB &&
       !(std::isfinite(*hostSwapSpaceGB) && *hostSwapSpaceGB > 0))
@@ -137,7 +136,7 @@ static std::array<int64_t, 6> shape(const CacheGeometry &geometry,
                                     int64_t count, int64_t elements) {
   // The null page stands before the others.
   int64_t logical[] = {count + geometry.isPaged(),
-                       geometry.parts(),
+                       geometry.planes(),
                        geometry.layers,
                        geometry.page,
                        geometry.heads,

@@ -10,6 +10,8 @@ Expected<int64_t>
 PagedKVCacheManager::numBlocks(const MultiKVCacheParams &params,
                                int64_t maxBatchSize, int64_t maxSeqLen,
                                int64_t availableCacheMemory) {
+  if (Expected<void> valid = params.validate(CacheStrategy::Paged); !valid)
+    return std::unexpected(valid.error());
   int64_t replicas = params.dataParallelDegree();
   if (maxBatchSize < replicas)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "max_batch_size is ",
@@ -41,8 +43,18 @@ Expected<int64_t> PagedKVCacheManager::estimatedMemorySize(
   return *pages * params.bytesPerBlock() * params.dataParallelDegree();
 }
 
-int64_t PagedKVCacheManager::inferOptimalBatchSize(const MultiKVCacheParams &,
-                                                   int64_t, int64_t) {
+Expected<int64_t>
+PagedKVCacheManager::inferOptimalBatchSize(const MultiKVCacheParams &params,
+                                           int64_t maxSeqLen,
+                                           int64_t availableCacheMemory) {
+  if (Expected<void> valid = params.validate(CacheStrategy::Paged); !valid)
+    return std::unexpected(valid.error());
+  if (maxSeqLen < 1 || maxSeqLen > INT32_MAX)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "max_seq_len is ", maxSeqLen,
+                     ", allowed: 1 to ", INT32_MAX);
+  if (availableCacheMemory < 0)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "available_cache_memory is ",
+                     availableCacheMemory, " bytes, allowed: 0 or more");
   return 512;
 }
 

@@ -121,27 +121,41 @@ public:
   Arguments arguments;
 
 private:
-  /// Pages, or slots, of a sequence. The first of all is the null page, or
-  /// nobody's slot; then come those of the sequences one after the other, then
-  /// some of nobody.
-  int64_t pagesEach(const Argument &argument) {
-    const Collection *collection = manifest.findCollection(argument.collection);
-    if (!collection)
-      return 0;
-    const CacheGeometry &geometry = collection->geometry;
+  /// Of an argument that is a component of a collection.
+  const CacheGeometry &geometryOf(const Argument &argument) {
+    return manifest.findCollection(argument.collection)->geometry;
+  }
+
+  /// Pages of a sequence in one band, or its slot. The first page of all is the
+  /// null page, or nobody's slot; then come those of the sequences, of each its
+  /// bands, one after the other, then some of nobody.
+  static int64_t pagesEach(const CacheGeometry &geometry) {
     if (!geometry.isPaged())
       return 1;
     return (kCapacity + geometry.page - 1) / geometry.page;
   }
-  bool isPaged(const Argument &argument) {
-    return manifest.findCollection(argument.collection)->geometry.isPaged();
+  static int64_t pagesOfAll(const CacheGeometry &geometry) {
+    return kSequences * geometry.bands() * pagesEach(geometry);
+  }
+
+  /// The table's entry in a row, 0 where a window has passed the page or the
+  /// entry is nobody's: the last of each band.
+  static int64_t tableEntry(const CacheGeometry &geometry, int64_t sequence,
+                            int64_t column) {
+    int64_t each = pagesEach(geometry), band = column / (each + 1);
+    int64_t i = column % (each + 1);
+    bool isPassed =
+        geometry.window &&
+        (i + 1) * geometry.page <= kCached[sequence] + 1 - geometry.window;
+    if (i == each || isPassed)
+      return 0;
+    return 1 + (sequence * geometry.bands() + band) * each + i;
   }
 
   int64_t sizeOf(const Argument &argument, const Dimension &dim) {
     if (dim.isStatic())
       return dim.size;
     StringRef symbol(dim.symbol);
-    int64_t each = pagesEach(argument);
     if (symbol == "tokens")
       return kTokens;
     if (symbol == "offsets")
@@ -149,9 +163,11 @@ private:
     if (symbol == "sequences" || symbol.ends_with(".batch"))
       return kSequences;
     if (symbol.ends_with(".pages") || symbol.ends_with(".slots"))
-      return 1 + kSequences * each + 2;
-    if (symbol.ends_with(".pitch"))
-      return each + 1;
+      return 1 + pagesOfAll(geometryOf(argument)) + 2;
+    if (symbol.ends_with(".pitch")) {
+      const CacheGeometry &geometry = geometryOf(argument);
+      return geometry.bands() * (pagesEach(geometry) + 1);
+    }
     if (symbol.ends_with(".steps"))
       return kMostAdvances + 1;
     if (symbol == "ids")
@@ -171,7 +187,6 @@ private:
     arguments.names.push_back(argument.name);
     arguments.kinds.push_back(argument.kind);
     StringRef name(argument.name);
-    int64_t each = pagesEach(argument);
     auto ints = [&](auto value) {
       auto *data = buffer.as<int32_t>();
       for (int64_t i = 0; i < buffer.elements(); ++i)
@@ -185,27 +200,28 @@ private:
     case ArgumentKind::Blocks:
     case ArgumentKind::Scales: {
       int64_t perPage = buffer.elements() / shape[0];
+      const CacheGeometry &geometry = geometryOf(argument);
       bool isScale = argument.kind == ArgumentKind::Scales;
       return floats([&](int64_t i) -> float {
         int64_t id = i / perPage;
         float value = gauss();
         if (isScale)
           value = 0.02f + std::abs(value) / 50;
-        if (id == 0 && isPaged(argument))
+        if (id == 0 && geometry.isPaged())
           return isScale ? 1 : 0;
-        return id == 0 || id > kSequences * each ? NAN : value;
+        return id == 0 || id > pagesOfAll(geometry) ? NAN : value;
       });
     }
     case ArgumentKind::CacheLengths:
       return ints([](int64_t i) { return kCached[i]; });
-    case ArgumentKind::LookupTable:
-      if (!isPaged(argument))
+    case ArgumentKind::LookupTable: {
+      const CacheGeometry &geometry = geometryOf(argument);
+      if (!geometry.isPaged())
         return ints([](int64_t i) { return i + 1; });
-      // The last column belongs to nobody.
       return ints([&](int64_t i) {
-        int64_t pitch = each + 1;
-        return i % pitch == each ? 0 : 1 + i / pitch * each + i % pitch;
+        return tableEntry(geometry, i / shape[1], i % shape[1]);
       });
+    }
     case ArgumentKind::MaxLengths:
       // Each row after as many steps, and the last for all that follow.
       return ints([&](int64_t i) {

@@ -36,7 +36,7 @@ TEST(PagedSizes, AreThoseOfMax) {
   EXPECT_EQ(*Manager::numBlocks(params(777), 512, Long, GiB), 168);
   EXPECT_EQ(*Manager::estimatedMemorySize(params(777), 512, Long, GiB),
             1069350912);
-  EXPECT_EQ(Manager::inferOptimalBatchSize(params(), Long, GiB), 512);
+  EXPECT_EQ(*Manager::inferOptimalBatchSize(params(), Long, GiB), 512);
 }
 
 TEST(PagedSizes, EstimateIsWhatTheBatchNeedsOrTheMemoryHolds) {
@@ -92,4 +92,28 @@ TEST(PagedSizes, ErrorsNameBothSides) {
             "replicas");
   EXPECT_EQ(text(Manager::numBlocks(params(), 4, 0, GiB)),
             "max_seq_len is 0, allowed: 1 to 2147483647");
+  EXPECT_EQ(text(Manager::inferOptimalBatchSize(params(), -1, GiB)),
+            "max_seq_len is -1, allowed: 1 to 2147483647");
+  EXPECT_EQ(text(Manager::inferOptimalBatchSize(params(), 1, -1)),
+            "available_cache_memory is -1 bytes, allowed: 0 or more");
+  // Slots are another manager's.
+  KVCacheParams slots = params();
+  slots.geometry.strategy = CacheStrategy::Continuous;
+  std::string_view wrong = "collection kv: strategy is continuous, this cache "
+                           "manager needs paged";
+  EXPECT_EQ(text(Manager::numBlocks(slots, 4, 1000, GiB)), wrong);
+  EXPECT_EQ(text(Manager::estimatedMemorySize(slots, 4, 1000, GiB)), wrong);
+  EXPECT_EQ(text(Manager::inferOptimalBatchSize(slots, 1000, GiB)), wrong);
+}
+
+TEST(PagedSizes, APageHas128TokensUnlessSaidOtherwise) {
+  CacheGeometry geometry = {.layers = 1, .heads = 8, .dim = 128};
+  EXPECT_EQ(geometry.page, 128);
+  EXPECT_EQ(geometry.problem(), "");
+  // How long a slot is, nobody can guess.
+  CacheGeometry slot = {.strategy = CacheStrategy::Continuous,
+                        .layers = 1,
+                        .heads = 8,
+                        .dim = 128};
+  EXPECT_EQ(slot.problem(), "'max_seq' must be positive, not 0");
 }

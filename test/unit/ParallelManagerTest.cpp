@@ -215,6 +215,7 @@ TEST(ParallelManager, IncrementCacheLengths) {
   Ints offsets = {0, 3, 8, 10};
   ASSERT_TRUE(manager->incrementCacheLengths(loop, offsets));
   for (int shard = 0; shard < 2; ++shard) {
+    EXPECT_FALSE(loop[shard].isCacheEmpty);
     EXPECT_EQ(ints(loop[shard].cacheLengths), (Ints{3, 5}));
     EXPECT_EQ(ints(loop[2 + shard].cacheLengths), (Ints{2}));
     EXPECT_EQ(ints(loop[shard].maxLengths), (Ints{1, 6, 1, 7}));
@@ -224,6 +225,17 @@ TEST(ParallelManager, IncrementCacheLengths) {
   ASSERT_TRUE(manager->incrementCacheLengths(loop, offsets));
   EXPECT_EQ(ints(loop[1].cacheLengths), (Ints{4, 6}));
   EXPECT_EQ(ints(loop[3].maxLengths), (Ints{1, 4}));
+  // Steps that compute less than was asked of them.
+  inputs = manager->runtimeInputs(requests.batch, 3);
+  loop.assign(inputs->begin(), inputs->end());
+  ASSERT_TRUE(manager->incrementCacheLengths(loop, Ints{0, 2, 7, 9}));
+  EXPECT_EQ(ints(loop[1].cacheLengths), (Ints{2, 5}));
+  EXPECT_EQ(ints(loop[3].cacheLengths), (Ints{2}));
+  ASSERT_TRUE(manager->incrementCacheLengths(loop, Ints{0, 1, 1, 2}));
+  for (int shard = 0; shard < 2; ++shard) {
+    EXPECT_EQ(ints(loop[shard].cacheLengths), (Ints{3, 5}));
+    EXPECT_EQ(ints(loop[2 + shard].cacheLengths), (Ints{3}));
+  }
 
   auto error = [&](std::span<RaggedKVCacheInputs> given, const Ints &rows) {
     Ints before = ints(loop[0].cacheLengths);
@@ -248,6 +260,41 @@ TEST(ParallelManager, IncrementCacheLengths) {
   std::swap(swapped[0], swapped[2]);
   EXPECT_EQ(error(swapped, offsets),
             "input 0 is not of the latest runtime inputs");
+  // Those of an earlier step of the same loop.
+  std::vector<RaggedKVCacheInputs> old(inputs->begin(), inputs->end());
+  ASSERT_TRUE(manager->incrementCacheLengths(*inputs, Ints{0, 3, 8, 10}));
+  EXPECT_EQ(error(old, {0, 1, 2, 3}),
+            "input 0 is not of the latest runtime inputs");
+}
+
+// What max_lengths cannot say: of cached [0, 5] they are [10, 10].
+TEST(ParallelManager, WhetherCachesAreEmpty) {
+  Manager manager = make(parallel(1, 1, 1), {.numPages = 40});
+  Tokens longer = iota(10), shorter = iota(10, 100);
+  TextGenerationContext one(1, longer), two(2, shorter);
+  two.limitActive(5);
+  const TextGenerationContext *batch[] = {&one, &two};
+  const std::span<const TextGenerationContext *const> both = batch;
+  for (TextGenerationContext *context : {&one, &two}) {
+    ASSERT_TRUE(manager->claim(context->id()));
+    ASSERT_TRUE(manager->alloc(*context));
+  }
+  EXPECT_TRUE((*manager->runtimeInputs(both))[0].isCacheEmpty);
+  two.advance();
+  ASSERT_TRUE(manager->step(both.last(1)));
+  ASSERT_TRUE(manager->alloc(two));
+  auto inputs = manager->runtimeInputs(both);
+  ASSERT_TRUE(inputs) << text(inputs);
+  EXPECT_EQ(ints((*inputs)[0].cacheLengths), (Ints{0, 5}));
+  EXPECT_EQ(ints((*inputs)[0].maxLengths), (Ints{10, 10}));
+  EXPECT_FALSE((*inputs)[0].isCacheEmpty);
+  EXPECT_TRUE((*manager->runtimeInputs(both.first(1)))[0].isCacheEmpty);
+  EXPECT_TRUE((*manager->runtimeInputs({}))[0].isCacheEmpty);
+  // Each replica's devices have their own.
+  Manager replicas = make(parallel(2, 1));
+  Requests requests(*replicas, {{0, 3}, {1, 2}}, 1);
+  inputs = replicas->runtimeInputs(requests.batch);
+  EXPECT_TRUE((*inputs)[0].isCacheEmpty && (*inputs)[1].isCacheEmpty);
 }
 
 TEST(ParallelManager, SeveralCachesShareIdsAndTables) {
@@ -405,5 +452,6 @@ TEST(ParallelManager, PagesComeFromTheMemory) {
   EXPECT_EQ(pages(31, 4), "available_cache_memory is 31 bytes for 2 replicas, "
                           "one page of a replica takes 16");
   EXPECT_EQ(pages(0, 4),
-            "cache manager: numPages is 0, allowed: 1 to 1073741823");
+            "cache manager: numPages is 0, availableCacheMemory is 0 bytes, "
+            "allowed: one of the two, the other 0");
 }

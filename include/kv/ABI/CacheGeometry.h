@@ -26,9 +26,9 @@ enum class CacheStrategy : int32_t { Paged = 0, Continuous = 1 };
 /// The order of a block's dimensions in memory. The logical order, in which
 /// operations and kernels index, is always that of NHD.
 enum class CacheLayout : int32_t {
-  NHD = 0, // page, part, layer, token, head, element
-  HND = 1, // page, part, layer, head, token, element
-  CPU = 2  // page, layer, head, part, token, element: one head's keys and
+  NHD = 0, // page, plane, layer, token, head, element
+  HND = 1, // page, plane, layer, head, token, element
+  CPU = 2  // page, layer, head, plane, token, element: one head's keys and
            // values of a page are one run
 };
 
@@ -67,14 +67,16 @@ struct CacheComponent {
 /// The geometry of one cache on one device.
 struct CacheGeometry {
   static constexpr int64_t Unknown = -1; // of heads before sharding
+  static constexpr int64_t DefaultPage = 128;
 
   CacheStrategy strategy = CacheStrategy::Paged;
   KvDType dtype = KV_DTYPE_BF16;
   int64_t layers = 0;
   int64_t heads = 0; // KV heads a device; 1 if latent
   int64_t dim = 0;   // elements of a head
-  int64_t page = 0;  // tokens of a page; continuous: of a slot
-  int64_t vDim = 0;  // latent: the leading elements that are the value; else 0
+  /// Tokens of a page; continuous: of a slot, which have no usual size.
+  int64_t page = strategy == CacheStrategy::Paged ? DefaultPage : 0;
+  int64_t vDim = 0; // latent: the leading elements that are the value; else 0
   CacheLayout layout = CacheLayout::NHD;
   int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
   KvDType scaleDType = KV_DTYPE_F32;
@@ -93,7 +95,7 @@ struct CacheGeometry {
   bool isPaged() const { return strategy == CacheStrategy::Paged; }
   bool hasScales() const { return scaleGroup != 0; }
   /// Keys and values, or latent rows.
-  int64_t parts() const { return isLatent() ? 1 : 2; }
+  int64_t planes() const { return isLatent() ? 1 : 2; }
   /// Elements of a row of attention's result.
   int64_t valueDim() const { return isLatent() ? vDim : dim; }
   /// Layers of one page, the last band's unused ones included.
@@ -137,7 +139,7 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
   auto named = [](const char *symbol) { return ComponentDim{-1, symbol}; };
   auto block = [&](const char *name, KvDType type, int64_t elements) {
     ComponentDim logical[] = {named(isPaged() ? "pages" : "slots"),
-                              fixed(parts()),
+                              fixed(planes()),
                               fixed(layersPerPage()),
                               fixed(page),
                               heads == Unknown ? named("heads") : fixed(heads),
@@ -205,7 +207,7 @@ inline std::string CacheGeometry::problem() const {
                   scaleGroup);
   }
   // 128 bits: the factors are bounded, their product is not.
-  __int128 bytes = __int128(parts()) * layersPerPage() * page *
+  __int128 bytes = __int128(planes()) * layersPerPage() * page *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))
     return isPaged() ? "a page must be at most 2^40 bytes"
@@ -214,7 +216,7 @@ inline std::string CacheGeometry::problem() const {
 }
 
 inline int64_t CacheGeometry::bytesPerPage() const {
-  int64_t rows = parts() * layersPerPage() * page * heads;
+  int64_t rows = planes() * layersPerPage() * page * heads;
   int64_t bytes = rows * dim * elementBytes(dtype);
   if (hasScales())
     bytes += rows * (dim / scaleGroup) * elementBytes(scaleDType);

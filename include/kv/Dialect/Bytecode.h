@@ -21,8 +21,9 @@ class KVDialect;
 /// | 1 | operations as of 0.1; !kv.collection, !kv.cache, #kv.mask in numbers |
 /// | 2 | quantised, latent, continuous caches, layouts; kv.store without v;
 /// kv.matmul with several weights, kv.update, kv.plan, #kv.kernel |
+/// | 3 | `window` and `page_layers` of collections and caches |
 struct BytecodeVersion : mlir::DialectVersion {
-  static constexpr uint64_t kCurrent = 2;
+  static constexpr uint64_t kCurrent = 3;
 
   explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
 

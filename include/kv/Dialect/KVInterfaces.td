@@ -17,6 +17,12 @@ def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
       "::kv::CollectionType", "getCollectionType">,
     InterfaceMethod<"The handle, or the components.",
       "::mlir::OperandRange", "getCacheOperands">,
+    InterfaceMethod<"The layer that a resolved operation is on; null where it "
+                    "is on none in particular.",
+      "::mlir::OpOperand *", "getLayerOperand">,
+    InterfaceMethod<"Says anew what the type of the collection is whose "
+                    "components the operation has.",
+      "void", "setCollectionType", (ins "::kv::CollectionType":$type)>,
     InterfaceMethod<"Replaces the handle by what it was resolved to.",
       "void", "setComponents", (ins "::mlir::ValueRange":$components,
                                     "::kv::CollectionType":$type)>,
@@ -35,6 +41,10 @@ def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
     ::mlir::Value getBlocks() { return $_op.getCacheOperands()[0]; }
     ::mlir::Value getCacheLengths() { return $_op.getCacheOperands()[1]; }
     ::mlir::Value getLookupTable() { return $_op.getCacheOperands()[2]; }
+    void setLookupTable(::mlir::Value table) {
+      $_op->setOperand($_op.getCacheOperands().getBeginOperandIndex() + 2,
+                       table);
+    }
     ::mlir::Value getMaxLengths() { return $_op.getCacheOperands()[3]; }
     /// The scales; null when the collection has none.
     ::mlir::Value getScales() {

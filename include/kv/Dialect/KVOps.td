@@ -239,7 +239,9 @@ def KV_AttentionOp : KV_CacheOp<"attention",
     `out = softmax(scale * q . K) . V` over the keys of its sequence (cached
     ones and this step's, which must be stored before) that the mask shows, by
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
-    Sums accumulate in f32 or better; a row that sees nothing gives 0.
+    Sums accumulate in f32 or better; a row that sees nothing gives 0. A
+    collection with `window = W` needs the mask `sliding`, `sliding_noncausal` or
+    `chunked`, of at most W tokens: earlier pages may be gone.
     Prefill and decode rows may stand in one batch.
 
     `sinks` f32 `[Hq]` is one more logit a head, without a value: it takes part
@@ -296,7 +298,9 @@ def KV_LoadOp : KV_CacheOp<"load",
     `b` are its cached ones and this step's, which must be stored before; the
     rows beyond are 0. A dynamic S is max_lengths[0, 1]; rows that a static one
     has no room for are left out. Elements are f32 or, of 16 and 32 bits, the
-    cache's own; the keys of a latent cache are its whole rows.
+    cache's own; the keys of a latent cache are its whole rows. In a collection
+    with `window = W`, rows that no query of this step sees, those up to position
+    cache_lengths[b] - W, are 0 whether their pages are still there or not.
 
     ```mlir
     %keys = kv.key_cache %kv[%layer] : !kv.collection<...>
@@ -327,8 +331,9 @@ def KV_PrintOp : KV_CacheOp<"print", [AttrSizedOperandSegments]> {
   let summary = "prints one layer of a cache, for debugging";
   let description = [{
     The cached rows of each sequence, with `rows` also this step's, go to the
-    runtime's standard error, a few elements each. Reads the cache and has an
-    effect of its own: it stays where it is between the stores.
+    runtime's standard error, a few elements each. Of a position whose page the
+    table no longer has, as behind a window, it says `null page`. Reads the cache
+    and has an effect of its own: it stays where it is between the stores.
 
     ```mlir
     kv.print %kv[%layer] : !kv.collection<...>
@@ -350,7 +355,8 @@ def KV_CopyPagesOp : KV_Op<"copy_pages", [
   let description = [{
     Page `source[i]` is copied to page `destination[i]` for i = 0, 1, ..., of
     all layers or of one. Nothing is copied to the null page 0, and ids that
-    name no page are skipped. `layout` is that of the blocks; the scales of a
+    name no page are skipped. With `page_layers` the ids are those of any band,
+    and `layer` counts within the page. `layout` is that of the blocks; the scales of a
     quantised cache are copied like them, by an operation of their own.
 
     ```mlir

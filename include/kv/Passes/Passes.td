@@ -32,6 +32,31 @@ def KVAssignLayout : Pass<"kv-assign-layout", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVAssignPageLayers : Pass<"kv-assign-page-layers", "::mlir::ModuleOp"> {
+  let summary = "pages of collections with different windows get equal bytes";
+  let description = [{
+    Where the paged collections of a module's entries have different windows,
+    each whose type says no `page_layers` gets one, so that a page of each has
+    equally many bytes: then all of them live in one pool, and a page that a
+    window has passed can be used by any. With 24 layers that slide and 4 that do
+    not, of the same heads and head dimension, it is 4.
+
+    Of the sizes that are possible the one with the fewest bytes in the last
+    bands' unused layers is taken, of these the largest; all collections together
+    have at most 16 bands. A collection keeps its pages when its type says
+    `page_layers` or when the graph opens its blocks (`kv.fetch`, `kv.unpack`),
+    and the others follow it if they can. Modules with one window stay as they
+    are. Runs before `kv-expand-collections`; the manifest tells the manager.
+
+    Leaves a remark for each collection: `Assigned`, or `Kept` with the reason;
+    `NoCommonSize` where there is none.
+  }];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numAssigned", "assigned", "collections that got page_layers">
+  ];
+}
+
 def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
   let summary = "entry arguments that are collections become their components";
   let description = [{
@@ -54,6 +79,26 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def KVResolveBands : Pass<"kv-resolve-bands", "::mlir::ModuleOp"> {
+  let summary = "each operation gets the page ids of its layer's band";
+  let description = [{
+    An operation on layer l of a collection with `page_layers = N` becomes one on
+    layer l mod N of a collection of N layers, whose lookup table is the slice of
+    the table's rows that holds the ids of band l / N. What follows sees ordinary
+    collections only, and must take a table whose rows are further apart than
+    they are long. A layer that is not constant is checked here: afterwards
+    nothing knows how many there are.
+
+    Runs on resolved operations on tensors, after `kv-select-kernel`: one plan
+    serves all bands.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numResolved", "resolved", "operations that got a band">
+  ];
 }
 
 def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
