@@ -55,18 +55,6 @@ Value CacheAccess::checkPart(Emitter &b, Value part) const {
   return b.minimum(part, b.sub(planes, b.index(1)));
 }
 
-void CacheAccess::checkLength(Emitter &b, Value length) const {
-  Value most = b.index(type.getPage());
-  if (geometry.isPaged())
-    most = b.mul(most, b.add(lastEntry, b.index(1)));
-  AssertOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::ule, length, most),
-      KV_STATUS_OUT_OF_RANGE,
-      geometry.isPaged() ? "a sequence has more tokens than its row of the "
-                           "lookup table holds pages for"
-                         : "a sequence has more tokens than its slot holds");
-}
-
 CachePlace CacheAccess::readPlace(Emitter &b, Value sequence,
                                   Value position) const {
   Value size = b.index(type.getPage());

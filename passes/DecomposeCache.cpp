@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CacheAccess.h"
+#include "Decompositions.h"
 
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,8 +30,7 @@ static Value asI32(Emitter &b, Value index) {
 }
 
 /// result[0] = 0; result[b + 1] = result[b] + keys of b
-void kv::decompose(RowOffsetsOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, RowOffsetsOp op) {
   auto cache = cast<CacheOpInterface>(*op);
   Value zero = b.index(0), one = b.index(1);
   auto type = op.getResult().getType();
@@ -50,12 +50,11 @@ void kv::decompose(RowOffsetsOp op) {
                                               b.add(sequence, one));
         scf::YieldOp::create(b, ValueRange{next, end});
       });
-  op.getResult().replaceAllUsesWith(loop.getResult(0));
-  op.erase();
+  return {loop.getResult(0)};
 }
 
 /// lengths[b] = keys of b
-static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
+static Value makeLengths(Emitter &b, LoadOp op) {
   auto cache = cast<CacheOpInterface>(*op);
   auto type = op.getLengths().getType();
   Value batch = b.dim(cache.getCacheLengths(), 0);
@@ -68,7 +67,6 @@ static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
       [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
         Emitter b(loc, nested);
         Value keys = numKeys(b, cache, op.getRowOffsets(), sequence);
-        access.checkLength(b, keys);
         Value next = tensor::InsertOp::create(b, asI32(b, keys),
                                               carried.front(), sequence);
         scf::YieldOp::create(b, next);
@@ -78,10 +76,9 @@ static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
 
 /// result[b, s, h, d] = seen(b, s) ? blocks[page, part, layer, slot, h, d] : 0
 /// where s < lengths[b], and with a window also s + window > cache_lengths[b].
-void kv::decompose(LoadOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, LoadOp op) {
   CacheAccess cache(b, op);
-  Value lengths = makeLengths(b, cache, op);
+  Value lengths = makeLengths(b, op);
   Value layer = cache.checkLayer(b, op.getPlace()[0]);
   Value part = cache.checkPart(b, op.getPlace()[1]);
 
@@ -125,14 +122,11 @@ void kv::decompose(LoadOp op) {
         Value row = b.select(seen, loaded, nothing);
         linalg::YieldOp::create(b, b.fromF32(row, type.getElementType()));
       });
-  op.getResult().replaceAllUsesWith(dense.getResult(0));
-  op.getLengths().replaceAllUsesWith(lengths);
-  op.erase();
+  return {dense.getResult(0), lengths};
 }
 
 /// for i: blocks[destination[i]] = blocks[source[i]]
-void kv::decompose(CopyPagesOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, CopyPagesOp op) {
   Value blocks = inLogicalOrder(b, op.getLoc(), op.getBlocks(), op.getLayout());
   Value zero = b.index(0), one = b.index(1);
   SmallVector<Value> sizes;
@@ -171,5 +165,12 @@ void kv::decompose(CopyPagesOp op) {
       });
     });
   });
-  op.erase();
+  return {};
+}
+
+void kv::attachCacheDecompositions(MLIRContext *context) {
+  RowOffsetsOp::attachInterface<Decomposition<RowOffsetsOp, decompose>>(
+      *context);
+  LoadOp::attachInterface<Decomposition<LoadOp, decompose>>(*context);
+  CopyPagesOp::attachInterface<Decomposition<CopyPagesOp, decompose>>(*context);
 }

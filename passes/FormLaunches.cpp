@@ -360,7 +360,7 @@ private:
             tensor::CollapseShapeOp, tensor::ExtractSliceOp, memref::DimOp,
             memref::CastOp, memref::TransposeOp, scf::ForOp, scf::IfOp,
             scf::YieldOp, LaunchOp, PlanBytesOp, StoreOp, AttentionOp,
-            CopyPagesOp, AssertOp>(op))
+            CopyPagesOp, AssertOp, CheckStepOp>(op))
       return true;
     return isa<arith::ArithDialect>(op->getDialect()) &&
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);

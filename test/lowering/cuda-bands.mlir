@@ -8,11 +8,11 @@
 // CHECK-SAME: %[[TABLE:[a-z0-9]*]]: memref<?x?xi32>
 // CHECK: %[[OFFSET:.*]] = arith.muli
 // CHECK: %[[BAND:.*]] = memref.subview %[[TABLE]][0, %[[OFFSET]]] [%{{.*}}, %{{.*}}] [1, 1] : memref<?x?xi32> to memref<?x?xi32, strided<[?, 1], offset: ?>>
-// CHECK: kv.runtime_call "store"(%{{.*}}, %{{.*}}, %[[BAND]],
-// CHECK: kv.runtime_call "plannedAttention"(%{{.*}}, %{{.*}}, %[[BAND]],
+// CHECK: kv.rt.call "store"(%{{.*}}, %{{.*}}, %[[BAND]],
+// CHECK: kv.rt.call "plannedAttention"(%{{.*}}, %{{.*}}, %[[BAND]],
 // CHECK-LABEL: func.func private @forward(
 // CHECK: %[[FIRST:.*]] = memref.subview %{{.*}}[0, 0]
-// CHECK: kv.runtime_call "plan"(%{{.*}}, %{{.*}}, %[[FIRST]],
+// CHECK: kv.rt.call "plan"(%{{.*}}, %{{.*}}, %[[FIRST]],
 // CHECK-NOT: "plan"
 // CHECK: scf.for
 // CHECK-NOT: "plan"

@@ -52,7 +52,7 @@ func.func @constants(%kv: !kv, %x: !rows, %ro: tensor<?xi32>) -> !rows {
 // CHECK-DAG: %[[C5:.*]] = arith.constant 5 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK: %[[OK:.*]] = arith.cmpi ult, %[[LAYER]], %[[C5]]
-// CHECK: kv.assert %[[OK]], 2, "the layer is outside the collection's 5 layers"
+// CHECK: kv.rt.assert %[[OK]], 2, "the layer is outside the collection's 5 layers"
 // CHECK: %[[INSIDE:.*]] = arith.minui %[[LAYER]], %[[C4]]
 // CHECK: %[[BAND:.*]] = arith.divui %[[INSIDE]], %[[C2]]
 // CHECK: %[[PLACE:.*]] = arith.remui %[[INSIDE]], %[[C2]]

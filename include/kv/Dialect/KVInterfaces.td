@@ -5,6 +5,41 @@
 
 include "mlir/IR/OpBase.td"
 
+def KV_TwoFormOpInterface : OpInterface<"TwoFormOpInterface"> {
+  let cppNamespace = "::kv";
+  let description = [{
+    An operation that stands on tensors and returns its results, or on buffers
+    and writes them to its `outs`. Its effects and its bufferization follow from
+    what is said here.
+  }];
+  let methods = [
+    InterfaceMethod<"The operands that are written on buffers, one a result.",
+      "::llvm::SmallVector<::mlir::MutableOperandRange>", "getOutRanges">,
+    InterfaceMethod<[{
+        The size of a dynamic dimension of a result, from the operands, which may
+        be tensors or buffers: that of the first operand unless the operation
+        says otherwise.
+      }],
+      "::mlir::Value", "getResultSize",
+      (ins "::mlir::OpBuilder &":$builder, "unsigned":$result,
+           "int64_t":$dimension), "", [{
+        return ::kv::sizeOf(builder, $_op.getLoc(), $_op->getOperand(0),
+                            dimension);
+      }]>,
+    InterfaceMethod<"Whether that is not so.", "bool", "hasOwnSizes", (ins),
+      "", "return false;">
+  ];
+  let extraSharedClassDeclaration = [{
+    /// What stands in the out ranges; nothing on tensors.
+    ::llvm::SmallVector<::mlir::Value> getOutValues() {
+      ::llvm::SmallVector<::mlir::Value> values;
+      for (::mlir::MutableOperandRange range : $_op.getOutRanges())
+        ::llvm::append_range(values, ::mlir::OperandRange(range));
+      return values;
+    }
+  }];
+}
+
 def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
   let cppNamespace = "::kv";
   let description = [{
@@ -29,7 +64,12 @@ def KV_CacheOpInterface : OpInterface<"CacheOpInterface"> {
     InterfaceMethod<"Whether the operation writes the cache.",
       "bool", "writesCache">,
     InterfaceMethod<"Whether the operation reads the cache's contents.",
-      "bool", "readsCache">
+      "bool", "readsCache">,
+    InterfaceMethod<[{
+      The offsets that say which rows belong to which sequence, each with what
+      must agree with them at run time: the operation's lowering trusts all of
+      it, and `kv-check-steps` has it checked.
+    }], "::llvm::SmallVector<::kv::StepRows>", "getStepRows">
   ];
   let extraSharedClassDeclaration = [{
     /// Whether the cache is named by its components.

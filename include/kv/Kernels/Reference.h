@@ -18,7 +18,9 @@
 // in logical order; the strides give their order in memory.
 //
 // The validate functions look at everything that could make a kernel read or
-// write out of bounds; the kernels assume that they were called.
+// write out of bounds; the kernels assume that they were called. A compiled
+// graph has its step validated once, and its shapes follow from its entry's: in
+// each layer validateTable is what is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,10 +84,34 @@ struct PrintArguments {
   int64_t layer;
 };
 
+/// What `checkStep` of Symbols.def checks; there it is described.
+struct StepArguments {
+  const KvTensorView *rowOffsets;           // i32 [B+1]
+  const KvTensorView *cacheLengths;         // i32 [B]
+  const KvTensorView *lookupTable;          // i32 [B, pitch], continuous: [B]
+  const KvTensorView *maxLengths = nullptr; // i32 [steps, 2] or null
+  int64_t rows = -1;
+  int64_t sequences = -1;
+  int64_t pageTokens = 0;
+  int64_t bands = 1;
+  /// What messages begin with, and how they name the offsets and the rows.
+  const char *prefix = "";
+  const char *offsetsName = "row_offsets";
+  const char *rowsName = "the step";
+};
+
 /// Nothing, or the first violation, in one sentence with both values.
+std::optional<Failure> validate(const StepArguments &args);
+/// The same of the sizes alone, where no element can be looked at.
+std::optional<Failure> validateSizes(const StepArguments &args);
 std::optional<Failure> validate(const StoreArguments &args);
 std::optional<Failure> validate(const AttentionArguments &args);
 std::optional<Failure> validate(const PrintArguments &args);
+
+/// Of a step and of shapes that have been validated: the layer, and that every
+/// entry of the table that holds a key of a sequence with new tokens is a page.
+std::optional<Failure> validateTable(const StoreArguments &args);
+std::optional<Failure> validateTable(const AttentionArguments &args);
 
 /// How many work items a call has, and the smallest range of them that is worth
 /// a thread.
