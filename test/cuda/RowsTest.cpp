@@ -403,6 +403,8 @@ TEST_F(Rows, StepErrors) {
             concat("row_offsets: entry 0 is -5", must));
   EXPECT_EQ(step({0, 0, 0}, {0, 0, 0}, {0, -1}),
             concat("row_offsets: entry 1 is -1", must));
+  EXPECT_EQ(step({0, 0, 0}, {0, 0, 0}, {0, T - 1}),
+            concat("row_offsets: entry 1 is 2", must));
   EXPECT_EQ(step({0, 3, 1}, {0, 1, 3}, {0, T}), "no error");
 }
 
