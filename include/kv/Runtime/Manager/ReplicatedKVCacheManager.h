@@ -101,10 +101,10 @@ protected:
                                 std::span<const Place> places) = 0;
   virtual void free(Place place) = 0;
 
-  /// The common part of alloc's and probe's checks: the request is claimed (or
-  /// there is no `held`, the tokens in its cache), it has something to compute,
-  /// is in step with its cache and no longer than a sequence may be. Nothing if
-  /// all is well.
+  /// The checks that alloc() and probe() share: the request is claimed, it has
+  /// tokens to compute, its context has processed what is in its cache, and it is
+  /// not longer than maxSeqLen. `held` is the count of tokens in its cache;
+  /// nullopt if it is not claimed. Returns nullopt if all hold.
   std::optional<AllocationError>
   checkDemand(const TextGenerationContext &context, int32_t steps,
               std::optional<int64_t> held) const;
@@ -188,7 +188,7 @@ ReplicatedKVCacheManager::checkDemand(const TextGenerationContext &context,
     return invalid(context.id(), ": its context has processed ",
                    context.processed(), " tokens, its cache holds ", *held,
                    " (is a call of step missing?)");
-  // Chunks do not matter here: the last one must fit as well.
+  // The whole prompt is checked, since its last chunk must fit as well.
   int64_t whole = context.length() + steps - 1;
   if (whole > common.maxSeqLen)
     return refuse(AllocationError::Reason::NeverFits, KV_STATUS_OUT_OF_RANGE,
