@@ -116,6 +116,31 @@ LogicalResult RopeOp::verify() {
   return success();
 }
 
+LogicalResult RmsNormOp::verify() {
+  if (failed(verifyForm(*this, {getOut()}, {getResult()})))
+    return failure();
+  Type out = formType(getOut(), getResult());
+  auto x = cast<ShapedType>(getX().getType());
+  if (failed(verifyCompatibleShape(out, x)) ||
+      getElementTypeOrSelf(out) != x.getElementType())
+    return emitOpError() << "result must be like x, " << x << ", not " << out;
+  int64_t width = x.getShape().back();
+  if (ShapedType::isDynamic(width) || width < 1)
+    return emitOpError() << "rows of x must have a static width of at least 1, "
+                            "not those of "
+                         << x;
+  auto weight = cast<ShapedType>(getWeight().getType());
+  if (weight.getDimSize(0) != width)
+    return emitOpError() << "weight must have the " << width
+                         << " elements of a row, not " << weight;
+  APFloat eps = getEps();
+  if (!eps.isFinite() || (eps.isNegative() && !eps.isZero()))
+    return emitOpError("eps must be finite and not negative");
+  if (!getOffset().isFinite())
+    return emitOpError("offset must be finite");
+  return success();
+}
+
 LogicalResult MatmulOp::verify() {
   ValueRange weights = getWeights(), outs = getOuts(), products = getProducts();
   if (weights.empty())

@@ -61,11 +61,10 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
 
   LogicalResult checkNames(ArrayRef<std::string> names) {
     SmallVector<StringRef> known;
-    for (RegisteredOperationName name :
-         getContext().getRegisteredOperationsByDialect(
-             KVDialect::getDialectNamespace()))
+    for (RegisteredOperationName name : getContext().getRegisteredOperations())
       if (isDecomposable(name))
         known.push_back(name.stripDialect());
+    llvm::sort(known);
     for (const std::string &name : names)
       if (!llvm::is_contained(known, name))
         return emitError(getOperation().getLoc())

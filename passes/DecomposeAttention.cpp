@@ -147,6 +147,10 @@ public:
                            return arith::AddFOp::create(b, args[0], args[1]);
                          });
 
+    Value lse;
+    if (op.getLse())
+      lse = makeLse(largest, sums);
+
     // out = (sum of weight * v) / (sum of weights), 0 when there is nothing.
     // A latent row is its own value.
     int64_t valuePart = type.isLatent() ? 0 : 1;
@@ -177,10 +181,9 @@ public:
                   return b.fromF32(b.select(none, b.constant(f32, 0), mean),
                                    resultType.getElementType());
                 });
-    SmallVector<Value> results = {result};
-    if (op.getLse())
-      results.push_back(makeLse(largest, sums));
-    return results;
+    if (!lse)
+      return {result};
+    return {result, lse};
   }
 
 private:

@@ -43,6 +43,16 @@ static void checkPositions(Emitter &b, Value positions, Value last) {
   });
 }
 
+/// Whether no earlier rotation of this block has these positions and angles:
+/// they are checked once, not in every layer.
+static bool isFirst(RopeOp op) {
+  return llvm::none_of(op.getPositions().getUsers(), [&](Operation *user) {
+    auto other = dyn_cast<RopeOp>(user);
+    return other && other != op && other->getBlock() == op->getBlock() &&
+           other.getFreqs() == op.getFreqs() && other->isBeforeInBlock(op);
+  });
+}
+
 static SmallVector<Value> decompose(Emitter &b, RopeOp op) {
   auto type = op.getResult().getType();
   int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
@@ -62,7 +72,8 @@ static SmallVector<Value> decompose(Emitter &b, RopeOp op) {
         zero = b.index(0);
   Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
 
-  checkPositions(b, op.getPositions(), lastRow);
+  if (isFirst(op))
+    checkPositions(b, op.getPositions(), lastRow);
   // A position a token, or one an angle and token, which the body looks up.
   bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
   SmallVector<Value> inputs = {op.getX()};
@@ -164,8 +175,69 @@ static SmallVector<Value> decompose(Emitter &b, MatmulOp op) {
   return products;
 }
 
+/// Sums of squares, then the factor of each row, then the rows.
+static SmallVector<Value> decompose(Emitter &b, RmsNormOp op) {
+  auto type = op.getResult().getType();
+  int64_t rank = type.getRank(), width = type.getShape().back();
+  Type f32 = b.getF32Type();
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < rank; ++i)
+    if (type.isDynamicDim(i))
+      sizes.push_back(b.dim(op.getX(), i));
+  auto perRow = RankedTensorType::get(type.getShape().drop_back(), f32);
+  AffineMap element = AffineMap::getMultiDimIdentityMap(rank, op.getContext());
+  AffineMap row = element.getMajorSubMap(rank - 1);
+  AffineMap column = element.getMinorSubMap(1);
+  AffineMap ofRow =
+      AffineMap::getMultiDimIdentityMap(rank - 1, op.getContext());
+  SmallVector<utils::IteratorType> parallel(rank,
+                                            utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> reduction = parallel;
+  reduction.back() = utils::IteratorType::reduction;
+
+  Value empty = tensor::EmptyOp::create(b, perRow, sizes);
+  Value zero =
+      linalg::FillOp::create(b, b.constant(f32, 0), empty).getResult(0);
+  auto squares = linalg::GenericOp::create(
+      b, perRow, op.getX(), zero, ArrayRef<AffineMap>{element, row}, reduction,
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Emitter b(loc, nested);
+        Value x = b.toF32(args[0]);
+        Value square = arith::MulFOp::create(b, x, x);
+        Value sum = arith::AddFOp::create(b, args[1], square);
+        linalg::YieldOp::create(b, sum);
+      });
+  auto factors = linalg::GenericOp::create(
+      b, perRow, squares.getResults(), empty, ArrayRef<AffineMap>{ofRow, ofRow},
+      ArrayRef(parallel).drop_back(),
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Emitter b(loc, nested);
+        Value mean = arith::DivFOp::create(b, args[0], b.constant(f32, width));
+        Value shifted = arith::AddFOp::create(
+            b, mean, b.constant(f32, op.getEps().convertToDouble()));
+        Value factor = math::RsqrtOp::create(b, shifted);
+        linalg::YieldOp::create(b, factor);
+      });
+  auto normal = linalg::GenericOp::create(
+      b, type, ValueRange{op.getX(), factors.getResult(0), op.getWeight()},
+      tensor::EmptyOp::create(b, type, sizes).getResult(),
+      ArrayRef<AffineMap>{element, row, column, element}, parallel,
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Emitter b(loc, nested);
+        Value weight = b.toF32(args[2]);
+        if (!op.getOffset().isZero())
+          weight = arith::AddFOp::create(
+              b, weight, b.constant(f32, op.getOffset().convertToDouble()));
+        Value scaled = arith::MulFOp::create(b, b.toF32(args[0]), args[1]);
+        Value weighted = arith::MulFOp::create(b, scaled, weight);
+        linalg::YieldOp::create(b, b.fromF32(weighted, type.getElementType()));
+      });
+  return {normal.getResult(0)};
+}
+
 void kv::attachValueDecompositions(MLIRContext *context) {
   PositionsOp::attachInterface<Decomposition<PositionsOp, decompose>>(*context);
   RopeOp::attachInterface<Decomposition<RopeOp, decompose>>(*context);
   MatmulOp::attachInterface<Decomposition<MatmulOp, decompose>>(*context);
+  RmsNormOp::attachInterface<Decomposition<RmsNormOp, decompose>>(*context);
 }

@@ -69,7 +69,8 @@ private:
     getOperation().walk([&](Operation *op) {
       if (isa<PositionsOp>(op))
         positions.push_back(op);
-      else if (isa<linalg::LinalgOp, RopeOp, AttentionOp, StoreOp>(op))
+      else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp>(
+                   op))
         others.push_back(op);
     });
     // Ropes tell how many positions there are.
@@ -80,7 +81,7 @@ private:
     for (Operation *op : others) {
       LogicalResult converted =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<RopeOp, AttentionOp, StoreOp, linalg::LinalgOp>(
+              .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, linalg::LinalgOp>(
                   [&](auto each) { return convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
@@ -166,6 +167,29 @@ private:
     return success();
   }
 
+  LogicalResult convert(RmsNormOp op) {
+    Value tensors[] = {op.getX(), op.getWeight(), op.getResult()};
+    if (failed(checkRows(op, "norm", tensors)))
+      return failure();
+    Emitter b(op);
+    auto constant = [&](const APFloat &value) {
+      return b.constant(b.getF32Type(), value.convertToDouble());
+    };
+    auto type = op.getResult().getType();
+    Value x = toRows(b, op.getX());
+    Value made = launch(
+        b, "norm",
+        {x, op.getWeight(), constant(op.getEps()), constant(op.getOffset())}, x,
+        type.getElementType());
+    made = fromRows(b, made, op.getX());
+    if (made.getType() != type)
+      made = tensor::CastOp::create(b, type, made);
+    remarkLaunch(op, "norm", type);
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
   /// Keys and values have one type.
   LogicalResult convert(StoreOp op) {
     if (!op.getV() ||
@@ -229,8 +253,7 @@ private:
   }
 
   /// Whether rows of all tensors can be moved in chunks.
-  LogicalResult checkRows(linalg::GenericOp op, StringRef callee,
-                          ValueRange tensors) {
+  LogicalResult checkRows(Operation *op, StringRef callee, ValueRange tensors) {
     for (Value tensor : tensors) {
       auto type = cast<RankedTensorType>(tensor.getType());
       if (!isMoved(type.getElementType()))

@@ -96,3 +96,14 @@ func.func @several(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>, %v: tensor<1x
       -> tensor<?x32xf32>, tensor<?x16xf32>
   return %a, %b : tensor<?x32xf32>, tensor<?x16xf32>
 }
+
+// Sizes are those of x; the attributes stay.
+// CHECK-LABEL: func.func @rms_norm(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x2x8xf32>, %[[W:.*]]: memref<8xf32>
+// CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
+// CHECK: %[[OUT:.*]] = memref.alloc(%[[SIZE]]) {{.*}}: memref<?x2x8xf32>
+// CHECK: kv.rms_norm %[[X]], %[[W]] outs(%[[OUT]]) eps 1.000000e-05 offset 1.000000e+00
+func.func @rms_norm(%x: tensor<?x2x8xf32>, %w: tensor<8xf32>) -> tensor<?x2x8xf32> {
+  %y = kv.rms_norm %x, %w eps 1.0e-5 offset 1.0 : tensor<?x2x8xf32>, tensor<8xf32> -> tensor<?x2x8xf32>
+  return %y : tensor<?x2x8xf32>
+}

@@ -609,3 +609,59 @@ func.func @f(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>, %v: tensor<2x23x16x
   %r, %s = kv.matmul %x, %w, %v : tensor<?x24xf32>, tensor<2x24x16xbf16>, tensor<2x23x16xbf16> -> tensor<?x32xf32>, tensor<?x32xf32>
   return
 }
+
+// -----
+
+func.func @norm_result(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
+  // expected-error @+1 {{result must be like x, 'tensor<?x8xf32>', not 'tensor<?x8xbf16>'}}
+  %r = kv.rms_norm %x, %w eps 1.0e-6 : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @norm_width(%x: tensor<?x?xf32>, %w: tensor<8xf32>) {
+  // expected-error @+1 {{rows of x must have a static width of at least 1, not those of 'tensor<?x?xf32>'}}
+  %r = kv.rms_norm %x, %w eps 1.0e-6 : tensor<?x?xf32>, tensor<8xf32> -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @norm_nothing(%x: tensor<?x0xf32>, %w: tensor<0xf32>) {
+  // expected-error @+1 {{rows of x must have a static width of at least 1, not those of 'tensor<?x0xf32>'}}
+  %r = kv.rms_norm %x, %w eps 1.0e-6 : tensor<?x0xf32>, tensor<0xf32> -> tensor<?x0xf32>
+  return
+}
+
+// -----
+
+func.func @norm_weight(%x: tensor<?x2x8xf32>, %w: tensor<16xf32>) {
+  // expected-error @+1 {{weight must have the 8 elements of a row, not 'tensor<16xf32>'}}
+  %r = kv.rms_norm %x, %w eps 1.0e-6 : tensor<?x2x8xf32>, tensor<16xf32> -> tensor<?x2x8xf32>
+  return
+}
+
+// -----
+
+func.func @norm_eps(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
+  // expected-error @+1 {{eps must be finite and not negative}}
+  %r = kv.rms_norm %x, %w eps -1.0e-6 : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @norm_offset(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
+  // expected-error @+1 {{offset must be finite}}
+  %r = kv.rms_norm %x, %w eps 1.0e-6 offset 0x7FF0000000000000 : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @norm_form(%x: memref<?x8xf32>, %w: memref<8xf32>) {
+  // expected-error @+1 {{on buffers writes its 'outs' and returns nothing}}
+  kv.rms_norm %x, %w eps 1.0e-6 : memref<?x8xf32>, memref<8xf32>
+  return
+}

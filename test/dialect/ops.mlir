@@ -170,3 +170,15 @@ func.func private @body(%ctx: !llvm.ptr, %env: !llvm.ptr, %lo: i64, %hi: i64) {
   %a = kv.rt.captures %env : memref<?x4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @rms_norm(
+// CHECK: kv.rms_norm %{{.*}}, %{{.*}} eps 9.99{{.*}}E-7 : tensor<?x8xf32>, tensor<8xbf16> -> tensor<?x8xf32>
+// CHECK: kv.rms_norm %{{.*}}, %{{.*}} eps 0.000000e+00 offset 1.000000e+00 : tensor<?x2x8xbf16>, tensor<8xf32> -> tensor<?x2x8xbf16>
+// CHECK: kv.rms_norm %{{.*}}, %{{.*}} outs(%{{.*}}) eps {{.*}} : memref<?x8xf32>, memref<8xf32> outs memref<?x8xf32>
+func.func @rms_norm(%x: tensor<?x8xf32>, %w: tensor<8xbf16>, %y: tensor<?x2x8xbf16>, %v: tensor<8xf32>,
+    %a: memref<?x8xf32>, %b: memref<8xf32>, %o: memref<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x2x8xbf16>) {
+  %0 = kv.rms_norm %x, %w eps 1.0e-6 : tensor<?x8xf32>, tensor<8xbf16> -> tensor<?x8xf32>
+  %1 = kv.rms_norm %y, %v eps 0.0 offset 1.0 : tensor<?x2x8xbf16>, tensor<8xf32> -> tensor<?x2x8xbf16>
+  kv.rms_norm %a, %b outs(%o) eps 1.0e-5 : memref<?x8xf32>, memref<8xf32> outs memref<?x8xf32>
+  return %0, %1 : tensor<?x8xf32>, tensor<?x2x8xbf16>
+}

@@ -63,8 +63,8 @@ func.func @forward(%x: tensor<?x4xf32> {kv.name = "x", kv.dims = ["T"]},
 // CHECK: %[[MADE:.*]] = tensor.generate
 // CHECK: %[[SIZE:.*]] = tensor.dim %[[MADE]],
 // CHECK: kv.rt.check_result %[[OUT]] "result0"[0] is %[[SIZE]]
-// CHECK: %[[BUFFER:.*]] = bufferization.to_buffer %[[MADE]] read_only
-// CHECK: memref.copy %[[BUFFER]], %[[OUT]]
+// CHECK: %[[RESULT:.*]] = bufferization.to_buffer %[[MADE]] read_only
+// CHECK: memref.copy %[[RESULT]], %[[OUT]]
 // BUFFER-LABEL: func.func private @counted(
 // BUFFER: %[[ALLOC:.*]] = memref.alloc
 // BUFFER: kv.rt.check_result

@@ -417,3 +417,23 @@ func.func @store(%k: tensor<4x1x64xf32>, %v: tensor<4x1x64xbf16>, %b: memref<?x2
         into (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
   return
 }
+
+// -----
+
+// CHECK-LABEL: func.func @rms_norm(
+// CHECK-SAME: %[[X:.*]]: tensor<?x64xf32>, %[[W:.*]]: tensor<64xbf16>, %[[H:.*]]: tensor<?x2x64xbf16>)
+// CHECK-DAG: %[[EPS:.*]] = arith.constant 1.562500e-02 : f32
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: %[[Y:.*]] = kv.rt.launch "norm"(%[[X]], %[[W]], %[[EPS]], %[[ZERO]])
+// CHECK: %[[ROWS:.*]] = tensor.collapse_shape %[[H]] {{\[\[}}0, 1], [2]]
+// CHECK: %[[N:.*]] = kv.rt.launch "norm"(%[[ROWS]], %[[W]], %[[EPS]], %[[ONE]])
+// CHECK: %[[Z:.*]] = tensor.expand_shape %[[N]]
+// CHECK: return %[[Y]], %[[Z]]
+func.func @rms_norm(%x: tensor<?x64xf32>, %w: tensor<64xbf16>, %h: tensor<?x2x64xbf16>)
+    -> (tensor<?x64xf32>, tensor<?x2x64xbf16>) {
+  %y = kv.rms_norm %x, %w eps 0.015625 : tensor<?x64xf32>, tensor<64xbf16> -> tensor<?x64xf32>
+  %z = kv.rms_norm %h, %w eps 0.015625 offset 1.0
+      : tensor<?x2x64xbf16>, tensor<64xbf16> -> tensor<?x2x64xbf16>
+  return %y, %z : tensor<?x64xf32>, tensor<?x2x64xbf16>
+}

@@ -1,17 +1,39 @@
 // RUN: kv-opt --kv-vectorize="rows=6 blocks=1" %s | FileCheck %s
 
-// A work item is a tile of columns for all rows; register tiles of 6, 4 and 1
-// rows; explicit fma, k ascending, weights widened once a block.
+// A work item is a tile of two blocks of columns for all rows: register tiles of
+// 6 x 1 and 4 x 1, and of 1 x 2 for the rows that are left. Explicit fma, k
+// ascending, by 4; weights widened once a block.
 // CHECK-LABEL: func.func private @matmul(
 // CHECK-SAME: %[[X:.*]]: memref<?x24xf32>, %[[W:.*]]: memref<2x24x16xbf16>, %[[Y:.*]]: memref<?x32xf32>)
-// CHECK: scf.forall
-// CHECK: scf.for
-// CHECK: %[[WV:.*]] = vector.load %[[W]]{{.*}} : memref<2x24x16xbf16>, vector<16xbf16>
-// CHECK: arith.extf %[[WV]] : vector<16xbf16> to vector<16xf32>
-// CHECK: memref.load %[[X]]
-// CHECK: vector.broadcast
-// CHECK: math.fma %{{.*}} : vector<16xf32>
-// CHECK: vector.store %{{.*}}, %[[Y]]
+// CHECK: scf.forall (%{{.*}}) in (%c1
+// Six rows of one block, then of the other.
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step %c6{{[_0-9]*}} {
+// CHECK: %[[A:.*]]:6 = scf.for %[[K:.*]] = %{{.*}} to %c24{{[_0-9]*}} step %c4{{[_0-9]*}} iter_args(%[[SUM:[a-z0-9]*]] =
+// CHECK: %[[WV:.*]] = vector.load %[[W]][%{{.*}}, %[[K]], %{{.*}}] : memref<2x24x16xbf16>, vector<16xbf16>
+// CHECK: %[[WIDE:.*]] = arith.extf %[[WV]] : vector<16xbf16> to vector<16xf32>
+// CHECK: %[[XV:.*]] = memref.load %[[X]][%[[ROW]], %[[K]]]
+// CHECK: %[[SPREAD:.*]] = vector.broadcast %[[XV]]
+// CHECK: %[[FIRST:.*]] = math.fma %[[SPREAD]], %[[WIDE]], %[[SUM]] : vector<16xf32>
+// CHECK-COUNT-5: math.fma {{.*}}, %[[WIDE]], {{.*}} : vector<16xf32>
+// CHECK: %[[NEXT:.*]] = arith.addi %[[K]], %c1
+// CHECK: vector.load %[[W]][%{{.*}}, %[[NEXT]], %{{.*}}]
+// CHECK: math.fma {{.*}}, %[[FIRST]] : vector<16xf32>
+// CHECK-COUNT-6: vector.store %[[A]]#{{[0-5]}}, %[[Y]]
+// CHECK-NOT: vector.store
+// CHECK: %[[B:.*]]:6 = scf.for
+// CHECK-COUNT-6: vector.store %[[B]]#{{[0-5]}}, %[[Y]]
+// Four rows, likewise.
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4{{[_0-9]*}} {
+// CHECK: %[[C:.*]]:4 = scf.for
+// CHECK-COUNT-4: vector.store %[[C]]#{{[0-3]}}, %[[Y]]
+// CHECK-NOT: vector.store
+// CHECK: %[[D:.*]]:4 = scf.for
+// CHECK-COUNT-4: vector.store %[[D]]#{{[0-3]}}, %[[Y]]
+// One row of both blocks.
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1{{[_0-9]*}} {
+// CHECK: %[[E:.*]]:2 = scf.for
+// CHECK-COUNT-2: vector.store %[[E]]#{{[01]}}, %[[Y]]
+// CHECK-NOT: vector.store
 // CHECK: {kv.grain =
 // CHECK-NOT: kv.matmul
 func.func private @matmul(%x: memref<?x24xf32>, %w: memref<2x24x16xbf16>, %y: memref<?x32xf32>)

@@ -440,3 +440,34 @@ def test_dimensions_of_zero(run):
     a, b, c, d = (np.full(s, np.nan, np.float32) for s in ((3, 32), (3, 5), 3, (3, 0)))
     run(module, [x, w, v, a, b, c, d])
     assert (a == 0).all() and (b == 0).all() and (c == 1).all()
+
+
+@pytest.mark.parametrize("shape", ((5, 40), (3, 2, 24), (0, 8)))
+@pytest.mark.parametrize("dtype", ("f32", "f16"))
+def test_rms_norm(run, shape, dtype):
+    """Rows of a tensor, or of its heads, against the definition; every row by itself."""
+    *rows, width = shape
+    of = "x".join(["?", *map(str, rows[1:]), str(width)])
+    module = f"""
+        func.func @f(%x: tensor<{of}x{dtype}> {{kv.dims = ["T"]}}, %w: tensor<{width}xf32>)
+            -> (tensor<{of}x{dtype}> {{kv.dims = ["T"]}}, tensor<{of}x{dtype}> {{kv.dims = ["T"]}})
+            attributes {{kv.entry}} {{
+          %y = kv.rms_norm %x, %w eps 1.0e-5
+              : tensor<{of}x{dtype}>, tensor<{width}xf32> -> tensor<{of}x{dtype}>
+          %z = kv.rms_norm %x, %w eps 0.25 offset 1.0
+              : tensor<{of}x{dtype}>, tensor<{width}xf32> -> tensor<{of}x{dtype}>
+          return %y, %z : tensor<{of}x{dtype}>, tensor<{of}x{dtype}>
+        }}"""
+    rng = np.random.default_rng(9)
+    numpy = {"f32": np.float32, "f16": np.float16}[dtype]
+    x = (rng.standard_normal(shape) * 3).astype(numpy)
+    x[:1] = 0  # eps alone keeps this row from 0 / 0
+    w = rng.standard_normal(width).astype(np.float32)
+    y, z = (np.full(shape, np.nan, numpy) for _ in "yz")
+    run(module, [x, w, y, z])
+    exact = x.astype(np.float64)
+    mean = (exact * exact).mean(-1, keepdims=True)
+    tolerance = {"f32": 2e-6, "f16": 1e-3}[dtype]
+    for got, eps, weight in ((y, 1e-5, w), (z, 0.25, w + 1.0)):
+        np.testing.assert_allclose(got, exact / np.sqrt(mean + eps) * weight, rtol=tolerance,
+                                   atol=tolerance)

@@ -478,6 +478,32 @@ def KV_RopeOp : KV_TwoFormOp<"rope", ["Out"]> {
   }];
 }
 
+def KV_RmsNormOp : KV_TwoFormOp<"rms_norm", ["Out"]> {
+  let summary = "rows divided by their root mean square, times a weight";
+  let description = [{
+    `x / sqrt(mean(x * x) + eps) * (weight + offset)`, the mean over the last
+    dimension of `x`, `[T, W]` or, head by head, `[T, H, W]`; `weight` is `[W]`.
+    Computed in f32 and rounded to the elements of x. `offset` is 0 unless given:
+    1 where a model stores what its weights differ from 1.
+
+    ```mlir
+    %y = kv.rms_norm %x, %weight eps 1.0e-6
+        : tensor<?x576xf32>, tensor<576xbf16> -> tensor<?x576xf32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[KV_Float], [2, 3]>:$x,
+                       KV_ShapedOf<[KV_Float], [1]>:$weight,
+                       Optional<MemRefRankOf<[KV_Float], [2, 3]>>:$out,
+                       F64Attr:$eps,
+                       DefaultValuedAttr<F64Attr, "0.0">:$offset);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [2, 3]>>:$result);
+  let assemblyFormat = [{
+    $x `,` $weight (`outs` `(` $out^ `)`)? `eps` $eps (`offset` $offset^)?
+    attr-dict `:` type($x) `,` type($weight) (`outs` type($out)^)?
+    (`->` type($result)^)?
+  }];
+}
+
 def KV_MergeOp : KV_TwoFormOp<"merge", ["Out", "OutLse"],
     [AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "two attentions over different keys as one over all of them";
