@@ -58,11 +58,12 @@ Expected<MultiKVCacheParams> capi::readSpec(const KvCacheSpec *spec) {
                       .vDim = from.vDim,
                       .layout = *layout,
                       .scaleGroup = from.scaleGroup,
-                      .scaleDType = static_cast<KvDType>(from.scaleDType)},
+                      .scaleDType = static_cast<KvDType>(from.scaleDType),
+                      .window = from.window,
+                      .pageLayers = from.pageLayers},
          .numDevices = spec->numDevices ? spec->numDevices : 1,
          .dataParallelDegree =
              spec->dataParallelDegree ? spec->dataParallelDegree : 1,
-         .windowSize = from.windowSize,
          .enablePrefixCaching = spec->enablePrefixCaching != 0,
          .speculativeMethod = *method,
          .numDraftTokens = spec->numDraftTokens});
@@ -151,8 +152,10 @@ int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
                                           int64_t availableCacheMemory,
                                           int64_t *tokens) {
   return withSpec(spec, tokens, [&](const auto &params) {
-    return ofMemory(availableCacheMemory, params,
-                    PagedKVCacheManager::maxSupportedSequenceLength);
+    return ofMemory(
+        availableCacheMemory, params, [](const auto &params, int64_t bytes) {
+          return PagedKVCacheManager::maxSupportedSequenceLength(params, bytes);
+        });
   });
 }
 

@@ -120,6 +120,10 @@ Expected<void> Manager::check() const {
   return {};
 }
 
+/// Of each slot, a length and a table's entry in the inputs of two steps.
+static constexpr int64_t StepBytes =
+    CacheMemory::NumBuffers * 2 * sizeof(int32_t);
+
 Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
                                                int64_t maxBatchSize) {
   int64_t replicas = params.dataParallelDegree();
@@ -128,9 +132,8 @@ Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
                      maxBatchSize, ", allowed: at least one for each of ",
                      replicas, " replicas");
   int64_t slots = maxBatchSize / replicas;
-  // Of each slot an i32 of the lengths and one of the table.
-  __int128 bytes = (__int128(params.bytesPerPage()) + 2 * sizeof(int32_t)) *
-                   slots * params.numDevices();
+  __int128 bytes = (__int128(params.bytesPerPage()) + StepBytes) * slots *
+                   params.numDevices();
   if (bytes > INT64_MAX)
     return makeError(KV_STATUS_OUT_OF_RANGE, maxBatchSize, " slots of ",
                      params.bytesPerPage(),
@@ -141,5 +144,8 @@ Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
 int64_t Manager::inferOptimalBatchSize(const MultiKVCacheParams &params,
                                        int64_t availableCacheMemory) {
   int64_t replicas = params.dataParallelDegree();
-  return availableCacheMemory / replicas / params.bytesPerBlock() * replicas;
+  __int128 slot = (__int128(params.bytesPerPage()) + StepBytes) *
+                  params.tensorParallelDegree();
+  return static_cast<int64_t>(availableCacheMemory / replicas / slot) *
+         replicas;
 }

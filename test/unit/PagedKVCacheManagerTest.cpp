@@ -283,7 +283,8 @@ TEST(PagedKVCacheManager, FreeAndUsedAddUp) {
   EXPECT_EQ(manager->totalNumPages(), 8);
   EXPECT_EQ(manager->freeBlocksPct(), 0.75);
   EXPECT_EQ(manager->usedBlocksPct(), 0.25);
-  EXPECT_EQ(manager->poolBytes(), 9 * 2 * 2 * 4);
+  // Nine pages, and lengths and tables of two steps for 16 requests.
+  EXPECT_EQ(manager->poolBytes(), 9 * 2 * 2 * 4 + 2 * 16 * (1 + 24) * 4);
   EXPECT_EQ(manager->metrics().peakUsedPages, 2);
 }
 

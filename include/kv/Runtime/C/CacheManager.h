@@ -62,7 +62,8 @@ typedef struct KvCollectionSpec {
   int32_t layout; /* a KvLayout */
   int32_t scaleDType;
   int64_t scaleGroup; /* 0: no scales */
-  int64_t windowSize; /* 0: full */
+  int64_t window;     /* tokens that a query sees; 0: full */
+  int64_t pageLayers; /* layers of a page; 0: all */
 } KvCollectionSpec;
 
 /* Of all collections together; zero everything first. */
@@ -85,7 +86,8 @@ typedef struct KvManagerOptions {
   int64_t maxSeqLen;
   int64_t numPages; /* of a replica; 0: from availableCacheMemory */
   int64_t availableCacheMemory;
-  int32_t maxSteps; /* 0: 1 */
+  int32_t maxSteps;       /* 0: 1 */
+  int64_t maxChunkTokens; /* of a request with windows in a step; 0: all */
   int32_t withoutPrefixAffinity;
   int32_t enableRuntimeChecks;
   int32_t asynchronous;
@@ -303,7 +305,9 @@ KV_C_API double kvManagerFreeBlocksPct(const KvManager *manager);
 KV_C_API double kvManagerUsedBlocksPct(const KvManager *manager);
 KV_C_API int64_t kvManagerTotalNumHostPages(const KvManager *manager);
 KV_C_API double kvManagerHostCommittedBlockPct(const KvManager *manager);
+/* Bytes on devices, and of host memory beside them. */
 KV_C_API int64_t kvManagerPoolBytes(const KvManager *manager);
+KV_C_API int64_t kvManagerHostBytes(const KvManager *manager);
 
 typedef struct KvMetrics {
   int64_t inputTokens, cachedTokens, evictedPages, refusals, peakUsedPages;
