@@ -2,7 +2,8 @@
 //
 // cache-engine costs PAGES     one figure a line: name and nanoseconds
 // cache-engine count OPERATION the operation a few times, in the function
-//                              `counted`, for an instruction counter
+//                              `counted`, for an instruction counter; prints
+//                              how many pages, or decode steps, it was
 //
 // Pages of 16 tokens in random physical order, a full cache, prompts of 512
 // pages. Beside it, in alternation: a plain cache of standard containers with
@@ -10,8 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
-#include "kv/Runtime/Engine/LookupTable.h"
+#include "../runtime/engine/CacheEngineImpl.h"
+#include "../runtime/engine/LookupTable.h"
+
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <openssl/sha.h>
@@ -76,18 +78,18 @@ void must(const Expected<void> &done) {
 //===----------------------------------------------------------------------===//
 
 struct FullCache {
-  std::unique_ptr<CacheEngine> engine;
+  std::unique_ptr<CacheEngineImpl> engine;
   std::deque<Tokens> prompts; // that are cached, the next to be evicted first
   uint64_t nextPrompt = 1;
   std::mt19937 random{7};
 
   explicit FullCache(int32_t numPages) {
     int32_t count = numPages / PromptPages;
-    engine = must(CacheEngine::create({.numPages = count * PromptPages,
-                                       .pageSize = PageSize,
-                                       .maxSequences = count + 1,
-                                       .maxTokens = PromptTokens,
-                                       .key = 12345}));
+    engine = must(CacheEngineImpl::create({.numPages = count * PromptPages,
+                                           .pageSize = PageSize,
+                                           .maxSequences = count + 1,
+                                           .maxTokens = PromptTokens,
+                                           .key = 12345}));
     // Sequences grow page by page in random alternation and end in random
     // order: after the third time nothing is beside what it was beside before.
     for (int round = 0; round < 3; ++round) {
@@ -266,7 +268,7 @@ struct RandomReads {
 using Samples = std::map<std::string, std::vector<double>>;
 
 void measureEngine(FullCache &cache, Samples &samples) {
-  CacheEngine &engine = *cache.engine;
+  CacheEngineImpl &engine = *cache.engine;
   auto timed = [&](const char *name, double pages, auto &&work) {
     auto start = Clock::now();
     work();
@@ -372,7 +374,7 @@ void measurePlain(PlainCache &cache,
 }
 
 /// One step: reservation, runtime inputs, commit.
-double decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
+double decodeStep(CacheEngineImpl &engine, std::vector<Sequence> &sequences,
                   std::vector<Tokens> &prompts, LookupTable &table,
                   std::vector<int32_t> &lengths) {
   auto start = Clock::now();
@@ -398,10 +400,11 @@ double decodeStep(CacheEngine &engine, std::vector<Sequence> &sequences,
 void measureDecode(int32_t numPages, int64_t context, const char *name,
                    Samples &samples) {
   constexpr int32_t Batch = 256, Steps = 200;
-  auto engine = must(CacheEngine::create({.numPages = numPages,
-                                          .pageSize = PageSize,
-                                          .maxSequences = Batch,
-                                          .maxTokens = context + Steps + 16}));
+  auto engine =
+      must(CacheEngineImpl::create({.numPages = numPages,
+                                    .pageSize = PageSize,
+                                    .maxSequences = Batch,
+                                    .maxTokens = context + Steps + 16}));
   std::vector<Sequence> sequences;
   std::vector<Tokens> prompts;
   int64_t pitch = engine->maxTokens() / PageSize + 1;
@@ -429,10 +432,15 @@ void measureDecode(int32_t numPages, int64_t context, const char *name,
         decodeStep(*engine, sequences, prompts, table, lengths) / 1000);
 }
 
-/// The same through the manager: alloc, runtimeInputs, step.
-void measureManager(int32_t numPages, int64_t context, const char *name,
-                    Samples &samples) {
-  constexpr int32_t Batch = 256, Steps = 200;
+constexpr int32_t ManagerSteps = 200;
+
+/// Decode steps of 256 requests through the manager: calls run(step, work) for
+/// the two halves of each step's work, alloc with runtimeInputs and then step.
+/// Step 0 has the prompts.
+template <class Run>
+void decodeThroughManager(int32_t numPages, int64_t context, int32_t numSteps,
+                          Run &&run) {
+  constexpr int32_t Batch = 256;
   KVCacheParams params = {.geometry = {.dtype = KV_DTYPE_F16,
                                        .layers = 1,
                                        .heads = 1,
@@ -441,7 +449,7 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
                           .enablePrefixCaching = true};
   auto manager =
       must(PagedKVCacheManager::create(params, {.maxBatchSize = Batch,
-                                                .maxSeqLen = context + Steps,
+                                                .maxSeqLen = context + numSteps,
                                                 .numPages = numPages}));
   std::vector<Tokens> prompts(Batch);
   std::vector<TextGenerationContext> contexts;
@@ -453,7 +461,7 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
       must(Expected<void>(std::unexpected(taken.error().error)));
   };
   for (int32_t i = 0; i < Batch; ++i) {
-    prompts[i].reserve(context + Steps);
+    prompts[i].reserve(context + numSteps);
     prompts[i].resize(context - random() % PageSize);
     for (int32_t &token : prompts[i])
       token = static_cast<int32_t>(random() % 128000);
@@ -462,24 +470,33 @@ void measureManager(int32_t numPages, int64_t context, const char *name,
     must(manager->claim(i));
     alloc(contexts.back());
   }
-  for (int32_t step = 0; step < Steps; ++step) {
-    auto start = Clock::now();
-    if (step > 0)
-      for (TextGenerationContext &request : contexts)
-        alloc(request);
-    must(manager->runtimeInputs(batch));
-    double took = since(start);
+  for (int32_t step = 0; step < numSteps; ++step) {
+    run(step, [&] {
+      if (step > 0)
+        for (TextGenerationContext &request : contexts)
+          alloc(request);
+      must(manager->runtimeInputs(batch));
+    });
     for (int32_t i = 0; i < Batch; ++i) {
       contexts[i].advance();
       prompts[i].push_back(step);
       contexts[i].extend(prompts[i]);
     }
-    start = Clock::now();
-    must(manager->step(batch));
-    took += since(start);
-    if (step > 0) // that one has the prompts
-      samples[name].push_back(took / 1000);
+    run(step, [&] { must(manager->step(batch)); });
   }
+}
+
+void measureManager(int32_t numPages, int64_t context, const char *name,
+                    Samples &samples) {
+  std::vector<double> took(ManagerSteps);
+  decodeThroughManager(numPages, context, ManagerSteps,
+                       [&](int32_t step, auto &&work) {
+                         auto start = Clock::now();
+                         work();
+                         took[step] += since(start);
+                       });
+  for (int32_t step = 1; step < ManagerSteps; ++step)
+    samples[name].push_back(took[step] / 1000);
 }
 
 int costs(int32_t numPages) {
@@ -537,8 +554,15 @@ int costs(int32_t numPages) {
 }
 
 int count(std::string_view operation) {
+  if (operation == "decode") {
+    decodeThroughManager(1 << 15, 1024, 33, [](int32_t step, auto &&work) {
+      step > 0 ? counted(work) : work();
+    });
+    std::printf("%d\n", 32);
+    return 0;
+  }
   FullCache cache(16 * PromptPages);
-  CacheEngine &engine = *cache.engine;
+  CacheEngineImpl &engine = *cache.engine;
   constexpr int Times = 8;
   for (int i = 0; i < Times; ++i) {
     Tokens known = cache.prompts[8 + i % 8], fresh = cache.newPrompt();

@@ -2,6 +2,7 @@
 # bench.sh NAME [ARGUMENT]: builds what is missing, runs one suite of benchmarks/,
 # prints its table and writes build/bench/NAME.json. Suites:
 #   first-light    a small model on the CPU
+#   generate       the same model beside llama.cpp
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   manager        what the operations of the cache engine cost
 #   replay TRACE   a trace in Mooncake's format through the cache engine
@@ -16,6 +17,17 @@ first-light)
   build release read-roof
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/first_light.py ;;
+generate)
+  scripts/setup.sh
+  build release kv-compile kv-run read-roof
+  scripts/fetch-smollm2.sh build/models
+  if ! cmp -s benchmarks/requirements.txt build/bench/peers/requirements.txt; then
+    step "peers' environment" .venv/bin/python -m venv build/bench/peers
+    step "peers" build/bench/peers/bin/python -m pip install --quiet --disable-pip-version-check \
+      -r benchmarks/requirements.txt
+    cp benchmarks/requirements.txt build/bench/peers/
+  fi
+  exec .venv/bin/python benchmarks/generate.py ;;
 compile)
   scripts/setup.sh
   build release
@@ -34,6 +46,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, compile, manager, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, compile, manager, replay" >&2
   exit 2 ;;
 esac

@@ -138,8 +138,8 @@ template <class T> KV_HD float widenHalf(uint32_t pair, int half) {
 
 /// Two ones.
 template <class T> constexpr uint32_t OnePair = 0;
-template <> constexpr uint32_t OnePair<Bf16> = 0x3f803f80;
-template <> constexpr uint32_t OnePair<F16> = 0x3c003c00;
+template <> inline constexpr uint32_t OnePair<Bf16> = 0x3f803f80;
+template <> inline constexpr uint32_t OnePair<F16> = 0x3c003c00;
 
 } // namespace kv::cuda
 

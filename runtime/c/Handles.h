@@ -19,20 +19,25 @@ struct KvRequest {
   std::optional<std::string> model, adapter, salt;
   std::deque<std::string> hashes; // never moved
   std::vector<kv::ImageSpan> images;
+  int64_t reserved = 0; // tokens that an alloc has looked at
 };
 
 struct KvManager {
   /// DLPack tensors keep it alive.
   struct State {
     std::unique_ptr<kv::KVCacheManager> manager;
-    kv::PagedKVCacheManager *paged = nullptr; // the same, or null
-    std::vector<std::vector<kv::Argument>> symbolic;
+    kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
     std::span<kv::RaggedKVCacheInputs> inputs; // the latest
     std::vector<const kv::TextGenerationContext *> batch;
+    std::vector<std::string> devices; // their names
   };
   std::shared_ptr<State> state;
 
   kv::KVCacheManager *operator->() const { return state->manager.get(); }
+};
+
+struct KvSymbolicInputs {
+  std::vector<std::vector<kv::Argument>> devices;
 };
 
 namespace kv::capi {
@@ -86,6 +91,20 @@ auto figure(const char *function, const char *name, const Handle *handle,
 /// Errors: no spec, values that are no enumerator, parameters that do not
 /// validate.
 Expected<MultiKVCacheParams> readSpec(const KvCacheSpec *spec);
+
+/// Calls fn(params) and gives the figure that it returns, or its error.
+template <class Out, class Fn>
+int32_t withSpec(const char *function, const KvCacheSpec *spec, Out *out,
+                 Fn &&fn) {
+  return guarded([&] {
+    if (!out)
+      return invalid(function, ": there is no place for the result");
+    Expected<MultiKVCacheParams> params = readSpec(spec);
+    if (!params)
+      return fail(params.error());
+    return give(Expected<int64_t>(fn(*params)), out);
+  });
+}
 
 } // namespace kv::capi
 

@@ -1,4 +1,4 @@
-//===- Inputs.cpp - Runtime and symbolic inputs in C ----------------------===//
+//===- Inputs.cpp - Runtime inputs in C -----------------------------------===//
 
 #include "Handles.h"
 
@@ -7,26 +7,37 @@
 using namespace kv;
 using namespace kv::capi;
 
-/// The view of a component of the latest inputs. Errors: none were made, or
-/// there is no such device, collection or component.
-static Expected<KvTensorView> findInput(const KvManager &manager,
-                                        int32_t device, int32_t collection,
-                                        int32_t component) {
+template <class... Parts>
+static std::unexpected<Error> badInput(const Parts &...parts) {
+  return makeError(KV_STATUS_INVALID_ARGUMENT, "input: ", parts...);
+}
+
+/// The latest inputs of a collection on a device. Errors: none were made, or
+/// there is no such device or collection.
+static Expected<const RaggedKVCacheInputs *>
+findInputs(const KvManager &manager, int32_t device, int32_t collection) {
   const KvManager::State &state = *manager.state;
-  auto invalid = [](const auto &...parts) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "input: ", parts...);
-  };
   if (state.inputs.empty())
-    return invalid("no runtime inputs have been made");
+    return badInput("no runtime inputs have been made");
   int64_t collections = static_cast<int64_t>(manager->params().params.size());
   int64_t devices = static_cast<int64_t>(state.inputs.size()) / collections;
   if (device < 0 || device >= devices)
-    return invalid("device ", device, ", allowed: 0 to ", devices - 1);
+    return badInput("device ", device, ", allowed: 0 to ", devices - 1);
   if (collection < 0 || collection >= collections)
-    return invalid("collection ", collection, ", allowed: 0 to ",
-                   collections - 1);
-  const RaggedKVCacheInputs &one =
-      state.inputs[device * collections + collection];
+    return badInput("collection ", collection, ", allowed: 0 to ",
+                    collections - 1);
+  return &state.inputs[device * collections + collection];
+}
+
+/// The view of a component. Errors: as above, or there is no such component.
+static Expected<KvTensorView> findInput(const KvManager &manager,
+                                        int32_t device, int32_t collection,
+                                        int32_t component) {
+  Expected<const RaggedKVCacheInputs *> found =
+      findInputs(manager, device, collection);
+  if (!found)
+    return std::unexpected(found.error());
+  const RaggedKVCacheInputs &one = **found;
   switch (component) {
   case KV_COMPONENT_BLOCKS:
     return one.blocks;
@@ -39,8 +50,8 @@ static Expected<KvTensorView> findInput(const KvManager &manager,
   case KV_COMPONENT_SCALES:
     return one.scales;
   }
-  return invalid("component ", component, ", allowed: 0 to ",
-                 int(KV_COMPONENT_SCALES));
+  return badInput("component ", component, ", allowed: 0 to ",
+                  int(KV_COMPONENT_SCALES));
 }
 
 int32_t kvManagerGetInput(const KvManager *manager, int32_t device,
@@ -50,6 +61,21 @@ int32_t kvManagerGetInput(const KvManager *manager, int32_t device,
     KV_REQUIRE("kvManagerGetInput", manager);
     KV_REQUIRE("kvManagerGetInput", view);
     return give(findInput(*manager, device, collection, component), view);
+  });
+}
+
+int32_t kvManagerIsCacheEmpty(const KvManager *manager, int32_t device,
+                              int32_t *isEmpty) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerIsCacheEmpty", manager);
+    KV_REQUIRE("kvManagerIsCacheEmpty", isEmpty);
+    // All collections of a device have the same lengths.
+    Expected<const RaggedKVCacheInputs *> found =
+        findInputs(*manager, device, 0);
+    if (!found)
+      return fail(found.error());
+    *isEmpty = (*found)->isCacheEmpty;
+    return int32_t(KV_STATUS_OK);
   });
 }
 
@@ -130,58 +156,6 @@ int32_t kvManagerGetInputDLPack(const KvManager *manager, int32_t device,
       delete static_cast<SharedTensor *>(self->manager_ctx);
     };
     *tensor = &shared.release()->tensor;
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Symbolic inputs
-//===----------------------------------------------------------------------===//
-
-static int32_t checkDevice(const KvManager &manager, int32_t device) {
-  int64_t devices = static_cast<int64_t>(manager.state->symbolic.size());
-  if (device >= 0 && device < devices)
-    return KV_STATUS_OK;
-  return invalid("symbolic input: device ", device, ", allowed: 0 to ",
-                 devices - 1);
-}
-
-int32_t kvManagerNumSymbolicInputs(const KvManager *manager, int32_t device,
-                                   int32_t *count) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerNumSymbolicInputs", manager);
-    KV_REQUIRE("kvManagerNumSymbolicInputs", count);
-    if (int32_t status = checkDevice(*manager, device))
-      return status;
-    *count = static_cast<int32_t>(manager->state->symbolic[device].size());
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int32_t kvManagerGetSymbolicInput(const KvManager *manager, int32_t device,
-                                  int32_t index, KvSymbolicInput *input) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerGetSymbolicInput", manager);
-    KV_REQUIRE("kvManagerGetSymbolicInput", input);
-    if (int32_t status = checkDevice(*manager, device))
-      return status;
-    const std::vector<Argument> &list = manager->state->symbolic[device];
-    if (index < 0 || index >= static_cast<int64_t>(list.size()))
-      return invalid("symbolic input ", index, ", allowed: 0 to ",
-                     list.size() - 1);
-    const Argument &argument = list[index];
-    *input = {.name = argument.name.c_str(),
-              .kind = argumentKindName(argument.kind).data(),
-              .dtype = static_cast<int32_t>(argument.dtype),
-              .rank = static_cast<int32_t>(argument.shape.size()),
-              .onHost = argument.host,
-              .sizes = {},
-              .symbols = {}};
-    for (size_t i = 0; i < argument.shape.size(); ++i) {
-      const Dimension &dim = argument.shape[i];
-      input->sizes[i] = dim.isStatic() ? dim.size : -1;
-      input->symbols[i] = dim.isStatic() ? nullptr : dim.symbol.c_str();
-    }
     return int32_t(KV_STATUS_OK);
   });
 }

@@ -40,6 +40,11 @@ readOptions(const KvManagerOptions &given) {
   options.key = given.key;
   if (given.retentionTick)
     options.retentionTick = given.retentionTick;
+  if (given.warn)
+    options.warn = [warn = given.warn,
+                    context = given.warnContext](std::string_view text) {
+      warn(context, std::string(text).c_str());
+    };
   return options;
 }
 
@@ -59,7 +64,8 @@ int32_t kvManagerCreate(const KvCacheSpec *spec,
     if (!made)
       return fail(made.error());
     auto state = std::make_shared<KvManager::State>();
-    state->symbolic = (*made)->symbolicInputs();
+    for (const Device &device : (*made)->devices())
+      state->devices.push_back(device.str());
     state->paged = dynamic_cast<PagedKVCacheManager *>(made->get());
     state->manager = std::move(*made);
     *manager = new KvManager{std::move(state)};
@@ -181,6 +187,7 @@ int32_t kvManagerAlloc(KvManager *manager, KvRequest *request, int32_t steps,
     KV_REQUIRE("kvManagerAlloc", allocation);
     auto made = (*manager)->alloc(request->context, steps);
     if (made) {
+      request->reserved = request->context.length();
       *allocation = {made->cachedTokens, made->newPages, KV_REFUSAL_NONE};
       return int32_t(KV_STATUS_OK);
     }
@@ -306,6 +313,40 @@ int64_t kvManagerMaxSeqLen(const KvManager *manager) {
                 [](const KvManager &own) { return own->maxSeqLen(); });
 }
 
+int32_t kvManagerNumDevices(const KvManager *manager) {
+  return figure("kvManagerNumDevices", "manager", manager,
+                [](const KvManager &own) {
+                  return static_cast<int32_t>(own.state->devices.size());
+                });
+}
+
+int32_t kvManagerGetDevice(const KvManager *manager, int32_t index,
+                           const char **device) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerGetDevice", manager);
+    KV_REQUIRE("kvManagerGetDevice", device);
+    const std::vector<std::string> &devices = manager->state->devices;
+    if (index < 0 || index >= static_cast<int64_t>(devices.size()))
+      return invalid("kvManagerGetDevice: device ", index, ", allowed: 0 to ",
+                     devices.size() - 1);
+    *device = devices[index].c_str();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerBlocksFor(const KvManager *manager, int64_t tokens,
+                           int64_t *pages) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerBlocksFor", manager);
+    KV_REQUIRE("kvManagerBlocksFor", pages);
+    if (tokens < 0 || tokens > INT32_MAX)
+      return invalid("kvManagerBlocksFor: ", tokens, " tokens, allowed: 0 to ",
+                     INT32_MAX);
+    *pages = (*manager)->blocksFor(tokens);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
 int32_t kvManagerNumFreeBlocks(const KvManager *manager, int32_t replica,
                                int64_t *pages) {
   return guarded([&] {
@@ -356,8 +397,9 @@ int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {
     KV_REQUIRE("kvManagerGetMetrics", manager);
     KV_REQUIRE("kvManagerGetMetrics", metrics);
     KVCacheMetrics made = (*manager)->metrics();
-    *metrics = {made.inputTokens, made.cachedTokens, made.evictedPages,
-                made.refusals, made.peakUsedPages};
+    *metrics = {made.inputTokens,   made.cachedTokens,  made.evictedPages,
+                made.refusals,      made.peakUsedPages, made.promptTokens(),
+                made.cacheHitRate()};
     return int32_t(KV_STATUS_OK);
   });
 }

@@ -1,8 +1,6 @@
-//===- Parameters.cpp - Errors, specs and sizes in C ----------------------===//
+//===- Parameters.cpp - Errors, and what caches are, in C -----------------===//
 
 #include "Handles.h"
-
-#include "kv/Runtime/Manager/ContinuousBatchingKVCacheManager.h"
 
 using namespace kv;
 using namespace kv::capi;
@@ -42,11 +40,14 @@ Expected<MultiKVCacheParams> capi::readSpec(const KvCacheSpec *spec) {
     auto layout = readEnum<CacheLayout>("layout", from.layout, 3);
     auto method = readEnum<SpeculativeMethod>("speculativeMethod",
                                               spec->speculativeMethod, 4);
+    auto connector = readEnum<KVConnector>("connector", spec->connector, 4);
     for (const Error *error : {strategy ? nullptr : &strategy.error(),
                                layout ? nullptr : &layout.error(),
-                               method ? nullptr : &method.error()})
+                               method ? nullptr : &method.error(),
+                               connector ? nullptr : &connector.error()})
       if (error)
         return std::unexpected(*error);
+    bool hasDefault = from.page == 0 && *strategy == CacheStrategy::Paged;
     params.push_back(
         {.name = from.name ? from.name : "kv",
          .geometry = {.strategy = *strategy,
@@ -54,7 +55,8 @@ Expected<MultiKVCacheParams> capi::readSpec(const KvCacheSpec *spec) {
                       .layers = from.layers,
                       .heads = from.heads,
                       .dim = from.dim,
-                      .page = from.page,
+                      .page =
+                          hasDefault ? CacheGeometry::DefaultPage : from.page,
                       .vDim = from.vDim,
                       .layout = *layout,
                       .scaleGroup = from.scaleGroup,
@@ -66,112 +68,83 @@ Expected<MultiKVCacheParams> capi::readSpec(const KvCacheSpec *spec) {
              spec->dataParallelDegree ? spec->dataParallelDegree : 1,
          .enablePrefixCaching = spec->enablePrefixCaching != 0,
          .speculativeMethod = *method,
-         .numDraftTokens = spec->numDraftTokens});
+         .numDraftTokens = spec->numDraftTokens,
+         .connector = *connector,
+         .hostSwapSpaceGB = spec->hostSwapSpaceGB != 0
+                                ? std::optional(spec->hostSwapSpaceGB)
+                                : std::nullopt});
   }
   return MultiKVCacheParams::fromParams(std::move(params));
 }
 
-/// Calls fn(params) and gives what it returns.
-template <class Out, class Fn>
-static int32_t withSpec(const KvCacheSpec *spec, Out *out, Fn &&fn) {
-  return guarded([&] {
-    KV_REQUIRE("sizes", out);
-    Expected<MultiKVCacheParams> params = readSpec(spec);
-    if (!params)
-      return fail(params.error());
-    return give(Expected<int64_t>(fn(*params)), out);
-  });
+int32_t kvPageSize(const KvCacheSpec *spec, int64_t *tokens) {
+  return withSpec("kvPageSize", spec, tokens,
+                  [](const auto &p) { return p.pageSize(); });
 }
 
 int32_t kvBytesPerPage(const KvCacheSpec *spec, int64_t *bytes) {
-  return withSpec(spec, bytes, [](const auto &p) { return p.bytesPerPage(); });
+  return withSpec("kvBytesPerPage", spec, bytes,
+                  [](const auto &p) { return p.bytesPerPage(); });
 }
 
 int32_t kvBytesPerBlock(const KvCacheSpec *spec, int64_t *bytes) {
-  return withSpec(spec, bytes, [](const auto &p) { return p.bytesPerBlock(); });
+  return withSpec("kvBytesPerBlock", spec, bytes,
+                  [](const auto &p) { return p.bytesPerBlock(); });
 }
 
-int32_t kvBlockShape(const KvCacheSpec *spec, int32_t index, int64_t count,
-                     int64_t shape[6]) {
+int32_t kvTensorParallelDegree(const KvCacheSpec *spec, int64_t *degree) {
+  return withSpec("kvTensorParallelDegree", spec, degree,
+                  [](const auto &p) { return p.tensorParallelDegree(); });
+}
+
+int32_t kvReplicatesKVAcrossTP(const KvCacheSpec *spec, int32_t *replicates) {
+  return withSpec("kvReplicatesKVAcrossTP", spec, replicates,
+                  [](const auto &p) { return p.replicatesKVAcrossTP(); });
+}
+
+int32_t kvDraftSlots(const KvCacheSpec *spec, int64_t *slots) {
+  return withSpec("kvDraftSlots", spec, slots,
+                  [](const auto &p) { return p.draftSlots(); });
+}
+
+/// fn(params of the collection at `index`) goes to `shape`.
+template <class Fn>
+static int32_t giveShape(const char *function, const KvCacheSpec *spec,
+                         int32_t index, int64_t count, int64_t *shape,
+                         Fn &&fn) {
   return guarded([&] {
-    KV_REQUIRE("kvBlockShape", shape);
+    KV_REQUIRE(function, shape);
     Expected<MultiKVCacheParams> params = readSpec(spec);
     if (!params)
       return fail(params.error());
     if (index < 0 || index >= spec->numCollections)
-      return invalid("kvBlockShape: collection ", index, ", allowed: 0 to ",
+      return invalid(function, ": collection ", index, ", allowed: 0 to ",
                      spec->numCollections - 1);
     // One more, the null page, and tables hold i32.
     if (count < 0 || count >= INT32_MAX)
-      return invalid("kvBlockShape: ", count, " pages or slots, allowed: 0 to ",
+      return invalid(function, ": ", count, " pages or slots, allowed: 0 to ",
                      INT32_MAX - 1);
-    std::ranges::copy(params->params[index].blockShape(count), shape);
+    std::ranges::copy(fn(params->params[index]), shape);
     return int32_t(KV_STATUS_OK);
   });
 }
 
-int32_t kvPagedNumBlocks(const KvCacheSpec *spec, int64_t maxBatchSize,
-                         int64_t maxSeqLen, int64_t availableCacheMemory,
-                         int64_t *pages) {
-  return withSpec(spec, pages, [&](const auto &params) {
-    return PagedKVCacheManager::numBlocks(params, maxBatchSize, maxSeqLen,
-                                          availableCacheMemory);
-  });
+int32_t kvBlockShape(const KvCacheSpec *spec, int32_t index, int64_t count,
+                     int64_t shape[6]) {
+  return giveShape("kvBlockShape", spec, index, count, shape,
+                   [&](const auto &one) { return one.blockShape(count); });
 }
 
-int32_t kvPagedEstimatedMemorySize(const KvCacheSpec *spec,
-                                   int64_t maxBatchSize, int64_t maxSeqLen,
-                                   int64_t availableCacheMemory,
-                                   int64_t *bytes) {
-  return withSpec(spec, bytes, [&](const auto &params) {
-    return PagedKVCacheManager::estimatedMemorySize(
-        params, maxBatchSize, maxSeqLen, availableCacheMemory);
-  });
+int32_t kvScaleShape(const KvCacheSpec *spec, int32_t index, int64_t count,
+                     int64_t shape[6]) {
+  return giveShape("kvScaleShape", spec, index, count, shape,
+                   [&](const auto &one) { return one.scaleShape(count); });
 }
 
-int32_t kvPagedInferOptimalBatchSize(const KvCacheSpec *spec, int64_t maxSeqLen,
-                                     int64_t availableCacheMemory,
-                                     int64_t *batch) {
-  return withSpec(spec, batch, [&](const auto &params) {
-    return PagedKVCacheManager::inferOptimalBatchSize(params, maxSeqLen,
-                                                      availableCacheMemory);
-  });
-}
-
-/// Calls fn(params) if there can be so much memory.
-template <class Fn>
-static Expected<int64_t> ofMemory(int64_t available,
-                                  const MultiKVCacheParams &params, Fn &&fn) {
-  if (available < 0)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "available cache memory is ",
-                     available, " bytes, allowed: 0 or more");
-  return fn(params, available);
-}
-
-int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
-                                          int64_t availableCacheMemory,
-                                          int64_t *tokens) {
-  return withSpec(spec, tokens, [&](const auto &params) {
-    return ofMemory(
-        availableCacheMemory, params, [](const auto &params, int64_t bytes) {
-          return PagedKVCacheManager::maxSupportedSequenceLength(params, bytes);
-        });
-  });
-}
-
-int32_t kvContinuousEstimatedMemorySize(const KvCacheSpec *spec,
-                                        int64_t maxBatchSize, int64_t *bytes) {
-  return withSpec(spec, bytes, [&](const auto &params) {
-    return ContinuousBatchingKVCacheManager::estimatedMemorySize(params,
-                                                                 maxBatchSize);
-  });
-}
-
-int32_t kvContinuousInferOptimalBatchSize(const KvCacheSpec *spec,
-                                          int64_t availableCacheMemory,
-                                          int64_t *batch) {
-  return withSpec(spec, batch, [&](const auto &params) {
-    return ofMemory(availableCacheMemory, params,
-                    ContinuousBatchingKVCacheManager::inferOptimalBatchSize);
+int32_t kvShardHeads(int64_t heads, int64_t degree, int32_t replicate,
+                     int64_t *shardHeads) {
+  return guarded([&] {
+    KV_REQUIRE("kvShardHeads", shardHeads);
+    return give(kv::shardHeads(heads, degree, replicate != 0), shardHeads);
   });
 }

@@ -63,6 +63,11 @@ int32_t kvRequestAddImage(KvRequest *request, int64_t begin, int64_t length,
     int64_t least = request->images.empty() ? 0
                                             : request->images.back().begin +
                                                   request->images.back().length;
+    if (begin >= least && begin < request->reserved)
+      return invalid("request ", request->context.id(), ": an image at token ",
+                     begin, ", allowed: ", request->reserved,
+                     " or later, since an alloc has looked at the tokens "
+                     "before it");
     if (begin < least || length < 1 || hashBytes < 1 ||
         length > request->context.length() - begin)
       return invalid("request ", request->context.id(), ": an image of ",

@@ -1,6 +1,6 @@
 //===- CacheEngine.cpp - Construction, sequences, steps -------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 #include <new>
@@ -42,7 +42,7 @@ static Expected<void> validateOptions(const CacheEngine::Options &options) {
   return {};
 }
 
-CacheEngine::CacheEngine(const Options &wanted)
+CacheEngineImpl::CacheEngineImpl(const Options &wanted)
     : options(wanted), steps(wanted.maxOpenSteps) {
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     bool isFull = options.groups[group].isFull();
@@ -66,7 +66,7 @@ CacheEngine::CacheEngine(const Options &wanted)
 
 CacheEngine::~CacheEngine() = default;
 
-bool CacheEngine::allocateMemory() {
+bool CacheEngineImpl::allocateMemory() {
   int32_t numGroups = options.groups.size();
   size_t rowPages = size_t(options.maxSequences) * maxPages;
   bool zeroFills = std::ranges::any_of(
@@ -103,9 +103,15 @@ bool CacheEngine::allocateMemory() {
 
 Expected<std::unique_ptr<CacheEngine>>
 CacheEngine::create(const Options &options) {
+  return CacheEngineImpl::create(options);
+}
+
+Expected<std::unique_ptr<CacheEngineImpl>>
+CacheEngineImpl::create(const Options &options) {
   if (Expected<void> valid = validateOptions(options); !valid)
     return std::unexpected(valid.error());
-  std::unique_ptr<CacheEngine> engine(new (std::nothrow) CacheEngine(options));
+  std::unique_ptr<CacheEngineImpl> engine(new (std::nothrow)
+                                              CacheEngineImpl(options));
   if (!engine || !engine->allocateMemory())
     return makeError(KV_STATUS_OUT_OF_MEMORY,
                      "cache engine: no memory for the bookkeeping of ",
@@ -124,11 +130,18 @@ CacheEngine::create(const Options &options) {
   return engine;
 }
 
-size_t CacheEngine::poolBytes() const {
+CacheEngine::PageCounts CacheEngineImpl::pageCounts() const {
+  return {.held = pages.numUsed(),
+          .cached = pages.numCached(),
+          .blank = pages.numBlank(),
+          .deferred = pages.numDeferred()};
+}
+
+size_t CacheEngineImpl::poolBytes() const {
   return pages.bytes() + nodes.bytes() + evicted.bytes();
 }
 
-size_t CacheEngine::totalBytes() const {
+size_t CacheEngineImpl::totalBytes() const {
   return poolBytes() + scopes.totalBytes() + sequences.bytes() +
          rowStorage.bytes() + tagStorage.bytes() + unusedSlots.bytes() +
          operations.bytes() + issued.bytes() + hits.bytes() + sizeof(*this);
@@ -139,16 +152,29 @@ size_t CacheEngine::totalBytes() const {
 //===----------------------------------------------------------------------===//
 
 void Sequence::release() {
-  if (state)
+  if (view)
     engine->release(*this);
 }
 
-Expected<void> CacheEngine::validate(const Retention &retention) const {
+const Retention &Sequence::retention() const {
+  return stateOf(*this).retention;
+}
+
+Sequence CacheEngineImpl::handle(SequenceState &state) {
+  Sequence sequence;
+  sequence.engine = this;
+  sequence.view = &state;
+  return sequence;
+}
+
+Expected<void> CacheEngineImpl::validate(const Retention &retention) const {
   uint8_t most = std::max(retention.priority, retention.prefixPriority);
   if (most > Retention::Highest)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: a priority of ",
                      int(most), ", allowed: 0 to ", int(Retention::Highest));
-  int64_t longest = (PriorityLimits::Most - 1) * options.retentionTick;
+  static_assert(MostRetentionTicks == PriorityLimits::Most - 1,
+                "a duration is rounded up to whole ticks");
+  int64_t longest = MostRetentionTicks * options.retentionTick;
   for (int64_t duration : {retention.duration, retention.prefixDuration})
     if (duration < 0 || duration > longest)
       return makeError(KV_STATUS_INVALID_ARGUMENT,
@@ -157,7 +183,8 @@ Expected<void> CacheEngine::validate(const Retention &retention) const {
   return {};
 }
 
-Expected<SequenceState *> CacheEngine::takeSlot(const Retention &retention) {
+Expected<SequenceState *>
+CacheEngineImpl::takeSlot(const Retention &retention) {
   if (Expected<void> valid = validate(retention); !valid)
     return std::unexpected(valid.error());
   if (numUnusedSlots == 0)
@@ -181,8 +208,8 @@ Expected<SequenceState *> CacheEngine::takeSlot(const Retention &retention) {
   return &state;
 }
 
-Expected<Sequence> CacheEngine::open(const Scope &scope,
-                                     const Retention &retention) {
+Expected<Sequence> CacheEngineImpl::open(const Scope &scope,
+                                         const Retention &retention) {
   ScopeBytes bytes = ScopeBytes::of(scope, epoch);
   if (bytes.size() > static_cast<size_t>(options.maxScopeBytes))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: a scope of ",
@@ -200,17 +227,14 @@ Expected<Sequence> CacheEngine::open(const Scope &scope,
                           .sequence = (*state)->slot,
                           .scope = scope,
                           .retention = retention});
-  Sequence sequence;
-  sequence.engine = this;
-  sequence.state = *state;
-  return sequence;
+  return handle(**state);
 }
 
-Expected<void> CacheEngine::setRetention(Sequence &sequence,
-                                         const Retention &retention) {
+Expected<void> CacheEngineImpl::setRetention(Sequence &sequence,
+                                             const Retention &retention) {
   if (Expected<void> valid = validate(retention); !valid)
     return valid;
-  sequence.state->retention = retention;
+  stateOf(sequence).retention = retention;
   if (options.log)
     options.log->command({.kind = Command::SetRetention,
                           .sequence = sequence.slot(),
@@ -218,8 +242,8 @@ Expected<void> CacheEngine::setRetention(Sequence &sequence,
   return {};
 }
 
-Expected<void> CacheEngine::canKeep(const SequenceState &state,
-                                    int64_t tokens) const {
+Expected<void> CacheEngineImpl::canKeep(const SequenceState &state,
+                                        int64_t tokens) const {
   if (tokens < 0 || tokens > state.processed)
     return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", tokens,
                      " tokens are to be kept, allowed: 0 to ", state.processed);
@@ -233,9 +257,10 @@ Expected<void> CacheEngine::canKeep(const SequenceState &state,
   return {};
 }
 
-Expected<Sequence> CacheEngine::fork(const Sequence &sequence, int64_t tokens,
-                                     const Retention &retention) {
-  const SequenceState &source = *sequence.state;
+Expected<Sequence> CacheEngineImpl::fork(const Sequence &sequence,
+                                         int64_t tokens,
+                                         const Retention &retention) {
+  const SequenceState &source = stateOf(sequence);
   if (Expected<void> possible = canKeep(source, tokens); !possible)
     return std::unexpected(possible.error());
   Expected<SequenceState *> taken = takeSlot(retention);
@@ -279,14 +304,11 @@ Expected<Sequence> CacheEngine::fork(const Sequence &sequence, int64_t tokens,
                           .a = tokens,
                           .b = state.slot,
                           .retention = retention});
-  Sequence forked;
-  forked.engine = this;
-  forked.state = &state;
-  return forked;
+  return handle(state);
 }
 
-Expected<void> CacheEngine::truncate(Sequence &sequence, int64_t tokens) {
-  SequenceState &state = *sequence.state;
+Expected<void> CacheEngineImpl::truncate(Sequence &sequence, int64_t tokens) {
+  SequenceState &state = stateOf(sequence);
   if (Expected<void> possible = canKeep(state, tokens); !possible)
     return possible;
   int32_t kept = static_cast<int32_t>(pagesFor(tokens));
@@ -319,8 +341,8 @@ Expected<void> CacheEngine::truncate(Sequence &sequence, int64_t tokens) {
   return {};
 }
 
-NodeRef CacheEngine::tipAt(const SequenceState &state,
-                           int32_t committed) const {
+NodeRef CacheEngineImpl::tipAt(const SequenceState &state,
+                               int32_t committed) const {
   if (committed == state.committed)
     return state.tip;
   if (committed == 0)
@@ -336,8 +358,9 @@ NodeRef CacheEngine::tipAt(const SequenceState &state,
   return tip;
 }
 
-void CacheEngine::release(Sequence &sequence) {
-  SequenceState &state = *std::exchange(sequence.state, nullptr);
+void CacheEngineImpl::release(Sequence &sequence) {
+  SequenceState &state = stateOf(sequence);
+  sequence.view = nullptr;
   sequence.engine = nullptr;
   dropBehind(state, 0);
   if (state.scope != ScopeTable::None)
@@ -348,7 +371,7 @@ void CacheEngine::release(Sequence &sequence) {
     options.log->command({.kind = Command::Release, .sequence = state.slot});
 }
 
-Worth CacheEngine::worthOf(const SequenceState &state, int32_t page) const {
+Worth CacheEngineImpl::worthOf(const SequenceState &state, int32_t page) const {
   const Retention &retention = state.retention;
   bool isPrefix = int64_t(page) * options.pageSize < retention.prefixTokens;
   Worth worth = {isPrefix ? retention.prefixPriority : retention.priority};
@@ -358,7 +381,7 @@ Worth CacheEngine::worthOf(const SequenceState &state, int32_t page) const {
   return worth;
 }
 
-void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
+void CacheEngineImpl::dropBehind(SequenceState &state, int32_t entries) {
   bool stale = isStale(state);
   int32_t numGroups = options.groups.size();
   // Two runs, from tail to head: the rest, then the prefix that is kept longer.
@@ -396,13 +419,13 @@ void CacheEngine::dropBehind(SequenceState &state, int32_t entries) {
   state.held = std::min(state.held, entries);
 }
 
-void CacheEngine::changed(SequenceState &state, int32_t from) {
+void CacheEngineImpl::changed(SequenceState &state, int32_t from) {
   ++state.revision;
   state.changedFrom = from;
 }
 
 /// A victim's content leaves the index.
-void CacheEngine::forget(PageId page) {
+void CacheEngineImpl::forget(PageId page) {
   uint32_t node = pages.content(page);
   if (isPlain) {
     nodes.erase(node);
@@ -442,7 +465,7 @@ void CacheEngine::forget(PageId page) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-Expected<CacheEngine::Step> CacheEngine::beginStep() {
+Expected<CacheEngine::Step> CacheEngineImpl::beginStep() {
   if (!steps.canOpen())
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "cache engine: ", steps.numOpen(),
@@ -460,7 +483,7 @@ Expected<CacheEngine::Step> CacheEngine::beginStep() {
 
 /// After a truncation, say, what the step writes over may still have to be
 /// copied for another sequence.
-bool CacheEngine::comesTooEarly(const SequenceState &state) const {
+bool CacheEngineImpl::comesTooEarly(const SequenceState &state) const {
   if (state.processed % options.pageSize == 0)
     return false;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
@@ -471,8 +494,8 @@ bool CacheEngine::comesTooEarly(const SequenceState &state) const {
   return false;
 }
 
-Expected<void> CacheEngine::refuseJoin(const SequenceState &state,
-                                       Ticket ticket) const {
+Expected<void> CacheEngineImpl::refuseJoin(const SequenceState &state,
+                                           Ticket ticket) const {
   if (!steps.isOpen(ticket))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: step ", ticket,
                      " is not open");
@@ -487,7 +510,7 @@ Expected<void> CacheEngine::refuseJoin(const SequenceState &state,
                    ticket, " is too early");
 }
 
-Expected<void> CacheEngine::completeStep(Ticket ticket) {
+Expected<void> CacheEngineImpl::completeStep(Ticket ticket) {
   if (!steps.isOpen(ticket))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: step ", ticket,
                      " is not open");
@@ -499,7 +522,7 @@ Expected<void> CacheEngine::completeStep(Ticket ticket) {
   return {};
 }
 
-void CacheEngine::completeAllSteps() {
+void CacheEngineImpl::completeAllSteps() {
   for (Ticket ticket = steps.completedThrough() + 1;
        ticket <= steps.lastOpened(); ++ticket)
     steps.complete(ticket);
@@ -508,12 +531,12 @@ void CacheEngine::completeAllSteps() {
     options.log->command({.kind = Command::CompleteAll});
 }
 
-void CacheEngine::retire() {
+void CacheEngineImpl::retire() {
   while (Ticket ticket = steps.retire())
     pages.complete(ticket);
 }
 
-Expected<void> CacheEngine::setTime(int64_t nanoseconds) {
+Expected<void> CacheEngineImpl::setTime(int64_t nanoseconds) {
   constexpr int64_t Last = int64_t(1) << 62; // and a duration: no overflow
   if (nanoseconds < time || nanoseconds > Last)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: the time is ",
@@ -525,7 +548,7 @@ Expected<void> CacheEngine::setTime(int64_t nanoseconds) {
   return {};
 }
 
-void CacheEngine::resetPrefixes() {
+void CacheEngineImpl::resetPrefixes() {
   ++epoch;
   pages.makeStale();
   if (options.log)
@@ -533,7 +556,7 @@ void CacheEngine::resetPrefixes() {
 }
 
 /// What of the prompt has not been logged: tokens, and images that begin there.
-void CacheEngine::logPrompt(SequenceState &state, const Prompt &prompt) {
+void CacheEngineImpl::logPrompt(SequenceState &state, const Prompt &prompt) {
   if (prompt.length() <= state.loggedTokens)
     return;
   for (const ImageSpan &image : prompt.images)

@@ -1,12 +1,12 @@
 //===- Check.cpp - Every invariant of the engine --------------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 
 using namespace kv;
 
-std::string CacheEngine::check() const {
+std::string CacheEngineImpl::check() const {
   int32_t numGroups = options.groups.size();
   std::vector<int32_t> holds(pages.numTotal() + 1);
   std::vector<int32_t> scopeUsers(scopes.capacity());

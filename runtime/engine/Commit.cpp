@@ -1,21 +1,22 @@
 //===- Commit.cpp - What was computed becomes findable --------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 
 using namespace kv;
 
-Expected<void> CacheEngine::refuseCommit(const SequenceState &state,
-                                         const Prompt &prompt,
-                                         int64_t processed) const {
+Expected<void> CacheEngineImpl::refuseCommit(const SequenceState &state,
+                                             const Prompt &prompt,
+                                             int64_t processed) const {
   return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", processed,
                    " tokens have been computed, allowed: ", state.processed,
                    " to ", mostProcessed(state, prompt));
 }
 
-void CacheEngine::hashAndPrefetch(SequenceState &state, const Prompt &prompt,
-                                  int64_t processed) const {
+void CacheEngineImpl::hashAndPrefetch(SequenceState &state,
+                                      const Prompt &prompt,
+                                      int64_t processed) const {
   int64_t full =
       std::min(processed, mostProcessed(state, prompt)) / options.pageSize;
   if (full <= state.committed || !canCommit(state))
@@ -26,8 +27,8 @@ void CacheEngine::hashAndPrefetch(SequenceState &state, const Prompt &prompt,
                     std::min<int64_t>(full, state.committed + PrefetchBatch)));
 }
 
-void CacheEngine::prefetchNodes(const SequenceState &state, int32_t page,
-                                int32_t end) const {
+void CacheEngineImpl::prefetchNodes(const SequenceState &state, int32_t page,
+                                    int32_t end) const {
   for (; page < end; ++page) {
     nodes.prefetchBucket(state.tags[page]);
     if (hasFullGroup)
@@ -35,9 +36,9 @@ void CacheEngine::prefetchNodes(const SequenceState &state, int32_t page,
   }
 }
 
-Expected<void> CacheEngine::commitMore(SequenceState &state,
-                                       const Prompt &prompt,
-                                       int64_t processed) {
+Expected<void> CacheEngineImpl::commitMore(SequenceState &state,
+                                           const Prompt &prompt,
+                                           int64_t processed) {
   if (options.log) {
     logPrompt(state, prompt);
     options.log->command({.kind = Command::Commit,
@@ -72,8 +73,8 @@ Expected<void> CacheEngine::commitMore(SequenceState &state,
 
 /// The short way of text and one group, where what was computed is mostly new.
 /// Returns the first page that has to go the long way, or `end`.
-int32_t CacheEngine::commitNew(SequenceState &state, const Prompt &prompt,
-                               int32_t page, int32_t end) {
+int32_t CacheEngineImpl::commitNew(SequenceState &state, const Prompt &prompt,
+                                   int32_t page, int32_t end) {
   // In a register: through memory each page would wait for the stores of the
   // one before it.
   NodeRef tip = state.tip;
@@ -96,8 +97,8 @@ int32_t CacheEngine::commitNew(SequenceState &state, const Prompt &prompt,
 }
 
 /// Returns the page's index if an entry of it changed, INT32_MAX if none did.
-int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
-                                int32_t page) {
+int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
+                                    int32_t page) {
   uint32_t images = PrefixIndex::NoImages;
   // The sequence's tip can be gone only where no full group keeps it.
   bool possible = hasFullGroup || nodes.isLive(state.tip);
@@ -159,7 +160,7 @@ int32_t CacheEngine::commitPage(SequenceState &state, const Prompt &prompt,
 }
 
 /// Gives back what no later token sees. Returns the lowest entry that changed.
-int32_t CacheEngine::passWindows(SequenceState &state) {
+int32_t CacheEngineImpl::passWindows(SequenceState &state) {
   int32_t lowest = INT32_MAX;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     int32_t passed = static_cast<int32_t>(std::min<int64_t>(

@@ -1,6 +1,6 @@
 //===- FixedArray.cpp - Memory that is taken once -------------------------===//
 
-#include "kv/Runtime/Engine/FixedArray.h"
+#include "FixedArray.h"
 
 #include <new>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 //===- Lookup.cpp - Which prefix is cached, and why not more --------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 
@@ -15,8 +15,8 @@ static bool hasImages(const Prompt &prompt, int64_t begin, int64_t end) {
   return false;
 }
 
-void CacheEngine::hashPages(SequenceState &state, const Prompt &prompt,
-                            int64_t count) const {
+void CacheEngineImpl::hashPages(SequenceState &state, const Prompt &prompt,
+                                int64_t count) const {
   int32_t from = state.knownTags;
   if (count <= from)
     return;
@@ -41,7 +41,7 @@ void CacheEngine::hashPages(SequenceState &state, const Prompt &prompt,
 }
 
 /// The number of the images on a page, NoImages, or one that no node has.
-uint32_t CacheEngine::imagesOn(const Prompt &prompt, int64_t page) const {
+uint32_t CacheEngineImpl::imagesOn(const Prompt &prompt, int64_t page) const {
   int64_t begin = page * options.pageSize, end = begin + options.pageSize;
   if (!hasImages(prompt, begin, end))
     return PrefixIndex::NoImages;
@@ -51,7 +51,8 @@ uint32_t CacheEngine::imagesOn(const Prompt &prompt, int64_t page) const {
 
 /// Fills `hits` with the nodes behind the committed pages; returns the number
 /// of pages that the sequence could have after taking them over.
-int32_t CacheEngine::match(SequenceState &state, const Prompt &prompt) const {
+int32_t CacheEngineImpl::match(SequenceState &state,
+                               const Prompt &prompt) const {
   int32_t committed = state.committed;
   if (!state.indexes || isStale(state) || state.borrowsTail ||
       state.held != committed ||
@@ -122,7 +123,7 @@ int32_t CacheEngine::match(SequenceState &state, const Prompt &prompt) const {
 //===----------------------------------------------------------------------===//
 
 std::vector<CacheEngine::Reason>
-CacheEngine::explain(const Scope &scope, const Prompt &prompt) const {
+CacheEngineImpl::explain(const Scope &scope, const Prompt &prompt) const {
   int64_t numPages = pagesFor(prompt.length());
   std::vector<Reason> reasons(numPages, Reason::AlwaysComputed);
   int64_t last = std::max<int64_t>((prompt.length() - 1) / options.pageSize, 0);

@@ -1,6 +1,6 @@
 //===- PageLists.cpp - Unrolled lists of pages ----------------------------===//
 
-#include "kv/Runtime/Engine/PageLists.h"
+#include "PageLists.h"
 
 using namespace kv;
 

@@ -1,6 +1,6 @@
 //===- PagePool.cpp - Which pages are held, cached or blank ---------------===//
 
-#include "kv/Runtime/Engine/PagePool.h"
+#include "PagePool.h"
 
 using namespace kv;
 

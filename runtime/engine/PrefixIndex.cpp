@@ -1,6 +1,6 @@
 //===- PrefixIndex.cpp - Exact lookup of computed prefixes ----------------===//
 
-#include "kv/Runtime/Engine/PrefixIndex.h"
+#include "PrefixIndex.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

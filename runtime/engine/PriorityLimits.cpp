@@ -1,6 +1,6 @@
 //===- PriorityLimits.cpp - Which pages' priorities end when --------------===//
 
-#include "kv/Runtime/Engine/PriorityLimits.h"
+#include "PriorityLimits.h"
 
 using namespace kv;
 

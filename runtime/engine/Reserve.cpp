@@ -1,6 +1,6 @@
 //===- Reserve.cpp - Plans, hits, new pages, eviction ---------------------===//
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "CacheEngineImpl.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using namespace kv;
 //===----------------------------------------------------------------------===//
 
 /// Pages that must be copied before this sequence writes to its last page.
-int32_t CacheEngine::tailCopies(const SequenceState &state) const {
+int32_t CacheEngineImpl::tailCopies(const SequenceState &state) const {
   if (!state.borrowsTail)
     return 0;
   int32_t copies = 0;
@@ -23,9 +23,9 @@ int32_t CacheEngine::tailCopies(const SequenceState &state) const {
   return copies;
 }
 
-CacheEngine::Plan CacheEngine::makePlan(SequenceState &state,
-                                        const Prompt &prompt,
-                                        const Demand &demand) const {
+CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
+                                            const Prompt &prompt,
+                                            const Demand &demand) const {
   Plan plan;
   // More than any pool has, and far from the end of 64 bits.
   constexpr int64_t TooMany = int64_t(1) << 56;
@@ -87,20 +87,20 @@ CacheEngine::Plan CacheEngine::makePlan(SequenceState &state,
   return plan;
 }
 
-CacheEngine::Plan CacheEngine::plan(const Sequence &sequence,
-                                    const Prompt &prompt,
-                                    const Demand &demand) const {
-  return makePlan(*sequence.state, prompt, demand);
+CacheEngine::Plan CacheEngineImpl::plan(const Sequence &sequence,
+                                        const Prompt &prompt,
+                                        const Demand &demand) const {
+  return makePlan(stateOf(sequence), prompt, demand);
 }
 
 //===----------------------------------------------------------------------===//
 // Taking
 //===----------------------------------------------------------------------===//
 
-CacheEngine::Plan CacheEngine::reserveMore(Sequence &sequence,
-                                           const Prompt &prompt,
-                                           const Demand &demand) {
-  SequenceState &state = *sequence.state;
+CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
+                                               const Prompt &prompt,
+                                               const Demand &demand) {
+  SequenceState &state = stateOf(sequence);
   if (options.log) {
     logPrompt(state, prompt);
     options.log->command({.kind = Command::Reserve,
@@ -147,7 +147,7 @@ CacheEngine::Plan CacheEngine::reserveMore(Sequence &sequence,
 }
 
 /// Takes over the nodes that match() found, up to the page `end`.
-void CacheEngine::takeHits(SequenceState &state, int32_t end) {
+void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
   int32_t committed = state.committed, count = end - committed;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     PageId *ids = row(state, group);
@@ -180,7 +180,7 @@ void CacheEngine::takeHits(SequenceState &state, int32_t end) {
 }
 
 /// Gives the sequence a last page of its own.
-void CacheEngine::copyTail(SequenceState &state) {
+void CacheEngineImpl::copyTail(SequenceState &state) {
   int32_t tail = state.held - 1;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     PageId &own = row(state, group)[tail];
@@ -208,7 +208,7 @@ void CacheEngine::copyTail(SequenceState &state) {
 
 /// Nobody else has the target until the next step, which this is done before,
 /// is over; nor the source, since the sequence lets it go with the same stamp.
-void CacheEngine::queue(SequenceState &state, const PageOp &op) {
+void CacheEngineImpl::queue(SequenceState &state, const PageOp &op) {
   Ticket next = steps.lastOpened() + 1;
   state.stamp = std::max(state.stamp, next);
   pages.stamp(op.target, next);
@@ -228,7 +228,7 @@ void CacheEngine::queue(SequenceState &state, const PageOp &op) {
 
 /// Blank pages first. In an engine of several groups an eviction can leave
 /// more of them, so it is asked again after each.
-void CacheEngine::allocate(PageId *to, int32_t count) {
+void CacheEngineImpl::allocate(PageId *to, int32_t count) {
   for (int32_t i = 0; i < count;) {
     if ((to[i] = pages.takeBlank()) != NullPage) {
       ++i;
@@ -240,7 +240,7 @@ void CacheEngine::allocate(PageId *to, int32_t count) {
   }
 }
 
-void CacheEngine::evict(PageId *to, int32_t count) {
+void CacheEngineImpl::evict(PageId *to, int32_t count) {
   [[maybe_unused]] int32_t removed = pages.removeVictims(to, count);
   assert(removed == count && "a plan that fits has victims");
   if (count > 1) {

@@ -1,6 +1,6 @@
 //===- ScopeTable.cpp - Scopes and images as small numbers ----------------===//
 
-#include "kv/Runtime/Engine/ScopeTable.h"
+#include "ScopeTable.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

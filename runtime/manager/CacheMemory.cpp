@@ -3,7 +3,6 @@
 #include "kv/Runtime/Manager/CacheMemory.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace kv;
 
@@ -24,11 +23,12 @@ CacheMemory::Staged::create(const Device &device,
   return staged;
 }
 
-void CacheMemory::Staged::upload(DeviceBackend &backend,
-                                 int64_t elements) const {
-  if (staging.data() && elements)
-    backend.copyToDevice(device.data(), staging.data(),
-                         elements * sizeof(int32_t));
+void CacheMemory::Staged::upload(DeviceBackend &backend, int64_t first,
+                                 int64_t end) const {
+  if (staging.data() && first < end)
+    backend.copyToDevice(device.as<int32_t>() + first,
+                         staging.as<int32_t>() + first,
+                         (end - first) * sizeof(int32_t));
 }
 
 Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
@@ -66,14 +66,13 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                                             one.scaleShape(shape.count)));
     }
     for (Step &step : shard.steps) {
-      std::array<int64_t, 2> sizes = {shape.maxBatch};
-      Expected<Staged> lengths =
-          Staged::create(device, std::span(sizes).first(1));
+      std::array<int64_t, 2> sizes = {shape.maxSteps, shape.maxBatch};
+      Expected<Staged> lengths = Staged::create(device, sizes);
       if (!lengths)
         return std::unexpected(lengths.error());
       step.lengths = std::move(*lengths);
       for (size_t i = 0; i < layout.tables.size(); ++i) {
-        sizes[1] = memory.pitch(static_cast<int32_t>(i));
+        sizes = {shape.maxBatch, memory.pitch(static_cast<int32_t>(i))};
         Expected<Staged> table = Staged::create(
             device, std::span(sizes).first(shape.segment ? 2 : 1));
         if (!table)
@@ -127,23 +126,26 @@ Expected<void> CacheMemory::reuse(int32_t buffer) {
   return {};
 }
 
-void CacheMemory::publishLengths(int32_t buffer, int64_t rows) {
+void CacheMemory::publishLengths(int32_t buffer, int64_t rows, int64_t first,
+                                 int64_t steps) {
+  int64_t begin = first * rows, end = steps * rows;
   for (Shard &shard : shards) {
     Step &step = shard.steps[buffer];
-    if (step.lengths.host() != lengths(buffer) && rows)
-      std::memcpy(step.lengths.host(), lengths(buffer), rows * sizeof(int32_t));
-    step.lengths.upload(*shard.backend, rows);
+    if (step.lengths.host() != lengths(buffer))
+      std::copy(lengths(buffer) + begin, lengths(buffer) + end,
+                step.lengths.host() + begin);
+    step.lengths.upload(*shard.backend, begin, end);
     step.uploaded = shard.backend->mark();
   }
 }
 
-void CacheMemory::publish(int32_t buffer, int64_t rows) {
+void CacheMemory::publish(int32_t buffer, int64_t rows, int64_t steps) {
   for (Shard &shard : shards)
     for (size_t i = 0; i < layout.tables.size(); ++i) {
       int64_t entries = std::max<int64_t>(pitch(static_cast<int32_t>(i)), 1);
-      shard.steps[buffer].tables[i].upload(*shard.backend, rows * entries);
+      shard.steps[buffer].tables[i].upload(*shard.backend, 0, rows * entries);
     }
-  publishLengths(buffer, rows);
+  publishLengths(buffer, rows, 0, steps);
 }
 
 void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,

@@ -62,10 +62,9 @@ Expected<void> KVCacheParams::validate() const {
   if (numDraftTokens < 0 || numDraftTokens > MostDrafts)
     return fail("num_draft_tokens is ", numDraftTokens, ", allowed: 0 to ",
                 MostDrafts);
-  if ((speculativeMethod == SpeculativeMethod::None) != (numDraftTokens == 0))
-    return fail(
-        "speculative_method is ", speculativeMethodName(speculativeMethod),
-        ", num_draft_tokens is ", numDraftTokens, ": either both or neither");
+  if (speculativeMethod == SpeculativeMethod::None && numDraftTokens != 0)
+    return fail("num_draft_tokens is ", numDraftTokens,
+                ", allowed: 0, since speculative_method is none");
 
   if (hostSwapSpaceGB &&
       !(std::isfinite(*hostSwapSpaceGB) && *hostSwapSpaceGB > 0))

@@ -91,6 +91,18 @@ Expected<void> MultiKVCacheParams::validate() const {
   return {};
 }
 
+Expected<void> MultiKVCacheParams::validate(CacheStrategy strategy) const {
+  if (Expected<void> valid = validate(); !valid)
+    return valid;
+  if (CacheStrategy own = params[0].geometry.strategy; own != strategy)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ", params[0].name,
+                     ": strategy is ",
+                     kCacheStrategyNames[static_cast<size_t>(own)],
+                     ", this cache manager needs ",
+                     kCacheStrategyNames[static_cast<size_t>(strategy)]);
+  return {};
+}
+
 bool MultiKVCacheParams::replicatesKVAcrossTP() const {
   return std::ranges::all_of(params, &KVCacheParams::replicatesKVAcrossTP);
 }

@@ -1,7 +1,9 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
-#include "kv/Runtime/Engine/LookupTable.h"
+
+#include "../engine/CacheEngineImpl.h"
+#include "../engine/LookupTable.h"
 
 #include <algorithm>
 
@@ -9,7 +11,7 @@ using namespace kv;
 
 /// One pool, and what the tables say.
 struct PagedKVCacheManager::Replica {
-  std::unique_ptr<CacheEngine> engine;
+  std::unique_ptr<CacheEngineImpl> engine;
   /// By buffer, shard, table and band.
   std::vector<std::unique_ptr<LookupTable>> tables;
   /// By buffer: the step that its tables are of. Number 0: over.
@@ -44,8 +46,12 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
     return invalid("maxChunkTokens is ", options.maxChunkTokens,
                    ", allowed: 0 (the whole prompt) to ", INT32_MAX);
   StepLimits limits = {options.maxSteps, options.maxChunkTokens};
+  if ((options.numPages == 0) == (options.availableCacheMemory == 0))
+    return invalid("numPages is ", options.numPages,
+                   ", availableCacheMemory is ", options.availableCacheMemory,
+                   " bytes, allowed: one of the two, the other 0");
   Expected<int64_t> pages = options.numPages;
-  if (options.numPages == 0 && options.availableCacheMemory != 0)
+  if (options.numPages == 0)
     pages = numBlocks(params, options.maxBatchSize, options.maxSeqLen,
                       options.availableCacheMemory, limits);
   if (!pages)
@@ -59,9 +65,35 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
                    params.dataParallelDegree());
   std::unique_ptr<PagedKVCacheManager> manager(
       new PagedKVCacheManager(std::move(*common), options, *pages));
+  if (Expected<void> enough = manager->checkCapacity(); !enough)
+    return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
     return std::unexpected(made.error());
   return manager;
+}
+
+Expected<void> PagedKVCacheManager::checkCapacity() const {
+  int64_t one = blocksFor(maxSeqLen());
+  int64_t rows = requests.slotsPerReplica();
+  std::string pool = concat("the pool of a replica has ", numPages,
+                            numPages == 1 ? " page of " : " pages of ",
+                            params().pageSize(), " tokens");
+  if (one > numPages) {
+    std::string text =
+        concat("cache manager: a sequence of maxSeqLen = ", maxSeqLen(),
+               " tokens needs ", one, " pages, ", pool);
+    if (options.availableCacheMemory)
+      return makeError(KV_STATUS_OUT_OF_MEMORY, text,
+                       ": lower maxSeqLen or raise availableCacheMemory from ",
+                       options.availableCacheMemory, " bytes");
+    if (options.warn)
+      options.warn(concat(text, ": longer requests are refused"));
+  } else if (__int128(one) * rows > numPages && options.warn) {
+    options.warn(concat("cache manager: ", rows, " sequences of maxSeqLen = ",
+                        maxSeqLen(), " tokens need ", one, " pages each, ",
+                        pool, ": some of them will have to wait"));
+  }
+  return {};
 }
 
 PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
@@ -82,7 +114,7 @@ Expected<void> PagedKVCacheManager::createReplicas() {
   slots.resize(static_cast<size_t>(numReplicas()) * rows);
   for (int32_t index = 0; index < numReplicas(); ++index) {
     auto replica = std::make_unique<Replica>();
-    Expected<std::unique_ptr<CacheEngine>> engine = CacheEngine::create(
+    Expected<std::unique_ptr<CacheEngineImpl>> engine = CacheEngineImpl::create(
         {.numPages = static_cast<int32_t>(numPages),
          .pageSize = static_cast<int32_t>(params().pageSize()),
          .groups = CacheGroups(sizes.groups()),
@@ -125,7 +157,7 @@ Expected<void> PagedKVCacheManager::createReplicas() {
 // Requests
 //===----------------------------------------------------------------------===//
 
-CacheEngine &PagedKVCacheManager::engine(Place place) const {
+CacheEngineImpl &PagedKVCacheManager::engine(Place place) const {
   return *replicas[place.replica]->engine;
 }
 
@@ -257,7 +289,7 @@ Expected<CacheEngine::Plan>
 PagedKVCacheManager::planFresh(int32_t replica,
                                const TextGenerationContext &context,
                                int32_t steps) const {
-  CacheEngine &engine = *replicas[replica]->engine;
+  CacheEngineImpl &engine = *replicas[replica]->engine;
   Expected<Sequence> fresh = engine.open(context.scope(), context.retention());
   if (!fresh)
     return makeError(fresh.error().code, "request ", context.id(), ": ",
@@ -310,11 +342,9 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  // Most decode steps: there is room. A page that is not full cannot be
-  // followed by a hit.
+  // Most decode steps: there is room.
   if (const Sequence &sequence = this->sequence(*place);
-      context.length() + steps - 1 + drafts <= own->room && sequence &&
-      sequence.committedPages() < static_cast<int64_t>(sequence.pages().size()))
+      sequence && engine(*place).hasRoom(sequence, demand(context, steps)))
       [[likely]] {
     replicas[place->replica]->counters.inputTokens += context.active();
     return Allocation();
@@ -328,7 +358,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   if (std::optional<AllocationError> refused = checkChunk(context))
     return std::unexpected(std::move(*refused));
   Sequence &own = sequence(place);
-  CacheEngine &engine = this->engine(place);
+  CacheEngineImpl &engine = this->engine(place);
   bool isFirst = !own;
   if (isFirst) {
     Expected<Sequence> opened =
@@ -405,7 +435,7 @@ void PagedKVCacheManager::runPageOps(int32_t replica,
 }
 
 void PagedKVCacheManager::settle(int32_t replica) {
-  CacheEngine &engine = *replicas[replica]->engine;
+  CacheEngineImpl &engine = *replicas[replica]->engine;
   replicas[replica]->steps = {};
   engine.completeAllSteps();
   if (Expected<CacheEngine::Step> begun = engine.beginStep())

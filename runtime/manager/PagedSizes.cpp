@@ -47,7 +47,8 @@ int64_t PagedSizes::segment(int64_t pages) const {
 }
 
 __int128 PagedSizes::bytesFor(int64_t pages) const {
-  int64_t entries = 1; // of a request's row: a length, and its page ids
+  // Of a request: its length before each step, and its rows of page ids.
+  int64_t entries = limits.maxSteps;
   for (const PoolLayout::Table &table : pool.tables)
     entries += table.bands * segment(pages);
   __int128 tables =
@@ -67,6 +68,8 @@ int64_t PagedSizes::pagesIn(int64_t bytes) const {
 Expected<int64_t> PagedKVCacheManager::numBlocks(
     const MultiKVCacheParams &params, int64_t maxBatchSize, int64_t maxSeqLen,
     int64_t availableCacheMemory, const StepLimits &limits) {
+  if (Expected<void> valid = params.validate(CacheStrategy::Paged); !valid)
+    return std::unexpected(valid.error());
   int64_t replicas = params.dataParallelDegree();
   if (maxBatchSize < replicas)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "max_batch_size is ",
@@ -102,8 +105,18 @@ Expected<int64_t> PagedKVCacheManager::estimatedMemorySize(
   return static_cast<int64_t>(sizes.bytesFor(*pages) * replicas);
 }
 
-int64_t PagedKVCacheManager::inferOptimalBatchSize(const MultiKVCacheParams &,
-                                                   int64_t, int64_t) {
+Expected<int64_t>
+PagedKVCacheManager::inferOptimalBatchSize(const MultiKVCacheParams &params,
+                                           int64_t maxSeqLen,
+                                           int64_t availableCacheMemory) {
+  if (Expected<void> valid = params.validate(CacheStrategy::Paged); !valid)
+    return std::unexpected(valid.error());
+  if (maxSeqLen < 1 || maxSeqLen > INT32_MAX)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "max_seq_len is ", maxSeqLen,
+                     ", allowed: 1 to ", INT32_MAX);
+  if (availableCacheMemory < 0)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "available_cache_memory is ",
+                     availableCacheMemory, " bytes, allowed: 0 or more");
   return 512;
 }
 

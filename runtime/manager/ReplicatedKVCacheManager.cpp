@@ -10,14 +10,8 @@ Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
     const MultiKVCacheParams &params, CacheStrategy strategy,
     std::span<const Device> devices, int64_t maxBatchSize, int64_t maxSeqLen,
     int64_t maxSteps, bool enableRuntimeChecks) {
-  if (Expected<void> valid = params.validate(); !valid)
+  if (Expected<void> valid = params.validate(strategy); !valid)
     return std::unexpected(valid.error());
-  if (params.params[0].geometry.strategy != strategy)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ",
-                     params.params[0].name, ": strategy is ",
-                     kCacheStrategyNames[static_cast<size_t>(strategy) == 0],
-                     ", this cache manager needs ",
-                     kCacheStrategyNames[static_cast<size_t>(strategy)]);
   if (params.connector() == KVConnector::Host ||
       params.connector() == KVConnector::Tiered)
     return makeError(KV_STATUS_UNSUPPORTED, "kv_connector is ",
@@ -255,7 +249,7 @@ Expected<std::span<RaggedKVCacheInputs>>
 ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   if (steps < 1 || steps > common.maxSteps)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
-                     " steps, allowed: 1 to ", common.maxSteps);
+                     " steps, allowed: 1 to maxSteps = ", common.maxSteps);
   if (Expected<void> valid = locate(batch); !valid)
     return std::unexpected(valid.error());
   std::span<const Extent> held = extentsOf(places);
@@ -274,13 +268,19 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     CacheMemory &memory = memories[replica];
     int64_t rows = splits[replica + 1] - splits[replica];
-    int64_t maxActive = 0, maxLength = 0;
+    int64_t maxActive = 0, maxLength = 0, maxCached = 0;
+    int32_t *lengths = memory.lengths(buffer);
     for (int64_t row = 0; row < rows; ++row) {
       const TextGenerationContext &context = *batch[splits[replica] + row];
       int64_t length = context.processed() + context.active();
-      memory.lengths(buffer)[row] = static_cast<int32_t>(context.processed());
+      lengths[row] = static_cast<int32_t>(context.processed());
+      // Usually the first step computes all active tokens, and each later step
+      // the one that was generated before it.
+      for (int32_t step = 1; step < steps; ++step)
+        lengths[step * rows + row] = static_cast<int32_t>(length + step - 1);
       maxActive = std::max(maxActive, context.active());
       maxLength = std::max(maxLength, length);
+      maxCached = std::max(maxCached, context.processed());
     }
     writeRows(replica, buffer, placesOf(replica));
     int32_t *maxima = memory.maxima(buffer);
@@ -290,11 +290,15 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
       maxima[2 * step + 1] =
           static_cast<int32_t>(rows == 0 ? 0 : maxLength + step);
     }
-    memory.publish(buffer, rows);
-    memory.fill(std::span(inputs).subspan(replica * share, share), buffer, rows,
-                steps);
+    memory.publish(buffer, rows, steps);
+    std::span<RaggedKVCacheInputs> own =
+        std::span(inputs).subspan(replica * share, share);
+    memory.fill(own, buffer, rows, steps);
+    for (RaggedKVCacheInputs &one : own)
+      one.isCacheEmpty = maxCached == 0;
     inputRows[replica] = rows;
   }
+  inputSteps = steps;
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(sound.error());
   return std::span(inputs);
@@ -315,6 +319,7 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
     int64_t replica = i / share;
     if (given[i].cacheLengths.data != inputs[i].cacheLengths.data ||
         given[i].cacheLengths.sizes[0] != inputRows[replica] ||
+        given[i].maxLengths.data != inputs[i].maxLengths.data ||
         given[i].maxLengths.rank != 2)
       return invalid("input ", i, " is not of the latest runtime inputs");
     if (given[i].maxLengths.sizes[0] < 2)
@@ -330,6 +335,7 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
       return invalid("row offset ", row + 1, " is ", rowOffsets[row + 1],
                      ", less than ", rowOffsets[row], " before it");
 
+  int64_t done = inputSteps - inputs[0].maxLengths.sizes[0];
   // What the step was made for bounds what it has computed.
   for (int64_t row = 0, replica = 0, end = inputRows[0]; row < rows; ++row) {
     while (row == end)
@@ -339,30 +345,47 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
         static_cast<const int32_t *>(given[replica * share].maxLengths.data);
     int64_t computed = int64_t(rowOffsets[row + 1]) - rowOffsets[row];
     int64_t most = std::min<int64_t>(
-        maxima[0],
-        int64_t(maxima[1]) - memories[replica].lengths(latest)[row - begin]);
+        maxima[0], int64_t(maxima[1]) -
+                       memories[replica].lengths(
+                           latest)[done * inputRows[replica] + row - begin]);
     if (computed > most)
       return invalid("sequence ", row, " has computed ", computed,
                      " tokens, allowed: 0 to ", most);
   }
 
   // All collections and shards of a replica have the same lengths.
-  int64_t first = 0;
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
-    CacheMemory &memory = memories[replica];
-    if (Expected<void> free = memory.reuse(latest); !free)
-      return free;
-    int32_t *lengths = memory.lengths(latest);
-    for (int64_t row = 0; row < inputRows[replica]; ++row)
-      lengths[row] += rowOffsets[first + row + 1] - rowOffsets[first + row];
-    memory.publishLengths(latest, inputRows[replica]);
-    first += inputRows[replica];
+    publishComputed(replica, done, rowOffsets.first(inputRows[replica] + 1));
+    rowOffsets = rowOffsets.subspan(inputRows[replica]);
   }
-  for (RaggedKVCacheInputs &one : given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    RaggedKVCacheInputs &one = inputs[i];
+    one.cacheLengths.data =
+        static_cast<int32_t *>(one.cacheLengths.data) + inputRows[i / share];
     one.maxLengths.data = static_cast<int32_t *>(one.maxLengths.data) + 2;
     --one.maxLengths.sizes[0];
+    one.isCacheEmpty = false;
+    given[i] = one;
   }
   return {};
+}
+
+void ReplicatedKVCacheManager::publishComputed(
+    int32_t replica, int64_t done, std::span<const int32_t> rowOffsets) {
+  int64_t rows = inputRows[replica];
+  int32_t *now = memories[replica].lengths(latest) + done * rows;
+  int32_t *next = now + rows;
+  bool published = true;
+  for (int64_t row = 0; row < rows; ++row)
+    published &= next[row] - now[row] == rowOffsets[row + 1] - rowOffsets[row];
+  if (published)
+    return;
+  for (int64_t row = 0; row < rows; ++row) {
+    int32_t length = now[row] + rowOffsets[row + 1] - rowOffsets[row];
+    for (int64_t step = 0; step < inputSteps - done - 1; ++step)
+      next[step * rows + row] = length + static_cast<int32_t>(step);
+  }
+  memories[replica].publishLengths(latest, rows, done + 1, inputSteps);
 }
 
 Expected<void> ReplicatedKVCacheManager::step(ContextBatch batch) {

@@ -9,11 +9,11 @@
 
 using namespace kv::conformance;
 
-namespace {
-
-[[noreturn]] void bad(const std::string &text) {
+void kv::conformance::bad(const std::string &text) {
   throw std::runtime_error(text);
 }
+
+namespace {
 
 /// "0-4,9" is 0 1 2 3 4 9; an array stands for itself.
 std::vector<int32_t> readTokens(const json &value) {
@@ -42,10 +42,6 @@ std::optional<std::string> text(const json &fields, const char *name) {
   return fields[name].get<std::string>();
 }
 
-int64_t number(const json &fields, const char *name, int64_t fallback = 0) {
-  return fields.contains(name) ? fields[name].get<int64_t>() : fallback;
-}
-
 constexpr int64_t Second = 1'000'000'000;
 
 /// A field that nobody reads expects nothing: a misspelt one is an error.
@@ -57,26 +53,42 @@ void allowOnly(const json &fields,
 }
 
 void checkManager(const json &fields) {
-  allowOnly(fields,
-            {"asynchronous", "batch", "continuous", "devices", "draft_tokens",
-             "layers", "max_chunk_tokens", "max_seq_len", "max_steps", "memory",
-             "page", "page_layers", "pages", "prefix_caching", "replicas",
-             "shards", "windows", "without_affinity"});
+  allowOnly(fields, {"asynchronous",   "batch",
+                     "connector",      "continuous",
+                     "devices",        "draft_tokens",
+                     "error",          "host_gb",
+                     "layers",         "max_chunk_tokens",
+                     "max_seq_len",    "max_steps",
+                     "memory",         "page",
+                     "page_layers",    "pages",
+                     "prefix_caching", "replicas",
+                     "shards",         "warning",
+                     "windows",        "without_affinity"});
 }
 
 void checkStep(const json &step) {
   if (step.contains("repeat"))
     return allowOnly(step, {"repeat", "steps"});
   allowOnly(step, {"above",
+                   "active",
                    "adapter",
                    "at",
                    "batch",
+                   "begin",
                    "below",
+                   "cache_empty",
                    "cached",
+                   "collections",
+                   "connector",
                    "contains",
                    "continuous",
+                   "count",
+                   "degree",
+                   "device_names",
+                   "devices",
                    "dim",
                    "do",
+                   "draft_tokens",
                    "dtype",
                    "duration",
                    "error",
@@ -84,23 +96,36 @@ void checkStep(const json &step) {
                    "free",
                    "free_pct",
                    "from",
+                   "hash",
                    "heads",
                    "held",
+                   "host_bytes",
                    "host_committed_pct",
+                   "host_gb",
                    "host_pages",
                    "id",
                    "images",
                    "layers",
+                   "length",
+                   "lengths",
                    "limit",
                    "longest",
+                   "longest_sequence",
+                   "max_lengths",
                    "max_seq_len",
                    "memory",
+                   "method",
                    "metrics",
                    "model",
+                   "names",
                    "new_pages",
+                   "num_replicas",
+                   "offsets",
                    "page",
                    "pages",
                    "pool_bytes",
+                   "prefix",
+                   "prefix_caching",
                    "prefix_duration",
                    "prefix_priority",
                    "prefix_tokens",
@@ -111,8 +136,11 @@ void checkStep(const json &step) {
                    "replica",
                    "replica_is",
                    "replicas",
+                   "replicate",
                    "result",
+                   "reuses_prefix",
                    "rounds",
+                   "rows",
                    "salt",
                    "scale_group",
                    "seconds",
@@ -125,11 +153,12 @@ void checkStep(const json &step) {
                    "total",
                    "used",
                    "used_pct",
+                   "v_dim",
                    "why",
                    "would_cache",
                    "would_take"});
-  for (const char *name : {"contains", "held", "pages", "processed",
-                           "recommended", "replica_is", "why"})
+  for (const char *name : {"active", "contains", "held", "length", "pages",
+                           "processed", "recommended", "replica_is", "why"})
     if (step.contains(name) && !step.contains("id"))
       bad(std::string("\"") + name + "\" needs an \"id\"");
   if (step.contains("splits") && step.value("do", "") != "splits")
@@ -148,7 +177,7 @@ Scenario::Scenario(const json &file) : file(file) {
 
 Scenario::~Scenario() {
   requests.clear();
-  kvManagerDestroy(manager);
+  CALL(kvManagerDestroy)(manager);
 }
 
 void Scenario::fail(const std::string &text) {
@@ -211,6 +240,8 @@ void Scenario::create(const json &fields) {
   spec.numDraftTokens = static_cast<int32_t>(number(fields, "draft_tokens"));
   if (spec.numDraftTokens)
     spec.speculativeMethod = KV_SPECULATIVE_EAGLE;
+  spec.connector = connector(fields);
+  spec.hostSwapSpaceGB = fields.value("host_gb", 0.0);
   KvManagerOptions options = {};
   std::vector<const char *> devices;
   std::vector<std::string> names;
@@ -226,14 +257,26 @@ void Scenario::create(const json &fields) {
     options.maxSeqLen = 0;
   options.numPages = number(fields, "pages");
   options.availableCacheMemory = number(fields, "memory");
+  options.maxSteps = static_cast<int32_t>(number(fields, "max_steps"));
   options.maxChunkTokens = number(fields, "max_chunk_tokens");
-  options.maxSteps = static_cast<int32_t>(number(fields, "max_steps", 4));
   options.enableRuntimeChecks = 1;
   options.asynchronous = static_cast<int32_t>(number(fields, "asynchronous"));
   options.withoutPrefixAffinity =
       static_cast<int32_t>(number(fields, "without_affinity"));
-  if (kvManagerCreate(&spec, &options, &manager) != KV_STATUS_OK)
+  std::string warning;
+  options.warn = [](void *context, const char *sentence) {
+    *static_cast<std::string *>(context) = sentence;
+  };
+  options.warnContext = &warning;
+  where = "manager";
+  int32_t status = CALL(kvManagerCreate)(&spec, &options, &manager);
+  if (fields.contains("error"))
+    equal("error", status == KV_STATUS_OK ? "none" : kvErrorMessage(),
+          fields["error"]);
+  else if (status != KV_STATUS_OK)
     bad(std::string("no manager: ") + kvErrorMessage());
+  if (fields.contains("warning"))
+    equal("warning", warning, fields["warning"]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,17 +306,18 @@ void Scenario::runStep(const json &step) {
     json seen = json::object();
     if (!manager)
       return seen;
-    for (int32_t r = 0; r < kvManagerNumReplicas(manager); ++r) {
+    for (int32_t r = 0; r < CALL(kvManagerNumReplicas)(manager); ++r) {
       int64_t free = 0;
-      kvManagerNumFreeBlocks(manager, r, &free);
+      CALL(kvManagerNumFreeBlocks)(manager, r, &free);
       seen["free"].push_back(free);
     }
     KvMetrics metrics = {};
-    kvManagerGetMetrics(manager, &metrics);
+    CALL(kvManagerGetMetrics)(manager, &metrics);
     seen["metrics"] = {metrics.inputTokens, metrics.cachedTokens,
                        metrics.evictedPages};
     for (const auto &[id, request] : requests)
-      seen["processed"].push_back(kvRequestProcessed(request.handle.get()));
+      seen["processed"].push_back(
+          CALL(kvRequestProcessed)(request.handle.get()));
     return seen;
   };
   json before = figures();
@@ -292,7 +336,7 @@ void Scenario::runStep(const json &step) {
     equal("state after the error", figures(), before);
   }
   expect(step);
-  if (manager && kvManagerCheck(manager) != KV_STATUS_OK)
+  if (manager && CALL(kvManagerCheck)(manager) != KV_STATUS_OK)
     fail(std::string("check: ") + kvErrorMessage());
 }
 
@@ -304,42 +348,59 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
     return KV_STATUS_OK;
   }
   if (what == "claim")
-    return kvManagerClaim(manager, id(),
-                          static_cast<int32_t>(number(step, "replica", -1)));
+    return CALL(kvManagerClaim)(
+        manager, id(), static_cast<int32_t>(number(step, "replica", -1)));
   if (what == "alloc")
     return alloc(step);
   if (what == "probe")
-    return kvManagerProbe(manager, request(step.at("id")).handle.get(),
-                          static_cast<int32_t>(number(step, "steps", 1)),
-                          &plan);
+    return CALL(kvManagerProbe)(manager, request(step.at("id")).handle.get(),
+                                static_cast<int32_t>(number(step, "steps", 1)),
+                                &plan);
   if (what == "compute")
     return compute(step);
   if (what == "inputs") {
     auto list = batch(step);
-    return kvManagerRuntimeInputs(
+    return CALL(kvManagerRuntimeInputs)(
         manager, list.data(), list.size(),
         static_cast<int32_t>(number(step, "steps", 1)));
   }
+  if (what == "increment") {
+    auto offsets = step.at("offsets").get<std::vector<int32_t>>();
+    return CALL(kvManagerIncrementCacheLengths)(
+        manager, offsets.data(), static_cast<int64_t>(offsets.size()));
+  }
+  if (what == "symbolic")
+    return symbolic(step);
+  if (what == "blocks_for")
+    return figure([&](int64_t *out) {
+      return CALL(kvManagerBlocksFor)(manager, number(step, "tokens"), out);
+    });
   if (what == "advance")
-    return kvRequestAdvance(request(step.at("id")).handle.get());
+    return CALL(kvRequestAdvance)(request(step.at("id")).handle.get());
   if (what == "append") {
     std::vector<int32_t> tokens = readTokens(step.at("tokens"));
     Request &own = request(step.at("id"));
     own.tokens.insert(own.tokens.end(), tokens.begin(), tokens.end());
-    return kvRequestAppend(own.handle.get(), tokens.data(), tokens.size());
+    return CALL(kvRequestAppend)(own.handle.get(), tokens.data(),
+                                 tokens.size());
   }
+  if (what == "image")
+    return image(request(step.at("id")).handle.get(), step);
+  if (what == "skip")
+    return CALL(kvRequestSkip)(request(step.at("id")).handle.get(),
+                               number(step, "tokens"));
   if (what == "rewind")
-    return kvRequestRewind(request(step.at("id")).handle.get(),
-                           number(step, "tokens"));
+    return CALL(kvRequestRewind)(request(step.at("id")).handle.get(),
+                                 number(step, "tokens"));
   if (what == "limit")
-    return kvRequestLimitActive(request(step.at("id")).handle.get(),
-                                number(step, "tokens"));
+    return CALL(kvRequestLimitActive)(request(step.at("id")).handle.get(),
+                                      number(step, "tokens"));
   if (what == "step") {
     auto list = batch(step);
-    return kvManagerStep(manager, list.data(), list.size());
+    return CALL(kvManagerStep)(manager, list.data(), list.size());
   }
   if (what == "release")
-    return kvManagerRelease(manager, id());
+    return CALL(kvManagerRelease)(manager, id());
   if (what == "serve")
     return serve(step);
   if (what == "fork")
@@ -347,18 +408,18 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
   if (what == "truncate")
     return truncate(step);
   if (what == "time")
-    return kvManagerSetTime(manager, number(step, "seconds") * Second);
+    return CALL(kvManagerSetTime)(manager, number(step, "seconds") * Second);
   if (what == "synchronize")
-    return kvManagerSynchronize(manager);
+    return CALL(kvManagerSynchronize)(manager);
   if (what == "reset_prefix_cache")
-    return kvManagerResetPrefixCache(manager);
+    return CALL(kvManagerResetPrefixCache)(manager);
   if (what == "reset_metrics")
-    return kvManagerResetMetrics(manager);
+    return CALL(kvManagerResetMetrics)(manager);
   if (what == "splits") {
     auto list = batch(step);
-    std::vector<int64_t> splits(kvManagerNumReplicas(manager) + 1);
-    int32_t status = kvManagerGetDataParallelSplits(manager, list.data(),
-                                                    list.size(), splits.data());
+    std::vector<int64_t> splits(CALL(kvManagerNumReplicas)(manager) + 1);
+    int32_t status = CALL(kvManagerGetDataParallelSplits)(
+        manager, list.data(), list.size(), splits.data());
     if (status == KV_STATUS_OK && step.contains("splits"))
       equal("splits", splits, step["splits"]);
     return status;
@@ -366,17 +427,24 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
   if (what == "random_prompts")
     return randomPrompts(step);
   if (what.starts_with("size."))
-    return sizes(step);
+    return formula(step);
   bad("unknown step \"" + what + "\"");
 }
 
 Scenario::Request Scenario::make(uint64_t id, std::vector<int32_t> tokens,
                                  const json &fields) {
   KvRequest *handle = nullptr;
-  if (kvRequestCreate(id, tokens.data(), tokens.size(), &handle))
+  if (CALL(kvRequestCreate)(id, tokens.data(), tokens.size(), &handle))
     bad(kvErrorMessage());
   requestFields(handle, fields);
   return {{handle, kvRequestDestroy}, std::move(tokens)};
+}
+
+int32_t Scenario::image(KvRequest *handle, const json &fields) {
+  auto hash = fields.value("hash", "i");
+  return CALL(kvRequestAddImage)(handle, number(fields, "begin"),
+                                 number(fields, "length", 1), hash.data(),
+                                 static_cast<int64_t>(hash.size()));
 }
 
 void Scenario::requestFields(KvRequest *handle, const json &fields) {
@@ -385,15 +453,11 @@ void Scenario::requestFields(KvRequest *handle, const json &fields) {
   };
   auto model = text(fields, "model"), adapter = text(fields, "adapter"),
        salt = text(fields, "salt");
-  int32_t status = kvRequestSetScope(handle, pointer(model), pointer(adapter),
-                                     pointer(salt));
+  int32_t status = CALL(kvRequestSetScope)(handle, pointer(model),
+                                           pointer(adapter), pointer(salt));
   if (fields.contains("images"))
-    for (const json &image : fields["images"]) {
-      auto hash = image.at("hash").get<std::string>();
-      status |= kvRequestAddImage(handle, number(image, "begin"),
-                                  number(image, "length", 1), hash.data(),
-                                  hash.size());
-    }
+    for (const json &one : fields["images"])
+      status |= image(handle, one);
   KvRetention retention = {};
   retention.priority = static_cast<int32_t>(number(fields, "priority", 64));
   retention.prefixPriority =
@@ -401,9 +465,12 @@ void Scenario::requestFields(KvRequest *handle, const json &fields) {
   retention.prefixTokens = number(fields, "prefix_tokens");
   retention.duration = number(fields, "duration") * Second;
   retention.prefixDuration = number(fields, "prefix_duration") * Second;
-  status |= kvRequestSetRetention(handle, &retention);
+  status |= CALL(kvRequestSetRetention)(handle, &retention);
+  if (fields.contains("reuses_prefix"))
+    status |= CALL(kvRequestSetReusesPrefix)(
+        handle, static_cast<int32_t>(number(fields, "reuses_prefix")));
   if (fields.contains("limit"))
-    status |= kvRequestLimitActive(handle, number(fields, "limit"));
+    status |= CALL(kvRequestLimitActive)(handle, number(fields, "limit"));
   if (status)
     bad(kvErrorMessage());
 }
@@ -419,9 +486,9 @@ std::vector<const KvRequest *> Scenario::batch(const json &step) {
 }
 
 int32_t Scenario::alloc(const json &step) {
-  return kvManagerAlloc(manager, request(step.at("id")).handle.get(),
-                        static_cast<int32_t>(number(step, "steps", 1)),
-                        &allocation);
+  return CALL(kvManagerAlloc)(manager, request(step.at("id")).handle.get(),
+                              static_cast<int32_t>(number(step, "steps", 1)),
+                              &allocation);
 }
 
 /// request, claim, alloc, compute to the end of the prompt, release.
@@ -429,7 +496,7 @@ int32_t Scenario::serve(const json &step) {
   perform("request", step);
   uint64_t id = step.at("id").get<uint64_t>();
   KvRequest *handle = requests.at(id).handle.get();
-  int32_t status = kvManagerClaim(
+  int32_t status = CALL(kvManagerClaim)(
       manager, id, static_cast<int32_t>(number(step, "replica", -1)));
   if (status)
     return status;
@@ -441,40 +508,42 @@ int32_t Scenario::serve(const json &step) {
       cached = allocation.cachedTokens;
     if ((status = compute(step)))
       break;
-  } while (kvRequestActive(handle) > 0);
+  } while (CALL(kvRequestActive)(handle) > 0);
   allocation.cachedTokens = cached;
-  int32_t released = kvManagerRelease(manager, id);
+  int32_t released = CALL(kvManagerRelease)(manager, id);
   return status ? status : released;
 }
 
 int32_t Scenario::compute(const json &step) {
   std::vector<const KvRequest *> list = batch(step);
-  int32_t status =
-      kvManagerRuntimeInputs(manager, list.data(), list.size(),
-                             static_cast<int32_t>(number(step, "steps", 1)));
+  int32_t status = CALL(kvManagerRuntimeInputs)(
+      manager, list.data(), list.size(),
+      static_cast<int32_t>(number(step, "steps", 1)));
   if (status)
     return status;
   touchCells(list);
   for (const KvRequest *one : list)
-    kvRequestAdvance(const_cast<KvRequest *>(one));
-  return kvManagerStep(manager, list.data(), list.size());
+    CALL(kvRequestAdvance)(const_cast<KvRequest *>(one));
+  return CALL(kvManagerStep)(manager, list.data(), list.size());
 }
 
 void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
   std::map<int32_t, int64_t> rows; // used so far, by replica
   for (const KvRequest *one : list) {
     int32_t replica = 0;
-    kvManagerGetReplica(manager, kvRequestId(one), &replica);
+    CALL(kvManagerGetReplica)(manager, CALL(kvRequestId)(one), &replica);
     int64_t row = rows[replica]++;
-    const std::vector<int32_t> &tokens = requests.at(kvRequestId(one)).tokens;
-    int64_t done = kvRequestProcessed(one), end = done + kvRequestActive(one);
+    const std::vector<int32_t> &tokens =
+        requests.at(CALL(kvRequestId)(one)).tokens;
+    int64_t done = CALL(kvRequestProcessed)(one),
+            end = done + CALL(kvRequestActive)(one);
     for (int64_t device = replica * shards; device < (replica + 1) * shards;
          ++device)
       for (int32_t c = 0; c < static_cast<int32_t>(collections.size()); ++c) {
         KvTensorView blocks, table, lengths;
         auto get = [&](int32_t component, KvTensorView &view) {
-          if (kvManagerGetInput(manager, static_cast<int32_t>(device), c,
-                                component, &view))
+          if (CALL(kvManagerGetInput)(manager, static_cast<int32_t>(device), c,
+                                      component, &view))
             bad(kvErrorMessage());
         };
         get(KV_COMPONENT_BLOCKS, blocks);
@@ -495,7 +564,7 @@ void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
                   : ids[row];
           if (at <= (table.rank == 2 ? 0 : -1) || at >= blocks.sizes[0])
             bad("position " + std::to_string(position) + " of request " +
-                std::to_string(kvRequestId(one)) + " is on page " +
+                std::to_string(CALL(kvRequestId)(one)) + " is on page " +
                 std::to_string(at));
           return static_cast<float *>(blocks.data) + at * blocks.strides[0] +
                  layer % layersPerPage * blocks.strides[2] +
@@ -516,9 +585,10 @@ void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
           for (int64_t position = seen; position < end; ++position) {
             ++numChecks;
             if (*cell(layer, position) != content(layer, position)) {
-              fail("the cache of request " + std::to_string(kvRequestId(one)) +
-                   " holds " + std::to_string(*cell(layer, position)) +
-                   " at position " + std::to_string(position) + " of layer " +
+              fail("the cache of request " +
+                   std::to_string(CALL(kvRequestId)(one)) + " holds " +
+                   std::to_string(*cell(layer, position)) + " at position " +
+                   std::to_string(position) + " of layer " +
                    std::to_string(layer) + ", expected " +
                    std::to_string(content(layer, position)));
               break;
@@ -533,7 +603,7 @@ int32_t Scenario::fork(const json &step) {
   uint64_t id = step.at("id").get<uint64_t>();
   uint64_t from = step.at("from").get<uint64_t>();
   int64_t at = number(step, "at");
-  int32_t status = kvManagerFork(manager, from, id, at);
+  int32_t status = CALL(kvManagerFork)(manager, from, id, at);
   if (status)
     return status;
   const std::vector<int32_t> &source = requests.at(from).tokens;
@@ -542,14 +612,14 @@ int32_t Scenario::fork(const json &step) {
   tokens.insert(tokens.end(), more.begin(), more.end());
   requests.erase(id);
   requests.emplace(id, make(id, std::move(tokens), step));
-  return kvRequestSkip(requests.at(id).handle.get(), at);
+  return CALL(kvRequestSkip)(requests.at(id).handle.get(), at);
 }
 
 /// Back to the first `to` tokens, and `tokens` behind them.
 int32_t Scenario::truncate(const json &step) {
   uint64_t id = step.at("id").get<uint64_t>();
   int64_t to = number(step, "to");
-  int32_t status = kvManagerTruncate(manager, id, to);
+  int32_t status = CALL(kvManagerTruncate)(manager, id, to);
   if (status)
     return status;
   std::vector<int32_t> tokens = request(step.at("id")).tokens;
@@ -558,7 +628,45 @@ int32_t Scenario::truncate(const json &step) {
   tokens.insert(tokens.end(), more.begin(), more.end());
   requests.erase(id);
   requests.emplace(id, make(id, std::move(tokens), step));
-  return kvRequestSkip(requests.at(id).handle.get(), to);
+  return CALL(kvRequestSkip)(requests.at(id).handle.get(), to);
+}
+
+/// The names of a graph's inputs, device by device.
+json Scenario::namesOf(const KvSymbolicInputs *list) {
+  json names = json::array();
+  for (int32_t device = 0; device < CALL(kvSymbolicInputsNumDevices)(list);
+       ++device) {
+    int32_t count = 0;
+    if (CALL(kvSymbolicInputsCount)(list, device, &count))
+      bad(kvErrorMessage());
+    json own = json::array();
+    for (int32_t i = 0; i < count; ++i) {
+      KvSymbolicInput input;
+      if (CALL(kvSymbolicInputsGet)(list, device, i, &input))
+        bad(kvErrorMessage());
+      own.push_back(input.name);
+    }
+    names.push_back(own);
+  }
+  return names;
+}
+
+int32_t Scenario::symbolic(const json &step) {
+  KvSymbolicInputs *list = nullptr;
+  int32_t status = CALL(kvManagerSymbolicInputs)(
+      manager, static_cast<int32_t>(number(step, "devices")),
+      number(step, "layers"), &list);
+  if (status)
+    return status;
+  if (step.contains("names"))
+    equal("names", namesOf(list), step["names"]);
+  KvSymbolicInput blocks;
+  if (CALL(kvSymbolicInputsGet)(list, 0, 0, &blocks))
+    bad(kvErrorMessage());
+  if (step.contains("layers"))
+    equal("layers", blocks.sizes[2], step["layers"]);
+  CALL(kvSymbolicInputsDestroy)(list);
+  return KV_STATUS_OK;
 }
 
 int32_t Scenario::randomPrompts(const json &step) {
@@ -576,44 +684,6 @@ int32_t Scenario::randomPrompts(const json &step) {
   return KV_STATUS_OK;
 }
 
-/// "size.num_blocks" and the like: formulas without a manager.
-int32_t Scenario::sizes(const json &step) {
-  KvCollectionSpec one = {};
-  one.dtype = static_cast<int32_t>(
-      step.value("dtype", "f32") == "f8" ? KV_DTYPE_F8E4M3FN : KV_DTYPE_F32);
-  one.strategy =
-      number(step, "continuous") ? KV_STRATEGY_CONTINUOUS : KV_STRATEGY_PAGED;
-  one.layers = number(step, "layers", 1);
-  one.heads = number(step, "heads", 8);
-  one.dim = number(step, "dim", 128);
-  one.page = number(step, "page", 128);
-  one.scaleGroup = number(step, "scale_group");
-  KvCacheSpec spec = {};
-  spec.collections = &one;
-  spec.numCollections = 1;
-  spec.dataParallelDegree = number(step, "replicas", 1);
-  spec.numDevices = spec.dataParallelDegree * number(step, "shards", 1);
-  int64_t batch = number(step, "batch", 512);
-  int64_t length = number(step, "max_seq_len", 1 << 20);
-  int64_t memory = number(step, "memory", 1 << 30);
-  std::string what = step["do"].get<std::string>().substr(5);
-  if (what == "num_blocks")
-    return kvPagedNumBlocks(&spec, batch, length, memory, &result);
-  if (what == "estimated_memory")
-    return kvPagedEstimatedMemorySize(&spec, batch, length, memory, &result);
-  if (what == "optimal_batch")
-    return kvPagedInferOptimalBatchSize(&spec, length, memory, &result);
-  if (what == "max_sequence")
-    return kvPagedMaxSupportedSequenceLength(&spec, memory, &result);
-  if (what == "bytes_per_block")
-    return kvBytesPerBlock(&spec, &result);
-  if (what == "continuous_memory")
-    return kvContinuousEstimatedMemorySize(&spec, batch, &result);
-  if (what == "continuous_batch")
-    return kvContinuousInferOptimalBatchSize(&spec, memory, &result);
-  bad("unknown size \"" + what + "\"");
-}
-
 //===----------------------------------------------------------------------===//
 // Expectations
 //===----------------------------------------------------------------------===//
@@ -629,41 +699,51 @@ void Scenario::expect(const json &step) {
   check("would_take", [&] { return plan.pages; });
   check("fits", [&] { return plan.fits != 0; });
   check("result", [&] { return result; });
+  expectInputs(step);
   if (step.contains("above"))
-    equal("above", result > step["above"].get<int64_t>(), true);
+    equal("above", result.get<int64_t>() > step["above"].get<int64_t>(), true);
   if (step.contains("below"))
-    equal("below", result < step["below"].get<int64_t>(), true);
+    equal("below", result.get<int64_t>() < step["below"].get<int64_t>(), true);
   auto free = [&](int32_t replica) {
     int64_t pages = 0;
-    kvManagerNumFreeBlocks(manager, replica, &pages);
+    CALL(kvManagerNumFreeBlocks)(manager, replica, &pages);
     return pages;
   };
   check("free", [&] { return free(-1); });
-  check("used", [&] { return kvManagerTotalNumPages(manager) - free(-1); });
-  check("total", [&] { return kvManagerTotalNumPages(manager); });
-  check("free_pct", [&] { return kvManagerFreeBlocksPct(manager); });
-  check("used_pct", [&] { return kvManagerUsedBlocksPct(manager); });
-  check("host_pages", [&] { return kvManagerTotalNumHostPages(manager); });
+  check("used",
+        [&] { return CALL(kvManagerTotalNumPages)(manager) - free(-1); });
+  check("total", [&] { return CALL(kvManagerTotalNumPages)(manager); });
+  check("free_pct", [&] { return CALL(kvManagerFreeBlocksPct)(manager); });
+  check("used_pct", [&] { return CALL(kvManagerUsedBlocksPct)(manager); });
+  check("host_pages",
+        [&] { return CALL(kvManagerTotalNumHostPages)(manager); });
   check("host_committed_pct",
-        [&] { return kvManagerHostCommittedBlockPct(manager); });
-  check("pool_bytes", [&] { return kvManagerPoolBytes(manager); });
+        [&] { return CALL(kvManagerHostCommittedBlockPct)(manager); });
+  check("num_replicas", [&] { return CALL(kvManagerNumReplicas)(manager); });
+  check("longest_sequence", [&] { return CALL(kvManagerMaxSeqLen)(manager); });
+  check("device_names", [&] {
+    json names = json::array();
+    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i) {
+      const char *name = nullptr;
+      if (CALL(kvManagerGetDevice)(manager, i, &name))
+        bad(kvErrorMessage());
+      names.push_back(name);
+    }
+    return names;
+  });
+  check("pool_bytes", [&] { return CALL(kvManagerPoolBytes)(manager); });
+  check("host_bytes", [&] { return CALL(kvManagerHostBytes)(manager); });
   if (step.contains("metrics")) {
     KvMetrics metrics = {};
-    kvManagerGetMetrics(manager, &metrics);
-    json actual = {
-        {"input_tokens", metrics.inputTokens},
-        {"cached_tokens", metrics.cachedTokens},
-        {"prompt_tokens", metrics.inputTokens + metrics.cachedTokens},
-        {"evicted_pages", metrics.evictedPages},
-        {"refusals", metrics.refusals}};
+    CALL(kvManagerGetMetrics)(manager, &metrics);
+    json actual = {{"input_tokens", metrics.inputTokens},
+                   {"cached_tokens", metrics.cachedTokens},
+                   {"prompt_tokens", metrics.promptTokens},
+                   {"evicted_pages", metrics.evictedPages},
+                   {"refusals", metrics.refusals}};
     for (const auto &[name, value] : step["metrics"].items())
       if (name == "hit_rate_above")
-        equal(name,
-              static_cast<double>(metrics.cachedTokens) >
-                  value.get<double>() *
-                      static_cast<double>(metrics.inputTokens +
-                                          metrics.cachedTokens),
-              true);
+        equal(name, metrics.cacheHitRate > value.get<double>(), true);
       else
         equal(name, actual.at(name), value);
   }
@@ -672,27 +752,31 @@ void Scenario::expect(const json &step) {
   uint64_t id = step["id"].get<uint64_t>();
   check("contains", [&] {
     int32_t contains = 0;
-    kvManagerContains(manager, id, &contains);
+    CALL(kvManagerContains)(manager, id, &contains);
     return contains != 0;
   });
   check("processed",
-        [&] { return kvRequestProcessed(requests.at(id).handle.get()); });
+        [&] { return CALL(kvRequestProcessed)(requests.at(id).handle.get()); });
+  check("active",
+        [&] { return CALL(kvRequestActive)(requests.at(id).handle.get()); });
+  check("length",
+        [&] { return CALL(kvRequestLength)(requests.at(id).handle.get()); });
   check("replica_is", [&] {
     int32_t replica = -1;
-    kvManagerGetReplica(manager, id, &replica);
+    CALL(kvManagerGetReplica)(manager, id, &replica);
     return replica;
   });
   check("recommended", [&] {
     int32_t replica = -1;
-    kvManagerGetOrRecommendReplica(manager, requests.at(id).handle.get(),
-                                   &replica);
+    CALL(kvManagerGetOrRecommendReplica)(manager, requests.at(id).handle.get(),
+                                         &replica);
     return replica;
   });
   check("why", [&] {
     std::vector<int32_t> reasons(64);
     int64_t count = 0;
-    if (kvManagerExplain(manager, requests.at(id).handle.get(), reasons.data(),
-                         64, &count))
+    if (CALL(kvManagerExplain)(manager, requests.at(id).handle.get(),
+                               reasons.data(), 64, &count))
       bad(kvErrorMessage());
     json names = json::array();
     for (int64_t i = 0; i < count; ++i)
@@ -702,19 +786,52 @@ void Scenario::expect(const json &step) {
   if (step.contains("held")) {
     const int32_t *pages = nullptr;
     int64_t count = -1;
-    kvManagerGetReqBlocks(manager, id, &pages, &count);
+    CALL(kvManagerGetReqBlocks)(manager, id, &pages, &count);
     equal("held", count, step["held"]);
   }
   if (step.contains("pages"))
     expectPages(step["pages"], id);
 }
 
+/// Of the first device and collection.
+void Scenario::expectInputs(const json &step) {
+  auto values = [&](int32_t component) {
+    KvTensorView view;
+    if (CALL(kvManagerGetInput)(manager, 0, 0, component, &view))
+      bad(kvErrorMessage());
+    int64_t count = view.sizes[0] * (view.rank > 1 ? view.sizes[1] : 1);
+    auto *data = static_cast<const int32_t *>(view.data);
+    return std::vector<int32_t>(data, data + count);
+  };
+  if (step.contains("lengths"))
+    equal("lengths", values(KV_COMPONENT_CACHE_LENGTHS), step["lengths"]);
+  if (step.contains("max_lengths"))
+    equal("max_lengths", values(KV_COMPONENT_MAX_LENGTHS), step["max_lengths"]);
+  if (step.contains("rows")) {
+    json rows = json::array();
+    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i) {
+      KvTensorView view;
+      if (CALL(kvManagerGetInput)(manager, i, 0, KV_COMPONENT_LOOKUP_TABLE,
+                                  &view))
+        bad(kvErrorMessage());
+      rows.push_back(view.sizes[0]);
+    }
+    equal("rows", rows, step["rows"]);
+  }
+  if (step.contains("cache_empty")) {
+    int32_t isEmpty = -1;
+    if (CALL(kvManagerIsCacheEmpty)(manager, 0, &isEmpty))
+      bad(kvErrorMessage());
+    equal("cache_empty", isEmpty == 1, step["cache_empty"]);
+  }
+}
+
 void Scenario::expectPages(const json &wanted, uint64_t id) {
   const int32_t *pages = nullptr;
   int64_t count = 0;
   int32_t replica = 0;
-  if (kvManagerGetReqBlocks(manager, id, &pages, &count) ||
-      kvManagerGetReplica(manager, id, &replica))
+  if (CALL(kvManagerGetReqBlocks)(manager, id, &pages, &count) ||
+      CALL(kvManagerGetReplica)(manager, id, &replica))
     return fail(kvErrorMessage());
   // "?" is any page that has no name yet, or any at all.
   auto name = [&](int64_t at) {

@@ -22,6 +22,17 @@ namespace kv::conformance {
 
 using json = nlohmann::json;
 
+/// The file makes no sense.
+[[noreturn]] void bad(const std::string &text);
+
+inline int64_t number(const json &fields, const char *name,
+                      int64_t fallback = 0) {
+  return fields.contains(name) ? fields[name].get<int64_t>() : fallback;
+}
+
+/// A function of the C interface, whose name is kept. Within a Scenario.
+#define CALL(function) (called.insert(#function), function)
+
 /// Runs one file. What differs from the file is collected, not thrown; a file
 /// that makes no sense throws.
 class Scenario {
@@ -33,6 +44,8 @@ public:
   const std::vector<std::string> &failures() const { return found; }
   /// Expectations that were looked at.
   int checks() const { return numChecks; }
+  /// The functions of the C interface that were called.
+  const std::set<std::string> &calls() const { return called; }
 
 private:
   struct Request {
@@ -49,13 +62,27 @@ private:
   int32_t fork(const json &step);
   int32_t truncate(const json &step);
   int32_t randomPrompts(const json &step);
-  int32_t sizes(const json &step);
+  int32_t symbolic(const json &step);
+  int32_t formula(const json &step); // in Formulas.cpp
+  int32_t symbolicOf(const KvCacheSpec &spec, const json &step);
+  json namesOf(const KvSymbolicInputs *list);
+  static int32_t connector(const json &fields);
+  /// fn(place) writes the result of a formula, if it succeeds.
+  template <class T = int64_t, class Fn> int32_t figure(Fn &&fn) {
+    T value = 0;
+    int32_t status = fn(&value);
+    if (status == KV_STATUS_OK)
+      result = value;
+    return status;
+  }
   void expect(const json &step);
+  void expectInputs(const json &step);
   void expectPages(const json &wanted, uint64_t id);
 
   Request &request(const json &id) { return requests.at(id.get<uint64_t>()); }
   Request make(uint64_t id, std::vector<int32_t> tokens, const json &fields);
   std::vector<const KvRequest *> batch(const json &step);
+  int32_t image(KvRequest *request, const json &fields);
   void requestFields(KvRequest *request, const json &fields);
   /// Writes what the step computes and compares what it reads.
   void touchCells(const std::vector<const KvRequest *> &requests);
@@ -68,6 +95,7 @@ private:
   std::string where; // the step that is being run
   std::vector<std::string> found;
   int numChecks = 0;
+  std::set<std::string> called;
 
   KvManager *manager = nullptr;
   std::vector<KvCollectionSpec> collections;
@@ -75,7 +103,7 @@ private:
   std::map<uint64_t, Request> requests;
   KvAllocation allocation = {};
   KvAllocationPlan plan = {};
-  int64_t result = 0; // of a size
+  json result = 0; // of a formula
   // Page ids up to a bijection, on each replica.
   std::map<std::pair<int, std::string>, int32_t> pageOf;
   std::map<std::pair<int, int32_t>, std::string> nameOf;

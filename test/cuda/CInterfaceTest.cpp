@@ -64,8 +64,10 @@ TEST(CInterface, AManagerOnADevice) {
   int32_t offsets[] = {0, 20};
   ASSERT_EQ(kvManagerIncrementCacheLengths(manager, offsets, 2), KV_STATUS_OK)
       << kvErrorMessage();
-  EXPECT_EQ(first(lengths), 20);
-  for (DLManagedTensor *tensor : {blocks, lengths, most})
+  EXPECT_EQ(first(lengths), 0) << "that of the first step";
+  DLManagedTensor *later = exported(KV_COMPONENT_CACHE_LENGTHS);
+  EXPECT_EQ(first(later), 20);
+  for (DLManagedTensor *tensor : {blocks, lengths, most, later})
     tensor->deleter(tensor);
   kvRequestDestroy(request);
   kvManagerDestroy(manager);

@@ -334,6 +334,60 @@ TEST_F(CudaSession, TwoStepsInFlight) {
             (*serving.manager->getReqBlocks(2))[0]);
 }
 
+// A loop of several steps on the device: lengths go there once, before the
+// first. Later ones cost no call of the driver at all, and one queued copy
+// where a step has computed something else than was to be expected.
+TEST_F(CudaSession, TheStepsOfALoopWaitForNothing) {
+  Serving serving(load());
+  constexpr int32_t Steps = 6;
+  std::vector<int32_t> longer = {1, 2, 3, 4, 5, 6}, shorter = {7, 8};
+  TextGenerationContext a(1, longer), b(2, shorter);
+  const TextGenerationContext *batch[] = {&a, &b};
+  for (TextGenerationContext *context : {&a, &b}) {
+    ASSERT_TRUE(serving.manager->claim(context->id()));
+    ASSERT_TRUE(serving.manager->alloc(*context, Steps));
+  }
+  auto kept = *device.allocate(Steps * 2 * sizeof(int32_t));
+  ASSERT_TRUE(backend.synchronize());
+  // What each step would read when its turn comes: nothing runs before the
+  // end.
+  for (bool expected : {true, false}) {
+    auto made = serving.manager->runtimeInputs(batch, Steps);
+    ASSERT_TRUE(made) << made.error().message;
+    std::vector<std::vector<int32_t>> computed = {{6, 2}};
+    for (int32_t step = 1; step < Steps; ++step)
+      computed.push_back({1, 1});
+    if (!expected)
+      computed = {{4, 2}, {1, 0}, {1, 1}, {0, 1}, {1, 1}, {1, 1}};
+    std::vector<int32_t> wanted, lengths = {0, 0};
+    for (int32_t step = 0; step < Steps; ++step) {
+      wanted.insert(wanted.end(), lengths.begin(), lengths.end());
+      backend.copyOnDevice(kept.as<int32_t>() + 2 * step,
+                           (*made)[0].cacheLengths.data, 2 * sizeof(int32_t));
+      if (step + 1 == Steps)
+        break;
+      int32_t offsets[] = {0, computed[step][0],
+                           computed[step][0] + computed[step][1]};
+      lengths[0] += computed[step][0];
+      lengths[1] += computed[step][1];
+      int64_t pending = fake::pending();
+      fake::Counters before = fake::counters();
+      ASSERT_TRUE(serving.manager->incrementCacheLengths(*made, offsets));
+      fake::Counters after = fake::counters();
+      bool corrects = !expected && step < 4 && step != 2;
+      EXPECT_EQ(after.synchronizations, before.synchronizations);
+      EXPECT_EQ(after.pageableCopies, before.pageableCopies);
+      EXPECT_EQ(after.allocations, before.allocations);
+      EXPECT_EQ(after.copies - before.copies, corrects) << step;
+      EXPECT_EQ(fake::pending() - pending, corrects) << step;
+    }
+    std::vector<int32_t> seen(2 * Steps);
+    backend.copyToHost(seen.data(), kept.data(), seen.size() * sizeof(int32_t));
+    ASSERT_TRUE(backend.synchronize());
+    EXPECT_EQ(seen, wanted);
+  }
+}
+
 TEST_F(CudaSession, PackedWeightsAreUnpacked) {
   Serving serving(load(/*packed=*/true));
   ASSERT_EQ(notes.size(), 1u);

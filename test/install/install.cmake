@@ -39,6 +39,18 @@ run(${work}/build/inspect ${work}/module.so)
 expect("collection kv: 2 layers")
 expect("entry attend: 8 inputs")
 
+run(${work}/build/cache)
+expect("run 1: 2 pages hit, 3 held")
+expect("2 pages cached of 8")
+expect("request 7: 3 blocks")
+# The engine's inside stays in the source tree.
+file(GLOB private RELATIVE ${source}/runtime/engine ${source}/runtime/engine/*.h)
+foreach(header ${private})
+  if(EXISTS ${prefix}/include/kv/Runtime/Engine/${header})
+    message(FATAL_ERROR "${header} is installed")
+  endif()
+endforeach()
+
 # The runtime brings no LLVM, and no library that a bare system lacks.
 run(readelf -d ${work}/build/inspect)
 expect("[libstdc++.so")

@@ -79,9 +79,23 @@ static void serves(void) {
   EXPECT(kvManagerTotalNumPages(manager) == 8);
   EXPECT(kvManagerNumReplicas(manager) == 1);
   EXPECT(kvManagerMaxSeqLen(manager) == 16);
-  EXPECT(kvManagerPoolBytes(manager) == 9 * 2 * 2 * 4);
+  // Nine pages, and what two steps take: two lengths and a table's row for each
+  // of 16 requests on the device, and max_lengths on the host.
+  EXPECT(kvManagerPoolBytes(manager) == 9 * 2 * 2 * 4 + 2 * 16 * (2 + 24) * 4);
+  EXPECT(kvManagerHostBytes(manager) == 2 * 2 * 2 * 4);
   EXPECT(kvManagerTotalNumHostPages(manager) == 0);
   EXPECT(kvManagerHostCommittedBlockPct(manager) == 0);
+  EXPECT(kvManagerNumDevices(manager) == 1);
+  const char *device = NULL;
+  OK(kvManagerGetDevice(manager, 0, &device));
+  EXPECT(strcmp(device, "cpu:0") == 0);
+  FAILS(kvManagerGetDevice(manager, 1, &device), Invalid,
+        "kvManagerGetDevice: device 1, allowed: 0 to 0");
+  int64_t needed = -1;
+  OK(kvManagerBlocksFor(manager, 5, &needed));
+  EXPECT(needed == 3);
+  FAILS(kvManagerBlocksFor(manager, -1, &needed), Invalid,
+        "kvManagerBlocksFor: -1 tokens, allowed: 0 to 2147483647");
 
   KvRequest *a = request(7, 0, 5);
   const KvRequest *batch[] = {a};
@@ -120,8 +134,14 @@ static void serves(void) {
         "input: collection 2, allowed: 0 to 0");
   FAILS(kvManagerGetInput(manager, 0, 0, 5, &view), Invalid,
         "input: component 5, allowed: 0 to 4");
-  int32_t offsets[] = {0, 5};
+  int32_t offsets[] = {0, 5}, empty = -1;
+  OK(kvManagerIsCacheEmpty(manager, 0, &empty));
+  EXPECT(empty == 1);
+  FAILS(kvManagerIsCacheEmpty(manager, 1, &empty), Invalid,
+        "input: device 1, allowed: 0 to 0");
   OK(kvManagerIncrementCacheLengths(manager, offsets, 2));
+  OK(kvManagerIsCacheEmpty(manager, 0, &empty));
+  EXPECT(empty == 0);
   OK(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_CACHE_LENGTHS, &view));
   EXPECT(*(const int32_t *)view.data == 5);
   OK(kvManagerGetInput(manager, 0, 0, KV_COMPONENT_MAX_LENGTHS, &view));
@@ -156,9 +176,10 @@ static void serves(void) {
   KvMetrics metrics;
   OK(kvManagerGetMetrics(manager, &metrics));
   EXPECT(metrics.inputTokens == 6 && metrics.cachedTokens == 4);
+  EXPECT(metrics.promptTokens == 10 && metrics.cacheHitRate == 0.4);
   OK(kvManagerResetMetrics(manager));
   OK(kvManagerGetMetrics(manager, &metrics));
-  EXPECT(metrics.inputTokens == 0);
+  EXPECT(metrics.inputTokens == 0 && metrics.cacheHitRate == 0);
   OK(kvManagerFork(manager, 8, 9, 3));
   OK(kvManagerGetReqBlocks(manager, 9, &pages, &count));
   EXPECT(count == 2);
@@ -222,20 +243,43 @@ static void symbols(void) {
   OK(kvManagerNumFreeBlocks(manager, -1, &count));
   EXPECT(count == 1000 && kvManagerPoolBytes(manager) == 0);
   int32_t inputs = 0;
-  OK(kvManagerNumSymbolicInputs(manager, 1, &inputs));
+  KvSymbolicInputs *list = NULL;
+  OK(kvManagerSymbolicInputs(manager, 0, 0, &list));
+  EXPECT(kvSymbolicInputsNumDevices(list) == 2);
+  OK(kvSymbolicInputsCount(list, 1, &inputs));
   EXPECT(inputs == 4);
   KvSymbolicInput input;
-  OK(kvManagerGetSymbolicInput(manager, 1, 2, &input));
+  OK(kvSymbolicInputsGet(list, 1, 2, &input));
   EXPECT(strcmp(input.name, "replica_1.kv.lookup_table") == 0);
   EXPECT(strcmp(input.kind, "kv.lookup_table") == 0);
   EXPECT(input.rank == 2 && input.sizes[0] == -1 && !input.onHost);
   EXPECT(strcmp(input.symbols[1], "replica_1.kv.pitch") == 0);
-  OK(kvManagerGetSymbolicInput(manager, 0, 3, &input));
+  OK(kvSymbolicInputsGet(list, 0, 3, &input));
   EXPECT(input.onHost && input.sizes[1] == 2 && input.symbols[1] == NULL);
-  FAILS(kvManagerNumSymbolicInputs(manager, 2, &inputs), Invalid,
+  FAILS(kvSymbolicInputsCount(list, 2, &inputs), Invalid,
         "symbolic input: device 2, allowed: 0 to 1");
-  FAILS(kvManagerGetSymbolicInput(manager, 0, 4, &input), Invalid,
+  FAILS(kvSymbolicInputsGet(list, 0, 4, &input), Invalid,
         "symbolic input 4, allowed: 0 to 3");
+  kvSymbolicInputsDestroy(list);
+  OK(kvManagerSymbolicInputs(manager, 1, 7, &list));
+  EXPECT(kvSymbolicInputsNumDevices(list) == 1);
+  OK(kvSymbolicInputsGet(list, 0, 0, &input));
+  EXPECT(strcmp(input.name, "replica_0.kv.blocks") == 0 && input.sizes[2] == 7);
+  kvSymbolicInputsDestroy(list);
+  FAILS(kvManagerSymbolicInputs(manager, 3, 0, &list), Invalid,
+        "symbolic inputs: 3 devices, allowed: 1 to 2, or 0 for all");
+  FAILS(kvManagerSymbolicInputs(manager, 0, -1, &list), Invalid,
+        "symbolic inputs: -1 layers, allowed: 1 or more, or 0 for those of the "
+        "spec");
+  OK(kvSymbolicInputs(&spec, "draft.", 3, &list));
+  EXPECT(kvSymbolicInputsNumDevices(list) == 1);
+  OK(kvSymbolicInputsGet(list, 0, 0, &input));
+  EXPECT(strcmp(input.name, "draft.kv.blocks") == 0 && input.sizes[2] == 3 &&
+         strcmp(input.symbols[0], "draft.kv.pages") == 0);
+  kvSymbolicInputsDestroy(list);
+  EXPECT(kvSymbolicInputsNumDevices(NULL) == 0);
+  EXPECT(strcmp(kvErrorMessage(), "kvSymbolicInputsNumDevices: list is null") ==
+         0);
   FAILS(kvManagerFork(manager, 1, 2, 0), KV_STATUS_UNSUPPORTED,
         "kvManagerFork needs a paged cache manager");
   // A tensor keeps what it looks at, whatever inputs are made after it.
@@ -246,6 +290,9 @@ static void symbols(void) {
   const int32_t *lengths = (const int32_t *)tensor->dl_tensor.data;
   EXPECT(lengths[0] == 0 && lengths[1] == 0);
   tensor->deleter(tensor);
+  KvTensorView second;
+  OK(kvManagerGetInput(manager, 1, 0, KV_COMPONENT_LOOKUP_TABLE, &second));
+  EXPECT(second.rank == 2 && second.sizes[0] == 0);
   FAILS(kvManagerRuntimeInputs(manager, NULL, 0, INT32_MAX), Invalid,
         "runtime inputs of 2147483647 steps, allowed: 1 to 1048576");
   kvManagerDestroy(manager);
@@ -267,11 +314,11 @@ static void sizes(void) {
   OK(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &value));
   EXPECT(value == 32);
   OK(kvPagedEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &value));
-  EXPECT(value == 32 << 20);
+  EXPECT(value == (33 << 20) + 2 * 4 * (64 + 24) * 4);
   OK(kvPagedInferOptimalBatchSize(&spec, 1000, 1 << 30, &value));
   EXPECT(value == 512);
   OK(kvPagedMaxSupportedSequenceLength(&spec, 1 << 30, &value));
-  EXPECT(value == 1024 * 128);
+  EXPECT(value == 1022 * 128);
   OK(kvBlockShape(&spec, 0, 3, shape));
   EXPECT(shape[0] == 4 && shape[1] == 2 && shape[5] == 128);
   FAILS(kvBlockShape(&spec, 1, 3, shape), Invalid,
@@ -282,17 +329,136 @@ static void sizes(void) {
         "kvBlockShape: 9223372036854775807 pages or slots, allowed: 0 to "
         "2147483646");
   FAILS(kvPagedMaxSupportedSequenceLength(&spec, -1, &value), Invalid,
-        "available cache memory is -1 bytes, allowed: 0 or more");
+        "available_cache_memory is -1 bytes, allowed: 0 or more");
+  FAILS(kvPagedInferOptimalBatchSize(&spec, -1, -1, &value), Invalid,
+        "max_seq_len is -1, allowed: 1 to 2147483647");
+  FAILS(kvContinuousEstimatedMemorySize(&spec, 4, &value), Invalid,
+        "collection kv: strategy is paged, this cache manager needs "
+        "continuous");
+  OK(kvNullEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &value));
+  EXPECT(value == 0);
+  OK(kvNullInferOptimalBatchSize(&spec, 1000, 1 << 30, &value));
+  EXPECT(value == 1);
+  FAILS(kvNullInferOptimalBatchSize(&spec, 1000, 1 << 30, NULL), Invalid,
+        "kvNullInferOptimalBatchSize: there is no place for the result");
   one.strategy = KV_STRATEGY_CONTINUOUS;
   spec.enablePrefixCaching = 0;
   OK(kvContinuousEstimatedMemorySize(&spec, 4, &value));
-  EXPECT(value == 4 * ((1 << 20) + 8));
-  OK(kvContinuousInferOptimalBatchSize(&spec, 5 << 20, &value));
+  int64_t slot = (1 << 20) + 2 * (64 + 1) * 4;
+  EXPECT(value == 4 * slot);
+  OK(kvContinuousInferOptimalBatchSize(&spec, 5 * slot, &value));
   EXPECT(value == 5);
   FAILS(kvContinuousInferOptimalBatchSize(&spec, -1, &value), Invalid,
-        "available cache memory is -1 bytes, allowed: 0 or more");
+        "available_cache_memory is -1 bytes, allowed: 0 or more");
+  FAILS(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &value), Invalid,
+        "collection kv: strategy is continuous, this cache manager needs "
+        "paged");
   FAILS(kvContinuousEstimatedMemorySize(&spec, -1, &value), Invalid,
         "max_batch_size is -1, allowed: at least one for each of 1 replicas");
+}
+
+static void parameters(void) {
+  KvCollectionSpec one = collection();
+  one.page = 0;
+  KvCacheSpec spec = cache(&one, 1);
+  int64_t value = 0, shape[6];
+  OK(kvPageSize(&spec, &value));
+  EXPECT(value == 128);
+  spec.numDevices = 4;
+  spec.dataParallelDegree = 2;
+  OK(kvTensorParallelDegree(&spec, &value));
+  EXPECT(value == 2);
+  int32_t flag = -1;
+  OK(kvReplicatesKVAcrossTP(&spec, &flag));
+  EXPECT(flag == 0);
+  one.dim = 6;
+  one.vDim = 4;
+  OK(kvReplicatesKVAcrossTP(&spec, &flag));
+  EXPECT(flag == 1);
+
+  one = collection();
+  one.dtype = KV_DTYPE_I8;
+  one.dim = 8;
+  one.scaleGroup = 4;
+  one.scaleDType = KV_DTYPE_F32;
+  OK(kvScaleShape(&spec, 0, 3, shape));
+  EXPECT(shape[0] == 4 && shape[3] == 2 && shape[5] == 2);
+  FAILS(kvScaleShape(&spec, 1, 3, shape), Invalid,
+        "kvScaleShape: collection 1, allowed: 0 to 0");
+  one = collection();
+  OK(kvScaleShape(&spec, 0, 3, shape));
+  EXPECT(shape[5] == 0);
+
+  OK(kvShardHeads(8, 4, 0, &value));
+  EXPECT(value == 2);
+  OK(kvShardHeads(2, 4, 1, &value));
+  EXPECT(value == 1);
+  FAILS(kvShardHeads(2, 4, 0, &value), Invalid,
+        "2 KV heads on 4 devices: the number of heads must be a multiple of "
+        "the number of devices");
+
+  spec.speculativeMethod = KV_SPECULATIVE_MTP; // without draft tokens
+  OK(kvDraftSlots(&spec, &value));
+  EXPECT(value == 0);
+  spec.numDraftTokens = 3;
+  OK(kvDraftSlots(&spec, &value));
+  EXPECT(value == 6);
+  spec.speculativeMethod = KV_SPECULATIVE_NONE;
+  FAILS(kvDraftSlots(&spec, &value), Invalid,
+        "collection kv: num_draft_tokens is 3, allowed: 0, since "
+        "speculative_method is none");
+  spec.numDraftTokens = 0;
+
+  spec.connector = KV_CONNECTOR_HOST;
+  FAILS(kvPageSize(&spec, &value), Invalid,
+        "collection kv: kv_connector is host, host_kvcache_swap_space_gb is "
+        "not given: the connector needs it");
+  spec.hostSwapSpaceGB = -1;
+  FAILS(kvPageSize(&spec, &value), Invalid,
+        "collection kv: host_kvcache_swap_space_gb is -1.000000, allowed: a "
+        "positive number");
+  spec.hostSwapSpaceGB = 2;
+  OK(kvPageSize(&spec, &value));
+  spec.connector = 4;
+  FAILS(kvPageSize(&spec, &value), Invalid, "connector is 4, allowed: 0 to 3");
+  spec.connector = KV_CONNECTOR_NULL; // keeps nothing, so nothing is missing
+  spec.numDevices = spec.dataParallelDegree = 1;
+  KvManagerOptions given = options();
+  KvManager *manager = NULL;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  EXPECT(kvManagerTotalNumHostPages(manager) == 0);
+  EXPECT(kvManagerHostCommittedBlockPct(manager) == 0.0);
+  kvManagerDestroy(manager);
+}
+
+static void keep(void *context, const char *sentence) {
+  strncpy((char *)context, sentence, 255);
+}
+
+// Pages that do not hold what the options say, and memory that does not.
+static void warns(void) {
+  KvCollectionSpec one = collection();
+  KvCacheSpec spec = cache(&one, 1);
+  KvManagerOptions given = options();
+  char sentence[256] = "";
+  given.warn = keep;
+  given.warnContext = sentence;
+  given.maxBatchSize = 1;
+  KvManager *manager = NULL;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  EXPECT(strcmp(sentence, "") == 0);
+  kvManagerDestroy(manager);
+  given.maxBatchSize = 2;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  EXPECT(strcmp(sentence,
+                "cache manager: 2 sequences of maxSeqLen = 16 tokens need 8 "
+                "pages each, the pool of a replica has 8 pages of 2 tokens: "
+                "some of them will have to wait") == 0);
+  kvManagerDestroy(manager);
+  given.availableCacheMemory = 1024;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "cache manager: numPages is 8, availableCacheMemory is 1024 bytes, "
+        "allowed: one of the two, the other 0");
 }
 
 static void refuses(void) {
@@ -309,9 +475,9 @@ static void refuses(void) {
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
         "layout is 3, allowed: 0 to 2");
   one = collection();
-  one.page = 0;
+  one.page = -1;
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "collection kv: 'page' must be positive, not 0");
+        "collection kv: 'page' must be positive, not -1");
   one = collection();
   const char *device = "tpu";
   given.devices = &device;
@@ -390,6 +556,17 @@ static void refuses(void) {
   FAILS(kvRequestAddImage(long_, 4, 3, "y", 1), Invalid,
         "request 1: an image of 3 tokens at 4 with a hash of 1 bytes, allowed: "
         "1 or more tokens from 5 to 19, and a hash");
+  // The cache knows the first four tokens as text by now.
+  KvRequest *text = request(3, 0, 4);
+  OK(kvManagerClaim(manager, 3, -1));
+  OK(kvManagerAlloc(manager, text, 1, &allocation));
+  OK(kvRequestAppend(text, more, 2));
+  FAILS(kvRequestAddImage(text, 3, 2, "x", 1), Invalid,
+        "request 3: an image at token 3, allowed: 4 or later, since an alloc "
+        "has looked at the tokens before it");
+  OK(kvRequestAddImage(text, 4, 2, "x", 1));
+  OK(kvManagerRelease(manager, 3));
+  kvRequestDestroy(text);
   kvRequestDestroy(long_);
   kvManagerDestroy(manager);
 }
@@ -399,6 +576,8 @@ int main(void) {
   sharesMemory();
   symbols();
   sizes();
+  parameters();
+  warns();
   refuses();
   if (failures == 0)
     printf("all as expected\n");

@@ -3,7 +3,7 @@
 #ifndef KV_TEST_UNIT_ENGINEFIXTURE_H
 #define KV_TEST_UNIT_ENGINEFIXTURE_H
 
-#include "kv/Runtime/Engine/CacheEngine.h"
+#include "../../runtime/engine/CacheEngineImpl.h"
 
 #include "Values.h"
 
@@ -13,13 +13,13 @@ namespace kv::test {
 
 using Verdict = CacheEngine::Verdict;
 
-inline std::unique_ptr<CacheEngine> make(CacheEngine::Options options) {
-  auto engine = CacheEngine::create(options);
+inline std::unique_ptr<CacheEngineImpl> make(CacheEngine::Options options) {
+  auto engine = CacheEngineImpl::create(options);
   EXPECT_TRUE(engine) << engine.error().message;
   return std::move(*engine);
 }
 
-inline Sequence open(CacheEngine &engine, const Scope &scope = {},
+inline Sequence open(CacheEngineImpl &engine, const Scope &scope = {},
                      const Retention &retention = {}) {
   Expected<Sequence> sequence = engine.open(scope, retention);
   EXPECT_TRUE(sequence) << sequence.error().message;
@@ -27,14 +27,14 @@ inline Sequence open(CacheEngine &engine, const Scope &scope = {},
 }
 
 /// Commits the first `processed` tokens.
-inline void commit(CacheEngine &engine, Sequence &sequence,
+inline void commit(CacheEngineImpl &engine, Sequence &sequence,
                    const Prompt &prompt, int64_t processed) {
   Expected<void> done = engine.commit(sequence, prompt, processed);
   EXPECT_TRUE(done) << done.error().message;
 }
 
 /// A new sequence that reserves, computes and commits all of `prompt`.
-inline Sequence run(CacheEngine &engine, const Prompt &prompt,
+inline Sequence run(CacheEngineImpl &engine, const Prompt &prompt,
                     const Scope &scope = {}, const Retention &retention = {}) {
   Sequence sequence = open(engine, scope, retention);
   CacheEngine::Plan plan =
@@ -45,14 +45,14 @@ inline Sequence run(CacheEngine &engine, const Prompt &prompt,
 }
 
 /// Pages of `prompt` that a new sequence would find.
-inline int32_t hits(CacheEngine &engine, const Prompt &prompt,
+inline int32_t hits(CacheEngineImpl &engine, const Prompt &prompt,
                     const Scope &scope = {}) {
   Sequence probe = open(engine, scope);
   return engine.plan(probe, prompt, {.length = prompt.length()}).hitPages;
 }
 
 /// The tokens of cached pages, the next to be evicted first.
-inline std::vector<Tokens> order(const CacheEngine &engine) {
+inline std::vector<Tokens> order(const CacheEngineImpl &engine) {
   std::vector<Tokens> pages;
   engine.pool().eviction().visit([&](PageId page) {
     auto tokens = engine.index().tokens(engine.pool().content(page));
@@ -62,7 +62,7 @@ inline std::vector<Tokens> order(const CacheEngine &engine) {
   return pages;
 }
 
-inline CacheEngine::Step begin(CacheEngine &engine) {
+inline CacheEngine::Step begin(CacheEngineImpl &engine) {
   Expected<CacheEngine::Step> step = engine.beginStep();
   EXPECT_TRUE(step) << step.error().message;
   return *step;

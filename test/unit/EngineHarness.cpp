@@ -81,7 +81,7 @@ CacheEngine::Options kv::test::optionsOf(uint32_t word) {
 
 EngineHarness::EngineHarness(const CacheEngine::Options &wanted,
                              uint64_t shuffle)
-    : options(wanted), made(std::move(*CacheEngine::create(wanted))),
+    : options(wanted), made(std::move(*CacheEngineImpl::create(wanted))),
       interpreter(*made, wanted.maxSequences),
       model(wanted, made->maxTokens() / wanted.pageSize), random(shuffle),
       memory(size_t(wanted.numPages + 1) * wanted.pageSize),

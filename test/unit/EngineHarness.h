@@ -13,8 +13,9 @@
 
 #include "EngineModel.h"
 
+#include "../../runtime/engine/CacheEngineImpl.h"
+#include "../../runtime/engine/LookupTable.h"
 #include "kv/Runtime/Engine/CommandInterpreter.h"
-#include "kv/Runtime/Engine/LookupTable.h"
 
 #include <bitset>
 #include <memory>
@@ -42,7 +43,7 @@ public:
   std::string completeEach();
 
   int64_t numCommands() const { return commands; }
-  CacheEngine &engine() { return *made; }
+  CacheEngineImpl &engine() { return *made; }
   CommandInterpreter &caller() { return interpreter; }
 
   /// All that an attention kernel is given, for every open sequence: lengths
@@ -75,7 +76,7 @@ private:
   int64_t outsideImages(int32_t slot, int64_t tokens) const;
 
   CacheEngine::Options options;
-  std::unique_ptr<CacheEngine> made;
+  std::unique_ptr<CacheEngineImpl> made;
   CommandInterpreter interpreter;
   EngineModel model;
   std::mt19937_64 random;

@@ -2,7 +2,7 @@
 
 #include "EngineFixture.h"
 
-#include "kv/Runtime/Engine/LookupTable.h"
+#include "../../runtime/engine/LookupTable.h"
 
 #include <algorithm>
 

@@ -111,10 +111,10 @@ TEST(ContinuousManager, ReplicasAndShardsHaveSlotsOfTheirOwn) {
   params.geometry.layout = CacheLayout::HND;
   auto manager = make(params, {.maxBatchSize = 5});
   EXPECT_EQ(manager->numPagesPerReplica(), 2);
-  // Four devices of two slots, each with a length and an entry for two steps.
-  EXPECT_EQ(manager->poolBytes(), 4 * 2 * (params.bytesPerPage() + 2 * 2 * 4));
+  // Four devices of two slots, with 64 lengths and an entry for two steps each.
+  EXPECT_EQ(manager->poolBytes(), 4 * 2 * (params.bytesPerPage() + 2 * 65 * 4));
   EXPECT_EQ(*Continuous::estimatedMemorySize(params, 5), manager->poolBytes());
-  EXPECT_EQ(manager->hostBytes(), 2 * 2 * 2 * 4); // max_lengths of two steps
+  EXPECT_EQ(manager->hostBytes(), 2 * 2 * 64 * 2 * 4); // max_lengths
   Tokens tokens = iota(3);
   TextGenerationContext a(1, tokens), b(2, tokens);
   EXPECT_EQ(manager->getOrRecommendReplica(a), 0);
@@ -182,17 +182,27 @@ TEST(ContinuousManager, Options) {
 }
 
 TEST(ContinuousManager, Sizes) {
-  // prod(block_shape(5)) * 4 bytes, and for each of two steps two i32 a slot.
+  // prod(block_shape(5)) * 4 bytes, and for each of two steps 64 lengths and a
+  // table's entry a slot.
   EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8), 5),
+            5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 65 * 5 * 4);
+  EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8), 5, /*maxSteps=*/1),
             5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 2 * 5 * 4);
   EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8, 2), 5),
-            2 * (5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 2 * 5 * 4));
+            2 * (5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 65 * 5 * 4));
   EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8, 2, 2), 4),
-            4 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 2 * 4 * 4);
-  EXPECT_EQ(Continuous::inferOptimalBatchSize(slots(8), 1552 * 7 + 5), 7);
-  EXPECT_EQ(Continuous::inferOptimalBatchSize(slots(8), 1552 * 7 - 1), 6);
-  EXPECT_EQ(Continuous::inferOptimalBatchSize(slots(8, 2), 1552 * 7), 3);
-  EXPECT_EQ(Continuous::inferOptimalBatchSize(slots(8, 2, 2), 1552 * 7), 6);
+            4 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 65 * 4 * 4);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8), 2056 * 7 + 5), 7);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8), 2056 * 7 - 1), 6);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8, 2), 2056 * 7), 3);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8, 2, 2), 2056 * 7), 6);
+  EXPECT_EQ(text(Continuous::inferOptimalBatchSize(slots(8), -1)),
+            "available_cache_memory is -1 bytes, allowed: 0 or more");
+  // Pages are another manager's.
+  std::string_view paged = "collection kv: strategy is paged, this cache "
+                           "manager needs continuous";
+  EXPECT_EQ(text(Continuous::inferOptimalBatchSize(pages(), 1536)), paged);
+  EXPECT_EQ(text(Continuous::estimatedMemorySize(pages(), 5)), paged);
   EXPECT_EQ(
       text(Continuous::estimatedMemorySize(slots(1 << 20), INT64_MAX)),
       "9223372036854775807 slots of 201326592 bytes are more than 64 bits "
@@ -210,8 +220,10 @@ TEST(NullManager, TheSeedsConstants) {
   EXPECT_EQ(manager->hostCommittedBlockPct(), 0.0);
   EXPECT_EQ(manager->totalNumHostPages(), 0);
   EXPECT_EQ(manager->poolBytes(), 0);
-  EXPECT_EQ(NullKVCacheManager::estimatedMemorySize(), 0);
-  EXPECT_EQ(NullKVCacheManager::inferOptimalBatchSize(), 1);
+  EXPECT_EQ(NullKVCacheManager::estimatedMemorySize(pages(), 4, 99, 1 << 20),
+            0);
+  EXPECT_EQ(NullKVCacheManager::inferOptimalBatchSize(slots(8), 99, 1 << 20),
+            1);
   EXPECT_FALSE(manager->contains(1));
   ASSERT_TRUE(manager->claim(1));
   EXPECT_TRUE(manager->contains(1));
@@ -256,6 +268,27 @@ TEST(NullManager, InputsHaveTheTypesOfTheRealOnes) {
   EXPECT_EQ(describe((*inputs)[0].maxLengths), "i32[3, 2]");
   EXPECT_EQ(text(manager->runtimeInputs(batch, 0)),
             "runtime inputs of 0 steps, allowed: 1 to 1048576");
+}
+
+// As many as have symbolic inputs, and with the rows of the splits.
+TEST(NullManager, EveryDeviceHasInputs) {
+  Tokens tokens = iota(3);
+  TextGenerationContext a(1, tokens), b(2, tokens);
+  const TextGenerationContext *batch[] = {&a, &b};
+  for (auto [devices, replicas] : {std::pair(1, 1), {2, 2}, {4, 2}, {2, 1}}) {
+    auto manager = *NullKVCacheManager::create(pages(devices, replicas),
+                                               {.devices = virtuals(devices)});
+    auto inputs = manager->runtimeInputs(batch);
+    ASSERT_TRUE(inputs);
+    ASSERT_EQ(inputs->size(), manager->symbolicInputs().size());
+    std::span<const int64_t> splits = *manager->getDataParallelSplits(batch);
+    for (int device = 0; device < devices; ++device) {
+      int replica = device * replicas / devices;
+      EXPECT_EQ(describe((*inputs)[device].lookupTable),
+                concat("i32[", splits[replica + 1] - splits[replica], ", 1]"));
+      EXPECT_TRUE((*inputs)[device].isCacheEmpty);
+    }
+  }
 }
 
 TEST(NullManager, SymbolicInputsAreThoseOfTheRealManager) {

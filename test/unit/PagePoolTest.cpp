@@ -1,6 +1,6 @@
 //===- PagePoolTest.cpp ---------------------------------------------------===//
 
-#include "kv/Runtime/Engine/PagePool.h"
+#include "../../runtime/engine/PagePool.h"
 
 #include <gtest/gtest.h>
 

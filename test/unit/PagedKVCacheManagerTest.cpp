@@ -284,7 +284,7 @@ TEST(PagedKVCacheManager, FreeAndUsedAddUp) {
   EXPECT_EQ(manager->freeBlocksPct(), 0.75);
   EXPECT_EQ(manager->usedBlocksPct(), 0.25);
   // Nine pages, and lengths and tables of two steps for 16 requests.
-  EXPECT_EQ(manager->poolBytes(), 9 * 2 * 2 * 4 + 2 * 16 * (1 + 24) * 4);
+  EXPECT_EQ(manager->poolBytes(), 9 * 2 * 2 * 4 + 2 * 16 * (8 + 24) * 4);
   EXPECT_EQ(manager->metrics().peakUsedPages, 2);
 }
 
@@ -314,7 +314,7 @@ TEST(PagedKVCacheManager, Misuse) {
             "request 1 needs room for 4 tokens in this step, 0 are reserved "
             "(is a call of alloc missing?)");
   EXPECT_EQ(manager->alloc(context, 9).error().error.message,
-            "request 1: 9 steps, allowed: 1 to 8");
+            "request 1: 9 steps, allowed: 1 to maxSteps = 8");
   ASSERT_TRUE(manager->alloc(context));
   context.advance();
   EXPECT_EQ(manager->alloc(context).error().error.message,
@@ -330,6 +330,88 @@ TEST(PagedKVCacheManager, Misuse) {
   const TextGenerationContext *wrong[] = {&behind};
   EXPECT_EQ(text(manager->step(wrong)), "request 1: its context has processed "
                                         "0 tokens, allowed: 4 to 4");
+}
+
+// What cannot be served at all is refused at once where memory decides, and
+// said where pages are given; that some requests will wait is only said.
+TEST(PagedKVCacheManager, ThePoolHoldsTheLongestSequence) {
+  std::vector<std::string> warnings;
+  PagedKVCacheManager::Options options;
+  options.maxBatchSize = 3;
+  options.maxSeqLen = 10; // 5 pages
+  options.warn = [&](std::string_view text) { warnings.emplace_back(text); };
+  auto create = [&](int64_t pages, int64_t bytes, int64_t drafts = 0) {
+    KVCacheParams params = fakeParams(2);
+    params.speculativeMethod = SpeculativeMethod::MTP;
+    params.numDraftTokens = drafts;
+    options.numPages = pages;
+    options.availableCacheMemory = bytes;
+    warnings.clear();
+    return text(PagedKVCacheManager::create(params, options));
+  };
+  int64_t page = fakeParams(2).bytesPerPage();
+  EXPECT_EQ(create(15, 0), "no error");
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_EQ(create(14, 0), "no error");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "cache manager: 3 sequences of maxSeqLen = 10 tokens need 5 pages "
+            "each, the pool of a replica has 14 pages of 2 tokens: some of "
+            "them will have to wait");
+  EXPECT_EQ(create(4, 0), "no error");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0],
+            "cache manager: a sequence of maxSeqLen = 10 tokens needs 5 pages, "
+            "the pool of a replica has 4 pages of 2 tokens: longer requests "
+            "are refused");
+  // The null page, and lengths and tables of two steps for three requests.
+  int64_t beside = page + 2 * 3 * (64 + 24) * 4;
+  EXPECT_EQ(create(0, beside + 4 * page),
+            concat("cache manager: a sequence of maxSeqLen = 10 tokens needs 5 "
+                   "pages, the pool of a replica has 4 pages of 2 tokens: "
+                   "lower maxSeqLen or raise availableCacheMemory from ",
+                   beside + 4 * page, " bytes"));
+  EXPECT_EQ(create(0, beside + 15 * page), "no error");
+  EXPECT_TRUE(warnings.empty());
+  // Draft slots need pages, too: 10 tokens and 2 of them, and 1 of a block.
+  EXPECT_EQ(create(6, 0, 1), "no error");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with(
+      "cache manager: a sequence of maxSeqLen = 10 tokens needs 7 pages"))
+      << warnings[0];
+}
+
+// As in the pages: two replicas, ten steps, and nothing else said.
+TEST(PagedKVCacheManager, TheExampleOfThePagesRunsAsItStands) {
+  KVCacheParams params = {.geometry = {.layers = 2, .heads = 2, .dim = 8},
+                          .numDevices = 2,
+                          .dataParallelDegree = 2,
+                          .enablePrefixCaching = true};
+  auto made = PagedKVCacheManager::create(
+      params, {.maxSeqLen = 1024, .availableCacheMemory = 64 << 20});
+  ASSERT_TRUE(made) << text(made);
+  PagedKVCacheManager &manager = **made;
+  Tokens first = iota(200), second = iota(130, 1000);
+  first.reserve(201);
+  second.reserve(131);
+  TextGenerationContext one(1, first), two(2, second);
+  const TextGenerationContext *batch[] = {&one, &two};
+  ASSERT_TRUE(manager.claim(1, 0));
+  ASSERT_TRUE(manager.claim(2, 1));
+  EXPECT_EQ(manager.alloc(one, 10)->newPages, 2);
+  EXPECT_EQ(manager.alloc(two, 10)->newPages, 2);
+  auto inputs = manager.runtimeInputs(batch, 10);
+  ASSERT_TRUE(inputs) << text(inputs);
+  EXPECT_EQ(inputs->size(), 2u);
+  first.push_back(42);
+  second.push_back(42);
+  one.update(first);
+  two.update(second);
+  ASSERT_TRUE(manager.step(batch));
+  ASSERT_TRUE(manager.release(1));
+  ASSERT_TRUE(manager.release(2));
+  EXPECT_EQ(text(manager.runtimeInputs({}, 65)),
+            "runtime inputs of 65 steps, allowed: 1 to maxSteps = 64");
 }
 
 TEST(PagedKVCacheManager, ManyIdsInFewSlots) {
@@ -362,9 +444,22 @@ TEST(PagedKVCacheManager, Options) {
   PagedKVCacheManager::Options good = {.maxSeqLen = 8, .numPages = 4};
   EXPECT_EQ(text(fakeParams(2), good), "no error");
   PagedKVCacheManager::Options bad = good;
+  bad.numPages = -1;
+  EXPECT_EQ(text(fakeParams(2), bad),
+            "cache manager: numPages is -1, allowed: 1 to 1073741823");
   bad.numPages = 0;
   EXPECT_EQ(text(fakeParams(2), bad),
-            "cache manager: numPages is 0, allowed: 1 to 1073741823");
+            "cache manager: numPages is 0, availableCacheMemory is 0 bytes, "
+            "allowed: one of the two, the other 0");
+  bad = good;
+  bad.availableCacheMemory = 4096;
+  EXPECT_EQ(text(fakeParams(2), bad),
+            "cache manager: numPages is 4, availableCacheMemory is 4096 bytes, "
+            "allowed: one of the two, the other 0");
+  bad = good;
+  bad.maxSteps = 0;
+  EXPECT_EQ(text(fakeParams(2), bad),
+            "cache manager: maxSteps is 0, allowed: 1 to 1048576");
   bad = good;
   bad.maxBatchSize = 0;
   EXPECT_EQ(text(fakeParams(2), bad),

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 
 using namespace kv;
 using namespace kv::test;
@@ -72,8 +73,9 @@ TEST(PagedMemory, EqualWindowsShareTables) {
   auto params = MultiKVCacheParams::fromParams(
       {named("full", 0), named("near", 4), named("draft", 0)});
   ASSERT_TRUE(params) << text(params);
-  auto manager =
-      make(*params, {.maxSeqLen = 32, .numPages = 32, .maxChunkTokens = 5});
+  auto manager = make(
+      *params,
+      {.maxSeqLen = 32, .numPages = 32, .maxSteps = 1, .maxChunkTokens = 5});
   EXPECT_EQ(manager->blocksFor(5), 6); // three pages of each window
   // Ten, and those of a window of four tokens and a chunk of five.
   EXPECT_EQ(manager->blocksFor(20), 15);
@@ -253,6 +255,7 @@ TEST(PagedMemory, APageThatAWindowHasPassedServesAnyone) {
   MultiKVCacheParams params = banded();
   auto manager = make(params, {.maxSeqLen = 16,
                                .numPages = 20,
+                               .maxSteps = 1,
                                .maxChunkTokens = 2,
                                .enableRuntimeChecks = true});
   // 8 pages of full, and three bands of at most three pages at once.

@@ -186,7 +186,7 @@ struct Formulas {
     int64_t row = ceilOf(maxSeqLen + drafts, page);
     if (bands.contains(0))
       row = std::min(row, pages);
-    int64_t segment = ceilOf(row, 8) * 8 + 16, entries = 1;
+    int64_t segment = ceilOf(row, 8) * 8 + 16, entries = of.limits.maxSteps;
     for (auto [window, count] : tables)
       entries += count * segment;
     return of.params.tensorParallelDegree() *
@@ -273,7 +273,7 @@ public:
     if (!made)
       return made.error().message;
     manager = std::move(*made);
-    if (manager->numPagesPerReplica() != wanted || !manager->fitsLongest())
+    if (manager->numPagesPerReplica() != wanted)
       return concat("there are ", manager->numPagesPerReplica(),
                     " pages, expected ", wanted);
     CountedBytes now = countedBytes();

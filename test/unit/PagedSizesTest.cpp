@@ -27,9 +27,10 @@ KVCacheParams params(int64_t page = 128, int64_t devices = 1,
           .dataParallelDegree = replicas};
 }
 
-/// Lengths and tables of two steps: `slots` requests of `pages` pages.
+/// What two steps take of `slots` requests of `pages` pages: 64 lengths each,
+/// and tables.
 int64_t tables(int64_t slots, int64_t pages) {
-  return 2 * slots * (1 + (pages + 7) / 8 * 8 + 16) * 4;
+  return 2 * slots * (64 + (pages + 7) / 8 * 8 + 16) * 4;
 }
 
 } // namespace
@@ -56,7 +57,7 @@ TEST(PagedSizes, AreThoseOfMaxLessWhatElseIsInTheMemory) {
   EXPECT_EQ(*Manager::estimatedMemorySize(params(777), 512, Long,
                                           169 * page + tables(512, 168)),
             1069350912 + page + tables(512, 168));
-  EXPECT_EQ(Manager::inferOptimalBatchSize(params(), Long, GiB), 512);
+  EXPECT_EQ(*Manager::inferOptimalBatchSize(params(), Long, GiB), 512);
 }
 
 TEST(PagedSizes, EstimateIsWhatTheBatchNeedsOrTheMemoryHolds) {
@@ -117,8 +118,12 @@ TEST(PagedSizes, EveryWindowIsCounted) {
   EXPECT_EQ(*Manager::numBlocks(*both, 1, 16, GiB), 8);
   // In chunks of 4 tokens the window can have 2 to 12, on as many pages; token
   // by token it has 8 at a time, on at most three.
-  EXPECT_EQ(*Manager::numBlocks(*both, 1, 16, GiB, {.maxChunkTokens = 4}), 8);
-  EXPECT_EQ(*Manager::numBlocks(*both, 1, 16, GiB, {.maxChunkTokens = 1}), 7);
+  auto inChunks = [&](int64_t tokens, int64_t steps) {
+    return *Manager::numBlocks(*both, 1, 16, GiB, {steps, tokens});
+  };
+  EXPECT_EQ(inChunks(4, 1), 8);
+  EXPECT_EQ(inChunks(1, 1), 7);
+  EXPECT_EQ(inChunks(1, 4), 8); // steps come in one reservation, too
   auto manager = Manager::create(
       *both, {.maxBatchSize = 1, .maxSeqLen = 16, .availableCacheMemory = GiB});
   ASSERT_TRUE(manager) << text(manager);
@@ -151,14 +156,38 @@ TEST(PagedSizes, SixtyFourBits) {
 TEST(PagedSizes, ErrorsNameBothSides) {
   EXPECT_EQ(text(Manager::numBlocks(params(), 4, 1000, 1)),
             "available_cache_memory is 1 bytes for 1 replica, one page, the "
-            "null page and the tables of a replica take 2097952");
+            "null page and the tables of a replica take 2099968");
   EXPECT_EQ(
       text(Manager::estimatedMemorySize(params(128, 2, 2), 4, 1000, 1 << 20)),
       "available_cache_memory is 1048576 bytes for 2 replicas, one page, the "
-      "null page and the tables of a replica take 2097552");
+      "null page and the tables of a replica take 2098560");
   EXPECT_EQ(text(Manager::numBlocks(params(128, 4, 4), 3, 1000, GiB)),
             "max_batch_size is 3, allowed: at least one for each of 4 "
             "replicas");
   EXPECT_EQ(text(Manager::numBlocks(params(), 4, 0, GiB)),
             "max_seq_len is 0, allowed: 1 to 2147483647");
+  EXPECT_EQ(text(Manager::inferOptimalBatchSize(params(), -1, GiB)),
+            "max_seq_len is -1, allowed: 1 to 2147483647");
+  EXPECT_EQ(text(Manager::inferOptimalBatchSize(params(), 1, -1)),
+            "available_cache_memory is -1 bytes, allowed: 0 or more");
+  // Slots are another manager's.
+  KVCacheParams slots = params();
+  slots.geometry.strategy = CacheStrategy::Continuous;
+  std::string_view wrong = "collection kv: strategy is continuous, this cache "
+                           "manager needs paged";
+  EXPECT_EQ(text(Manager::numBlocks(slots, 4, 1000, GiB)), wrong);
+  EXPECT_EQ(text(Manager::estimatedMemorySize(slots, 4, 1000, GiB)), wrong);
+  EXPECT_EQ(text(Manager::inferOptimalBatchSize(slots, 1000, GiB)), wrong);
+}
+
+TEST(PagedSizes, APageHas128TokensUnlessSaidOtherwise) {
+  CacheGeometry geometry = {.layers = 1, .heads = 8, .dim = 128};
+  EXPECT_EQ(geometry.page, 128);
+  EXPECT_EQ(geometry.problem(), "");
+  // How long a slot is, nobody can guess.
+  CacheGeometry slot = {.strategy = CacheStrategy::Continuous,
+                        .layers = 1,
+                        .heads = 8,
+                        .dim = 128};
+  EXPECT_EQ(slot.problem(), "'max_seq' must be positive, not 0");
 }

@@ -81,7 +81,7 @@ TEST(ParallelManager, EveryReplicaHasItsPoolAndIndex) {
   Manager manager = make(parallel(2, 1));
   EXPECT_EQ(manager->totalNumPages(), 32);
   // Pages of 16 bytes; lengths and tables of two steps for eight requests.
-  EXPECT_EQ(manager->poolBytes(), 2 * (17 * 16 + 2 * 8 * (1 + 32) * 4));
+  EXPECT_EQ(manager->poolBytes(), 2 * (17 * 16 + 2 * 8 * (4 + 32) * 4));
   serve(*manager, 1, 0, iota(6));
   auto hit = [&](RequestId id, int32_t replica) {
     Tokens tokens = iota(6);
@@ -216,6 +216,7 @@ TEST(ParallelManager, IncrementCacheLengths) {
   Ints offsets = {0, 3, 8, 10};
   ASSERT_TRUE(manager->incrementCacheLengths(loop, offsets));
   for (int shard = 0; shard < 2; ++shard) {
+    EXPECT_FALSE(loop[shard].isCacheEmpty);
     EXPECT_EQ(ints(loop[shard].cacheLengths), (Ints{3, 5}));
     EXPECT_EQ(ints(loop[2 + shard].cacheLengths), (Ints{2}));
     EXPECT_EQ(ints(loop[shard].maxLengths), (Ints{1, 6, 1, 7}));
@@ -225,6 +226,17 @@ TEST(ParallelManager, IncrementCacheLengths) {
   ASSERT_TRUE(manager->incrementCacheLengths(loop, offsets));
   EXPECT_EQ(ints(loop[1].cacheLengths), (Ints{4, 6}));
   EXPECT_EQ(ints(loop[3].maxLengths), (Ints{1, 4}));
+  // Steps that compute less than was asked of them.
+  inputs = manager->runtimeInputs(requests.batch, 3);
+  loop.assign(inputs->begin(), inputs->end());
+  ASSERT_TRUE(manager->incrementCacheLengths(loop, Ints{0, 2, 7, 9}));
+  EXPECT_EQ(ints(loop[1].cacheLengths), (Ints{2, 5}));
+  EXPECT_EQ(ints(loop[3].cacheLengths), (Ints{2}));
+  ASSERT_TRUE(manager->incrementCacheLengths(loop, Ints{0, 1, 1, 2}));
+  for (int shard = 0; shard < 2; ++shard) {
+    EXPECT_EQ(ints(loop[shard].cacheLengths), (Ints{3, 5}));
+    EXPECT_EQ(ints(loop[2 + shard].cacheLengths), (Ints{3}));
+  }
 
   auto error = [&](std::span<RaggedKVCacheInputs> given, const Ints &rows) {
     Ints before = ints(loop[0].cacheLengths);
@@ -249,6 +261,41 @@ TEST(ParallelManager, IncrementCacheLengths) {
   std::swap(swapped[0], swapped[2]);
   EXPECT_EQ(error(swapped, offsets),
             "input 0 is not of the latest runtime inputs");
+  // Those of an earlier step of the same loop.
+  std::vector<RaggedKVCacheInputs> old(inputs->begin(), inputs->end());
+  ASSERT_TRUE(manager->incrementCacheLengths(*inputs, Ints{0, 3, 8, 10}));
+  EXPECT_EQ(error(old, {0, 1, 2, 3}),
+            "input 0 is not of the latest runtime inputs");
+}
+
+// What max_lengths cannot say: of cached [0, 5] they are [10, 10].
+TEST(ParallelManager, WhetherCachesAreEmpty) {
+  Manager manager = make(parallel(1, 1, 1), {.numPages = 40});
+  Tokens longer = iota(10), shorter = iota(10, 100);
+  TextGenerationContext one(1, longer), two(2, shorter);
+  two.limitActive(5);
+  const TextGenerationContext *batch[] = {&one, &two};
+  const std::span<const TextGenerationContext *const> both = batch;
+  for (TextGenerationContext *context : {&one, &two}) {
+    ASSERT_TRUE(manager->claim(context->id()));
+    ASSERT_TRUE(manager->alloc(*context));
+  }
+  EXPECT_TRUE((*manager->runtimeInputs(both))[0].isCacheEmpty);
+  two.advance();
+  ASSERT_TRUE(manager->step(both.last(1)));
+  ASSERT_TRUE(manager->alloc(two));
+  auto inputs = manager->runtimeInputs(both);
+  ASSERT_TRUE(inputs) << text(inputs);
+  EXPECT_EQ(ints((*inputs)[0].cacheLengths), (Ints{0, 5}));
+  EXPECT_EQ(ints((*inputs)[0].maxLengths), (Ints{10, 10}));
+  EXPECT_FALSE((*inputs)[0].isCacheEmpty);
+  EXPECT_TRUE((*manager->runtimeInputs(both.first(1)))[0].isCacheEmpty);
+  EXPECT_TRUE((*manager->runtimeInputs({}))[0].isCacheEmpty);
+  // Each replica's devices have their own.
+  Manager replicas = make(parallel(2, 1));
+  Requests requests(*replicas, {{0, 3}, {1, 2}}, 1);
+  inputs = replicas->runtimeInputs(requests.batch);
+  EXPECT_TRUE((*inputs)[0].isCacheEmpty && (*inputs)[1].isCacheEmpty);
 }
 
 TEST(ParallelManager, SeveralCachesShareIdsAndTables) {
@@ -265,7 +312,7 @@ TEST(ParallelManager, SeveralCachesShareIdsAndTables) {
   ASSERT_TRUE(both) << text(both);
   Manager manager = make(*both);
   EXPECT_EQ(manager->poolBytes(),
-            17 * both->bytesPerPage() + 2 * 16 * (1 + 32) * 4);
+            17 * both->bytesPerPage() + 2 * 16 * (4 + 32) * 4);
   Requests requests(*manager, {{0, 3}, {0, 5}}, 2);
   auto inputs = manager->runtimeInputs(requests.batch, 2);
   ASSERT_TRUE(inputs) << text(inputs);
@@ -403,13 +450,14 @@ TEST(ParallelManager, PagesComeFromTheMemory) {
                    : manager.error().message;
   };
   // 16 bytes a page, the null page too, and a request's lengths and tables.
-  constexpr int64_t Tables = 2 * (1 + 24) * 4;
+  constexpr int64_t Tables = 2 * (64 + 24) * 4;
   EXPECT_EQ(pages(2 * (11 * 16 + 32 * Tables), 64), "10");
   EXPECT_EQ(pages(2 * (11 * 16 + 32 * Tables) - 1, 64), "9");
   EXPECT_EQ(pages(1 << 20, 4), "6"); // two requests of three pages
   EXPECT_EQ(pages(31, 4),
             "available_cache_memory is 31 bytes for 2 replicas, one page, the "
-            "null page and the tables of a replica take 432");
+            "null page and the tables of a replica take 1440");
   EXPECT_EQ(pages(0, 4),
-            "cache manager: numPages is 0, allowed: 1 to 1073741823");
+            "cache manager: numPages is 0, availableCacheMemory is 0 bytes, "
+            "allowed: one of the two, the other 0");
 }

@@ -1,6 +1,6 @@
 //===- PrefixIndexTest.cpp ------------------------------------------------===//
 
-#include "kv/Runtime/Engine/PrefixIndex.h"
+#include "../../runtime/engine/PrefixIndex.h"
 
 #include <gtest/gtest.h>
 

@@ -42,6 +42,7 @@ bool serves(const MultiKVCacheParams &params, int64_t bytes, int64_t chunk,
       PagedKVCacheManager::create(params, {.maxBatchSize = count,
                                            .maxSeqLen = Length,
                                            .availableCacheMemory = bytes,
+                                           .maxSteps = 1,
                                            .maxChunkTokens = chunk});
   EXPECT_TRUE(manager) << text(manager);
   EXPECT_LE((*manager)->poolBytes(), bytes);
@@ -94,8 +95,9 @@ TEST(WindowedPool, ServesFourTimesTheRequests) {
   ASSERT_EQ(page, 2 * 4 * Page * 2 * 64 * 2);
   ASSERT_EQ(windowed.bytesPerPage(), page);
   constexpr int64_t Beside = 20; // requests, without the window
-  int64_t bytes = static_cast<int64_t>(
-      PagedSizes(without, Beside, Length).bytesFor(Beside * 7 * Length / Page));
+  int64_t bytes =
+      static_cast<int64_t>(PagedSizes(without, Beside, Length, {1})
+                               .bytesFor(Beside * 7 * Length / Page));
   ASSERT_EQ(most(without, bytes, 512), Beside);
   for (int64_t chunk : {512, 256}) {
     int32_t count = most(windowed, bytes, chunk);
@@ -104,8 +106,8 @@ TEST(WindowedPool, ServesFourTimesTheRequests) {
     EXPECT_GE(count, 4 * Beside);
     // What sizes promise is less, since it is for every order of chunks and
     // for every prompt, but not by much.
-    int64_t blocks = PagedSizes(windowed, 1, Length, {.maxChunkTokens = chunk})
-                         .blocksFor(Length);
+    int64_t blocks =
+        PagedSizes(windowed, 1, Length, {1, chunk}).blocksFor(Length);
     EXPECT_LE(count * blocks, Beside * 7 * Length / Page * 11 / 10);
   }
 }

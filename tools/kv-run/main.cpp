@@ -48,8 +48,7 @@ Expected<int64_t> choosePages(const Options &options,
   constexpr int64_t MostBytes = int64_t(1) << 30;
   int64_t bytes = options.cacheBytes.value_or(MostBytes);
   PagedSizes sizes(cache, options.maxBatch / options.replicas,
-                   signature.maxSeqLen,
-                   {.maxChunkTokens = options.maxBatchTokens});
+                   signature.maxSeqLen, {1, options.maxBatchTokens});
   int64_t pages = sizes.pagesIn(bytes / options.replicas);
   if (!options.cacheBytes)
     return std::clamp<int64_t>(pages, 1,
@@ -121,6 +120,7 @@ int serve(const Options &options) {
   if (device->kind != Device::Kind::CPU)
     cache.devices = {*device};
   cache.maxSeqLen = signature->maxSeqLen;
+  cache.maxSteps = 1;
   cache.maxChunkTokens = options.maxBatchTokens;
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();

@@ -67,14 +67,16 @@ struct CacheComponent {
 /// The geometry of one cache on one device.
 struct CacheGeometry {
   static constexpr int64_t Unknown = -1; // of heads before sharding
+  static constexpr int64_t DefaultPage = 128;
 
   CacheStrategy strategy = CacheStrategy::Paged;
   KvDType dtype = KV_DTYPE_BF16;
   int64_t layers = 0;
   int64_t heads = 0; // KV heads a device; 1 if latent
   int64_t dim = 0;   // elements of a head
-  int64_t page = 0;  // tokens of a page; continuous: of a slot
-  int64_t vDim = 0;  // latent: the leading elements that are the value; else 0
+  /// Tokens of a page; continuous: of a slot, which have no usual size.
+  int64_t page = isPaged() ? DefaultPage : 0;
+  int64_t vDim = 0; // latent: the leading elements that are the value; else 0
   CacheLayout layout = CacheLayout::NHD;
   int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
   KvDType scaleDType = KV_DTYPE_F32;

@@ -1,19 +1,21 @@
 //===- CacheEngine.h - Reuse, reserve, commit, evict ------------*- C++ -*-===//
 //
-// The one place where pool, index, groups, steps and sequences meet. Managers
-// are facades on it. It knows no memory: what must happen to pages it asks for
-// (PageOps.h).
+// The bookkeeping of a paged KV cache: which sequence has which pages, which
+// prefixes are cached, and what is evicted next. The engine touches no device
+// memory: what must happen to the bytes of a page it returns as page operations
+// (PageOps.h), and its caller, normally a cache manager, executes them.
 //
 //   auto sequence = engine->open();
-//   engine->reserve(*sequence, prompt, {.length = n});   // takes over a prefix
-//   CacheEngine::Step step = engine->beginStep();
+//   engine->reserve(*sequence, prompt, {.length = n});   // may take over a hit
+//   CacheEngine::Step step = *engine->beginStep();
 //   engine->join(*sequence, step.ticket);
-//   ... run step.ops, then the model ...
-//   engine->commit(*sequence, prompt, n);        // full pages become findable
-//   engine->completeStep(step.ticket);     // what it touched can be used again
+//   ... execute step.ops, then the model ...
+//   engine->commit(*sequence, prompt, n);       // full pages become findable
+//   engine->completeStep(step.ticket);    // its pages may be given to others
 //
-// Single writer, no lock. After create() a call that succeeds allocates no
-// memory and costs O(pages touched). A call that fails changes nothing.
+// One thread calls an engine; nothing is locked. After create() a call that
+// succeeds allocates no memory and costs O(pages touched). A call that fails
+// changes nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,156 +23,182 @@
 #define KV_RUNTIME_ENGINE_CACHEENGINE_H
 
 #include "kv/Runtime/Engine/CommandLog.h"
-#include "kv/Runtime/Engine/FixedArray.h"
 #include "kv/Runtime/Engine/Groups.h"
 #include "kv/Runtime/Engine/Metrics.h"
 #include "kv/Runtime/Engine/PageOps.h"
-#include "kv/Runtime/Engine/PagePool.h"
-#include "kv/Runtime/Engine/PrefixIndex.h"
 #include "kv/Runtime/Engine/Scope.h"
-#include "kv/Runtime/Engine/ScopeTable.h"
 #include "kv/Runtime/Engine/Sequence.h"
-#include "kv/Runtime/Engine/SequenceState.h"
-#include "kv/Runtime/Engine/Steps.h"
 #include "kv/Runtime/Error.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace kv {
 
+/// The interface; create() returns the one implementation, which is in
+/// runtime/engine/CacheEngineImpl.h.
 class CacheEngine {
 public:
-  /// Usable pages: node numbers keep a bit for roots; one page id is the null
-  /// page's.
+  /// Most usable pages of an engine.
   static constexpr int32_t MostPages = INT32_MAX / 2;
+  /// Most ticks (Options::retentionTick) that a raised priority lasts.
+  static constexpr int64_t MostRetentionTicks = 4094;
 
   struct Options {
-    int32_t numPages = 0; // usable pages, without the null page
-    int32_t pageSize = 0; // tokens
+    /// Usable pages; the null page comes on top. 1 to MostPages.
+    int32_t numPages = 0;
+    /// Tokens of a page, 1 to 2^20.
+    int32_t pageSize = 0;
     CacheGroups groups = CacheGroups();
-    int32_t maxSequences = 16; // open at a time
-    /// Of one sequence; 0: as many as the pool holds. Memory for the ids of
-    /// such a sequence's pages is set aside maxSequences times.
+    /// Most sequences that are open at the same time, 1 to 2^20.
+    int32_t maxSequences = 16;
+    /// Most tokens of one sequence; 0: as many as the pool holds. The engine
+    /// sets aside maxSequences rows of page ids of this length.
     int64_t maxTokens = 0;
     bool prefixCaching = true;
-    /// Of the index's tags. Should be unpredictable where requests come from
-    /// strangers; managers that share a log share it.
+    /// Secret key of the tags by which prefixes are found. It should be
+    /// unpredictable where requests come from strangers. Engines that follow
+    /// one command log need the same key.
     uint64_t key = 0;
-    /// For tests: replaces the tags, so that all collide, say.
-    TagFunction tagFunction = nullptr;
-    int32_t maxOpenSteps = 8; // begun and not completed, at most 64
-    /// Distinct scopes with pages or open sequences. Beyond that, sequences run
-    /// without prefix caching.
+    /// For tests, which let tags collide: replaces the function that makes the
+    /// tag of a prefix from the tag of the prefix that is one page shorter and
+    /// the tokens of the last page. Null: a keyed hash.
+    uint64_t (*tagFunction)(uint64_t key, uint64_t parent,
+                            std::span<const int32_t> tokens) = nullptr;
+    /// Most steps that have begun and not completed, 1 to 63.
+    int32_t maxOpenSteps = 8;
+    /// Most different scopes that have pages or open sequences at the same
+    /// time, image contents of pages included; 1 to 2^20. Sequences beyond them
+    /// run without prefix caching.
     int32_t maxScopes = 256;
-    /// Of one scope or of the images on one page, framing included.
+    /// Most bytes of a scope, or of the images on one page, with their framing;
+    /// 64 to 4096.
     int32_t maxScopeBytes = 256;
-    /// Copies that may wait for one step, at least one a group; 0: maxSequences
-    /// times groups.
+    /// Most page copies that wait for one step, at least one for each group; 0:
+    /// maxSequences times the number of groups.
     int32_t maxPageOps = 0;
-    /// Nanoseconds of the engine's time: priorities end at its multiples, at
-    /// most PriorityLimits::Most of them ahead.
+    /// Nanoseconds, 1 to 2^50. Raised priorities end at multiples of it.
     int64_t retentionTick = 1'000'000'000;
-    /// Hears every call that changes something; null: none.
+    /// Receives every call that changes the engine, and outlives it; null:
+    /// nobody does.
     CommandSink *log = nullptr;
   };
 
-  /// Errors: an option out of range; no memory.
+  /// Errors: INVALID_ARGUMENT if an option is out of its range, OUT_OF_MEMORY.
   static Expected<std::unique_ptr<CacheEngine>> create(const Options &options);
-  ~CacheEngine();
+
+  CacheEngine(const CacheEngine &) = delete;
+  CacheEngine &operator=(const CacheEngine &) = delete;
+  virtual ~CacheEngine();
 
   //===--------------------------------------------------------------------===//
   // Sequences
   //===--------------------------------------------------------------------===//
 
-  /// Starts an empty sequence. Errors: maxSequences are open; the scope is
+  /// Opens an empty sequence. Errors: maxSequences are open; the scope is
   /// longer than maxScopeBytes; a priority above Retention::Highest; a duration
-  /// that is negative or beyond PriorityLimits::Most ticks.
-  Expected<Sequence> open(const Scope &scope = {},
-                          const Retention &retention = {});
+  /// that is negative or longer than MostRetentionTicks.
+  virtual Expected<Sequence> open(const Scope &scope,
+                                  const Retention &retention) = 0;
+  Expected<Sequence> open(const Scope &scope = {}) {
+    return open(scope, Retention());
+  }
 
-  /// From now on the sequence's pages are released with this retention. Errors:
-  /// open()'s.
-  Expected<void> setRetention(Sequence &sequence, const Retention &retention);
+  /// Pages that the sequence releases from now on get this retention. Errors:
+  /// those of open().
+  virtual Expected<void> setRetention(Sequence &sequence,
+                                      const Retention &retention) = 0;
 
-  /// What a reservation asks for: numbers of tokens, not negative.
+  /// What a reservation asks for, in tokens; none is negative.
   struct Demand {
-    /// Pages for so many tokens in all, known or to come.
+    /// Tokens of the sequence, known or still to be generated, that need pages.
     int64_t length = 0;
-    /// But for at most so many beyond the computed prefix, hits included:
-    /// chunked prefill reserves what it is about to compute.
+    /// Most new tokens this call reserves, counted from the computed prefix
+    /// (hits included). Chunked prefill reserves what its next step computes.
     int64_t chunk = INT64_MAX;
-    /// And for so many draft tokens behind those: slots that are written before
-    /// it is known whether they count.
+    /// Draft tokens behind those: speculative decoding writes their slots
+    /// before it knows whether they are accepted.
     int64_t draft = 0;
-    /// Whether cached prefixes may be taken over.
+    /// Whether a cached prefix may be taken over.
     bool reuse = true;
   };
 
   enum class Verdict {
     Fits,
-    Wait, // enough pages come back with open steps, or with the next one
-    Full, // only releasing or preempting another sequence helps
-    Never // not even alone
+    Wait, // enough pages become free when open steps, or the next one, complete
+    Full, // enough pages become free only if another sequence gives some back
+    Never // the sequence does not fit even if it is the only one
   };
 
   /// What a reservation would take. Pages of all groups are counted.
   struct Plan {
-    int32_t hitPages = 0;     // of the prefix: positions, not groups
-    int32_t revivedPages = 0; // pages of the hit that nobody holds at present
-    int32_t newPages = 0;     // blank or evicted, those copied to included
+    int32_t hitPages = 0; // pages of the cached prefix, counted in one group
+    int32_t revivedPages = 0; // pages of the hit that no sequence holds now
+    int32_t newPages = 0;     // blank or evicted pages, targets of copies too
     Verdict verdict = Verdict::Full;
 
     bool fits() const { return verdict == Verdict::Fits; }
   };
 
-  /// Plans pages for a sequence whose tokens are `prompt`. The longest cached
-  /// prefix that every group accepts counts, but never all of the prompt: at
-  /// least one token is left to compute. A sequence takes a hit only while it
-  /// holds nothing beyond its committed pages. Changes nothing.
-  Plan plan(const Sequence &sequence, const Prompt &prompt,
-            const Demand &demand) const;
+  /// Plans the pages of a sequence whose tokens are `prompt`. A hit is the
+  /// longest cached prefix that every group accepts, without the page of the
+  /// prompt's last token, which is always computed. A sequence takes over a hit
+  /// only while all pages that it holds are committed. Changes nothing.
+  virtual Plan plan(const Sequence &sequence, const Prompt &prompt,
+                    const Demand &demand) const = 0;
 
-  /// Tokens that the sequence has pages of its own for. A last page that is to
-  /// be copied before it is written to, which a reservation sees to, is no
-  /// room.
-  int64_t room(const Sequence &sequence) const { return room(*sequence.state); }
+  /// Tokens that fit into the sequence's own pages. A shared last page counts
+  /// only as far as it is filled: reserve() replaces it by a copy before the
+  /// sequence writes to it.
+  virtual int64_t room(const Sequence &sequence) const = 0;
 
-  /// Does what plan() says, if it fits; otherwise changes nothing, recency
-  /// included. A hit raises the sequence's processed tokens. A last page that
-  /// is shared and will be written to is replaced by a copy.
-  Plan reserve(Sequence &sequence, const Prompt &prompt, const Demand &demand);
+  /// Whether the sequence has all pages that the demand asks for and cannot
+  /// take over a hit (its last page is not full, so no hit can follow it):
+  /// reserve() then changes nothing.
+  virtual bool hasRoom(const Sequence &sequence,
+                       const Demand &demand) const = 0;
 
-  /// The first `processed` tokens of `prompt` have been computed: makes newly
-  /// full pages findable, and lets go what windows have passed. A page that
-  /// another sequence committed meanwhile replaces this sequence's own copy.
-  /// Draft tokens count only once accepted. Errors: `processed` is less than
-  /// before, more than the prompt, or more than was reserved.
-  Expected<void> commit(Sequence &sequence, const Prompt &prompt,
-                        int64_t processed);
+  /// Does what plan() returns, if it fits; otherwise changes nothing, not even
+  /// how recently pages were used. A hit raises the sequence's processed
+  /// tokens. A shared last page that will be written to is replaced by a copy.
+  virtual Plan reserve(Sequence &sequence, const Prompt &prompt,
+                       const Demand &demand) = 0;
 
-  /// Brings what such a commit() looks at near, so that those of a batch do not
-  /// wait for memory one after the other. Changes nothing that can be seen.
-  void prefetchCommit(Sequence &sequence, const Prompt &prompt,
-                      int64_t processed) const;
+  /// The first `processed` tokens of `prompt` have been computed: newly full
+  /// pages become findable, and pages that windows have passed are released. If
+  /// another sequence has committed an equal page meanwhile, that one replaces
+  /// this sequence's copy. Draft tokens count once they are accepted. Errors:
+  /// OUT_OF_RANGE if `processed` is less than before, or more than the prompt's
+  /// length or room().
+  virtual Expected<void> commit(Sequence &sequence, const Prompt &prompt,
+                                int64_t processed) = 0;
 
-  /// A second sequence with the first `tokens` processed tokens of this one. It
-  /// shares the pages; a last page that is not full is copied when one of the
-  /// two is about to write to it. Errors: more tokens than processed; tokens
-  /// that a window has passed; maxSequences are open.
-  Expected<Sequence> fork(const Sequence &sequence, int64_t tokens,
-                          const Retention &retention = {});
+  /// Prefetches what commit() with these arguments reads. Called for a whole
+  /// batch first, its cache misses overlap. Has no visible effect.
+  virtual void prefetchCommit(Sequence &sequence, const Prompt &prompt,
+                              int64_t processed) const = 0;
 
-  /// Takes back all but the first `tokens` processed tokens, and all pages
-  /// behind them: rejected drafts, preemption of a tail, an edited turn. The
-  /// prompt may be another one from there on. Errors as fork().
-  Expected<void> truncate(Sequence &sequence, int64_t tokens);
+  /// Opens a second sequence with the first `tokens` processed tokens of
+  /// `sequence`. Both share the pages; a last page that is not full is copied
+  /// by the reserve() of the one that writes to it. Errors: more tokens than
+  /// processed; tokens that a window has passed; maxSequences are open.
+  virtual Expected<Sequence> fork(const Sequence &sequence, int64_t tokens,
+                                  const Retention &retention) = 0;
+  Expected<Sequence> fork(const Sequence &sequence, int64_t tokens) {
+    return fork(sequence, tokens, Retention());
+  }
 
-  /// Gives every page back, the last first, and leaves the handle empty.
-  void release(Sequence &sequence);
+  /// Keeps the first `tokens` processed tokens and releases all pages behind
+  /// them: for rejected drafts, preempted tails, edited prompts. From there on
+  /// the prompt may differ. Errors: those of fork(), but for maxSequences.
+  virtual Expected<void> truncate(Sequence &sequence, int64_t tokens) = 0;
+
+  /// Releases all pages, from the last to the first, and closes the sequence:
+  /// the handle is empty then.
+  virtual void release(Sequence &sequence) = 0;
 
   //===--------------------------------------------------------------------===//
   // Steps
@@ -178,248 +206,87 @@ public:
 
   struct Step {
     Ticket ticket;
-    /// To be run before the step, in any order. Valid until the next beginStep.
+    /// To be executed before the step, in any order. Valid until the next
+    /// beginStep().
     std::span<const PageOp> ops;
   };
 
-  /// Something that reads and writes pages is about to start. Error:
-  /// maxOpenSteps are open.
-  Expected<Step> beginStep();
+  /// Begins a step: something that will read and write pages on the device.
+  /// Error: maxOpenSteps are open.
+  virtual Expected<Step> beginStep() = 0;
 
-  /// The step touches the sequence's pages. Those are given to nobody else
-  /// before it completes, however they are released. O(1). Errors: not open;
-  /// a last page that is shared, since nothing was reserved behind it; page
-  /// operations of its own, or on its last page, that come with a later step.
-  Expected<void> join(Sequence &sequence, Ticket ticket);
+  /// The step will read and write the sequence's pages: no other sequence gets
+  /// them before it completes, even if they are released. O(1). Errors: the
+  /// step is not open; the sequence shares its last page, so a reservation is
+  /// missing; page operations of the sequence, or on its last page, wait for a
+  /// later step.
+  virtual Expected<void> join(Sequence &sequence, Ticket ticket) = 0;
 
-  /// The step and its operations are over on the device, or it was given up
-  /// before it started. Takes effect when all earlier steps have completed,
-  /// too. Error: not open.
-  Expected<void> completeStep(Ticket ticket);
+  /// The device has finished the step and its page operations, or the step was
+  /// cancelled before it started. Takes effect once all earlier steps have
+  /// completed as well. Error: the step is not open.
+  virtual Expected<void> completeStep(Ticket ticket) = 0;
 
-  /// Completes every step, after a synchronisation of the device.
-  void completeAllSteps();
+  /// Completes every open step: the device has been synchronised.
+  virtual void completeAllSteps() = 0;
 
   //===--------------------------------------------------------------------===//
   // All sequences
   //===--------------------------------------------------------------------===//
 
-  /// Time only ever arrives here: nanoseconds of any clock that begins at 0 or
-  /// later. Priorities whose duration is over end now. Error: before the last,
-  /// or after 2^62.
-  Expected<void> setTime(int64_t nanoseconds);
+  /// Sets the engine's time, its only clock: nanoseconds of any clock that
+  /// starts at 0 or later. Raised priorities whose duration is over end now.
+  /// Error: earlier than the last time, or later than 2^62.
+  virtual Expected<void> setTime(int64_t nanoseconds) = 0;
 
-  /// Forgets every prefix: O(1). Sequences keep their pages and no longer
-  /// commit; cached pages become the first to be evicted.
-  void resetPrefixes();
+  /// Forgets every cached prefix, in O(1). Open sequences keep their pages but
+  /// commit no more; cached pages are the first to be evicted.
+  virtual void resetPrefixes() = 0;
 
-  /// Why a page of a prompt would be computed, or Hit.
+  /// Why a page of a prompt would have to be computed, or Hit.
   enum class Reason {
     Hit,
-    NeverSeen,     // or so long ago that its eviction is forgotten
-    Evicted,       // was in the index
-    OtherScope,    // is in the index for another model, adapter, tenant, epoch
-    GroupLacksIt,  // a window group has given its part of the prefix up
+    NeverSeen,     // never computed, or its eviction has been forgotten
+    Evicted,       // was cached
+    OtherScope,    // is cached for another model, adapter, tenant or epoch
+    GroupLacksIt,  // a window group has evicted its pages of the prefix
     AlwaysComputed // the page of the last token, or not a full page
   };
 
-  /// For each page of a prompt, what a new sequence of this scope would find.
-  /// Changes nothing; allocates, and costs O(scopes x pages): a diagnosis.
-  std::vector<Reason> explain(const Scope &scope, const Prompt &prompt) const;
+  /// What a new sequence of this scope would find, for each page of a prompt.
+  /// For diagnosis: allocates and costs O(scopes * pages). Changes nothing.
+  virtual std::vector<Reason> explain(const Scope &scope,
+                                      const Prompt &prompt) const = 0;
 
   //===--------------------------------------------------------------------===//
   // Figures
   //===--------------------------------------------------------------------===//
 
-  int32_t pageSize() const { return options.pageSize; }
-  const CacheGroups &groups() const { return options.groups; }
-  bool prefixCaching() const { return options.prefixCaching; }
-  int64_t maxTokens() const { return int64_t(maxPages) * options.pageSize; }
-  const PagePool &pool() const { return pages; }
-  const PrefixIndex &index() const { return nodes; }
-  const EngineMetrics &metrics() const { return counters; }
-  /// Bookkeeping that grows with the pages: bytes.
-  size_t poolBytes() const;
-  /// Bookkeeping in all: bytes.
-  size_t totalBytes() const;
+  /// Usable pages by state. Deferred pages become blank or cached once the step
+  /// that may still touch them completes.
+  struct PageCounts {
+    int32_t held = 0, cached = 0, blank = 0, deferred = 0;
 
-  /// Compares all bookkeeping. Returns the first contradiction, or an empty
-  /// string. For tests and managers with runtime checks: O(pages).
-  std::string check() const;
+    int32_t free() const { return cached + blank + deferred; }
+    int32_t total() const { return held + free(); }
+  };
+  virtual PageCounts pageCounts() const = 0;
 
-private:
-  friend class Sequence;
+  /// Most tokens of a sequence.
+  virtual int64_t maxTokens() const = 0;
+  virtual const EngineMetrics &metrics() const = 0;
+  /// Host memory of the bookkeeping that grows with numPages, in bytes.
+  virtual size_t poolBytes() const = 0;
+  /// Host memory of all bookkeeping, in bytes.
+  virtual size_t totalBytes() const = 0;
 
-  /// The number of images that no node has.
-  static constexpr uint32_t UnknownImages = PrefixIndex::NoImages - 1;
+  /// Compares all bookkeeping and returns the first contradiction, or an empty
+  /// string. For tests and for managers with runtime checks: O(pages).
+  virtual std::string check() const = 0;
 
-  explicit CacheEngine(const Options &options);
-  [[nodiscard]] bool allocateMemory();
-
-  PageId *row(const SequenceState &state, int32_t group) const {
-    return state.rows + int64_t(group) * maxPages;
-  }
-  const int32_t *pageTokens(const Prompt &prompt, int64_t page) const {
-    return prompt.tokens.data() + page * options.pageSize;
-  }
-  int64_t pagesFor(int64_t tokens) const {
-    return (tokens + options.pageSize - 1) / options.pageSize;
-  }
-  bool isStale(const SequenceState &state) const {
-    return state.epoch != epoch;
-  }
-
-  // CacheEngine.cpp
-  Expected<SequenceState *> takeSlot(const Retention &retention);
-  Expected<void> canKeep(const SequenceState &state, int64_t tokens) const;
-  NodeRef tipAt(const SequenceState &state, int32_t committed) const;
-  Expected<void> validate(const Retention &retention) const;
-  Worth worthOf(const SequenceState &state, int32_t page) const;
-  void dropBehind(SequenceState &state, int32_t entries);
-  void forget(PageId page);
-  void changed(SequenceState &state, int32_t from);
-  void retire();
-  void logPrompt(SequenceState &state, const Prompt &prompt);
-
-  // Lookup.cpp
-  void hashPages(SequenceState &state, const Prompt &prompt,
-                 int64_t count) const;
-  uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
-  int32_t match(SequenceState &state, const Prompt &prompt) const;
-
-  // What most decode steps do is inline; the rest is here.
-  bool hasRoom(const SequenceState &state, const Demand &demand) const;
-  int64_t room(const SequenceState &state) const {
-    return state.borrowsTail ? state.processed
-                             : int64_t(state.held) * options.pageSize;
-  }
-  bool fillsPage(const SequenceState &state, int64_t processed) const {
-    return processed >= int64_t(state.committed + 1) * options.pageSize;
-  }
-  int64_t mostProcessed(const SequenceState &state, const Prompt &prompt) const;
-  Expected<void> commitMore(SequenceState &state, const Prompt &prompt,
-                            int64_t processed);
-  [[gnu::cold]] Expected<void> refuseCommit(const SequenceState &state,
-                                            const Prompt &prompt,
-                                            int64_t processed) const;
-  bool comesTooEarly(const SequenceState &state) const;
-  [[gnu::cold]] Expected<void> refuseJoin(const SequenceState &state,
-                                          Ticket ticket) const;
-
-  // Reserve.cpp
-  Plan reserveMore(Sequence &sequence, const Prompt &prompt,
-                   const Demand &demand);
-  Plan makePlan(SequenceState &state, const Prompt &prompt,
-                const Demand &demand) const;
-  int32_t tailCopies(const SequenceState &state) const;
-  void takeHits(SequenceState &state, int32_t end);
-  void copyTail(SequenceState &state);
-  void queue(SequenceState &state, const PageOp &op);
-  void allocate(PageId *to, int32_t count);
-  void evict(PageId *to, int32_t count);
-
-  // Commit.cpp
-  bool canCommit(const SequenceState &state) const {
-    return state.indexes && !isStale(state);
-  }
-  void hashAndPrefetch(SequenceState &state, const Prompt &prompt,
-                       int64_t processed) const;
-  void prefetchNodes(const SequenceState &state, int32_t page,
-                     int32_t end) const;
-  int32_t commitNew(SequenceState &state, const Prompt &prompt, int32_t page,
-                    int32_t end);
-  int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
-  int32_t passWindows(SequenceState &state);
-
-  Options options;
-  int32_t maxPages = 0;     // of a sequence, a group
-  int32_t namingGroup = -1; // its pages' numbers are the nodes'; a full one
-  bool hasFullGroup = false;
-  bool hasWindow = false;
-  bool isPlain = false; // one full group: most models, so they have short ways
-  uint32_t epoch = 0;
-  int64_t time = 0; // nanoseconds
-
-  PagePool pages;
-  ScopeTable scopes;
-  PrefixIndex nodes;
-  Steps steps;
-  EngineMetrics counters;
-
-  FixedArray<SequenceState> sequences;
-  FixedArray<PageId> rowStorage;
-  FixedArray<uint64_t> tagStorage;
-  FixedArray<int32_t> unusedSlots; // a stack
-  int32_t numUnusedSlots = 0;
-  uint64_t lastSerial = 0;
-
-  FixedArray<PageOp> operations; // that wait for the next step
-  FixedArray<PageOp> issued;     // those of the last step
-  int32_t numOps = 0, numCopies = 0;
-
-  FixedArray<uint64_t> evicted; // a ring of tags, for explain()
-  size_t nextEvicted = 0;
-  mutable FixedArray<uint32_t> hits; // nodes: scratch of match()
+protected:
+  CacheEngine() = default;
 };
-
-//===----------------------------------------------------------------------===//
-// What most decode steps do
-//===----------------------------------------------------------------------===//
-
-/// A page that is not full cannot be followed by a hit.
-inline bool CacheEngine::hasRoom(const SequenceState &state,
-                                 const Demand &demand) const {
-  return demand.length <=
-             int64_t(state.held) * options.pageSize - demand.draft &&
-         state.held != state.committed && !state.borrowsTail;
-}
-
-inline CacheEngine::Plan CacheEngine::reserve(Sequence &sequence,
-                                              const Prompt &prompt,
-                                              const Demand &demand) {
-  if (hasRoom(*sequence.state, demand) && !options.log) [[likely]]
-    return {.verdict = Verdict::Fits};
-  return reserveMore(sequence, prompt, demand);
-}
-
-inline int64_t CacheEngine::mostProcessed(const SequenceState &state,
-                                          const Prompt &prompt) const {
-  return std::min(prompt.length(), room(state));
-}
-
-inline Expected<void> CacheEngine::commit(Sequence &sequence,
-                                          const Prompt &prompt,
-                                          int64_t processed) {
-  SequenceState &state = *sequence.state;
-  if (processed < state.processed || processed > mostProcessed(state, prompt))
-      [[unlikely]]
-    return refuseCommit(state, prompt, processed);
-  if (fillsPage(state, processed) || hasWindow || options.log) [[unlikely]]
-    return commitMore(state, prompt, processed);
-  state.processed = processed;
-  return {};
-}
-
-inline void CacheEngine::prefetchCommit(Sequence &sequence,
-                                        const Prompt &prompt,
-                                        int64_t processed) const {
-  if (fillsPage(*sequence.state, processed))
-    hashAndPrefetch(*sequence.state, prompt, processed);
-}
-
-inline Expected<void> CacheEngine::join(Sequence &sequence, Ticket ticket) {
-  SequenceState &state = *sequence.state;
-  if (!steps.isOpen(ticket) || state.borrowsTail ||
-      state.stamp > steps.lastOpened() || (numOps > 0 && comesTooEarly(state)))
-      [[unlikely]]
-    return refuseJoin(state, ticket);
-  state.stamp = std::max(state.stamp, ticket);
-  if (options.log)
-    options.log->command({.kind = Command::Join,
-                          .sequence = state.slot,
-                          .a = static_cast<int64_t>(ticket)});
-  return {};
-}
 
 } // namespace kv
 

@@ -1,8 +1,8 @@
 //===- PageOps.h - What must happen to memory before a step -----*- C++ -*-===//
 //
-// The engine knows no memory. What it needs done to pages it asks for; the
-// manager does it on the device's stream before the step that the operations
-// came with.
+// The engine touches no device memory. It returns what must happen to the bytes
+// of pages, and its caller executes that on the device's stream before the step
+// that it was returned with.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,21 +16,24 @@ namespace kv {
 /// Index of a page in the blocks buffer, as lookup tables store it.
 using PageId = int32_t;
 
-/// Never handed out, always zero: what unused table entries point to.
+/// The page that unused table entries point to: all zero, and never reserved.
 inline constexpr PageId NullPage = 0;
 
-/// Operations of one step read no page that another of them writes: they may
-/// run in any order and at the same time.
+/// Identifies a step. Counted from 1; 0 is before every step.
+using Ticket = uint64_t;
+
+/// No operation of a step reads a page that another one of the step writes:
+/// they may run in any order, and at the same time.
 struct PageOp {
   enum Kind : uint16_t {
     Copy,    // source to target, the whole page
-    ZeroFill // target
+    ZeroFill // the target
   };
   Kind kind;
-  uint16_t group;
-  PageId source; // NullPage for ZeroFill
+  uint16_t group; // whose components of the page are meant
+  PageId source;  // NullPage for ZeroFill
   PageId target;
-  int32_t tokens; // of a copy: as many positions matter, from the first
+  int32_t tokens; // Copy: leading positions of the page that hold tokens
 
   bool operator==(const PageOp &) const = default;
 };

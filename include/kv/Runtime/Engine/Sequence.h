@@ -11,66 +11,87 @@
 
 namespace kv {
 
-class CacheEngine;
+class CacheEngineImpl;
 struct SequenceState;
 
-/// How long a request's pages should outlive it. Higher priorities are evicted
-/// later, whatever the recency. One above the default may end: so many
-/// nanoseconds after a page's last release with a priority above the default,
-/// it has the default again.
+/// How long a request's pages should outlive it. Pages of higher priority are
+/// evicted later, however recently they were used. A priority above the default
+/// can end: `duration` after a page was last released with it, the page has
+/// the default priority again.
 struct Retention {
   static constexpr uint8_t Lowest = 0, Default = 64, Highest = 127;
 
   uint8_t priority = Default;
-  /// Pages that hold any of the first so many tokens have this one instead.
+  /// Pages that hold any of the first `prefixTokens` tokens have
+  /// `prefixPriority` instead.
   int64_t prefixTokens = 0;
   uint8_t prefixPriority = Default;
-  /// How long each of the two lasts if it is above the default; 0: for good.
+  /// Nanoseconds that each of the two lasts if it is above the default; 0: it
+  /// never ends.
   int64_t duration = 0;
   int64_t prefixDuration = 0;
 };
 
-/// A handle of what one request holds; an empty one holds nothing. Page i of a
-/// group holds the tokens [i * pageSize, (i + 1) * pageSize); entries that a
-/// sliding window has passed are the null page. Only a CacheEngine changes it.
-/// Its end gives everything back, so that there is one way to release. The
+namespace detail {
+/// The part of an engine's record of a sequence that the handle shows without a
+/// call. Only the engine writes it.
+struct SequenceView {
+  int64_t processed; // tokens
+  int32_t held;      // pages of each group, passed ones included
+  int32_t committed; // pages of each group that are in the prefix index
+  PageId *rows;      // page ids: one row a group, `pitch` entries apart
+  int32_t pitch;
+  int32_t slot;
+};
+} // namespace detail
+
+/// Handle of a sequence: the pages that one request holds. An empty handle
+/// holds none. Page i of a group holds the tokens [i * pageSize, (i + 1) *
+/// pageSize); entries that a sliding window has passed are the null page. Only
+/// the engine changes a sequence. Destroying the handle releases its pages; the
 /// engine must outlive it.
 class Sequence {
 public:
   Sequence() = default;
   Sequence(Sequence &&other) noexcept
       : engine(std::exchange(other.engine, nullptr)),
-        state(std::exchange(other.state, nullptr)) {}
+        view(std::exchange(other.view, nullptr)) {}
   Sequence &operator=(Sequence &&other) noexcept {
     std::swap(engine, other.engine);
-    std::swap(state, other.state);
+    std::swap(view, other.view);
     return *this;
   }
   ~Sequence() { release(); }
 
-  /// Whether it is open.
-  explicit operator bool() const { return state != nullptr; }
-  /// Gives every page back, the last first, and leaves the handle empty.
+  /// Whether the sequence is open. The functions below need an open one.
+  explicit operator bool() const { return view != nullptr; }
+  /// Releases all pages, from the last to the first, and empties the handle.
+  /// Does nothing to an empty handle.
   void release();
 
-  /// The pages of a group, those that are only reserved included. Valid until
-  /// the next call that changes the sequence.
-  std::span<const PageId> pages(int32_t group = 0) const;
-  /// Tokens whose keys and values stand in the pages.
-  int64_t processedTokens() const;
-  /// Pages from the first that are in the prefix index, or were when the index
-  /// was last reset.
-  int32_t committedPages() const;
+  /// Page ids of a group, reserved pages included. Valid until the next call
+  /// that changes the sequence.
+  std::span<const PageId> pages(int32_t group = 0) const {
+    const PageId *row = view->rows;
+    if (group > 0)
+      row += int64_t(group) * view->pitch;
+    return {row, static_cast<size_t>(view->held)};
+  }
+  /// Tokens whose keys and values are in the pages.
+  int64_t processedTokens() const { return view->processed; }
+  /// Leading pages that are in the prefix index, or were when the index was
+  /// last reset.
+  int32_t committedPages() const { return view->committed; }
   const Retention &retention() const;
-  /// Small number, unique among the engine's open sequences.
-  int32_t slot() const;
+  /// 0 to maxSequences - 1, unique among the engine's open sequences.
+  int32_t slot() const { return view->slot; }
 
 private:
-  friend class CacheEngine;
-  friend class LookupTable;
+  friend class CacheEngineImpl;
+  friend SequenceState &stateOf(const Sequence &sequence);
 
-  CacheEngine *engine = nullptr;
-  SequenceState *state = nullptr;
+  CacheEngineImpl *engine = nullptr;
+  detail::SequenceView *view = nullptr;
 };
 
 } // namespace kv

@@ -44,7 +44,7 @@ public:
   /// buffer are done. Errors: the device's.
   Expected<void> reuse(int32_t buffer);
 
-  /// Where the host writes a step. A table is [maxBatch, pitch(table)].
+  /// Where the host writes the tables of a step: [maxBatch, pitch(table)].
   int32_t *table(int32_t buffer, int32_t shard, int32_t table) {
     return shards[shard].steps[buffer].tables[table].host();
   }
@@ -52,16 +52,22 @@ public:
     return layout.tables[table].bands * segment;
   }
   int32_t *maxima(int32_t buffer) { return maxLengths[buffer].as<int32_t>(); }
-  /// Of shard 0, for all.
+  /// The lengths before each step of a multi-step loop, [steps, rows] without
+  /// gaps; of shard 0, for all.
   int32_t *lengths(int32_t buffer) {
     return shards[0].steps[buffer].lengths.host();
   }
-  /// The first `rows` of what was written go to the devices: all of it, or the
-  /// lengths alone.
-  void publish(int32_t buffer, int64_t rows);
-  void publishLengths(int32_t buffer, int64_t rows);
+  /// Queues copies of the tables' first `rows` rows and of the lengths of
+  /// `steps` steps.
+  void publish(int32_t buffer, int64_t rows, int64_t steps);
+  /// Queues a copy of the lengths of steps `first` to `steps`, which were
+  /// written anew. Nothing waits: no step before `first` reads them, and this
+  /// copy lies behind the one that may still be reading what was overwritten.
+  void publishLengths(int32_t buffer, int64_t rows, int64_t first,
+                      int64_t steps);
 
-  /// Views for a step: collections of shard 0, of shard 1 ...
+  /// Views for the first of `steps` steps: collections of shard 0, of shard 1
+  /// ...
   void fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer, int64_t rows,
             int64_t steps) const;
 
@@ -80,7 +86,8 @@ private:
     int32_t *host() const {
       return staging.data() ? staging.as<int32_t>() : device.as<int32_t>();
     }
-    void upload(DeviceBackend &backend, int64_t elements) const;
+    /// Queues a copy of the elements from `first` to `end`.
+    void upload(DeviceBackend &backend, int64_t first, int64_t end) const;
   };
   struct Step {
     Staged lengths;

@@ -24,7 +24,7 @@ public:
     int32_t maxBatchSize = 16; // slots of all replicas
     /// Tokens of one request; 0: the geometry's max_seq, less draft slots.
     int64_t maxSeqLen = 0;
-    int32_t maxSteps = 1;
+    int32_t maxSteps = DefaultMaxSteps; // of alloc and runtimeInputs
     bool enableRuntimeChecks = false;
   };
 
@@ -63,12 +63,17 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Blocks, lengths and tables of `maxBatchSize` slots on all devices, in
-  /// bytes. Errors: fewer slots than replicas; more than 64 bits.
-  static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
-                                               int64_t maxBatchSize);
-  /// Slots of all replicas that the memory of all devices holds.
-  static int64_t inferOptimalBatchSize(const MultiKVCacheParams &params,
-                                       int64_t availableCacheMemory);
+  /// bytes: a manager's poolBytes(). Errors: parameters that are not of
+  /// continuous collections; fewer slots than replicas; more than 64 bits.
+  static Expected<int64_t>
+  estimatedMemorySize(const MultiKVCacheParams &params, int64_t maxBatchSize,
+                      int64_t maxSteps = DefaultMaxSteps);
+  /// Slots of all replicas that the memory of all devices holds. Errors:
+  /// parameters that are not of continuous collections, negative memory.
+  static Expected<int64_t>
+  inferOptimalBatchSize(const MultiKVCacheParams &params,
+                        int64_t availableCacheMemory,
+                        int64_t maxSteps = DefaultMaxSteps);
 
 protected:
   void look(std::span<const Place> places, Extent *extents) const override;

@@ -27,8 +27,8 @@
 namespace kv {
 
 /// The arguments of one collection on one device for one step. The views are
-/// the manager's: blocks and scales stay, the others are written by the next
-/// runtimeInputs.
+/// the manager's: blocks and scales stay, the others are valid until the second
+/// next runtimeInputs, which writes to the same memory.
 struct RaggedKVCacheInputs {
   KvTensorView blocks;       // KVCacheParams::blockShape
   KvTensorView cacheLengths; // i32 [B]: tokens in the cache before the step
@@ -36,6 +36,11 @@ struct RaggedKVCacheInputs {
                              // continuous: i32 [B], slots
   KvTensorView maxLengths;   // i32 [steps, 2]: most new tokens, most tokens
   KvTensorView scales = {};  // KVCacheParams::scaleShape; no data: none
+  /// Whether none of the device's sequences has anything in its cache, so that
+  /// the step encodes whole prompts; false after incrementCacheLengths. True
+  /// without sequences. max_lengths cannot say it: cached lengths of 0 and 5
+  /// with 10 and 5 new tokens give [10, 10].
+  bool isCacheEmpty = true;
 };
 
 /// A batch in the order of its requests' replicas.
@@ -84,6 +89,10 @@ struct KVCacheMetrics {
 
 class KVCacheManager {
 public:
+  /// Steps of a multi-step loop that a manager has room for unless its options
+  /// say otherwise. Each costs the lengths of a batch on every device, twice.
+  static constexpr int32_t DefaultMaxSteps = 64;
+
   virtual ~KVCacheManager();
 
   virtual const MultiKVCacheParams &params() const = 0;
@@ -148,10 +157,15 @@ public:
   virtual Expected<std::span<RaggedKVCacheInputs>>
   runtimeInputs(ContextBatch batch, int32_t steps = 1) = 0;
 
-  /// Prepares the next step of a multi-step loop, without the host: lengths
-  /// grow by what `rowOffsets`, i32 [B + 1] of the whole batch, says was
-  /// computed, and one row of max_lengths is dropped. Errors: inputs that are
-  /// not the latest, offsets that do not fit them, no step left.
+  /// Prepares the next step of a multi-step loop: lengths grow by what
+  /// `rowOffsets`, i32 [B + 1] of the whole batch on the host, says was
+  /// computed; one row of max_lengths is dropped; no cache is empty any more.
+  /// The views of `inputs` move on to lengths that runtimeInputs published for
+  /// all steps, so nothing is copied and nobody waits. Only where a step has
+  /// computed less than its active tokens, or a later one less than one token,
+  /// a copy of the new lengths is queued, for which nobody waits either.
+  /// Errors: inputs that are not the latest, offsets that do not fit them, no
+  /// step left.
   virtual Expected<void>
   incrementCacheLengths(std::span<RaggedKVCacheInputs> inputs,
                         std::span<const int32_t> rowOffsets) = 0;

@@ -38,7 +38,7 @@ struct KVCacheParams {
   int64_t dataParallelDegree = 1; // replicas
   bool enablePrefixCaching = false;
   SpeculativeMethod speculativeMethod = SpeculativeMethod::None;
-  int64_t numDraftTokens = 0; // a step
+  int64_t numDraftTokens = 0; // a step; a method may have none
   KVConnector connector = KVConnector::None;
   std::optional<double> hostSwapSpaceGB = {}; // GiB of host memory for pages
 
@@ -118,6 +118,8 @@ struct MultiKVCacheParams {
 
   bool operator==(const MultiKVCacheParams &) const = default;
   Expected<void> validate() const;
+  /// The same, and the strategy must be this one.
+  Expected<void> validate(CacheStrategy strategy) const;
 
   int64_t pageSize() const { return params[0].pageSize(); }
   int64_t numDevices() const { return params[0].numDevices; }

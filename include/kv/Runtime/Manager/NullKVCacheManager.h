@@ -60,8 +60,9 @@ public:
                                  int32_t = 1) const override {
     return AllocationPlan{.fits = true};
   }
-  /// Of one device: blocks of no page, and zeros, which stand as long as the
-  /// manager. Error: no step, or more than MaxSteps.
+  /// Of every device: blocks of no page, and zeros, which stand as long as the
+  /// manager. Rows are those of getDataParallelSplits: the devices of replica 0
+  /// have the batch, the others none. Error: no step, or more than MaxSteps.
   Expected<std::span<RaggedKVCacheInputs>>
   runtimeInputs(ContextBatch batch, int32_t steps = 1) override;
   Expected<void> incrementCacheLengths(std::span<RaggedKVCacheInputs>,
@@ -85,8 +86,17 @@ public:
   void resetPrefixCache() override {}
   Expected<void> check() const override { return {}; }
 
-  static int64_t estimatedMemorySize() { return 0; }
-  static int64_t inferOptimalBatchSize() { return 1; }
+  /// What the other managers' estimators are asked, and answers that need no
+  /// memory: 0 bytes, a batch of 1, whatever the arguments are. Of either
+  /// strategy.
+  static int64_t estimatedMemorySize(const MultiKVCacheParams &, int64_t,
+                                     int64_t, int64_t) {
+    return 0;
+  }
+  static int64_t inferOptimalBatchSize(const MultiKVCacheParams &, int64_t,
+                                       int64_t) {
+    return 1;
+  }
 
 private:
   NullKVCacheManager(const MultiKVCacheParams &params, const Options &options)

@@ -21,9 +21,12 @@
 #include "kv/Runtime/Manager/PagedSizes.h"
 #include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
 
+#include <functional>
 #include <memory>
 
 namespace kv {
+
+class CacheEngineImpl;
 
 class PagedKVCacheManager : public ReplicatedKVCacheManager {
 public:
@@ -32,10 +35,12 @@ public:
     std::vector<Device> devices = {};
     int32_t maxBatchSize = 16; // requests tracked at a time, on all replicas
     int64_t maxSeqLen = 0;     // tokens of one request
-    /// Usable pages of a replica. 0: what numBlocks() makes of the memory.
+    /// Usable pages of a replica, or bytes on all devices, of which numBlocks()
+    /// makes pages: one of the two is given, the other is 0.
     int64_t numPages = 0;
-    int64_t availableCacheMemory = 0; // bytes on all devices, without numPages
-    int32_t maxSteps = 1; // largest `steps` of alloc and runtimeInputs
+    int64_t availableCacheMemory = 0;
+    /// The largest `steps` of alloc and runtimeInputs.
+    int32_t maxSteps = DefaultMaxSteps;
     /// Most tokens that a request with windows computes in a step; 0: its whole
     /// prompt. Windows need that many tokens' pages beside their own.
     int64_t maxChunkTokens = 0;
@@ -54,10 +59,16 @@ public:
     int64_t retentionTick = 1'000'000'000;
     /// Hear every call that changes an engine; none, or one a replica.
     std::vector<CommandSink *> logs = {};
+    /// Hears, one sentence each, what create() accepts and who runs it may not
+    /// want: that maxBatchSize sequences of maxSeqLen tokens do not fit at the
+    /// same time, and with numPages that not even one does.
+    std::function<void(std::string_view)> warn = {};
   };
 
   /// Allocates what PagedSizes::bytesFor() says on each replica. Errors:
-  /// parameters that do not validate, an option out of range, no memory.
+  /// parameters that do not validate, an option out of range, both or neither
+  /// of numPages and availableCacheMemory, memory that does not hold one
+  /// sequence of maxSeqLen tokens, no memory.
   static Expected<std::unique_ptr<PagedKVCacheManager>>
   create(const MultiKVCacheParams &params, const Options &options) {
     return orNoMemory([&] { return make(params, options); });
@@ -103,8 +114,6 @@ public:
   int64_t blocksFor(int64_t tokens) const override {
     return sizes.blocksFor(tokens);
   }
-  /// Whether a request of maxSeqLen tokens fits the pool when it is alone.
-  bool fitsLongest() const { return blocksFor(maxSeqLen()) <= numPages; }
   int64_t numPagesPerReplica() const override { return numPages; }
   using KVCacheManager::numFreeBlocks;
   int64_t numFreeBlocks(int32_t replica) const override;
@@ -121,8 +130,9 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Pages of a replica: as many as its memory holds, but no more than its
-  /// share of `maxBatchSize` sequences of `maxSeqLen` tokens needs. Errors: the
-  /// memory holds no page; fewer sequences than replicas.
+  /// share of `maxBatchSize` sequences of `maxSeqLen` tokens needs. Errors:
+  /// parameters that are not of paged collections; the memory holds no page;
+  /// fewer sequences than replicas.
   static Expected<int64_t> numBlocks(const MultiKVCacheParams &params,
                                      int64_t maxBatchSize, int64_t maxSeqLen,
                                      int64_t availableCacheMemory,
@@ -135,10 +145,12 @@ public:
                                                int64_t availableCacheMemory,
                                                const StepLimits &limits = {});
   /// The batch that serving starts with where none is asked for: pages are
-  /// taken as requests grow, so memory does not bound it beforehand.
-  static int64_t inferOptimalBatchSize(const MultiKVCacheParams &params,
-                                       int64_t maxSeqLen,
-                                       int64_t availableCacheMemory);
+  /// taken as requests grow, so memory does not bound it beforehand. Errors:
+  /// parameters that are not of paged collections, a length that is none,
+  /// negative memory.
+  static Expected<int64_t>
+  inferOptimalBatchSize(const MultiKVCacheParams &params, int64_t maxSeqLen,
+                        int64_t availableCacheMemory);
   /// Tokens of the longest request that a manager with one slot a replica and
   /// this memory accepts, drafts and tables counted; 0: none.
   static int64_t maxSupportedSequenceLength(const MultiKVCacheParams &params,
@@ -167,13 +179,15 @@ private:
   static Expected<std::unique_ptr<PagedKVCacheManager>>
   make(const MultiKVCacheParams &params, const Options &options);
   Expected<void> createReplicas();
+  /// Whether the pages hold what the options say that there will be.
+  Expected<void> checkCapacity() const;
   CacheEngine::Demand demand(const TextGenerationContext &context,
                              int32_t steps) const;
   Sequence &sequence(Place place) { return slots[index(place)].sequence; }
   const Sequence &sequence(Place place) const {
     return slots[index(place)].sequence;
   }
-  CacheEngine &engine(Place place) const;
+  CacheEngineImpl &engine(Place place) const;
   Extent extent(Place place) const;
   std::optional<Extent> extent(const Place *place) const {
     return place ? std::optional(extent(*place)) : std::nullopt;

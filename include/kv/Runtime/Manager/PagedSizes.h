@@ -10,6 +10,7 @@
 #define KV_RUNTIME_MANAGER_PAGEDSIZES_H
 
 #include "kv/Runtime/Engine/Groups.h"
+#include "kv/Runtime/Manager/KVCacheManager.h"
 #include "kv/Runtime/Manager/PoolLayout.h"
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace kv {
 
 /// How a request's pages are asked for: the most of each that a call gives.
 struct StepLimits {
-  int64_t maxSteps = 1; // of one reservation
+  int64_t maxSteps = KVCacheManager::DefaultMaxSteps; // of one reservation
   /// Tokens that a request computes at once; 0: its whole prompt. Windows give
   /// pages back between chunks only, so shorter chunks take fewer pages.
   int64_t maxChunkTokens = 0;

@@ -49,7 +49,7 @@ protected:
     std::vector<Device> devices;
     int32_t slots = 0; // requests of a replica
     int64_t maxSeqLen = 0;
-    int32_t maxSteps = 1;
+    int32_t maxSteps = DefaultMaxSteps;
     bool enableRuntimeChecks = false;
   };
 
@@ -139,6 +139,11 @@ private:
     look(places, extents.data());
     return std::span(extents).first(places.size());
   }
+  /// Step `done` of the latest inputs has computed what `rowOffsets` say:
+  /// corrects the lengths of the steps behind it where runtimeInputs expected
+  /// something else.
+  void publishComputed(int32_t replica, int64_t done,
+                       std::span<const int32_t> rowOffsets);
   static Expected<void> checkRow(const TextGenerationContext &context,
                                  const Extent &extent, int32_t steps);
 
@@ -150,9 +155,11 @@ private:
   mutable std::vector<uint64_t> seen;  // by index(): the batch's number
   mutable uint64_t batches = 0;
 
+  // The latest inputs, as far as incrementCacheLengths has moved them on.
   std::vector<RaggedKVCacheInputs> inputs;
-  std::vector<int64_t> inputRows; // by replica, of the latest inputs
-  int32_t latest = 0;             // its buffer
+  std::vector<int64_t> inputRows; // by replica
+  int64_t inputSteps = 0;         // that they were made for
+  int32_t latest = 0;             // their buffer
 };
 
 inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
@@ -165,8 +172,8 @@ inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
   if (!extent)
     return invalid(context.id(), " is not claimed");
   if (steps < 1 || steps > common.maxSteps)
-    return invalid(context.id(), ": ", steps, " steps, allowed: 1 to ",
-                   common.maxSteps);
+    return invalid(context.id(), ": ", steps,
+                   " steps, allowed: 1 to maxSteps = ", common.maxSteps);
   if (context.active() < 1)
     return invalid(context.id(), " has no token to compute");
   if (context.processed() != extent->held)

@@ -56,7 +56,9 @@ public:
   /// looks at is the caller's.
   const Scope &scope() const { return sharing; }
   void setScope(const Scope &scope) { sharing = scope; }
-  /// What stands behind placeholder tokens. The caller's, like the tokens.
+  /// What stands behind placeholder tokens. The caller's, like the tokens. Only
+  /// tokens that no alloc has looked at may get another image, since the cache
+  /// knows the others by now.
   std::span<const ImageSpan> images() const { return media; }
   void setImages(std::span<const ImageSpan> images) { media = images; }
   Prompt prompt() const { return {all, media}; }

@@ -8,7 +8,7 @@
 #ifndef KV_RUNTIME_ENGINE_FIXEDARRAY_H
 #define KV_RUNTIME_ENGINE_FIXEDARRAY_H
 
-#include "kv/Runtime/Engine/Accesses.h"
+#include "Accesses.h"
 
 #include <cassert>
 #include <cstddef>

@@ -11,10 +11,11 @@
 #ifndef KV_RUNTIME_ENGINE_PAGELISTS_H
 #define KV_RUNTIME_ENGINE_PAGELISTS_H
 
-#include "kv/Runtime/Engine/FixedArray.h"
+#include "FixedArray.h"
+#include "Prefetch.h"
+#include "Steps.h"
+
 #include "kv/Runtime/Engine/PageOps.h"
-#include "kv/Runtime/Engine/Prefetch.h"
-#include "kv/Runtime/Engine/Steps.h"
 
 #include <bit>
 #include <cstdint>

@@ -9,8 +9,8 @@
 #ifndef KV_RUNTIME_ENGINE_LOOKUPTABLE_H
 #define KV_RUNTIME_ENGINE_LOOKUPTABLE_H
 
-#include "kv/Runtime/Engine/FixedArray.h"
-#include "kv/Runtime/Engine/SequenceState.h"
+#include "FixedArray.h"
+#include "SequenceState.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,7 +46,7 @@ private:
 
 inline int32_t LookupTable::update(int64_t row, const Sequence &sequence,
                                    int32_t group) {
-  const SequenceState &state = *sequence.state;
+  const SequenceState &state = stateOf(sequence);
   Row &has = written[row];
   int32_t from = 0;
   if (has.serial == state.serial) [[likely]] {

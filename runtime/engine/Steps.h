@@ -10,13 +10,12 @@
 #ifndef KV_RUNTIME_ENGINE_STEPS_H
 #define KV_RUNTIME_ENGINE_STEPS_H
 
+#include "kv/Runtime/Engine/PageOps.h"
+
 #include <bitset>
 #include <cstdint>
 
 namespace kv {
-
-/// Numbered from 1; 0 is older than every step.
-using Ticket = uint64_t;
 
 class Steps {
 public:

@@ -10,8 +10,8 @@
 #ifndef KV_RUNTIME_ENGINE_PRIORITYLIMITS_H
 #define KV_RUNTIME_ENGINE_PRIORITYLIMITS_H
 
-#include "kv/Runtime/Engine/PageLists.h"
-#include "kv/Runtime/Engine/Worth.h"
+#include "PageLists.h"
+#include "Worth.h"
 
 namespace kv {
 

@@ -10,7 +10,7 @@
 #ifndef KV_RUNTIME_ENGINE_EVICTION_H
 #define KV_RUNTIME_ENGINE_EVICTION_H
 
-#include "kv/Runtime/Engine/PageLists.h"
+#include "PageLists.h"
 
 namespace kv {
 

@@ -9,7 +9,8 @@
 #ifndef KV_RUNTIME_ENGINE_SCOPETABLE_H
 #define KV_RUNTIME_ENGINE_SCOPETABLE_H
 
-#include "kv/Runtime/Engine/FixedArray.h"
+#include "FixedArray.h"
+
 #include "kv/Runtime/Engine/Scope.h"
 
 #include <cstddef>

@@ -24,10 +24,11 @@
 #ifndef KV_RUNTIME_ENGINE_PREFIXINDEX_H
 #define KV_RUNTIME_ENGINE_PREFIXINDEX_H
 
-#include "kv/Runtime/Engine/FixedArray.h"
+#include "FixedArray.h"
+#include "Prefetch.h"
+#include "ScopeTable.h"
+
 #include "kv/Runtime/Engine/PageOps.h"
-#include "kv/Runtime/Engine/Prefetch.h"
-#include "kv/Runtime/Engine/ScopeTable.h"
 
 #include <array>
 #include <bit>

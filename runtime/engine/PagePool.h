@@ -21,9 +21,9 @@
 #ifndef KV_RUNTIME_ENGINE_PAGEPOOL_H
 #define KV_RUNTIME_ENGINE_PAGEPOOL_H
 
-#include "kv/Runtime/Engine/Eviction.h"
-#include "kv/Runtime/Engine/PageLists.h"
-#include "kv/Runtime/Engine/PriorityLimits.h"
+#include "Eviction.h"
+#include "PageLists.h"
+#include "PriorityLimits.h"
 
 #include <algorithm>
 #include <span>

@@ -1,0 +1,166 @@
+/*===- Managers.h - Cache managers ------------------------------*- C -*-===*/
+/* What each call means, its units and its errors:
+   kv/Runtime/Manager/KVCacheManager.h and the managers' own headers. */
+
+#ifndef KV_RUNTIME_C_MANAGERS_H
+#define KV_RUNTIME_C_MANAGERS_H
+
+#include "kv/Runtime/C/Parameters.h"
+#include "kv/Runtime/C/Requests.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct KvManager KvManager;
+
+/* Zero everything first: zeros are the defaults. */
+typedef struct KvManagerOptions {
+  const char *const *devices; /* "cpu:0", "cuda:0", "virtual:sm_90a"; null:
+                                 cpu:0 ... */
+  int32_t numDevices;
+  int32_t maxBatchSize; /* 0: 16 */
+  int64_t maxSeqLen;
+  int64_t numPages;             /* of a replica; or, one of the two: */
+  int64_t availableCacheMemory; /* bytes on all devices */
+  int32_t maxSteps;             /* 0: 64 */
+  /* Most tokens that a request with windows computes in a step; 0: its whole
+     prompt. */
+  int64_t maxChunkTokens;
+  int32_t withoutPrefixAffinity;
+  int32_t enableRuntimeChecks;
+  int32_t asynchronous;
+  uint64_t key;
+  int64_t retentionTick; /* nanoseconds; 0: a second */
+  /* If not null: is called with one sentence for each thing that
+     kvManagerCreate accepts and that may not be meant, such as fewer pages than
+     a sequence of maxSeqLen tokens needs. The sentence is valid during the
+     call. */
+  void (*warn)(void *context, const char *sentence);
+  void *warnContext;
+} KvManagerOptions;
+
+/* Null on virtual devices, else by the collections' strategy. */
+KV_C_API int32_t kvManagerCreate(const KvCacheSpec *spec,
+                                 const KvManagerOptions *options,
+                                 KvManager **manager);
+/* The memory lives on while a DLPack tensor looks at it. */
+KV_C_API void kvManagerDestroy(KvManager *manager);
+
+/* A negative replica is none. */
+KV_C_API int32_t kvManagerClaim(KvManager *manager, uint64_t id,
+                                int32_t replica);
+KV_C_API int32_t kvManagerContains(const KvManager *manager, uint64_t id,
+                                   int32_t *contains);
+KV_C_API int32_t kvManagerRelease(KvManager *manager, uint64_t id);
+KV_C_API int32_t kvManagerGetReplica(const KvManager *manager, uint64_t id,
+                                     int32_t *replica);
+KV_C_API int32_t kvManagerGetOrRecommendReplica(const KvManager *manager,
+                                                const KvRequest *request,
+                                                int32_t *replica);
+/* `splits` has room for kvManagerNumReplicas + 1. */
+KV_C_API int32_t kvManagerGetDataParallelSplits(const KvManager *manager,
+                                                const KvRequest *const *batch,
+                                                int64_t count, int64_t *splits);
+/* Valid until the request's next call. */
+KV_C_API int32_t kvManagerGetReqBlocks(const KvManager *manager, uint64_t id,
+                                       const int32_t **pages, int64_t *count);
+
+/* Why a reservation was refused. */
+enum KvRefusal {
+  KV_REFUSAL_NONE = 0,
+  KV_REFUSAL_WAIT = 1,
+  KV_REFUSAL_FULL = 2,
+  KV_REFUSAL_NEVER_FITS = 3,
+  KV_REFUSAL_INVALID = 4
+};
+typedef struct KvAllocation {
+  int64_t cachedTokens;
+  int32_t newPages;
+  int32_t refusal; /* written when the call fails, too */
+} KvAllocation;
+typedef struct KvAllocationPlan {
+  int64_t cachedTokens;
+  int32_t pages;
+  int32_t fits;
+} KvAllocationPlan;
+
+KV_C_API int32_t kvManagerAlloc(KvManager *manager, KvRequest *request,
+                                int32_t steps, KvAllocation *allocation);
+KV_C_API int32_t kvManagerProbe(const KvManager *manager,
+                                const KvRequest *request, int32_t steps,
+                                KvAllocationPlan *plan);
+
+KV_C_API int32_t kvManagerStep(KvManager *manager,
+                               const KvRequest *const *batch, int64_t count);
+
+/* Paged managers only; the others say KV_STATUS_UNSUPPORTED. */
+KV_C_API int32_t kvManagerFork(KvManager *manager, uint64_t source, uint64_t id,
+                               int64_t tokens);
+KV_C_API int32_t kvManagerTruncate(KvManager *manager, uint64_t id,
+                                   int64_t tokens);
+KV_C_API int32_t kvManagerSynchronize(KvManager *manager);
+/* Of any clock that never goes back: priorities whose duration is over end. */
+KV_C_API int32_t kvManagerSetTime(KvManager *manager, int64_t nanoseconds);
+enum KvReason {
+  KV_REASON_HIT = 0,
+  KV_REASON_NEVER_SEEN = 1,
+  KV_REASON_EVICTED = 2,
+  KV_REASON_OTHER_SCOPE = 3,
+  KV_REASON_GROUP_LACKS_IT = 4,
+  KV_REASON_ALWAYS_COMPUTED = 5
+};
+/* A KvReason a page, of at most `capacity` pages; `count` is of all. */
+KV_C_API int32_t kvManagerExplain(const KvManager *manager,
+                                  const KvRequest *request, int32_t *reasons,
+                                  int64_t capacity, int64_t *count);
+
+/* Figures. Those without a status are 0 for a null pointer. */
+
+KV_C_API int32_t kvManagerNumReplicas(const KvManager *manager);
+KV_C_API int32_t kvManagerNumDevices(const KvManager *manager);
+/* "cpu:1": the device at `index`, which is replica * devices of a replica +
+   shard. Valid until the manager is destroyed. */
+KV_C_API int32_t kvManagerGetDevice(const KvManager *manager, int32_t index,
+                                    const char **device);
+KV_C_API int64_t kvManagerMaxSeqLen(const KvManager *manager);
+/* Pages of a request of `tokens` tokens, draft slots not counted: of a window
+   only those that it needs at a time; 1 slot of a continuous cache. Error:
+   fewer than 0 tokens. */
+KV_C_API int32_t kvManagerBlocksFor(const KvManager *manager, int64_t tokens,
+                                    int64_t *pages);
+/* A negative replica is all of them. */
+KV_C_API int32_t kvManagerNumFreeBlocks(const KvManager *manager,
+                                        int32_t replica, int64_t *pages);
+KV_C_API int64_t kvManagerTotalNumPages(const KvManager *manager);
+KV_C_API double kvManagerFreeBlocksPct(const KvManager *manager);
+KV_C_API double kvManagerUsedBlocksPct(const KvManager *manager);
+/* Pages of host memory behind the devices' pages, and the fraction of them that
+   holds content: 0 and 0.0 without a connector that has some. */
+KV_C_API int64_t kvManagerTotalNumHostPages(const KvManager *manager);
+KV_C_API double kvManagerHostCommittedBlockPct(const KvManager *manager);
+/* Bytes on devices, and of host memory beside them. */
+KV_C_API int64_t kvManagerPoolBytes(const KvManager *manager);
+KV_C_API int64_t kvManagerHostBytes(const KvManager *manager);
+
+typedef struct KvMetrics {
+  int64_t inputTokens;  /* active tokens of successful reservations */
+  int64_t cachedTokens; /* tokens that the prefix cache saved */
+  int64_t evictedPages;
+  int64_t refusals;      /* reservations that did not fit */
+  int64_t peakUsedPages; /* the sum of the replicas' peaks */
+  int64_t promptTokens;  /* inputTokens + cachedTokens */
+  double cacheHitRate;   /* cachedTokens / promptTokens; 0 without tokens */
+} KvMetrics;
+KV_C_API int32_t kvManagerGetMetrics(const KvManager *manager,
+                                     KvMetrics *metrics);
+KV_C_API int32_t kvManagerResetMetrics(KvManager *manager);
+KV_C_API int32_t kvManagerResetPrefixCache(KvManager *manager);
+/* Compares all bookkeeping: the error is the first contradiction. */
+KV_C_API int32_t kvManagerCheck(const KvManager *manager);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KV_RUNTIME_C_MANAGERS_H */

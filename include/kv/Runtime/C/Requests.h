@@ -1,0 +1,65 @@
+/*===- Requests.h - A request as managers see it ----------------*- C -*-===*/
+/* Tokens, how far they have been processed, and who may share them. */
+
+#ifndef KV_RUNTIME_C_REQUESTS_H
+#define KV_RUNTIME_C_REQUESTS_H
+
+#include "kv/Runtime/C/Api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A request's tokens and how far they have been processed. Owns copies of what
+   it is given. */
+typedef struct KvRequest KvRequest;
+
+KV_C_API int32_t kvRequestCreate(uint64_t id, const int32_t *tokens,
+                                 int64_t count, KvRequest **request);
+KV_C_API void kvRequestDestroy(KvRequest *request);
+
+/* 0 for a null pointer, as are the figures of a manager that have no status. */
+KV_C_API uint64_t kvRequestId(const KvRequest *request);
+KV_C_API int64_t kvRequestLength(const KvRequest *request);
+KV_C_API int64_t kvRequestProcessed(const KvRequest *request);
+KV_C_API int64_t kvRequestActive(const KvRequest *request);
+
+/* Read by the first alloc. A null string is an absent field, which differs from
+   an empty one. */
+KV_C_API int32_t kvRequestSetScope(KvRequest *request, const char *model,
+                                   const char *adapter, const char *salt);
+/* Images in the order of their positions. Error: tokens that an alloc has
+   looked at, since the cache then knows them without the image. */
+KV_C_API int32_t kvRequestAddImage(KvRequest *request, int64_t begin,
+                                   int64_t length, const void *hash,
+                                   int64_t hashBytes);
+/* How long a request's pages should outlive it. Priorities are 0 to 127; 64 is
+   usual, and what one above it becomes when its duration is over: nanoseconds
+   from the release on, at most 4094 of the manager's retentionTick; 0: for
+   good. Pages with any of the first prefixTokens tokens have the prefix's. */
+typedef struct KvRetention {
+  int32_t priority;
+  int32_t prefixPriority;
+  int64_t prefixTokens;
+  int64_t duration;
+  int64_t prefixDuration;
+} KvRetention;
+KV_C_API int32_t kvRequestSetRetention(KvRequest *request,
+                                       const KvRetention *retention);
+KV_C_API int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses);
+/* At most so many tokens a step; 0: all. */
+KV_C_API int32_t kvRequestLimitActive(KvRequest *request, int64_t count);
+
+/* New tokens at the end, known and not computed. */
+KV_C_API int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
+                                 int64_t count);
+/* The active tokens have been computed. */
+KV_C_API int32_t kvRequestAdvance(KvRequest *request);
+KV_C_API int32_t kvRequestSkip(KvRequest *request, int64_t count);
+KV_C_API int32_t kvRequestRewind(KvRequest *request, int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KV_RUNTIME_C_REQUESTS_H */

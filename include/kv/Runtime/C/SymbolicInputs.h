@@ -1,0 +1,53 @@
+/*===- SymbolicInputs.h - What a graph takes --------------------*- C -*-===*/
+/* Names, types and symbolic shapes of a graph's cache arguments. */
+
+#ifndef KV_RUNTIME_C_SYMBOLICINPUTS_H
+#define KV_RUNTIME_C_SYMBOLICINPUTS_H
+
+#include "kv/ABI/TensorView.h"
+#include "kv/Runtime/C/Managers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct KvSymbolicInput {
+  const char *name;
+  const char *kind; /* "kv.blocks" */
+  int32_t dtype;
+  int32_t rank;
+  int32_t onHost;
+  int64_t sizes[KV_MAX_RANK];       /* -1 where there is a symbol */
+  const char *symbols[KV_MAX_RANK]; /* null where there is a size */
+} KvSymbolicInput;
+
+/* The inputs of some devices, owned. */
+typedef struct KvSymbolicInputs KvSymbolicInputs;
+
+/* For the manager's first `devices` devices (0: all of them), named after
+   replica and shard where there are several; with so many `layers` (0: the
+   spec's). Errors: more devices than there are, negative numbers. */
+KV_C_API int32_t kvManagerSymbolicInputs(const KvManager *manager,
+                                         int32_t devices, int64_t layers,
+                                         KvSymbolicInputs **list);
+/* For one device of a spec; names and symbols begin with `prefix` (null: with
+   nothing). */
+KV_C_API int32_t kvSymbolicInputs(const KvCacheSpec *spec, const char *prefix,
+                                  int64_t layers, KvSymbolicInputs **list);
+KV_C_API void kvSymbolicInputsDestroy(KvSymbolicInputs *list);
+
+/* 0 for a null pointer. */
+KV_C_API int32_t kvSymbolicInputsNumDevices(const KvSymbolicInputs *list);
+KV_C_API int32_t kvSymbolicInputsCount(const KvSymbolicInputs *list,
+                                       int32_t device, int32_t *count);
+/* In the order in which a graph takes them. The strings are valid until the
+   list is destroyed. */
+KV_C_API int32_t kvSymbolicInputsGet(const KvSymbolicInputs *list,
+                                     int32_t device, int32_t index,
+                                     KvSymbolicInput *input);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KV_RUNTIME_C_SYMBOLICINPUTS_H */

@@ -1,0 +1,253 @@
+//===- CacheEngineImpl.h - The cache engine inside --------------*- C++ -*-===//
+//
+// Where pool, index, groups, steps and sequences meet. The managers of this
+// tree use the engine through this class instead of the interface: it is final,
+// so what most decode steps do (reserve within the last page, commit within a
+// page, join) is inline here and costs no call.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_CACHEENGINEIMPL_H
+#define KV_RUNTIME_ENGINE_CACHEENGINEIMPL_H
+
+#include "FixedArray.h"
+#include "PagePool.h"
+#include "PrefixIndex.h"
+#include "ScopeTable.h"
+#include "SequenceState.h"
+#include "Steps.h"
+
+#include "kv/Runtime/Engine/CacheEngine.h"
+
+#include <algorithm>
+
+namespace kv {
+
+class CacheEngineImpl final : public CacheEngine {
+public:
+  static Expected<std::unique_ptr<CacheEngineImpl>>
+  create(const Options &options);
+
+  using CacheEngine::fork;
+  using CacheEngine::open;
+  Expected<Sequence> open(const Scope &scope,
+                          const Retention &retention) override;
+  Expected<void> setRetention(Sequence &sequence,
+                              const Retention &retention) override;
+  Plan plan(const Sequence &sequence, const Prompt &prompt,
+            const Demand &demand) const override;
+  int64_t room(const Sequence &sequence) const override {
+    return room(stateOf(sequence));
+  }
+  bool hasRoom(const Sequence &sequence, const Demand &demand) const override {
+    return hasRoom(stateOf(sequence), demand);
+  }
+  Plan reserve(Sequence &sequence, const Prompt &prompt,
+               const Demand &demand) override;
+  Expected<void> commit(Sequence &sequence, const Prompt &prompt,
+                        int64_t processed) override;
+  void prefetchCommit(Sequence &sequence, const Prompt &prompt,
+                      int64_t processed) const override;
+  Expected<Sequence> fork(const Sequence &sequence, int64_t tokens,
+                          const Retention &retention) override;
+  Expected<void> truncate(Sequence &sequence, int64_t tokens) override;
+  void release(Sequence &sequence) override;
+
+  Expected<Step> beginStep() override;
+  Expected<void> join(Sequence &sequence, Ticket ticket) override;
+  Expected<void> completeStep(Ticket ticket) override;
+  void completeAllSteps() override;
+
+  Expected<void> setTime(int64_t nanoseconds) override;
+  void resetPrefixes() override;
+  std::vector<Reason> explain(const Scope &scope,
+                              const Prompt &prompt) const override;
+
+  PageCounts pageCounts() const override;
+  int64_t maxTokens() const override {
+    return int64_t(maxPages) * options.pageSize;
+  }
+  const EngineMetrics &metrics() const override { return counters; }
+  size_t poolBytes() const override;
+  size_t totalBytes() const override;
+  std::string check() const override;
+
+  const PagePool &pool() const { return pages; }
+  const PrefixIndex &index() const { return nodes; }
+
+private:
+  /// Stands for images that no node has.
+  static constexpr uint32_t UnknownImages = PrefixIndex::NoImages - 1;
+
+  explicit CacheEngineImpl(const Options &options);
+  [[nodiscard]] bool allocateMemory();
+
+  PageId *row(const SequenceState &state, int32_t group) const {
+    return state.rows + int64_t(group) * maxPages;
+  }
+  const int32_t *pageTokens(const Prompt &prompt, int64_t page) const {
+    return prompt.tokens.data() + page * options.pageSize;
+  }
+  int64_t pagesFor(int64_t tokens) const {
+    return (tokens + options.pageSize - 1) / options.pageSize;
+  }
+  bool isStale(const SequenceState &state) const {
+    return state.epoch != epoch;
+  }
+
+  // CacheEngine.cpp
+  Expected<SequenceState *> takeSlot(const Retention &retention);
+  Sequence handle(SequenceState &state);
+  Expected<void> canKeep(const SequenceState &state, int64_t tokens) const;
+  NodeRef tipAt(const SequenceState &state, int32_t committed) const;
+  Expected<void> validate(const Retention &retention) const;
+  Worth worthOf(const SequenceState &state, int32_t page) const;
+  void dropBehind(SequenceState &state, int32_t entries);
+  void forget(PageId page);
+  void changed(SequenceState &state, int32_t from);
+  void retire();
+  void logPrompt(SequenceState &state, const Prompt &prompt);
+
+  // Lookup.cpp
+  void hashPages(SequenceState &state, const Prompt &prompt,
+                 int64_t count) const;
+  uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
+  int32_t match(SequenceState &state, const Prompt &prompt) const;
+
+  // What most decode steps do is inline; the rest is here.
+  bool hasRoom(const SequenceState &state, const Demand &demand) const;
+  int64_t room(const SequenceState &state) const {
+    return state.borrowsTail ? state.processed
+                             : int64_t(state.held) * options.pageSize;
+  }
+  bool fillsPage(const SequenceState &state, int64_t processed) const {
+    return processed >= int64_t(state.committed + 1) * options.pageSize;
+  }
+  int64_t mostProcessed(const SequenceState &state, const Prompt &prompt) const;
+  Expected<void> commitMore(SequenceState &state, const Prompt &prompt,
+                            int64_t processed);
+  [[gnu::cold]] Expected<void> refuseCommit(const SequenceState &state,
+                                            const Prompt &prompt,
+                                            int64_t processed) const;
+  bool comesTooEarly(const SequenceState &state) const;
+  [[gnu::cold]] Expected<void> refuseJoin(const SequenceState &state,
+                                          Ticket ticket) const;
+
+  // Reserve.cpp
+  Plan reserveMore(Sequence &sequence, const Prompt &prompt,
+                   const Demand &demand);
+  Plan makePlan(SequenceState &state, const Prompt &prompt,
+                const Demand &demand) const;
+  int32_t tailCopies(const SequenceState &state) const;
+  void takeHits(SequenceState &state, int32_t end);
+  void copyTail(SequenceState &state);
+  void queue(SequenceState &state, const PageOp &op);
+  void allocate(PageId *to, int32_t count);
+  void evict(PageId *to, int32_t count);
+
+  // Commit.cpp
+  bool canCommit(const SequenceState &state) const {
+    return state.indexes && !isStale(state);
+  }
+  void hashAndPrefetch(SequenceState &state, const Prompt &prompt,
+                       int64_t processed) const;
+  void prefetchNodes(const SequenceState &state, int32_t page,
+                     int32_t end) const;
+  int32_t commitNew(SequenceState &state, const Prompt &prompt, int32_t page,
+                    int32_t end);
+  int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
+  int32_t passWindows(SequenceState &state);
+
+  Options options;
+  int32_t maxPages = 0; // of a sequence, a group
+  /// First full group, or -1; its page ids double as node ids.
+  int32_t namingGroup = -1;
+  bool hasFullGroup = false;
+  bool hasWindow = false;
+  bool isPlain = false; // one full group: most models, so they have short ways
+  uint32_t epoch = 0;
+  int64_t time = 0; // nanoseconds
+
+  PagePool pages;
+  ScopeTable scopes;
+  PrefixIndex nodes;
+  Steps steps;
+  EngineMetrics counters;
+
+  FixedArray<SequenceState> sequences;
+  FixedArray<PageId> rowStorage;
+  FixedArray<uint64_t> tagStorage;
+  FixedArray<int32_t> unusedSlots; // a stack
+  int32_t numUnusedSlots = 0;
+  uint64_t lastSerial = 0;
+
+  FixedArray<PageOp> operations; // that wait for the next step
+  FixedArray<PageOp> issued;     // those of the last step
+  int32_t numOps = 0, numCopies = 0;
+
+  FixedArray<uint64_t> evicted; // a ring of tags, for explain()
+  size_t nextEvicted = 0;
+  mutable FixedArray<uint32_t> hits; // nodes: scratch of match()
+};
+
+//===----------------------------------------------------------------------===//
+// What most decode steps do
+//===----------------------------------------------------------------------===//
+
+inline bool CacheEngineImpl::hasRoom(const SequenceState &state,
+                                     const Demand &demand) const {
+  return demand.length <=
+             int64_t(state.held) * options.pageSize - demand.draft &&
+         state.held != state.committed && !state.borrowsTail;
+}
+
+inline CacheEngine::Plan CacheEngineImpl::reserve(Sequence &sequence,
+                                                  const Prompt &prompt,
+                                                  const Demand &demand) {
+  if (hasRoom(stateOf(sequence), demand) && !options.log) [[likely]]
+    return {.verdict = Verdict::Fits};
+  return reserveMore(sequence, prompt, demand);
+}
+
+inline int64_t CacheEngineImpl::mostProcessed(const SequenceState &state,
+                                              const Prompt &prompt) const {
+  return std::min(prompt.length(), room(state));
+}
+
+inline Expected<void> CacheEngineImpl::commit(Sequence &sequence,
+                                              const Prompt &prompt,
+                                              int64_t processed) {
+  SequenceState &state = stateOf(sequence);
+  if (processed < state.processed || processed > mostProcessed(state, prompt))
+      [[unlikely]]
+    return refuseCommit(state, prompt, processed);
+  if (fillsPage(state, processed) || hasWindow || options.log) [[unlikely]]
+    return commitMore(state, prompt, processed);
+  state.processed = processed;
+  return {};
+}
+
+inline void CacheEngineImpl::prefetchCommit(Sequence &sequence,
+                                            const Prompt &prompt,
+                                            int64_t processed) const {
+  if (fillsPage(stateOf(sequence), processed))
+    hashAndPrefetch(stateOf(sequence), prompt, processed);
+}
+
+inline Expected<void> CacheEngineImpl::join(Sequence &sequence, Ticket ticket) {
+  SequenceState &state = stateOf(sequence);
+  if (!steps.isOpen(ticket) || state.borrowsTail ||
+      state.stamp > steps.lastOpened() || (numOps > 0 && comesTooEarly(state)))
+      [[unlikely]]
+    return refuseJoin(state, ticket);
+  state.stamp = std::max(state.stamp, ticket);
+  if (options.log)
+    options.log->command({.kind = Command::Join,
+                          .sequence = state.slot,
+                          .a = static_cast<int64_t>(ticket)});
+  return {};
+}
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_CACHEENGINEIMPL_H

@@ -1,0 +1,56 @@
+//===- SequenceState.h - What a Sequence stands for -------------*- C++ -*-===//
+//
+// Private to the engine and to LookupTable.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ENGINE_SEQUENCESTATE_H
+#define KV_RUNTIME_ENGINE_SEQUENCESTATE_H
+
+#include "PrefixIndex.h"
+#include "Steps.h"
+#include "Worth.h"
+
+#include "kv/Runtime/Engine/Groups.h"
+#include "kv/Runtime/Engine/Sequence.h"
+
+#include <array>
+#include <cstdint>
+
+namespace kv {
+
+struct alignas(64) SequenceState : detail::SequenceView {
+  // With the view, what a decode step reads: one cache line.
+  Ticket stamp;    // the last step joined
+  uint64_t serial; // unique among all sequences ever opened
+  /// Grows whenever an entry below `held` changes; `changedFrom` is the lowest
+  /// entry that the last change wrote.
+  uint32_t revision;
+  int32_t changedFrom;
+  uint32_t epoch;
+  bool isOpen;
+  /// The last page holds tokens of this sequence but is shared: before the
+  /// sequence writes to it, it is copied, unless nobody else has it any more.
+  bool borrowsTail;
+  /// Has a scope, and its committed pages are all in the index.
+  bool indexes;
+
+  // What a page boundary reads.
+  NodeRef tip;    // node of the last committed page
+  uint64_t *tags; // of the prompt's pages, the first `knownTags` of them
+  int32_t knownTags;
+  uint32_t scope;
+  Retention retention;
+  Worth floor; // the highest worth of any page that it has released
+  std::array<int32_t, CacheGroups::Most> firstHeld; // entries below are null
+  int64_t loggedTokens;                             // of the prompt
+};
+
+/// The record behind an open handle.
+inline SequenceState &stateOf(const Sequence &sequence) {
+  return static_cast<SequenceState &>(*sequence.view);
+}
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ENGINE_SEQUENCESTATE_H
