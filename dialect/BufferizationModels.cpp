@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -37,11 +37,64 @@ bufferizeOperands(Operation *op, RewriterBase &rewriter,
   return buffers;
 }
 
+//===----------------------------------------------------------------------===//
+// Sizes of results
+//===----------------------------------------------------------------------===//
+
+Value kv::sizeOf(OpBuilder &b, Location loc, Value shaped, int64_t dimension) {
+  if (isa<TensorType>(shaped.getType()))
+    return tensor::DimOp::create(b, loc, shaped, dimension);
+  return memref::DimOp::create(b, loc, shaped, dimension);
+}
+
+/// An i32 element of a tensor or buffer, as an index.
+static Value elementOf(OpBuilder &b, Location loc, Value shaped,
+                       ValueRange at) {
+  Value element =
+      isa<TensorType>(shaped.getType())
+          ? tensor::ExtractOp::create(b, loc, shaped, at).getResult()
+          : memref::LoadOp::create(b, loc, shaped, at).getResult();
+  return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), element);
+}
+
+/// The number of tokens is the last row offset.
+static Value tokenCount(OpBuilder &b, Location loc, Value offsets) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value last = arith::SubIOp::create(b, loc, sizeOf(b, loc, offsets, 0), one);
+  return elementOf(b, loc, offsets, last);
+}
+
+Value PositionsOp::getResultSize(OpBuilder &b, unsigned, int64_t) {
+  return tokenCount(b, getLoc(), getRowOffsets());
+}
+
+Value PlanOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
+  if (dimension == 1)
+    return arith::ConstantIndexOp::create(b, getLoc(), kPlanWidth);
+  return tokenCount(b, getLoc(), getRowOffsets());
+}
+
+Value RowOffsetsOp::getResultSize(OpBuilder &b, unsigned, int64_t) {
+  return sizeOf(b, getLoc(), getRowOffsets(), 0);
+}
+
+/// As many rows as there are cache lengths, of max_lengths[0, 1] keys.
+Value LoadOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
+  auto cache = cast<CacheOpInterface>(getOperation());
+  if (dimension == 0)
+    return sizeOf(b, getLoc(), cache.getCacheLengths(), 0);
+  Value zero = arith::ConstantIndexOp::create(b, getLoc(), 0);
+  Value one = arith::ConstantIndexOp::create(b, getLoc(), 1);
+  return elementOf(b, getLoc(), cache.getMaxLengths(), ValueRange{zero, one});
+}
+
 namespace {
 
-/// What all have in common: tensors are read, none is written or returned.
-template <typename Model, typename Op>
-struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
+/// Of every operation with two forms: its tensors are read, none is written or
+/// returned, and its results are buffers of their own.
+template <typename Op>
+struct TwoFormModel
+    : BufferizableOpInterface::ExternalModel<TwoFormModel<Op>, Op> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;
@@ -58,17 +111,6 @@ struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
     return op->getNumResults() != 0;
   }
 
-  /// The dynamic sizes of a result's buffer; by default those of the first
-  /// operand's leading dimensions.
-  void resultSizes(Op op, OpBuilder &builder, ArrayRef<Value> buffers,
-                   OpResult result, SmallVectorImpl<Value> &sizes) const {
-    auto type = cast<ShapedType>(result.getType());
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (type.isDynamicDim(i))
-        sizes.push_back(
-            memref::DimOp::create(builder, op.getLoc(), buffers.front(), i));
-  }
-
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -76,213 +118,62 @@ struct ReadOnlyModel : BufferizableOpInterface::ExternalModel<Model, Op> {
         bufferizeOperands(op, rewriter, options, state);
     if (failed(buffers))
       return failure();
-    IRMapping mapping;
-    for (auto [operand, buffer] : llvm::zip(op->getOperands(), *buffers))
-      mapping.map(operand, buffer);
-
+    Operation *made = createOnBuffers(op, rewriter, *buffers);
+    auto form = cast<TwoFormOpInterface>(made);
+    // Sizes and memory stand before it.
+    rewriter.setInsertionPoint(made);
     SmallVector<Value> outs;
     for (OpResult result : op->getResults()) {
       auto tensor = cast<RankedTensorType>(result.getType());
       auto type = MemRefType::get(tensor.getShape(), tensor.getElementType());
       SmallVector<Value> sizes;
-      static_cast<const Model *>(this)->resultSizes(cast<Op>(op), rewriter,
-                                                    *buffers, result, sizes);
+      for (int64_t i = 0; i < type.getRank(); ++i)
+        if (type.isDynamicDim(i))
+          sizes.push_back(
+              form.getResultSize(rewriter, result.getResultNumber(), i));
       FailureOr<Value> alloc =
           options.createAlloc(rewriter, op->getLoc(), type, sizes);
       if (failed(alloc))
         return failure();
       outs.push_back(*alloc);
     }
-    static_cast<const Model *>(this)->createOnBuffers(cast<Op>(op), rewriter,
-                                                      mapping, outs);
-    // What passes have noted on the operation stays.
-    std::prev(rewriter.getInsertionPoint())
-        ->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    // One range a result; a last variadic one takes what is left.
+    for (auto [i, out] : llvm::enumerate(outs)) {
+      SmallVector<MutableOperandRange> ranges = form.getOutRanges();
+      ranges[std::min(i, ranges.size() - 1)].append(out);
+    }
+    rewriter.setInsertionPoint(op);
     replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();
   }
+
+private:
+  /// The operation on buffers, without its outs; what passes have noted on it
+  /// stays.
+  static Operation *createOnBuffers(Operation *op, RewriterBase &rewriter,
+                                    ValueRange buffers) {
+    OperationState made(op->getLoc(), op->getName(), buffers, TypeRange(),
+                        llvm::to_vector(op->getDiscardableAttrs()));
+    NamedAttrList properties(
+        dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute()));
+    if (auto segments = dyn_cast_or_null<DenseI32ArrayAttr>(
+            properties.get("resultSegmentSizes")))
+      properties.set("resultSegmentSizes",
+                     rewriter.getDenseI32ArrayAttr(
+                         SmallVector<int32_t>(segments.size(), 0)));
+    made.propertiesAttr = properties.getDictionary(op->getContext());
+    return rewriter.create(made);
+  }
 };
 
-/// mapping.lookup for a range.
-SmallVector<Value> mapped(const IRMapping &mapping, ValueRange values) {
-  SmallVector<Value> result;
-  for (Value value : values)
-    result.push_back(mapping.lookup(value));
-  return result;
+/// Gives every operation with two forms its model.
+template <typename... Ops> void attachModels(MLIRContext *context) {
+  auto attach = [&]<typename Op>() {
+    if constexpr (Op::template hasTrait<TwoFormOpInterface::Trait>())
+      Op::template attachInterface<TwoFormModel<Op>>(*context);
+  };
+  (attach.template operator()<Ops>(), ...);
 }
-
-/// The i-th buffer of the results, null when there is none.
-Value outAt(ArrayRef<Value> outs, size_t i) {
-  return i < outs.size() ? outs[i] : Value();
-}
-
-struct StoreModel : ReadOnlyModel<StoreModel, StoreOp> {
-  void createOnBuffers(StoreOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value>) const {
-    StoreOp::create(rewriter, op.getLoc(), mapping.lookup(op.getK()),
-                    op.getV() ? mapping.lookup(op.getV()) : Value(),
-                    mapped(mapping, op.getCache()), op.getLayer(),
-                    mapping.lookup(op.getRowOffsets()), op.getCollectionAttr());
-  }
-};
-
-struct AttentionModel : ReadOnlyModel<AttentionModel, AttentionOp> {
-  void createOnBuffers(AttentionOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    AttentionOp::create(
-        rewriter, op.getLoc(), /*result=*/Type(), /*lse=*/Type(),
-        mapping.lookup(op.getQ()), mapped(mapping, op.getCache()),
-        op.getLayer(), mapping.lookup(op.getRowOffsets()),
-        op.getSinks() ? mapping.lookup(op.getSinks()) : Value(), outs[0],
-        outAt(outs, 1), op.getPlan() ? mapping.lookup(op.getPlan()) : Value(),
-        op.getKvRowOffsets() ? mapping.lookup(op.getKvRowOffsets()) : Value(),
-        op.getMaskAttr(), op.getScaleAttr(), op.getSoftcapAttr(),
-        op.getCollectionAttr());
-  }
-};
-
-/// The number of tokens is the last row offset.
-Value tokenCount(OpBuilder &builder, Location loc, Value offsets) {
-  Value size = memref::DimOp::create(builder, loc, offsets, 0);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value last = arith::SubIOp::create(builder, loc, size, one);
-  Value tokens = memref::LoadOp::create(builder, loc, offsets, last);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                      tokens);
-}
-
-struct PositionsModel : ReadOnlyModel<PositionsModel, PositionsOp> {
-  void resultSizes(PositionsOp op, OpBuilder &builder, ArrayRef<Value> buffers,
-                   OpResult, SmallVectorImpl<Value> &sizes) const {
-    if (op.getResult().getType().isDynamicDim(0))
-      sizes.push_back(
-          tokenCount(builder, op.getLoc(), buffers[op.getCache().size()]));
-  }
-  void createOnBuffers(PositionsOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    PositionsOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                        mapped(mapping, op.getCache()),
-                        mapping.lookup(op.getRowOffsets()), outs[0],
-                        op.getCollectionAttr());
-  }
-};
-
-struct RopeModel : ReadOnlyModel<RopeModel, RopeOp> {
-  void createOnBuffers(RopeOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    RopeOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                   mapping.lookup(op.getX()), mapping.lookup(op.getPositions()),
-                   mapping.lookup(op.getFreqs()), outs[0],
-                   op.getInterleavedAttr());
-  }
-};
-
-struct RowOffsetsModel : ReadOnlyModel<RowOffsetsModel, RowOffsetsOp> {
-  void resultSizes(RowOffsetsOp op, OpBuilder &builder, ArrayRef<Value> buffers,
-                   OpResult, SmallVectorImpl<Value> &sizes) const {
-    Value offsets = buffers[op.getCache().size()];
-    if (op.getResult().getType().isDynamicDim(0))
-      sizes.push_back(memref::DimOp::create(builder, op.getLoc(), offsets, 0));
-  }
-  void createOnBuffers(RowOffsetsOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    RowOffsetsOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                         mapped(mapping, op.getCache()),
-                         mapping.lookup(op.getRowOffsets()), outs[0],
-                         op.getCollectionAttr());
-  }
-};
-
-struct LoadModel : ReadOnlyModel<LoadModel, LoadOp> {
-  /// As many rows as there are cache lengths, of max_lengths[0, 1] keys.
-  void resultSizes(LoadOp op, OpBuilder &builder, ArrayRef<Value> buffers,
-                   OpResult result, SmallVectorImpl<Value> &sizes) const {
-    Location loc = op.getLoc();
-    auto type = cast<ShapedType>(result.getType());
-    if (type.isDynamicDim(0))
-      sizes.push_back(memref::DimOp::create(builder, loc, buffers[1], 0));
-    if (type.getRank() == 1 || !type.isDynamicDim(1))
-      return;
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value most =
-        memref::LoadOp::create(builder, loc, buffers[3], ValueRange{zero, one});
-    sizes.push_back(arith::IndexCastUIOp::create(builder, loc,
-                                                 builder.getIndexType(), most));
-  }
-  void createOnBuffers(LoadOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    LoadOp::create(rewriter, op.getLoc(), /*result=*/Type(), /*lengths=*/Type(),
-                   mapped(mapping, op.getCache()), op.getPlace(),
-                   mapping.lookup(op.getRowOffsets()), outs[0], outs[1],
-                   op.getCollectionAttr());
-  }
-};
-
-struct PrintModel : ReadOnlyModel<PrintModel, PrintOp> {
-  void createOnBuffers(PrintOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value>) const {
-    PrintOp::create(
-        rewriter, op.getLoc(), mapped(mapping, op.getCache()), op.getLayer(),
-        op.getRowOffsets() ? mapping.lookup(op.getRowOffsets()) : Value(),
-        op.getCollectionAttr());
-  }
-};
-
-struct CopyPagesModel : ReadOnlyModel<CopyPagesModel, CopyPagesOp> {
-  void createOnBuffers(CopyPagesOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value>) const {
-    CopyPagesOp::create(
-        rewriter, op.getLoc(), op.getBlocks(), mapping.lookup(op.getSource()),
-        mapping.lookup(op.getDestination()), op.getLayer(), op.getLayout());
-  }
-};
-
-struct MergeModel : ReadOnlyModel<MergeModel, MergeOp> {
-  void createOnBuffers(MergeOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    MergeOp::create(rewriter, op.getLoc(), /*result=*/Type(), /*lse=*/Type(),
-                    mapping.lookup(op.getA()), mapping.lookup(op.getALse()),
-                    mapping.lookup(op.getB()), mapping.lookup(op.getBLse()),
-                    outs[0], outs[1]);
-  }
-};
-
-struct MatmulModel : ReadOnlyModel<MatmulModel, MatmulOp> {
-  void createOnBuffers(MatmulOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    MatmulOp::create(rewriter, op.getLoc(), /*products=*/TypeRange(),
-                     mapping.lookup(op.getX()),
-                     mapped(mapping, op.getWeights()), outs);
-  }
-};
-
-struct UpdateModel : ReadOnlyModel<UpdateModel, UpdateOp> {
-  void createOnBuffers(UpdateOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value>) const {
-    UpdateOp::create(rewriter, op.getLoc(), mapped(mapping, op.getCache()),
-                     op.getPlace(), mapping.lookup(op.getRowOffsets()),
-                     mapping.lookup(op.getOperand()), op.getKindAttr(),
-                     op.getInterleavedAttr(), op.getEpsAttr(),
-                     op.getCollectionAttr());
-  }
-};
-
-struct PlanModel : ReadOnlyModel<PlanModel, PlanOp> {
-  void resultSizes(PlanOp op, OpBuilder &builder, ArrayRef<Value> buffers,
-                   OpResult, SmallVectorImpl<Value> &sizes) const {
-    if (op.getResult().getType().isDynamicDim(0))
-      sizes.push_back(
-          tokenCount(builder, op.getLoc(), buffers[op.getCache().size()]));
-  }
-  void createOnBuffers(PlanOp op, RewriterBase &rewriter,
-                       const IRMapping &mapping, ArrayRef<Value> outs) const {
-    PlanOp::create(rewriter, op.getLoc(), /*result=*/Type(),
-                   mapped(mapping, op.getCache()),
-                   mapping.lookup(op.getRowOffsets()), outs[0],
-                   op.getMaskAttr(), op.getCollectionAttr());
-  }
-};
 
 /// Writes all of its destination, and reads none of it.
 struct LaunchModel
@@ -311,19 +202,12 @@ struct LaunchModel
 
 void kv::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, KVDialect *) {
-    StoreOp::attachInterface<StoreModel>(*context);
-    AttentionOp::attachInterface<AttentionModel>(*context);
-    PositionsOp::attachInterface<PositionsModel>(*context);
-    RopeOp::attachInterface<RopeModel>(*context);
-    RowOffsetsOp::attachInterface<RowOffsetsModel>(*context);
-    LoadOp::attachInterface<LoadModel>(*context);
-    PrintOp::attachInterface<PrintModel>(*context);
-    CopyPagesOp::attachInterface<CopyPagesModel>(*context);
-    MergeOp::attachInterface<MergeModel>(*context);
-    MatmulOp::attachInterface<MatmulModel>(*context);
-    UpdateOp::attachInterface<UpdateModel>(*context);
-    PlanOp::attachInterface<PlanModel>(*context);
+    attachModels<
+#define GET_OP_LIST
+#include "kv/Dialect/KVOps.cpp.inc"
+        >(context);
     LaunchOp::attachInterface<LaunchModel>(*context);
-    context->loadDialect<memref::MemRefDialect, arith::ArithDialect>();
+    context->loadDialect<memref::MemRefDialect, arith::ArithDialect,
+                         tensor::TensorDialect>();
   });
 }

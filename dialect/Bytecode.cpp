@@ -47,13 +47,17 @@ LogicalResult readEnum(DialectBytecodeReader &reader, StringRef what,
 }
 
 /// What a type with the geometry of a cache consists of. Version 1 had the
-/// parameters up to `page`.
+/// parameters up to `page`, version 2 those up to `layout`.
 template <typename GeometryType>
 LogicalResult writeGeometry(GeometryType type, uint64_t code, uint64_t version,
                             DialectBytecodeWriter &writer) {
-  bool isOld = type.getStrategy() == Strategy::Paged && !type.getVDim() &&
-               !type.getScale() && type.getLayout() == Layout::NHD;
-  if (version == 0 || (version == 1 && !isOld))
+  uint64_t since = 1;
+  if (type.getStrategy() != Strategy::Paged || type.getVDim() ||
+      type.getScale() || type.getLayout() != Layout::NHD)
+    since = 2;
+  if (type.getWindow() || type.getPageLayers())
+    since = 3;
+  if (version < since)
     return failure(); // as text
   writer.writeVarInt(code);
   writer.writeVarInt(static_cast<uint64_t>(type.getStrategy()));
@@ -66,6 +70,10 @@ LogicalResult writeGeometry(GeometryType type, uint64_t code, uint64_t version,
   writer.writeSignedVarInt(type.getVDim());
   writer.writeOptionalAttribute(type.getScale());
   writer.writeVarInt(static_cast<uint64_t>(type.getLayout()));
+  if (version == 2)
+    return success();
+  writer.writeSignedVarInt(type.getWindow());
+  writer.writeSignedVarInt(type.getPageLayers());
   return success();
 }
 
@@ -73,7 +81,7 @@ template <typename GeometryType>
 Type readGeometry(DialectBytecodeReader &reader, MLIRContext *context) {
   Strategy strategy = Strategy::Paged;
   Type elementType;
-  int64_t layers, heads, dim, page, vDim = 0;
+  int64_t layers, heads, dim, page, vDim = 0, window = 0, pageLayers = 0;
   ScaleAttr scale;
   Layout layout = Layout::NHD;
   if (failed(readEnum(reader, "strategy", symbolizeStrategy, strategy)) ||
@@ -88,9 +96,12 @@ Type readGeometry(DialectBytecodeReader &reader, MLIRContext *context) {
        failed(reader.readOptionalAttribute(scale)) ||
        failed(readEnum(reader, "layout", symbolizeLayout, layout))))
     return Type();
-  return GeometryType::getChecked([&] { return reader.emitError(); }, context,
-                                  strategy, elementType, layers, heads, dim,
-                                  page, vDim, scale, layout);
+  if (versionOf(reader) >= 3 && (failed(reader.readSignedVarInt(window)) ||
+                                 failed(reader.readSignedVarInt(pageLayers))))
+    return Type();
+  return GeometryType::getChecked(
+      [&] { return reader.emitError(); }, context, strategy, elementType,
+      layers, heads, dim, page, vDim, scale, layout, window, pageLayers);
 }
 
 struct KVBytecodeInterface : BytecodeDialectInterface {

@@ -2,7 +2,8 @@
 
 #include "kv/Dialect/KV.h"
 
-#include "OpParsing.h"
+#include "OpSyntax.h"
+#include "Verification.h"
 #include "kv/Dialect/Bytecode.h"
 #include "mlir/IR/Matchers.h"
 
@@ -50,111 +51,52 @@ static void printCacheType(OpAsmPrinter &p, Operation *op, TypeRange types,
 }
 
 //===----------------------------------------------------------------------===//
-// Verification shared by all of them
+// Row offsets, and what must agree with them
 //===----------------------------------------------------------------------===//
 
-LogicalResult kv::verifyCache(CacheOpInterface op,
-                              std::optional<Type> collection) {
-  OperandRange cache = op.getCacheOperands();
-  if (cache.empty())
-    return op->emitOpError("names no cache");
-  if (!op.isResolved()) {
-    if (cache.size() != 1)
-      return op->emitOpError("takes one handle, or the components of one");
-    if (collection)
-      return op->emitOpError("has a handle: 'collection' is its type and must "
-                             "not be given again");
-    return success();
-  }
-  if (!collection || !isa<CollectionType>(*collection))
-    return op->emitOpError("names its cache by components: 'collection' must "
-                           "give the collection's type");
-  return verifyComponents(op, cache.getTypes(), op.getCollectionType());
+SmallVector<StepRows> PositionsOp::getStepRows() {
+  return {{.rowOffsets = getRowOffsets(),
+           .rows = staticRows(getOut(), getResult())}};
 }
 
-namespace {
-/// How messages print a number of heads, which may be unknown.
-struct HeadCount {
-  int64_t heads;
-  friend Diagnostic &operator<<(Diagnostic &diagnostic, HeadCount count) {
-    if (ShapedType::isDynamic(count.heads))
-      return diagnostic << "?";
-    return diagnostic << count.heads;
-  }
-};
-} // namespace
-
-LogicalResult kv::verifyRowShape(Operation *op, StringRef name, Type type,
-                                 int64_t heads, int64_t dim) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
-  if ((ShapedType::isDynamic(heads) || shape[1] == heads) && shape[2] == dim)
-    return success();
-  return op->emitOpError() << "'" << name << "' must be [T, "
-                           << HeadCount{heads} << ", " << dim
-                           << "] as the collection says, not " << type;
+SmallVector<StepRows> RowOffsetsOp::getStepRows() {
+  int64_t offsets =
+      cast<ShapedType>(formType(getOut(), getResult())).getDimSize(0);
+  return {
+      {.rowOffsets = getRowOffsets(),
+       .sequences = ShapedType::isDynamic(offsets) ? offsets : offsets - 1}};
 }
 
-LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
-  if (place.size() != (op.isResolved() ? 2 : 0))
-    return op->emitOpError("takes [layer, part] with components, and only "
-                           "then");
-  if (!op.isResolved())
-    return success();
-  if (failed(verifyLayer(op, place[0], op.getCollectionType())))
-    return failure();
-  APInt part;
-  CollectionType type = op.getCollectionType();
-  if (matchPattern(place[1], m_ConstantInt(&part)) &&
-      part.uge(type.getGeometry().parts()))
-    return op->emitOpError()
-           << "part must be "
-           << (type.isLatent() ? "0 (latent rows)" : "0 (keys) or 1 (values)")
-           << ", not " << part.getSExtValue();
-  return success();
+SmallVector<StepRows> StoreOp::getStepRows() {
+  StepRows step{
+      .rowOffsets = getRowOffsets(), .rows = {getK()}, .haveKeys = true};
+  if (getV())
+    step.rows.push_back(getV());
+  return {step};
 }
 
-CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
-  if (auto type = dyn_cast<CollectionType>(cache.front().getType()))
-    return type;
-  if (auto type = dyn_cast<CacheType>(cache.front().getType()))
-    return type.getCollectionType();
-  return dyn_cast_or_null<CollectionType>(given.value_or(Type()));
+SmallVector<StepRows> AttentionOp::getStepRows() {
+  StepRows queries{.rowOffsets = getRowOffsets(),
+                   .rows = {getQ()},
+                   .haveKeys = !getKvRowOffsets()};
+  if (!getKvRowOffsets())
+    return {queries};
+  return {queries, {.rowOffsets = getKvRowOffsets(), .haveKeys = true}};
 }
 
-//===----------------------------------------------------------------------===//
-// The cache interface
-//===----------------------------------------------------------------------===//
+SmallVector<StepRows> LoadOp::getStepRows() {
+  auto dense = cast<ShapedType>(formType(getOut(), getResult()));
+  auto lengths = cast<ShapedType>(formType(getOutLengths(), getLengths()));
+  return {{.rowOffsets = getRowOffsets(),
+           .sequences = dense.isDynamicDim(0) ? lengths.getDimSize(0)
+                                              : dense.getDimSize(0),
+           .haveKeys = true}};
+}
 
-#define KV_CACHE_INTERFACE(Op, Writes, Reads)                                  \
-  KV_CACHE_TYPE(Op, Writes, Reads)                                             \
-  void Op::setComponents(ValueRange components, CollectionType type) {         \
-    getCacheMutable().assign(components);                                      \
-    setCollection(type);                                                       \
-  }
-#define KV_CACHE_TYPE(Op, Writes, Reads)                                       \
-  CollectionType Op::getCollectionType() {                                     \
-    return collectionOf(getCache(), getCollection());                          \
-  }                                                                            \
-  OperandRange Op::getCacheOperands() { return getCache(); }                   \
-  bool Op::writesCache() { return Writes; }                                    \
-  bool Op::readsCache() { return Reads; }
-
-KV_CACHE_INTERFACE(PositionsOp, false, false)
-KV_CACHE_INTERFACE(StoreOp, true, false)
-KV_CACHE_INTERFACE(AttentionOp, false, true)
-KV_CACHE_INTERFACE(RowOffsetsOp, false, false)
-KV_CACHE_INTERFACE(PrintOp, false, true)
-KV_CACHE_INTERFACE(PlanOp, false, false)
-KV_CACHE_TYPE(LoadOp, false, true)
-
-#undef KV_CACHE_INTERFACE
-#undef KV_CACHE_TYPE
-
-/// A cache is a collection's components, a layer and a part.
-void LoadOp::setComponents(ValueRange components, CollectionType type) {
-  getCacheMutable().assign(components.drop_back(2));
-  getPlaceMutable().assign(components.take_back(2));
-  setCollection(type);
+SmallVector<StepRows> PrintOp::getStepRows() {
+  if (!getRowOffsets())
+    return {};
+  return {{.rowOffsets = getRowOffsets()}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,6 +194,8 @@ LogicalResult AttentionOp::verify() {
           verifyForm(*this, {getOut(), getOutLse()}, {getResult(), getLse()})))
     return failure();
   CollectionType type = getCollectionType();
+  if (failed(verifyWindow(*this, getMask(), type)))
+    return failure();
   ArrayRef<int64_t> q = cast<ShapedType>(getQ().getType()).getShape();
   if (ShapedType::isDynamic(q[1]) ||
       (!ShapedType::isDynamic(type.getHeads()) && q[1] % type.getHeads() != 0))

@@ -228,30 +228,45 @@ struct LowerStatus : ConvertOpToLLVMPattern<StatusOp> {
   }
 };
 
+/// The address of a constant of the module. Equal texts share one.
+Value addressOf(ConversionPatternRewriter &rewriter, Operation *op,
+                StringRef message) {
+  Location loc = op->getLoc();
+  auto module = op->getParentOfType<ModuleOp>();
+  std::string text = message.str();
+  std::string symbol = "kv_message_" + llvm::utohexstr(llvm::xxh3_64bits(text));
+  text.push_back('\0');
+  if (!module.lookupSymbol(symbol)) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(
+        rewriter, loc,
+        LLVM::LLVMArrayType::get(rewriter.getI8Type(), text.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+        rewriter.getStringAttr(text));
+  }
+  return LLVM::AddressOfOp::create(
+      rewriter, loc, LLVM::LLVMPointerType::get(op->getContext()), symbol);
+}
+
+struct LowerText : ConvertOpToLLVMPattern<TextOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult
+  matchAndRewrite(TextOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, addressOf(rewriter, op, op.getText()));
+    return success();
+  }
+};
+
 struct LowerRecordError : ConvertOpToLLVMPattern<RecordErrorOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult
   matchAndRewrite(RecordErrorOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    auto module = op->getParentOfType<ModuleOp>();
-    std::string text = op.getMessage().str();
-    // Equal messages share a constant.
-    std::string symbol =
-        "kv_message_" + llvm::utohexstr(llvm::xxh3_64bits(text));
-    text.push_back('\0');
-    if (!module.lookupSymbol(symbol)) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPointToStart(module.getBody());
-      LLVM::GlobalOp::create(
-          rewriter, loc,
-          LLVM::LLVMArrayType::get(rewriter.getI8Type(), text.size()),
-          /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
-          rewriter.getStringAttr(text));
-    }
     Value status = LLVM::ConstantOp::create(rewriter, loc, op.getStatusAttr());
-    Value message = LLVM::AddressOfOp::create(
-        rewriter, loc, LLVM::LLVMPointerType::get(getContext()), symbol);
+    Value message = addressOf(rewriter, op, op.getMessage());
     callRuntime(rewriter, loc, "recordError", adaptor.getCtx(),
                 {status, message});
     rewriter.eraseOp(op);
@@ -474,7 +489,7 @@ struct ToLLVM : ConvertToLLVMPatternInterface {
       RewritePatternSet &patterns) const final {
     target.addIllegalDialect<KVDialect>();
     patterns.add<LowerArgument, LowerCheckArguments, LowerStatus,
-                 LowerRecordError, LowerRuntimeCall, LowerArenaMark,
+                 LowerRecordError, LowerText, LowerRuntimeCall, LowerArenaMark,
                  LowerArenaAlloc, LowerArenaRelease, LowerArenaReturn,
                  LowerParallelFor, LowerCaptures>(converter);
   }

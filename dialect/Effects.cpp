@@ -28,82 +28,51 @@ static void addBufferEffects(Operation *op, ValueRange outs, Effects &effects,
   }
 }
 
+/// Operands that are a cache in either form, and what happens to it.
+struct CacheAccesses {
+  SmallVector<OpOperand *> operands;
+  bool writes = false, reads = false;
+};
+
 /// The cache is the handle, or the blocks and scales; the small components are
 /// inputs.
-static void addCacheEffects(CacheOpInterface op, ValueRange outs,
-                            Effects &effects) {
-  unsigned first = op.getCacheOperands().getBeginOperandIndex();
-  SmallVector<OpOperand *> cache = {&op->getOpOperand(first)};
-  if (op.isResolved() && op.getScales())
-    cache.push_back(&op->getOpOperand(first + 4));
-  for (OpOperand *operand : cache) {
-    if (op.writesCache())
+static CacheAccesses accessesOf(Operation *op) {
+  if (auto copy = dyn_cast<CopyPagesOp>(op))
+    return {{&copy.getBlocksMutable()}, /*writes=*/true, /*reads=*/true};
+  auto cacheOp = dyn_cast<CacheOpInterface>(op);
+  if (!cacheOp)
+    return {};
+  unsigned first = cacheOp.getCacheOperands().getBeginOperandIndex();
+  CacheAccesses accesses{
+      {&op->getOpOperand(first)}, cacheOp.writesCache(), cacheOp.readsCache()};
+  if (cacheOp.isResolved() && cacheOp.getScales())
+    accesses.operands.push_back(&op->getOpOperand(first + 4));
+  return accesses;
+}
+
+void kv::addFormEffects(Operation *op, Effects &effects) {
+  CacheAccesses cache = accessesOf(op);
+  for (OpOperand *operand : cache.operands) {
+    if (cache.writes)
       effects.emplace_back(MemoryEffects::Write::get(), operand);
-    if (op.readsCache())
+    if (cache.reads)
       effects.emplace_back(MemoryEffects::Read::get(), operand);
   }
-  addBufferEffects(op, outs, effects, cache);
+  addBufferEffects(op, cast<TwoFormOpInterface>(op).getOutValues(), effects,
+                   cache.operands);
 }
 
-void PositionsOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {getOut()}, effects);
-}
-void RowOffsetsOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {getOut()}, effects);
-}
-void LoadOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {getOut(), getOutLengths()}, effects);
-}
-namespace {
-/// Where kv.print prints: no memory of a program.
-struct Output : SideEffects::Resource::Base<Output> {
-  StringRef getName() final { return "kv.output"; }
-};
-} // namespace
-
-namespace {
-/// Where errors are recorded.
-struct ErrorSlot : SideEffects::Resource::Base<ErrorSlot> {
-  StringRef getName() final { return "kv.errors"; }
-};
-} // namespace
-
-void PrintOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {}, effects);
-  effects.emplace_back(MemoryEffects::Write::get(), Output::get());
-}
-void CopyPagesOp::getEffects(Effects &effects) {
-  OpOperand &blocks = getBlocksMutable();
-  effects.emplace_back(MemoryEffects::Read::get(), &blocks);
-  effects.emplace_back(MemoryEffects::Write::get(), &blocks);
-  addBufferEffects(*this, {}, effects, &blocks);
-}
 void AssertOp::getEffects(Effects &effects) {
-  effects.emplace_back(MemoryEffects::Write::get(), ErrorSlot::get());
+  effects.emplace_back(MemoryEffects::Write::get(), ErrorResource::get());
 }
-void StoreOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {}, effects);
+
+void CheckResultOp::getEffects(Effects &effects) {
+  // Of the buffer only the shape is looked at.
+  effects.emplace_back(MemoryEffects::Write::get(), ErrorResource::get());
 }
-void AttentionOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {getOut(), getOutLse()}, effects);
-}
-void RopeOp::getEffects(Effects &effects) {
-  addBufferEffects(*this, {getOut()}, effects);
-}
-void MergeOp::getEffects(Effects &effects) {
-  addBufferEffects(*this, {getOut(), getOutLse()}, effects);
-}
-void MatmulOp::getEffects(Effects &effects) {
-  addBufferEffects(*this, getOuts(), effects);
-}
-void UpdateOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {}, effects);
-}
+
 void LaunchOp::getEffects(Effects &effects) {
   // On tensors the one buffer is a cache's blocks, for their shape.
   if (isa<BaseMemRefType>(getOut().getType()))
     addBufferEffects(*this, {getOut()}, effects);
-}
-void PlanOp::getEffects(Effects &effects) {
-  addCacheEffects(*this, {getOut()}, effects);
 }

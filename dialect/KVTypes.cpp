@@ -61,7 +61,8 @@ std::optional<KvDType> kv::dtypeOf(Type type) {
 static CacheGeometry geometryOf(Strategy strategy, KvDType dtype,
                                 int64_t layers, int64_t heads, int64_t dim,
                                 int64_t page, int64_t vDim, ScaleAttr scale,
-                                Layout layout) {
+                                Layout layout, int64_t window,
+                                int64_t pageLayers) {
   CacheGeometry geometry;
   geometry.strategy = static_cast<CacheStrategy>(strategy);
   geometry.dtype = dtype;
@@ -76,6 +77,8 @@ static CacheGeometry geometryOf(Strategy strategy, KvDType dtype,
     geometry.scaleGroup = scale.getGroup();
     geometry.scaleDType = dtypeOf(scale.getType()).value_or(KV_DTYPE_I64);
   }
+  geometry.window = window;
+  geometry.pageLayers = pageLayers;
   return geometry;
 }
 
@@ -83,7 +86,8 @@ static LogicalResult
 verifyGeometry(function_ref<InFlightDiagnostic()> emitError, StringRef what,
                Strategy strategy, Type elementType, int64_t layers,
                int64_t heads, int64_t dim, int64_t page, int64_t vDim,
-               ScaleAttr scale, Layout layout) {
+               ScaleAttr scale, Layout layout, int64_t window,
+               int64_t pageLayers) {
   // CacheGeometry means "none" by a group of 0, and "unknown heads" by -1.
   if (scale && scale.getGroup() < 1)
     return emitError() << what << ": 'group' must be positive, not "
@@ -92,9 +96,9 @@ verifyGeometry(function_ref<InFlightDiagnostic()> emitError, StringRef what,
     return emitError() << what << ": 'heads' must be positive, not " << heads;
   // i64 stands for every type that is no KvDType: no cache may have it.
   KvDType dtype = dtypeOf(elementType).value_or(KV_DTYPE_I64);
-  std::string problem =
-      geometryOf(strategy, dtype, layers, heads, dim, page, vDim, scale, layout)
-          .problem();
+  std::string problem = geometryOf(strategy, dtype, layers, heads, dim, page,
+                                   vDim, scale, layout, window, pageLayers)
+                            .problem();
   if (!problem.empty())
     return emitError() << what << ": " << problem;
   return success();
@@ -104,18 +108,22 @@ LogicalResult
 CollectionType::verify(function_ref<InFlightDiagnostic()> emitError,
                        Strategy strategy, Type elementType, int64_t layers,
                        int64_t heads, int64_t dim, int64_t page, int64_t vDim,
-                       ScaleAttr scale, Layout layout) {
+                       ScaleAttr scale, Layout layout, int64_t window,
+                       int64_t pageLayers) {
   return verifyGeometry(emitError, "collection", strategy, elementType, layers,
-                        heads, dim, page, vDim, scale, layout);
+                        heads, dim, page, vDim, scale, layout, window,
+                        pageLayers);
 }
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 Strategy strategy, Type elementType,
                                 int64_t layers, int64_t heads, int64_t dim,
                                 int64_t page, int64_t vDim, ScaleAttr scale,
-                                Layout layout) {
+                                Layout layout, int64_t window,
+                                int64_t pageLayers) {
   return verifyGeometry(emitError, "cache", strategy, elementType, layers,
-                        heads, dim, page, vDim, scale, layout);
+                        heads, dim, page, vDim, scale, layout, window,
+                        pageLayers);
 }
 
 template <typename GeometryType>
@@ -123,7 +131,7 @@ static CacheGeometry geometryOf(GeometryType type) {
   return geometryOf(type.getStrategy(), *dtypeOf(type.getElementType()),
                     type.getLayers(), type.getHeads(), type.getDim(),
                     type.getPage(), type.getVDim(), type.getScale(),
-                    type.getLayout());
+                    type.getLayout(), type.getWindow(), type.getPageLayers());
 }
 
 template <typename GeometryType>
@@ -136,7 +144,8 @@ static GeometryType typeOf(MLIRContext *context, const CacheGeometry &of) {
       context, static_cast<Strategy>(of.strategy), ::typeOf(context, of.dtype),
       of.layers,
       of.heads == CacheGeometry::Unknown ? ShapedType::kDynamic : of.heads,
-      of.dim, of.page, of.vDim, scale, static_cast<Layout>(of.layout));
+      of.dim, of.page, of.vDim, scale, static_cast<Layout>(of.layout),
+      of.window, of.pageLayers);
 }
 
 CacheGeometry CollectionType::getGeometry() const { return geometryOf(*this); }
@@ -186,7 +195,8 @@ public:
     return GeometryType::getChecked([&] { return parser.emitError(loc); },
                                     parser.getContext(), strategy, elementType,
                                     *layers, latent ? 1 : *heads, *dim, *page,
-                                    vDim.value_or(0), scale, layout);
+                                    vDim.value_or(0), scale, layout,
+                                    window.value_or(0), pageLayers.value_or(0));
   }
 
 private:
@@ -221,18 +231,20 @@ private:
       heads = ShapedType::kDynamic;
       return success();
     }
-    std::optional<int64_t> *number = name == "layers"     ? &layers
-                                     : name == "heads"    ? &heads
-                                     : name == "dim"      ? &dim
-                                     : name == pageName() ? &page
-                                     : name == "v_dim"    ? &vDim
-                                                          : nullptr;
+    std::optional<int64_t> *number = name == "layers"        ? &layers
+                                     : name == "heads"       ? &heads
+                                     : name == "dim"         ? &dim
+                                     : name == pageName()    ? &page
+                                     : name == "v_dim"       ? &vDim
+                                     : name == "window"      ? &window
+                                     : name == "page_layers" ? &pageLayers
+                                                             : nullptr;
     if (!number)
       return parser.emitError(loc)
              << "no parameter '" << name << "' in a "
              << stringifyStrategy(strategy)
              << " cache, only layers, heads, latent, dim, v_dim, " << pageName()
-             << ", scale, layout";
+             << ", scale, layout, window, page_layers";
     return parser.parseInteger(number->emplace());
   }
 
@@ -260,12 +272,17 @@ private:
       return fail("only a latent cache has a 'v_dim'");
     if (!page)
       return missing(pageName());
+    // Who means none says nothing.
+    if (window && *window == 0)
+      return fail("'window' must be positive, not 0");
+    if (pageLayers && *pageLayers == 0)
+      return fail("'page_layers' must be positive, not 0");
     return success();
   }
 
   AsmParser &parser;
   Strategy strategy = Strategy::Paged;
-  std::optional<int64_t> layers, heads, dim, page, vDim;
+  std::optional<int64_t> layers, heads, dim, page, vDim, window, pageLayers;
   bool latent = false;
   ScaleAttr scale;
   Layout layout = Layout::NHD;
@@ -292,6 +309,10 @@ static void printGeometry(GeometryType type, AsmPrinter &p) {
     p << ", scale = " << type.getScale();
   if (type.getLayout() != Layout::NHD)
     p << ", layout = " << type.getLayout();
+  if (type.getWindow())
+    p << ", window = " << type.getWindow();
+  if (type.getPageLayers())
+    p << ", page_layers = " << type.getPageLayers();
   p << '>';
 }
 

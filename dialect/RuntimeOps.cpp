@@ -1,5 +1,6 @@
 //===- RuntimeOps.cpp - Verifiers of the lowered form ---------------------===//
 
+#include "Verification.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -14,6 +15,21 @@ LogicalResult RuntimeCallOp::verify() {
   for (int64_t position : getAbsent())
     if (position < 0 || position >= total)
       return emitOpError() << "absent argument " << position << " of " << total;
+  return success();
+}
+
+LogicalResult CheckStepOp::verify() {
+  if (failed(verifyOneForm(*this)))
+    return failure();
+  if (getSequences() && static_cast<int64_t>(*getSequences()) < 0)
+    return emitOpError() << "sequences must be at least 0, not "
+                         << static_cast<int64_t>(*getSequences());
+  if (getPage() && static_cast<int64_t>(*getPage()) < 1)
+    return emitOpError() << "page must be at least 1 token, not "
+                         << static_cast<int64_t>(*getPage());
+  if (getBands() && (!getPage() || static_cast<int64_t>(*getBands()) < 1))
+    return emitOpError() << "bands must be at least 1, beside a page, not "
+                         << static_cast<int64_t>(*getBands());
   return success();
 }
 

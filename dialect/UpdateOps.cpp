@@ -1,6 +1,6 @@
 //===- UpdateOps.cpp - Updates and plans of this step's rows --------------===//
 
-#include "OpParsing.h"
+#include "Verification.h"
 #include "llvm/ADT/SmallString.h"
 
 using namespace mlir;
@@ -10,18 +10,11 @@ using namespace kv;
 // kv.update
 //===----------------------------------------------------------------------===//
 
-CollectionType UpdateOp::getCollectionType() {
-  return collectionOf(getCache(), getCollection());
-}
-OperandRange UpdateOp::getCacheOperands() { return getCache(); }
-bool UpdateOp::writesCache() { return true; }
-bool UpdateOp::readsCache() { return true; }
-
-/// A cache is a collection's components, a layer and a part.
-void UpdateOp::setComponents(ValueRange components, CollectionType type) {
-  getCacheMutable().assign(components.drop_back(2));
-  getPlaceMutable().assign(components.take_back(2));
-  setCollection(type);
+SmallVector<StepRows> UpdateOp::getStepRows() {
+  StepRows step{.rowOffsets = getRowOffsets(), .haveKeys = true};
+  if (getKind() == UpdateKind::Add)
+    step.rows.push_back(getOperand());
+  return {step};
 }
 
 /// What belongs to one kind stands with it and with no other.
@@ -53,7 +46,7 @@ static LogicalResult verifyFreqs(UpdateOp op, ShapedType freqs, int64_t dim) {
                                "W, not "
                             << freqs;
   int64_t width = freqs.getDimSize(1);
-  if (width % 2 != 0 || width > dim)
+  if (width < 2 || width % 2 != 0 || width > dim)
     return op.emitOpError() << "freqs must hold pairs for at most the head "
                                "dimension "
                             << dim << ", not " << width << " numbers";
@@ -103,49 +96,19 @@ LogicalResult UpdateOp::verify() {
 // kv.plan
 //===----------------------------------------------------------------------===//
 
-/// Numbers of a row of a plan.
-constexpr int64_t kPlanWidth = 4;
+SmallVector<StepRows> PlanOp::getStepRows() {
+  return {{.rowOffsets = getRowOffsets(),
+           .rows = staticRows(getOut(), getResult())}};
+}
 
 LogicalResult PlanOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
-      failed(verifyForm(*this, {getOut()}, {getResult()})))
+      failed(verifyForm(*this, {getOut()}, {getResult()})) ||
+      failed(verifyWindow(*this, getMask(), getCollectionType())))
     return failure();
   Type plan = formType(getOut(), getResult());
   if (cast<ShapedType>(plan).getDimSize(1) != kPlanWidth)
     return emitOpError() << "result must be [T, " << kPlanWidth << "], not "
                          << plan;
-  return success();
-}
-
-KernelAttr kv::getKernel(Operation *op) {
-  return op->getAttrOfType<KernelAttr>(KVDialect::getKernelAttrName());
-}
-
-LogicalResult kv::verifyPlanned(AttentionOp op) {
-  if (!op.getPlan())
-    return success();
-  auto plan = cast<ShapedType>(op.getPlan().getType());
-  KernelAttr kernel = getKernel(op);
-  bool isBytes = plan.getElementType().isInteger(8);
-  if (kernel && takesPlan(kernel.getKind()) &&
-      isBytes != (kernel.getKind() == KernelKind::Cuda))
-    return op.emitOpError()
-           << "has the plan " << plan << ", the kernel '"
-           << stringifyKernelKind(kernel.getKind()) << "' takes "
-           << (isBytes ? "i32 [T, 4]" : "i8 [bytes]");
-  if (!isBytes && plan.getDimSize(1) != kPlanWidth)
-    return op.emitOpError()
-           << "plan must be [T, " << kPlanWidth << "], not " << Type(plan);
-  if (!isBytes &&
-      failed(verifySameRows(op, "q", op.getQ().getType(), "plan", plan)))
-    return failure();
-  if (auto made = op.getPlan().getDefiningOp<PlanOp>();
-      made && made.getMask() != op.getMask())
-    return op.emitOpError() << "has the mask " << op.getMask()
-                            << ", its plan is for " << made.getMask();
-  if (kernel && !takesPlan(kernel.getKind()))
-    return op.emitOpError()
-           << "has a plan, which the kernel '"
-           << stringifyKernelKind(kernel.getKind()) << "' does not take";
   return success();
 }

@@ -1,68 +1,10 @@
 //===- ValueOps.cpp - Operations that touch no cache ----------------------===//
 
-#include "OpParsing.h"
+#include "OpSyntax.h"
+#include "Verification.h"
 
 using namespace mlir;
 using namespace kv;
-
-std::optional<bool> kv::isOnTensors(Operation *op, ValueRange outs) {
-  Value blocks, scales;
-  if (auto cacheOp = dyn_cast<CacheOpInterface>(op);
-      cacheOp && cacheOp.isResolved()) {
-    blocks = cacheOp.getBlocks();
-    scales = cacheOp.getScales();
-  } else if (auto copy = dyn_cast<CopyPagesOp>(op)) {
-    blocks = copy.getBlocks();
-  }
-  std::optional<bool> onTensors;
-  for (Value operand : op->getOperands()) {
-    if (!isa<ShapedType>(operand.getType()) || operand == blocks ||
-        operand == scales || llvm::is_contained(outs, operand))
-      continue;
-    bool isTensor = isa<TensorType>(operand.getType());
-    if (onTensors && *onTensors != isTensor)
-      return std::nullopt;
-    onTensors = isTensor;
-  }
-  return onTensors;
-}
-
-LogicalResult kv::verifyOneForm(Operation *op) {
-  if (!isOnTensors(op))
-    return op->emitOpError("mixes tensors and buffers");
-  return success();
-}
-
-LogicalResult kv::verifyForm(Operation *op, ValueRange outs, ValueRange results,
-                             size_t required) {
-  std::optional<bool> onTensors = isOnTensors(op, outs);
-  if (!onTensors)
-    return op->emitOpError("mixes tensors and buffers");
-  ValueRange wanted = *onTensors ? results : outs;
-  ValueRange unwanted = *onTensors ? outs : results;
-  auto given = [](Value value) { return !!value; };
-  if (llvm::all_of(wanted.take_front(required), given) &&
-      llvm::none_of(unwanted, given))
-    return success();
-  if (*onTensors)
-    return op->emitOpError("on tensors returns its result and takes no 'outs'");
-  return op->emitOpError("on buffers writes its 'outs' and returns nothing");
-}
-
-LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
-                                 StringRef nameB, Type b) {
-  int64_t rowsA = cast<ShapedType>(a).getDimSize(0);
-  int64_t rowsB = cast<ShapedType>(b).getDimSize(0);
-  if (ShapedType::isDynamic(rowsA) || ShapedType::isDynamic(rowsB) ||
-      rowsA == rowsB)
-    return success();
-  return op->emitOpError() << "'" << nameA << "' has " << rowsA << " rows, '"
-                           << nameB << "' has " << rowsB;
-}
-
-Type kv::formType(Value out, Value result) {
-  return (out ? out : result).getType();
-}
 
 ParseResult kv::parseValueTypes(OpAsmParser &parser, Type &x, Type &positions,
                                 Type &freqs, Type &out, Type &result) {
@@ -162,7 +104,7 @@ LogicalResult RopeOp::verify() {
   if (ShapedType::isDynamic(width) || ShapedType::isDynamic(dim))
     return emitOpError("the head dimension and the width of freqs must be "
                        "static");
-  if (width % 2 != 0 || width > dim)
+  if (width < 2 || width % 2 != 0 || width > dim)
     return emitOpError() << "freqs must hold pairs for at most the head "
                             "dimension "
                          << dim << ", not " << width << " numbers";

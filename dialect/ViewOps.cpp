@@ -1,49 +1,9 @@
 //===- ViewOps.cpp - Views of a cache, which touch nothing ----------------===//
 
-#include "OpParsing.h"
-#include "mlir/IR/Matchers.h"
+#include "Verification.h"
 
 using namespace mlir;
 using namespace kv;
-
-/// Compares component `i` with what the collection's type asks for. One other
-/// than the blocks may be a tensor or, once bufferized, a memref.
-static LogicalResult verifyComponent(Operation *op, size_t i, Type have,
-                                     CollectionType type) {
-  Type want = type.getComponentTypes()[i];
-  auto haveShaped = cast<ShapedType>(have), wantShaped = cast<ShapedType>(want);
-  bool kindOk = !isa<MemRefType>(want) || isa<MemRefType>(have);
-  if (kindOk && haveShaped.getElementType() == wantShaped.getElementType() &&
-      succeeded(
-          verifyCompatibleShape(haveShaped.getShape(), wantShaped.getShape())))
-    return success();
-  return op->emitOpError() << "component '" << type.getComponentNames()[i]
-                           << "' of " << type << " must be like " << want
-                           << ", not " << have;
-}
-
-LogicalResult kv::verifyComponents(Operation *op, TypeRange given,
-                                   CollectionType type) {
-  size_t wanted = type.getScale() ? 5 : 4;
-  if (given.size() != wanted)
-    return op->emitOpError()
-           << "takes " << wanted << " components of its collection, not "
-           << given.size();
-  for (auto [i, have] : llvm::enumerate(given))
-    if (failed(verifyComponent(op, i, have, type)))
-      return failure();
-  return success();
-}
-
-LogicalResult kv::verifyLayer(Operation *op, Value layer, CollectionType type) {
-  APInt value;
-  if (!matchPattern(layer, m_ConstantInt(&value)) ||
-      value.ult(type.getLayers()))
-    return success();
-  return op->emitOpError() << "layer " << value.getSExtValue()
-                           << " is outside the collection's "
-                           << type.getLayers() << " layers";
-}
 
 LogicalResult FetchOp::verify() {
   return verifyComponents(*this, getOperandTypes(), getCollection().getType());
@@ -82,7 +42,8 @@ LogicalResult ValueCacheOp::verify() {
   return verifyLayer(*this, getLayer(), getCollection().getType());
 }
 
-/// Component `i` of a collection that is fetched here, if it has the type.
+/// Component `i` of a collection that is the result of a kv.fetch, if it has
+/// this type.
 static OpFoldResult foldComponent(Value collection, size_t i, Type type) {
   auto fetch = collection.getDefiningOp<FetchOp>();
   if (fetch && fetch->getOperand(i).getType() == type)

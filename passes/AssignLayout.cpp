@@ -8,9 +8,8 @@
 
 #include "kv/Passes/Passes.h"
 
-#include "mlir/IR/AttrTypeSubElements.h"
+#include "CollectionTypes.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVASSIGNLAYOUT
@@ -42,45 +41,17 @@ struct AssignLayout : kv::impl::KVAssignLayoutBase<AssignLayout> {
     if (failed(choice))
       return signalPassFailure();
 
-    // Types in the order in which the module names them, and those whose
-    // blocks it opens.
-    llvm::SetVector<CollectionType> types;
-    llvm::DenseSet<CollectionType> opened;
-    auto note = [&](Type type) {
-      if (auto collection = dyn_cast<CollectionType>(type))
-        types.insert(collection);
-      else if (auto cache = dyn_cast<CacheType>(type))
-        types.insert(cache.getCollectionType());
-    };
-    AttrTypeWalker walker;
-    walker.addWalk([&](Type type) { note(type); });
-    module.walk([&](Operation *op) {
-      walker.walk(op->getAttrDictionary());
-      for (Type type : op->getResultTypes())
-        note(type);
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (Type type : block.getArgumentTypes())
-            note(type);
-      if (isa<FetchOp>(op))
-        opened.insert(cast<FetchOp>(op).getType());
-      else if (auto unpack = dyn_cast<UnpackOp>(op))
-        opened.insert(unpack.getCollection().getType());
-      else if (auto cache = dyn_cast<CacheOpInterface>(op);
-               cache && cache.isResolved())
-        opened.insert(cache.getCollectionType());
-    });
-
+    CollectionTypes types = CollectionTypes::of(module);
     llvm::DenseMap<CollectionType, CollectionType> assigned;
-    for (CollectionType type : types) {
+    for (CollectionType type : types.all) {
       if (type.getLayout() == choice->layout)
         continue;
-      if (opened.contains(type)) {
+      if (types.opened.contains(type)) {
         remark::missed(
             module.getLoc(),
             remark::RemarkOpts::name("Kept").category("kv-assign-layout"))
             << remark::add("{0} keeps its layout: the graph opens its blocks",
-                           print(type));
+                           printType(type));
         continue;
       }
       assigned[type] = withLayout(type, choice->layout);
@@ -88,33 +59,13 @@ struct AssignLayout : kv::impl::KVAssignLayoutBase<AssignLayout> {
       remark::passed(
           module.getLoc(),
           remark::RemarkOpts::name("Assigned").category("kv-assign-layout"))
-          << remark::add("{0} gets the layout {1}: {2}", print(type),
+          << remark::add("{0} gets the layout {1}: {2}", printType(type),
                          stringifyLayout(choice->layout).str(), choice->reason);
     }
-    if (assigned.empty())
-      return;
-
-    AttrTypeReplacer replacer;
-    replacer.addReplacement([&](CollectionType type) -> std::optional<Type> {
-      CollectionType to = assigned.lookup(type);
-      return to ? to : type;
-    });
-    replacer.addReplacement([&](CacheType type) -> std::optional<Type> {
-      CollectionType to = assigned.lookup(type.getCollectionType());
-      return to ? CacheType::get(to) : type;
-    });
-    replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
-                                          /*replaceLocs=*/false,
-                                          /*replaceTypes=*/true);
+    replaceCollectionTypes(module, assigned);
   }
 
 private:
-  static std::string print(Type type) {
-    std::string text;
-    llvm::raw_string_ostream(text) << type;
-    return text;
-  }
-
   FailureOr<Choice> choose() {
     if (!layout.empty()) {
       if (std::optional<Layout> asked = symbolizeLayout(layout))

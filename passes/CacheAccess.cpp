@@ -49,22 +49,10 @@ Value CacheAccess::checkLayer(Emitter &b, Value layer) const {
 Value CacheAccess::checkPart(Emitter &b, Value part) const {
   if (getConstantIntValue(part))
     return part;
-  Value parts = b.index(geometry.parts());
-  AssertOp::create(b, b.less(part, parts), KV_STATUS_OUT_OF_RANGE,
+  Value planes = b.index(geometry.planes());
+  AssertOp::create(b, b.less(part, planes), KV_STATUS_OUT_OF_RANGE,
                    "the part is neither keys nor values");
-  return b.minimum(part, b.sub(parts, b.index(1)));
-}
-
-void CacheAccess::checkLength(Emitter &b, Value length) const {
-  Value most = b.index(type.getPage());
-  if (geometry.isPaged())
-    most = b.mul(most, b.add(lastEntry, b.index(1)));
-  AssertOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::ule, length, most),
-      KV_STATUS_OUT_OF_RANGE,
-      geometry.isPaged() ? "a sequence has more tokens than its row of the "
-                           "lookup table holds pages for"
-                         : "a sequence has more tokens than its slot holds");
+  return b.minimum(part, b.sub(planes, b.index(1)));
 }
 
 CachePlace CacheAccess::readPlace(Emitter &b, Value sequence,

@@ -35,10 +35,6 @@ public:
   /// The same of the part of kv.load and kv.update.
   mlir::Value checkPart(Emitter &b, mlir::Value part) const;
 
-  /// Records an error when a sequence's `length` exceeds what its row of the
-  /// table can hold.
-  void checkLength(Emitter &b, mlir::Value length) const;
-
   /// Where a row is read: some row of the cache even if the table says no page
   /// or ends before, so that the read is safe.
   CachePlace readPlace(Emitter &b, mlir::Value sequence,

@@ -25,8 +25,8 @@ static_assert((int)MaskKind::None == KV_MASK_NONE &&
                   (int)MaskKind::SlidingNoncausal == KV_MASK_SLIDING_NONCAUSAL,
               "the dialect's masks are the ABI's");
 
-static Value layerAsI64(OpBuilder &b, Location loc, Value layer) {
-  return arith::IndexCastOp::create(b, loc, b.getI64Type(), layer);
+static Value indexAsI64(OpBuilder &b, Location loc, Value index) {
+  return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
 }
 
 static Value constantI64(OpBuilder &b, Location loc, int64_t value) {
@@ -48,6 +48,22 @@ struct ConvertKVToRuntime
         if (!context)
           return WalkResult::interrupt();
         convert(assertion, context);
+        return WalkResult::advance();
+      }
+      if (isa<CheckStepOp, CheckResultOp>(work)) {
+        Value context = getContextArgument(work);
+        if (!context)
+          return WalkResult::interrupt();
+        if (isa<CheckStepOp>(work) && isOnTensors(work) == true) {
+          work->emitOpError("is on tensors: bufferize before");
+          return WalkResult::interrupt();
+        }
+        OpBuilder b(work);
+        if (auto step = dyn_cast<CheckStepOp>(work))
+          convert(b, step, context);
+        else
+          convert(b, cast<CheckResultOp>(work), context);
+        work->erase();
         return WalkResult::advance();
       }
       if (isa<LaunchOp, PlanBytesOp>(work) || hasKernel<CopyPagesOp>(work)) {
@@ -73,6 +89,11 @@ struct ConvertKVToRuntime
       }
       if (!op.isResolved()) {
         op.emitOpError("has a handle: run kv-resolve-collections before");
+        return WalkResult::interrupt();
+      }
+      if (op.getCollectionType().getGeometry().bands() > 1) {
+        op.emitOpError("has a collection with 'page_layers': run "
+                       "kv-resolve-bands before");
         return WalkResult::interrupt();
       }
       if (isOnTensors(work) == true) {
@@ -162,11 +183,31 @@ struct ConvertKVToRuntime
     op.erase();
   }
 
+  void convert(OpBuilder &b, CheckStepOp op, Value context) {
+    Location loc = op.getLoc();
+    Value rows = op.getRows() ? indexAsI64(b, loc, op.getRows())
+                              : constantI64(b, loc, -1);
+    call(b, loc, "checkStep", context,
+         {op.getRowOffsets(), op.getCacheLengths(), op.getLookupTable(),
+          op.getMaxLengths(), rows,
+          constantI64(b, loc, op.getSequences().value_or(-1)),
+          constantI64(b, loc, op.getPage().value_or(0)),
+          constantI64(b, loc, op.getBands().value_or(1))});
+  }
+
+  void convert(OpBuilder &b, CheckResultOp op, Value context) {
+    Location loc = op.getLoc();
+    Value name = TextOp::create(b, loc, context.getType(), op.getNameAttr());
+    call(b, loc, "checkResult", context,
+         {op.getBuffer(), name, constantI64(b, loc, op.getDimension()),
+          indexAsI64(b, loc, op.getSize())});
+  }
+
   void convert(OpBuilder &b, StoreOp op, Value context) {
     Location loc = op.getLoc();
     SmallVector<Value> arguments = cacheArguments(b, op);
     llvm::append_values(arguments, op.getRowOffsets(),
-                        layerAsI64(b, loc, op.getLayer()), op.getK(),
+                        indexAsI64(b, loc, op.getLayer()), op.getK(),
                         op.getV());
     call(b, loc, "store", context, arguments);
   }
@@ -175,7 +216,7 @@ struct ConvertKVToRuntime
     Location loc = op.getLoc();
     SmallVector<Value> arguments = cacheArguments(b, op);
     llvm::append_values(arguments, op.getRowOffsets(),
-                        layerAsI64(b, loc, op.getLayer()));
+                        indexAsI64(b, loc, op.getLayer()));
     call(b, loc, "print", context, arguments);
   }
 
@@ -194,7 +235,7 @@ struct ConvertKVToRuntime
       llvm::append_values(
           arguments, cast<CacheOpInterface>(op.getOperation()).getMaxLengths(),
           op.getPlan());
-    llvm::append_values(arguments, layerAsI64(b, loc, op.getLayer()), op.getQ(),
+    llvm::append_values(arguments, indexAsI64(b, loc, op.getLayer()), op.getQ(),
                         op.getOut(), op.getOutLse(), scale, softcap, mask,
                         window, op.getSinks());
     if (!planned)
@@ -214,7 +255,7 @@ struct ConvertKVToRuntime
     if (auto copy = dyn_cast<CopyPagesOp>(work)) {
       Value layer = copy.getLayer();
       Value number =
-          layer ? layerAsI64(b, loc, layer) : constantI64(b, loc, -1);
+          layer ? indexAsI64(b, loc, layer) : constantI64(b, loc, -1);
       return call(b, loc, "copyPages", context,
                   {inLogicalOrder(b, loc, copy.getBlocks(), copy.getLayout()),
                    copy.getSource(), copy.getDestination(), number});

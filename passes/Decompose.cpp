@@ -1,17 +1,20 @@
 //===- Decompose.cpp - The plain meaning of kv operations -----------------===//
+//
+// Which operations have one, and what it is, the other files say: by the
+// interface that Decompositions.h attaches.
+//
+//===----------------------------------------------------------------------===//
 
 #include "kv/Passes/Passes.h"
 
-#include "Emitter.h"
-#include "kv/ABI/Context.h"
+#include "Decompositions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVDECOMPOSE
@@ -21,232 +24,88 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-/// for b: for t in sequence b: result[t] = cache_lengths[b] + t -
-/// row_offsets[b]
-static void decompose(PositionsOp op) {
-  Emitter b(op);
-  Value offsets = op.getRowOffsets();
-  Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
-  auto type = op.getResult().getType();
-  SmallVector<Value> sizes;
-  if (type.isDynamicDim(0))
-    sizes.push_back(b.extractIndex(offsets, b.dim(lengths, 0)));
-  Value empty = tensor::EmptyOp::create(b, type, sizes);
-  op.getResult().replaceAllUsesWith(
-      forEachRow(
-          b, offsets, lengths, /*limit=*/Value(), empty,
-          [](Emitter &, const StepSequence &) {},
-          [](Emitter &b, const StepRow &row) -> SmallVector<Value> {
-            return {tensor::InsertOp::create(b, b.asI32(row.position),
-                                             row.carried.front(), row.index)};
-          })
-          .front());
-  op.erase();
-}
-
-/// Records an error when a position is beyond the table of angles.
-static void checkPositions(Emitter &b, Value positions, Value last) {
-  auto check = [&](Emitter &b, ValueRange at) {
-    Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
-                                         b.extractIndex(positions, at), last);
-    AssertOp::create(b, inside, KV_STATUS_OUT_OF_RANGE,
-                     "kv.rope: a position is outside freqs");
-  };
-  bool perAngle = cast<ShapedType>(positions.getType()).getRank() == 2;
-  forEach(b, b.index(0), b.dim(positions, 0), [&](Emitter &b, Value i) {
-    if (!perAngle)
-      return check(b, i);
-    forEach(b, b.index(0), b.dim(positions, 1),
-            [&](Emitter &b, Value t) { check(b, ValueRange{i, t}); });
-  });
-}
-
-static void decompose(RopeOp op, bool check) {
-  Emitter b(op);
-  auto type = op.getResult().getType();
-  int64_t width = cast<ShapedType>(op.getFreqs().getType()).getDimSize(1);
-  int64_t dim = type.getDimSize(2);
-  SmallVector<Value> sizes;
-  for (int64_t i = 0; i < 3; ++i)
-    if (type.isDynamicDim(i))
-      sizes.push_back(b.dim(op.getX(), i));
-  Value empty = tensor::EmptyOp::create(b, type, sizes);
-
-  AffineExpr t, h, d;
-  bindDims(op.getContext(), t, h, d);
-  AffineMap element = AffineMap::get(3, 0, {t, h, d}, op.getContext());
-  AffineMap token = AffineMap::get(3, 0, {t}, op.getContext());
-  SmallVector<utils::IteratorType> parallel(3, utils::IteratorType::parallel);
-  Value half = b.index(width / 2), two = b.index(2), one = b.index(1),
-        zero = b.index(0);
-  Value lastRow = b.sub(b.dim(op.getFreqs(), 0), one);
-
-  if (check)
-    checkPositions(b, op.getPositions(), lastRow);
-  // A position a token, or one an angle and token, which the body looks up.
-  bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
-  SmallVector<Value> inputs = {op.getX()};
-  SmallVector<AffineMap> maps = {element};
-  if (!perAngle) {
-    inputs.push_back(op.getPositions());
-    maps.push_back(token);
-  }
-  maps.push_back(element);
-  auto generic = linalg::GenericOp::create(
-      b, type, inputs, empty, maps, parallel,
-      [&](OpBuilder &nested, Location loc, ValueRange args) {
-        Emitter b(loc, nested);
-        Value tt = linalg::IndexOp::create(b, 0);
-        Value hh = linalg::IndexOp::create(b, 1);
-        Value dd = linalg::IndexOp::create(b, 2);
-        // The pair of element d is angle i; a head's tail beyond the rotated
-        // width computes a pair of element 0 and drops it.
-        Value inside = b.less(dd, b.index(width));
-        Value e = width == dim ? dd : b.select(inside, dd, zero);
-        Value angle, first, partner;
-        if (op.getInterleaved()) {
-          angle = b.div(e, two);
-          first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                        b.rem(e, two), zero);
-          partner = b.select(first, b.add(e, one), b.sub(e, one));
-        } else {
-          angle = b.rem(e, half);
-          first = b.less(e, half);
-          partner = b.select(first, b.add(e, half), b.sub(e, half));
-        }
-        Value position =
-            perAngle
-                ? b.extractIndex(op.getPositions(), ValueRange{angle, tt})
-                : arith::IndexCastUIOp::create(b, b.getIndexType(), args[1])
-                      .getResult();
-        // Stays inside the table whatever the lengths say.
-        position = arith::MinUIOp::create(b, position, lastRow);
-        Value column = b.mul(angle, two);
-        Value cos = tensor::ExtractOp::create(b, op.getFreqs(),
-                                              ValueRange{position, column});
-        Value sin = tensor::ExtractOp::create(
-            b, op.getFreqs(), ValueRange{position, b.add(column, one)});
-        Value other = b.toF32(tensor::ExtractOp::create(
-            b, op.getX(), ValueRange{tt, hh, partner}));
-        Value own = b.toF32(args[0]);
-        Value turned = arith::MulFOp::create(b, own, cos);
-        Value cross = arith::MulFOp::create(b, other, sin);
-        Value result = b.select(first, arith::SubFOp::create(b, turned, cross),
-                                arith::AddFOp::create(b, turned, cross));
-        result = b.fromF32(result, type.getElementType());
-        if (width != dim)
-          result = b.select(inside, result, args[0]);
-        linalg::YieldOp::create(b, result);
-      });
-  op.getResult().replaceAllUsesWith(generic.getResult(0));
-  op.erase();
-}
-
-/// x times one weight: one chain of fused multiply-adds an element, k
-/// ascending, from 0; then the blocks of 16 columns become columns.
-static Value multiply(Emitter &b, Value x, Value weightValue, Type product) {
-  auto type = cast<RankedTensorType>(product);
-  auto weight = cast<RankedTensorType>(weightValue.getType());
-  auto blocked = RankedTensorType::get(
-      {type.getDimSize(0), weight.getDimSize(0), kPackedRows}, b.getF32Type());
-  SmallVector<Value> sizes;
-  if (blocked.isDynamicDim(0))
-    sizes.push_back(b.dim(x, 0));
-  Value empty = tensor::EmptyOp::create(b, blocked, sizes);
-  Value zero = b.constant(b.getF32Type(), 0);
-  Value initial = linalg::FillOp::create(b, zero, empty).getResult(0);
-
-  AffineExpr t, block, lane, k;
-  bindDims(b.getContext(), t, block, lane, k);
-  auto map = [&](ArrayRef<AffineExpr> at) {
-    return AffineMap::get(4, 0, at, b.getContext());
-  };
-  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
-  iterators.back() = utils::IteratorType::reduction;
-  auto generic = linalg::GenericOp::create(
-      b, blocked, ValueRange{x, weightValue}, initial,
-      ArrayRef<AffineMap>{map({t, k}), map({block, k, lane}),
-                          map({t, block, lane})},
-      iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
-        Emitter b(loc, nested);
-        Value sum = math::FmaOp::create(b, args[0], b.toF32(args[1]), args[2]);
-        linalg::YieldOp::create(b, sum);
-      });
-  return tensor::CollapseShapeOp::create(
-      b, type, generic.getResult(0),
-      ArrayRef<ReassociationIndices>{{0}, {1, 2}});
-}
-
-static void decompose(MatmulOp op) {
-  Emitter b(op);
-  for (auto [weight, product] :
-       llvm::zip_equal(op.getWeights(), op.getProducts()))
-    product.replaceAllUsesWith(
-        multiply(b, op.getX(), weight, product.getType()));
-  op.erase();
+static bool isDecomposable(OperationName name) {
+  return name.getDialectNamespace() == KVDialect::getDialectNamespace() &&
+         name.hasInterface<linalg::AggregatedOpInterface>();
 }
 
 namespace {
 struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
   using KVDecomposeBase::KVDecomposeBase;
 
-  void runOnOperation() override {
-    static const StringRef known[] = {
-        "positions", "row_offsets", "plan", "store",  "update", "attention",
-        "load",      "copy_pages",  "rope", "matmul", "merge"};
-    for (const std::string &name : ops)
-      if (!llvm::is_contained(known, name)) {
-        emitError(getOperation().getLoc())
-            << "kv-decompose: no operation '" << name << "' to decompose, only "
-            << llvm::join(ArrayRef(known), ", ");
-        return signalPassFailure();
-      }
-    SmallVector<Operation *> work;
-    getOperation().walk([&](Operation *op) {
-      if (isa<PositionsOp, RowOffsetsOp, PlanOp, StoreOp, UpdateOp, AttentionOp,
-              LoadOp, CopyPagesOp, RopeOp, MatmulOp, MergeOp>(op) &&
-          wanted(op))
-        work.push_back(op);
+  void getDependentDialects(DialectRegistry &registry) const override {
+    KVDecomposeBase::getDependentDialects(registry);
+    registry.addExtension(+[](MLIRContext *context, KVDialect *) {
+      attachAttentionDecompositions(context);
+      attachCacheDecompositions(context);
+      attachMergeDecomposition(context);
+      attachPlanDecomposition(context);
+      attachUpdateDecomposition(context);
+      attachValueDecompositions(context);
     });
-    for (Operation *op : work) {
-      auto cacheOp = dyn_cast<CacheOpInterface>(op);
-      if (cacheOp && !cacheOp.isResolved()) {
-        op->emitOpError("has a handle: run kv-resolve-collections before");
-        return signalPassFailure();
-      }
-      if (cacheOp &&
-          ShapedType::isDynamic(cacheOp.getCollectionType().getHeads())) {
-        op->emitOpError("has a collection with heads = ?: fix them by sharding "
-                        "before");
-        return signalPassFailure();
-      }
-      if (isOnTensors(op) != true) {
-        op->emitOpError("is on buffers: run kv-decompose before bufferization");
-        return signalPassFailure();
-      }
-      llvm::TypeSwitch<Operation *>(op)
-          .Case<PositionsOp, RowOffsetsOp, PlanOp, StoreOp, UpdateOp,
-                AttentionOp, LoadOp, CopyPagesOp, MatmulOp, MergeOp>(
-              [](auto op) { decompose(op); })
-          .Case([&](RopeOp op) { decompose(op, isFirst(op)); });
-    }
   }
 
-  /// Whether no earlier rotation of this block has these positions and angles:
-  /// they are checked once, not in every layer.
-  bool isFirst(RopeOp op) {
-    return checked.insert({op->getBlock(), {op.getPositions(), op.getFreqs()}})
-        .second;
+  void runOnOperation() override {
+    if (failed(checkNames(ops)) || failed(checkNames(except)))
+      return signalPassFailure();
+    SmallVector<Operation *> work;
+    getOperation().walk([&](Operation *op) {
+      if (isDecomposable(op->getName()) && wanted(op))
+        work.push_back(op);
+    });
+    // The last first: each sees those before it as they were.
+    for (Operation *op : llvm::reverse(work))
+      if (failed(decompose(op)))
+        return signalPassFailure();
+  }
+
+  LogicalResult checkNames(ArrayRef<std::string> names) {
+    SmallVector<StringRef> known;
+    for (RegisteredOperationName name :
+         getContext().getRegisteredOperationsByDialect(
+             KVDialect::getDialectNamespace()))
+      if (isDecomposable(name))
+        known.push_back(name.stripDialect());
+    for (const std::string &name : names)
+      if (!llvm::is_contained(known, name))
+        return emitError(getOperation().getLoc())
+               << "kv-decompose: no operation '" << name
+               << "' to decompose, only " << llvm::join(known, ", ");
+    return success();
   }
 
   bool wanted(Operation *op) {
+    StringRef name = op->getName().stripDialect();
+    if ((!ops.empty() && !llvm::is_contained(ops, name)) ||
+        llvm::is_contained(except, name))
+      return false;
     KernelAttr kernel = getKernel(op);
-    return ops.empty() ||
-           (chosen && kernel &&
-            kernel.getKind() == KernelKind::Decomposition) ||
-           llvm::is_contained(ops, op->getName().stripDialect().str());
+    if (keepKernels && kernel && kernel.getKind() != KernelKind::Decomposition)
+      return false;
+    return !pure || isMemoryEffectFree(op);
   }
 
-  llvm::DenseSet<std::pair<Block *, std::pair<Value, Value>>> checked;
+  LogicalResult decompose(Operation *op) {
+    auto cacheOp = dyn_cast<CacheOpInterface>(op);
+    if (cacheOp && !cacheOp.isResolved())
+      return op->emitOpError("has a handle: run kv-resolve-collections before");
+    if (cacheOp && cacheOp.getCollectionType().getGeometry().bands() > 1)
+      return op->emitOpError("has a collection with 'page_layers': run "
+                             "kv-resolve-bands before");
+    if (cacheOp &&
+        ShapedType::isDynamic(cacheOp.getCollectionType().getHeads()))
+      return op->emitOpError("has a collection with heads = ?: fix them by "
+                             "sharding before");
+    if (isOnTensors(op) != true)
+      return op->emitOpError("is on buffers: run kv-decompose before "
+                             "bufferization");
+    IRRewriter rewriter(op);
+    FailureOr<SmallVector<Value>> values =
+        cast<linalg::AggregatedOpInterface>(op).decomposeOperation(rewriter);
+    if (failed(values))
+      return op->emitOpError("has no plain meaning");
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
 };
 } // namespace

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CacheAccess.h"
+#include "Decompositions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,8 +21,7 @@ using namespace mlir;
 using namespace kv;
 
 /// for b: for t in sequence b: blocks[page, kv, layer, slot] = row t
-void kv::decompose(StoreOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, StoreOp op) {
   CacheAccess cache(b, op);
   Value zero = b.index(0), one = b.index(1);
   Value layer = cache.checkLayer(b, op.getLayer());
@@ -41,10 +41,8 @@ void kv::decompose(StoreOp op) {
   };
   Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   forEachRow(
-      b, op.getRowOffsets(), lengths, b.dim(op.getK(), 0), ValueRange(),
-      [&](Emitter &b, const StepSequence &sequence) {
-        cache.checkLength(b, sequence.length(b));
-      },
+      b, op.getRowOffsets(), lengths, ValueRange(),
+      [](Emitter &, const StepSequence &) {},
       [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
         cache.whenWritable(b, row.sequence.index, row.position,
                            [&](Emitter &b, const CachePlace &place) {
@@ -52,19 +50,19 @@ void kv::decompose(StoreOp op) {
                            });
         return {};
       });
-  op.erase();
+  return {};
 }
 
 namespace {
 /// What a query row sees of the cache.
 class AttentionDecomposer {
 public:
-  AttentionDecomposer(AttentionOp op)
-      : op(op), b(op), cache(b, op), type(cache.getType()) {
+  AttentionDecomposer(Emitter &b, AttentionOp op)
+      : op(op), b(b), cache(b, op), type(cache.getType()) {
     bindDims(op.getContext(), t, h, s, d);
   }
 
-  void run() {
+  SmallVector<Value> run() {
     Value offsets = op.getRowOffsets();
     zero = b.index(0);
     numRows = b.dim(op.getQ(), 0);
@@ -148,8 +146,6 @@ public:
                          [&](Emitter &b, ValueRange args) -> Value {
                            return arith::AddFOp::create(b, args[0], args[1]);
                          });
-    if (op.getLse())
-      replaceLse(largest, sums);
 
     // out = (sum of weight * v) / (sum of weights), 0 when there is nothing.
     // A latent row is its own value.
@@ -181,27 +177,28 @@ public:
                   return b.fromF32(b.select(none, b.constant(f32, 0), mean),
                                    resultType.getElementType());
                 });
-    op.getResult().replaceAllUsesWith(result);
-    op.erase();
+    SmallVector<Value> results = {result};
+    if (op.getLse())
+      results.push_back(makeLse(largest, sums));
+    return results;
   }
 
 private:
   /// lse = largest + log(sum), -inf when there is nothing.
-  void replaceLse(Value largest, Value sums) {
+  Value makeLse(Value largest, Value sums) {
     auto lseType = op.getLse().getType();
     SmallVector<Value> sizes;
     for (int64_t i = 0; i < 2; ++i)
       if (lseType.isDynamicDim(i))
         sizes.push_back(b.dim(op.getQ(), i));
-    Value lse = generic({largest, sums}, {{t, h}, {t, h}},
-                        tensor::EmptyOp::create(b, lseType, sizes), {t, h}, 2,
-                        [&](Emitter &b, ValueRange args) -> Value {
-                          Value log = math::LogOp::create(b, args[1]);
-                          return b.select(
-                              b.isNothing(args[0]), b.constant(f32, -INFINITY),
-                              arith::AddFOp::create(b, args[0], log));
-                        });
-    op.getLse().replaceAllUsesWith(lse);
+    return generic({largest, sums}, {{t, h}, {t, h}},
+                   tensor::EmptyOp::create(b, lseType, sizes), {t, h}, 2,
+                   [&](Emitter &b, ValueRange args) -> Value {
+                     Value log = math::LogOp::create(b, args[1]);
+                     return b.select(b.isNothing(args[0]),
+                                     b.constant(f32, -INFINITY),
+                                     arith::AddFOp::create(b, args[0], log));
+                   });
   }
 
   using Body = function_ref<Value(Emitter &, ValueRange)>;
@@ -246,7 +243,7 @@ private:
     Value cacheLengths = cast<CacheOpInterface>(*op).getCacheLengths();
     Value length;
     auto facts = forEachRow(
-        b, offsets, cacheLengths, numRows, ValueRange{blank, blank, blank},
+        b, offsets, cacheLengths, ValueRange{blank, blank, blank},
         [&](Emitter &b, const StepSequence &sequence) {
           Value own = op.getKvRowOffsets();
           Value next = b.add(sequence.index, b.index(1));
@@ -254,7 +251,6 @@ private:
                                b.sub(b.extractIndex(own, next),
                                      b.extractIndex(own, sequence.index)))
                        : sequence.length(b);
-          cache.checkLength(b, length);
         },
         [&](Emitter &b, const StepRow &row) {
           Value facts[] = {row.sequence.index, row.position, length};
@@ -347,7 +343,7 @@ private:
   }
 
   AttentionOp op;
-  Emitter b;
+  Emitter &b;
   CacheAccess cache;
   CollectionType type;
   AffineExpr t, h, s, d;
@@ -360,4 +356,11 @@ private:
 };
 } // namespace
 
-void kv::decompose(AttentionOp op) { AttentionDecomposer(op).run(); }
+static SmallVector<Value> decompose(Emitter &b, AttentionOp op) {
+  return AttentionDecomposer(b, op).run();
+}
+
+void kv::attachAttentionDecompositions(MLIRContext *context) {
+  StoreOp::attachInterface<Decomposition<StoreOp, decompose>>(*context);
+  AttentionOp::attachInterface<Decomposition<AttentionOp, decompose>>(*context);
+}

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CacheAccess.h"
+#include "Decompositions.h"
 
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,8 +30,7 @@ static Value asI32(Emitter &b, Value index) {
 }
 
 /// result[0] = 0; result[b + 1] = result[b] + keys of b
-void kv::decompose(RowOffsetsOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, RowOffsetsOp op) {
   auto cache = cast<CacheOpInterface>(*op);
   Value zero = b.index(0), one = b.index(1);
   auto type = op.getResult().getType();
@@ -50,12 +50,11 @@ void kv::decompose(RowOffsetsOp op) {
                                               b.add(sequence, one));
         scf::YieldOp::create(b, ValueRange{next, end});
       });
-  op.getResult().replaceAllUsesWith(loop.getResult(0));
-  op.erase();
+  return {loop.getResult(0)};
 }
 
 /// lengths[b] = keys of b
-static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
+static Value makeLengths(Emitter &b, LoadOp op) {
   auto cache = cast<CacheOpInterface>(*op);
   auto type = op.getLengths().getType();
   Value batch = b.dim(cache.getCacheLengths(), 0);
@@ -68,7 +67,6 @@ static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
       [&](OpBuilder &nested, Location loc, Value sequence, ValueRange carried) {
         Emitter b(loc, nested);
         Value keys = numKeys(b, cache, op.getRowOffsets(), sequence);
-        access.checkLength(b, keys);
         Value next = tensor::InsertOp::create(b, asI32(b, keys),
                                               carried.front(), sequence);
         scf::YieldOp::create(b, next);
@@ -76,12 +74,11 @@ static Value makeLengths(Emitter &b, const CacheAccess &access, LoadOp op) {
   return loop.getResult(0);
 }
 
-/// result[b, s, h, d] = s < lengths[b] ? blocks[page, part, layer, slot, h, d]
-///                                     : 0
-void kv::decompose(LoadOp op) {
-  Emitter b(op);
+/// result[b, s, h, d] = seen(b, s) ? blocks[page, part, layer, slot, h, d] : 0
+/// where s < lengths[b], and with a window also s + window > cache_lengths[b].
+static SmallVector<Value> decompose(Emitter &b, LoadOp op) {
   CacheAccess cache(b, op);
-  Value lengths = makeLengths(b, cache, op);
+  Value lengths = makeLengths(b, op);
   Value layer = cache.checkLayer(b, op.getPlace()[0]);
   Value part = cache.checkPart(b, op.getPlace()[1]);
 
@@ -94,31 +91,42 @@ void kv::decompose(LoadOp op) {
                                    ValueRange{b.index(0), b.index(1)}));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
   AffineMap element = AffineMap::getMultiDimIdentityMap(4, op.getContext());
+  AffineMap sequence = element.getMajorSubMap(1);
+  int64_t window = cache.getType().getWindow();
+  SmallVector<Value> inputs = {lengths};
+  SmallVector<AffineMap> maps = {sequence, element};
+  if (window) {
+    inputs.push_back(cast<CacheOpInterface>(*op).getCacheLengths());
+    maps.insert(maps.begin(), sequence);
+  }
   auto dense = linalg::GenericOp::create(
-      b, type, lengths, empty,
-      ArrayRef<AffineMap>{element.getMajorSubMap(1), element},
+      b, type, inputs, empty, maps,
       SmallVector<utils::IteratorType>(4, utils::IteratorType::parallel),
       [&](OpBuilder &nested, Location loc, ValueRange args) {
         Emitter b(loc, nested);
         SmallVector<Value> at;
         for (unsigned i = 0; i < 4; ++i)
           at.push_back(linalg::IndexOp::create(b, i));
-        Value length =
-            arith::IndexCastUIOp::create(b, b.getIndexType(), args[0]);
+        auto asIndex = [&](Value value) -> Value {
+          return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
+        };
+        Value seen = b.less(at[1], asIndex(args[0]));
+        if (window) {
+          Value cached = asIndex(args[1]);
+          Value end = b.add(at[1], b.index(window));
+          seen = b.both(seen, b.less(cached, end));
+        }
         Value loaded = cache.load(b, cache.readPlace(b, at[0], at[1]), part,
                                   layer, at[2], at[3]);
         Value nothing = b.constant(b.getF32Type(), 0);
-        Value seen = b.select(b.less(at[1], length), loaded, nothing);
-        linalg::YieldOp::create(b, b.fromF32(seen, type.getElementType()));
+        Value row = b.select(seen, loaded, nothing);
+        linalg::YieldOp::create(b, b.fromF32(row, type.getElementType()));
       });
-  op.getResult().replaceAllUsesWith(dense.getResult(0));
-  op.getLengths().replaceAllUsesWith(lengths);
-  op.erase();
+  return {dense.getResult(0), lengths};
 }
 
 /// for i: blocks[destination[i]] = blocks[source[i]]
-void kv::decompose(CopyPagesOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, CopyPagesOp op) {
   Value blocks = inLogicalOrder(b, op.getLoc(), op.getBlocks(), op.getLayout());
   Value zero = b.index(0), one = b.index(1);
   SmallVector<Value> sizes;
@@ -157,5 +165,12 @@ void kv::decompose(CopyPagesOp op) {
       });
     });
   });
-  op.erase();
+  return {};
+}
+
+void kv::attachCacheDecompositions(MLIRContext *context) {
+  RowOffsetsOp::attachInterface<Decomposition<RowOffsetsOp, decompose>>(
+      *context);
+  LoadOp::attachInterface<Decomposition<LoadOp, decompose>>(*context);
+  CopyPagesOp::attachInterface<Decomposition<CopyPagesOp, decompose>>(*context);
 }

@@ -1,6 +1,6 @@
 //===- DecomposePlan.cpp - The plain meaning of kv.plan -------------------===//
 
-#include "Emitter.h"
+#include "Decompositions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,8 +37,7 @@ static std::pair<Value, Value> visibleKeys(Emitter &b, MaskAttr mask,
 }
 
 /// for b: for t in sequence b: result[t] = b, position, first, end
-void kv::decompose(PlanOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, PlanOp op) {
   Value offsets = op.getRowOffsets();
   Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   auto type = op.getResult().getType();
@@ -55,8 +54,8 @@ void kv::decompose(PlanOp op) {
   Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
 
   Value length;
-  auto plan = forEachRow(
-      b, offsets, lengths, numRows, blank,
+  return forEachRow(
+      b, offsets, lengths, blank,
       [&](Emitter &b, const StepSequence &sequence) {
         length = sequence.length(b);
       },
@@ -70,6 +69,8 @@ void kv::decompose(PlanOp op) {
               ValueRange{row.index, b.index(static_cast<int64_t>(column))});
         return {next};
       });
-  op.getResult().replaceAllUsesWith(plan.front());
-  op.erase();
+}
+
+void kv::attachPlanDecomposition(MLIRContext *context) {
+  PlanOp::attachInterface<Decomposition<PlanOp, decompose>>(*context);
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CacheAccess.h"
+#include "Decompositions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -90,8 +91,7 @@ static void add(Emitter &b, UpdateOp op, HeadBuffer head, Value row, Value h,
 }
 
 /// for b: for t in sequence b: for each head: the row of t becomes ...
-void kv::decompose(UpdateOp op) {
-  Emitter b(op);
+static SmallVector<Value> decompose(Emitter &b, UpdateOp op) {
   CacheAccess cache(b, op);
   int64_t dim = cache.getType().getDim();
   Value zero = b.index(0);
@@ -99,10 +99,6 @@ void kv::decompose(UpdateOp op) {
   Value part = cache.checkPart(b, op.getPlace()[1]);
   HeadBuffer head{
       memref::AllocOp::create(b, MemRefType::get({dim}, b.getF32Type()))};
-  Value numRows;
-  if (op.getKind() == UpdateKind::Add)
-    numRows = b.dim(op.getOperand(), 0);
-
   auto updateHead = [&](Emitter &b, const CachePlace &place, Value h,
                         Value position, Value t) {
     forEach(b, zero, b.index(dim), [&](Emitter &b, Value d) {
@@ -124,10 +120,7 @@ void kv::decompose(UpdateOp op) {
   };
   forEachRow(
       b, op.getRowOffsets(), cast<CacheOpInterface>(*op).getCacheLengths(),
-      numRows, ValueRange(),
-      [&](Emitter &b, const StepSequence &sequence) {
-        cache.checkLength(b, sequence.length(b));
-      },
+      ValueRange(), [](Emitter &, const StepSequence &) {},
       [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
         cache.whenWritable(
             b, row.sequence.index, row.position,
@@ -138,5 +131,9 @@ void kv::decompose(UpdateOp op) {
             });
         return {};
       });
-  op.erase();
+  return {};
+}
+
+void kv::attachUpdateDecomposition(MLIRContext *context) {
+  UpdateOp::attachInterface<Decomposition<UpdateOp, decompose>>(*context);
 }

@@ -26,8 +26,8 @@ void kv::when(Emitter &b, Value condition, function_ref<void(Emitter &)> body) {
 }
 
 SmallVector<Value> kv::forEachRow(
-    Emitter &b, Value rowOffsets, Value cacheLengths, Value limit,
-    ValueRange inits, function_ref<void(Emitter &, const StepSequence &)> enter,
+    Emitter &b, Value rowOffsets, Value cacheLengths, ValueRange inits,
+    function_ref<void(Emitter &, const StepSequence &)> enter,
     function_ref<SmallVector<Value>(Emitter &, const StepRow &)> body) {
   Value zero = b.index(0), one = b.index(1);
   auto sequences = scf::ForOp::create(
@@ -38,9 +38,8 @@ SmallVector<Value> kv::forEachRow(
                               b.extractIndex(rowOffsets, b.add(index, one)),
                               b.extractIndex(cacheLengths, index)};
         enter(b, sequence);
-        Value end = limit ? b.minimum(sequence.end, limit) : sequence.end;
         auto rows = scf::ForOp::create(
-            b, sequence.first, end, one, carried,
+            b, sequence.first, sequence.end, one, carried,
             [&](OpBuilder &nested, Location loc, Value row,
                 ValueRange carried) {
               Emitter b(loc, nested);

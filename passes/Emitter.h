@@ -112,30 +112,15 @@ struct StepRow {
   mlir::ValueRange carried;
 };
 
-/// for b: enter(b); for t in sequence b, below `limit` where that is not null:
-/// carried = body(t). Returns what the last row made.
+/// for b: enter(b); for t in sequence b: carried = body(t). Returns what the
+/// last row made. The offsets are trusted (kv.rt.check_step).
 mlir::SmallVector<mlir::Value>
 forEachRow(Emitter &b, mlir::Value rowOffsets, mlir::Value cacheLengths,
-           mlir::Value limit, mlir::ValueRange inits,
+           mlir::ValueRange inits,
            llvm::function_ref<void(Emitter &, const StepSequence &)> enter,
            llvm::function_ref<mlir::SmallVector<mlir::Value>(Emitter &,
                                                              const StepRow &)>
                body);
-
-/// The plain meaning of each operation that writes or reads the cache's
-/// contents (DecomposeAttention.cpp).
-void decompose(StoreOp op);
-void decompose(AttentionOp op);
-/// DecomposeCache.cpp
-void decompose(RowOffsetsOp op);
-void decompose(LoadOp op);
-void decompose(CopyPagesOp op);
-/// DecomposeMerge.cpp
-void decompose(MergeOp op);
-/// DecomposePlan.cpp
-void decompose(PlanOp op);
-/// DecomposeUpdate.cpp
-void decompose(UpdateOp op);
 
 } // namespace kv
 

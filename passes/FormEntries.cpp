@@ -2,11 +2,14 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "HostSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVFORMENTRIES
@@ -117,7 +120,7 @@ struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
          b.getNamedAttr("outputs", b.getArrayAttr(outputs))});
 
     makeWrapper(b, function, interface);
-    readArguments(function);
+    readArguments(function, inputs, outputs);
     return success();
   }
 
@@ -149,39 +152,108 @@ struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
     func::ReturnOp::create(b, loc, status);
   }
 
+  /// The size of a result in one dimension, and how it is known to be that of
+  /// the caller's buffer.
+  struct ResultSize {
+    int64_t dimension;
+    HostSize from;
+  };
+
+  /// The sizes of a result that checkArguments does not compare with the
+  /// buffer's: those that the types leave open and that no equal name of a
+  /// dimension ties to where they come from.
+  static SmallVector<ResultSize> openSizes(Value result, Attribute output,
+                                           ArrayRef<Attribute> inputs) {
+    auto shapeOf = [](Attribute row) {
+      return cast<DictionaryAttr>(row).getAs<ArrayAttr>("shape");
+    };
+    SmallVector<ResultSize> open;
+    auto type = cast<ShapedType>(result.getType());
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (!type.isDynamicDim(d))
+        continue;
+      HostSize from = traceSize(result, d);
+      if (auto argument = dyn_cast_or_null<BlockArgument>(from.value);
+          argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+          shapeOf(inputs[argument.getArgNumber()])[from.number] ==
+              shapeOf(output)[d])
+        continue;
+      open.push_back({d, from});
+    }
+    return open;
+  }
+
   /// The body takes `args` alone. Results go into the caller's buffers, which
-  /// follow the inputs.
-  void readArguments(func::FuncOp function) {
+  /// follow the inputs: written in place where their size is known to fit
+  /// before the body begins, else copied once it has been compared.
+  void readArguments(func::FuncOp function, ArrayRef<Attribute> inputs,
+                     ArrayRef<Attribute> outputs) {
     Block &body = function.getBody().front();
     Location loc = function.getLoc();
     unsigned numInputs = body.getNumArguments();
+    auto exit = cast<func::ReturnOp>(body.getTerminator());
+    SmallVector<Value> results(exit.getOperands());
+    SmallVector<SmallVector<ResultSize>> sizes;
+    for (auto [result, output] : llvm::zip_equal(results, outputs))
+      sizes.push_back(openSizes(result, output, inputs));
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     Value args = body.addArgument(pointer, loc);
 
     OpBuilder b(&body, body.begin());
-    auto open = [&](Type type, int64_t index) -> Value {
+    auto bufferType = [](Type type) {
       auto shaped = cast<ShapedType>(type);
-      auto buffer = MemRefType::get(shaped.getShape(), shaped.getElementType());
-      return ArgumentOp::create(b, loc, buffer, args, index);
+      return MemRefType::get(shaped.getShape(), shaped.getElementType());
     };
+    auto open = [&](Type type, int64_t index) -> Value {
+      return ArgumentOp::create(b, loc, bufferType(type), args, index);
+    };
+    SmallVector<Value> values(body.getArguments().drop_back());
     for (unsigned i = 0; i < numInputs; ++i) {
       BlockArgument argument = body.getArgument(i);
-      Value value = open(argument.getType(), i);
+      values[i] = open(argument.getType(), i);
       if (isa<TensorType>(argument.getType()))
-        value = bufferization::ToTensorOp::create(b, argument.getLoc(),
-                                                  argument.getType(), value,
-                                                  /*restrict=*/true);
-      argument.replaceAllUsesWith(value);
+        values[i] = bufferization::ToTensorOp::create(
+            b, argument.getLoc(), argument.getType(), values[i],
+            /*restrict=*/true);
+      argument.replaceAllUsesWith(values[i]);
     }
+    SmallVector<Value> buffers;
+    for (auto [i, result] : llvm::enumerate(results))
+      buffers.push_back(open(result.getType(), numInputs + i));
+
+    auto check = [&](unsigned i, int64_t dimension, Value size) {
+      auto name = cast<DictionaryAttr>(outputs[i]).getAs<StringAttr>("name");
+      CheckResultOp::create(b, loc, buffers[i], name,
+                            b.getI64IntegerAttr(dimension), size);
+    };
+    SmallVector<bool> isLate(results.size());
+    for (unsigned i = 0; i < results.size(); ++i)
+      for (auto [dimension, from] : sizes[i]) {
+        auto argument = dyn_cast_or_null<BlockArgument>(from.value);
+        bool isArgument = argument && argument.getOwner() == &body;
+        isLate[i] |= !isArgument && !from.isConstant();
+        if (isArgument)
+          from.value = values[argument.getArgNumber()];
+        if (isArgument || from.isConstant())
+          check(i, dimension, from.materialize(b, loc));
+      }
     body.eraseArguments(0, numInputs);
 
-    auto exit = cast<func::ReturnOp>(body.getTerminator());
     b.setInsertionPoint(exit);
-    for (auto [i, result] : llvm::enumerate(exit.getOperands())) {
-      Value buffer = open(result.getType(), numInputs + i);
-      bufferization::MaterializeInDestinationOp::create(
-          b, loc, /*result=*/Type(), result, buffer, /*restrict=*/true,
-          /*writable=*/true);
+    for (unsigned i = 0; i < results.size(); ++i) {
+      Value result = exit.getOperand(i);
+      if (!isLate[i]) {
+        bufferization::MaterializeInDestinationOp::create(
+            b, loc, /*result=*/Type(), result, buffers[i], /*restrict=*/true,
+            /*writable=*/true);
+        continue;
+      }
+      for (const ResultSize &size : sizes[i])
+        check(i, size.dimension,
+              tensor::DimOp::create(b, loc, result, size.dimension));
+      Value made = bufferization::ToBufferOp::create(
+          b, loc, bufferType(result.getType()), result, /*read_only=*/true);
+      memref::CopyOp::create(b, loc, made, buffers[i]);
     }
     func::ReturnOp::create(b, exit.getLoc());
     exit.erase();

@@ -19,6 +19,8 @@ constexpr int kMaxCalls = 32;
 Value HostSize::materialize(OpBuilder &b, Location loc) const {
   if (isConstant())
     return arith::ConstantIndexOp::create(b, loc, number);
+  if (isItself())
+    return value;
   if (isa<TensorType>(value.getType()))
     return b.createOrFold<tensor::DimOp>(loc, value, number);
   return b.createOrFold<memref::DimOp>(loc, value, number);
@@ -79,10 +81,8 @@ static std::optional<HostSize> stepBack(HostSize size, int depth) {
         destination.getTiedOpOperand(cast<OpResult>(size.value))->get(), dim};
   if (auto convert = dyn_cast<tensor::CastOp>(op))
     return HostSize{convert.getSource(), dim};
-  if (auto rope = dyn_cast<RopeOp>(op))
-    return HostSize{rope.getX(), dim};
-  if (auto attention = dyn_cast<AttentionOp>(op))
-    return HostSize{attention.getQ(), dim};
+  if (auto form = dyn_cast<TwoFormOpInterface>(op); form && !form.hasOwnSizes())
+    return HostSize{op->getOperand(0), dim};
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     OpFoldResult given = expand.getMixedOutputShape()[dim];
     return sourceOfIndex(cast<Value>(given));

@@ -14,12 +14,15 @@
 
 namespace kv {
 
-/// A number, or a dimension of a tensor or buffer.
+/// A number, a dimension of a tensor or buffer, or an index.
 struct HostSize {
+  static constexpr int64_t Itself = -1;
+
   mlir::Value value;  // null: `number` is the size
-  int64_t number = 0; // else it is the dimension
+  int64_t number = 0; // else it is the dimension; Itself: `value` is the size
 
   bool isConstant() const { return !value; }
+  bool isItself() const { return value && number == Itself; }
   mlir::Value materialize(mlir::OpBuilder &b, mlir::Location loc) const;
 };
 

@@ -15,13 +15,14 @@ using namespace mlir;
 using namespace kv;
 
 namespace {
-/// One layer of one step's view: the handle, or the blocks and the lengths.
+/// One layer of one step's view: the handle, or blocks, lengths and table. Each
+/// band has a table.
 struct Place {
-  Value cache, lengths;
+  Value cache, lengths, table;
   int64_t layer;
   bool operator==(const Place &other) const {
     return cache == other.cache && lengths == other.lengths &&
-           layer == other.layer;
+           table == other.table && layer == other.layer;
   }
 };
 
@@ -94,9 +95,12 @@ struct LintOrder : kv::impl::KVLintOrderBase<LintOrder> {
     if (!matchPattern(op.getLayer(), m_ConstantInt(&layer)))
       return;
     auto cache = cast<CacheOpInterface>(op.getOperation());
-    Value lengths = cache.isResolved() ? cache.getCacheLengths() : Value();
-    into.push_back(
-        {op, {cache.getCacheOperands()[0], lengths, layer.getSExtValue()}});
+    Place place{cache.getCacheOperands()[0], {}, {}, layer.getSExtValue()};
+    if (cache.isResolved()) {
+      place.lengths = cache.getCacheLengths();
+      place.table = cache.getLookupTable();
+    }
+    into.push_back({op, place});
   }
 };
 } // namespace

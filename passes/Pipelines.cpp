@@ -3,12 +3,15 @@
 #include "kv/Passes/Passes.h"
 
 #include "kv/ABI/CpuLevel.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -38,11 +41,13 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
   pm.addPass(createKVAssignLayout(assign));
 }
 
-/// Collections to their components.
+/// Collections to their components, and the checks that the rest relies on.
 static void addResolution(OpPassManager &pm) {
+  pm.addPass(createKVAssignPageLayers());
   pm.addPass(createKVExpandCollections());
   pm.addPass(createKVResolveCollections());
   simplify(pm);
+  pm.addPass(createKVCheckSteps());
 }
 
 /// And weights to their layout: both pipelines take the same weights file.
@@ -90,20 +95,21 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
+  pm.addPass(createKVResolveBands());
   // After the weights are packed: both pipelines take the same file.
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
   pm.addPass(createKVFuse());
+  // What has no kernel, but for what kv-vectorize knows. Fusion would move
+  // reads of the cache past stores: what touches it comes after.
   KVDecomposeOptions decompose;
-  decompose.ops = {"positions",  "row_offsets", "plan",  "rope",
-                   "copy_pages", "merge",       "update"};
+  decompose.except = {"matmul"};
+  decompose.keepKernels = true;
+  decompose.pure = true;
   pm.addPass(createKVDecompose(decompose));
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
-  // Fusion would move its reads of the cache past stores.
-  KVDecomposeOptions decomposeReads;
-  decomposeReads.ops = {"load"};
-  decomposeReads.chosen = true;
-  pm.addPass(createKVDecompose(decomposeReads));
+  decompose.pure = false;
+  pm.addPass(createKVDecompose(decompose));
   addBufferization(pm);
   pm.addPass(createKVOutlineKernels());
   // 24 accumulators of 512 bits, or 12 of 256.
@@ -124,6 +130,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
   KVFormLaunchesOptions launches;
@@ -140,6 +147,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
 
 void kv::buildReferencePipeline(OpPassManager &pm) {
   addFrontPasses(pm);
+  pm.addPass(createKVResolveBands());
   pm.addPass(createKVDecompose());
   addBufferization(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

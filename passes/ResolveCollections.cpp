@@ -104,6 +104,10 @@ struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Emitter b(op.getLoc(), rewriter);
     SmallVector<Value> components(adaptor.getCollection());
+    CheckStepOp::create(b, adaptor.getRowOffsets().front(), components[1],
+                        components[2], /*max_lengths=*/Value(),
+                        /*rows=*/Value(), /*sequences=*/IntegerAttr(),
+                        /*page=*/IntegerAttr(), /*bands=*/IntegerAttr());
     components[1] = grow(b, components[1], adaptor.getRowOffsets().front());
     components[3] = dropRow(b, components[3]);
     rewriter.replaceOpWithMultiple(op, {ValueRange(components)});

@@ -9,6 +9,7 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "Bands.h"
 #include "CacheAccess.h"
 #include "DeviceKernels.h"
 #include "HostSizes.h"
@@ -121,9 +122,13 @@ private:
 
   /// As many bytes as the runtime says, and what it puts there.
   Value planOnDevice(Emitter &b, const PlanKey &key, TypeAttr type) {
-    Layout layout = cast<CollectionType>(type.getValue()).getLayout();
-    Value blocks = inLogicalOrder(b, b.getLoc(), key.values[0], layout);
+    auto collection = cast<CollectionType>(type.getValue());
+    Value blocks =
+        inLogicalOrder(b, b.getLoc(), key.values[0], collection.getLayout());
     Value lengths = key.values[1];
+    // Of the table a plan takes how many entries a row has for a band.
+    Value table = sliceBand(b, key.values[2], collection.getGeometry(),
+                            /*band=*/b.index(0));
     Value rows = key.rows.materialize(b, b.getLoc());
     Value bytes =
         PlanBytesOp::create(b, b.getIndexType(), blocks, b.dim(lengths, 0),
@@ -135,7 +140,7 @@ private:
         b, static_cast<int64_t>(key.mask.getKind()), 32);
     Value arguments[] = {blocks,
                          lengths,
-                         key.values[2],
+                         table,
                          key.values[4],
                          key.values[3],
                          i64(key.heads),

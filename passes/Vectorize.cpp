@@ -19,6 +19,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVVECTORIZE
@@ -29,7 +30,14 @@ using namespace mlir;
 using namespace kv;
 
 /// Scalar operations worth handing to another thread: about 5 us.
-constexpr int64_t kGrainOperations = 16384;
+constexpr uint64_t kGrainOperations = 16384;
+
+/// Iterations of so many operations each that are worth handing over. An
+/// iteration may have none: an inner dimension of 0.
+static int64_t grainOf(uint64_t operations) {
+  return std::max<int64_t>(1, kGrainOperations /
+                                  std::max<uint64_t>(1, operations));
+}
 
 static Value index(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
@@ -107,10 +115,8 @@ public:
       tiles += group.tiles();
       widest = std::max(widest, group.width);
     }
-    int64_t grain =
-        std::max<int64_t>(1, kGrainOperations / (widest * kPackedRows * depth));
     buildForall(
-        b, loc, index(b, loc, tiles), grain,
+        b, loc, index(b, loc, tiles), grainOf(widest * kPackedRows * depth),
         [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
   }
 
@@ -263,16 +269,17 @@ static void splitParallel(OpBuilder &b, scf::ParallelOp parallel) {
   Location loc = parallel.getLoc();
   b.setInsertionPoint(parallel);
   unsigned rank = parallel.getNumLoops();
-  int64_t work = 4;
-  for (unsigned d = 1; d < rank; ++d)
-    work *= getConstantIntValue(parallel.getUpperBound()[d]).value_or(64);
-  parallel.walk([&](scf::ForOp loop) {
-    work *= getConstantIntValue(loop.getUpperBound()).value_or(64);
-  });
+  uint64_t work = 4;
+  auto multiply = [&](Value bound) {
+    work = llvm::SaturatingMultiply<uint64_t>(
+        work, getConstantIntValue(bound).value_or(64));
+  };
+  for (Value bound : parallel.getUpperBound().drop_front())
+    multiply(bound);
+  parallel.walk([&](scf::ForOp loop) { multiply(loop.getUpperBound()); });
 
   buildForall(
-      b, loc, parallel.getUpperBound()[0],
-      std::max<int64_t>(1, kGrainOperations / work),
+      b, loc, parallel.getUpperBound()[0], grainOf(work),
       [&](OpBuilder &b, Value first) {
         IRMapping mapping;
         mapping.map(parallel.getInductionVars()[0], first);

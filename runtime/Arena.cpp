@@ -36,7 +36,7 @@ Expected<Arena> Arena::reserve(size_t bytes) {
     void *base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base != MAP_FAILED) {
-      madvise(base, size, MADV_HUGEPAGE); // a wish; failure costs only speed
+      madvise(base, size, MADV_HUGEPAGE); // if refused, memory is only slower
       Arena arena;
       arena.base = static_cast<char *>(base);
       arena.size = size;
@@ -74,10 +74,11 @@ void *Arena::allocate(int64_t bytes) {
 
 void Arena::returnBuffers(int64_t mark, void **pointers, const int64_t *bytes,
                           int64_t count, Move move, void *env) {
-  // Each round takes the lowest buffer that is left, together with those that
-  // overlap it. Targets never pass sources, so what is left is intact, and a
-  // moved pointer lies below everything that is left. Counts are the results
-  // of one function: a handful.
+  // Each round moves the lowest buffer that has not been moved, together with
+  // those that overlap it. A target is never above its source, so the buffers
+  // that remain are intact, and the address of a moved one is below all of
+  // them. `count` is the number of results of one function: quadratic time is
+  // cheap.
   auto address = [&](int64_t i) {
     return reinterpret_cast<uintptr_t>(pointers[i]);
   };

@@ -11,7 +11,7 @@ using namespace kv;
 
 namespace {
 
-/// Copies out a T at `offset`; nothing when it would leave the bytes.
+/// Copies the T at `offset`; nullopt if it does not lie within the bytes.
 template <class T>
 std::optional<T> load(std::span<const std::byte> bytes, uint64_t offset) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T))
@@ -21,7 +21,8 @@ std::optional<T> load(std::span<const std::byte> bytes, uint64_t offset) {
   return value;
 }
 
-/// What section `header` covers; nothing when it would leave the file.
+/// The bytes of the section that `header` describes; nullopt if they do not lie
+/// within the file.
 std::optional<std::string_view> contents(std::string_view file,
                                          const Elf64_Shdr &header) {
   if (header.sh_type == SHT_NOBITS || header.sh_offset > file.size() ||
@@ -30,7 +31,8 @@ std::optional<std::string_view> contents(std::string_view file,
   return file.substr(header.sh_offset, header.sh_size);
 }
 
-/// Empty, or what is wrong with the file; sets `found`.
+/// Sets `found` to the section's bytes. Returns what is wrong with the file, or
+/// an empty text.
 std::string find(const MappedFile &file, std::string_view wanted,
                  std::string_view &found) {
   std::span<const std::byte> bytes = file.bytes();
@@ -47,8 +49,8 @@ std::string find(const MappedFile &file, std::string_view wanted,
   if (header->e_machine != EM_X86_64)
     return concat("made for ELF machine ", header->e_machine, ", expected ",
                   EM_X86_64, " (x86-64)");
-  // The loader maps segments without looking at the file's length; touching
-  // one that is cut off would kill the process.
+  // dlopen maps segments without comparing them with the file's length; reading
+  // a segment beyond the end of a shortened file would kill the process.
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     auto segment =
         load<Elf64_Phdr>(bytes, header->e_phoff + i * sizeof(Elf64_Phdr));

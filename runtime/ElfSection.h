@@ -7,8 +7,8 @@
 
 namespace kv {
 
-/// What the section holds, without loading the file. Any file is safe to give.
-/// Errors begin with `source`.
+/// The bytes of a section of an ELF file, which is not loaded for that. Damaged
+/// and hostile files are errors; messages begin with `source`.
 Expected<std::string_view> findSection(const MappedFile &file,
                                        std::string_view name,
                                        std::string_view source);

@@ -34,6 +34,14 @@ std::string argumentName(int64_t index, const KvArgumentSpec &spec) {
       std::string_view(spec.name, strnlen(spec.name, sizeof(spec.name))), ")");
 }
 
+/// Leaves the entry that is running, after an error that generated code cannot
+/// go on with. No object that needs destruction may live in the caller; frames
+/// of generated code hold none. Returns outside of an entry.
+void leave(State &state) {
+  if (state.exit)
+    longjmp(*state.exit, 1);
+}
+
 /// Empty when `view` is what `spec` asks for.
 std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
                           const KvTensorView &view,
@@ -114,9 +122,8 @@ int64_t arenaMark(KvContext *context) {
   return State::of(context).arena.mark();
 }
 
-/// Generated code cannot go on without the memory, so an entry is left by a
-/// jump; its frames hold nothing that needs destruction. Outside of an entry
-/// (tests) the result is null.
+/// Generated code cannot go on without the memory. Outside of an entry (tests)
+/// the result is null.
 void *arenaAlloc(KvContext *context, int64_t bytes) {
   State &state = State::of(context);
   if (void *result = state.arena.allocate(bytes))
@@ -127,8 +134,7 @@ void *arenaAlloc(KvContext *context, int64_t bytes) {
                 state.arena.capacity() - state.arena.used(), " of ",
                 state.arena.capacity(), " are free"));
   }
-  if (state.exit)
-    longjmp(*state.exit, 1);
+  leave(state);
   return nullptr;
 }
 
@@ -191,7 +197,7 @@ void store(KvContext *context, const KvTensorView *blocks,
     return;
   reference::StoreArguments args{
       blocks, scales, cacheLengths, lookupTable, rowOffsets, layer, k, v};
-  if (auto failure = reference::validate(args)) {
+  if (auto failure = reference::validateTable(args)) {
     fail(state, failure->status, failure->message);
     return;
   }
@@ -214,7 +220,7 @@ void attention(KvContext *context, const KvTensorView *blocks,
       blocks,  scales, cacheLengths, lookupTable, rowOffsets,
       layer,   q,      out,          lse,         scale,
       softcap, mask,   window,       sinks,       kvRowOffsets};
-  if (auto failure = reference::validate(args)) {
+  if (auto failure = reference::validateTable(args)) {
     fail(state, failure->status, failure->message);
     return;
   }
@@ -242,6 +248,46 @@ void print(KvContext *context, const KvTensorView *blocks,
     return;
   }
   std::fputs(reference::print(args).c_str(), stderr);
+}
+
+/// Whether the step is good; its error is recorded.
+bool isGoodStep(State &state, const reference::StepArguments &args) {
+  // A device's memory is not looked at: that would wait for it.
+  auto failure = state.backend ? reference::validateSizes(args)
+                               : reference::validate(args);
+  if (failure)
+    fail(state, failure->status, failure->message);
+  return !failure;
+}
+
+void checkStep(KvContext *context, const KvTensorView *rowOffsets,
+               const KvTensorView *cacheLengths,
+               const KvTensorView *lookupTable, const KvTensorView *maxLengths,
+               int64_t rows, int64_t sequences, int64_t pageTokens,
+               int64_t bands) {
+  State &state = State::of(context);
+  if (!isGoodStep(state, {rowOffsets, cacheLengths, lookupTable, maxLengths,
+                          rows, sequences, pageTokens, bands}))
+    leave(state);
+}
+
+bool isGoodResult(State &state, const KvTensorView &buffer, const char *name,
+                  int64_t dimension, int64_t size) {
+  if (buffer.sizes[dimension] == size)
+    return true;
+  fail(state, KV_STATUS_INVALID_ARGUMENT,
+       concat("the result ", name, " is ", describe(buffer),
+              ", the entry makes the size ", size, " in dimension ",
+              dimension));
+  return false;
+}
+
+void checkResult(KvContext *context, const KvTensorView *buffer, void *name,
+                 int64_t dimension, int64_t size) {
+  State &state = State::of(context);
+  if (!isGoodResult(state, *buffer, static_cast<const char *>(name), dimension,
+                    size))
+    leave(state);
 }
 
 /// A row of devices with kernels of their own.

@@ -24,7 +24,7 @@ public:
       return makeError(KV_STATUS_OUT_OF_MEMORY, bytes,
                        " bytes asked for: ", std::strerror(errno));
     if (bytes >= 2 * HugePage)
-      madvise(base, bytes, MADV_HUGEPAGE); // a wish; failure costs only speed
+      madvise(base, bytes, MADV_HUGEPAGE); // if refused, memory is only slower
     return base;
   }
   void free(void *data, size_t bytes) override { munmap(data, bytes); }

@@ -7,7 +7,7 @@
 
 namespace kv {
 
-/// The host's memory; what is queued is done at once. Shared by all cpu:n.
+/// The backend of all devices cpu:n: host memory, and nothing is ever queued.
 DeviceBackend &hostBackend();
 
 } // namespace kv

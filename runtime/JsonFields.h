@@ -1,4 +1,4 @@
-//===- JsonFields.h - Checked access to JSON of outside origin --*- C++ -*-===//
+//===- JsonFields.h - Checked access to untrusted JSON ----------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_JSONFIELDS_H
 #define KV_RUNTIME_JSONFIELDS_H
@@ -19,7 +19,7 @@ inline std::string printJson(const nlohmann::json &value) {
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-/// Null when `value` is no integer that fits.
+/// nullopt if `value` is not an integer of 64 bits.
 inline std::optional<int64_t> asInteger(const nlohmann::json &value) {
   if (!value.is_number_integer())
     return std::nullopt;
@@ -29,8 +29,8 @@ inline std::optional<int64_t> asInteger(const nlohmann::json &value) {
   return value.get<int64_t>();
 }
 
-/// Reads the fields of one document. The first error is kept; after it every
-/// read gives an empty value, so callers look once, at the end.
+/// Reads the fields of one document and keeps the first error, so that callers
+/// check once, at the end. A field that is wrong is read as an empty value.
 class JsonFields {
 public:
   explicit JsonFields(std::string source) : source(std::move(source)) {}
@@ -43,7 +43,7 @@ public:
       error = Error{KV_STATUS_INVALID_ARGUMENT, concat(source, ": ", parts...)};
   }
 
-  /// The field, or null (with an error when it is required).
+  /// The field, or null; a required field that is missing is an error.
   const nlohmann::json *find(const nlohmann::json &object,
                              const std::string &where, const char *field,
                              bool required = true) {

@@ -12,7 +12,7 @@ template <size_t N> static std::string text(const char (&field)[N]) {
   return std::string(field, strnlen(field, N));
 }
 
-/// Empty, or what is wrong with the section.
+/// Reads the section's rows. Returns what is wrong with it, or an empty text.
 static std::string parse(std::string_view section,
                          std::vector<KernelImage> &images) {
   KvKernelImages header;

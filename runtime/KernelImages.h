@@ -9,7 +9,8 @@
 
 namespace kv {
 
-/// Reads the section .kv.kernels. Any file is safe to give; errors name it.
+/// Reads the section .kv.kernels of an artifact. Damaged and hostile files are
+/// errors, which name the file.
 Expected<std::vector<KernelImage>>
 readKernelImages(const std::filesystem::path &artifact);
 

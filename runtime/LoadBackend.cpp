@@ -12,8 +12,9 @@ using namespace kv;
 
 static constexpr const char *LibraryName = "libkv_cuda.so";
 
-/// The file that this code is in; of a program the loader only knows what it
-/// was called, without a folder where PATH was searched.
+/// The file that contains this code: a library, or the program. For a program,
+/// dladdr only knows argv[0], which has no folder if the shell found it in
+/// PATH.
 static std::filesystem::path ownFile() {
   Dl_info own;
   std::error_code error;
@@ -24,8 +25,9 @@ static std::filesystem::path ownFile() {
       name.contains('/') ? name : "/proc/self/exe", error);
 }
 
-/// KV_CUDA_LIBRARY, or beside the file that this code is in, or in its lib
-/// folder, or where the system looks for libraries.
+/// The places where libkv_cuda.so may be: KV_CUDA_LIBRARY alone if it is set;
+/// otherwise beside the file that contains this code, in ../lib, and where the
+/// system searches for libraries.
 static std::vector<std::string> candidates() {
   if (const char *given = std::getenv("KV_CUDA_LIBRARY"))
     return {given};
@@ -57,7 +59,7 @@ static Expected<OpenDevice> openLibrary() {
 }
 
 Expected<DeviceBackend *> kv::loadCudaBackend(int index) {
-  // Never destroyed: memory may be freed by whatever dies last.
+  // Never destroyed, since objects with static lifetime may free device memory.
   static auto &mutex = *new std::mutex;
   static auto &opened = *new std::map<int, DeviceBackend *>;
   static OpenDevice open = nullptr;

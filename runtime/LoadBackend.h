@@ -7,8 +7,9 @@
 
 namespace kv {
 
-/// CUDA device `index`, opened once. Any thread. Errors as Device::backend's;
-/// they are not remembered.
+/// The backend of CUDA device `index`, which is opened by the first call for
+/// it. May be called by any thread. Errors: those of Device::backend(); the
+/// next call tries again.
 Expected<DeviceBackend *> loadCudaBackend(int index);
 
 } // namespace kv

@@ -161,7 +161,7 @@ static Entry readEntry(JsonFields &fields, const json &object,
   return entry;
 }
 
-/// The place of a spelling in `names`, as the enumeration E.
+/// The enumerator of E whose spelling is at its index in `names`.
 template <class E, size_t N>
 static E readName(JsonFields &fields, const std::string &where,
                   const char *field, const std::string &name,
@@ -205,6 +205,8 @@ static Collection readCollection(JsonFields &fields, const json &object,
       fields.text(object, where, "layout", false, "nhd"), kCacheLayoutNames);
   if (const json *scale = fields.find(object, where, "scale", false))
     readScale(fields, *scale, where, geometry);
+  geometry.window = fields.integer(object, where, "window", 1, false);
+  geometry.pageLayers = fields.integer(object, where, "page_layers", 1, false);
   if (std::string problem = geometry.problem(); !problem.empty())
     fields.fail(std::string_view(where).substr(0, where.size() - 1), ": ",
                 problem);
@@ -245,7 +247,7 @@ Expected<Manifest> Manifest::parse(std::string_view text,
     return makeError(KV_STATUS_INVALID_ARGUMENT, source,
                      ": manifest: not a JSON object");
   Manifest manifest;
-  // First, since another version may mean other fields.
+  // First, since another version may have other fields.
   manifest.abiVersion = fields.integer(document, "", "abi_version", 0);
   if (!fields.failed() && manifest.abiVersion != KV_ABI_VERSION)
     fields.fail("abi_version is ", manifest.abiVersion,
@@ -291,6 +293,6 @@ Expected<Manifest> Manifest::readFile(const std::filesystem::path &artifact) {
       findSection(*file, ".kv.manifest", artifact.string());
   if (!text)
     return std::unexpected(text.error());
-  // Sections are often padded with zeros, and C strings end with one.
+  // The text may be followed by zeros: padding, or the end of a C string.
   return parse(text->substr(0, text->find('\0')), artifact.string());
 }

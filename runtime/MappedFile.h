@@ -11,7 +11,7 @@
 
 namespace kv {
 
-/// A regular file, mapped. Empty files are allowed. Move-only.
+/// A regular file, mapped read-only; it may be empty. Move-only.
 class MappedFile {
 public:
   MappedFile() = default;

@@ -1,8 +1,9 @@
 //===- Safetensors.cpp - Weights files, mapped ----------------------------===//
 //
-// 8 bytes: the length n of the header, little-endian; n bytes: the header, a
-// JSON object {name: {dtype, shape, data_offsets: [begin, end]}} with an
-// optional __metadata__ of strings; then the data, which offsets count from.
+// The format: 8 bytes with the length n of the header, little-endian; n bytes
+// of header, a JSON object {name: {dtype, shape, data_offsets: [begin, end]}}
+// with an optional object __metadata__ of strings; then the data. Offsets are
+// bytes from the beginning of the data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ struct SafetensorsFile::State {
 
 namespace {
 
-/// The reference implementation's limit: a larger one is no header.
+/// Bytes; the limit of the reference implementation.
 constexpr uint64_t MaxHeaderBytes = 100'000'000;
 
 struct FileType {
@@ -153,7 +154,7 @@ SafetensorsFile::open(const std::filesystem::path &path) {
     return std::unexpected(*fields.firstError());
   std::sort(state->tensors.begin(), state->tensors.end(),
             [](const Tensor &a, const Tensor &b) { return a.name < b.name; });
-  state->file = std::move(*file); // the mapping stays where it is
+  state->file = std::move(*file); // does not move the mapping
   SafetensorsFile result;
   result.state = std::move(state);
   return result;

@@ -1,9 +1,10 @@
 //===- ThreadPool.cpp - Parallel loops ------------------------------------===//
 //
-// A loop is cut into chunks. One 64-bit ticket holds the loop's number and how
-// many chunks are left; taking a chunk is one compare-and-swap on it. A worker
-// that comes late finds either nothing left or the next loop, never a stale
-// one, so nobody waits for workers that slept through a loop.
+// A loop is cut into chunks. One 64-bit atomic holds the count of loops so far
+// and how many chunks of the current one are left; a thread takes a chunk by
+// one compare-and-swap. A worker that wakes up late finds no chunk left, or
+// chunks of a later loop, but never one of an earlier loop: so no loop waits
+// for workers that are still asleep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The serial gaps of a step (argument checks, small operations) are 10 to 50
-/// microseconds; waking a sleeping thread costs about as much.
+/// How long idle workers spin. The serial code between the loops of a step
+/// takes 10 to 50 microseconds; waking a sleeping thread costs about as much.
 constexpr auto SpinTime = std::chrono::microseconds(100);
-/// Chunks a thread, so that uneven ones balance.
+/// Chunks for each thread, so that uneven ones balance.
 constexpr int64_t ChunksPerThread = 4;
 
 void pause() {
@@ -38,7 +39,7 @@ void pause() {
 #endif
 }
 
-/// Spins until `ready` or the time is over; returns whether it is ready.
+/// Spins until `ready()` or the time is over; returns whether it is ready.
 template <class Ready> bool spin(bool allowed, Ready &&ready) {
   if (ready())
     return true;
@@ -65,7 +66,8 @@ void futexWake(std::atomic<uint32_t> &word, int count) {
           count, nullptr, nullptr, 0);
 }
 
-/// Set while this thread runs a loop's body: loops inside run inline.
+/// Whether this thread is executing a loop's body: a loop that is started there
+/// runs on this thread alone.
 thread_local bool InsideLoop = false;
 
 } // namespace
@@ -73,7 +75,7 @@ thread_local bool InsideLoop = false;
 Executor::~Executor() = default;
 
 struct ThreadPool::State {
-  // The current loop. Written only while no chunk is taken or left.
+  // The current loop. Written only while no chunk is left or being executed.
   int64_t count = 0;
   int64_t chunk = 0;
   Body body = nullptr;
@@ -91,7 +93,7 @@ struct ThreadPool::State {
 
   static uint32_t chunksLeft(uint64_t ticket) { return uint32_t(ticket); }
 
-  /// Runs chunks until none is left to take.
+  /// Executes chunks until none is left.
   void work() {
     uint64_t seen = ticket.load(std::memory_order_acquire);
     while (chunksLeft(seen)) {
@@ -111,8 +113,9 @@ struct ThreadPool::State {
   void workerMain() {
     InsideLoop = true;
     while (true) {
-      // Before the look at `stop` and the ticket: what comes after it changes
-      // `loop` once more. A worker may begin after the pool's last loop.
+      // Read before `stop` and the ticket: whatever changes these afterwards
+      // changes `loop` again, so the wait below returns. A worker may start as
+      // late as after the pool's last loop.
       uint32_t seen = loop.load(std::memory_order_seq_cst);
       if (stop.load(std::memory_order_acquire))
         return;
@@ -184,15 +187,15 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain, Body body,
     body(env, 0, count);
     return;
   }
-  // Rounding up may leave fewer chunks than planned, none of them empty.
+  // Rounding up may give fewer chunks than intended, but no empty ones.
   pool.chunk = (count + chunks - 1) / chunks;
   chunks = (count + pool.chunk - 1) / pool.chunk;
   pool.count = count;
   pool.body = body;
   pool.env = env;
   pool.pending.store(uint32_t(chunks), std::memory_order_relaxed);
-  uint64_t number = (pool.ticket.load(std::memory_order_relaxed) >> 32) + 1;
-  pool.ticket.store(number << 32 | uint64_t(chunks), std::memory_order_seq_cst);
+  uint64_t loops = (pool.ticket.load(std::memory_order_relaxed) >> 32) + 1;
+  pool.ticket.store(loops << 32 | uint64_t(chunks), std::memory_order_seq_cst);
   pool.announce();
 
   InsideLoop = true;

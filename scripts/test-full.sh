@@ -2,7 +2,7 @@
 # test-full.sh: what is too slow for scripts/test.sh. Hours.
 #   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed
 #   ten minutes of its fuzzer
-#   100 000 random modules, 20 000 changed texts
+#   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   the CUDA kernels' full product on the emulator
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,4 +15,5 @@ KV_ENGINE_OPS=${KV_ENGINE_OPS:-1000000000} KV_ENGINE_SEED=${KV_ENGINE_SEED:-1000
 scripts/fuzz-engine.sh 600
 scripts/fuzz-ir.sh
 scripts/fuzz-text.sh
+scripts/fuzz-steps.sh
 scripts/test-kernels.sh

@@ -56,6 +56,10 @@ std::string kv::reference::print(const PrintArguments &args) {
         text += "  " + number(position) + ": no page\n";
         continue;
       }
+      if (isPaged && page == 0) {
+        text += "  " + number(position) + ": null page\n";
+        continue;
+      }
       for (int64_t head = 0; head < cache.heads(); ++head) {
         int64_t slot = position % cache.pageSize();
         text += "  " + number(position) + " (page " + number(page) + ") head " +

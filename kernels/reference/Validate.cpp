@@ -6,9 +6,9 @@
 
 using namespace kv::reference;
 
-namespace {
-
 using Checked = std::optional<Failure>;
+
+namespace {
 
 std::string text(int64_t value) { return std::to_string(value); }
 
@@ -108,6 +108,13 @@ Checked checkScales(const char *op, const KvTensorView *blocks,
   return std::nullopt;
 }
 
+Checked checkLayer(const char *op, const KvTensorView *blocks, int64_t layer) {
+  if (layer >= 0 && layer < blocks->sizes[2])
+    return std::nullopt;
+  return outOfRange(std::string(op) + ": layer " + text(layer) +
+                    ", the cache has " + text(blocks->sizes[2]) + " layers");
+}
+
 /// Blocks and scales, and that a layer of them can be addressed at all.
 Checked checkPlace(const char *op, const KvTensorView *blocks,
                    const KvTensorView *scales, int64_t layer) {
@@ -125,10 +132,7 @@ Checked checkPlace(const char *op, const KvTensorView *blocks,
   if (blocks->sizes[3] < 1)
     return invalid(std::string(op) + ": blocks has pages of " +
                    text(blocks->sizes[3]) + " tokens, expected at least 1");
-  if (layer < 0 || layer >= blocks->sizes[2])
-    return outOfRange(std::string(op) + ": layer " + text(layer) +
-                      ", the cache has " + text(blocks->sizes[2]) + " layers");
-  return std::nullopt;
+  return checkLayer(op, blocks, layer);
 }
 
 /// Pages of each sequence, or one slot each.
@@ -137,87 +141,27 @@ Checked checkTable(const char *op, const KvTensorView *table) {
                       table && table->rank == 1 ? 1 : 2);
 }
 
-/// What store and attention share; `tokens` is T, `rows` names the tensor
-/// that it comes from. Every table entry that holds a key of a sequence must
-/// be a page.
-Checked checkCache(const char *op, const KvTensorView *blocks,
-                   const KvTensorView *scales, const KvTensorView *cacheLengths,
+/// Where every key of a sequence with new tokens lies must be a page. The step
+/// has been validated.
+Checked checkPages(const char *op, const KvTensorView *blocks,
+                   const KvTensorView *cacheLengths,
                    const KvTensorView *lookupTable,
                    const KvTensorView *rowOffsets,
-                   const KvTensorView *kvRowOffsets, int64_t layer,
-                   const KvTensorView *rows, const char *rowsName) {
-  if (Checked failure = checkPlace(op, blocks, scales, layer))
-    return failure;
-  if (Checked failure = checkIndices(op, "cache_lengths", cacheLengths, 1))
-    return failure;
-  if (Checked failure = checkTable(op, lookupTable))
-    return failure;
-  if (Checked failure = checkIndices(op, "row_offsets", rowOffsets, 1))
-    return failure;
-  if (Checked failure = checkRows(op, rowsName, rows, 3))
-    return failure;
-
-  // Made only when there is something to say: this runs in every layer.
-  auto prefix = [&] { return std::string(op) + ": "; };
+                   const KvTensorView *kvRowOffsets) {
   int64_t pages = blocks->sizes[0], pageSize = blocks->sizes[3];
   bool isPaged = lookupTable->rank == 2;
-  int64_t batch = cacheLengths->sizes[0];
-  int64_t pitch = isPaged ? lookupTable->sizes[1] : 1;
-  int64_t tokens = rows->sizes[0];
-  if (lookupTable->sizes[0] != batch)
-    return invalid(prefix() + "lookup_table has " +
-                   text(lookupTable->sizes[0]) + " rows, cache_lengths has " +
-                   text(batch));
-  if (rowOffsets->sizes[0] != batch + 1)
-    return invalid(prefix() + "row_offsets has " + text(rowOffsets->sizes[0]) +
-                   " elements, expected " + text(batch + 1) +
-                   " (one more than cache_lengths has)");
-  if (kvRowOffsets) {
-    if (Checked failure = checkIndices(op, "kv_row_offsets", kvRowOffsets, 1))
-      return failure;
-    if (kvRowOffsets->sizes[0] != batch + 1)
-      return invalid(prefix() + "kv_row_offsets has " +
-                     text(kvRowOffsets->sizes[0]) + " elements, expected " +
-                     text(batch + 1) + " (one more than cache_lengths has)");
-  }
-  if (loadIndex(*rowOffsets, 0) != 0)
-    return invalid(prefix() + "row_offsets begins with " +
-                   text(loadIndex(*rowOffsets, 0)) + ", expected 0");
-  if (loadIndex(*rowOffsets, batch) != tokens)
-    return invalid(prefix() + "row_offsets ends with " +
-                   text(loadIndex(*rowOffsets, batch)) + ", " + rowsName +
-                   " has " + text(tokens) + " tokens");
-  for (int64_t b = 0; b < batch; ++b) {
-    int64_t first = loadIndex(*rowOffsets, b);
-    int64_t last = loadIndex(*rowOffsets, b + 1);
-    if (last < first)
-      return invalid(prefix() + "row_offsets falls from " + text(first) +
-                     " to " + text(last) + " at sequence " + text(b));
-    int64_t cached = loadIndex(*cacheLengths, b);
-    if (cached < 0)
-      return invalid(prefix() + "cache_lengths[" + text(b) + "] is " +
-                     text(cached));
-    int64_t keys = last - first;
-    if (kvRowOffsets) {
-      keys = int64_t(loadIndex(*kvRowOffsets, b + 1)) -
-             loadIndex(*kvRowOffsets, b);
-      if (keys < 0)
-        return invalid(prefix() + "kv_row_offsets falls at sequence " +
-                       text(b));
-    }
-    int64_t length = cached + keys;
+  const KvTensorView &keyOffsets = kvRowOffsets ? *kvRowOffsets : *rowOffsets;
+  for (int64_t b = 0; b < cacheLengths->sizes[0]; ++b) {
     // A sequence without new tokens asks for nothing.
-    int64_t used = first == last ? 0 : (length + pageSize - 1) / pageSize;
-    if (used > pitch)
-      return outOfRange(prefix() + "sequence " + text(b) + " has " +
-                        text(length) + " tokens, its " +
-                        (isPaged ? "table row holds " + text(pitch) +
-                                       " pages of " + text(pageSize)
-                                 : "slot holds " + text(pageSize)));
+    if (loadIndex(*rowOffsets, b) == loadIndex(*rowOffsets, b + 1))
+      continue;
+    int64_t length = int64_t(loadIndex(*cacheLengths, b)) +
+                     loadIndex(keyOffsets, b + 1) - loadIndex(keyOffsets, b);
+    int64_t used = (length + pageSize - 1) / pageSize;
     for (int64_t i = 0; i < used; ++i) {
       int64_t page = pageOf(*lookupTable, b, i * pageSize, pageSize);
       if (page < 0 || page >= pages)
-        return outOfRange(prefix() + "lookup_table[" + text(b) +
+        return outOfRange(std::string(op) + ": lookup_table[" + text(b) +
                           (isPaged ? ", " + text(i) + "] is " : "] is ") +
                           text(page) +
                           (isPaged ? ", the cache has the pages 0 to "
@@ -228,7 +172,143 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
   return std::nullopt;
 }
 
+/// What store and attention share; `rows` has one row a token and is called
+/// `rowsName`.
+Checked checkCache(const char *op, const KvTensorView *blocks,
+                   const KvTensorView *scales, const KvTensorView *cacheLengths,
+                   const KvTensorView *lookupTable,
+                   const KvTensorView *rowOffsets,
+                   const KvTensorView *kvRowOffsets, int64_t layer,
+                   const KvTensorView *rows, const char *rowsName) {
+  if (Checked failure = checkPlace(op, blocks, scales, layer))
+    return failure;
+  if (Checked failure = checkRows(op, rowsName, rows, 3))
+    return failure;
+  std::string prefix = std::string(op) + ": ";
+  StepArguments step = {.rowOffsets = rowOffsets,
+                        .cacheLengths = cacheLengths,
+                        .lookupTable = lookupTable,
+                        .rows = rows->sizes[0],
+                        .pageTokens = kvRowOffsets ? 0 : blocks->sizes[3],
+                        .prefix = prefix.c_str(),
+                        .rowsName = rowsName};
+  if (Checked failure = validate(step))
+    return failure;
+  if (kvRowOffsets) {
+    step.rowOffsets = kvRowOffsets;
+    step.rows = -1;
+    step.pageTokens = blocks->sizes[3];
+    step.offsetsName = "kv_row_offsets";
+    if (Checked failure = validate(step))
+      return failure;
+  }
+  return checkPages(op, blocks, cacheLengths, lookupTable, rowOffsets,
+                    kvRowOffsets);
+}
+
 } // namespace
+
+Checked kv::reference::validateSizes(const StepArguments &args) {
+  std::string_view given = args.prefix;
+  std::string op(given.substr(0, given.find(':')));
+  auto prefix = [&] { return std::string(given); };
+  if (Checked failure =
+          checkIndices(op.c_str(), "cache_lengths", args.cacheLengths, 1))
+    return failure;
+  if (Checked failure = checkTable(op.c_str(), args.lookupTable))
+    return failure;
+  if (Checked failure =
+          checkIndices(op.c_str(), args.offsetsName, args.rowOffsets, 1))
+    return failure;
+  int64_t batch = args.cacheLengths->sizes[0];
+  if (args.lookupTable->sizes[0] != batch)
+    return invalid(prefix() + "lookup_table has " +
+                   text(args.lookupTable->sizes[0]) +
+                   " rows, cache_lengths has " + text(batch));
+  if (args.rowOffsets->sizes[0] != batch + 1)
+    return invalid(prefix() + args.offsetsName + " has " +
+                   text(args.rowOffsets->sizes[0]) + " elements, expected " +
+                   text(batch + 1) + " (one more than cache_lengths has)");
+  if (args.sequences >= 0 && batch != args.sequences)
+    return invalid(prefix() + "cache_lengths has " + text(batch) +
+                   " elements, the graph was compiled for " +
+                   text(args.sequences) + " sequences");
+  if (args.maxLengths &&
+      (args.maxLengths->sizes[0] < 1 || args.maxLengths->sizes[1] != 2))
+    return invalid(
+        prefix() + "max_lengths is [" + text(args.maxLengths->sizes[0]) + ", " +
+        text(args.maxLengths->sizes[1]) + "], expected two numbers a step");
+  return std::nullopt;
+}
+
+/// One pass over the offsets; words are made only when there is something to
+/// say.
+Checked kv::reference::validate(const StepArguments &args) {
+  if (Checked failure = validateSizes(args))
+    return failure;
+  auto prefix = [&] { return std::string(args.prefix); };
+  auto name = [&] { return prefix() + args.offsetsName; };
+  int64_t batch = args.cacheLengths->sizes[0];
+  bool isPaged = args.lookupTable->rank == 2;
+  int64_t pitch = isPaged ? args.lookupTable->sizes[1] / args.bands : 1;
+  int64_t mostNew = INT32_MAX, mostKeys = INT32_MAX;
+  if (args.maxLengths) {
+    const KvTensorView &most = *args.maxLengths;
+    const int32_t *first =
+        static_cast<const int32_t *>(most.data) + most.offset;
+    mostNew = first[0];
+    mostKeys = first[most.strides[1]];
+  }
+  if (loadIndex(*args.rowOffsets, 0) != 0)
+    return invalid(name() + " begins with " +
+                   text(loadIndex(*args.rowOffsets, 0)) + ", expected 0");
+  int64_t first = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    int64_t end = loadIndex(*args.rowOffsets, b + 1);
+    if (end < first)
+      return invalid(name() + " falls from " + text(first) + " to " +
+                     text(end) + " at sequence " + text(b));
+    int64_t cached = loadIndex(*args.cacheLengths, b);
+    if (cached < 0)
+      return invalid(prefix() + "cache_lengths[" + text(b) + "] is " +
+                     text(cached));
+    int64_t added = end - first, length = cached + added;
+    auto sequence = [&] { return prefix() + "sequence " + text(b) + " has "; };
+    if (length > INT32_MAX)
+      return outOfRange(sequence() + text(length) +
+                        " tokens, more than positions can count");
+    if (added > mostNew)
+      return invalid(sequence() + text(added) +
+                     " new tokens, max_lengths says at most " + text(mostNew));
+    if (length > mostKeys)
+      return invalid(sequence() + text(length) +
+                     " tokens, max_lengths says at most " + text(mostKeys));
+    if (args.pageTokens && length > pitch * args.pageTokens)
+      return outOfRange(sequence() + text(length) + " tokens, its " +
+                        (isPaged ? "table row holds " + text(pitch) +
+                                       " pages of " + text(args.pageTokens)
+                                 : "slot holds " + text(args.pageTokens)));
+    first = end;
+  }
+  if (args.rows >= 0 && first != args.rows)
+    return invalid(name() + " ends with " + text(first) + ", " + args.rowsName +
+                   " has " + text(args.rows) + " tokens");
+  return std::nullopt;
+}
+
+Checked kv::reference::validateTable(const StoreArguments &args) {
+  if (Checked failure = checkLayer("store", args.blocks, args.layer))
+    return failure;
+  return checkPages("store", args.blocks, args.cacheLengths, args.lookupTable,
+                    args.rowOffsets, /*kvRowOffsets=*/nullptr);
+}
+
+Checked kv::reference::validateTable(const AttentionArguments &args) {
+  if (Checked failure = checkLayer("attention", args.blocks, args.layer))
+    return failure;
+  return checkPages("attention", args.blocks, args.cacheLengths,
+                    args.lookupTable, args.rowOffsets, args.kvRowOffsets);
+}
 
 Checked kv::reference::validate(const StoreArguments &args) {
   if (Checked failure =

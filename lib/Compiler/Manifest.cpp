@@ -70,6 +70,10 @@ static json::Object describe(StringRef name, CollectionType type) {
   if (ScaleAttr scale = type.getScale())
     object["scale"] = json::Object{{"dtype", spell(scale.getType())},
                                    {"group", scale.getGroup()}};
+  if (type.getWindow())
+    object["window"] = type.getWindow();
+  if (type.getPageLayers())
+    object["page_layers"] = type.getPageLayers();
   return object;
 }
 

@@ -1,8 +1,9 @@
-//===- Accesses.h - What an operation has looked at -------------*- C++ -*-===//
+//===- Accesses.h - Counts reads of the engine's arrays ---------*- C++ -*-===//
 //
-// That no operation takes long is a promise about cache lines, and a clock on a
-// busy machine cannot test it. Built with KV_COUNT_ACCESSES, the engine counts
-// each look at an entry of one of its arrays; without it, this is nothing.
+// The engine promises how many cache lines an operation touches, which a clock
+// on a busy machine cannot test. Built with KV_COUNT_ACCESSES, the engine
+// counts every access to an entry of its arrays; otherwise nothing is counted
+// and nothing costs.
 //
 //===----------------------------------------------------------------------===//
 

@@ -39,8 +39,8 @@ public:
   int64_t room(const Sequence &sequence) const override {
     return room(stateOf(sequence));
   }
-  bool hasRoom(const Sequence &sequence, const Demand &demand) const override {
-    return hasRoom(stateOf(sequence), demand);
+  bool hasRoom(const Sequence &sequence, int64_t tokens) const override {
+    return hasRoom(stateOf(sequence), tokens, /*drafts=*/0);
   }
   Plan reserve(Sequence &sequence, const Prompt &prompt,
                const Demand &demand) override;
@@ -76,7 +76,7 @@ public:
   const PrefixIndex &index() const { return nodes; }
 
 private:
-  /// Stands for images that no node has.
+  /// In place of an id of images: no node has these.
   static constexpr uint32_t UnknownImages = PrefixIndex::NoImages - 1;
 
   explicit CacheEngineImpl(const Options &options);
@@ -114,8 +114,9 @@ private:
   uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
   int32_t match(SequenceState &state, const Prompt &prompt) const;
 
-  // What most decode steps do is inline; the rest is here.
-  bool hasRoom(const SequenceState &state, const Demand &demand) const;
+  // Most decode steps need only what is inline; the rest is in the .cpp files.
+  bool hasRoom(const SequenceState &state, int64_t tokens,
+               int64_t drafts) const;
   int64_t room(const SequenceState &state) const {
     return state.borrowsTail ? state.processed
                              : int64_t(state.held) * options.pageSize;
@@ -159,12 +160,14 @@ private:
   int32_t passWindows(SequenceState &state);
 
   Options options;
-  int32_t maxPages = 0; // of a sequence, a group
+  int32_t maxPages = 0; // of a sequence, in each group
   /// First full group, or -1; its page ids double as node ids.
   int32_t namingGroup = -1;
   bool hasFullGroup = false;
   bool hasWindow = false;
-  bool isPlain = false; // one full group: most models, so they have short ways
+  /// One full group, as most models have: lookups, commits and evictions then
+  /// take shorter paths.
+  bool isPlain = false;
   uint32_t epoch = 0;
   int64_t time = 0; // nanoseconds
 
@@ -177,34 +180,34 @@ private:
   FixedArray<SequenceState> sequences;
   FixedArray<PageId> rowStorage;
   FixedArray<uint64_t> tagStorage;
-  FixedArray<int32_t> unusedSlots; // a stack
+  FixedArray<int32_t> unusedSlots; // a stack of indices of `sequences`
   int32_t numUnusedSlots = 0;
   uint64_t lastSerial = 0;
 
-  FixedArray<PageOp> operations; // that wait for the next step
-  FixedArray<PageOp> issued;     // those of the last step
+  FixedArray<PageOp> operations; // queued for the next step
+  FixedArray<PageOp> issued;     // of the last step; its caller reads them
   int32_t numOps = 0, numCopies = 0;
 
-  FixedArray<uint64_t> evicted; // a ring of tags, for explain()
+  FixedArray<uint64_t> evicted; // tags of evicted pages, a ring, for explain()
   size_t nextEvicted = 0;
-  mutable FixedArray<uint32_t> hits; // nodes: scratch of match()
+  mutable FixedArray<uint32_t> hits; // ids of nodes, written by match()
 };
 
 //===----------------------------------------------------------------------===//
 // What most decode steps do
 //===----------------------------------------------------------------------===//
 
-inline bool CacheEngineImpl::hasRoom(const SequenceState &state,
-                                     const Demand &demand) const {
-  return demand.length <=
-             int64_t(state.held) * options.pageSize - demand.draft &&
+inline bool CacheEngineImpl::hasRoom(const SequenceState &state, int64_t tokens,
+                                     int64_t drafts) const {
+  return tokens <= int64_t(state.held) * options.pageSize - drafts &&
          state.held != state.committed && !state.borrowsTail;
 }
 
 inline CacheEngine::Plan CacheEngineImpl::reserve(Sequence &sequence,
                                                   const Prompt &prompt,
                                                   const Demand &demand) {
-  if (hasRoom(stateOf(sequence), demand) && !options.log) [[likely]]
+  if (hasRoom(stateOf(sequence), demand.length, demand.draft) && !options.log)
+      [[likely]]
     return {.verdict = Verdict::Fits};
   return reserveMore(sequence, prompt, demand);
 }

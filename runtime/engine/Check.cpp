@@ -81,7 +81,7 @@ std::string CacheEngineImpl::check() const {
       continue;
     if (hasFullGroup &&
         nodes.page(node, namingGroup) != static_cast<PageId>(node))
-      return concat("node ", node, " does not have the number of its page ",
+      return concat("node ", node, " does not have the id of its page ",
                     nodes.page(node, namingGroup));
     bool hasFull = !hasFullGroup, hasAny = false;
     for (int32_t group = 0; group < numGroups; ++group) {
@@ -118,7 +118,7 @@ std::string CacheEngineImpl::check() const {
       return concat("scope ", scope, " has ", scopes.references(scope),
                     " references of ", scopeUsers[scope]);
 
-  // In the order of eviction, a page of a full group goes after all below it.
+  // Pages of full groups are evicted after all pages of longer prefixes.
   std::vector<bool> gone(pages.numTotal() + 1);
   std::string fault;
   auto evict = [&](PageId page) {

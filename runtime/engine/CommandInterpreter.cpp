@@ -44,7 +44,7 @@ CommandInterpreter::execute(const Command &command) {
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "command log: ", command.prompt, " tokens of a prompt of ",
                      slot->tokens.size());
-  // Of Reserve and Image, whose numbers count tokens.
+  // Checks the fields of Reserve and Image, which are counts of tokens.
   auto counts = [&](std::initializer_list<int64_t> numbers) -> Expected<void> {
     for (int64_t number : numbers)
       if (number < 0)
@@ -71,7 +71,7 @@ CommandInterpreter::execute(const Command &command) {
     slot->hashes.emplace_back(command.scope.salt.value_or(""));
     slot->images.push_back(
         {command.a, std::min(command.b, INT64_MAX - command.a), {}});
-    // The strings may have moved.
+    // The views point to the strings, which may have moved.
     for (size_t image = 0; image < slot->images.size(); ++image)
       slot->images[image].hash = slot->hashes[image];
     return Outcome{};

@@ -93,7 +93,7 @@ Expected<ParsedCommand> kv::parseCommand(std::string_view line) {
     return word;
   };
   ParsedCommand parsed;
-  parsed.strings.reserve(3); // the command points to them
+  parsed.strings.reserve(3); // the command points into them: no moves
   Command &command = parsed.command;
   std::string_view name = nextWord();
   size_t kind = 0;

@@ -1,4 +1,4 @@
-//===- Commit.cpp - What was computed becomes findable --------------------===//
+//===- Commit.cpp - Computed pages become findable ------------------------===//
 
 #include "CacheEngineImpl.h"
 
@@ -71,12 +71,13 @@ Expected<void> CacheEngineImpl::commitMore(SequenceState &state,
   return {};
 }
 
-/// The short way of text and one group, where what was computed is mostly new.
-/// Returns the first page that has to go the long way, or `end`.
+/// Commits the pages [page, end) of an engine with one full group and without
+/// images, as long as they are new. Returns the first page that commitPage()
+/// has to handle, or `end`.
 int32_t CacheEngineImpl::commitNew(SequenceState &state, const Prompt &prompt,
                                    int32_t page, int32_t end) {
-  // In a register: through memory each page would wait for the stores of the
-  // one before it.
+  // In a register; if it were in memory, each page would wait for the stores of
+  // the page before it.
   NodeRef tip = state.tip;
   int32_t first = page;
   for (; page < end; ++page) {
@@ -96,11 +97,12 @@ int32_t CacheEngineImpl::commitNew(SequenceState &state, const Prompt &prompt,
   return page;
 }
 
-/// Returns the page's index if an entry of it changed, INT32_MAX if none did.
+/// Commits one page of each group. Returns the page's index if an id in a row
+/// changed, INT32_MAX otherwise.
 int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
                                     int32_t page) {
   uint32_t images = PrefixIndex::NoImages;
-  // The sequence's tip can be gone only where no full group keeps it.
+  // Without a full group, the node of the last committed page can be gone.
   bool possible = hasFullGroup || nodes.isLive(state.tip);
   if (!prompt.images.empty()) {
     images = imagesOn(prompt, page);
@@ -114,7 +116,7 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
     for (int32_t group = 0; group < numGroups; ++group)
       possible &= pages.content(row(state, group)[page]) == PagePool::NoContent;
     if (!possible || nodes.isFull()) {
-      // What comes behind could not be found either.
+      // Pages behind this one could not be found either.
       state.indexes = false;
       ++counters.uncommittedPages;
       return INT32_MAX;
@@ -159,7 +161,8 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
   return swapped ? page : INT32_MAX;
 }
 
-/// Gives back what no later token sees. Returns the lowest entry that changed.
+/// Releases the pages that no later token sees. Returns the lowest index of a
+/// page whose entry changed, or INT32_MAX.
 int32_t CacheEngineImpl::passWindows(SequenceState &state) {
   int32_t lowest = INT32_MAX;
   for (int32_t group = 0; group < options.groups.size(); ++group) {

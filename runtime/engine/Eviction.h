@@ -1,9 +1,10 @@
 //===- Eviction.h - Which cached page goes next -----------------*- C++ -*-===//
 //
-// Pages of forgotten prefixes first, then by priority, and within a priority
-// the least recently released. Two rules, kept by those who release, make a
-// leaf go before its parent: a release walks from tail to head, and leaves a
-// page worth what it made it, and no less than the descendants behind it.
+// First the stale pages, whose prefixes have been forgotten; then the pages of
+// the lowest priority; within a priority, the least recently released page. A
+// page must be evicted before its parent, or it could not be found any more.
+// Callers of release() see to that: they release a sequence's pages from the
+// last to the first, and give each page at least the worth of those behind it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ public:
   static constexpr int32_t NumPriorities = 128;
   static constexpr int32_t NumLists = NumPriorities + 1;
 
-  /// Uses `lists` from `first` on.
+  /// Uses the lists [first, first + NumLists) of `lists`, which outlives this.
   Eviction(PageLists &lists, PageLists::List first)
       : lists(lists), stale(first) {}
 
@@ -34,7 +35,7 @@ public:
     inUse[priority / 64] |= uint64_t(1) << priority % 64;
   }
 
-  /// A page of a forgotten prefix.
+  /// Adds a page of a forgotten prefix.
   void pushStale(PageId page) { lists.pushBack(stale, page); }
 
   /// The page to evict next; NullPage if none is cached.
@@ -46,7 +47,7 @@ public:
         int32_t bit = std::countr_zero(inUse[word]);
         if (PageLists::List at = list(word * 64 + bit); !lists.empty(at))
           return lists.front(at);
-        inUse[word] &= inUse[word] - 1; // seen empty: O(1) over time
+        inUse[word] &= inUse[word] - 1; // empty: O(1), amortised
       }
     return NullPage;
   }
@@ -60,7 +61,7 @@ public:
         taken +=
             lists.takeFront(list(word * 64 + bit), to + taken, count - taken);
         if (taken < count)
-          inUse[word] &= inUse[word] - 1; // seen empty
+          inUse[word] &= inUse[word] - 1; // empty
       }
     return taken;
   }
@@ -75,13 +76,14 @@ public:
         lists.visit(list(word * 64 + std::countr_zero(left)), guarded);
   }
 
-  /// All cached pages become the first to go, in the order they have. O(1).
+  /// Makes all cached pages stale; their order is kept. O(priorities).
   void makeStale() {
     for (int32_t word = 0; word < 2; ++word)
       for (; inUse[word]; inUse[word] &= inUse[word] - 1)
         lists.append(stale, list(word * 64 + std::countr_zero(inUse[word])));
   }
 
+  /// The first contradiction, or null. For tests.
   const char *check() const {
     for (PageLists::List at = stale; at < stale + NumLists; ++at)
       if (const char *fault = lists.check(at))
@@ -94,7 +96,7 @@ private:
 
   PageLists &lists;
   PageLists::List stale;
-  uint64_t inUse[2] = {}; // priorities whose list may hold something
+  uint64_t inUse[2] = {}; // bit p: the list of priority p may have pages
 };
 
 } // namespace kv

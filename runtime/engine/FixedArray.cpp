@@ -1,4 +1,4 @@
-//===- FixedArray.cpp - Memory that is taken once -------------------------===//
+//===- FixedArray.cpp - Arrays that are allocated once --------------------===//
 
 #include "FixedArray.h"
 
@@ -23,7 +23,7 @@ void *detail::allocateFixed(size_t bytes) {
     bytes = (bytes + HugePage - 1) / HugePage * HugePage;
   void *memory = ::operator new(bytes, alignment, std::nothrow);
   if (memory && size_t(alignment) == HugePage)
-    // Only a wish: without it the same memory is read more slowly.
+    // If the system refuses, the same memory is only slower.
     (void)::madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }

@@ -1,7 +1,8 @@
-//===- FixedArray.h - Memory that is taken once -----------------*- C++ -*-===//
+//===- FixedArray.h - Arrays that are allocated once ------------*- C++ -*-===//
 //
-// The engine's arrays: made at construction, never grown. Failure is a value.
-// Large ones ask for huge pages, since they are read at random.
+// The engine allocates its arrays when it is created and never grows them.
+// Running out of memory is a returned value, not an exception. Large arrays ask
+// for huge pages, because they are read in random order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@
 namespace kv {
 
 namespace detail {
-/// Null if there is no memory. Aligned to a cache line at least.
+/// `bytes` bytes, aligned to a cache line at least; null if there is no memory.
 void *allocateFixed(size_t bytes);
 void freeFixed(void *memory, size_t bytes);
 } // namespace detail
@@ -36,7 +37,9 @@ public:
   FixedArray &operator=(const FixedArray &) = delete;
   ~FixedArray() { detail::freeFixed(data, bytes()); }
 
-  /// Once. False: no memory. Untouched memory costs nothing until it is used.
+  /// Allocates `wanted` entries; may be called once. Untouched memory is not
+  /// read or written here, so its pages are mapped only when they are used.
+  /// False: no memory.
   [[nodiscard]] bool create(size_t wanted, Contents contents = Zeroed) {
     assert(!data && "made twice");
     if (wanted == 0)

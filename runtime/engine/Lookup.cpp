@@ -1,4 +1,4 @@
-//===- Lookup.cpp - Which prefix is cached, and why not more --------------===//
+//===- Lookup.cpp - Finds cached prefixes, and explains misses ------------===//
 
 #include "CacheEngineImpl.h"
 
@@ -6,8 +6,8 @@
 
 using namespace kv;
 
-/// Whether an image overlaps a page is asked for every page, so text pays one
-/// comparison.
+/// True if an image overlaps [begin, end). Called for every page; a prompt
+/// without images costs one comparison.
 static bool hasImages(const Prompt &prompt, int64_t begin, int64_t end) {
   for (const ImageSpan &image : prompt.images)
     if (image.begin < end && image.begin + image.length > begin)
@@ -40,7 +40,8 @@ void CacheEngineImpl::hashPages(SequenceState &state, const Prompt &prompt,
   state.knownTags = static_cast<int32_t>(count);
 }
 
-/// The number of the images on a page, NoImages, or one that no node has.
+/// The id of the images on a page: NoImages if there are none, UnknownImages if
+/// no node has such images.
 uint32_t CacheEngineImpl::imagesOn(const Prompt &prompt, int64_t page) const {
   int64_t begin = page * options.pageSize, end = begin + options.pageSize;
   if (!hasImages(prompt, begin, end))
@@ -49,8 +50,9 @@ uint32_t CacheEngineImpl::imagesOn(const Prompt &prompt, int64_t page) const {
   return known == ScopeTable::None ? UnknownImages : known;
 }
 
-/// Fills `hits` with the nodes behind the committed pages; returns the number
-/// of pages that the sequence could have after taking them over.
+/// Finds the longest cached prefix that every group accepts and returns its
+/// length in pages, committed pages included. Writes the nodes behind the
+/// committed pages to `hits`.
 int32_t CacheEngineImpl::match(SequenceState &state,
                                const Prompt &prompt) const {
   int32_t committed = state.committed;
@@ -58,7 +60,7 @@ int32_t CacheEngineImpl::match(SequenceState &state,
       state.held != committed ||
       state.processed != int64_t(committed) * options.pageSize)
     return committed;
-  // The last token is always computed: its logits are wanted.
+  // The last token is always computed, since its logits are needed.
   int64_t last =
       std::min<int64_t>((prompt.length() - 1) / options.pageSize, maxPages);
   if (last <= committed)
@@ -74,7 +76,7 @@ int32_t CacheEngineImpl::match(SequenceState &state,
   NodeRef tip = state.tip;
   int32_t accepted = committed;
   uint32_t candidates[PrefetchBatch];
-  // Few at first: many prompts miss at once.
+  // The first batch is small, since many prompts miss on their first page.
   int64_t batchEnd = committed, batch = 4, batchBegin = committed;
   for (int64_t page = committed; page < last; ++page) {
     if (page == batchEnd) {
@@ -90,7 +92,7 @@ int32_t CacheEngineImpl::match(SequenceState &state,
     }
     uint32_t node = candidates[page - batchBegin];
     if (node == PrefixIndex::NoNode)
-      break; // half of the tag is nowhere
+      break; // no node has the upper half of the tag
     uint32_t images =
         prompt.images.empty() ? PrefixIndex::NoImages : imagesOn(prompt, page);
     const int32_t *tokens = pageTokens(prompt, page);
@@ -119,7 +121,7 @@ int32_t CacheEngineImpl::match(SequenceState &state,
 }
 
 //===----------------------------------------------------------------------===//
-// Why not more
+// Explanation of misses
 //===----------------------------------------------------------------------===//
 
 std::vector<CacheEngine::Reason>
@@ -131,7 +133,8 @@ CacheEngineImpl::explain(const Scope &scope, const Prompt &prompt) const {
   if (!options.prefixCaching)
     return reasons;
 
-  /// The tags of the prompt's pages in a scope, and how many nodes of it exist.
+  /// The tags of the prompt's pages in a scope, and the nodes that exist, from
+  /// the first page on.
   struct Walk {
     std::vector<uint64_t> tags;
     std::vector<uint32_t> found;
@@ -163,7 +166,7 @@ CacheEngineImpl::explain(const Scope &scope, const Prompt &prompt) const {
   bool exists = own != ScopeTable::None;
   Walk mine =
       walk(scopes.tagOf(bytes), exists, exists ? nodes.root(own) : NodeRef());
-  // What was never written is zero, and no tag but by chance.
+  // Unused entries are 0, which is a tag only by chance.
   std::vector<uint64_t> gone(evicted.begin(), evicted.end());
   std::ranges::sort(gone);
   for (int64_t page = 0; page < last; ++page)

@@ -1,8 +1,9 @@
 //===- LookupTable.h - Writes what changed in a table -----------*- C++ -*-===//
 //
-// One row a sequence of the batch, one table a group and buffer. Remembers what
-// each row holds, so that a decode step writes the entries that it added and
-// nothing else, however long the context.
+// The table through which kernels find pages: one row of page ids for each
+// sequence of a batch, one table for each layer group. Remembers what each row
+// holds, so that a decode step writes the entries that are new and no others,
+// however long the context is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,24 +20,25 @@ namespace kv {
 
 class LookupTable {
 public:
-  /// A table of `rows` rows in memory that is zeroed, and written by nobody
-  /// else: entry j of row i is entries[i * pitch + j]. The memory stays the
-  /// caller's. False: no memory for the bookkeeping.
+  /// Uses `entries`, which the caller owns, has zeroed, and does not write
+  /// afterwards: entry j of row i is entries[i * pitch + j]. False: no memory
+  /// for the bookkeeping.
   [[nodiscard]] bool create(PageId *entries, int64_t rows, int64_t pitch) {
     table = entries;
     this->pitch = pitch;
     return written.create(rows);
   }
 
-  /// Makes a row the pages of a group of `sequence`, and null pages behind
-  /// them. The pitch is enough for them. Returns how many entries were written.
+  /// Writes the page ids of a group of `sequence` to a row, and null pages over
+  /// what was behind them. They must fit into the pitch. Returns how many
+  /// entries were written.
   int32_t update(int64_t row, const Sequence &sequence, int32_t group = 0);
 
 private:
   struct Row {
-    uint64_t serial; // whose pages it holds; 0: nobody's
-    uint32_t revision;
-    int32_t length;
+    uint64_t serial;   // of the sequence whose pages it holds; 0: none
+    uint32_t revision; // of that sequence when the row was written
+    int32_t length;    // entries that hold its pages
   };
 
   PageId *table = nullptr;

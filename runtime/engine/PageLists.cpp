@@ -8,8 +8,8 @@ bool PageLists::create(const PageRecords &ofPages, int32_t pages,
                        int32_t lists) {
   records = &ofPages;
   numLists = numMade = lists;
-  // Two neighbours hold MergeAt ids together or more, but for the ends of each
-  // list and one seam a list that append() makes.
+  // Two neighbouring chunks hold at least MergeAt ids together, except at the
+  // ends of each list and at one seam for each list, which append() makes.
   int32_t most = pages / (MergeAt / 2) + std::min(3 * lists, pages) + 1;
   if (!chunks.create(size_t(lists) + most))
     return false;
@@ -114,7 +114,7 @@ void PageLists::move(uint32_t to, uint32_t from) {
 
 void PageLists::merge(uint32_t at) {
   auto count = [&](uint32_t chunk) { return chunks[chunk].count; };
-  // Sentinels, which are never merged with, come first.
+  // The sentinels have the lowest indices, and are never merged with.
   uint32_t next = chunks[at].next, previous = chunks[at].previous;
   if (next >= numLists && count(at) + count(next) <= MergeAt)
     move(at, next);

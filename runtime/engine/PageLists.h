@@ -1,10 +1,10 @@
 //===- PageLists.h - Unrolled lists of pages --------------------*- C++ -*-===//
 //
-// Every page that nobody holds is in exactly one list: blank, cached at some
-// priority, or deferred. A chunk of a list is one cache line with up to 13
-// page ids, so that the next victims are known, and can be read together, long
-// before their turn. All operations are O(1); a removal from the middle moves
-// at most ten ids.
+// Every page that no sequence holds is in exactly one list: that of blank
+// pages, of cached pages of one priority, or of pages deferred to one step. A
+// list consists of chunks of one cache line with up to 13 page ids each, so the
+// records of the next victims can be prefetched together. All operations are
+// O(1); a removal from the middle moves at most ten ids.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +22,27 @@
 
 namespace kv {
 
-/// All that is looked at when a page changes hands. Pages come in random order,
-/// so a second array would be a second cache miss.
+/// All that is read when a page changes hands. Pages are visited in random
+/// order, so a second array would mean a second cache miss.
 struct alignas(32) PageRecord {
-  int32_t holds;         // references
-  uint32_t node;         // content: the node that names what the page holds
-  Ticket stamp;          // the last step that may still touch it
-  uint32_t position;     // not held: chunk * 16 + slot of its list.
-                         // Held: the queued operation that writes it, plus one.
-  PageId earlier, later; // its neighbours in PriorityLimits
-  uint8_t priority;      // most of those who released it or a descendant
+  int32_t holds;     // sequences that hold it
+  uint32_t node;     // its content: the id of its node in the prefix index
+  Ticket stamp;      // the last step that may still touch it
+  uint32_t position; // Not held: chunk * 16 + slot in its list. Held: the
+                     // index of the queued operation that writes it, plus 1.
+  PageId earlier, later; // its neighbours in a list of PriorityLimits
+  uint8_t priority;      // the highest with which it was released
   uint8_t state;         // PagePool::State
-  uint16_t limit;        // its slot of PriorityLimits, plus one; 0: no limit
+  uint16_t limit;        // its slot of PriorityLimits, plus 1; 0: no limit
 };
 static_assert(sizeof(PageRecord) == 32, "half a cache line");
 
-/// The records of pages 0 .. n, each followed by memory of somebody else's who
-/// looks at it at the same time.
+/// The records of pages 0 to n. Each is followed by memory for another owner
+/// (nodes of the prefix index) that is read at the same time.
 class PageRecords {
 public:
-  /// `beside` bytes behind each record. False: no memory.
+  /// Records of the pages 0 to `pages`, with `beside` bytes behind each.
+  /// False: no memory.
   [[nodiscard]] bool create(int32_t pages, size_t beside = 0) {
     size_t bytes = sizeof(PageRecord) + beside;
     stride = (bytes + alignof(PageRecord) - 1) / alignof(PageRecord) *
@@ -52,7 +53,8 @@ public:
   PageRecord &operator[](PageId page) const {
     return reinterpret_cast<PageRecord &>(storage[size_t(page) * stride]);
   }
-  /// What is behind page 0; that of page i is i * pitch() bytes further on.
+  /// The memory behind the record of page 0; that of page i is i * pitch()
+  /// bytes further on.
   std::byte *beside() const { return storage.begin() + sizeof(PageRecord); }
   size_t pitch() const { return stride; }
   size_t bytes() const { return storage.bytes(); }
@@ -67,16 +69,18 @@ public:
   using List = uint32_t;
   static constexpr int32_t PerChunk = 13;
 
-  /// Lists [0, lists) of the pages of `records`. False: no memory.
+  /// Makes `lists` empty lists for `pages` pages. `records` outlives them.
+  /// False: no memory.
   [[nodiscard]] bool create(const PageRecords &records, int32_t pages,
                             int32_t lists);
 
   bool empty(List list) const { return chunks[list].next == list; }
-  /// Of a list that is not empty.
+  /// The first page of a list that is not empty.
   PageId front(List list) const {
     const Chunk &chunk = chunks[chunks[list].next];
     return chunk.ids[std::countr_zero(uint32_t(chunk.occupied))];
   }
+  /// The last page of a list that is not empty.
   PageId back(List list) const {
     const Chunk &chunk = chunks[chunks[list].previous];
     return chunk.ids[chunk.end - 1];
@@ -97,11 +101,11 @@ public:
   /// pushBack() of each.
   void pushBack(List list, const PageId *pages, int32_t count);
 
-  /// Removes up to `count` from the front, and returns how many. Their records
-  /// are not looked at.
+  /// Moves up to `count` pages from the front to `to` and returns how many.
+  /// Their records are not read.
   int32_t takeFront(List list, PageId *to, int32_t count);
 
-  /// From whatever list it is in.
+  /// Removes a page from the list that it is in.
   void remove(PageId page) {
     uint32_t position = (*records)[page].position;
     Chunk &chunk = chunks[position >> 4];
@@ -109,15 +113,15 @@ public:
     uint32_t occupied = chunk.occupied & ~(1u << (position & 15));
     chunk.occupied = static_cast<uint16_t>(occupied);
     chunk.end = static_cast<uint8_t>(std::bit_width(occupied));
-    // Neighbours with at most MergeAt ids together become one chunk. Looking
-    // at every other count bounds the chunks all the same.
+    // Neighbours with at most MergeAt ids together become one chunk. A check
+    // at every other count is enough to bound the number of chunks.
     if (--chunk.count == 0)
       unlink(position >> 4);
     else if (chunk.count < MergeAt && chunk.count % 2 == 1)
       merge(position >> 4);
   }
 
-  /// Puts all of `from` behind all of `to`.
+  /// Moves all pages of `from` to the end of `to`.
   void append(List to, List from);
 
   /// Calls `visit(page)` from front to back until it returns false. Nothing may
@@ -141,25 +145,28 @@ public:
 private:
   struct alignas(64) Chunk {
     PageId ids[PerChunk];
-    uint32_t next, previous; // chunks; a list's own is its sentinel
+    uint32_t next, previous; // chunks of the list; chunk `list` is its sentinel
     uint16_t occupied;       // bit s: ids[s] is in the list
-    uint8_t end;             // slots from here on are free
-    uint8_t count;           // of occupied slots: cheaper than counting bits
+    uint8_t end;             // slots [end, PerChunk) are free
+    uint8_t count;           // bits in `occupied`
   };
   static_assert(sizeof(Chunk) == 64, "one cache line");
   static constexpr int32_t MergeAt = 10;
   static constexpr uint32_t NoChunk = UINT32_MAX;
 
+  /// A chunk at the end of the list that has room for a page.
   uint32_t roomBehind(List list);
   void unlink(uint32_t chunk);
+  /// Joins a chunk with a neighbour if both together have few ids.
   void merge(uint32_t chunk);
   /// Moves what is in `from` behind what is in `to`, which has room.
   void move(uint32_t to, uint32_t from);
+  /// Moves the ids of a chunk to its first slots.
   void compact(uint32_t chunk);
 
   const PageRecords *records = nullptr;
   FixedArray<Chunk> chunks;
-  uint32_t unused = NoChunk; // chunks linked by `next`
+  uint32_t unused = NoChunk; // first of the unused chunks, linked by `next`
   uint32_t numMade = 0;      // chunks that were ever used
   uint32_t numLists = 0;
 };

@@ -22,7 +22,7 @@ bool PagePool::create(int32_t count, int32_t maxOpenSteps, size_t beside) {
 
 Worth PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
                            Worth worth, bool stale) {
-  // Most become cached at this priority: they join its list together.
+  // Most pages become cached at one priority: they join its list together.
   constexpr int32_t Most = 64;
   PageId joining[Most];
   int32_t count = 0;
@@ -62,15 +62,17 @@ Worth PagePool::releaseAll(std::span<const PageId> released, Ticket stamp,
   return worth;
 }
 
-/// Stale pages go first in any case: they have no limit.
+/// The slow way of release(): the page's worth has a limit, before or after.
+/// Stale pages are evicted first in any case, so they get no limit.
 Worth PagePool::joinWorth(PageRecord &record, PageId page, Worth worth,
                           bool stale) {
   Worth most =
       Worth::most({record.priority, limits.until(page)}, worth.at(now()));
   record.priority = most.priority;
-  // Behind the descendants that were released with it.
   if (stale)
     most.until = 0;
+  // An equal limit is set again, behind those of the descendants that were
+  // released just before.
   if (most.until != limits.until(page) || worth.isRaised())
     limits.set(page, most.until);
   return most;

@@ -1,20 +1,21 @@
 //===- PagePool.h - Which pages are held, cached or blank -------*- C++ -*-===//
 //
-// Bookkeeping of one device's pages; the memory itself is elsewhere. Facts are
-// kept apart: *held* (how many references), *content* (which node of the prefix
-// index names what the page holds, if any) and *stamp* (the last step that may
-// still touch it). A page is
+// The bookkeeping of a replica's pages; their memory is elsewhere. Three facts
+// of a page are independent: how many sequences hold it, its *content* (the
+// node of the prefix index that says which tokens it holds, if any), and its
+// *stamp* (the last step that may still touch it). So a page is
 //
-//   held      in use, with or without content: never evicted;
-//   cached    not held, its step complete, with content: may be evicted;
-//   blank     not held, its step complete, without content;
-//   deferred  not held, its step not complete: nobody's until it is.
+//   held      by a sequence, with or without content: never evicted;
+//   cached    not held, its stamped step complete, with content: may be
+//   evicted; blank     not held, its stamped step complete, without content;
+//   deferred  not held, its stamped step not complete: given to nobody yet.
 //
-// All but held pages are free; blank and cached ones are available at once. The
-// step that a copy waits for may be the next one, which has not begun: its
-// number is known, so the copy's source and target are stamped with it.
+// All pages but the held ones are free; blank and cached pages are available at
+// once. A copy that is queued for the next step stamps its source and target
+// with that step's ticket, which is known before the step begins.
 //
-// Single writer, no lock; nothing is allocated after create(); O(1) each.
+// One thread, no lock; nothing is allocated after create(); every operation is
+// O(1) for each page unless it says otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,13 +39,13 @@ public:
 
   PagePool() : evictions(lists, FirstEviction) {}
 
-  /// `count` usable pages, with the ids 1 .. count, all blank; `beside` bytes
-  /// behind each record are left to others. False: no memory.
+  /// `count` usable pages with the ids 1 to count, all blank. `beside` bytes
+  /// behind each record belong to the caller (beside()). False: no memory.
   [[nodiscard]] bool create(int32_t count, int32_t maxOpenSteps,
                             size_t beside = 0);
 
   int32_t numTotal() const { return total; }
-  /// Pages that nobody holds.
+  /// Pages that no sequence holds.
   int32_t numFree() const {
     return counts[Blank] + numCached() + numDeferred();
   }
@@ -58,11 +59,11 @@ public:
   int32_t holds(PageId page) const { return records[page].holds; }
   uint32_t content(PageId page) const { return records[page].node; }
   State state(PageId page) const { return State(records[page].state); }
-  /// Whether a hold would take it from the available pages.
+  /// Whether the page is blank or cached.
   bool isAvailable(PageId page) const { return records[page].state <= Cached; }
 
-  /// Takes a blank page, lowest id first on a new pool, and holds it once.
-  /// NullPage if there is none: the caller then evicts.
+  /// Takes a blank page and holds it once; a new pool gives the lowest ids
+  /// first. NullPage if there is none: the caller then evicts.
   PageId takeBlank() {
     if (lists.empty(BlankList))
       return NullPage;
@@ -75,31 +76,32 @@ public:
   /// The cached page to evict next; NullPage if none.
   PageId victim() { return evictions.victim(); }
 
-  /// Takes up to `count` of the pages to evict next out of their lists, and
-  /// returns how many. Each is then passed to takeVictim().
+  /// Takes up to `count` of the pages to evict next out of their lists and
+  /// returns how many. The caller passes each of them to takeVictim().
   int32_t removeVictims(PageId *to, int32_t count) {
     return evictions.take(to, count);
   }
 
-  /// Holds a cached page that is in no list any more, and whose content has
-  /// been removed from the index.
+  /// Holds a page of removeVictims() once, whose node the caller has removed
+  /// from the index.
   void takeVictim(PageId page) {
     assert(state(page) == Cached && "not a victim");
     records[page].node = NoContent;
     take(page, Cached);
   }
 
-  /// Adds a reference to a page that is held or has content.
+  /// Adds a holder to a page that is held or has content.
   void hold(PageId page) {
     PageRecord &record = records[page];
     if (record.holds++ == 0)
       leaveFree(record, page);
   }
 
-  /// Drops a reference by someone whose last step was `stamp`, and to whom the
-  /// page is worth so much. With the last one the page becomes free; `stale`
-  /// content, which nobody can find, goes before any other. Returns what it is
-  /// worth now: no less than that must be what is before it.
+  /// Removes a holder, whose last step was `stamp` and to whom the page has the
+  /// given worth. Without holders the page is free; if its content is `stale`,
+  /// so that no lookup finds it, it is evicted before all others. Returns the
+  /// page's worth now: the page before it in the sequence must be released with
+  /// at least that.
   Worth release(PageId page, Ticket stamp, Worth worth, bool stale = false) {
     PageRecord &record = records[page];
     assert(record.holds > 0 && "released twice");
@@ -114,23 +116,23 @@ public:
     return worth;
   }
 
-  /// release() of each, the last first, and each worth what those behind it are
-  /// at least. Returns what the first is worth.
+  /// Releases each of the pages, from the last to the first, and each with at
+  /// least the worth of those behind it. Returns the worth of the first.
   Worth releaseAll(std::span<const PageId> pages, Ticket stamp, Worth worth,
                    bool stale);
 
-  /// A step that has not begun will touch a held page.
+  /// The step `ticket`, which may not have begun, will touch a held page.
   void stamp(PageId page, Ticket ticket) {
     records[page].stamp = std::max(records[page].stamp, ticket);
   }
 
-  /// For held pages: the queued operation that writes it.
+  /// For held pages: `op` is the index of the queued operation that writes it.
   void setWriter(PageId page, uint32_t op) { records[page].position = op + 1; }
   void clearWriter(PageId page) {
     if (records[page].state == Held)
       records[page].position = 0;
   }
-  /// Its index, or -1.
+  /// The index of the queued operation that writes a held page, or -1.
   int64_t writer(PageId page) const {
     return int64_t(records[page].position) - 1;
   }
@@ -141,32 +143,33 @@ public:
     records[page].node = node;
   }
 
-  /// Forgets a page's content. A cached page becomes blank.
+  /// Removes a page's content. A cached page becomes blank.
   void clearContent(PageId page);
 
-  /// Steps up to `ticket` are complete; the one before it was so already.
-  /// Deferred pages become blank or cached in the order of their release.
+  /// The step `ticket` is complete; all before it were. The pages deferred to
+  /// it become blank or cached in the order in which they were released.
   void complete(Ticket ticket);
 
-  /// The content of all free pages has become worth nothing. O(1), but for the
-  /// pages whose priority has a limit.
+  /// The content of all free pages has become stale. O(1), and O(1) for each
+  /// page whose priority has a limit.
   void makeStale();
 
-  /// It is `now`: priorities whose limit is reached are over. O(1) for each.
+  /// Sets the time: priorities whose limit is reached end. O(ticks passed +
+  /// limits reached).
   void advance(Tick now);
   Tick now() const { return limits.now(); }
-  /// When its priority ends; 0: never.
+  /// The tick at which the page's priority ends; 0: never.
   Tick limit(PageId page) const { return limits.until(page); }
 
   const Eviction &eviction() const { return evictions; }
   void prefetchRecord(PageId page) const { prefetch(&records[page]); }
-  /// What hold() of a free page looks at behind the record.
+  /// Prefetches what hold() of a free page reads besides the record.
   void prefetchList(PageId page) const {
     if (records[page].state != Held)
       lists.prefetchChunk(records[page]);
   }
 
-  /// What the records' memory has beside them.
+  /// PageRecords::beside() and pitch().
   std::byte *beside() const { return records.beside(); }
   size_t pitch() const { return records.pitch(); }
 
@@ -238,7 +241,7 @@ private:
   PriorityLimits limits;
   int32_t total = 0;
   int32_t counts[3] = {}; // by State
-  uint32_t numSteps = 1;  // that a page may wait for: open, and the next
+  uint32_t numSteps = 1;  // that a page may be deferred to: open or next
   Ticket completed = 0;
 };
 

@@ -1,8 +1,8 @@
-//===- Prefetch.h - Asks for memory ahead -----------------------*- C++ -*-===//
+//===- Prefetch.h - Overlaps cache misses -----------------------*- C++ -*-===//
 //
-// The engine's records are in random order in memory, but which of them come
-// next is known. Asked for some dozens at a time, before the first of them is
-// looked at, their cache misses overlap.
+// The engine reads records in random order, but knows which ones come next.
+// When some dozens are prefetched before the first of them is read, their cache
+// misses overlap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +13,17 @@
 
 namespace kv {
 
-/// Records that are asked for together: a cache miss takes as long as the work
-/// on about ten, and their lines stay in the first level.
+/// Records that are prefetched together. A cache miss takes as long as the work
+/// on about ten records, and this many cache lines stay in the first level.
 constexpr int32_t PrefetchBatch = 64;
-/// The same, where each step asks for one more: records in between.
+/// Where each iteration of a loop prefetches one record: how many iterations
+/// before it is read.
 constexpr int32_t PrefetchAhead = 32;
 
 inline void prefetch(const void *address) {
   __builtin_prefetch(address);
-  // GCC takes a function that does nothing else for one without effects, and
-  // drops the calls.
+  // GCC treats a function that only prefetches as one without effects and drops
+  // the calls.
   asm volatile("");
 }
 

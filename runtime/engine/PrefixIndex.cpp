@@ -13,15 +13,16 @@ using namespace kv;
 // Tags
 //===----------------------------------------------------------------------===//
 
-/// Short, since each page waits for the one before it; the pages themselves are
-/// hashed independently of each other.
+/// Few instructions, since each page's tag waits for that of the page before
+/// it. The hashes of the pages, `page`, do not wait for each other.
 static uint64_t chain(uint64_t key, uint64_t parent, uint64_t page) {
   uint64_t mixed = (parent ^ key) * 0x9E3779B97F4A7C15ull + page;
   return mixed ^ mixed >> 32;
 }
 
-/// Sixteen tokens, the usual size: NH, as in UMAC, over a secret pad. Two pages
-/// of unknown pads agree with a chance of at most 2^-32, whoever chose them.
+/// The hash of 16 tokens, the usual page size: NH, as in UMAC (RFC 4418), over
+/// a secret pad. To whoever does not know the pad, the hashes of any two
+/// different pages are equal with a probability of at most 2^-32.
 static uint64_t hashSixteen(const std::array<uint32_t, 16> &pad,
                             const int32_t *tokens) {
   uint64_t sum = 0;
@@ -41,7 +42,7 @@ static uint64_t hashSixteen(const std::array<uint32_t, 16> &pad,
     sum += uint64_t(uint32_t(tokens[i]) + pad[i]) *
            (uint32_t(tokens[i + 1]) + pad[i + 1]);
 #endif
-  sum *= 0x9E3779B97F4A7C15ull; // to the upper bits, which choose the bucket
+  sum *= 0x9E3779B97F4A7C15ull; // mixes into the upper bits, the bucket's
   return sum ^ sum >> 32;
 }
 

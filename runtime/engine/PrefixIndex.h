@@ -1,23 +1,24 @@
 //===- PrefixIndex.h - Exact lookup of computed prefixes --------*- C++ -*-===//
 //
-// A trie of full pages. A *node* is identified by its parent node, by the
-// tokens of its page and by the images on it, so it stands for the whole prefix
-// up to that page's end; under the root, its parent is the scope. Nodes are
-// found by a keyed 64-bit tag, in a table of buckets of a cache line, and then
-// compared in full: tags that collide cost a comparison and can never return
-// another prefix's page.
+// A trie of full pages. A *node* is identified by its parent node, the tokens
+// of its page and the images on it, so it stands for the whole prefix up to the
+// end of that page; the parent of a first page is its scope, a *root*. Nodes
+// are found by a keyed 64-bit tag in a hash table whose buckets are cache
+// lines, and then compared in full: tags that collide cost a comparison, but
+// never return the page of another prefix.
 //
-// A tag is a hash of the parent's tag and the page, so those of a whole prompt
-// can be computed, and their cache lines requested, before the first is looked
-// up.
+// The tag of a prefix is a hash of its parent's tag and its last page, so the
+// tags of a whole prompt can be computed, and their buckets prefetched, before
+// the first one is looked up.
 //
-// A node has one page a group. With a full group it lives as long as its pages
-// of full groups, so it can have the number of the first of them and stand
-// beside that page's record: one cache line for both. Without one it lives as
-// long as a page or a child does, and has a number and memory of its own.
+// A node has one page in each layer group. In an engine with a full group, a
+// node lives exactly as long as its pages of full groups: the id of the first
+// of these is the node's id, and the node is stored behind that page's record,
+// in the same cache line. Without a full group, a node lives as long as one of
+// its pages or children does, and the index gives it an id and memory.
 //
-// Single writer, no lock; nothing is allocated after create(). Memory a node:
-// 32 bytes, a page of tokens, 4 for each further group, 13 of table.
+// One thread, no lock; nothing is allocated after create(). A node takes 32
+// bytes, 4 for each token, 4 for each group but the first, and 13 in the table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +42,8 @@
 
 namespace kv {
 
-/// Names a node for as long as it lives: a slot that is used again has another
-/// generation, so a stale reference never matches. A root names a scope.
+/// A reference to a node, or to a root, which stands for a scope. An id that is
+/// used again has another generation, so a stale reference never matches.
 struct NodeRef {
   static constexpr uint32_t RootBit = 1u << 31;
 
@@ -54,15 +55,15 @@ struct NodeRef {
   bool operator==(const NodeRef &) const = default;
 };
 
-/// Maps (key, parent's tag, tokens of a page) to a tag. Equality of nodes never
-/// rests on it.
+/// Maps (key, parent's tag, tokens of the last page) to the tag of a prefix.
+/// Tags only find candidates: nodes are compared in full.
 using TagFunction = uint64_t (*)(uint64_t key, uint64_t parent,
                                  std::span<const int32_t> tokens);
 
 class PrefixIndex {
 public:
   static constexpr uint32_t NoNode = UINT32_MAX;
-  /// No images on a page.
+  /// In place of an id of images: there are none on the page.
   static constexpr uint32_t NoImages = ScopeTable::None;
 
   struct Options {
@@ -71,15 +72,15 @@ public:
     int32_t numGroups = 1;
     uint64_t key = 0;
     TagFunction tagFunction = nullptr; // null: XXH3-64
-    /// Where node 0 is, if nodes stand in somebody else's memory, `pitch` bytes
-    /// apart: the caller then gives them their numbers, up to `capacity`, and
-    /// children are not counted. Null: the index has memory and numbers of its
-    /// own.
+    /// The address of node 0, if nodes are stored in the caller's memory,
+    /// `pitch` bytes apart: the caller then chooses their ids, 1 to `capacity`,
+    /// and children are not counted. Null: the index has memory of its own and
+    /// chooses the ids.
     std::byte *nodes = nullptr;
     size_t pitch = 0;
   };
 
-  /// Bytes of a node.
+  /// Bytes of a node, without those in the table.
   static size_t nodeBytes(int32_t pageSize, int32_t numGroups) {
     return sizeof(Node) + 4 * (size_t(pageSize) + numGroups - 1);
   }
@@ -98,11 +99,12 @@ public:
     return ref.isRoot() ? scopes->tag(ref.scope()) : node(ref.id).tag;
   }
 
-  /// The tag of one more page below `parent`.
+  /// The tag of the prefix that is one page longer than that of `parent`.
   uint64_t childTag(uint64_t parent, std::span<const int32_t> page) const;
-  /// The same page with images on it.
+  /// What replaces `parent` in childTag() if there are images on the page.
   uint64_t withImages(uint64_t parent, const ScopeBytes &images) const;
-  /// Tags of the consecutive pages in `tokens`, none with images.
+  /// The tags of the consecutive pages of `tokens` behind `parent`, if there
+  /// are images on none of them.
   void childTags(uint64_t parent, std::span<const int32_t> tokens,
                  uint64_t *tags) const;
 
@@ -114,21 +116,23 @@ public:
         tag, [&](uint32_t id) { return is(id, tag, parent, images, tokens); });
   }
 
-  /// Adds a node that find() does not find, without pages; the images' number
-  /// is referred to from now on. Not when isFull(). `parent` lives. `id` is an
-  /// unused number if the caller gives them.
+  /// Adds a node without pages, which find() does not find, and a reference to
+  /// the id `images`. The index is not full and `parent` is live. `id` is
+  /// unused if the caller chooses the ids, otherwise NoNode. Returns the node's
+  /// id.
   uint32_t insert(uint64_t tag, NodeRef parent, uint32_t images,
                   const int32_t *tokens, uint32_t id = NoNode) {
     return insertAt(home(static_cast<uint32_t>(tag >> 32)), tag, parent, images,
                     tokens, id);
   }
 
-  /// The child that find() finds, or else the new node `id` of insert().
+  /// The id of the node that find() finds, or else `id`, which insert() has
+  /// added. Only where the caller chooses the ids.
   uint32_t findOrInsert(uint64_t tag, NodeRef parent, uint32_t images,
                         const int32_t *tokens, uint32_t id) {
     uint32_t fragment = static_cast<uint32_t>(tag >> 32);
     size_t at = home(fragment);
-    // Mostly it is in no bucket at all.
+    // Usually half of the tag is in no bucket at all.
     if (buckets[at].passed > 0 ||
         Bucket::equal(buckets[at].fragments, fragment)) [[unlikely]]
       if (uint32_t known = find(tag, parent, images, tokens); known != NoNode)
@@ -136,7 +140,8 @@ public:
     return insertAt(at, tag, parent, images, tokens, id);
   }
 
-  /// Removes a node. References to it, its children's among them, go stale.
+  /// Removes a node. References to it, also those of its children, become
+  /// stale.
   void erase(uint32_t id);
 
   PageId page(uint32_t id, int32_t group = 0) const {
@@ -152,7 +157,7 @@ public:
   uint32_t images(uint32_t id) const { return node(id).images; }
   bool countsChildren() const { return !options.nodes; }
   uint32_t numChildren(uint32_t id) const { return node(id).children; }
-  /// All numbers are less.
+  /// All ids of nodes are below this.
   uint32_t numIds() const {
     return options.nodes ? uint32_t(options.capacity) + 1 : numMade;
   }
@@ -167,8 +172,9 @@ public:
                : node(ref.id).generation == ref.generation && isUsed(ref.id);
   }
 
-  /// The first node with half of the tag, which find() will probably return;
-  /// NoNode: there is none. Reads one or two cache lines of the table.
+  /// The first node whose tag has the same upper half, which is very likely the
+  /// one that find() returns; NoNode: there is none. Usually reads one or two
+  /// cache lines, all of the table.
   uint32_t candidate(uint64_t tag) const {
     return search(tag, [](uint32_t) { return true; });
   }
@@ -179,7 +185,8 @@ public:
     return checked.tag == tag && checked.parent == parent &&
            checked.images == images && sameTokens(checked, tokens);
   }
-  /// Its first and its last cache line, which for usual sizes are all.
+  /// Prefetches a node's first and last cache line: with pages of 16 tokens,
+  /// these are all.
   void prefetchNode(uint32_t id) const {
     prefetch(&node(id));
     prefetch(tokensOf(node(id)) + options.pageSize - 1);
@@ -206,17 +213,19 @@ private:
   static_assert(sizeof(Node) == 32);
   static constexpr uint32_t Unused = UINT32_MAX;
 
-  /// One cache line of the table. The upper half of the tag stands beside the
-  /// node's id, so that a probe touches a node only if half of its tag agrees.
+  /// One cache line of the table. The upper half of each node's tag is stored
+  /// beside its id, so that a lookup reads a node only if that half agrees.
   struct alignas(64) Bucket {
     static constexpr int32_t Slots = 7;
 
     uint32_t fragments[Slots];
     uint32_t nodes[Slots]; // NoNode: free
-    uint32_t passed; // nodes of this or an earlier home that are further on
+    /// Nodes whose home is this bucket or an earlier one, and which are stored
+    /// in a later one because it was full.
+    uint32_t passed;
 
-    /// Bit s: the value of slot s is `wanted`. Without a branch: where in a
-    /// bucket a node is cannot be predicted.
+    /// Bit s: the value of slot s is `wanted`. Without branches, since a node's
+    /// slot cannot be predicted.
     static uint32_t equal(const uint32_t (&values)[Slots], uint32_t wanted) {
 #ifdef __SSE2__
       auto four = [&](int32_t from) {
@@ -237,7 +246,8 @@ private:
   };
   static_assert(sizeof(Bucket) == 64, "one cache line");
 
-  /// The first node with half of the tag that is accepted, or NoNode.
+  /// The first node with the tag's upper half that accept(id) accepts, or
+  /// NoNode.
   template <class Accept> uint32_t search(uint64_t tag, Accept &&accept) const {
     uint32_t fragment = static_cast<uint32_t>(tag >> 32);
     size_t first = home(fragment), at = first;
@@ -251,11 +261,11 @@ private:
       if (bucket.passed == 0) [[likely]]
         return NoNode;
       at = after(at);
-    } while (at != first); // in a small table all can have overflowed
+    } while (at != first); // in a small table every bucket may have overflowed
     return NoNode;
   }
   uint64_t hashPage(const int32_t *tokens) const;
-  /// `at` is the tag's home.
+  /// insert(), where `at` is the tag's home.
   uint32_t insertAt(size_t at, uint64_t tag, NodeRef parent, uint32_t images,
                     const int32_t *tokens, uint32_t id);
 
@@ -273,7 +283,7 @@ private:
     const int32_t *own = tokensOf(of);
     if (options.pageSize != 16)
       return std::memcmp(own, tokens, 4 * size_t(options.pageSize)) == 0;
-    int32_t differ = 0; // the usual size, without a call
+    int32_t differ = 0; // the usual page size, without a call
     for (int32_t i = 0; i < 16; ++i)
       differ |= own[i] ^ tokens[i];
     return differ == 0;
@@ -287,14 +297,14 @@ private:
 
   Options options;
   ScopeTable *scopes = nullptr;
-  std::array<uint32_t, 16> pad = {}; // secret as the key is
-  FixedArray<std::byte> storage;     // nodes, if they are its own
+  std::array<uint32_t, 16> pad = {}; // derived from the key, and as secret
+  FixedArray<std::byte> storage;     // nodes, unless the caller has the memory
   std::byte *base = nullptr;         // node 0; they are `stride` apart
   FixedArray<Bucket> buckets;        // at most two thirds full
   size_t numBuckets = 0;
   size_t stride = 0;
-  uint32_t unused = NoNode;
-  uint32_t numMade = 0; // nodes that were ever used
+  uint32_t unused = NoNode; // first of the unused nodes, linked by parent.id
+  uint32_t numMade = 0;     // nodes that were ever used
   int32_t numNodes = 0;
 };
 
@@ -303,7 +313,7 @@ inline uint32_t PrefixIndex::insertAt(size_t at, uint64_t tag, NodeRef parent,
                                       uint32_t id) {
   assert(!isFull() && "no room");
   assert(isLive(parent) && "the parent is gone");
-  assert((id != NoNode) == (options.nodes != nullptr) && "whose number?");
+  assert((id != NoNode) == (options.nodes != nullptr) && "who chooses the id?");
   if (!options.nodes) {
     id = unused;
     if (id != NoNode)
@@ -312,13 +322,13 @@ inline uint32_t PrefixIndex::insertAt(size_t at, uint64_t tag, NodeRef parent,
       id = numMade++;
   }
   Node &added = node(id);
-  assert((!options.nodes || added.children == Unused) && "the number is taken");
+  assert((!options.nodes || added.children == Unused) && "the id is in use");
   added.tag = tag;
   added.parent = parent;
   added.children = 0;
   added.images = images;
   added.page = NullPage;
-  if (options.pageSize == 16) // the usual size, without a call
+  if (options.pageSize == 16) // the usual page size, without a call
     std::memcpy(tokensOf(added), tokens, 64);
   else
     std::memcpy(tokensOf(added), tokens, 4 * size_t(options.pageSize));

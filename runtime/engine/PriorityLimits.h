@@ -1,9 +1,10 @@
 //===- PriorityLimits.h - Which pages' priorities end when ------*- C++ -*-===//
 //
 // A timing wheel: each slot is a list of the pages whose priority ends at one
-// tick, linked through their records. O(1) each, without memory of its own for
-// a page. What is released later ends later or stands behind in the same slot,
-// so that a page's turn comes before its parent's.
+// tick, linked through their records. Every operation is O(1) and a page needs
+// no memory beyond its record. Of two pages with equal limits, the one released
+// first is first in the slot's list, so a page's priority ends before its
+// parent's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +18,10 @@ namespace kv {
 
 class PriorityLimits {
 public:
-  /// Ticks that a limit may lie ahead.
+  /// Most ticks between now and a limit.
   static constexpr Tick Most = 4095;
 
-  /// Of the pages of `records`. False: no memory.
+  /// For the pages of `records`, which outlives this. False: no memory.
   [[nodiscard]] bool create(const PageRecords &records) {
     this->records = &records;
     return slots.create(Most + 1);
@@ -28,13 +29,13 @@ public:
 
   Tick now() const { return current; }
 
-  /// When the page's priority ends; 0: never.
+  /// The tick at which the page's priority ends; 0: never.
   Tick until(PageId page) const {
     uint32_t slot = (*records)[page].limit;
     return slot == 0 ? 0 : current + ((slot - 1 - current) & Most);
   }
 
-  /// Replaces its limit: 0, or at most `Most` ticks ahead.
+  /// Replaces the page's limit by a tick at most `Most` ahead, or 0: none.
   void set(PageId page, Tick until) {
     if ((*records)[page].limit != 0)
       unlink(page);
@@ -42,8 +43,8 @@ public:
       link(page, until);
   }
 
-  /// Time goes on. Calls over(page) for each page whose limit is reached, in
-  /// the order of their ends; they have none any more.
+  /// Moves the time to the tick `to`. Removes each limit that is reached and
+  /// calls over(page) for its page, in the order of the limits.
   template <class Fn> void advance(Tick to, Fn &&over) {
     Tick last = std::min(to, current + Most);
     for (Tick tick = current + 1; tick <= last; ++tick)
@@ -51,7 +52,7 @@ public:
     current = to;
   }
 
-  /// Calls fn(page) for each page that has a limit, which it has not any more.
+  /// Removes every limit and calls fn(page) for its page.
   template <class Fn> void clear(Fn &&fn) {
     for (size_t at = 0; count > 0; ++at)
       clear(slots[at], fn);
@@ -63,7 +64,7 @@ public:
   const char *check(int32_t pages) const;
 
 private:
-  /// Page 0 is nobody's, so 0 is none.
+  /// A list of pages; 0, the null page, ends it.
   struct Slot {
     PageId first, last;
   };
@@ -78,7 +79,7 @@ private:
   void unlink(PageId page);
 
   const PageRecords *records = nullptr;
-  FixedArray<Slot> slots; // by tick, modulo their number
+  FixedArray<Slot> slots; // by tick, modulo the count of slots
   Tick current = 0;
   int32_t count = 0; // pages with a limit
 };

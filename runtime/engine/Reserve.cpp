@@ -146,7 +146,7 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
   return plan;
 }
 
-/// Takes over the nodes that match() found, up to the page `end`.
+/// Takes over the pages of the nodes that match() found, up to the page `end`.
 void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
   int32_t committed = state.committed, count = end - committed;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
@@ -163,7 +163,7 @@ void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
     }
     if (first <= state.firstHeld[group])
       continue;
-    // The window of the longer prefix does not reach so far back.
+    // The window at the end of the longer prefix does not reach these pages.
     for (int32_t page = state.firstHeld[group];
          page < std::min(first, committed); ++page)
       pages.release(ids[page], state.stamp, worthOf(state, page), false);
@@ -179,19 +179,20 @@ void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
   counters.hitLength.add(count);
 }
 
-/// Gives the sequence a last page of its own.
+/// Replaces the shared last page by a copy, in each group where it is shared.
 void CacheEngineImpl::copyTail(SequenceState &state) {
   int32_t tail = state.held - 1;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     PageId &own = row(state, group)[tail];
     if (pages.holds(own) == 1 && pages.content(own) == PagePool::NoContent)
-      continue; // the others have gone: no copy
+      continue; // no other sequence holds it any more
     PageId fresh;
     allocate(&fresh, 1);
     PageOp op = {PageOp::Copy, static_cast<uint16_t>(group), own, fresh,
                  static_cast<int32_t>(state.processed % options.pageSize)};
-    // Operations of one step do not wait for each other, so a copy of a page
-    // that is still to be written does what writes that.
+    // Operations of one step do not wait for each other. If the page to copy is
+    // itself the target of a queued operation, that operation is repeated for
+    // the copy.
     if (int64_t writer = pages.writer(own); writer >= 0) {
       op.kind = operations[writer].kind;
       op.source = operations[writer].source;
@@ -206,8 +207,9 @@ void CacheEngineImpl::copyTail(SequenceState &state) {
   state.borrowsTail = false;
 }
 
-/// Nobody else has the target until the next step, which this is done before,
-/// is over; nor the source, since the sequence lets it go with the same stamp.
+/// Queues an operation for the next step. Until that step completes, neither
+/// the target nor the source is given to another sequence: the target is
+/// stamped with it here, and the source is released with the sequence's stamp.
 void CacheEngineImpl::queue(SequenceState &state, const PageOp &op) {
   Ticket next = steps.lastOpened() + 1;
   state.stamp = std::max(state.stamp, next);
@@ -226,8 +228,9 @@ void CacheEngineImpl::queue(SequenceState &state, const PageOp &op) {
 // Eviction
 //===----------------------------------------------------------------------===//
 
-/// Blank pages first. In an engine of several groups an eviction can leave
-/// more of them, so it is asked again after each.
+/// Takes `count` pages: blank ones first, then evicted ones. With several
+/// groups an eviction can make further pages blank, so pages are evicted one by
+/// one.
 void CacheEngineImpl::allocate(PageId *to, int32_t count) {
   for (int32_t i = 0; i < count;) {
     if ((to[i] = pages.takeBlank()) != NullPage) {

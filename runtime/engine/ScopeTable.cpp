@@ -1,4 +1,4 @@
-//===- ScopeTable.cpp - Scopes and images as small numbers ----------------===//
+//===- ScopeTable.cpp - Interned scopes and images ------------------------===//
 
 #include "ScopeTable.h"
 
@@ -32,7 +32,7 @@ void ScopeBytes::addField(std::optional<std::string_view> field) {
 
 ScopeBytes ScopeBytes::of(const Scope &scope, uint32_t epoch) {
   ScopeBytes result;
-  result.add("s", 1); // not the first byte of an image's
+  result.add("s", 1); // images begin with another byte
   result.add(&epoch, sizeof(epoch));
   result.addField(scope.model);
   result.addField(scope.adapter);
@@ -46,8 +46,8 @@ ScopeBytes ScopeBytes::of(std::span<const ImageSpan> images, int64_t begin,
   for (const ImageSpan &image : images) {
     if (image.begin >= end || image.begin + image.length <= begin)
       continue;
-    // Where the image begins, seen from the page, and how long it is decides
-    // which part of it the page holds.
+    // Where the image begins relative to the page, and its length, decide which
+    // part of the image the page holds.
     int64_t place[2] = {image.begin - begin, image.length};
     result.add("i", 1);
     result.add(place, sizeof(place));

@@ -1,8 +1,8 @@
-//===- ScopeTable.h - Scopes and images as small numbers --------*- C++ -*-===//
+//===- ScopeTable.h - Interned scopes and images ----------------*- C++ -*-===//
 //
-// Interns framed bytes: equal bytes have the same number as long as somebody
-// refers to it. Compared in full, so two tenants never become one. Single
-// writer; nothing is allocated after create().
+// Gives scopes, and the images on a page, small ids: equal bytes have the same
+// id as long as somebody refers to it. Bytes are compared in full, so two
+// tenants never share an id. One thread; nothing is allocated after create().
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +18,21 @@
 
 namespace kv {
 
-/// Bytes of a scope, or of the images on a page. Fields are framed by a
-/// presence byte and their length.
+/// The bytes of a scope, or of the images on a page. A field is preceded by a
+/// byte that says whether it is there, and by its length.
 class ScopeBytes {
 public:
   static constexpr int32_t Most = 4096;
 
-  /// The scope in this epoch.
+  /// Of the scope in this epoch.
   static ScopeBytes of(const Scope &scope, uint32_t epoch);
-  /// The images that overlap the tokens [begin, end), places relative to it.
-  /// Empty if none does.
+  /// Of the images that overlap the tokens [begin, end), with their places
+  /// relative to `begin`. Empty if none does.
   static ScopeBytes of(std::span<const ImageSpan> images, int64_t begin,
                        int64_t end);
 
   bool empty() const { return wanted == 0; }
-  /// More than Most: not all of them are there.
+  /// If this is more than Most, only the leading fields that fit are in data().
   size_t size() const { return wanted; }
   const std::byte *data() const { return bytes; }
 
@@ -55,22 +55,23 @@ public:
   int32_t size() const { return used; }
   int32_t capacity() const { return static_cast<int32_t>(entries.size()); }
 
-  /// None if nobody refers to such bytes.
+  /// The id of these bytes; None if nobody refers to them.
   uint32_t find(const ScopeBytes &bytes) const;
-  /// Adds a reference, and the bytes if they are new. None: the table is full,
-  /// or they are too long for it.
+  /// The id of these bytes, with a reference more. None: they are new and the
+  /// table is full, or they are longer than entryBytes().
   uint32_t intern(const ScopeBytes &bytes);
+  /// Adds a reference.
   void refer(uint32_t id) { ++entries[id].references; }
-  /// With the last reference the number may come to mean something else.
+  /// Drops a reference. Without any, the id may be given to other bytes.
   void release(uint32_t id);
 
   bool isLive(uint32_t id) const { return entries[id].references > 0; }
   int32_t references(uint32_t id) const { return entries[id].references; }
-  /// Differs each time that the number means something else.
+  /// Grows each time that the id is given up, so that a stale use is noticed.
   uint32_t generation(uint32_t id) const { return entries[id].generation; }
   /// A keyed hash of the bytes.
   uint64_t tag(uint32_t id) const { return entries[id].tag; }
-  /// Of any bytes, interned or not.
+  /// The same hash of any bytes, interned or not.
   uint64_t tagOf(const ScopeBytes &bytes) const;
 
   size_t totalBytes() const { return entries.bytes() + storage.bytes(); }
@@ -81,12 +82,12 @@ private:
     int32_t references;
     uint32_t generation;
     uint32_t size;
-    uint32_t next; // in its bucket, or of the unused
+    uint32_t next; // in its bucket: index plus 1; unused: index, or None
     uint32_t bucket;
   };
 
   FixedArray<Entry> entries;
-  FixedArray<uint32_t> buckets; // first entry plus one
+  FixedArray<uint32_t> buckets; // index of the first entry, plus 1; 0: empty
   FixedArray<std::byte> storage;
   size_t room = 0;
   uint64_t key = 0;

@@ -1,9 +1,9 @@
 //===- Steps.h - Which steps are over on the device -------------*- C++ -*-===//
 //
-// A ticket stands for one step between the moment its runtime inputs are made
-// and the moment the device is done with them. Tickets complete in any order
-// and take effect in the order in which they were opened, so what the engine
-// does never depends on a race.
+// A step is open from the moment its runtime inputs are made until the device
+// has finished it. Steps may complete in any order, but take effect in the
+// order in which they were opened: what the engine does never depends on which
+// of two steps was reported first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ public:
   int32_t maxOpen() const { return most; }
   int32_t numOpen() const { return static_cast<int32_t>(last - through); }
   Ticket lastOpened() const { return last; }
-  /// All steps up to this one are over.
+  /// This step and all before it have taken effect.
   Ticket completedThrough() const { return through; }
 
   bool canOpen() const { return numOpen() < most; }
@@ -40,13 +40,14 @@ public:
     return ticket > through && ticket <= last && !done[ticket % MostOpen];
   }
   void complete(Ticket ticket) { done.set(ticket % MostOpen); }
-  /// Takes the oldest step off if it is over; 0 if it is not, or none is open.
+  /// If the oldest open step is complete, it takes effect and is returned;
+  /// otherwise 0.
   Ticket retire() {
     return through < last && done[(through + 1) % MostOpen] ? ++through : 0;
   }
 
 private:
-  std::bitset<MostOpen> done;
+  std::bitset<MostOpen> done; // by ticket modulo MostOpen
   Ticket last = 0;
   Ticket through = 0;
   int32_t most;

@@ -13,22 +13,22 @@ namespace kv {
 /// Time in units of CacheEngine::Options::retentionTick.
 using Tick = int64_t;
 
-/// What a release says of a page. Higher priorities are evicted later; one
-/// above the default may end.
+/// How long a page is worth keeping, as its releases say. Higher priorities are
+/// evicted later; one above the default may end.
 struct Worth {
   uint8_t priority = Retention::Lowest;
-  Tick until = 0; // the default from then on; 0: for good
+  Tick until = 0; // when the default priority applies again; 0: never
 
   bool isRaised() const { return priority > Retention::Default; }
 
-  /// What is left of it at a time.
+  /// The worth that is left at the tick `now`.
   Worth at(Tick now) const {
     return until == 0 || now < until ? *this : Worth{Retention::Default};
   }
 
-  /// The most of two that are not over: the higher priority, for as long as
-  /// either raises it. At any time it is worth no less than each, which keeps a
-  /// page's parent behind it in the order of eviction.
+  /// The higher of two worths that have not ended: the higher priority, for as
+  /// long as either of them is raised. At no time is it less than either of the
+  /// two, so a page's parent stays behind the page in the order of eviction.
   static Worth most(Worth a, Worth b) {
     Worth both = a.priority >= b.priority ? a : b;
     if (a.isRaised() && b.isRaised())

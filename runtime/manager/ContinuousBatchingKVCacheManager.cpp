@@ -50,7 +50,7 @@ std::optional<AllocationError>
 Manager::refusal(const TextGenerationContext &context, int32_t steps) const {
   const Place *place = requests.find(context.id());
   return checkDemand(context, steps,
-                     place ? std::optional(extent(*place)) : std::nullopt);
+                     place ? std::optional(extent(*place).held) : std::nullopt);
 }
 
 Expected<AllocationPlan> Manager::probe(const TextGenerationContext &context,

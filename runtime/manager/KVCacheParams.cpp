@@ -131,7 +131,7 @@ static std::array<int64_t, 6> shape(const CacheGeometry &geometry,
                                     int64_t count, int64_t elements) {
   // The null page stands before the others.
   int64_t logical[] = {count + geometry.isPaged(),
-                       geometry.parts(),
+                       geometry.planes(),
                        geometry.layersPerPage(),
                        geometry.page,
                        geometry.heads,

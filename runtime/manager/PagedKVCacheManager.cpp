@@ -313,7 +313,7 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
   const Place *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
-          checkDemand(context, steps, extent(place)))
+          checkDemand(context, steps, held(place)))
     return std::unexpected(std::move(refused->error));
   if (std::optional<AllocationError> refused = checkChunk(context))
     return std::unexpected(std::move(refused->error));
@@ -335,17 +335,16 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   const Place *place = requests.find(context.id());
-  std::optional<Extent> own = extent(place);
-  if (std::optional<AllocationError> refused = checkDemand(context, steps, own))
-      [[unlikely]] {
+  if (std::optional<AllocationError> refused =
+          checkDemand(context, steps, held(place))) [[unlikely]] {
     if (refused->reason == AllocationError::Reason::NeverFits)
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
   // Most decode steps: there is room.
   if (const Sequence &sequence = this->sequence(*place);
-      sequence && engine(*place).hasRoom(sequence, demand(context, steps)))
-      [[likely]] {
+      sequence && engine(*place).hasRoom(sequence, context.length() + steps -
+                                                       1 + drafts)) [[likely]] {
     replicas[place->replica]->counters.inputTokens += context.active();
     return Allocation();
   }

@@ -245,6 +245,18 @@ ReplicatedKVCacheManager::checkRow(const TextGenerationContext &context,
   return {};
 }
 
+/// Usually the first step computes all active tokens, and each later step the
+/// one that was generated before it.
+void ReplicatedKVCacheManager::expectLengths(ContextBatch batch, int32_t steps,
+                                             int32_t *lengths) {
+  for (int32_t step = 1; step < steps; ++step)
+    for (const TextGenerationContext *context : batch) {
+      int64_t length = context->processed() + context->active() + step - 1;
+      lengths[batch.size()] = static_cast<int32_t>(length);
+      ++lengths;
+    }
+}
+
 Expected<std::span<RaggedKVCacheInputs>>
 ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   if (steps < 1 || steps > common.maxSteps)
@@ -268,20 +280,18 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     CacheMemory &memory = memories[replica];
     int64_t rows = splits[replica + 1] - splits[replica];
-    int64_t maxActive = 0, maxLength = 0, maxCached = 0;
+    int64_t maxActive = 0, maxLength = 0, cached = 0;
     int32_t *lengths = memory.lengths(buffer);
     for (int64_t row = 0; row < rows; ++row) {
       const TextGenerationContext &context = *batch[splits[replica] + row];
       int64_t length = context.processed() + context.active();
       lengths[row] = static_cast<int32_t>(context.processed());
-      // Usually the first step computes all active tokens, and each later step
-      // the one that was generated before it.
-      for (int32_t step = 1; step < steps; ++step)
-        lengths[step * rows + row] = static_cast<int32_t>(length + step - 1);
       maxActive = std::max(maxActive, context.active());
       maxLength = std::max(maxLength, length);
-      maxCached = std::max(maxCached, context.processed());
+      cached |= context.processed();
     }
+    if (steps > 1)
+      expectLengths(batch.subspan(splits[replica], rows), steps, lengths);
     writeRows(replica, buffer, placesOf(replica));
     int32_t *maxima = memory.maxima(buffer);
     for (int32_t step = 0; step < steps; ++step) {
@@ -295,7 +305,7 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
         std::span(inputs).subspan(replica * share, share);
     memory.fill(own, buffer, rows, steps);
     for (RaggedKVCacheInputs &one : own)
-      one.isCacheEmpty = maxCached == 0;
+      one.isCacheEmpty = cached == 0;
     inputRows[replica] = rows;
   }
   inputSteps = steps;

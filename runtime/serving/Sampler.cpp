@@ -61,8 +61,8 @@ int32_t Sampler::draw(double maximum, const SamplingParams &params,
   auto weigh = [&](const Candidate &candidate) {
     return std::exp((candidate.logit - maximum) / params.temperature);
   };
-  // A strict total order: popping the heap gives one sequence only, though
-  // nobody sorts the whole vocabulary.
+  // The order is total, so the heap gives the candidates in one order only,
+  // although the whole vocabulary is never sorted.
   auto below = [](const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit < b.logit : a.token > b.token;
   };
@@ -112,5 +112,5 @@ int32_t Sampler::draw(double maximum, const SamplingParams &params,
         return candidates[count - 1 - i].token;
     return candidates[count - weights.size()].token;
   }
-  return candidates.back().token; // rounding ate the last share
+  return candidates.back().token; // the sum was rounded down
 }

@@ -4,6 +4,7 @@
 #include "kv/Runtime/Manager/PoolLayout.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace kv;
 
@@ -12,13 +13,13 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
     : request(&request), tokens(request.tokens), context(id, tokens),
       maxTokens(maxTokens) {
   tokens.reserve(maxTokens);
-  // The reservation may have moved the tokens.
+  // A context of the tokens at their final address: reserve() may move them.
   context = TextGenerationContext(id, tokens);
-  // Positions whose logits are wanted cannot be skipped.
+  // Logits exist for computed positions only.
   context.setReusesPrefix(!request.promptLogits);
 }
 
-/// Whether releasing other requests helps.
+/// Whether a refused reservation can succeed after other requests are released.
 static bool isTransient(AllocationError::Reason reason) {
   return reason == AllocationError::Reason::Full ||
          reason == AllocationError::Reason::Wait;
@@ -53,12 +54,23 @@ std::span<ActiveRequest *const> Scheduler::schedule() {
   preempted = false;
   decodeOrContinue(/*decode=*/true);
   decodeOrContinue(/*decode=*/false);
-  // What was just preempted would only come back to be preempted again.
+  // Otherwise a request that was just preempted might be admitted at once, only
+  // to be preempted again.
   if (!preempted)
     admit();
   if (manager.numReplicas() > 1)
-    std::ranges::stable_sort(batch, {}, &ActiveRequest::replica);
+    groupByReplica();
   return batch;
+}
+
+void Scheduler::groupByReplica() {
+  std::vector<ActiveRequest *> grouped;
+  grouped.reserve(batch.size());
+  for (int32_t replica = 0; replica < manager.numReplicas(); ++replica)
+    std::ranges::copy_if(
+        batch, std::back_inserter(grouped),
+        [&](ActiveRequest *request) { return request->replica == replica; });
+  batch.swap(grouped);
 }
 
 int64_t Scheduler::numRunning(int32_t replica) const {
@@ -71,7 +83,7 @@ ActiveRequest &Scheduler::newest(int32_t replica) const {
 }
 
 void Scheduler::decodeOrContinue(bool decode) {
-  // The list can only lose requests, and only at or behind `at`.
+  // Meanwhile requests only leave the list, and only at `at` or behind it.
   for (size_t at = 0; at < running.size() && budget > 0;) {
     ActiveRequest &request = *running[at];
     const TextGenerationContext &context = request.context;
@@ -121,7 +133,7 @@ void Scheduler::admit() {
     if (Expected<void> claimed = manager.claim(context.id(), request.replica);
         !claimed) {
       if (claimed.error().code == KV_STATUS_OUT_OF_MEMORY && !running.empty())
-        return; // Its replica's slots come back.
+        return; // until a slot of its replica is free again
       waiting.pop_front();
       failed.push_back({&request, claimed.error().message});
       continue;

@@ -69,7 +69,7 @@ GenerationStatistics TextGenerator::run(RequestSource &source) {
       break;
     for (const GenerationRequest *request : polled)
       pending.emplace(request->arrivalStep, request);
-    if (scheduler.idle()) // Nothing happens before the next arrival.
+    if (scheduler.idle()) // skips the steps before the next arrival
       now = std::max(now, pending.begin()->first);
     while (!pending.empty() && pending.begin()->first <= now) {
       arrive(*pending.begin()->second);

@@ -50,10 +50,10 @@ func.func @fetch_of_parts(%kv: !kv, %l: tensor<?xi32>) -> !kv {
 // What always holds needs no look; what may not hold keeps it.
 // CHECK-LABEL: func.func @asserts(
 // CHECK-NOT: "always"
-// CHECK: kv.assert %{{.*}}, 2, "perhaps"
+// CHECK: kv.rt.assert %{{.*}}, 2, "perhaps"
 func.func @asserts(%x: i1) {
   %true = arith.constant true
-  kv.assert %true, 2, "always"
-  kv.assert %x, 2, "perhaps"
+  kv.rt.assert %true, 2, "always"
+  kv.rt.assert %x, 2, "perhaps"
   return
 }

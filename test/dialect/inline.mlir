@@ -38,7 +38,7 @@ func.func @layers(%x: tensor<?x1x8xf32>, %kv: !kv, %ro: tensor<?xi32>) -> tensor
 // CHECK: func.func private @entry(
 func.func private @entry(%ctx: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32
     attributes {kv.interface = {inputs = [], name = "f", outputs = []}} {
-  %status = kv.check_arguments %ctx, %args, %count
+  %status = kv.rt.check_arguments %ctx, %args, %count
   return %status : i32
 }
 

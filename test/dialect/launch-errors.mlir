@@ -2,7 +2,7 @@
 
 func.func @name(%x: tensor<4xf32>) {
   // expected-error @+1 {{'transpose' is no runtime function that writes its last argument}}
-  %y = kv.launch "transpose"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
+  %y = kv.rt.launch "transpose"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @name(%x: tensor<4xf32>) {
 
 func.func @not_last(%x: tensor<4xf32>, %n: i64) {
   // expected-error @+1 {{'arenaRelease' is no runtime function that writes its last argument}}
-  %y = kv.launch "arenaRelease"(%n) outs(%x) : i64 outs tensor<4xf32> -> tensor<4xf32>
+  %y = kv.rt.launch "arenaRelease"(%n) outs(%x) : i64 outs tensor<4xf32> -> tensor<4xf32>
   return
 }
 
@@ -18,7 +18,7 @@ func.func @not_last(%x: tensor<4xf32>, %n: i64) {
 
 func.func @count(%x: tensor<4xf32>) {
   // expected-error @+1 {{'cast' takes 1 arguments before 'outs', not 2}}
-  %y = kv.launch "cast"(%x, %x) outs(%x) : tensor<4xf32>, tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
+  %y = kv.rt.launch "cast"(%x, %x) outs(%x) : tensor<4xf32>, tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
   return
 }
 
@@ -26,7 +26,7 @@ func.func @count(%x: tensor<4xf32>) {
 
 func.func @kind(%x: tensor<4x64xf32>, %n: i64) {
   // expected-error @+1 {{argument 0 of 'pair' must be I32, not 'i64'}}
-  %y = kv.launch "pair"(%n, %x, %x) outs(%x) : i64, tensor<4x64xf32>, tensor<4x64xf32> outs tensor<4x64xf32> -> tensor<4x64xf32>
+  %y = kv.rt.launch "pair"(%n, %x, %x) outs(%x) : i64, tensor<4x64xf32>, tensor<4x64xf32> outs tensor<4x64xf32> -> tensor<4x64xf32>
   return
 }
 
@@ -34,7 +34,7 @@ func.func @kind(%x: tensor<4x64xf32>, %n: i64) {
 
 func.func @view(%x: tensor<4x64xf32>, %n: i64) {
   // expected-error @+1 {{argument 0 of 'cast' must be a tensor or a buffer, not 'i64'}}
-  %y = kv.launch "cast"(%n) outs(%x) : i64 outs tensor<4x64xf32> -> tensor<4x64xf32>
+  %y = kv.rt.launch "cast"(%n) outs(%x) : i64 outs tensor<4x64xf32> -> tensor<4x64xf32>
   return
 }
 
@@ -42,7 +42,7 @@ func.func @view(%x: tensor<4x64xf32>, %n: i64) {
 
 func.func @result(%x: tensor<4xf32>) {
   // expected-error @+1 {{returns its 'outs', 'tensor<4xf32>', on tensors, and nothing on buffers}}
-  kv.launch "cast"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32>
+  kv.rt.launch "cast"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32>
   return
 }
 
@@ -50,7 +50,7 @@ func.func @result(%x: tensor<4xf32>) {
 
 func.func @mixed(%x: tensor<4xf32>, %y: memref<4xf32>) {
   // expected-error @+1 {{mixes tensors and buffers}}
-  kv.launch "cast"(%x) outs(%y) : tensor<4xf32> outs memref<4xf32>
+  kv.rt.launch "cast"(%x) outs(%y) : tensor<4xf32> outs memref<4xf32>
   return
 }
 

@@ -7,44 +7,44 @@
 // RUN:   | FileCheck %s --check-prefix=BUFFER
 
 // CHECK-LABEL: func.func @norm(
-// CHECK: kv.launch "norm"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) outs(%{{.*}}) : tensor<4x64xf32>, tensor<64xf32>, f32, f32 outs tensor<4x64xbf16> -> tensor<4x64xbf16>
+// CHECK: kv.rt.launch "norm"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) outs(%{{.*}}) : tensor<4x64xf32>, tensor<64xf32>, f32, f32 outs tensor<4x64xbf16> -> tensor<4x64xbf16>
 //
 // On tensors it has no effects: one is left of two, none of one without users.
 // PURE-LABEL: func.func @norm(
-// PURE-COUNT-1: kv.launch
-// PURE-NOT: kv.launch
+// PURE-COUNT-1: kv.rt.launch
+// PURE-NOT: kv.rt.launch
 //
 // On buffers it writes: it stays, though it has no results, and nothing is
 // copied.
 // BUFFER-LABEL: func.func @norm(
-// BUFFER: kv.launch "norm"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) outs(%[[OUT:.*]]) : memref<4x64xf32{{.*}}>, memref<64xf32{{.*}}>, f32, f32 outs memref<4x64xbf16>
-// BUFFER: kv.launch "cast"
+// BUFFER: kv.rt.launch "norm"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) outs(%[[OUT:.*]]) : memref<4x64xf32{{.*}}>, memref<64xf32{{.*}}>, f32, f32 outs memref<4x64xbf16>
+// BUFFER: kv.rt.launch "cast"
 // BUFFER-NOT: memref.copy
 // BUFFER: return %[[OUT]],
 func.func @norm(%x: tensor<4x64xf32>, %w: tensor<64xf32>, %e: f32) -> (tensor<4x64xbf16>, tensor<4x64xbf16>) {
   %empty = tensor.empty() : tensor<4x64xbf16>
-  %y = kv.launch "norm"(%x, %w, %e, %e) outs(%empty)
+  %y = kv.rt.launch "norm"(%x, %w, %e, %e) outs(%empty)
       : tensor<4x64xf32>, tensor<64xf32>, f32, f32 outs tensor<4x64xbf16> -> tensor<4x64xbf16>
-  %z = kv.launch "norm"(%x, %w, %e, %e) outs(%empty)
+  %z = kv.rt.launch "norm"(%x, %w, %e, %e) outs(%empty)
       : tensor<4x64xf32>, tensor<64xf32>, f32, f32 outs tensor<4x64xbf16> -> tensor<4x64xbf16>
-  %unused = kv.launch "cast"(%x) outs(%empty) : tensor<4x64xf32> outs tensor<4x64xbf16> -> tensor<4x64xbf16>
+  %unused = kv.rt.launch "cast"(%x) outs(%empty) : tensor<4x64xf32> outs tensor<4x64xbf16> -> tensor<4x64xbf16>
   return %y, %z : tensor<4x64xbf16>, tensor<4x64xbf16>
 }
 
 // The blocks of a cache are a buffer in both forms.
 // PURE-LABEL: func.func @plan(
 // CHECK-LABEL: func.func @plan(
-// CHECK: kv.plan_bytes %{{.*}}, %{{.*}}, %{{.*}} heads 9 : memref<?x2x2x16x3x64xbf16>
-// CHECK: kv.launch "plan"
+// CHECK: kv.rt.plan_bytes %{{.*}}, %{{.*}}, %{{.*}} heads 9 : memref<?x2x2x16x3x64xbf16>
+// CHECK: kv.rt.launch "plan"
 // BUFFER-LABEL: func.func @plan(
-// BUFFER: %[[N:.*]] = kv.plan_bytes
+// BUFFER: %[[N:.*]] = kv.rt.plan_bytes
 // BUFFER: %[[P:.*]] = memref.alloc(%[[N]]) {{.*}} : memref<?xi8>
-// BUFFER: kv.launch "plan"({{.*}} outs(%[[P]])
+// BUFFER: kv.rt.launch "plan"({{.*}} outs(%[[P]])
 func.func @plan(%b: memref<?x2x2x16x3x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %ro: tensor<?xi32>,
     %m: tensor<?x2xi32>, %batch: index, %rows: index, %n: i64, %mask: i32) -> tensor<?xi8> {
-  %bytes = kv.plan_bytes %b, %batch, %rows heads 9 : memref<?x2x2x16x3x64xbf16>
+  %bytes = kv.rt.plan_bytes %b, %batch, %rows heads 9 : memref<?x2x2x16x3x64xbf16>
   %empty = tensor.empty(%bytes) : tensor<?xi8>
-  %plan = kv.launch "plan"(%b, %l, %t, %ro, %m, %n, %n, %mask, %n) outs(%empty)
+  %plan = kv.rt.launch "plan"(%b, %l, %t, %ro, %m, %n, %n, %mask, %n) outs(%empty)
       : memref<?x2x2x16x3x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?x2xi32>, i64, i64, i32, i64
         outs tensor<?xi8> -> tensor<?xi8>
   return %plan : tensor<?xi8>
@@ -56,10 +56,10 @@ func.func @plan(%b: memref<?x2x2x16x3x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x
 // BUFFER-SAME: %[[X:.*]]: memref<4x64xf32, strided
 // BUFFER: %[[Y:.*]] = memref.alloc()
 // BUFFER-NOT: memref.copy
-// BUFFER: kv.launch "pair"(%{{.*}}, %[[X]], %[[X]]) outs(%[[Y]])
+// BUFFER: kv.rt.launch "pair"(%{{.*}}, %[[X]], %[[X]]) outs(%[[Y]])
 // BUFFER: return %[[X]], %[[Y]]
 func.func @into_argument(%x: tensor<4x64xf32>, %f: i32) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
-  %y = kv.launch "pair"(%f, %x, %x) outs(%x)
+  %y = kv.rt.launch "pair"(%f, %x, %x) outs(%x)
       : i32, tensor<4x64xf32>, tensor<4x64xf32> outs tensor<4x64xf32> -> tensor<4x64xf32>
   return %x, %y : tensor<4x64xf32>, tensor<4x64xf32>
 }

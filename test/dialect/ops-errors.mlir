@@ -443,7 +443,7 @@ func.func @f(%x: tensor<?x24xf32>, %w: tensor<2x24x16xbf16>) {
 
 func.func @f(%ctx: !llvm.ptr, %n: i64) {
   // expected-error @+1 {{absent argument 2 of 2}}
-  kv.runtime_call "arenaRelease"(%ctx, %n) absent [2] : (i64) -> ()
+  kv.rt.call "arenaRelease"(%ctx, %n) absent [2] : (i64) -> ()
   return
 }
 
@@ -451,7 +451,7 @@ func.func @f(%ctx: !llvm.ptr, %n: i64) {
 
 func.func @f(%ctx: !llvm.ptr, %n: i64) {
   // expected-error @+1 {{absent argument -1 of 2}}
-  kv.runtime_call "arenaRelease"(%ctx, %n) absent [-1] : (i64) -> ()
+  kv.rt.call "arenaRelease"(%ctx, %n) absent [-1] : (i64) -> ()
   return
 }
 
@@ -459,7 +459,7 @@ func.func @f(%ctx: !llvm.ptr, %n: i64) {
 
 func.func @f(%ctx: !llvm.ptr, %n: index) {
   // expected-error @+1 {{no function @nobody}}
-  kv.parallel_for @nobody(%ctx) count %n grain 1
+  kv.rt.parallel_for @nobody(%ctx) count %n grain 1
   return
 }
 

@@ -144,29 +144,29 @@ func.func @sinks_and_lse_buffers(%kv: !kv, %ro: memref<?xi32>, %layer: index, %q
 }
 
 // CHECK-LABEL: func.func @lowered
-// CHECK: kv.argument %{{.*}}[2] : memref<?x4xf32>
-// CHECK: kv.check_arguments %{{.*}}, %{{.*}}, %{{.*}}
-// CHECK: kv.status %
-// CHECK: kv.runtime_call "attention"(%{{.*}}, %{{.*}}) absent [1] : (memref<?x4xf32>) -> ()
-// CHECK: kv.arena_mark %
-// CHECK: kv.arena_alloc %{{.*}}(%{{.*}}) : memref<?x4xf32>
-// CHECK: kv.arena_return %{{.*}}, %{{.*}}, %{{.*}} : memref<?x4xf32> -> memref<?x4xf32>
-// CHECK: kv.arena_release %
-// CHECK: kv.parallel_for @body(%{{.*}}) count %{{.*}} grain 4 captures(%{{.*}} : memref<?x4xf32>)
-// CHECK: kv.captures %{{.*}} : memref<?x4xf32>
+// CHECK: kv.rt.argument %{{.*}}[2] : memref<?x4xf32>
+// CHECK: kv.rt.check_arguments %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK: kv.rt.status %
+// CHECK: kv.rt.call "attention"(%{{.*}}, %{{.*}}) absent [1] : (memref<?x4xf32>) -> ()
+// CHECK: kv.rt.arena_mark %
+// CHECK: kv.rt.arena_alloc %{{.*}}(%{{.*}}) : memref<?x4xf32>
+// CHECK: kv.rt.arena_return %{{.*}}, %{{.*}}, %{{.*}} : memref<?x4xf32> -> memref<?x4xf32>
+// CHECK: kv.rt.arena_release %
+// CHECK: kv.rt.parallel_for @body(%{{.*}}) count %{{.*}} grain 4 captures(%{{.*}} : memref<?x4xf32>)
+// CHECK: kv.rt.captures %{{.*}} : memref<?x4xf32>
 func.func @lowered(%ctx: !llvm.ptr, %args: !llvm.ptr, %count: i32, %n: index) -> i32 {
-  %a = kv.argument %args[2] : memref<?x4xf32>
-  %c = kv.check_arguments %ctx, %args, %count
-  %s = kv.status %ctx
-  kv.runtime_call "attention"(%ctx, %a) absent [1] : (memref<?x4xf32>) -> ()
-  %mark = kv.arena_mark %ctx
-  %t = kv.arena_alloc %ctx(%n) : memref<?x4xf32>
-  %u = kv.arena_return %ctx, %mark, %t : memref<?x4xf32> -> memref<?x4xf32>
-  kv.arena_release %ctx, %mark
-  kv.parallel_for @body(%ctx) count %n grain 4 captures(%u : memref<?x4xf32>)
+  %a = kv.rt.argument %args[2] : memref<?x4xf32>
+  %c = kv.rt.check_arguments %ctx, %args, %count
+  %s = kv.rt.status %ctx
+  kv.rt.call "attention"(%ctx, %a) absent [1] : (memref<?x4xf32>) -> ()
+  %mark = kv.rt.arena_mark %ctx
+  %t = kv.rt.arena_alloc %ctx(%n) : memref<?x4xf32>
+  %u = kv.rt.arena_return %ctx, %mark, %t : memref<?x4xf32> -> memref<?x4xf32>
+  kv.rt.arena_release %ctx, %mark
+  kv.rt.parallel_for @body(%ctx) count %n grain 4 captures(%u : memref<?x4xf32>)
   return %s : i32
 }
 func.func private @body(%ctx: !llvm.ptr, %env: !llvm.ptr, %lo: i64, %hi: i64) {
-  %a = kv.captures %env : memref<?x4xf32>
+  %a = kv.rt.captures %env : memref<?x4xf32>
   return
 }

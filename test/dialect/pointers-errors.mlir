@@ -3,6 +3,6 @@
 
 // CHECK: error: use of undeclared SSA value name
 func.func @f(%n: index) {
-  kv.parallel_for @body(%ctx) count %n grain 1
+  kv.rt.parallel_for @body(%ctx) count %n grain 1
   return
 }

@@ -97,12 +97,12 @@ func.func private @f(!kv.collection<paged, bf16, layers = 2, heads = 3, dim = 8>
 
 // -----
 
-// expected-error @+1 {{no parameter 'max_seq' in a paged cache, only layers, heads, latent, dim, v_dim, page, scale, layout}}
+// expected-error @+1 {{no parameter 'max_seq' in a paged cache, only layers, heads, latent, dim, v_dim, page, scale, layout, window, page_layers}}
 func.func private @f(!kv.collection<paged, bf16, layers = 2, heads = 3, dim = 8, max_seq = 16>)
 
 // -----
 
-// expected-error @+1 {{no parameter 'page' in a continuous cache, only layers, heads, latent, dim, v_dim, max_seq, scale, layout}}
+// expected-error @+1 {{no parameter 'page' in a continuous cache, only layers, heads, latent, dim, v_dim, max_seq, scale, layout, window, page_layers}}
 func.func private @f(!kv.collection<continuous, bf16, layers = 2, heads = 3, dim = 8, page = 16>)
 
 // -----

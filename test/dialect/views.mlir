@@ -93,10 +93,12 @@ func.func @folded(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tenso
   return %0, %1 : tensor<?xi32>, tensor<?x2xi32>
 }
 
-// Nobody uses them: gone, as tensors and as buffers.
+// Nobody uses them: gone, as tensors and as buffers. That the step is a good one
+// stays checked.
 // FOLD-LABEL: func.func @unused(
 // FOLD-NEXT: return
 // BUFFER-LABEL: func.func @unused(
+// BUFFER-NEXT: kv.rt.check_step
 // BUFFER-NEXT: return
 func.func @unused(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %layer: index) {

@@ -58,13 +58,16 @@ CacheName name(FunctionBuilder &f, Value handle) {
   return {SmallVector<Value>(components), TypeAttr::get(handle.getType())};
 }
 
-MaskAttr anyMask(FunctionBuilder &f) {
-  MaskKind kind =
-      f.random.oneOf({MaskKind::None, MaskKind::Causal, MaskKind::Sliding,
-                      MaskKind::Chunked, MaskKind::SlidingNoncausal});
+/// A mask that sees no further back than the collection's window.
+MaskAttr anyMask(FunctionBuilder &f, CollectionType type) {
+  MaskKind kind = f.random.oneOf(
+      {MaskKind::Sliding, MaskKind::Chunked, MaskKind::SlidingNoncausal});
+  if (!type.getWindow() && f.random.percent(40))
+    kind = f.random.oneOf({MaskKind::None, MaskKind::Causal});
   bool windowed = kind != MaskKind::None && kind != MaskKind::Causal;
+  int64_t most = type.getWindow() ? type.getWindow() : 12;
   return MaskAttr::get(f.b.getContext(), kind,
-                       windowed ? f.random.between(1, 12) : 0);
+                       windowed ? f.random.between(1, most) : 0);
 }
 
 bool fetch(FunctionBuilder &f) {
@@ -185,7 +188,9 @@ Value planOf(FunctionBuilder &f, Value handle, Value offsets, MaskAttr mask,
 
 bool plan(FunctionBuilder &f) {
   Value offsets = f.offsets();
-  planOf(f, f.handle(), offsets, anyMask(f), f.tokens());
+  auto handle = f.handle();
+  MaskAttr mask = anyMask(f, handle.getType());
+  planOf(f, handle, offsets, mask, f.tokens());
   return true;
 }
 
@@ -220,7 +225,7 @@ bool attention(FunctionBuilder &f) {
   if (f.random.percent(30))
     softcap = f.b.getF64FloatAttr(1 + f.random.uniform() * 30);
   Value layer = f.layer(type), offsets = f.offsets();
-  MaskAttr mask = anyMask(f);
+  MaskAttr mask = anyMask(f, type);
   Value plan;
   if (f.random.percent(25))
     plan = planOf(f, handle, offsets, mask,
@@ -256,7 +261,7 @@ PartName namePart(FunctionBuilder &f) {
   CollectionType type = handle.getType();
   SmallVector<Value> components(unpack(f, handle)->getResults());
   Value layer = f.layer(type);
-  Value part = f.index(f.random.below(type.getGeometry().parts()));
+  Value part = f.index(f.random.below(type.getGeometry().planes()));
   return {components, {layer, part}, TypeAttr::get(type), type};
 }
 

@@ -47,6 +47,10 @@ static CollectionType anyCollection(MLIRContext *context, Random &random,
   }
   geometry.layout = random.oneOf(
       {CacheLayout::NHD, CacheLayout::NHD, CacheLayout::HND, CacheLayout::CPU});
+  if (random.percent(30))
+    geometry.window = random.between(1, 12);
+  if (geometry.isPaged() && random.percent(30))
+    geometry.pageLayers = random.between(1, geometry.layers);
   if (!options.executable && !geometry.isLatent() && random.percent(2))
     geometry.heads = CacheGeometry::Unknown;
   return CollectionType::get(context, geometry);

@@ -1,4 +1,4 @@
-"""Prints, for every row of Symbols.def, a function with one kv.runtime_call and
+"""Prints, for every row of Symbols.def, a function with one kv.rt.call and
 the lines that FileCheck wants of its lowering."""
 
 import re
@@ -35,5 +35,5 @@ for index, (name, result, memory, *parameters) in enumerate(rows):
     signature = f"({', '.join(MLIR[p] for p in rest)}) -> {MLIR[result]}"
     bind = "" if result == "Void" else "%r = "
     print(f"func.func @{name}(%ctx: !llvm.ptr{arguments}) {{\n"
-          f"  {bind}kv.runtime_call \"{name}\"(%ctx{values}) : {signature}\n"
+          f"  {bind}kv.rt.call \"{name}\"(%ctx{values}) : {signature}\n"
           f"  return\n}}\n")

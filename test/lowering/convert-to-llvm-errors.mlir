@@ -3,7 +3,7 @@
 func.func @f(%ctx: !llvm.ptr) {
   // expected-error @+2 {{'nothing' is no runtime function}}
   // expected-error @+1 {{failed to legalize}}
-  kv.runtime_call "nothing"(%ctx) : () -> ()
+  kv.rt.call "nothing"(%ctx) : () -> ()
   return
 }
 
@@ -12,7 +12,7 @@ func.func @f(%ctx: !llvm.ptr) {
 func.func @f(%ctx: !llvm.ptr, %n: i64) {
   // expected-error @+2 {{'arenaRelease' takes 1 arguments, not 2}}
   // expected-error @+1 {{failed to legalize}}
-  kv.runtime_call "arenaRelease"(%ctx, %n, %n) : (i64, i64) -> ()
+  kv.rt.call "arenaRelease"(%ctx, %n, %n) : (i64, i64) -> ()
   return
 }
 
@@ -21,7 +21,7 @@ func.func @f(%ctx: !llvm.ptr, %n: i64) {
 func.func @f(%ctx: !llvm.ptr, %n: i32) {
   // expected-error @+2 {{argument 0 of 'arenaRelease' must be 'i64'}}
   // expected-error @+1 {{failed to legalize}}
-  kv.runtime_call "arenaRelease"(%ctx, %n) : (i32) -> ()
+  kv.rt.call "arenaRelease"(%ctx, %n) : (i32) -> ()
   return
 }
 
@@ -30,7 +30,7 @@ func.func @f(%ctx: !llvm.ptr, %n: i32) {
 func.func @f(%ctx: !llvm.ptr, %n: memref<?xi1>, %l: i64) {
   // expected-error @+2 {{'i1' cannot cross the ABI}}
   // expected-error @+1 {{failed to legalize}}
-  kv.runtime_call "store"(%ctx, %n, %l) absent [1, 2, 3, 4, 6, 7] : (memref<?xi1>, i64) -> ()
+  kv.rt.call "store"(%ctx, %n, %l) absent [1, 2, 3, 4, 6, 7] : (memref<?xi1>, i64) -> ()
   return
 }
 
@@ -39,6 +39,6 @@ func.func @f(%ctx: !llvm.ptr, %n: memref<?xi1>, %l: i64) {
 func.func @f(%ctx: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32 {
   // expected-error @+2 {{stands in a function without 'kv.interface'}}
   // expected-error @+1 {{failed to legalize}}
-  %s = kv.check_arguments %ctx, %args, %count
+  %s = kv.rt.check_arguments %ctx, %args, %count
   return %s : i32
 }

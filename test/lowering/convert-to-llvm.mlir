@@ -14,7 +14,7 @@ func.func @in_a_loop(%ctx: !llvm.ptr, %x: memref<?xi32>, %go: i1) {
   cf.br ^head
 ^head:
   %c = arith.constant 0 : i64
-  kv.runtime_call "store"(%ctx, %x, %c) absent [1, 2, 3, 4, 6, 7] : (memref<?xi32>, i64) -> ()
+  kv.rt.call "store"(%ctx, %x, %c) absent [1, 2, 3, 4, 6, 7] : (memref<?xi32>, i64) -> ()
   cf.cond_br %go, ^head, ^end
 ^end:
   return
@@ -25,7 +25,7 @@ func.func @in_a_loop(%ctx: !llvm.ptr, %x: memref<?xi32>, %go: i1) {
 // CHECK-DAG: %[[SIZE:.*]] = llvm.mlir.constant(24 : i64)
 // CHECK: llvm.return
 func.func @argument(%args: !llvm.ptr) -> memref<?x24xf32> {
-  %a = kv.argument %args[1] : memref<?x24xf32>
+  %a = kv.rt.argument %args[1] : memref<?x24xf32>
   return %a : memref<?x24xf32>
 }
 
@@ -35,6 +35,6 @@ func.func @argument(%args: !llvm.ptr) -> memref<?x24xf32> {
 func.func @kv_entry_f(%ctx: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32
     attributes {kv.interface = {inputs = [{dtype = f32, kind = "input", name = "x", shape = ["T", 4]}], name = "f",
                                 outputs = []}} {
-  %s = kv.check_arguments %ctx, %args, %count
+  %s = kv.rt.check_arguments %ctx, %args, %count
   return %s : i32
 }

@@ -3,42 +3,42 @@
 // element of a tensor is read: the step can be captured as a graph.
 //
 // RUN: kv-opt --kv-cuda="chips=sm_80,sm_90a" %s -o %t.mlir --mlir-print-ir-after=convert-kv-to-runtime 2>&1 \
-// RUN:   | FileCheck %s --implicit-check-not=kv.runtime_call --implicit-check-not="memref.{{copy|load|store|alloc}}" --implicit-check-not=kv.arena_return
+// RUN:   | FileCheck %s --implicit-check-not=kv.rt.call --implicit-check-not="memref.{{copy|load|store|alloc}}" --implicit-check-not=kv.rt.arena_return
 // RUN: FileCheck %s --check-prefix=LLVM --input-file=%t.mlir --implicit-check-not="llvm.call @"
 //
 // CHECK-LABEL: func.func private @layer(
 // CHECK-SAME: %[[CTX:[a-z0-9]*]]: !llvm.ptr, %[[X:[a-z0-9]*]]: memref<?x128xf32>
 // CHECK-SAME: %[[PLAN:[a-z0-9]*]]: memref<?xi8>, %[[OUT:[a-z0-9]*]]: memref<?x128xf32>)
-// CHECK: kv.runtime_call "norm"(%[[CTX]], %[[X]], {{.*}} : (memref<?x128xf32>, memref<128xf32>, f32, f32, memref<?x128xbf16>)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x128xbf16>, memref<128x128xbf16>, memref<?x128xf32>)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x128xbf16>, memref<64x128xbf16>, memref<?x64xf32>)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x128xbf16>, memref<64x128xbf16>, memref<?x64xf32>)
-// CHECK: kv.runtime_call "rope"({{.*}} : (memref<?x2x64xf32>, memref<?xi32>, memref<512x64xf32>, i32, memref<?x2x64xbf16>)
-// CHECK: kv.runtime_call "rope"({{.*}} : (memref<?x1x64xf32>, memref<?xi32>, memref<512x64xf32>, i32, memref<?x1x64xf32>)
-// CHECK: kv.runtime_call "store"({{.*}} absent [1] : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, i64, memref<?x1x64xf32>, memref<?x1x64xf32>)
-// CHECK: kv.runtime_call "plannedAttention"({{.*}}, %[[PLAN]], {{.*}} absent [1, 10, 15] : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, memref<?xi8>, i64, memref<?x2x64xbf16>, memref<?x2x64xbf16>, f32, f32, i32, i64)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x128xbf16>, memref<128x128xbf16>, memref<?x128xf32>)
-// CHECK: kv.runtime_call "pair"({{.*}} : (i32, memref<?x128xf32>, memref<?x128xf32>, memref<?x128xf32>)
-// CHECK: kv.runtime_call "norm"({{.*}} : (memref<?x128xf32>, memref<128xf32>, f32, f32, memref<?x128xbf16>)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x128xbf16>, memref<256x128xbf16>, memref<?x256xf32>)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x128xbf16>, memref<256x128xbf16>, memref<?x256xf32>)
-// CHECK: kv.runtime_call "pair"({{.*}} : (i32, memref<?x256xf32>, memref<?x256xf32>, memref<?x256xbf16>)
-// CHECK: kv.runtime_call "matmul"({{.*}} : (memref<?x256xbf16>, memref<128x256xbf16>, memref<?x128xf32>)
-// CHECK: kv.runtime_call "pair"({{.*}}, %[[OUT]]) : (i32, memref<?x128xf32>, memref<?x128xf32>, memref<?x128xf32>)
+// CHECK: kv.rt.call "norm"(%[[CTX]], %[[X]], {{.*}} : (memref<?x128xf32>, memref<128xf32>, f32, f32, memref<?x128xbf16>)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x128xbf16>, memref<128x128xbf16>, memref<?x128xf32>)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x128xbf16>, memref<64x128xbf16>, memref<?x64xf32>)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x128xbf16>, memref<64x128xbf16>, memref<?x64xf32>)
+// CHECK: kv.rt.call "rope"({{.*}} : (memref<?x2x64xf32>, memref<?xi32>, memref<512x64xf32>, i32, memref<?x2x64xbf16>)
+// CHECK: kv.rt.call "rope"({{.*}} : (memref<?x1x64xf32>, memref<?xi32>, memref<512x64xf32>, i32, memref<?x1x64xf32>)
+// CHECK: kv.rt.call "store"({{.*}} absent [1] : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, i64, memref<?x1x64xf32>, memref<?x1x64xf32>)
+// CHECK: kv.rt.call "plannedAttention"({{.*}}, %[[PLAN]], {{.*}} absent [1, 10, 15] : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, memref<?xi8>, i64, memref<?x2x64xbf16>, memref<?x2x64xbf16>, f32, f32, i32, i64)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x128xbf16>, memref<128x128xbf16>, memref<?x128xf32>)
+// CHECK: kv.rt.call "pair"({{.*}} : (i32, memref<?x128xf32>, memref<?x128xf32>, memref<?x128xf32>)
+// CHECK: kv.rt.call "norm"({{.*}} : (memref<?x128xf32>, memref<128xf32>, f32, f32, memref<?x128xbf16>)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x128xbf16>, memref<256x128xbf16>, memref<?x256xf32>)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x128xbf16>, memref<256x128xbf16>, memref<?x256xf32>)
+// CHECK: kv.rt.call "pair"({{.*}} : (i32, memref<?x256xf32>, memref<?x256xf32>, memref<?x256xbf16>)
+// CHECK: kv.rt.call "matmul"({{.*}} : (memref<?x256xbf16>, memref<128x256xbf16>, memref<?x128xf32>)
+// CHECK: kv.rt.call "pair"({{.*}}, %[[OUT]]) : (i32, memref<?x128xf32>, memref<?x128xf32>, memref<?x128xf32>)
 //
 // CHECK-LABEL: func.func private @forward(
 // CHECK-SAME: %[[CTX:[a-z0-9]*]]: !llvm.ptr,
-// CHECK: kv.runtime_call "planBytes"(%[[CTX]], {{.*}} : (memref<?x2x2x16x1x64xbf16>, i64, i64, i64) -> i64
-// CHECK: %[[P:.*]] = kv.arena_alloc %[[CTX]](%{{.*}}) : memref<?xi8>
-// CHECK: kv.runtime_call "plan"(%[[CTX]], {{.*}}, %[[P]]) : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, i64, i64, i32, i64, memref<?xi8>)
-// CHECK: kv.runtime_call "positions"({{.*}} : (memref<?xi32>, memref<?xi32>, memref<?xi32>)
-// CHECK: kv.runtime_call "embedding"({{.*}} : (memref<?xi32>, memref<272x128xbf16>, memref<?x128xf32>)
+// CHECK: kv.rt.call "planBytes"(%[[CTX]], {{.*}} : (memref<?x2x2x16x1x64xbf16>, i64, i64, i64) -> i64
+// CHECK: %[[P:.*]] = kv.rt.arena_alloc %[[CTX]](%{{.*}}) : memref<?xi8>
+// CHECK: kv.rt.call "plan"(%[[CTX]], {{.*}}, %[[P]]) : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, i64, i64, i32, i64, memref<?xi8>)
+// CHECK: kv.rt.call "positions"({{.*}} : (memref<?xi32>, memref<?xi32>, memref<?xi32>)
+// CHECK: kv.rt.call "embedding"({{.*}} : (memref<?xi32>, memref<272x128xbf16>, memref<?x128xf32>)
 // CHECK: call @layer(%[[CTX]], {{.*}}, %[[P]], %[[A:[0-9]*]])
 // CHECK: call @layer(%[[CTX]], %[[A]], {{.*}}, %[[P]], %[[B:[0-9]*]])
-// CHECK: kv.runtime_call "embedding"({{.*}}, %[[B]], {{.*}} : (memref<?xi32>, memref<?x128xf32>, memref<?x128xf32>)
-// CHECK: kv.runtime_call "norm"(
-// CHECK: %[[LOGITS:.*]] = kv.argument %{{.*}} : memref<?x272xf32>
-// CHECK: kv.runtime_call "matmul"({{.*}}, %[[LOGITS]]) : (memref<?x128xbf16>, memref<272x128xbf16>, memref<?x272xf32>)
+// CHECK: kv.rt.call "embedding"({{.*}}, %[[B]], {{.*}} : (memref<?xi32>, memref<?x128xf32>, memref<?x128xf32>)
+// CHECK: kv.rt.call "norm"(
+// CHECK: %[[LOGITS:.*]] = kv.rt.argument %{{.*}} : memref<?x272xf32>
+// CHECK: kv.rt.call "matmul"({{.*}}, %[[LOGITS]]) : (memref<?x128xbf16>, memref<272x128xbf16>, memref<?x272xf32>)
 //
 // LLVM: llvm.func @kv_entry_forward(
 // LLVM: llvm.call @forward(

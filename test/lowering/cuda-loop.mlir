@@ -7,16 +7,16 @@
 //
 // CHECK-LABEL: func.func private @layer(
 // CHECK-SAME: %[[OUT:[a-z0-9]*]]: memref<?x64xbf16>)
-// CHECK: kv.runtime_call "plannedAttention"
-// CHECK: kv.runtime_call "cast"(%{{.*}}, %{{.*}}, %[[OUT]]) : (memref<?x64xbf16>, memref<?x64xbf16>)
+// CHECK: kv.rt.call "plannedAttention"
+// CHECK: kv.rt.call "cast"(%{{.*}}, %{{.*}}, %[[OUT]]) : (memref<?x64xbf16>, memref<?x64xbf16>)
 // CHECK-LABEL: func.func private @forward(
-// CHECK: kv.runtime_call "plan"(
-// CHECK: kv.runtime_call "cast"(
+// CHECK: kv.rt.call "plan"(
+// CHECK: kv.rt.call "cast"(
 // CHECK: scf.for
 // CHECK-NOT: "plan"
 // CHECK: func.call @layer(
-// CHECK: %[[Y:.*]] = kv.argument %{{.*}} : memref<?x64xbf16>
-// CHECK: kv.runtime_call "cast"(%{{.*}}, %{{.*}}, %[[Y]])
+// CHECK: %[[Y:.*]] = kv.rt.argument %{{.*}} : memref<?x64xbf16>
+// CHECK: kv.rt.call "cast"(%{{.*}}, %{{.*}}, %[[Y]])
 
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func private @layer(%x: tensor<?x64xbf16>, %kv: !kv, %ro: tensor<?xi32>, %i: index) -> tensor<?x64xbf16> {

@@ -9,8 +9,8 @@
 // CHECK-LABEL: func.func @views(
 // CHECK: memref.alloc
 // CHECK: memref.expand_shape
-// CHECK: kv.launch "cast"(%{{.*}}) outs(%{{.*}}) : memref<?x128xf32> outs memref<?x128xf32>
-// CHECK: kv.launch "cast"(%{{.*}}) outs(%{{.*}}) : memref<4xi32> outs memref<4xi32>
+// CHECK: kv.rt.launch "cast"(%{{.*}}) outs(%{{.*}}) : memref<?x128xf32> outs memref<?x128xf32>
+// CHECK: kv.rt.launch "cast"(%{{.*}}) outs(%{{.*}}) : memref<4xi32> outs memref<4xi32>
 // CHECK-NOT: memref.copy
 func.func @views(%x: memref<?x128xf32>, %y: memref<4xi32>, %z: memref<4xi32>) {
   %c0 = arith.constant 0 : index

@@ -83,7 +83,7 @@ func.func private @kernel(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %l: mem
 
 func.func private @launch(%ctx: !llvm.ptr, %x: tensor<4xf32>) {
   // expected-error @+1 {{is on tensors: bufferize before}}
-  %y = kv.launch "cast"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
+  %y = kv.rt.launch "cast"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
   return
 }
 

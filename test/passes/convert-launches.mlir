@@ -7,9 +7,9 @@
 
 // CHECK-LABEL: func.func private @launch(
 // CHECK-SAME: %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: memref<4x64xf32>, %[[F:.*]]: i32, %[[Y:.*]]: memref<4x64xf32>)
-// CHECK: kv.runtime_call "pair"(%[[CTX]], %[[F]], %[[X]], %[[X]], %[[Y]]) : (i32, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>) -> ()
+// CHECK: kv.rt.call "pair"(%[[CTX]], %[[F]], %[[X]], %[[X]], %[[Y]]) : (i32, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>) -> ()
 func.func private @launch(%ctx: !llvm.ptr, %x: memref<4x64xf32>, %f: i32, %y: memref<4x64xf32>) {
-  kv.launch "pair"(%f, %x, %x) outs(%y) : i32, memref<4x64xf32>, memref<4x64xf32> outs memref<4x64xf32>
+  kv.rt.launch "pair"(%f, %x, %x) outs(%y) : i32, memref<4x64xf32>, memref<4x64xf32> outs memref<4x64xf32>
   return
 }
 
@@ -18,11 +18,11 @@ func.func private @launch(%ctx: !llvm.ptr, %x: memref<4x64xf32>, %f: i32, %y: me
 // CHECK-DAG: %[[H:.*]] = arith.constant 9 : i64
 // CHECK-DAG: %[[S64:.*]] = arith.index_cast %[[S]] : index to i64
 // CHECK-DAG: %[[T64:.*]] = arith.index_cast %[[T]] : index to i64
-// CHECK: %[[N:.*]] = kv.runtime_call "planBytes"(%[[CTX]], %[[B]], %[[H]], %[[S64]], %[[T64]]) : (memref<?x2x2x16x1x64xbf16>, i64, i64, i64) -> i64
+// CHECK: %[[N:.*]] = kv.rt.call "planBytes"(%[[CTX]], %[[B]], %[[H]], %[[S64]], %[[T64]]) : (memref<?x2x2x16x1x64xbf16>, i64, i64, i64) -> i64
 // CHECK: %[[I:.*]] = arith.index_cast %[[N]] : i64 to index
 // CHECK: return %[[I]]
 func.func private @plan_bytes(%ctx: !llvm.ptr, %b: !blocks, %sequences: index, %tokens: index) -> index {
-  %n = kv.plan_bytes %b, %sequences, %tokens heads 9 : !blocks
+  %n = kv.rt.plan_bytes %b, %sequences, %tokens heads 9 : !blocks
   return %n : index
 }
 
@@ -34,7 +34,7 @@ func.func private @plan_bytes(%ctx: !llvm.ptr, %b: !blocks, %sequences: index, %
 // CHECK-DAG: %[[MASK:.*]] = arith.constant 3 : i32
 // CHECK-DAG: %[[W:.*]] = arith.constant 32 : i64
 // CHECK-DAG: %[[I64:.*]] = arith.index_cast %[[I]]
-// CHECK: kv.runtime_call "plannedAttention"(%[[CTX]], %[[B]], %[[L]], %[[TA]], %[[RO]], %[[M]], %[[P]], %[[I64]], %[[Q]], %[[O]], %[[LSE]], %[[SCALE]], %[[CAP]], %[[MASK]], %[[W]], %[[SI]]) absent [1]
+// CHECK: kv.rt.call "plannedAttention"(%[[CTX]], %[[B]], %[[L]], %[[TA]], %[[RO]], %[[M]], %[[P]], %[[I64]], %[[Q]], %[[O]], %[[LSE]], %[[SCALE]], %[[CAP]], %[[MASK]], %[[W]], %[[SI]]) absent [1]
 func.func private @attention(%ctx: !llvm.ptr, %b: !blocks, %l: memref<?xi32>, %t: memref<?x?xi32>, %m: memref<?x2xi32>,
     %ro: memref<?xi32>, %q: memref<?x9x64xbf16>, %plan: memref<?xi8>, %sinks: memref<9xf32>, %lse: memref<?x9xf32>,
     %o: memref<?x9x64xbf16>, %layer: index) {
@@ -47,9 +47,9 @@ func.func private @attention(%ctx: !llvm.ptr, %b: !blocks, %l: memref<?xi32>, %t
 
 // One layer, or -1 for all.
 // CHECK-LABEL: func.func private @copy_pages(
-// CHECK: kv.runtime_call "copyPages"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?xi32>, i64) -> ()
+// CHECK: kv.rt.call "copyPages"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?xi32>, i64) -> ()
 // CHECK: %[[ALL:.*]] = arith.constant -1 : i64
-// CHECK: kv.runtime_call "copyPages"(%{{.*}}, %[[ALL]])
+// CHECK: kv.rt.call "copyPages"(%{{.*}}, %[[ALL]])
 func.func private @copy_pages(%ctx: !llvm.ptr, %b: !blocks, %from: memref<?xi32>, %to: memref<?xi32>, %layer: index) {
   kv.copy_pages %b from %from to %to layer %layer {kv.kernel = #kv.kernel<cuda>} : !blocks, memref<?xi32>, memref<?xi32>
   kv.copy_pages %b from %from to %to {kv.kernel = #kv.kernel<cuda>} : !blocks, memref<?xi32>, memref<?xi32>

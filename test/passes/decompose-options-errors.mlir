@@ -1,4 +1,4 @@
 // RUN: not kv-opt --kv-decompose=ops=typo %s 2>&1 | FileCheck %s
-// CHECK: kv-decompose: no operation 'typo' to decompose, only positions, row_offsets, plan, store, update, attention, load, copy_pages, rope, matmul, merge
+// CHECK: kv-decompose: no operation 'typo' to decompose, only attention, copy_pages, load, matmul, merge, plan, positions, rope, row_offsets, store, update
 
 module {}

@@ -1,8 +1,8 @@
-// kv.update and kv.plan become loops; so does, with `chosen`, what has the kernel
-// `decomposition`.
+// kv.update and kv.plan become loops; with `keep-kernels` what has another kernel
+// than `decomposition` stays.
 //
 // RUN: kv-opt --kv-decompose %s | FileCheck %s --implicit-check-not="kv.{{(update|plan|attention|store) }}"
-// RUN: kv-opt --kv-decompose="ops=plan chosen" %s | FileCheck %s --check-prefix=CHOSEN
+// RUN: kv-opt --kv-decompose=keep-kernels %s | FileCheck %s --check-prefix=CHOSEN
 
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xbf16>
@@ -13,7 +13,6 @@
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>, %[[L:[a-z0-9]*]]: tensor<?xi32>, %[[T:[a-z0-9]*]]: tensor<?x?xi32>
 // CHECK: %[[HEAD:.*]] = memref.alloc() : memref<8xf32>
 // CHECK: scf.for
-// CHECK: kv.assert
 // CHECK: scf.for
 // CHECK: %[[ENTRY:.*]] = arith.divui
 // CHECK: arith.cmpi ule, %[[ENTRY]],

@@ -32,11 +32,10 @@ func.func @positions(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: te
 // CHECK-LABEL: func.func @store(
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>, %[[L:[a-z0-9]*]]: tensor<?xi32>, %[[T:[a-z0-9]*]]: tensor<?x?xi32>
 // CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index, %[[K:[a-z0-9]*]]: tensor<?x2x8xf32>, %[[V:[a-z0-9]*]]: tensor<?x2x8xf32>
-// CHECK: kv.assert %{{.*}}, 2, "the layer is outside the collection's 2 layers"
+// CHECK: kv.rt.assert %{{.*}}, 2, "the layer is outside the collection's 2 layers"
 // CHECK: %[[SAFE:.*]] = arith.minui %[[LAYER]],
 // CHECK: scf.for %[[SEQ:.*]] =
 // CHECK: %[[CACHED:.*]] = arith.index_castui %{{.*}} : i32 to index
-// CHECK: kv.assert %{{.*}}, 2, "a sequence has more tokens than its row of the lookup table holds pages for"
 // CHECK: scf.for %[[TOK:.*]] =
 // CHECK: %[[POS:.*]] = arith.addi
 // CHECK: %[[PAGE:.*]] = arith.constant 16 : index
@@ -91,10 +90,10 @@ func.func @attention(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: te
 
 // Positions and angles are compared once for both.
 // CHECK-LABEL: func.func @rope(
-// CHECK: kv.assert {{.*}} "kv.rope: a position is outside freqs"
+// CHECK: kv.rt.assert {{.*}} "kv.rope: a position is outside freqs"
 // CHECK: linalg.generic
 // CHECK: arith.divui
-// CHECK-NOT: kv.assert
+// CHECK-NOT: kv.rt.assert
 // CHECK: linalg.generic
 // CHECK: arith.remui
 func.func @rope(%x: tensor<?x2x8xf32>, %p: tensor<?xi32>, %f: tensor<64x8xf32>)

@@ -28,6 +28,36 @@ func.func @forward(%x: tensor<?xi32> {kv.name = "tokens", kv.dims = ["T"]}, %kv:
 // CHECK-DAG: kv.fetch {{.*}} -> !kv.collection<paged, f32
 func.func @two(%a: !a, %b: !b) attributes {kv.entry} { return }
 
+// A fetch of arguments makes them components; names say which collection's.
+// CHECK-LABEL: func.func @fetched(
+// CHECK-SAME: %{{[a-z0-9]*}}: memref<?x2x2x16x2x8xbf16> {kv.collection = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 8, page = 16>, kv.component = "blocks", kv.dims = ["image.pages"], kv.name = "image.blocks"},
+// CHECK-SAME: %{{[a-z0-9]*}}: tensor<3xi32> {kv.collection = {{[^"]*}}, kv.component = "cache_lengths", kv.dims = [], kv.name = "image.cache_lengths"},
+// CHECK-SAME: kv.component = "lookup_table", kv.dims = ["image.batch", "image.pitch"], kv.name = "image.lookup_table"}
+// CHECK-SAME: kv.component = "max_lengths", kv.dims = ["image.steps"], kv.host, kv.name = "image.max_lengths"}
+func.func @fetched(%blocks: memref<?x2x2x16x2x8xbf16> {kv.name = "image.blocks"}, %lengths: tensor<3xi32>,
+    %table: tensor<?x?xi32> {kv.name = "image.lookup_table"}, %most: tensor<?x2xi32>)
+    attributes {kv.entry} {
+  %kv = kv.fetch %blocks, %lengths, %table, %most
+      : memref<?x2x2x16x2x8xbf16>, tensor<3xi32>, tensor<?x?xi32>, tensor<?x2xi32> -> !a
+  return
+}
+
+// Without names it is the next; a second fetch may take lengths of the graph.
+// CHECK-LABEL: func.func @after(
+// CHECK-SAME: kv.name = "kv.max_lengths"}
+// CHECK-SAME: kv.name = "kv1.blocks"}
+// CHECK-SAME: kv.name = "kv1.max_lengths"}
+func.func @after(%a: !a, %blocks: memref<?x2x3x32x1x4xf32>, %lengths: tensor<?xi32>,
+    %table: tensor<?x?xi32>, %most: tensor<?x2xi32>) attributes {kv.entry} {
+  %kv = kv.fetch %blocks, %lengths, %table, %most
+      : memref<?x2x3x32x1x4xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32> -> !b
+  %longer = linalg.add ins(%lengths, %lengths : tensor<?xi32>, tensor<?xi32>)
+      outs(%lengths : tensor<?xi32>) -> tensor<?xi32>
+  %then = kv.fetch %blocks, %longer, %table, %most
+      : memref<?x2x3x32x1x4xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32> -> !b
+  return
+}
+
 // Only entries change here.
 // CHECK-LABEL: func.func @other(%{{.*}}: !kv.collection<
 func.func @other(%a: !a) { return }

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func.func private @layer(
 // CHECK-SAME: %[[X:.*]]: tensor<?x64xf32>, %[[N:.*]]: index, %[[Y:.*]]: tensor<?x64xf32>, %[[Z:.*]]: tensor<4xi32>)
-// CHECK: %[[S:.*]] = kv.launch "pair"
+// CHECK: %[[S:.*]] = kv.rt.launch "pair"
 // CHECK: %[[SW:.*]] = bufferization.materialize_in_destination %[[S]] in %[[Y]]
 // CHECK: %[[PW:.*]] = bufferization.materialize_in_destination %{{.*}} in %[[Z]]
 // CHECK: return %[[SW]], %[[N]], %[[PW]] : tensor<?x64xf32>, index, tensor<4xi32>
@@ -13,7 +13,7 @@ func.func private @layer(%x: tensor<?x64xf32>, %n: index) -> (tensor<?x64xf32>, 
   %add = arith.constant 0 : i32
   %rows = tensor.dim %x, %c0 : tensor<?x64xf32>
   %empty = tensor.empty(%rows) : tensor<?x64xf32>
-  %y = kv.launch "pair"(%add, %x, %x) outs(%empty)
+  %y = kv.rt.launch "pair"(%add, %x, %x) outs(%empty)
       : i32, tensor<?x64xf32>, tensor<?x64xf32> outs tensor<?x64xf32> -> tensor<?x64xf32>
   %places = tensor.empty() : tensor<4xi32>
   return %y, %n, %places : tensor<?x64xf32>, index, tensor<4xi32>

@@ -15,27 +15,33 @@
 // CHECK-SAME: {dtype = f32, kind = "input", name = "arg4", shape = ["arg4.0", "arg4.1"]}
 // CHECK-SAME: name = "forward",
 // CHECK-SAME: outputs = [{dtype = f32, name = "y", shape = ["T", 4]}, {dtype = f32, name = "result1", shape = ["result1.0", "result1.1"]}]
-// CHECK: %[[OK:.*]] = kv.check_arguments %[[CTX]], %[[ARGS]], %[[COUNT]]
+// CHECK: %[[OK:.*]] = kv.rt.check_arguments %[[CTX]], %[[ARGS]], %[[COUNT]]
 // CHECK: %[[ZERO:.*]] = arith.constant 0 : i32
 // CHECK: %[[GOOD:.*]] = arith.cmpi eq, %[[OK]], %[[ZERO]]
 // CHECK: scf.if %[[GOOD]] {
 // CHECK-NEXT: func.call @forward(%[[ARGS]])
-// CHECK: %[[STATUS:.*]] = kv.status %[[CTX]]
+// CHECK: %[[STATUS:.*]] = kv.rt.status %[[CTX]]
 // CHECK: return %[[STATUS]]
 
 // CHECK-LABEL: func.func private @forward(
 // CHECK-SAME: %[[A:.*]]: !llvm.ptr) {
-// CHECK-DAG: kv.argument %[[A]][0] : memref<?x4xf32>
-// CHECK-DAG: kv.argument %[[A]][1] : memref<?x2x2x16x1x8xf32>
-// CHECK: %[[Y:.*]] = kv.argument %[[A]][5] : memref<?x4xf32>
+// CHECK-DAG: kv.rt.argument %[[A]][0] : memref<?x4xf32>
+// CHECK-DAG: kv.rt.argument %[[A]][1] : memref<?x2x2x16x1x8xf32>
+// CHECK: %[[Y:.*]] = kv.rt.argument %[[A]][5] : memref<?x4xf32>
+// CHECK: %[[Z:.*]] = kv.rt.argument %[[A]][6] : memref<?x?xf32>
+// The second result is as large as an argument, by no name of a dimension.
+// CHECK-NOT: kv.rt.check_result %[[Y]]
+// CHECK: %[[ROWS:.*]] = tensor.dim %[[GIVEN:.*]], %
+// CHECK: kv.rt.check_result %[[Z]] "result1"[0] is %[[ROWS]]
+// CHECK: %[[COLUMNS:.*]] = tensor.dim %[[GIVEN]], %
+// CHECK: kv.rt.check_result %[[Z]] "result1"[1] is %[[COLUMNS]]
 // CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[Y]]
-// CHECK: %[[Z:.*]] = kv.argument %[[A]][6] : memref<?x?xf32>
 // CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[Z]]
 
 // The result is computed in the caller's buffer.
 // BUFFER-LABEL: func.func private @forward(
 // BUFFER-NOT: memref.alloc
-// BUFFER: %[[OUT:.*]] = kv.argument %{{.*}}[5]
+// BUFFER: %[[OUT:.*]] = kv.rt.argument %{{.*}}[5]
 // BUFFER-NOT: memref.alloc
 // BUFFER: linalg.exp ins(%{{.*}}) outs(%[[OUT]]
 func.func @forward(%x: tensor<?x4xf32> {kv.name = "x", kv.dims = ["T"]},
@@ -48,6 +54,30 @@ func.func @forward(%x: tensor<?x4xf32> {kv.name = "x", kv.dims = ["T"]},
   %e = tensor.empty(%n) : tensor<?x4xf32>
   %y = linalg.exp ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
   return %y, %z : tensor<?x4xf32>, tensor<?x?xf32>
+}
+
+// A size of the graph is compared once it is known, and the result is copied: to
+// compute it in the caller's buffer would be too early.
+// CHECK-LABEL: func.func private @counted(
+// CHECK: %[[OUT:.*]] = kv.rt.argument %{{.*}}[1] : memref<?xf32>
+// CHECK: %[[MADE:.*]] = tensor.generate
+// CHECK: %[[SIZE:.*]] = tensor.dim %[[MADE]],
+// CHECK: kv.rt.check_result %[[OUT]] "result0"[0] is %[[SIZE]]
+// CHECK: %[[BUFFER:.*]] = bufferization.to_buffer %[[MADE]] read_only
+// CHECK: memref.copy %[[BUFFER]], %[[OUT]]
+// BUFFER-LABEL: func.func private @counted(
+// BUFFER: %[[ALLOC:.*]] = memref.alloc
+// BUFFER: kv.rt.check_result
+// BUFFER: memref.copy %[[ALLOC]],
+func.func @counted(%count: tensor<1xindex>) -> tensor<?xf32> attributes {kv.entry} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.extract %count[%c0] : tensor<1xindex>
+  %made = tensor.generate %n {
+  ^bb0(%i: index):
+    %one = arith.constant 1.0 : f32
+    tensor.yield %one : f32
+  } : tensor<?xf32>
+  return %made : tensor<?xf32>
 }
 
 // CHECK-LABEL: func.func private @helper(%{{.*}}: tensor<?xf32>)

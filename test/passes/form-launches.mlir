@@ -26,9 +26,9 @@
 // CHECK-SAME: %[[X:.*]]: tensor<?x64xf32>, %[[W:.*]]: tensor<32x64xbf16>)
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0
 // CHECK: %[[CE:.*]] = tensor.empty(%[[N]]) : tensor<?x64xbf16>
-// CHECK: %[[C:.*]] = kv.launch "cast"(%[[X]]) outs(%[[CE]]) : tensor<?x64xf32> outs tensor<?x64xbf16> -> tensor<?x64xbf16>
+// CHECK: %[[C:.*]] = kv.rt.launch "cast"(%[[X]]) outs(%[[CE]]) : tensor<?x64xf32> outs tensor<?x64xbf16> -> tensor<?x64xbf16>
 // CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?x32xf32>
-// CHECK: %[[M:.*]] = kv.launch "matmul"(%[[C]], %[[W]]) outs(%[[E]]) : tensor<?x64xbf16>, tensor<32x64xbf16> outs tensor<?x32xf32> -> tensor<?x32xf32>
+// CHECK: %[[M:.*]] = kv.rt.launch "matmul"(%[[C]], %[[W]]) outs(%[[E]]) : tensor<?x64xbf16>, tensor<32x64xbf16> outs tensor<?x32xf32> -> tensor<?x32xf32>
 // CHECK-NEXT: return %[[M]]
 func.func @matmul(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>) -> tensor<?x32xf32> {
   %c0 = arith.constant 0 : index
@@ -43,9 +43,9 @@ func.func @matmul(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>) -> tensor<?x32xf
 
 // One cast serves all products of a value.
 // CHECK-LABEL: func.func @two_products(
-// CHECK-COUNT-1: kv.launch "cast"
-// CHECK-NOT: kv.launch "cast"
-// CHECK-COUNT-2: kv.launch "matmul"
+// CHECK-COUNT-1: kv.rt.launch "cast"
+// CHECK-NOT: kv.rt.launch "cast"
+// CHECK-COUNT-2: kv.rt.launch "matmul"
 func.func @two_products(%x: tensor<4x64xf32>, %w: tensor<32x64xf16>, %v: tensor<32x64xf16>)
     -> (tensor<4x32xf32>, tensor<4x32xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -61,7 +61,7 @@ func.func @two_products(%x: tensor<4x64xf32>, %w: tensor<32x64xf16>, %v: tensor<
 // A product written out, of 16-bit rows, to 16 bits.
 // CHECK-LABEL: func.func @contraction(
 // CHECK-NOT: "cast"
-// CHECK: kv.launch "matmul"(%{{.*}}, %{{.*}}) outs(%{{.*}}) : tensor<4x64xf16>, tensor<32x64xf16> outs tensor<4x32xf16> -> tensor<4x32xf16>
+// CHECK: kv.rt.launch "matmul"(%{{.*}}, %{{.*}}) outs(%{{.*}}) : tensor<4x64xf16>, tensor<32x64xf16> outs tensor<4x32xf16> -> tensor<4x32xf16>
 func.func @contraction(%x: tensor<4x64xf16>, %w: tensor<32x64xf16>) -> tensor<4x32xf16> {
   %zero = arith.constant 0.0 : f16
   %empty = tensor.empty() : tensor<4x32xf16>
@@ -81,9 +81,9 @@ func.func @contraction(%x: tensor<4x64xf16>, %w: tensor<32x64xf16>) -> tensor<4x
 // CHECK-SAME: %[[X:.*]]: tensor<?x64xf32>, %[[G:.*]]: tensor<64xf32>, %[[W:.*]]: tensor<32x64xbf16>)
 // CHECK-DAG: %[[EPS:.*]] = arith.constant 9.99999974E-6 : f32
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
-// CHECK: %[[N:.*]] = kv.launch "norm"(%[[X]], %[[G]], %[[EPS]], %[[ZERO]]) outs(%{{.*}}) : tensor<?x64xf32>, tensor<64xf32>, f32, f32 outs tensor<?x64xbf16>
+// CHECK: %[[N:.*]] = kv.rt.launch "norm"(%[[X]], %[[G]], %[[EPS]], %[[ZERO]]) outs(%{{.*}}) : tensor<?x64xf32>, tensor<64xf32>, f32, f32 outs tensor<?x64xbf16>
 // CHECK-NOT: linalg
-// CHECK: kv.launch "matmul"(%[[N]], %[[W]])
+// CHECK: kv.rt.launch "matmul"(%[[N]], %[[W]])
 func.func @norm(%x: tensor<?x64xf32>, %weight: tensor<64xf32>, %w: tensor<32x64xbf16>) -> tensor<?x32xf32> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -128,7 +128,7 @@ func.func @norm(%x: tensor<?x64xf32>, %weight: tensor<64xf32>, %w: tensor<32x64x
 // CHECK-SAME: %[[X:.*]]: tensor<4x2x64xbf16>, %[[G:.*]]: tensor<64xbf16>)
 // CHECK-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
 // CHECK-DAG: %[[ROWS:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1], [2]] : tensor<4x2x64xbf16> into tensor<8x64xbf16>
-// CHECK: %[[N:.*]] = kv.launch "norm"(%[[ROWS]], %[[G]], %{{.*}}, %[[ONE]]) outs(%{{.*}}) : tensor<8x64xbf16>, tensor<64xbf16>, f32, f32 outs tensor<8x64xbf16>
+// CHECK: %[[N:.*]] = kv.rt.launch "norm"(%[[ROWS]], %[[G]], %{{.*}}, %[[ONE]]) outs(%{{.*}}) : tensor<8x64xbf16>, tensor<64xbf16>, f32, f32 outs tensor<8x64xbf16>
 // CHECK: tensor.expand_shape %[[N]] {{\[\[}}0, 1], [2]] output_shape [4, 2, 64]
 func.func @head_norm(%x: tensor<4x2x64xbf16>, %weight: tensor<64xbf16>) -> tensor<4x2x64xbf16> {
   %zero = arith.constant 0.0 : f32
@@ -170,7 +170,7 @@ func.func @head_norm(%x: tensor<4x2x64xbf16>, %weight: tensor<64xbf16>) -> tenso
 // CHECK-LABEL: func.func @silu_mul(
 // CHECK-SAME: %[[G:.*]]: tensor<?x128xf32>, %[[U:.*]]: tensor<?x128xf32>)
 // CHECK: %[[F:.*]] = arith.constant 1 : i32
-// CHECK: kv.launch "pair"(%[[F]], %[[G]], %[[U]]) outs(%{{.*}}) : i32, tensor<?x128xf32>, tensor<?x128xf32> outs tensor<?x128xf32>
+// CHECK: kv.rt.launch "pair"(%[[F]], %[[G]], %[[U]]) outs(%{{.*}}) : i32, tensor<?x128xf32>, tensor<?x128xf32> outs tensor<?x128xf32>
 func.func @silu_mul(%gate: tensor<?x128xf32>, %up: tensor<?x128xf32>) -> tensor<?x128xf32> {
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %gate, %c0 : tensor<?x128xf32>
@@ -192,7 +192,7 @@ func.func @silu_mul(%gate: tensor<?x128xf32>, %up: tensor<?x128xf32>) -> tensor<
 // The same in two operations, of 16 bits, as a product with 1 / (1 + exp(-g)).
 // CHECK-LABEL: func.func @silu_then_mul(
 // CHECK-SAME: %[[G:.*]]: tensor<4x128xf16>, %[[U:.*]]: tensor<4x128xf16>)
-// CHECK: kv.launch "pair"(%c1_i32, %[[G]], %[[U]]) {{.*}} outs tensor<4x128xf16>
+// CHECK: kv.rt.launch "pair"(%c1_i32, %[[G]], %[[U]]) {{.*}} outs tensor<4x128xf16>
 // CHECK-NOT: linalg
 func.func @silu_then_mul(%gate: tensor<4x128xf16>, %up: tensor<4x128xf16>) -> tensor<4x128xf16> {
   %one = arith.constant 1.0 : f32
@@ -223,8 +223,8 @@ func.func @silu_then_mul(%gate: tensor<4x128xf16>, %up: tensor<4x128xf16>) -> te
 
 // Sums: a named operation of 16 bits, a generic one of mixed types.
 // CHECK-LABEL: func.func @sums(
-// CHECK: kv.launch "pair"(%c0_i32, {{.*}} : i32, tensor<4x64xbf16>, tensor<4x64xbf16> outs tensor<4x64xbf16>
-// CHECK: kv.launch "pair"(%c0_i32, {{.*}} : i32, tensor<4x64xbf16>, tensor<4x64xf32> outs tensor<4x64xf32>
+// CHECK: kv.rt.launch "pair"(%c0_i32, {{.*}} : i32, tensor<4x64xbf16>, tensor<4x64xbf16> outs tensor<4x64xbf16>
+// CHECK: kv.rt.launch "pair"(%c0_i32, {{.*}} : i32, tensor<4x64xbf16>, tensor<4x64xf32> outs tensor<4x64xf32>
 func.func @sums(%a: tensor<4x64xbf16>, %b: tensor<4x64xbf16>, %c: tensor<4x64xf32>) -> tensor<4x64xf32> {
   %narrow = tensor.empty() : tensor<4x64xbf16>
   %sum = linalg.add ins(%a, %b : tensor<4x64xbf16>, tensor<4x64xbf16>) outs(%narrow : tensor<4x64xbf16>) -> tensor<4x64xbf16>
@@ -243,8 +243,8 @@ func.func @sums(%a: tensor<4x64xbf16>, %b: tensor<4x64xbf16>, %c: tensor<4x64xf3
 // CHECK-LABEL: func.func @biases(
 // CHECK-SAME: %[[X:.*]]: tensor<4x2x64xf32>, %[[B:.*]]: tensor<64xf32>)
 // CHECK: %[[R:.*]] = tensor.collapse_shape %[[X]]
-// CHECK: kv.launch "pair"(%c0_i32, %[[R]], %[[B]]) outs(%{{.*}}) : i32, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xf32>
-// CHECK: kv.launch "pair"(%c0_i32, %{{.*}}, %[[B]]) outs(%{{.*}}) : i32, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xbf16>
+// CHECK: kv.rt.launch "pair"(%c0_i32, %[[R]], %[[B]]) outs(%{{.*}}) : i32, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xf32>
+// CHECK: kv.rt.launch "pair"(%c0_i32, %{{.*}}, %[[B]]) outs(%{{.*}}) : i32, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xbf16>
 #ijk = affine_map<(i, j, k) -> (i, j, k)>
 #last = affine_map<(i, j, k) -> (k)>
 func.func @biases(%x: tensor<4x2x64xf32>, %bias: tensor<64xf32>) -> tensor<4x2x64xbf16> {
@@ -270,7 +270,7 @@ func.func @biases(%x: tensor<4x2x64xf32>, %bias: tensor<64xf32>) -> tensor<4x2x6
 // CHECK-LABEL: func.func @casts(
 // CHECK-SAME: %[[X:.*]]: tensor<4x64xf32>, %[[V:.*]]: tensor<64xbf16>)
 // CHECK: %[[ROW:.*]] = tensor.expand_shape %[[V]] {{\[\[}}0, 1]] output_shape [1, 64]
-// CHECK: kv.launch "cast"(%[[ROW]]) outs(%{{.*}}) : tensor<1x64xbf16> outs tensor<1x64xf32>
+// CHECK: kv.rt.launch "cast"(%[[ROW]]) outs(%{{.*}}) : tensor<1x64xbf16> outs tensor<1x64xf32>
 // CHECK: return %[[X]],
 func.func @casts(%x: tensor<4x64xf32>, %v: tensor<64xbf16>) -> (tensor<4x64xf32>, tensor<64xf32>) {
   %empty = tensor.empty() : tensor<4x64xf32>
@@ -290,7 +290,7 @@ func.func @casts(%x: tensor<4x64xf32>, %v: tensor<64xbf16>) -> (tensor<4x64xf32>
 // CHECK-SAME: %[[IDS:.*]]: tensor<?xi32>, %[[TABLE:.*]]: tensor<272x64xbf16>)
 // CHECK: %[[N:.*]] = tensor.dim %[[IDS]], %c0
 // CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?x64xf32>
-// CHECK: kv.launch "embedding"(%[[IDS]], %[[TABLE]]) outs(%[[E]]) : tensor<?xi32>, tensor<272x64xbf16> outs tensor<?x64xf32>
+// CHECK: kv.rt.launch "embedding"(%[[IDS]], %[[TABLE]]) outs(%[[E]]) : tensor<?xi32>, tensor<272x64xbf16> outs tensor<?x64xf32>
 func.func @embedding(%tokens: tensor<?xi32>, %embed: tensor<272x64xbf16>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %tokens, %c0 : tensor<?xi32>
@@ -311,7 +311,7 @@ func.func @embedding(%tokens: tensor<?xi32>, %embed: tensor<272x64xbf16>) -> ten
 // CHECK-SAME: %[[X:.*]]: tensor<?x272xf32>)
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0
 // CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?xi32>
-// CHECK: kv.launch "argmax"(%[[X]]) outs(%[[E]]) : tensor<?x272xf32> outs tensor<?xi32>
+// CHECK: kv.rt.launch "argmax"(%[[X]]) outs(%[[E]]) : tensor<?x272xf32> outs tensor<?xi32>
 func.func @argmax(%x: tensor<?x272xf32>) -> tensor<?xi32> {
   %c0 = arith.constant 0 : index
   %least = arith.constant 0xFF800000 : f32
@@ -343,12 +343,12 @@ func.func @argmax(%x: tensor<?x272xf32>) -> tensor<?xi32> {
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x128xf32>
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0
 // CHECK: %[[PE:.*]] = tensor.empty(%[[N]]) : tensor<?xi32>
-// CHECK: %[[P:.*]] = kv.launch "positions"(%{{.*}}, %{{.*}}) outs(%[[PE]]) : tensor<?xi32>, tensor<?xi32> outs tensor<?xi32>
-// CHECK: %[[Q:.*]] = kv.launch "rope"(%{{.*}}, %[[P]], %{{.*}}, %c0_i32) outs(%{{.*}}) : tensor<?x2x64xf32>, tensor<?xi32>, tensor<512x64xf32>, i32 outs tensor<?x2x64xbf16>
+// CHECK: %[[P:.*]] = kv.rt.launch "positions"(%{{.*}}, %{{.*}}) outs(%[[PE]]) : tensor<?xi32>, tensor<?xi32> outs tensor<?xi32>
+// CHECK: %[[Q:.*]] = kv.rt.launch "rope"(%{{.*}}, %[[P]], %{{.*}}, %c0_i32) outs(%{{.*}}) : tensor<?x2x64xf32>, tensor<?xi32>, tensor<512x64xf32>, i32 outs tensor<?x2x64xbf16>
 // CHECK-NOT: "cast"
 // CHECK: %[[O:.*]] = kv.attention %[[Q]] {{.*}} -> tensor<?x2x64xbf16>
 // CHECK: %[[O2:.*]] = tensor.collapse_shape %[[O]]
-// CHECK: kv.launch "matmul"(%[[O2]], %{{.*}}) {{.*}} outs tensor<?x64xf32>
+// CHECK: kv.rt.launch "matmul"(%[[O2]], %{{.*}}) {{.*}} outs tensor<?x64xf32>
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (n, k)>
 #out = affine_map<(m, n, k) -> (m, n)>
@@ -380,9 +380,9 @@ func.func @attention(%x: tensor<?x128xf32>, %freqs: tensor<512x64xf32>, %w: tens
 
 // What is used otherwise as well is cast by itself.
 // CHECK-LABEL: func.func @also_wide(
-// CHECK: %[[S:.*]] = kv.launch "pair"{{.*}} outs tensor<4x64xf32>
-// CHECK: kv.launch "cast"(%[[S]]) outs(%{{.*}}) : tensor<4x64xf32> outs tensor<4x64xbf16>
-// CHECK: kv.launch "matmul"
+// CHECK: %[[S:.*]] = kv.rt.launch "pair"{{.*}} outs tensor<4x64xf32>
+// CHECK: kv.rt.launch "cast"(%[[S]]) outs(%{{.*}}) : tensor<4x64xf32> outs tensor<4x64xbf16>
+// CHECK: kv.rt.launch "matmul"
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (n, k)>
 #out = affine_map<(m, n, k) -> (m, n)>
@@ -403,7 +403,7 @@ func.func @also_wide(%a: tensor<4x64xf32>, %w: tensor<32x64xbf16>) -> (tensor<4x
 // CHECK-LABEL: func.func @store(
 // CHECK-SAME: %[[K:[a-z0-9]*]]: tensor<4x1x64xf32>, %[[V:[a-z0-9]*]]: tensor<4x1x64xbf16>
 // CHECK: kv.store %[[K]], %[[K]] into
-// CHECK: %[[C:.*]] = kv.launch "cast"({{.*}}) {{.*}} : tensor<4x64xbf16> outs tensor<4x64xf32>
+// CHECK: %[[C:.*]] = kv.rt.launch "cast"({{.*}}) {{.*}} : tensor<4x64xbf16> outs tensor<4x64xf32>
 // CHECK: %[[W:.*]] = tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2]] output_shape [4, 1, 64]
 // CHECK: kv.store %[[K]], %[[W]] into
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>

@@ -1,5 +1,6 @@
 // RUN: kv-opt --kv-lint-order --verify-diagnostics --split-input-file %s
 // RUN: kv-opt --kv-resolve-collections --kv-lint-order --verify-diagnostics --split-input-file %s
+// RUN: kv-opt --kv-resolve-collections --kv-resolve-bands --canonicalize --cse --kv-lint-order --verify-diagnostics --split-input-file %s
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
 
@@ -63,4 +64,21 @@ func.func @fine(%kv: !kv, %ro: tensor<?xi32>, %ro2: tensor<?xi32>, %x: tensor<?x
   kv.store %x, %x into %next[%c1] rows %ro
       : tensor<?x1x8xf32>, tensor<?x1x8xf32> into !kv, tensor<?xi32>
   return %0, %1, %2 : tensor<?x1x8xf32>, tensor<?x1x8xf32>, tensor<?x1x8xf32>
+}
+
+// -----
+
+// Layers 0 and 2 have the same place in pages of different bands.
+!kv = !kv.collection<paged, f32, layers = 4, heads = 1, dim = 8, page = 16, page_layers = 2>
+
+func.func @bands(%kv: !kv, %ro: tensor<?xi32>, %x: tensor<?x1x8xf32>) -> tensor<?x1x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  kv.store %x, %x into %kv[%c0] rows %ro
+      : tensor<?x1x8xf32>, tensor<?x1x8xf32> into !kv, tensor<?xi32>
+  %o = kv.attention %x in %kv[%c0] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x8xf32> in !kv, tensor<?xi32> -> tensor<?x1x8xf32>
+  kv.store %o, %o into %kv[%c2] rows %ro
+      : tensor<?x1x8xf32>, tensor<?x1x8xf32> into !kv, tensor<?xi32>
+  return %o : tensor<?x1x8xf32>
 }

@@ -3,8 +3,8 @@
 // CHECK-LABEL: func.func private @kernel(
 // CHECK-SAME: %[[CTX:.*]]: !llvm.ptr, %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>, %[[N:.*]]: index)
 // CHECK-NOT: scf.forall
-// CHECK: kv.parallel_for @kernel_body(%[[CTX]]) count %[[N]] grain 7 captures(%[[X]], %[[Y]] : memref<?xf32>, memref<?xf32>)
-// CHECK: kv.parallel_for @kernel_body_0(%[[CTX]]) count %{{.*}} grain 1 captures(%[[Y]] : memref<?xf32>)
+// CHECK: kv.rt.parallel_for @kernel_body(%[[CTX]]) count %[[N]] grain 7 captures(%[[X]], %[[Y]] : memref<?xf32>, memref<?xf32>)
+// CHECK: kv.rt.parallel_for @kernel_body_0(%[[CTX]]) count %{{.*}} grain 1 captures(%[[Y]] : memref<?xf32>)
 func.func private @kernel(%ctx: !llvm.ptr, %x: memref<?xf32>, %y: memref<?xf32>, %n: index) {
   %two = arith.constant 2.0 : f32
   scf.forall (%i) in (%n) {
@@ -21,7 +21,7 @@ func.func private @kernel(%ctx: !llvm.ptr, %x: memref<?xf32>, %y: memref<?xf32>,
 // The body opens its captures, makes its own constants, and runs its range.
 // CHECK-LABEL: func.func private @kernel_body(
 // CHECK-SAME: %{{.*}}: !llvm.ptr, %[[ENV:.*]]: !llvm.ptr, %[[LO:.*]]: i64, %[[HI:.*]]: i64)
-// CHECK: %[[C:.*]]:2 = kv.captures %[[ENV]] : memref<?xf32>, memref<?xf32>
+// CHECK: %[[C:.*]]:2 = kv.rt.captures %[[ENV]] : memref<?xf32>, memref<?xf32>
 // CHECK-DAG: %[[TWO:.*]] = arith.constant 2.0
 // CHECK-DAG: %[[FROM:.*]] = arith.index_cast %[[LO]]
 // CHECK-DAG: %[[TO:.*]] = arith.index_cast %[[HI]]

@@ -14,7 +14,7 @@
 
 // CHECK-LABEL: func.func private @layer(
 // CHECK-SAME: %[[P:[a-z0-9]*]]: tensor<?xi8>)
-// CHECK-NOT: kv.launch
+// CHECK-NOT: kv.rt.launch
 // CHECK: kv.store {{.*}} {kv.kernel = #kv.kernel<cuda>}
 // CHECK: kv.attention {{.*}} plan %[[P]] mask <causal> {{.*}} {kv.kernel = #kv.kernel<cuda>}
 func.func private @layer(%q: tensor<?x2x64xbf16>, %k: tensor<?x1x64xbf16>, %kv: !kv, %ro: tensor<?xi32>, %layer: index)
@@ -32,9 +32,9 @@ func.func private @layer(%q: tensor<?x2x64xbf16>, %k: tensor<?x1x64xbf16>, %kv: 
 // CHECK-DAG: %[[BLOCKS:.*]] = memref.transpose %[[B]] (d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d4, d3, d5)
 // CHECK-DAG: %[[ROWS:.*]] = tensor.dim %[[Q]], %c0
 // CHECK-DAG: %[[BATCH:.*]] = tensor.dim %[[L]], %c0
-// CHECK: %[[BYTES:.*]] = kv.plan_bytes %[[BLOCKS]], %[[BATCH]], %[[ROWS]] heads 2
-// CHECK-COUNT-2: kv.launch "plan"(%[[BLOCKS]], %[[L]], %[[T]], %[[RO]], %[[M]], %c2_i64, {{.*}} outs tensor<?xi8> -> tensor<?xi8>
-// CHECK-NOT: kv.launch
+// CHECK: %[[BYTES:.*]] = kv.rt.plan_bytes %[[BLOCKS]], %[[BATCH]], %[[ROWS]] heads 2
+// CHECK-COUNT-2: kv.rt.launch "plan"(%[[BLOCKS]], %[[L]], %[[T]], %[[RO]], %[[M]], %c2_i64, {{.*}} outs tensor<?xi8> -> tensor<?xi8>
+// CHECK-NOT: kv.rt.launch
 // CHECK: call @layer({{.*}}, %[[P:.*]]) :
 // CHECK: call @layer({{.*}}, %[[P]]) :
 // CHECK: kv.attention {{.*}} plan %{{.*}} mask <sliding = 8>

@@ -14,10 +14,10 @@ func.func @kv_entry_f(%ctx: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32
 // What a function takes it gives back.
 // CHECK-LABEL: func.func private @temporary(
 // CHECK-SAME: %[[CTX:.*]]: !llvm.ptr, %[[N:.*]]: index)
-// CHECK-NEXT: %[[MARK:.*]] = kv.arena_mark %[[CTX]]
-// CHECK-NEXT: kv.arena_alloc %[[CTX]](%[[N]]) : memref<?xf32>
+// CHECK-NEXT: %[[MARK:.*]] = kv.rt.arena_mark %[[CTX]]
+// CHECK-NEXT: kv.rt.arena_alloc %[[CTX]](%[[N]]) : memref<?xf32>
 // CHECK: call @result(%[[CTX]], %[[N]])
-// CHECK: kv.arena_release %[[CTX]], %[[MARK]]
+// CHECK: kv.rt.arena_release %[[CTX]], %[[MARK]]
 // CHECK-NEXT: return
 func.func private @temporary(%n: index) {
   %t = memref.alloc(%n) : memref<?xf32>
@@ -29,10 +29,10 @@ func.func private @temporary(%n: index) {
 
 // A returned buffer is moved down to the mark, and that one is returned.
 // CHECK-LABEL: func.func private @result(
-// CHECK: %[[MARK:.*]] = kv.arena_mark
-// CHECK: %[[A:.*]] = kv.arena_alloc
-// CHECK: %[[B:.*]] = kv.arena_alloc
-// CHECK: %[[MOVED:.*]] = kv.arena_return %{{.*}}, %[[MARK]], %[[B]] : memref<?xf32> -> memref<?xf32>
+// CHECK: %[[MARK:.*]] = kv.rt.arena_mark
+// CHECK: %[[A:.*]] = kv.rt.arena_alloc
+// CHECK: %[[B:.*]] = kv.rt.arena_alloc
+// CHECK: %[[MOVED:.*]] = kv.rt.arena_return %{{.*}}, %[[MARK]], %[[B]] : memref<?xf32> -> memref<?xf32>
 // CHECK-NEXT: return %[[MOVED]]
 func.func private @result(%n: index) -> memref<?xf32> {
   %a = memref.alloc(%n) : memref<?xf32>
@@ -48,9 +48,9 @@ func.func private @nothing(%x: memref<?xf32>) { return }
 
 // A callee's results are this function's to give back.
 // CHECK-LABEL: func.func private @passes_on(
-// CHECK: kv.arena_mark
+// CHECK: kv.rt.arena_mark
 // CHECK: call @result
-// CHECK: kv.arena_release
+// CHECK: kv.rt.arena_release
 func.func private @passes_on(%n: index) {
   %r = call @result(%n) : (index) -> memref<?xf32>
   return

@@ -25,6 +25,16 @@ class Geometry:
     v_dim: int = 0  # latent when not 0
     scale: tuple = ()  # (dtype, group)
     layout: str = "nhd"
+    window: int = 0
+    page_layers: int = 0  # 0: all
+
+    @property
+    def layers_per_page(self):
+        return self.page_layers or self.layers
+
+    @property
+    def bands(self):
+        return -(-self.layers // self.layers_per_page)
 
     @property
     def parts(self):
@@ -42,7 +52,9 @@ class Geometry:
         text += f"{'page' if self.strategy == 'paged' else 'max_seq'} = {self.page}"
         if self.scale:
             text += f", scale = #kv.scale<{self.scale[0]}, group = {self.scale[1]}>"
-        return text + (f", layout = {self.layout}" if self.layout != "nhd" else "")
+        text += f", layout = {self.layout}" if self.layout != "nhd" else ""
+        text += f", window = {self.window}" if self.window else ""
+        return text + (f", page_layers = {self.page_layers}" if self.page_layers else "")
 
     def types(self):
         return (f"!kv = !kv.collection<{self.parameters()}>\n"
@@ -82,7 +94,8 @@ def quantised(x, geometry):
 
 class Cache:
     """Sequences that hold `cached` random tokens each and have room for `new` more. What no
-    sequence owns is NaN, or has NaN for a scale."""
+    sequence owns is NaN, or has NaN for a scale: with a window also what the next query of a
+    sequence has passed, whose entries of the table are 0. `pitch` is that of one band."""
 
     def __init__(self, geometry, rng, cached, new, pitch=None):
         g = self.geometry = geometry
@@ -91,9 +104,10 @@ class Cache:
         self.rows = np.concatenate([[0], np.cumsum(new)]).astype(np.int32)
         self.max_lengths = np.array([[self.new.max(), (self.cached + self.new).max()]], np.int32)
         needed = -(-(self.cached + self.new) // g.page)
-        pages, pitch = int(needed.sum()) + 2, pitch or int(needed.max()) + 1
+        pages = int(needed.sum()) * g.bands + 2
+        self.pitch = pitch or int(needed.max()) + 1
         blocks = pages + 1 if paged else len(cached) + 2
-        shape = (blocks, g.parts, g.layers, g.page, g.heads, g.dim)
+        shape = (blocks, g.parts, g.layers_per_page, g.page, g.heads, g.dim)
         code = EIGHT_BITS[g.dtype][1] if g.dtype in EIGHT_BITS else rounded(
             np.zeros(1, np.float32), g.dtype)[0].dtype
         self.blocks, self.scales = np.empty(shape, code), None
@@ -107,11 +121,12 @@ class Cache:
         # What is read back, by sequence and position: [parts, L, H, D].
         self.values = [{} for _ in cached]
         if paged:
-            self.table = np.full((len(cached), pitch), -1, np.int32)
+            self.table = np.full((len(cached), self.pitch * g.bands), -1, np.int32)
             free = list(places.permutation(np.arange(1, pages + 1)))
             for b, count in enumerate(needed):
-                for i in range(count):
-                    self.table[b, i] = free.pop()
+                for band in range(g.bands):
+                    for i in range(count):
+                        self.table[b, band * self.pitch + i] = free.pop()
         else:
             # Slot 0 is an ordinary one.
             self.table = places.permutation(len(cached)).astype(np.int32)
@@ -119,16 +134,37 @@ class Cache:
             for s in range(c):
                 for layer in range(g.layers):
                     self.write(b, s, layer, rng.standard_normal((g.parts, g.heads, g.dim)) * 3)
+        if g.window and paged:
+            self.give_back()
+
+    def give_back(self):
+        """Pages that no later query sees are no longer the sequence's."""
+        g = self.geometry
+        for b, c in enumerate(self.cached):
+            for i in range(max(0, (c + 1 - g.window) // g.page)):
+                for entry in range(i, self.table.shape[1], self.pitch):
+                    page = self.table[b, entry]
+                    self.blocks[page].view(np.uint8)[:] = 0xFF
+                    if self.scales is not None:
+                        self.scales[page].view(np.uint8)[:] = 0xFF
+                    self.table[b, entry] = 0
+
+    def place(self, b, s, layer):
+        """(page, layer of the page, slot) of a row."""
+        g = self.geometry
+        if g.strategy != "paged":
+            return self.table[b], layer, s
+        band, inside = divmod(layer, g.layers_per_page)
+        return self.table[b, band * self.pitch + s // g.page], inside, s % g.page
 
     def write(self, b, s, layer, rows):
         """rows: [parts, H, D]"""
         g = self.geometry
-        page, slot = ((self.table[b, s // g.page], s % g.page) if g.strategy == "paged"
-                      else (self.table[b], s))
+        page, inside, slot = self.place(b, s, layer)
         codes, scales, values = quantised(rows, g)
-        self.blocks[page, :, layer, slot] = codes
+        self.blocks[page, :, inside, slot] = codes
         if scales is not None:
-            self.scales[page, :, layer, slot] = scales
+            self.scales[page, :, inside, slot] = scales
         read = self.values[b].setdefault(s, np.zeros((g.parts, g.layers, g.heads, g.dim)))
         read[:, layer] = values
 

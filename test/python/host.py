@@ -3,12 +3,15 @@ caches by their definitions in double precision. `call_runtime`: the runtime its
 
 import ctypes
 import os
+import re
 
 import ml_dtypes
 import numpy as np
 
 from tools import ROOT
 
+# The rows of the function table, in their order.
+FUNCTIONS = re.findall(r"^KV_FUNCTION\((\w+)", (ROOT / "include/kv/ABI/Symbols.def").read_text(), re.M)
 DTYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1, np.dtype(np.uint16): 2,
           np.dtype(ml_dtypes.float8_e4m3fn): 3, np.dtype(ml_dtypes.float8_e5m2): 4,
           np.dtype(ml_dtypes.float8_e8m0fnu): 5, np.dtype(np.int8): 6, np.dtype(np.int32): 7}
@@ -152,7 +155,11 @@ def call(artifact, arrays):
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64, ptr, ptr, ptr, f32, f32,
                                   ctypes.c_int32, i64, ptr, ptr)(attention),
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64)(print_layer)]
-    table = (ptr * 16)(*(ctypes.cast(f, ptr).value for f in functions))
+    table = (ptr * len(FUNCTIONS))(*(ctypes.cast(f, ptr).value for f in functions))
+    checks = [ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64)(lambda *_: None),
+              ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64, i64)(lambda *_: None)]
+    for name, check in zip(("checkStep", "checkResult"), checks):
+        table[FUNCTIONS.index(name)] = ctypes.cast(check, ptr).value
     context = Context(1, 0, ctypes.addressof(table), None, None)
     views = (View * len(arrays))(*map(view, arrays))
     entry = ctypes.CDLL(str(artifact)).kv_entry_f

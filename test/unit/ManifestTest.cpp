@@ -171,6 +171,17 @@ TEST(Manifest, CollectionsCarryTheWholeGeometry) {
                            .layout = CacheLayout::HND,
                            .scaleGroup = 8,
                            .scaleDType = KV_DTYPE_F8E8M0FNU}));
+  auto windowed = parseCollection(
+      R"("strategy": "paged", "dtype": "bf16", "layers": 24, "heads": 8,
+         "dim": 64, "page": 16, "window": 128, "page_layers": 4)");
+  ASSERT_TRUE(windowed) << windowed.error().message;
+  EXPECT_EQ(windowed->geometry, (CacheGeometry{.dtype = KV_DTYPE_BF16,
+                                               .layers = 24,
+                                               .heads = 8,
+                                               .dim = 64,
+                                               .page = 16,
+                                               .window = 128,
+                                               .pageLayers = 4}));
 }
 
 TEST(Manifest, CollectionErrorsNameTheField) {
@@ -198,6 +209,16 @@ TEST(Manifest, CollectionErrorsNameTheField) {
        ": the element type must be f32, f16, bf16, f8E4M3FN, f8E5M2 or i8"},
       {", \"scale\": {\"dtype\": \"f32\", \"group\": 32}",
        ", \"scale\": {\"group\": 32}", ".scale.dtype is missing"},
+      {"\"page\": 16", "\"page\": 16, \"window\": 0",
+       ".window is 0, expected an integer of 1 or more"},
+      {"\"page\": 16", "\"page\": 16, \"window\": \"all\"",
+       ".window is \"all\", expected an integer of 1 or more"},
+      {"\"page\": 16", "\"page\": 16, \"window\": 2147483648",
+       ": 'window' must be 0 to 2147483647, not 2147483648"},
+      {"\"page\": 16", "\"page\": 16, \"page_layers\": -1",
+       ".page_layers is -1, expected an integer of 1 or more"},
+      {"\"page\": 16", "\"page\": 16, \"page_layers\": 3",
+       ": 'page_layers' must be 1 to layers = 2, not 3"},
   };
   for (const auto &[from, to, message] : cases) {
     std::string bad = replaced(good, from, to);

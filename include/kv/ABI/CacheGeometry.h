@@ -26,9 +26,9 @@ enum class CacheStrategy : int32_t { Paged = 0, Continuous = 1 };
 /// The order of a block's dimensions in memory. The logical order, in which
 /// operations and kernels index, is always that of NHD.
 enum class CacheLayout : int32_t {
-  NHD = 0, // page, part, layer, token, head, element
-  HND = 1, // page, part, layer, head, token, element
-  CPU = 2  // page, layer, head, part, token, element: one head's keys and
+  NHD = 0, // page, plane, layer, token, head, element
+  HND = 1, // page, plane, layer, head, token, element
+  CPU = 2  // page, layer, head, plane, token, element: one head's keys and
            // values of a page are one run
 };
 
@@ -75,7 +75,7 @@ struct CacheGeometry {
   int64_t heads = 0; // KV heads a device; 1 if latent
   int64_t dim = 0;   // elements of a head
   /// Tokens of a page; continuous: of a slot, which have no usual size.
-  int64_t page = isPaged() ? DefaultPage : 0;
+  int64_t page = strategy == CacheStrategy::Paged ? DefaultPage : 0;
   int64_t vDim = 0; // latent: the leading elements that are the value; else 0
   CacheLayout layout = CacheLayout::NHD;
   int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
@@ -95,7 +95,7 @@ struct CacheGeometry {
   bool isPaged() const { return strategy == CacheStrategy::Paged; }
   bool hasScales() const { return scaleGroup != 0; }
   /// Keys and values, or latent rows.
-  int64_t parts() const { return isLatent() ? 1 : 2; }
+  int64_t planes() const { return isLatent() ? 1 : 2; }
   /// Elements of a row of attention's result.
   int64_t valueDim() const { return isLatent() ? vDim : dim; }
   /// Layers of one page, the last band's unused ones included.
@@ -144,7 +144,7 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
   auto named = [](const char *symbol) { return ComponentDim{-1, symbol}; };
   auto block = [&](const char *name, KvDType type, int64_t elements) {
     ComponentDim logical[] = {named(isPaged() ? "pages" : "slots"),
-                              fixed(parts()),
+                              fixed(planes()),
                               fixed(layersPerPage()),
                               fixed(page),
                               heads == Unknown ? named("heads") : fixed(heads),
@@ -212,7 +212,7 @@ inline std::string CacheGeometry::problem() const {
                   scaleGroup);
   }
   // 128 bits: the factors are bounded, their product is not.
-  __int128 bytes = __int128(parts()) * layersPerPage() * page *
+  __int128 bytes = __int128(planes()) * layersPerPage() * page *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))
     return isPaged() ? "a page must be at most 2^40 bytes"
@@ -221,13 +221,13 @@ inline std::string CacheGeometry::problem() const {
 }
 
 inline int64_t CacheGeometry::blockBytesPerPage() const {
-  return parts() * layersPerPage() * page * heads * dim * elementBytes(dtype);
+  return planes() * layersPerPage() * page * heads * dim * elementBytes(dtype);
 }
 
 inline int64_t CacheGeometry::scaleBytesPerPage() const {
   if (!hasScales())
     return 0;
-  return parts() * layersPerPage() * page * heads * (dim / scaleGroup) *
+  return planes() * layersPerPage() * page * heads * (dim / scaleGroup) *
          elementBytes(scaleDType);
 }
 

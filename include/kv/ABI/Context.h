@@ -1,7 +1,8 @@
 //===- Context.h - What a compiled graph is called with ---------*- C++ -*-===//
 //
-// The binary interface between generated code and the runtime. Generated code
-// reads `functions` and `status`, and passes the rest on.
+// The binary interface between generated code and the runtime. Of a KvContext,
+// generated code reads `functions` and `status` only; it passes the context to
+// every function that it calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ enum KvMask {
   KV_MASK_SLIDING_NONCAUSAL = 4 // p - W < k
 };
 
-/// What `pair` computes.
+/// What the function `pair` computes, element by element.
 enum KvPair {
   KV_PAIR_ADD = 0,     // a + b
   KV_PAIR_SILU_MUL = 1 // a / (1 + exp(-a)) * b
@@ -50,11 +51,12 @@ typedef struct KvArgumentSpec {
   char name[80];
 } KvArgumentSpec;
 
-/// body of parallelFor: iterations [lo, hi).
+/// The body of a parallelFor: executes the iterations [lo, hi).
 typedef void (*KvParallelBody)(KvContext *ctx, void *env, int64_t lo,
                                int64_t hi);
 
-/// int32_t kv_entry_<name>(ctx, args, count): inputs, then results.
+/// kv_entry_<name>: executes an entry. `args` holds views of its inputs, then
+/// of its results, `count` in all. Returns a KvStatus.
 typedef int32_t (*KvEntry)(KvContext *ctx, const KvTensorView *args,
                            int32_t count);
 
@@ -101,7 +103,8 @@ typedef struct KvFunctionTable {
 #include "kv/ABI/Symbols.def"
 } KvFunctionTable;
 
-/// One step's execution state. One thread at a time enters an entry with it.
+/// The state that an execution of an entry needs. With one context, only one
+/// thread executes an entry at a time.
 struct KvContext {
   uint32_t abiVersion;              // KV_ABI_VERSION of the runtime
   int32_t status;                   // sticky: the first KvStatus recorded

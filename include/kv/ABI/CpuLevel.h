@@ -1,7 +1,7 @@
-//===- CpuLevel.h - Which x86-64 this machine is ----------------*- C++ -*-===//
+//===- CpuLevel.h - The x86-64 level of this machine ------------*- C++ -*-===//
 //
-// Asked by the compiler for code that runs here, and by the runtime before it
-// loads code.
+// The compiler uses it to generate code for this machine, and the runtime
+// checks it before it loads code.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,10 +21,11 @@ typedef struct KvKernelImages {
   uint32_t count;
 } KvKernelImages;
 
-/// One image: an attention kernel by its name ("kv_attention_decode_bf16_64"),
-/// or all movers ("kv_movers"). `chip` is what it is for: a cubin's ("sm_80",
-/// "sm_90a"), or a PTX text's ("compute_80"), NUL-terminated, which a driver
-/// can translate for later chips.
+/// One image: one attention kernel, which `name` is the name of (for example
+/// "kv_attention_decode_bf16_64"), or all movers ("kv_movers"). `chip` says
+/// what it runs on: a cubin on one chip ("sm_80", "sm_90a"), a PTX text, which
+/// a driver translates, on this chip and later ones ("compute_80"). Both
+/// strings are NUL-terminated.
 typedef struct KvKernelImage {
   char name[48];
   char chip[16];

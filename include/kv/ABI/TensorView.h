@@ -1,6 +1,6 @@
 //===- TensorView.h - A tensor as generated code sees it --------*- C -*-===//
 //
-// Plain data, shared by generated code and the runtime. Passed by pointer.
+// Plain data that generated code and the runtime pass to each other by pointer.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,9 @@
 //===- Bytecode.h - kv modules as versioned bytecode ------------*- C++ -*-===//
 //
 // A bytecode file says which version of the dialect wrote it. This library
-// reads its own version and every older one, and refuses newer ones.
+// reads its own version and every older one, and refuses newer ones. That is
+// promised of what a front end writes. The lowered form (kv.rt) lives within a
+// compilation: only the version that wrote it need read it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +23,9 @@ class KVDialect;
 /// | 1 | operations as of 0.1; !kv.collection, !kv.cache, #kv.mask in numbers |
 /// | 2 | quantised, latent, continuous caches, layouts; kv.store without v;
 /// kv.matmul with several weights, kv.update, kv.plan, #kv.kernel |
+/// | 3 | `window` and `page_layers` of collections and caches |
 struct BytecodeVersion : mlir::DialectVersion {
-  static constexpr uint64_t kCurrent = 2;
+  static constexpr uint64_t kCurrent = 3;
 
   explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
 

@@ -26,6 +26,41 @@
 #define GET_TYPEDEF_CLASSES
 #include "kv/Dialect/KVTypes.h.inc"
 
+namespace kv {
+
+/// What kv.print writes: no memory of a program.
+struct OutputResource : mlir::SideEffects::Resource::Base<OutputResource> {
+  llvm::StringRef getName() final { return "kv.output"; }
+};
+
+/// Where errors are recorded.
+struct ErrorResource : mlir::SideEffects::Resource::Base<ErrorResource> {
+  llvm::StringRef getName() final { return "kv.errors"; }
+};
+
+/// A dimension of a tensor or buffer, as an index.
+mlir::Value sizeOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value shaped,
+                   int64_t dimension);
+
+/// The type of the collection that an operation names: its handle's, or `given`
+/// with components.
+CollectionType collectionOf(mlir::OperandRange cache,
+                            std::optional<mlir::Type> given);
+
+/// Row offsets of an operation on a cache, and what must agree with them.
+struct StepRows {
+  mlir::Value rowOffsets;
+  /// Tensors or buffers with one row a token in dimension 0.
+  llvm::SmallVector<mlir::Value, 2> rows = {};
+  /// How many sequences the operation's types speak of, or kDynamic.
+  int64_t sequences = mlir::ShapedType::kDynamic;
+  /// Whether these rows have keys in the cache: then a sequence's keys fit its
+  /// row of the table, and max_lengths speaks of them.
+  bool haveKeys = false;
+};
+
+} // namespace kv
+
 #include "kv/Dialect/KVInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "kv/Dialect/KVOps.h.inc"
@@ -34,6 +69,9 @@ namespace kv {
 
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
+
+/// Numbers of a row of a kv.plan.
+constexpr int64_t kPlanWidth = 4;
 
 /// Whether an attention by this kernel takes a plan.
 constexpr bool takesPlan(KernelKind kernel) {
@@ -46,11 +84,15 @@ KernelAttr getKernel(mlir::Operation *op);
 /// The ABI's number of an element type; nothing when it cannot cross the ABI.
 std::optional<KvDType> dtypeOf(mlir::Type type);
 
+/// What an operation with two forms reads and writes.
+void addFormEffects(mlir::Operation *op,
+                    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
+                        mlir::MemoryEffects::Effect>> &effects);
+
 /// Whether an operation of this dialect stands on tensors: its shaped operands,
-/// the blocks of a cache and `outs` apart. Nothing when they disagree, which no
-/// verified operation's do.
-std::optional<bool> isOnTensors(mlir::Operation *op,
-                                mlir::ValueRange outs = {});
+/// the blocks of a cache and its outs apart. Nothing when they disagree, which
+/// no verified operation's do.
+std::optional<bool> isOnTensors(mlir::Operation *op);
 
 /// Teaches One-Shot Bufferize the operations that live on tensors.
 void registerBufferizationModels(mlir::DialectRegistry &registry);

@@ -1,7 +1,7 @@
 //===- KVDeviceOps.td - Operations of a device's host code -*- tablegen -*-===//
 //
-// What passes make of a graph for a device with kernels of its own. A front end
-// never writes these.
+// What passes make of a graph for a device with kernels of its own; with the
+// prefix kv.rt, as all that a front end never writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 include "kv/Dialect/KVOps.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
-def KV_LaunchOp : KV_Op<"launch", [
+def KV_LaunchOp : KV_Op<"rt.launch", [
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a computation by a kernel of the device";
@@ -23,7 +23,7 @@ def KV_LaunchOp : KV_Op<"launch", [
     buffer in either form, of which a launch looks at the shape.
 
     ```mlir
-    %n = kv.launch "norm"(%x, %weight, %epsilon, %offset) outs(%empty)
+    %n = kv.rt.launch "norm"(%x, %weight, %epsilon, %offset) outs(%empty)
         : tensor<?x64xf32>, tensor<64xf32>, f32, f32 outs tensor<?x64xbf16>
        -> tensor<?x64xbf16>
     ```
@@ -42,7 +42,7 @@ def KV_LaunchOp : KV_Op<"launch", [
   }];
 }
 
-def KV_PlanBytesOp : KV_Op<"plan_bytes", [Pure]> {
+def KV_PlanBytesOp : KV_Op<"rt.plan_bytes", [Pure]> {
   let summary = "the device memory that a step's plan needs";
   let description = [{
     In bytes, for so many sequences and rows of queries: what `planBytes` of the
@@ -50,7 +50,7 @@ def KV_PlanBytesOp : KV_Op<"plan_bytes", [Pure]> {
     looked at.
 
     ```mlir
-    %bytes = kv.plan_bytes %blocks, %sequences, %tokens heads 9 : memref<?x2x30x16x3x64xbf16>
+    %bytes = kv.rt.plan_bytes %blocks, %sequences, %tokens heads 9 : memref<?x2x30x16x3x64xbf16>
     ```
   }];
   let arguments = (ins KV_Blocks:$blocks, Index:$sequences, Index:$tokens,

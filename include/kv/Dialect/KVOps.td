@@ -28,12 +28,80 @@ def KV_Blocks : MemRefRankOf<[AnyType], [6]>;
 def KV_Component : AnyTypeOf<[KV_Blocks, KV_ShapedOf<[I32], [1, 2]>]>;
 def KV_CacheOperand : AnyTypeOf<[KV_CollectionType, KV_Component]>;
 
-// An operation on one collection.
-class KV_CacheOp<string mnemonic, list<Trait> traits = []>
+// An operation with two forms (KV_TwoFormOpInterface). `outs` names the operands
+// that it writes on buffers, in the order of the results; `resources` are what it
+// writes beside, in either form; `ownSizes`: it says what its results' sizes are.
+class KV_TwoFormOp<string mnemonic, list<string> outs = [],
+                   list<Trait> traits = [], list<string> resources = [],
+                   bit ownSizes = 0>
     : KV_Op<mnemonic, !listconcat(traits, [
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<KV_CacheOpInterface>])> {
+        DeclareOpInterfaceMethods<KV_TwoFormOpInterface,
+            !if(ownSizes, ["getResultSize", "hasOwnSizes"], []<string>)>])> {
   let hasVerifier = 1;
+  string twoFormDefinition = [{
+    ::llvm::SmallVector<::mlir::MutableOperandRange> $cppClass::getOutRanges() {
+      return }] # "{" # !interleave(
+          !foreach(out, outs, "get" # out # "Mutable()"), ", ") # "}" # [{;
+    }
+    void $cppClass::getEffects(::llvm::SmallVectorImpl<
+        ::mlir::SideEffects::EffectInstance<::mlir::MemoryEffects::Effect>>
+            &effects) {
+      ::kv::addFormEffects(*this, effects);
+      }] # !interleave(!foreach(resource, resources,
+          "effects.emplace_back(::mlir::MemoryEffects::Write::get(), " #
+          resource # "::get());"), "\n") # [{
+    }
+  }] # !if(ownSizes, "bool $cppClass::hasOwnSizes() { return true; }\n", "");
+  let extraClassDefinition = twoFormDefinition;
+}
+
+// An operation on one collection, whose contents it writes or reads; `layer` is
+// the operand that names the layer, if there is one.
+class KV_CacheOp<string mnemonic, bit writes, bit reads,
+                 list<string> outs = [], list<Trait> traits = [],
+                 list<string> resources = [], bit ownSizes = 0,
+                 string layer = "nullptr">
+    : KV_TwoFormOp<mnemonic, outs, !listconcat(traits, [
+        DeclareOpInterfaceMethods<KV_CacheOpInterface>]), resources, ownSizes> {
+  string accessDefinition = [{
+    bool $cppClass::writesCache() { return }] # !if(writes, "true", "false") # [{; }
+    bool $cppClass::readsCache() { return }] # !if(reads, "true", "false") # [{; }
+    ::kv::CollectionType $cppClass::getCollectionType() {
+      return ::kv::collectionOf(getCache(), getCollection());
+    }
+    ::mlir::OperandRange $cppClass::getCacheOperands() { return getCache(); }
+    void $cppClass::setCollectionType(::kv::CollectionType type) {
+      setCollection(type);
+    }
+    ::mlir::OpOperand *$cppClass::getLayerOperand() { return }] # layer # [{; }
+  }];
+  string componentsDefinition = [{
+    void $cppClass::setComponents(::mlir::ValueRange components,
+                                  ::kv::CollectionType type) {
+      getCacheMutable().assign(components);
+      setCollection(type);
+    }
+  }];
+  let extraClassDefinition =
+      twoFormDefinition # accessDefinition # componentsDefinition;
+}
+
+// The same of the keys or the values of one layer: `[layer, part]` follows a
+// collection's components.
+class KV_PartOfCacheOp<string mnemonic, bit writes, bit reads,
+                       list<string> outs = [], list<Trait> traits = [],
+                       bit ownSizes = 0>
+    : KV_CacheOp<mnemonic, writes, reads, outs, traits, [], ownSizes,
+                 "&getPlaceMutable()[0]"> {
+  let componentsDefinition = [{
+    void $cppClass::setComponents(::mlir::ValueRange components,
+                                  ::kv::CollectionType type) {
+      getCacheMutable().assign(components.drop_back(2));
+      getPlaceMutable().assign(components.take_back(2));
+      setCollection(type);
+    }
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +228,8 @@ def KV_AdvanceOp : KV_Op<"advance", [Pure,
 // Operations on the cache
 //===----------------------------------------------------------------------===//
 
-def KV_PositionsOp : KV_CacheOp<"positions", [AttrSizedOperandSegments]> {
+def KV_PositionsOp : KV_CacheOp<"positions", /*writes=*/0, /*reads=*/0, ["Out"],
+    [AttrSizedOperandSegments], /*resources=*/[], /*ownSizes=*/1> {
   let summary = "the absolute positions of this step's tokens";
   let description = [{
     Token `t` of sequence `b` lies at `cache_lengths[b] + t - row_offsets[b]`.
@@ -178,7 +247,8 @@ def KV_PositionsOp : KV_CacheOp<"positions", [AttrSizedOperandSegments]> {
   }];
 }
 
-def KV_RowOffsetsOp : KV_CacheOp<"row_offsets", [AttrSizedOperandSegments]> {
+def KV_RowOffsetsOp : KV_CacheOp<"row_offsets", /*writes=*/0, /*reads=*/0,
+    ["Out"], [AttrSizedOperandSegments], /*resources=*/[], /*ownSizes=*/1> {
   let summary = "the row offsets of all keys";
   let description = [{
     i32 `[B + 1]`: sequence `b` has the keys `result[b] .. result[b + 1]`,
@@ -197,7 +267,8 @@ def KV_RowOffsetsOp : KV_CacheOp<"row_offsets", [AttrSizedOperandSegments]> {
   }];
 }
 
-def KV_StoreOp : KV_CacheOp<"store", [AttrSizedOperandSegments]> {
+def KV_StoreOp : KV_CacheOp<"store", /*writes=*/1, /*reads=*/0, /*outs=*/[],
+    [AttrSizedOperandSegments], layer = "&getLayerMutable()"> {
   let summary = "writes this step's keys and values of one layer";
   let description = [{
     `k` and `v` are `[T, heads, dim]`: ragged rows, sequence `b` owns
@@ -227,8 +298,9 @@ def KV_StoreOp : KV_CacheOp<"store", [AttrSizedOperandSegments]> {
   let useCustomPropertiesEncoding = 1;
 }
 
-def KV_AttentionOp : KV_CacheOp<"attention",
-    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
+    ["Out", "OutLse"], [AttrSizedOperandSegments, AttrSizedResultSegments],
+    layer = "&getLayerMutable()"> {
   let summary = "attention of ragged query rows over one layer of a cache";
   let description = [{
     `q` is `[T, Hq, dim]` with Hq a multiple of the collection's heads (GQA):
@@ -239,7 +311,9 @@ def KV_AttentionOp : KV_CacheOp<"attention",
     `out = softmax(scale * q . K) . V` over the keys of its sequence (cached
     ones and this step's, which must be stored before) that the mask shows, by
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
-    Sums accumulate in f32 or better; a row that sees nothing gives 0.
+    Sums accumulate in f32 or better; a row that sees nothing gives 0. A
+    collection with `window = W` needs the mask `sliding`, `sliding_noncausal` or
+    `chunked`, of at most W tokens: earlier pages may be gone.
     Prefill and decode rows may stand in one batch.
 
     `sinks` f32 `[Hq]` is one more logit a head, without a value: it takes part
@@ -288,15 +362,18 @@ def KV_AttentionOp : KV_CacheOp<"attention",
   }];
 }
 
-def KV_LoadOp : KV_CacheOp<"load",
-    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+def KV_LoadOp : KV_PartOfCacheOp<"load", /*writes=*/0, /*reads=*/1,
+    ["Out", "OutLengths"], [AttrSizedOperandSegments, AttrSizedResultSegments],
+    /*ownSizes=*/1> {
   let summary = "the keys or values of one layer as a dense tensor";
   let description = [{
     `[B, S, heads, dim]` and i32 `[B]`: the first `lengths[b]` rows of sequence
     `b` are its cached ones and this step's, which must be stored before; the
     rows beyond are 0. A dynamic S is max_lengths[0, 1]; rows that a static one
     has no room for are left out. Elements are f32 or, of 16 and 32 bits, the
-    cache's own; the keys of a latent cache are its whole rows.
+    cache's own; the keys of a latent cache are its whole rows. In a collection
+    with `window = W`, rows that no query of this step sees, those up to position
+    cache_lengths[b] - W, are 0 whether their pages are still there or not.
 
     ```mlir
     %keys = kv.key_cache %kv[%layer] : !kv.collection<...>
@@ -323,12 +400,15 @@ def KV_LoadOp : KV_CacheOp<"load",
   }];
 }
 
-def KV_PrintOp : KV_CacheOp<"print", [AttrSizedOperandSegments]> {
+def KV_PrintOp : KV_CacheOp<"print", /*writes=*/0, /*reads=*/1, /*outs=*/[],
+    [AttrSizedOperandSegments], ["::kv::OutputResource"],
+    layer = "&getLayerMutable()"> {
   let summary = "prints one layer of a cache, for debugging";
   let description = [{
     The cached rows of each sequence, with `rows` also this step's, go to the
-    runtime's standard error, a few elements each. Reads the cache and has an
-    effect of its own: it stays where it is between the stores.
+    runtime's standard error, a few elements each. Of a position whose page the
+    table no longer has, as behind a window, it says `null page`. Reads the cache
+    and has an effect of its own: it stays where it is between the stores.
 
     ```mlir
     kv.print %kv[%layer] : !kv.collection<...>
@@ -344,13 +424,13 @@ def KV_PrintOp : KV_CacheOp<"print", [AttrSizedOperandSegments]> {
   }];
 }
 
-def KV_CopyPagesOp : KV_Op<"copy_pages", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def KV_CopyPagesOp : KV_TwoFormOp<"copy_pages"> {
   let summary = "copies pages of a cache within it";
   let description = [{
     Page `source[i]` is copied to page `destination[i]` for i = 0, 1, ..., of
     all layers or of one. Nothing is copied to the null page 0, and ids that
-    name no page are skipped. `layout` is that of the blocks; the scales of a
+    name no page are skipped. With `page_layers` the ids are those of any band,
+    and `layer` counts within the page. `layout` is that of the blocks; the scales of a
     quantised cache are copied like them, by an operation of their own.
 
     ```mlir
@@ -366,20 +446,13 @@ def KV_CopyPagesOp : KV_Op<"copy_pages", [
     (`layout` $layout^)? attr-dict `:`
     type($blocks) `,` type($source) `,` type($destination)
   }];
-  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
 // Pure operations
 //===----------------------------------------------------------------------===//
 
-class KV_ValueOp<string mnemonic, list<Trait> traits = []>
-    : KV_Op<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
-  let hasVerifier = 1;
-}
-
-def KV_RopeOp : KV_ValueOp<"rope"> {
+def KV_RopeOp : KV_TwoFormOp<"rope", ["Out"]> {
   let summary = "rotates rows by their positions";
   let description = [{
     `x` is `[T, H, D]`, `positions` i32 `[T]`, row p of `freqs` `[max, W]` (W even,
@@ -404,7 +477,7 @@ def KV_RopeOp : KV_ValueOp<"rope"> {
   }];
 }
 
-def KV_MergeOp : KV_ValueOp<"merge",
+def KV_MergeOp : KV_TwoFormOp<"merge", ["Out", "OutLse"],
     [AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "two attentions over different keys as one over all of them";
   let description = [{
@@ -436,7 +509,8 @@ def KV_MergeOp : KV_ValueOp<"merge",
   }];
 }
 
-def KV_MatmulOp : KV_ValueOp<"matmul", [AttrSizedOperandSegments]> {
+def KV_MatmulOp : KV_TwoFormOp<"matmul", ["Outs"],
+    [AttrSizedOperandSegments]> {
   let summary = "rows times packed weights";
   let description = [{
     `product[t, n] = sum over k of x[t, k] * w[n / 16, k, n % 16]` with `x` f32
@@ -467,7 +541,8 @@ def KV_MatmulOp : KV_ValueOp<"matmul", [AttrSizedOperandSegments]> {
 // Operations on this step's rows
 //===----------------------------------------------------------------------===//
 
-def KV_UpdateOp : KV_CacheOp<"update", [AttrSizedOperandSegments]> {
+def KV_UpdateOp : KV_PartOfCacheOp<"update", /*writes=*/1, /*reads=*/1,
+    /*outs=*/[], [AttrSizedOperandSegments]> {
   let summary = "changes this step's rows of a cache in place";
   let description = [{
     Each row of this step that is stored in `cache` (the keys or the values of
@@ -509,7 +584,8 @@ def KV_UpdateOp : KV_CacheOp<"update", [AttrSizedOperandSegments]> {
   }];
 }
 
-def KV_PlanOp : KV_CacheOp<"plan", [AttrSizedOperandSegments]> {
+def KV_PlanOp : KV_CacheOp<"plan", /*writes=*/0, /*reads=*/0, ["Out"],
+    [AttrSizedOperandSegments], /*resources=*/[], /*ownSizes=*/1> {
   let summary = "what each row of this step sees";
   let description = [{
     i32 `[T, 4]`: for each row its sequence, its position, the first key that it

@@ -1,7 +1,8 @@
 //===- KVRuntimeOps.td - Operations of the lowered form ----*- tablegen -*-===//
 //
-// What passes make between bufferization and the LLVM dialect. A front end
-// never writes these. `ctx` is the KvContext, `args` an entry's array of
+// What passes make between bufferization and the LLVM dialect, under a prefix of
+// its own, kv.rt. A front end never writes these, and no bytecode file that is
+// kept holds them. `ctx` is the KvContext, `args` an entry's array of
 // KvTensorView; both are plain pointers.
 //
 //===----------------------------------------------------------------------===//
@@ -16,11 +17,11 @@ def KV_Pointer : Type<
     CPred<"::llvm::isa<::mlir::LLVM::LLVMPointerType>($_self)">, "a pointer">,
     BuildableType<"::mlir::LLVM::LLVMPointerType::get($_builder.getContext())">;
 
-def KV_ArgumentOp : KV_Op<"argument", [Pure]> {
+def KV_ArgumentOp : KV_Op<"rt.argument", [Pure]> {
   let summary = "an entry's argument as a buffer";
   let description = [{
     Opens the view `args[index]`. Its dtype, rank, static sizes and contiguity
-    have been checked by `kv.check_arguments`.
+    have been checked by `kv.rt.check_arguments`.
   }];
   let arguments = (ins KV_Pointer:$args, I64Attr:$index);
   let results = (outs AnyMemRef:$result);
@@ -28,7 +29,7 @@ def KV_ArgumentOp : KV_Op<"argument", [Pure]> {
       "$args `[` $index `]` attr-dict `:` type($result)";
 }
 
-def KV_CheckArgumentsOp : KV_Op<"check_arguments"> {
+def KV_CheckArgumentsOp : KV_Op<"rt.check_arguments"> {
   let summary = "checks an entry's arguments against its interface";
   let description = [{
     One call before any work; 0, or the status that the context now holds. The
@@ -41,14 +42,14 @@ def KV_CheckArgumentsOp : KV_Op<"check_arguments"> {
       "$ctx `,` $args `,` $count attr-dict";
 }
 
-def KV_StatusOp : KV_Op<"status"> {
+def KV_StatusOp : KV_Op<"rt.status"> {
   let summary = "the context's sticky status";
   let arguments = (ins KV_Pointer:$ctx);
   let results = (outs I32:$status);
   let assemblyFormat = "$ctx attr-dict";
 }
 
-def KV_AssertOp : KV_Op<"assert", [
+def KV_AssertOp : KV_Op<"rt.assert", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "run-time verification into the error slot";
   let description = [{
@@ -57,7 +58,7 @@ def KV_AssertOp : KV_Op<"assert", [
     follows must be safe in either case.
 
     ```mlir
-    kv.assert %inside, 2, "the layer is outside the collection's 30 layers"
+    kv.rt.assert %inside, 2, "the layer is outside the collection's 30 layers"
     ```
   }];
   let arguments = (ins I1:$condition, I32Attr:$status, StrAttr:$message);
@@ -65,13 +66,72 @@ def KV_AssertOp : KV_Op<"assert", [
   let hasCanonicalizeMethod = 1;
 }
 
-def KV_RecordErrorOp : KV_Op<"record_error"> {
+def KV_CheckStepOp : KV_TwoFormOp<"rt.check_step", /*outs=*/[],
+    [AttrSizedOperandSegments], ["::kv::ErrorResource"]> {
+  let summary = "run-time verification of a step, once";
+  let description = [{
+    The entry is left with an error unless `row_offsets` has one element more
+    than `cache_lengths`, begins with 0, does not fall and ends with `rows` (any
+    number where that is absent), and `lookup_table` has a row a sequence. With
+    `sequences` there are so many; with `max_lengths` its first row is at least
+    the most new tokens and the most keys of a sequence; with `page` the keys of
+    a sequence fit its row of the table, in pages of so many tokens; with `bands`
+    the row has so many pages for each of them. What comes after trusts all of
+    this.
+
+    ```mlir
+    kv.rt.check_step %row_offsets of %cache_lengths, %lookup_table max %max_lengths
+        rows %tokens page 16
+        : tensor<?xi32> of tensor<?xi32>, tensor<?x?xi32> max tensor<?x2xi32>
+    ```
+    Made by `kv-check-steps`, and by `kv-resolve-collections` of `kv.advance`.
+  }];
+  let arguments = (ins KV_I32Vector:$row_offsets, KV_I32Vector:$cache_lengths,
+                       KV_ShapedOf<[I32], [1, 2]>:$lookup_table,
+                       Optional<KV_ShapedOf<[I32], [2]>>:$max_lengths,
+                       Optional<Index>:$rows,
+                       OptionalAttr<I64Attr>:$sequences,
+                       OptionalAttr<I64Attr>:$page,
+                       OptionalAttr<I64Attr>:$bands);
+  let assemblyFormat = [{
+    $row_offsets `of` $cache_lengths `,` $lookup_table (`max` $max_lengths^)?
+    (`rows` $rows^)? (`sequences` $sequences^)? (`page` $page^)?
+    (`bands` $bands^)? attr-dict `:`
+    type($row_offsets) `of` type($cache_lengths) `,` type($lookup_table)
+    (`max` type($max_lengths)^)?
+  }];
+}
+
+def KV_CheckResultOp : KV_Op<"rt.check_result", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run-time verification of a caller's buffer";
+  let description = [{
+    The entry is left with an error unless `buffer`, the caller's for the result
+    `name`, has `size` elements in `dimension`: what the entry is going to
+    write.
+  }];
+  let arguments = (ins AnyMemRef:$buffer, StrAttr:$name, I64Attr:$dimension,
+                       Index:$size);
+  let assemblyFormat = [{
+    $buffer $name `[` $dimension `]` `is` $size attr-dict `:` type($buffer)
+  }];
+}
+
+def KV_TextOp : KV_Op<"rt.text", [Pure]> {
+  let summary = "the address of a constant text";
+  let description = "NUL-terminated; equal texts of a module share one constant.";
+  let arguments = (ins StrAttr:$text);
+  let results = (outs KV_Pointer:$address);
+  let assemblyFormat = "$text attr-dict";
+}
+
+def KV_RecordErrorOp : KV_Op<"rt.record_error"> {
   let summary = "records an error in the context";
   let arguments = (ins KV_Pointer:$ctx, I32Attr:$status, StrAttr:$message);
   let assemblyFormat = "$ctx `,` $status `,` $message attr-dict";
 }
 
-def KV_RuntimeCallOp : KV_Op<"runtime_call"> {
+def KV_RuntimeCallOp : KV_Op<"rt.call"> {
   let summary = "a call through the context's function table";
   let description = [{
     `callee` is a name of `kv/ABI/Symbols.def`. Buffers are passed as pointers
@@ -89,14 +149,14 @@ def KV_RuntimeCallOp : KV_Op<"runtime_call"> {
   let hasVerifier = 1;
 }
 
-def KV_ArenaMarkOp : KV_Op<"arena_mark"> {
+def KV_ArenaMarkOp : KV_Op<"rt.arena_mark"> {
   let summary = "where the arena stands";
   let arguments = (ins KV_Pointer:$ctx);
   let results = (outs I64:$mark);
   let assemblyFormat = "$ctx attr-dict";
 }
 
-def KV_ArenaAllocOp : KV_Op<"arena_alloc"> {
+def KV_ArenaAllocOp : KV_Op<"rt.arena_alloc"> {
   let summary = "a temporary in the arena";
   let arguments = (ins KV_Pointer:$ctx, Variadic<Index>:$sizes);
   let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
@@ -104,13 +164,13 @@ def KV_ArenaAllocOp : KV_Op<"arena_alloc"> {
       "$ctx `(` $sizes `)` attr-dict `:` type($result)";
 }
 
-def KV_ArenaReleaseOp : KV_Op<"arena_release"> {
+def KV_ArenaReleaseOp : KV_Op<"rt.arena_release"> {
   let summary = "gives back everything above a mark";
   let arguments = (ins KV_Pointer:$ctx, I64:$mark);
   let assemblyFormat = "$ctx `,` $mark attr-dict";
 }
 
-def KV_ArenaReturnOp : KV_Op<"arena_return"> {
+def KV_ArenaReturnOp : KV_Op<"rt.arena_return"> {
   let summary = "gives back everything above a mark but some buffers";
   let description = [{
     The buffers are moved down to the mark when they lie above it, and keep
@@ -125,12 +185,12 @@ def KV_ArenaReturnOp : KV_Op<"arena_return"> {
   }];
 }
 
-def KV_ParallelForOp : KV_Op<"parallel_for",
+def KV_ParallelForOp : KV_Op<"rt.parallel_for",
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs an outlined body over a range, on the context's pool";
   let description = [{
     `body` is a function (context, environment, lo, hi) that opens
-    its captures with `kv.captures`.
+    its captures with `kv.rt.captures`.
   }];
   let arguments = (ins FlatSymbolRefAttr:$body, KV_Pointer:$ctx,
                        Index:$count, I64Attr:$grain,
@@ -141,7 +201,7 @@ def KV_ParallelForOp : KV_Op<"parallel_for",
   }];
 }
 
-def KV_CapturesOp : KV_Op<"captures", [Pure]> {
+def KV_CapturesOp : KV_Op<"rt.captures", [Pure]> {
   let summary = "opens the captures of a parallel body";
   let arguments = (ins KV_Pointer:$environment);
   let results = (outs Variadic<AnyType>:$values);

@@ -118,7 +118,9 @@ class KV_GeometryType<string name, string typeMnemonic>
     "int64_t":$page, // tokens of a page, or max_seq
     "int64_t":$vDim, // 0 if not latent
     OptionalParameter<"::kv::ScaleAttr">:$scale,
-    EnumParameter<KV_Layout>:$layout);
+    EnumParameter<KV_Layout>:$layout,
+    "int64_t":$window, // 0: a query sees all tokens
+    "int64_t":$pageLayers); // 0: a page holds all layers
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   string geometryDeclarations = [{
@@ -139,6 +141,8 @@ def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
     !kv.collection<paged, i8, layers = 32, heads = 8, dim = 128, page = 64,
                    scale = #kv.scale<f32, group = 128>, layout = hnd>
     !kv.collection<paged, bf16, layers = 61, latent, dim = 576, v_dim = 512, page = 64>
+    !kv.collection<paged, bf16, layers = 24, heads = 8, dim = 64, page = 16,
+                   window = 128, page_layers = 4>
     ```
     The only source of the cache's geometry: the manifest, and through it the
     manager, is derived from it. `heads` counts KV heads per device and may be
@@ -147,6 +151,17 @@ def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
     of one head, whose first `v_dim` elements are the value. 8-bit elements may
     have a `scale`, i8 must. `layout` is the order of the blocks' dimensions in
     memory; operations have one meaning for all of them.
+
+    `window = W` says that a query sees at most the last W tokens of its
+    sequence, itself included: the mask of every `kv.attention` must say so too.
+    The manager may then give pages to other sequences once all later queries
+    have passed them; what the table has in their place is the null page.
+
+    `page_layers = N` says that a page of a paged cache holds the rows of N
+    layers, without it those of all. A sequence then has ceil(layers / N) rows of
+    page ids, the bands: layer l is layer l mod N of the pages of band l / N. So
+    pages of collections with different numbers of layers can have equally many
+    bytes. The last band's pages may have layers that nothing uses.
 
     Runtime inputs (P usable pages, B sequences):
 
@@ -160,7 +175,9 @@ def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
 
     A latent cache has 1 for 2. With `layout = hnd` blocks and scales are
     `[P + 1, 2, layers, heads, page, dim]`, with `cpu`
-    `[P + 1, layers, heads, 2, page, dim]`.
+    `[P + 1, layers, heads, 2, page, dim]`. With `page_layers = N` blocks and
+    scales have N for layers, and a row of the lookup table holds the page ids of
+    the bands one after the other, each pitch / ceil(layers / N) entries.
   }];
   let extraClassDeclaration = geometryDeclarations # [{
     /// The types of the runtime inputs, in the order of kv.fetch's operands.

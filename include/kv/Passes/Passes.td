@@ -32,6 +32,31 @@ def KVAssignLayout : Pass<"kv-assign-layout", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVAssignPageLayers : Pass<"kv-assign-page-layers", "::mlir::ModuleOp"> {
+  let summary = "pages of collections with different windows get equal bytes";
+  let description = [{
+    Where the paged collections of a module's entries have different windows,
+    each whose type says no `page_layers` gets one, so that a page of each has
+    equally many bytes: then all of them live in one pool, and a page that a
+    window has passed can be used by any. With 24 layers that slide and 4 that do
+    not, of the same heads and head dimension, it is 4.
+
+    Of the sizes that are possible the one with the fewest bytes in the last
+    bands' unused layers is taken, of these the largest; all collections together
+    have at most 16 bands. A collection keeps its pages when its type says
+    `page_layers` or when the graph opens its blocks (`kv.fetch`, `kv.unpack`),
+    and the others follow it if they can. Modules with one window stay as they
+    are. Runs before `kv-expand-collections`; the manifest tells the manager.
+
+    Leaves a remark for each collection: `Assigned`, or `Kept` with the reason;
+    `NoCommonSize` where there is none.
+  }];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numAssigned", "assigned", "collections that got page_layers">
+  ];
+}
+
 def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
   let summary = "entry arguments that are collections become their components";
   let description = [{
@@ -39,6 +64,11 @@ def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
     type (blocks, cache_lengths, lookup_table, max_lengths, scales), named
     `<name>.<component>`, and a `kv.fetch` at the top of the body. The other
     arguments keep their attributes.
+
+    A `kv.fetch` of an entry's own arguments makes those the components of a
+    collection: `<name>` is what their `kv.name`s begin with, or `kv`, `kv1`, ...
+    where they have none. A fetch whose blocks an entry has from elsewhere is an
+    error: the manifest could not name the cache.
   }];
   let dependentDialects = ["::kv::KVDialect"];
 }
@@ -54,6 +84,42 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def KVCheckSteps : Pass<"kv-check-steps", "::mlir::ModuleOp"> {
+  let summary = "a step is checked once, where its values come into being";
+  let description = [{
+    Every operation on a cache trusts the row offsets of its step. What it trusts
+    (`kv.rt.check_step`) is checked once for the whole module: a private function
+    leaves it to its callers, so what an entry is given is checked where the
+    entry begins. Offsets that the graph computes are checked where they are
+    computed, those of a loop in each turn, and what stands under a condition
+    where the condition holds. Checks of one step become one.
+
+    Runs on resolved operations on tensors, before anything that lowers them.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def KVResolveBands : Pass<"kv-resolve-bands", "::mlir::ModuleOp"> {
+  let summary = "each operation gets the page ids of its layer's band";
+  let description = [{
+    An operation on layer l of a collection with `page_layers = N` becomes one on
+    layer l mod N of a collection of N layers, whose lookup table is the slice of
+    the table's rows that holds the ids of band l / N. What follows sees ordinary
+    collections only, and must take a table whose rows are further apart than
+    they are long. A layer that is not constant is checked here: afterwards
+    nothing knows how many there are.
+
+    Runs on resolved operations on tensors, after `kv-select-kernel`: one plan
+    serves all bands.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numResolved", "resolved", "operations that got a band">
+  ];
 }
 
 def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
@@ -149,7 +215,7 @@ def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
     | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too |
 
     What the target `cuda` has no kernel for is an error. Its plan is the bytes
-    that a `kv.launch "plan"` writes; its operations must be resolved.
+    that a `kv.rt.launch "plan"` writes; its operations must be resolved.
 
     An operation that has a kernel keeps it. Each decision leaves a remark with
     its reason.
@@ -169,14 +235,19 @@ def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
 def KVDecompose : Pass<"kv-decompose", "::mlir::ModuleOp"> {
   let summary = "kv operations become upstream operations on their components";
   let description = [{
-    The plain meaning of each operation, in linalg, tensor, scf and arith. Runs
-    on resolved operations on tensors.
+    The plain meaning of each operation that has one (upstream's
+    AggregatedOpInterface says which), in linalg, tensor, scf and arith. Runs
+    on resolved operations on tensors, after `kv-check-steps`: row offsets are
+    trusted.
   }];
   let options = [
     ListOption<"ops", "ops", "std::string",
                "operations to decompose, e.g. positions,rope (default: all)">,
-    Option<"chosen", "chosen", "bool", "false",
-           "with `ops`, also those whose kv.kernel is `decomposition`">
+    ListOption<"except", "except", "std::string", "operations to leave">,
+    Option<"keepKernels", "keep-kernels", "bool", "false",
+           "leave operations with another kv.kernel than `decomposition`">,
+    Option<"pure", "pure", "bool", "false",
+           "leave operations that read or write a cache's contents">
   ];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
@@ -188,7 +259,7 @@ def KVFormLaunches : Pass<"kv-form-launches", "::mlir::ModuleOp"> {
   let summary = "computations become launches of a GPU's kernels";
   let description = [{
     Matrix products with a transposed weight, norms, silu * mul, sums,
-    embeddings, casts, argmax, `kv.rope` and `kv.positions` become `kv.launch`,
+    embeddings, casts, argmax, `kv.rope` and `kv.positions` become `kv.rt.launch`,
     whatever operations they are written in. Elements are cast where a kernel
     wants 16 bits (the rows of a matrix product, the queries of an attention);
     a cast is folded into the launch that makes its operand. What has no kernel
@@ -230,7 +301,7 @@ def KVCheckHostCode : Pass<"kv-check-host-code", "::mlir::ModuleOp"> {
   let description = [{
     After bufferization: buffers are sized, viewed and passed on, never read or
     written; that is an error. A copy is queued on the device, as a
-    `kv.launch "cast"` of equal types, and leaves a remark.
+    `kv.rt.launch "cast"` of equal types, and leaves a remark.
   }];
   let dependentDialects = ["::kv::KVDialect"];
   let statistics = [Statistic<"numCopies", "copies", "copies on the device">];
@@ -243,11 +314,14 @@ def KVFormEntries : Pass<"kv-form-entries", "::mlir::ModuleOp"> {
     checks the arguments and calls the body, and turns @f into that body: its
     arguments are read from `args`, its results are written into the caller's
     buffers, which follow them. The interface is recorded in the attribute
-    `kv.interface`. Runs on resolved entries, before bufferization.
+    `kv.interface`. A result whose size does not follow from the arguments by the
+    names of dimensions is compared with its buffer (`kv.rt.check_result`). Runs
+    on resolved entries, before bufferization.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
@@ -316,7 +390,7 @@ def KVThreadContext : Pass<"kv-thread-context", "::mlir::ModuleOp"> {
   let summary = "private functions get the context; temporaries go to the arena";
   let description = [{
     Every function but an entry gets the KvContext as its first argument.
-    `memref.alloc` becomes `kv.arena_alloc`; a function gives back what it
+    `memref.alloc` becomes `kv.rt.arena_alloc`; a function gives back what it
     took when it returns, moving down the buffers that it returns.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::LLVM::LLVMDialect"];
@@ -333,8 +407,8 @@ def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
     `kv.store`, `kv.attention`, `kv.print` and what stands for a device's kernels
-    (`kv.launch`, `kv.plan_bytes`, `kv.copy_pages` of the kernel `cuda`) become
-    `kv.runtime_call`s named in kv/ABI/Symbols.def, `kv.assert` records its error
+    (`kv.rt.launch`, `kv.rt.plan_bytes`, `kv.copy_pages` of the kernel `cuda`) become
+    `kv.rt.call`s named in kv/ABI/Symbols.def, `kv.rt.assert` records its error
     when it fails. Runs after `kv-thread-context`.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",

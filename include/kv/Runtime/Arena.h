@@ -9,9 +9,9 @@
 
 namespace kv {
 
-/// One large stretch of memory, used as a stack. On the host it is a
-/// reservation of address space: memory is touched only as far as the stack has
-/// grown, and stays mapped for the next step.
+/// A large block of memory used as a stack. On the host it is a reservation of
+/// address space: the system maps memory only where the stack has been, and it
+/// stays mapped for the next step. Move-only.
 class Arena {
 public:
   static constexpr size_t Alignment = 64;
@@ -25,32 +25,34 @@ public:
   /// the system refuses.
   static Expected<Arena> reserve(size_t bytes);
 
-  /// Over memory that outlives the arena, the host's or a device's; `base` is
-  /// aligned to Alignment.
+  /// An arena in memory of the host or of a device, which the caller owns and
+  /// which outlives the arena. `base` is aligned to Alignment.
   static Arena over(void *base, size_t bytes);
 
-  /// The top of the stack. Release gives everything above a mark back.
+  /// The top of the stack, in bytes. release() frees everything above a mark.
   int64_t mark() const { return static_cast<int64_t>(top); }
   void release(int64_t mark);
 
-  /// Null when `bytes` is negative or does not fit; 0 bytes give an address.
+  /// Memory on top of the stack, aligned to Alignment. Null if `bytes` is
+  /// negative or does not fit; for 0 bytes a valid address.
   void *allocate(int64_t bytes);
 
-  /// Moves `bytes` bytes down to `target`, which may overlap with the source;
-  /// `spare` is where the arena's unused memory begins.
+  /// Moves `bytes` bytes from `source` down to `target`; the two may overlap.
+  /// The arena's memory from `spare` on is unused and may be written.
   using Move = void (*)(void *env, void *target, const void *source,
                         size_t bytes, void *spare);
 
-  /// Symbols.def, arenaReturn: moves those of the `count` buffers that lie
-  /// above `mark` down to it and releases the rest. Buffers may be given in
-  /// any order; one given twice is moved once. Allocates nothing. Without a
-  /// `move` the memory is the host's.
+  /// The function arenaReturn of Symbols.def: moves those of the `count`
+  /// buffers that are above `mark` down to it, updates their `pointers`, and
+  /// frees everything else above the mark. Buffers may be in any order; one
+  /// that is given twice is moved once. Allocates nothing. `move` is called
+  /// with `env`; null: the memory is the host's, and is moved by memmove.
   void returnBuffers(int64_t mark, void **pointers, const int64_t *bytes,
                      int64_t count, Move move = nullptr, void *env = nullptr);
 
   size_t capacity() const { return size; }
   size_t used() const { return top; }
-  /// The highest that the stack has been.
+  /// The largest used() so far.
   size_t peak() const { return highest; }
 
 private:

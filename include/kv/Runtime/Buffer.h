@@ -21,12 +21,13 @@ KvTensorView makeView(void *data, DType dtype,
 std::string describe(DType dtype, std::span<const int64_t> shape);
 std::string describe(const KvTensorView &view);
 
-/// A dense row-major tensor, zeroed when made. Move-only.
+/// A dense row-major tensor in memory that it owns, zeroed at first. Move-only.
 class Buffer {
 public:
   Buffer() = default;
 
-  /// Errors: a rank above KV_MAX_RANK, a negative size, no memory.
+  /// Errors: a rank above KV_MAX_RANK, a negative size, no memory, those of
+  /// Device::backend().
   static Expected<Buffer> create(const Device &device, DType dtype,
                                  std::span<const int64_t> shape);
   static Expected<Buffer> create(const Device &device, DType dtype,

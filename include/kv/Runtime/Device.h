@@ -7,7 +7,8 @@
 
 namespace kv {
 
-/// Memory of one device, owned. Aligned to 64 bytes at least.
+/// Owns memory of one device, or pinned memory of the host. Aligned to 64 bytes
+/// at least. Move-only.
 class Memory {
 public:
   Memory() = default;
@@ -29,9 +30,9 @@ private:
   DeviceBackend *backend = nullptr;
 };
 
-/// A device by kind and number. Each `cpu:n` is a device with memory of its
-/// own, though all share one host. A virtual device has no memory: it stands
-/// for a target that is compiled for and not there.
+/// A device by kind and index. Each `cpu:n` is a device with memory of its own,
+/// although all of them are the one host. A virtual device has no memory: it
+/// stands for a target to compile for, which this machine need not have.
 struct Device {
   enum class Kind { CPU, CUDA, Virtual };
 
@@ -47,17 +48,19 @@ struct Device {
   static Expected<Device> parse(std::string_view text);
   std::string str() const;
 
-  /// Its memory and queue, which live as long as the process. Errors: the
-  /// device is virtual; there is no such device, no driver, or no libkv_cuda.so
-  /// beside the runtime (or where the environment's KV_CUDA_LIBRARY says).
+  /// The device's memory and queue, which live as long as the process. Errors:
+  /// the device is virtual; there is no such device, no driver, or no
+  /// libkv_cuda.so beside the runtime (or at the path in the environment
+  /// variable KV_CUDA_LIBRARY).
   Expected<DeviceBackend *> backend() const;
 
-  /// `bytes` bytes, zeroed in the order of the queue; 0 is allowed. On a CPU
-  /// large blocks ask for huge pages. Errors: no memory; those of backend().
+  /// `bytes` bytes, 0 allowed, of zeros: zeroing them is queued before all that
+  /// is queued later. On a CPU, large allocations ask for huge pages. Errors:
+  /// no memory; those of backend().
   Expected<Memory> allocate(size_t bytes) const;
-  /// The same, with whatever it holds (on a CPU zeros).
+  /// The same with undefined contents (on a CPU zeros).
   Expected<Memory> allocateScratch(size_t bytes) const;
-  /// Zeroed host memory for copies from and to this device.
+  /// Zeroed, pinned host memory for copies from and to this device.
   Expected<Memory> allocatePinned(size_t bytes) const;
 
 private:

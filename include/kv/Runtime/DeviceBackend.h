@@ -1,10 +1,11 @@
 //===- DeviceBackend.h - Memory and queue of one device ---------*- C++ -*-===//
 //
-// What managers, weights and sessions ask of a device. A device has memory and
-// one queue: copies, page operations and entries are queued and run later, in
-// this order, so that whatever is queued sees what was queued before it. On a
-// CPU everything is done at once. CUDA's is in a shared library of its own,
-// libkv_cuda.so, which is loaded when the first such device is asked for.
+// The interface to a device that managers, weights and sessions use. A device
+// has memory and one queue: copies, page operations and entries are queued and
+// executed later in the order of their calls, so each sees the effects of those
+// before it. On a CPU each is executed before its call returns. The CUDA
+// backend is a shared library, libkv_cuda.so, which is loaded when the first
+// CUDA device is used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +22,17 @@
 
 namespace kv {
 
-/// Of the device, or of the host's pinned memory.
+/// A copy of bytes. Both addresses are the device's, or one is in pinned memory
+/// of the host.
 struct MemoryCopy {
   void *target;
   const void *source;
   size_t bytes;
 };
 
-/// Device code: one row of an artifact's section .kv.kernels.
+/// Device code: one row of an artifact's section .kv.kernels (KernelImages.h).
 struct KernelImage {
-  std::string name; // of the attention kernel in it, or kv_movers
+  std::string name; // of its attention kernel, or "kv_movers"
   std::string chip; // "sm_90a", or "compute_80" for PTX
   std::string code;
 };
@@ -41,8 +43,8 @@ public:
   virtual ~DeviceModule() = default;
 };
 
-/// What an ExecutionContext has on a device: its table of functions, and what
-/// they keep between calls.
+/// The part of an ExecutionContext that depends on the device: the table of
+/// functions that entries call, and their state between calls.
 class DeviceContext {
 public:
   virtual ~DeviceContext() = default;
@@ -52,56 +54,62 @@ public:
   virtual void use(const DeviceModule *module) = 0;
 };
 
-/// One device. One thread at a time. The first failure of what is queued
-/// stays: it is what everything fallible returns from then on.
+/// One device, used by one thread at a time. Errors are sticky: after something
+/// queued has failed, every call that returns a value or an error returns the
+/// first failure.
 class DeviceBackend {
 public:
   virtual ~DeviceBackend() = default;
 
   /// "NVIDIA H100 80GB HBM3 (sm_90)"
   virtual std::string description() const = 0;
-  /// Whether the host reads and writes the device's memory, and copies are
-  /// done when they return.
+  /// Whether the device's memory is the host's, and nothing is ever queued:
+  /// everything is done when its call returns.
   virtual bool isHost() const = 0;
-  /// Scratch memory of a context that asks for none.
+  /// Bytes of the arena of a context whose options give no size.
   virtual size_t defaultArenaBytes() const = 0;
 
   //===--- Memory ---------------------------------------------------------===//
 
-  /// Aligned to 64 bytes at least. Not zeroed unless asked for; that is queued.
-  /// Freeing waits for what is queued.
+  /// `bytes` bytes of device memory, aligned to 64 bytes at least. With
+  /// `zeroed` a zero fill is queued; otherwise the contents are undefined.
+  /// Error: no memory. free() waits for everything that is queued.
   virtual Expected<void *> allocate(size_t bytes, bool zeroed) = 0;
   virtual void free(void *data, size_t bytes) = 0;
-  /// Host memory, zeroed, that copies may use while the host goes on.
+  /// Zeroed host memory from and to which copies run asynchronously. Error: no
+  /// memory.
   virtual Expected<void *> allocatePinned(size_t bytes) = 0;
   virtual void freePinned(void *data, size_t bytes) = 0;
 
   //===--- The queue ------------------------------------------------------===//
 
-  /// A source on the host is pinned, and stays as it is until the copy is
-  /// done; or it is any memory, and is read before the call returns.
+  /// Copies host memory to the device. A pinned source is read when the copy is
+  /// executed, and must not change until then; any other source is read before
+  /// the call returns.
   virtual void copyToDevice(void *target, const void *source, size_t bytes) = 0;
-  /// To pinned memory.
+  /// Copies device memory to pinned host memory.
   virtual void copyToHost(void *target, const void *source, size_t bytes) = 0;
-  /// The two do not overlap.
+  /// Copies within the device; the two ranges do not overlap.
   virtual void copyOnDevice(void *target, const void *source, size_t bytes) = 0;
   virtual void zero(void *target, size_t bytes) = 0;
-  /// Many copies between the device and pinned memory, or on the device, in any
-  /// order: pages that are swapped.
+  /// Executes many copies in any order, for example of pages that are swapped
+  /// to the host: between the device and pinned memory, or within the device.
   virtual void copyBatch(std::span<const MemoryCopy> copies) = 0;
 
-  /// A place in the queue, and what waits until all before it is done.
+  /// The current end of the queue; wait() returns when everything that was
+  /// queued before it is done. Error: the first failure of anything queued.
   virtual uint64_t mark() = 0;
   virtual Expected<void> wait(uint64_t mark) = 0;
-  /// Waits for all that is queued.
+  /// Waits for everything that is queued. Error: the first failure.
   virtual Expected<void> synchronize() = 0;
   /// The first failure so far, without waiting.
   virtual Expected<void> status() const = 0;
 
   //===--- Execution ------------------------------------------------------===//
 
-  /// Loads what fits this device of each image's name. Errors: an image of
-  /// which nothing fits, or no code for a device.
+  /// Loads, for each name among the images, the one that fits this device best.
+  /// Errors: a name without an image that fits; a device that runs no such
+  /// code.
   virtual Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &images) = 0;
   /// `deterministic`: a row's bits do not depend on the rows beside it.

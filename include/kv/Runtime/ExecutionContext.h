@@ -12,9 +12,9 @@
 
 namespace kv {
 
-/// What an entry runs in: the KvContext that it gets, the arena, the executor
-/// and the error slot. One thread at a time. Not movable: generated code holds
-/// its address while it runs.
+/// What an entry needs to run: the KvContext that is passed to it, the arena,
+/// the executor and the place for the first error. Used by one thread at a
+/// time. Not movable, since generated code holds its address while it runs.
 class ExecutionContext {
 public:
   struct Options {
@@ -23,8 +23,8 @@ public:
     bool deterministic = false; // DeviceBackend::createContext
   };
 
-  /// `executor` must outlive the context. Errors: no memory; a device that is
-  /// not there.
+  /// `executor` must outlive the context. Errors: no memory; those of
+  /// Device::backend().
   static Expected<std::unique_ptr<ExecutionContext>>
   create(Executor &executor, const Options &options);
   /// On a CPU.
@@ -36,11 +36,11 @@ public:
   ExecutionContext(const ExecutionContext &) = delete;
   ExecutionContext &operator=(const ExecutionContext &) = delete;
 
-  /// Clears the error slot and the arena, calls the entry, and turns its
-  /// status into a value. When the arena is exhausted the entry is left in
-  /// the middle: generated code could not go on without the memory.
-  /// On a device the entry's work is queued when this returns, calling the
-  /// kernels of `module`; what then fails is the device's status().
+  /// Clears the error and the arena, calls the entry, and returns the error
+  /// that it recorded, if any. If the arena is exhausted, the entry is left in
+  /// the middle, since generated code cannot go on without the memory. On a GPU
+  /// the entry only queues its work, launches of the kernels of `module`:
+  /// failures after that are in the device's status().
   Expected<void> call(KvEntry entry, std::span<const KvTensorView> args,
                       const DeviceModule *module = nullptr);
 
@@ -48,7 +48,8 @@ public:
   Arena &arena();
   Executor &executor();
 
-  /// Records an error unless one is recorded already. Any thread.
+  /// Records an error unless one is recorded already. May be called by any
+  /// thread.
   void recordError(KvStatus status, std::string_view message);
   /// The recorded error, if any.
   Expected<void> result() const;
@@ -58,7 +59,7 @@ public:
   /// The function table of a CPU's contexts.
   static const KvFunctionTable &functions();
 
-  /// The runtime's own.
+  /// Defined in runtime/Functions.h.
   struct State;
 
 private:

@@ -26,12 +26,12 @@ namespace kv {
 
 struct SessionOptions {
   Device device = {};
-  unsigned threads = 0;                           // 0: one a core
+  unsigned threads = 0;                           // 0: one for each core
   std::shared_ptr<Executor> executor = nullptr;   // replaces the pool
-  std::function<void(std::string_view)> log = {}; // notes, one line each
-  size_t arenaBytes = 0; // scratch of a step; 0: the device's default
-  /// On a GPU: a row's bits do not depend on the rows beside it. A CPU's never
-  /// do.
+  std::function<void(std::string_view)> log = {}; // receives notes, by line
+  size_t arenaBytes = 0; // of an entry's temporaries; 0: the device's default
+  /// On a GPU: the bits of a row do not depend on the other rows of the batch.
+  /// On a CPU they never do.
   bool deterministic = false;
 };
 
@@ -41,27 +41,26 @@ struct NamedTensor {
   KvTensorView view;
 };
 
-/// One entry with its arguments laid out. Binding and executing allocate
-/// nothing unless there is an error. One thread at a time, and one invocation
-/// at a time of a session's models.
+/// An entry with a slot for each argument. Binding and executing allocate
+/// nothing unless there is an error. Used by one thread at a time; of all
+/// models of a session, one invocation executes at a time.
 class Invocation {
 public:
   /// The slot of an input (not a weight) or an output. Error: no such name.
   Expected<int> slot(std::string_view name) const;
 
-  /// The view is copied; its memory must live until execute returns. The view
-  /// stays bound for later steps.
+  /// Binds a tensor in the device's memory to a slot, for this and later steps.
+  /// The view is copied; its memory must stay valid until the step is over.
   void bind(int slot, const KvTensorView &view);
 
-  /// A dense view of the host's memory, whatever the device: an input is
-  /// copied to the device before the entry, an output back after it. On a CPU
-  /// this is bind.
+  /// Binds a dense tensor in host memory: an input is copied to the device
+  /// before the entry runs, an output back after it. On a CPU the same as bind.
   void bindHost(int slot, const KvTensorView &view);
 
-  /// On a CPU, and where an output is bound to the host, the step is over when
-  /// this returns. Else it is queued on the device. Errors: an argument that
-  /// was never bound (named), whatever the entry reports, and a failure of the
-  /// device.
+  /// Runs the entry. On a CPU, or if an output is bound to host memory, the
+  /// step is over when this returns; otherwise it is queued on the device.
+  /// Errors: an argument that was never bound, by name; what the entry reports;
+  /// a failure of the device.
   Expected<void> execute();
 
   const Entry &entry() const;
@@ -72,22 +71,23 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// A loaded artifact. Copies share it; it keeps its session's threads and
+/// A loaded artifact. Copies share it. It keeps the session's threads and
 /// device alive.
 class Model {
 public:
   const Manifest &manifest() const;
 
-  /// Binds every weight of every entry from a safetensors file, which stays
-  /// mapped. Errors name the tensor and both sides.
+  /// Binds every weight of every entry to a tensor of a safetensors file, which
+  /// stays mapped. Errors name the tensor, what the file holds and what the
+  /// artifact expects.
   Expected<void> bindWeights(const std::filesystem::path &file);
-  /// Bytes of the weights that entries use, as they are passed.
+  /// Bytes of the weights that entries use, in the layout that they expect.
   size_t weightsBytes() const;
 
   /// Errors: no such entry; weights that are not bound.
   Expected<Invocation> prepare(std::string_view entry);
 
-  /// prepare, bind and execute in one: for tests and tools.
+  /// prepare(), bind() for each tensor and execute(), for tests and tools.
   Expected<void> execute(std::string_view entry,
                          std::span<const NamedTensor> tensors);
 
@@ -102,7 +102,8 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// Threads, scratch memory and a device that models run on. Copies share.
+/// The device, threads and scratch memory that models run on. Copies share
+/// them.
 class InferenceSession {
 public:
   static Expected<InferenceSession> create(SessionOptions options = {});
@@ -122,11 +123,11 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// "x86-64" with the highest level that this machine has: "x86-64-v4".
+/// The highest x86-64 level that this machine has, such as "x86-64-v4".
 std::string_view hostCpuLevel();
 
-/// Whether code for the level `wanted` runs on a machine of level `have`.
-/// Errors: a level that is lacking, or a name that is no level.
+/// Checks that code for the level `wanted` runs on a machine of the level
+/// `have`. Errors: it does not, or one of the names is not a level.
 Expected<void> checkCpuLevel(std::string_view wanted, std::string_view have);
 
 } // namespace kv

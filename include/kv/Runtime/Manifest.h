@@ -1,6 +1,7 @@
 //===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
 //
-// docs/artifact.md, section Manifest, as structs.
+// The structs of the manifest; docs/artifact.md, section Manifest, describes
+// its fields.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +31,11 @@ enum class ArgumentKind {
 /// "kv.blocks", as the manifest spells it.
 std::string_view argumentKindName(ArgumentKind kind);
 
-/// The kind of a CacheComponent of this name.
+/// The kind of the argument for the CacheComponent of this name.
 ArgumentKind cacheArgumentKind(std::string_view component);
 
-/// A size, or the name of a dimension symbol; equal names in one entry are
-/// equal sizes.
+/// A size, or the name of a dimension symbol. Equal names in one entry stand
+/// for equal sizes.
 struct Dimension {
   int64_t size = 0;
   std::string symbol; // empty for a static size
@@ -49,9 +50,9 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::Input;
   DType dtype = DType::F32;
   std::vector<Dimension> shape;
-  std::string collection;           // of a kv.* argument
+  std::string collection;           // that a kv.* argument belongs to
   std::string layout = "row_major"; // of a weight: row_major or n16k
-  bool host = false;                // read by the host
+  bool host = false;                // in host memory on any device
 };
 
 struct Entry {
@@ -67,19 +68,19 @@ struct Entry {
   const Argument *findOutput(std::string_view name) const;
 };
 
-/// One cache, by its name in the module.
+/// A collection and its name in the module.
 struct Collection {
   std::string name;
   CacheGeometry geometry;
 };
 
-/// The module's kv.model attribute. Sizes are 0 where it does not say.
+/// The module's attribute kv.model. Sizes that it does not give are 0.
 struct ModelInfo {
   std::string name;
   std::string architecture;
   int64_t vocabSize = 0;
   int64_t maxSeqLen = 0;
-  std::string json; // the whole object, for fields that are not above
+  std::string json; // the whole attribute, for fields that are not above
 };
 
 struct Manifest {
@@ -96,14 +97,14 @@ struct Manifest {
   const Entry *findEntry(std::string_view name) const;
   const Collection *findCollection(std::string_view name) const;
 
-  /// Reads the JSON text. `source` is what messages call it. Errors name the
-  /// field, what it holds and what is allowed; another ABI version is the
-  /// first thing to be refused.
+  /// Reads the JSON text, which messages call `source`. Errors name the field,
+  /// what it holds and what is allowed; an ABI version other than this
+  /// runtime's is reported before anything else.
   static Expected<Manifest> parse(std::string_view json,
                                   std::string_view source);
 
-  /// Reads the section .kv.manifest of an ELF file without loading it. Any
-  /// file is safe to give.
+  /// Reads the section .kv.manifest of an ELF file without loading it. Damaged
+  /// and hostile files are errors.
   static Expected<Manifest> readFile(const std::filesystem::path &artifact);
 };
 

@@ -26,7 +26,8 @@ public:
     size_t bytes = 0;
   };
 
-  /// Every offset is checked; any file is safe to give.
+  /// Maps the file and checks every offset: damaged and hostile files are
+  /// errors, which name the file.
   static Expected<SafetensorsFile> open(const std::filesystem::path &path);
 
   /// Sorted by name.

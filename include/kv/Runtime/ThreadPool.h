@@ -16,14 +16,13 @@ public:
 
   virtual ~Executor();
 
-  /// Calls body over disjoint ranges that cover [0, count), each of at least
-  /// `grain` iterations (the last may be shorter); returns when all are done.
-  /// How the range is cut is nobody's business: a body must give the same
-  /// result for every cut.
+  /// Calls `body` for disjoint ranges that cover [0, count), each of at least
+  /// `grain` iterations (the last may be shorter), on any threads; returns when
+  /// all are done. The result of `body` must not depend on the cuts.
   virtual void parallelFor(int64_t count, int64_t grain, Body body,
                            void *env) = 0;
 
-  /// How many threads take part, the caller included.
+  /// Threads that take part in a loop, the caller included.
   virtual unsigned threads() const = 0;
 
   template <class Fn> void forRange(int64_t count, int64_t grain, Fn &&fn) {
@@ -37,13 +36,13 @@ public:
   }
 };
 
-/// One persistent pool. Idle workers spin long enough to bridge the serial gap
-/// between two loops of a step (not at all when there are more threads than
-/// cores), then sleep. A loop that is started inside a loop, or while another
-/// thread's loop is running, runs on its caller alone.
+/// Threads that live as long as the pool. Idle workers spin as long as the
+/// serial code between two loops of a step usually takes, then sleep; with more
+/// threads than cores they do not spin. A loop that is started inside a loop,
+/// or while a loop of another thread is running, runs on its caller alone.
 class ThreadPool final : public Executor {
 public:
-  /// `threads` includes the caller; 0 means one a core.
+  /// `threads` includes the caller; 0: one for each core.
   explicit ThreadPool(unsigned threads = 0);
   ~ThreadPool() override;
   ThreadPool(const ThreadPool &) = delete;

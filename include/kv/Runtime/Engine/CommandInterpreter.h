@@ -1,7 +1,8 @@
 //===- CommandInterpreter.h - Runs a command log ----------------*- C++ -*-===//
 //
-// The caller of an engine as a log knows it: it keeps each sequence's prompt
-// and does what the commands say, for tests, fuzzing and bug reports alike.
+// Executes the commands of a log on an engine, for tests, fuzzing and bug
+// reports. It does what a manager does beside its calls: it keeps the open
+// sequences and their prompts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,24 +19,24 @@ namespace kv {
 
 class CommandInterpreter {
 public:
-  /// For the sequences that `engine`, which outlives this, can have open.
+  /// `engine` outlives the interpreter; `maxSequences` is the engine's.
   CommandInterpreter(CacheEngine &engine, int32_t maxSequences);
 
-  /// What a command did. An engine's error is an answer, too.
+  /// What a command did. An error of the engine is an outcome (`refused`).
   struct Outcome {
     std::optional<CacheEngine::Plan> plan = {}; // of Reserve
     CacheEngine::Step step = {};                // of BeginStep
-    int32_t opened = -1;                        // slot, of Open and Fork
+    int32_t opened = -1;                        // slot; of Open and Fork
     std::optional<Error> refused = {};
   };
 
-  /// Error: the command makes no sense where it stands, because it names a
-  /// sequence that is not open, more of a prompt than there is, or less than no
-  /// tokens. It was not passed on.
+  /// Error: the command cannot be passed to the engine, because it names a
+  /// sequence that is not open, more tokens than the prompt has, or a negative
+  /// count of tokens.
   Expected<Outcome> execute(const Command &command);
 
-  /// Runs the lines of a log; empty ones and those that begin with # are
-  /// passed over. Error: that of the first line that cannot be run.
+  /// Executes the lines of a log, without empty ones and those that begin with
+  /// #. Stops with the error of the first line that cannot be executed.
   Expected<void> run(std::string_view log);
 
   bool isOpen(int32_t slot) const {
@@ -47,7 +48,8 @@ public:
   int64_t promptLength(int32_t slot) const {
     return static_cast<int64_t>(slots[slot].tokens.size());
   }
-  /// Its first `length` tokens. Valid until the next command.
+  /// The first `length` tokens of a sequence's prompt. Valid until the next
+  /// command.
   Prompt prompt(int32_t slot, int64_t length) const {
     return {std::span(slots[slot].tokens).first(length), slots[slot].images};
   }
@@ -58,7 +60,7 @@ private:
     Sequence sequence;
     std::vector<int32_t> tokens;
     std::vector<ImageSpan> images;
-    std::vector<std::string> hashes; // that the images point to
+    std::vector<std::string> hashes; // images[i].hash points into hashes[i]
 
     void cut(int64_t length);
   };

@@ -1,11 +1,11 @@
-//===- CommandLog.h - What was asked of an engine, in order -----*- C++ -*-===//
+//===- CommandLog.h - The calls that changed an engine ----------*- C++ -*-===//
 //
-// Every call that changes an engine is a command. The engine never looks at a
-// clock, a thread or an address, so the same commands on an engine of the same
-// options give the same pages: a log is a bug report, a test, and what a second
-// engine follows. Events are an output, not the log.
+// Every call that changes an engine is a command. What the engine does depends
+// on no clock, thread or address, so the same commands on an engine with the
+// same options give the same pages: a log is a bug report, a test, or what a
+// second engine follows.
 //
-// As text, one command a line; a field that has its default is left out:
+// In the text form a line is a command; fields with their default are left out:
 //
 //   open 0 salt=6162 priority=3        strings in hexadecimal
 //   tokens 0 5 6 7
@@ -43,12 +43,12 @@ struct Command {
     Image,        // a: begin, b: length, scope.salt: the hash
     Reserve,      // a: length, b: chunk, c: draft, d: reuse, prompt
     Commit,       // a: processed, prompt
-    Fork,         // a: tokens, b: the slot that the new one got, retention
-    Truncate,     // a: tokens, and so long is the prompt from now on
+    Fork,         // a: tokens, b: the new sequence's slot, retention
+    Truncate,     // a: tokens; the prompt is cut to this length
     Release,      //
     BeginStep,    // no sequence
-    Join,         // a: step
-    CompleteStep, // a: step; no sequence
+    Join,         // a: ticket
+    CompleteStep, // a: ticket; no sequence
     CompleteAll,  // no sequence
     Reset,        // no sequence
     Time          // a: nanoseconds; no sequence
@@ -56,7 +56,7 @@ struct Command {
   Kind kind = Open;
   int32_t sequence = -1; // slot
   int64_t a = 0, b = 0, c = 0, d = 0;
-  int64_t prompt = 0; // tokens of the prompt that were passed
+  int64_t prompt = 0; // length of the prompt that was passed
   std::span<const int32_t> tokens = {};
   Scope scope = {};
   Retention retention = {};
@@ -65,12 +65,13 @@ struct Command {
 class CommandSink {
 public:
   virtual ~CommandSink() = default;
-  /// What the command points to ends with the call.
+  /// Called for each valid call that changes the engine, and for every
+  /// reserve(). What `command` points to is valid during this call only.
   virtual void command(const Command &command) = 0;
 };
 
-/// Writes commands as text; the engine's options are not among them. Grows its
-/// string: memory of the log's, not of the engine's.
+/// Writes commands as text, without the engine's options. Its string grows with
+/// each command, so with a writer calls of the engine do allocate memory.
 class CommandWriter : public CommandSink {
 public:
   void command(const Command &command) override;

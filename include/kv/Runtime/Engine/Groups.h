@@ -1,9 +1,9 @@
-//===- Groups.h - Which pages a kind of layer needs -------------*- C++ -*-===//
+//===- Groups.h - Which pages the layers of a group need --------*- C++ -*-===//
 //
-// Layers whose attention looks equally far back share a group; each group has
-// its own row of pages in every sequence, out of the one pool. A group answers
-// three questions: which pages must be there, which may go, and how much of a
-// cached prefix suffices.
+// Layers whose attention looks equally far back form a layer group. In every
+// sequence each group has its own row of pages, all from one pool. A group says
+// which pages its layers still need, and how much of a cached prefix has to be
+// there for a sequence to take it over.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ namespace kv {
 struct CacheGroup {
   /// Tokens that a query sees, itself included; 0: all of them.
   int64_t window = 0;
-  /// Whether a page must be zeroed before its first use, because memory changes
-  /// its meaning (0 times a stale NaN is NaN).
+  /// Whether new pages must be zeroed before their first use, because kernels
+  /// multiply unwritten positions by 0, and 0 times a stale NaN is NaN.
   bool zeroFill = false;
 
   static constexpr CacheGroup full() { return {}; }
@@ -30,14 +30,14 @@ struct CacheGroup {
 
   bool isFull() const { return window == 0; }
 
-  /// Positions below this one are not seen by the query at `position` nor by
-  /// any later one.
+  /// The first position that the query at `position`, or any later query, sees:
+  /// those below may be given up.
   int64_t skippable(int64_t position) const {
     return isFull() ? 0 : std::max<int64_t>(position - window + 1, 0);
   }
 
-  /// Whether a prefix of `pages` pages can be taken over when the last `run` of
-  /// them are there.
+  /// Whether a sequence can take over a prefix of `pages` pages if the last
+  /// `run` of them are cached.
   bool accepts(int64_t pages, int64_t run, int32_t pageSize) const {
     return run >= pages - skippable(pages * pageSize) / pageSize;
   }

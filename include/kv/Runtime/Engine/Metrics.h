@@ -1,6 +1,7 @@
 //===- Metrics.h - What the cache engine counts -----------------*- C++ -*-===//
 //
-// Written by the engine's thread, readable by any other: relaxed, never locked.
+// Written by the engine's thread and readable by any thread, without locks: a
+// reader may see one counter earlier than another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,7 @@
 
 namespace kv {
 
-/// A count with one writer.
+/// A count that one thread writes and any thread reads.
 class Counter {
 public:
   Counter &operator+=(int64_t more) {
@@ -29,7 +30,8 @@ private:
   std::atomic<int64_t> value = 0;
 };
 
-/// Counts by powers of two: bucket 0 holds 0, bucket b holds [2^(b-1), 2^b).
+/// Counts values by powers of two: bucket 0 counts zeros, bucket b the values
+/// in [2^(b-1), 2^b), and the last bucket also all larger ones.
 class Histogram {
 public:
   static constexpr int32_t NumBuckets = 32;
@@ -44,20 +46,23 @@ private:
   std::array<Counter, NumBuckets> buckets;
 };
 
-/// Since construction. Only refusals count calls that changed nothing.
+/// Figures of an engine since its creation. Calls that changed nothing are
+/// counted by the three `refused` counters only.
 struct EngineMetrics {
-  Counter promptPages;  // full pages looked up by reservations that fitted
-  Counter hitPages;     // of those, reused
-  Counter newPages;     // taken blank or evicted, all groups
-  Counter evictedPages; // cached pages given up for new content
-  Counter committedPages;
-  Counter twinPages;        // computed, and found to be in the index already
-  Counter uncommittedPages; // computed, full, and not indexed: no room for it
-  Counter copiedPages;
-  Counter zeroedPages;
-  Counter refusedWait, refusedFull, refusedNever;
-  Histogram hitLength;   // pages a hit, one entry a hit
-  Histogram evictedIdle; // steps between last use and eviction
+  Counter promptPages;    // pages looked up by reservations that fitted
+  Counter hitPages;       // of those, taken over from the cache
+  Counter newPages;       // blank or evicted pages taken, in all groups
+  Counter evictedPages;   // cached pages given up for new content
+  Counter committedPages; // positions made findable: one for all groups
+  Counter twinPages;      // positions replaced by an equal committed page
+  /// Computed full pages that could not be committed, because the index or the
+  /// table of scopes was full, or the prefix had been evicted.
+  Counter uncommittedPages;
+  Counter copiedPages; // copies queued, one in each group
+  Counter zeroedPages; // zero fills queued
+  Counter refusedWait, refusedFull, refusedNever; // reservations by Verdict
+  Histogram hitLength;                            // pages of each hit
+  Histogram evictedIdle; // steps between a page's last use and its eviction
 };
 
 } // namespace kv

@@ -1,4 +1,4 @@
-//===- Scope.h - Who may share with whom ------------------------*- C++ -*-===//
+//===- Scope.h - Which sequences may share pages ----------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_ENGINE_SCOPE_H
 #define KV_RUNTIME_ENGINE_SCOPE_H
@@ -11,26 +11,28 @@
 
 namespace kv {
 
-/// Sequences share pages only when all of this is equal. Each field is framed:
-/// absent, empty and "0" differ, and ("a", "bc") is not ("ab", "c"). The engine
-/// adds its epoch. The salt should come from a trusted gateway.
+/// Two sequences share pages only if all fields of their scopes are equal; an
+/// absent field differs from an empty one. The engine adds its epoch, so that
+/// resetPrefixes() separates old sequences from new ones. The strings are the
+/// caller's and may end with the call.
 struct Scope {
   std::optional<std::string_view> model = {};   // weights and their version
-  std::optional<std::string_view> adapter = {}; // with its version
-  std::optional<std::string_view> salt = {};    // of a tenant
+  std::optional<std::string_view> adapter = {}; // adapter and its version
+  /// Separates tenants; to be set by a trusted gateway, not by the tenant.
+  std::optional<std::string_view> salt = {};
 };
 
-/// Placeholder tokens [begin, begin + length) stand for the image (or other
-/// medium) with this hash. Pages that overlap it are shared only with pages
-/// that overlap an equal one at the same place.
+/// The placeholder tokens [begin, begin + length) stand for the image (or other
+/// medium) with this hash. A page that overlaps them is shared only with pages
+/// that overlap an image with the same hash at the same place.
 struct ImageSpan {
   int64_t begin = 0;
   int64_t length = 0;
-  std::string_view hash; // the whole digest, as bytes
+  std::string_view hash; // the digest as bytes, not shortened
 };
 
-/// What the caller knows of a sequence: it owns both lists. Images are in
-/// order and do not overlap.
+/// The tokens and images of a sequence, as far as they are known. The caller
+/// owns both lists. Images are in order and do not overlap.
 struct Prompt {
   std::span<const int32_t> tokens;
   std::span<const ImageSpan> images = {};

@@ -7,9 +7,10 @@
 
 namespace kv {
 
-/// Null on virtual devices, else by the collections' strategy. A continuous
-/// manager has maxBatchSize slots and looks at none of the options about pages.
-/// Errors: those of the manager's create; virtual devices beside others.
+/// Creates a null manager on virtual devices, otherwise the manager of the
+/// collections' strategy. A continuous manager has maxBatchSize slots and
+/// ignores the options about pages. Errors: those of the manager's create();
+/// virtual devices beside others.
 Expected<std::unique_ptr<KVCacheManager>>
 loadKVCacheManager(const MultiKVCacheParams &params,
                    const PagedKVCacheManager::Options &options);

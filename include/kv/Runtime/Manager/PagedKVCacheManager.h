@@ -189,8 +189,12 @@ private:
   }
   CacheEngineImpl &engine(Place place) const;
   Extent extent(Place place) const;
-  std::optional<Extent> extent(const Place *place) const {
-    return place ? std::optional(extent(*place)) : std::nullopt;
+  /// Tokens in the cache of a request that is claimed.
+  std::optional<int64_t> held(const Place *place) const {
+    if (!place)
+      return std::nullopt;
+    const Sequence &own = sequence(*place);
+    return own ? own.processedTokens() : 0;
   }
   /// The part of alloc that takes pages.
   std::expected<Allocation, AllocationError>

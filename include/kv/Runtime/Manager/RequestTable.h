@@ -1,4 +1,4 @@
-//===- RequestTable.h - Where each tracked request lives --------*- C++ -*-===//
+//===- RequestTable.h - Replica and slot of each request --------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_MANAGER_REQUESTTABLE_H
 #define KV_RUNTIME_MANAGER_REQUESTTABLE_H
@@ -9,8 +9,8 @@
 
 namespace kv {
 
-/// Maps ids to a replica and a slot there. Open addressing: nothing is
-/// allocated after construction.
+/// Maps request ids to a replica and a slot there. A hash table with open
+/// addressing: nothing is allocated after construction.
 class RequestTable {
 public:
   struct Place {
@@ -27,18 +27,19 @@ public:
     return slots - static_cast<int32_t>(unused[replica].size());
   }
 
-  /// Null if the id is not there.
+  /// The request's place; null if it is not in the table.
   const Place *find(RequestId id) const {
     const Entry &entry = entries[locate(id)];
     return entry.place.slot >= 0 ? &entry.place : nullptr;
   }
-  /// Takes the slot of the replica that was freed last; at first they ascend.
-  /// The id is not there, and the replica has a slot.
+  /// Gives a request the slot of the replica that was freed last; a new table
+  /// gives slots in ascending order. The request must not be in the table, and
+  /// the replica must have an unused slot.
   Place insert(RequestId id, int32_t replica);
-  /// The id is there.
+  /// Removes a request, which must be in the table.
   void erase(RequestId id);
 
-  /// Calls fn(id, place) for each, in no order.
+  /// Calls fn(id, place) for each request, in no particular order.
   template <class Fn> void forEach(Fn &&fn) const {
     for (const Entry &entry : entries)
       if (entry.place.slot >= 0)
@@ -62,8 +63,8 @@ private:
   }
 
   int32_t slots;
-  std::vector<Entry> entries; // at most half full
-  std::vector<std::vector<int32_t>> unused;
+  std::vector<Entry> entries;               // at most half full
+  std::vector<std::vector<int32_t>> unused; // slots, by replica
 };
 
 } // namespace kv

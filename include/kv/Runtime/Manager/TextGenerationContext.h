@@ -16,19 +16,20 @@ namespace kv {
 /// Chosen by the caller, unique among the requests that a manager tracks.
 using RequestId = uint64_t;
 
-/// A request's tokens and how far they have been processed. The caller owns
-/// the tokens; a context only looks at them, and update() shows it the longer
-/// list after each step.
+/// A request's tokens and how far they have been processed. The caller owns the
+/// tokens; the context has a view of them, which update() replaces after each
+/// step by that of the longer list.
 ///
-///   0 .. processed               keys and values stand in the cache
-///   processed .. + active        what the next step computes
-///   .. tokens.size()             later chunks
+///   [0, processed)                    keys and values are in the cache
+///   [processed, processed + active)   what the next step computes
+///   [processed + active, length)      what later chunks compute
 class TextGenerationContext {
 public:
   TextGenerationContext(RequestId id, std::span<const int32_t> tokens)
       : request(id), all(tokens) {}
 
-  /// The active limit of a context that was given none. Far from overflow.
+  /// The active limit unless limitActive() is called. Sums of it and lengths
+  /// fit 64 bits.
   static constexpr int64_t NoLimit = INT64_MAX / 4;
 
   RequestId id() const { return request; }
@@ -40,33 +41,35 @@ public:
     return all.subspan(done, active());
   }
 
-  /// At most `count` tokens a step from now on: chunked prefill.
+  /// From now on a step computes at most `count` tokens: chunked prefill.
   void limitActive(int64_t count) {
     assert(count > 0 && "a step computes something");
     chunk = std::min(count, NoLimit);
   }
   int64_t activeLimit() const { return chunk; }
 
-  /// Whether positions may be taken from the prefix cache without being
-  /// computed. Off for a request whose prompt logits are wanted.
+  /// Whether a cached prefix may be taken over instead of being computed. Must
+  /// be off if the logits of the prompt are needed.
   bool reusesPrefix() const { return reuse; }
   void setReusesPrefix(bool value) { reuse = value; }
 
-  /// Who it may share pages with. Read when pages are first reserved; what it
-  /// looks at is the caller's.
+  /// Which requests it may share pages with. Read when pages are first
+  /// reserved; the strings are the caller's.
   const Scope &scope() const { return sharing; }
   void setScope(const Scope &scope) { sharing = scope; }
-  /// What stands behind placeholder tokens. The caller's, like the tokens. Only
-  /// tokens that no alloc has looked at may get another image, since the cache
-  /// knows the others by now.
+  /// The images behind placeholder tokens; the list is the caller's. Tokens
+  /// that an alloc() has seen must keep their images, which the cache knows by
+  /// then.
   std::span<const ImageSpan> images() const { return media; }
   void setImages(std::span<const ImageSpan> images) { media = images; }
   Prompt prompt() const { return {all, media}; }
-  /// How long its pages should outlive it. Read when pages are first reserved.
+  /// How long its pages should outlive the request. Read when pages are first
+  /// reserved.
   const Retention &retention() const { return keep; }
   void setRetention(const Retention &retention) { keep = retention; }
 
-  /// `count` tokens need not be computed; at least one is left.
+  /// The next `count` tokens are in the cache already; at least one token must
+  /// remain to be computed.
   void skip(int64_t count) {
     assert(count >= 0 && done + count < length() && "nothing left to compute");
     done += count;
@@ -76,22 +79,21 @@ public:
     assert(count >= 0 && count <= done && "rewound to before the start");
     done -= count;
   }
-  /// The active tokens have been computed.
+  /// The active tokens have been computed: they are processed now.
   void advance() { done += active(); }
-  /// `tokens` is the list with more at its end.
+  /// Replaces the tokens by a list that begins with the same ones.
   void extend(std::span<const int32_t> tokens) {
     assert(tokens.size() >= all.size() && "tokens are only added");
     all = tokens;
   }
-  /// The active tokens have been computed, and `tokens` is the list with what
-  /// was generated since.
+  /// advance(), then extend() by a list with the tokens generated since.
   void update(std::span<const int32_t> tokens) {
     advance();
     extend(tokens);
   }
 
 private:
-  // What every step looks at comes first.
+  // First what every step reads.
   RequestId request;
   std::span<const int32_t> all;
   int64_t done = 0;

@@ -1,6 +1,6 @@
-//===- GenerationRequest.h - What is asked and answered ---------*- C++ -*-===//
+//===- GenerationRequest.h - Requests and their answers ---------*- C++ -*-===//
 //
-// docs/requests.md as structs.
+// The structs of requests and answers; docs/requests.md describes their fields.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,11 @@ struct GenerationRequest {
   SamplingParams sampling;
   std::vector<int32_t> stopTokens;
   int64_t arrivalStep = 0;
-  bool digests = false;      // of the logits row that each token is drawn from
-  bool promptLogits = false; // of every position: all of them are computed
+  /// Whether each token comes with a digest of the logits it was drawn from.
+  bool digests = false;
+  /// Whether the logits of every prompt position are returned. Then all
+  /// positions are computed, whatever is cached.
+  bool promptLogits = false;
 };
 
 enum class FinishReason { Stop, Length };
@@ -35,23 +38,26 @@ struct GenerationCounts {
   int64_t newTokens = 0;
 };
 
-/// Takes the answers as they come. Calls of one request are in order.
+/// Receives answers while they are generated. The calls for one request are in
+/// the order of its tokens.
 class GenerationSink {
 public:
   virtual ~GenerationSink() = default;
 
-  /// Token number `index` of the answer; `digest` if the request wants it.
+  /// The token of the answer at `index`, from 0; `digest` if the request wants
+  /// it.
   virtual void token(const GenerationRequest &request, int64_t index,
                      int32_t token, std::optional<uint64_t> digest) = 0;
-  /// Exactly one of these two a request, as its last call.
+  /// The last call for a request is exactly one of these two.
   virtual void finished(const GenerationRequest &request, FinishReason reason,
                         const GenerationCounts &counts) = 0;
   virtual void failed(const GenerationRequest &request,
                       std::string_view message) = 0;
-  /// The logits that follow prompt position `position`, once each.
+  /// The logits at the prompt position `position`, which predict the token
+  /// after it: [vocabSize], once for each position, valid during the call.
   virtual void promptLogits(const GenerationRequest &request, int64_t position,
                             std::span<const float> row) {}
-  /// A step is over: what was streamed should become visible.
+  /// A step is over: tokens that were passed should become visible to users.
   virtual void stepDone() {}
 };
 

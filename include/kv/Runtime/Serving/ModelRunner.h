@@ -15,19 +15,21 @@ struct ModelStep {
   std::span<const int32_t> tokens;     // [T]
   std::span<const int32_t> rowOffsets; // [B + 1]
   std::span<const int32_t> logitRows;  // [R]: rows of `tokens`, may be empty
-  /// Shard by shard, and for each the collections in the parameters' order.
+  /// The caches: shard by shard, and for each shard one for each collection, in
+  /// the order of the parameters.
   std::span<const RaggedKVCacheInputs> kv;
   int32_t replica = 0;
 };
 
-/// What executes steps: an artifact's entry, or a test's function.
+/// Executes steps: by an entry of an artifact, or by a function of a test.
 class ModelRunner {
 public:
   virtual ~ModelRunner() = default;
 
   virtual int64_t vocabSize() const = 0;
 
-  /// Runs the step. Returns logits [R, vocabSize], valid until the next call.
+  /// Executes the step and waits for it. Returns logits [R, vocabSize] in host
+  /// memory, valid until the next call.
   virtual Expected<std::span<const float>> run(const ModelStep &step) = 0;
 };
 

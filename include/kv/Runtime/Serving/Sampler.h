@@ -18,21 +18,23 @@ struct SamplingParams {
   uint64_t seed = 0;
 };
 
-/// The uniform draw in [0, 1) number `index` of `seed`. Counter-based: it
-/// depends on nothing else, so batching and preemption cannot change it.
+/// A uniform draw from [0, 1). It depends on the two arguments only, not on
+/// earlier draws, so batching and preemption cannot change it.
 double uniformDraw(uint64_t seed, uint64_t index);
 
-/// Samples tokens. A result is a function of (row, params, index) alone: equal
-/// bits give equal tokens. The object holds scratch memory only.
+/// Samples tokens. The result depends on (row, params, index) only: equal bits
+/// give equal tokens. The object holds nothing but scratch memory.
 class Sampler {
 public:
   explicit Sampler(int64_t vocabSize);
 
-  /// Draw `index` from a row of `vocabSize` logits. Greedy takes the largest,
-  /// the lowest id among equals. Otherwise: divide by the temperature, keep the
-  /// topK largest (lower ids first among equals), then the fewest of those, the
-  /// largest first, that reach topP of their mass; draw one by its share.
-  /// Errors: a NaN, +infinity, or nothing but -infinity.
+  /// Samples the token at `index` of an answer from a row of `vocabSize`
+  /// logits. Temperature 0 takes the largest logit, among equal ones that of
+  /// the lowest token id. Otherwise the logits are divided by the temperature;
+  /// the topK largest are kept (of equal ones those of lower ids); of these,
+  /// the fewest whose probabilities, from the largest on, add up to topP; and
+  /// one of those is drawn by its share. Errors: a NaN, +infinity, or nothing
+  /// but -infinity.
   Expected<int32_t> sample(std::span<const float> row,
                            const SamplingParams &params, uint64_t index);
 

@@ -13,19 +13,20 @@ namespace kv {
 /// XXH3-64 of the bytes of a row of logits.
 uint64_t digestLogits(std::span<const float> row);
 
-/// Where requests come from while others run.
+/// Where requests come from while earlier ones run.
 class RequestSource {
 public:
   virtual ~RequestSource() = default;
 
-  /// Appends the requests that are there by now; they must not move or die
-  /// before the generator is done. With `wait`, blocks until there is one or
-  /// there will be no more. Appending nothing then means the end.
+  /// Appends the requests that have arrived since the last call; they must stay
+  /// where they are until the generator is done. With `wait`, blocks until one
+  /// arrives or no more will come, in which case nothing is appended.
   virtual void poll(bool wait,
                     std::vector<const GenerationRequest *> &arrived) = 0;
 };
 
-/// Serves requests: schedule, execute, sample, commit, answer, step by step.
+/// Serves requests step by step: schedules a batch, executes it, samples
+/// tokens, commits them to the cache manager and passes them to the sink.
 class TextGenerator {
 public:
   struct Options {
@@ -37,12 +38,12 @@ public:
   TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                 GenerationSink &sink, const Options &options);
 
-  /// Serves until all are answered and the source has no more. Requests join in
-  /// the order of their arrival steps, and in the source's order within one.
-  /// Whatever goes wrong is an answer: one failed() for each request that it
-  /// concerns.
+  /// Serves until the source has no more requests and all are answered.
+  /// Requests are admitted in the order of their arrival steps, those of one
+  /// step in the source's order. Errors are answers: failed() is called for
+  /// each request that an error concerns.
   GenerationStatistics run(RequestSource &source);
-  /// The same with all requests known.
+  /// The same for requests that are all known in advance.
   GenerationStatistics run(std::span<const GenerationRequest> requests);
 
 private:

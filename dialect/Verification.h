@@ -1,7 +1,7 @@
-//===- OpParsing.h - Checks and syntax that operations share ----*- C++ -*-===//
+//===- Verification.h - Checks that operations share ------------*- C++ -*-===//
 
-#ifndef KV_DIALECT_OPPARSING_H
-#define KV_DIALECT_OPPARSING_H
+#ifndef KV_DIALECT_VERIFICATION_H
+#define KV_DIALECT_VERIFICATION_H
 
 #include "kv/Dialect/KV.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -21,10 +21,20 @@ llvm::LogicalResult verifyOneForm(mlir::Operation *op);
 /// The type of what the operation makes, in either form.
 mlir::Type formType(mlir::Value out, mlir::Value result);
 
+/// What an operation makes a row a token of: a dynamic number of rows follows
+/// from the offsets, a static one must agree with them.
+llvm::SmallVector<mlir::Value, 2> staticRows(mlir::Value out,
+                                             mlir::Value result);
+
 /// Two operands with the same number of rows (dimension 0), where static.
 llvm::LogicalResult verifySameRows(mlir::Operation *op, llvm::StringRef nameA,
                                    mlir::Type a, llvm::StringRef nameB,
                                    mlir::Type b);
+
+/// Component `i` is like the one that the type asks for. One other than the
+/// blocks may be a tensor or, once bufferized, a memref.
+llvm::LogicalResult verifyComponent(mlir::Operation *op, size_t i,
+                                    mlir::Type have, CollectionType type);
 
 /// Components, in kv.fetch's order, are those that the type asks for.
 llvm::LogicalResult verifyComponents(mlir::Operation *op, mlir::TypeRange given,
@@ -38,45 +48,33 @@ llvm::LogicalResult verifyLayer(mlir::Operation *op, mlir::Value layer,
 llvm::LogicalResult verifyCache(CacheOpInterface op,
                                 std::optional<mlir::Type> collection);
 
-/// The type of the collection that an operation names: its handle's, or `given`
-/// with components.
-CollectionType collectionOf(mlir::OperandRange cache,
-                            std::optional<mlir::Type> given);
-
 /// [layer, part] stands with components and not with a handle, and constants
 /// name a layer and a part.
 llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
+
+/// How messages print a number of heads, which may be unknown.
+struct HeadCount {
+  int64_t heads;
+  friend mlir::Diagnostic &operator<<(mlir::Diagnostic &diagnostic,
+                                      HeadCount count) {
+    if (mlir::ShapedType::isDynamic(count.heads))
+      return diagnostic << "?";
+    return diagnostic << count.heads;
+  }
+};
 
 /// Rows are [T, heads, dim]; heads may be unknown.
 llvm::LogicalResult verifyRowShape(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Type type, int64_t heads, int64_t dim);
 
+/// A mask over a collection with a window sees no further back than that.
+llvm::LogicalResult verifyWindow(mlir::Operation *op, MaskAttr mask,
+                                 CollectionType type);
+
 /// The plan of an attention is one for its rows, of its mask where that is
 /// known, and its kernel takes it.
 llvm::LogicalResult verifyPlanned(AttentionOp op);
 
-/// `x, positions, freqs` or `x, positions, freqs outs out`: the result has the
-/// type of x.
-mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,
-                                  mlir::Type &positions, mlir::Type &freqs,
-                                  mlir::Type &out, mlir::Type &result);
-void printValueTypes(mlir::OpAsmPrinter &p, mlir::Operation *op, mlir::Type x,
-                     mlir::Type positions, mlir::Type freqs, mlir::Type out,
-                     mlir::Type result);
-
-/// `a, a_lse` when both sides have the same types, else `a, a_lse and b,
-/// b_lse`; then `outs out, out_lse`, or the results have the types of the first
-/// side.
-mlir::ParseResult parseMergeTypes(mlir::OpAsmParser &parser, mlir::Type &a,
-                                  mlir::Type &aLse, mlir::Type &b,
-                                  mlir::Type &bLse, mlir::Type &out,
-                                  mlir::Type &outLse, mlir::Type &result,
-                                  mlir::Type &lse);
-void printMergeTypes(mlir::OpAsmPrinter &p, mlir::Operation *op, mlir::Type a,
-                     mlir::Type aLse, mlir::Type b, mlir::Type bLse,
-                     mlir::Type out, mlir::Type outLse, mlir::Type result,
-                     mlir::Type lse);
-
 } // namespace kv
 
-#endif // KV_DIALECT_OPPARSING_H
+#endif // KV_DIALECT_VERIFICATION_H

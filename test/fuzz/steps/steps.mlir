@@ -1,0 +1,151 @@
+// One entry an operation that takes row offsets. kv-fuzz-steps gives each of
+// them bad ones: the names of the arguments are what it knows them by.
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
+!keys = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
+!slots = !kv.collection<continuous, bf16, layers = 2, heads = 2, dim = 8, max_seq = 16>
+
+func.func @positions(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<?xi32> {kv.name = "positions", kv.dims = ["T"]}) attributes {kv.entry} {
+  %p = kv.positions %kv, %rows : !kv, tensor<?xi32> -> tensor<?xi32>
+  return %p : tensor<?xi32>
+}
+
+// The same for as many tokens and sequences as the program gives.
+func.func @positions_of_six(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> tensor<6xi32> attributes {kv.entry} {
+  %p = kv.positions %kv, %rows : !kv, tensor<?xi32> -> tensor<6xi32>
+  return %p : tensor<6xi32>
+}
+
+func.func @row_offsets(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> tensor<?xi32> attributes {kv.entry} {
+  %o = kv.row_offsets %kv, %rows : !kv, tensor<?xi32> -> tensor<?xi32>
+  return %o : tensor<?xi32>
+}
+
+func.func @row_offsets_of_three(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> tensor<4xi32> attributes {kv.entry} {
+  %o = kv.row_offsets %kv, %rows : !kv, tensor<?xi32> -> tensor<4xi32>
+  return %o : tensor<4xi32>
+}
+
+// Two layers by a function: the entry checks for both.
+func.func private @layer(%q: tensor<?x4x8xf32>, %k: tensor<?x2x8xf32>, %rows: tensor<?xi32>,
+                         %l: index, %kv: !kv) -> tensor<?x4x8xf32> {
+  kv.store %k, %k into %kv[%l] rows %rows
+      : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
+  %o = kv.attention %q in %kv[%l] rows %rows mask <causal> scale 0.5
+      : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
+  return %o : tensor<?x4x8xf32>
+}
+func.func @attention(%q: tensor<?x4x8xf32> {kv.dims = ["T"]},
+                     %k: tensor<?x2x8xf32> {kv.dims = ["T"]},
+                     %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<?x4x8xf32> {kv.dims = ["T"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %a = call @layer(%q, %k, %rows, %0, %kv)
+      : (tensor<?x4x8xf32>, tensor<?x2x8xf32>, tensor<?xi32>, index, !kv) -> tensor<?x4x8xf32>
+  %b = call @layer(%a, %k, %rows, %1, %kv)
+      : (tensor<?x4x8xf32>, tensor<?x2x8xf32>, tensor<?xi32>, index, !kv) -> tensor<?x4x8xf32>
+  return %b : tensor<?x4x8xf32>
+}
+
+func.func @slots(%q: tensor<?x4x8xf32> {kv.dims = ["T"]},
+                 %k: tensor<?x2x8xf32> {kv.dims = ["T"]},
+                 %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !slots {kv.name = "slots"})
+    -> (tensor<?x4x8xf32> {kv.dims = ["T"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  kv.store %k, %k into %kv[%0] rows %rows
+      : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !slots, tensor<?xi32>
+  %o = kv.attention %q in %kv[%0] rows %rows mask <sliding = 3> scale 0.5
+      : tensor<?x4x8xf32> in !slots, tensor<?xi32> -> tensor<?x4x8xf32>
+  return %o : tensor<?x4x8xf32>
+}
+
+// `row_offsets` are those of the keys: the queries have their own.
+func.func @keys(%q: tensor<?x4x8xf32> {kv.dims = ["Q"]},
+                %queries: tensor<?xi32> {kv.name = "query_offsets"},
+                %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<?x4x8xf32> {kv.dims = ["Q"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %o = kv.attention %q in %kv[%0] rows %queries keys %rows mask <none> scale 0.5
+      : tensor<?x4x8xf32> in !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x4x8xf32>
+  return %o : tensor<?x4x8xf32>
+}
+
+func.func @load(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<3x16x2x8xf32>, tensor<3xi32>) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %keys = kv.key_cache %kv[%0] : !kv
+  %dense, %lengths = kv.load %keys rows %rows
+      : !keys, tensor<?xi32> -> tensor<3x16x2x8xf32>, tensor<3xi32>
+  return %dense, %lengths : tensor<3x16x2x8xf32>, tensor<3xi32>
+}
+
+func.func @update(%x: tensor<?x2x8xf32> {kv.dims = ["T"]}, %freqs: tensor<16x8xf32>,
+                  %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %keys = kv.key_cache %kv[%0] : !kv
+  kv.update %keys rows %rows rope(%freqs) : !keys, tensor<?xi32>, tensor<16x8xf32>
+  kv.update %keys rows %rows add(%x) : !keys, tensor<?xi32>, tensor<?x2x8xf32>
+  return
+}
+
+func.func @plan(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<6x4xi32>) attributes {kv.entry} {
+  %p = kv.plan %kv rows %rows mask <causal> : !kv, tensor<?xi32> -> tensor<6x4xi32>
+  return %p : tensor<6x4xi32>
+}
+
+func.func @advance(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<?xi32> {kv.dims = ["kv.batch"]}) attributes {kv.entry} {
+  %next = kv.advance %kv rows %rows : !kv, tensor<?xi32>
+  %lengths = kv.cache_lengths %next : !kv -> tensor<?xi32>
+  return %lengths : tensor<?xi32>
+}
+
+// Steps of a loop, each with the lengths that the one before left.
+func.func @steps(%x: tensor<?x2x8xf32> {kv.dims = ["T"]},
+                 %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = arith.constant 2 : index
+  scf.for %i = %0 to %2 step %1 iter_args(%now = %kv) -> !kv {
+    kv.store %x, %x into %now[%0] rows %rows
+        : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
+    %next = kv.advance %now rows %rows : !kv, tensor<?xi32>
+    scf.yield %next : !kv
+  }
+  return
+}
+
+// Offsets that the graph makes: the check stands where they are made.
+func.func @computed(%x: tensor<?x2x8xf32> {kv.dims = ["T"]},
+                    %given: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %size = tensor.dim %given, %0 : tensor<?xi32>
+  %empty = tensor.empty(%size) : tensor<?xi32>
+  %zero = arith.constant 0 : i32
+  %rows = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = ["parallel"]}
+      ins(%given : tensor<?xi32>) outs(%empty : tensor<?xi32>) {
+  ^bb0(%in: i32, %out: i32):
+    %same = arith.addi %in, %zero : i32
+    linalg.yield %same : i32
+  } -> tensor<?xi32>
+  kv.store %x, %x into %kv[%0] rows %rows
+      : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
+  return
+}
+
+func.func @print(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  kv.print %kv[%0] rows %rows : !kv, tensor<?xi32>
+  return
+}
