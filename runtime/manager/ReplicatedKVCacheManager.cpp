@@ -33,6 +33,7 @@ Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
       return std::unexpected(valid.error());
 
   Common common = {.params = params,
+                   .layout = PoolLayout::of(params),
                    .devices = {devices.begin(), devices.end()},
                    .slots = static_cast<int32_t>(maxBatchSize / replicas),
                    .maxSeqLen = maxSeqLen,
@@ -63,24 +64,22 @@ ReplicatedKVCacheManager::ReplicatedKVCacheManager(Common prepared)
   places.reserve(seen.size());
 }
 
-Expected<void> ReplicatedKVCacheManager::allocate(int64_t count, int64_t pitch,
-                                                  std::vector<int32_t> groups) {
-  for (const KVCacheParams &one : common.params.params)
-    if (__int128(count + 1) * one.bytesPerPage() > INT64_MAX)
+Expected<void> ReplicatedKVCacheManager::allocate(int64_t count,
+                                                  int64_t segment) {
+  for (int64_t bytes : common.layout.slabs)
+    if (__int128(count + 1) * bytes > INT64_MAX)
       return makeError(KV_STATUS_OUT_OF_MEMORY, "cache manager: ", count, " ",
-                       one.geometry.isPaged() ? "pages" : "slots", " of ",
-                       one.bytesPerPage(),
+                       segment ? "pages" : "slots", " of ", bytes,
                        " bytes are more than this machine can address");
   int64_t shards = common.params.tensorParallelDegree();
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     Expected<CacheMemory> memory = CacheMemory::create(
-        common.params,
+        common.params, common.layout,
         std::span(common.devices).subspan(replica * shards, shards),
         {.count = count,
          .maxBatch = common.slots,
-         .pitch = pitch,
-         .maxSteps = common.maxSteps,
-         .groups = groups});
+         .segment = segment,
+         .maxSteps = common.maxSteps});
     if (!memory)
       return std::unexpected(memory.error());
     memories.push_back(std::move(*memory));
@@ -92,6 +91,13 @@ int64_t ReplicatedKVCacheManager::poolBytes() const {
   int64_t bytes = 0;
   for (const CacheMemory &memory : memories)
     bytes += memory.poolBytes();
+  return bytes;
+}
+
+int64_t ReplicatedKVCacheManager::hostBytes() const {
+  int64_t bytes = 0;
+  for (const CacheMemory &memory : memories)
+    bytes += memory.hostBytes();
   return bytes;
 }
 

@@ -1,6 +1,7 @@
 //===- Scheduler.cpp - Which requests take part in a step -----------------===//
 
 #include "kv/Runtime/Serving/Scheduler.h"
+#include "kv/Runtime/Manager/PoolLayout.h"
 
 #include <algorithm>
 #include <iterator>
@@ -25,7 +26,8 @@ static bool isTransient(AllocationError::Reason reason) {
 }
 
 Scheduler::Scheduler(KVCacheManager &manager, const Options &options)
-    : manager(manager), options(options) {
+    : manager(manager), options(options),
+      reservesChunks(PoolLayout::of(manager.params()).hasWindow()) {
   running.reserve(options.maxBatch);
   batch.reserve(options.maxBatch);
 }
@@ -33,7 +35,7 @@ Scheduler::Scheduler(KVCacheManager &manager, const Options &options)
 Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
   // The last generated token is never stored.
   int64_t stored = std::max(request.maxTokens - 1, request.promptTokens());
-  int64_t pages = manager.blocksFor(stored + manager.params().draftSlots());
+  int64_t pages = manager.blocksFor(stored);
   if (pages > manager.numPagesPerReplica())
     return makeError(
         KV_STATUS_OUT_OF_MEMORY, request.promptTokens(),
@@ -113,12 +115,20 @@ bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
   }
 }
 
+int64_t Scheduler::pagesAhead(const TextGenerationContext &context,
+                              int64_t reserved) const {
+  return reservesChunks
+             ? manager.blocksFor(context.length()) - manager.blocksFor(reserved)
+             : 0;
+}
+
 void Scheduler::admit() {
   while (!waiting.empty() && budget > 0 &&
          static_cast<int32_t>(running.size()) < options.maxBatch) {
     ActiveRequest &request = *waiting.front();
     TextGenerationContext &context = request.context;
-    context.limitActive(TextGenerationContext::NoLimit);
+    context.limitActive(reservesChunks ? budget
+                                       : TextGenerationContext::NoLimit);
     request.replica = manager.getOrRecommendReplica(context);
     if (Expected<void> claimed = manager.claim(context.id(), request.replica);
         !claimed) {
@@ -128,12 +138,21 @@ void Scheduler::admit() {
       failed.push_back({&request, claimed.error().message});
       continue;
     }
-    // The whole prompt is reserved at once, so that two prompts in chunks never
-    // wait for each other; and a page is left for each that runs already.
+    // The whole prompt is reserved at once, or its later chunks are left pages,
+    // so that two prompts in chunks never wait for each other; and a page is
+    // left for each that runs already.
     Expected<AllocationPlan> plan = manager.probe(context);
-    int64_t others = numRunning(request.replica);
+    int64_t others = numRunning(request.replica), left = others;
+    for (const ActiveRequest *other : running)
+      if (other->replica == request.replica)
+        left += pagesAhead(other->context, other->context.processed() +
+                                               other->context.active());
+    if (plan)
+      left += pagesAhead(context,
+                         std::min(plan->cachedTokens + context.activeLimit(),
+                                  context.length()));
     bool crowds = plan && others > 0 &&
-                  plan->pages + others > manager.numFreeBlocks(request.replica);
+                  plan->pages + left > manager.numFreeBlocks(request.replica);
     if (crowds) {
       (void)manager.release(context.id());
       return;

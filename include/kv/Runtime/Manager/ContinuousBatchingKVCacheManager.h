@@ -64,15 +64,17 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Blocks, lengths and tables of `maxBatchSize` slots on all devices, in
-  /// bytes. Errors: parameters that are not of continuous collections; fewer
-  /// slots than replicas; more than 64 bits.
-  static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
-                                               int64_t maxBatchSize);
+  /// bytes: a manager's poolBytes(). Errors: parameters that are not of
+  /// continuous collections; fewer slots than replicas; more than 64 bits.
+  static Expected<int64_t>
+  estimatedMemorySize(const MultiKVCacheParams &params, int64_t maxBatchSize,
+                      int64_t maxSteps = DefaultMaxSteps);
   /// Slots of all replicas that the memory of all devices holds. Errors:
   /// parameters that are not of continuous collections, negative memory.
   static Expected<int64_t>
   inferOptimalBatchSize(const MultiKVCacheParams &params,
-                        int64_t availableCacheMemory);
+                        int64_t availableCacheMemory,
+                        int64_t maxSteps = DefaultMaxSteps);
 
 protected:
   void look(std::span<const Place> places, Extent *extents) const override;

@@ -139,8 +139,10 @@ public:
   virtual Expected<std::span<const int64_t>>
   getDataParallelSplits(ContextBatch batch) const = 0;
 
-  /// The request's pages in order, valid until its next call; of several
-  /// windows those of the first collection. Error: not claimed.
+  /// The request's pages in order, valid until its next call: those of the
+  /// first full collection's first band. Where all collections have windows,
+  /// those of the first, pages that it has passed being the null page. Error:
+  /// not claimed.
   virtual Expected<std::span<const int32_t>>
   getReqBlocks(RequestId id) const = 0;
 
@@ -198,7 +200,8 @@ public:
   // Figures
   //===--------------------------------------------------------------------===//
 
-  /// Pages (continuous: slots) that hold `tokens` tokens of one request.
+  /// Pages (continuous: slots) that a request holds at most at any moment on
+  /// its way to `tokens` tokens: those of all windows, and those of drafts.
   virtual int64_t blocksFor(int64_t tokens) const = 0;
   /// Usable pages of each replica.
   virtual int64_t numPagesPerReplica() const = 0;
@@ -215,8 +218,12 @@ public:
   /// them that has content. Both are 0 without a connector.
   virtual int64_t totalNumHostPages() const { return 0; }
   virtual double hostCommittedBlockPct() const { return 0; }
-  /// Bytes of blocks and scales on all devices, null pages included.
+  /// Bytes on all devices: blocks and scales, null pages included, and the
+  /// tables and lengths of two steps.
   virtual int64_t poolBytes() const = 0;
+  /// Bytes of host memory beside them: pinned memory in which steps are
+  /// written, and max_lengths.
+  virtual int64_t hostBytes() const = 0;
 
   virtual KVCacheMetrics metrics() const = 0;
   virtual void resetMetrics() = 0;

@@ -82,6 +82,7 @@ public:
   int64_t numFreeBlocks() const override { return NumFreeBlocks; }
   int64_t totalNumPages() const override { return NumFreeBlocks; }
   int64_t poolBytes() const override { return 0; }
+  int64_t hostBytes() const override { return 0; }
   KVCacheMetrics metrics() const override { return {}; }
   void resetMetrics() override {}
   void resetPrefixCache() override {}

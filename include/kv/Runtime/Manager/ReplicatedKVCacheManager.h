@@ -19,6 +19,7 @@ public:
   std::span<const Device> devices() const override { return common.devices; }
   int64_t maxSeqLen() const override { return common.maxSeqLen; }
   int64_t poolBytes() const override;
+  int64_t hostBytes() const override;
 
   Expected<void> claim(RequestId id,
                        std::optional<int32_t> replica = {}) override;
@@ -44,6 +45,7 @@ protected:
 
   struct Common {
     MultiKVCacheParams params;
+    PoolLayout layout;
     std::vector<Device> devices;
     int32_t slots = 0; // requests of a replica
     int64_t maxSeqLen = 0;
@@ -72,10 +74,9 @@ protected:
     }
   }
 
-  /// Allocates on every device. `groups` as in CacheMemory::Shape. Errors: no
-  /// memory.
-  Expected<void> allocate(int64_t count, int64_t pitch,
-                          std::vector<int32_t> groups = {});
+  /// Allocates on every device: `count` pages or slots, and tables whose rows
+  /// have `segment` entries a band, 0: of rank 1. Errors: no memory.
+  Expected<void> allocate(int64_t count, int64_t segment);
 
   /// What a request has in the cache, in tokens.
   struct Extent {

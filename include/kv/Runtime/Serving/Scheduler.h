@@ -85,6 +85,10 @@ public:
 
 private:
   bool reserve(ActiveRequest &request, int64_t chunk);
+  /// Most pages that a prompt whose pages are reserved up to a token will yet
+  /// take.
+  int64_t pagesAhead(const TextGenerationContext &context,
+                     int64_t reserved) const;
   void decodeOrContinue(bool decode);
   void admit();
   /// The batch in the order of its replicas, each one's requests in their
@@ -99,6 +103,9 @@ private:
 
   KVCacheManager &manager;
   Options options;
+  /// Windows give pages back between chunks only: prompts reserve chunk by
+  /// chunk, where otherwise they reserve all of their pages at once.
+  bool reservesChunks;
   std::deque<ActiveRequest *> waiting;  // by arrival
   std::vector<ActiveRequest *> running; // by arrival
   std::vector<ActiveRequest *> batch;
