@@ -95,22 +95,22 @@ function(kv_add_module outputs module source)
   set(${outputs} ${${outputs}} PARENT_SCOPE)
 endfunction()
 
-# kv_add_kernels(target ATTENTION def MOVERS def SOURCE cu): an image for each
-# row of the first, and one of all movers, which is `cu`. Installed where
+# kv_add_kernels(target CATALOGUE def SOURCE cu): an image for each attention
+# kernel of DeviceKernels.def, and one of all movers, which is `cu`. Installed where
 # kv-compile looks for them: ../lib/kv-cuda from its folder.
 function(kv_add_kernels target)
-  cmake_parse_arguments(ARG "" "ATTENTION;MOVERS;SOURCE" "" ${ARGN})
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_ATTENTION})
+  cmake_parse_arguments(ARG "" "CATALOGUE;SOURCE" "" ${ARGN})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
-    BUDGETS ${ARG_MOVERS} IMAGES kv_movers)
-  file(STRINGS ${ARG_ATTENTION} rows REGEX "^KV_ATTENTION_KERNEL\\(")
+    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers)
+  file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_ATTENTION_KERNEL\\(")
   set(types "")
   foreach(row ${rows})
     string(REGEX MATCHALL "[A-Za-z0-9_]+" fields "${row}")
     list(GET fields 1 kind)
-    list(GET fields 3 type)
-    list(GET fields 6 dim)
+    list(GET fields 2 type)
+    list(GET fields 5 dim)
     list(APPEND types ${type})
     list(APPEND names_${type} kv_attention_${kind}_${type}_${dim})
     string(APPEND text_${type} "${row}\n")
@@ -122,7 +122,7 @@ function(kv_add_kernels target)
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/Attention.cuh\"\n${text_${type}}")
     kv_add_module(images kv_attention_${type} ${source} FOLDER kv-cuda
-      BUDGETS ${ARG_ATTENTION} IMAGES ${names_${type}})
+      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${type}})
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${images})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)

@@ -6,10 +6,11 @@ include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/KVMLIR)
 set(headers ${CMAKE_INSTALL_INCLUDEDIR})
 
-# kv_install_libraries(component export library...): archives and their export.
-function(kv_install_libraries component export)
+# kv_install_libraries(component export standard library...): archives, their
+# export, and the C++ that their headers need.
+function(kv_install_libraries component export standard)
   foreach(library ${ARGN})
-    target_compile_features(${library} INTERFACE cxx_std_23)
+    target_compile_features(${library} INTERFACE cxx_std_${standard})
   endforeach()
   install(TARGETS ${ARGN} EXPORT ${export}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
@@ -31,7 +32,7 @@ function(kv_install_script name)
          \"\${bin}/${name}\" SYMBOLIC)" COMPONENT tools)
 endfunction()
 
-kv_install_libraries(runtime KVMLIRRuntimeTargets
+kv_install_libraries(runtime KVMLIRRuntimeTargets 23
   KVReferenceKernels KVRuntime KVEngine KVManager KVServing KVRuntimeC)
 install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
   DESTINATION ${headers}/kv COMPONENT runtime
@@ -44,7 +45,8 @@ kv_install_script(kv-import)
 kv_install_script(kv-generate)
 
 if(KV_ENABLE_COMPILER)
-  kv_install_libraries(compiler KVMLIRCompilerTargets
+  # kv_mlir_target says why not 23.
+  kv_install_libraries(compiler KVMLIRCompilerTargets 20
     KVDialect KVPasses KVRegistration KVCompiler)
   foreach(tree ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
     install(DIRECTORY ${tree}/include/kv/

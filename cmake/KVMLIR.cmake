@@ -25,3 +25,27 @@ add_definitions(${LLVM_DEFINITIONS})
 # matchPattern(m_Constant()) and the like then never match.
 set(CMAKE_CXX_VISIBILITY_PRESET default)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN OFF)
+
+# kv_mlir_target(target [PRECOMPILED]): what holds for code that includes MLIR's
+# headers. With PRECOMPILED it takes most of them from dialect/Precompiled.h,
+# which costs as much as three files and saves two thirds of each.
+function(kv_mlir_target target)
+  cmake_parse_arguments(ARG "PRECOMPILED" "" "" ${ARGN})
+  # MLIR is C++17, its headers pass as C++20. Not as C++23 for clang with the
+  # standard library of GCC 12: there a constructor that nobody declared is
+  # constexpr, and wants the destructor of a vector of what is still incomplete.
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 20)
+  # GCC's precompiled headers are left alone: a build without them shows that
+  # every file includes what it needs.
+  if(ARG_PRECOMPILED AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # ccache compares what a precompiled header was made of, not when.
+    target_compile_options(${target} PRIVATE
+      "SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
+    if(target STREQUAL KVDialect)
+      target_precompile_headers(KVDialect PRIVATE
+        ${CMAKE_SOURCE_DIR}/dialect/Precompiled.h)
+    else()
+      target_precompile_headers(${target} REUSE_FROM KVDialect)
+    endif()
+  endif()
+endfunction()

@@ -194,6 +194,11 @@ struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
       table.append(reinterpret_cast<const char *>(&spec), sizeof(spec));
     }
 
+    if (symbols.size() > KV_MAX_DIMENSION_SYMBOLS)
+      return op.emitOpError() << "stands in an entry with " << symbols.size()
+                              << " different dynamic sizes, at most "
+                              << KV_MAX_DIMENSION_SYMBOLS << " are supported";
+
     Location loc = op.getLoc();
     auto module = op->getParentOfType<ModuleOp>();
     std::string symbol = ("kv_arguments_" + function.getName()).str();

@@ -20,6 +20,8 @@ LogicalResult LaunchOp::verify() {
     return emitOpError() << "'" << getCallee()
                          << "' is no runtime function that writes its last "
                             "argument";
+  if (!row->runsOnDevices())
+    return emitOpError() << "'" << getCallee() << "' does not run on a device";
   auto kinds = ArrayRef(row->parameters).drop_front().drop_back();
   if (kinds.size() != getArguments().size())
     return emitOpError() << "'" << getCallee() << "' takes " << kinds.size()

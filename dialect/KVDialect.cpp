@@ -20,19 +20,20 @@ using namespace mlir;
 #include "kv/Dialect/KVTypes.cpp.inc"
 
 namespace {
-/// Operations may be inlined wherever their operands are; without a word from
-/// the dialect, a call of a function that holds one never is.
+/// Operations of the dialect may be inlined. Without this interface, no
+/// function that contains one of them would ever be inlined.
 struct KVInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *op, Region *, bool, IRMapping &) const final {
-    // The interface that is checked is the attribute of its own function.
+    // It checks against an attribute of the function that it is in.
     return !isa<kv::CheckArgumentsOp>(op);
   }
 };
 } // namespace
 
 void kv::KVDialect::initialize() {
-  // The lowered form has its pointers, and text may name no other LLVM type.
+  // The lowered form uses pointers of the LLVM dialect, and may be parsed from
+  // a text that does not load that dialect by itself.
   getContext()->loadDialect<LLVM::LLVMDialect>();
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -90,7 +91,7 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
-/// What arguments and results have in common; `what` is "argument" or "result".
+/// Verifies an attribute of an argument or a result; `what` says which of them.
 static LogicalResult verifyValueAttribute(Operation *op, StringRef what,
                                           unsigned index, Type type,
                                           NamedAttribute attr) {
@@ -135,7 +136,8 @@ LogicalResult kv::KVDialect::verifyRegionArgAttribute(Operation *op,
   if (failed(verifyValueAttribute(op, "argument", argIndex,
                                   function.getArgumentTypes()[argIndex], attr)))
     return failure();
-  // The collection's name is the argument's without the component.
+  // The argument's name must be that of the collection, followed by the
+  // component's.
   if (attr.getName() == getComponentAttrName()) {
     std::string suffix = "." + cast<StringAttr>(attr.getValue()).str();
     auto name =

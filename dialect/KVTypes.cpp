@@ -20,7 +20,7 @@ static_assert((int)Layout::NHD == (int)CacheLayout::NHD &&
 // Element types
 //===----------------------------------------------------------------------===//
 
-static Type typeOf(MLIRContext *context, KvDType dtype) {
+Type kv::typeOf(MLIRContext *context, KvDType dtype) {
   switch (dtype) {
   case KV_DTYPE_F32:
     return Float32Type::get(context);
@@ -138,11 +138,11 @@ template <typename GeometryType>
 static GeometryType typeOf(MLIRContext *context, const CacheGeometry &of) {
   ScaleAttr scale;
   if (of.hasScales())
-    scale = ScaleAttr::get(context, ::typeOf(context, of.scaleDType),
+    scale = ScaleAttr::get(context, kv::typeOf(context, of.scaleDType),
                            of.scaleGroup);
   return GeometryType::get(
-      context, static_cast<Strategy>(of.strategy), ::typeOf(context, of.dtype),
-      of.layers,
+      context, static_cast<Strategy>(of.strategy),
+      kv::typeOf(context, of.dtype), of.layers,
       of.heads == CacheGeometry::Unknown ? ShapedType::kDynamic : of.heads,
       of.dim, of.page, of.vDim, scale, static_cast<Layout>(of.layout),
       of.window, of.pageLayers);
@@ -335,7 +335,7 @@ SmallVector<Type> CollectionType::getComponentTypes() {
     SmallVector<int64_t> shape;
     for (const ComponentDim &dim : component.dims)
       shape.push_back(dim.symbol ? ShapedType::kDynamic : dim.size);
-    Type element = ::typeOf(getContext(), component.dtype);
+    Type element = kv::typeOf(getContext(), component.dtype);
     // What a graph may write is a buffer from the start.
     if (component.isMutable)
       types.push_back(MemRefType::get(shape, element));

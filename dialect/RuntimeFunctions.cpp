@@ -12,9 +12,9 @@ using namespace kv;
 const RuntimeFunction *kv::lookupRuntimeFunction(StringRef name) {
   static const SmallVector<RuntimeFunction> table = [] {
     SmallVector<RuntimeFunction> rows;
-#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+#define KV_FUNCTION(Name, Result, Where, ...)                                  \
   {                                                                            \
-    RuntimeFunction row{#Name, #Result, {}, (int64_t)rows.size()};             \
+    RuntimeFunction row{#Name, #Result, #Where, {}, (int64_t)rows.size()};     \
     StringRef(#__VA_ARGS__).split(row.parameters, ',');                        \
     for (StringRef &parameter : row.parameters)                                \
       parameter = parameter.trim();                                            \

@@ -7,13 +7,19 @@
 
 namespace kv {
 
-/// A row of Symbols.def. Kinds are spelled as there; the first parameter is the
-/// context.
+/// A row of Symbols.def. Kinds and places are spelled as there; the first
+/// parameter is the context.
 struct RuntimeFunction {
   llvm::StringRef name;
   llvm::StringRef result;
+  llvm::StringRef where;
   llvm::SmallVector<llvm::StringRef> parameters;
   int64_t index;
+
+  /// Whether a device computes it.
+  bool runsOnDevices() const {
+    return where == "Device" || where == "CpuAndDevice";
+  }
 };
 
 /// Null when no row has this name.

@@ -42,7 +42,8 @@ LogicalResult ValueCacheOp::verify() {
   return verifyLayer(*this, getLayer(), getCollection().getType());
 }
 
-/// Component `i` of a collection that is fetched here, if it has the type.
+/// Component `i` of a collection that is the result of a kv.fetch, if it has
+/// this type.
 static OpFoldResult foldComponent(Value collection, size_t i, Type type) {
   auto fetch = collection.getDefiningOp<FetchOp>();
   if (fetch && fetch->getOperand(i).getType() == type)

@@ -15,7 +15,8 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-/// Sizes, views, and who passes them on.
+/// Whether an operation on buffers reads and writes no element on the host: it
+/// computes sizes or views, or passes buffers on.
 static bool passesOn(Operation *op) {
   return isa<KVDialect, func::FuncDialect>(op->getDialect()) ||
          isa<memref::AllocOp, memref::DimOp, memref::CastOp,
@@ -56,7 +57,8 @@ struct CheckHostCode : kv::impl::KVCheckHostCodeBase<CheckHostCode> {
     return success();
   }
 
-  /// Of equal types a cast is a copy.
+  /// Replaces a copy by a launch of "cast", which copies if the types are
+  /// equal.
   LogicalResult queue(memref::CopyOp op) {
     auto type = cast<MemRefType>(op.getSource().getType());
     if (!dtypeOf(type.getElementType()) || !isContiguous(op.getSource()) ||

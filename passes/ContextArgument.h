@@ -1,4 +1,4 @@
-//===- ContextArgument.h - Where a function has the context -----*- C++ -*-===//
+//===- ContextArgument.h - The context argument of a function ---*- C++ -*-===//
 
 #ifndef KV_PASSES_CONTEXTARGUMENT_H
 #define KV_PASSES_CONTEXTARGUMENT_H
@@ -8,8 +8,8 @@
 
 namespace kv {
 
-/// The KvContext where `op` stands: the first argument of its function, once
-/// kv-thread-context has run. Null, with an error, where it has not.
+/// The KvContext of the function that contains `op`: its first argument, once
+/// kv-thread-context has run. Otherwise null, and an error is emitted.
 inline mlir::Value getContextArgument(mlir::Operation *op) {
   auto function = op->getParentOfType<mlir::func::FuncOp>();
   if (function && function.getNumArguments() != 0 &&

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace kv;
 
-/// Like `type`, with the dynamic sizes of `source`.
+/// An empty tensor of `type`, whose dynamic sizes are those of `source`.
 static Value emptyLike(Emitter &b, RankedTensorType type, Value source) {
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
@@ -17,9 +17,10 @@ static Value emptyLike(Emitter &b, RankedTensorType type, Value source) {
   return tensor::EmptyOp::create(b, type, sizes);
 }
 
-/// First, for each row: its two weights, which add up to 1, and the logarithm
-/// of the whole denominator. Then the rows. A side that counts nothing has the
-/// weight 0, and a row of weight 0 is replaced before it is used.
+/// One generic computes, for each row, the weights of its two sides, which add
+/// up to 1, and the logarithm of the common denominator; a second one computes
+/// the rows. A side without keys has the weight 0, and a row of weight 0 is
+/// replaced before it is multiplied, since it may hold anything.
 static SmallVector<Value> decompose(Emitter &b, MergeOp op) {
   Type f32 = b.getF32Type();
   auto lseType = op.getLse().getType();

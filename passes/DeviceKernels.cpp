@@ -5,22 +5,22 @@
 using namespace mlir;
 using namespace kv;
 
-constexpr int64_t kHeadDims[] = {64, 128, 256};
-
 bool kv::isMoved(Type element) {
-  return element.isF32() || element.isBF16() || element.isF16();
+  std::optional<KvDType> type = dtypeOf(element);
+  return type && kernels::isRowType(*type);
 }
 
 bool kv::isMultiplied(Type element) {
-  return element.isBF16() || element.isF16();
+  std::optional<KvDType> type = dtypeOf(element);
+  return type && kernels::isMultiplied(*type);
 }
 
 Type kv::queryType(Type element) {
-  if (element.isBF16() || element.isF16())
-    return element;
-  if (isa<Float8E4M3FNType>(element))
-    return BFloat16Type::get(element.getContext());
-  return {};
+  std::optional<KvDType> cache = dtypeOf(element);
+  std::optional<KvDType> query;
+  if (cache)
+    query = kernels::queryTypeOf(*cache);
+  return query ? typeOf(element.getContext(), *query) : Type();
 }
 
 LogicalResult kv::checkCache(Operation *op, CollectionType type) {
@@ -36,12 +36,13 @@ LogicalResult kv::checkCache(Operation *op, CollectionType type) {
            << "is on a cache with the scale " << type.getScale()
            << ": kv-cuda has kernels for caches without scales";
   if (!queryType(type.getElementType()))
-    return op->emitOpError() << "is on a cache of " << type.getElementType()
-                             << ": kv-cuda has kernels for bf16, f16 and "
-                                "f8E4M3FN";
-  if (!llvm::is_contained(kHeadDims, type.getDim()))
-    return op->emitOpError() << "has the head dimension " << type.getDim()
-                             << ": kv-cuda has kernels for 64, 128 and 256";
+    return op->emitOpError()
+           << "is on a cache of " << type.getElementType()
+           << ": kv-cuda has kernels for " << kernels::cacheTypes();
+  if (!kernels::isHeadDim(type.getDim()))
+    return op->emitOpError()
+           << "has the head dimension " << type.getDim()
+           << ": kv-cuda has kernels for " << kernels::headDims();
   if (ShapedType::isDynamic(type.getHeads()))
     return op->emitOpError("is on a cache whose number of heads is not known: "
                            "give the collection's 'heads'");
@@ -55,13 +56,11 @@ LogicalResult kv::checkAttention(AttentionOp op) {
   return checkCache(op, op.getCollectionType());
 }
 
-SmallVector<std::string> kv::attentionImages(CollectionType type) {
-  Type element = type.getElementType();
-  StringRef name = element.isBF16() ? "bf16" : element.isF16() ? "f16" : "f8";
-  SmallVector<std::string> images;
-  for (StringRef kind : {"decode", "prefill"})
-    images.push_back(
-        ("kv_attention_" + kind + "_" + name + "_" + Twine(type.getDim()))
-            .str());
+SmallVector<StringRef> kv::attentionImages(CollectionType type) {
+  SmallVector<StringRef> images;
+  std::optional<KvDType> cache = dtypeOf(type.getElementType());
+  for (const kernels::AttentionKernel &kernel : kernels::AttentionKernels)
+    if (kernel.cache == cache && kernel.headDim == type.getDim())
+      images.push_back(kernel.name);
   return images;
 }

@@ -1,9 +1,9 @@
 //===- ExpandFloat8.cpp - Conversions of 8-bit floats ---------------------===//
 //
-// LLVM has no 8-bit floats: what converts them becomes integer arithmetic, of
-// scalars or vectors. The same bits as Elements.h of the reference kernels,
-// but without their clamping: what is too large becomes an infinity or NaN, as
-// arith says.
+// LLVM has no 8-bit floats, so conversions from and to them become integer
+// arithmetic on scalars or vectors. The results have the same bits as
+// Elements.h of the reference kernels, but are not clamped: a value that is too
+// large becomes an infinity or a NaN, as arith defines it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,13 @@
 using namespace mlir;
 
 namespace {
-/// One of the two formats.
+/// f8E4M3FN or f8E5M2.
 struct Format {
   int mantissa, bias;
   bool hasInfinity;
 
   int shift() const { return 23 - mantissa; }
-  /// The least magnitude that is no finite number.
+  /// The bits of the smallest magnitude that is not finite.
   int64_t firstSpecial() const { return hasInfinity ? 0x7c : 0x7f; }
 };
 
@@ -36,7 +36,7 @@ std::optional<Format> formatOf(Type type) {
   return std::nullopt;
 }
 
-/// i32 arithmetic of the shape of a value.
+/// Builds i32 arithmetic on values of one shape.
 class Bits : public ImplicitLocOpBuilder {
 public:
   Bits(Operation *op, PatternRewriter &rewriter)
@@ -122,16 +122,17 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     Value bits = b.asBits(op.getIn());
     Value sign = b.band(b.shr(bits, 24), 0x80);
     Value magnitude = b.band(bits, 0x7fffffff);
-    // Normal numbers: another bias, rounded to nearest even.
+    // Normal numbers: the exponent's bias is changed, and the mantissa rounded
+    // to nearest even.
     uint32_t rebias = uint32_t(127 - format->bias) << 23;
     Value odd = b.band(b.shr(magnitude, shift), 1);
     Value rounded = b.add(
         b.add(magnitude, b.constant(((1u << (shift - 1)) - 1) - rebias)), odd);
     Value normal = b.shr(rounded, shift);
-    // Beyond the largest number there is one more value.
+    // What is larger than the largest number becomes the value after it.
     Value top = b.constant(format->firstSpecial());
     normal = arith::MinUIOp::create(b, normal, top);
-    // Subnormal ones: the sum with this constant rounds at their last bit.
+    // Subnormal numbers: adding this constant rounds at their last bit.
     Value magic = b.constant(uint32_t(128 - format->bias + shift) << 23);
     Value sum = b.asBits(
         arith::AddFOp::create(b, b.asFloat(magnitude), b.asFloat(magic)));

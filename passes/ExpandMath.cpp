@@ -24,8 +24,8 @@ struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return name == "math.exp" || name == "math.log" || name == "math.tanh";
     });
-    // x86-64 has no instruction for it that keeps subnormals: LLVM would call a
-    // function of the compiler's library.
+    // x86-64 has no conversion to bf16 that keeps subnormals, so LLVM would
+    // call a function of the compiler's runtime library.
     arith::populateExpandBFloat16Patterns(patterns);
     kv::populateExpandFloat8Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -1,4 +1,4 @@
-//===- FoldCasts.cpp - Casts become part of what is cast ------------------===//
+//===- FoldCasts.cpp - Casts become part of other launches ----------------===//
 
 #include "FoldCasts.h"
 
@@ -15,8 +15,8 @@ static bool isCast(Operation *op) {
   return launch && launch.getResult() && launch.getCallee() == "cast";
 }
 
-/// Whether the launch can write this type as well: it rounds once, like a cast
-/// of its result.
+/// Whether the launch's kernel can write elements of this type. It then rounds
+/// once, as a cast of its result does.
 static bool canWrite(LaunchOp op, Type element) {
   StringRef callee = op.getCallee();
   if (callee == "matmul")
@@ -26,8 +26,9 @@ static bool canWrite(LaunchOp op, Type element) {
 }
 
 namespace {
-/// A cast of a cast that only widened, of a view, or of what one launch makes
-/// for casts alone.
+/// Folds a cast to the type that its operand has; a cast of a cast that only
+/// widened; a cast of a view, which becomes a view of a cast; and a cast of a
+/// launch whose result is used by equal casts only.
 struct FoldCast : OpRewritePattern<LaunchOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LaunchOp op,
@@ -83,7 +84,8 @@ struct FoldCast : OpRewritePattern<LaunchOp> {
 FailureOr<int64_t> kv::foldCasts(ModuleOp module) {
   MLIRContext *context = module.getContext();
   int64_t left = 0;
-  // What is only asked for its sizes is not computed.
+  // Sizes are traced to arguments first, so that a tensor of which only a size
+  // is used need not be computed.
   module.walk([](tensor::DimOp op) {
     std::optional<int64_t> dim = op.getConstantIndex();
     if (!dim)

@@ -1,4 +1,4 @@
-//===- FoldCasts.h - Casts become part of what is cast ----------*- C++ -*-===//
+//===- FoldCasts.h - Casts become part of other launches --------*- C++ -*-===//
 
 #ifndef KV_PASSES_FOLDCASTS_H
 #define KV_PASSES_FOLDCASTS_H
@@ -7,8 +7,10 @@
 
 namespace kv {
 
-/// Launches "cast" go as far up as they can, and into the launch that makes
-/// what they cast; those that stay, whose number this is, are of rows.
+/// Moves each launch of "cast" through views towards the launch that computes
+/// its operand, and makes it part of that launch if its kernel can write the
+/// type. Casts that remain get operands of the form [rows, width]; returns how
+/// many there are.
 llvm::FailureOr<int64_t> foldCasts(mlir::ModuleOp module);
 
 } // namespace kv

@@ -25,7 +25,7 @@ struct FormDestinations : kv::impl::KVFormDestinationsBase<FormDestinations> {
     SymbolTableCollection symbols;
     SymbolUserMap users(symbols, module);
     for (auto function : module.getOps<func::FuncOp>()) {
-      // An entry's results have places: kv-form-entries.
+      // kv-form-entries gives an entry's results their places.
       if (function.isExternal() ||
           function->hasAttr(KVDialect::getEntryAttrName()) ||
           llvm::none_of(function.getResultTypes(), isTensor))
@@ -66,7 +66,8 @@ struct FormDestinations : kv::impl::KVFormDestinationsBase<FormDestinations> {
     return success();
   }
 
-  /// Tensors of the results' sizes, which are found before the callee changes.
+  /// Appends an empty tensor for each result to the call's operands. Its sizes
+  /// must be found before the callee is changed.
   LogicalResult giveDestinations(func::CallOp call) {
     OpBuilder b(call);
     Location loc = call.getLoc();

@@ -144,17 +144,17 @@ private:
     if (cast<ShapedType>(op.getPositions().getType()).getRank() != 1)
       return op.emitOpError("has a position an angle: kv-cuda has a kernel for "
                             "one a row");
-    if (freqs.getDimSize(1) % kRopeChunk)
+    if (freqs.getDimSize(1) % kernels::RopeChunk)
       return op.emitOpError()
              << "rotates " << freqs.getDimSize(1)
              << " elements: kv-cuda has a kernel for multiples "
                 "of "
-             << kRopeChunk;
-    if (x.getDimSize(2) % kRopeChunk)
+             << kernels::RopeChunk;
+    if (x.getDimSize(2) % kernels::RopeChunk)
       return op.emitOpError()
              << "has heads of " << x.getDimSize(2)
              << " elements: kv-cuda has a kernel for multiples of "
-             << kRopeChunk;
+             << kernels::RopeChunk;
     Emitter b(op);
     Value interleaved =
         arith::ConstantIntOp::create(b, op.getInterleaved() ? 1 : 0, 32);
@@ -215,8 +215,8 @@ private:
                             "kv-select-kernel{target=cuda} before");
     if (failed(checkAttention(op)))
       return failure();
-    for (std::string &image : attentionImages(op.getCollectionType()))
-      images.insert(image);
+    for (StringRef image : attentionImages(op.getCollectionType()))
+      images.insert(image.str());
     auto type = cast<RankedTensorType>(op.getResult().getType());
     Type query = queryType(op.getCollectionType().getElementType());
     if (type.getElementType() == query)
@@ -257,13 +257,13 @@ private:
     for (Value tensor : tensors) {
       auto type = cast<RankedTensorType>(tensor.getType());
       if (!isMoved(type.getElementType()))
-        return noKernel(op) << ": '" << callee << "' is for f32, bf16 and f16, "
-                            << "not " << type;
+        return noKernel(op) << ": '" << callee << "' is for "
+                            << kernels::rowTypes() << ", not " << type;
       int64_t width = type.getShape().back();
-      if (ShapedType::isDynamic(width) || width % kRowChunk)
+      if (ShapedType::isDynamic(width) || width % kernels::RowChunk)
         return noKernel(op)
                << ": '" << callee << "' is for rows of a multiple of "
-               << kRowChunk << " elements, not " << type;
+               << kernels::RowChunk << " elements, not " << type;
     }
     return success();
   }
@@ -299,8 +299,9 @@ private:
       Value weight = match.tensors[1];
       Type narrow = getElementTypeOrSelf(weight);
       if (!isMultiplied(narrow))
-        return noKernel(op) << ": 'matmul' is for weights of bf16 and f16, not "
-                            << weight.getType();
+        return noKernel(op)
+               << ": 'matmul' is for weights of " << kernels::multipliedTypes()
+               << ", not " << weight.getType();
       if (element != narrow && !element.isF32())
         return noKernel(op) << ": 'matmul' makes f32 or the weight's " << narrow
                             << ", not " << element;
@@ -408,7 +409,7 @@ private:
 
   void noteDeviceCode() {
     Builder b(&getContext());
-    images.insert(kMoversImage.str());
+    images.emplace(kernels::MoversImage);
     SmallVector<StringRef> imageNames(images.begin(), images.end());
     SmallVector<StringRef> chipNames(chips.begin(), chips.end());
     getOperation()->setAttr(

@@ -1,8 +1,8 @@
 //===- Fuse.cpp - Multiplications that share their input ------------------===//
 //
-// q, k and v of an attention, gate and up of a feed-forward network: each a
-// kv.matmul of the same rows. As one operation they are one parallel region, so
-// that threads meet once and not once a weight.
+// The projections q, k and v of an attention, or gate and up of a feed-forward
+// network, are multiplications of the same rows. As one kv.matmul they are one
+// parallel region: threads synchronise once instead of once for each weight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static remark::RemarkOpts remarkOpts(StringRef name) {
   return remark::RemarkOpts::name(name).category("kv-fuse");
 }
 
-/// The widths of what multiplications make: "576, 192, 192".
+/// The widths of the products of multiplications, such as "576, 192, 192".
 static std::string widthsOf(ArrayRef<MatmulOp> group) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -36,14 +36,14 @@ static std::string widthsOf(ArrayRef<MatmulOp> group) {
   return text;
 }
 
-/// Whether all weights of `op` are there where `first`, of the same block,
-/// stands.
+/// Whether all weights of `op` are defined before `first`, which is in the same
+/// block.
 static bool hasWeightsAt(MatmulOp op, MatmulOp first) {
   return llvm::all_of(op.getWeights(), [&](Value weight) {
     Operation *definition = weight.getDefiningOp();
     if (!definition)
       return true;
-    // What is defined further out comes before the whole block.
+    // A definition in an enclosing block dominates this block.
     return definition->getBlock() != first->getBlock() ||
            definition->isBeforeInBlock(first);
   });
@@ -54,7 +54,7 @@ struct Fuse : kv::impl::KVFuseBase<Fuse> {
   using KVFuseBase::KVFuseBase;
 
   void runOnOperation() override {
-    // By input, in the order of the text; blocks apart.
+    // Grouped by input, in program order.
     llvm::MapVector<Value, SmallVector<MatmulOp>> byInput;
     getOperation().walk([&](MatmulOp op) {
       if (op.getOuts().empty())
@@ -64,7 +64,7 @@ struct Fuse : kv::impl::KVFuseBase<Fuse> {
       fuseInput(entry.second);
   }
 
-  /// The multiplications of one input.
+  /// Fuses the multiplications of one input, block by block.
   void fuseInput(ArrayRef<MatmulOp> all) {
     if (all.size() == 1)
       return;

@@ -14,8 +14,9 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-/// Whether a body is straight-line arithmetic on tensors. Calls and operations
-/// on a cache have effects, or effects that are not known.
+/// Whether a function is private and its body is short straight-line arithmetic
+/// on tensors. Calls and operations on a cache have memory effects, or unknown
+/// ones.
 static bool isHelper(func::FuncOp function, int64_t maxOperations) {
   if (!function.isPrivate() || function.isExternal() ||
       !function.getBody().hasOneBlock())

@@ -21,7 +21,7 @@ Value kv::castTo(Emitter &b, Value tensor, Type element) {
   return launch(b, "cast", tensor, tensor, element);
 }
 
-/// All dimensions but the last are one in a kernel's rows.
+/// The reassociation of toRows(): all dimensions but the last become one.
 static SmallVector<ReassociationIndices> rowGroups(int64_t rank) {
   SmallVector<ReassociationIndices> groups(2);
   for (int64_t i = 0; i + 1 < rank; ++i)

@@ -1,6 +1,7 @@
-//===- Launches.h - How launches are made -----------------------*- C++ -*-===//
+//===- Launches.h - Creates launches on tensors -----------------*- C++ -*-===//
 //
-// On tensors. A launch writes memory of its own, whose sizes the host knows.
+// Each launch writes a new tensor, whose sizes the host knows without reading
+// device memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,20 +12,21 @@
 
 namespace kv {
 
-/// A launch of a row of Symbols.def, with its arguments in that order, whose
-/// result has the shape of `like`.
+/// Launches the function `callee` of Symbols.def, with its arguments in their
+/// order there. The result has the shape of `like` and the type `element`.
 mlir::Value launch(Emitter &b, llvm::StringRef callee,
                    mlir::ValueRange arguments, mlir::Value like,
                    mlir::Type element);
 
-/// The tensor with these elements, by a launch if it has others.
+/// The tensor with elements of the type `element`: itself, or a launch of
+/// "cast".
 mlir::Value castTo(Emitter &b, mlir::Value tensor, mlir::Type element);
 
-/// The tensor as [rows, width], which is what kernels take: all dimensions but
-/// the last are one.
+/// The tensor as [rows, width], the form that kernels take: all dimensions but
+/// the last are collapsed into one.
 mlir::Value toRows(Emitter &b, mlir::Value tensor);
 
-/// The inverse, in the shape of `like`.
+/// The inverse of toRows(): `rows` in the shape of `like`.
 mlir::Value fromRows(Emitter &b, mlir::Value rows, mlir::Value like);
 
 } // namespace kv

@@ -12,25 +12,26 @@ using namespace kv;
 using linalg::GenericOp;
 
 namespace {
-/// A number in the body of a generic; `at` are that generic's loops as
-/// functions of the matched one's.
+/// A scalar in the body of a generic, which may be another than the matched
+/// one; `at` maps the loops of the matched generic to those of this one.
 struct Scalar {
   Value value;
   AffineMap at;
 };
 
-/// The element of a tensor at a function of the matched generic's loops.
+/// An element of a tensor; `map` maps the loops of the matched generic to its
+/// indices.
 struct Element {
   Value tensor;
   AffineMap map;
 };
 
-/// A product of factors over one of others.
+/// A fraction: the product of `over` divided by the product of `under`.
 struct Product {
   SmallVector<Scalar> over, under;
 };
 
-/// Maps from r loops.
+/// Maps from the r loops of a generic: all loops, the first r - 1, the last.
 struct Maps {
   explicit Maps(GenericOp op)
       : identity(AffineMap::getMultiDimIdentityMap(op.getNumLoops(),
@@ -50,8 +51,8 @@ static bool isElementwise(GenericOp op, unsigned i) {
          op.getMatchingIndexingMap(op.getDpsInitOperand(i)).isIdentity();
 }
 
-/// Through widening, which is exact, and through operations element by element,
-/// to where the number is made.
+/// Follows a scalar to the operation that computes it: through extensions,
+/// which are exact, and into the bodies of elementwise generics.
 static Scalar trace(Scalar scalar) {
   while (true) {
     if (auto wide = scalar.value.getDefiningOp<arith::ExtFOp>()) {
@@ -103,7 +104,7 @@ static bool isConstant(Scalar scalar, double wanted) {
   return value && *value == wanted;
 }
 
-/// The operands of an operation of this class.
+/// The operands of the operation that computes `scalar`, if it is an Op.
 template <typename Op>
 static std::optional<SmallVector<Scalar>> operandsOf(Scalar scalar) {
   scalar = trace(scalar);
@@ -133,7 +134,8 @@ static Product factor(Scalar scalar) {
   return product;
 }
 
-/// What a generic of one result yields, before it is rounded to the result.
+/// What a generic with one result yields, without the final rounding to the
+/// result's type.
 static Scalar yielded(GenericOp op) {
   Value value = op.getBody()->getTerminator()->getOperand(0);
   if (auto round = value.getDefiningOp<arith::TruncFOp>())
@@ -141,7 +143,8 @@ static Scalar yielded(GenericOp op) {
   return {value, Maps(op).identity};
 }
 
-/// What a reduction adds to its result for each step, when it starts at zero.
+/// What each iteration of a reduction adds to its result, if it is a sum that
+/// starts at zero.
 static std::optional<Scalar> summand(GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
@@ -314,7 +317,7 @@ static std::optional<LaunchMatch> matchSum(GenericOp op) {
   return match;
 }
 
-/// The x of 1 + exp(-x).
+/// Matches 1 + exp(-x) and returns x.
 static Value matchLogisticDenominator(Scalar scalar, AffineMap identity) {
   auto terms = operandsOf<arith::AddFOp>(scalar);
   if (!terms)
@@ -380,8 +383,9 @@ static std::optional<LaunchMatch> matchEmbedding(GenericOp op) {
   return LaunchMatch{LaunchMatch::Embedding, {id->tensor, table}};
 }
 
-/// The column of the first of the largest elements of each row: best and place
-/// carried, `value > best` chooses both.
+/// The column of the first of the largest elements of each row, as a reduction
+/// that carries the best value and its place, and replaces both if
+/// `value > best`.
 static std::optional<LaunchMatch> matchArgmax(GenericOp op) {
   Maps maps(op);
   if (op.getNumResults() != 2 || op.getNumDpsInputs() != 1 ||
@@ -410,7 +414,7 @@ static std::optional<LaunchMatch> matchArgmax(GenericOp op) {
       larger.getLhs() != value || larger.getRhs() != best || !column ||
       column.getDim() != 1)
     return std::nullopt;
-  // It starts below all numbers, at the first column.
+  // The reduction starts with -infinity and column 0.
   auto least = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   auto first = op.getDpsInits()[1].getDefiningOp<linalg::FillOp>();
   if (!least || !first ||

@@ -1,7 +1,8 @@
-//===- MatchLaunches.h - Computations that kernels do -----------*- C++ -*-===//
+//===- MatchLaunches.h - Recognises what kernels compute --------*- C++ -*-===//
 //
-// By structure, not by name: a front end's functions are inlined by then. What
-// is computed element by element on the way may be several operations or one.
+// Computations are recognised by their arithmetic, not by names: functions of
+// the front end have been inlined. Elementwise steps of a computation may be
+// one operation or several.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,17 +14,18 @@
 
 namespace kv {
 
-/// What a linalg.generic computes, as a row of Symbols.def.
+/// What a linalg.generic computes, as a function of Symbols.def.
 struct LaunchMatch {
   enum Kind { Matmul, Norm, Pair, Embedding, Cast, Argmax } kind;
-  /// The tensors of the row, in its order. A pair's second may be of rank 1.
+  /// The function's tensor arguments, in order, without `out`. The second of a
+  /// pair may have rank 1.
   llvm::SmallVector<mlir::Value> tensors;
   double epsilon = 0, offset = 0; // of a norm
   KvPair function = KV_PAIR_ADD;  // of a pair
   unsigned result = 0;            // which result of the generic it is
 };
 
-/// Nothing when it is none of them.
+/// nullopt if no function computes this.
 std::optional<LaunchMatch> matchLaunch(mlir::linalg::GenericOp op);
 
 } // namespace kv

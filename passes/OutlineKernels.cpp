@@ -16,7 +16,7 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-/// A computation on buffers.
+/// Whether an operation is a computation on buffers.
 static bool isComputation(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureBufferSemantics();
@@ -24,8 +24,8 @@ static bool isComputation(Operation *op) {
   return matmul && !matmul.getOuts().empty();
 }
 
-/// matmul_576x1536_bf16, matmul_576x576_192_192_bf16 and the like: what a
-/// profile shows.
+/// The name that a profile shows: "kernel_matmul_576x1536_bf16_0", or
+/// "kernel_matmul_576x576_192_192_bf16_1" for several weights.
 static std::string kernelName(Operation *op, unsigned ordinal) {
   std::string name;
   llvm::raw_string_ostream os(name);
@@ -43,7 +43,8 @@ static std::string kernelName(Operation *op, unsigned ordinal) {
   return name;
 }
 
-/// Two functions with the same key compute the same.
+/// The text of a function without its name: functions with equal texts compute
+/// the same.
 static std::string structureOf(func::FuncOp function) {
   std::string key;
   llvm::raw_string_ostream os(key);
@@ -86,7 +87,8 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
     }
   }
 
-  /// A detached function with a copy of `op`, to be called with `arguments`.
+  /// A new function, not yet in the module, with a copy of `op`; to be called
+  /// with `arguments`.
   func::FuncOp makeKernel(Operation *op, SmallVector<Value> &arguments) {
     llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);

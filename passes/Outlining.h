@@ -1,4 +1,4 @@
-//===- Outlining.h - What an outlined body takes ----------------*- C++ -*-===//
+//===- Outlining.h - Values that an outlined body uses ----------*- C++ -*-===//
 
 #ifndef KV_PASSES_OUTLINING_H
 #define KV_PASSES_OUTLINING_H
@@ -9,8 +9,8 @@
 
 namespace kv {
 
-/// The values that a body uses from outside: what it must be given, and the
-/// constants, which are cheaper to make again.
+/// The values from outside that a body uses: those that must be passed to it,
+/// and constants, which are cloned instead.
 struct Captures {
   explicit Captures(const llvm::SetVector<mlir::Value> &used) {
     for (mlir::Value value : used) {
@@ -22,8 +22,8 @@ struct Captures {
     }
   }
 
-  /// Makes the body's start: `inside` stand for the values, constants are
-  /// cloned at `b`.
+  /// Maps the values to `inside`, their counterparts in the outlined body, and
+  /// the constants to clones that are created at `b`.
   void enter(mlir::OpBuilder &b, mlir::ValueRange inside,
              mlir::IRMapping &mapping) const {
     mapping.map(values, inside);

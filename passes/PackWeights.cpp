@@ -1,8 +1,8 @@
 //===- PackWeights.cpp - The layout n16k for weights ----------------------===//
 //
-// Works on the set of function arguments that may hold a packed weight, as a
-// greatest fixed point: an argument leaves the set when a use cannot take the
-// packed form, or when a caller or callee on its way has left it.
+// Computes the set of function arguments that may hold a packed weight as a
+// greatest fixed point: an argument is removed if a use cannot take the packed
+// form, or if a caller or callee that it is passed by or to has been removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-/// Whether `op` is x . w^T + 0 with `use` as w.
+/// Whether `op` computes x * transpose(w) + 0, where `use` is w.
 static bool isWeightMatmul(linalg::MatmulOp op, OpOperand &use) {
   if (use.getOperandNumber() != 1 || !op.hasPureTensorSemantics())
     return false;
@@ -88,7 +88,7 @@ private:
         argument.getArgNumber(), KVDialect::getWeightAttrName());
   }
 
-  /// A decision about an entry's weight, with its reason.
+  /// Emits a remark why a weight of an entry is not packed.
   void remarkLeft(BlockArgument argument, const Twine &why) {
     if (StringAttr name = weightName(argument))
       remark::missed(
@@ -98,7 +98,8 @@ private:
                          why.str());
   }
 
-  /// Weights of entries, and whatever private functions take like them.
+  /// Collects the weights of entries, and the arguments of private functions
+  /// whose types weights may have.
   void collectCandidates() {
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
@@ -119,7 +120,8 @@ private:
     }
   }
 
-  /// The callee's argument that a call operand becomes, if its body is known.
+  /// The argument of the callee that a call passes `use` as; null if the callee
+  /// has no body.
   BlockArgument calleeArgument(OpOperand &use) {
     auto call = dyn_cast<func::CallOp>(use.getOwner());
     auto callee = call ? symbols.lookupNearestSymbolFrom<func::FuncOp>(
@@ -139,7 +141,7 @@ private:
     return argument && candidates.contains(argument);
   }
 
-  /// Whether every caller passes a candidate.
+  /// Whether the function is an entry, or every caller passes a candidate.
   bool callersCanPack(BlockArgument argument, const SymbolUserMap &users) {
     func::FuncOp function = functionOf(argument);
     return !function.isPrivate() ||
@@ -152,7 +154,8 @@ private:
            });
   }
 
-  /// To the greatest set whose members' uses and callers are all inside.
+  /// Removes candidates until all uses and all callers of each take the packed
+  /// form.
   void pruneCandidates() {
     SymbolUserMap users(symbols, module);
     for (bool changed = true; changed;) {
@@ -175,8 +178,9 @@ private:
     }
   }
 
-  /// The candidates that gain by it. Caller and callee share a type, so one
-  /// multiplication packs all that are connected by calls.
+  /// The candidates that are worth packing: those that are multiplied, and
+  /// those that are connected to them by calls, since caller and callee must
+  /// agree on the type.
   SmallVector<BlockArgument> findMultiplied() {
     llvm::EquivalenceClasses<void *> connected;
     for (BlockArgument argument : candidates) {

@@ -1,13 +1,14 @@
 //===- SplitDestinations.cpp - One operation a destination ----------------===//
 //
-// CSE makes one tensor.empty of all that are alike, and a network's layers are.
-// To One-Shot Bufferize that is one buffer which every layer writes: it
-// compares each write with each read of all layers, and copies what it cannot
-// prove apart. Apart from the start, each is a buffer of its own.
+// CSE merges all equal tensor.empty operations, and the layers of a network
+// have equal ones. One-Shot Bufferize then sees one buffer that every layer
+// writes: it compares each write with each read of all layers, and inserts
+// copies where it cannot prove that they do not conflict. This pass gives each
+// destination a tensor.empty of its own, which becomes a buffer of its own.
 //
-// Likewise an argument that all layers read, lengths and tables of a cache: it
-// looks at all readers of a tensor for each of them. What is only read may be
-// as many tensors as it has readers.
+// Similarly, for an argument that all layers read, such as the lengths and
+// tables of a cache, One-Shot Bufferize looks at all readers for each of them.
+// Memory that is only read may be a separate tensor for each reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,8 @@ namespace kv {
 
 using namespace mlir;
 
-/// Whether the value is where an operation or a loop starts to write.
+/// Whether the value is the destination of an operation, or an initial value of
+/// a loop.
 static bool isDestination(OpOperand &use) {
   Operation *user = use.getOwner();
   if (auto op = dyn_cast<DestinationStyleOpInterface>(user))
@@ -36,16 +38,17 @@ static bool isDestination(OpOperand &use) {
                               [&](OpOperand &init) { return &init == &use; });
 }
 
-/// Every destination but one gets a copy of `op`, in the block of `op`: in a
-/// loop inside it would be made again in each iteration.
+/// Clones `op` for each use as a destination, except for one use that may keep
+/// the original. Clones stay in the block of `op`: inside a loop, they would be
+/// allocated in each iteration.
 static int64_t split(Operation *op) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : op->getUses())
     if (isDestination(use))
       uses.push_back(&use);
   bool all = llvm::range_size(op->getUses()) == uses.size();
-  // Readers keep the original to themselves; else the first user does, whose
-  // use is the last of the list.
+  // If there are other users, these keep the original; otherwise the first user
+  // keeps it, which is the last in the list of uses.
   for (OpOperand *use : ArrayRef(uses).drop_back(all && !uses.empty())) {
     OpBuilder b(op->getBlock()->findAncestorOpInBlock(*use->getOwner()));
     use->set(b.clone(*op)->getResult(0));
@@ -53,8 +56,8 @@ static int64_t split(Operation *op) {
   return uses.empty() ? 0 : uses.size() - all;
 }
 
-/// Every operation but one that uses a tensor of a buffer that is only read
-/// gets a tensor of its own.
+/// Clones a tensor of a buffer that is only read, so that each reader has a
+/// tensor of its own.
 static int64_t splitReaders(bufferization::ToTensorOp op) {
   llvm::MapVector<Operation *, SmallVector<OpOperand *>> readers;
   for (OpOperand &use : op->getUses())
@@ -70,11 +73,12 @@ static int64_t splitReaders(bufferization::ToTensorOp op) {
   return copies;
 }
 
-/// So many readers of a computed tensor are worth it.
+/// Readers from which on asBuffer() pays off for a tensor.
 constexpr unsigned kManyReaders = 8;
 
-/// What a loop computed and nothing writes to, positions of all layers, is from
-/// there on a buffer.
+/// Makes a loop's result that is only read by many operations (such as the
+/// positions, which all layers read) a read-only buffer behind the loop, of
+/// which splitReaders() makes a tensor for each reader.
 static void asBuffer(OpResult value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !value.hasNUsesOrMore(kManyReaders))
@@ -99,7 +103,7 @@ namespace {
 struct SplitDestinations
     : kv::impl::KVSplitDestinationsBase<SplitDestinations> {
   void runOnOperation() override {
-    // Fills first: each copy of one has a destination of its own.
+    // Fills before empties: each clone of a fill needs a tensor.empty, too.
     SmallVector<Operation *> fills, empties;
     getOperation().walk([&](Operation *op) {
       if (auto fill = dyn_cast<linalg::FillOp>(op);

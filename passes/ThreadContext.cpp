@@ -26,7 +26,7 @@ struct ThreadContext : kv::impl::KVThreadContextBase<ThreadContext> {
         function.emitOpError("has no body: an artifact is self-contained");
         return signalPassFailure();
       }
-      // An entry has the context already.
+      // kv-form-entries has given entries the context.
       if (!function->hasAttr("kv.interface") &&
           failed(function.insertArgument(0, pointer, {}, function.getLoc())))
         return signalPassFailure();
@@ -39,7 +39,8 @@ struct ThreadContext : kv::impl::KVThreadContextBase<ThreadContext> {
     }
   }
 
-  /// Temporaries of a function live until it returns.
+  /// Replaces allocations by the arena's. A function's temporaries live until
+  /// it returns.
   void useArena(func::FuncOp function, Value context) {
     Location loc = function.getLoc();
     SmallVector<memref::AllocOp> allocs;

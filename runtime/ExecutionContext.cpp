@@ -78,6 +78,9 @@ Expected<void> ExecutionContext::call(KvEntry entry,
   if (state->device) {
     if (Expected<void> sound = state->backend->status(); !sound)
       return sound;
+    if (Expected<void> sound = state->device->takeStepError(); !sound)
+      return makeError(sound.error().code,
+                       "an earlier call: ", sound.error().message);
     state->device->use(module);
   }
   int32_t status = callGuarded(entry, &state->context, args.data(),
@@ -90,6 +93,10 @@ Expected<void> ExecutionContext::call(KvEntry entry,
   if (state->device && !state->failed())
     return state->backend->status();
   return result();
+}
+
+Expected<void> ExecutionContext::stepError() {
+  return state->device ? state->device->takeStepError() : Expected<void>();
 }
 
 KvContext *ExecutionContext::abi() { return &state->context; }

@@ -21,8 +21,6 @@ struct Binding {
   int64_t dimension = 0;
 };
 
-constexpr int64_t MaxSymbols = 256;
-
 KvStatus fail(State &state, KvStatus status, std::string_view message) {
   state.recordError(status, message);
   return status;
@@ -45,7 +43,7 @@ void leave(State &state) {
 /// Empty when `view` is what `spec` asks for.
 std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
                           const KvTensorView &view,
-                          Binding (&symbols)[MaxSymbols]) {
+                          Binding (&symbols)[KV_MAX_DIMENSION_SYMBOLS]) {
   const KvArgumentSpec &spec = specs[index];
   auto name = [&] { return argumentName(index, spec); };
   if (view.dtype != spec.dtype)
@@ -64,9 +62,9 @@ std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
                     wanted, " in dimension ", d);
     if (wanted < 0) {
       int64_t symbol = -1 - wanted;
-      if (symbol >= MaxSymbols)
-        return concat(name(), " uses dimension symbol ", symbol, ", at most ",
-                      MaxSymbols, " are supported");
+      if (symbol >= KV_MAX_DIMENSION_SYMBOLS)
+        return concat(name(), " uses dimension symbol ", symbol,
+                      ", allowed: below ", KV_MAX_DIMENSION_SYMBOLS);
       Binding &binding = symbols[symbol];
       if (binding.size < 0)
         binding = {size, index, d};
@@ -108,7 +106,7 @@ int32_t checkArguments(KvContext *context, void *specs, int64_t specCount,
     return fail(state, KV_STATUS_INVALID_ARGUMENT,
                 concat("the entry takes ", specCount, " arguments, ", count,
                        " are given"));
-  Binding symbols[MaxSymbols];
+  Binding symbols[KV_MAX_DIMENSION_SYMBOLS];
   for (int64_t i = 0; i < specCount; ++i) {
     std::string message = checkArgument(
         static_cast<const KvArgumentSpec *>(specs), i, args[i], symbols);
@@ -290,43 +288,29 @@ void checkResult(KvContext *context, const KvTensorView *buffer, void *name,
     leave(state);
 }
 
-/// A row of devices with kernels of their own.
-template <class Function> struct OnDevices;
-template <class Result, class... Parameters>
-struct OnDevices<Result (*)(KvContext *, Parameters...)> {
-  static Result call(KvContext *context, Parameters...) {
-    fail(State::of(context), KV_STATUS_UNSUPPORTED,
-         "a function of devices with kernels of their own was called on a CPU, "
-         "whose code kv-cpu generates");
-    return Result();
-  }
-};
-
-constexpr auto matmul = OnDevices<decltype(KvFunctionTable::matmul)>::call;
-constexpr auto norm = OnDevices<decltype(KvFunctionTable::norm)>::call;
-constexpr auto pair = OnDevices<decltype(KvFunctionTable::pair)>::call;
-constexpr auto embedding =
-    OnDevices<decltype(KvFunctionTable::embedding)>::call;
-constexpr auto cast = OnDevices<decltype(KvFunctionTable::cast)>::call;
-constexpr auto argmax = OnDevices<decltype(KvFunctionTable::argmax)>::call;
-constexpr auto positions =
-    OnDevices<decltype(KvFunctionTable::positions)>::call;
-constexpr auto rope = OnDevices<decltype(KvFunctionTable::rope)>::call;
-constexpr auto copyPages =
-    OnDevices<decltype(KvFunctionTable::copyPages)>::call;
-constexpr auto planBytes =
-    OnDevices<decltype(KvFunctionTable::planBytes)>::call;
-constexpr auto plan = OnDevices<decltype(KvFunctionTable::plan)>::call;
-constexpr auto plannedAttention =
-    OnDevices<decltype(KvFunctionTable::plannedAttention)>::call;
-
 } // namespace abi
 } // namespace
 
+void kv::recordMisplaced(KvContext *context, std::string_view function,
+                         std::string_view runsOn, std::string_view calledOn) {
+  State::of(context).recordError(KV_STATUS_UNSUPPORTED,
+                                 concat("'", function, "' runs on ", runsOn,
+                                        " and was called on ", calledOn,
+                                        ": compile the model for ", calledOn));
+}
+
+// A row without an implementation here does not compile; an implementation
+// that no row asks for is an unused function.
+#define KV_TABLE_Host(Name, Result) abi::Name
+#define KV_TABLE_Cpu(Name, Result) abi::Name
+#define KV_TABLE_CpuAndDevice(Name, Result) abi::Name
+#define KV_TABLE_Device(Name, Result)                                          \
+  KV_MISPLACED(Name, Result, "a device with kernels of its own", "a CPU")
+
 const KvFunctionTable &ExecutionContext::functions() {
-  // A row that is added to Symbols.def does not build until it stands here.
   static const KvFunctionTable table = {
-#define KV_FUNCTION(Name, Result, Memory, ...) .Name = abi::Name,
+#define KV_FUNCTION(Name, Result, Where, ...)                                  \
+  .Name = KV_TABLE_##Where(Name, Result),
 #include "kv/ABI/Symbols.def"
   };
   return table;

@@ -37,4 +37,22 @@ struct kv::ExecutionContext::State {
   }
 };
 
+namespace kv {
+
+/// Records that a function of Symbols.def was called in a context in which it
+/// does not run.
+void recordMisplaced(KvContext *context, std::string_view function,
+                     std::string_view runsOn, std::string_view calledOn);
+
+} // namespace kv
+
+/// What a table holds for a row that does not run there: it records so, and
+/// returns zero.
+#define KV_MISPLACED(Name, Result, RunsOn, CalledOn)                           \
+  [](KvContext * context, auto...)->KV_C_##Result {                            \
+    using Returned = KV_C_##Result;                                            \
+    kv::recordMisplaced(context, #Name, RunsOn, CalledOn);                     \
+    return Returned();                                                         \
+  }
+
 #endif // KV_RUNTIME_FUNCTIONS_H

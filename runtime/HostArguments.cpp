@@ -77,17 +77,17 @@ Expected<void> HostArguments::upload(const Device &device,
   return backend.status();
 }
 
-Expected<void> HostArguments::download(const Device &device) {
+Expected<bool> HostArguments::download(const Device &device) {
   size_t bytes = layOut(true);
   if (bytes == 0)
-    return {};
+    return false;
   DeviceBackend &backend = **device.backend();
   backend.copyToHost(outputs.host.data(), outputs.device.data(), bytes);
   if (Expected<void> done = backend.wait(backend.mark()); !done)
-    return done;
+    return std::unexpected(done.error());
   for (const One &one : arguments)
     if (one.output && one.bytes)
       std::memcpy(elements(one.view), outputs.host.as<char>() + one.offset,
                   one.bytes);
-  return {};
+  return true;
 }

@@ -21,8 +21,8 @@ public:
   /// Queues the copy of the inputs, and makes the arguments' views those on
   /// the device.
   Expected<void> upload(const Device &device, std::span<KvTensorView> args);
-  /// Waits for the outputs, if there are any.
-  Expected<void> download(const Device &device);
+  /// Waits for the outputs, if there are any; returns whether it did.
+  Expected<bool> download(const Device &device);
 
 private:
   struct One {

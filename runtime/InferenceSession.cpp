@@ -261,8 +261,13 @@ Expected<void> Invocation::execute() {
   if (done)
     done = session.context->call(state->function, state->args,
                                  state->model->module.get());
-  if (done)
-    done = state->host.download(session.options.device);
+  if (done) {
+    Expected<bool> waited = state->host.download(session.options.device);
+    if (!waited)
+      done = std::unexpected(waited.error());
+    else if (*waited)
+      done = session.context->stepError();
+  }
   if (!done)
     return makeError(done.error().code, "entry ", entry.name, ": ",
                      done.error().message);

@@ -194,8 +194,8 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain, Body body,
   pool.body = body;
   pool.env = env;
   pool.pending.store(uint32_t(chunks), std::memory_order_relaxed);
-  uint64_t number = (pool.ticket.load(std::memory_order_relaxed) >> 32) + 1;
-  pool.ticket.store(number << 32 | uint64_t(chunks), std::memory_order_seq_cst);
+  uint64_t loops = (pool.ticket.load(std::memory_order_relaxed) >> 32) + 1;
+  pool.ticket.store(loops << 32 | uint64_t(chunks), std::memory_order_seq_cst);
   pool.announce();
 
   InsideLoop = true;

@@ -168,12 +168,11 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
         if (Expected<void> bound = bind(argument); !bound)
           return std::unexpected(bound.error());
   if (packed && log)
-    log(concat("note: ", path.string(), ": ", packed, " row-major weights (",
-               packedBytes,
+    log(concat(path.string(), ": ", packed, " row-major weights (", packedBytes,
                " bytes) were packed to n16k at load; a file that "
                "stores them packed loads faster"));
   if (unpacked && log)
-    log(concat("note: ", path.string(), ": ", unpacked, " packed weights (",
+    log(concat(path.string(), ": ", unpacked, " packed weights (",
                unpackedBytes,
                " bytes) were unpacked to row_major at load; a file that "
                "stores them row-major loads faster"));

@@ -5,6 +5,7 @@
 #   generate       the same model beside llama.cpp
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   manager        what the operations of the cache engine cost
+#   build          the build itself, from nothing and without ccache
 #   replay TRACE   a trace in Mooncake's format through the cache engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,6 +38,9 @@ manager)
   scripts/setup.sh
   build release cache-engine
   exec .venv/bin/python benchmarks/cache_engine.py manager ;;
+build)
+  scripts/setup.sh
+  exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
 replay)
   [ -r "${2:-}" ] || {
     echo "bench.sh replay: ${2:-no trace given}; expected a file in Mooncake's format" >&2
@@ -46,6 +50,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, compile, manager, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, compile, manager, build, replay" >&2
   exit 2 ;;
 esac

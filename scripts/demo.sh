@@ -35,7 +35,7 @@ never talk down to anyone, and stop when the question is answered. Everybody who
 instructions, so the model computes them once and finds them in its cache afterwards."
 
 scripts/setup.sh
-build release
+build release demo
 if [ -z "$model" ]; then
   scripts/fetch-smollm2.sh build/models
   model=build/models/SmolLM2-135M-Instruct.Q4_1.gguf

@@ -31,10 +31,23 @@ step() {
   printf '\r%s: %ds\n' "$text" $((SECONDS - start)) >&2
 }
 
+# jobs: how many compilers to run at once: a core each, and 1.5 GB of the memory
+# that is free, which the largest file takes.
+jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  [ "${memory:-0}" -ge 1 ] || memory=1
+  echo $((memory < cores ? memory : cores))
+}
+
 # build [PRESET] [TARGET...]: configures and builds; the preset is release.
 build() {
   local preset=${1:-release}
   [ $# -eq 0 ] || shift
+  # What ccache must overlook to take part where headers are precompiled: their
+  # macros and times, which it finds in their contents.
+  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   step "configure ($preset)" cmake --preset "$preset"
-  step "build ($preset)" cmake --build "build/$preset" ${1:+--target "$@"}
+  step "build ($preset)" cmake --build "build/$preset" -j "$(jobs)" ${1:+--target "$@"}
 }

@@ -132,6 +132,13 @@ using PrefillConfig =
                                                            : 4,
                     HeadDim == 128 && Sm == 80 ? 2 : 4>;
 
+/// The configuration of a row of DeviceKernels.def; an Sm may follow.
+#define KV_CONFIG_decode DecodeConfig
+#define KV_CONFIG_prefill PrefillConfig
+#define KV_ATTENTION_CONFIG(kind, query, cache, ...)                           \
+  KV_CONFIG_##kind<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,   \
+                   __VA_ARGS__>
+
 /// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
 /// more than it asks for.
 constexpr bool fits(int sharedBytes, int blocks, int sm) {

@@ -12,6 +12,7 @@
 //   load(p) store(p, x)         global memory, this kernel's arguments
 //   loadScratch storeScratch    global memory that blocks exchange
 //   fence() arrive(counter)     release and acquire between blocks
+//   storeLargest(p, x)          *p becomes x if that is larger, atomically
 //   copyAsync commit wait<N>    16-byte copies to shared memory
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
@@ -41,28 +42,30 @@ struct alignas(8) IntPair {
 };
 
 template <class B>
-concept Block = requires(B &b, float x, float (&c)[4], uint32_t (&r)[4],
-                         uint32_t *counter, const void *source) {
-  { b.thread() } -> std::same_as<int>;
-  { b.block() } -> std::same_as<int>;
-  { b.blocks() } -> std::same_as<int>;
-  b.sync();
-  { b.template shared<float>(0, 1).load(0) } -> std::same_as<float>;
-  b.template shared<float>(0, 1).store(0, x);
-  { b.load(&x) } -> std::same_as<float>;
-  b.store(&x, x);
-  { b.loadScratch(&x) } -> std::same_as<float>;
-  b.storeScratch(&x, x);
-  b.fence();
-  { b.arrive(counter) } -> std::same_as<uint32_t>;
-  b.copyAsync(b.template shared<Chunk>(0, 1), 0, source, 16);
-  b.commit();
-  b.template wait<0>();
-  { b.shuffleXor(x, 1) } -> std::same_as<float>;
-  b.loadMatrix(r, b.template shared<Chunk>(0, 1), 0);
-  b.loadMatrixTransposed(r, b.template shared<Chunk>(0, 1), 0);
-  b.template multiplyAdd<Bf16>(c, r, 0u, 0u);
-};
+concept Block =
+    requires(B &b, float x, float (&c)[4], uint32_t (&r)[4], uint32_t *counter,
+             uint64_t *word, const void *source) {
+      { b.thread() } -> std::same_as<int>;
+      { b.block() } -> std::same_as<int>;
+      { b.blocks() } -> std::same_as<int>;
+      b.sync();
+      { b.template shared<float>(0, 1).load(0) } -> std::same_as<float>;
+      b.template shared<float>(0, 1).store(0, x);
+      { b.load(&x) } -> std::same_as<float>;
+      b.store(&x, x);
+      { b.loadScratch(&x) } -> std::same_as<float>;
+      b.storeScratch(&x, x);
+      b.fence();
+      { b.arrive(counter) } -> std::same_as<uint32_t>;
+      b.storeLargest(word, *word);
+      b.copyAsync(b.template shared<Chunk>(0, 1), 0, source, 16);
+      b.commit();
+      b.template wait<0>();
+      { b.shuffleXor(x, 1) } -> std::same_as<float>;
+      b.loadMatrix(r, b.template shared<Chunk>(0, 1), 0);
+      b.loadMatrixTransposed(r, b.template shared<Chunk>(0, 1), 0);
+      b.template multiplyAdd<Bf16>(c, r, 0u, 0u);
+    };
 
 } // namespace kv::cuda
 

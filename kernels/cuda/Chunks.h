@@ -5,11 +5,13 @@
 
 #include "Block.h"
 #include "Body.h"
-#include "kv/ABI/TensorView.h"
+#include "kv/ABI/DeviceKernels.h"
 
 namespace kv::cuda {
 
 constexpr int Eight = 8;
+static_assert(Eight == kernels::RowChunk &&
+              ChunkBytes == kernels::RowAlignment);
 
 template <class B>
 KV_BODY void loadEight(B &b, const float *from, float (&x)[Eight]) {
@@ -60,6 +62,11 @@ KV_BODY void storeEight(B &b, F8E4M3 *to, const float (&x)[Eight]) {
 }
 
 /// The same of a KvDType, from element `at` of `data` on.
+static_assert(std::size(kernels::RowTypes) == 3 &&
+                  kernels::isRowType(KV_DTYPE_F32) &&
+                  kernels::isRowType(KV_DTYPE_F16) &&
+                  kernels::isRowType(KV_DTYPE_BF16),
+              "rows have the types that are told apart here");
 template <class B>
 KV_BODY void loadEight(B &b, const void *data, int64_t at, int32_t type,
                        float (&x)[Eight]) {

@@ -46,6 +46,9 @@ struct GpuBlock {
   __device__ __forceinline__ uint32_t arrive(uint32_t *counter) const {
     return atomicAdd(counter, 1u);
   }
+  __device__ __forceinline__ void storeLargest(uint64_t *p, uint64_t x) const {
+    atomicMax(reinterpret_cast<unsigned long long *>(p), x);
+  }
 
   __device__ __forceinline__ void copyAsync(Shared<Chunk> target, int index,
                                             const void *source,

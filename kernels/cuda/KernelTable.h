@@ -1,6 +1,6 @@
 //===- KernelTable.h - What a host must know to launch ----------*- C++ -*-===//
 //
-// Made from the .def files; needs no CUDA.
+// Made from DeviceKernels.def; needs no CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +8,7 @@
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
 #include "Movers.h"
+#include "kv/ABI/DeviceKernels.h"
 
 #include <array>
 #include <string_view>
@@ -18,7 +19,8 @@ namespace kv::cuda {
 /// compute capability 9.0 and 80 on every other: that decides which code a
 /// driver takes.
 struct AttentionKernel {
-  std::string_view name, type;
+  std::string_view name, type; // the row's name of its types
+  KvDType query, cache;
   int headDim;
   bool prefill;
   int rows; // of a tile: Shape::tileRows
@@ -37,21 +39,23 @@ struct AttentionKernel {
 };
 
 constexpr AttentionKernel AttentionKernels[] = {
-#define KV_ATTENTION_KERNEL(kind, config, type, query, cache, dim, registers,  \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
                             blocks80, blocks90)                                \
   {"kv_attention_" #kind "_" #type "_" #dim,                                   \
    #type,                                                                      \
+   KV_DTYPE_##query,                                                           \
+   KV_DTYPE_##cache,                                                           \
    dim,                                                                        \
    #kind[0] == 'p',                                                            \
-   config<query, cache, dim>::Rows,                                            \
-   config<query, cache, dim>::Threads,                                         \
-   config<query, cache, dim, 80>::SharedBytes,                                 \
-   config<query, cache, dim, 90>::SharedBytes,                                 \
+   KV_ATTENTION_CONFIG(kind, query, cache, dim)::Rows,                         \
+   KV_ATTENTION_CONFIG(kind, query, cache, dim)::Threads,                      \
+   KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)::SharedBytes,              \
+   KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)::SharedBytes,              \
    blocks80,                                                                   \
    blocks90,                                                                   \
-   config<query, cache, dim>::SlotFloats,                                      \
-   config<query, cache, dim>::TotalFloats},
-#include "AttentionKernels.def"
+   KV_ATTENTION_CONFIG(kind, query, cache, dim)::SlotFloats,                   \
+   KV_ATTENTION_CONFIG(kind, query, cache, dim)::TotalFloats},
+#include "kv/ABI/DeviceKernels.def"
 };
 
 /// One mover, or the plan, which is one block.
@@ -64,7 +68,7 @@ struct MoverKernel {
 constexpr MoverKernel MoverKernels[] = {
 #define KV_MOVER_KERNEL(name, parameters, registers, shared, body)             \
   {"kv_" #name, shared, sizeof(parameters)},
-#include "MoverKernels.def"
+#include "kv/ABI/DeviceKernels.def"
 };
 
 /// How any kernel is launched: its one argument is a structure of so many

@@ -11,6 +11,7 @@
 #include "Chunks.h"
 #include "Faults.h"
 #include "Movers.h"
+#include "StepErrors.h"
 
 namespace kv::cuda {
 
@@ -111,6 +112,9 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
     if (turned) {
       int32_t position = b.load(p.positions + token);
       bool known = position >= 0 && position < p.freqRows;
+      if (!known && part == 0 && head == 0)
+        raiseStepError(b, p.errors, StepErrorKind::RopePosition, token,
+                       position);
       // Angles part * 8 and on, as pairs.
       float f[2][Eight];
       KV_UNROLL
@@ -205,10 +209,13 @@ template <class B> KV_BODY void embeddingBody(B &b, const EmbeddingParams &p) {
   forEachChunk(b, p.rows, p.width, [&](int64_t row, int column) {
     int32_t id = b.load(p.ids + row);
     float x[Eight];
-    if (id >= 0 && id < p.tableRows)
+    if (id >= 0 && id < p.tableRows) {
       loadEight(b, p.table, id * p.tableStride + column, p.tableType, x);
-    else
+    } else {
       fillNaN(x);
+      if (column == 0)
+        raiseStepError(b, p.errors, StepErrorKind::EmbeddingId, row, id);
+    }
     storeEight(b, p.out, row * p.outStride + column, p.outType, x);
   });
 }

@@ -44,7 +44,7 @@ struct StoreParams {
 /// freqs [positions, width] holds pairs (cos, sin). Element i < width / 2 is
 /// rotated with i + width / 2 or, interleaved, 2 i with 2 i + 1; elements from
 /// width on pass through. width is a multiple of 16. A position that freqs does
-/// not have gives NaN.
+/// not have gives NaN and raises an error.
 struct RopeParams {
   const void *x;
   void *out;
@@ -55,6 +55,7 @@ struct RopeParams {
   int32_t freqRows;
   bool interleaved;
   int32_t xType, outType;
+  uint64_t *errors; // StepErrors.h
 };
 
 /// out = x / sqrt(mean(x^2) + epsilon) * (weight + offset), row by row.
@@ -78,7 +79,8 @@ struct PairParams {
   int32_t aType, bType, outType;
 };
 
-/// Row i of out is row ids[i] of the table; NaN where the table has none.
+/// Row i of out is row ids[i] of the table; NaN, and an error is raised, where
+/// the table has none.
 struct EmbeddingParams {
   const int32_t *ids;
   const void *table;
@@ -86,6 +88,7 @@ struct EmbeddingParams {
   int64_t tableStride, outStride;
   int32_t rows, width, tableRows;
   int32_t tableType, outType;
+  uint64_t *errors; // StepErrors.h
 };
 
 struct CastParams {
@@ -125,13 +128,15 @@ struct CopyPagesParams {
   int32_t count;
 };
 
-/// Makes the plan of a step: makePlan's results, by one block.
+/// Makes the plan of a step: makePlan's results, by one block. Row offsets that
+/// are none raise an error; the plan stays within the step's rows all the same.
 struct PlanParams {
   kv::plan::Batch batch;
   kv::plan::Shape shape;
   kv::plan::Header *header;
   kv::plan::Tile *tiles; // maxTiles
   kv::plan::Cut *cuts;   // parts + 1
+  uint64_t *errors;      // StepErrors.h
 };
 
 } // namespace kv::cuda

@@ -9,6 +9,7 @@
 #define KV_KERNELS_CUDA_NUMBERS_H
 
 #include "../plan/HostDevice.h"
+#include "kv/ABI/TensorView.h"
 
 namespace kv::cuda {
 
@@ -27,6 +28,22 @@ struct F16 {
 struct F8E4M3 {
   uint8_t bits;
 };
+
+/// The C++ type of a KvDType that kernels know.
+template <KvDType> struct ElementOfDType;
+template <> struct ElementOfDType<KV_DTYPE_F32> {
+  using Type = float;
+};
+template <> struct ElementOfDType<KV_DTYPE_F16> {
+  using Type = F16;
+};
+template <> struct ElementOfDType<KV_DTYPE_BF16> {
+  using Type = Bf16;
+};
+template <> struct ElementOfDType<KV_DTYPE_F8E4M3FN> {
+  using Type = F8E4M3;
+};
+template <KvDType type> using ElementOf = typename ElementOfDType<type>::Type;
 
 KV_HD float widen(float x) { return x; }
 KV_HD float widen(Bf16 x) { return bitsAs<float>(uint32_t(x.bits) << 16); }
@@ -137,7 +154,7 @@ template <class T> KV_HD float widenHalf(uint32_t pair, int half) {
 }
 
 /// Two ones.
-template <class T> constexpr uint32_t OnePair = 0;
+template <class T> inline constexpr uint32_t OnePair = 0;
 template <> inline constexpr uint32_t OnePair<Bf16> = 0x3f803f80;
 template <> inline constexpr uint32_t OnePair<F16> = 0x3c003c00;
 

@@ -12,6 +12,7 @@
 #include "Body.h"
 #include "Faults.h"
 #include "Movers.h"
+#include "StepErrors.h"
 
 namespace kv::cuda {
 
@@ -44,10 +45,24 @@ KV_BODY void sumBefore(B &b, int64_t &count, int64_t &cost, int64_t &counts,
   b.sync();
 }
 
+/// Entry `index` of row_offsets against the one before, and the ends.
+template <class B>
+KV_BODY void checkRowOffset(B &b, const PlanParams &p, int32_t index) {
+  int32_t offset = b.load(p.batch.rowOffsets + index);
+  int32_t before = index ? b.load(p.batch.rowOffsets + index - 1) : 0;
+  bool last = index == p.batch.sequences;
+  if (offset < before || (index == 0 && offset != 0) ||
+      (last && offset != p.batch.tokens))
+    raiseStepError(b, p.errors, StepErrorKind::RowOffset, index, offset);
+}
+
 template <class B, Fault F = Fault::None>
 KV_BODY void planBody(B &b, const PlanParams &p) {
   using namespace kv::plan;
   int64_t room = maxTiles(p.shape, p.batch.sequences, p.batch.tokens);
+  for (int32_t i = b.thread(); p.errors && i <= p.batch.sequences;
+       i += MoverThreads)
+    checkRowOffset(b, p, i);
   int64_t tilesBefore = 0, costBefore = 0;
   for (int32_t base = 0; base < p.batch.sequences; base += MoverThreads) {
     int32_t index = base + b.thread();

@@ -41,7 +41,7 @@ private:
 };
 } // namespace
 
-/// The same module with paged caches of another page size.
+/// Replaces the page size of every paged collection.
 static void setPageSize(ModuleOp module, int64_t page) {
   auto withPage = [page](auto type) -> std::optional<Type> {
     CacheGeometry geometry = type.getGeometry();
@@ -57,16 +57,16 @@ static void setPageSize(ModuleOp module, int64_t page) {
                                         /*replaceTypes=*/true);
 }
 
-/// Only entries are seen from outside.
+/// Hides every symbol but the entries.
 static void hideFunctions(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (!function->hasAttr("kv.interface") && !function.isExternal())
       function.setLinkage(LLVM::Linkage::Internal);
 }
 
-/// An artifact may call memory functions and nothing else by name. Upstream
-/// lowers some copies to a function of its own runtime: better an error here
-/// than an artifact that does not load.
+/// Checks that the artifact needs no symbol but the memory functions. MLIR
+/// lowers some copies to a function of its own runtime library; with an error
+/// here, no artifact is written that could not be loaded.
 static LogicalResult checkSelfContained(const llvm::Module &ir, Location loc) {
   for (const llvm::Function &function : ir) {
     bool memory = llvm::is_contained({"memcpy", "memmove", "memset", "memcmp"},
@@ -81,7 +81,8 @@ static LogicalResult checkSelfContained(const llvm::Module &ir, Location loc) {
   return success();
 }
 
-/// The images that `kv.device_code` names, for its chips; nothing without it.
+/// The section with the images that `kv.device_code` names, for its chips;
+/// empty if the module has no such attribute.
 static LogicalResult embedDeviceCode(ModuleOp module, StringRef folder,
                                      llvm::Module &ir) {
   auto code =
@@ -113,10 +114,10 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (options.pageSize)
     setPageSize(module, options.pageSize);
 
-  // What the pipeline finds, not what the text says.
+  // The pipeline sets this attribute; one in the module's text is ignored.
   module->removeAttr(KVDialect::getDeviceCodeAttrName());
   PassManager pm(module.getContext());
-  // Fails only where the program has not registered these options.
+  // Fails only if the program has not registered these options.
   (void)applyPassManagerCLOptions(pm);
   if (options.pipeline == "kv-cpu") {
     CPUPipelineOptions cpuOptions;

@@ -14,10 +14,11 @@
 
 using namespace llvm;
 
-/// What drivers translate for chips that have no image.
+/// The PTX that drivers translate for chips without an image.
 constexpr StringLiteral kPtxChip = "compute_80";
 
-/// The chips of the files of an image: "sm_80, sm_90a".
+/// The chips that the folder has files of an image for, such as "sm_80,
+/// sm_90a".
 static std::string chipsOf(StringRef folder, StringRef image) {
   std::set<std::string> chips;
   std::error_code code;

@@ -26,7 +26,8 @@ kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
   if (!target)
     return createStringError(message);
   TargetOptions options;
-  // Fusion is written in the IR (vector.fma), never left to the backend.
+  // Multiplications and additions are fused only where the IR says so
+  // (vector.fma), never by the backend.
   options.AllowFPOpFusion = FPOpFusion::Strict;
   StringRef features = cpu == "x86-64-v4" ? "-prefer-256-bit" : "";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(

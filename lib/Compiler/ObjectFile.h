@@ -10,7 +10,7 @@
 
 namespace kv {
 
-/// The machine that code for an x86-64 level is made for.
+/// The target machine of an x86-64 level ("x86-64-v3").
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(llvm::StringRef cpu, unsigned optLevel);
 

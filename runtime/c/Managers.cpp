@@ -30,6 +30,7 @@ readOptions(const KvManagerOptions &given) {
     options.maxBatchSize = given.maxBatchSize;
   if (given.maxSteps)
     options.maxSteps = given.maxSteps;
+  options.maxChunkTokens = given.maxChunkTokens;
   options.maxSeqLen = given.maxSeqLen;
   options.numPages = given.numPages;
   options.availableCacheMemory = given.availableCacheMemory;
@@ -385,6 +386,10 @@ double kvManagerHostCommittedBlockPct(const KvManager *manager) {
 int64_t kvManagerPoolBytes(const KvManager *manager) {
   return figure("kvManagerPoolBytes", "manager", manager,
                 [](const KvManager &own) { return own->poolBytes(); });
+}
+int64_t kvManagerHostBytes(const KvManager *manager) {
+  return figure("kvManagerHostBytes", "manager", manager,
+                [](const KvManager &own) { return own->hostBytes(); });
 }
 
 int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {

@@ -42,14 +42,11 @@ struct PlanPlaces {
 } // namespace
 
 static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
-  std::string_view type = cache.type == KV_DTYPE_BF16  ? "bf16"
-                          : cache.type == KV_DTYPE_F16 ? "f16"
-                                                       : "f8";
   Kernels found;
   int count = 0;
   for (size_t row = 0; row < std::size(AttentionKernels); ++row) {
     const AttentionKernel &kernel = AttentionKernels[row];
-    if (kernel.type != type || kernel.headDim != cache.dim)
+    if (kernel.cache != cache.type || kernel.headDim != cache.dim)
       continue;
     const LoadedKernel *loaded =
         Context::of(call.state).kernel(call.state, row);
@@ -175,6 +172,13 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
                      " query heads a KV head: at most 2147483647 in all");
     return false;
   }
+  if (maxLengths &&
+      (maxLengths->dtype != KV_DTYPE_I32 || maxLengths->rank != 2 ||
+       maxLengths->sizes[0] < 1 || maxLengths->sizes[1] != 2)) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "max_lengths is ",
+              describe(*maxLengths), ", needed: i32 [steps, 2] of a step");
+    return false;
+  }
   int64_t longest =
       maxLengths ? *static_cast<const int32_t *>(firstElement(*maxLengths))
                  : tokens;
@@ -185,11 +189,11 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
     end = placesOf(kernel, shapeOf(kernel, step.cache, step.group),
                    step.batch.sequences, tokens, end)
               .end;
-  if (plan.sizes[0] >= end &&
+  if (plan.dtype == KV_DTYPE_I8 && plan.rank == 1 && plan.sizes[0] >= end &&
       reinterpret_cast<uintptr_t>(step.plan) % PlanAlignment == 0)
     return true;
   call.fail(KV_STATUS_INVALID_ARGUMENT, "plan is ", describe(plan),
-            ", needed: ", end, " bytes, aligned to ", PlanAlignment);
+            ", needed: i8 of ", end, " bytes, aligned to ", PlanAlignment);
   return false;
 }
 
@@ -207,10 +211,12 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
     return;
   step.forEachKernel(
       mask, window, [&](const Kernel &, const Shape &shape, PlanPlaces places) {
-        PlanParams p{step.batch, shape,
+        PlanParams p{step.batch,
+                     shape,
                      reinterpret_cast<Header *>(step.plan + places.header),
                      reinterpret_cast<Tile *>(step.plan + places.tiles),
-                     reinterpret_cast<Cut *>(step.plan + places.cuts)};
+                     reinterpret_cast<Cut *>(step.plan + places.cuts),
+                     Context::of(call.state).stepErrors()};
         launch(call.state, kernelRow("kv_plan"), 1, &p);
       });
 }
@@ -225,7 +231,7 @@ static bool checkAttention(Call &call, const Cache &cache,
     call.unsupported("there is no kernel for caches with scales");
     return false;
   }
-  KvDType query = cache.type == KV_DTYPE_F16 ? KV_DTYPE_F16 : KV_DTYPE_BF16;
+  KvDType query = *kernels::queryTypeOf(cache.type);
   if (q.dtype != query || out.dtype != query || q.sizes[2] != cache.dim ||
       describe(q) != describe(out) || layer < 0 || layer >= cache.layers) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ", cache.layers,
@@ -237,10 +243,11 @@ static bool checkAttention(Call &call, const Cache &cache,
   if ((lse && (lse->dtype != KV_DTYPE_F32 || lse->rank != 2 ||
                lse->sizes[0] != q.sizes[0] || lse->sizes[1] != q.sizes[1])) ||
       (sinks && (sinks->dtype != KV_DTYPE_F32 || sinks->rank != 1 ||
-                 sinks->sizes[0] != q.sizes[1]))) {
+                 sinks->sizes[0] != q.sizes[1] ||
+                 (sinks->sizes[0] > 1 && sinks->strides[0] != 1)))) {
     call.fail(KV_STATUS_INVALID_ARGUMENT,
               "lse and sinks must be f32 [T, Hq] "
-              "and [Hq] of q ",
+              "and contiguous [Hq] of q ",
               describe(q));
     return false;
   }

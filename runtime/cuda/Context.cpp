@@ -2,7 +2,10 @@
 
 #include "Context.h"
 
+#include "../../kernels/cuda/StepErrors.h"
+
 #include <algorithm>
+#include <atomic>
 
 using namespace kv;
 using namespace kv::cuda;
@@ -23,12 +26,41 @@ Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
   if (!counters)
     return std::unexpected(counters.error());
   context->arrivals = static_cast<uint32_t *>(*counters);
+  Expected<void *> errors = backend.allocatePinned(sizeof(uint64_t));
+  if (!errors)
+    return std::unexpected(errors.error());
+  context->errors = static_cast<uint64_t *>(*errors);
   return context;
 }
 
 Context::~Context() {
   if (arrivals)
     device.free(arrivals, 0);
+  if (errors)
+    device.freePinned(errors, 0);
+}
+
+Expected<void> Context::takeStepError() {
+  std::atomic_ref<uint64_t> word(*errors); // a device writes it
+  StepError error = unpackStepError(word.load(std::memory_order_acquire));
+  if (error.kind == StepErrorKind::None)
+    return {};
+  word.store(0, std::memory_order_release);
+  switch (error.kind) {
+  case StepErrorKind::RowOffset:
+    return makeError(KV_STATUS_OUT_OF_RANGE, "row_offsets: entry ", error.row,
+                     " is ", error.value,
+                     ": they must begin at 0, not fall, and end at the number "
+                     "of the step's rows");
+  case StepErrorKind::EmbeddingId:
+    return makeError(KV_STATUS_OUT_OF_RANGE, "embedding: row ", error.row,
+                     " has the id ", error.value,
+                     ", which is outside the table");
+  default:
+    return makeError(KV_STATUS_OUT_OF_RANGE,
+                     "kv.rope: a position is outside freqs: row ", error.row,
+                     " has the position ", error.value);
+  }
 }
 
 const LoadedKernel *Context::kernel(State &state, size_t row) const {

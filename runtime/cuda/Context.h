@@ -26,6 +26,10 @@ public:
 
   Backend &backend() { return device; }
   Matmuls &matmuls() { return products; }
+  Expected<void> takeStepError() override;
+  /// Where kernels raise errors (kernels/cuda/StepErrors.h): pinned memory,
+  /// which a GPU writes to by the host's address.
+  uint64_t *stepErrors() const { return errors; }
   /// Zero between launches, one for each block of any attention kernel.
   uint32_t *counters() const { return arrivals; }
   /// Of a row of KernelLaunches. Null, and an error in `state`, if the artifact
@@ -44,6 +48,7 @@ private:
   Matmuls products;
   const Module *module = nullptr;
   uint32_t *arrivals = nullptr;
+  uint64_t *errors = nullptr;
 };
 
 /// The row of KernelLaunches of a kernel that is there.

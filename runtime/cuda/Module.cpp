@@ -8,8 +8,6 @@
 using namespace kv;
 using namespace kv::cuda;
 
-static constexpr std::string_view MoversImage = "kv_movers";
-
 /// 80 of "sm_80", 90 of "sm_90a" and "compute_90"; 0 if there is no number.
 static int architecture(std::string_view chip) {
   int number = 0;
@@ -72,7 +70,7 @@ Module::~Module() {
 }
 
 Expected<void> Module::add(const KernelImage &image) {
-  bool movers = image.name == MoversImage;
+  bool movers = image.name == kernels::MoversImage;
   const KernelLaunch *own = findKernel(image.name);
   if (!movers && !own)
     return makeError(KV_STATUS_UNSUPPORTED,

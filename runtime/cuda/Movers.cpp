@@ -22,7 +22,7 @@ static void move(Call &call, size_t row, int64_t items, const Params &params) {
 }
 
 static int64_t chunksOf(const Rows &rows) {
-  return rows.count * (rows.width / 8);
+  return rows.count * (rows.width / kernels::RowChunk);
 }
 
 /// Each row is a block's.
@@ -117,7 +117,8 @@ void rows::embedding(KvContext *context, const KvTensorView *ids,
                     int32_t(c.width),
                     int32_t(t.count),
                     t.type,
-                    c.type};
+                    c.type,
+                    Context::of(call.state).stepErrors()};
   move(call, kernelRow("kv_embedding"), chunksOf(c), p);
 }
 
@@ -197,9 +198,9 @@ void rows::rope(KvContext *context, const KvTensorView *x,
     return;
   int64_t tokens = x->sizes[0], heads = x->sizes[1], dim = x->sizes[2];
   if (angles.type != KV_DTYPE_F32 || angles.stride != angles.width ||
-      angles.width % 16 || angles.width > dim || dim % 16 ||
-      positions->sizes[0] != tokens || out->sizes[0] != tokens ||
-      out->sizes[1] != heads || out->sizes[2] != dim)
+      angles.width % kernels::RopeChunk || angles.width > dim ||
+      dim % kernels::RopeChunk || positions->sizes[0] != tokens ||
+      out->sizes[0] != tokens || out->sizes[1] != heads || out->sizes[2] != dim)
     return call.unsupported("x is ", describe(*x), ", positions ",
                             describe(*positions), ", freqs ", describe(*freqs),
                             ", out ", describe(*out),
@@ -220,8 +221,10 @@ void rows::rope(KvContext *context, const KvTensorView *x,
                int32_t(angles.count),
                interleaved != 0,
                int32_t(x->dtype),
-               int32_t(out->dtype)};
-  move(call, kernelRow("kv_rope"), tokens * heads * (dim / 16), p);
+               int32_t(out->dtype),
+               Context::of(call.state).stepErrors()};
+  move(call, kernelRow("kv_rope"), tokens * heads * (dim / kernels::RopeChunk),
+       p);
 }
 
 void rows::copyPages(KvContext *context, const KvTensorView *blocks,
@@ -237,21 +240,34 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
     return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ",
                      cache.layers, ", source ", describe(*source),
                      ", destination ", describe(*destination));
+  // A page is copied as one run; a layer as one where layers lie outside of
+  // planes, else as one a plane. No stride of a single plane or layer counts.
+  const CacheView &view = cache.view;
+  int64_t run = view.pageSize * cache.heads * cache.dim;
+  int64_t whole = run * cache.planes * cache.layers;
+  auto lie = [&](int64_t planeStride, int64_t layerStride) {
+    return (cache.planes == 1 || view.planeStride == planeStride) &&
+           (cache.layers == 1 || view.layerStride == layerStride);
+  };
+  bool layersOutside = lie(run, run * cache.planes);
+  if (view.pageStride < whole ||
+      (!layersOutside && !lie(run * cache.layers, run)))
+    return call.unsupported("blocks is ", describe(*blocks), " with ",
+                            strides(*blocks),
+                            ": a page, its planes and its layers must be "
+                            "contiguous");
   int64_t bytes = dtypeBytes(static_cast<DType>(cache.type));
-  int64_t page = cache.view.pageStride * bytes;
   CopyPagesParams p{};
-  p.data = const_cast<void *>(cache.view.data);
-  p.pageStride = p.runBytes = page;
+  p.data = const_cast<void *>(view.data);
+  p.pageStride = view.pageStride * bytes;
   p.runs = 1;
+  p.runBytes = whole * bytes;
   if (layer >= 0) {
-    p.data =
-        static_cast<char *>(p.data) + layer * cache.view.layerStride * bytes;
-    p.runBytes = page / cache.layers;
-    // Planes lie within a layer, or a layer within a plane.
-    if (cache.view.layerStride < cache.view.planeStride) {
+    p.data = static_cast<char *>(p.data) + layer * view.layerStride * bytes;
+    p.runBytes = (layersOutside ? run * cache.planes : run) * bytes;
+    if (!layersOutside) {
       p.runs = int32_t(cache.planes);
-      p.runBytes /= cache.planes;
-      p.runStride = cache.view.planeStride * bytes;
+      p.runStride = view.planeStride * bytes;
     }
   }
   if (p.runBytes % 16)
@@ -306,5 +322,6 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   p.rowsType = int32_t(k->dtype);
   p.cacheType = cache.type;
   move(call, kernelRow("kv_store"),
-       tokens * cache.planes * cache.heads * (cache.dim / 8), p);
+       tokens * cache.planes * cache.heads * (cache.dim / kernels::RowChunk),
+       p);
 }

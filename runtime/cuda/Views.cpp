@@ -8,19 +8,15 @@
 using namespace kv;
 using namespace kv::cuda;
 
-static constexpr int64_t RowChunk = 8;
-static constexpr uintptr_t ChunkAlignment = 16;
+using kernels::RowChunk;
 
 static bool aligned(const KvTensorView &view) {
-  return reinterpret_cast<uintptr_t>(firstElement(view)) % ChunkAlignment == 0;
+  return reinterpret_cast<uintptr_t>(firstElement(view)) %
+             kernels::RowAlignment ==
+         0;
 }
 
-static bool isMoved(int64_t type) {
-  return type == KV_DTYPE_F32 || type == KV_DTYPE_F16 || type == KV_DTYPE_BF16;
-}
-
-/// Distances, for a message: "strides [512, 64, 1]".
-static std::string strides(const KvTensorView &view) {
+std::string kv::cuda::strides(const KvTensorView &view) {
   std::string text = "strides [";
   for (int64_t d = 0; d < view.rank; ++d)
     text += concat(d ? ", " : "", view.strides[d]);
@@ -29,13 +25,13 @@ static std::string strides(const KvTensorView &view) {
 
 bool kv::cuda::rowsOf(Call &call, std::string_view argument,
                       const KvTensorView &view, Rows &rows) {
-  auto refuse = [&](std::string_view why) {
+  auto refuse = [&](const std::string &why) {
     call.unsupported(argument, " is ", describe(view), " with ", strides(view),
                      ": ", why);
     return false;
   };
-  if (!isMoved(view.dtype))
-    return refuse("its elements must be f32, f16 or bf16");
+  if (!kernels::isRowType(view.dtype))
+    return refuse("its elements must be " + kernels::rowTypes("or"));
   if (view.rank < 1)
     return refuse("it must have rows");
   int64_t last = view.rank - 1;
@@ -65,13 +61,15 @@ bool kv::cuda::rowsOf(Call &call, std::string_view argument,
 
 bool kv::cuda::checkHeads(Call &call, std::string_view argument,
                           const KvTensorView &view) {
-  if (isMoved(view.dtype) && view.rank == 3 && view.strides[2] == 1 &&
-      view.sizes[2] % RowChunk == 0 && view.strides[0] % RowChunk == 0 &&
-      view.strides[1] % RowChunk == 0 && aligned(view))
+  if (kernels::isRowType(view.dtype) && view.rank == 3 &&
+      view.strides[2] == 1 && view.sizes[2] % RowChunk == 0 &&
+      view.strides[0] % RowChunk == 0 && view.strides[1] % RowChunk == 0 &&
+      aligned(view))
     return true;
   call.unsupported(argument, " is ", describe(view), " with ", strides(view),
-                   ": it must be [tokens, heads, dim] of f32, f16 or bf16, "
-                   "chunks of 8 elements that are aligned to 16 bytes");
+                   ": it must be [tokens, heads, dim] of ",
+                   kernels::rowTypes("or"),
+                   ", chunks of 8 elements that are aligned to 16 bytes");
   return false;
 }
 
@@ -86,7 +84,7 @@ bool kv::cuda::checkIntegers(Call &call, std::string_view argument,
 }
 
 bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
-  auto refuse = [&](std::string_view why) {
+  auto refuse = [&](const std::string &why) {
     call.unsupported("blocks is ", describe(blocks), " with ", strides(blocks),
                      ": ", why);
     return false;
@@ -94,9 +92,8 @@ bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
   if (blocks.rank != 6 || blocks.strides[5] != 1 || !aligned(blocks))
     return refuse("it must be [pages, planes, layers, tokens, heads, dim] with "
                   "contiguous rows");
-  if (blocks.dtype != KV_DTYPE_F16 && blocks.dtype != KV_DTYPE_BF16 &&
-      blocks.dtype != KV_DTYPE_F8E4M3FN)
-    return refuse("there are kernels for bf16, f16 and f8E4M3FN");
+  if (!kernels::queryTypeOf(blocks.dtype))
+    return refuse("there are kernels for " + kernels::cacheTypes());
   if (blocks.sizes[0] > INT32_MAX || blocks.sizes[3] > INT32_MAX)
     return refuse("there are at most 2147483647 pages and tokens of a page");
   if (blocks.sizes[1] < 1 || blocks.sizes[1] > 2 ||
@@ -104,6 +101,10 @@ bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
                   [](int64_t size) { return size < 1; }))
     return refuse("it must have one or two planes, and no page may be empty");
   const int64_t *s = blocks.strides;
+  int64_t bytes = int64_t(dtypeBytes(static_cast<DType>(blocks.dtype)));
+  for (int64_t d = 0; d < 5; ++d)
+    if (blocks.sizes[d] > 1 && s[d] * bytes % kernels::RowAlignment)
+      return refuse("its rows must be aligned to 16 bytes");
   cache = {{firstElement(blocks), s[0], s[1], s[2], s[3], s[4],
             int32_t(blocks.sizes[0]), int32_t(blocks.sizes[3])},
            blocks.sizes[1],

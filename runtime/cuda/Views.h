@@ -42,6 +42,9 @@ inline void *firstElement(const KvTensorView &view) {
          view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
 }
 
+/// Distances, for a message: "strides [512, 64, 1]".
+std::string strides(const KvTensorView &view);
+
 /// The last dimension is a row. False, and an error in the call, where rows do
 /// not lie so that a kernel can move them: chunks of 8 elements, aligned to 16
 /// bytes, at equal distances.
@@ -86,9 +89,10 @@ bool pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
                   const KvTensorView &rowOffsets, int64_t tokens,
                   const Cache &cache, Table &table, kv::plan::Batch &batch);
 
-/// The rows of Symbols.def, by their names.
+/// The rows of Symbols.def that run on a device, by their names: those are
+/// defined, and what is missing does not link.
 namespace rows {
-#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+#define KV_FUNCTION(Name, Result, Where, ...)                                  \
   KV_C_##Result Name(KV_C_PARAMS(__VA_ARGS__));
 #include "kv/ABI/Symbols.def"
 } // namespace rows

@@ -39,8 +39,8 @@ public:
   int64_t room(const Sequence &sequence) const override {
     return room(stateOf(sequence));
   }
-  bool hasRoom(const Sequence &sequence, const Demand &demand) const override {
-    return hasRoom(stateOf(sequence), demand);
+  bool hasRoom(const Sequence &sequence, int64_t tokens) const override {
+    return hasRoom(stateOf(sequence), tokens, /*drafts=*/0);
   }
   Plan reserve(Sequence &sequence, const Prompt &prompt,
                const Demand &demand) override;
@@ -115,7 +115,8 @@ private:
   int32_t match(SequenceState &state, const Prompt &prompt) const;
 
   // Most decode steps need only what is inline; the rest is in the .cpp files.
-  bool hasRoom(const SequenceState &state, const Demand &demand) const;
+  bool hasRoom(const SequenceState &state, int64_t tokens,
+               int64_t drafts) const;
   int64_t room(const SequenceState &state) const {
     return state.borrowsTail ? state.processed
                              : int64_t(state.held) * options.pageSize;
@@ -196,17 +197,17 @@ private:
 // What most decode steps do
 //===----------------------------------------------------------------------===//
 
-inline bool CacheEngineImpl::hasRoom(const SequenceState &state,
-                                     const Demand &demand) const {
-  return demand.length <=
-             int64_t(state.held) * options.pageSize - demand.draft &&
+inline bool CacheEngineImpl::hasRoom(const SequenceState &state, int64_t tokens,
+                                     int64_t drafts) const {
+  return tokens <= int64_t(state.held) * options.pageSize - drafts &&
          state.held != state.committed && !state.borrowsTail;
 }
 
 inline CacheEngine::Plan CacheEngineImpl::reserve(Sequence &sequence,
                                                   const Prompt &prompt,
                                                   const Demand &demand) {
-  if (hasRoom(stateOf(sequence), demand) && !options.log) [[likely]]
+  if (hasRoom(stateOf(sequence), demand.length, demand.draft) && !options.log)
+      [[likely]]
     return {.verdict = Verdict::Fits};
   return reserveMore(sequence, prompt, demand);
 }

@@ -48,26 +48,39 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
   int64_t wanted = fresh * numGroups + copies;
   plan.newPages = static_cast<int32_t>(std::min<int64_t>(wanted, INT32_MAX));
 
-  // What this would take alone: all of the full groups, the windows as of now.
-  int64_t alone = 0, revivedAvailable = 0;
-  for (int32_t group = 0; group < numGroups; ++group) {
-    const CacheGroup &kind = options.groups[group];
-    int64_t first = kind.skippable(computed) / pageSize;
-    alone += kind.isFull() ? pagesFor(std::max(whole, now))
-                           : std::max<int64_t>(pagesFor(now) - first, 0);
-    for (int64_t page = std::max<int64_t>(state.committed, first);
-         hit && page < end; ++page) {
+  // What this would take alone, on the whole way to the last token.
+  int64_t alone =
+      mostPages(std::span(options.groups.begin(), numGroups), pageSize,
+                demand.length, std::max<int64_t>(demand.chunk, 1), demand.draft,
+                std::min(computed, demand.length));
+  int64_t revivedAvailable = 0;
+  // Pages that the window of the longer prefix does not reach: the hit gives
+  // them back, at once or with a step that is open.
+  int64_t passed = 0, passedAvailable = 0;
+  for (int32_t group = 0; hit && group < numGroups; ++group) {
+    int64_t first = options.groups[group].skippable(computed) / pageSize;
+    for (int64_t page = std::max<int64_t>(state.committed, first); page < end;
+         ++page) {
       PageId cached = nodes.page(hits[page - state.committed], group);
       plan.revivedPages += pages.holds(cached) == 0;
       revivedAvailable += pages.isAvailable(cached);
     }
+    const PageId *ids = row(state, group);
+    for (int64_t page = state.firstHeld[group];
+         page < std::min<int64_t>(first, state.committed); ++page) {
+      const PageRecord &record = pages.record(ids[page]);
+      bool isLast = record.holds == 1;
+      passed += isLast;
+      passedAvailable += isLast && std::max(record.stamp, state.stamp) <=
+                                       steps.completedThrough();
+    }
   }
   if (alone > pages.numTotal() || pagesFor(std::max(whole, now)) > maxPages)
     plan.verdict = Verdict::Never;
-  else if (wanted + revivedAvailable <= pages.numAvailable())
+  else if (wanted + revivedAvailable <= pages.numAvailable() + passedAvailable)
     plan.verdict = numCopies + copies <= options.maxPageOps ? Verdict::Fits
                                                             : Verdict::Wait;
-  else if (wanted + plan.revivedPages <= pages.numFree())
+  else if (wanted + plan.revivedPages <= pages.numFree() + passed)
     plan.verdict = Verdict::Wait;
   else
     plan.verdict = Verdict::Full;

@@ -32,70 +32,89 @@ void CacheMemory::Staged::upload(DeviceBackend &backend, int64_t first,
 }
 
 Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
+                                          const PoolLayout &layout,
                                           std::span<const Device> devices,
                                           const Shape &shape) {
   CacheMemory memory;
-  Expected<void> status;
-  auto make = [&](const Device &device, DType dtype,
-                  std::span<const int64_t> sizes) {
-    if (!status)
-      return Buffer();
-    Expected<Buffer> made = Buffer::create(device, dtype, sizes);
-    if (made)
-      return std::move(*made);
-    status = std::unexpected(made.error());
-    return Buffer();
-  };
-  auto stage = [&](const Device &device, std::span<const int64_t> sizes) {
-    if (!status)
-      return Staged();
-    Expected<Staged> made = Staged::create(device, sizes);
-    if (made)
-      return std::move(*made);
-    status = std::unexpected(made.error());
-    return Staged();
-  };
-  std::array<int64_t, 2> tableShape = {shape.maxBatch, shape.pitch};
-  std::array<int64_t, 2> maximaShape = {shape.maxSteps, 2};
-  std::array<int64_t, 2> lengthsShape = {shape.maxSteps, shape.maxBatch};
-  std::span<const int64_t> tableSizes(tableShape);
-  memory.pitch = shape.pitch;
-  memory.groups = shape.groups;
-  memory.groups.resize(params.params.size());
-  memory.groupCount = *std::ranges::max_element(memory.groups) + 1;
+  memory.layout = layout;
+  memory.segment = shape.segment;
+  // The null page stands before the others.
+  int64_t rows = shape.count + params.params[0].geometry.isPaged();
   for (const Device &device : devices) {
     Expected<DeviceBackend *> backend = device.backend();
     if (!backend)
       return std::unexpected(backend.error());
     Shard &shard = memory.shards.emplace_back();
     shard.backend = *backend;
-    for (const KVCacheParams &one : params.params) {
-      shard.blocks.push_back(
-          make(device, one.dtype(), one.blockShape(shape.count)));
-      shard.scales.push_back(one.quantized() ? make(device, one.scaleDType(),
-                                                    one.scaleShape(shape.count))
-                                             : Buffer());
+    for (int64_t bytes : layout.slabs) {
+      Expected<Memory> slab = device.allocate(size_t(rows) * size_t(bytes));
+      if (!slab)
+        return makeError(slab.error().code, "a slab of ", rows, " rows of ",
+                         bytes, " bytes: ", slab.error().message);
+      shard.slabs.push_back(std::move(*slab));
+    }
+    for (size_t i = 0; i < params.params.size(); ++i) {
+      const KVCacheParams &one = params.params[i];
+      const PoolLayout::Collection &at = layout.collections[i];
+      shard.blocks.push_back(makeView(shard.slabs[at.blocks].data(),
+                                      one.dtype(),
+                                      one.blockShape(shape.count)));
+      shard.scales.push_back(at.scales == PoolLayout::NoSlab
+                                 ? KvTensorView()
+                                 : makeView(shard.slabs[at.scales].data(),
+                                            one.scaleDType(),
+                                            one.scaleShape(shape.count)));
     }
     for (Step &step : shard.steps) {
-      step.lengths = stage(device, lengthsShape);
-      for (int32_t group = 0; group < memory.groupCount; ++group)
-        step.tables.push_back(
-            stage(device, tableSizes.first(shape.pitch ? 2 : 1)));
+      std::array<int64_t, 2> sizes = {shape.maxSteps, shape.maxBatch};
+      Expected<Staged> lengths = Staged::create(device, sizes);
+      if (!lengths)
+        return std::unexpected(lengths.error());
+      step.lengths = std::move(*lengths);
+      for (size_t i = 0; i < layout.tables.size(); ++i) {
+        sizes = {shape.maxBatch, memory.pitch(static_cast<int32_t>(i))};
+        Expected<Staged> table = Staged::create(
+            device, std::span(sizes).first(shape.segment ? 2 : 1));
+        if (!table)
+          return std::unexpected(table.error());
+        step.tables.push_back(std::move(*table));
+      }
     }
   }
-  for (Buffer &buffer : memory.maxLengths)
-    buffer = make(Device(), DType::I32, maximaShape);
-  if (!status)
-    return std::unexpected(status.error());
+  for (Memory &maxima : memory.maxLengths) {
+    Expected<Memory> made =
+        Device().allocatePinned(shape.maxSteps * 2 * sizeof(int32_t));
+    if (!made)
+      return std::unexpected(made.error());
+    maxima = std::move(*made);
+  }
   return memory;
 }
 
 int64_t CacheMemory::poolBytes() const {
   size_t bytes = 0;
+  for (const Shard &shard : shards) {
+    for (const Memory &slab : shard.slabs)
+      bytes += slab.bytes();
+    for (const Step &step : shard.steps) {
+      bytes += step.lengths.device.bytes();
+      for (const Staged &table : step.tables)
+        bytes += table.device.bytes();
+    }
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+int64_t CacheMemory::hostBytes() const {
+  size_t bytes = 0;
   for (const Shard &shard : shards)
-    for (const auto *buffers : {&shard.blocks, &shard.scales})
-      for (const Buffer &buffer : *buffers)
-        bytes += buffer.data() ? buffer.bytes() : 0;
+    for (const Step &step : shard.steps) {
+      bytes += step.lengths.staging.bytes();
+      for (const Staged &table : step.tables)
+        bytes += table.staging.bytes();
+    }
+  for (const Memory &maxima : maxLengths)
+    bytes += maxima.bytes();
   return static_cast<int64_t>(bytes);
 }
 
@@ -122,8 +141,10 @@ void CacheMemory::publishLengths(int32_t buffer, int64_t rows, int64_t first,
 
 void CacheMemory::publish(int32_t buffer, int64_t rows, int64_t steps) {
   for (Shard &shard : shards)
-    for (const Staged &table : shard.steps[buffer].tables)
-      table.upload(*shard.backend, 0, rows * std::max<int64_t>(pitch, 1));
+    for (size_t i = 0; i < layout.tables.size(); ++i) {
+      int64_t entries = std::max<int64_t>(pitch(static_cast<int32_t>(i)), 1);
+      shard.steps[buffer].tables[i].upload(*shard.backend, 0, rows * entries);
+    }
   publishLengths(buffer, rows, 0, steps);
 }
 
@@ -133,39 +154,37 @@ void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
   for (const Shard &shard : shards)
     for (size_t i = 0; i < shard.blocks.size(); ++i) {
       const Step &step = shard.steps[buffer];
-      void *table = step.tables[groups[i]].device.data();
+      int32_t tableOf = layout.collections[i].table;
+      void *table = step.tables[tableOf].device.data();
       inputs[at++] = {
-          .blocks = shard.blocks[i].view(),
+          .blocks = shard.blocks[i],
           .cacheLengths =
               makeView(step.lengths.device.data(), DType::I32, {rows}),
-          .lookupTable = pitch ? makeView(table, DType::I32, {rows, pitch})
-                               : makeView(table, DType::I32, {rows}),
+          .lookupTable =
+              segment ? makeView(table, DType::I32, {rows, pitch(tableOf)})
+                      : makeView(table, DType::I32, {rows}),
           .maxLengths =
               makeView(maxLengths[buffer].data(), DType::I32, {steps, 2}),
-          .scales = shard.scales[i].view()};
+          .scales = shard.scales[i]};
     }
 }
 
-/// Calls fn(backend, first byte, bytes of a page) for each buffer that has
-/// pages: the page is the outermost dimension in every layout.
-template <class Fn> void CacheMemory::forEachPaged(int32_t group, Fn &&fn) {
+/// Calls fn(backend, first byte of the slab, bytes of a row) for each slab in
+/// which the group's pages mean something: only these bytes are the group's.
+template <class Fn> void CacheMemory::forEachRow(int32_t group, Fn &&fn) {
   for (Shard &shard : shards)
-    for (auto *buffers : {&shard.blocks, &shard.scales})
-      for (size_t i = 0; i < buffers->size(); ++i)
-        if (const Buffer &buffer = (*buffers)[i];
-            groups[i] == group && buffer.data())
-          fn(*shard.backend, buffer.as<char>(),
-             buffer.bytes() / buffer.shape()[0]);
+    for (int32_t slab : layout.groups[group].slabs)
+      fn(*shard.backend, shard.slabs[slab].as<char>(), layout.slabs[slab]);
 }
 
 void CacheMemory::copyPage(int32_t group, int64_t source, int64_t target) {
-  forEachPaged(group, [&](DeviceBackend &device, char *base, size_t bytes) {
+  forEachRow(group, [&](DeviceBackend &device, char *base, int64_t bytes) {
     device.copyOnDevice(base + target * bytes, base + source * bytes, bytes);
   });
 }
 
 void CacheMemory::zeroPage(int32_t group, int64_t target) {
-  forEachPaged(group, [&](DeviceBackend &device, char *base, size_t bytes) {
+  forEachRow(group, [&](DeviceBackend &device, char *base, int64_t bytes) {
     device.zero(base + target * bytes, bytes);
   });
 }

@@ -50,7 +50,7 @@ std::optional<AllocationError>
 Manager::refusal(const TextGenerationContext &context, int32_t steps) const {
   const Place *place = requests.find(context.id());
   return checkDemand(context, steps,
-                     place ? std::optional(extent(*place)) : std::nullopt);
+                     place ? std::optional(extent(*place).held) : std::nullopt);
 }
 
 Expected<AllocationPlan> Manager::probe(const TextGenerationContext &context,
@@ -120,8 +120,17 @@ Expected<void> Manager::check() const {
   return {};
 }
 
+/// Of one slot on one device: its blocks, and in the inputs of two steps its
+/// length before each step of a loop and its entry of the table.
+static __int128 bytesPerSlot(const MultiKVCacheParams &params,
+                             int64_t maxSteps) {
+  return params.bytesPerPage() +
+         __int128(CacheMemory::NumBuffers) * (maxSteps + 1) * sizeof(int32_t);
+}
+
 Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
-                                               int64_t maxBatchSize) {
+                                               int64_t maxBatchSize,
+                                               int64_t maxSteps) {
   if (Expected<void> valid = params.validate(CacheStrategy::Continuous); !valid)
     return std::unexpected(valid.error());
   int64_t replicas = params.dataParallelDegree();
@@ -130,9 +139,7 @@ Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
                      maxBatchSize, ", allowed: at least one for each of ",
                      replicas, " replicas");
   int64_t slots = maxBatchSize / replicas;
-  // Of each slot an i32 of the lengths and one of the table.
-  __int128 bytes = (__int128(params.bytesPerPage()) + 2 * sizeof(int32_t)) *
-                   slots * params.numDevices();
+  __int128 bytes = bytesPerSlot(params, maxSteps) * slots * params.numDevices();
   if (bytes > INT64_MAX)
     return makeError(KV_STATUS_OUT_OF_RANGE, maxBatchSize, " slots of ",
                      params.bytesPerPage(),
@@ -142,12 +149,15 @@ Expected<int64_t> Manager::estimatedMemorySize(const MultiKVCacheParams &params,
 
 Expected<int64_t>
 Manager::inferOptimalBatchSize(const MultiKVCacheParams &params,
-                               int64_t availableCacheMemory) {
+                               int64_t availableCacheMemory, int64_t maxSteps) {
   if (Expected<void> valid = params.validate(CacheStrategy::Continuous); !valid)
     return std::unexpected(valid.error());
   if (availableCacheMemory < 0)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "available_cache_memory is ",
                      availableCacheMemory, " bytes, allowed: 0 or more");
   int64_t replicas = params.dataParallelDegree();
-  return availableCacheMemory / replicas / params.bytesPerBlock() * replicas;
+  __int128 slot =
+      bytesPerSlot(params, maxSteps) * params.tensorParallelDegree();
+  return static_cast<int64_t>(availableCacheMemory / replicas / slot) *
+         replicas;
 }

@@ -54,11 +54,6 @@ Expected<void> KVCacheParams::validate() const {
   if (numDevices % dataParallelDegree != 0)
     return fail("data_parallel_degree is ", dataParallelDegree,
                 ", allowed: a divisor of n_devices = ", numDevices);
-  if (windowSize < 0)
-    return fail("window_size is ", windowSize, ", allowed: 0 or more");
-  if (windowSize > 0 && !geometry.isPaged())
-    return fail("window_size is ", windowSize,
-                ", allowed: 0, since the strategy is continuous");
   if (enablePrefixCaching && !geometry.isPaged())
     return fail("enable_prefix_caching is true, allowed: false, since the "
                 "strategy is continuous");
@@ -137,7 +132,7 @@ static std::array<int64_t, 6> shape(const CacheGeometry &geometry,
   // The null page stands before the others.
   int64_t logical[] = {count + geometry.isPaged(),
                        geometry.planes(),
-                       geometry.layers,
+                       geometry.layersPerPage(),
                        geometry.page,
                        geometry.heads,
                        elements};

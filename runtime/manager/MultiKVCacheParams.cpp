@@ -1,8 +1,10 @@
 //===- MultiKVCacheParams.cpp - Several caches that share pages -----------===//
 
-#include "kv/Runtime/Manager/KVCacheParams.h"
+#include "kv/Runtime/Engine/Groups.h"
+#include "kv/Runtime/Manager/PoolLayout.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace kv;
 
@@ -24,7 +26,6 @@ Expected<void> MultiKVCacheParams::validate() const {
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "no cache parameters are given, at least one is needed");
   const KVCacheParams &first = params[0];
-  __int128 bytes = 0; // of a page on all devices: sizes count in 64 bits
   for (const KVCacheParams &other : params) {
     if (Expected<void> valid = other.validate(); !valid)
       return valid;
@@ -67,12 +68,26 @@ Expected<void> MultiKVCacheParams::validate() const {
     if (std::ranges::count(params, other.name, &KVCacheParams::name) > 1)
       return makeError(KV_STATUS_INVALID_ARGUMENT, "the collection name ",
                        other.name, " is used twice");
-    bytes += __int128(other.bytesPerPage()) * other.numDevices;
-    if (bytes > INT64_MAX)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "a page of the ",
-                       params.size(), " collections on ", other.numDevices,
-                       " devices takes 2^63 bytes or more");
   }
+  // Counted before a layout is made of them.
+  std::map<int64_t, int64_t> bands; // by window
+  for (const KVCacheParams &one : params) {
+    int64_t &most = bands[one.geometry.isPaged() ? one.geometry.window : 0];
+    most = std::max(most, one.geometry.bands());
+  }
+  int64_t groups = 0;
+  for (auto [window, count] : bands)
+    groups += count;
+  if (groups > CacheGroups::Most)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "the ", params.size(),
+                     " collections need ", groups,
+                     " groups of pages (windows times bands of page_layers "
+                     "layers), at most ",
+                     CacheGroups::Most, " are allowed");
+  if (PoolLayout::of(*this).bytesPerPage() * numDevices() > INT64_MAX)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "a page of the ",
+                     params.size(), " collections on ", numDevices(),
+                     " devices takes 2^63 bytes or more");
   return {};
 }
 
@@ -100,17 +115,11 @@ int64_t MultiKVCacheParams::draftSlots() const {
 }
 
 int64_t MultiKVCacheParams::bytesPerPage() const {
-  int64_t bytes = 0;
-  for (const KVCacheParams &one : params)
-    bytes += one.bytesPerPage();
-  return bytes;
+  return static_cast<int64_t>(PoolLayout::of(*this).bytesPerPage());
 }
 
 int64_t MultiKVCacheParams::bytesPerBlock() const {
-  int64_t bytes = 0;
-  for (const KVCacheParams &one : params)
-    bytes += one.bytesPerBlock();
-  return bytes;
+  return bytesPerPage() * tensorParallelDegree();
 }
 
 std::vector<Argument>

@@ -48,16 +48,21 @@ NullKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   if (steps < 1 || steps > MaxSteps)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "runtime inputs of ", steps,
                      " steps, allowed: 1 to ", MaxSteps);
-  size_t needed = std::max<size_t>({batch.size(), 2 * size_t(steps), 64});
+  int64_t pitch = 1;
+  for (const KVCacheParams &one : cacheParams.params)
+    pitch = std::max(pitch, one.geometry.bands());
+  size_t needed =
+      std::max<size_t>({batch.size() * pitch, 2 * size_t(steps), 64});
   if (zeros.empty() || zeros.back().size() < needed)
     zeros.emplace_back(std::bit_ceil(needed));
-  auto view = [&](const CacheComponent &component, int64_t rows) {
+  auto view = [&](const CacheComponent &component, int64_t rows,
+                  int64_t bands) {
     std::vector<int64_t> sizes;
     for (const ComponentDim &dim : component.dims) {
       std::string_view symbol = dim.symbol ? dim.symbol : "";
       sizes.push_back(!dim.symbol         ? dim.size
                       : symbol == "batch" ? rows
-                      : symbol == "pitch" ? 1
+                      : symbol == "pitch" ? bands
                       : symbol == "steps" ? steps
                                           : 0); // pages and slots
     }
@@ -75,7 +80,7 @@ NullKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
                                &added.lookupTable, &added.maxLengths,
                                &added.scales};
       for (size_t i = 0; i < components.size(); ++i)
-        *views[i] = view(components[i], rows);
+        *views[i] = view(components[i], rows, one.geometry.bands());
     }
   }
   return std::span(inputs);

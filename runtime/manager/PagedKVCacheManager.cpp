@@ -12,7 +12,7 @@ using namespace kv;
 /// One pool, and what the tables say.
 struct PagedKVCacheManager::Replica {
   std::unique_ptr<CacheEngineImpl> engine;
-  /// By buffer, shard and group.
+  /// By buffer, shard, table and band.
   std::vector<std::unique_ptr<LookupTable>> tables;
   /// By buffer: the step that its tables are of. Number 0: over.
   struct Step {
@@ -39,6 +39,13 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   auto invalid = [](const auto &...parts) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
   };
+  if (int64_t most = longestSequence(params); options.maxSeqLen > most)
+    return invalid("maxSeqLen is ", options.maxSeqLen, ", allowed: 1 to ",
+                   most);
+  if (options.maxChunkTokens < 0 || options.maxChunkTokens > INT32_MAX)
+    return invalid("maxChunkTokens is ", options.maxChunkTokens,
+                   ", allowed: 0 (the whole prompt) to ", INT32_MAX);
+  StepLimits limits = {options.maxSteps, options.maxChunkTokens};
   if ((options.numPages == 0) == (options.availableCacheMemory == 0))
     return invalid("numPages is ", options.numPages,
                    ", availableCacheMemory is ", options.availableCacheMemory,
@@ -46,7 +53,7 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   Expected<int64_t> pages = options.numPages;
   if (options.numPages == 0)
     pages = numBlocks(params, options.maxBatchSize, options.maxSeqLen,
-                      options.availableCacheMemory);
+                      options.availableCacheMemory, limits);
   if (!pages)
     return std::unexpected(pages.error());
   if (*pages < 1 || *pages > CacheEngine::MostPages)
@@ -58,9 +65,6 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
                    params.dataParallelDegree());
   std::unique_ptr<PagedKVCacheManager> manager(
       new PagedKVCacheManager(std::move(*common), options, *pages));
-  if (manager->windows.size() > CacheGroups::Most)
-    return invalid(manager->windows.size(), " different window sizes, at most ",
-                   CacheGroups::Most, " are allowed");
   if (Expected<void> enough = manager->checkCapacity(); !enough)
     return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
@@ -69,7 +73,7 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
 }
 
 Expected<void> PagedKVCacheManager::checkCapacity() const {
-  int64_t one = blocksFor(maxSeqLen() + drafts);
+  int64_t one = blocksFor(maxSeqLen());
   int64_t rows = requests.slotsPerReplica();
   std::string pool = concat("the pool of a replica has ", numPages,
                             numPages == 1 ? " page of " : " pages of ",
@@ -95,26 +99,16 @@ Expected<void> PagedKVCacheManager::checkCapacity() const {
 PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
                                          int64_t pages)
     : ReplicatedKVCacheManager(std::move(common)), options(options),
-      numPages(pages),
-      pitch(tablePitch(params().pagesFor(maxSeqLen() + params().draftSlots()))),
-      drafts(params().draftSlots()) {
-  for (const KVCacheParams &one : params().params)
-    if (std::ranges::find(windows, one.windowSize) == windows.end())
-      windows.push_back(one.windowSize);
-}
+      sizes(params(), requests.slotsPerReplica(), maxSeqLen(),
+            {options.maxSteps, options.maxChunkTokens}),
+      numPages(pages), drafts(params().draftSlots()),
+      mainGroup(sizes.layout().mainGroup()) {}
 
 PagedKVCacheManager::~PagedKVCacheManager() = default;
 
 Expected<void> PagedKVCacheManager::createReplicas() {
-  std::array<CacheGroup, CacheGroups::Most> list;
-  for (size_t group = 0; group < windows.size(); ++group)
-    list[group] = windows[group] ? CacheGroup::slidingWindow(windows[group])
-                                 : CacheGroup::full();
-  std::vector<int32_t> groupOf;
-  for (const KVCacheParams &one : params().params)
-    groupOf.push_back(static_cast<int32_t>(
-        std::ranges::find(windows, one.windowSize) - windows.begin()));
-  if (Expected<void> made = allocate(numPages, pitch, groupOf); !made)
+  int64_t segment = sizes.segment(numPages);
+  if (Expected<void> made = allocate(numPages, segment); !made)
     return made;
   int32_t rows = requests.slotsPerReplica();
   slots.resize(static_cast<size_t>(numReplicas()) * rows);
@@ -123,7 +117,7 @@ Expected<void> PagedKVCacheManager::createReplicas() {
     Expected<std::unique_ptr<CacheEngineImpl>> engine = CacheEngineImpl::create(
         {.numPages = static_cast<int32_t>(numPages),
          .pageSize = static_cast<int32_t>(params().pageSize()),
-         .groups = CacheGroups(std::span(list).first(windows.size())),
+         .groups = CacheGroups(sizes.groups()),
          .maxSequences = rows + 1, // one to plan with
          .maxTokens = maxSeqLen() + drafts,
          .prefixCaching = params().enablePrefixCaching(),
@@ -136,29 +130,27 @@ Expected<void> PagedKVCacheManager::createReplicas() {
       return std::unexpected(engine.error());
     replica->engine = std::move(*engine);
     CacheMemory &memory = memories[index];
+    auto addTables = [&](int32_t buffer, int32_t shard, int32_t table) {
+      for (int32_t band = 0; band < sizes.layout().tables[table].bands;
+           ++band) {
+        replica->tables.push_back(std::make_unique<LookupTable>());
+        int32_t *entries = memory.table(buffer, shard, table) + band * segment;
+        if (!replica->tables.back()->create(entries, rows, memory.pitch(table)))
+          return false;
+      }
+      return true;
+    };
+    int32_t numTables = static_cast<int32_t>(sizes.layout().tables.size());
     for (int32_t buffer = 0; buffer < CacheMemory::NumBuffers; ++buffer)
       for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-        for (int32_t group = 0; group < memory.numGroups(); ++group) {
-          replica->tables.push_back(std::make_unique<LookupTable>());
-          if (!replica->tables.back()->create(
-                  memory.table(buffer, shard, group), rows, pitch))
+        for (int32_t table = 0; table < numTables; ++table)
+          if (!addTables(buffer, shard, table))
             return makeError(KV_STATUS_OUT_OF_MEMORY,
                              "cache manager: no memory for the tables of ",
                              rows, " requests");
-        }
     replicas.push_back(std::move(replica));
   }
   return {};
-}
-
-int64_t PagedKVCacheManager::blocksFor(int64_t tokens) const {
-  int64_t pages = 0;
-  for (int64_t window : windows) {
-    int64_t all = params().pagesFor(tokens);
-    // Of a window, the pages that it touches, and one that is being left.
-    pages += window ? std::min(all, params().pagesFor(window) + 1) : all;
-  }
-  return pages;
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,7 +203,7 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
   if (!place)
     return std::unexpected(unclaimed(id));
   const Sequence &own = sequence(*place);
-  return own ? own.pages() : std::span<const int32_t>();
+  return own ? own.pages(mainGroup) : std::span<const int32_t>();
 }
 
 void PagedKVCacheManager::free(Place place) {
@@ -305,12 +297,25 @@ PagedKVCacheManager::planFresh(int32_t replica,
   return engine.plan(*fresh, context.prompt(), demand(context, steps));
 }
 
+/// What other requests were promised rests on it.
+std::optional<AllocationError>
+PagedKVCacheManager::checkChunk(const TextGenerationContext &context) const {
+  int64_t most = options.maxChunkTokens;
+  if (most == 0 || context.active() <= most || !sizes.layout().hasWindow())
+    return std::nullopt;
+  return refuse(AllocationError::Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
+                "request ", context.id(), " computes ", context.active(),
+                " tokens at once, maxChunkTokens is ", most);
+}
+
 Expected<AllocationPlan>
 PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
   const Place *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
-          checkDemand(context, steps, extent(place)))
+          checkDemand(context, steps, held(place)))
+    return std::unexpected(std::move(refused->error));
+  if (std::optional<AllocationError> refused = checkChunk(context))
     return std::unexpected(std::move(refused->error));
   const Sequence &own = sequence(*place);
   Expected<CacheEngine::Plan> plan =
@@ -330,17 +335,16 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   const Place *place = requests.find(context.id());
-  std::optional<Extent> own = extent(place);
-  if (std::optional<AllocationError> refused = checkDemand(context, steps, own))
-      [[unlikely]] {
+  if (std::optional<AllocationError> refused =
+          checkDemand(context, steps, held(place))) [[unlikely]] {
     if (refused->reason == AllocationError::Reason::NeverFits)
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
   // Most decode steps: there is room.
   if (const Sequence &sequence = this->sequence(*place);
-      sequence && engine(*place).hasRoom(sequence, demand(context, steps)))
-      [[likely]] {
+      sequence && engine(*place).hasRoom(sequence, context.length() + steps -
+                                                       1 + drafts)) [[likely]] {
     replicas[place->replica]->counters.inputTokens += context.active();
     return Allocation();
   }
@@ -350,6 +354,8 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
 std::expected<Allocation, AllocationError>
 PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                              Place place) {
+  if (std::optional<AllocationError> refused = checkChunk(context))
+    return std::unexpected(std::move(*refused));
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
   bool isFirst = !own;
@@ -395,7 +401,10 @@ PagedKVCacheManager::explainRefusal(const TextGenerationContext &context,
   int64_t pages = plan.newPages + plan.revivedPages;
   if (plan.verdict == CacheEngine::Verdict::Never) {
     // A window needs all of a long chunk at once.
-    int64_t whole = blocksFor(context.length() + steps - 1 + drafts);
+    CacheEngine::Demand wanted = demand(context, steps);
+    int64_t whole =
+        mostPages(sizes.groups(), params().pageSize(), wanted.length,
+                  wanted.chunk, wanted.draft, context.processed());
     return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_MEMORY, "request ",
                   context.id(), " needs ", std::max(whole, pages), " pages of ",
                   params().pageSize(), " tokens, the pool has ", numPages);
@@ -470,14 +479,15 @@ void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
     slot.joined = step.number;
   }
   const CacheMemory &memory = memories[index];
-  size_t at =
-      static_cast<size_t>(buffer) * memory.numShards() * memory.numGroups();
+  size_t at = replica.tables.size() / CacheMemory::NumBuffers * buffer;
   for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-    for (int32_t group = 0; group < memory.numGroups(); ++group) {
-      LookupTable &table = *replica.tables[at++];
-      for (size_t row = 0; row < places.size(); ++row)
-        table.update(static_cast<int64_t>(row), sequence(places[row]), group);
-    }
+    for (const PoolLayout::Table &made : sizes.layout().tables)
+      for (int32_t band = 0; band < made.bands; ++band) {
+        LookupTable &table = *replica.tables[at++];
+        int32_t group = made.firstGroup + band;
+        for (size_t row = 0; row < places.size(); ++row)
+          table.update(static_cast<int64_t>(row), sequence(places[row]), group);
+      }
 }
 
 Expected<void> PagedKVCacheManager::commit(ContextBatch batch,

@@ -33,6 +33,7 @@ Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
       return std::unexpected(valid.error());
 
   Common common = {.params = params,
+                   .layout = PoolLayout::of(params),
                    .devices = {devices.begin(), devices.end()},
                    .slots = static_cast<int32_t>(maxBatchSize / replicas),
                    .maxSeqLen = maxSeqLen,
@@ -63,24 +64,22 @@ ReplicatedKVCacheManager::ReplicatedKVCacheManager(Common prepared)
   places.reserve(seen.size());
 }
 
-Expected<void> ReplicatedKVCacheManager::allocate(int64_t count, int64_t pitch,
-                                                  std::vector<int32_t> groups) {
-  for (const KVCacheParams &one : common.params.params)
-    if (__int128(count + 1) * one.bytesPerPage() > INT64_MAX)
+Expected<void> ReplicatedKVCacheManager::allocate(int64_t count,
+                                                  int64_t segment) {
+  for (int64_t bytes : common.layout.slabs)
+    if (__int128(count + 1) * bytes > INT64_MAX)
       return makeError(KV_STATUS_OUT_OF_MEMORY, "cache manager: ", count, " ",
-                       one.geometry.isPaged() ? "pages" : "slots", " of ",
-                       one.bytesPerPage(),
+                       segment ? "pages" : "slots", " of ", bytes,
                        " bytes are more than this machine can address");
   int64_t shards = common.params.tensorParallelDegree();
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     Expected<CacheMemory> memory = CacheMemory::create(
-        common.params,
+        common.params, common.layout,
         std::span(common.devices).subspan(replica * shards, shards),
         {.count = count,
          .maxBatch = common.slots,
-         .pitch = pitch,
-         .maxSteps = common.maxSteps,
-         .groups = groups});
+         .segment = segment,
+         .maxSteps = common.maxSteps});
     if (!memory)
       return std::unexpected(memory.error());
     memories.push_back(std::move(*memory));
@@ -92,6 +91,13 @@ int64_t ReplicatedKVCacheManager::poolBytes() const {
   int64_t bytes = 0;
   for (const CacheMemory &memory : memories)
     bytes += memory.poolBytes();
+  return bytes;
+}
+
+int64_t ReplicatedKVCacheManager::hostBytes() const {
+  int64_t bytes = 0;
+  for (const CacheMemory &memory : memories)
+    bytes += memory.hostBytes();
   return bytes;
 }
 
@@ -239,6 +245,18 @@ ReplicatedKVCacheManager::checkRow(const TextGenerationContext &context,
   return {};
 }
 
+/// Usually the first step computes all active tokens, and each later step the
+/// one that was generated before it.
+void ReplicatedKVCacheManager::expectLengths(ContextBatch batch, int32_t steps,
+                                             int32_t *lengths) {
+  for (int32_t step = 1; step < steps; ++step)
+    for (const TextGenerationContext *context : batch) {
+      int64_t length = context->processed() + context->active() + step - 1;
+      lengths[batch.size()] = static_cast<int32_t>(length);
+      ++lengths;
+    }
+}
+
 Expected<std::span<RaggedKVCacheInputs>>
 ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   if (steps < 1 || steps > common.maxSteps)
@@ -262,20 +280,18 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     CacheMemory &memory = memories[replica];
     int64_t rows = splits[replica + 1] - splits[replica];
-    int64_t maxActive = 0, maxLength = 0, maxCached = 0;
+    int64_t maxActive = 0, maxLength = 0, cached = 0;
     int32_t *lengths = memory.lengths(buffer);
     for (int64_t row = 0; row < rows; ++row) {
       const TextGenerationContext &context = *batch[splits[replica] + row];
       int64_t length = context.processed() + context.active();
       lengths[row] = static_cast<int32_t>(context.processed());
-      // Usually the first step computes all active tokens, and each later step
-      // the one that was generated before it.
-      for (int32_t step = 1; step < steps; ++step)
-        lengths[step * rows + row] = static_cast<int32_t>(length + step - 1);
       maxActive = std::max(maxActive, context.active());
       maxLength = std::max(maxLength, length);
-      maxCached = std::max(maxCached, context.processed());
+      cached |= context.processed();
     }
+    if (steps > 1)
+      expectLengths(batch.subspan(splits[replica], rows), steps, lengths);
     writeRows(replica, buffer, placesOf(replica));
     int32_t *maxima = memory.maxima(buffer);
     for (int32_t step = 0; step < steps; ++step) {
@@ -289,7 +305,7 @@ ReplicatedKVCacheManager::runtimeInputs(ContextBatch batch, int32_t steps) {
         std::span(inputs).subspan(replica * share, share);
     memory.fill(own, buffer, rows, steps);
     for (RaggedKVCacheInputs &one : own)
-      one.isCacheEmpty = maxCached == 0;
+      one.isCacheEmpty = cached == 0;
     inputRows[replica] = rows;
   }
   inputSteps = steps;

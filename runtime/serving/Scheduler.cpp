@@ -1,8 +1,10 @@
 //===- Scheduler.cpp - Which requests take part in a step -----------------===//
 
 #include "kv/Runtime/Serving/Scheduler.h"
+#include "kv/Runtime/Manager/PoolLayout.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace kv;
 
@@ -11,20 +13,21 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
     : request(&request), tokens(request.tokens), context(id, tokens),
       maxTokens(maxTokens) {
   tokens.reserve(maxTokens);
-  // The reservation may have moved the tokens.
+  // A context of the tokens at their final address: reserve() may move them.
   context = TextGenerationContext(id, tokens);
-  // Positions whose logits are wanted cannot be skipped.
+  // Logits exist for computed positions only.
   context.setReusesPrefix(!request.promptLogits);
 }
 
-/// Whether releasing other requests helps.
+/// Whether a refused reservation can succeed after other requests are released.
 static bool isTransient(AllocationError::Reason reason) {
   return reason == AllocationError::Reason::Full ||
          reason == AllocationError::Reason::Wait;
 }
 
 Scheduler::Scheduler(KVCacheManager &manager, const Options &options)
-    : manager(manager), options(options) {
+    : manager(manager), options(options),
+      reservesChunks(PoolLayout::of(manager.params()).hasWindow()) {
   running.reserve(options.maxBatch);
   batch.reserve(options.maxBatch);
 }
@@ -32,7 +35,7 @@ Scheduler::Scheduler(KVCacheManager &manager, const Options &options)
 Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
   // The last generated token is never stored.
   int64_t stored = std::max(request.maxTokens - 1, request.promptTokens());
-  int64_t pages = manager.blocksFor(stored + manager.params().draftSlots());
+  int64_t pages = manager.blocksFor(stored);
   if (pages > manager.numPagesPerReplica())
     return makeError(
         KV_STATUS_OUT_OF_MEMORY, request.promptTokens(),
@@ -51,12 +54,23 @@ std::span<ActiveRequest *const> Scheduler::schedule() {
   preempted = false;
   decodeOrContinue(/*decode=*/true);
   decodeOrContinue(/*decode=*/false);
-  // What was just preempted would only come back to be preempted again.
+  // Otherwise a request that was just preempted might be admitted at once, only
+  // to be preempted again.
   if (!preempted)
     admit();
   if (manager.numReplicas() > 1)
-    std::ranges::stable_sort(batch, {}, &ActiveRequest::replica);
+    groupByReplica();
   return batch;
+}
+
+void Scheduler::groupByReplica() {
+  std::vector<ActiveRequest *> grouped;
+  grouped.reserve(batch.size());
+  for (int32_t replica = 0; replica < manager.numReplicas(); ++replica)
+    std::ranges::copy_if(
+        batch, std::back_inserter(grouped),
+        [&](ActiveRequest *request) { return request->replica == replica; });
+  batch.swap(grouped);
 }
 
 int64_t Scheduler::numRunning(int32_t replica) const {
@@ -69,7 +83,7 @@ ActiveRequest &Scheduler::newest(int32_t replica) const {
 }
 
 void Scheduler::decodeOrContinue(bool decode) {
-  // The list can only lose requests, and only at or behind `at`.
+  // Meanwhile requests only leave the list, and only at `at` or behind it.
   for (size_t at = 0; at < running.size() && budget > 0;) {
     ActiveRequest &request = *running[at];
     const TextGenerationContext &context = request.context;
@@ -101,27 +115,44 @@ bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
   }
 }
 
+int64_t Scheduler::pagesAhead(const TextGenerationContext &context,
+                              int64_t reserved) const {
+  return reservesChunks
+             ? manager.blocksFor(context.length()) - manager.blocksFor(reserved)
+             : 0;
+}
+
 void Scheduler::admit() {
   while (!waiting.empty() && budget > 0 &&
          static_cast<int32_t>(running.size()) < options.maxBatch) {
     ActiveRequest &request = *waiting.front();
     TextGenerationContext &context = request.context;
-    context.limitActive(TextGenerationContext::NoLimit);
+    context.limitActive(reservesChunks ? budget
+                                       : TextGenerationContext::NoLimit);
     request.replica = manager.getOrRecommendReplica(context);
     if (Expected<void> claimed = manager.claim(context.id(), request.replica);
         !claimed) {
       if (claimed.error().code == KV_STATUS_OUT_OF_MEMORY && !running.empty())
-        return; // Its replica's slots come back.
+        return; // until a slot of its replica is free again
       waiting.pop_front();
       failed.push_back({&request, claimed.error().message});
       continue;
     }
-    // The whole prompt is reserved at once, so that two prompts in chunks never
-    // wait for each other; and a page is left for each that runs already.
+    // The whole prompt is reserved at once, or its later chunks are left pages,
+    // so that two prompts in chunks never wait for each other; and a page is
+    // left for each that runs already.
     Expected<AllocationPlan> plan = manager.probe(context);
-    int64_t others = numRunning(request.replica);
+    int64_t others = numRunning(request.replica), left = others;
+    for (const ActiveRequest *other : running)
+      if (other->replica == request.replica)
+        left += pagesAhead(other->context, other->context.processed() +
+                                               other->context.active());
+    if (plan)
+      left += pagesAhead(context,
+                         std::min(plan->cachedTokens + context.activeLimit(),
+                                  context.length()));
     bool crowds = plan && others > 0 &&
-                  plan->pages + others > manager.numFreeBlocks(request.replica);
+                  plan->pages + left > manager.numFreeBlocks(request.replica);
     if (crowds) {
       (void)manager.release(context.id());
       return;

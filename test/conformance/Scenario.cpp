@@ -53,11 +53,17 @@ void allowOnly(const json &fields,
 }
 
 void checkManager(const json &fields) {
-  allowOnly(fields,
-            {"asynchronous", "batch", "connector", "continuous", "devices",
-             "draft_tokens", "error", "host_gb", "max_seq_len", "max_steps",
-             "memory", "page", "pages", "prefix_caching", "replicas", "shards",
-             "warning", "windows", "without_affinity"});
+  allowOnly(fields, {"asynchronous",   "batch",
+                     "connector",      "continuous",
+                     "devices",        "draft_tokens",
+                     "error",          "host_gb",
+                     "layers",         "max_chunk_tokens",
+                     "max_seq_len",    "max_steps",
+                     "memory",         "page",
+                     "page_layers",    "pages",
+                     "prefix_caching", "replicas",
+                     "shards",         "warning",
+                     "windows",        "without_affinity"});
 }
 
 void checkStep(const json &step) {
@@ -93,6 +99,7 @@ void checkStep(const json &step) {
                    "hash",
                    "heads",
                    "held",
+                   "host_bytes",
                    "host_committed_pct",
                    "host_gb",
                    "host_pages",
@@ -196,16 +203,29 @@ void Scenario::create(const json &fields) {
   std::vector<int64_t> windows = {0};
   if (fields.contains("windows"))
     windows = fields["windows"].get<std::vector<int64_t>>();
+  /// One number a collection.
+  auto each = [&](const char *name, int64_t otherwise) {
+    std::vector<int64_t> values(windows.size(), otherwise);
+    if (fields.contains(name))
+      values = fields[name].get<std::vector<int64_t>>();
+    if (values.size() != windows.size())
+      bad(std::string("\"") + name + "\" needs a number a collection");
+    return values;
+  };
+  std::vector<int64_t> layers = each("layers", 1);
+  std::vector<int64_t> pageLayers = each("page_layers", 0);
   static const char *const Names[] = {"a", "b", "c", "d"};
-  for (int64_t window : windows) {
+  for (size_t i = 0; i < windows.size(); ++i) {
     KvCollectionSpec one = {};
     one.name = Names[collections.size()];
     one.strategy = number(fields, "continuous") ? KV_STRATEGY_CONTINUOUS
                                                 : KV_STRATEGY_PAGED;
     one.dtype = KV_DTYPE_F32;
-    one.layers = one.heads = one.dim = 1;
+    one.heads = one.dim = 1;
+    one.layers = layers[i];
+    one.pageLayers = pageLayers[i];
     one.page = number(fields, "page", 1);
-    one.windowSize = window;
+    one.window = windows[i];
     collections.push_back(one);
   }
   int64_t replicas = number(fields, "replicas", 1);
@@ -238,6 +258,7 @@ void Scenario::create(const json &fields) {
   options.numPages = number(fields, "pages");
   options.availableCacheMemory = number(fields, "memory");
   options.maxSteps = static_cast<int32_t>(number(fields, "max_steps"));
+  options.maxChunkTokens = number(fields, "max_chunk_tokens");
   options.enableRuntimeChecks = 1;
   options.asynchronous = static_cast<int32_t>(number(fields, "asynchronous"));
   options.withoutPrefixAffinity =
@@ -529,36 +550,50 @@ void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
         get(KV_COMPONENT_LOOKUP_TABLE, table);
         get(KV_COMPONENT_CACHE_LENGTHS, lengths);
         equal("cache length", static_cast<int32_t *>(lengths.data)[row], done);
-        auto cell = [&](int64_t position) {
+        // Layer l is layer l % layersPerPage of the pages of its band, whose
+        // ids are a segment of the row.
+        int64_t layersPerPage = blocks.sizes[2], layers = collections[c].layers;
+        int64_t bands = (layers + layersPerPage - 1) / layersPerPage;
+        auto cell = [&](int64_t layer, int64_t position) {
           auto *ids = static_cast<const int32_t *>(table.data);
-          int64_t page = blocks.sizes[3];
-          int64_t at = table.rank == 2
-                           ? ids[row * table.strides[0] + position / page]
-                           : ids[row];
+          int64_t page = blocks.sizes[3], band = layer / layersPerPage;
+          int64_t at =
+              table.rank == 2
+                  ? ids[row * table.strides[0] + table.sizes[1] / bands * band +
+                        position / page]
+                  : ids[row];
           if (at <= (table.rank == 2 ? 0 : -1) || at >= blocks.sizes[0])
             bad("position " + std::to_string(position) + " of request " +
                 std::to_string(CALL(kvRequestId)(one)) + " is on page " +
                 std::to_string(at));
           return static_cast<float *>(blocks.data) + at * blocks.strides[0] +
+                 layer % layersPerPage * blocks.strides[2] +
                  position % page * blocks.strides[3];
         };
-        for (int64_t position = done; position < end; ++position)
-          *cell(position) = static_cast<float>(tokens[position]);
+        // Differs by collection and layer: they may share memory.
+        auto content = [&](int64_t layer, int64_t position) {
+          return static_cast<float>(tokens[position]) +
+                 static_cast<float>(layer + 64 * c) / 256;
+        };
+        for (int64_t layer = 0; layer < layers; ++layer)
+          for (int64_t position = done; position < end; ++position)
+            *cell(layer, position) = content(layer, position);
         // The first new token sees least far back.
-        int64_t window = collections[c].windowSize;
-        for (int64_t position = window ? std::max<int64_t>(done - window + 1, 0)
-                                       : 0;
-             position < end; ++position) {
-          ++numChecks;
-          if (*cell(position) != static_cast<float>(tokens[position])) {
-            fail("the cache of request " +
-                 std::to_string(CALL(kvRequestId)(one)) + " holds " +
-                 std::to_string(*cell(position)) + " at position " +
-                 std::to_string(position) + ", its token is " +
-                 std::to_string(tokens[position]));
-            break;
+        int64_t window = collections[c].window;
+        int64_t seen = window ? std::max<int64_t>(done - window + 1, 0) : 0;
+        for (int64_t layer = 0; layer < layers; ++layer)
+          for (int64_t position = seen; position < end; ++position) {
+            ++numChecks;
+            if (*cell(layer, position) != content(layer, position)) {
+              fail("the cache of request " +
+                   std::to_string(CALL(kvRequestId)(one)) + " holds " +
+                   std::to_string(*cell(layer, position)) + " at position " +
+                   std::to_string(position) + " of layer " +
+                   std::to_string(layer) + ", expected " +
+                   std::to_string(content(layer, position)));
+              break;
+            }
           }
-        }
       }
   }
 }
@@ -697,6 +732,7 @@ void Scenario::expect(const json &step) {
     return names;
   });
   check("pool_bytes", [&] { return CALL(kvManagerPoolBytes)(manager); });
+  check("host_bytes", [&] { return CALL(kvManagerHostBytes)(manager); });
   if (step.contains("metrics")) {
     KvMetrics metrics = {};
     CALL(kvManagerGetMetrics)(manager, &metrics);

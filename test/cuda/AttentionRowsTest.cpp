@@ -118,7 +118,7 @@ public:
     Tensor<float> lse(device, DType::F32, {tokens, queryHeads()});
     Tensor<float> sink(device, DType::F32, {int64_t(sinks.size())}, sinks);
     int32_t longestOf[] = {longest, 0};
-    KvTensorView most = makeView(longestOf, DType::I32, {2});
+    KvTensorView most = makeView(longestOf, DType::I32, {1, 2});
     const KvTensorView *known = c.knownLengths ? &most : nullptr;
     EXPECT_TRUE(gpu.backend.synchronize());
     gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
@@ -289,9 +289,28 @@ TEST_F(AttentionRows, Refusals) {
             }),
             "plan: mask 2 with the window 0: masks are 0 to 4, a window is at "
             "least 1");
+  KvTensorView wide = makeView(nullptr, DType::I64, {1, 2});
+  KvTensorView none = makeView(nullptr, DType::I32, {0, 2});
+  for (auto [lengths, given] :
+       {std::pair(&wide, "i64[1, 2]"), std::pair(&none, "i32[0, 2]"),
+        std::pair(&two, "i32[2]")})
+    EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+                f.plan(ctx, &pool, &one, &table, &two, lengths, 4, 1,
+                       KV_MASK_CAUSAL, 0, &plan);
+              }),
+              concat("plan: max_lengths is ", given,
+                     ", needed: i32 [steps, 2] of a step"));
+  // Attention reads 16 bytes at a time, of eight-bit elements 16.
+  KvTensorView slice = blocks(DType::F8E4M3FN, 2, 64);
+  slice.strides[4] = 72;
+  EXPECT_EQ(bytes(slice),
+            "planBytes: blocks is f8E4M3FN[4, 2, 1, 16, 2, 64] with strides "
+            "[4096, 2048, 2048, 128, 72, 1]: its rows must be aligned to 16 "
+            "bytes");
   std::string small = error([&](KvContext *ctx, const KvFunctionTable &f) {
     f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1, KV_MASK_CAUSAL, 0,
            &plan);
   });
-  EXPECT_TRUE(small.starts_with("plan: plan is i8[64], needed: ")) << small;
+  EXPECT_TRUE(small.starts_with("plan: plan is i8[64], needed: i8 of "))
+      << small;
 }

@@ -253,7 +253,7 @@ TEST_F(Rows, ShapesThatDoNotFit) {
   KvTensorView bytes = makeView(k.data(), DType::I8, {4, 1, 16});
   EXPECT_EQ(store(*blocks.view(), *table.view(), bytes),
             "store: k is i8[4, 1, 16] with strides [16, 16, 1]: it must be "
-            "[tokens, heads, dim] of f32, f16 or bf16, chunks of 8 elements "
+            "[tokens, heads, dim] of f32, bf16 or f16, chunks of 8 elements "
             "that are aligned to 16 bytes");
   // A cast to the same type is a copy, of as many elements.
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
@@ -349,6 +349,80 @@ TEST_F(Rows, PositionsAndRope) {
       }
 }
 
+// Data that only kernels see: the host hears of it when it waits, once.
+TEST_F(Rows, StepErrors) {
+  constexpr int T = 3, D = 16, P = 4;
+  Tensor<int32_t> offsets(device, DType::I32, {2}),
+      one(device, DType::I32, {1});
+  Tensor<int32_t> positions(device, DType::I32, {T}),
+      ids(device, DType::I32, {T});
+  Tensor<int32_t> lengths(device, DType::I32, {1}, {0});
+  Tensor<int32_t> pages(device, DType::I32, {1, 2}, {1, 2});
+  Tensor<Bf16> x(device, DType::BF16, {T, 1, D}, std::vector<Bf16>(T * D));
+  Tensor<float> freqs(device, DType::F32, {P, D}, std::vector<float>(P * D));
+  Tensor<Bf16> table(device, DType::BF16, {P, D}, std::vector<Bf16>(P * D));
+  Tensor<Bf16> rows(device, DType::BF16, {T, D});
+  Tensor<Bf16> blocks(device, DType::BF16, {3, 2, 1, 16, 1, 64});
+  auto step = [&](std::vector<int32_t> newIds,
+                  std::vector<int32_t> newPositions,
+                  std::vector<int32_t> newOffsets) -> std::string {
+    ids.fill(newIds);
+    positions.fill(newPositions);
+    offsets.fill(newOffsets);
+    gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.embedding(ctx, ids.view(), table.view(), rows.view());
+      f.rope(ctx, x.view(), positions.view(), freqs.view(), 0, x.view());
+      int64_t bytes = f.planBytes(ctx, blocks.view(), 1, 1, T);
+      KvTensorView plan =
+          makeView(f.arenaAlloc(ctx, bytes), DType::I8, {bytes});
+      f.plan(ctx, blocks.view(), lengths.view(), pages.view(), offsets.view(),
+             nullptr, 1, T, KV_MASK_CAUSAL, 0, &plan);
+    });
+    EXPECT_TRUE(gpu.context->stepError()) << "nothing has run";
+    EXPECT_TRUE(gpu.backend.synchronize());
+    auto found = gpu.context->stepError();
+    EXPECT_TRUE(gpu.context->stepError()) << "an error is returned once";
+    if (found)
+      return "no error";
+    EXPECT_EQ(found.error().code, KV_STATUS_OUT_OF_RANGE);
+    return found.error().message;
+  };
+  EXPECT_EQ(step({0, 3, 1}, {0, 1, 3}, {0, T}), "no error");
+  EXPECT_EQ(step({0, 3, 1}, {0, 4, 70}, {0, T}),
+            "kv.rope: a position is outside freqs: row 1 has the position 4");
+  EXPECT_EQ(step({0, 3, 1}, {0, 0, -1}, {0, T}),
+            "kv.rope: a position is outside freqs: row 2 has the position -1");
+  // Of several errors the one that comes first in a step.
+  EXPECT_EQ(step({0, 3, 4}, {7, 7, 7}, {0, T}),
+            "embedding: row 2 has the id 4, which is outside the table");
+  const char *must = ": they must begin at 0, not fall, and end at the number "
+                     "of the step's rows";
+  EXPECT_EQ(step({9, 9, 9}, {7, 7, 7}, {0, T + 1}),
+            concat("row_offsets: entry 1 is 4", must));
+  EXPECT_EQ(step({0, 0, 0}, {0, 0, 0}, {-5, T}),
+            concat("row_offsets: entry 0 is -5", must));
+  EXPECT_EQ(step({0, 0, 0}, {0, 0, 0}, {0, -1}),
+            concat("row_offsets: entry 1 is -1", must));
+  EXPECT_EQ(step({0, 0, 0}, {0, 0, 0}, {0, T - 1}),
+            concat("row_offsets: entry 1 is 2", must));
+  EXPECT_EQ(step({0, 3, 1}, {0, 1, 3}, {0, T}), "no error");
+}
+
+// A caller who does not wait after a call hears of its errors by the next.
+TEST_F(Rows, StepErrorsOfAnEarlierCall) {
+  Tensor<int32_t> ids(device, DType::I32, {1}, {-3});
+  Tensor<Bf16> table(device, DType::BF16, {4, 8}),
+      row(device, DType::BF16, {1, 8});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.embedding(ctx, ids.view(), table.view(), row.view());
+  });
+  ASSERT_TRUE(gpu.backend.synchronize());
+  Gpu::Body nothing = [](KvContext *, const KvFunctionTable &) {};
+  EXPECT_EQ(error(nothing), "an earlier call: embedding: row 0 has the id -3, "
+                            "which is outside the table");
+  EXPECT_EQ(error(nothing), "no error");
+}
+
 TEST_F(Rows, CopyPages) {
   constexpr int Pages = 5, Layers = 3, Tokens = 2, H = 2, D = 16;
   constexpr int Run = Tokens * H * D, Page = 2 * Layers * Run;
@@ -382,17 +456,31 @@ TEST_F(Rows, CopyPages) {
     }
 }
 
+// A page of a slice would be copied with what lies between its rows.
+TEST_F(Rows, CopyPagesOfASlice) {
+  Tensor<Bf16> blocks(device, DType::BF16, {3, 2, 2, 4, 2, 16});
+  Tensor<int32_t> from(device, DType::I32, {1}, {1});
+  KvTensorView slice = *blocks.view();
+  slice.sizes[4] = 1; // the first head
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.copyPages(ctx, &slice, from.view(), from.view(), -1);
+            }),
+            "copyPages: blocks is bf16[3, 2, 2, 4, 1, 16] with strides [512, "
+            "256, 128, 32, 16, 1]: a page, its planes and its layers must be "
+            "contiguous");
+}
+
 TEST_F(Rows, OfACpuOnly) {
-  const char *expected = "parallelFor, attention without a plan and print run "
-                         "on a CPU only: compile the model for cuda";
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.parallelFor(ctx, nullptr, nullptr, 1, 1);
             }),
-            expected);
+            "'parallelFor' runs on a CPU and was called on a CUDA device: "
+            "compile the model for a CUDA device");
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.print(ctx, nullptr, nullptr, nullptr, nullptr, nullptr, 0);
             }),
-            expected);
+            "'print' runs on a CPU and was called on a CUDA device: compile "
+            "the model for a CUDA device");
 }
 
 TEST_F(Rows, TheArenaIsDeviceMemory) {

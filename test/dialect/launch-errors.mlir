@@ -16,6 +16,15 @@ func.func @not_last(%x: tensor<4xf32>, %n: i64) {
 
 // -----
 
+func.func @not_on_devices(%x: memref<4x64xf32>, %n: i64, %f: f32, %m: i32) {
+  // expected-error @+1 {{'attention' does not run on a device}}
+  kv.rt.launch "attention"(%x, %x, %x, %x, %x, %n, %x, %x, %x, %f, %f, %m, %n, %x) outs(%x)
+      : memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, i64, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, f32, f32, i32, i64, memref<4x64xf32> outs memref<4x64xf32>
+  return
+}
+
+// -----
+
 func.func @count(%x: tensor<4xf32>) {
   // expected-error @+1 {{'cast' takes 1 arguments before 'outs', not 2}}
   %y = kv.rt.launch "cast"(%x, %x) outs(%x) : tensor<4xf32>, tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>

@@ -10,6 +10,8 @@
 #ifndef KV_TEST_FUZZ_GENERATOR_H
 #define KV_TEST_FUZZ_GENERATOR_H
 
+#include "Batch.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -20,10 +22,6 @@ struct GeneratorOptions {
   /// at run time (below), no operation that prints.
   bool executable = false;
 };
-
-/// The batch of executable modules: tokens, sequences, and how often a handle
-/// may be advanced.
-constexpr int64_t kTokens = 7, kSequences = 3, kMostAdvances = 6;
 
 /// The module of a seed; the same on every machine.
 mlir::OwningOpRef<mlir::ModuleOp>

@@ -309,7 +309,8 @@ void measureStore(Gpu &gpu, const Ceilings &ceilings, const Shape &s,
                   s.length(),
                   false,
                   KV_DTYPE_BF16,
-                  KV_DTYPE_BF16};
+                  KV_DTYPE_BF16,
+                  /*errors=*/nullptr};
   const auto *k =
       static_cast<const uint16_t *>(rows) + s.heads * s.group * s.dim;
   StoreParams store{batch.cache,

@@ -32,16 +32,30 @@ TEST(KernelTable, ByName) {
   EXPECT_EQ(findKernel("kv_attention_decode_bf16_96"), nullptr);
 }
 
-TEST(KernelTable, EveryKindTypeAndDimension) {
-  for (const char *type : {"bf16", "f16", "f8"})
-    for (int dim : {64, 128, 256})
-      for (bool prefill : {false, true}) {
-        int found = 0;
-        for (const AttentionKernel &kernel : AttentionKernels)
-          found += kernel.type == type && kernel.headDim == dim &&
-                   kernel.prefill == prefill;
-        EXPECT_EQ(found, 1) << type << ' ' << dim << ' ' << prefill;
+// Who has a plan launches both kinds.
+TEST(KernelTable, DecodeAndPrefillOfEachTypeAndDimension) {
+  for (const AttentionKernel &kernel : AttentionKernels) {
+    int same = 0, other = 0;
+    for (const AttentionKernel &one : AttentionKernels)
+      if (one.cache == kernel.cache && one.headDim == kernel.headDim) {
+        EXPECT_EQ(one.query, kernel.query) << kernel.name;
+        ++(one.prefill == kernel.prefill ? same : other);
       }
+    EXPECT_EQ(same, 1) << kernel.name;
+    EXPECT_EQ(other, 1) << kernel.name;
+  }
+}
+
+TEST(KernelTable, Sentences) {
+  namespace kernels = kv::kernels;
+  EXPECT_EQ(kernels::rowTypes(), "f32, bf16 and f16");
+  EXPECT_EQ(kernels::rowTypes("or"), "f32, bf16 or f16");
+  EXPECT_EQ(kernels::multipliedTypes(), "bf16 and f16");
+  EXPECT_EQ(kernels::cacheTypes(), "bf16, f16 and f8E4M3FN");
+  EXPECT_EQ(kernels::headDims(), "64, 128 and 256");
+  EXPECT_EQ(kernels::enumerate({"a", "a"}, "and"), "a");
+  EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F8E4M3FN), KV_DTYPE_BF16);
+  EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F8E5M2), std::nullopt);
 }
 
 TEST(KernelTable, BlocksFindRoom) {

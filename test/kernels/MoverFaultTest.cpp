@@ -81,7 +81,8 @@ TEST(MoverFault, MissingBarrierOfPlan) {
       {1, 1, 16, kv::plan::GpuLeaf, KV_MASK_CAUSAL, 0, 0, INT64_MAX, 2, 0},
       &header,
       tiles.data(),
-      cuts.data()};
+      cuts.data(),
+      /*errors=*/nullptr};
   auto give = [&](Backend &b) {
     b.give(tiles.data(), tiles.size() * sizeof(tiles[0]), Access::Write);
     b.give(cuts.data(), cuts.size() * sizeof(cuts[0]), Access::Write);

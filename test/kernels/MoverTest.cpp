@@ -1,6 +1,7 @@
 //===- MoverTest.cpp - The movers against plain loops ---------------------===//
 
 #include "../../kernels/cuda/Movers.h"
+#include "../../kernels/cuda/StepErrors.h"
 #include "KernelRun.h"
 #include "PlanCase.h"
 
@@ -130,6 +131,7 @@ void testRope(int dim, int width, bool interleaved) {
     freqs[i * 2] = std::cos(i * 0.37f);
     freqs[i * 2 + 1] = std::sin(i * 0.37f);
   }
+  std::vector<uint64_t> errors(1);
   KernelRun run;
   RopeParams p{run.in(x),
                run.out(out),
@@ -146,8 +148,13 @@ void testRope(int dim, int width, bool interleaved) {
                Known,
                interleaved,
                TypeOf<T>,
-               TypeOf<To>};
+               TypeOf<To>,
+               run.out(errors)};
   run("kv_rope", 2, p);
+  StepError error = unpackStepError(errors[0]);
+  EXPECT_EQ(error.kind, StepErrorKind::RopePosition);
+  EXPECT_EQ(error.row, 3);
+  EXPECT_EQ(error.value, Known);
   for (int t = 0; t < Tokens; ++t)
     for (int h = 0; h < Heads; ++h) {
       const T *in = &x[t * token + h * dim];
@@ -293,11 +300,16 @@ template <class Table, class Out> void testEmbedding() {
   auto table = draw<Table>(Words * Stride);
   std::vector<int32_t> ids = {3, 0, 9, 10, -1, 3, INT32_MIN};
   std::vector<Out> out(ids.size() * Width, narrow<Out>(0));
+  std::vector<uint64_t> errors(1);
   KernelRun run;
-  EmbeddingParams p{run.in(ids),   run.in(table),       run.out(out), Stride,
-                    Width,         int32_t(ids.size()), Width,        Words,
-                    TypeOf<Table>, TypeOf<Out>};
+  EmbeddingParams p{run.in(ids),   run.in(table),       run.out(out),   Stride,
+                    Width,         int32_t(ids.size()), Width,          Words,
+                    TypeOf<Table>, TypeOf<Out>,         run.out(errors)};
   run("kv_embedding", 3, p);
+  StepError error = unpackStepError(errors[0]);
+  EXPECT_EQ(error.kind, StepErrorKind::EmbeddingId);
+  EXPECT_EQ(error.row, 3);
+  EXPECT_EQ(error.value, 10);
   for (size_t i = 0; i < out.size(); ++i) {
     int32_t id = ids[i / Width];
     if (id < 0 || id >= Words)
@@ -404,6 +416,24 @@ TEST(Mover, CopyPages) {
   }
 }
 
+TEST(Mover, StepErrorsStayInOrder) {
+  auto word = [](StepErrorKind kind, int64_t row, int32_t value) {
+    uint64_t packed = packStepError(kind, row, value);
+    StepError error = unpackStepError(packed);
+    EXPECT_EQ(error.kind, kind);
+    EXPECT_EQ(error.row, std::min<int64_t>(row, LastErrorRow));
+    EXPECT_EQ(error.value, value);
+    return packed;
+  };
+  EXPECT_GT(word(StepErrorKind::RopePosition, int64_t(1) << 40, 0), 0u);
+  EXPECT_GT(word(StepErrorKind::RopePosition, 3, 0),
+            word(StepErrorKind::RopePosition, 4, -1));
+  EXPECT_GT(word(StepErrorKind::EmbeddingId, 1000, INT32_MIN),
+            word(StepErrorKind::RopePosition, 0, INT32_MAX));
+  EXPECT_GT(word(StepErrorKind::RowOffset, LastErrorRow, 0),
+            word(StepErrorKind::EmbeddingId, 0, -1));
+}
+
 TEST(Mover, PlanIsTheHosts) {
   using namespace kv::plan;
   for (int seed = 0; seed < 120; ++seed) {
@@ -418,15 +448,28 @@ TEST(Mover, PlanIsTheHosts) {
       host.batch.tokens = last;
       host.make();
     }
+    if (seed % 9 == 0) { // rows that no offset covers
+      host.batch.tokens += 3;
+      host.make();
+    }
     auto tiles = nothing<Tile>(host.tiles.size());
     auto cuts = nothing<Cut>(host.cuts.size());
     auto header = nothing<Header>(1);
     KernelRun run;
-    PlanParams p{host.batch, host.shape, run.out(header), run.out(tiles),
-                 run.out(cuts)};
+    std::vector<uint64_t> errors(1), expected(1);
+    PlanParams p{host.batch,     host.shape,    run.out(header),
+                 run.out(tiles), run.out(cuts), run.out(errors)};
+    for (int32_t i = host.batch.sequences; i >= 0; --i) {
+      int32_t offset = host.offsets[i], before = i ? host.offsets[i - 1] : 0;
+      bool last = i == host.batch.sequences;
+      if ((i == 0 && offset != 0) || (last && offset != host.batch.tokens) ||
+          offset < before)
+        expected[0] = packStepError(StepErrorKind::RowOffset, i, offset);
+    }
     p.batch.cacheLengths = run.in(host.cached);
     p.batch.rowOffsets = run.in(host.offsets);
     run("kv_plan", 1, p);
+    EXPECT_EQ(errors, expected) << seed;
     ASSERT_EQ(header[0].tiles, host.header.tiles) << seed;
     ASSERT_EQ(header[0].total, host.header.total) << seed;
     ASSERT_EQ(header[0].payload, host.header.payload) << seed;

@@ -15,8 +15,8 @@ MLIR = {"I32": "i32", "I64": "i64", "F32": "f32", "Ctx": "!llvm.ptr", "Ptr": "!l
 LLVM = {"I32": "i32", "I64": "i64", "F32": "f32", "Ctx": "!llvm.ptr", "Ptr": "!llvm.ptr",
         "View": "!llvm.ptr", "Void": "()"}
 
-for index, (name, result, memory, *parameters) in enumerate(rows):
-    assert memory in ("Reads", "Writes", "Inaccessible"), name
+for index, (name, result, where, *parameters) in enumerate(rows):
+    assert where in ("Host", "Cpu", "Device", "CpuAndDevice"), name
     assert parameters[0] == "Ctx", name
     rest = parameters[1:]
     arguments = "".join(f", %a{i}: {MLIR[p]}" for i, p in enumerate(rest))

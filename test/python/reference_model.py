@@ -54,12 +54,13 @@ def logits(raw, weights, tokens, cache_dtype):
     positions = np.arange(count)
     angles = np.outer(positions, frequencies(raw, dim))
     distance = positions[:, None] - positions[None, :]
-    visible = distance >= 0
-    if raw.get("sliding_window"):
-        visible &= distance < raw["sliding_window"]
+    kinds = raw.get("layer_types")
     x = weights["model.embed_tokens.weight"][tokens]
     for layer in range(raw["num_hidden_layers"]):
         prefix = f"model.layers.{layer}."
+        visible = distance >= 0
+        if raw.get("sliding_window") and (not kinds or kinds[layer] == "sliding_attention"):
+            visible &= distance < raw["sliding_window"]
 
         def linear(value, name):
             out = value @ weights[f"{prefix}{name}.weight"].T

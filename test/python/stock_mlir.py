@@ -13,19 +13,19 @@ def to_generic(module):
         return f'{m[1]} = "kv.rope"({m[2]}) : ({m[3]}) -> {types[0]}'
 
     def store(m):
-        types, collection, rows = m[2], "!kv", "tensor<?xi32>"
+        types, collection, rows = m[2], m[3], "tensor<?xi32>"
         return (f'"kv.store"({", ".join(operands(m[1]))}) : '
                 f"({types}, {collection}, index, {rows}) -> ()")
 
     def attention(m):
         return (f'{m[1]} = "kv.attention"({", ".join(operands(m[2]))}) '
                 f"{{scale = {m[4]} : f32, mask = {chr(34)}{m[3]}{chr(34)}}} : "
-                f"({m[5]}, !kv, index, tensor<?xi32>) -> {m[5]}")
+                f"({m[5]}, {m[6]}, index, tensor<?xi32>) -> {m[5]}")
 
     module = re.sub(r"(%\w+) = kv\.rope ([^:]+?)\s*: (.*)", rope, module)
-    module = re.sub(r"kv\.store (.*?)\s*: (.*?) into !kv, tensor<\?xi32>", store, module,
+    module = re.sub(r"kv\.store (.*?)\s*: (.*?) into (!\w+), tensor<\?xi32>", store, module,
                     flags=re.S)
-    module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)\s*: (.*?) in !kv.*",
+    module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)\s*: (.*?) in (!\w+).*",
                     attention, module)
     return re.sub(r"kv\.positions (%kv, %row_offsets) : (.*?) -> (.*)",
                   r'"kv.positions"(\1) : (\2) -> \3', module)

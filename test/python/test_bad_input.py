@@ -212,6 +212,21 @@ def test_mistral_window(tmp_path):
     refused(folder, tmp_path, "config.json", "sliding_window", "-3")
 
 
+@pytest.mark.parametrize("settings,parts", [
+    ({"layer_types": ["full_attention"] * 2}, ("layer_types", "a list of 8 kinds, one a layer")),
+    ({"layer_types": "all"}, ("layer_types", "'all'", "a list of 8 kinds, one a layer")),
+    ({"layer_types": ["full_attention"] * 7 + ["linear_attention"]},
+     ("layer_types", "'linear_attention'", "full_attention, sliding_attention")),
+    ({"use_sliding_window": False}, ("layer_types", "'sliding_attention'",
+                                     "full_attention without a sliding_window")),
+    ({"sliding_window": 0}, ("sliding_window", "0")),
+    ({"layer_types": None, "max_window_layers": -1}, ("max_window_layers", "-1"))])
+def test_mixed_layers(tmp_path, settings, parts):
+    config = synthetic.make_config("mixed")
+    folder = folder_with(tmp_path, config, synthetic.make_weights(config), **settings)
+    refused(folder, tmp_path, "config.json", *parts)
+
+
 def test_absurd_sizes(tmp_path, config, weights):
     refused(folder_with(tmp_path, config, weights, num_hidden_layers=10 ** 9), tmp_path,
             "1000000000 layers", "20 tensors")

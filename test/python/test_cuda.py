@@ -26,10 +26,10 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          "mistral": {"heads": 4, "head_dim": 64, "sliding": 12}}
 
 
-def serve(folder, artifact, device, requests, **environment):
+def serve(folder, artifact, device, requests, pages=40, **environment):
     done = subprocess.run(
         [KV_RUN, folder / artifact, "--weights", folder / "weights.safetensors", "--device", device,
-         "--threads", "1", "--pages", "40", "--no-stream", "--dump-logits", folder / "logits"],
+         "--threads", "1", "--pages", str(pages), "--no-stream", "--dump-logits", folder / "logits"],
         input=requests, capture_output=True, text=True, timeout=600,
         env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr[:2000] + done.stdout[:2000]
@@ -82,6 +82,28 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     assert np.abs(cuda_logits - logits).max() < LIMIT * np.abs(logits).max()
     assert cuda_tokens == tokens and all(len(t) == NEW_TOKENS for t in tokens.values())
     check_steps(trace.read_text())
+
+
+def test_windows_change_no_bit(tmp_path):
+    """Two collections in one pool, the windowed one in bands, and one collection for all layers:
+    the same bits of logits, the same tokens."""
+    config = synthetic.make_config("mixed", head_dim=64, sliding=12, layers=5,
+                                   full_layers=frozenset((1, 4)))
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    random = np.random.default_rng(3)
+    requests = "".join(json.dumps({"id": str(i), "tokens": random.integers(0, 256, n).tolist(),
+                                   "max_new_tokens": 20}) + "\n" for i, n in enumerate(LENGTHS))
+    served = []
+    for keep_all in ([], ["--keep-all"]):
+        folder = tmp_path / f"kept{len(keep_all)}"
+        done = run(KV_IMPORT, tmp_path / "hf", "-o", folder, "--page", "4", *keep_all)
+        assert done.returncode == 0, done.stderr
+        subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / "cuda.so",
+                        "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+        served.append(serve(folder, "cuda.so", "cuda:0", requests, 200, KV_CUDA_DRIVER=str(FAKE)))
+    (tokens, logits), (all_tokens, all_logits) = served
+    assert all(len(t) == 20 for t in tokens.values()) and tokens == all_tokens
+    assert logits.tobytes() == all_logits.tobytes()
 
 
 def test_no_driver(tmp_path):

@@ -11,7 +11,7 @@ from kv_import.module_writer import ModuleWriter, number
 from stock_mlir import to_generic
 from tools import find
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral")
+KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "mixed")
 
 
 MLIR_OPT = find("mlir-opt", "/usr/lib/llvm-22/bin/mlir-opt")
@@ -42,12 +42,7 @@ def test_stock_mlir_opt_takes_all_but_the_kv_operations(kind, dtype):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ("bf16", "f32"))
 def test_kv_opt_takes_it(kind, dtype):
-    try:
-        accepted(KV_OPT, text_of(kind, dtype), "--verify-roundtrip")
-    except AssertionError as error:
-        if kind == "mistral" and "got: sliding" in str(error):
-            pytest.xfail("the dialect has no sliding mask yet")
-        raise
+    accepted(KV_OPT, text_of(kind, dtype), "--verify-roundtrip")
 
 
 def test_no_operation_beyond_the_contract():
@@ -81,6 +76,36 @@ def test_collection_and_mask():
     assert "mask <causal> scale 0.25" in text_of("llama")
     assert "mask <sliding = 32> scale 0.35355338" in text_of("mistral")
     assert "mask <causal> scale 0.35355338" in text_of("mistral", max_seq=32)
+
+
+def test_windows():
+    """A collection for each window, with the layers that have it in their order."""
+    assert ("!kv = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 8, page = 128, "
+            "window = 32>") in text_of("mistral")
+    assert "window" not in text_of("mistral", max_seq=32)  # none that a sequence can outgrow
+    text = text_of("mixed")
+    assert "!kv = !kv.collection<paged, bf16, layers = 2, heads = 2, dim = 16, page = 128>" in text
+    assert ("!kv_sliding = !kv.collection<paged, bf16, layers = 6, heads = 2, dim = 16, page = 128, "
+            "window = 24>") in text
+    assert '%kv: !kv {kv.name = "kv"}' in text
+    assert '%kv_sliding: !kv_sliding {kv.name = "kv_sliding"}' in text
+    assert re.findall(r"call @(layer\w*)\(%x\d+, %(\w+), %(\w+),", text) == [
+        ("layer_sliding", "kv_sliding", "c0"), ("layer_sliding", "kv_sliding", "layer1"),
+        ("layer", "kv", "c0"), ("layer_sliding", "kv_sliding", "layer2"),
+        ("layer_sliding", "kv_sliding", "layer3"), ("layer", "kv", "layer1"),
+        ("layer_sliding", "kv_sliding", "layer4"), ("layer_sliding", "kv_sliding", "layer5")]
+    assert text.count("mask <causal>") == 1 and text.count("mask <sliding = 24>") == 1
+
+
+def test_one_cache_for_all_layers():
+    text = ModuleWriter(synthetic.make_config("mixed"), "bf16", 128, keep_all=True).text()
+    assert "!kv = !kv.collection<paged, bf16, layers = 8, heads = 2, dim = 16, page = 128>" in text
+    assert "window" not in text.replace("// One transformer layer, whose", "")
+    assert re.findall(r"call @(layer\w*)\(%x\d+, %kv, %(\w+),", text) == [
+        ("layer_sliding", "c0"), ("layer_sliding", "layer1"), ("layer", "layer2"),
+        ("layer_sliding", "layer3"), ("layer_sliding", "layer4"), ("layer", "layer5"),
+        ("layer_sliding", "layer6"), ("layer_sliding", "layer7")]
+    assert text.count("mask <causal>") == 1 and text.count("mask <sliding = 24>") == 1
 
 
 def test_untied_embedding_and_head():

@@ -79,7 +79,10 @@ static void serves(void) {
   EXPECT(kvManagerTotalNumPages(manager) == 8);
   EXPECT(kvManagerNumReplicas(manager) == 1);
   EXPECT(kvManagerMaxSeqLen(manager) == 16);
-  EXPECT(kvManagerPoolBytes(manager) == 9 * 2 * 2 * 4);
+  // Nine pages, and what two steps take: two lengths and a table's row for each
+  // of 16 requests on the device, and max_lengths on the host.
+  EXPECT(kvManagerPoolBytes(manager) == 9 * 2 * 2 * 4 + 2 * 16 * (2 + 24) * 4);
+  EXPECT(kvManagerHostBytes(manager) == 2 * 2 * 2 * 4);
   EXPECT(kvManagerTotalNumHostPages(manager) == 0);
   EXPECT(kvManagerHostCommittedBlockPct(manager) == 0);
   EXPECT(kvManagerNumDevices(manager) == 1);
@@ -311,11 +314,11 @@ static void sizes(void) {
   OK(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &value));
   EXPECT(value == 32);
   OK(kvPagedEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &value));
-  EXPECT(value == 32 << 20);
+  EXPECT(value == (33 << 20) + 2 * 4 * (64 + 24) * 4);
   OK(kvPagedInferOptimalBatchSize(&spec, 1000, 1 << 30, &value));
   EXPECT(value == 512);
   OK(kvPagedMaxSupportedSequenceLength(&spec, 1 << 30, &value));
-  EXPECT(value == 1024 * 128);
+  EXPECT(value == 1022 * 128);
   OK(kvBlockShape(&spec, 0, 3, shape));
   EXPECT(shape[0] == 4 && shape[1] == 2 && shape[5] == 128);
   FAILS(kvBlockShape(&spec, 1, 3, shape), Invalid,
@@ -341,8 +344,9 @@ static void sizes(void) {
   one.strategy = KV_STRATEGY_CONTINUOUS;
   spec.enablePrefixCaching = 0;
   OK(kvContinuousEstimatedMemorySize(&spec, 4, &value));
-  EXPECT(value == 4 * ((1 << 20) + 8));
-  OK(kvContinuousInferOptimalBatchSize(&spec, 5 << 20, &value));
+  int64_t slot = (1 << 20) + 2 * (64 + 1) * 4;
+  EXPECT(value == 4 * slot);
+  OK(kvContinuousInferOptimalBatchSize(&spec, 5 * slot, &value));
   EXPECT(value == 5);
   FAILS(kvContinuousInferOptimalBatchSize(&spec, -1, &value), Invalid,
         "available_cache_memory is -1 bytes, allowed: 0 or more");

@@ -29,7 +29,7 @@ CacheEngine::Options kv::test::optionsOf(uint32_t word) {
   CacheGroup window = CacheGroup::slidingWindow(options.pageSize + 1 +
                                                 below(2 * options.pageSize));
   CacheGroup zeroed = {.zeroFill = true};
-  switch (below(8)) {
+  switch (below(10)) {
   default:
     break;
   case 3:
@@ -47,7 +47,25 @@ CacheEngine::Options kv::test::optionsOf(uint32_t word) {
   case 7:
     options.groups = {zeroed};
     break;
+  case 8: // bands of a window beside those of full layers
+    options.groups = {window,
+                      window,
+                      window,
+                      window,
+                      window,
+                      window,
+                      CacheGroup::full(),
+                      CacheGroup::full(),
+                      CacheGroup::slidingWindow(options.pageSize)};
+    break;
+  case 9: // bands of windows only
+    zeroed.window = window.window;
+    options.groups = {window, window, window, zeroed, zeroed,
+                      window, window, window, window, window};
+    break;
   }
+  if (options.groups.size() > 4)
+    options.numPages *= 3;
   options.tagFunction = std::array<TagFunction, 4>{nullptr, nullptr, weakTag,
                                                    constantTag}[below(4)];
   options.maxSequences = 2 + below(5);
@@ -335,11 +353,12 @@ std::string EngineHarness::execute(const Command &command) {
   work += static_cast<int64_t>(outcome->step.ops.size());
   work += std::max<int64_t>(nodes - made->index().size(), 0);
   coverage.accesses += accesses;
-  // However large the pool and long the context; a page that leaves a list can
-  // move a dozen others of two chunks. Tags that collide have no
-  // bound: each is compared.
+  // However large the pool and long the context, a few looks at each group; a
+  // page that leaves a list can move a dozen others of two chunks. Tags that
+  // collide have no bound: each is compared.
   if (options.tagFunction == nullptr &&
-      accesses > (command.kind == Command::Reset ? 400 : 40) + 32 * work)
+      accesses > (command.kind == Command::Reset ? 400 : 34) +
+                     6 * options.groups.size() + 32 * work)
     return concat("a command on ", work, " pages looked at ", accesses,
                   " entries");
   if (outcome->plan && !outcome->plan->fits() && fingerprint() != before)
@@ -555,7 +574,7 @@ std::string EngineHarness::runStep(const CacheEngine::Step &step) {
 /// What a layer of a group writes at a position: token and image, no position.
 int32_t EngineHarness::value(const Prompt &prompt, int64_t position,
                              int32_t group) const {
-  int32_t result = prompt.tokens[position] * 8 + group;
+  int32_t result = prompt.tokens[position] * 32 + group;
   for (const ImageSpan &image : prompt.images)
     if (image.begin <= position && position < image.begin + image.length)
       result += static_cast<int32_t>(position - image.begin + 1) * 1000 +

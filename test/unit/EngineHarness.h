@@ -83,7 +83,7 @@ private:
   int64_t commands = 0;
   CommandSink *recorder = nullptr;
 
-  using PageSet = std::bitset<128>;
+  using PageSet = std::bitset<256>;
   std::vector<int32_t> memory;        // [page][position]
   std::vector<int64_t> computed;      // by slot: positions with known tokens
   std::vector<PageId> engineId;       // by the model's page

@@ -286,12 +286,31 @@ struct EngineModel {
     int64_t fresh = std::max<int64_t>(pagesFor(now) - have, 0);
     int copy = now > request.processed ? tailCopies(request) : 0;
     plan.newPages = static_cast<int32_t>(fresh * numGroups() + copy);
-    int64_t alone = 0, available = 0;
+    // Every moment of the way to the last token, when nobody else is there.
+    int64_t alone = 0, available = 0, passed = 0, passedAvailable = 0;
+    int64_t from = std::min(computed, demand.length);
+    for (int64_t at = from; at <= std::max(from, demand.length - 1); ++at) {
+      int64_t most = 0;
+      for (int group = 0; group < numGroups(); ++group)
+        most += pagesFor(std::min(at + std::min(demand.chunk, demand.length),
+                                  demand.length) +
+                         demand.draft) -
+                firstNeeded(group, at);
+      alone = std::max(alone, most);
+    }
     for (int group = 0; group < numGroups(); ++group) {
       int64_t first = firstNeeded(group, computed);
-      alone += options.groups[group].isFull()
-                   ? pagesFor(whole)
-                   : std::max<int64_t>(pagesFor(now) - first, 0);
+      // A hit gives back what the window of the longer prefix does not reach.
+      for (int64_t page = request.first[group];
+           plan.hitPages > 0 &&
+           page < std::min<int64_t>(first, request.committed);
+           ++page) {
+        const Page &own = pages[request.rows[group][page]];
+        if (own.holds > 1)
+          continue;
+        ++passed;
+        passedAvailable += std::max(own.stamp, request.stamp) <= completed;
+      }
       for (int64_t page = std::max<int64_t>(first, request.committed);
            page < request.committed + plan.hitPages; ++page) {
         const Page &hit =
@@ -303,12 +322,12 @@ struct EngineModel {
     int64_t free = count(Blank) + count(Cached), later = count(Deferred);
     if (alone > options.numPages || pagesFor(whole) > maxPages)
       plan.verdict = CacheEngine::Verdict::Never;
-    else if (plan.newPages + available <= free)
+    else if (plan.newPages + available <= free + passedAvailable)
       plan.verdict = copiesQueued + copy <= options.maxPageOps
                          ? CacheEngine::Verdict::Fits
                          : CacheEngine::Verdict::Wait;
     else
-      plan.verdict = plan.newPages + plan.revivedPages <= free + later
+      plan.verdict = plan.newPages + plan.revivedPages <= free + later + passed
                          ? CacheEngine::Verdict::Wait
                          : CacheEngine::Verdict::Full;
     return plan;

@@ -26,9 +26,20 @@ protected:
 
 TEST_F(Context, EveryRowIsThere) {
   EXPECT_EQ(abi->abiVersion, uint32_t(KV_ABI_VERSION));
-#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+#define KV_FUNCTION(Name, Result, Where, ...)                                  \
   EXPECT_NE(functions->Name, nullptr) << #Name;
 #include "kv/ABI/Symbols.def"
+}
+
+TEST_F(Context, RowsOfDevices) {
+  EXPECT_EQ(functions->planBytes(abi, nullptr, 1, 1, 1), 0);
+  EXPECT_EQ(abi->status, KV_STATUS_UNSUPPORTED);
+  EXPECT_EQ(message(), "'planBytes' runs on a device with kernels of its own "
+                       "and was called on a CPU: compile the model for a CPU");
+  context->reset();
+  functions->matmul(abi, nullptr, nullptr, nullptr);
+  EXPECT_EQ(message(), "'matmul' runs on a device with kernels of its own and "
+                       "was called on a CPU: compile the model for a CPU");
 }
 
 TEST_F(Context, FirstErrorStays) {

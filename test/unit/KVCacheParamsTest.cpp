@@ -172,14 +172,10 @@ TEST(KVCacheParams, ValidateNamesTheField) {
       check([](Params p) { p.geometry.strategy = CacheStrategy::Continuous; }),
       "collection kv: enable_prefix_caching is true, allowed: false, "
       "since the strategy is continuous");
-  EXPECT_EQ(check([](Params p) { p.windowSize = -1; }),
-            "collection kv: window_size is -1, allowed: 0 or more");
-  EXPECT_EQ(check([](Params p) {
-              p.windowSize = 4;
-              p.geometry.strategy = CacheStrategy::Continuous;
-            }),
-            "collection kv: window_size is 4, allowed: 0, since the strategy "
-            "is continuous");
+  EXPECT_EQ(check([](Params p) { p.geometry.window = -1; }),
+            "collection kv: 'window' must be 0 to 2147483647, not -1");
+  EXPECT_EQ(check([](Params p) { p.geometry.pageLayers = 2; }),
+            "collection kv: 'page_layers' must be 1 to layers = 1, not 2");
   EXPECT_EQ(check([](Params p) { p.numDraftTokens = -1; }),
             "collection kv: num_draft_tokens is -1, allowed: 0 to 1024");
   EXPECT_EQ(check([](Params p) { p.numDraftTokens = 2; }),

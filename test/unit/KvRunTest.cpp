@@ -114,7 +114,8 @@ TEST_F(KvRun, ServesRequests) {
   EXPECT_EQ(statistics["failed_requests"], 2);
   EXPECT_EQ(statistics["pages_total"], 6);
   EXPECT_EQ(statistics["page_size"], 4);
-  EXPECT_EQ(statistics["pool_bytes"], 7 * 4 * 2 * 4);
+  // Seven pages, and lengths and tables of two steps for 16 requests.
+  EXPECT_EQ(statistics["pool_bytes"], 7 * 4 * 2 * 4 + 2 * 16 * (1 + 24) * 4);
   EXPECT_EQ(statistics["weights_bytes"], 200);
   EXPECT_EQ(statistics["threads"], 1);
 }
@@ -137,15 +138,22 @@ TEST_F(KvRun, ReplicasHaveCachesOfTheirOwn) {
   }
   json statistics = answers.back()["statistics"];
   EXPECT_EQ(statistics["pages_total"], 24);
-  EXPECT_EQ(statistics["pool_bytes"], 3 * 9 * 4 * 2 * 4);
+  EXPECT_EQ(statistics["pool_bytes"],
+            3 * (9 * 4 * 2 * 4 + 2 * 2 * (1 + 24) * 4));
 
   EXPECT_EQ(run("--replicas 3 --max-batch 2"), 2);
   EXPECT_EQ(read("err"), "kv-run: error: --replicas is 3, --max-batch is 2: "
                          "each replica needs a request\n");
+  // Lengths and tables of two steps for 8 requests, and pages of 32 bytes.
+  constexpr int64_t Tables = 2 * 8 * (1 + 24) * 4;
   EXPECT_EQ(run("--replicas 2 --cache-bytes 63"), 2);
-  EXPECT_EQ(read("err"), "kv-run: error: --cache-bytes is 63, one page on each "
-                         "of 2 replicas takes 32\n");
-  EXPECT_EQ(run("--replicas 2 --cache-bytes 260"), 0);
+  EXPECT_EQ(read("err"),
+            concat("kv-run: error: --cache-bytes is 63, one page, the null "
+                   "page and the tables of each of 2 replicas take ",
+                   Tables + 2 * 32, "\n"));
+  EXPECT_EQ(
+      run(concat("--replicas 2 --cache-bytes ", 2 * (Tables + 5 * 32) + 63)),
+      0);
   EXPECT_EQ(lines().back()["statistics"]["pages_total"], 8);
 }
 
@@ -222,7 +230,9 @@ TEST_F(KvRun, UnusableFilesAndOptions) {
                          "size is 4\n");
   EXPECT_EQ(run("--cache-bytes 31"), 2);
   EXPECT_EQ(read("err"),
-            "kv-run: error: --cache-bytes is 31, one page takes 32\n");
+            concat("kv-run: error: --cache-bytes is 31, one page, the null "
+                   "page and the tables take ",
+                   2 * 32 + 2 * 16 * (1 + 24) * 4, "\n"));
   EXPECT_EQ(run(concat("--requests ", path("absent"))), 2);
   EXPECT_EQ(run(concat("--dump-logits ", path("absent/file"))), 2);
   EXPECT_EQ(run("--frobnicate"), 2);

@@ -379,7 +379,7 @@ NAME(ContinuousBatchingKVCacheManager, infer_optimal_batch_size,
      "params, max_seq_len, num_layers, available_cache_memory, devices, "
      "**kwargs") {
   EXPECT_EQ(*ContinuousBatchingKVCacheManager::inferOptimalBatchSize(
-                slots(), 7 * slots().bytesPerPage()),
+                slots(), 7 * (slots().bytesPerPage() + 2 * (64 + 1) * 4)),
             7);
 }
 

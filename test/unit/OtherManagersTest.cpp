@@ -111,7 +111,10 @@ TEST(ContinuousManager, ReplicasAndShardsHaveSlotsOfTheirOwn) {
   params.geometry.layout = CacheLayout::HND;
   auto manager = make(params, {.maxBatchSize = 5});
   EXPECT_EQ(manager->numPagesPerReplica(), 2);
-  EXPECT_EQ(manager->poolBytes(), 4 * 2 * params.bytesPerPage());
+  // Four devices of two slots, with 64 lengths and an entry for two steps each.
+  EXPECT_EQ(manager->poolBytes(), 4 * 2 * (params.bytesPerPage() + 2 * 65 * 4));
+  EXPECT_EQ(*Continuous::estimatedMemorySize(params, 5), manager->poolBytes());
+  EXPECT_EQ(manager->hostBytes(), 2 * 2 * 64 * 2 * 4); // max_lengths
   Tokens tokens = iota(3);
   TextGenerationContext a(1, tokens), b(2, tokens);
   EXPECT_EQ(manager->getOrRecommendReplica(a), 0);
@@ -179,16 +182,20 @@ TEST(ContinuousManager, Options) {
 }
 
 TEST(ContinuousManager, Sizes) {
-  // prod(block_shape(5)) * 4 bytes, and two i32 a slot.
+  // prod(block_shape(5)) * 4 bytes, and for each of two steps 64 lengths and a
+  // table's entry a slot.
   EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8), 5),
-            5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 5 * 4);
+            5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 65 * 5 * 4);
+  EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8), 5, /*maxSteps=*/1),
+            5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 2 * 5 * 4);
   EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8, 2), 5),
-            2 * (5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 5 * 4));
+            2 * (5 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 65 * 5 * 4));
   EXPECT_EQ(*Continuous::estimatedMemorySize(slots(8, 2, 2), 4),
-            4 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 4 * 4);
-  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8), 1536 * 7 + 5), 7);
-  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8, 2), 1536 * 7), 3);
-  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8, 2, 2), 1536 * 7), 6);
+            4 * 2 * 3 * 8 * 2 * 4 * 4 + 2 * 65 * 4 * 4);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8), 2056 * 7 + 5), 7);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8), 2056 * 7 - 1), 6);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8, 2), 2056 * 7), 3);
+  EXPECT_EQ(*Continuous::inferOptimalBatchSize(slots(8, 2, 2), 2056 * 7), 6);
   EXPECT_EQ(text(Continuous::inferOptimalBatchSize(slots(8), -1)),
             "available_cache_memory is -1 bytes, allowed: 0 or more");
   // Pages are another manager's.

@@ -2,6 +2,7 @@
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
+#include "FakeModel.h"
 #include "Values.h"
 
 #include <gtest/gtest.h>
@@ -26,41 +27,110 @@ KVCacheParams params(int64_t page = 128, int64_t devices = 1,
           .dataParallelDegree = replicas};
 }
 
+/// What two steps take of `slots` requests of `pages` pages: 64 lengths each,
+/// and tables.
+int64_t tables(int64_t slots, int64_t pages) {
+  return 2 * slots * (64 + (pages + 7) / 8 * 8 + 16) * 4;
+}
+
 } // namespace
 
-TEST(PagedSizes, AreThoseOfMax) {
+TEST(PagedSizes, AreThoseOfMaxLessWhatElseIsInTheMemory) {
   constexpr int64_t Long = 1 << 20;
-  EXPECT_EQ(*Manager::numBlocks(params(), 512, Long, GiB), 1024);
+  // MAX has 1024 pages of 1 MiB in 1 GiB, and a null page and tables beside it.
+  EXPECT_EQ(*Manager::numBlocks(params(), 512, Long, GiB), 1018);
+  EXPECT_EQ(*Manager::numBlocks(params(), 512, Long,
+                                GiB + (1 << 20) + tables(512, 1024)),
+            1024);
+  EXPECT_EQ(*Manager::numBlocks(params(), 512, Long,
+                                GiB + (1 << 20) + tables(512, 1024) - 1),
+            1023);
   EXPECT_EQ(*Manager::numBlocks(params(), 4, 1000, GiB), 32);
-  EXPECT_EQ(*Manager::numBlocks(params(128, 2, 2), 512, Long, GiB), 512);
-  EXPECT_EQ(*Manager::numBlocks(params(777), 512, Long, GiB), 168);
-  EXPECT_EQ(*Manager::estimatedMemorySize(params(777), 512, Long, GiB),
-            1069350912);
+  EXPECT_EQ(*Manager::numBlocks(params(128, 2, 2), 512, Long,
+                                GiB + 2 * ((1 << 20) + tables(256, 512))),
+            512);
+  int64_t page = 777 * 8192;
+  EXPECT_EQ(*Manager::numBlocks(params(777), 512, Long,
+                                169 * page + tables(512, 168)),
+            168);
+  // MAX: 1 069 350 912.
+  EXPECT_EQ(*Manager::estimatedMemorySize(params(777), 512, Long,
+                                          169 * page + tables(512, 168)),
+            1069350912 + page + tables(512, 168));
   EXPECT_EQ(*Manager::inferOptimalBatchSize(params(), Long, GiB), 512);
 }
 
 TEST(PagedSizes, EstimateIsWhatTheBatchNeedsOrTheMemoryHolds) {
-  // 1000 tokens are 8 pages of 1 MiB.
-  EXPECT_EQ(*Manager::estimatedMemorySize(params(), 4, 1000, GiB), 32 << 20);
+  // 1000 tokens are 8 pages of 1 MiB; each pool has a null page.
+  EXPECT_EQ(*Manager::estimatedMemorySize(params(), 4, 1000, GiB),
+            (33 << 20) + tables(4, 8));
   EXPECT_EQ(*Manager::estimatedMemorySize(params(128, 2, 2), 4, 1000, GiB),
-            32 << 20);
+            (34 << 20) + 2 * tables(2, 8));
   // Shards: every page costs both devices its bytes.
   EXPECT_EQ(*Manager::estimatedMemorySize(params(128, 2, 1), 4, 1000, GiB),
-            64 << 20);
+            (66 << 20) + 2 * tables(4, 8));
   // Whole pages on every replica, whatever is left over.
   EXPECT_EQ(*Manager::estimatedMemorySize(params(128, 2, 2), 64, 1 << 20,
                                           (7 << 20) + 5),
-            6 << 20);
+            (6 << 20) + 2 * tables(32, 2));
 }
 
-TEST(PagedSizes, LongestSequenceIsPageAligned) {
-  EXPECT_EQ(Manager::maxSupportedSequenceLength(params(), GiB), 1024 * 128);
-  EXPECT_EQ(Manager::maxSupportedSequenceLength(params(777), GiB), 168 * 777);
+TEST(PagedSizes, TheLongestSequenceIsOneThatTheManagerAccepts) {
+  EXPECT_EQ(Manager::maxSupportedSequenceLength(params(), GiB), 1022 * 128);
+  EXPECT_EQ(Manager::maxSupportedSequenceLength(params(777), GiB), 167 * 777);
   EXPECT_EQ(Manager::maxSupportedSequenceLength(params(128, 2, 2), GiB),
-            512 * 128);
+            510 * 128);
   EXPECT_EQ(Manager::maxSupportedSequenceLength(params(128, 2, 1), GiB),
-            512 * 128);
+            510 * 128);
   EXPECT_EQ(Manager::maxSupportedSequenceLength(params(), 1), 0);
+  KVCacheParams drafting = params(4);
+  drafting.speculativeMethod = SpeculativeMethod::Eagle;
+  drafting.numDraftTokens = 4;
+  // Three pages of 32 KiB and their tables, but room for eight drafts.
+  int64_t bytes = 4 * drafting.bytesPerPage() + tables(1, 3);
+  EXPECT_EQ(Manager::maxSupportedSequenceLength(drafting, bytes), 3 * 4 - 8);
+  EXPECT_EQ(Manager::maxSupportedSequenceLength(drafting, bytes - 1), 0);
+}
+
+TEST(PagedSizes, DraftsAreCounted) {
+  KVCacheParams one = params(4);
+  one.speculativeMethod = SpeculativeMethod::Eagle;
+  one.numDraftTokens = 4;
+  one.geometry.heads = one.geometry.dim = 1;
+  EXPECT_EQ(*Manager::numBlocks(one, 1, 8, GiB), 4); // 8 tokens, 8 slots
+  auto manager = Manager::create(
+      one, {.maxBatchSize = 1, .maxSeqLen = 8, .availableCacheMemory = GiB});
+  ASSERT_TRUE(manager) << text(manager);
+  Tokens tokens = iota(3);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE((*manager)->claim(1));
+  ASSERT_TRUE((*manager)->alloc(context));
+}
+
+TEST(PagedSizes, EveryWindowIsCounted) {
+  KVCacheParams full = params(4), near = params(4);
+  full.geometry.heads = full.geometry.dim = 1;
+  near.geometry = full.geometry;
+  near.name = "near";
+  near.geometry.window = 8;
+  auto both = MultiKVCacheParams::fromParams({full, near});
+  ASSERT_TRUE(both) << text(both);
+  EXPECT_EQ(*Manager::numBlocks(*both, 1, 16, GiB), 8);
+  // In chunks of 4 tokens the window can have 2 to 12, on as many pages; token
+  // by token it has 8 at a time, on at most three.
+  auto inChunks = [&](int64_t tokens, int64_t steps) {
+    return *Manager::numBlocks(*both, 1, 16, GiB, {steps, tokens});
+  };
+  EXPECT_EQ(inChunks(4, 1), 8);
+  EXPECT_EQ(inChunks(1, 1), 7);
+  EXPECT_EQ(inChunks(1, 4), 8); // steps come in one reservation, too
+  auto manager = Manager::create(
+      *both, {.maxBatchSize = 1, .maxSeqLen = 16, .availableCacheMemory = GiB});
+  ASSERT_TRUE(manager) << text(manager);
+  Tokens tokens = iota(16);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE((*manager)->claim(1));
+  ASSERT_TRUE((*manager)->alloc(context));
 }
 
 TEST(PagedSizes, SixtyFourBits) {
@@ -68,10 +138,14 @@ TEST(PagedSizes, SixtyFourBits) {
   large.geometry.layers = 128; // 32 GiB a page... times 2
   int64_t page = large.bytesPerPage();
   EXPECT_EQ(page, int64_t(2) * 128 * (1 << 15) * 8 * 128 * 4);
-  EXPECT_EQ(*Manager::estimatedMemorySize(large, 1 << 20, INT32_MAX, INT64_MAX),
-            INT64_MAX / page * page);
-  EXPECT_EQ(Manager::maxSupportedSequenceLength(large, INT64_MAX),
-            INT64_MAX / page * (1 << 15));
+  int64_t batch = 1 << 20;
+  Expected<int64_t> pages =
+      Manager::numBlocks(large, batch, INT32_MAX, INT64_MAX);
+  EXPECT_EQ(*Manager::estimatedMemorySize(large, batch, INT32_MAX, INT64_MAX),
+            (*pages + 1) * page + tables(batch, INT32_MAX / (1 << 15) + 1));
+  EXPECT_GT(*Manager::estimatedMemorySize(large, batch, INT32_MAX, INT64_MAX),
+            INT64_MAX - page);
+  EXPECT_EQ(Manager::maxSupportedSequenceLength(large, INT64_MAX), INT32_MAX);
   // As many as an engine can number.
   KVCacheParams tiny = params(1);
   tiny.geometry.heads = tiny.geometry.dim = 1;
@@ -81,12 +155,12 @@ TEST(PagedSizes, SixtyFourBits) {
 
 TEST(PagedSizes, ErrorsNameBothSides) {
   EXPECT_EQ(text(Manager::numBlocks(params(), 4, 1000, 1)),
-            "available_cache_memory is 1 bytes for 1 replica, one page of a "
-            "replica takes 1048576");
+            "available_cache_memory is 1 bytes for 1 replica, one page, the "
+            "null page and the tables of a replica take 2099968");
   EXPECT_EQ(
       text(Manager::estimatedMemorySize(params(128, 2, 2), 4, 1000, 1 << 20)),
-      "available_cache_memory is 1048576 bytes for 2 replicas, one page "
-      "of a replica takes 1048576");
+      "available_cache_memory is 1048576 bytes for 2 replicas, one page, the "
+      "null page and the tables of a replica take 2098560");
   EXPECT_EQ(text(Manager::numBlocks(params(128, 4, 4), 3, 1000, GiB)),
             "max_batch_size is 3, allowed: at least one for each of 4 "
             "replicas");

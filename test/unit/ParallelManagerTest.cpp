@@ -80,7 +80,8 @@ void serve(PagedKVCacheManager &manager, RequestId id, int32_t replica,
 TEST(ParallelManager, EveryReplicaHasItsPoolAndIndex) {
   Manager manager = make(parallel(2, 1));
   EXPECT_EQ(manager->totalNumPages(), 32);
-  EXPECT_EQ(manager->poolBytes(), 2 * 17 * 16);
+  // Pages of 16 bytes; lengths and tables of two steps for eight requests.
+  EXPECT_EQ(manager->poolBytes(), 2 * (17 * 16 + 2 * 8 * (4 + 32) * 4));
   serve(*manager, 1, 0, iota(6));
   auto hit = [&](RequestId id, int32_t replica) {
     Tokens tokens = iota(6);
@@ -137,8 +138,8 @@ TEST(ParallelManager, AnEmptyReplicaGetsEmptyInputs) {
   Requests requests(*manager, {{1, 3}});
   auto inputs = manager->runtimeInputs(requests.batch);
   ASSERT_TRUE(inputs);
-  EXPECT_EQ(describe((*inputs)[0].lookupTable), "i32[0, 48]");
-  EXPECT_EQ(describe((*inputs)[1].lookupTable), "i32[1, 48]");
+  EXPECT_EQ(describe((*inputs)[0].lookupTable), "i32[0, 32]");
+  EXPECT_EQ(describe((*inputs)[1].lookupTable), "i32[1, 32]");
   EXPECT_EQ(ints((*inputs)[0].maxLengths), (Ints{0, 0}));
   EXPECT_EQ(ints((*inputs)[2].maxLengths), (Ints{0, 0}));
 }
@@ -310,7 +311,8 @@ TEST(ParallelManager, SeveralCachesShareIdsAndTables) {
   auto both = MultiKVCacheParams::fromParams({full, draft});
   ASSERT_TRUE(both) << text(both);
   Manager manager = make(*both);
-  EXPECT_EQ(manager->poolBytes(), 17 * both->bytesPerPage());
+  EXPECT_EQ(manager->poolBytes(),
+            17 * both->bytesPerPage() + 2 * 16 * (4 + 32) * 4);
   Requests requests(*manager, {{0, 3}, {0, 5}}, 2);
   auto inputs = manager->runtimeInputs(requests.batch, 2);
   ASSERT_TRUE(inputs) << text(inputs);
@@ -447,10 +449,14 @@ TEST(ParallelManager, PagesComeFromTheMemory) {
     return manager ? std::to_string((*manager)->numPagesPerReplica())
                    : manager.error().message;
   };
-  EXPECT_EQ(pages(2 * 10 * 16 + 15, 64), "10"); // 16 bytes a page
-  EXPECT_EQ(pages(2 * 10 * 16, 4), "6");        // two requests of three pages
-  EXPECT_EQ(pages(31, 4), "available_cache_memory is 31 bytes for 2 replicas, "
-                          "one page of a replica takes 16");
+  // 16 bytes a page, the null page too, and a request's lengths and tables.
+  constexpr int64_t Tables = 2 * (64 + 24) * 4;
+  EXPECT_EQ(pages(2 * (11 * 16 + 32 * Tables), 64), "10");
+  EXPECT_EQ(pages(2 * (11 * 16 + 32 * Tables) - 1, 64), "9");
+  EXPECT_EQ(pages(1 << 20, 4), "6"); // two requests of three pages
+  EXPECT_EQ(pages(31, 4),
+            "available_cache_memory is 31 bytes for 2 replicas, one page, the "
+            "null page and the tables of a replica take 1440");
   EXPECT_EQ(pages(0, 4),
             "cache manager: numPages is 0, availableCacheMemory is 0 bytes, "
             "allowed: one of the two, the other 0");

@@ -114,7 +114,7 @@ TEST(PrefixIndex, ARootIsItsScope) {
   index.add(index.top(), {1});
   uint32_t other = index.scopes.intern(ScopeBytes::of({.salt = "x"}, 0));
   EXPECT_EQ(index.look(index.root(other), {1}), PrefixIndex::NoNode);
-  // Its number comes to mean another scope; what was below it is not found.
+  // Its id comes to mean another scope; nodes below the old one are not found.
   NodeRef below = index.add(index.root(other), {1});
   index.erase(below.id);
   index.scopes.release(other);

@@ -55,6 +55,11 @@ TEST(ReferencePrint, CachedTokens) {
   EXPECT_NE(
       reference::print(args).find("  0: no page\n  1: no page\n  2 (page"),
       std::string::npos);
+  // A page that a window has passed.
+  fixture.lookupTable.as<int32_t>()[0] = 0;
+  EXPECT_NE(
+      reference::print(args).find("  0: null page\n  1: null page\n  2 (page"),
+      std::string::npos);
   fixture.cacheLengths.as<int32_t>()[0] = 100;
   EXPECT_NE(reference::print(args).find("  the lookup table ends\n"),
             std::string::npos);

@@ -116,7 +116,7 @@ TEST_F(Session, PacksAtLoadWithANote) {
   ASSERT_TRUE(model->bindWeights(file.path()));
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0],
-            concat("note: ", file.path().string(),
+            concat(file.path().string(),
                    ": 1 row-major weights (384 bytes) were packed to n16k at "
                    "load; a file that stores them packed loads faster"));
   checkForward(*model);

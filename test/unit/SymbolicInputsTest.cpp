@@ -6,18 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ManagerInputs.h"
+
 #include "kv/Dialect/KV.h"
 #include "kv/Passes/Passes.h"
-#include "kv/Runtime/Manager/KVCacheParams.h"
-#include "kv/Runtime/Manager/NullKVCacheManager.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
-using kv::Argument;
 using kv::CacheGeometry;
+using kv::test::Input;
+using kv::test::NamedCache;
 
 namespace {
 
@@ -32,13 +33,13 @@ protected:
   }
 
   /// An entry that takes these collections, expanded.
-  OwningOpRef<ModuleOp> expand(ArrayRef<kv::KVCacheParams> caches) {
+  OwningOpRef<ModuleOp> expand(ArrayRef<NamedCache> caches) {
     OpBuilder b(&context);
     Location loc = b.getUnknownLoc();
     OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
     b.setInsertionPointToEnd(module->getBody());
     SmallVector<Type> types;
-    for (const kv::KVCacheParams &cache : caches)
+    for (const NamedCache &cache : caches)
       types.push_back(kv::CollectionType::get(&context, cache.geometry));
     auto function = func::FuncOp::create(
         b, loc, "f", FunctionType::get(&context, types, {}));
@@ -54,41 +55,36 @@ protected:
     return module;
   }
 
-  /// An argument of the expanded entry, as the manifest would describe it.
-  static Argument describe(func::FuncOp function, unsigned i) {
+  /// An argument of the expanded entry, as a manager would describe it.
+  static Input describe(func::FuncOp function, unsigned i) {
     auto text = [&](StringRef name) {
       return function.getArgAttrOfType<StringAttr>(i, name).str();
     };
     auto type = cast<ShapedType>(function.getArgumentTypes()[i]);
     auto symbols = function.getArgAttrOfType<ArrayAttr>(i, "kv.dims");
-    Argument argument;
-    argument.name = text("kv.name");
-    argument.dtype =
-        static_cast<kv::DType>(*kv::dtypeOf(type.getElementType()));
+    Input input;
+    input.name = text("kv.name");
+    input.kind = "kv." + text("kv.component");
+    input.dtype = *kv::dtypeOf(type.getElementType());
+    input.host = static_cast<bool>(function.getArgAttr(i, "kv.host"));
     size_t symbol = 0;
     for (int64_t size : type.getShape()) {
-      kv::Dimension dimension;
+      kv::test::InputDimension dimension;
       if (ShapedType::isDynamic(size))
         dimension.symbol = cast<StringAttr>(symbols[symbol++]).str();
       else
         dimension.size = size;
-      argument.shape.push_back(dimension);
+      input.shape.push_back(dimension);
     }
-    argument.host = static_cast<bool>(function.getArgAttr(i, "kv.host"));
-    for (auto kind : {kv::ArgumentKind::Blocks, kv::ArgumentKind::CacheLengths,
-                      kv::ArgumentKind::LookupTable,
-                      kv::ArgumentKind::MaxLengths, kv::ArgumentKind::Scales})
-      if (kv::argumentKindName(kind) == "kv." + text("kv.component"))
-        argument.kind = kind;
-    return argument;
+    return input;
   }
 
   /// The graph's arguments are `wanted`, but for a device's prefix in names.
-  void expectArguments(func::FuncOp function, ArrayRef<Argument> wanted,
+  void expectArguments(func::FuncOp function, ArrayRef<Input> wanted,
                        const std::string &prefix) {
     ASSERT_EQ(function.getNumArguments(), wanted.size());
     for (auto [i, want] : llvm::enumerate(wanted)) {
-      Argument have = describe(function, i);
+      Input have = describe(function, i);
       EXPECT_EQ(prefix + have.name, want.name);
       EXPECT_EQ(have.kind, want.kind) << want.name;
       EXPECT_EQ(have.dtype, want.dtype) << want.name;
@@ -140,14 +136,13 @@ std::vector<CacheGeometry> geometries() {
 TEST_F(SymbolicInputs, EveryGeometry) {
   size_t count = 0;
   for (const CacheGeometry &geometry : geometries()) {
-    kv::KVCacheParams params;
-    params.name = "cache";
-    params.geometry = geometry;
-    ASSERT_TRUE(params.validate());
-    auto module = expand(params);
+    NamedCache cache{"cache", geometry};
+    std::string problem;
+    std::vector<Input> wanted = kv::test::inputsOfParams(cache, problem);
+    ASSERT_EQ(problem, "");
+    auto module = expand(cache);
     ASSERT_TRUE(module);
-    expectArguments(*module->getOps<func::FuncOp>().begin(),
-                    params.symbolicInputs(), "");
+    expectArguments(*module->getOps<func::FuncOp>().begin(), wanted, "");
     ++count;
   }
   // 2 strategies x 2 kinds x 3 layouts x (3 plain types twice, f8 thrice each,
@@ -161,24 +156,15 @@ TEST_F(SymbolicInputs, SeveralCachesAndDevices) {
     for (auto [replicas, shards] : {std::pair(1, 1), {1, 2}, {2, 1}, {2, 4}}) {
       if (!(geometry.isPaged() || (replicas == 1 && shards == 1)))
         continue;
-      std::vector<kv::KVCacheParams> caches(2);
-      for (size_t i = 0; i < caches.size(); ++i) {
-        caches[i].name = i == 0 ? "full" : "window";
-        caches[i].geometry = geometry;
-        caches[i].numDevices = replicas * shards;
-        caches[i].dataParallelDegree = replicas;
-      }
+      std::vector<NamedCache> caches = {{"full", geometry},
+                                        {"window", geometry}};
       caches[1].geometry.layers = 5;
-      auto params = kv::MultiKVCacheParams::fromParams(caches);
-      ASSERT_TRUE(params) << params.error().message;
-      kv::NullKVCacheManager::Options options;
-      for (int i = 0; i < replicas * shards; ++i)
-        options.devices.push_back({kv::Device::Kind::Virtual, i, "any"});
-      auto created = kv::NullKVCacheManager::create(*params, options);
-      ASSERT_TRUE(created) << created.error().message;
+      std::string problem;
+      auto devices =
+          kv::test::inputsOfManager(caches, replicas, shards, problem);
+      ASSERT_EQ(problem, "");
       auto module = expand(caches);
       ASSERT_TRUE(module);
-      auto devices = (*created)->symbolicInputs();
       ASSERT_EQ(devices.size(), size_t(replicas * shards));
       for (auto [device, wanted] : llvm::enumerate(devices)) {
         std::string prefix;

@@ -2,7 +2,8 @@
 
 #include "Target.h"
 
-#include <algorithm>
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 
 using namespace kv;
 
@@ -14,7 +15,7 @@ static std::vector<std::string> splitChips(std::string_view text) {
     std::string chip(text.substr(0, comma));
     if (chip.empty())
       return {};
-    if (std::ranges::find(chips, chip) == chips.end())
+    if (!llvm::is_contained(chips, chip))
       chips.push_back(chip);
     if (comma == text.npos)
       return chips;
@@ -22,7 +23,7 @@ static std::vector<std::string> splitChips(std::string_view text) {
   }
 }
 
-Expected<Target> Target::parse(std::string_view text) {
+llvm::Expected<Target> Target::parse(std::string_view text) {
   Target target;
   if (text == "cpu")
     return target;
@@ -34,11 +35,8 @@ Expected<Target> Target::parse(std::string_view text) {
   else if (kind == "virtual")
     target.level = what;
   if (target.chips.empty() && target.level.empty())
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "\"", text,
-                     "\": expected cpu, cuda:CHIP,..., virtual:CHIP or "
-                     "virtual:LEVEL");
-  target.device.kind = Device::Kind::Virtual;
-  target.device.target =
-      target.chips.empty() ? target.level : target.chips.front();
+    return llvm::createStringError(
+        "\"" + llvm::StringRef(text) +
+        "\": expected cpu, cuda:CHIP,..., virtual:CHIP or virtual:LEVEL");
   return target;
 }

@@ -3,8 +3,9 @@
 #ifndef KV_TOOLS_KVCOMPILE_TARGET_H
 #define KV_TOOLS_KVCOMPILE_TARGET_H
 
-#include "kv/Runtime/Device.h"
+#include "llvm/Support/Error.h"
 
+#include <string>
 #include <vector>
 
 namespace kv {
@@ -13,13 +14,16 @@ namespace kv {
 struct Target {
   std::string level;              // of a CPU that is not this one's
   std::vector<std::string> chips; // of GPUs
-  /// What the artifact is checked on: virtual unless it is this machine.
-  Device device;
 
   bool isGPU() const { return !chips.empty(); }
+  /// The level or first chip of the virtual device that the artifact is checked
+  /// on; empty for this machine, which needs no check.
+  std::string virtualDevice() const {
+    return chips.empty() ? level : chips.front();
+  }
 
   /// "cpu", "cuda:sm_80,sm_90a", "virtual:x86-64-v4", "virtual:sm_90a".
-  static Expected<Target> parse(std::string_view text);
+  static llvm::Expected<Target> parse(std::string_view text);
 };
 
 } // namespace kv

@@ -6,25 +6,26 @@
 
 using namespace kv;
 
-Expected<void> kv::checkOnVirtualDevice(const std::filesystem::path &artifact,
-                                        const Device &device) {
+std::string kv::checkOnVirtualDevice(const std::filesystem::path &artifact,
+                                     const std::string &target) {
+  Device device{Device::Kind::Virtual, 0, target};
   Expected<Manifest> manifest = Manifest::readFile(artifact);
   if (!manifest)
-    return std::unexpected(manifest.error());
+    return manifest.error().message;
   for (const Collection &collection : manifest->collections) {
     Expected<std::unique_ptr<NullKVCacheManager>> manager =
         NullKVCacheManager::create(
             KVCacheParams::fromCollection(collection),
             {.devices = {device}, .maxSeqLen = manifest->model.maxSeqLen});
     if (!manager)
-      return std::unexpected(manager.error());
+      return manager.error().message;
     // An entry need not take every collection.
     for (const Entry &entry : manifest->entries)
       if (entry.findInput(ArgumentKind::Blocks, collection.name))
         if (Expected<void> valid =
                 (*manager)->params().params[0].validate(entry);
             !valid)
-          return valid;
+          return valid.error().message;
   }
   return {};
 }

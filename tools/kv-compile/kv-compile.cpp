@@ -71,10 +71,10 @@ int main(int argc, char **argv) {
   mlir::registerPassManagerCLOptions();
   cl::ParseCommandLineOptions(argc, argv, "kv-mlir compiler\n");
 
-  kv::Expected<kv::Target> machine = kv::Target::parse(target);
+  llvm::Expected<kv::Target> machine = kv::Target::parse(target.getValue());
   if (!machine) {
-    llvm::errs() << "kv-compile: error: --target: " << machine.error().message
-                 << '\n';
+    llvm::errs() << "kv-compile: error: --target: "
+                 << llvm::toString(machine.takeError()) << '\n';
     return 1;
   }
   if (!machine->level.empty() && mcpu.getNumOccurrences()) {
@@ -117,11 +117,11 @@ int main(int argc, char **argv) {
   options.timing = timing;
   if (failed(kv::compileModule(*module, options, output)))
     return 1;
-  if (machine->device.isVirtual())
-    if (kv::Expected<void> fits =
-            kv::checkOnVirtualDevice(output.getValue(), machine->device);
-        !fits) {
-      llvm::errs() << "kv-compile: error: " << fits.error().message << '\n';
+  if (std::string device = machine->virtualDevice(); !device.empty())
+    if (std::string problem =
+            kv::checkOnVirtualDevice(output.getValue(), device);
+        !problem.empty()) {
+      llvm::errs() << "kv-compile: error: " << problem << '\n';
       return 1;
     }
   return 0;

@@ -47,18 +47,20 @@ Expected<int64_t> choosePages(const Options &options,
     return *options.pages;
   constexpr int64_t MostBytes = int64_t(1) << 30;
   int64_t bytes = options.cacheBytes.value_or(MostBytes);
-  int64_t pages = std::min<int64_t>(cache.pagesIn(bytes / options.replicas),
-                                    int64_t(INT32_MAX) - 1);
+  PagedSizes sizes(cache, options.maxBatch / options.replicas,
+                   signature.maxSeqLen, {1, options.maxBatchTokens});
+  int64_t pages = sizes.pagesIn(bytes / options.replicas);
   if (!options.cacheBytes)
     return std::clamp<int64_t>(pages, 1,
-                               4 * cache.pagesFor(signature.maxSeqLen));
+                               4 * sizes.blocksFor(signature.maxSeqLen));
   if (pages < 1)
     return makeError(
-        KV_STATUS_INVALID_ARGUMENT, "--cache-bytes is ", bytes, ", one page ",
+        KV_STATUS_INVALID_ARGUMENT, "--cache-bytes is ", bytes,
+        ", one page, the null page and the tables ",
         options.replicas == 1
             ? ""
-            : concat("on each of ", options.replicas, " replicas "),
-        "takes ", cache.bytesPerPage());
+            : concat("of each of ", options.replicas, " replicas "),
+        "take ", static_cast<int64_t>(sizes.bytesFor(1)));
   return pages;
 }
 
@@ -118,6 +120,8 @@ int serve(const Options &options) {
   if (device->kind != Device::Kind::CPU)
     cache.devices = {*device};
   cache.maxSeqLen = signature->maxSeqLen;
+  cache.maxSteps = 1;
+  cache.maxChunkTokens = options.maxBatchTokens;
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   Expected<std::unique_ptr<KVCacheManager>> manager =

@@ -120,8 +120,13 @@ struct CacheGeometry {
   /// empty if all do.
   std::string problem() const;
 
-  /// Bytes of one page in all of its layers, or of one slot, scales included.
-  int64_t bytesPerPage() const;
+  /// Bytes of one page in all of its layers, or of one slot: of the blocks, of
+  /// the scales (0 without scales), and of both.
+  int64_t blockBytesPerPage() const;
+  int64_t scaleBytesPerPage() const;
+  int64_t bytesPerPage() const {
+    return blockBytesPerPage() + scaleBytesPerPage();
+  }
 };
 
 constexpr int64_t elementBytes(KvDType dtype) {
@@ -215,12 +220,15 @@ inline std::string CacheGeometry::problem() const {
   return {};
 }
 
-inline int64_t CacheGeometry::bytesPerPage() const {
-  int64_t rows = planes() * layersPerPage() * page * heads;
-  int64_t bytes = rows * dim * elementBytes(dtype);
-  if (hasScales())
-    bytes += rows * (dim / scaleGroup) * elementBytes(scaleDType);
-  return bytes;
+inline int64_t CacheGeometry::blockBytesPerPage() const {
+  return planes() * layersPerPage() * page * heads * dim * elementBytes(dtype);
+}
+
+inline int64_t CacheGeometry::scaleBytesPerPage() const {
+  if (!hasScales())
+    return 0;
+  return planes() * layersPerPage() * page * heads * (dim / scaleGroup) *
+         elementBytes(scaleDType);
 }
 
 } // namespace kv

@@ -40,10 +40,13 @@ enum KvPair {
   KV_PAIR_SILU_MUL = 1 // a / (1 + exp(-a)) * b
 };
 
+/// Different dynamic sizes that the arguments of one entry may have.
+#define KV_MAX_DIMENSION_SYMBOLS 256
+
 /// One row of an entry's argument table. sizes[i] >= 0 is a static size;
-/// sizes[i] = -1 - s is dimension symbol s, which the first argument that
-/// names it binds and all later ones must repeat. `name` is NUL-terminated,
-/// cut to fit.
+/// sizes[i] = -1 - s is dimension symbol s, below KV_MAX_DIMENSION_SYMBOLS,
+/// which the first argument that names it binds and all later ones must repeat.
+/// `name` is NUL-terminated, cut to fit.
 typedef struct KvArgumentSpec {
   int64_t dtype;
   int64_t rank;
@@ -98,7 +101,7 @@ typedef int32_t (*KvEntry)(KvContext *ctx, const KvTensorView *args,
 
 /// The functions of Symbols.def, in its order.
 typedef struct KvFunctionTable {
-#define KV_FUNCTION(Name, Result, Memory, ...)                                 \
+#define KV_FUNCTION(Name, Result, Where, ...)                                  \
   KV_C_##Result (*Name)(KV_C_PARAMS(__VA_ARGS__));
 #include "kv/ABI/Symbols.def"
 } KvFunctionTable;

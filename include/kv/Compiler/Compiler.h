@@ -1,7 +1,7 @@
-//===- Compiler.h - A module to an artifact ---------------------*- C++ -*-===//
+//===- Compiler.h - Compiles a module to an artifact ------------*- C++ -*-===//
 //
-// Ahead of time only: LLVM in the process, then the linker as a process. The
-// artifact is described in docs/artifact.md.
+// Ahead of time: LLVM runs in this process, the linker as a process of its own.
+// docs/artifact.md describes the artifact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,24 +23,24 @@ struct CompileOptions {
   std::string mcpu = "native";
   /// LLVM's optimisation level, 0 to 3.
   unsigned optLevel = 3;
-  /// Pages of every collection get this many tokens instead of the module's;
-  /// 0 keeps the module's.
+  /// Tokens of a page, for every paged collection; 0: as the module says.
   int64_t pageSize = 0;
   /// nhd, hnd or cpu: the order of every cache in memory, instead of its
   /// type's. Not kv-reference.
   std::string layout;
-  /// Of kv-cuda: what its device code is for ("sm_80", "sm_90a"), at least one,
-  /// and the folder where that code is.
+  /// For kv-cuda: the chips that its device code is for ("sm_80", "sm_90a"), at
+  /// least one, and the folder that contains the kernels' images.
   std::vector<std::string> chips;
   std::string kernelFolder;
-  /// Seconds of each stage to standard error.
+  /// Whether the seconds of each stage are printed to standard error.
   bool timing = false;
 };
 
-/// Loads what parsing a module and compiling it need.
+/// Registers the dialects and translations that parsing and compiling a module
+/// need.
 void registerCompilerDialects(mlir::DialectRegistry &registry);
 
-/// Writes `module`, which is consumed, to the shared object `path`.
+/// Compiles `module`, which is changed, and writes the shared object `path`.
 /// Errors are emitted as diagnostics.
 llvm::LogicalResult compileModule(mlir::ModuleOp module,
                                   const CompileOptions &options,

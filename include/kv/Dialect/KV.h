@@ -83,6 +83,8 @@ KernelAttr getKernel(mlir::Operation *op);
 
 /// The ABI's number of an element type; nothing when it cannot cross the ABI.
 std::optional<KvDType> dtypeOf(mlir::Type type);
+/// Its inverse.
+mlir::Type typeOf(mlir::MLIRContext *context, KvDType dtype);
 
 /// What an operation with two forms reads and writes.
 void addFormEffects(mlir::Operation *op,

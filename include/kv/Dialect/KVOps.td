@@ -407,8 +407,9 @@ def KV_PrintOp : KV_CacheOp<"print", /*writes=*/0, /*reads=*/1, /*outs=*/[],
   let description = [{
     The cached rows of each sequence, with `rows` also this step's, go to the
     runtime's standard error, a few elements each. Of a position whose page the
-    table no longer has, as behind a window, it says `null page`. Reads the cache
-    and has an effect of its own: it stays where it is between the stores.
+    table no longer has, as behind a window, it says `null page`; with
+    `page_layers` it names the layer by its place in the page. Reads the cache and
+    has an effect of its own: it stays where it is between the stores.
 
     ```mlir
     kv.print %kv[%layer] : !kv.collection<...>

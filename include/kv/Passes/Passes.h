@@ -33,7 +33,7 @@ struct CPUPipelineOptions
       llvm::cl::init("")};
 };
 
-/// kv-cpu: the module to the LLVM dialect, for the CPU.
+/// The pipeline kv-cpu: lowers a module to the LLVM dialect, for a CPU.
 void buildCPUPipeline(mlir::OpPassManager &pm,
                       const CPUPipelineOptions &options);
 
@@ -49,20 +49,22 @@ struct CUDAPipelineOptions
       llvm::cl::init("")};
 };
 
-/// kv-cuda: the module to the LLVM dialect, as host code that launches a GPU's
-/// kernels. Nothing in it allocates, waits, or reads device memory.
+/// The pipeline kv-cuda: lowers a module to the LLVM dialect, as host code that
+/// launches kernels on a GPU. That code allocates nothing, waits for nothing
+/// and reads no device memory.
 void buildCUDAPipeline(mlir::OpPassManager &pm,
                        const CUDAPipelineOptions &options);
 
-/// kv-reference: the same with every kv operation decomposed and nothing tiled:
-/// the meaning of a module, slowly.
+/// The pipeline kv-reference: lowers a module to the LLVM dialect, with every
+/// operation decomposed and nothing tiled. It defines the meaning of a module,
+/// and is slow.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
 /// Registers kv-cpu, kv-cuda and kv-reference by name.
 void registerPipelines();
 
-/// "native" as the highest level of this machine; other names as they are.
-/// Empty when `mcpu` is none of the allowed names.
+/// The x86-64 level that `mcpu` stands for: the highest of this machine for
+/// "native", otherwise the level itself. Empty if `mcpu` is not allowed.
 std::string resolveCPULevel(llvm::StringRef mcpu);
 
 } // namespace kv

@@ -1,7 +1,7 @@
-//===- Registration.h - Everything that a tool knows ------------*- C++ -*-===//
+//===- Registration.h - All dialects and passes of a tool -------*- C++ -*-===//
 //
-// Compiled once for all tools: the headers that name every dialect and pass of
-// MLIR take a minute.
+// Compiled once for all tools, since the headers of all dialects and passes of
+// MLIR take a minute to compile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace kv {
 /// kv and all of MLIR's dialects, with their extensions and external models.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// The same and what translates to LLVM IR.
+/// The same, and their translations to LLVM IR.
 void registerDialectsAndTranslations(mlir::DialectRegistry &registry);
 
 /// The passes and pipelines of kv-mlir and of MLIR, by their names.

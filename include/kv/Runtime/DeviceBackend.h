@@ -52,6 +52,9 @@ public:
   virtual void *stream() const = 0;
   /// Entries call the kernels of `module` from now on. It must outlive them.
   virtual void use(const DeviceModule *module) = 0;
+  /// What kernels found wrong with the data of steps that somebody has waited
+  /// for, such as an id that an embedding does not have; once. Does not wait.
+  virtual Expected<void> takeStepError() = 0;
 };
 
 /// One device, used by one thread at a time. Errors are sticky: after something
@@ -122,7 +125,7 @@ public:
 using OpenDevice = DeviceBackend *(*)(uint32_t interfaceVersion, int index,
                                       Error *error);
 #define KV_OPEN_DEVICE_SYMBOL "kv_open_device"
-inline constexpr uint32_t DeviceInterfaceVersion = 1;
+inline constexpr uint32_t DeviceInterfaceVersion = 2;
 
 } // namespace kv
 

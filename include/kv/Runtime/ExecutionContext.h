@@ -40,9 +40,16 @@ public:
   /// that it recorded, if any. If the arena is exhausted, the entry is left in
   /// the middle, since generated code cannot go on without the memory. On a GPU
   /// the entry only queues its work, launches of the kernels of `module`:
-  /// failures after that are in the device's status().
+  /// failures after that are in the device's status(), or are a stepError().
+  /// The call itself fails if an earlier one left such an error that nobody
+  /// asked for.
   Expected<void> call(KvEntry entry, std::span<const KvTensorView> args,
                       const DeviceModule *module = nullptr);
+
+  /// On a device, after a wait for it: what kernels found wrong with the data
+  /// of the calls so far, such as an id that an embedding does not have. An
+  /// error is returned once.
+  Expected<void> stepError();
 
   KvContext *abi();
   Arena &arena();

@@ -10,4 +10,4 @@ using namespace kv::cuda;
     GpuBlock block;                                                            \
     body<GpuBlock>(block, params);                                             \
   }
-#include "../MoverKernels.def"
+#include "kv/ABI/DeviceKernels.def"

@@ -17,20 +17,12 @@ void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                      AttentionBody<CpuBlock, Config>(b, params).run();
                    });
   };
-  switch (kernel.headDim + kernel.prefill) {
-  case 64:
-    return with.template operator()<DecodeConfig<Query, Cache, 64>>();
-  case 65:
-    return with.template operator()<PrefillConfig<Query, Cache, 64>>();
-  case 128:
-    return with.template operator()<DecodeConfig<Query, Cache, 128>>();
-  case 129:
-    return with.template operator()<PrefillConfig<Query, Cache, 128>>();
-  case 256:
-    return with.template operator()<DecodeConfig<Query, Cache, 256>>();
-  default:
-    return with.template operator()<PrefillConfig<Query, Cache, 256>>();
-  }
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
+  if constexpr (std::is_same_v<Query, ElementOf<KV_DTYPE_##query>> &&          \
+                std::is_same_v<Cache, ElementOf<KV_DTYPE_##cache>>)            \
+    if (kernel.name == "kv_attention_" #kind "_" #type "_" #dim)               \
+      with.template operator()<KV_ATTENTION_CONFIG(kind, query, cache, dim)>();
+#include "kv/ABI/DeviceKernels.def"
 }
 
 #endif // KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINSIMPL_H

@@ -61,6 +61,10 @@ public:
   }
   void fence() { machine.fence(self); }
   uint32_t arrive(uint32_t *counter) { return machine.arrive(self, counter); }
+  void storeLargest(uint64_t *p, uint64_t x) const {
+    if (machine.globalAllowed(self, p, sizeof(x), Access::Write) && *p < x)
+      *p = x;
+  }
 
   void copyAsync(Shared<Chunk> target, int index, const void *source,
                  uint32_t bytes) {

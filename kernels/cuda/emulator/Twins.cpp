@@ -18,7 +18,7 @@ static bool runMover(Machine &machine, std::string_view name, int blocks,
     });                                                                        \
     return true;                                                               \
   }
-#include "../MoverKernels.def"
+#include "kv/ABI/DeviceKernels.def"
   return false;
 }
 
@@ -28,12 +28,11 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
     if (kernel.name != name)
       continue;
     const auto &p = *static_cast<const AttentionParams *>(params);
-    if (kernel.type == "bf16")
-      runAttentionTwin<Bf16, Bf16>(machine, kernel, blocks, p);
-    else if (kernel.type == "f16")
-      runAttentionTwin<F16, F16>(machine, kernel, blocks, p);
-    else
-      runAttentionTwin<Bf16, F8E4M3>(machine, kernel, blocks, p);
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
+  if (name == "kv_attention_" #kind "_" #type "_" #dim)                        \
+    runAttentionTwin<ElementOf<KV_DTYPE_##query>,                              \
+                     ElementOf<KV_DTYPE_##cache>>(machine, kernel, blocks, p);
+#include "kv/ABI/DeviceKernels.def"
     return true;
   }
   return runMover(machine, name, blocks, params);

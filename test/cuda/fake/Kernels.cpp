@@ -67,7 +67,8 @@ bool kv::fake::hasSymbol(const std::string &image, const std::string &name) {
   return false;
 }
 
-/// Runs the twin. It may touch the allocations that its arguments point into.
+/// Runs the twin. It may touch the allocations that its arguments point into,
+/// on the device or pinned: a GPU reaches both by the same address.
 static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
                         const std::vector<char> &params) {
   State &state = State::get();
@@ -78,6 +79,8 @@ static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
     const void *word;
     std::memcpy(&word, params.data() + at, sizeof word);
     DeviceMemory::Range range = state.memory.find(word);
+    if (!range.bytes)
+      range = state.findPinned(word);
     if (range.bytes && allowed.insert(range.begin).second)
       machine.global().allow(range.begin, range.bytes, kv::cuda::Access::Write);
   }

@@ -53,13 +53,21 @@ Status State::run(int64_t count) {
   return failure;
 }
 
-bool State::isPinned(const void *data, size_t bytes) const {
-  auto *begin = static_cast<const char *>(data);
-  auto it = pinned.upper_bound(begin);
+DeviceMemory::Range State::findPinned(const void *address) const {
+  auto *at = static_cast<const char *>(address);
+  auto it = pinned.upper_bound(at);
   if (it == pinned.begin())
-    return false;
+    return {nullptr, 0};
   --it;
-  return begin + bytes <= it->first + it->second;
+  if (at >= it->first + it->second)
+    return {nullptr, 0};
+  return {const_cast<char *>(it->first), it->second};
+}
+
+bool State::isPinned(const void *data, size_t bytes) const {
+  DeviceMemory::Range range = findPinned(data);
+  return range.bytes &&
+         static_cast<const char *>(data) + bytes <= range.begin + range.bytes;
 }
 
 Status State::checkStream(const char *call, void *stream) {

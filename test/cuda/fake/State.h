@@ -65,6 +65,8 @@ public:
   std::vector<std::string> problems;
   int device = -1; // the current one
 
+  /// The pinned allocation that an address is in; no bytes: none.
+  DeviceMemory::Range findPinned(const void *address) const;
   bool isPinned(const void *data, size_t bytes) const;
   /// Whether the calling thread's context is that of the stream.
   Status checkStream(const char *call, void *stream);

@@ -25,6 +25,9 @@ def parse(arguments):
                         help="tokens a page of the cache (default: 128)")
     parser.add_argument("--max-seq", type=int, metavar="N",
                         help="longest sequence (default: what the model was made for)")
+    parser.add_argument("--keep-all", action="store_true",
+                        help="one cache that keeps every token, also of layers that see a window "
+                             "only: prefixes are found wherever they end, but more memory is held")
     parser.add_argument("--name", help="the model's name (default: that of the file or folder)")
     parser.add_argument("--no-tokenizer", action="store_true",
                         help="write no tokenizer.json (kv-run needs none, kv-generate does)")
@@ -65,7 +68,7 @@ def run(options):
     check_tensors(source, config)
     options.output.mkdir(parents=True, exist_ok=True)
     write_text_side(options.output, source, config, options)
-    module = ModuleWriter(config, options.dtype, options.page).text()
+    module = ModuleWriter(config, options.dtype, options.page, options.keep_all).text()
     (options.output / "model.mlir").write_text(module, encoding="utf-8")
     size = write_weights(options.output / "weights.safetensors", config, source, options.dtype)
     print(f"{config.name}: {config.architecture}, {config.layers} layers, {options.dtype}, "

@@ -1,5 +1,6 @@
 """What a model of the Llama family is: its numbers, and the list of its weights."""
 
+from collections import namedtuple
 from dataclasses import dataclass, field
 
 from .rope import Rope
@@ -8,6 +9,10 @@ ARCHITECTURES = ("llama", "mistral", "qwen2", "qwen3")
 
 # Suffixes of the per-layer projections that may have a bias.
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj")
+
+
+# A cache of the layers in `layers`, which see `window` tokens; None: all of them.
+Cache = namedtuple("Cache", "window layers")
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,23 @@ class ModelConfig:
     tied: bool
     biases: frozenset = field(default_factory=frozenset)  # a subset of PROJECTIONS
     qk_norm: bool = False
-    sliding: int | None = None
+    sliding: int | None = None  # tokens that a query sees
+    full_layers: frozenset = field(default_factory=frozenset)  # those that see all nevertheless
+
+    def window(self, layer):
+        """Tokens that a query of the layer sees; None: all of them."""
+        # A window that no sequence can outgrow is no window.
+        if self.sliding is None or self.sliding >= self.max_seq or layer in self.full_layers:
+            return None
+        return self.sliding
+
+    def caches(self):
+        """Layers of one window share a cache; that of the layers without one comes first."""
+        layers = {}
+        for layer in range(self.layers):
+            layers.setdefault(self.window(layer), []).append(layer)
+        return [Cache(window, tuple(layers[window]))
+                for window in sorted(layers, key=lambda w: w or 0)]
 
     def layer_weights(self, layer):
         """The weights of one layer, in the order of @layer's arguments."""

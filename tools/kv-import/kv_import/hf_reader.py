@@ -133,6 +133,7 @@ class HuggingFaceSource:
             biases = frozenset(("q_proj", "k_proj", "v_proj", "o_proj"))
         else:
             biases = frozenset()
+        sliding, full_layers = self._sliding(kind)
         return ModelConfig(
             name=self.folder.resolve().name,
             architecture=kind,
@@ -149,15 +150,39 @@ class HuggingFaceSource:
             tied=bool(self.raw.get("tie_word_embeddings", False)),
             biases=biases,
             qk_norm=kind == "qwen3",
-            sliding=self._sliding(kind))
+            sliding=sliding,
+            full_layers=full_layers)
 
     def _sliding(self, kind):
+        """The window, and the layers that have none nevertheless."""
+        layers = self._integer("num_hidden_layers")
+        full = self._full_layers(layers)
         window = self.raw.get("sliding_window")
-        if kind == "mistral":
-            return None if window is None else self._integer("sliding_window")
-        if kind in ("qwen2", "qwen3") and self.raw.get("use_sliding_window") and window:
-            self._refuse("use_sliding_window", True, "false (all layers attend alike)")
-        return None
+        if kind in ("qwen2", "qwen3"):
+            if not self.raw.get("use_sliding_window"):
+                window = None
+            elif full is None:
+                # The first ones see all.
+                full = range(min(self._integer("max_window_layers", 28), layers))
+        if kind == "llama" or window is None:
+            if full is not None and len(full) < layers:
+                self._refuse("layer_types", "sliding_attention",
+                             "full_attention without a sliding_window")
+            return None, frozenset()
+        return self._integer("sliding_window"), frozenset(full or ())
+
+    def _full_layers(self, layers):
+        """Those that `layer_types` says see all tokens; None without it."""
+        types = self.raw.get("layer_types")
+        if types is None:
+            return None
+        allowed = ("full_attention", "sliding_attention")
+        if not isinstance(types, list) or len(types) != layers:
+            self._refuse("layer_types", types, f"a list of {layers} kinds, one a layer")
+        for one in types:
+            if one not in allowed:
+                self._refuse("layer_types", one, ", ".join(allowed))
+        return [i for i, one in enumerate(types) if one == "full_attention"]
 
     def _rope(self, head_dim):
         # transformers 5 gathers in rope_parameters what stood in rope_theta and rope_scaling.

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .config import Cache
 from .weights_writer import stored_dtype
 
 
@@ -21,11 +22,14 @@ def quoted(text):
 
 
 class ModuleWriter:
-    def __init__(self, config, dtype, page):
+    """`keep_all`: one cache for all layers, which keeps every token; their masks stay."""
+
+    def __init__(self, config, dtype, page, keep_all=False):
         self.config = config
         self.dtype = dtype  # of matrices and of the cache
         self.page = page
         c = config
+        self.caches = [Cache(None, tuple(range(c.layers)))] if keep_all else c.caches()
         self.q_width, self.kv_width = c.heads * c.head_dim, c.kv_heads * c.head_dim
 
     # Types.
@@ -41,23 +45,43 @@ class ModuleWriter:
     def matrix(self, rows, columns):
         return f"tensor<{rows}x{columns}x{self.dtype}>"
 
+    # Caches: a model with one calls it kv, one with two windows kv and kv_sliding.
+
+    def cache_name(self, cache):
+        return "kv" if cache is self.caches[0] else "kv_sliding"
+
+    def cache_type(self, cache):
+        c = self.config
+        window = f", window = {cache.window}" if cache.window else ""
+        return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, "
+                f"heads = {c.kv_heads}, dim = {c.head_dim}, page = {self.page}{window}>")
+
+    def kinds(self):
+        """Layers that are one function: {(cache, window of the mask): name}."""
+        found = dict.fromkeys((cache, self.config.window(layer))
+                              for cache in self.caches for layer in cache.layers)
+        return {kind: "layer_sliding" if kind[1] and len(found) > 1 else "layer"
+                for kind in found}
+
     # The whole.
 
     def text(self):
         parts = [self.head()]
         parts += self.helpers()
-        parts += [self.layer(), self.forward()]
+        parts += [self.layer(name, *kind) for kind, name in self.kinds().items()]
+        parts += [self.forward()]
         return parts[0] + "\n\n".join(parts[1:]) + "\n}\n"
 
     def head(self):
         c = self.config
+        types = "\n".join(f"!{self.cache_name(cache)} = {self.cache_type(cache)}"
+                          for cache in self.caches)
         return f"""\
 // {c.name}: {c.architecture}, {c.layers} layers, width {c.hidden}, \
 {c.heads} query heads over {c.kv_heads} KV heads of {c.head_dim}.
 // T: tokens of all sequences of the step; R: rows whose logits are wanted.
 
-!kv = !kv.collection<paged, {self.dtype}, layers = {c.layers}, heads = {c.kv_heads}, \
-dim = {c.head_dim}, page = {self.page}>
+{types}
 
 // A row-wise view (i: row, j: column).
 #ij = affine_map<(i, j) -> (i, j)>
@@ -203,14 +227,13 @@ max_seq_len = {c.max_seq} : i64,
 
     # One layer.
 
-    def layer(self):
+    def layer(self, name, cache, window):
         c = self.config
+        kv = "!" + self.cache_name(cache)
         x, freqs = self.rows(c.hidden), self.weight_type(c.freqs)
-        q, kv = self.rows(self.q_width), self.rows(self.kv_width)
+        q, k_or_v = self.rows(self.q_width), self.rows(self.kv_width)
         q3, kv3 = self.rows(c.heads, c.head_dim), self.rows(c.kv_heads, c.head_dim)
-        # A window that no sequence can outgrow is no window.
-        sliding = c.sliding is not None and c.sliding < c.max_seq
-        mask = f"sliding = {c.sliding}" if sliding else "causal"
+        mask = f"sliding = {window}" if window else "causal"
         arguments = [f"%{w.argument[3:]}: {self.weight_type(w)}" for w in c.layer_weights(0)]
         lines = []
 
@@ -260,8 +283,8 @@ max_seq_len = {c.max_seq} : i64,
         linear("k", "h", "wk", self.kv_width, c.hidden, "k_proj")
         linear("v", "h", "wv", self.kv_width, c.hidden, "v_proj")
         heads("q_heads", "q", c.heads, q, q3)
-        heads("k_heads", "k", c.kv_heads, kv, kv3)
-        heads("v_heads", "v", c.kv_heads, kv, kv3)
+        heads("k_heads", "k", c.kv_heads, k_or_v, kv3)
+        heads("v_heads", "v", c.kv_heads, k_or_v, kv3)
         query, key = "q_heads", "k_heads"
         if c.qk_norm:
             say("Query and key heads are normalised before the rotation.")
@@ -271,10 +294,10 @@ max_seq_len = {c.max_seq} : i64,
         rope("q_rope", query, q3)
         rope("k_rope", key, kv3)
         emit(f"kv.store %k_rope, %v_heads into %kv[%layer] rows %row_offsets\n"
-             f"    : {kv3}, {kv3} into !kv, tensor<?xi32>")
+             f"    : {kv3}, {kv3} into {kv}, tensor<?xi32>")
         emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets "
              f"mask <{mask}> scale {number(1 / math.sqrt(c.head_dim))}\n"
-             f"    : {q3} in !kv, tensor<?xi32> -> {q3}")
+             f"    : {q3} in {kv}, tensor<?xi32> -> {q3}")
         emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
         linear("attended", "o", "wo", c.hidden, self.q_width, "o_proj")
         emit(f"%middle = call @add(%x, %attended) : ({x}, {x}) -> {x}")
@@ -290,12 +313,13 @@ max_seq_len = {c.max_seq} : i64,
         emit(f"return %y : {x}")
         body = "\n".join(lines)
         signature = ",\n      ".join([
-            f"%x: {x}, %kv: !kv, %layer: index",
+            f"%x: {x}, %kv: {kv}, %layer: index",
             f"%row_offsets: tensor<?xi32>, %positions: tensor<?xi32>, %freqs: {freqs}",
             *arguments])
+        sees = f", whose queries see {window} tokens" if name == "layer_sliding" else ""
         return f"""\
-  // One transformer layer.
-  func.func private @layer(
+  // One transformer layer{sees}.
+  func.func private @{name}(
       {signature})
       -> {x} {{
 {body}
@@ -323,6 +347,28 @@ max_seq_len = {c.max_seq} : i64,
 {widen}      linalg.yield {value} : f32
     }} -> {x}"""
 
+    def calls(self, x, types):
+        """The layers, each with its place in its cache."""
+        c = self.config
+        lines, constants, kinds = [], {0: "c0"}, self.kinds()
+        places = {layer: (cache, i) for cache in self.caches
+                  for i, layer in enumerate(cache.layers)}
+        for layer in range(c.layers):
+            cache, place = places[layer]
+            if place not in constants:
+                constants[place] = f"layer{place}"
+                lines.append(f"    %layer{place} = arith.constant {place} : index")
+            kv = self.cache_name(cache)
+            names = [f"%{w.argument}" for w in c.layer_weights(layer)]
+            lines.append(
+                f"    %x{layer + 1} = call @{kinds[cache, c.window(layer)]}(%x{layer}, %{kv}, "
+                f"%{constants[place]}, %row_offsets, %positions, %freqs,\n"
+                f"        {', '.join(names)})\n"
+                f"        : ({x}, !{kv}, index, tensor<?xi32>, tensor<?xi32>, "
+                f"{self.weight_type(c.freqs)},\n           {', '.join(types)})\n"
+                f"        -> {x}")
+        return lines
+
     def forward(self):
         c = self.config
         x, logits = self.rows(c.hidden), self.rows(c.vocab)
@@ -331,23 +377,13 @@ max_seq_len = {c.max_seq} : i64,
         arguments = ['%tokens: tensor<?xi32> {kv.name = "tokens", kv.dims = ["T"]}',
                      '%row_offsets: tensor<?xi32> {kv.name = "row_offsets", kv.dims = ["offsets"]}',
                      '%logit_rows: tensor<?xi32> {kv.name = "logit_rows", kv.dims = ["R"]}',
-                     '%kv: !kv {kv.name = "kv"}']
+                     *(f"%{name}: !{name} {{kv.name = {quoted(name)}}}"
+                       for name in map(self.cache_name, self.caches))]
         arguments += [f"%{w.argument}: {self.weight_type(w)} {{kv.weight = {quoted(w.name)}}}"
                       for w in c.weights()]
         signature = ",\n      ".join(arguments)
         types = [self.weight_type(w) for w in c.layer_weights(0)]
-        layers = []
-        for layer in range(c.layers):
-            constant = "c0" if layer == 0 else f"layer{layer}"
-            if layer:
-                layers.append(f"    %{constant} = arith.constant {layer} : index")
-            names = [f"%{w.argument}" for w in c.layer_weights(layer)]
-            layers.append(
-                f"    %x{layer + 1} = call @layer(%x{layer}, %kv, %{constant}, %row_offsets, "
-                f"%positions, %freqs,\n        {', '.join(names)})\n"
-                f"        : ({x}, !kv, index, tensor<?xi32>, tensor<?xi32>, "
-                f"{self.weight_type(c.freqs)},\n           {', '.join(types)})\n"
-                f"        -> {x}")
+        layers = self.calls(x, types)
         last = f"x{c.layers}"
         return f"""\
   // One step: the new tokens of every sequence in, the logits of the wanted rows out.

@@ -1,6 +1,6 @@
 """Small models with seeded random weights, as a Hugging Face folder or a GGUF file.
 
-    python -m kv_import.synthetic --kind llama|qwen2|qwen3|mistral --hf DIR --gguf FILE
+    python -m kv_import.synthetic --kind llama|qwen2|qwen3|mistral|mixed --hf DIR --gguf FILE
 
 Both forms of one seed hold the same weights, all representable in bf16: --dtype f32 and bf16
 differ in the cache only. The vocabulary is the 256 bytes, 15 special tokens and one merge."""
@@ -42,6 +42,9 @@ def make_config(kind="llama", **changes):
         # Head dimension independent of the width.
         "qwen3": {"qk_norm": True, "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
         "mistral": {"sliding": 32, "tied": False, "heads": 8, "head_dim": 8},
+        # Six layers that see a window, and among them two that see everything.
+        "mixed": {"architecture": "qwen3", "qk_norm": True, "eps": 1e-6, "layers": 8,
+                  "sliding": 24, "full_layers": frozenset((2, 5))},
     }
     return dataclasses.replace(base, **{**kinds[kind], **changes})
 
@@ -90,6 +93,9 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
            "rms_norm_eps": config.eps, "rope_theta": config.rope.theta, "hidden_act": "silu",
            "tie_word_embeddings": config.tied, "bos_token_id": 257, "eos_token_id": 258,
            "sliding_window": config.sliding, "torch_dtype": "bfloat16",
+           "use_sliding_window": True if config.full_layers else None,
+           "layer_types": ["full_attention" if i in config.full_layers else "sliding_attention"
+                           for i in range(config.layers)] if config.full_layers else None,
            "attention_bias": "o_proj" in config.biases,
            "rope_scaling": LLAMA3 if config.rope.factors else None}
     raw.update(settings or {})
@@ -116,6 +122,8 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
 def write_gguf(path, config, weights, dtype="BF16", extra=None):
     """As llama.cpp's converter would: its names, and q and k of llama permuted.
     `extra` is called with the writer before it closes."""
+    if config.full_layers:
+        raise ValueError("no key of a GGUF file says which layers of these architectures slide")
     # llama.cpp has no architecture of its own for Mistral.
     architecture = "llama" if config.architecture == "mistral" else config.architecture
     writer = gguf.GGUFWriter(str(path), architecture)
@@ -168,7 +176,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m kv_import.synthetic", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", default="llama",
-                        choices=("llama", "llama3", "qwen2", "qwen3", "mistral"))
+                        choices=("llama", "llama3", "qwen2", "qwen3", "mistral", "mixed"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hf", metavar="DIR")
     parser.add_argument("--gguf", metavar="FILE")

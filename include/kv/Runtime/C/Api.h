@@ -1,4 +1,4 @@
-/*===- Api.h - What all calls share -----------------------------*- C -*-===*/
+/*===- Api.h - Errors and visibility of the C interface ---------*- C -*-===*/
 
 #ifndef KV_RUNTIME_C_API_H
 #define KV_RUNTIME_C_API_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* The message of the calling thread's last call that failed. */
+/* The message of the last call of this thread that failed. */
 KV_C_API const char *kvErrorMessage(void);
 
 #ifdef __cplusplus

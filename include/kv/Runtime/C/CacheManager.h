@@ -1,10 +1,11 @@
 /*===- CacheManager.h - The cache managers in C -----------------*- C -*-===*/
-/* The way in for every other language: opaque handles, plain structs, views.
+/* For bindings of other languages: opaque handles, plain structs and views.
 
-   A function returns a KvStatus; anything but KV_STATUS_OK has changed nothing,
-   and kvErrorMessage() says what was asked and what is allowed. Results are
-   written through the last arguments, on success only. No exception crosses
-   this interface. One thread at a time uses a manager and its requests. */
+   Functions return a KvStatus. A call that does not return KV_STATUS_OK has
+   changed nothing, and kvErrorMessage() says what was given and what is
+   allowed. Results are written through the last arguments, on success only. No
+   exception crosses this interface. A manager and its requests are used by one
+   thread at a time. */
 
 #ifndef KV_RUNTIME_C_CACHEMANAGER_H
 #define KV_RUNTIME_C_CACHEMANAGER_H

@@ -24,6 +24,9 @@ typedef struct KvManagerOptions {
   int64_t numPages;             /* of a replica; or, one of the two: */
   int64_t availableCacheMemory; /* bytes on all devices */
   int32_t maxSteps;             /* 0: 64 */
+  /* Most tokens that a request with windows computes in a step; 0: its whole
+     prompt. */
+  int64_t maxChunkTokens;
   int32_t withoutPrefixAffinity;
   int32_t enableRuntimeChecks;
   int32_t asynchronous;
@@ -136,7 +139,9 @@ KV_C_API double kvManagerUsedBlocksPct(const KvManager *manager);
    holds content: 0 and 0.0 without a connector that has some. */
 KV_C_API int64_t kvManagerTotalNumHostPages(const KvManager *manager);
 KV_C_API double kvManagerHostCommittedBlockPct(const KvManager *manager);
+/* Bytes on devices, and of host memory beside them. */
 KV_C_API int64_t kvManagerPoolBytes(const KvManager *manager);
+KV_C_API int64_t kvManagerHostBytes(const KvManager *manager);
 
 typedef struct KvMetrics {
   int64_t inputTokens;  /* active tokens of successful reservations */

@@ -40,7 +40,8 @@ typedef struct KvCollectionSpec {
   int32_t layout; /* a KvLayout */
   int32_t scaleDType;
   int64_t scaleGroup; /* 0: no scales */
-  int64_t windowSize; /* 0: full */
+  int64_t window;     /* tokens that a query sees; 0: full */
+  int64_t pageLayers; /* layers of a page; 0: all */
 } KvCollectionSpec;
 
 /* Of all collections together; zero everything first. */
@@ -61,8 +62,9 @@ typedef struct KvCacheSpec {
 
 /* Tokens of a page, or of a slot. */
 KV_C_API int32_t kvPageSize(const KvCacheSpec *spec, int64_t *tokens);
-/* Keys, values and scales of one page in every layer of every collection: on
-   one device, and on all devices of a replica. */
+/* What one page id costs one device, and all devices of a replica. Collections
+   of different windows share memory where their pages have equally many bytes.
+ */
 KV_C_API int32_t kvBytesPerPage(const KvCacheSpec *spec, int64_t *bytes);
 KV_C_API int32_t kvBytesPerBlock(const KvCacheSpec *spec, int64_t *bytes);
 /* Devices of a replica. */

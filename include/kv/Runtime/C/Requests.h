@@ -1,5 +1,6 @@
 /*===- Requests.h - A request as managers see it ----------------*- C -*-===*/
-/* Tokens, how far they have been processed, and who may share them. */
+/* Requests: tokens, how far they have been processed, and which other requests
+   may share their pages. */
 
 #ifndef KV_RUNTIME_C_REQUESTS_H
 #define KV_RUNTIME_C_REQUESTS_H
@@ -10,8 +11,7 @@
 extern "C" {
 #endif
 
-/* A request's tokens and how far they have been processed. Owns copies of what
-   it is given. */
+/* A request. Owns copies of the tokens, strings and hashes that it is given. */
 typedef struct KvRequest KvRequest;
 
 KV_C_API int32_t kvRequestCreate(uint64_t id, const int32_t *tokens,
@@ -28,15 +28,17 @@ KV_C_API int64_t kvRequestActive(const KvRequest *request);
    an empty one. */
 KV_C_API int32_t kvRequestSetScope(KvRequest *request, const char *model,
                                    const char *adapter, const char *salt);
-/* Images in the order of their positions. Error: tokens that an alloc has
-   looked at, since the cache then knows them without the image. */
+/* Adds an image; images are added in the order of their positions. Error: an
+   alloc has seen the image's tokens, so the cache knows them without it. */
 KV_C_API int32_t kvRequestAddImage(KvRequest *request, int64_t begin,
                                    int64_t length, const void *hash,
                                    int64_t hashBytes);
-/* How long a request's pages should outlive it. Priorities are 0 to 127; 64 is
-   usual, and what one above it becomes when its duration is over: nanoseconds
-   from the release on, at most 4094 of the manager's retentionTick; 0: for
-   good. Pages with any of the first prefixTokens tokens have the prefix's. */
+/* How long a request's pages should outlive it. Priorities are 0 to 127, and 64
+   by default; pages of lower priority are evicted first. A priority above 64
+   becomes 64 when its duration is over: nanoseconds from the release on, at
+   most 4094 times the manager's retentionTick; 0: it never ends. Pages that
+   hold any of the first prefixTokens tokens have prefixPriority and
+   prefixDuration. */
 typedef struct KvRetention {
   int32_t priority;
   int32_t prefixPriority;
@@ -47,13 +49,13 @@ typedef struct KvRetention {
 KV_C_API int32_t kvRequestSetRetention(KvRequest *request,
                                        const KvRetention *retention);
 KV_C_API int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses);
-/* At most so many tokens a step; 0: all. */
+/* From now on a step computes at most `count` tokens; 0: all. */
 KV_C_API int32_t kvRequestLimitActive(KvRequest *request, int64_t count);
 
-/* New tokens at the end, known and not computed. */
+/* Appends tokens, which are still to be computed. */
 KV_C_API int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
                                  int64_t count);
-/* The active tokens have been computed. */
+/* The active tokens have been computed: they are processed now. */
 KV_C_API int32_t kvRequestAdvance(KvRequest *request);
 KV_C_API int32_t kvRequestSkip(KvRequest *request, int64_t count);
 KV_C_API int32_t kvRequestRewind(KvRequest *request, int64_t count);

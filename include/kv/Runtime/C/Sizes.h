@@ -1,4 +1,4 @@
-/*===- Sizes.h - How much memory holds --------------------------*- C -*-===*/
+/*===- Sizes.h - Estimates of memory and of batches -------------*- C -*-===*/
 /* Estimators of each kind of manager, without a manager. */
 
 #ifndef KV_RUNTIME_C_SIZES_H
@@ -25,7 +25,7 @@ KV_C_API int32_t kvPagedEstimatedMemorySize(const KvCacheSpec *spec,
                                             int64_t maxSeqLen,
                                             int64_t availableCacheMemory,
                                             int64_t *bytes);
-/* The batch to begin with where none is asked for. */
+/* The batch to serve with if the user gives none. */
 KV_C_API int32_t kvPagedInferOptimalBatchSize(const KvCacheSpec *spec,
                                               int64_t maxSeqLen,
                                               int64_t availableCacheMemory,

@@ -1,4 +1,4 @@
-/*===- SymbolicInputs.h - What a graph takes --------------------*- C -*-===*/
+/*===- SymbolicInputs.h - Cache arguments of a graph ------------*- C -*-===*/
 /* Names, types and symbolic shapes of a graph's cache arguments. */
 
 #ifndef KV_RUNTIME_C_SYMBOLICINPUTS_H
@@ -21,17 +21,17 @@ typedef struct KvSymbolicInput {
   const char *symbols[KV_MAX_RANK]; /* null where there is a size */
 } KvSymbolicInput;
 
-/* The inputs of some devices, owned. */
+/* A list of the inputs of some devices. */
 typedef struct KvSymbolicInputs KvSymbolicInputs;
 
-/* For the manager's first `devices` devices (0: all of them), named after
-   replica and shard where there are several; with so many `layers` (0: the
-   spec's). Errors: more devices than there are, negative numbers. */
+/* The inputs of the manager's first `devices` devices (0: of all), whose names
+   contain replica and shard if there are several; with `layers` layers (0: the
+   spec's). Errors: more devices than there are; a negative argument. */
 KV_C_API int32_t kvManagerSymbolicInputs(const KvManager *manager,
                                          int32_t devices, int64_t layers,
                                          KvSymbolicInputs **list);
-/* For one device of a spec; names and symbols begin with `prefix` (null: with
-   nothing). */
+/* The inputs of one device of a spec. Names and symbols begin with `prefix`;
+   null: with no prefix. */
 KV_C_API int32_t kvSymbolicInputs(const KvCacheSpec *spec, const char *prefix,
                                   int64_t layers, KvSymbolicInputs **list);
 KV_C_API void kvSymbolicInputsDestroy(KvSymbolicInputs *list);

@@ -155,11 +155,10 @@ public:
   /// sequence writes to it.
   virtual int64_t room(const Sequence &sequence) const = 0;
 
-  /// Whether the sequence has all pages that the demand asks for and cannot
-  /// take over a hit (its last page is not full, so no hit can follow it):
-  /// reserve() then changes nothing.
-  virtual bool hasRoom(const Sequence &sequence,
-                       const Demand &demand) const = 0;
+  /// Whether the sequence has pages of its own for `tokens` tokens, drafts
+  /// included, and cannot take over a hit (its last page is not full, so no hit
+  /// can follow it): a reservation of so many changes nothing.
+  virtual bool hasRoom(const Sequence &sequence, int64_t tokens) const = 0;
 
   /// Does what plan() returns, if it fits; otherwise changes nothing, not even
   /// how recently pages were used. A hit raises the sequence's processed

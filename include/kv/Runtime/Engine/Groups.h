@@ -45,10 +45,32 @@ struct CacheGroup {
   bool operator==(const CacheGroup &) const = default;
 };
 
+/// Most pages of all groups together that a sequence holds at any moment on its
+/// way from `from` to `length` computed tokens, when each of its reservations
+/// is for at most `chunk` tokens and `draft` slots behind them.
+///
+/// With p computed tokens a reservation ends at min(p + chunk, length) + draft,
+/// and a window's pages begin at skippable(p). Up to length - chunk the end
+/// moves with p; a page later there are as many pages or more, since windows
+/// pass a page where every group has got one. So the most is reached within the
+/// last page of that range, right where the end comes upon a new page.
+inline int64_t mostPages(std::span<const CacheGroup> groups, int64_t pageSize,
+                         int64_t length, int64_t chunk, int64_t draft,
+                         int64_t from = 0) {
+  assert(length >= from && chunk > 0 && "a reservation is for something");
+  int64_t last = std::max(from, length - std::min(chunk, length));
+  int64_t end = length + draft; // of the reservation made there
+  int64_t at = end == 0 ? from : std::max(from, last - (end - 1) % pageSize);
+  int64_t all = (end + pageSize - 1) / pageSize, pages = 0;
+  for (const CacheGroup &group : groups)
+    pages += all - group.skippable(at) / pageSize;
+  return pages;
+}
+
 /// The groups of a model, by value. At least one.
 class CacheGroups {
 public:
-  static constexpr int32_t Most = 8;
+  static constexpr int32_t Most = 16;
 
   /// One full group: plain attention.
   constexpr CacheGroups() : groups{CacheGroup::full()}, count(1) {}

@@ -1,9 +1,10 @@
 //===- ContinuousBatchingKVCacheManager.h - A slot a sequence ---*- C++ -*-===//
 //
-// The cache manager of continuous collections: each request has one contiguous
-// slot of the longest sequence's size from its claim to its release. Blocks are
-// [slots, 2, layers, max_seq, heads, dim], the lookup table is i32 [B] and
-// holds slots. Slot 0 is an ordinary slot, and there is no prefix cache.
+// The cache manager of continuous collections: from its claim to its release,
+// each request has one contiguous slot with room for the longest sequence.
+// Blocks are [slots, planes, layers, max_seq, heads, dim]; the lookup table is
+// i32 [B], the slot of each request. Slot 0 is a slot like the others, and
+// there is no prefix cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ namespace kv {
 class ContinuousBatchingKVCacheManager : public ReplicatedKVCacheManager {
 public:
   struct Options {
-    /// As many as the parameters say; none: cpu:0, cpu:1 ...
+    /// As many as the parameters say; empty: cpu:0, cpu:1, ...
     std::vector<Device> devices = {};
     int32_t maxBatchSize = 16; // slots of all replicas
     /// Tokens of one request; 0: the geometry's max_seq, less draft slots.
@@ -35,10 +36,10 @@ public:
     return orNoMemory([&] { return make(params, options); });
   }
 
-  /// One entry: the request's slot.
+  /// The request's slot, a list of one entry.
   Expected<std::span<const int32_t>> getReqBlocks(RequestId id) const override;
 
-  /// Takes nothing, since claim() did: says whether the sequence fits its slot.
+  /// Checks that the sequence fits into its slot, which claim() has taken.
   std::expected<Allocation, AllocationError>
   alloc(TextGenerationContext &context, int32_t steps = 1) override;
   Expected<AllocationPlan> probe(const TextGenerationContext &context,
@@ -63,15 +64,17 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Blocks, lengths and tables of `maxBatchSize` slots on all devices, in
-  /// bytes. Errors: parameters that are not of continuous collections; fewer
-  /// slots than replicas; more than 64 bits.
-  static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
-                                               int64_t maxBatchSize);
+  /// bytes: a manager's poolBytes(). Errors: parameters that are not of
+  /// continuous collections; fewer slots than replicas; more than 64 bits.
+  static Expected<int64_t>
+  estimatedMemorySize(const MultiKVCacheParams &params, int64_t maxBatchSize,
+                      int64_t maxSteps = DefaultMaxSteps);
   /// Slots of all replicas that the memory of all devices holds. Errors:
   /// parameters that are not of continuous collections, negative memory.
   static Expected<int64_t>
   inferOptimalBatchSize(const MultiKVCacheParams &params,
-                        int64_t availableCacheMemory);
+                        int64_t availableCacheMemory,
+                        int64_t maxSteps = DefaultMaxSteps);
 
 protected:
   void look(std::span<const Place> places, Extent *extents) const override;
@@ -95,7 +98,7 @@ private:
   int64_t usedSlots() const;
 
   std::vector<int64_t> processed; // tokens, by index()
-  std::vector<int32_t> slotIds;   // 0, 1, ...: what getReqBlocks points to
+  std::vector<int32_t> slotIds;   // 0, 1, ...: getReqBlocks() points into it
   KVCacheMetrics counters;
 };
 

@@ -36,9 +36,6 @@ struct KVCacheParams {
   CacheGeometry geometry;         // of one device: heads are those of a shard
   int64_t numDevices = 1;         // in all replicas
   int64_t dataParallelDegree = 1; // replicas
-  /// Tokens that a query sees, itself included; 0: all. Caches of one window
-  /// share their pages; pages that every query has passed are given back.
-  int64_t windowSize = 0;
   bool enablePrefixCaching = false;
   SpeculativeMethod speculativeMethod = SpeculativeMethod::None;
   int64_t numDraftTokens = 0; // a step; a method may have none
@@ -74,22 +71,21 @@ struct KVCacheParams {
   /// Draft tokens of one model step: all of a DFlash block, one of the others.
   int64_t numDraftTokensPerStep() const;
 
-  /// Keys, values and scales of one page in every layer, on one device.
+  /// Keys, values and scales of one page in all of its layers, on one device.
   int64_t bytesPerPage() const { return geometry.bytesPerPage(); }
   /// The same on all devices of a replica.
   int64_t bytesPerBlock() const {
     return bytesPerPage() * tensorParallelDegree();
   }
-  /// Pages that `bytes` of one device hold, the null page not counted.
-  int64_t pagesIn(int64_t bytes) const { return bytes / bytesPerPage(); }
-  /// Pages of a sequence of `tokens` tokens.
+  /// Pages of a sequence of `tokens` tokens, in one band.
   int64_t pagesFor(int64_t tokens) const {
     return (tokens + pageSize() - 1) / pageSize();
   }
 
   /// The blocks of a device, the dimensions in the layout's order. Paged:
-  /// [count + 1, 2 or 1, layers, page, heads, dim], the first page being the
-  /// null page. Continuous: [count, 2 or 1, layers, max_seq, heads, dim].
+  /// [count + 1, 2 or 1, layers of a page, page, heads, dim], the first page
+  /// being the null page. Continuous: [count, 2 or 1, layers, max_seq, heads,
+  /// dim].
   std::array<int64_t, 6> blockShape(int64_t count) const;
   /// The same for the scales, whose last dimension is dim / group.
   std::array<int64_t, 6> scaleShape(int64_t count) const;
@@ -103,8 +99,8 @@ struct KVCacheParams {
                  std::optional<int64_t> layers = std::nullopt) const;
 };
 
-/// Several caches for the same sequences: page i of a sequence has the same id
-/// in each, and they share lengths and tables.
+/// Several caches for the same sequences. They share lengths and one pool of
+/// pages; those with one window share page ids, too (PoolLayout.h).
 struct MultiKVCacheParams {
   std::vector<KVCacheParams> params;
 
@@ -115,8 +111,8 @@ struct MultiKVCacheParams {
   /// Errors: none given; a name that is used twice; parameters that do not
   /// validate; fields that all caches must share and do not: page size,
   /// strategy, devices, data parallel degree, prefix caching, connector, host
-  /// swap space, speculative method, draft tokens; a page of 2^63 bytes on all
-  /// devices. Both values are named.
+  /// swap space, speculative method, draft tokens; more groups of pages than an
+  /// engine has; a page of 2^63 bytes on all devices. Both values are named.
   static Expected<MultiKVCacheParams>
   fromParams(std::vector<KVCacheParams> params);
 
@@ -147,10 +143,12 @@ struct MultiKVCacheParams {
   /// Whether every cache is the same on all devices of a replica.
   bool replicatesKVAcrossTP() const;
 
-  /// Sums over the caches.
+  /// What one page id costs a device, and all devices of a replica: a row in
+  /// each array of the pool. Caches with one window have arrays of their own;
+  /// those of different windows share arrays whose rows are equally long.
   int64_t bytesPerPage() const;
   int64_t bytesPerBlock() const;
-  int64_t pagesIn(int64_t bytes) const { return bytes / bytesPerPage(); }
+  /// Pages of a sequence of `tokens` tokens, in one band of one window.
   int64_t pagesFor(int64_t tokens) const { return params[0].pagesFor(tokens); }
 
   /// Cache by cache.

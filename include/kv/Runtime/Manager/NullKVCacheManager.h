@@ -1,10 +1,10 @@
 //===- NullKVCacheManager.h - A manager without memory ----------*- C++ -*-===//
 //
-// For compiling where the target is not: on virtual devices a graph needs a
-// manager's symbolic inputs and none of its memory. Tracks requests, refuses
-// nothing, and answers with constants. Its symbolic inputs are those of the
-// manager that the graph will run with, and its runtime inputs have their types
-// and ranks.
+// For compiling on a machine without the target: on virtual devices a graph
+// needs the symbolic inputs of a manager, but no memory. This manager tracks
+// requests, refuses none of them, and answers with constants. Its symbolic
+// inputs are those of the manager that the graph will run with, and its runtime
+// inputs have the same types and ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ public:
     int64_t maxSeqLen = 0;            // tokens of one request
   };
 
-  /// Errors: parameters that do not validate, another number of devices.
+  /// Errors: parameters that do not validate, or another count of devices.
   static Expected<std::unique_ptr<NullKVCacheManager>>
   create(const MultiKVCacheParams &params, const Options &options);
 
@@ -37,7 +37,8 @@ public:
   std::span<const Device> devices() const override { return options.devices; }
   int64_t maxSeqLen() const override { return options.maxSeqLen; }
 
-  /// Tracked or not, on replica 0; `replica` is not looked at.
+  /// Tracks a request on replica 0, whatever `replica` is. Claiming it twice is
+  /// no error.
   Expected<void> claim(RequestId id,
                        std::optional<int32_t> replica = {}) override;
   bool contains(RequestId id) const override { return tracked.contains(id); }
@@ -46,23 +47,24 @@ public:
   int32_t getOrRecommendReplica(const TextGenerationContext &) const override {
     return 0;
   }
-  /// All of the batch on replica 0.
+  /// All requests of the batch belong to replica 0.
   Expected<std::span<const int64_t>>
   getDataParallelSplits(ContextBatch batch) const override;
   Expected<std::span<const int32_t>> getReqBlocks(RequestId) const override {
     return std::span<const int32_t>();
   }
 
-  /// Tracks the request and takes nothing.
+  /// Tracks the request and reserves nothing.
   std::expected<Allocation, AllocationError>
   alloc(TextGenerationContext &context, int32_t steps = 1) override;
   Expected<AllocationPlan> probe(const TextGenerationContext &,
                                  int32_t = 1) const override {
     return AllocationPlan{.fits = true};
   }
-  /// Of every device: blocks of no page, and zeros, which stand as long as the
-  /// manager. Rows are those of getDataParallelSplits: the devices of replica 0
-  /// have the batch, the others none. Error: no step, or more than MaxSteps.
+  /// The inputs of every device: blocks without pages, and tables and lengths
+  /// of zeros, which stay valid as long as the manager. The devices of replica
+  /// 0 have a row for each request of the batch, the others none. Error:
+  /// `steps` is not 1 to MaxSteps.
   Expected<std::span<RaggedKVCacheInputs>>
   runtimeInputs(ContextBatch batch, int32_t steps = 1) override;
   Expected<void> incrementCacheLengths(std::span<RaggedKVCacheInputs>,
@@ -80,14 +82,14 @@ public:
   int64_t numFreeBlocks() const override { return NumFreeBlocks; }
   int64_t totalNumPages() const override { return NumFreeBlocks; }
   int64_t poolBytes() const override { return 0; }
+  int64_t hostBytes() const override { return 0; }
   KVCacheMetrics metrics() const override { return {}; }
   void resetMetrics() override {}
   void resetPrefixCache() override {}
   Expected<void> check() const override { return {}; }
 
-  /// What the other managers' estimators are asked, and answers that need no
-  /// memory: 0 bytes, a batch of 1, whatever the arguments are. Of either
-  /// strategy.
+  /// The estimators of the other managers, for either strategy: 0 bytes and a
+  /// batch of 1, whatever the arguments are.
   static int64_t estimatedMemorySize(const MultiKVCacheParams &, int64_t,
                                      int64_t, int64_t) {
     return 0;
@@ -105,8 +107,8 @@ private:
   Options options;
   std::unordered_set<RequestId> tracked;
   mutable std::vector<int64_t> splits;
-  /// What the dummy inputs look at: the last list, and earlier inputs' shorter
-  /// ones.
+  /// The memory of the inputs: the last list, and shorter ones that earlier
+  /// inputs still refer to.
   std::deque<std::vector<int32_t>> zeros;
   std::vector<RaggedKVCacheInputs> inputs;
 };

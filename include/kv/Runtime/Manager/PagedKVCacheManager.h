@@ -2,9 +2,15 @@
 //
 // The cache manager of paged collections, with data and tensor parallelism: a
 // pool of pages and a prefix index a replica, whose pages all of its devices
-// hold. Several collections share one admission, and those that see equally far
-// back share page ids and tables. A facade of CacheEngine. After construction,
-// calls that succeed allocate no memory.
+// hold. Several collections share one pool and one admission, and those that
+// see equally far back share page ids and tables. A facade of CacheEngine.
+// After construction, calls that succeed allocate no memory.
+//
+// The promise of the sizes: with numBlocks() = slots * blocksFor(maxSeqLen)
+// pages, as many requests of maxSeqLen tokens on each replica are never
+// refused, whatever the order of their chunks and steps. Forks and truncations
+// are outside of it: a last page that they leave in the index is copied, which
+// takes a page a group more while the copy waits for its step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +18,7 @@
 #define KV_RUNTIME_MANAGER_PAGEDKVCACHEMANAGER_H
 
 #include "kv/Runtime/Engine/CacheEngine.h"
+#include "kv/Runtime/Manager/PagedSizes.h"
 #include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
 
 #include <functional>
@@ -34,6 +41,9 @@ public:
     int64_t availableCacheMemory = 0;
     /// The largest `steps` of alloc and runtimeInputs.
     int32_t maxSteps = DefaultMaxSteps;
+    /// Most tokens that a request with windows computes in a step; 0: its whole
+    /// prompt. Windows need that many tokens' pages beside their own.
+    int64_t maxChunkTokens = 0;
     /// Whether a new request is sent to the replica that has most of its
     /// prefix, the pages in use there taken off; otherwise to the replica with
     /// the fewest requests.
@@ -55,10 +65,10 @@ public:
     std::function<void(std::string_view)> warn = {};
   };
 
-  /// Allocates the blocks, (pages + 1) * params.bytesPerPage() bytes a device.
-  /// Errors: parameters that do not validate, an option out of range, both or
-  /// neither of numPages and availableCacheMemory, memory that does not hold
-  /// one sequence of maxSeqLen tokens, no memory.
+  /// Allocates what PagedSizes::bytesFor() says on each replica. Errors:
+  /// parameters that do not validate, an option out of range, both or neither
+  /// of numPages and availableCacheMemory, memory that does not hold one
+  /// sequence of maxSeqLen tokens, no memory.
   static Expected<std::unique_ptr<PagedKVCacheManager>>
   create(const MultiKVCacheParams &params, const Options &options) {
     return orNoMemory([&] { return make(params, options); });
@@ -101,8 +111,9 @@ public:
   Expected<AllocationPlan> probe(const TextGenerationContext &context,
                                  int32_t steps = 1) const override;
 
-  /// Of all windows together.
-  int64_t blocksFor(int64_t tokens) const override;
+  int64_t blocksFor(int64_t tokens) const override {
+    return sizes.blocksFor(tokens);
+  }
   int64_t numPagesPerReplica() const override { return numPages; }
   using KVCacheManager::numFreeBlocks;
   int64_t numFreeBlocks(int32_t replica) const override;
@@ -114,7 +125,8 @@ public:
 
   //===--------------------------------------------------------------------===//
   // Sizes. Memory is that of all devices together, and is divided evenly among
-  // the replicas; pages are usable ones, without the null page.
+  // the replicas; pages are usable ones. The null page, the tables and the
+  // lengths are in the memory, too: nothing is taken beyond it.
   //===--------------------------------------------------------------------===//
 
   /// Pages of a replica: as many as its memory holds, but no more than its
@@ -123,12 +135,15 @@ public:
   /// fewer sequences than replicas.
   static Expected<int64_t> numBlocks(const MultiKVCacheParams &params,
                                      int64_t maxBatchSize, int64_t maxSeqLen,
-                                     int64_t availableCacheMemory);
-  /// Bytes of those pages on all devices. Same errors.
+                                     int64_t availableCacheMemory,
+                                     const StepLimits &limits = {});
+  /// Bytes that a manager with those pages holds on all devices, its
+  /// poolBytes(); at most the memory. Same errors.
   static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
                                                int64_t maxBatchSize,
                                                int64_t maxSeqLen,
-                                               int64_t availableCacheMemory);
+                                               int64_t availableCacheMemory,
+                                               const StepLimits &limits = {});
   /// The batch that serving starts with where none is asked for: pages are
   /// taken as requests grow, so memory does not bound it beforehand. Errors:
   /// parameters that are not of paged collections, a length that is none,
@@ -136,10 +151,11 @@ public:
   static Expected<int64_t>
   inferOptimalBatchSize(const MultiKVCacheParams &params, int64_t maxSeqLen,
                         int64_t availableCacheMemory);
-  /// Tokens of the longest sequence that a replica's share of the memory holds
-  /// alone: a multiple of the page size.
+  /// Tokens of the longest request that a manager with one slot a replica and
+  /// this memory accepts, drafts and tables counted; 0: none.
   static int64_t maxSupportedSequenceLength(const MultiKVCacheParams &params,
-                                            int64_t availableCacheMemory);
+                                            int64_t availableCacheMemory,
+                                            const StepLimits &limits = {});
 
 protected:
   void look(std::span<const Place> places, Extent *extents) const override;
@@ -173,8 +189,12 @@ private:
   }
   CacheEngineImpl &engine(Place place) const;
   Extent extent(Place place) const;
-  std::optional<Extent> extent(const Place *place) const {
-    return place ? std::optional(extent(*place)) : std::nullopt;
+  /// Tokens in the cache of a request that is claimed.
+  std::optional<int64_t> held(const Place *place) const {
+    if (!place)
+      return std::nullopt;
+    const Sequence &own = sequence(*place);
+    return own ? own.processedTokens() : 0;
   }
   /// The part of alloc that takes pages.
   std::expected<Allocation, AllocationError>
@@ -194,12 +214,19 @@ private:
   /// steps are over.
   void settle(int32_t replica);
 
+  /// Tokens and drafts are numbered in 32 bits.
+  static int64_t longestSequence(const MultiKVCacheParams &params) {
+    return INT32_MAX - params.draftSlots();
+  }
+  std::optional<AllocationError>
+  checkChunk(const TextGenerationContext &context) const;
+
   Options options;
+  PagedSizes sizes;
   int64_t numPages;
-  int64_t pitch;
-  int64_t drafts;               // slots of a reservation
-  std::vector<int64_t> windows; // by group; 0: full
-  int64_t numSteps = 0;         // begun so far
+  int64_t drafts;       // slots of a reservation
+  int32_t mainGroup;    // that getReqBlocks() looks at
+  int64_t numSteps = 0; // begun so far
   std::vector<std::unique_ptr<Replica>> replicas;
   std::vector<Slot> slots; // by index(); ends before the engines
 };

@@ -10,23 +10,24 @@
 
 namespace kv {
 
-/// What managers with memory have in common, whatever a request holds there:
-/// which request lives where, the order of batches, the inputs of a step. What
-/// a request holds is the derived class's business.
+/// The common base of managers that own memory: on which replica each request
+/// is, the order of batches, and the inputs of a step. The derived class knows
+/// what a request holds in that memory.
 class ReplicatedKVCacheManager : public KVCacheManager {
 public:
   const MultiKVCacheParams &params() const override { return common.params; }
   std::span<const Device> devices() const override { return common.devices; }
   int64_t maxSeqLen() const override { return common.maxSeqLen; }
   int64_t poolBytes() const override;
+  int64_t hostBytes() const override;
 
   Expected<void> claim(RequestId id,
                        std::optional<int32_t> replica = {}) override;
   bool contains(RequestId id) const override { return requests.find(id); }
   Expected<void> release(RequestId id) override;
   Expected<int32_t> getReplica(RequestId id) const override;
-  /// Where it was claimed, else the replica with the fewest requests, the
-  /// lowest index among equals.
+  /// The replica of a claimed request; otherwise the one with the fewest
+  /// requests, among equal ones that of the lowest index.
   int32_t
   getOrRecommendReplica(const TextGenerationContext &context) const override;
   Expected<std::span<const int64_t>>
@@ -44,6 +45,7 @@ protected:
 
   struct Common {
     MultiKVCacheParams params;
+    PoolLayout layout;
     std::vector<Device> devices;
     int32_t slots = 0; // requests of a replica
     int64_t maxSeqLen = 0;
@@ -51,7 +53,8 @@ protected:
     bool enableRuntimeChecks = false;
   };
 
-  /// Checks and completes: devices that were not given are cpu:0, cpu:1 ...
+  /// Checks the options and completes them: without `devices`, these are cpu:0,
+  /// cpu:1, ...
   static Expected<Common> prepare(const MultiKVCacheParams &params,
                                   CacheStrategy strategy,
                                   std::span<const Device> devices,
@@ -60,8 +63,8 @@ protected:
 
   explicit ReplicatedKVCacheManager(Common common);
 
-  /// What `make` returns, or an error if the heap is exhausted meanwhile: a
-  /// manager's bookkeeping is its size's business, as its blocks are.
+  /// Calls make() and returns its result, or an error if the heap is exhausted:
+  /// the bookkeeping grows with the manager's options, so this can happen.
   template <class Fn> static auto orNoMemory(Fn &&make) -> decltype(make()) {
     try {
       return make();
@@ -71,39 +74,41 @@ protected:
     }
   }
 
-  /// Allocates on every device. `groups` as in CacheMemory::Shape. Errors: no
-  /// memory.
-  Expected<void> allocate(int64_t count, int64_t pitch,
-                          std::vector<int32_t> groups = {});
+  /// Allocates on every device: `count` pages or slots, and tables whose rows
+  /// have `segment` entries a band, 0: of rank 1. Errors: no memory.
+  Expected<void> allocate(int64_t count, int64_t segment);
 
-  /// A request's part of the cache, in tokens.
+  /// What a request has in the cache, in tokens.
   struct Extent {
-    int64_t held = 0; // whose keys and values stand there
-    int64_t room = 0; // that it has memory for
+    int64_t held = 0; // tokens whose keys and values are in the cache
+    int64_t room = 0; // tokens that it has memory for
   };
 
-  // What a request holds is asked for a batch at a time: a step of hundreds of
-  // requests does little for each.
+  // These functions take a whole batch, since a step of hundreds of requests
+  // does little work for each of them.
 
-  /// The extents of `places`, in their order.
+  /// Writes the extents of `places`, in their order.
   virtual void look(std::span<const Place> places, Extent *extents) const = 0;
-  /// A step is about to be computed with the tables of `buffer`. Errors: not
+  /// Begins a step that uses the tables of `buffer`. Error: no step can begin
   /// now; nothing has changed.
   virtual Expected<void> beginStep(int32_t buffer) = 0;
-  /// A replica's requests take part in it, row i of its tables the i-th.
+  /// Makes requests of a replica part of the step: writes row i of its tables
+  /// for places[i].
   virtual void writeRows(int32_t replica, int32_t buffer,
                          std::span<const Place> places) = 0;
-  /// The batch has computed what its contexts say; there is room for it.
+  /// The tokens up to processed() of each context have been computed; they fit
+  /// into what the requests have reserved.
   virtual Expected<void> commit(ContextBatch batch,
                                 std::span<const Place> places) = 0;
   virtual void free(Place place) = 0;
 
-  /// The common part of alloc's and probe's checks: claimed, or it has no
-  /// extent, something to compute, in step with its cache, no longer than a
-  /// sequence may be. Nothing if all is well.
+  /// The checks that alloc() and probe() share: the request is claimed, it has
+  /// tokens to compute, its context has processed what is in its cache, and it is
+  /// not longer than maxSeqLen. `held` is the count of tokens in its cache;
+  /// nullopt if it is not claimed. Returns nullopt if all hold.
   std::optional<AllocationError>
   checkDemand(const TextGenerationContext &context, int32_t steps,
-              const std::optional<Extent> &extent) const;
+              std::optional<int64_t> held) const;
   template <class... Parts>
   [[gnu::cold, gnu::noinline]] static AllocationError
   refuse(AllocationError::Reason reason, KvStatus code, const Parts &...parts) {
@@ -117,7 +122,7 @@ protected:
     return common.enableRuntimeChecks ? check() : Expected<void>();
   }
 
-  /// Numbers the places of all replicas from 0.
+  /// The index of a place among those of all replicas, from 0.
   size_t index(Place place) const {
     return static_cast<size_t>(place.replica) * common.slots + place.slot;
   }
@@ -138,48 +143,53 @@ private:
     look(places, extents.data());
     return std::span(extents).first(places.size());
   }
-  /// Step `done` of the latest inputs has computed what `rowOffsets` say:
-  /// corrects the lengths of the steps behind it where runtimeInputs expected
-  /// something else.
+  /// After step `done` of the latest inputs, which has computed what
+  /// `rowOffsets` say: corrects the lengths of the later steps if
+  /// runtimeInputs() had assumed others.
   void publishComputed(int32_t replica, int64_t done,
                        std::span<const int32_t> rowOffsets);
+  /// Writes the lengths that the steps of a loop behind the first will find.
+  static void expectLengths(ContextBatch batch, int32_t steps,
+                            int32_t *lengths);
   static Expected<void> checkRow(const TextGenerationContext &context,
                                  const Extent &extent, int32_t steps);
 
-  // Of the latest batch, which is often the next one, too.
-  mutable std::vector<RequestId> ids; // none: not to be trusted any more
+  // Of the latest batch, which is often the next one as well.
+  mutable std::vector<RequestId> ids; // empty: the vectors below are outdated
   mutable std::vector<Place> places;
   mutable std::vector<int64_t> splits;
   mutable std::vector<Extent> extents; // scratch
-  mutable std::vector<uint64_t> seen;  // by index(): the batch's number
+  /// By index(): the value of `batches` when the request was last in a batch.
+  mutable std::vector<uint64_t> seen;
   mutable uint64_t batches = 0;
 
-  // The latest inputs, as far as incrementCacheLengths has moved them on.
+  // The latest inputs, with the changes made by incrementCacheLengths().
   std::vector<RaggedKVCacheInputs> inputs;
   std::vector<int64_t> inputRows; // by replica
   int64_t inputSteps = 0;         // that they were made for
   int32_t latest = 0;             // their buffer
 };
 
-inline std::optional<AllocationError> ReplicatedKVCacheManager::checkDemand(
-    const TextGenerationContext &context, int32_t steps,
-    const std::optional<Extent> &extent) const {
+inline std::optional<AllocationError>
+ReplicatedKVCacheManager::checkDemand(const TextGenerationContext &context,
+                                      int32_t steps,
+                                      std::optional<int64_t> held) const {
   auto invalid = [](const auto &...parts) {
     return refuse(AllocationError::Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
                   "request ", parts...);
   };
-  if (!extent)
+  if (!held)
     return invalid(context.id(), " is not claimed");
   if (steps < 1 || steps > common.maxSteps)
     return invalid(context.id(), ": ", steps,
                    " steps, allowed: 1 to maxSteps = ", common.maxSteps);
   if (context.active() < 1)
     return invalid(context.id(), " has no token to compute");
-  if (context.processed() != extent->held)
+  if (context.processed() != *held)
     return invalid(context.id(), ": its context has processed ",
-                   context.processed(), " tokens, its cache holds ",
-                   extent->held, " (is a call of step missing?)");
-  // Chunks do not matter here: the last one must fit as well.
+                   context.processed(), " tokens, its cache holds ", *held,
+                   " (is a call of step missing?)");
+  // The whole prompt is checked, since its last chunk must fit as well.
   int64_t whole = context.length() + steps - 1;
   if (whole > common.maxSeqLen)
     return refuse(AllocationError::Reason::NeverFits, KV_STATUS_OUT_OF_RANGE,

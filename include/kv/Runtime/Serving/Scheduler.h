@@ -1,13 +1,13 @@
 //===- Scheduler.h - Which requests take part in a step ---------*- C++ -*-===//
 //
 // Continuous batching. Every step is one ragged batch: the running requests
-// that decode, then prefill chunks of those that do not yet, then newly
-// admitted ones, up to a number of requests and of tokens.
+// that decode, then prefill chunks of the other running requests, then newly
+// admitted requests, up to limits of requests and of tokens.
 //
-// When a running request needs a page and its replica has none, the newest
-// request that runs there is preempted: its pages go back, and it waits, before
-// all that came later, to be admitted and computed again, on any replica. The
-// oldest always makes progress.
+// If a running request needs a page and its replica has none, the newest
+// request that runs there is preempted: it releases its pages and waits, in
+// front of all requests that arrived later, to be admitted and computed again,
+// on any replica. The oldest request always makes progress.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace kv {
 
-/// A request that has arrived and is not yet answered.
+/// A request that has arrived and has not been answered completely.
 struct ActiveRequest {
   ActiveRequest(const GenerationRequest &request, RequestId id,
                 int64_t maxTokens);
@@ -34,24 +34,24 @@ struct ActiveRequest {
   }
 
   const GenerationRequest *request;
-  /// The prompt and what was generated; never moves.
+  /// The prompt and the generated tokens. Their address never changes.
   std::vector<int32_t> tokens;
-  TextGenerationContext context; // looks at `tokens`; its id orders by arrival
-  int64_t maxTokens;             // prompt and answer together
-  int64_t cachedTokens = -1;     // of the first admission; -1 before it
-  int64_t promptLogits = 0;      // positions whose logits were given out
-  bool stopped = false;          // drew a stop token
+  TextGenerationContext context; // of `tokens`; ids ascend by arrival
+  int64_t maxTokens;             // of prompt and answer together
+  int64_t cachedTokens = -1;     // hit of the first admission; -1 before it
+  int64_t promptLogits = 0;      // prompt positions whose logits were returned
+  bool stopped = false;          // a stop token was drawn
   int32_t replica = 0;           // while it runs
 };
 
 class Scheduler {
 public:
   struct Options {
-    int32_t maxBatch = 16;        // requests a step
-    int64_t maxBatchTokens = 512; // tokens a step
+    int32_t maxBatch = 16;        // most requests of a step
+    int64_t maxBatchTokens = 512; // most tokens of a step
   };
 
-  /// A request that cannot go on, and why.
+  /// A request that cannot be computed further, and why.
   struct Failure {
     ActiveRequest *request;
     std::string message;
@@ -59,23 +59,25 @@ public:
 
   Scheduler(KVCacheManager &manager, const Options &options);
 
-  /// Whether the request, with all the tokens that it may generate, fits the
-  /// manager when it is alone. The error is a sentence without a subject.
+  /// Checks that the request, with all tokens that it may generate, fits into
+  /// the manager's pages if it is the only one. The error's message is a
+  /// sentence without its subject, the request.
   Expected<void> canEverFit(const ActiveRequest &request) const;
 
-  /// The request has arrived; it must outlive its finish(). Ids ascend.
+  /// Adds a request that has arrived. It must outlive its finish(), and its id
+  /// must be larger than those of all earlier ones.
   void add(ActiveRequest &request);
 
-  /// Chooses the next step: requests with pages reserved and their active
-  /// tokens limited, in the order of their replicas. Empty only if nothing
-  /// waits or runs, or if everything failed.
+  /// Chooses the requests of the next step, in the order of their replicas.
+  /// Their pages are reserved, and their active tokens limited to what the step
+  /// computes. Empty only if no request waits or runs, or if all have failed.
   std::span<ActiveRequest *const> schedule();
 
-  /// Requests that schedule() gave up, already released; valid until it is
-  /// called again.
+  /// Requests that the last schedule() has given up and released. Valid until
+  /// the next one.
   std::span<const Failure> failures() const { return failed; }
 
-  /// The request is answered: its pages go back.
+  /// Releases a request that has been answered.
   void finish(ActiveRequest &request);
 
   bool idle() const { return running.empty() && waiting.empty(); }
@@ -83,8 +85,15 @@ public:
 
 private:
   bool reserve(ActiveRequest &request, int64_t chunk);
+  /// Most pages that a prompt whose pages are reserved up to a token will yet
+  /// take.
+  int64_t pagesAhead(const TextGenerationContext &context,
+                     int64_t reserved) const;
   void decodeOrContinue(bool decode);
   void admit();
+  /// The batch in the order of its replicas, each one's requests in their
+  /// order.
+  void groupByReplica();
   void preempt(ActiveRequest &request);
   void fail(ActiveRequest &request, std::string message);
   void leave(ActiveRequest &request);
@@ -94,11 +103,14 @@ private:
 
   KVCacheManager &manager;
   Options options;
+  /// Windows give pages back between chunks only: prompts reserve chunk by
+  /// chunk, where otherwise they reserve all of their pages at once.
+  bool reservesChunks;
   std::deque<ActiveRequest *> waiting;  // by arrival
   std::vector<ActiveRequest *> running; // by arrival
   std::vector<ActiveRequest *> batch;
   std::vector<Failure> failed;
-  int64_t budget = 0; // tokens that the step can still take
+  int64_t budget = 0; // tokens that the step has room for
   bool preempted = false;
   int64_t preemptions = 0;
 };
