@@ -38,7 +38,7 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
   CacheMemory memory;
   memory.layout = layout;
   memory.segment = shape.segment;
-  // The null page stands before the others.
+  // In a paged cache, row 0 is the null page.
   int64_t rows = shape.count + params.params[0].geometry.isPaged();
   for (const Device &device : devices) {
     Expected<DeviceBackend *> backend = device.backend();
@@ -169,8 +169,8 @@ void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
     }
 }
 
-/// Calls fn(backend, first byte of the slab, bytes of a row) for each slab in
-/// which the group's pages mean something: only these bytes are the group's.
+/// Calls fn(backend, first byte of the slab, bytes of a row) for each slab of
+/// the group on each shard. The rows of its pages in other slabs are not used.
 template <class Fn> void CacheMemory::forEachRow(int32_t group, Fn &&fn) {
   for (Shard &shard : shards)
     for (int32_t slab : layout.groups[group].slabs)

@@ -120,8 +120,8 @@ Expected<void> Manager::check() const {
   return {};
 }
 
-/// Of one slot on one device: its blocks, and in the inputs of two steps its
-/// length before each step of a loop and its entry of the table.
+/// Bytes of one slot on one device: its blocks and scales, and in the inputs of
+/// two steps its length before each step of a loop and its entry in the table.
 static __int128 bytesPerSlot(const MultiKVCacheParams &params,
                              int64_t maxSteps) {
   return params.bytesPerPage() +

@@ -97,7 +97,7 @@ Expected<void> KVCacheParams::validate(const Entry &entry) const {
                        ", the cache manager gives ", ours);
     };
     if (!found) {
-      // max_lengths is for graphs that plan on the host; others omit it.
+      // Only graphs that make the attention plan on the host take max_lengths.
       if (wanted.kind == ArgumentKind::MaxLengths)
         continue;
       return makeError(KV_STATUS_INVALID_ARGUMENT, "entry ", entry.name,
@@ -129,7 +129,7 @@ int64_t KVCacheParams::numDraftTokensPerStep() const {
 
 static std::array<int64_t, 6> shape(const CacheGeometry &geometry,
                                     int64_t count, int64_t elements) {
-  // The null page stands before the others.
+  // In a paged cache, the first page is the null page.
   int64_t logical[] = {count + geometry.isPaged(),
                        geometry.planes(),
                        geometry.layersPerPage(),

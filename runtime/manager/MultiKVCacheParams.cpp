@@ -69,7 +69,7 @@ Expected<void> MultiKVCacheParams::validate() const {
       return makeError(KV_STATUS_INVALID_ARGUMENT, "the collection name ",
                        other.name, " is used twice");
   }
-  // Counted before a layout is made of them.
+  // Counts the groups before PoolLayout::of() allocates them.
   std::map<int64_t, int64_t> bands; // by window
   for (const KVCacheParams &one : params) {
     int64_t &most = bands[one.geometry.isPaged() ? one.geometry.window : 0];

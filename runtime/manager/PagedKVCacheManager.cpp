@@ -9,19 +9,19 @@
 
 using namespace kv;
 
-/// One pool, and what the tables say.
+/// The engine of one replica, and the writers of its lookup tables.
 struct PagedKVCacheManager::Replica {
   std::unique_ptr<CacheEngineImpl> engine;
-  /// By buffer, shard, table and band.
+  /// One for each buffer, shard, table and band, in this order.
   std::vector<std::unique_ptr<LookupTable>> tables;
-  /// By buffer: the step that its tables are of. Number 0: over.
+  /// For each buffer the step that uses its tables; number 0: no open step.
   struct Step {
     int64_t number = 0;
     Ticket ticket = 0;
   };
   std::array<Step, CacheMemory::NumBuffers> steps;
   KVCacheMetrics counters;
-  int64_t evictionsBefore = 0; // of the last resetMetrics
+  int64_t evictionsBefore = 0; // evictedPages at the last resetMetrics()
 };
 
 //===----------------------------------------------------------------------===//
@@ -118,11 +118,11 @@ Expected<void> PagedKVCacheManager::createReplicas() {
         {.numPages = static_cast<int32_t>(numPages),
          .pageSize = static_cast<int32_t>(params().pageSize()),
          .groups = CacheGroups(sizes.groups()),
-         .maxSequences = rows + 1, // one to plan with
+         .maxSequences = rows + 1, // planFresh() opens one more
          .maxTokens = maxSeqLen() + drafts,
          .prefixCaching = params().enablePrefixCaching(),
          .key = options.key,
-         // As many as have tables.
+         // An open step needs a buffer with tables.
          .maxOpenSteps = CacheMemory::NumBuffers,
          .retentionTick = options.retentionTick,
          .log = options.logs.empty() ? nullptr : options.logs[index]});
@@ -182,7 +182,7 @@ int32_t PagedKVCacheManager::getOrRecommendReplica(
   int32_t best = 0;
   int64_t bestScore = INT64_MIN;
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
-    int64_t score = INT64_MIN; // It can be claimed there only after a release.
+    int64_t score = INT64_MIN; // a full replica: no slot before a release
     if (requests.count(replica) < requests.slotsPerReplica()) {
       Expected<CacheEngine::Plan> plan = planFresh(replica, context, 1);
       score = (plan ? plan->hitPages : 0) -
@@ -208,7 +208,7 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
 
 void PagedKVCacheManager::free(Place place) {
   sequence(place).release();
-  // A step that is still in flight is not the next request's to end.
+  // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
 }
 
@@ -222,7 +222,8 @@ Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
                      " cannot be forked at token ", tokens, ", allowed: 0 to ",
                      extent(*place).held);
   Place from = *place;
-  // First, since a fork that is given up leaves its pages worth more.
+  // Before the fork: releasing a fork that cannot be claimed would raise the
+  // worth of its pages.
   if (Expected<void> possible = canClaim(id, from.replica); !possible)
     return possible;
   Sequence forked;
@@ -257,7 +258,8 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
 }
 
 Expected<void> PagedKVCacheManager::setTime(int64_t nanoseconds) {
-  // All engines have the same time: only the first can refuse.
+  // All engines have the same time, so if one refuses, the first one does, and
+  // nothing has changed.
   for (const auto &replica : replicas)
     if (Expected<void> done = replica->engine->setTime(nanoseconds); !done)
       return makeError(done.error().code,
@@ -275,7 +277,8 @@ PagedKVCacheManager::explain(const TextGenerationContext &context) const {
 // Reservation
 //===----------------------------------------------------------------------===//
 
-/// `steps` steps store all tokens but the last one that they generate.
+/// Each step stores the token that the step before it generated, so the last
+/// generated token of `steps` steps needs no place yet: hence steps - 1.
 CacheEngine::Demand
 PagedKVCacheManager::demand(const TextGenerationContext &context,
                             int32_t steps) const {
@@ -297,7 +300,8 @@ PagedKVCacheManager::planFresh(int32_t replica,
   return engine.plan(*fresh, context.prompt(), demand(context, steps));
 }
 
-/// What other requests were promised rests on it.
+/// PagedSizes counts on this limit: without it, other requests could be refused
+/// pages that they were promised.
 std::optional<AllocationError>
 PagedKVCacheManager::checkChunk(const TextGenerationContext &context) const {
   int64_t most = options.maxChunkTokens;
@@ -323,7 +327,8 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
           : planFresh(place->replica, context, steps);
   if (!plan)
     return std::unexpected(plan.error());
-  // What alloc waits for itself on a synchronous device is there.
+  // On a synchronous device alloc() completes the open steps itself, so pages
+  // that wait for these steps count as free.
   bool settles = !options.asynchronous;
   return AllocationPlan{
       .cachedTokens = plan->hitPages * params().pageSize(),
@@ -341,7 +346,7 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  // Most decode steps: there is room.
+  // The usual case of a decode step: the sequence has room in its own pages.
   if (const Sequence &sequence = this->sequence(*place);
       sequence && engine(*place).hasRoom(sequence, context.length() + steps -
                                                        1 + drafts)) [[likely]] {
@@ -400,7 +405,8 @@ PagedKVCacheManager::explainRefusal(const TextGenerationContext &context,
   using Reason = AllocationError::Reason;
   int64_t pages = plan.newPages + plan.revivedPages;
   if (plan.verdict == CacheEngine::Verdict::Never) {
-    // A window needs all of a long chunk at once.
+    // A long chunk needs all of its pages at once, even if a window will have
+    // passed most of them at its end.
     CacheEngine::Demand wanted = demand(context, steps);
     int64_t whole =
         mostPages(sizes.groups(), params().pageSize(), wanted.length,
@@ -448,13 +454,15 @@ void PagedKVCacheManager::synchronize() {
 }
 
 Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
-  // The caller is back: on a synchronous device, so is the step.
+  // On a synchronous device the last step was complete when it returned to the
+  // caller.
   if (!options.asynchronous)
     for (const auto &replica : replicas) {
       replica->steps = {};
       replica->engine->completeAllSteps();
     }
-  // Replicas have the same number of open steps: only the first can refuse.
+  // All replicas have the same number of open steps, so if one refuses, the
+  // first one does, and no step has begun.
   ++numSteps;
   for (int32_t index = 0; index < numReplicas(); ++index) {
     Expected<CacheEngine::Step> begun = replicas[index]->engine->beginStep();
@@ -497,7 +505,7 @@ Expected<void> PagedKVCacheManager::commit(ContextBatch batch,
       engine(places[row])
           .prefetchCommit(own, batch[row]->prompt(), batch[row]->processed());
   for (size_t row = 0; row < batch.size(); ++row) {
-    // A request that has processed nothing may not have reserved anything.
+    // A request that has processed nothing may have no open sequence yet.
     if (Sequence &own = sequence(places[row]))
       if (Expected<void> done =
               engine(places[row])
@@ -513,7 +521,7 @@ void PagedKVCacheManager::endStep(std::span<const Place> places) {
   int64_t over = 0;
   for (Place place : places)
     over = std::max(over, slots[index(place)].joined);
-  // Steps before this one are over, too: a device runs them in order.
+  // Earlier steps are complete, too, since a device runs steps in order.
   for (const auto &replica : replicas)
     for (Replica::Step &step : replica->steps)
       if (step.number > 0 && step.number <= over) {

@@ -7,8 +7,9 @@
 
 using namespace kv;
 
-/// The last of `first` .. `last` for which `holds` is true, if it is true for
-/// all before it; `first` - 1 if it is true for none.
+/// The largest value in [first, last] for which `holds` is true, found by
+/// bisection; first - 1 if there is none. `holds` must be true up to some value
+/// and false beyond it.
 template <class Holds>
 static int64_t lastThat(int64_t first, int64_t last, Holds &&holds) {
   while (first <= last) {
@@ -31,7 +32,7 @@ PagedSizes::PagedSizes(const MultiKVCacheParams &params, int64_t slots,
 }
 
 int64_t PagedSizes::blocksFor(int64_t tokens) const {
-  // A reservation of several steps is for all of their tokens.
+  // A reservation for several steps covers the tokens of all of them.
   int64_t chunk = limits.maxChunkTokens
                       ? limits.maxChunkTokens + limits.maxSteps - 1
                       : std::max<int64_t>(tokens, 1);
@@ -40,14 +41,16 @@ int64_t PagedSizes::blocksFor(int64_t tokens) const {
 
 int64_t PagedSizes::segment(int64_t pages) const {
   int64_t most = (longest + drafts + pageSize - 1) / pageSize;
-  // A window's row is as long as its sequence, most of it null pages.
+  // Where all groups have windows, rows are still as long as the sequence,
+  // though most entries are the null page; so the pool does not bound them.
   if (pool.hasFullGroup())
     most = std::min(most, pages);
   return PagedKVCacheManager::tablePitch(most);
 }
 
 __int128 PagedSizes::bytesFor(int64_t pages) const {
-  // Of a request: its length before each step, and its rows of page ids.
+  // Entries of one request: its length before each step, and its rows of page
+  // ids.
   int64_t entries = limits.maxSteps;
   for (const PoolLayout::Table &table : pool.tables)
     entries += table.bands * segment(pages);
@@ -101,7 +104,7 @@ Expected<int64_t> PagedKVCacheManager::estimatedMemorySize(
     return pages;
   int64_t replicas = params.dataParallelDegree();
   PagedSizes sizes(params, maxBatchSize / replicas, maxSeqLen, limits);
-  // At most availableCacheMemory, so it fits.
+  // At most availableCacheMemory, so the product fits into 64 bits.
   return static_cast<int64_t>(sizes.bytesFor(*pages) * replicas);
 }
 

@@ -6,7 +6,8 @@
 
 using namespace kv;
 
-/// A slot of a continuous cache has all tokens, whatever queries see.
+/// The window that decides which pages a collection needs. A slot of a
+/// continuous cache holds all tokens, whatever its queries see: 0.
 static int64_t windowOf(const CacheGeometry &geometry) {
   return geometry.isPaged() ? geometry.window : 0;
 }
@@ -23,9 +24,10 @@ PoolLayout PoolLayout::of(const MultiKVCacheParams &params) {
   for (int64_t window : windows) {
     int32_t firstGroup = layout.numGroups();
     size_t firstTable = layout.tables.size();
-    std::vector<bool> taken; // slabs that collections of this window have
-    // The first slab with such rows that is left. Of each length there are as
-    // many as the window that needs most of them.
+    std::vector<bool> taken; // by slab: used by a collection of this window
+    // Takes the first slab with rows of `bytes` bytes that this window does not
+    // use yet, or adds one. So there are as many slabs of a row length as the
+    // window that needs the most of them.
     auto takeSlab = [&](int64_t bytes) {
       taken.resize(layout.slabs.size());
       size_t slab = 0;

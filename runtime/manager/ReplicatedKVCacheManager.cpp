@@ -245,8 +245,9 @@ ReplicatedKVCacheManager::checkRow(const TextGenerationContext &context,
   return {};
 }
 
-/// Usually the first step computes all active tokens, and each later step the
-/// one that was generated before it.
+/// Assumes that the first step computes all active tokens, and that each later
+/// step computes the one token that the step before it generated.
+/// publishComputed() corrects this.
 void ReplicatedKVCacheManager::expectLengths(ContextBatch batch, int32_t steps,
                                              int32_t *lengths) {
   for (int32_t step = 1; step < steps; ++step)
@@ -346,7 +347,8 @@ Expected<void> ReplicatedKVCacheManager::incrementCacheLengths(
                      ", less than ", rowOffsets[row], " before it");
 
   int64_t done = inputSteps - inputs[0].maxLengths.sizes[0];
-  // What the step was made for bounds what it has computed.
+  // A step cannot have computed more than max_lengths allowed when its inputs
+  // were made.
   for (int64_t row = 0, replica = 0, end = inputRows[0]; row < rows; ++row) {
     while (row == end)
       end += inputRows[++replica];

@@ -26,7 +26,8 @@ void RequestTable::erase(RequestId id) {
   size_t mask = entries.size() - 1;
   size_t hole = locate(id);
   Place place = entries[hole].place;
-  // Moves an entry into the hole if a search for it would stop there.
+  // Closes the hole: a later entry is moved into it if a search for this entry
+  // would stop at the hole.
   for (size_t at = (hole + 1) & mask; entries[at].place.slot >= 0;
        at = (at + 1) & mask) {
     size_t distance = (at - home(entries[at].id)) & mask;

@@ -11,24 +11,27 @@
 
 namespace kv {
 
-/// What a replica's devices hold: the pool's slabs, in which blocks and scales
-/// of the collections lie, and the lengths and tables of two steps, so that one
-/// can be prepared while the other runs. Every shard has tables of its own with
-/// the same entries. Where the host cannot write a device's memory it writes
-/// pinned memory, of which publish() queues a copy.
+/// The memory of one replica on all of its devices, the shards: the pool's
+/// slabs (PoolLayout.h), in which blocks and scales of the collections lie, and
+/// the lengths and lookup tables of two steps, so that one step can be prepared
+/// while the other runs. Every shard has tables of its own with the same
+/// entries. Where the host cannot write a device's memory, it writes pinned
+/// memory, and publish() queues a copy to the device. Owns all of this memory.
 class CacheMemory {
 public:
-  static constexpr int32_t NumBuffers = 2; // steps whose tables stand
+  static constexpr int32_t NumBuffers = 2; // steps that have tables
 
   struct Shape {
     int64_t count = 0;    // usable pages, or slots
-    int64_t maxBatch = 0; // rows
-    /// Entries of one band of a table's row; 0: tables have rank 1.
+    int64_t maxBatch = 0; // rows of a table, each of one request
+    /// Entries of a segment, the part of a table's row that belongs to one
+    /// band. 0: tables have rank 1, one slot a row (continuous caches).
     int64_t segment = 0;
-    int64_t maxSteps = 1;
+    int64_t maxSteps = 1; // steps of one multi-step loop
   };
 
-  /// Allocates on each of the replica's devices. Zeroed, null pages with them.
+  /// Allocates on each of `shards`, the replica's devices. All memory is zero,
+  /// the null pages' too. Errors: those of the devices; no memory.
   static Expected<CacheMemory> create(const MultiKVCacheParams &params,
                                       const PoolLayout &layout,
                                       std::span<const Device> shards,
@@ -37,46 +40,56 @@ public:
   int32_t numShards() const { return static_cast<int32_t>(shards.size()); }
   /// Bytes on the devices: slabs, tables and lengths.
   int64_t poolBytes() const;
-  /// Bytes of host memory beside them: pinned memory, and max_lengths.
+  /// Bytes of host memory: the pinned copies of tables and lengths, and
+  /// max_lengths.
   int64_t hostBytes() const;
 
-  /// Before a step is written: waits until the copies of the step that had this
-  /// buffer are done. Errors: the device's.
+  /// Waits until the copies of the last step that used `buffer` are done.
+  /// Called before the next step is written to this buffer. Errors: the
+  /// device's.
   Expected<void> reuse(int32_t buffer);
 
-  /// Where the host writes the tables of a step: [maxBatch, pitch(table)].
+  /// Where the host writes one table of a step: page ids [maxBatch, pitch], or
+  /// slots [maxBatch] where tables have rank 1. Here and below `buffer` is one
+  /// of NumBuffers.
   int32_t *table(int32_t buffer, int32_t shard, int32_t table) {
     return shards[shard].steps[buffer].tables[table].host();
   }
+  /// Entries of a row of `table`: a segment for each band.
   int64_t pitch(int32_t table) const {
     return layout.tables[table].bands * segment;
   }
+  /// Where the host writes max_lengths: [steps, 2], shared by all shards.
   int32_t *maxima(int32_t buffer) { return maxLengths[buffer].as<int32_t>(); }
-  /// The lengths before each step of a multi-step loop, [steps, rows] without
-  /// gaps; of shard 0, for all.
+  /// Where the host writes the lengths before each step of a multi-step loop,
+  /// [steps, rows] without gaps. They are shard 0's; publish() gives them to
+  /// all shards.
   int32_t *lengths(int32_t buffer) {
     return shards[0].steps[buffer].lengths.host();
   }
-  /// Queues copies of the tables' first `rows` rows and of the lengths of
-  /// `steps` steps.
+  /// Queues copies to every shard: of the first `rows` rows of all tables, and
+  /// of the lengths of `steps` steps.
   void publish(int32_t buffer, int64_t rows, int64_t steps);
-  /// Queues a copy of the lengths of steps `first` to `steps`, which were
-  /// written anew. Nothing waits: no step before `first` reads them, and this
-  /// copy lies behind the one that may still be reading what was overwritten.
+  /// Queues a copy of the lengths of the steps [first, steps), which the caller
+  /// has overwritten. Does not wait. An earlier copy may still read the pinned
+  /// memory and carry either the old or the new lengths; that does no harm,
+  /// since no step before `first` reads these lengths and this copy comes later
+  /// in the queue.
   void publishLengths(int32_t buffer, int64_t rows, int64_t first,
                       int64_t steps);
 
-  /// Views for the first of `steps` steps: collections of shard 0, of shard 1
-  /// ...
+  /// Writes the inputs of the first of `steps` steps of `rows` requests: views
+  /// of this memory, shard by shard and within a shard one for each collection.
   void fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer, int64_t rows,
             int64_t steps) const;
 
-  /// On every shard, in the slabs of the group; whole rows.
+  /// Queues the copy or the zero fill of one page on every shard: of its row in
+  /// each slab of the group. `source` and `target` are page ids.
   void copyPage(int32_t group, int64_t source, int64_t target);
   void zeroPage(int32_t group, int64_t target);
 
 private:
-  /// Written by the host, read by the device.
+  /// Integers that the host writes and the device reads.
   struct Staged {
     Buffer device;
     Memory staging; // empty where the host writes the device's memory
@@ -86,19 +99,20 @@ private:
     int32_t *host() const {
       return staging.data() ? staging.as<int32_t>() : device.as<int32_t>();
     }
-    /// Queues a copy of the elements from `first` to `end`.
+    /// Queues a copy of the elements [first, end) to the device, if they are
+    /// staged.
     void upload(DeviceBackend &backend, int64_t first, int64_t end) const;
   };
   struct Step {
     Staged lengths;
     std::vector<Staged> tables;
-    uint64_t uploaded = 0; // a mark of the device's queue
+    uint64_t uploaded = 0; // mark in the queue behind the last upload
   };
   struct Shard {
     DeviceBackend *backend = nullptr;
     std::vector<Memory> slabs;
     std::vector<KvTensorView> blocks; // by collection, into the slabs
-    std::vector<KvTensorView> scales;
+    std::vector<KvTensorView> scales; // by collection; empty without scales
     std::array<Step, NumBuffers> steps;
   };
 

@@ -10,18 +10,21 @@
 
 namespace kv {
 
-/// How draft tokens are made.
+/// The method that proposes draft tokens for speculative decoding.
 enum class SpeculativeMethod { None, Eagle, MTP, DFlash };
 
-/// Where pages go that leave the devices. Null keeps nothing.
+/// Where pages are kept that leave the devices. None: there is no connector.
+/// Null: a connector that keeps nothing.
 enum class KVConnector { None, Null, Host, Tiered };
 
-/// "eagle", "tiered", ...; "none" for None.
+/// The lower-case spellings: "none", "eagle", "mtp", ... and "none", "null",
+/// "host", "tiered".
 std::string_view speculativeMethodName(SpeculativeMethod method);
 std::string_view connectorName(KVConnector connector);
 
-/// KV heads of one of `degree` shards: heads / degree, or 1 where `replicate`
-/// allows that several shards hold the same head. Error: neither is possible.
+/// The KV heads that each of `degree` shards holds: heads / degree; or 1, if
+/// there are fewer heads than shards and `replicate` allows several shards to
+/// hold the same head. Error: `heads` cannot be divided in either way.
 Expected<int64_t> shardHeads(int64_t heads, int64_t degree,
                              bool replicate = false);
 
@@ -32,13 +35,13 @@ Expected<int64_t> shardHeads(int64_t heads, int64_t degree,
 /// Devices are replica-major: device = replica * tensor parallel degree +
 /// shard. Every device of a replica holds `geometry` for the same pages.
 struct KVCacheParams {
-  std::string name = "kv";        // of the collection
-  CacheGeometry geometry;         // of one device: heads are those of a shard
-  int64_t numDevices = 1;         // in all replicas
-  int64_t dataParallelDegree = 1; // replicas
+  std::string name = "kv";        // the collection's name
+  CacheGeometry geometry;         // on one device: `heads` is of one shard
+  int64_t numDevices = 1;         // of all replicas together
+  int64_t dataParallelDegree = 1; // number of replicas
   bool enablePrefixCaching = false;
   SpeculativeMethod speculativeMethod = SpeculativeMethod::None;
-  int64_t numDraftTokens = 0; // a step; a method may have none
+  int64_t numDraftTokens = 0; // that one step verifies; any method may have 0
   KVConnector connector = KVConnector::None;
   std::optional<double> hostSwapSpaceGB = {}; // GiB of host memory for pages
 
@@ -73,52 +76,58 @@ struct KVCacheParams {
 
   /// Keys, values and scales of one page in all of its layers, on one device.
   int64_t bytesPerPage() const { return geometry.bytesPerPage(); }
-  /// The same on all devices of a replica.
+  /// bytesPerPage() summed over the devices of a replica.
   int64_t bytesPerBlock() const {
     return bytesPerPage() * tensorParallelDegree();
   }
-  /// Pages of a sequence of `tokens` tokens, in one band.
+  /// Pages that a sequence of `tokens` tokens has in one band.
   int64_t pagesFor(int64_t tokens) const {
     return (tokens + pageSize() - 1) / pageSize();
   }
 
-  /// The blocks of a device, the dimensions in the layout's order. Paged:
-  /// [count + 1, 2 or 1, layers of a page, page, heads, dim], the first page
-  /// being the null page. Continuous: [count, 2 or 1, layers, max_seq, heads,
-  /// dim].
+  /// The shape of a device's blocks for `count` usable pages or slots. Paged:
+  /// [count + 1, planes, layers of a page, page, heads, dim]; the first page is
+  /// the null page. Continuous: [count, planes, layers, max_seq, heads, dim].
+  /// The dimensions are given here in logical order, and returned in the order
+  /// of the layout.
   std::array<int64_t, 6> blockShape(int64_t count) const;
-  /// The same for the scales, whose last dimension is dim / group.
+  /// The shape of the scales: that of the blocks with dim / scaleGroup as the
+  /// last logical dimension.
   std::array<int64_t, 6> scaleShape(int64_t count) const;
 
-  /// What a collection is expanded to in an entry's signature: blocks,
-  /// cache_lengths, lookup_table, max_lengths and, where there are some,
+  /// The arguments that a collection becomes in an entry's signature: blocks,
+  /// cache_lengths, lookup_table, max_lengths and, in a cache with scales,
   /// scales, in this order. Names are "<prefix><collection>.<component>".
-  /// `layers` replaces the geometry's.
+  /// `layers`, if given, replaces geometry.layers.
   std::vector<Argument>
   symbolicInputs(std::string_view prefix = {},
                  std::optional<int64_t> layers = std::nullopt) const;
 };
 
-/// Several caches for the same sequences. They share lengths and one pool of
-/// pages; those with one window share page ids, too (PoolLayout.h).
+/// Several caches for the same sequences. All of them share the lengths and one
+/// pool of pages; caches with the same window share page ids as well
+/// (PoolLayout.h).
 struct MultiKVCacheParams {
   std::vector<KVCacheParams> params;
 
   MultiKVCacheParams() = default;
-  /// A cache alone, so that what takes several takes one as well.
+  /// One cache. Implicit, so that a function that takes several caches takes
+  /// one, too.
   MultiKVCacheParams(KVCacheParams one) { params.push_back(std::move(one)); }
 
-  /// Errors: none given; a name that is used twice; parameters that do not
-  /// validate; fields that all caches must share and do not: page size,
-  /// strategy, devices, data parallel degree, prefix caching, connector, host
-  /// swap space, speculative method, draft tokens; more groups of pages than an
-  /// engine has; a page of 2^63 bytes on all devices. Both values are named.
+  /// Checks the caches together. Errors: no cache is given; two caches have the
+  /// same name; a cache does not validate; two caches differ in a field that
+  /// all must share, and both values are named (page size, strategy, devices,
+  /// data parallel degree, prefix caching, connector, host swap space,
+  /// speculative method, draft tokens); there are more groups of pages than an
+  /// engine has; a page takes 2^63 bytes or more on all devices together.
   static Expected<MultiKVCacheParams>
   fromParams(std::vector<KVCacheParams> params);
 
   bool operator==(const MultiKVCacheParams &) const = default;
+  /// Errors: those of fromParams().
   Expected<void> validate() const;
-  /// The same, and the strategy must be this one.
+  /// Also requires that all caches have `strategy`.
   Expected<void> validate(CacheStrategy strategy) const;
 
   int64_t pageSize() const { return params[0].pageSize(); }
@@ -136,22 +145,23 @@ struct MultiKVCacheParams {
     return params[0].speculativeMethod;
   }
   int64_t numDraftTokens() const { return params[0].numDraftTokens; }
-  /// Positions that a reservation keeps for drafts beyond the tokens that are
-  /// known: those being verified, those that follow, and the one token that a
-  /// block of drafts comes with.
+  /// Token positions that a reservation adds for drafts, behind the tokens that
+  /// are known: the drafts that the step verifies, the drafts that it proposes
+  /// for the next step, and, where a step proposes a whole block at once, the
+  /// one token that the block begins with.
   int64_t draftSlots() const;
   /// Whether every cache is the same on all devices of a replica.
   bool replicatesKVAcrossTP() const;
 
-  /// What one page id costs a device, and all devices of a replica: a row in
-  /// each array of the pool. Caches with one window have arrays of their own;
-  /// those of different windows share arrays whose rows are equally long.
+  /// Bytes that one page id takes on one device: a row in every slab of the
+  /// pool (PoolLayout.h). bytesPerBlock() sums them over all devices of a
+  /// replica.
   int64_t bytesPerPage() const;
   int64_t bytesPerBlock() const;
-  /// Pages of a sequence of `tokens` tokens, in one band of one window.
+  /// Pages that a sequence of `tokens` tokens has in one band of one window.
   int64_t pagesFor(int64_t tokens) const { return params[0].pagesFor(tokens); }
 
-  /// Cache by cache.
+  /// KVCacheParams::symbolicInputs() of each cache, one after the other.
   std::vector<Argument>
   symbolicInputs(std::string_view prefix = {},
                  std::optional<int64_t> layers = std::nullopt) const;

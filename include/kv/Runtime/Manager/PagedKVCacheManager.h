@@ -1,16 +1,18 @@
 //===- PagedKVCacheManager.h - Pages for a batch of requests ----*- C++ -*-===//
 //
-// The cache manager of paged collections, with data and tensor parallelism: a
-// pool of pages and a prefix index a replica, whose pages all of its devices
-// hold. Several collections share one pool and one admission, and those that
-// see equally far back share page ids and tables. A facade of CacheEngine.
-// After construction, calls that succeed allocate no memory.
+// The cache manager of paged collections, with data and tensor parallelism.
+// Each replica has a pool of pages and a prefix index; every device of the
+// replica holds its shard of each page. Several collections share one pool, and
+// collections with the same window share page ids and tables, too. A facade of
+// CacheEngine. After construction, calls that succeed allocate no memory,
+// unless their comment says so.
 //
-// The promise of the sizes: with numBlocks() = slots * blocksFor(maxSeqLen)
-// pages, as many requests of maxSeqLen tokens on each replica are never
-// refused, whatever the order of their chunks and steps. Forks and truncations
-// are outside of it: a last page that they leave in the index is copied, which
-// takes a page a group more while the copy waits for its step.
+// The sizes keep a promise: with slots * blocksFor(maxSeqLen) pages a replica,
+// `slots` requests of maxSeqLen tokens on each replica are never refused,
+// whatever the order of their chunks and steps. The promise does not cover
+// forks and truncations: a last page that they leave in the prefix index has to
+// be copied before it is written, which takes one more page a group while the
+// copy waits for its step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,75 +33,88 @@ class CacheEngineImpl;
 class PagedKVCacheManager : public ReplicatedKVCacheManager {
 public:
   struct Options {
-    /// As many as the parameters say; none: cpu:0, cpu:1 ...
+    /// params.numDevices() devices, replica by replica; if empty, cpu:0 and so
+    /// on.
     std::vector<Device> devices = {};
-    int32_t maxBatchSize = 16; // requests tracked at a time, on all replicas
+    int32_t maxBatchSize = 16; // requests claimed at a time, on all replicas
     int64_t maxSeqLen = 0;     // tokens of one request
-    /// Usable pages of a replica, or bytes on all devices, of which numBlocks()
-    /// makes pages: one of the two is given, the other is 0.
+    /// Exactly one of these two is given, and the other is 0: the usable pages
+    /// of each replica; or the bytes on all devices together, from which
+    /// numBlocks() computes the pages.
     int64_t numPages = 0;
     int64_t availableCacheMemory = 0;
     /// The largest `steps` of alloc and runtimeInputs.
     int32_t maxSteps = DefaultMaxSteps;
-    /// Most tokens that a request with windows computes in a step; 0: its whole
-    /// prompt. Windows need that many tokens' pages beside their own.
+    /// Most tokens that a request computes in one step where a collection has a
+    /// window; 0: its whole prompt. Beside the pages of the window a request
+    /// then needs the pages of so many tokens.
     int64_t maxChunkTokens = 0;
-    /// Whether a new request is sent to the replica that has most of its
-    /// prefix, the pages in use there taken off; otherwise to the replica with
-    /// the fewest requests.
+    /// How getOrRecommendReplica() chooses for a new request: true: the replica
+    /// with the largest difference between the pages of the request's prefix
+    /// that it has cached and all pages that it has in use; false: the replica
+    /// with the fewest requests.
     bool prefixAffinity = true;
-    bool enableRuntimeChecks = false; // all invariants after every call: slow
-    uint64_t key = 0;                 // of the prefix index's tags
-    /// Whether steps run behind the caller's back: then the pages of a step are
-    /// given to nobody else before step(batch) or synchronize(), however they
-    /// are released. Otherwise a step is over when the caller makes its next
+    bool enableRuntimeChecks = false; // check() after every call: slow
+    uint64_t key = 0;                 // secret key of the prefix index's tags
+    /// Whether a step may still run on the device while the caller makes its
+    /// next calls. If so, no other request gets the pages of a step before
+    /// step(batch) or synchronize(), even if they are released earlier.
+    /// Otherwise a step counts as complete as soon as the caller makes its next
     /// call.
     bool asynchronous = false;
-    /// Nanoseconds: the durations of priorities are rounded up to it.
+    /// Nanoseconds. The durations of priorities are rounded up to a multiple of
+    /// it.
     int64_t retentionTick = 1'000'000'000;
-    /// Hear every call that changes an engine; none, or one a replica.
+    /// Receive every call that changes an engine: either no sink, or one for
+    /// each replica. Not owned; they outlive the manager.
     std::vector<CommandSink *> logs = {};
-    /// Hears, one sentence each, what create() accepts and who runs it may not
-    /// want: that maxBatchSize sequences of maxSeqLen tokens do not fit at the
-    /// same time, and with numPages that not even one does.
+    /// Receives warnings of create(), one sentence each: that maxBatchSize
+    /// sequences of maxSeqLen tokens do not fit at the same time; where
+    /// numPages is given, also that not even one such sequence fits.
     std::function<void(std::string_view)> warn = {};
   };
 
-  /// Allocates what PagedSizes::bytesFor() says on each replica. Errors:
-  /// parameters that do not validate, an option out of range, both or neither
-  /// of numPages and availableCacheMemory, memory that does not hold one
-  /// sequence of maxSeqLen tokens, no memory.
+  /// Allocates PagedSizes::bytesFor() bytes on the devices of each replica.
+  /// Errors: parameters that do not validate, an option out of range, both or
+  /// neither of numPages and availableCacheMemory, an availableCacheMemory that
+  /// does not hold one sequence of maxSeqLen tokens, no memory.
   static Expected<std::unique_ptr<PagedKVCacheManager>>
   create(const MultiKVCacheParams &params, const Options &options) {
     return orNoMemory([&] { return make(params, options); });
   }
   ~PagedKVCacheManager() override;
 
-  /// Entries of a lookup table's row: the pages of the longest request, rounded
-  /// up to 8, and 16 of slack for wide reads.
+  /// Entries of one segment of a lookup table's row for requests of at most
+  /// `maxPages` pages: rounded up to a multiple of 8, and 16 more so that
+  /// kernels may read beyond the end.
   static int64_t tablePitch(int64_t maxPages) {
     return (maxPages + 7) / 8 * 8 + 16;
   }
 
-  /// Claims `id` as a second sequence with the first `tokens` processed tokens
-  /// of `source`, on its replica. They share the pages; a last page that is not
-  /// full is copied when one of the two is about to write to it. The context of
-  /// the new request has skipped `tokens`; its scope and retention are the
-  /// source's. Errors: claims' and the engine's.
+  /// Claims `id` on the replica of `source`, as a second sequence that has the
+  /// first `tokens` processed tokens of `source`. Both requests share the
+  /// pages; a last page that is not full is copied when one of the two is about
+  /// to write to it. The caller makes the context of the new request, which
+  /// must have skipped `tokens` tokens; scope and retention are those of
+  /// `source`. Errors: `source` is not claimed; more tokens than it has
+  /// processed; those of claim() and of CacheEngine::fork().
   Expected<void> fork(RequestId source, RequestId id, int64_t tokens);
-  /// Takes back all but the first `tokens` processed tokens of a request, and
-  /// the pages behind them. Its context must be rewound. Errors: not claimed,
-  /// more tokens than processed.
+  /// Keeps the first `tokens` processed tokens of a request, and releases the
+  /// pages behind them. The caller must rewind the request's context. Errors:
+  /// the request is not claimed; more tokens than it has processed; those of
+  /// CacheEngine::truncate().
   Expected<void> truncate(RequestId id, int64_t tokens);
-  /// Whether each page of a request would be a hit, and if not, why; on the
-  /// replica where it is or would be claimed. A diagnosis: allocates.
+  /// For each page of a request: Hit, or why it would not be a hit, on the
+  /// replica where the request is claimed or would be. For diagnosis: allocates
+  /// memory.
   std::vector<CacheEngine::Reason>
   explain(const TextGenerationContext &context) const;
-  /// It is so late, by any clock that never goes back: priorities whose
-  /// duration is over end. Who uses durations calls it, before each step, say.
-  /// Error: before the last.
+  /// Sets the time, in nanoseconds of any clock that never goes back:
+  /// priorities whose duration is over end. Only callers that use durations
+  /// need it, for example before each step. Error: earlier than the last time.
   Expected<void> setTime(int64_t nanoseconds);
-  /// The devices are done with every step.
+  /// The caller states that the devices have finished every step: all released
+  /// pages become available.
   void synchronize();
 
   int32_t
@@ -124,35 +139,38 @@ public:
   Expected<void> check() const override;
 
   //===--------------------------------------------------------------------===//
-  // Sizes. Memory is that of all devices together, and is divided evenly among
-  // the replicas; pages are usable ones. The null page, the tables and the
-  // lengths are in the memory, too: nothing is taken beyond it.
+  // Sizes. `availableCacheMemory` is in bytes of all devices together, and is
+  // divided evenly among the replicas. It has to hold everything that a manager
+  // allocates on devices: the pages, the null page, the tables and the lengths.
+  // Returned pages are usable ones, without the null page.
   //===--------------------------------------------------------------------===//
 
-  /// Pages of a replica: as many as its memory holds, but no more than its
-  /// share of `maxBatchSize` sequences of `maxSeqLen` tokens needs. Errors:
-  /// parameters that are not of paged collections; the memory holds no page;
-  /// fewer sequences than replicas.
+  /// Pages of a replica: as many as its share of the memory holds, but no more
+  /// than its share of `maxBatchSize` sequences of `maxSeqLen` tokens needs.
+  /// Errors: a length out of range; parameters that are not of paged
+  /// collections; the memory holds no page; fewer sequences than replicas.
   static Expected<int64_t> numBlocks(const MultiKVCacheParams &params,
                                      int64_t maxBatchSize, int64_t maxSeqLen,
                                      int64_t availableCacheMemory,
                                      const StepLimits &limits = {});
-  /// Bytes that a manager with those pages holds on all devices, its
-  /// poolBytes(); at most the memory. Same errors.
+  /// Bytes on all devices that a manager with numBlocks() pages allocates,
+  /// which is its poolBytes(); at most `availableCacheMemory`. Errors: those of
+  /// numBlocks().
   static Expected<int64_t> estimatedMemorySize(const MultiKVCacheParams &params,
                                                int64_t maxBatchSize,
                                                int64_t maxSeqLen,
                                                int64_t availableCacheMemory,
                                                const StepLimits &limits = {});
-  /// The batch that serving starts with where none is asked for: pages are
-  /// taken as requests grow, so memory does not bound it beforehand. Errors:
-  /// parameters that are not of paged collections, a length that is none,
+  /// The batch size that serving uses where none is asked for: 512. Memory does
+  /// not bound it, since requests take pages only as they grow. Errors:
+  /// parameters that are not of paged collections; a length out of range;
   /// negative memory.
   static Expected<int64_t>
   inferOptimalBatchSize(const MultiKVCacheParams &params, int64_t maxSeqLen,
                         int64_t availableCacheMemory);
-  /// Tokens of the longest request that a manager with one slot a replica and
-  /// this memory accepts, drafts and tables counted; 0: none.
+  /// Tokens of the longest request that a manager with one slot a replica
+  /// accepts in this memory, which also has to hold draft tokens and tables; 0:
+  /// no request fits.
   static int64_t maxSupportedSequenceLength(const MultiKVCacheParams &params,
                                             int64_t availableCacheMemory,
                                             const StepLimits &limits = {});
@@ -172,14 +190,15 @@ private:
     /// Opened by the first reservation, since only then the request's scope is
     /// known.
     Sequence sequence;
-    int64_t joined = 0; // the last step that it took part in
+    int64_t joined = 0; // number of the last step that included the request
   };
 
   PagedKVCacheManager(Common common, const Options &options, int64_t pages);
   static Expected<std::unique_ptr<PagedKVCacheManager>>
   make(const MultiKVCacheParams &params, const Options &options);
   Expected<void> createReplicas();
-  /// Whether the pages hold what the options say that there will be.
+  /// Compares numPages with the pages that the options ask for. Warns, or
+  /// returns the error of create().
   Expected<void> checkCapacity() const;
   CacheEngine::Demand demand(const TextGenerationContext &context,
                              int32_t steps) const;
@@ -189,46 +208,51 @@ private:
   }
   CacheEngineImpl &engine(Place place) const;
   Extent extent(Place place) const;
-  /// Tokens in the cache of a request that is claimed.
+  /// Tokens in the cache of the request at `place`; nullopt for null: not
+  /// claimed.
   std::optional<int64_t> held(const Place *place) const {
     if (!place)
       return std::nullopt;
     const Sequence &own = sequence(*place);
     return own ? own.processedTokens() : 0;
   }
-  /// The part of alloc that takes pages.
+  /// The part of alloc() that is needed where the request has no room yet:
+  /// opens its sequence, and reserves pages.
   std::expected<Allocation, AllocationError>
   reserve(TextGenerationContext &context, int32_t steps, Place place);
   AllocationError explainRefusal(const TextGenerationContext &context,
                                  int32_t steps, Place place,
                                  const CacheEngine::Plan &plan) const;
-  /// Those of the batch are over.
+  /// Completes the latest step that any of these requests was part of, and all
+  /// earlier steps.
   void endStep(std::span<const Place> places);
-  /// What a reservation of an unopened sequence would take. Errors: it cannot
-  /// be opened.
+  /// The reservation plan of a request whose sequence is not open yet. Errors:
+  /// the sequence cannot be opened.
   Expected<CacheEngine::Plan> planFresh(int32_t replica,
                                         const TextGenerationContext &context,
                                         int32_t steps) const;
   void runPageOps(int32_t replica, std::span<const PageOp> ops);
-  /// The device is idle: page operations that wait for a step are run, and all
-  /// steps are over.
+  /// Called while the device is idle: completes all steps, and runs the page
+  /// operations that wait for the next one.
   void settle(int32_t replica);
 
-  /// Tokens and drafts are numbered in 32 bits.
+  /// Most tokens of a sequence: positions, those of drafts included, have 32
+  /// bits.
   static int64_t longestSequence(const MultiKVCacheParams &params) {
     return INT32_MAX - params.draftSlots();
   }
+  /// Refuses more tokens at once than maxChunkTokens, where there are windows.
   std::optional<AllocationError>
   checkChunk(const TextGenerationContext &context) const;
 
   Options options;
   PagedSizes sizes;
   int64_t numPages;
-  int64_t drafts;       // slots of a reservation
-  int32_t mainGroup;    // that getReqBlocks() looks at
-  int64_t numSteps = 0; // begun so far
+  int64_t drafts;       // params.draftSlots()
+  int32_t mainGroup;    // the group whose pages getReqBlocks() returns
+  int64_t numSteps = 0; // steps begun so far
   std::vector<std::unique_ptr<Replica>> replicas;
-  std::vector<Slot> slots; // by index(); ends before the engines
+  std::vector<Slot> slots; // by index(); destroyed before the engines
 };
 
 } // namespace kv

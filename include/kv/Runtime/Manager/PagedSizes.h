@@ -1,8 +1,9 @@
 //===- PagedSizes.h - What a paged cache needs and takes --------*- C++ -*-===//
 //
-// The one place that knows how many pages requests need and how many bytes
-// pages take. Everything is exact: a manager holds to the byte what is said
-// here, and never refuses requests that it has the pages of.
+// The one place that computes how many pages requests need and how many bytes
+// pages take. All figures are exact: a manager allocates bytesFor() bytes,
+// neither more nor less, and with blocksForAll() pages it never refuses a
+// request.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +19,12 @@
 
 namespace kv {
 
-/// How a request's pages are asked for: the most of each that a call gives.
+/// The largest arguments of one reservation, which bound the pages that a
+/// request holds.
 struct StepLimits {
-  int64_t maxSteps = KVCacheManager::DefaultMaxSteps; // of one reservation
-  /// Tokens that a request computes at once; 0: its whole prompt. Windows give
-  /// pages back between chunks only, so shorter chunks take fewer pages.
+  int64_t maxSteps = KVCacheManager::DefaultMaxSteps; // steps at once
+  /// Tokens of one chunk; 0: the whole prompt. Pages that a window has passed
+  /// are released between chunks only, so shorter chunks take fewer pages.
   int64_t maxChunkTokens = 0;
 
   bool operator==(const StepLimits &) const = default;
@@ -30,28 +32,31 @@ struct StepLimits {
 
 class PagedSizes {
 public:
-  /// `slots` requests of a replica, of at most `maxSeqLen` tokens each.
+  /// Sizes for at most `slots` requests a replica, of at most `maxSeqLen`
+  /// tokens each. `params` are of paged caches.
   PagedSizes(const MultiKVCacheParams &params, int64_t slots, int64_t maxSeqLen,
              const StepLimits &limits = {});
 
   const PoolLayout &layout() const { return pool; }
   std::span<const CacheGroup> groups() const { return kinds; }
 
-  /// Pages that a request holds at most at any moment on its way to `tokens`
-  /// tokens, drafts included.
+  /// Most pages that a request holds at any moment while it grows to `tokens`
+  /// tokens, draft tokens included.
   int64_t blocksFor(int64_t tokens) const;
   /// Pages with which `slots` requests of maxSeqLen tokens are never refused.
   __int128 blocksForAll() const { return __int128(slots) * blocksFor(longest); }
 
-  /// Entries of one band of a lookup table's row in a pool of `pages` pages:
-  /// those of the longest request that it can hold, rounded up to 8, and 16 of
-  /// slack for wide reads.
+  /// Entries of a segment, one band's part of a lookup table's row, where the
+  /// pool has `pages` pages: the pages of the longest request that fits,
+  /// rounded up to a multiple of 8, and 16 more so that kernels may read beyond
+  /// the end.
   int64_t segment(int64_t pages) const;
-  /// Bytes on all devices of a replica with `pages` pages: blocks and scales of
-  /// these and of the null page, and the tables and lengths of two steps.
+  /// Bytes on all devices of a replica with `pages` usable pages: blocks and
+  /// scales of these pages and of the null page, and the tables and lengths of
+  /// two steps.
   __int128 bytesFor(int64_t pages) const;
-  /// Most pages that take no more than `bytes` on all devices of a replica; 0:
-  /// not even one does.
+  /// The largest number of pages for which bytesFor() is at most `bytes`; 0 if
+  /// one page already takes more.
   int64_t pagesIn(int64_t bytes) const;
 
 private:

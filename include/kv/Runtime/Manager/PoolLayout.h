@@ -1,11 +1,12 @@
 //===- PoolLayout.h - How collections share one pool ------------*- C++ -*-===//
 //
-// A page id belongs to one group at a time: to the pages of one band of all
-// collections that have one window. What a page of a collection holds lies in a
-// slab: a dense array with a row for every page id, as many bytes each as the
-// collection has a page. Collections of one group need slabs of their own;
-// collections of different windows have the same slabs where their rows are
-// equally long, so that a page that a window has passed serves any of them.
+// A group is one band of all collections that have the same window; a page id
+// belongs to one group at a time. The keys and values of a collection's pages
+// lie in a slab: a dense array with one row for every page id. A row has as
+// many bytes as a page of the collection. Collections of one group need slabs
+// of their own, since each of them stores its rows under the same page ids.
+// Collections with different windows share slabs whose rows are equally long,
+// so that a page that is released by one group can be used by any other.
 //
 // With windows 0 and 512 and rows of equal bytes there is one slab:
 //
@@ -28,40 +29,44 @@ namespace kv {
 struct PoolLayout {
   static constexpr int32_t NoSlab = -1;
 
-  /// Pages that one sequence has a row of ids for.
+  /// Collections and layers that share page ids: a sequence has one row of page
+  /// ids for each group.
   struct Group {
-    int64_t window = 0; // 0: full
+    int64_t window = 0; // in tokens; 0: all tokens are seen
     int32_t band = 0;
-    /// Those in which a page of this group means something.
+    /// Indices of the slabs in which pages of this group hold data.
     std::vector<int32_t> slabs = {};
   };
-  /// A lookup table. A row is a segment of ids for each band, one after the
-  /// other; band k's are those of group firstGroup + k.
+  /// A lookup table. Its row of a sequence consists of segments of equal
+  /// length, one for each band; segment k holds the page ids of group
+  /// firstGroup + k.
   struct Table {
     int32_t firstGroup = 0;
     int32_t bands = 1;
   };
-  /// Where a collection is, in the parameters' order.
+  /// The table and the slabs of one collection, as indices.
   struct Collection {
     int32_t table = 0;
-    int32_t blocks = 0; // slabs
-    int32_t scales = NoSlab;
+    int32_t blocks = 0;      // slab of the keys and values
+    int32_t scales = NoSlab; // slab of their scales
   };
 
-  std::vector<Group> groups; // of one window, by band; in order of appearance
+  /// By window, in the order in which collections first name it, then by band.
+  std::vector<Group> groups;
   std::vector<Table> tables;
-  std::vector<Collection> collections;
-  std::vector<int64_t> slabs; // bytes of a row of each
+  std::vector<Collection> collections; // in the parameters' order
+  std::vector<int64_t> slabs;          // for each slab the bytes of a row
 
-  /// The collections need not validate together.
+  /// The layout of these collections. They need not pass validate().
   static PoolLayout of(const MultiKVCacheParams &params);
 
-  /// Of one page id in all slabs, on one device.
+  /// Bytes of one page id's rows in all slabs, on one device.
   __int128 bytesPerPage() const;
   int32_t numGroups() const { return static_cast<int32_t>(groups.size()); }
+  /// Whether some group has window 0, and whether some group has another one.
   bool hasFullGroup() const;
   bool hasWindow() const;
-  /// The first full group, or else the first.
+  /// Index of the first group with window 0; 0 if all groups have windows.
   int32_t mainGroup() const;
 };
 

@@ -10,9 +10,9 @@
 
 namespace kv {
 
-/// The common base of managers that own memory: on which replica each request
-/// is, the order of batches, and the inputs of a step. The derived class knows
-/// what a request holds in that memory.
+/// The common base of managers that own memory. Keeps the replica of each
+/// request, checks batches, and makes the inputs of a step. The derived class
+/// keeps the pages or slots of each request.
 class ReplicatedKVCacheManager : public KVCacheManager {
 public:
   const MultiKVCacheParams &params() const override { return common.params; }
@@ -47,14 +47,14 @@ protected:
     MultiKVCacheParams params;
     PoolLayout layout;
     std::vector<Device> devices;
-    int32_t slots = 0; // requests of a replica
+    int32_t slots = 0; // most requests of a replica
     int64_t maxSeqLen = 0;
     int32_t maxSteps = DefaultMaxSteps;
     bool enableRuntimeChecks = false;
   };
 
-  /// Checks the options and completes them: without `devices`, these are cpu:0,
-  /// cpu:1, ...
+  /// Checks the options and completes them: `devices`, if empty, becomes cpu:0,
+  /// cpu:1, ... Errors name the option, its value and the allowed ones.
   static Expected<Common> prepare(const MultiKVCacheParams &params,
                                   CacheStrategy strategy,
                                   std::span<const Device> devices,
@@ -74,11 +74,12 @@ protected:
     }
   }
 
-  /// Allocates on every device: `count` pages or slots, and tables whose rows
-  /// have `segment` entries a band, 0: of rank 1. Errors: no memory.
+  /// Allocates on every device: `count` usable pages or slots, and tables whose
+  /// rows have `segment` entries for each band; 0: tables of rank 1. Errors: no
+  /// memory.
   Expected<void> allocate(int64_t count, int64_t segment);
 
-  /// What a request has in the cache, in tokens.
+  /// What a request holds in the cache, in tokens.
   struct Extent {
     int64_t held = 0; // tokens whose keys and values are in the cache
     int64_t room = 0; // tokens that it has memory for
@@ -96,15 +97,16 @@ protected:
   /// for places[i].
   virtual void writeRows(int32_t replica, int32_t buffer,
                          std::span<const Place> places) = 0;
-  /// The tokens up to processed() of each context have been computed; they fit
-  /// into what the requests have reserved.
+  /// The first processed() tokens of each context have been computed; the
+  /// caller has checked that they fit into what the requests have reserved.
   virtual Expected<void> commit(ContextBatch batch,
                                 std::span<const Place> places) = 0;
+  /// Releases the pages or the slot of a request, which may have none yet.
   virtual void free(Place place) = 0;
 
   /// The checks that alloc() and probe() share: the request is claimed, it has
-  /// tokens to compute, its context has processed what is in its cache, and it is
-  /// not longer than maxSeqLen. `held` is the count of tokens in its cache;
+  /// tokens to compute, its context has processed what is in its cache, and it
+  /// is not longer than maxSeqLen. `held` is the count of tokens in its cache;
   /// nullopt if it is not claimed. Returns nullopt if all hold.
   std::optional<AllocationError>
   checkDemand(const TextGenerationContext &context, int32_t steps,
@@ -114,10 +116,11 @@ protected:
   refuse(AllocationError::Reason reason, KvStatus code, const Parts &...parts) {
     return {reason, {code, concat(parts...)}};
   }
+  /// The error of calls for a request that is not claimed.
   static Error unclaimed(RequestId id);
   /// Whether claim() would succeed; if not, its error.
   Expected<void> canClaim(RequestId id, std::optional<int32_t> replica) const;
-  /// check(), if it is asked for.
+  /// check(), if enableRuntimeChecks is set.
   Expected<void> checked() const {
     return common.enableRuntimeChecks ? check() : Expected<void>();
   }
@@ -132,8 +135,9 @@ protected:
   std::vector<CacheMemory> memories; // by replica
 
 private:
-  /// Fills `places` and `splits`. Errors name the request.
+  /// Fills `places` and `splits` for this batch. Errors name the request.
   Expected<void> locate(ContextBatch batch) const;
+  /// Whether `places` and `splits` are already those of this batch.
   bool isLocated(ContextBatch batch) const;
   std::span<const Place> placesOf(int32_t replica) const {
     return std::span(places).subspan(splits[replica],
@@ -143,18 +147,21 @@ private:
     look(places, extents.data());
     return std::span(extents).first(places.size());
   }
-  /// After step `done` of the latest inputs, which has computed what
-  /// `rowOffsets` say: corrects the lengths of the later steps if
-  /// runtimeInputs() had assumed others.
+  /// Called after step `done` of the latest inputs, which has computed
+  /// rowOffsets[i + 1] - rowOffsets[i] tokens of row i: corrects the lengths of
+  /// the later steps if runtimeInputs() had assumed others.
   void publishComputed(int32_t replica, int64_t done,
                        std::span<const int32_t> rowOffsets);
-  /// Writes the lengths that the steps of a loop behind the first will find.
+  /// Writes the lengths before each step of a multi-step loop except the first,
+  /// [steps - 1, rows], behind the first step's.
   static void expectLengths(ContextBatch batch, int32_t steps,
                             int32_t *lengths);
+  /// Whether a request of a batch can run `steps` steps. Errors: it has no
+  /// token to compute; context and cache disagree; it has not reserved enough.
   static Expected<void> checkRow(const TextGenerationContext &context,
                                  const Extent &extent, int32_t steps);
 
-  // Of the latest batch, which is often the next one as well.
+  // The latest batch. The next one is often the same, and then needs no search.
   mutable std::vector<RequestId> ids; // empty: the vectors below are outdated
   mutable std::vector<Place> places;
   mutable std::vector<int64_t> splits;
@@ -165,9 +172,9 @@ private:
 
   // The latest inputs, with the changes made by incrementCacheLengths().
   std::vector<RaggedKVCacheInputs> inputs;
-  std::vector<int64_t> inputRows; // by replica
-  int64_t inputSteps = 0;         // that they were made for
-  int32_t latest = 0;             // their buffer
+  std::vector<int64_t> inputRows; // by replica: rows; -1 before the first
+  int64_t inputSteps = 0;         // steps that they were made for
+  int32_t latest = 0;             // CacheMemory buffer that they lie in
 };
 
 inline std::optional<AllocationError>
