@@ -1,9 +1,11 @@
 //===- CacheGeometry.h - The shape of a cache -------------------*- C++ -*-===//
 //
-// What a collection's type says, as plain data, and what follows from it: the
-// constraints, the runtime inputs, the order of the blocks in memory. The
-// dialect derives the types of components from it, the runtime the symbolic
-// inputs and the buffers: they cannot disagree. No LLVM, no library.
+// The geometry of a collection as plain data, and everything that follows from
+// it: the constraints on its sizes, the runtime inputs, the order of the blocks
+// in memory. The dialect derives the types of a collection's components from
+// this file, and the runtime derives symbolic inputs and buffers from it, so
+// that the two cannot disagree. Header only; needs neither LLVM nor the
+// runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,23 +22,25 @@
 
 namespace kv {
 
-/// Pages found through a table, or one contiguous slot a sequence.
+/// How a sequence is stored: in pages that a lookup table names, or in one
+/// contiguous slot.
 enum class CacheStrategy : int32_t { Paged = 0, Continuous = 1 };
 
-/// The order of a block's dimensions in memory. The logical order, in which
-/// operations and kernels index, is always that of NHD.
+/// The order of the dimensions of blocks and scales in memory. The logical
+/// order, in which operations and kernels index, is always that of NHD.
 enum class CacheLayout : int32_t {
   NHD = 0, // page, plane, layer, token, head, element
   HND = 1, // page, plane, layer, head, token, element
-  CPU = 2  // page, layer, head, plane, token, element: one head's keys and
-           // values of a page are one run
+  CPU = 2  // page, layer, head, plane, token, element: the keys and values of
+           // one head in one page are contiguous
 };
 
 inline constexpr std::string_view kCacheStrategyNames[] = {"paged",
                                                            "continuous"};
 inline constexpr std::string_view kCacheLayoutNames[] = {"nhd", "hnd", "cpu"};
 
-/// Logical dimension at each place of memory, outermost first.
+/// The logical dimension that lies at each place in memory, from the outermost
+/// to the innermost.
 constexpr std::array<int, 6> blockOrder(CacheLayout layout) {
   switch (layout) {
   case CacheLayout::NHD:
@@ -49,39 +53,44 @@ constexpr std::array<int, 6> blockOrder(CacheLayout layout) {
   return {0, 1, 2, 3, 4, 5};
 }
 
-/// A size, or the name of one that is known at run time.
+/// A static size, or the name of a size that is known at run time.
 struct ComponentDim {
   int64_t size = -1;
   const char *symbol = nullptr; // null for a static size
 };
 
-/// One runtime input of a collection.
+/// One component of a collection: a tensor that entries take at run time.
+/// `dims` are in the order of memory.
 struct CacheComponent {
   const char *name;
   KvDType dtype;
   std::vector<ComponentDim> dims;
-  bool isMutable = false; // by a graph
-  bool onHost = false;
+  bool isMutable = false; // whether graphs write to it
+  bool onHost = false;    // whether it lies in host memory on any device
 };
 
 /// The geometry of one cache on one device.
 struct CacheGeometry {
-  static constexpr int64_t Unknown = -1; // of heads before sharding
+  static constexpr int64_t Unknown = -1; // `heads` before sharding
   static constexpr int64_t DefaultPage = 128;
 
   CacheStrategy strategy = CacheStrategy::Paged;
   KvDType dtype = KV_DTYPE_BF16;
-  int64_t layers = 0;
-  int64_t heads = 0; // KV heads a device; 1 if latent
-  int64_t dim = 0;   // elements of a head
-  /// Tokens of a page; continuous: of a slot, which have no usual size.
+  int64_t layers = 0; // layers of the model that store keys and values
+  int64_t heads = 0;  // KV heads a device; 1 if latent
+  int64_t dim = 0;    // elements of a head
+  /// Tokens of a page; in a continuous cache tokens of a slot, which have no
+  /// default.
   int64_t page = strategy == CacheStrategy::Paged ? DefaultPage : 0;
-  int64_t vDim = 0; // latent: the leading elements that are the value; else 0
+  /// In a latent cache the leading elements of a row that are its value; else
+  /// 0.
+  int64_t vDim = 0;
   CacheLayout layout = CacheLayout::NHD;
   int64_t scaleGroup = 0; // elements that share a scale; 0: no scales
   KvDType scaleDType = KV_DTYPE_F32;
-  /// Tokens that a query sees, itself included; 0: all of them. Pages that
-  /// every later query has passed may be given to other sequences.
+  /// Tokens that a query sees, itself included; 0: all of them. Pages in which
+  /// no later query of the sequence sees a token may be given to other
+  /// sequences.
   int64_t window = 0;
   /// Layers whose rows lie in one page; 0: all layers. With fewer, a sequence
   /// has one row of page ids for each band of `pageLayers` layers, so that
@@ -94,34 +103,36 @@ struct CacheGeometry {
   bool isLatent() const { return vDim != 0; }
   bool isPaged() const { return strategy == CacheStrategy::Paged; }
   bool hasScales() const { return scaleGroup != 0; }
-  /// Keys and values, or latent rows.
+  /// Size of the plane dimension: 2, keys and values; 1 in a latent cache.
   int64_t planes() const { return isLatent() ? 1 : 2; }
-  /// Elements of a row of attention's result.
+  /// Elements of a head in the result of attention.
   int64_t valueDim() const { return isLatent() ? vDim : dim; }
-  /// Layers of one page, the last band's unused ones included.
+  /// Layers that a page has room for. A page of the last band may use fewer.
   int64_t layersPerPage() const { return pageLayers ? pageLayers : layers; }
-  /// Rows of page ids that a sequence has: layer l is layer l %
-  /// layersPerPage() of the pages in row l / layersPerPage(). A row of the
-  /// lookup table holds them one after the other, each of pitch / bands()
+  /// Number of bands. Layer l of the model is layer l % layersPerPage() of the
+  /// pages of band l / layersPerPage(). A sequence's row of the lookup table
+  /// consists of one segment of page ids for each band, of pitch / bands()
   /// entries.
   int64_t bands() const {
     return (layers + layersPerPage() - 1) / layersPerPage();
   }
 
-  /// "page" or "max_seq".
+  /// The name of `page` in messages: "page", or "max_seq" in a continuous
+  /// cache.
   const char *pageName() const { return isPaged() ? "page" : "max_seq"; }
 
-  /// The runtime inputs in the order of kv.fetch: blocks, cache_lengths,
-  /// lookup_table, max_lengths, and scales where there are some. Blocks and
-  /// scales have the order that `layout` gives them in memory.
+  /// The components in the order of kv.fetch: blocks, cache_lengths,
+  /// lookup_table, max_lengths and, in a cache with scales, scales. The
+  /// dimensions of blocks and scales are in the order of `layout`.
   std::vector<CacheComponent> components() const;
 
-  /// The first constraint that does not hold, "'dim' must be ..., not ...";
-  /// empty if all do.
+  /// The first constraint that does not hold, for example "'dim' must be
+  /// positive, not 0"; empty if all hold.
   std::string problem() const;
 
-  /// Bytes of one page in all of its layers, or of one slot: of the blocks, of
-  /// the scales (0 without scales), and of both.
+  /// Bytes of one page in all of its layers, or of one slot, on one device: its
+  /// elements in blocks, its scales (0 without scales), and both. `heads` must
+  /// be known.
   int64_t blockBytesPerPage() const;
   int64_t scaleBytesPerPage() const;
   int64_t bytesPerPage() const {
@@ -129,6 +140,7 @@ struct CacheGeometry {
   }
 };
 
+/// Bytes of one element.
 constexpr int64_t elementBytes(KvDType dtype) {
   switch (dtype) {
 #define KV_DTYPE(Name, Value, Spelling, Bytes)                                 \
@@ -211,7 +223,7 @@ inline std::string CacheGeometry::problem() const {
       return fail("group", "a divisor of dim = " + std::to_string(dim),
                   scaleGroup);
   }
-  // 128 bits: the factors are bounded, their product is not.
+  // In 128 bits: each factor is bounded, but the product may exceed 64 bits.
   __int128 bytes = __int128(planes()) * layersPerPage() * page *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))

@@ -1,7 +1,7 @@
 //===- Context.h - What a compiled graph is called with ---------*- C++ -*-===//
 //
-// The binary interface between generated code and the runtime. Of a KvContext,
-// generated code reads `functions` and `status` only; it passes the context to
+// The binary interface between generated code and the runtime. Generated code
+// reads only `functions` and `status` of a KvContext, and passes the context to
 // every function that it calls.
 //
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,8 @@
 
 #include "kv/ABI/TensorView.h"
 
-/// Raised by any change that is not an addition at the end of Symbols.def.
+/// Raised by every change of this interface, except for rows that are appended
+/// to Symbols.def.
 #define KV_ABI_VERSION 2
 
 typedef struct KvContext KvContext;
@@ -25,7 +26,9 @@ enum KvStatus {
   KV_STATUS_INTERNAL = 5
 };
 
-/// Masks by absolute positions: query at position p, key at position k.
+/// Masks: which keys a query sees. The query is at position p, the key at
+/// position k, both counted from the beginning of the sequence; W is the
+/// window.
 enum KvMask {
   KV_MASK_NONE = 0,             // every cached key
   KV_MASK_CAUSAL = 1,           // k <= p
@@ -40,13 +43,14 @@ enum KvPair {
   KV_PAIR_SILU_MUL = 1 // a / (1 + exp(-a)) * b
 };
 
-/// Different dynamic sizes that the arguments of one entry may have.
+/// The most dimension symbols, names of dynamic sizes, that one entry may have.
 #define KV_MAX_DIMENSION_SYMBOLS 256
 
-/// One row of an entry's argument table. sizes[i] >= 0 is a static size;
-/// sizes[i] = -1 - s is dimension symbol s, below KV_MAX_DIMENSION_SYMBOLS,
-/// which the first argument that names it binds and all later ones must repeat.
-/// `name` is NUL-terminated, cut to fit.
+/// What an entry demands of one argument. sizes[i] >= 0 is a static size;
+/// sizes[i] = -1 - s is the dimension symbol s, less than
+/// KV_MAX_DIMENSION_SYMBOLS: the first argument with this symbol gives it a
+/// value, and all later arguments must have the same size there. `dtype` is a
+/// KvDType. `name` is NUL-terminated, and cut to fit.
 typedef struct KvArgumentSpec {
   int64_t dtype;
   int64_t rank;
@@ -58,8 +62,9 @@ typedef struct KvArgumentSpec {
 typedef void (*KvParallelBody)(KvContext *ctx, void *env, int64_t lo,
                                int64_t hi);
 
-/// kv_entry_<name>: executes an entry. `args` holds views of its inputs, then
-/// of its results, `count` in all. Returns a KvStatus.
+/// The function kv_entry_<name>, which executes an entry. `args` holds `count`
+/// views: those of the inputs, then those of the buffers for results. The
+/// caller owns all of them. Returns a KvStatus.
 typedef int32_t (*KvEntry)(KvContext *ctx, const KvTensorView *args,
                            int32_t count);
 

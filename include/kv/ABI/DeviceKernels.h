@@ -1,7 +1,7 @@
 //===- DeviceKernels.h - Questions about the kernels of GPUs ----*- C++ -*-===//
 //
-// DeviceKernels.def as data. Used by the compiler, the runtime and the kernels;
-// needs no CUDA.
+// The rows of DeviceKernels.def as constants, and questions about them. Used by
+// the compiler, the runtime and the kernels; needs no CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,18 +19,20 @@
 
 namespace kv::kernels {
 
-/// Rows are read in chunks of so many elements, and lie at multiples of so many
-/// bytes.
+/// Kernels read rows in chunks of RowChunk elements; rows begin at multiples of
+/// RowAlignment bytes.
 inline constexpr int64_t RowChunk = 8, RowAlignment = 16;
-/// A rotation turns so many elements together: a chunk and its partner.
+/// Elements that are rotated together: a chunk and the chunk of its partners.
+/// The head dimension and the rotated width are multiples of RopeChunk.
 inline constexpr int64_t RopeChunk = 2 * RowChunk;
 
-/// The image of all movers; an attention kernel is an image of its own name.
+/// The name of the image with all movers. Each attention kernel has an image of
+/// its own, named like the kernel.
 inline constexpr std::string_view MoversImage = "kv_movers";
 
 struct RowType {
   KvDType type;
-  bool multiplied;
+  bool multiplied; // whether matmul takes it
 };
 inline constexpr RowType RowTypes[] = {
 #define KV_ROW_TYPE(type, multiplied) {KV_DTYPE_##type, multiplied != 0},
@@ -49,21 +51,21 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// Whether rows have this KvDType.
+/// Whether this KvDType is an element type of rows.
 constexpr bool isRowType(int64_t type) {
   return std::any_of(std::begin(RowTypes), std::end(RowTypes),
                      [&](const RowType &row) { return row.type == type; });
 }
 
-/// Whether rows and weights of this KvDType are multiplied.
+/// Whether matmul takes rows and weights of this KvDType.
 constexpr bool isMultiplied(int64_t type) {
   return std::any_of(
       std::begin(RowTypes), std::end(RowTypes),
       [&](const RowType &row) { return row.type == type && row.multiplied; });
 }
 
-/// The type of queries over a cache of this KvDType; nothing where no kernel
-/// attends over one.
+/// The element type of queries that attention kernels take for a cache of this
+/// KvDType; nullopt if there is no such kernel.
 constexpr std::optional<KvDType> queryTypeOf(int64_t cache) {
   for (const AttentionKernel &kernel : AttentionKernels)
     if (kernel.cache == cache)
@@ -71,16 +73,17 @@ constexpr std::optional<KvDType> queryTypeOf(int64_t cache) {
   return std::nullopt;
 }
 
-/// Whether there are kernels for this head dimension, of any type.
+/// Whether there are attention kernels for this head dimension, with any types.
 constexpr bool isHeadDim(int64_t dim) {
   return std::any_of(
       std::begin(AttentionKernels), std::end(AttentionKernels),
       [&](const AttentionKernel &kernel) { return kernel.headDim == dim; });
 }
 
-//===--- What there is, for sentences -------------------------------------===//
+//===--- Lists for messages -----------------------------------------------===//
 
-/// "a, b and c", each once; `last` is the word before the last one.
+/// "a, b and c" from the words of `all`, without repetitions; `last` is "and"
+/// or "or".
 inline std::string enumerate(const std::vector<std::string> &all,
                              std::string_view last) {
   std::vector<std::string> words;
@@ -96,7 +99,7 @@ inline std::string enumerate(const std::vector<std::string> &all,
   return text;
 }
 
-/// As MLIR spells it.
+/// The type as MLIR spells it, such as "bf16".
 constexpr const char *spellingOf(KvDType type) {
   switch (type) {
 #define KV_DTYPE(Name, Value, Spelling, Bytes)                                 \
@@ -107,7 +110,7 @@ constexpr const char *spellingOf(KvDType type) {
   return "";
 }
 
-/// "f32, bf16 and f16"
+/// The element types of rows: "f32, bf16 and f16".
 inline std::string rowTypes(std::string_view last = "and") {
   std::vector<std::string> words;
   for (const RowType &row : RowTypes)
@@ -115,7 +118,7 @@ inline std::string rowTypes(std::string_view last = "and") {
   return enumerate(words, last);
 }
 
-/// "bf16 and f16"
+/// The types that matmul takes: "bf16 and f16".
 inline std::string multipliedTypes() {
   std::vector<std::string> words;
   for (const RowType &row : RowTypes)
@@ -124,7 +127,7 @@ inline std::string multipliedTypes() {
   return enumerate(words, "and");
 }
 
-/// "bf16, f16 and f8E4M3FN"
+/// The types of caches that attention kernels take: "bf16, f16 and f8E4M3FN".
 inline std::string cacheTypes() {
   std::vector<std::string> words;
   for (const AttentionKernel &kernel : AttentionKernels)
@@ -132,7 +135,7 @@ inline std::string cacheTypes() {
   return enumerate(words, "and");
 }
 
-/// "64, 128 and 256"
+/// The head dimensions of attention kernels: "64, 128 and 256".
 inline std::string headDims() {
   std::vector<std::string> words;
   for (const AttentionKernel &kernel : AttentionKernels)
