@@ -1,12 +1,13 @@
 //===- Fold.h - Two partial softmaxes become one ----------------*- C++ -*-===//
 //
 // A partial softmax over some keys is (maximum, sum, values): the largest
-// score in units of log2, the sum of 2^(score - maximum), and the sum of
-// 2^(score - maximum) * value. Leaves fold into groups and groups into the
-// total with the function below and no other, left to right, so that it does
-// not matter who computed a leaf. Every multiplication and addition is written
-// out: a compiler that fuses one of them in one kernel and not in another
-// would change bits.
+// score, the sum of 2^(score - maximum), and the sum of 2^(score - maximum) *
+// value. Scores are multiplied by log2(e) beforehand, so that powers of 2
+// replace powers of e. Leaves are folded into leaf groups, and leaf groups into
+// the total, from left to right and with fold() only, so that no bit depends on
+// which worker computed a leaf. All multiplications and fused operations are
+// calls of functions of this file: a compiler that fused an operation in one
+// kernel and not in another would change bits.
 //
 // A partial softmax over no keys is (-inf, 0, 0). Folding it into another from
 // the right changes no bit.
@@ -25,8 +26,9 @@ namespace kv::plan {
 
 constexpr float NoScore = -std::numeric_limits<float>::infinity();
 
-/// 2^x; exactly 1 at 0 and 0 at -inf. On a GPU the hardware's approximation,
-/// which flushes subnormal results: so does the host's form.
+/// 2^x; exactly 1 for 0 and exactly 0 for -inf. A GPU computes the hardware's
+/// approximation, which replaces subnormal results by 0; the host's form does
+/// the same.
 KV_HD float powerOfTwo(float x) {
 #ifdef __CUDA_ARCH__
   float result;
@@ -37,6 +39,7 @@ KV_HD float powerOfTwo(float x) {
 #endif
 }
 
+/// a * b + c with one rounding.
 KV_HD float fusedMultiplyAdd(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(a, b, c);
@@ -45,6 +48,7 @@ KV_HD float fusedMultiplyAdd(float a, float b, float c) {
 #endif
 }
 
+/// a * b, never fused with an addition (-ffp-contract=off on the host).
 KV_HD float multiply(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fmul_rn(a, b);
@@ -53,7 +57,8 @@ KV_HD float multiply(float a, float b) {
 #endif
 }
 
-/// 1 / x, or an approximation to a unit in the last place; 0 for infinity.
+/// 1 / x; on a GPU an approximation that differs by at most one unit in the
+/// last place. 0 for infinity.
 KV_HD float reciprocal(float x) {
 #ifdef __CUDA_ARCH__
   float result;
@@ -64,28 +69,32 @@ KV_HD float reciprocal(float x) {
 #endif
 }
 
-/// What a score is measured from: a row that has seen nothing must not compute
-/// -inf - -inf.
+/// The number that is subtracted from scores: the maximum, or 0 where no key
+/// has been seen yet, since -inf - -inf is not a number.
 KV_HD float scoreBase(float maximum) {
   return maximum == NoScore ? 0.0f : maximum;
 }
 
+/// The maximum and the sum of a partial softmax, without its values.
 struct Softmax {
   float maximum = NoScore;
   float sum = 0;
 };
 
-/// What the left and the right side's sums and values are multiplied by.
+/// The factors of the sums and values of the left and of the right partial
+/// softmax when the two are folded.
 struct Weights {
   float left;
   float right;
 };
 
+/// Folds one element of the values, or the sums.
 KV_HD float foldValue(float left, float right, Weights weights) {
   return fusedMultiplyAdd(left, weights.left, multiply(right, weights.right));
 }
 
-/// Raises `left` to the larger maximum.
+/// Sets `left` to the larger of both maxima and returns the weights of the
+/// fold.
 KV_HD Weights foldMaximum(float &left, float right) {
   float maximum = right > left ? right : left;
   float base = scoreBase(maximum);
@@ -94,21 +103,23 @@ KV_HD Weights foldMaximum(float &left, float right) {
   return weights;
 }
 
-/// Folds `right` into `left`; the same weights then fold the values.
+/// Folds the maximum and the sum of `right` into `left`. Returns the weights,
+/// with which the caller folds each element of the values.
 KV_HD Weights fold(Softmax &left, Softmax right) {
   Weights weights = foldMaximum(left.maximum, right.maximum);
   left.sum = foldValue(left.sum, right.sum, weights);
   return weights;
 }
 
-/// What all values of a row are multiplied by, one after the other, at the
-/// end. A row that saw nothing gives zeros.
+/// The two factors of a row's values at its end; finishValue() multiplies by
+/// them one after the other. A row that has seen no key becomes zeros.
 struct Finish {
   float weight;
   float inverse;
 };
 
-/// Ends a row: folds in a sink, a logit without a value (or nothing).
+/// Ends a row: folds the sink into `total`, a logit without a value. Without a
+/// sink, `sink` is a partial softmax over no keys.
 KV_HD Finish finish(Softmax &total, Softmax sink) {
   Weights weights = fold(total, sink);
 #ifdef __CUDA_ARCH__
@@ -125,7 +136,8 @@ KV_HD float finishValue(float value, Finish finish) {
 
 constexpr float Log2E = 1.4426950408889634f, Ln2 = 0.6931471805599453f;
 
-/// The natural logarithm of a finished row's denominator; -inf if it has none.
+/// The natural logarithm of the denominator of a finished row's softmax; -inf
+/// if the row has seen no key and has no sink.
 KV_HD float logOfSum(const Softmax &total) {
   if (total.sum == 0)
     return NoScore;

@@ -1,7 +1,7 @@
 //===- HostDevice.h - Functions for both sides ------------------*- C++ -*-===//
 //
-// KV_HD marks what both a host and a device compiler must see: nvcc refuses
-// plain constexpr functions in device code.
+// KV_HD marks functions that are compiled for the host and for a GPU: nvcc does
+// not accept unmarked constexpr functions in device code.
 //
 //===----------------------------------------------------------------------===//
 

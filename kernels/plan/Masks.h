@@ -1,8 +1,8 @@
 //===- Masks.h - Which keys a query sees ------------------------*- C++ -*-===//
 //
-// Every mask of KvMask lets a query see one interval of key positions, and
-// both ends of it never fall when the position of the query grows. The plan
-// and the kernels rest on these two facts.
+// With every mask of KvMask, a query sees one interval of key positions, and
+// neither end of this interval falls when the query's position grows. The
+// attention plan and the kernels rely on both facts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@ struct Keys {
   int64_t last;
 };
 
-/// What the query at `position` sees of `length` keys.
+/// The keys that the query at `position` sees in a sequence of `length` keys.
+/// `window` is at least 1 for the masks that have one.
 KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
                                  int64_t length) {
   Keys keys{0, length};
@@ -30,7 +31,7 @@ KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
     keys.first = position + 1 - window;
   if (mask == KV_MASK_CHUNKED) {
     keys.first = position / window * window;
-    // first + window could overflow: a window may be any i64.
+    // Not first + window, which could overflow: a window may be any i64.
     keys.last = window > length - keys.first ? length : keys.first + window;
   }
   return {greater<int64_t>(keys.first, 0), lesser(keys.last, length)};

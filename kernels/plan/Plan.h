@@ -1,23 +1,29 @@
 //===- Plan.h - Who computes which keys of which rows -----------*- C++ -*-===//
 //
-// Attention's work of one step, cut into equal parts. Made once a step from
-// lengths, on the host or on the device by the same functions, and shared by
-// all layers with the same mask.
+// The attention plan: the attention of one step, cut into parts of equal work.
+// It is made once a step from the lengths of the sequences, by the same
+// functions on the host and on a device, and shared by all layers with the same
+// mask.
 //
-//   tile   up to `tileRows` packed rows of one sequence: row r of a sequence
-//          is new token r / group of query head r % group of a KV head
-//   unit   one tile with one KV head; its keys are leaves [leafBegin, leafEnd)
-//          of `leaf` keys at absolute positions
-//   line   all units one after the other, each as long as its leaves and a
-//          fixed cost; heads are inner, tiles outer
-//   part   one worker's stretch of the line, [p, p + 1) * payload, with ends
-//          moved down to where a unit may be cut
-//   piece  what a part writes of a unit that it does not own whole: one group
-//          of leaves, or one leaf of a group that began in an earlier part
+//   row    packed row r of a sequence and a KV head is the new token r / group
+//          with the query head r % group of this KV head
+//   tile   up to `tileRows` packed rows of one sequence
+//   unit   one tile with one KV head. Its keys are the leaves [leafBegin,
+//          leafEnd), each of `leaf` keys at absolute positions
+//   line   all units one after the other, tile by tile and within a tile head
+//          by head. The length of a unit is its number of leaves and a fixed
+//          cost
+//   part   the stretch of the line that one worker computes: part p is
+//          [p, p + 1) * payload, with both ends moved down to the next place
+//          where a unit may be cut
+//   piece  the partial softmax (Fold.h) that a part writes to scratch memory
+//          where it does not own a whole unit: of a leaf group, or of one leaf
+//          in a leaf group that began in an earlier part
 //
-// Where the cuts lie changes no bit of the result: a part never folds more
-// than leaves of one group that it has from its beginning, and the merge folds
-// pieces as one worker would have.
+// No bit of the result depends on the cuts: a part folds leaves only into leaf
+// groups that it computes from the first leaf on, and the merge folds the
+// pieces in the order in which a single worker would have folded leaves and
+// groups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,35 +34,38 @@
 
 namespace kv::plan {
 
+/// Keys of a leaf.
 constexpr int32_t GpuLeaf = 128, CpuLeaf = 256;
-/// 1024 keys on a GPU, 2048 on a CPU.
+/// Leaves of a leaf group, which has 1024 keys on a GPU and 2048 on a CPU.
 constexpr int32_t LeavesPerGroup = 8;
-/// What a unit costs beside its leaves, in leaves: its queries, the first
-/// load's latency, its results. Unconfirmed.
+/// The fixed cost of a unit, in leaves: loading its queries, waiting for its
+/// first keys, writing its results. An estimate, not confirmed by measurement.
 constexpr int64_t UnitCost = 2;
-/// A unit that is at most this part of a payload is not cut.
+/// A unit is not cut if it costs at most payload / WholeFraction.
 constexpr int64_t WholeFraction = 4;
-/// From this payload on, cuts lie between groups: that many leaves make the
-/// imbalance small, and pieces few.
+/// With this payload or more, cuts lie only between leaf groups. This leaves
+/// few pieces, and parts that are so large stay nearly equal.
 constexpr int64_t GroupPayload = 8 * LeavesPerGroup;
 
-/// A step's lengths, and the room that is really there. Nothing that is read
-/// from the two arrays can lead a kernel out of this room.
+/// The lengths of a step, which lie in arrays that may hold anything, and the
+/// sizes of the buffers, which are known to be right. sequenceAt() clamps the
+/// former to the latter, so that no kernel leaves its buffers.
 struct Batch {
   const int32_t *cacheLengths; // [sequences]
   const int32_t *rowOffsets;   // [sequences + 1]
   int32_t sequences;
   int32_t tokens;   // rows of q
-  int64_t capacity; // keys that a row of the page table has room for
+  int64_t capacity; // keys that a row of the lookup table has pages for
 };
 
 struct Sequence {
-  int64_t token; // its first row of q
-  int64_t added;
-  int64_t cached; // the position of its first row
-  int64_t length; // its keys are the positions 0 .. length
+  int64_t token;  // row of q that holds its first new token
+  int64_t added;  // new tokens of this step
+  int64_t cached; // tokens in the cache before; position of the first new one
+  int64_t length; // its keys have the positions [0, length)
 };
 
+/// Sequence `index` of the batch, within the bounds that `batch` gives.
 KV_HD constexpr Sequence sequenceAt(const Batch &batch, int32_t index) {
   int64_t tokens = batch.tokens;
   int64_t first = greater<int64_t>(batch.rowOffsets[index], 0);
@@ -68,36 +77,38 @@ KV_HD constexpr Sequence sequenceAt(const Batch &batch, int32_t index) {
   return {first, last - first, cached, lesser<int64_t>(length, INT32_MAX)};
 }
 
-/// What a plan is for.
+/// The kernel, the cache and the mask that a plan is made for.
 struct Shape {
-  int32_t heads; // of the cache
-  int32_t group; // query heads of each
-  int32_t tileRows;
-  int32_t leaf;
-  int32_t mask; // a KvMask
-  int64_t window;
-  /// Sequences with packed rows in [rowsFrom, rowsTo) only: decode and prefill
-  /// kernels share a batch.
+  int32_t heads;    // KV heads of the cache
+  int32_t group;    // query heads that share a KV head
+  int32_t tileRows; // most packed rows of a tile
+  int32_t leaf;     // keys of a leaf
+  int32_t mask;     // a KvMask
+  int64_t window;   // the mask's window in tokens
+  /// The plan covers the sequences whose number of packed rows is in [rowsFrom,
+  /// rowsTo): a batch is divided between the decode kernel and the prefill
+  /// kernel.
   int64_t rowsFrom;
   int64_t rowsTo;
-  int32_t parts;
-  int32_t slots; // room for pieces in each part
+  int32_t parts; // workers
+  int32_t slots; // pieces for which each part has scratch memory
 };
 
 struct Tile {
-  int32_t sequence;
-  int32_t row; // the first packed row
+  int32_t sequence; // index in the batch
+  int32_t row;      // the first packed row
   int32_t leafBegin;
   int32_t leafEnd;
-  int64_t start; // on the line
+  int64_t start; // place on the line where its first unit begins
 };
 
 struct Header {
-  int64_t total;   // length of the line
-  int64_t payload; // of a part
-  int32_t tiles;
+  int64_t total;   // length of the line, in leaves
+  int64_t payload; // length of a part
+  int32_t tiles;   // number of tiles
 };
 
+/// Number of tiles of a sequence; 0 if the plan does not cover it.
 KV_HD constexpr int64_t tilesOf(const Shape &shape, const Sequence &sequence) {
   int64_t rows = sequence.added * shape.group;
   if (rows < shape.rowsFrom || rows >= shape.rowsTo)
@@ -105,13 +116,15 @@ KV_HD constexpr int64_t tilesOf(const Shape &shape, const Sequence &sequence) {
   return ceilDivide(rows, shape.tileRows);
 }
 
-/// No batch of `tokens` rows in `sequences` sequences makes more tiles.
+/// An upper bound of the tiles of any batch with `tokens` new tokens in
+/// `sequences` sequences.
 KV_HD constexpr int64_t maxTiles(const Shape &shape, int64_t sequences,
                                  int64_t tokens) {
   return tokens * shape.group / shape.tileRows + sequences;
 }
 
-/// The keys that any row of a tile sees.
+/// The keys that at least one row of a tile sees. `row` is the first packed
+/// row.
 KV_HD constexpr Keys tileKeys(const Shape &shape, const Sequence &sequence,
                               int64_t row) {
   int64_t rows = sequence.added * shape.group;
@@ -124,6 +137,7 @@ KV_HD constexpr Keys tileKeys(const Shape &shape, const Sequence &sequence,
   return {first.first, end.last};
 }
 
+/// Tile `number` of sequence `index`, which begins at `start` on the line.
 KV_HD constexpr Tile makeTile(const Shape &shape, const Sequence &sequence,
                               int32_t index, int64_t number, int64_t start) {
   int64_t row = number * shape.tileRows;
@@ -136,35 +150,42 @@ KV_HD constexpr Tile makeTile(const Shape &shape, const Sequence &sequence,
   return tile;
 }
 
+/// Length on the line of each unit of a tile.
 KV_HD constexpr int64_t unitCost(const Tile &tile) {
   return tile.leafEnd - tile.leafBegin + UnitCost;
 }
 
+/// Length of a part where `parts` parts share a line of length `total`.
 KV_HD constexpr int64_t payloadOf(int64_t total, int32_t parts) {
-  // At least one leaf, else two cuts could fall on one place.
+  // More than the fixed cost of a unit, since otherwise two parts could begin
+  // at the same leaf.
   return greater(ceilDivide(total, parts), UnitCost + 1);
 }
 
-/// Pieces of the leaves [begin, end): each leaf before the first group that
-/// begins there, then groups.
+/// Number of pieces of the leaves [begin, end): one for each leaf before the
+/// first leaf group that begins there, then one for each leaf group.
 KV_HD constexpr int64_t pieceCount(int64_t begin, int64_t end) {
   int64_t group = ceilDivide(begin, LeavesPerGroup) * LeavesPerGroup;
   return lesser(group, end) - begin +
          (end > group ? ceilDivide(end - group, LeavesPerGroup) : 0);
 }
 
-/// Where the piece that begins at a leaf ends, within [.., end).
+/// The end of the piece that begins at `leaf`, where a part's leaves end at
+/// `end`.
 KV_HD constexpr int64_t pieceEnd(int64_t leaf, int64_t end) {
   return leaf % LeavesPerGroup ? leaf + 1 : lesser(leaf + LeavesPerGroup, end);
 }
 
-/// No part of a payload has more pieces: two units that it shares, up to seven
-/// leaves of a group begun before in each.
+/// An upper bound of the pieces of a part. It shares at most two units with
+/// other parts, its first and its last one, and in each of them up to seven
+/// leaves belong to a leaf group that began earlier.
 KV_HD constexpr int64_t slotsFor(int64_t payload) {
   return 2 * LeavesPerGroup + 1 +
          ceilDivide(payload + LeavesPerGroup, LeavesPerGroup);
 }
 
+/// Whether a unit of this cost may be shared by several parts: it is large
+/// enough, and each part has scratch memory for its pieces.
 KV_HD constexpr bool mayCut(const Shape &shape, const Header &header,
                             int64_t cost) {
   if (cost * WholeFraction <= header.payload)
@@ -173,8 +194,9 @@ KV_HD constexpr bool mayCut(const Shape &shape, const Header &header,
          2 * (LeavesPerGroup + 2 + cost / LeavesPerGroup) <= shape.slots;
 }
 
-/// A place on the line where a part may begin: a leaf of a unit. Its first
-/// leaf stands for the unit's beginning. The line's end is {tiles, 0, 0}.
+/// A place on the line where a part may begin: a leaf of a unit. The beginning
+/// of a unit is represented by its first leaf, the end of the line by {tiles,
+/// 0, 0}.
 struct Cut {
   int32_t tile;
   int32_t head;
@@ -184,7 +206,8 @@ struct Cut {
   }
 };
 
-/// The leaf of a unit at which a part begins that begins `offset` after it.
+/// The leaf at which a part begins whose place on the line is `offset` behind
+/// the beginning of a unit of `tile`.
 KV_HD constexpr int32_t cutLeaf(const Shape &shape, const Header &header,
                                 const Tile &tile, int64_t offset) {
   int64_t leaf = tile.leafBegin;
@@ -196,7 +219,8 @@ KV_HD constexpr int32_t cutLeaf(const Shape &shape, const Header &header,
   return static_cast<int32_t>(greater<int64_t>(leaf, tile.leafBegin));
 }
 
-/// Where `part` begins; part `parts` is the line's end.
+/// The place where part number `part` begins; for `parts` and beyond the end of
+/// the line.
 KV_HD constexpr Cut partBegin(const Shape &shape, const Header &header,
                               const Tile *tiles, int64_t part) {
   int64_t place = part * header.payload;
@@ -213,7 +237,8 @@ KV_HD constexpr Cut partBegin(const Shape &shape, const Header &header,
           cutLeaf(shape, header, tile, offset % cost)};
 }
 
-/// The host's form. `tiles` has room for maxTiles, `cuts` for parts + 1.
+/// Makes the whole plan on one thread. Writes at most maxTiles() tiles and
+/// exactly parts + 1 cuts.
 KV_HD constexpr Header makePlan(const Shape &shape, const Batch &batch,
                                 Tile *tiles, Cut *cuts) {
   Header header{0, 0, 0};
@@ -233,12 +258,13 @@ KV_HD constexpr Header makePlan(const Shape &shape, const Batch &batch,
   return header;
 }
 
-/// The parts [first, last] that share a unit.
+/// The parts [first, last], both included, that compute leaves of one unit.
 struct Parts {
   int64_t first;
   int64_t last;
 };
 
+/// Place on the line where the unit of `tile` and `head` begins.
 KV_HD constexpr int64_t unitStart(const Tile &tile, int32_t head) {
   return tile.start + head * unitCost(tile);
 }
@@ -250,7 +276,8 @@ KV_HD constexpr Parts unitParts(const Shape &shape, const Header &header,
   if (!mayCut(shape, header, cost))
     return {last, last};
   int64_t first = start / header.payload;
-  // A cut in the unit's fixed cost is its beginning.
+  // A cut within the fixed cost of the unit moves down to its beginning, so the
+  // part before has none of its leaves.
   if (first < last &&
       cutLeaf(shape, header, tile, (first + 1) * header.payload - start) ==
           tile.leafBegin)
@@ -258,12 +285,14 @@ KV_HD constexpr Parts unitParts(const Shape &shape, const Header &header,
   return {first, last};
 }
 
-/// The leaves of a unit that `part`, one of unitParts, has.
+/// Leaves [begin, end) of a unit.
 struct Leaves {
   int32_t begin;
   int32_t end;
 };
 
+/// The leaves of a unit that `part` computes. `parts` is unitParts() of the
+/// unit and contains `part`.
 KV_HD constexpr Leaves partLeaves(const Shape &shape, const Header &header,
                                   const Tile &tile, int32_t head, Parts parts,
                                   int64_t part) {
@@ -276,18 +305,20 @@ KV_HD constexpr Leaves partLeaves(const Shape &shape, const Header &header,
   return leaves;
 }
 
-/// What a part does at a time: leaves [leafBegin, leafEnd) of a unit.
+/// The stretch that a part computes at a time: leaves [leafBegin, leafEnd) of a
+/// unit.
 struct Work {
   int32_t tile;
   int32_t head;
   int32_t leafBegin;
   int32_t leafEnd;
-  bool starts; // has the unit's first leaf
-  bool ends;   // and its last
+  bool starts; // contains the unit's first leaf
+  bool ends;   // contains the unit's last leaf
   KV_HD constexpr bool whole() const { return starts && ends; }
 };
 
-/// Takes the next work off [at, end); false when there is none.
+/// Takes the next stretch off [at, end): writes it to `work` and moves `at` to
+/// its end. False if nothing is left.
 KV_HD constexpr bool nextWork(const Shape &shape, const Header &header,
                               const Tile *tiles, Cut &at, const Cut &end,
                               Work &work) {
@@ -314,9 +345,10 @@ KV_HD constexpr bool nextWork(const Shape &shape, const Header &header,
   return true;
 }
 
-/// The slot of piece `index` of a unit's leaves in `part`. The unit that a
-/// part only continues counts from the front of the part's slots, the unit
-/// that it begins from their back.
+/// The slot in scratch memory of piece `index` that `part` writes of a unit.
+/// Pieces of a unit that an earlier part has begun (`starts` is false) fill the
+/// part's slots from the front, pieces of a unit that this part begins fill
+/// them from the back.
 KV_HD constexpr int64_t slotOf(const Shape &shape, int64_t part, bool starts,
                                int64_t index) {
   return part * shape.slots + (starts ? shape.slots - 1 - index : index);
