@@ -59,8 +59,8 @@ ExecutionContext::ExecutionContext(std::unique_ptr<State> state)
 
 ExecutionContext::~ExecutionContext() = default;
 
-/// Calls the entry so that it can be left by a jump. No object with a
-/// destructor may live here.
+/// Calls the entry and returns its status. leave() in Functions.cpp jumps back
+/// to here, so no object of this function may need destruction.
 static int32_t callGuarded(KvEntry entry, KvContext *context,
                            const KvTensorView *args, int32_t count,
                            jmp_buf *&exit) {

@@ -14,7 +14,7 @@ using State = ExecutionContext::State;
 
 namespace {
 
-/// Where a dimension symbol got its size.
+/// The size of a dimension symbol, and the argument and dimension that gave it.
 struct Binding {
   int64_t size = -1;
   int64_t argument = 0;
@@ -32,15 +32,17 @@ std::string argumentName(int64_t index, const KvArgumentSpec &spec) {
       std::string_view(spec.name, strnlen(spec.name, sizeof(spec.name))), ")");
 }
 
-/// Leaves the entry that is running, after an error that generated code cannot
-/// go on with. No object that needs destruction may live in the caller; frames
-/// of generated code hold none. Returns outside of an entry.
+/// Leaves the running entry by a jump, after an error that generated code
+/// cannot continue from. The frames in between are not unwound: the caller must
+/// hold no object that needs destruction, and generated code has none. Returns
+/// only if no entry is running.
 void leave(State &state) {
   if (state.exit)
     longjmp(*state.exit, 1);
 }
 
-/// Empty when `view` is what `spec` asks for.
+/// Compares `view` with specs[index]. Returns the first mismatch as a sentence;
+/// empty if there is none.
 std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
                           const KvTensorView &view,
                           Binding (&symbols)[KV_MAX_DIMENSION_SYMBOLS]) {
@@ -82,7 +84,7 @@ std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
     return {};
   if (!view.data)
     return concat(name(), " has no memory");
-  // Generated code addresses arguments as dense row-major tensors.
+  // Generated code takes arguments for dense row-major tensors.
   int64_t stride = 1;
   for (int64_t d = spec.rank - 1; d >= 0; --d) {
     if (view.sizes[d] > 1 && view.strides[d] != stride)
@@ -94,7 +96,7 @@ std::string checkArgument(const KvArgumentSpec *specs, int64_t index,
   return {};
 }
 
-/// The functions by the names that Symbols.def gives them.
+/// The rows of Symbols.def that run on the host, under their names.
 namespace abi {
 
 int32_t checkArguments(KvContext *context, void *specs, int64_t specCount,
@@ -120,8 +122,9 @@ int64_t arenaMark(KvContext *context) {
   return State::of(context).arena.mark();
 }
 
-/// Generated code cannot go on without the memory. Outside of an entry (tests)
-/// the result is null.
+/// Leaves the entry if the arena is exhausted, since generated code does not
+/// expect null. Only where no entry is running, as in tests, the result is
+/// null.
 void *arenaAlloc(KvContext *context, int64_t bytes) {
   State &state = State::of(context);
   if (void *result = state.arena.allocate(bytes))
@@ -140,8 +143,9 @@ void arenaRelease(KvContext *context, int64_t mark) {
   State::of(context).arena.release(mark);
 }
 
-/// A device copies nothing onto itself: what overlaps goes by way of the spare
-/// memory, which the frame that is left has given back or never had.
+/// Moves a buffer on a device (Arena::Move). A device's copies must not
+/// overlap: where source and target do, the bytes go through `spare`, the
+/// memory of the arena that is not in use.
 void moveOnDevice(void *env, void *target, const void *source, size_t bytes,
                   void *spare) {
   State &state = *static_cast<State *>(env);
@@ -223,7 +227,8 @@ void attention(KvContext *context, const KvTensorView *blocks,
     return;
   }
   int64_t items = reference::attentionItems(args);
-  // A decode step has few items, each of many keys: give every thread some.
+  // A decode step has few items with many keys each, so the ranges must be
+  // small for every thread to get some.
   int64_t grain =
       std::clamp<int64_t>(items / (4 * int64_t(state.executor->threads())), 1,
                           reference::AttentionGrain);
@@ -248,9 +253,9 @@ void print(KvContext *context, const KvTensorView *blocks,
   std::fputs(reference::print(args).c_str(), stderr);
 }
 
-/// Whether the step is good; its error is recorded.
+/// Whether the step passes the step check; if not, its error has been recorded.
 bool isGoodStep(State &state, const reference::StepArguments &args) {
-  // A device's memory is not looked at: that would wait for it.
+  // On a device only sizes are checked: reading its memory would wait for it.
   auto failure = state.backend ? reference::validateSizes(args)
                                : reference::validate(args);
   if (failure)
@@ -299,8 +304,8 @@ void kv::recordMisplaced(KvContext *context, std::string_view function,
                                         ": compile the model for ", calledOn));
 }
 
-// A row without an implementation here does not compile; an implementation
-// that no row asks for is an unused function.
+// A row of Symbols.def without an implementation here does not compile. An
+// implementation without a row draws the warning about unused functions.
 #define KV_TABLE_Host(Name, Result) abi::Name
 #define KV_TABLE_Cpu(Name, Result) abi::Name
 #define KV_TABLE_CpuAndDevice(Name, Result) abi::Name

@@ -37,7 +37,8 @@ Expected<void> HostArguments::Block::grow(const Device &where, size_t bytes) {
   return {};
 }
 
-/// Gives every input, or output, its place; returns the end.
+/// Gives every output, or every input if `output` is false, its offset in the
+/// block that is copied at once. Returns the bytes of this block.
 size_t HostArguments::layOut(bool output) {
   constexpr size_t Alignment = 256;
   size_t end = 0;
@@ -55,7 +56,7 @@ Expected<void> HostArguments::upload(const Device &device,
     return {};
   DeviceBackend &backend = **device.backend();
   size_t inputBytes = layOut(false), outputBytes = layOut(true);
-  // The last step's copy may still read the pinned memory.
+  // The copy that the last call queued may still read the pinned memory.
   if (Expected<void> done = backend.wait(uploaded); !done)
     return done;
   if (Expected<void> room = inputs.grow(device, inputBytes); !room)

@@ -22,9 +22,9 @@ struct Model::State {
   std::string path;
   Manifest manifest;
   std::unique_ptr<void, int (*)(void *)> library{nullptr, dlclose};
-  std::vector<KvEntry> functions; // of manifest.entries, in order
+  std::vector<KvEntry> functions; // one for each of manifest.entries
   std::optional<Weights> weights;
-  std::unique_ptr<DeviceModule> module; // of a GPU's artifact
+  std::unique_ptr<DeviceModule> module; // null on a CPU
 };
 
 struct Invocation::State {
@@ -32,8 +32,8 @@ struct Invocation::State {
   const Entry *entry = nullptr;
   KvEntry function = nullptr;
   std::vector<KvTensorView> args; // inputs, then outputs
-  std::vector<char> bound;
-  size_t unbound = 0;
+  std::vector<char> bound;        // for each of args whether it is bound
+  size_t unbound = 0;             // arguments that are not bound yet
   HostArguments host;
 };
 
@@ -91,7 +91,8 @@ Expected<Model> InferenceSession::load(const std::filesystem::path &artifact) {
     return makeError(fits.error().code, path,
                      ": manifest: ", fits.error().message);
 
-  // A name without a slash would be looked for in the library path.
+  // An absolute path, since dlopen looks for a name without a slash in the
+  // library path.
   std::error_code ignored;
   std::string absolute = std::filesystem::absolute(artifact, ignored).string();
   void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -7,8 +7,10 @@
 
 using namespace kv;
 
-/// One direction of the two: `element` gets the offsets of an element in the
-/// rows and in the blocks.
+/// Visits every element of an [n, k] weight: calls element(row, block) with the
+/// offsets of the element, counted in elements, in the row-major and in the
+/// n16k layout. Packing copies each element from the first offset to the
+/// second, unpacking the other way.
 template <class Fn>
 static void forEachElement(Executor &executor, int64_t n, int64_t k,
                            Fn element) {
@@ -20,7 +22,7 @@ static void forEachElement(Executor &executor, int64_t n, int64_t k,
   });
 }
 
-/// Calls fn with the element size as a constant.
+/// Calls fn with the size of an element as a compile-time constant.
 template <class Fn> static void withSize(size_t bytes, Fn fn) {
   switch (bytes) {
   case 1:
@@ -63,7 +65,8 @@ static std::vector<int64_t> sizes(const Argument &argument) {
   return result;
 }
 
-/// What the file holds, for a message: "BF16[576, 576] (n16k)".
+/// A tensor of the file for a message, its type, shape and layout: "BF16[576,
+/// 576] (n16k)".
 static std::string describeFile(const SafetensorsFile::Tensor &tensor,
                                 const std::string &layout) {
   std::string shape = describe(DType::F32, tensor.shape);
@@ -131,7 +134,8 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     bool aligned =
         reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
     if (aligned && onHost && !pack && !unpack) {
-      // Entries only read weights; the mapping is read-only.
+      // The view points into the mapped file, which is read-only; entries only
+      // read weights.
       weights.views[key] =
           makeView(const_cast<void *>(tensor->data), argument.dtype, shape);
       return {};
@@ -139,7 +143,8 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     Expected<Buffer> copy = Buffer::create(device, argument.dtype, shape);
     if (!copy)
       return makeError(copy.error().code, where(), copy.error().message);
-    // What is packed or unpacked for another memory is so on the host first.
+    // A weight for a device's memory is packed or unpacked on the host, and
+    // then copied.
     const void *source = tensor->data;
     std::vector<char> repacked(!onHost && (pack || unpack) ? tensor->bytes : 0);
     void *target = repacked.empty() ? copy->data() : repacked.data();
@@ -176,7 +181,8 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
                unpackedBytes,
                " bytes) were unpacked to row_major at load; a file that "
                "stores them row-major loads faster"));
-  // The file may be closed, and copies freed, before the queue is done.
+  // Waits for the queued copies, so that the caller may destroy the result,
+  // with the file and the buffers, at any time.
   if (Expected<void> done = (*backend)->synchronize(); !done)
     return std::unexpected(done.error());
   return weights;

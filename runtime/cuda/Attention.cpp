@@ -1,11 +1,13 @@
 //===- Attention.cpp - The plan and attention -----------------------------===//
 //
-// A plan's memory: of the decode and then of the prefill kernel a header, tiles
-// and cuts. Which of the two a step needs is decided on the host from what the
-// host knows, the same for the plan and for every layer: the decode kernel
-// takes sequences with at most DecodeRows packed rows, the prefill kernel the
-// others. How many parts there are is the device's and the kernel's, so that a
-// captured graph stays right; no bit depends on it.
+// The buffer of an attention plan holds a header, tiles and cuts for the decode
+// kernel, and behind them the same for the prefill kernel. The decode kernel
+// takes the sequences with at most DecodeRows packed rows, the prefill kernel
+// takes the others. The host decides whether a step needs the prefill kernel at
+// all, from max_lengths and the number of rows, in the same way for the plan
+// and for every layer. The number of parts depends on the device and the kernel
+// only, not on the step, so that a captured graph stays valid; no bit of a
+// result depends on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +24,10 @@ static constexpr int64_t PlanAlignment = 64;
 
 namespace {
 
-/// One of the two kernels of a cache.
+/// The decode kernel or the prefill kernel for a cache.
 struct Kernel {
-  size_t row; // of AttentionKernels and KernelLaunches
-  int32_t parts;
+  size_t row;    // in AttentionKernels and KernelLaunches
+  int32_t parts; // thread blocks that the device runs at once
 
   const AttentionKernel &traits() const { return AttentionKernels[row]; }
 };
@@ -34,13 +36,14 @@ struct Kernels {
   Kernel decode, prefill;
 };
 
-/// Places in a plan's memory, from its beginning.
+/// Offsets in bytes from the beginning of a plan's buffer.
 struct PlanPlaces {
   int64_t header, tiles, cuts, end;
 };
 
 } // namespace
 
+/// The kernels for a cache. Without any, records an error and returns nullopt.
 static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
   Kernels found;
   int count = 0;
@@ -64,7 +67,8 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
   return std::nullopt;
 }
 
-/// All but mask, window and slots, which no size depends on.
+/// The shape without mask, window and slots, on which the size of a plan does
+/// not depend.
 static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group) {
   bool prefill = kernel.traits().prefill;
   Shape shape{};
@@ -78,6 +82,7 @@ static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group) {
   return shape;
 }
 
+/// The places of a kernel's part of the plan's buffer, which begins at `begin`.
 static PlanPlaces placesOf(const Kernel &kernel, const Shape &shape,
                            int64_t sequences, int64_t tokens, int64_t begin) {
   AttentionWorkspace bytes =
@@ -111,15 +116,15 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
 
 namespace {
 
-/// What plan and plannedAttention have in common.
+/// The arguments that `plan` and `plannedAttention` share, checked.
 struct Step {
   Cache cache;
   Table table;
   Batch batch;
-  int64_t group;
+  int64_t group; // query heads that share a KV head
   Kernels kernels;
-  bool decodeOnly;
-  char *plan;
+  bool decodeOnly; // no sequence needs the prefill kernel
+  char *plan;      // the plan's buffer
 
   /// Calls fn(kernel, shape, places) for each kernel that the step needs.
   template <class Fn> void forEachKernel(int32_t mask, int64_t window, Fn fn) {
@@ -140,6 +145,7 @@ struct Step {
 
 } // namespace
 
+/// Fills `step`. False, and an error in the call, if an argument is wrong.
 static bool
 stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
@@ -300,7 +306,8 @@ void rows::plannedAttention(
           return;
         AttentionWorkspace bytes = workspace(
             kernel.traits(), shape, step.batch.sequences, step.batch.tokens);
-        // Given back at once: what uses the memory next is queued behind.
+        // The arena gets the memory back before the kernel has run: whatever
+        // uses the memory next is queued behind the kernel.
         int64_t mark = arena.mark();
         p.scratch = static_cast<float *>(arena.allocate(bytes.scratch));
         p.totals = static_cast<float *>(arena.allocate(bytes.totals));

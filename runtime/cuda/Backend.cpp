@@ -100,7 +100,8 @@ std::string Backend::description() const {
   return concat(device.name, " (sm_", device.major, device.minor, ")");
 }
 
-/// Enough for thousands of tokens' activations and the attention's pieces.
+/// Enough for the activations of thousands of tokens and for the pieces of
+/// attention plans.
 size_t Backend::defaultArenaBytes() const {
   return std::min(device.memoryBytes / 16, size_t(2) << 30);
 }
@@ -140,7 +141,7 @@ Expected<void *> Backend::allocate(size_t bytes, bool zeroed) {
 
 void Backend::free(void *data, size_t) {
   enter();
-  // What is queued may still use it.
+  // Queued work may still use the memory.
   check(api.streamSynchronize(queue), "cuStreamSynchronize");
   check(api.memFree(address(data)), "cuMemFree");
 }

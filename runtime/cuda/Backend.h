@@ -12,19 +12,22 @@
 
 namespace kv::cuda {
 
+/// Properties of a GPU, as the driver reports them.
 struct DeviceInfo {
   std::string name;
   int major = 0, minor = 0; // compute capability
   int multiprocessors = 0;
-  int sharedBytes = 0; // that a block may have
+  int sharedBytes = 0; // most shared memory of a thread block
   size_t memoryBytes = 0;
 };
 
-/// A device's primary context and one stream, on which everything runs.
+/// A GPU: its primary CUDA context, and one stream on which all work is queued.
+/// DeviceBackend.h describes the overridden functions.
 class Backend final : public DeviceBackend {
 public:
-  /// With the driver that is loaded, or another. Errors: no such device, or the
-  /// driver's.
+  /// Opens GPU number `index` with the driver `given`, which must outlive the
+  /// backend, or, if it is null, with the one that loadDriver() loads. Errors:
+  /// there is no such GPU; those of the driver.
   static Expected<std::unique_ptr<Backend>>
   open(int index, const driver::Driver *given = nullptr);
   ~Backend() override;
@@ -33,14 +36,15 @@ public:
   const DeviceInfo &info() const { return device; }
   driver::Stream stream() const { return queue; }
 
-  /// Keeps the first failure: "cuLaunchKernel: invalid argument". False if this
-  /// call failed.
+  /// Takes the result of a call of the driver. Returns whether the call
+  /// succeeded. The first failure of all calls stays, as "cuLaunchKernel:
+  /// invalid argument", and is what status() returns.
   bool check(driver::Result result, std::string_view call);
-  /// The error of a call that failed and that nothing else depends on: it does
-  /// not stay.
+  /// The error of a call that failed, without keeping it as check() does: for
+  /// calls on which nothing else depends.
   std::unexpected<Error> fail(driver::Result result,
                               std::string_view call) const;
-  /// Makes this device the calling thread's.
+  /// Makes this device's context the current one of the calling thread.
   void enter();
 
   std::string description() const override;
@@ -76,18 +80,20 @@ private:
 
   const driver::Driver &api;
   DeviceInfo device;
-  int handle = 0;
+  int handle = 0; // the driver's handle of the device
   driver::Context context = nullptr;
   driver::Stream queue = nullptr;
-  /// Marks in a ring: an event that is recorded again lies later in the queue.
+  /// The events of marks, a ring. An event that is recorded again lies later in
+  /// the queue, so waiting for it includes all older marks.
   std::array<driver::Event, 16> events = {};
-  uint64_t marks = 0;
-  std::optional<Error> failure;
-  // Of copyBatch; kept to be filled again.
+  uint64_t marks = 0;           // given so far
+  std::optional<Error> failure; // the first one
+  // Arguments of copyBatch(), kept so that their memory is used again.
   std::vector<driver::Pointer> targets, sources;
   std::vector<size_t> sizes;
 };
 
+/// The address as the driver's type.
 inline driver::Pointer address(const void *data) {
   return reinterpret_cast<driver::Pointer>(data);
 }

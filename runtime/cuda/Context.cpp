@@ -41,7 +41,7 @@ Context::~Context() {
 }
 
 Expected<void> Context::takeStepError() {
-  std::atomic_ref<uint64_t> word(*errors); // a device writes it
+  std::atomic_ref<uint64_t> word(*errors); // kernels write to it
   StepError error = unpackStepError(word.load(std::memory_order_acquire));
   if (error.kind == StepErrorKind::None)
     return {};

@@ -9,10 +9,13 @@
 
 namespace kv::cuda {
 
-/// The functions of one ExecutionContext. All that its calls need beside the
-/// arena is allocated when it is made.
+/// The part of an ExecutionContext that belongs to a GPU: the functions that
+/// entries call, and the memory that these need beside the arena, which
+/// create() allocates. The backend must outlive the context.
 class Context final : public DeviceContext {
 public:
+  /// `deterministic`: no bit of a row depends on the other rows of a product.
+  /// Errors: no memory; cuBLASLt is not there or cannot be set up.
   static Expected<std::unique_ptr<DeviceContext>> create(Backend &backend,
                                                          bool deterministic);
   ~Context() override;
@@ -27,15 +30,17 @@ public:
   Backend &backend() { return device; }
   Matmuls &matmuls() { return products; }
   Expected<void> takeStepError() override;
-  /// Where kernels raise errors (kernels/cuda/StepErrors.h): pinned memory,
-  /// which a GPU writes to by the host's address.
+  /// The word in which kernels report step errors (kernels/cuda/StepErrors.h).
+  /// It lies in pinned memory, which a GPU can write to by the host's address.
   uint64_t *stepErrors() const { return errors; }
-  /// Zero between launches, one for each block of any attention kernel.
+  /// Counters on the device, one for each thread block of the attention kernel
+  /// with the most of them. Zero between launches.
   uint32_t *counters() const { return arrivals; }
-  /// Of a row of KernelLaunches. Null, and an error in `state`, if the artifact
-  /// has no such kernel.
+  /// The kernel of a row of KernelLaunches. Null, with an error in `state`, if
+  /// the artifact does not contain this kernel.
   const LoadedKernel *kernel(ExecutionContext::State &state, size_t row) const;
 
+  /// The context of an execution on a GPU.
   static Context &of(ExecutionContext::State &state) {
     return static_cast<Context &>(*state.device);
   }
@@ -51,12 +56,14 @@ private:
   uint64_t *errors = nullptr;
 };
 
-/// The row of KernelLaunches of a kernel that is there.
+/// The row of KernelLaunches with this name, which must exist.
 consteval size_t kernelRow(std::string_view name) {
   return findKernel(name) - KernelLaunches.data();
 }
 
-/// Queues a kernel. An error goes to `state`.
+/// Queues the kernel of a row of KernelLaunches with `blocks` thread blocks.
+/// Its parameters are copied from `params` before the call returns. Errors are
+/// recorded in `state`.
 void launch(ExecutionContext::State &state, size_t row, int64_t blocks,
             const void *params);
 

@@ -9,7 +9,8 @@
 using namespace kv;
 using namespace kv::cuda::driver;
 
-/// The first that opens, or the file that KV_CUDA_DRIVER names instead of all.
+/// Opens the first of `names` that can be opened; if KV_CUDA_DRIVER is set,
+/// only the file that it names. Error: a sentence with `needed`.
 static Expected<void *> openLibrary(std::initializer_list<const char *> names,
                                     const char *needed) {
   const char *given = std::getenv("KV_CUDA_DRIVER");

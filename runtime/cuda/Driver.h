@@ -1,9 +1,10 @@
 //===- Driver.h - The CUDA driver and cuBLASLt, loaded ----------*- C++ -*-===//
 //
-// The functions, types and values that the runtime uses, declared here: a
-// machine without CUDA builds the project. Both libraries are looked for when a
-// device is opened; test/cuda/HeadersTest compares all of this with CUDA's own
-// headers where they are.
+// Declares the functions, types and values of the CUDA driver and of cuBLASLt
+// that the runtime uses, so that the project builds on machines without CUDA.
+// Both libraries are looked for when a device is opened. Where CUDA's own
+// headers are installed, test/cuda/HeadersTest compares these declarations with
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +30,12 @@ enum : int {
   AttributeMultiprocessors = 16,
   AttributeMajor = 75,
   AttributeMinor = 76,
-  AttributeSharedBytes = 97, // that a block may have if it asks
-  FunctionSharedBytes = 8,   // of cuFuncSetAttribute
+  AttributeSharedBytes = 97, // most of a thread block, by opting in
+  FunctionSharedBytes = 8,   // for cuFuncSetAttribute
 };
 enum : unsigned { StreamNonBlocking = 1, EventNoTiming = 2, HostPortable = 1 };
 
-// The array `extra` of cuLaunchKernel.
+// Keys of the array `extra` of cuLaunchKernel.
 inline void *const LaunchBufferPointer = reinterpret_cast<void *>(1);
 inline void *const LaunchBufferSize = reinterpret_cast<void *>(2);
 inline void *const LaunchEnd = nullptr;
@@ -49,7 +50,7 @@ struct CopyAttributes {
 };
 enum : int { SourceInStreamOrder = 1 };
 
-/// The driver's functions.
+/// The functions of Driver.def, loaded.
 struct Driver {
 #define KV_DRIVER(member, symbol, ...) Result (*member)(__VA_ARGS__);
 #include "Driver.def"
@@ -87,14 +88,16 @@ enum : int {
   PreferenceAlignmentA = 5, // B, C and D follow
 };
 
+/// The functions of CublasLt.def, loaded.
 struct CublasLt {
 #define KV_CUBLASLT(member, symbol, ...) Result (*member)(__VA_ARGS__);
 #include "CublasLt.def"
 };
 
-/// Both, loaded from libcuda.so.1 and libcublasLt.so, or from the one file that
-/// the environment's KV_CUDA_DRIVER names. They stay loaded. Errors are one
-/// sentence that says which library or function is not there.
+/// The functions of libcuda.so.1 and of libcublasLt.so. If the environment
+/// variable KV_CUDA_DRIVER is set, both come from the one file that it names.
+/// The libraries are loaded once and stay loaded as long as the process lives.
+/// Errors: one sentence that names the library or the function that is missing.
 Expected<const Driver *> loadDriver();
 Expected<const CublasLt *> loadCublasLt();
 

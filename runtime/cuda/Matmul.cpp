@@ -1,7 +1,9 @@
 //===- Matmul.cpp - Products by cuBLASLt ----------------------------------===//
 //
-// cuBLASLt's matrices are column-major: out read that way is transpose(out)
-// [n, m] = transpose(weight read that way [k, n]) * x read that way [k, m].
+// cuBLASLt's matrices are column-major, ours row-major. Read as column-major,
+// out is transpose(out) [n, m], weight is transpose(weight) [k, n] and x is
+// transpose(x) [k, m]. So cuBLASLt computes transpose(out) = weight *
+// transpose(x), with its first operand transposed once more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +17,8 @@ using namespace kv;
 using namespace kv::cuda;
 using driver::Result;
 
-/// Rows that an algorithm for all is chosen for.
+/// The number of rows for which the one algorithm of deterministic products is
+/// chosen.
 static constexpr int64_t DeterministicRows = 64;
 
 static int cudaType(KvDType type) {
@@ -52,7 +55,7 @@ Expected<void> Matmuls::prepare() {
   r = r ? r
         : api.preferenceSet(preference, driver::PreferenceWorkspace,
                             &workspaceBytes, sizeof workspaceBytes);
-  // Rows begin at chunks of 16 bytes, anywhere.
+  // Rows are only known to begin at multiples of 16 bytes.
   uint32_t alignment = 16, reductions = 0;
   for (int matrix = 0; matrix < 4; ++matrix)
     r = r ? r
@@ -114,8 +117,8 @@ Result Matmuls::choose(const Key &key, const Product &product, Plan &plan) {
 }
 
 Expected<Matmuls::Plan *> Matmuls::find(const Product &product) {
-  // No product of a class has more rows than it was chosen for: an algorithm's
-  // part of the workspace may grow with them.
+  // The algorithm of a class is chosen for its largest number of rows, since
+  // the workspace that an algorithm needs may grow with the rows.
   int64_t rows = int64_t(std::bit_ceil(uint64_t(product.m)));
   Key key{deterministic ? DeterministicRows : rows, product.n, product.k,
           product.type, product.outType};

@@ -9,7 +9,8 @@
 
 namespace kv::cuda {
 
-/// out [m, n] = x [m, k] * transpose(weight [n, k]); strides count elements.
+/// The product out [m, n] = x [m, k] * transpose(weight [n, k]) on the device.
+/// Strides count elements between rows.
 struct Product {
   const void *x, *weight;
   void *out;
@@ -18,21 +19,25 @@ struct Product {
   KvDType type, outType; // of x and weight; of out
 };
 
-/// Chooses an algorithm once for a weight's shape and a class of m, and then
-/// multiplies with it. When deterministic, all m are one class and no sum is
-/// split: a row's bits do not depend on m.
+/// Multiplies with cuBLASLt. The algorithm is chosen once for each shape of a
+/// weight and each class of m (the powers of two), and kept as a matmul plan.
+/// If `deterministic`, all m form one class and no sum is split over thread
+/// blocks, so that no bit of a row depends on m. Owns its workspace on the
+/// device; the backend must outlive it.
 class Matmuls {
 public:
+  /// Errors: cuBLASLt is not there or cannot be set up; no memory.
   static Expected<Matmuls> create(Backend &backend, bool deterministic);
   Matmuls(Matmuls &&other) noexcept;
   ~Matmuls();
 
-  /// Queues the product. Errors: cuBLASLt's, with the shape.
+  /// Queues the product; its tensors must live until it has run. Errors: those
+  /// of cuBLASLt, with the shapes.
   Expected<void> multiply(const Product &product);
 
 private:
   struct Key {
-    int64_t rows, n, k; // the most rows of the class
+    int64_t rows, n, k; // rows: the m that the algorithm is chosen for
     KvDType type, outType;
     auto operator<=>(const Key &) const = default;
   };

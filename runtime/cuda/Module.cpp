@@ -8,7 +8,8 @@
 using namespace kv;
 using namespace kv::cuda;
 
-/// 80 of "sm_80", 90 of "sm_90a" and "compute_90"; 0 if there is no number.
+/// The number in the name of a chip: 80 of "sm_80", 90 of "sm_90a" and of
+/// "compute_90"; 0 if there is none.
 static int architecture(std::string_view chip) {
   int number = 0;
   size_t begin = chip.find('_') + 1; // 0 if there is none
@@ -16,8 +17,9 @@ static int architecture(std::string_view chip) {
   return number;
 }
 
-/// How well code for a chip suits a GPU: 0 not at all; code for exactly this
-/// one before PTX, PTX for a later chip before that for an earlier one.
+/// How well code for `chip` suits a GPU; larger is better, and 0 means that it
+/// does not run. Machine code for exactly this GPU is better than PTX, and PTX
+/// for a later chip is better than PTX for an earlier one.
 static int suitability(std::string_view chip, const DeviceInfo &device) {
   if (chip == "sm_90a")
     return device.major == 9 && device.minor == 0 ? 1000 : 0;
@@ -62,7 +64,7 @@ Module::load(Backend &backend, const std::vector<KernelImage> &images) {
 
 Module::~Module() {
   backend.enter();
-  // Entries that are queued still use it.
+  // Queued entries may still use the module.
   backend.check(backend.driver().streamSynchronize(backend.stream()),
                 "cuStreamSynchronize");
   for (driver::Module module : modules)
@@ -77,7 +79,7 @@ Expected<void> Module::add(const KernelImage &image) {
                      "this runtime knows no kernel of this name: compile the "
                      "model again");
   driver::Module loaded = nullptr;
-  // PTX is text that ends with a zero: c_str() has one in any case.
+  // The driver wants PTX as NUL-terminated text, which c_str() is.
   if (int r = backend.driver().moduleLoadData(&loaded, image.code.c_str()))
     return backend.fail(r, "cuModuleLoadData");
   modules.push_back(loaded);
@@ -103,7 +105,8 @@ Expected<void> Module::addKernel(driver::Module from, size_t row, int sm) {
   if (api.moduleGetFunction(&function, from, name.c_str()))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "it has no kernel ", name,
                      ": compile the model again");
-  // Else the driver may load it at its first launch, in a step.
+  // Loads the function now, since the driver could otherwise do so at its first
+  // launch, in the middle of a step.
   if (api.funcLoad)
     backend.check(api.funcLoad(function), "cuFuncLoad");
   backend.check(

@@ -8,20 +8,25 @@
 
 namespace kv::cuda {
 
+/// A kernel of an artifact on the GPU.
 struct LoadedKernel {
   driver::Function function = nullptr; // null: not in the artifact
-  int sm = 80;                         // what KernelTable.h calls sm
+  int sm = 80; // 80 or 90: the chip whose budget holds (KernelTable.h)
 };
 
+/// An artifact's device code, loaded to a GPU.
 class Module final : public DeviceModule {
 public:
-  /// For each name the code for exactly this chip, else PTX. Errors: neither is
-  /// there, a name that is none of KernelTable.h, too little shared memory.
+  /// Loads for each name among `images` the machine code for exactly this GPU,
+  /// or else PTX that it can compile. The backend must outlive the module.
+  /// Errors: a name without code for this GPU; a name that is not in
+  /// KernelTable.h; a kernel that needs more shared memory than the GPU has.
   static Expected<std::unique_ptr<DeviceModule>>
   load(Backend &backend, const std::vector<KernelImage> &images);
   ~Module() override;
 
-  /// Of a row of KernelLaunches.
+  /// The kernel of a row of KernelLaunches; its function is null if the
+  /// artifact does not contain it.
   const LoadedKernel &kernel(size_t row) const { return kernels[row]; }
 
 private:

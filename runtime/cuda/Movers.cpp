@@ -8,9 +8,10 @@
 using namespace kv;
 using namespace kv::cuda;
 
-/// Queues a mover of so many items of work, of which a block has MoverThreads
-/// at a time. Grids may have any size: what is more than fills the GPU a few
-/// times would only wait.
+/// Queues a mover with `items` items of work, of which a thread block handles
+/// MoverThreads at a time. Movers loop over their items, so the grid may have
+/// any size; thread blocks beyond a few for each multiprocessor would only
+/// wait.
 template <class Params>
 static void move(Call &call, size_t row, int64_t items, const Params &params) {
   constexpr int BlocksPerSM = 8;
@@ -25,7 +26,7 @@ static int64_t chunksOf(const Rows &rows) {
   return rows.count * (rows.width / kernels::RowChunk);
 }
 
-/// Each row is a block's.
+/// The items of a mover that handles each row with one thread block.
 static int64_t rowItems(const Rows &rows) { return rows.count * MoverThreads; }
 
 static bool sameRows(Call &call, std::string_view argument, const Rows &a,
@@ -86,7 +87,7 @@ void rows::pair(KvContext *context, int32_t function, const KvTensorView *a,
       !rowsOf(call, "out", *out, c) || !sameRows(call, "a", x, c))
     return;
   if (b->rank == 1 && y.width == c.width)
-    y.stride = 0; // the one row of all
+    y.stride = 0; // every row of a takes the same row of b
   else if (!sameRows(call, "b", y, c))
     return;
   if (function != KV_PAIR_ADD && function != KV_PAIR_SILU_MUL)
@@ -240,8 +241,9 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
     return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ",
                      cache.layers, ", source ", describe(*source),
                      ", destination ", describe(*destination));
-  // A page is copied as one run; a layer as one where layers lie outside of
-  // planes, else as one a plane. No stride of a single plane or layer counts.
+  // A whole page is one contiguous run of bytes. One layer of a page is one run
+  // where the layer dimension lies outside of the planes, and otherwise one run
+  // for each plane. The stride of a dimension of size 1 does not matter.
   const CacheView &view = cache.view;
   int64_t run = view.pageSize * cache.heads * cache.dim;
   int64_t whole = run * cache.planes * cache.layers;

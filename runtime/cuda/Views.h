@@ -8,7 +8,8 @@
 
 namespace kv::cuda {
 
-/// One call of a row of Symbols.def: where its errors go.
+/// One call of a row of Symbols.def: the state in which its errors are
+/// recorded, and its name, with which their messages begin.
 struct Call {
   ExecutionContext::State &state;
   std::string_view name;
@@ -28,69 +29,78 @@ struct Call {
   }
 };
 
-/// A tensor as rows at equal distances, as movers take it.
+/// A tensor as a list of rows at equal distances, the form that movers take.
 struct Rows {
   void *data;
   int64_t stride; // elements between rows
-  int64_t count;
-  int64_t width;
-  int32_t type;
+  int64_t count;  // number of rows
+  int64_t width;  // elements of a row
+  int32_t type;   // a KvDType
 };
 
+/// Address of the element at index 0 in all dimensions.
 inline void *firstElement(const KvTensorView &view) {
   return static_cast<char *>(view.data) +
          view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
 }
 
-/// Distances, for a message: "strides [512, 64, 1]".
+/// The strides in elements, for a message: "strides [512, 64, 1]".
 std::string strides(const KvTensorView &view);
 
-/// The last dimension is a row. False, and an error in the call, where rows do
-/// not lie so that a kernel can move them: chunks of 8 elements, aligned to 16
-/// bytes, at equal distances.
+/// Reads `view` as rows: the last dimension is a row, all others number the
+/// rows. Returns false, with an error in the call that names `argument`, unless
+/// rows are contiguous chunks of 8 elements, aligned to 16 bytes, at equal
+/// distances.
 bool rowsOf(Call &call, std::string_view argument, const KvTensorView &view,
             Rows &rows);
 
-/// [tokens, heads, dim] of f32, f16 or bf16 with a contiguous last dimension.
-/// False as above.
+/// Whether `view` is [tokens, heads, dim] of f32, f16 or bf16 with a contiguous
+/// last dimension. If not, records an error that names `argument`.
 bool checkHeads(Call &call, std::string_view argument,
                 const KvTensorView &view);
 
-/// A contiguous i32 tensor of rank 1. False as above.
+/// Whether `view` is a contiguous i32 tensor of rank 1. If not, records an
+/// error that names `argument`.
 bool checkIntegers(Call &call, std::string_view argument,
                    const KvTensorView &view);
 
-/// [pages, planes, layers, tokens, heads, dim] in logical order.
+/// The blocks of a cache: [pages, planes, layers, tokens, heads, dim] in
+/// logical order, `view` with the addresses and strides that kernels take.
 struct Cache {
   CacheView view;
   int64_t planes, layers, heads, dim;
   KvDType type;
 };
-/// Only the shape, the strides and the type are looked at; `data` may be null.
+/// Reads the blocks of a cache. Only shape, strides and type are checked;
+/// `data` may be null. If kernels cannot read such blocks, records an error and
+/// returns false.
 bool cacheOf(Call &call, const KvTensorView &blocks, Cache &cache);
 
-/// A step's lengths, without capacity. False, and an error, where row_offsets
-/// has not an entry for each sequence and its end: what lies on the device is
-/// clamped there, how much of it there is must be known here.
+/// Fills `batch`, except for its capacity, from the lengths of a step with
+/// `tokens` new tokens. Returns false, with an error in the call, unless
+/// row_offsets has one entry for each sequence and one more. Only sizes are
+/// checked: the kernels themselves clamp the entries, which lie on the device.
 bool batchOf(Call &call, const KvTensorView &cacheLengths,
              const KvTensorView &rowOffsets, int64_t tokens,
              kv::plan::Batch &batch);
 
-/// The pages of a step's sequences.
+/// The lookup table of a step: page ids [sequences, columns] on the device.
 struct Table {
   const int32_t *entries;
-  int64_t pitch;
-  int32_t columns;
+  int64_t pitch;   // entries between rows
+  int32_t columns; // entries of a row
 };
-/// Both, with the capacity of the table. False as above, where the table has
-/// not a row for each sequence, and for a cache with slots.
+/// Fills `table`, and `batch` with the capacity that the table gives. Returns
+/// false, with an error in the call, where batchOf() does, if the table has not
+/// one row for each sequence, and for a continuous cache.
 bool pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
                   const KvTensorView &lookupTable,
                   const KvTensorView &rowOffsets, int64_t tokens,
                   const Cache &cache, Table &table, kv::plan::Batch &batch);
 
-/// The rows of Symbols.def that run on a device, by their names: those are
-/// defined, and what is missing does not link.
+/// All rows of Symbols.def, declared under their names. The rows that run on a
+/// device are defined in this folder; the program does not link if one is
+/// missing.
 namespace rows {
 #define KV_FUNCTION(Name, Result, Where, ...)                                  \
   KV_C_##Result Name(KV_C_PARAMS(__VA_ARGS__));
