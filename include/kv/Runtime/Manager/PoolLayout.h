@@ -7,11 +7,11 @@
 // collections of different windows have the same slabs where their rows are
 // equally long, so that a page that a window has passed serves any of them.
 //
-//   windows 0 and 512, rows of equal bytes      slab 0
-//   page 1: group (512, band 0)                 a row of the windowed
-//   collection page 2: group (0, band 0)                   a row of the full
-//   collection page 3: group (512, band 1)                 a row of the
-//   windowed collection
+// With windows 0 and 512 and rows of equal bytes there is one slab:
+//
+//   page 1   group (512, band 0)   a row of the windowed collection
+//   page 2   group (0, band 0)     a row of the full collection
+//   page 3   group (512, band 1)   a row of the windowed collection
 //
 //===----------------------------------------------------------------------===//
 
