@@ -107,8 +107,9 @@ public:
             score =
                 arith::MulFOp::create(b, cap, math::TanhOp::create(b, ratio));
           }
-          return b.select(sees(b, args[1], args[2]), score,
-                          b.constant(f32, -INFINITY));
+          // One after the other: the order of arguments is the compiler's.
+          Value nothing = b.constant(f32, -INFINITY);
+          return b.select(sees(b, args[1], args[2]), score, nothing);
         });
 
     // weight = exp(score - largest), 0 where the row does not see the key.
