@@ -9,13 +9,13 @@
 #include <atomic>
 #include <csetjmp>
 
-/// `context.runtime` points to this.
+/// The runtime's state of one ExecutionContext; `context.runtime` points to it.
 struct kv::ExecutionContext::State {
   static constexpr size_t MessageBytes = 1024;
 
   KvContext context;
   Executor *executor;
-  /// Of a device with a queue; null on a CPU.
+  /// The device, if it has a queue; null on a CPU.
   DeviceBackend *backend = nullptr;
   std::unique_ptr<DeviceContext> device;
   Memory arenaMemory;
@@ -23,13 +23,15 @@ struct kv::ExecutionContext::State {
   std::atomic<bool> recording = false;
   size_t messageLength = 0;
   char message[MessageBytes];
-  /// Where an exhausted arena leaves the entry that is running.
+  /// Where the running entry is left after an error that generated code cannot
+  /// continue from; null if no entry is running.
   jmp_buf *exit = nullptr;
 
   static State &of(KvContext *context) {
     return *static_cast<State *>(context->runtime);
   }
 
+  /// Keeps the first error of an execution; may be called by several threads.
   void recordError(KvStatus status, std::string_view text);
   bool failed() const {
     return std::atomic_ref(const_cast<int32_t &>(context.status))
@@ -46,8 +48,8 @@ void recordMisplaced(KvContext *context, std::string_view function,
 
 } // namespace kv
 
-/// What a table holds for a row that does not run there: it records so, and
-/// returns zero.
+/// The function that a table of functions holds for a row of Symbols.def that
+/// does not run in its contexts: it records an error and returns zero.
 #define KV_MISPLACED(Name, Result, RunsOn, CalledOn)                           \
   [](KvContext * context, auto...)->KV_C_##Result {                            \
     using Returned = KV_C_##Result;                                            \

@@ -9,19 +9,23 @@
 
 namespace kv {
 
-/// An invocation's arguments that its caller has on the host, and their copies
-/// on the device: inputs go there with one copy from pinned memory, outputs
-/// come back with another. Memory grows with the arguments and stays.
+/// The arguments of an invocation that lie in host memory, while the entry runs
+/// on a device. All inputs are copied to the device at once by way of pinned
+/// memory, and all outputs are copied back in the same way. Owns these buffers,
+/// which grow with the arguments and never shrink; the arguments themselves are
+/// the caller's.
 class HostArguments {
 public:
-  /// A dense view; replaces what the slot had.
+  /// Adds the argument with index `slot`, a dense view of host memory, or
+  /// replaces it.
   void add(int slot, const KvTensorView &view, bool output);
   void remove(int slot);
 
-  /// Queues the copy of the inputs, and makes the arguments' views those on
-  /// the device.
+  /// Queues the copy of the inputs to the device, and lets the views in `args`
+  /// point to the device's buffers. Errors: those of the device; no memory.
   Expected<void> upload(const Device &device, std::span<KvTensorView> args);
-  /// Waits for the outputs, if there are any; returns whether it did.
+  /// Copies the outputs back and waits for them. Returns whether there are any.
+  /// Errors: those of the device.
   Expected<bool> download(const Device &device);
 
 private:
@@ -31,7 +35,7 @@ private:
     KvTensorView view;
     size_t bytes, offset;
   };
-  /// Pinned memory and its twin on the device.
+  /// A block of pinned memory and one of equal size on the device.
   struct Block {
     Memory host, device;
     Expected<void> grow(const Device &where, size_t bytes);
@@ -41,7 +45,7 @@ private:
 
   std::vector<One> arguments;
   Block inputs, outputs;
-  uint64_t uploaded = 0; // a mark
+  uint64_t uploaded = 0; // mark behind the last copy of the inputs
 };
 
 } // namespace kv

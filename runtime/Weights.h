@@ -13,33 +13,40 @@
 
 namespace kv {
 
-/// packed[n / 16][k][n % 16] = weight[n][k], for elements of `bytes` bytes.
-/// `weight` may be unaligned.
+/// Packs a row-major weight [n, k] to the layout n16k, [n / 16, k, 16]:
+/// packed[i / 16][j][i % 16] = weight[i][j]. Elements have `bytes` bytes; n is
+/// a multiple of 16. `weight` may be unaligned.
 void packN16K(Executor &executor, const void *weight, void *packed, int64_t n,
               int64_t k, size_t bytes);
 
-/// The inverse.
+/// The inverse of packN16K(). `packed` may be unaligned.
 void unpackN16K(Executor &executor, const void *packed, void *weight, int64_t n,
                 int64_t k, size_t bytes);
 
-/// The weights of a model: views into the mapped file, or copies, packed as the
-/// entries want them and on the device.
+/// The weights of a model, which this object owns: views into the mapped file
+/// where the entries can use it as it is, and otherwise copies, on the device
+/// and in the layout that the entries take.
 class Weights {
 public:
-  /// Errors name the tensor and both sides. `log` may be empty.
+  /// Loads from the file `path` the weights that the entries of `manifest`
+  /// take. `log` receives a sentence if weights had to be packed or unpacked;
+  /// it may be empty. Errors: the file cannot be read; a weight is not in the
+  /// file, or has another type, shape or layout there; no memory.
   static Expected<Weights>
   load(const Manifest &manifest, const std::filesystem::path &path,
        const Device &device, Executor &executor,
        const std::function<void(std::string_view)> &log);
 
-  /// The tensor behind a weight argument; null if it is not of `manifest`.
+  /// The tensor for a weight argument of an entry; null if `weight` is not of
+  /// the manifest.
   const KvTensorView *find(const Argument &weight) const;
+  /// Bytes of all weights.
   size_t bytes() const { return total; }
 
 private:
   std::optional<SafetensorsFile> file; // keeps the mapping
   std::vector<Buffer> copies;
-  /// By name, then layout: tied weights may be wanted in two.
+  /// By name and layout: entries may take one weight in two layouts.
   std::map<std::pair<std::string, std::string>, KvTensorView> views;
   size_t total = 0;
 };

@@ -27,8 +27,7 @@ namespace kv::plan {
 constexpr float NoScore = -std::numeric_limits<float>::infinity();
 
 /// 2^x; exactly 1 for 0 and exactly 0 for -inf. A GPU computes the hardware's
-/// approximation, which replaces subnormal results by 0; the host's form does
-/// the same.
+/// approximation, which replaces subnormal results by 0; so does the host.
 KV_HD float powerOfTwo(float x) {
 #ifdef __CUDA_ARCH__
   float result;

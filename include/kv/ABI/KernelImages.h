@@ -21,11 +21,11 @@ typedef struct KvKernelImages {
   uint32_t count;
 } KvKernelImages;
 
-/// One image: one attention kernel, which `name` is the name of (for example
-/// "kv_attention_decode_bf16_64"), or all movers ("kv_movers"). `chip` says
-/// what it runs on: a cubin on one chip ("sm_80", "sm_90a"), a PTX text, which
-/// a driver translates, on this chip and later ones ("compute_80"). Both
-/// strings are NUL-terminated.
+/// One image: an attention kernel with the name `name`, for example
+/// "kv_attention_decode_bf16_64", or all movers, "kv_movers". `chip` says where
+/// the image runs: "sm_80" and "sm_90a" are cubins for this one chip;
+/// "compute_80" is PTX text, which a driver translates for this chip and later
+/// ones. Both strings are NUL-terminated.
 typedef struct KvKernelImage {
   char name[48];
   char chip[16];
