@@ -30,8 +30,8 @@ namespace {
 /// One kv.rt.check_step, before it stands anywhere.
 struct Requirement {
   Value rowOffsets, cacheLengths, lookupTable;
-  Value maxLengths;             // null: they say nothing of these rows
-  std::optional<HostSize> rows; // of the tensors with one row a token
+  Value maxLengths = {};             // null: they say nothing of these rows
+  std::optional<HostSize> rows = {}; // of the tensors with one row a token
   int64_t sequences = ShapedType::kDynamic;
   int64_t page = 0; // 0: the rows have no keys
   int64_t bands = 1;

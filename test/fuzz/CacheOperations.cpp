@@ -19,9 +19,6 @@ struct CacheName {
   TypeAttr collection;
 };
 
-constexpr Role kComponentRoles[] = {Role::Blocks, Role::Lengths, Role::Table,
-                                    Role::MaxLengths, Role::Scales};
-
 /// A component's type as an operation may see it: some dynamic sizes static,
 /// the same everywhere in the module. Steps are not: kv.advance drops one.
 Type refined(FunctionBuilder &f, Role role, Type type) {

@@ -27,8 +27,11 @@ using namespace kv::fuzz;
 /// The passes of kv-mlir, each alone on the module as it is and on the module
 /// without handles.
 static const StringRef kPasses[] = {"kv-assign-layout",
+                                    "kv-assign-page-layers",
                                     "kv-expand-collections",
                                     "kv-resolve-collections",
+                                    "kv-resolve-bands",
+                                    "kv-check-steps",
                                     "kv-lint-order",
                                     "kv-round-activations",
                                     "kv-pack-weights",
@@ -67,11 +70,15 @@ static const StringRef kBufferize =
 static const StringRef kLimits[] = {
     // One pass alone, out of its place in the pipeline.
     "run kv-resolve-collections before",
+    "run kv-resolve-bands before",
     "run kv-decompose before",
     "run kv-thread-context before",
     "run kv-select-kernel before",
     "is on tensors: bufferize before",
     "an entry takes ranked tensors and collections, not",
+    // A fetch of an entry's arguments that is no collection of the manifest.
+    "has blocks that are an argument of an entry, but makes",
+    "which is a component already",
     "must be known in an entry: fix them by sharding before",
     "has a collection with heads = ?: fix them by sharding before",
     "run kv-select-kernel{target=cuda} before",

@@ -36,6 +36,10 @@ enum class Role {
   Layer,      // an index below the number of layers
 };
 
+/// The roles of a collection's components, in the order of kv.fetch.
+inline constexpr Role kComponentRoles[] = {
+    Role::Blocks, Role::Lengths, Role::Table, Role::MaxLengths, Role::Scales};
+
 /// What the functions of a module have in common.
 struct ModuleState {
   Random random;

@@ -123,7 +123,9 @@ static void nameArguments(FunctionBuilder &f, func::FuncOp function) {
   int64_t collections = 0;
   for (auto [i, role] : llvm::enumerate(f.argumentRoles)) {
     Type type = function.getArgumentTypes()[i];
-    if (!f.executable && random.percent(50))
+    // The components of a fetch would have to be named after one collection.
+    if (!f.executable &&
+        (llvm::is_contained(kComponentRoles, role) || random.percent(50)))
       continue;
     std::string name = (nameOf(role) + Twine(i)).str();
     if (role == Role::Handle)

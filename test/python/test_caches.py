@@ -286,6 +286,7 @@ def test_numbers_of_8_bits(run, dtype):
           return %n : tensor<?xi32>
         }"""
     cache = Cache(g, rng, [0], [tokens])
+    cache.max_lengths += 1  # for the NaN, which has no value in `cache`
     arrays = cache.arrays()
     k = np.concatenate([x, [np.float32(np.nan)]])[:, None, None].astype(np.float32)
     cache.rows[1] += 1

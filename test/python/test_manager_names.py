@@ -125,6 +125,8 @@ def sections():
     for section in (ROOT / "docs/managers.md").read_text().split("\n## ")[1:]:
         lines = [[cell.strip() for cell in line.strip().strip("|").split("|")]
                  for line in section.splitlines() if line.startswith("| ")]
+        if not lines or lines[0][0] != COLUMNS[0]:
+            continue  # no section of names
         assert lines[0] == COLUMNS
         assert all(len(line) == len(COLUMNS) for line in lines)
         found[re.search(r"`(\w+)`", section)[1]] = [dict(zip(COLUMNS, line)) for line in lines[2:]]

@@ -181,11 +181,10 @@ def change(cache, part, new_row):
             old = cache.values[b][s][part, 1].astype(np.float32)
             row = np.stack([new_row(old[h], cache.rows[b] + t, s, h) for h in range(g.heads)])
             codes, scales, values = quantised(row, g)
-            page, slot = ((cache.table[b, s // g.page], s % g.page) if g.strategy == "paged"
-                          else (cache.table[b], s))
-            cache.blocks[page, part, 1, slot] = codes
+            page, layer, slot = cache.place(b, s, 1)
+            cache.blocks[page, part, layer, slot] = codes
             if scales is not None:
-                cache.scales[page, part, 1, slot] = scales
+                cache.scales[page, part, layer, slot] = scales
             cache.values[b][s][part, 1] = values
 
 

@@ -99,8 +99,8 @@ TEST_F(BytecodeTest, OlderVersionIsWrittenAndRead) {
 TEST_F(BytecodeTest, NewerVersionIsRefused) {
   EXPECT_THAT(read(write(kv::BytecodeVersion::kCurrent + 1)),
               testing::HasSubstr(
-                  "written with version 3 of the kv dialect, this tool reads "
-                  "up to 2"));
+                  "written with version 4 of the kv dialect, this tool reads "
+                  "up to 3"));
 }
 
 /// Numbers that this version does not know, and values that no verifier takes:
