@@ -37,6 +37,7 @@ kv_install_libraries(runtime KVMLIRRuntimeTargets 23
 install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
   DESTINATION ${headers}/kv COMPONENT runtime
   FILES_MATCHING PATTERN *.h PATTERN *.def)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 # Loaded by who links the runtime, never linked.
 install(TARGETS KVCuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tidy.sh [FILE...]: clang-tidy 22 with the checks of .clang-tidy; without files,
-# those of the runtime, which include no MLIR and are cheap to check. Needs a
-# configured build in build/release. Exits with 1 when a check complains.
+# those of the runtime that scripts/test.sh checks: they include no MLIR, and
+# take a few seconds each. Needs a configured build in build/release. Exits with
+# another status than 0 when a check complains.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
