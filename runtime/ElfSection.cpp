@@ -68,15 +68,16 @@ std::string find(const MappedFile &file, std::string_view wanted,
     return load<Elf64_Shdr>(bytes,
                             header->e_shoff + index * sizeof(Elf64_Shdr));
   };
+  // All of them, whichever is the wanted one: the file may end within a later.
+  if (header->e_shnum > 0 && !section(header->e_shnum - 1u))
+    return "cut off: its section headers lie outside of the file";
   auto names = section(header->e_shstrndx);
   auto nameTable = names ? contents(file.text(), *names) : std::nullopt;
   if (!nameTable)
     return "cut off, or without section headers";
   for (unsigned i = 0; i < header->e_shnum; ++i) {
     auto candidate = section(i);
-    if (!candidate)
-      return "cut off: its section headers lie outside of the file";
-    if (candidate->sh_name >= nameTable->size())
+    if (!candidate || candidate->sh_name >= nameTable->size())
       continue;
     std::string_view name = nameTable->substr(candidate->sh_name);
     if (name.substr(0, name.find('\0')) != wanted)

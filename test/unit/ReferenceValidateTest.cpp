@@ -1,6 +1,7 @@
 //===- ReferenceValidateTest.cpp - What the kernels refuse ----------------===//
 
 #include "PagedFixture.h"
+#include "kv/Kernels/Reference.h"
 #include "kv/Runtime/ExecutionContext.h"
 
 #include <functional>
@@ -35,53 +36,109 @@ struct Call {
     return fixture.lookupTable.as<int32_t>() + b * table.sizes[1] + i;
   }
 
-  void attention() {
-    KvContext *abi = context->abi();
-    abi->functions->attention(abi, &blocks, /*scales=*/nullptr, &lengths,
-                              &table, &offsets, layer, &q, &outView, &lseView,
-                              0.125f, 0, mask, window, sinks, nullptr);
+  reference::AttentionArguments attention() {
+    return {.blocks = &blocks,
+            .scales = nullptr,
+            .cacheLengths = &lengths,
+            .lookupTable = &table,
+            .rowOffsets = &offsets,
+            .layer = layer,
+            .q = &q,
+            .out = &outView,
+            .lse = &lseView,
+            .scale = 0.125f,
+            .softcap = 0,
+            .mask = mask,
+            .window = window,
+            .sinks = sinks};
   }
-  void store() {
+  reference::StoreArguments store() {
+    return {.blocks = &blocks,
+            .scales = nullptr,
+            .cacheLengths = &lengths,
+            .lookupTable = &table,
+            .rowOffsets = &offsets,
+            .layer = layer,
+            .k = &k,
+            .v = vPointer};
+  }
+
+  /// What generated code calls, after it has checked its step.
+  void callAttention() {
     KvContext *abi = context->abi();
-    abi->functions->store(abi, &blocks, /*scales=*/nullptr, &lengths, &table,
-                          &offsets, layer, &k, vPointer);
+    reference::AttentionArguments args = attention();
+    abi->functions->attention(
+        abi, args.blocks, args.scales, args.cacheLengths, args.lookupTable,
+        args.rowOffsets, args.layer, args.q, args.out, args.lse, args.scale,
+        args.softcap, args.mask, args.window, args.sinks, args.kvRowOffsets);
+  }
+  void callStore() {
+    KvContext *abi = context->abi();
+    reference::StoreArguments args = store();
+    abi->functions->store(abi, args.blocks, args.scales, args.cacheLengths,
+                          args.lookupTable, args.rowOffsets, args.layer, args.k,
+                          args.v);
   }
 };
 
 using Spoil = std::function<void(Call &)>;
 
-/// The message of the error that a spoiled call records; its result memory
-/// must be untouched.
+/// What is wrong with a spoiled call.
 std::string attentionError(const Spoil &spoil) {
   Call call;
   spoil(call);
-  std::fill_n(call.out.as<float>(), call.out.elements(), 42.0f);
-  call.attention();
-  for (int64_t i = 0; i < call.out.elements(); ++i)
-    EXPECT_EQ(call.out.as<float>()[i], 42.0f);
-  auto result = call.context->result();
-  return result ? "no error" : result.error().message;
+  auto failure = reference::validate(call.attention());
+  return failure ? failure->message : "no error";
 }
 
 std::string storeError(const Spoil &spoil) {
   Call call;
   spoil(call);
-  std::vector<char> before(call.fixture.blocks.as<char>(),
-                           call.fixture.blocks.as<char>() +
-                               call.fixture.blocks.bytes());
-  call.store();
-  EXPECT_EQ(
-      0, std::memcmp(before.data(), call.fixture.blocks.data(), before.size()));
-  auto result = call.context->result();
-  return result ? "no error" : result.error().message;
+  auto failure = reference::validate(call.store());
+  return failure ? failure->message : "no error";
 }
 
 TEST(ReferenceValidate, GoodCallsPass) {
   Call call;
-  call.attention();
-  call.store();
+  EXPECT_FALSE(reference::validate(call.attention()));
+  EXPECT_FALSE(reference::validate(call.store()));
+  call.callAttention();
+  call.callStore();
   auto result = call.context->result();
   EXPECT_TRUE(result) << result.error().message;
+}
+
+// The layer and the pages are looked at in each layer; memory stays as it was.
+TEST(ReferenceValidate, CallsOfGeneratedCode) {
+  struct {
+    Spoil spoil;
+    const char *message;
+  } cases[] = {
+      {[](Call &c) { c.layer = 3; }, "layer 3, the cache has 3 layers"},
+      {[](Call &c) { *c.entry(2, 1) = 6; },
+       "lookup_table[2, 1] is 6, the cache has the pages 0 to 5"},
+  };
+  for (const auto &[spoil, message] : cases) {
+    Call call;
+    spoil(call);
+    std::fill_n(call.out.as<float>(), call.out.elements(), 42.0f);
+    call.callAttention();
+    for (int64_t i = 0; i < call.out.elements(); ++i)
+      EXPECT_EQ(call.out.as<float>()[i], 42.0f);
+    EXPECT_EQ(call.context->result().error().message,
+              concat("attention: ", message));
+
+    Call storing;
+    spoil(storing);
+    std::vector<char> before(storing.fixture.blocks.as<char>(),
+                             storing.fixture.blocks.as<char>() +
+                                 storing.fixture.blocks.bytes());
+    storing.callStore();
+    EXPECT_EQ(0, std::memcmp(before.data(), storing.fixture.blocks.data(),
+                             before.size()));
+    EXPECT_EQ(storing.context->result().error().message,
+              concat("store: ", message));
+  }
 }
 
 TEST(ReferenceValidate, SharedChecks) {
@@ -181,16 +238,16 @@ TEST(ReferenceValidate, Store) {
 TEST(ReferenceValidate, ErrorsAreSticky) {
   Call call;
   call.layer = 9;
-  call.store();
+  call.callStore();
   call.layer = 1;
   std::fill_n(call.out.as<float>(), call.out.elements(), 42.0f);
-  call.attention();
+  call.callAttention();
   EXPECT_EQ(call.out.as<float>()[0], 42.0f);
   EXPECT_EQ(call.context->result().error().message,
             "store: layer 9, the cache has 3 layers");
   EXPECT_EQ(call.context->result().error().code, KV_STATUS_OUT_OF_RANGE);
   call.context->reset();
-  call.attention();
+  call.callAttention();
   EXPECT_TRUE(call.context->result());
   EXPECT_NE(call.out.as<float>()[0], 42.0f);
 }
