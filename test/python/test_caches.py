@@ -354,6 +354,7 @@ def test_run_time_verification(run, operation, spoil, page_layers):
     which = np.array([3 if spoil == "layer" else 2], np.int32)
     if spoil == "length":
         arrays[1][0] = 6  # 9 tokens, two pages of 4
+        arrays[3][0, 1] = 9
     k = np.ones((3, 2, 8), np.float32)
     out = np.zeros((0 if operation == STORE else 3, 2, 8), np.float32)
     module = g.types() + DYNAMIC_LAYER.replace("OPERATION", operation)
