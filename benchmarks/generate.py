@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / "build/release/bin"
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 PEERS = ROOT / "build/bench/peers"
-ROUNDS, PROMPT, NEW = 5, 300, 100
+ROUNDS, PROMPT, NEW = 3, 300, 100
 
 
 def output(*command, **more):

@@ -334,7 +334,9 @@ bool copyPages(FunctionBuilder &f) {
   Value destination = f.operand(Role::Pages, ids);
   Value layer;
   if (f.random.percent(50))
-    layer = f.layer(handle.getType());
+    // A layer of the page, of which there are fewer than of the collection.
+    layer =
+        f.index(f.random.below(handle.getType().getGeometry().layersPerPage()));
   CopyPagesOp::create(f.b, buffer, source, destination, layer,
                       handle.getType().getLayout());
   return true;

@@ -78,6 +78,7 @@ static const StringRef kLimits[] = {
     "an entry takes ranked tensors and collections, not",
     // A fetch of an entry's arguments that is no collection of the manifest.
     "has blocks that are an argument of an entry, but makes",
+    "has blocks that are of no collection",
     "which is a component already",
     "must be known in an entry: fix them by sharding before",
     "has a collection with heads = ?: fix them by sharding before",
