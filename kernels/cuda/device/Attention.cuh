@@ -30,8 +30,7 @@ using namespace kv::cuda;
       kv_attention_##kind##_##type##_##dim(                                    \
           const __grid_constant__ AttentionParams params) {                    \
     GpuBlock block;                                                            \
-    AttentionBody<GpuBlock,                                                    \
-                  KV_ATTENTION_CONFIG(kind, query, cache, dim, KV_SM)>(block,  \
-                                                                       params) \
+    AttentionBody<GpuBlock, KV_ATTENTION_CONFIG(kind, query, cache, dim,       \
+                                                KV_SM)>(block, params)         \
         .run();                                                                \
   }
