@@ -6,11 +6,12 @@ ratios are medians of the ratios within a round."""
 
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 from pathlib import Path
+
+from table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / "build/release/bin"
@@ -63,33 +64,24 @@ def main():
             for name, run in runs.items():
                 samples[threads, name].append(run(threads))
 
-    rows = []
+    table = Table()
     own = "kv-run, bf16"
     for (threads, name), figures in samples.items():
+        case = f"{threads} thread{'s' * (threads > 1)}"
         for metric in ("prefill", "decode"):
-            row = {"case": f"{threads} thread{'s' * (threads > 1)}", "metric": f"{metric}, {name}",
-                   "value": round(statistics.median(f[metric] for f in figures), 2), "unit": "tokens/s",
-                   "baseline": None, "ratio": None, "aim": None, "met": None}
+            baseline = ratio = None
             if name != own:
-                row["baseline"] = "kv-run is so many times as fast"
-                row["ratio"] = round(statistics.median(
-                    a[metric] / b[metric] for a, b in zip(samples[threads, own], figures)), 3)
+                baseline = "kv-run is so many times as fast"
+                ratio = statistics.median(
+                    a[metric] / b[metric] for a, b in zip(samples[threads, own], figures))
             elif metric == "decode":
-                row["baseline"] = f"{statistics.median(roofs[threads]):.1f} GB/s read roof"
-                row["ratio"] = round(statistics.median(
-                    f[metric] * weights / 1e9 / roof for f, roof in zip(figures, roofs[threads])), 3)
-            rows.append(row)
-    report = {
-        "machine": {"cpu": next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
-                                 if line.startswith("model name")), "unknown"),
-                    "cores": cores, "system": platform.platform(), "load": os.getloadavg()[0]},
-        "commit": output("git", "-C", ROOT, "rev-parse", "--short", "HEAD").strip(),
-        "peers": (ROOT / "benchmarks/requirements.txt").read_text().split("\n")[1:-1],
-        "rounds": ROUNDS, "rows": rows}
-    (ROOT / "build/bench/generate.json").write_text(json.dumps(report, indent=1) + "\n")
-    for r in rows:
-        against = f"{r['ratio']} x {r['baseline']}" if r["ratio"] else ""
-        print(f"{r['case']:10} {r['metric']:28} {r['value']:9.2f} {r['unit']:9} {against}")
+                baseline = f"{statistics.median(roofs[threads]):.1f} GB/s read roof"
+                ratio = statistics.median(
+                    f[metric] * weights / 1e9 / roof for f, roof in zip(figures, roofs[threads]))
+            table.row(case, f"{metric}, {name}", statistics.median(f[metric] for f in figures),
+                      "tokens/s", baseline=baseline, ratio=ratio)
+    table.write("generate", rounds=ROUNDS,
+                peers=(ROOT / "benchmarks/requirements.txt").read_text().split("\n")[1:-1])
 
 
 main()

@@ -24,7 +24,8 @@ class Table:
         if aim is not None:
             self.rows[-1].update(aim=f"<= {aim} x", met=value / against <= aim)
 
-    def write(self, name):
+    def write(self, name, **more):
+        """Prints the rows, and writes them with `more` about the run. Whether an aim is missed."""
         report = {
             "machine": {"cpu": next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
                                      if line.startswith("model name")), "unknown"),
@@ -33,7 +34,7 @@ class Table:
             "commit": subprocess.run(
                 ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], check=True, text=True,
                 capture_output=True).stdout.strip(),
-            "rows": self.rows}
+            **more, "rows": self.rows}
         path = ROOT / f"build/bench/{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(report, indent=1) + "\n")
