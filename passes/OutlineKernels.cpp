@@ -33,11 +33,14 @@ static std::string kernelName(Operation *op, unsigned ordinal) {
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     os << '_' << cast<ShapedType>(matmul.getX().getType()).getDimSize(1);
     char before = 'x';
-    for (Type weight : matmul.getWeights().getTypes()) {
-      os << before << cast<ShapedType>(weight).getDimSize(0) * kPackedRows;
+    for (size_t i = 0; i < matmul.getWeights().size(); ++i) {
+      os << before << matmul.getWidth(i);
       before = '_';
     }
-    os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
+    if (std::optional<QuantFormat> format = matmul.getFormat(0))
+      os << '_' << stringifyQuantFormat(*format);
+    else
+      os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
   }
   os << '_' << ordinal;
   return name;

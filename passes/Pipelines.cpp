@@ -53,6 +53,7 @@ static void addResolution(OpPassManager &pm) {
 static void addFrontPasses(OpPassManager &pm) {
   addResolution(pm);
   pm.addPass(createKVRoundActivations());
+  pm.addPass(createKVPackQuantized());
   pm.addPass(createKVPackWeights());
 }
 
@@ -114,9 +115,11 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   pm.addPass(createKVOutlineKernels());
   // 24 accumulators of 512 bits, or 12 of 256.
   KVVectorizeOptions vectorize;
-  bool wide = resolveCPULevel(options.mcpu) == "x86-64-v4";
+  std::string level = resolveCPULevel(options.mcpu);
+  bool wide = level == "x86-64-v4";
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
+  vectorize.dot = wide ? "avx512" : level.empty() ? "generic" : "avx2";
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());
   simplify(pm);

@@ -164,6 +164,24 @@ def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVPackQuantized : Pass<"kv-pack-quantized", "::mlir::ModuleOp"> {
+  let summary = "quantised weights become packed blocks of bytes";
+  let description = [{
+    An argument `[N, K]` of `!kv.quant`, N a multiple of 16, becomes bytes
+    `[N / 16, K / group, bytes]`, in every function. That of an entry gets
+    `kv.layout`, such as "q4_0x16": a weights file holds it in this form.
+
+    Where the module says `kv.activations = i8`, a `linalg.matmul` that starts at
+    zero with such a weight, whole and dequantised, becomes a `kv.matmul` on the
+    blocks. Elsewhere the matrix is made in f32, each time, which a remark says:
+    exact, and slow.
+  }];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numPacked", "packed-weights", "quantised weights of entries">
+  ];
+}
+
 def KVInlineHelpers : Pass<"kv-inline-helpers", "::mlir::ModuleOp"> {
   let summary = "calls of small helper functions become their bodies";
   let description = [{
@@ -361,19 +379,22 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let summary = "kernels become tiled loops and vector code";
   let description = [{
     `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
-    outputs, with explicit fma and one k order. Other linalg operations become
+    outputs, with explicit fma and one k order; of quantised weights sums of
+    integer products, by the instructions that `dot` names. Other linalg operations become
     loops. The outer loop of each is an `scf.forall` with the attribute
     `kv.grain`, the least iterations worth a thread.
   }];
   let options = [
     Option<"rows", "rows", "int64_t", "12", "rows of a register tile">,
     Option<"blocks", "blocks", "int64_t", "2",
-           "blocks of 16 outputs of a register tile">
+           "blocks of 16 outputs of a register tile">,
+    Option<"dot", "dot", "std::string", "\"generic\"",
+           "what multiplies bytes: generic, avx2, avx512 or vnni">
   ];
   let dependentDialects = ["::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
     "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect",
-    "::mlir::math::MathDialect"];
+    "::mlir::math::MathDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def KVExpandMath : Pass<"kv-expand-math"> {

@@ -94,7 +94,7 @@ def _open(path):
 
 
 class GGUFSource:
-    """One GGUF file. Tensors come as f32 in the Hugging Face form."""
+    """One GGUF file. Tensors come in the Hugging Face form, as f32 or as quantised blocks."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -141,13 +141,26 @@ class GGUFSource:
             raise ImportFailure(f"{self.path}: the tensor {found.name} has the type "
                                 f"{found.tensor_type.name}, which the gguf package cannot "
                                 "dequantise")
-        values = np.ascontiguousarray(values, dtype=np.float32)
+        return self._in_order(name, np.ascontiguousarray(values, dtype=np.float32))
+
+    def format(self, name):
+        """The quantised format of a tensor, in lower case; None for numbers."""
+        kind = self.tensors[name].tensor_type.name
+        return None if kind in ("F32", "F16", "BF16") else kind.lower()
+
+    def blocks(self, name):
+        """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
+        found = self.tensors[name]
+        return self._in_order(name, found.data.reshape(int(found.shape[-1]), -1))
+
+    def _in_order(self, name, rows):
+        """Rows of q and k in the Hugging Face order."""
         if self.architecture == "llama":
             if ".q_proj." in name:
-                return unpermute_rotary(values, self.config.heads)
+                return unpermute_rotary(rows, self.config.heads)
             if ".k_proj." in name:
-                return unpermute_rotary(values, self.config.kv_heads)
-        return values
+                return unpermute_rotary(rows, self.config.kv_heads)
+        return rows
 
     def _config(self):
         embedding = self.tensors.get("model.embed_tokens.weight")

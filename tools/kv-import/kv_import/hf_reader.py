@@ -51,6 +51,10 @@ class HuggingFaceSource:
     def shapes(self):
         return {name: shape for name, (_, shape) in self.index.items()}
 
+    def format(self, name):
+        """None: all tensors are numbers."""
+        return None
+
     def tensor(self, name):
         path, shape = self.index[name]
         with safe_open(path, framework="np") as file:

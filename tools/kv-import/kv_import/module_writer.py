@@ -22,11 +22,13 @@ def quoted(text):
 
 
 class ModuleWriter:
-    """`keep_all`: one cache for all layers, which keeps every token; their masks stay."""
+    """`keep_all`: one cache for all layers, which keeps every token; their masks stay.
+    `formats`: the quantised weights with their formats."""
 
-    def __init__(self, config, dtype, page, keep_all=False):
+    def __init__(self, config, dtype, page, keep_all=False, formats=None):
         self.config = config
-        self.dtype = dtype  # of matrices and of the cache
+        self.dtype = dtype  # of dense matrices and of the cache
+        self.formats = formats or {}
         self.page = page
         c = config
         self.caches = [Cache(None, tuple(range(c.layers)))] if keep_all else c.caches()
@@ -39,11 +41,18 @@ class ModuleWriter:
         return "tensor<" + "x".join(["?", *map(str, sizes)]) + "xf32>"
 
     def weight_type(self, weight):
+        if weight.role in ("linear", "embedding"):
+            return self.matrix(*weight.shape, self.formats.get(weight.name))
         sizes = "x".join(map(str, weight.shape))
         return f"tensor<{sizes}x{stored_dtype(weight, self.dtype)}>"
 
-    def matrix(self, rows, columns):
-        return f"tensor<{rows}x{columns}x{self.dtype}>"
+    def matrix(self, rows, columns, format_):
+        element = f"!kv.quant<{format_}>" if format_ else self.dtype
+        return f"tensor<{rows}x{columns}x{element}>"
+
+    def layer_formats(self, layer):
+        """The formats of a layer's weights, in the order of config.layer_weights."""
+        return tuple(self.formats.get(w.name) for w in self.config.layer_weights(layer))
 
     # Caches: a model with one calls it kv, one with two windows kv and kv_sliding.
 
@@ -56,19 +65,30 @@ class ModuleWriter:
         return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, "
                 f"heads = {c.kv_heads}, dim = {c.head_dim}, page = {self.page}{window}>")
 
+    def kind(self, cache, layer):
+        """What layers of one function have in common."""
+        return cache, self.config.window(layer), self.layer_formats(layer)
+
     def kinds(self):
-        """Layers that are one function: {(cache, window of the mask): name}."""
-        found = dict.fromkeys((cache, self.config.window(layer))
-                              for cache in self.caches for layer in cache.layers)
-        return {kind: "layer_sliding" if kind[1] and len(found) > 1 else "layer"
-                for kind in found}
+        """Layers that are one function: {kind: (name, the first of them)}."""
+        firsts = {}
+        for cache in self.caches:
+            for layer in cache.layers:
+                firsts.setdefault(self.kind(cache, layer), layer)
+        names, windows = {}, {window for _, window, _ in firsts}
+        for kind, layer in firsts.items():
+            name = "layer_sliding" if kind[1] and len(windows) > 1 else "layer"
+            taken = sum(other.rstrip("0123456789_") == name for other, _ in names.values())
+            names[kind] = (f"{name}_{taken + 1}" if taken else name, layer)
+        return names
 
     # The whole.
 
     def text(self):
         parts = [self.head()]
         parts += self.helpers()
-        parts += [self.layer(name, *kind) for kind, name in self.kinds().items()]
+        parts += [self.layer(name, *kind[:2], first) for kind, (name, first) in
+                  self.kinds().items()]
         parts += [self.forward()]
         return parts[0] + "\n\n".join(parts[1:]) + "\n}\n"
 
@@ -96,7 +116,8 @@ class ModuleWriter:
 
 module attributes {{kv.model = {{architecture = {quoted(c.architecture)}, \
 max_seq_len = {c.max_seq} : i64,
-                               name = {quoted(c.name)}, vocab_size = {c.vocab} : i64}}}} {{
+                               name = {quoted(c.name)}, vocab_size = {c.vocab} : i64}}\
+{", kv.activations = i8" if self.formats else ""}}} {{
 
 """
 
@@ -105,9 +126,9 @@ max_seq_len = {c.max_seq} : i64,
         out = [self.rms_norm("rms_norm", c.hidden)]
         if c.qk_norm:
             out.append(self.rms_norm("head_norm", c.head_dim))
-        shapes = [(self.q_width, c.hidden), (self.kv_width, c.hidden), (c.hidden, self.q_width),
-                  (c.intermediate, c.hidden), (c.hidden, c.intermediate)]
-        out += [self.linear(*shape) for shape in dict.fromkeys(shapes)]
+        matrices = [(*weight.shape, self.formats.get(weight.name)) for layer in range(c.layers)
+                    for weight in c.layer_weights(layer) if weight.role == "linear"]
+        out += [self.linear(*matrix) for matrix in dict.fromkeys(matrices)]
         widths = {"q_proj": self.q_width, "k_proj": self.kv_width, "v_proj": self.kv_width,
                   "o_proj": c.hidden}
         out += [self.add_bias(width)
@@ -157,19 +178,31 @@ max_seq_len = {c.max_seq} : i64,
     return %result : {x}
   }}"""
 
-    def linear(self, rows, columns):
-        x, w, y = self.rows(columns), self.matrix(rows, columns), self.rows(rows)
+    def linear_name(self, rows, columns, format_):
+        return f"@linear_{rows}x{columns}" + (f"_{format_}" if format_ else "")
+
+    def widened(self, weight, matrix, rows, columns):
+        """For a product: what stands before it, the operand, its type."""
+        if "!kv.quant" not in matrix:
+            return "", weight, matrix
+        wide = f"tensor<{rows}x{columns}xf32>"
+        return (f"    %{weight}_f32 = kv.dequantize %{weight} : {matrix} -> {wide}\n",
+                f"{weight}_f32", wide)
+
+    def linear(self, rows, columns, format_):
+        x, w, y = self.rows(columns), self.matrix(rows, columns, format_), self.rows(rows)
+        before, operand, operand_type = self.widened("w", w, rows, columns)
         return f"""\
   // {columns} -> {rows}.
-  func.func private @linear_{rows}x{columns}(%x: {x}, %w: {w})
+  func.func private {self.linear_name(rows, columns, format_)}(%x: {x}, %w: {w})
       -> {y} {{
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32
     %rows = tensor.dim %x, %c0 : {x}
     %empty = tensor.empty(%rows) : {y}
     %zeros = linalg.fill ins(%zero : f32) outs(%empty : {y}) -> {y}
-    %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
-        ins(%x, %w : {x}, {w})
+{before}    %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+        ins(%x, %{operand} : {x}, {operand_type})
         outs(%zeros : {y}) -> {y}
     return %y : {y}
   }}"""
@@ -227,14 +260,18 @@ max_seq_len = {c.max_seq} : i64,
 
     # One layer.
 
-    def layer(self, name, cache, window):
+    def layer(self, name, cache, window, first):
+        """The function of layers like `first`."""
         c = self.config
+        formats = {w.argument.partition("_")[2]: self.formats.get(w.name)
+                   for w in c.layer_weights(first)}
         kv = "!" + self.cache_name(cache)
         x, freqs = self.rows(c.hidden), self.weight_type(c.freqs)
         q, k_or_v = self.rows(self.q_width), self.rows(self.kv_width)
         q3, kv3 = self.rows(c.heads, c.head_dim), self.rows(c.kv_heads, c.head_dim)
         mask = f"sliding = {window}" if window else "causal"
-        arguments = [f"%{w.argument[3:]}: {self.weight_type(w)}" for w in c.layer_weights(0)]
+        arguments = [f"%{w.argument.partition('_')[2]}: {self.weight_type(w)}"
+                     for w in c.layer_weights(first)]
         lines = []
 
         def say(text):
@@ -244,13 +281,14 @@ max_seq_len = {c.max_seq} : i64,
             lines.append("    " + text.replace("\n", "\n    "))
 
         def linear(result, operand, weight, rows, columns, bias=None):
-            """Returns the SSA name of operand * weight (+ bias)."""
-            first = f"{result}_product" if bias in c.biases else result
-            emit(f"%{first} = call @linear_{rows}x{columns}(%{operand}, %{weight})\n"
-                 f"    : ({self.rows(columns)}, {self.matrix(rows, columns)}) -> "
-                 f"{self.rows(rows)}")
+            """%result = operand * weight (+ bias)."""
+            product = f"{result}_product" if bias in c.biases else result
+            format_ = formats[weight]
+            emit(f"%{product} = call {self.linear_name(rows, columns, format_)}(%{operand}, "
+                 f"%{weight})\n    : ({self.rows(columns)}, "
+                 f"{self.matrix(rows, columns, format_)}) -> {self.rows(rows)}")
             if bias in c.biases:
-                emit(f"%{result} = call @add_bias_{rows}(%{first}, %b{weight[1:]})\n"
+                emit(f"%{result} = call @add_bias_{rows}(%{product}, %b{weight[1:]})\n"
                      f"    : ({self.rows(rows)}, tensor<{rows}xf32>) -> {self.rows(rows)}")
 
         def norm(result, operand, weight):
@@ -347,7 +385,14 @@ max_seq_len = {c.max_seq} : i64,
 {widen}      linalg.yield {value} : f32
     }} -> {x}"""
 
-    def calls(self, x, types):
+    def embed(self, x, embedding):
+        table, comment = self.weight_type(embedding), "The embedding of each token."
+        if embedding.name not in self.formats:
+            return self.gather("x0", "tokens", "embed", table, self.dtype, comment)
+        return (f"    // {comment}\n    %x0 = kv.dequantize %embed rows(%tokens)\n"
+                f"        : {table}, tensor<?xi32> -> {x}")
+
+    def calls(self, x):
         """The layers, each with its place in its cache."""
         c = self.config
         lines, constants, kinds = [], {0: "c0"}, self.kinds()
@@ -360,8 +405,10 @@ max_seq_len = {c.max_seq} : i64,
                 lines.append(f"    %layer{place} = arith.constant {place} : index")
             kv = self.cache_name(cache)
             names = [f"%{w.argument}" for w in c.layer_weights(layer)]
+            name, _ = kinds[self.kind(cache, layer)]
+            types = [self.weight_type(w) for w in c.layer_weights(layer)]
             lines.append(
-                f"    %x{layer + 1} = call @{kinds[cache, c.window(layer)]}(%x{layer}, %{kv}, "
+                f"    %x{layer + 1} = call @{name}(%x{layer}, %{kv}, "
                 f"%{constants[place]}, %row_offsets, %positions, %freqs,\n"
                 f"        {', '.join(names)})\n"
                 f"        : ({x}, !{kv}, index, tensor<?xi32>, tensor<?xi32>, "
@@ -382,8 +429,8 @@ max_seq_len = {c.max_seq} : i64,
         arguments += [f"%{w.argument}: {self.weight_type(w)} {{kv.weight = {quoted(w.name)}}}"
                       for w in c.weights()]
         signature = ",\n      ".join(arguments)
-        types = [self.weight_type(w) for w in c.layer_weights(0)]
-        layers = self.calls(x, types)
+        layers = self.calls(x)
+        before, operand, operand_type = self.widened(head.argument, head_type, *head.shape)
         last = f"x{c.layers}"
         return f"""\
   // One step: the new tokens of every sequence in, the logits of the wanted rows out.
@@ -395,8 +442,7 @@ max_seq_len = {c.max_seq} : i64,
     %zero = arith.constant 0.0 : f32
     %positions = kv.positions %kv, %row_offsets : !kv, tensor<?xi32> -> tensor<?xi32>
 
-{self.gather("x0", "tokens", "embed", self.weight_type(embedding), self.dtype,
-             "The embedding of each token.")}
+{self.embed(x, embedding)}
 
 {chr(10).join(layers)}
 
@@ -406,8 +452,8 @@ max_seq_len = {c.max_seq} : i64,
     %normal = call @rms_norm(%last, %final_norm) : ({x}, tensor<{c.hidden}xf32>) -> {x}
     %logits_empty = tensor.empty(%last_rows) : {logits}
     %logits_zero = linalg.fill ins(%zero : f32) outs(%logits_empty : {logits}) -> {logits}
-    %logits = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
-        ins(%normal, %{head.argument} : {x}, {head_type})
+{before}    %logits = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+        ins(%normal, %{operand} : {x}, {operand_type})
         outs(%logits_zero : {logits}) -> {logits}
     return %logits : {logits}
   }}"""
