@@ -20,12 +20,12 @@ using namespace mlir;
 using namespace kv;
 
 std::string kv::resolveCPULevel(StringRef mcpu) {
-  if (mcpu == "x86-64-v3" || mcpu == "x86-64-v4")
-    return mcpu.str();
+  // The levels that have fma.
+  ArrayRef<const char *> levels = ArrayRef(kCpuLevels).drop_front(2);
   if (mcpu != "native")
-    return "";
+    return llvm::is_contained(levels, mcpu) ? mcpu.str() : "";
   int level = hostCpuLevelNumber();
-  return level >= 3 ? "x86-64-v" + std::to_string(level) : "";
+  return level >= 3 ? kCpuLevels[level - 1] : "";
 }
 
 static void simplify(OpPassManager &pm) {
@@ -116,10 +116,13 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   // 24 accumulators of 512 bits, or 12 of 256.
   KVVectorizeOptions vectorize;
   std::string level = resolveCPULevel(options.mcpu);
-  bool wide = level == "x86-64-v4";
+  bool wide = StringRef(level).starts_with("x86-64-v4");
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
-  vectorize.dot = wide ? "avx512" : level.empty() ? "generic" : "avx2";
+  vectorize.dot = level.empty()                         ? "generic"
+                  : StringRef(level).ends_with("-vnni") ? "vnni"
+                  : wide                                ? "avx512"
+                                                        : "avx2";
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());
   simplify(pm);

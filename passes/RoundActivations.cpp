@@ -42,12 +42,6 @@ struct RoundActivations : kv::impl::KVRoundActivationsBase<RoundActivations> {
     if (!activations || activations.getValue().isF32() ||
         activations.getValue().isInteger(8))
       return;
-    if (!isa<FloatType>(activations.getValue())) {
-      getOperation()->emitOpError()
-          << "'kv.activations' is " << activations.getValue()
-          << ": the CPU multiplies f32, bf16, f16 and i8";
-      return signalPassFailure();
-    }
     getOperation().walk([&](linalg::MatmulOp op) {
       OpOperand *x = op.getDpsInputOperand(0);
       if (!op.hasPureTensorSemantics() ||

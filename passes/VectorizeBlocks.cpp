@@ -70,17 +70,20 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
   auto i8 = VectorType::get({half}, b.getI8Type());
   Value column = b.mul(group, b.index(kActivationGroup));
   SmallVector<Value> columns{column, b.add(column, b.index(half))}, parts;
-  Value largest;
+  // Magnitudes are ordered like their bits, and a NaN is above all of them.
+  Value signless = splatInt(b, i32, INT32_MAX), largest;
   for (Value at : columns) {
     Value part = vector::LoadOp::create(b, f32, x, ValueRange{row, at});
-    Value magnitude = math::AbsFOp::create(b, part);
+    Value bits = arith::BitcastOp::create(b, i32, part);
+    Value magnitude = arith::AndIOp::create(b, bits, signless);
     largest = largest
-                  ? arith::MaximumFOp::create(b, largest, magnitude).getResult()
+                  ? arith::MaxSIOp::create(b, largest, magnitude).getResult()
                   : magnitude;
     parts.push_back(part);
   }
-  Value most =
-      vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF, largest);
+  Value mostBits =
+      vector::ReductionOp::create(b, vector::CombiningKind::MAXSI, largest);
+  Value most = arith::BitcastOp::create(b, b.getF32Type(), mostBits);
   Value limit = b.constant(b.getF32Type(), 127);
   Value scale = arith::DivFOp::create(b, most, limit);
   // Not of a NaN, whose row is a NaN by its scale.

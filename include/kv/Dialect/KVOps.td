@@ -609,6 +609,8 @@ def KV_MatmulOp : KV_TwoFormOp<"matmul", ["Outs"],
     `:` type($x) `,` type($weights)
     (`outs` type($outs)^)? (`->` type($products)^)?
   }];
+  // dialect/Bytecode.cpp: older files have no formats.
+  let useCustomPropertiesEncoding = 1;
   let extraClassDeclaration = [{
     /// The format of weight `i`; nothing for one of f32 or bf16.
     std::optional<::kv::QuantFormat> getFormat(size_t i);

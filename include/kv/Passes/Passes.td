@@ -141,6 +141,8 @@ def KVRoundActivations : Pass<"kv-round-activations", "::mlir::ModuleOp"> {
     sides of multiplications. For bf16 and f16, that of each `linalg.matmul` on
     tensors of f32 is rounded to it and widened again: what a machine with 16-bit
     dot products computes. For f32, or without the attribute, nothing changes.
+    i8 is what products with quantised weights take (`kv-pack-quantized`); rows
+    that meet other weights stay f32.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
