@@ -13,8 +13,8 @@ namespace kv {
 /// The levels that code is generated for and checked against, the lowest first:
 /// the micro-architecture levels of the x86-64 ABI, and what all processors of
 /// the last one have that multiply bytes in one instruction.
-inline constexpr const char *kCpuLevels[] = {
-    "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
+inline constexpr const char *kCpuLevels[] = {"x86-64", "x86-64-v2", "x86-64-v3",
+                                             "x86-64-v4", "x86-64-v4-vnni"};
 
 /// The number of this machine's level: 1 is the first of kCpuLevels; 0 on other
 /// machines.
