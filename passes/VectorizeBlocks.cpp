@@ -93,6 +93,7 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
   Value factor = b.select(regular, arith::DivFOp::create(b, limit, most),
                           b.constant(b.getF32Type(), 0));
   memref::StoreOp::create(b, scale, to.scales, ValueRange{row, group});
+  Value total;
   for (auto [i, at] : llvm::enumerate(columns)) {
     Value scaled = arith::MulFOp::create(b, parts[i], spread(b, f32, factor));
     scaled = arith::MinNumFOp::create(b, scaled, splat(b, f32, 127));
@@ -106,7 +107,12 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
     Value place =
         b.add(b.mul(group, b.index(2)), b.index(static_cast<int64_t>(i)));
     memref::StoreOp::create(b, sum, to.sums, ValueRange{row, place});
+    total = total ? b.add(total, sum) : sum;
   }
+  memref::StoreOp::create(b, total, to.groupSums, ValueRange{row, group});
+  Value scaled = arith::MulFOp::create(
+      b, scale, arith::SIToFPOp::create(b, b.getF32Type(), total));
+  memref::StoreOp::create(b, scaled, to.scaledSums, ValueRange{row, group});
 }
 
 QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
@@ -120,7 +126,9 @@ QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
   constexpr int64_t group = kActivationGroup;
   QuantizedRows to{buffer(depth, b.getI8Type()),
                    buffer(depth / group, b.getF32Type()),
-                   buffer(depth / (group / 2), b.getI32Type())};
+                   buffer(depth / (group / 2), b.getI32Type()),
+                   buffer(depth / group, b.getI32Type()),
+                   buffer(depth / group, b.getF32Type())};
   buildForall(b, loc, rows, grainOf(depth), [&](OpBuilder &nested, Value row) {
     Emitter b(loc, nested);
     loop(b, b.index(0), b.index(depth / group), {},
@@ -134,6 +142,10 @@ QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
+
+/// How far ahead of a row alone weights are asked for. The machine's own
+/// prefetching ends with each page of 4 KiB.
+constexpr int64_t kPrefetchBytes = 2048;
 
 namespace {
 /// What the code of a tile needs to know of a format (QuantFormats.def).
@@ -224,8 +236,21 @@ private:
     return arith::SIToFPOp::create(b, vectorOf(b.getF32Type()), numbers);
   }
 
+  /// Asks for what comes so far behind the present block: the blocks of one
+  /// weight are one stream. Behind its end nothing is read, only asked for.
+  void prefetch(Emitter &b) {
+    constexpr int64_t line = 64;
+    for (int64_t at = 0; at < sizesOf(product.format).bytes; at += line)
+      memref::PrefetchOp::create(
+          b, product.weight,
+          ValueRange{block, inner, b.index(kPrefetchBytes + at)},
+          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
+
   void buildBlock(Emitter &b, Value i, SmallVectorImpl<Value> &sums) {
     inner = i;
+    if (rows == 1)
+      prefetch(b);
     SmallVector<Value> scales, minima;
     for (int64_t u = 0; u < units; ++u) {
       scales.push_back(loadHalves(b, 0, u));
@@ -270,23 +295,14 @@ private:
   /// The values at `at`, which stand for the columns from `column` on.
   void buildSubBlock(Emitter &b, Value at, Value column, ArrayRef<Value> scales,
                      ArrayRef<Value> minima, SmallVectorImpl<Value> &sums) {
-    struct RowFacts {
-      Value scale; // of the rounded row
-      Value sum;   // of its values, where it is needed
-    };
     int64_t bias =
         IntegerDot(product.dot, 1, facts.largest, facts.isSigned).bias();
     int64_t offset = facts.offset + bias;
-    SmallVector<RowFacts> ofRows;
     Value group = b.div(column, b.index(kActivationGroup));
-    for (Value row : rowIndices) {
-      RowFacts each;
-      each.scale =
-          memref::LoadOp::create(b, product.x.scales, ValueRange{row, group});
-      if (offset || facts.minima)
-        each.sum = sumOf(b, row, column);
-      ofRows.push_back(each);
-    }
+    auto ofGroup = [&](Value facts, int64_t row) -> Value {
+      return memref::LoadOp::create(b, facts,
+                                    ValueRange{rowIndices[row], group});
+    };
     VectorType f32 = vectorOf(b.getF32Type()), i32 = vectorOf(b.getI32Type());
     for (int64_t u = 0; u < units; ++u) {
       IntegerDot dot(product.dot, rows, facts.largest, facts.isSigned);
@@ -296,37 +312,34 @@ private:
                 [&](int64_t row) { return fourOf(b, rowIndices[row], where); });
       });
       for (int64_t r = 0; r < rows; ++r) {
-        const RowFacts &of = ofRows[r];
         Value &sum = sums[u * rows + r];
         Value integers = dot.take(b, b.getLoc(), r);
         if (offset) {
-          Value above = b.mul(
-              of.sum, arith::ConstantIntOp::create(b, offset, 32).getResult());
+          Value above =
+              b.mul(sumOf(b, r, column, group),
+                    arith::ConstantIntOp::create(b, offset, 32).getResult());
           integers = b.sub(integers, spread(b, i32, above));
         }
         Value numbers = arith::SIToFPOp::create(b, f32, integers);
-        Value scale =
-            arith::MulFOp::create(b, scales[u], spread(b, f32, of.scale));
+        Value scale = arith::MulFOp::create(
+            b, scales[u], spread(b, f32, ofGroup(product.x.scales, r)));
         sum = math::FmaOp::create(b, numbers, scale, sum);
         if (!facts.minima)
           continue;
-        Value rowSum = arith::MulFOp::create(
-            b, of.scale, arith::SIToFPOp::create(b, b.getF32Type(), of.sum));
-        sum = math::FmaOp::create(b, minima[u], spread(b, f32, rowSum), sum);
+        Value rowSum = spread(b, f32, ofGroup(product.x.scaledSums, r));
+        sum = math::FmaOp::create(b, minima[u], rowSum, sum);
       }
     }
   }
 
   /// The sum of a row's values in the sub-block from `column` on.
-  Value sumOf(Emitter &b, Value row, Value column) {
-    constexpr int64_t step = kActivationGroup / 2;
-    Value place = b.div(column, b.index(step)), sum;
-    for (int64_t i = 0; i < facts.elements() / step; ++i) {
-      Value part = memref::LoadOp::create(
-          b, product.x.sums, ValueRange{row, b.add(place, b.index(i))});
-      sum = sum ? b.add(sum, part) : part;
-    }
-    return sum;
+  Value sumOf(Emitter &b, int64_t row, Value column, Value group) {
+    if (facts.elements() == kActivationGroup)
+      return memref::LoadOp::create(b, product.x.groupSums,
+                                    ValueRange{rowIndices[row], group});
+    Value place = b.div(column, b.index(facts.elements()));
+    return memref::LoadOp::create(b, product.x.sums,
+                                  ValueRange{rowIndices[row], place});
   }
 
   /// Four neighbouring values of a row as an i32.
@@ -394,9 +407,10 @@ void kv::buildBlockTile(OpBuilder &builder, Location loc,
   int64_t lanes = dotLanes(product.dot);
   Value numRows = memref::DimOp::create(b, product.x.values, 0);
   Value done = b.index(0);
-  // A row alone has all lanes in one pass, so that one row's sums hide the
-  // latency of another's; of several rows the registers hold few lanes.
-  for (int64_t height : {4, 1}) {
+  // The values of a sub-block stay in registers while the rows pass by: many
+  // rows take few lanes. A row alone has all lanes in one pass, so that the
+  // sums of one vector hide the latency of another's.
+  for (int64_t height : {8, 2, 1}) {
     int64_t units = height == 1 ? kPackedRows / lanes : 1;
     Value step = b.index(height);
     Value rest = b.rem(b.sub(numRows, done), step);

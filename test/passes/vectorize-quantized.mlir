@@ -1,5 +1,6 @@
 // The rows are rounded once, in a loop of their own; a work item is a block of 16
-// columns, for four rows at a time with half of the lanes, then for one with all.
+// columns, for eight rows at a time with half of the lanes, for two, then for one with
+// all.
 //
 // RUN: kv-opt --kv-vectorize="dot=avx2" %s | FileCheck %s --check-prefixes=CHECK,AVX2
 // RUN: kv-opt --kv-vectorize="dot=avx512" %s | FileCheck %s --check-prefixes=CHECK,AVX512
@@ -13,25 +14,27 @@
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?x64xi8>
 // CHECK: %[[SCALES:.*]] = memref.alloc(%{{.*}}) : memref<?x2xf32>
 // CHECK: %[[SUMS:.*]] = memref.alloc(%{{.*}}) : memref<?x4xi32>
+// CHECK: %[[GROUPS:.*]] = memref.alloc(%{{.*}}) : memref<?x2xi32>
+// CHECK: %[[SCALED:.*]] = memref.alloc(%{{.*}}) : memref<?x2xf32>
 // CHECK: scf.forall
 // CHECK: memref.store %{{.*}}, %[[SCALES]]
 // CHECK-COUNT-2: vector.store %{{.*}}, %[[VALUES]]{{.*}} vector<16xi8>
 // CHECK: {kv.grain =
 // CHECK: scf.forall
-// Four rows.
-// CHECK: scf.for %{{.*}} step %c4{{[_0-9]*}} {
-// AVX2: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// Eight rows.
+// CHECK: scf.for %{{.*}} step %c8{{[_0-9]*}} {
+// AVX2: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // AVX2: %[[BYTES:.*]] = vector.load %[[W]]{{.*}} vector<32xi8>
 // AVX2: arith.andi %{{.*}} : vector<32xi8>
-// AVX2-COUNT-4: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
+// AVX2-COUNT-8: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
 // AVX2: arith.shrui
 // Sums of eight products fit 16 bits.
-// AVX2-COUNT-28: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
+// AVX2-COUNT-56: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
 // AVX2: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
-// AVX512: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
-// AVX512-COUNT-32: llvm.call_intrinsic "llvm.x86.avx512.pmaddubs.w.512"
+// AVX512: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// AVX512-COUNT-64: llvm.call_intrinsic "llvm.x86.avx512.pmaddubs.w.512"
 // AVX512: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
-// VNNI-COUNT-32: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// VNNI-COUNT-64: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // VNNI-NOT: pmaddw
 // GENERIC: arith.extui %{{.*}} : vector<64xi8> to vector<64xi32>
 // GENERIC: arith.muli %{{.*}} : vector<64xi32>
