@@ -83,7 +83,7 @@ import ctypes, json, sys
 sys.path.insert(0, sys.argv[2])
 from llama_cpp import Llama
 for ids in json.load(sys.stdin):
-    llama = Llama(sys.argv[1], 2)
+    llama = Llama(sys.argv[1], 1)
     for token in ids:
         logits = llama.step([token])
         sys.stdout.buffer.write(ctypes.string_at(logits, 4 * llama.vocab))
