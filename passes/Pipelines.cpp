@@ -117,6 +117,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   bool wide = resolveCPULevel(options.mcpu) == "x86-64-v4";
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
+  vectorize.wide = wide;
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());
   simplify(pm);

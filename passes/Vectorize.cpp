@@ -10,6 +10,8 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "ParallelLoop.h"
+#include "VectorizeAttention.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,9 +45,8 @@ static Value index(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
-/// An scf.forall over [0, count) whose body `build` fills.
-static void buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
-                        llvm::function_ref<void(OpBuilder &, Value)> build) {
+void kv::buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
+                     llvm::function_ref<void(OpBuilder &, Value)> build) {
   auto forall = scf::ForallOp::create(
       b, loc, ArrayRef<OpFoldResult>{count}, ValueRange(), std::nullopt,
       [&](OpBuilder &b, Location loc, ValueRange arguments) {
@@ -316,6 +317,9 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       if (auto matmul = dyn_cast<MatmulOp>(op)) {
         MatmulBuilder(matmul, rows, blocks).build(rewriter);
         rewriter.eraseOp(matmul);
+      } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+        if (failed(vectorizeAttention(rewriter, attention, wide)))
+          return failure();
       } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         if (failed(linalg::linalgOpToParallelLoops(rewriter, linalgOp)))
           return op.emitOpError("cannot be lowered to loops");

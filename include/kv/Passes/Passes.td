@@ -361,14 +361,17 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let summary = "kernels become tiled loops and vector code";
   let description = [{
     `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
-    outputs, with explicit fma and one k order. Other linalg operations become
-    loops. The outer loop of each is an `scf.forall` with the attribute
+    outputs, with explicit fma and one k order. `kv.attention` becomes two loops:
+    over tiles of rows with all or some of their leaves of keys, and over the
+    tiles whose leaves were shared out. Other linalg operations become loops. The outer loop of each is an `scf.forall` with the attribute
     `kv.grain`, the least iterations worth a thread.
   }];
   let options = [
     Option<"rows", "rows", "int64_t", "12", "rows of a register tile">,
     Option<"blocks", "blocks", "int64_t", "2",
-           "blocks of 16 outputs of a register tile">
+           "blocks of 16 outputs of a register tile">,
+    Option<"wide", "wide", "bool", "true",
+           "attention for 32 vector registers of 512 bits, not 16 of 256">
   ];
   let dependentDialects = ["::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
