@@ -18,6 +18,9 @@ using namespace mlir;
 using namespace kv;
 
 constexpr int64_t kLeaf = plan::CpuLeaf;
+/// Keys that all rows of a tile take before the next: their rows stay in the
+/// innermost cache.
+constexpr int64_t kBlock = 32;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -85,7 +88,7 @@ void AttentionLeaf::compute(VectorEmitter &b, Value leaf,
   Rows valueRows = keyRows;
   if (wide && !shape.geometry.isLatent())
     valueRows = widened(b, keys, /*part=*/1);
-  addValues(b, into, valueRows);
+  addValues(b, into, keys, valueRows);
 }
 
 /// What a row sees of this leaf; nothing where the end is not after the first.
@@ -207,16 +210,20 @@ void AttentionLeaf::forRegisterTiles(
   }
 }
 
-/// scores[r][key] = q . k, without the scale.
+/// scores[r][key] = q . k, without the scale. All rows take some keys before
+/// the next ones, which then stay in the innermost cache.
 void AttentionLeaf::score(VectorEmitter &b, Keys keys, const Rows &source) {
   Value first = b.roundDown(keys.first, kLanes);
   Value end = b.roundUp(keys.end, kLanes);
-  forRegisterTiles(
-      b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
-        b.forEach(first, end, tile.keys, [&](VectorEmitter &b, Value key) {
-          scoreTile(b, row, key, tile, source);
-        });
+  b.forEach(first, end, kBlock, [&](VectorEmitter &b, Value block) {
+    Value blockEnd = b.minimum(b.add(block, kBlock), end);
+    forRegisterTiles(b, [&](VectorEmitter &b, Value row,
+                            const RegisterTile &tile) {
+      b.forEach(block, blockEnd, tile.keys, [&](VectorEmitter &b, Value key) {
+        scoreTile(b, row, key, tile, source);
       });
+    });
+  });
 }
 
 /// Each lane sums every 16th product of a row and a key with d ascending, and
@@ -232,32 +239,56 @@ void AttentionLeaf::scoreTile(VectorEmitter &b, Value row, Value key,
   }
   for (int64_t i = 0; i < tile.rows; ++i)
     rowIndices.push_back(b.add(row, i));
-  auto step = [&](VectorEmitter &b, Value d, int64_t count,
+  auto at = [&](VectorEmitter &b, Value base, Value d, int64_t lane) {
+    return b.add(b.add(base, d), lane);
+  };
+  // The products of `count` elements from lane `lane` on.
+  auto step = [&](VectorEmitter &b, Value d, int64_t lane, int64_t count,
                   SmallVectorImpl<Value> &sums) {
+    int64_t lanes = shape.registerLanes;
     SmallVector<Value> keys;
     for (Value place : keyPlaces)
-      keys.push_back(b.loadLanes(source.elements, b.add(place, d), count));
+      keys.push_back(
+          b.loadLanes(source.elements, at(b, place, d, lane), count, lanes));
     for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
-      Value query = b.loadLanes(queries, {rowIndex, d});
+      Value query =
+          b.loadLanes(queries, {rowIndex, b.add(d, lane)}, lanes, lanes);
       for (auto [j, keyVector] : llvm::enumerate(keys)) {
         Value &sum = sums[i * keys.size() + j];
         sum = b.fma(query, keyVector, sum);
       }
     }
   };
-  SmallVector<Value> sums(tile.rows * tile.keys, b.splat(0.0));
-  int64_t whole = shape.dim / kLanes * kLanes;
-  sums = b.loop(b.index(0), b.index(whole), kLanes, sums,
-                [&](VectorEmitter &b, Value d, ValueRange carried) {
-                  SmallVector<Value> next(carried);
-                  step(b, d, kLanes, next);
-                  return next;
-                });
-  if (whole < shape.dim)
-    step(b, b.index(whole), shape.dim - whole, sums);
-  for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
-    Value dots = b.sumLanes(ArrayRef(sums).slice(i * tile.keys, tile.keys));
-    b.storeLanes(dots, scores, {rowIndex, key}, tile.keys);
+  // Some lanes of all products at a time, as many as a register has.
+  auto sumFrom = [&](int64_t lane) {
+    SmallVector<Value> sums(tile.rows * tile.keys,
+                            b.zeros(shape.registerLanes));
+    int64_t whole = shape.dim / kLanes * kLanes;
+    sums = b.innerLoop(b.index(0), b.index(whole), kLanes, sums,
+                       [&](VectorEmitter &b, Value d, ValueRange carried) {
+                         SmallVector<Value> next(carried);
+                         step(b, d, lane, shape.registerLanes, next);
+                         return next;
+                       });
+    int64_t rest = std::min(shape.dim - whole - lane, shape.registerLanes);
+    if (rest > 0)
+      step(b, b.index(whole), lane, rest, sums);
+    return sums;
+  };
+  SmallVector<Value> sums = sumFrom(0);
+  if (shape.registerLanes < kLanes)
+    for (auto [lower, upper] : llvm::zip_equal(sums, sumFrom(kLanes / 2)))
+      lower = b.plus(lower, upper);
+  // Whole rows of keys at a time.
+  int64_t some = shape.registerLanes / tile.keys;
+  for (int64_t i = 0; i < tile.rows; i += some) {
+    while (i + some > tile.rows)
+      some /= 2;
+    Value dots =
+        b.sumLanes(ArrayRef(sums).slice(i * tile.keys, some * tile.keys));
+    for (int64_t k = 0; k < some; ++k)
+      b.storeLanes(b.slice(dots, k * tile.keys, tile.keys), scores,
+                   {rowIndices[i + k], key}, tile.keys);
   }
 }
 
@@ -328,43 +359,60 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
 /// Values of keys that all rows of a register tile see are added for all of
 /// them, those before and after row by row.
 void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
-                              const Rows &source) {
+                              Keys keys, const Rows &source) {
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     for (int64_t d = 0; d < shape.paddedValueDim; d += kLanes)
       b.storeLanes(b.splat(0.0), into.values, {row, b.index(d)});
   });
-  const RegisterTile &single = shape.registerTiles.back();
-  forRegisterTiles(
-      b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
-        Keys common = keysOf(b, row);
-        if (tile.rows == 1)
-          return addValues(b, into, source, row, tile, common);
-        for (int64_t i = 1; i < tile.rows; ++i) {
-          Keys keys = keysOf(b, b.add(row, i));
-          common.first = b.maximum(common.first, keys.first);
-          common.end = b.minimum(common.end, keys.end);
-        }
-        Value after = b.maximum(common.first, common.end);
-        Value lastRow = b.add(row, tile.rows);
-        b.forEach(row, lastRow, 1, [&](VectorEmitter &b, Value row) {
-          Keys keys = keysOf(b, row);
-          keys.end = b.minimum(keys.end, common.first);
-          addValues(b, into, source, row, single, keys);
+  b.forEach(keys.first, keys.end, kBlock, [&](VectorEmitter &b, Value block) {
+    Keys inBlock{block, b.minimum(b.add(block, kBlock), keys.end)};
+    forRegisterTiles(
+        b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
+          addValues(b, into, source, row, tile, inBlock);
         });
-        addValues(b, into, source, row, tile, common);
-        b.forEach(row, lastRow, 1, [&](VectorEmitter &b, Value row) {
-          Keys keys = keysOf(b, row);
-          keys.first = b.maximum(keys.first, after);
-          addValues(b, into, source, row, single, keys);
-        });
-      });
+  });
+}
+
+void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
+                              const Rows &source, Value row,
+                              const RegisterTile &tile, Keys block) {
+  auto keysIn = [&](VectorEmitter &b, Value row) -> Keys {
+    Keys keys = keysOf(b, row);
+    Value first = b.maximum(keys.first, block.first);
+    return {first, b.minimum(keys.end, block.end)};
+  };
+  Keys common = keysIn(b, row), any = common;
+  for (int64_t i = 1; i < tile.rows; ++i) {
+    Keys keys = keysIn(b, b.add(row, i));
+    any.first = b.minimum(any.first, keys.first);
+    any.end = b.maximum(any.end, keys.end);
+    common.first = b.maximum(common.first, keys.first);
+    common.end = b.minimum(common.end, keys.end);
+  }
+  auto rowByRow = [&](VectorEmitter &b, Value first, Value end) {
+    b.forEach(row, b.add(row, tile.rows), 1, [&](VectorEmitter &b, Value row) {
+      Keys keys = keysIn(b, row);
+      keys.first = b.maximum(keys.first, first);
+      keys.end = b.minimum(keys.end, end);
+      addProducts(b, into, source, row, shape.registerTiles.back(), keys);
+    });
+  };
+  if (tile.rows > 1)
+    b.when(b.less(any.first, common.first),
+           [&](VectorEmitter &b) { rowByRow(b, block.first, common.first); });
+  addProducts(b, into, source, row, tile, common);
+  if (tile.rows > 1) {
+    Value after = b.maximum(common.first, common.end);
+    b.when(b.less(after, any.end),
+           [&](VectorEmitter &b) { rowByRow(b, after, block.end); });
+  }
 }
 
 /// into.values[r] += weight * value, keys ascending, for the rows of one
 /// register tile.
-void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
-                              const Rows &source, Value row,
-                              const RegisterTile &tile, Keys keys) {
+void AttentionLeaf::addProducts(VectorEmitter &b, const PartialSoftmax &into,
+                                const Rows &source, Value row,
+                                const RegisterTile &tile, Keys keys) {
   int64_t vectors = shape.paddedValueDim / kLanes;
   int64_t blocks = llvm::divideCeil(vectors, tile.values);
   SmallVector<Value> rowIndices;
@@ -379,31 +427,31 @@ void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
       for (int64_t j = 0; j < width; ++j)
         sums.push_back(b.loadLanes(into.values,
                                    {rowIndex, b.index((first + j) * kLanes)}));
-    sums = b.loop(keys.first, keys.end, 1, sums,
-                  [&](VectorEmitter &b, Value key, ValueRange carried) {
-                    SmallVector<Value> next(carried), values;
-                    Value place;
-                    if (source.places) {
-                      place = b.loadScalar(source.places, key);
-                      if (!shape.geometry.isLatent())
-                        place = b.add(place, operands.blocks.strides[1]);
-                    } else {
-                      place = b.mul(key, b.index(shape.paddedDim));
-                    }
-                    for (int64_t j = 0; j < width; ++j)
-                      values.push_back(b.loadLanes(
-                          source.elements, b.add(place, (first + j) * kLanes),
-                          countOf(j)));
-                    for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
-                      Value weight =
-                          b.splat(b.loadScalar(scores, {rowIndex, key}));
-                      for (int64_t j = 0; j < width; ++j) {
-                        Value &sum = next[i * width + j];
-                        sum = b.fma(weight, values[j], sum);
-                      }
-                    }
-                    return next;
-                  });
+    sums = b.innerLoop(
+        keys.first, keys.end, 1, sums,
+        [&](VectorEmitter &b, Value key, ValueRange carried) {
+          SmallVector<Value> next(carried), values;
+          Value place;
+          if (source.places) {
+            place = b.loadScalar(source.places, key);
+            if (!shape.geometry.isLatent())
+              place = b.add(place, operands.blocks.strides[1]);
+          } else {
+            place = b.mul(key, b.index(shape.paddedDim));
+          }
+          for (int64_t j = 0; j < width; ++j)
+            values.push_back(b.loadLanes(source.elements,
+                                         b.add(place, (first + j) * kLanes),
+                                         countOf(j)));
+          for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
+            Value weight = b.splat(b.loadScalar(scores, {rowIndex, key}));
+            for (int64_t j = 0; j < width; ++j) {
+              Value &sum = next[i * width + j];
+              sum = b.fma(weight, values[j], sum);
+            }
+          }
+          return next;
+        });
     for (auto [i, rowIndex] : llvm::enumerate(rowIndices))
       for (int64_t j = 0; j < width; ++j)
         b.storeLanes(sums[i * width + j], into.values,

@@ -45,11 +45,14 @@ private:
   void scoreTile(VectorEmitter &b, mlir::Value row, mlir::Value key,
                  const RegisterTile &tile, const Rows &source);
   void weigh(VectorEmitter &b, const PartialSoftmax &into);
-  void addValues(VectorEmitter &b, const PartialSoftmax &into,
+  void addValues(VectorEmitter &b, const PartialSoftmax &into, Keys keys,
                  const Rows &source);
   void addValues(VectorEmitter &b, const PartialSoftmax &into,
                  const Rows &source, mlir::Value row, const RegisterTile &tile,
-                 Keys keys);
+                 Keys block);
+  void addProducts(VectorEmitter &b, const PartialSoftmax &into,
+                   const Rows &source, mlir::Value row,
+                   const RegisterTile &tile, Keys keys);
 
   const AttentionShape &shape;
   const AttentionOperands &operands;

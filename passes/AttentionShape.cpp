@@ -26,12 +26,13 @@ static int64_t chooseRows(int64_t group, int64_t most) {
   return best;
 }
 
+/// At least 8 sums hide the latency of an fma where two are begun in a cycle.
+/// There are at most 24 in 32 registers and 12 in 16. A score is a sum in one
+/// register at a time, a vector of values has two registers of 256 bits.
 static RegisterTile makeTile(int64_t rows, bool wide) {
-  // At most 24 sums in 32 registers; or 6, of two registers each, in 16. One
-  // row has enough of them to hide the latency of an fma.
   if (wide)
     return {rows, rows > 3 ? 4 : 8, rows > 3 ? 24 / rows : 8};
-  return {rows, rows == 1 ? 4 : 2, rows == 1 ? 4 : 6 / rows};
+  return {rows, rows > 3 ? 2 : rows > 1 ? 4 : 8, rows > 1 ? 6 / rows : 4};
 }
 
 AttentionShape::AttentionShape(AttentionOp op, bool wide)
@@ -40,8 +41,9 @@ AttentionShape::AttentionShape(AttentionOp op, bool wide)
       group(cast<ShapedType>(op.getQ().getType()).getDimSize(1) / heads),
       dim(geometry.dim), valueDim(geometry.valueDim()),
       paddedDim(llvm::alignTo(dim, kLanes)),
-      paddedValueDim(llvm::alignTo(valueDim, kLanes)) {
-  int64_t most = wide ? 24 : 12;
+      paddedValueDim(llvm::alignTo(valueDim, kLanes)),
+      registerLanes(wide ? kLanes : kLanes / 2) {
+  constexpr int64_t most = 24;
   if (group <= most) {
     tileRows = most / group * group;
   } else {
@@ -50,7 +52,7 @@ AttentionShape::AttentionShape(AttentionOp op, bool wide)
   }
   paddedRows = llvm::alignTo(tileRows, kLanes);
   // The largest, that of one token's rows beside the largest, and single rows.
-  int64_t largest = chooseRows(group, wide ? 6 : 3);
+  int64_t largest = chooseRows(group, 6);
   int64_t rest = group < largest ? group : group % largest;
   for (int64_t rows : {largest, rest, int64_t(1)})
     if (rows > 0 && (registerTiles.empty() || rows < registerTiles.back().rows))

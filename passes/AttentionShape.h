@@ -16,7 +16,7 @@ namespace kv {
 /// The sums that the innermost loops keep in registers.
 struct RegisterTile {
   int64_t rows;
-  int64_t keys;   // a power of two: scores of so many keys at a time
+  int64_t keys;   // scores of so many keys at a time, which divide the lanes
   int64_t values; // vectors of values at a time
 };
 
@@ -36,6 +36,8 @@ struct AttentionShape {
   int64_t paddedRows;
   /// From the most rows to one.
   llvm::SmallVector<RegisterTile, 3> registerTiles;
+  /// Lanes of a register: scores are summed for so many at a time.
+  int64_t registerLanes;
 
   /// Whether keys and values are widened to f32 before they are used, which is
   /// worth it where widening takes many instructions.

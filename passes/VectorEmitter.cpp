@@ -2,6 +2,7 @@
 
 #include "VectorEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,16 +15,41 @@ using namespace kv;
 // Loops
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> VectorEmitter::loop(
-    Value low, Value high, int64_t step, ValueRange initial,
-    function_ref<SmallVector<Value>(VectorEmitter &, Value, ValueRange)> body) {
-  auto loop = scf::ForOp::create(
-      *this, low, high, index(step), initial,
+using LoopBody =
+    function_ref<SmallVector<Value>(VectorEmitter &, Value, ValueRange)>;
+
+static scf::ForOp makeLoop(VectorEmitter &b, Value low, Value high,
+                           int64_t step, ValueRange initial, LoopBody body) {
+  return scf::ForOp::create(
+      b, low, high, b.index(step), initial,
       [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
         VectorEmitter b(loc, nested);
         scf::YieldOp::create(b, body(b, i, carried));
       });
-  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+SmallVector<Value> VectorEmitter::loop(Value low, Value high, int64_t step,
+                                       ValueRange initial, LoopBody body) {
+  scf::ForOp made = makeLoop(*this, low, high, step, initial, body);
+  return llvm::to_vector_of<Value>(made.getResults());
+}
+
+SmallVector<Value> VectorEmitter::innerLoop(Value low, Value high, int64_t step,
+                                            ValueRange initial, LoopBody body) {
+  scf::ForOp made = makeLoop(*this, low, high, step, initial, body);
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      getContext(), /*disable=*/getBoolAttr(true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      getContext(), /*disableNonforced=*/{}, /*vectorize=*/{},
+      /*interleave=*/{}, unroll, /*unrollAndJam=*/{}, /*licm=*/{},
+      /*distribute=*/{}, /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{},
+      /*mustProgress=*/{}, /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+  // The name that branches of the LLVM dialect have for it: they inherit it.
+  made->setAttr("loop_annotation", annotation);
+  return llvm::to_vector_of<Value>(made.getResults());
 }
 
 void VectorEmitter::forEach(Value low, Value high, int64_t step,
@@ -94,6 +120,10 @@ Value VectorEmitter::splat(Value scalar) {
 Value VectorEmitter::splat(double value) {
   auto attribute = DenseElementsAttr::get(floats(), static_cast<float>(value));
   return arith::ConstantOp::create(*this, attribute);
+}
+
+Value VectorEmitter::zeros(int64_t lanes) {
+  return arith::ConstantOp::create(*this, getZeroAttr(floats(lanes)));
 }
 
 Value VectorEmitter::like(Value other, double value) {
@@ -181,11 +211,15 @@ Value VectorEmitter::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(*this, a, b, lanes);
 }
 
+static int64_t lanesOf(Value vector) {
+  return cast<VectorType>(vector.getType()).getDimSize(0);
+}
+
 /// Of each group of `width` lanes the first half (`which` is 0) or the second
 /// one, of one vector or of two.
 Value VectorEmitter::halves(ArrayRef<Value> vectors, int64_t width,
                             int64_t which) {
-  int64_t count = cast<VectorType>(vectors[0].getType()).getDimSize(0);
+  int64_t count = lanesOf(vectors[0]);
   SmallVector<int64_t> lanes;
   for (int64_t v = 0, e = vectors.size(); v < e; ++v)
     for (int64_t group = 0; group < count; group += width)
@@ -196,9 +230,9 @@ Value VectorEmitter::halves(ArrayRef<Value> vectors, int64_t width,
 
 Value VectorEmitter::sumLanes(ArrayRef<Value> vectors) {
   assert(llvm::isPowerOf2_64(vectors.size()) &&
-         static_cast<int64_t>(vectors.size()) <= kLanes);
+         static_cast<int64_t>(vectors.size()) <= lanesOf(vectors.front()));
   SmallVector<Value> sums(vectors);
-  for (int64_t width = kLanes; width > 1; width /= 2) {
+  for (int64_t width = lanesOf(vectors.front()); width > 1; width /= 2) {
     // Two vectors of partial sums become one as long as there are two.
     int64_t step = sums.size() > 1 ? 2 : 1;
     SmallVector<Value> next;
@@ -290,7 +324,8 @@ Value VectorEmitter::powersOfTwo(Value scales) {
   return arith::BitcastOp::create(*this, shape.clone(getF32Type()), power);
 }
 
-Value VectorEmitter::loadLanes(Value buffer, ValueRange at, int64_t count) {
+Value VectorEmitter::loadLanes(Value buffer, ValueRange at, int64_t count,
+                               int64_t lanes) {
   Type element = getElementTypeOrSelf(buffer.getType());
   auto load = [&](int64_t lane, int64_t size) -> Value {
     Value loaded =
@@ -304,9 +339,9 @@ Value VectorEmitter::loadLanes(Value buffer, ValueRange at, int64_t count) {
       return powersOfTwo(loaded);
     return arith::ExtFOp::create(*this, floats(size), loaded);
   };
-  if (count == kLanes)
-    return load(0, kLanes);
-  Value result = splat(0.0);
+  if (count == lanes)
+    return load(0, lanes);
+  Value result = zeros(lanes);
   forPieces(count, [&](int64_t lane, int64_t size) {
     result = vector::InsertStridedSliceOp::create(
         *this, load(lane, size), result, ArrayRef<int64_t>{lane},
@@ -315,16 +350,19 @@ Value VectorEmitter::loadLanes(Value buffer, ValueRange at, int64_t count) {
   return result;
 }
 
+Value VectorEmitter::slice(Value vector, int64_t first, int64_t count) {
+  if (count == lanesOf(vector))
+    return vector;
+  return vector::ExtractStridedSliceOp::create(
+      *this, vector, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{count},
+      ArrayRef<int64_t>{1});
+}
+
 void VectorEmitter::storeLanes(Value vector, Value buffer, ValueRange at,
                                int64_t count) {
   Type element = getElementTypeOrSelf(buffer.getType());
-  int64_t lanes = cast<VectorType>(vector.getType()).getDimSize(0);
   forPieces(count, [&](int64_t lane, int64_t size) {
-    Value piece = vector;
-    if (size != lanes)
-      piece = vector::ExtractStridedSliceOp::create(
-          *this, vector, ArrayRef<int64_t>{lane}, ArrayRef<int64_t>{size},
-          ArrayRef<int64_t>{1});
+    Value piece = slice(vector, lane, size);
     if (!element.isF32())
       piece = arith::TruncFOp::create(*this, VectorType::get({size}, element),
                                       piece);

@@ -30,6 +30,14 @@ public:
        llvm::function_ref<llvm::SmallVector<mlir::Value>(
            VectorEmitter &, mlir::Value, mlir::ValueRange)>
            body);
+  /// The same, of an innermost loop: never unrolled, since what its sums need
+  /// is all registers.
+  llvm::SmallVector<mlir::Value>
+  innerLoop(mlir::Value low, mlir::Value high, int64_t step,
+            mlir::ValueRange initial,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                VectorEmitter &, mlir::Value, mlir::ValueRange)>
+                body);
   void forEach(mlir::Value low, mlir::Value high, int64_t step,
                llvm::function_ref<void(VectorEmitter &, mlir::Value)> body);
   void when(mlir::Value condition,
@@ -49,6 +57,7 @@ public:
   mlir::VectorType floats(int64_t count = kLanes);
   mlir::Value splat(mlir::Value scalar);
   mlir::Value splat(double value);
+  mlir::Value zeros(int64_t lanes);
   /// A constant of the type of `other`.
   mlir::Value like(mlir::Value other, double value);
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
@@ -63,12 +72,13 @@ public:
   mlir::Value powerOfTwo(mlir::Value x);
 
   // Lanes.
-  /// One vector of as many lanes as there are vectors, at most 16 and a power
-  /// of two: the sum of the lanes of each. Always in one order: lane i and lane
-  /// i + 8, then i + 4, i + 2 and i + 1.
+  /// One vector of as many lanes as there are vectors, a power of two and no
+  /// more than their lanes: the sum of the lanes of each. Always in one order:
+  /// lane i and lane i + 8, then i + 4, i + 2 and i + 1.
   mlir::Value sumLanes(llvm::ArrayRef<mlir::Value> vectors);
   mlir::Value sumLanes(mlir::Value vector);
   mlir::Value greatestLane(mlir::Value vector);
+  mlir::Value slice(mlir::Value vector, int64_t first, int64_t count);
 
   // Memory.
   mlir::Value extent(mlir::Value buffer, int64_t dimension);
@@ -76,9 +86,9 @@ public:
   void storeScalar(mlir::Value value, mlir::Value buffer, mlir::ValueRange at);
   /// An unsigned element of 32 bits as an index.
   mlir::Value loadIndex(mlir::Value buffer, mlir::ValueRange at);
-  /// `count` elements as f32, and zeros in the other lanes.
+  /// `count` elements as f32, and zeros in the other lanes of `lanes`.
   mlir::Value loadLanes(mlir::Value buffer, mlir::ValueRange at,
-                        int64_t count = kLanes);
+                        int64_t count = kLanes, int64_t lanes = kLanes);
   /// The first `count` lanes as elements of the buffer.
   void storeLanes(mlir::Value vector, mlir::Value buffer, mlir::ValueRange at,
                   int64_t count = kLanes);

@@ -33,7 +33,9 @@
 // CHECK: arith.minui
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[PLACES]]
-// Scores of 4 rows and 4 keys: lanes are elements, d ascends.
+// All rows take 32 keys before the next. Scores of 4 rows and 4 keys: lanes are
+// elements, d ascends.
+// CHECK: scf.for %{{.*}} step %c32 {
 // CHECK: scf.for %{{.*}} step %c4 {
 // CHECK-NEXT: scf.for %[[KEY:.*]] = %{{.*}} to %{{.*}} step %c4 {
 // CHECK: %[[DOT:.*]]:16 = scf.for %[[D:.*]] = %c0 to %c32 step %c16 iter_args(%[[SUM:[a-z0-9]*]] =
@@ -44,6 +46,7 @@
 // Lanes in one order: i and i + 8, then 4, 2 and 1.
 // CHECK: vector.shuffle %[[DOT]]#0, %[[DOT]]#1 [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 // CHECK: vector.shuffle %[[DOT]]#0, %[[DOT]]#1 [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK: vector.extract_strided_slice %{{.*}} {offsets = [0], sizes = [4], strides = [1]}
 // CHECK: vector.store %{{.*}}, %[[SCORES]][%{{.*}}, %[[KEY]]] : memref<24x256xf32>, vector<4xf32>
 // One row and 8 keys.
 // CHECK: scf.for %{{.*}} step %c8 {
@@ -59,7 +62,8 @@
 // CHECK-COUNT-6: math.fma {{.*}} : vector<16xf32>
 // CHECK: arith.shli
 // Values of 4 rows: what only some see row by row, before and after what all see.
-// CHECK: arith.maxui
+// CHECK: scf.for %{{.*}} step %c32 {
+// CHECK: scf.if
 // CHECK: scf.if
 // CHECK: :2 = scf.for
 // CHECK: scf.if
@@ -69,6 +73,7 @@
 // CHECK: memref.load %[[SCORES]][%{{.*}}, %[[KEY]]]
 // CHECK: vector.broadcast
 // CHECK-COUNT-8: math.fma
+// CHECK: {loop_annotation = #{{.*}}}
 // CHECK: scf.if
 // What is whole is written, a piece goes to scratch memory.
 // CHECK: vector.store %{{.*}}, %[[O]]
@@ -81,10 +86,16 @@
 // CHECK: {kv.grain = 1 : i64}
 // CHECK-NOT: kv.attention
 
-// Half the registers of half the width: tiles of 12 rows, of which 2 share a key.
-// NARROW: scf.for %{{.*}} step %c12 iter_args
-// NARROW: :4 = scf.for %{{.*}} = %c0 to %c32 step %c16
-// NARROW-COUNT-4: math.fma {{.*}} : vector<16xf32>
+// Registers of 8 lanes: those of one half of a score's sums, then of the other.
+// NARROW: scf.for %{{.*}} step %c24 iter_args
+// NARROW: scf.for %{{.*}} step %c2 {
+// NARROW: %[[LOW:.*]]:8 = scf.for %[[D:.*]] = %c0 to %c32 step %c16
+// NARROW-COUNT-8: math.fma {{.*}} : vector<8xf32>
+// NARROW: %[[HIGH:.*]]:8 = scf.for %[[D:.*]] = %c0 to %c32 step %c16
+// NARROW: arith.addi %[[D]], %c8
+// NARROW-COUNT-8: math.fma {{.*}} : vector<8xf32>
+// NARROW-DAG: arith.addf %[[LOW]]#0, %[[HIGH]]#0
+// NARROW-DAG: arith.addf %[[LOW]]#7, %[[HIGH]]#7
 func.func private @attention(%b: memref<?x2x2x2x16x32xbf16>, %l: memref<?xi32>, %t: memref<?x?xi32>,
     %m: memref<?x2xi32>, %ro: memref<?xi32>, %plan: memref<?x4xi32>, %q: memref<?x8x32xf32>,
     %o: memref<?x8x32xf32>, %layer: index) attributes {kv.kernel} {

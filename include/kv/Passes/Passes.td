@@ -376,7 +376,7 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
     "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect",
-    "::mlir::math::MathDialect"];
+    "::mlir::math::MathDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def KVExpandMath : Pass<"kv-expand-math"> {
