@@ -20,6 +20,11 @@ using namespace kv;
 static bool isComputation(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureBufferSemantics();
+  if (auto attention = dyn_cast<AttentionOp>(op)) {
+    KernelAttr kernel = getKernel(op);
+    return kernel && kernel.getKind() == KernelKind::Vector &&
+           attention.getOut();
+  }
   auto matmul = dyn_cast<MatmulOp>(op);
   return matmul && !matmul.getOuts().empty();
 }
@@ -41,6 +46,11 @@ static std::string kernelName(Operation *op, unsigned ordinal) {
       os << '_' << stringifyQuantFormat(*format);
     else
       os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
+  }
+  if (auto cache = dyn_cast<CacheOpInterface>(op)) {
+    CollectionType type = cache.getCollectionType();
+    os << '_' << type.getHeads() << 'x' << type.getDim() << '_'
+       << type.getElementType();
   }
   os << '_' << ordinal;
   return name;
@@ -96,6 +106,9 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
     llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);
     Captures captures(used);
+    // Of which all layers of a model are calls.
+    if (auto cache = dyn_cast<CacheOpInterface>(op))
+      captures.pass(cache.getLayerOperand()->get());
     OpBuilder b(&getContext());
     auto kernel = func::FuncOp::create(
         b, op->getLoc(), "kernel",

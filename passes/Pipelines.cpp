@@ -123,6 +123,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
                   : StringRef(level).ends_with("-vnni") ? "vnni"
                   : wide                                ? "avx512"
                                                         : "avx2";
+  vectorize.wide = wide;
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());
   simplify(pm);

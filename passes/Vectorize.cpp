@@ -3,6 +3,7 @@
 #include "kv/Passes/Passes.h"
 
 #include "KernelLoops.h"
+#include "VectorizeAttention.h"
 #include "VectorizeMatmul.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -83,6 +84,9 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       if (auto matmul = dyn_cast<MatmulOp>(op)) {
         vectorizeMatmul(rewriter, matmul, {rows, blocks, dotKind});
         rewriter.eraseOp(matmul);
+      } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+        if (failed(vectorizeAttention(rewriter, attention, wide)))
+          return failure();
       } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         if (failed(linalg::linalgOpToParallelLoops(rewriter, linalgOp)))
           return op.emitOpError("cannot be lowered to loops");

@@ -55,7 +55,8 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
 def KV_KernelKind : I32Enum<"KernelKind", "who computes an operation", [
     I32EnumCase<"Decomposition", 0, "decomposition">,
     I32EnumCase<"Reference", 1, "reference">,
-    I32EnumCase<"Cuda", 2, "cuda">]> {
+    I32EnumCase<"Cuda", 2, "cuda">,
+    I32EnumCase<"Vector", 3, "vector">]> {
   let cppNamespace = "::kv";
 }
 
@@ -71,6 +72,7 @@ def KV_KernelAttr : AttrDef<KV_Dialect, "Kernel"> {
     | `decomposition` | upstream operations, by `kv-decompose` | yes |
     | `reference` | the runtime's function, by `convert-kv-to-runtime` | no |
     | `cuda` | the GPU runtime's function, by `convert-kv-to-runtime` | yes, of bytes |
+    | `vector` | vector code, by `kv-vectorize`; of a `kv.attention` | yes |
   }];
   let parameters = (ins EnumParameter<KV_KernelKind>:$kind);
   let assemblyFormat = "`<` $kind `>`";
