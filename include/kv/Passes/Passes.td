@@ -393,7 +393,7 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     Option<"blocks", "blocks", "int64_t", "2",
            "blocks of 16 outputs of a register tile">,
     Option<"dot", "dot", "std::string", "\"generic\"",
-           "what multiplies bytes: generic, avx2, avx512 or vnni">
+           "what multiplies bytes: generic, avx2, avx512 or vnni">,
     Option<"wide", "wide", "bool", "true",
            "attention for 32 vector registers of 512 bits, not 16 of 256">
   ];
