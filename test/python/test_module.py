@@ -7,7 +7,8 @@ import pytest
 
 from kv_import import synthetic
 from kv_import.config import ModelConfig
-from kv_import.module_writer import ModuleWriter, number
+from kv_import.module_types import number
+from kv_import.module_writer import ModuleWriter
 from stock_mlir import to_generic
 from tools import find
 

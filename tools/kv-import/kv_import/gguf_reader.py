@@ -197,7 +197,7 @@ class GGUFSource:
             rope=self._rope(head_dim),
             tied="lm_head.weight" not in self.tensors,
             biases=biases,
-            qk_norm="model.layers.0.self_attn.q_norm.weight" in self.tensors,
+            qk_norm="head" if "model.layers.0.self_attn.q_norm.weight" in self.tensors else None,
             sliding=self._sliding())
 
     def _sliding(self):

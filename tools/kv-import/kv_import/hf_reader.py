@@ -8,10 +8,11 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from .checks import check_numbers, integer, real
-from .config import ARCHITECTURES, ModelConfig
+from .config import ModelConfig
 from .errors import ImportFailure
 from .rope import Rope, llama3_factors
 
+ARCHITECTURES = ("llama", "mistral", "qwen2", "qwen3")
 ROPE_KINDS = ("default", "linear", "llama3")
 
 
@@ -153,7 +154,7 @@ class HuggingFaceSource:
             rope=self._rope(head_dim),
             tied=bool(self.raw.get("tie_word_embeddings", False)),
             biases=biases,
-            qk_norm=kind == "qwen3",
+            qk_norm="head" if kind == "qwen3" else None,
             sliding=sliding,
             full_layers=full_layers)
 

@@ -40,10 +40,10 @@ def make_config(kind="llama", **changes):
             theta=500000.0, factors=llama3_factors(500000.0, 16, 8.0, 1.0, 4.0, 64))},
         "qwen2": {"biases": frozenset(("q_proj", "k_proj", "v_proj")), "eps": 1e-6},
         # Head dimension independent of the width.
-        "qwen3": {"qk_norm": True, "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
+        "qwen3": {"qk_norm": "head", "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
         "mistral": {"sliding": 32, "tied": False, "heads": 8, "head_dim": 8},
         # Six layers that see a window, and among them two that see everything.
-        "mixed": {"architecture": "qwen3", "qk_norm": True, "eps": 1e-6, "layers": 8,
+        "mixed": {"architecture": "qwen3", "qk_norm": "head", "eps": 1e-6, "layers": 8,
                   "sliding": 24, "full_layers": frozenset((2, 5))},
     }
     return dataclasses.replace(base, **{**kinds[kind], **changes})
