@@ -2,6 +2,7 @@
 
 import math
 from collections import namedtuple
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from .rope import Rope
@@ -57,7 +58,7 @@ class ModelConfig:
     biases: frozenset = field(default_factory=frozenset)  # a subset of PROJECTIONS
     qk_norm: str | None = None  # of queries and keys: each "head", or the whole "row"
     sliding: int | None = None  # tokens that a query sees
-    full_layers: frozenset = field(default_factory=frozenset)  # those that see all nevertheless
+    full_layers: Collection = ()  # those that see all nevertheless
     sliding_rope: Rope | None = None  # of the layers that slide; None: that of all
     norms: str = "before"  # a key of NORMS
     activation: str = "silu"  # of the MLP's gate: "silu", or "gelu_tanh"
