@@ -12,7 +12,7 @@ from kv_import.module_writer import ModuleWriter
 from stock_mlir import to_generic
 from tools import find
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "mixed")
+KINDS = tuple(synthetic.KINDS)
 
 
 MLIR_OPT = find("mlir-opt", "/usr/lib/llvm-22/bin/mlir-opt")
@@ -114,6 +114,49 @@ def test_untied_embedding_and_head():
     assert '%lm_head: tensor<272x64xbf16> {kv.weight = "lm_head.weight"}' in text
     assert "ins(%normal, %lm_head :" in text
     assert "ins(%normal, %embed :" in text_of("llama")
+
+
+def test_norms_after():
+    """Of attention and MLP, before the residual sum; queries and keys as whole rows."""
+    text = text_of("olmo2")
+    assert re.findall(r"%(\w+) = call @(rms_norm\w*|add)\(%(\w+), %(\w+)\)", text) == [
+        ("q_normal", "rms_norm_64", "q", "q_norm"), ("k_normal", "rms_norm_32", "k", "k_norm"),
+        ("attended_normal", "rms_norm", "attended", "attn_out_norm"),
+        ("middle", "add", "x", "attended_normal"),
+        ("d_normal", "rms_norm", "d", "mlp_out_norm"), ("y", "add", "middle", "d_normal"),
+        ("normal", "rms_norm", "last", "final_norm")]
+    assert text.count("func.func private @rms_norm") == 3
+    assert text_of("olmo2", kv_heads=4).count("func.func private @rms_norm") == 2
+
+
+def test_norms_around_and_two_ropes():
+    text = text_of("gemma3")
+    for name in ("input", "post_attention", "pre_feedforward", "post_feedforward"):
+        assert text.count(f"{name}_layernorm.weight") == 7
+    assert text.count("call @gelu_tanh_mul") == 2 and "silu" not in text
+    assert "%x0 = call @scale_embedding(%embedded)" in text
+    assert re.findall(r"call @(layer\w*)\(%x\d+, %(\w+), %\w+, %row_offsets, %positions, %(\w+)",
+                      text) == [("layer_sliding", "kv_sliding", "freqs_sliding")] * 5 + [
+        ("layer", "kv", "freqs"), ("layer_sliding", "kv_sliding", "freqs_sliding")]
+    assert 'kv.weight = "rope.freqs_sliding"' in text and "softcap" not in text
+    # A table that no layer uses is none; a window that no sequence can outgrow slides still.
+    text = text_of("gemma3", layers=2, max_seq=16)
+    assert "window" not in text and 'kv.weight = "rope.freqs"' not in text
+    assert 'kv.weight = "rope.freqs_sliding"' in text
+
+
+def test_scales_and_caps():
+    text = text_of("gemma3_caps")
+    assert text.count("scale 0.14433756 softcap 2.0") == 2
+    assert "%cap = arith.constant 3.0 : f32" in text
+    assert "%logits = call @adjust_logits(%products)" in text
+    text = text_of("granite")
+    for line in ("scale 0.0625", "%scale = arith.constant 12.0", "%scale = arith.constant 0.22",
+                 "%scale = arith.constant 0.125"):
+        assert text.count(line) == 1
+    assert "math.tanh" not in text
+    for kind in ("llama", "qwen3", "mistral"):
+        assert "adjust_logits" not in text_of(kind) and "scale_embedding" not in text_of(kind)
 
 
 def test_f32_module_widens_nothing():
