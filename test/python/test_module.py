@@ -1,5 +1,6 @@
 """The text of model.mlir: it parses, and says what the configuration says."""
 
+import os
 import re
 import subprocess
 
@@ -44,6 +45,18 @@ def test_stock_mlir_opt_takes_all_but_the_kv_operations(kind, dtype):
 @pytest.mark.parametrize("dtype", ("bf16", "f32"))
 def test_kv_opt_takes_it(kind, dtype):
     accepted(KV_OPT, text_of(kind, dtype), "--verify-roundtrip")
+
+
+@pytest.mark.skipif(KV_OPT is None, reason="kv-opt is not built")
+@pytest.mark.parametrize("kind,taken", [
+    ("llama", True), ("phi3", True), ("olmo2", True), ("granite", False), ("gemma3", False)])
+def test_what_gpus_have_kernels_for(kind, taken):
+    """No scaled sum, no gelu: a model that needs them is refused, not computed without."""
+    done = subprocess.run([KV_OPT, "--kv-cuda=chips=sm_80", "-o", os.devnull],
+                          input=text_of(kind, head_dim=64, layers=2), text=True,
+                          capture_output=True, timeout=120)
+    assert (done.returncode == 0) == taken, done.stderr[:2000]
+    assert taken or "op has no kernel on a GPU" in done.stderr
 
 
 def test_no_operation_beyond_the_contract():
