@@ -264,6 +264,8 @@ def family_folder(tmp_path, kind, change=None, **settings):
      ("rope_parameters", "'default'", "an object")),
     ("gemma3", {"layer_types": None, "sliding_window_pattern": 0},
      ("sliding_window_pattern", "0")),
+    ("gemma3", {"layer_types": None, "sliding_window": None}, ("lacks 'sliding_window'",)),
+    ("gemma3", {"sliding_window": None}, ("layer_types", "full_attention without a sliding_window")),
     ("gemma3", {"model_type": ["gemma3_text"]}, ("model_type", "gemma3_text"))])
 def test_settings_of_families(tmp_path, kind, settings, parts):
     refused(family_folder(tmp_path, kind, **settings), tmp_path, "config.json", *parts)

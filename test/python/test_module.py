@@ -8,6 +8,7 @@ import pytest
 
 from kv_import import synthetic
 from kv_import.config import ModelConfig
+from kv_import.hf_reader import HuggingFaceSource
 from kv_import.module_types import number
 from kv_import.module_writer import ModuleWriter
 from stock_mlir import to_generic
@@ -156,6 +157,38 @@ def test_norms_around_and_two_ropes():
     text = text_of("gemma3", layers=2, max_seq=16)
     assert "window" not in text and 'kv.weight = "rope.freqs"' not in text
     assert 'kv.weight = "rope.freqs_sliding"' in text
+
+
+def config_of(tmp_path, kind, **settings):
+    config = synthetic.make_config(kind)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config), settings=settings)
+    return HuggingFaceSource(tmp_path / "hf").config
+
+
+def test_layers_that_see_all_by_a_pattern(tmp_path):
+    """Gemma 3's config.json without layer_types."""
+    def full(**settings):
+        return list(config_of(tmp_path, "gemma3", layer_types=None, **settings).full_layers)
+
+    assert full() == [5] and full(sliding_window_pattern=3) == [2, 5]
+    assert full(sliding_window_pattern=1) == list(range(7))
+
+
+@pytest.mark.parametrize("kind", ("llama3", "phi3", "olmo2", "gemma3", "gemma3_caps"))
+def test_both_forms_of_rope_settings(tmp_path, kind):
+    """As transformers 4 and 5 write them."""
+    one = config_of(tmp_path, kind)
+    theta = {"rope_theta": one.rope.theta}
+    default = {"rope_type": "default"} | theta
+    new = {"llama3": synthetic.LLAMA3 | theta, "gemma3": {
+        "full_attention": default,
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}}
+    new["gemma3_caps"] = new["gemma3"] | {
+        "full_attention": {"rope_type": "linear", "factor": 8.0} | theta}
+    two = config_of(tmp_path, kind, rope_theta=None, rope_scaling=None, rope_local_base_freq=None,
+                    rope_parameters=new.get(kind, default))
+    assert one == two and one.rope == synthetic.make_config(kind).rope
+    assert one.sliding_rope == synthetic.make_config(kind).sliding_rope
 
 
 def test_scales_and_caps():

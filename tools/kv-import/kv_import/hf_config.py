@@ -103,10 +103,10 @@ class _Reader:
         """The window, and the layers that have none nevertheless."""
         layers = self._integer("num_hidden_layers")
         full = self._full_layers(layers)
+        window = self.raw.get("sliding_window")
         if full is None and self.family.full_every:
             every = self._integer("sliding_window_pattern", self.family.full_every)
-            full = range(every - 1, layers, every)
-        window = self.raw.get("sliding_window")
+            full, window = range(every - 1, layers, every), self._integer("sliding_window")
         if self.family.windows == "asked":
             if not self.raw.get("use_sliding_window"):
                 window = None
