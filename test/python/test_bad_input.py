@@ -98,7 +98,8 @@ def test_unknown_gguf_architecture(tmp_path, config, weights):
 
 def test_unknown_folder_architecture(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="gemma3")
-    refused(folder, tmp_path, "config.json", "'gemma3'", "llama, mistral, qwen2, qwen3, granite, phi3, olmo2, gemma3_text")
+    refused(folder, tmp_path, "config.json", "'gemma3'",
+            "llama, mistral, qwen2, qwen3, granite, phi3, olmo2, gemma3_text")
 
 
 def test_missing_gguf_tensor(tmp_path, config, weights):
@@ -253,7 +254,8 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("olmo2", {"hidden_act": ["silu"]}, ("hidden_act is ['silu']", "silu, gelu_pytorch_tanh")),
     ("gemma3", {"hidden_activation": "gelu"},
      ("hidden_activation is 'gelu'", "silu, gelu_pytorch_tanh")),
-    ("gemma3", {"use_bidirectional_attention": True}, ("use_bidirectional_attention is True", "false")),
+    ("gemma3", {"use_bidirectional_attention": True},
+     ("use_bidirectional_attention is True", "false")),
     ("gemma3", {"query_pre_attn_scalar": -1}, ("query_pre_attn_scalar", "-1")),
     ("gemma3", {"final_logit_softcapping": 0}, ("final_logit_softcapping", "0")),
     ("gemma3", {"attn_logit_softcapping": "50"}, ("attn_logit_softcapping", "'50'")),
@@ -265,7 +267,8 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("gemma3", {"layer_types": None, "sliding_window_pattern": 0},
      ("sliding_window_pattern", "0")),
     ("gemma3", {"layer_types": None, "sliding_window": None}, ("lacks 'sliding_window'",)),
-    ("gemma3", {"sliding_window": None}, ("layer_types", "full_attention without a sliding_window")),
+    ("gemma3", {"sliding_window": None},
+     ("layer_types", "full_attention without a sliding_window")),
     ("gemma3", {"model_type": ["gemma3_text"]}, ("model_type", "gemma3_text"))])
 def test_settings_of_families(tmp_path, kind, settings, parts):
     refused(family_folder(tmp_path, kind, **settings), tmp_path, "config.json", *parts)
@@ -293,7 +296,8 @@ def test_norms_of_another_family(tmp_path):
 
 
 def test_gguf_of_a_family_beyond(tmp_path):
-    """OLMo 3 has OLMo 2's name in a GGUF file; long Phi-3 models have two tables of factors."""
+    """OLMo 3 has OLMo 2's name in a GGUF file; long Phi-3 models have two tables of factors;
+    a pattern of Gemma 3 is a number."""
     path = tmp_path / "m.gguf"
     config = synthetic.make_config("olmo2")
     synthetic.write_gguf(path, config, synthetic.make_weights(config),
@@ -304,6 +308,11 @@ def test_gguf_of_a_family_beyond(tmp_path):
                "rope_factors_long.weight": np.ones(8, dtype=np.float32)}
     synthetic.write_gguf(path, config, weights)
     refused(path, tmp_path, path, "rope_factors_long.weight", "no phi3 model")
+    config = synthetic.make_config("gemma3")
+    synthetic.write_gguf(path, config, synthetic.make_weights(config), extra=lambda writer:
+                         writer.add_array("gemma3.attention.sliding_window_pattern", [True]))
+    refused(path, tmp_path, path, "gemma3.attention.sliding_window_pattern is [True]",
+            "a positive integer")
 
 
 def test_absurd_sizes(tmp_path, config, weights):

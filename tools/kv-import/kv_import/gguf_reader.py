@@ -151,8 +151,12 @@ class GGUFSource:
                                 "rotated; all of them must be")
         biases = frozenset(name for name in PROJECTIONS
                            if f"model.layers.0.self_attn.{name}.bias" in self.tensors)
-        layers, every = self.number(integer, "block_count"), self.family.full_every
-        sliding = self._sliding()
+        layers, sliding = self.number(integer, "block_count"), self._sliding()
+        full_layers = ()
+        if sliding and self.family.full_every:
+            every = self.number(integer, "attention.sliding_window_pattern",
+                                self.family.full_every)
+            full_layers = range(every - 1, layers, every)
         return ModelConfig(
             name=re.sub(r"[.\-](?:I?Q\d\w*|B?F16|F32)$", "", Path(self.path).stem,
                         flags=re.IGNORECASE),
@@ -171,7 +175,7 @@ class GGUFSource:
             biases=biases,
             qk_norm=self.family.qk_norm,
             sliding=sliding,
-            full_layers=range(every - 1, layers, every) if every and sliding else (),
+            full_layers=full_layers,
             norms=self.family.norms,
             **self._of_family(hidden, head_dim, layers))
 

@@ -77,7 +77,8 @@ class HelperFunctions:
   }}"""
 
     def linear(self, rows, columns, format_):
-        x, w, y = self.types.rows(columns), self.types.matrix(rows, columns, format_), self.types.rows(rows)
+        x, y = self.types.rows(columns), self.types.rows(rows)
+        w = self.types.matrix(rows, columns, format_)
         before, operand, operand_type = self.types.widened("w", w, rows, columns)
         return f"""\
   // {columns} -> {rows}.
@@ -206,7 +207,7 @@ class HelperFunctions:
                       "%tanh = math.tanh %quotient : f32",
                       "%capped = arith.mulf %tanh, %cap : f32"]
             last = "%capped"
-        body = "\n".join(["    ^bb0(%value: f32, %unused: f32):", *(f"      {line}" for line in lines),
-                          f"      linalg.yield {last} : f32"])
+        lines.append(f"linalg.yield {last} : f32")
+        body = "\n      ".join(["    ^bb0(%value: f32, %unused: f32):", *lines])
         return self._pointwise(f"The logits, {' and '.join(steps)}.", "adjust_logits", c.vocab,
                                ("logits",), body)
