@@ -17,7 +17,7 @@ import torch
 import transformers
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 2e-3
+LIMIT = 1e-4  # a slightly wrong gelu is beyond it
 LENGTHS = (1, 7, 64, 150)  # windows are of 24 to 48 tokens, a chunk of 40, a page of 16
 DECODED = 12
 COMMON = dict(vocab_size=320, max_position_embeddings=512, pad_token_id=0, bos_token_id=1,
