@@ -84,6 +84,12 @@ MODELS = {
 }
 
 
+def embedding_scale(config):
+    if config.model_type == "gemma3_text":
+        return config.hidden_size ** 0.5
+    return getattr(config, "embedding_multiplier", 1)
+
+
 def make(name, folder):
     """A folder that transformers has written, and its model."""
     kind, settings = MODELS[name]
@@ -100,7 +106,8 @@ def make(name, folder):
             elif parameter.dim() == 1:
                 parameter.copy_(0.5 * values)
             elif "embed_tokens" in parameter_name:
-                parameter.copy_(0.5 * values)
+                # After its scale as large as what a layer adds, so that layers decide.
+                parameter.copy_(values / (4 * embedding_scale(config)))
             else:
                 parameter.copy_(values * 1.5 / parameter.shape[1] ** 0.5)
     model.save_pretrained(folder)
