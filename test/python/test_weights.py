@@ -9,12 +9,31 @@ import pytest
 from safetensors import safe_open
 
 from kv_import import synthetic
-from kv_import.gguf_reader import permute_rotary, unpermute_rotary
+from kv_import.gguf_names import permute_rotary, unpermute_rotary
 from kv_import.rope import Rope, llama3_factors
 from kv_import.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
 from tools import KV_IMPORT, run
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral")
+KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "olmo2", "gemma3")
+
+
+def of_module(config, weights):
+    """The weights of a Hugging Face folder as a module takes them: one matrix a projection, and
+    norms that multiply by their weight."""
+    out = {}
+    for name, values in weights.items():
+        if ".qkv_proj." in name:
+            q, kv = config.heads * config.head_dim, config.kv_heads * config.head_dim
+            for one, part in zip("qkv", np.split(values, [q, q + kv])):
+                out[name.replace("qkv_proj", f"{one}_proj")] = part
+        elif ".gate_up_proj." in name:
+            for one, part in zip(("gate", "up"), np.split(values, 2)):
+                out[name.replace("gate_up_proj", f"{one}_proj")] = part
+        elif config.architecture == "gemma3_text" and "norm" in name:
+            out[name] = 1 + values
+        else:
+            out[name] = values
+    return out
 
 
 def imported(source, folder, *options):
@@ -105,8 +124,11 @@ def test_values_and_layouts(tmp_path, kind, dtype):
     synthetic.write_hf(tmp_path / "hf", config, weights)
     folder = imported(tmp_path / "hf", tmp_path / "out", "--dtype", dtype, "--max-seq", "100")
     metadata, stored = read_file(folder / "weights.safetensors")
-    assert set(stored) == set(weights) | {"rope.freqs"}
-    assert stored["rope.freqs"][1].shape == (100, config.head_dim)
+    weights = of_module(config, weights)
+    tables = {"rope.freqs"} | ({"rope.freqs_sliding"} if kind == "gemma3" else set())
+    assert set(stored) == set(weights) | tables
+    for table in tables:
+        assert stored[table][1].shape == (100, config.head_dim)
     for name, values in weights.items():
         kind_stored, raw = stored[name]
         gathered_only = name == "model.embed_tokens.weight" and not config.tied
@@ -162,14 +184,15 @@ def test_quantised_gguf(tmp_path, dtype):
     assert (np.abs(values - got) <= 0.52 * span[:, None] + 1e-3 * np.abs(values)).all()
 
 
-@pytest.mark.parametrize("kind", ("llama", "qwen2"))
+@pytest.mark.parametrize("kind", ("llama", "qwen2", "granite", "phi3"))
 @pytest.mark.parametrize("dtype", ("Q8_0", "Q4_0", "Q4_1"))
 def test_blocks_are_kept(tmp_path, kind, dtype):
     """Bit by bit: what the file holds and what is stored, element by element. The rows of q and k
-    of llama files stand in another order."""
+    of llama files stand in another order, and those of Phi-3 in one tensor."""
     config = synthetic.make_config(kind)
     weights = synthetic.make_weights(config)
     synthetic.write_gguf(tmp_path / "m.gguf", config, weights, dtype=dtype)
+    weights = of_module(config, weights)
     metadata, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out")
                                  / "weights.safetensors")
     format_ = dtype.lower()

@@ -86,7 +86,7 @@ def write_weights(path, config, source, dtype, formats):
 
 def _encode(weight, config, source, dtype, format_):
     if weight.role == "table":
-        return config.rope.table(*weight.shape)
+        return config.ropes()[weight].table(*weight.shape)
     if format_:
         blocks = blocks_of(source, weight, format_)
         _check(quant_blocks.finite(blocks, format_), source, weight)
