@@ -38,7 +38,8 @@ def kv_run(folder, threads):
 def main():
     folder = ROOT / "build/bench/first-light"
     folder.mkdir(parents=True, exist_ok=True)
-    output(sys.executable, ROOT / "tools/kv-import/kv-import", MODEL, "-o", folder)
+    output(sys.executable, ROOT / "tools/kv-import/kv-import", MODEL, "-o", folder,
+           "--weights", "dense")
     compile_seconds = []
     for _ in range(RUNS):
         start = time.perf_counter()

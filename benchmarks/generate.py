@@ -17,7 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / "build/release/bin"
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 PEERS = ROOT / "build/bench/peers"
+FOLDER = ROOT / "build/bench/generate"
 ROUNDS, PROMPT, NEW = 3, 300, 100
+
+# How many times llama.cpp's tokens, and how much of the read roof the weights take.
+AIMS = {"prefill": dict.fromkeys(("bf16", "q8_0", "q4_0", "q4_1"), 1.5),
+        "decode": {"q8_0": 1.4, "q4_0": 1.5, "q4_1": 1.5},
+        "roof": {"bf16": 0.9, "q8_0": 0.85, "q4_0": 0.8, "q4_1": 0.8}}
 
 
 def output(*command, **more):
@@ -40,22 +46,32 @@ def llama_cpp(model, threads):
                              PROMPT, NEW).splitlines()[-1])
 
 
-def main():
-    folder = ROOT / "build/bench/generate"
+def built(name, source, *options):
+    """The folder of a model that is imported and compiled."""
+    folder = FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
-    output(sys.executable, ROOT / "tools/kv-import/kv-import", MODEL, "-o", folder)
+    output(sys.executable, ROOT / "tools/kv-import/kv-import", source, "-o", folder, *options)
     output(BIN / "kv-compile", folder / "model.mlir", "-o", folder / "model.so")
-    files = {"Q4_1": MODEL}
-    for kind in ("BF16", "F16", "Q8_0"):
-        files[kind] = folder / f"model.{kind}.gguf"
+    return folder
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    files = {"q4_1": MODEL}
+    for kind in ("bf16", "f16", "q8_0", "q4_0"):
+        files[kind] = FOLDER / f"model.{kind.upper()}.gguf"
         if not files[kind].exists():
-            output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind, files[kind])
-    weights = (folder / "weights.safetensors").stat().st_size
+            output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind.upper(), files[kind])
+    folders = {kind: built(kind, files[kind], *(["--weights", "dense"] if kind == "bf16" else []))
+               for kind in files if kind != "f16"}
 
     cores = os.cpu_count()
-    runs = {"kv-run, bf16": lambda threads: ours(folder, threads)}
+    # Each of ours, then llama.cpp with the same file.
+    runs = {}
     for kind, file in files.items():
-        runs[f"llama.cpp, {kind.lower()}"] = lambda threads, file=file: llama_cpp(file, threads)
+        if kind in folders:
+            runs["kv-run", kind] = lambda threads, kind=kind: ours(folders[kind], threads)
+        runs["llama.cpp", kind] = lambda threads, file=file: llama_cpp(file, threads)
     samples = {(threads, name): [] for threads in (1, cores) for name in runs}
     roofs = {threads: [] for threads in (1, cores)}
     for _ in range(ROUNDS):
@@ -65,23 +81,28 @@ def main():
                 samples[threads, name].append(run(threads))
 
     table = Table()
-    own = "kv-run, bf16"
-    for (threads, name), figures in samples.items():
+    for (threads, (program, kind)), figures in samples.items():
         case = f"{threads} thread{'s' * (threads > 1)}"
         for metric in ("prefill", "decode"):
-            baseline = ratio = None
-            if name != own:
-                baseline = "kv-run is so many times as fast"
-                ratio = statistics.median(
-                    a[metric] / b[metric] for a, b in zip(samples[threads, own], figures))
-            elif metric == "decode":
-                baseline = f"{statistics.median(roofs[threads]):.1f} GB/s read roof"
-                ratio = statistics.median(
-                    f[metric] * weights / 1e9 / roof for f, roof in zip(figures, roofs[threads]))
-            table.row(case, f"{metric}, {name}", statistics.median(f[metric] for f in figures),
-                      "tokens/s", baseline=baseline, ratio=ratio)
-    table.write("generate", rounds=ROUNDS,
-                peers=(ROOT / "benchmarks/requirements.txt").read_text().split("\n")[1:-1])
+            value = statistics.median(f[metric] for f in figures)
+            name = f"{metric}, {program}, {kind}"
+            if program != "kv-run":
+                table.row(case, name, value, "tokens/s")
+                continue
+            peers = samples[threads, ("llama.cpp", kind)]
+            table.at_least(case, name, value, "tokens/s", "llama.cpp's",
+                           statistics.median(a[metric] / b[metric]
+                                             for a, b in zip(figures, peers)),
+                           AIMS[metric].get(kind))
+            if metric == "decode":
+                size = (folders[kind] / "weights.safetensors").stat().st_size / 1e9
+                table.at_least(case, f"weights read by {name}", value * size, "GB/s",
+                               f"{statistics.median(roofs[threads]):.1f} GB/s read roof",
+                               statistics.median(f[metric] * size / roof
+                                                 for f, roof in zip(figures, roofs[threads])),
+                               AIMS["roof"].get(kind))
+    return table.write("generate", rounds=ROUNDS,
+                       peers=(ROOT / "benchmarks/requirements.txt").read_text().split("\n")[1:-1])
 
 
-main()
+sys.exit(main())

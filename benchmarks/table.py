@@ -24,6 +24,12 @@ class Table:
         if aim is not None:
             self.rows[-1].update(aim=f"<= {aim} x", met=value / against <= aim)
 
+    def at_least(self, case, metric, value, unit, baseline, ratio, aim=None):
+        """A row with a ratio that was taken within each round, and is to be this large."""
+        self.row(case, metric, value, unit, None, baseline, ratio)
+        if aim is not None:
+            self.rows[-1].update(aim=f">= {aim} x", met=ratio >= aim)
+
     def write(self, name, **more):
         """Prints the rows, and writes them with `more` about the run. Whether an aim is missed."""
         report = {

@@ -26,8 +26,8 @@ uint64_t kv::versionToWrite(DialectBytecodeWriter &writer) {
 
 namespace {
 // What stands in files: a number once given stays.
-enum TypeCode : uint64_t { kCollection = 0, kCache = 1 };
-enum AttributeCode : uint64_t { kMask = 0, kKernel = 1 };
+enum TypeCode : uint64_t { kCollection = 0, kCache = 1, kQuant = 2 };
+enum AttributeCode : uint64_t { kMask = 0, kKernel = 1, kQuantFormat = 2 };
 
 /// An enum's case by its number; an error when there is none.
 template <typename Enum>
@@ -118,6 +118,13 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
         .Case([&](CacheType cache) {
           return writeGeometry(cache, kCache, version, writer);
         })
+        .Case([&](QuantType quant) -> LogicalResult {
+          if (version < 4)
+            return failure();
+          writer.writeVarInt(kQuant);
+          writer.writeVarInt(static_cast<uint64_t>(quant.getFormat()));
+          return success();
+        })
         .Default([](Type) { return failure(); });
   }
 
@@ -129,6 +136,12 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
       return readGeometry<CollectionType>(reader, getContext());
     if (code == kCache)
       return readGeometry<CacheType>(reader, getContext());
+    if (code == kQuant) {
+      QuantFormat format = QuantFormat::Q8_0;
+      if (failed(readEnum(reader, "format", symbolizeQuantFormat, format)))
+        return Type();
+      return QuantType::get(getContext(), format);
+    }
     reader.emitError() << "no type of the kv dialect has the code " << code;
     return Type();
   }
@@ -147,6 +160,12 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
       writer.writeVarInt(static_cast<uint64_t>(kernel.getKind()));
       return success();
     }
+    auto format = dyn_cast<QuantFormatAttr>(attribute);
+    if (format && version >= 4) {
+      writer.writeVarInt(kQuantFormat);
+      writer.writeVarInt(static_cast<uint64_t>(format.getValue()));
+      return success();
+    }
     return failure(); // as text
   }
 
@@ -159,6 +178,12 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
       if (failed(readEnum(reader, "kernel", symbolizeKernelKind, kernel)))
         return Attribute();
       return KernelAttr::get(getContext(), kernel);
+    }
+    if (code == kQuantFormat) {
+      QuantFormat format = QuantFormat::Q8_0;
+      if (failed(readEnum(reader, "format", symbolizeQuantFormat, format)))
+        return Attribute();
+      return QuantFormatAttr::get(getContext(), format);
     }
     if (code != kMask) {
       reader.emitError() << "no attribute of the kv dialect has the code "
@@ -213,6 +238,23 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
   }
 };
 } // namespace
+
+LogicalResult MatmulOp::readProperties(DialectBytecodeReader &reader,
+                                       OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (versionOf(reader) >= 4 &&
+      failed(reader.readOptionalAttribute(properties.formats)))
+    return failure();
+  return reader.readSparseArray(
+      MutableArrayRef(properties.operandSegmentSizes));
+}
+
+void MatmulOp::writeProperties(DialectBytecodeWriter &writer) {
+  // An older file cannot hold formats: its reader will miss them and say so.
+  if (versionToWrite(writer) >= 4)
+    writer.writeOptionalAttribute(getProperties().formats);
+  writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
+}
 
 void kv::addBytecodeInterface(KVDialect &dialect) {
   dialect.addInterfaces<KVBytecodeInterface>();

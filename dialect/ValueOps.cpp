@@ -140,35 +140,3 @@ LogicalResult RmsNormOp::verify() {
     return emitOpError("offset must be finite");
   return success();
 }
-
-LogicalResult MatmulOp::verify() {
-  ValueRange weights = getWeights(), outs = getOuts(), products = getProducts();
-  if (weights.empty())
-    return emitOpError("takes at least one weight");
-  // What verifyForm says of one value is said of the first.
-  if (failed(verifyForm(*this, outs.empty() ? ValueRange(Value()) : outs,
-                        products.empty() ? ValueRange(Value()) : products)))
-    return failure();
-  ValueRange made = products.empty() ? outs : products;
-  if (made.size() != weights.size())
-    return emitOpError() << "takes one weight a product, not " << weights.size()
-                         << " weights for " << made.size();
-  auto x = cast<ShapedType>(getX().getType());
-  for (auto [weight, product] : llvm::zip_equal(weights, made)) {
-    auto w = cast<ShapedType>(weight.getType());
-    auto out = cast<ShapedType>(product.getType());
-    if (w.getNumDynamicDims() || w.getDimSize(2) != kPackedRows)
-      return emitOpError() << "weight must be a static [N / " << kPackedRows
-                           << ", K, " << kPackedRows << "], not " << w;
-    if (x.getDimSize(1) != w.getDimSize(1))
-      return emitOpError() << "x has " << x.getDimSize(1)
-                           << " columns, the weight takes " << w.getDimSize(1);
-    if (out.getDimSize(1) != w.getDimSize(0) * kPackedRows)
-      return emitOpError() << "result must have "
-                           << w.getDimSize(0) * kPackedRows << " columns, not "
-                           << out.getDimSize(1);
-    if (failed(verifySameRows(*this, "x", x, "result", out)))
-      return failure();
-  }
-  return success();
-}

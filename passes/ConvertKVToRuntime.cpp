@@ -132,6 +132,11 @@ struct ConvertKVToRuntime
 
   /// The runtime's functions are the kernels `reference` and `cuda`.
   static LogicalResult checkKernel(Operation *op) {
+    KernelAttr kernel = getKernel(op);
+    if (kernel && kernel.getKind() == KernelKind::Vector)
+      return op->emitOpError(
+          "has the kernel 'vector': run kv-outline-kernels and kv-vectorize "
+          "before");
     auto attention = dyn_cast<AttentionOp>(op);
     if (attention && isOnDevice(op))
       return attention.getPlan()
@@ -141,7 +146,6 @@ struct ConvertKVToRuntime
     if (attention && attention.getPlan())
       return op->emitOpError("has a plan, which the runtime function does not "
                              "take: run kv-select-kernel before");
-    KernelAttr kernel = getKernel(op);
     if (kernel && !isOnDevice(op) && kernel.getKind() != KernelKind::Reference)
       return op->emitOpError()
              << "has the kernel '" << stringifyKernelKind(kernel.getKind())

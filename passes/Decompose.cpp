@@ -40,6 +40,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       attachCacheDecompositions(context);
       attachMergeDecomposition(context);
       attachPlanDecomposition(context);
+      attachQuantizedDecompositions(context);
       attachUpdateDecomposition(context);
       attachValueDecompositions(context);
     });

@@ -1,6 +1,7 @@
 //===- DecomposePlan.cpp - The plain meaning of kv.plan -------------------===//
 
 #include "Decompositions.h"
+#include "VisibleKeys.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,10 +9,8 @@
 using namespace mlir;
 using namespace kv;
 
-/// The keys [first, end) that the row at `position` of a sequence of `length`
-/// keys sees. No sum of these leaves 64 bits, however wide the window.
-static std::pair<Value, Value> visibleKeys(Emitter &b, MaskAttr mask,
-                                           Value position, Value length) {
+std::pair<Value, Value> kv::visibleKeys(Emitter &b, MaskAttr mask,
+                                        Value position, Value length) {
   Value zero = b.index(0), one = b.index(1);
   Value after = b.add(position, one);
   Value window = b.index(mask.getWindow());

@@ -1,6 +1,6 @@
 //===- DecomposeValues.cpp - Positions, rotations and products ------------===//
 
-#include "Decompositions.h"
+#include "DecomposeQuantized.h"
 
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -169,9 +169,19 @@ static Value multiply(Emitter &b, Value x, Value weightValue, Type product) {
 
 static SmallVector<Value> decompose(Emitter &b, MatmulOp op) {
   SmallVector<Value> products;
-  for (auto [weight, product] :
-       llvm::zip_equal(op.getWeights(), op.getProducts()))
-    products.push_back(multiply(b, op.getX(), weight, product.getType()));
+  std::optional<RoundedRows> rounded;
+  for (auto [i, weight, product] :
+       llvm::enumerate(op.getWeights(), op.getProducts())) {
+    std::optional<QuantFormat> format = op.getFormat(i);
+    if (!format) {
+      products.push_back(multiply(b, op.getX(), weight, product.getType()));
+      continue;
+    }
+    if (!rounded)
+      rounded = roundRows(b, op.getX());
+    products.push_back(
+        multiplyBlocks(b, *rounded, weight, *format, product.getType()));
+  }
   return products;
 }
 

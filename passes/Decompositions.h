@@ -32,6 +32,7 @@ void attachAttentionDecompositions(mlir::MLIRContext *context);
 void attachCacheDecompositions(mlir::MLIRContext *context);
 void attachMergeDecomposition(mlir::MLIRContext *context);
 void attachPlanDecomposition(mlir::MLIRContext *context);
+void attachQuantizedDecompositions(mlir::MLIRContext *context);
 void attachUpdateDecomposition(mlir::MLIRContext *context);
 void attachValueDecompositions(mlir::MLIRContext *context);
 

@@ -118,7 +118,17 @@ struct Fuse : kv::impl::KVFuseBase<Fuse> {
     SmallVector<Value> weights;
     SmallVector<Type> products;
     SmallVector<Location> locations;
+    SmallVector<Attribute> formats;
+    bool quantised = false;
+    OpBuilder b(first);
     for (MatmulOp op : group) {
+      for (size_t i = 0; i < op.getWeights().size(); ++i) {
+        std::optional<QuantFormat> format = op.getFormat(i);
+        quantised |= format.has_value();
+        formats.push_back(
+            format ? Attribute(QuantFormatAttr::get(b.getContext(), *format))
+                   : b.getUnitAttr());
+      }
       llvm::append_range(weights, op.getWeights());
       llvm::append_range(products, op.getProducts().getTypes());
       locations.push_back(op.getLoc());
@@ -127,9 +137,9 @@ struct Fuse : kv::impl::KVFuseBase<Fuse> {
         << remark::add("the multiplications of one input to {0} columns are "
                        "one parallel region instead of {1}",
                        widthsOf(group), std::to_string(group.size()));
-    OpBuilder b(first);
-    auto fused = MatmulOp::create(b, b.getFusedLoc(locations), products,
-                                  first.getX(), weights, ValueRange());
+    auto fused = MatmulOp::create(
+        b, b.getFusedLoc(locations), products, first.getX(), weights,
+        ValueRange(), quantised ? b.getArrayAttr(formats) : ArrayAttr());
     auto next = fused.getProducts().begin();
     for (MatmulOp op : group) {
       for (Value product : op.getProducts())

@@ -20,6 +20,11 @@ using namespace kv;
 static bool isComputation(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureBufferSemantics();
+  if (auto attention = dyn_cast<AttentionOp>(op)) {
+    KernelAttr kernel = getKernel(op);
+    return kernel && kernel.getKind() == KernelKind::Vector &&
+           attention.getOut();
+  }
   auto matmul = dyn_cast<MatmulOp>(op);
   return matmul && !matmul.getOuts().empty();
 }
@@ -33,11 +38,19 @@ static std::string kernelName(Operation *op, unsigned ordinal) {
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     os << '_' << cast<ShapedType>(matmul.getX().getType()).getDimSize(1);
     char before = 'x';
-    for (Type weight : matmul.getWeights().getTypes()) {
-      os << before << cast<ShapedType>(weight).getDimSize(0) * kPackedRows;
+    for (size_t i = 0; i < matmul.getWeights().size(); ++i) {
+      os << before << matmul.getWidth(i);
       before = '_';
     }
-    os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
+    if (std::optional<QuantFormat> format = matmul.getFormat(0))
+      os << '_' << stringifyQuantFormat(*format);
+    else
+      os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
+  }
+  if (auto cache = dyn_cast<CacheOpInterface>(op)) {
+    CollectionType type = cache.getCollectionType();
+    os << '_' << type.getHeads() << 'x' << type.getDim() << '_'
+       << type.getElementType();
   }
   os << '_' << ordinal;
   return name;
@@ -93,6 +106,9 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
     llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);
     Captures captures(used);
+    // Of which all layers of a model are calls.
+    if (auto cache = dyn_cast<CacheOpInterface>(op))
+      captures.pass(cache.getLayerOperand()->get());
     OpBuilder b(&getContext());
     auto kernel = func::FuncOp::create(
         b, op->getLoc(), "kernel",

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -69,8 +70,12 @@ struct OutlineParallel : kv::impl::KVOutlineParallelBase<OutlineParallel> {
     func::ReturnOp::create(b, loc);
     mapping.map(loop.getInductionVars()[0], serial.getInductionVar());
     b.setInsertionPointToStart(serial.getBody());
-    for (Operation &op : loop.getBody()->without_terminator())
-      b.clone(op, mapping);
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      Operation *copy = b.clone(op, mapping);
+      // Once for all iterations: a stack shrinks only where a function ends.
+      if (isa<memref::AllocaOp>(copy) && copy->getNumOperands() == 0)
+        copy->moveBefore(serial);
+    }
 
     b.setInsertionPoint(loop);
     Value count = getValueOrCreateConstantIndexOp(

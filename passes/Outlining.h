@@ -22,6 +22,14 @@ struct Captures {
     }
   }
 
+  /// Passes `value`, which is used, even if it is a constant.
+  void pass(mlir::Value value) {
+    if (llvm::is_contained(values, value))
+      return;
+    llvm::erase(constants, value.getDefiningOp());
+    values.push_back(value);
+  }
+
   /// Maps the values to `inside`, their counterparts in the outlined body, and
   /// the constants to clones that are created at `b`.
   void enter(mlir::OpBuilder &b, mlir::ValueRange inside,

@@ -8,11 +8,10 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "WeightProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -24,25 +23,6 @@ namespace kv {
 
 using namespace mlir;
 using namespace kv;
-
-/// Whether `op` computes x * transpose(w) + 0, where `use` is w.
-static bool isWeightMatmul(linalg::MatmulOp op, OpOperand &use) {
-  if (use.getOperandNumber() != 1 || !op.hasPureTensorSemantics())
-    return false;
-  if (!cast<ShapedType>(op.getInputs()[0].getType()).getElementType().isF32() ||
-      !cast<ShapedType>(op.getOutputs()[0].getType()).getElementType().isF32())
-    return false;
-  AffineExpr m, n, k;
-  bindDims(op.getContext(), m, n, k);
-  auto map = [&](AffineExpr a, AffineExpr b) {
-    return AffineMap::get(3, 0, {a, b}, op.getContext());
-  };
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (maps[0] != map(m, k) || maps[1] != map(n, k) || maps[2] != map(m, n))
-    return false;
-  auto fill = op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
-}
 
 static bool isPackableType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -134,7 +114,7 @@ private:
 
   bool canPack(OpOperand &use) {
     if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner()))
-      return isWeightMatmul(matmul, use);
+      return isWeightProduct(matmul, use);
     if (isa<tensor::ExtractOp>(use.getOwner()))
       return true;
     BlockArgument argument = calleeArgument(use);
@@ -229,7 +209,8 @@ private:
       if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner())) {
         auto packed =
             MatmulOp::create(b, loc, matmul.getResultTypes(),
-                             matmul.getInputs()[0], argument, ValueRange());
+                             matmul.getInputs()[0], argument, ValueRange(),
+                             /*formats=*/ArrayAttr());
         matmul.getResult(0).replaceAllUsesWith(packed.getProducts()[0]);
         matmul.erase();
       } else if (auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner())) {

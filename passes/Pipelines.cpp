@@ -20,12 +20,12 @@ using namespace mlir;
 using namespace kv;
 
 std::string kv::resolveCPULevel(StringRef mcpu) {
-  if (mcpu == "x86-64-v3" || mcpu == "x86-64-v4")
-    return mcpu.str();
+  // The levels that have fma.
+  ArrayRef<const char *> levels = ArrayRef(kCpuLevels).drop_front(2);
   if (mcpu != "native")
-    return "";
+    return llvm::is_contained(levels, mcpu) ? mcpu.str() : "";
   int level = hostCpuLevelNumber();
-  return level >= 3 ? "x86-64-v" + std::to_string(level) : "";
+  return level >= 3 ? kCpuLevels[level - 1] : "";
 }
 
 static void simplify(OpPassManager &pm) {
@@ -53,6 +53,7 @@ static void addResolution(OpPassManager &pm) {
 static void addFrontPasses(OpPassManager &pm) {
   addResolution(pm);
   pm.addPass(createKVRoundActivations());
+  pm.addPass(createKVPackQuantized());
   pm.addPass(createKVPackWeights());
 }
 
@@ -114,9 +115,15 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   pm.addPass(createKVOutlineKernels());
   // 24 accumulators of 512 bits, or 12 of 256.
   KVVectorizeOptions vectorize;
-  bool wide = resolveCPULevel(options.mcpu) == "x86-64-v4";
+  std::string level = resolveCPULevel(options.mcpu);
+  bool wide = StringRef(level).starts_with("x86-64-v4");
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
+  vectorize.dot = level.empty()                         ? "generic"
+                  : StringRef(level).ends_with("-vnni") ? "vnni"
+                  : wide                                ? "avx512"
+                                                        : "avx2";
+  vectorize.wide = wide;
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());
   simplify(pm);

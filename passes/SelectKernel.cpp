@@ -9,6 +9,7 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "AttentionShape.h"
 #include "Bands.h"
 #include "CacheAccess.h"
 #include "DeviceKernels.h"
@@ -41,8 +42,7 @@ struct Target {
 };
 
 constexpr Target kTargets[] = {
-    {"cpu", KernelKind::Reference,
-     "the runtime's function takes every type, mask and number of heads"},
+    {"cpu", KernelKind::Vector, "kv-vectorize generates it for its types"},
     {"decomposition", KernelKind::Decomposition,
      "the target has no kernels of its own"},
     {"cuda", KernelKind::Cuda, "the device has a kernel for it"},
@@ -277,15 +277,30 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     return checkCache(op, onCache.getCollectionType());
   }
 
+  /// The kernel of an operation without one, and why it is that.
+  static std::pair<KernelKind, std::string> choose(Operation *op,
+                                                   const Target &target) {
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (target.kernel != KernelKind::Vector)
+      return {target.kernel, target.why.str()};
+    if (!attention)
+      return {KernelKind::Reference, "the runtime's function takes every type"};
+    if (std::optional<std::string> why = whyNotVectorized(attention))
+      return {KernelKind::Reference, *why};
+    return {target.kernel, target.why.str()};
+  }
+
   void select(Operation *op, const Target &chosen, Planner &planner) {
     KernelAttr kernel = getKernel(op);
-    StringRef why = kernel ? "it had this kernel" : StringRef(chosen.why);
-    if (!kernel)
-      kernel = KernelAttr::get(&getContext(), chosen.kernel);
+    std::string why = "it had this kernel";
+    if (!kernel) {
+      KernelKind kind;
+      std::tie(kind, why) = choose(op, chosen);
+      kernel = KernelAttr::get(&getContext(), kind);
+    }
     std::string name = stringifyKernelKind(kernel.getKind()).str();
-    remark::passed(op->getLoc(), remarkOpts("Kernel"))
-        << remark::add("{0} by '{1}': {2}", op->getName().stripDialect().str(),
-                       name, why.str());
+    remark::passed(op->getLoc(), remarkOpts("Kernel")) << remark::add(
+        "{0} by '{1}': {2}", op->getName().stripDialect().str(), name, why);
     op->setAttr(KVDialect::getKernelAttrName(), kernel);
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention)

@@ -1,22 +1,16 @@
 //===- Vectorize.cpp - Kernels to tiled loops and vector code -------------===//
-//
-// kv.matmul: a work item is a tile of output columns of one of the weights for
-// all rows, so that a weight is read once whatever the number of rows. Within
-// it, register tiles of R rows x B vectors of 16 outputs, each output one chain
-// of explicit fma with k ascending: its bits do not depend on the tile that
-// computed it.
-//
-//===----------------------------------------------------------------------===//
 
 #include "kv/Passes/Passes.h"
 
+#include "KernelLoops.h"
+#include "VectorizeAttention.h"
+#include "VectorizeMatmul.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,240 +22,6 @@ namespace kv {
 
 using namespace mlir;
 using namespace kv;
-
-/// Scalar operations worth handing to another thread: about 5 us.
-constexpr uint64_t kGrainOperations = 16384;
-
-/// Iterations of so many operations each that are worth handing over. An
-/// iteration may have none: an inner dimension of 0.
-static int64_t grainOf(uint64_t operations) {
-  return std::max<int64_t>(1, kGrainOperations /
-                                  std::max<uint64_t>(1, operations));
-}
-
-static Value index(OpBuilder &b, Location loc, int64_t value) {
-  return arith::ConstantIndexOp::create(b, loc, value);
-}
-
-/// An scf.forall over [0, count) whose body `build` fills.
-static void buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
-                        llvm::function_ref<void(OpBuilder &, Value)> build) {
-  auto forall = scf::ForallOp::create(
-      b, loc, ArrayRef<OpFoldResult>{count}, ValueRange(), std::nullopt,
-      [&](OpBuilder &b, Location loc, ValueRange arguments) {
-        build(b, arguments.front());
-        scf::InParallelOp::create(b, loc);
-      });
-  forall->setAttr("kv.grain", b.getI64IntegerAttr(grain));
-}
-
-//===----------------------------------------------------------------------===//
-// kv.matmul
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Weights of one type: they share their code, which takes the weight of its
-/// tile.
-struct WeightGroup {
-  explicit WeightGroup(Value weight) {
-    auto type = cast<MemRefType>(weight.getType());
-    numBlocks = type.getDimSize(0);
-    vector = VectorType::get({kPackedRows}, type.getElementType());
-    // Wide enough for the fma latency with one row, narrow enough to share out.
-    for (int64_t candidate : {4, 3, 2})
-      if (numBlocks % candidate == 0) {
-        width = candidate;
-        break;
-      }
-  }
-
-  bool takes(Value weight, Value out) const {
-    return weight.getType() == weights.front().getType() &&
-           out.getType() == outs.front().getType();
-  }
-  /// Tiles of `width` blocks: of one weight, of all.
-  int64_t tilesOfOne() const { return numBlocks / width; }
-  int64_t tiles() const { return tilesOfOne() * weights.size(); }
-
-  SmallVector<Value> weights, outs;
-  int64_t numBlocks = 0, width = 1;
-  VectorType vector;
-};
-
-/// Builds the loops of one kv.matmul on buffers.
-class MatmulBuilder {
-public:
-  MatmulBuilder(MatmulOp op, int64_t rows, int64_t blocks)
-      : x(op.getX()), loc(op.getLoc()), rows(rows), blocks(blocks),
-        depth(cast<MemRefType>(x.getType()).getDimSize(1)),
-        accumulator(
-            VectorType::get({kPackedRows}, Float32Type::get(op.getContext()))) {
-    for (auto [weight, product] :
-         llvm::zip_equal(op.getWeights(), op.getOuts())) {
-      auto group = llvm::find_if(groups, [&](const WeightGroup &each) {
-        return each.takes(weight, product);
-      });
-      if (group == groups.end())
-        group = groups.insert(groups.end(), WeightGroup(weight));
-      group->weights.push_back(weight);
-      group->outs.push_back(product);
-    }
-  }
-
-  void build(OpBuilder &b) {
-    numRows = memref::DimOp::create(b, loc, x, 0);
-    int64_t tiles = 0, widest = 1;
-    for (const WeightGroup &group : groups) {
-      tiles += group.tiles();
-      widest = std::max(widest, group.width);
-    }
-    buildForall(
-        b, loc, index(b, loc, tiles), grainOf(widest * kPackedRows * depth),
-        [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
-  }
-
-private:
-  /// Tile `tile` of `rest`, whose tiles stand one after the other.
-  void buildGroups(OpBuilder &b, ArrayRef<WeightGroup> rest, Value tile) {
-    const WeightGroup &group = rest.front();
-    if (rest.size() == 1)
-      return buildGroup(b, group, tile);
-    Value count = index(b, loc, group.tiles());
-    Value here =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, tile, count);
-    scf::IfOp::create(
-        b, loc, here,
-        [&](OpBuilder &b, Location loc) {
-          buildGroup(b, group, tile);
-          scf::YieldOp::create(b, loc);
-        },
-        [&](OpBuilder &b, Location loc) {
-          Value left = arith::SubIOp::create(b, loc, tile, count);
-          buildGroups(b, rest.drop_front(), left);
-          scf::YieldOp::create(b, loc);
-        });
-  }
-
-  void buildGroup(OpBuilder &b, const WeightGroup &group, Value tile) {
-    w = group.weights.front();
-    out = group.outs.front();
-    weightVector = group.vector;
-    if (group.weights.size() > 1) {
-      Value each = index(b, loc, group.tilesOfOne());
-      Value member = arith::DivUIOp::create(b, loc, tile, each);
-      tile = arith::RemUIOp::create(b, loc, tile, each);
-      for (size_t i = 1; i < group.weights.size(); ++i) {
-        Value chosen =
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, member,
-                                  index(b, loc, static_cast<int64_t>(i)));
-        w = arith::SelectOp::create(b, loc, chosen, group.weights[i], w);
-        out = arith::SelectOp::create(b, loc, chosen, group.outs[i], out);
-      }
-    }
-    Value first =
-        arith::MulIOp::create(b, loc, tile, index(b, loc, group.width));
-    buildColumns(b, first, group.width);
-  }
-
-  /// All rows of `width` blocks from `first`: by `rows`, then by 4, then by 1.
-  void buildColumns(OpBuilder &b, Value first, int64_t width) {
-    Value done = index(b, loc, 0);
-    for (int64_t height : {rows, int64_t(4), int64_t(1)}) {
-      if (height != rows && height >= rows)
-        continue;
-      Value step = index(b, loc, height);
-      Value rest = arith::RemUIOp::create(
-          b, loc, arith::SubIOp::create(b, loc, numRows, done), step);
-      Value end = arith::SubIOp::create(b, loc, numRows, rest);
-      // With few rows a wide tile hides the latency that rows would.
-      int64_t tile = height == 1 ? width : std::min(width, blocks);
-      scf::ForOp::create(
-          b, loc, done, end, step, ValueRange(),
-          [&](OpBuilder &b, Location loc, Value row, ValueRange) {
-            for (int64_t j = 0; j < width; j += tile)
-              buildTile(b, row, height, offset(b, first, j),
-                        std::min(tile, width - j));
-            scf::YieldOp::create(b, loc);
-          });
-      done = end;
-    }
-  }
-
-  Value offset(OpBuilder &b, Value base, int64_t by) {
-    if (by == 0)
-      return base;
-    return arith::AddIOp::create(b, loc, base, index(b, loc, by));
-  }
-
-  /// height x width accumulators over the whole depth.
-  void buildTile(OpBuilder &b, Value row, int64_t height, Value block,
-                 int64_t width) {
-    SmallVector<Value> rowIndices, blockIndices;
-    for (int64_t i = 0; i < height; ++i)
-      rowIndices.push_back(offset(b, row, i));
-    for (int64_t j = 0; j < width; ++j)
-      blockIndices.push_back(offset(b, block, j));
-    Value zero = arith::ConstantOp::create(b, loc, accumulator,
-                                           b.getZeroAttr(accumulator));
-    SmallVector<Value> initial(height * width, zero);
-    // Few accumulators leave loop overhead visible: unroll k.
-    int64_t unroll = height * width <= 8 && depth % 4 == 0 ? 4 : 1;
-    auto loop = scf::ForOp::create(
-        b, loc, index(b, loc, 0), index(b, loc, depth), index(b, loc, unroll),
-        initial, [&](OpBuilder &b, Location loc, Value k, ValueRange carried) {
-          SmallVector<Value> sums(carried);
-          for (int64_t u = 0; u < unroll; ++u)
-            buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);
-          scf::YieldOp::create(b, loc, sums);
-        });
-    for (int64_t j = 0; j < width; ++j) {
-      Value column = arith::MulIOp::create(b, loc, blockIndices[j],
-                                           index(b, loc, kPackedRows));
-      for (int64_t i = 0; i < height; ++i)
-        vector::StoreOp::create(b, loc, loop.getResult(i * width + j), out,
-                                ValueRange{rowIndices[i], column});
-    }
-  }
-
-  /// sums[i][j] += x[row i, k] * w[block j, k, :]
-  void buildStep(OpBuilder &b, Value k, ArrayRef<Value> rowIndices,
-                 ArrayRef<Value> blockIndices, SmallVectorImpl<Value> &sums) {
-    Value zero = index(b, loc, 0);
-    SmallVector<Value> weights;
-    for (Value block : blockIndices) {
-      Value loaded = vector::LoadOp::create(b, loc, weightVector, w,
-                                            ValueRange{block, k, zero});
-      if (weightVector != accumulator)
-        loaded = arith::ExtFOp::create(b, loc, accumulator, loaded);
-      weights.push_back(loaded);
-    }
-    for (auto [i, row] : llvm::enumerate(rowIndices)) {
-      Value scalar = memref::LoadOp::create(b, loc, x, ValueRange{row, k});
-      Value spread = vector::BroadcastOp::create(b, loc, accumulator, scalar);
-      for (auto [j, weight] : llvm::enumerate(weights)) {
-        Value &sum = sums[i * weights.size() + j];
-        // Not vector.fma: that becomes fmuladd, which fuses only where the
-        // backend likes to.
-        sum = math::FmaOp::create(b, loc, spread, weight, sum);
-      }
-    }
-  }
-
-  Value x;
-  Location loc;
-  int64_t rows, blocks, depth;
-  VectorType accumulator;
-  SmallVector<WeightGroup> groups;
-  Value numRows;
-  // Of the tile that is being built.
-  Value w, out;
-  VectorType weightVector;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Other linalg operations
-//===----------------------------------------------------------------------===//
 
 /// Turns the outermost loop of a parallel nest into a forall and the others
 /// into plain loops. Vectorising those is left to LLVM: they are short.
@@ -302,6 +62,14 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
   using KVVectorizeBase::KVVectorizeBase;
 
   void runOnOperation() override {
+    std::optional<DotKind> kind = symbolizeDotKind(dot);
+    if (!kind) {
+      getOperation()->emitError()
+          << "kv-vectorize: dot is '" << dot
+          << "', expected generic, avx2, avx512 or vnni";
+      return signalPassFailure();
+    }
+    dotKind = *kind;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(KVDialect::getKernelAttrName()) &&
           failed(lower(function)))
@@ -314,8 +82,11 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
          llvm::make_early_inc_range(function.getBody().front())) {
       rewriter.setInsertionPoint(&op);
       if (auto matmul = dyn_cast<MatmulOp>(op)) {
-        MatmulBuilder(matmul, rows, blocks).build(rewriter);
+        vectorizeMatmul(rewriter, matmul, {rows, blocks, dotKind});
         rewriter.eraseOp(matmul);
+      } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+        if (failed(vectorizeAttention(rewriter, attention, wide)))
+          return failure();
       } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         if (failed(linalg::linalgOpToParallelLoops(rewriter, linalgOp)))
           return op.emitOpError("cannot be lowered to loops");
@@ -331,5 +102,8 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       splitParallel(rewriter, parallel);
     return success();
   }
+
+private:
+  DotKind dotKind = DotKind::Generic;
 };
 } // namespace

@@ -4,26 +4,29 @@
 #include "kv/Runtime/InferenceSession.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <string>
 
 using namespace kv;
 
-static constexpr std::array<std::string_view, 4> Levels = {
-    "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-
 std::string_view kv::hostCpuLevel() {
   int level = hostCpuLevelNumber();
-  return level == 0 ? "no x86-64" : Levels[level - 1];
+  return level == 0 ? "no x86-64" : kCpuLevels[level - 1];
 }
 
 Expected<void> kv::checkCpuLevel(std::string_view wanted,
                                  std::string_view have) {
-  auto level = std::find(Levels.begin(), Levels.end(), wanted);
-  if (level == Levels.end())
+  const auto *end = std::end(kCpuLevels);
+  const auto *level = std::find(std::begin(kCpuLevels), end, wanted);
+  if (level == end) {
+    std::string allowed;
+    for (const char *each : kCpuLevels)
+      allowed += (allowed.empty() ? "" : ", ") + std::string(each);
     return makeError(KV_STATUS_UNSUPPORTED, "target.cpu is \"", wanted,
-                     "\", expected x86-64, x86-64-v2, x86-64-v3 or x86-64-v4");
-  auto host = std::find(Levels.begin(), Levels.end(), have);
-  if (host == Levels.end() || host < level)
+                     "\", expected one of ", allowed);
+  }
+  const auto *host = std::find(std::begin(kCpuLevels), end, have);
+  if (host == end || host < level)
     return makeError(KV_STATUS_UNSUPPORTED, "target.cpu is ", wanted,
                      ", this machine has ", have,
                      ": compile the model for this level");

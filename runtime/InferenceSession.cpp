@@ -139,7 +139,7 @@ Expected<void> Model::bindWeights(const std::filesystem::path &file) {
                      ": weights are bound already; load the model again for ",
                      file.string());
   Expected<Weights> weights =
-      Weights::load(state->manifest, file, options.device,
+      Weights::load(state->manifest, file, options.device, options.weights,
                     *state->session->executor, options.log);
   if (!weights)
     return std::unexpected(weights.error());

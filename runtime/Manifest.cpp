@@ -110,6 +110,23 @@ static std::vector<Dimension> readShape(JsonFields &fields, const json &object,
   return shape;
 }
 
+/// Bytes of a packed block of quantised weights; nothing for other layouts.
+static std::optional<int64_t> packedBlockBytes(const std::string &layout) {
+#define KV_QUANT_FORMAT(Name, Spelling, Group, FileBytes, Bytes)               \
+  if (layout == #Spelling "x16")                                               \
+    return Bytes;
+#include "kv/ABI/QuantFormats.def"
+  return std::nullopt;
+}
+
+static std::string knownLayouts() {
+  std::string text = "row_major, n16k";
+#define KV_QUANT_FORMAT(Name, Spelling, Group, FileBytes, Bytes)               \
+  text += ", " #Spelling "x16";
+#include "kv/ABI/QuantFormats.def"
+  return text;
+}
+
 static Argument readArgument(JsonFields &fields, const json &object,
                              const std::string &where, bool output) {
   Argument argument;
@@ -124,9 +141,11 @@ static Argument readArgument(JsonFields &fields, const json &object,
   argument.host = fields.boolean(object, where, "host");
   if (argument.kind != ArgumentKind::Weight)
     return argument;
-  if (argument.layout != "row_major" && argument.layout != "n16k")
-    fields.fail(where, "layout is \"", argument.layout,
-                "\", expected row_major or n16k");
+  std::optional<int64_t> blockBytes = packedBlockBytes(argument.layout);
+  if (argument.layout != "row_major" && argument.layout != "n16k" &&
+      !blockBytes)
+    fields.fail(where, "layout is \"", argument.layout, "\", expected ",
+                knownLayouts());
   for (const Dimension &dimension : argument.shape)
     if (!dimension.isStatic())
       fields.fail(where, "shape of the weight ", argument.name,
@@ -136,6 +155,11 @@ static Argument readArgument(JsonFields &fields, const json &object,
       (argument.shape.size() != 3 || argument.shape[2].size != 16))
     fields.fail(where, "shape of the n16k weight ", argument.name,
                 " is not [N / 16, K, 16]");
+  if (blockBytes &&
+      (argument.dtype != DType::I8 || argument.shape.size() != 3 ||
+       argument.shape[2].size != *blockBytes))
+    fields.fail(where, "the ", argument.layout, " weight ", argument.name,
+                " is not i8 [N / 16, K / group, ", *blockBytes, "]");
   return argument;
 }
 

@@ -3,6 +3,7 @@
 #include "MappedFile.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,15 +16,36 @@ using namespace kv;
 MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   std::swap(base, other.base);
   std::swap(length, other.length);
+  std::swap(pages, other.pages);
+  std::swap(pageBytes, other.pageBytes);
   return *this;
 }
 
 MappedFile::~MappedFile() {
-  if (base)
-    munmap(const_cast<std::byte *>(base), length);
+  if (pages)
+    munmap(pages, pageBytes);
 }
 
-Expected<MappedFile> MappedFile::open(const std::filesystem::path &path) {
+constexpr size_t HugePage = size_t(2) << 20;
+
+/// Reads `bytes` bytes from the beginning of a file. False with errno set; a
+/// file that has become shorter is an error of input.
+static bool readAll(int file, char *target, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    ssize_t got =
+        pread(file, target + done, bytes - done, static_cast<off_t>(done));
+    if (got == 0)
+      errno = EIO;
+    if (got == 0 || (got < 0 && errno != EINTR))
+      return false;
+    if (got > 0)
+      done += static_cast<size_t>(got);
+  }
+  return true;
+}
+
+Expected<MappedFile> MappedFile::open(const std::filesystem::path &path,
+                                      FileMemory memory) {
   auto systemError = [&] {
     return makeError(KV_STATUS_INVALID_ARGUMENT, path.string(), ": ",
                      std::strerror(errno));
@@ -44,10 +66,31 @@ Expected<MappedFile> MappedFile::open(const std::filesystem::path &path) {
   MappedFile mapped;
   if (status.st_size == 0)
     return mapped;
-  void *base = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  mapped.length = status.st_size;
+  if (memory == FileMemory::Copied && mapped.length >= 2 * HugePage) {
+    // Room to begin at a huge page.
+    size_t bytes = mapped.length + HugePage;
+    void *pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // Without memory for a copy the file itself does.
+    if (pages != MAP_FAILED) {
+      mapped.pages = pages;
+      mapped.pageBytes = bytes;
+      auto address = reinterpret_cast<uintptr_t>(pages);
+      size_t begin = (HugePage - address % HugePage) % HugePage;
+      char *copy = static_cast<char *>(pages) + begin;
+      madvise(copy, mapped.length, MADV_HUGEPAGE); // refused: only slower
+      if (!readAll(file, copy, mapped.length))
+        return systemError();
+      mapped.base = reinterpret_cast<const std::byte *>(copy);
+      return mapped;
+    }
+  }
+  void *base = mmap(nullptr, mapped.length, PROT_READ, MAP_PRIVATE, file, 0);
   if (base == MAP_FAILED)
     return systemError();
   mapped.base = static_cast<const std::byte *>(base);
-  mapped.length = status.st_size;
+  mapped.pages = base;
+  mapped.pageBytes = mapped.length;
   return mapped;
 }

@@ -4,6 +4,7 @@
 #define KV_RUNTIME_MAPPEDFILE_H
 
 #include "kv/Runtime/Error.h"
+#include "kv/Runtime/FileMemory.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -11,7 +12,7 @@
 
 namespace kv {
 
-/// A regular file, mapped read-only; it may be empty. Move-only.
+/// A regular file, mapped read-only or copied; it may be empty. Move-only.
 class MappedFile {
 public:
   MappedFile() = default;
@@ -20,7 +21,8 @@ public:
   ~MappedFile();
 
   /// Errors name the file.
-  static Expected<MappedFile> open(const std::filesystem::path &path);
+  static Expected<MappedFile> open(const std::filesystem::path &path,
+                                   FileMemory memory = FileMemory::Mapped);
 
   std::span<const std::byte> bytes() const { return {base, length}; }
   std::string_view text() const {
@@ -30,6 +32,9 @@ public:
 private:
   const std::byte *base = nullptr;
   size_t length = 0;
+  // What is given back: the file's pages, or those that hold the copy.
+  void *pages = nullptr;
+  size_t pageBytes = 0;
 };
 
 } // namespace kv

@@ -106,8 +106,8 @@ void readTensor(JsonFields &fields, const json &object,
 } // namespace
 
 Expected<SafetensorsFile>
-SafetensorsFile::open(const std::filesystem::path &path) {
-  Expected<MappedFile> file = MappedFile::open(path);
+SafetensorsFile::open(const std::filesystem::path &path, FileMemory memory) {
+  Expected<MappedFile> file = MappedFile::open(path, memory);
   if (!file)
     return std::unexpected(file.error());
   std::span<const std::byte> bytes = file->bytes();

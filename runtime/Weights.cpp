@@ -74,9 +74,26 @@ static std::string describeFile(const SafetensorsFile::Tensor &tensor,
                 ")");
 }
 
+/// The layout in which the file holds a weight.
+static std::string layoutOf(const SafetensorsFile &file,
+                            const std::string &name) {
+  const std::string *stored = file.metadata("layout." + name);
+  return stored ? *stored : "row_major";
+}
+
+/// Whether the file holds all weights in the layouts that the entries take.
+static bool isAsStored(const Manifest &manifest, const SafetensorsFile &file) {
+  for (const Entry &entry : manifest.entries)
+    for (const Argument &argument : entry.inputs)
+      if (argument.kind == ArgumentKind::Weight &&
+          argument.layout != layoutOf(file, argument.name))
+        return false;
+  return true;
+}
+
 Expected<Weights>
 Weights::load(const Manifest &manifest, const std::filesystem::path &path,
-              const Device &device, Executor &executor,
+              const Device &device, FileMemory memory, Executor &executor,
               const std::function<void(std::string_view)> &log) {
   Expected<SafetensorsFile> opened = SafetensorsFile::open(path);
   if (!opened)
@@ -85,6 +102,12 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
   if (!backend)
     return std::unexpected(backend.error());
   bool onHost = (*backend)->isHost();
+  // A copy of what is repacked would only cost memory.
+  if (onHost && memory == FileMemory::Copied && isAsStored(manifest, *opened)) {
+    opened = SafetensorsFile::open(path, memory);
+    if (!opened)
+      return std::unexpected(opened.error());
+  }
   Weights weights;
   weights.file = std::move(*opened);
   size_t packed = 0, packedBytes = 0, unpacked = 0, unpackedBytes = 0;
@@ -110,9 +133,7 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     if (!tensor)
       return makeError(KV_STATUS_INVALID_ARGUMENT, where(),
                        "not in the file; the artifact wants ", wanted());
-    const std::string *stored =
-        weights.file->metadata("layout." + argument.name);
-    std::string layout = stored ? *stored : "row_major";
+    std::string layout = layoutOf(*weights.file, argument.name);
     bool pack = layout == "row_major" && argument.layout == "n16k";
     bool unpack = layout == "n16k" && argument.layout == "row_major" &&
                   shape.size() == 2 && shape[0] % 16 == 0;
@@ -134,8 +155,7 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     bool aligned =
         reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
     if (aligned && onHost && !pack && !unpack) {
-      // The view points into the mapped file, which is read-only; entries only
-      // read weights.
+      // The file's memory may be read-only; entries only read weights.
       weights.views[key] =
           makeView(const_cast<void *>(tensor->data), argument.dtype, shape);
       return {};

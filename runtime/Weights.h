@@ -23,18 +23,20 @@ void packN16K(Executor &executor, const void *weight, void *packed, int64_t n,
 void unpackN16K(Executor &executor, const void *packed, void *weight, int64_t n,
                 int64_t k, size_t bytes);
 
-/// The weights of a model, which this object owns: views into the mapped file
+/// The weights of a model, which this object owns: views into the file
 /// where the entries can use it as it is, and otherwise copies, on the device
 /// and in the layout that the entries take.
 class Weights {
 public:
   /// Loads from the file `path` the weights that the entries of `manifest`
-  /// take. `log` receives a sentence if weights had to be packed or unpacked;
-  /// it may be empty. Errors: the file cannot be read; a weight is not in the
-  /// file, or has another type, shape or layout there; no memory.
+  /// take. `memory` is where those lie that a CPU can use as the file holds
+  /// them, if it can use all of them so. `log` receives a sentence if weights
+  /// had to be packed or unpacked; it may be empty. Errors: the file cannot be
+  /// read; a weight is not in the file, or has another type, shape or layout
+  /// there; no memory.
   static Expected<Weights>
   load(const Manifest &manifest, const std::filesystem::path &path,
-       const Device &device, Executor &executor,
+       const Device &device, FileMemory memory, Executor &executor,
        const std::function<void(std::string_view)> &log);
 
   /// The tensor for a weight argument of an entry; null if `weight` is not of
@@ -44,7 +46,7 @@ public:
   size_t bytes() const { return total; }
 
 private:
-  std::optional<SafetensorsFile> file; // keeps the mapping
+  std::optional<SafetensorsFile> file; // what views point into
   std::vector<Buffer> copies;
   /// By name and layout: entries may take one weight in two layouts.
   std::map<std::pair<std::string, std::string>, KvTensorView> views;

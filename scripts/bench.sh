@@ -3,6 +3,8 @@
 # prints its table and writes build/bench/NAME.json. Suites:
 #   first-light    a small model on the CPU
 #   generate       the same model beside llama.cpp
+#   perplexity     what quantised weights and caches cost in quality
+#   attention-cpu  attention alone, by context, beside the reference kernel
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   manager        what the operations of the cache engine cost
 #   build          the build itself, from nothing and without ccache
@@ -18,7 +20,7 @@ first-light)
   build release read-roof
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/first_light.py ;;
-generate)
+generate | perplexity)
   scripts/setup.sh
   build release kv-compile kv-run read-roof
   scripts/fetch-smollm2.sh build/models
@@ -28,7 +30,11 @@ generate)
       -r benchmarks/requirements.txt
     cp benchmarks/requirements.txt build/bench/peers/
   fi
-  exec .venv/bin/python benchmarks/generate.py ;;
+  exec .venv/bin/python "benchmarks/$1.py" ;;
+attention-cpu)
+  scripts/setup.sh
+  build release kv-compile KVTestHost read-roof
+  exec .venv/bin/python benchmarks/attention_cpu.py ;;
 compile)
   scripts/setup.sh
   build release
@@ -50,6 +56,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, compile, manager, build, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, attention-cpu, compile, manager, build, replay" >&2
   exit 2 ;;
 esac

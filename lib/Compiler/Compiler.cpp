@@ -108,8 +108,9 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   std::string cpu = resolveCPULevel(options.mcpu);
   if (cpu.empty())
     return emitError(loc) << "unknown CPU '" << options.mcpu
-                          << "': use x86-64-v3, x86-64-v4, or native on a "
-                             "machine that has at least x86-64-v3";
+                          << "': use x86-64-v3, x86-64-v4, "
+                             "x86-64-v4-vnni, or native on a machine that has "
+                             "at least x86-64-v3";
   StageClock clock(options.timing);
   if (options.pageSize)
     setPageSize(module, options.pageSize);
@@ -155,7 +156,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   ir->setTargetTriple((*machine)->getTargetTriple());
   ir->setDataLayout((*machine)->createDataLayout());
   for (llvm::Function &function : *ir) {
-    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("target-cpu", (*machine)->getTargetCPU());
+    function.addFnAttr("target-features", (*machine)->getTargetFeatureString());
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }

@@ -29,7 +29,9 @@ kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
   // Multiplications and additions are fused only where the IR says so
   // (vector.fma), never by the backend.
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  StringRef features = cpu == "x86-64-v4" ? "-prefer-256-bit" : "";
+  std::string features = cpu.starts_with("x86-64-v4") ? "-prefer-256-bit" : "";
+  if (cpu.consume_back("-vnni"))
+    features += ",+avx512vnni";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       triple, cpu, features, options, Reloc::PIC_, CodeModel::Small,
       *CodeGenOpt::getLevel(optLevel)));

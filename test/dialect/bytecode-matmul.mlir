@@ -1,6 +1,8 @@
-// A kv.matmul of a file that was written when it had one weight and no segments.
+// A kv.matmul of files that were written when it had one weight and no segments,
+// and when it had no formats.
 //
 // RUN: kv-opt %S/Inputs/version-1-matmul.mlirbc | FileCheck %s
+// RUN: kv-opt %S/Inputs/version-3-matmul.mlirbc | FileCheck %s
 // RUN: kv-opt --emit-bytecode %s | kv-opt | FileCheck %s
 
 // CHECK: kv.matmul %{{.*}}, %{{.*}} : tensor<?x24xf32>, tensor<2x24x16xbf16> -> tensor<?x32xf32>

@@ -115,22 +115,66 @@ void defineProduct(FunctionBuilder &f, Value product) {
            Role::Rows);
 }
 
-bool matmul(FunctionBuilder &f) {
+/// A packed weight for `columns` columns; in half of the cases of a random
+/// format, if `mayQuantise` and if that many columns are whole blocks.
+std::pair<RankedTensorType, Attribute>
+packedWeight(FunctionBuilder &f, int64_t columns, bool mayQuantise) {
+  int64_t blocks = f.random.between(1, 3);
+  if (mayQuantise && f.random.percent(50)) {
+    auto kind =
+        f.random.oneOf({QuantFormat::Q8_0, QuantFormat::Q4_0, QuantFormat::Q4_1,
+                        QuantFormat::Q4_K, QuantFormat::Q6_K});
+    QuantSizes sizes = sizesOf(kind);
+    if (columns > 0 && columns % sizes.group == 0)
+      return {f.tensor({blocks, columns / sizes.group, sizes.bytes},
+                       f.b.getI8Type()),
+              QuantFormatAttr::get(f.b.getContext(), kind)};
+  }
+  return {f.tensor({blocks, columns, kPackedRows},
+                   f.random.oneOf<Type>({f.f32(), f.b.getBF16Type()})),
+          f.b.getUnitAttr()};
+}
+
+bool multiply(FunctionBuilder &f, bool mayQuantise) {
   Value x = flat(f);
   auto type = cast<RankedTensorType>(x.getType());
   SmallVector<Value> weights;
   SmallVector<Type> products;
+  SmallVector<Attribute> formats;
   for (int64_t i = f.random.oneOf({1, 1, 2, 3}); i > 0; --i) {
-    int64_t blocks = f.random.between(1, 3);
-    auto weight = f.tensor({blocks, type.getDimSize(1), kPackedRows},
-                           f.random.oneOf<Type>({f.f32(), f.b.getBF16Type()}));
+    auto [weight, format] = packedWeight(f, type.getDimSize(1), mayQuantise);
     weights.push_back(f.operand(Role::Weight, weight));
-    products.push_back(
-        f.tensor({type.getDimSize(0), blocks * kPackedRows}, f.f32()));
+    products.push_back(f.tensor(
+        {type.getDimSize(0), weight.getDimSize(0) * kPackedRows}, f.f32()));
+    formats.push_back(format);
   }
-  auto op = MatmulOp::create(f.b, products, x, weights, /*outs=*/ValueRange());
+  bool dense = llvm::all_of(formats, llvm::IsaPred<UnitAttr>);
+  auto op = MatmulOp::create(f.b, products, x, weights, /*outs=*/ValueRange(),
+                             dense ? ArrayAttr() : f.b.getArrayAttr(formats));
   for (Value product : op.getProducts())
     defineProduct(f, product);
+  return true;
+}
+
+bool matmul(FunctionBuilder &f) { return multiply(f, /*mayQuantise=*/false); }
+bool quantisedMatmul(FunctionBuilder &f) {
+  return multiply(f, /*mayQuantise=*/true);
+}
+
+/// Rows of a packed weight, by numbers that may lie outside.
+bool dequantize(FunctionBuilder &f) {
+  auto format = f.random.oneOf({QuantFormat::Q8_0, QuantFormat::Q4_1});
+  QuantSizes sizes = sizesOf(format);
+  int64_t blocks = f.random.between(1, 2), groups = f.random.between(1, 2);
+  Value weight = f.operand(
+      Role::Weight, f.tensor({blocks, groups, sizes.bytes}, f.b.getI8Type()));
+  Value rows = f.operand(Role::Positions,
+                         f.tensor({ShapedType::kDynamic}, f.b.getI32Type()));
+  auto type = f.tensor({ShapedType::kDynamic, groups * sizes.group}, f.f32());
+  auto op =
+      DequantizeOp::create(f.b, type, weight, rows, /*out=*/Value(),
+                           QuantFormatAttr::get(f.b.getContext(), format));
+  defineProduct(f, op.getResult());
   return true;
 }
 
@@ -236,6 +280,9 @@ const Production productions[] = {
     {"flatten", 4, flatten},
     {"matmul", 5, matmul},
     {"linalg.matmul", 5, linalgMatmul},
+    // Random bytes are scales that are no numbers.
+    {"quantised matmul", 5, quantisedMatmul, /*executable=*/false},
+    {"dequantize", 3, dequantize, /*executable=*/false},
     {"add", 5, add},
     {"cast", 3, ::cast},
     // A slice that becomes a copy has no lowering in an artifact.

@@ -99,3 +99,17 @@ func.func private @no_plan(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x64xbf16>, %l: 
         memref<?xi32> outs memref<?x1x64xbf16>
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
+
+func.func private @not_vectorized(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>, %l: memref<?xi32>, %t: memref<?x?xi32>,
+    %m: memref<?x2xi32>, %ro: memref<?xi32>, %q: memref<?x1x8xf32>, %p: memref<?x4xi32>, %layer: index) {
+  // expected-error @+1 {{has the kernel 'vector': run kv-outline-kernels and kv-vectorize before}}
+  kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro plan %p outs(%q) mask <causal> scale 1.0
+      {kv.kernel = #kv.kernel<vector>}
+      : memref<?x1x8xf32> in (memref<?x2x2x16x1x8xf32>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv,
+        memref<?xi32> plan memref<?x4xi32> outs memref<?x1x8xf32>
+  return
+}

@@ -29,3 +29,18 @@ func.func private @kernel(%ctx: !llvm.ptr, %x: memref<?xf32>, %y: memref<?xf32>,
 // CHECK: %[[E:.*]] = memref.load %[[C]]#0[%[[I]]]
 // CHECK: arith.mulf %[[E]], %[[TWO]]
 // CHECK: memref.store %{{.*}}, %[[C]]#1[%[[I]]]
+
+// Memory on the stack is taken once, not in each iteration.
+// CHECK-LABEL: func.func private @scratch_body(
+// CHECK: %[[A:.*]] = memref.alloca() : memref<4xf32>
+// CHECK: scf.for
+// CHECK-NOT: alloca
+// CHECK: memref.store %{{.*}}, %[[A]]
+func.func private @scratch(%ctx: !llvm.ptr, %x: f32, %n: index) {
+  scf.forall (%i) in (%n) {
+    %a = memref.alloca() : memref<4xf32>
+    %zero = arith.constant 0 : index
+    memref.store %x, %a[%zero] : memref<4xf32>
+  }
+  return
+}

@@ -44,5 +44,14 @@ func.func @same(%x: tensor<4x32xf32>, %w: tensor<32x16xf32>, %y: tensor<4x16xf32
 
 // -----
 
-// expected-error @+1 {{'kv.activations' is 'i8': the CPU multiplies f32, bf16 and f16}}
-module attributes {kv.activations = i8} {}
+// i8 is for quantised weights: these rows stay as they are.
+// CHECK-LABEL: func.func @dense_beside_quantised(
+// CHECK-NEXT: linalg.matmul
+module attributes {kv.activations = i8} {
+func.func @dense_beside_quantised(%x: tensor<4x32xf32>, %w: tensor<32x16xbf16>, %y: tensor<4x16xf32>)
+    -> tensor<4x16xf32> {
+  %0 = linalg.matmul ins(%x, %w : tensor<4x32xf32>, tensor<32x16xbf16>)
+      outs(%y : tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+}

@@ -1,6 +1,6 @@
 // The kernel of each attention and store, and the plan of those that take one.
 //
-// RUN: kv-opt --kv-select-kernel %s | FileCheck %s --check-prefix=CPU --implicit-check-not=" plan %"
+// RUN: kv-opt --kv-select-kernel %s | FileCheck %s --check-prefix=CPU
 // RUN: kv-opt --kv-select-kernel="target=decomposition" %s | FileCheck %s
 // RUN: kv-opt --kv-resolve-collections --kv-select-kernel="target=decomposition" %s \
 // RUN:   | FileCheck %s --check-prefix=RESOLVED
@@ -10,8 +10,10 @@
 // RUN: kv-opt --kv-select-kernel="target=decomposition" %s -o /dev/null \
 // RUN:   --remarks-filter=kv-select-kernel 2>&1 | FileCheck %s --check-prefix=REMARK
 //
-// REMARK-CPU-DAG: [Passed] Kernel | {{.*}}"store by 'reference': the runtime's function takes every type, mask and number of heads"
-// REMARK-CPU-DAG: [Passed] Kernel | {{.*}}"attention by 'reference': the runtime's function takes every type, mask and number of heads"
+// REMARK-CPU-DAG: [Passed] Kernel | {{.*}}"store by 'reference': the runtime's function takes every type"
+// REMARK-CPU-DAG: [Passed] Kernel | {{.*}}"attention by 'vector': kv-vectorize generates it for its types"
+// REMARK-CPU-DAG: [Missed] NoPlan | {{.*}}"keys with rows of their own: a plan has those of the queries"
+// REMARK-CPU-DAG: [Passed] Kernel | {{.*}}"attention by 'reference': its groups of 24 elements with a scale neither fill vectors of 16 nor divide them"
 // REMARK-CPU-DAG: [Passed] Kernel | {{.*}}"store by 'decomposition': it had this kernel"
 // REMARK-CPU-DAG: [Missed] NoPlan | {{.*}}"'reference' takes no plan: it finds out in each layer what a row sees"
 // REMARK-DAG: [Passed] Kernel | {{.*}}"store by 'decomposition': the target has no kernels of its own"
@@ -21,8 +23,9 @@
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
 
 // CPU-LABEL: func.func private @layer(
+// CPU-SAME: %[[P:[a-z0-9]*]]: tensor<?x4xi32>)
 // CPU: kv.store {{.*}} {kv.kernel = #kv.kernel<reference>}
-// CPU: kv.attention {{.*}} {kv.kernel = #kv.kernel<reference>}
+// CPU: kv.attention {{.*}} plan %[[P]] mask <causal> {{.*}} {kv.kernel = #kv.kernel<vector>}
 //
 // A layer gets the plan as an argument.
 // CHECK-LABEL: func.func private @layer(
@@ -106,10 +109,10 @@ func.func @steps(%q: tensor<?x1x8xf32>, %kv: !kv, %ro: tensor<?xi32>, %n: index)
   return %r : tensor<?x1x8xf32>
 }
 
-// A kernel that is there stays; a plan that it does not take goes.
+// A kernel that is there stays.
 // CPU-LABEL: func.func @kept(
 // CPU: kv.store {{.*}} {kv.kernel = #kv.kernel<decomposition>}
-// CPU: kv.attention {{.*}} {kv.kernel = #kv.kernel<reference>}
+// CPU: kv.attention {{.*}} plan %{{.*}} {kv.kernel = #kv.kernel<vector>}
 // CHECK-LABEL: func.func @kept(
 // CHECK: %[[P:.*]] = kv.plan
 // CHECK-NOT: kv.plan
@@ -121,6 +124,22 @@ func.func @kept(%q: tensor<?x1x8xf32>, %kv: !kv, %ro: tensor<?xi32>, %layer: ind
   %o = kv.attention %q in %kv[%layer] rows %ro plan %p mask <causal> scale 1.0
       : tensor<?x1x8xf32> in !kv, tensor<?xi32> plan tensor<?x4xi32> -> tensor<?x1x8xf32>
   return %o : tensor<?x1x8xf32>
+}
+
+// What is not generated is the runtime's; a plan that it does not take goes.
+// Keys with rows of their own have none.
+// CPU-LABEL: func.func @fallback(
+// CPU: kv.attention {{.*}} rows %{{[a-z0-9]*}} mask <causal> {{.*}} {kv.kernel = #kv.kernel<reference>}
+// CPU: kv.attention {{.*}} rows %{{[a-z0-9]*}} keys %{{[a-z0-9]*}} mask <none> {{.*}} {kv.kernel = #kv.kernel<vector>}
+!scaled = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 48, page = 16, scale = #kv.scale<f32, group = 24>>
+func.func @fallback(%q: tensor<?x1x48xf32>, %r: tensor<?x1x8xf32>, %scaled: !scaled, %kv: !kv,
+    %ro: tensor<?xi32>, %keys: tensor<?xi32>, %layer: index) -> (tensor<?x1x48xf32>, tensor<?x1x8xf32>) {
+  %p = kv.plan %scaled rows %ro mask <causal> : !scaled, tensor<?xi32> -> tensor<?x4xi32>
+  %o = kv.attention %q in %scaled[%layer] rows %ro plan %p mask <causal> scale 1.0
+      : tensor<?x1x48xf32> in !scaled, tensor<?xi32> plan tensor<?x4xi32> -> tensor<?x1x48xf32>
+  %s = kv.attention %r in %kv[%layer] rows %ro keys %keys mask <none> scale 1.0
+      : tensor<?x1x8xf32> in !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x1x8xf32>
+  return %o, %s : tensor<?x1x48xf32>, tensor<?x1x8xf32>
 }
 
 // A function that calls itself with what it was given.

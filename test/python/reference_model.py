@@ -1,4 +1,4 @@
-"""The Llama family in numpy, in double: an oracle for the synthetic models that shares nothing
+"""The supported families in numpy, in double: an oracle for the synthetic models that shares nothing
 with the importer but the names of the weights. Written from the models' definitions
 (Hugging Face transformers), one sequence at a time, without a cache."""
 
@@ -23,14 +23,26 @@ def rotate(x, angles):
     return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
 
-def frequencies(raw, dim):
-    """Of the entries of config.json."""
-    theta = raw["rope_theta"]
+def tanh_cap(x, cap):
+    return x if cap is None else cap * np.tanh(x / cap)
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def gelu_tanh(x):
+    return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
+
+
+def frequencies(theta, scaling, dim):
+    """`scaling`: rope_scaling of config.json."""
     out = []
-    scaling = raw.get("rope_scaling")
     for i in range(dim // 2):
         frequency = theta ** (-2 * i / dim)
-        if scaling:
+        if scaling and scaling["rope_type"] == "linear":
+            frequency /= scaling["factor"]
+        elif scaling:
             assert scaling["rope_type"] == "llama3"
             period = 2 * np.pi / frequency
             original = scaling["original_max_position_embeddings"]
@@ -48,18 +60,36 @@ def frequencies(raw, dim):
 def logits(raw, weights, tokens, cache_dtype):
     """[T, vocab] of all positions; `raw` is config.json, `weights` name -> array."""
     weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
-    dim, eps = raw["head_dim"], raw["rms_norm_eps"]
+    kind = raw["model_type"]
+    gemma, granite = kind == "gemma3_text", kind == "granite"
+    dim, eps, width = raw["head_dim"], raw["rms_norm_eps"], raw["hidden_size"]
     heads, kv_heads = raw["num_attention_heads"], raw["num_key_value_heads"]
     count = len(tokens)
     positions = np.arange(count)
-    angles = np.outer(positions, frequencies(raw, dim))
+    angles = np.outer(positions, frequencies(raw["rope_theta"], raw.get("rope_scaling"), dim))
+    if gemma:
+        local_angles = np.outer(positions, frequencies(raw["rope_local_base_freq"], None, dim))
     distance = positions[:, None] - positions[None, :]
     kinds = raw.get("layer_types")
+    scale = 1 / np.sqrt(raw["query_pre_attn_scalar"] if gemma else dim)
+    if granite:
+        scale = raw["attention_multiplier"]
+    residual = raw["residual_multiplier"] if granite else 1
+
+    def norm(x, name):
+        weight = weights[f"{name}.weight"]
+        return rms_norm(x, 1 + weight if gemma else weight, eps)
+
     x = weights["model.embed_tokens.weight"][tokens]
+    if granite:
+        x = x * raw["embedding_multiplier"]
+    if gemma:
+        x = x * np.sqrt(width)
     for layer in range(raw["num_hidden_layers"]):
         prefix = f"model.layers.{layer}."
         visible = distance >= 0
-        if raw.get("sliding_window") and (not kinds or kinds[layer] == "sliding_attention"):
+        slides = raw.get("sliding_window") and (not kinds or kinds[layer] == "sliding_attention")
+        if slides:
             visible &= distance < raw["sliding_window"]
 
         def linear(value, name):
@@ -67,27 +97,52 @@ def logits(raw, weights, tokens, cache_dtype):
             bias = weights.get(f"{prefix}{name}.bias")
             return out if bias is None else out + bias
 
-        h = rms_norm(x, weights[prefix + "input_layernorm.weight"], eps)
-        q = linear(h, "self_attn.q_proj").reshape(count, heads, dim)
-        k = linear(h, "self_attn.k_proj").reshape(count, kv_heads, dim)
-        v = linear(h, "self_attn.v_proj").reshape(count, kv_heads, dim)
-        if prefix + "self_attn.q_norm.weight" in weights:
-            q = rms_norm(q, weights[prefix + "self_attn.q_norm.weight"], eps)
-            k = rms_norm(k, weights[prefix + "self_attn.k_norm.weight"], eps)
-        q, k = rotate(q, angles), rotate(k, angles)
-        if cache_dtype == "bf16":
-            k, v = bf16(k), bf16(v)
-        out = np.empty_like(q)
-        for head in range(heads):
-            shared = head // (heads // kv_heads)
-            scores = q[:, head] @ k[:, shared].T / np.sqrt(dim)
-            scores = np.where(visible, scores, -np.inf)
-            scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-            out[:, head] = scores / scores.sum(axis=1, keepdims=True) @ v[:, shared]
-        x = x + linear(out.reshape(count, heads * dim), "self_attn.o_proj")
-        h = rms_norm(x, weights[prefix + "post_attention_layernorm.weight"], eps)
-        gate = linear(h, "mlp.gate_proj")
-        x = x + linear(gate / (1 + np.exp(-gate)) * linear(h, "mlp.up_proj"), "mlp.down_proj")
-    x = rms_norm(x, weights["model.norm.weight"], eps)
+        def attention(h):
+            if kind == "phi3":
+                q, k, v = np.split(linear(h, "self_attn.qkv_proj"),
+                                   [heads * dim, (heads + kv_heads) * dim], axis=1)
+            else:
+                q, k, v = (linear(h, f"self_attn.{n}_proj") for n in "qkv")
+            if kind == "olmo2":
+                q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
+            q = q.reshape(count, heads, dim)
+            k, v = k.reshape(count, kv_heads, dim), v.reshape(count, kv_heads, dim)
+            if gemma or kind == "qwen3":
+                q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
+            turned = local_angles if gemma and slides else angles
+            q, k = rotate(q, turned), rotate(k, turned)
+            if cache_dtype == "bf16":
+                k, v = bf16(k), bf16(v)
+            out = np.empty_like(q)
+            for head in range(heads):
+                shared = head // (heads // kv_heads)
+                scores = tanh_cap(q[:, head] @ k[:, shared].T * scale,
+                                  raw.get("attn_logit_softcapping"))
+                scores = np.where(visible, scores, -np.inf)
+                scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+                out[:, head] = scores / scores.sum(axis=1, keepdims=True) @ v[:, shared]
+            return linear(out.reshape(count, heads * dim), "self_attn.o_proj")
+
+        def mlp(h):
+            if kind == "phi3":
+                gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
+            else:
+                gate, up = linear(h, "mlp.gate_proj"), linear(h, "mlp.up_proj")
+            return linear((gelu_tanh if gemma else silu)(gate) * up, "mlp.down_proj")
+
+        if kind == "olmo2":
+            x = x + norm(attention(x), prefix + "post_attention_layernorm")
+            x = x + norm(mlp(x), prefix + "post_feedforward_layernorm")
+        elif gemma:
+            h = attention(norm(x, prefix + "input_layernorm"))
+            x = x + norm(h, prefix + "post_attention_layernorm")
+            h = mlp(norm(x, prefix + "pre_feedforward_layernorm"))
+            x = x + norm(h, prefix + "post_feedforward_layernorm")
+        else:
+            x = x + residual * attention(norm(x, prefix + "input_layernorm"))
+            x = x + residual * mlp(norm(x, prefix + "post_attention_layernorm"))
     head = weights.get("lm_head.weight", weights["model.embed_tokens.weight"])
-    return x @ head.T
+    out = norm(x, "model.norm") @ head.T
+    if granite:
+        out = out / raw["logits_scaling"]
+    return tanh_cap(out, raw.get("final_logit_softcapping"))

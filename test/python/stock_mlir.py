@@ -18,14 +18,15 @@ def to_generic(module):
                 f"({types}, {collection}, index, {rows}) -> ()")
 
     def attention(m):
+        cap = f", softcap = {m[5]} : f32" if m[5] else ""
         return (f'{m[1]} = "kv.attention"({", ".join(operands(m[2]))}) '
-                f"{{scale = {m[4]} : f32, mask = {chr(34)}{m[3]}{chr(34)}}} : "
-                f"({m[5]}, {m[6]}, index, tensor<?xi32>) -> {m[5]}")
+                f"{{scale = {m[4]} : f32{cap}, mask = {chr(34)}{m[3]}{chr(34)}}} : "
+                f"({m[6]}, {m[7]}, index, tensor<?xi32>) -> {m[6]}")
 
     module = re.sub(r"(%\w+) = kv\.rope ([^:]+?)\s*: (.*)", rope, module)
     module = re.sub(r"kv\.store (.*?)\s*: (.*?) into (!\w+), tensor<\?xi32>", store, module,
                     flags=re.S)
-    module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)\s*: (.*?) in (!\w+).*",
-                    attention, module)
+    module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)(?: softcap (\S+))?"
+                    r"\s*: (.*?) in (!\w+).*", attention, module)
     return re.sub(r"kv\.positions (%kv, %row_offsets) : (.*?) -> (.*)",
                   r'"kv.positions"(\1) : (\2) -> \3', module)

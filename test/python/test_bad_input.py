@@ -93,12 +93,13 @@ def test_damaged_bytes_never_give_a_traceback(tmp_path, model):
 def test_unknown_gguf_architecture(tmp_path, config, weights):
     path = tmp_path / "m.gguf"
     synthetic.write_gguf(path, synthetic.dataclasses.replace(config, architecture="gpt2"), weights)
-    refused(path, tmp_path, path, "'gpt2'", "llama, qwen2, qwen3")
+    refused(path, tmp_path, path, "'gpt2'", "llama, qwen2, qwen3, granite, phi3, olmo2, gemma3")
 
 
 def test_unknown_folder_architecture(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="gemma3")
-    refused(folder, tmp_path, "config.json", "'gemma3'", "llama, mistral, qwen2, qwen3")
+    refused(folder, tmp_path, "config.json", "'gemma3'",
+            "llama, mistral, qwen2, qwen3, granite, phi3, olmo2, gemma3_text")
 
 
 def test_missing_gguf_tensor(tmp_path, config, weights):
@@ -227,9 +228,98 @@ def test_mixed_layers(tmp_path, settings, parts):
     refused(folder, tmp_path, "config.json", *parts)
 
 
+def family_folder(tmp_path, kind, change=None, **settings):
+    """A folder of a small model of a kind; `change` may change its weights."""
+    config = synthetic.make_config(kind)
+    weights = synthetic.make_weights(config)
+    if change:
+        change(weights)
+    return folder_with(tmp_path, config, weights, **settings)
+
+
+@pytest.mark.parametrize("kind,settings,parts", [
+    ("granite", {"embedding_multiplier": 0}, ("embedding_multiplier", "0", "a positive number")),
+    ("granite", {"attention_multiplier": "1"}, ("attention_multiplier", "'1'")),
+    ("granite", {"residual_multiplier": -0.5}, ("residual_multiplier", "-0.5")),
+    ("granite", {"logits_scaling": False}, ("logits_scaling", "False")),
+    ("granite", {"mlp_bias": True}, ("mlp_bias is True", "false")),
+    ("phi3", {"rope_scaling": {"type": "longrope", "long_factor": [1.0], "short_factor": [1.0]}},
+     ("rope scaling is 'longrope'", "default, linear, llama3")),
+    ("phi3", {"rope_scaling": {"type": "su"}}, ("rope scaling is 'su'", "default, linear, llama3")),
+    ("phi3", {"partial_rotary_factor": 0.75}, ("partial_rotary_factor is 0.75", "1")),
+    ("phi3", {"sliding_window": 0}, ("sliding_window", "0")),
+    ("olmo2", {"layer_types": ["full_attention", "sliding_attention"]},
+     ("layer_types", "'sliding_attention'", "full_attention")),
+    ("olmo2", {"hidden_act": "relu2"}, ("hidden_act is 'relu2'", "silu, gelu_pytorch_tanh")),
+    ("olmo2", {"hidden_act": ["silu"]}, ("hidden_act is ['silu']", "silu, gelu_pytorch_tanh")),
+    ("gemma3", {"hidden_activation": "gelu"},
+     ("hidden_activation is 'gelu'", "silu, gelu_pytorch_tanh")),
+    ("gemma3", {"use_bidirectional_attention": True},
+     ("use_bidirectional_attention is True", "false")),
+    ("gemma3", {"query_pre_attn_scalar": -1}, ("query_pre_attn_scalar", "-1")),
+    ("gemma3", {"final_logit_softcapping": 0}, ("final_logit_softcapping", "0")),
+    ("gemma3", {"attn_logit_softcapping": "50"}, ("attn_logit_softcapping", "'50'")),
+    ("gemma3", {"rope_local_base_freq": -3}, ("rope_theta", "-3")),
+    ("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "yarn"}}},
+     ("rope scaling is 'yarn'", "default, linear, llama3")),
+    ("gemma3", {"rope_parameters": {"sliding_attention": "default"}},
+     ("rope_parameters", "'default'", "an object")),
+    ("gemma3", {"layer_types": None, "sliding_window_pattern": 0},
+     ("sliding_window_pattern", "0")),
+    ("gemma3", {"layer_types": None, "sliding_window": None}, ("lacks 'sliding_window'",)),
+    ("gemma3", {"sliding_window": None},
+     ("layer_types", "full_attention without a sliding_window")),
+    ("gemma3", {"model_type": ["gemma3_text"]}, ("model_type", "gemma3_text"))])
+def test_settings_of_families(tmp_path, kind, settings, parts):
+    refused(family_folder(tmp_path, kind, **settings), tmp_path, "config.json", *parts)
+
+
+def test_fused_tensors(tmp_path):
+    name = "model.layers.1.self_attn.qkv_proj.weight"
+
+    def shorten(weights):
+        weights[name] = weights[name][:-16]
+
+    folder = family_folder(tmp_path, "phi3", shorten)
+    refused(folder, tmp_path, folder, name, "[112, 64]", "[128, 64]")
+    folder = family_folder(tmp_path, "phi3", lambda weights: weights.pop(name))
+    refused(folder, tmp_path, folder, f"lacks the tensor {name}")
+    folder = family_folder(tmp_path, "phi3", lambda weights: weights[name].fill(np.inf))
+    refused(folder, tmp_path, name, "NaN or infinity")
+
+
+def test_norms_of_another_family(tmp_path):
+    """An OLMo 2 model with a norm before attention is none."""
+    folder = family_folder(tmp_path, "olmo2", lambda weights: weights.update(
+        {"model.layers.0.input_layernorm.weight": np.ones(64, dtype=np.float32)}))
+    refused(folder, tmp_path, "model.layers.0.input_layernorm.weight", "no olmo2 model")
+
+
+def test_gguf_of_a_family_beyond(tmp_path):
+    """OLMo 3 has OLMo 2's name in a GGUF file; long Phi-3 models have two tables of factors;
+    a pattern of Gemma 3 is a number."""
+    path = tmp_path / "m.gguf"
+    config = synthetic.make_config("olmo2")
+    synthetic.write_gguf(path, config, synthetic.make_weights(config),
+                         extra=lambda writer: writer.add_sliding_window(64))
+    refused(path, tmp_path, path, "olmo2.attention.sliding_window is 64", "OLMo 2")
+    config = synthetic.make_config("phi3")
+    weights = {**synthetic.make_weights(config),
+               "rope_factors_long.weight": np.ones(8, dtype=np.float32)}
+    synthetic.write_gguf(path, config, weights)
+    refused(path, tmp_path, path, "rope_factors_long.weight", "no phi3 model")
+    config = synthetic.make_config("gemma3")
+    synthetic.write_gguf(path, config, synthetic.make_weights(config), extra=lambda writer:
+                         writer.add_array("gemma3.attention.sliding_window_pattern", [True]))
+    refused(path, tmp_path, path, "gemma3.attention.sliding_window_pattern is [True]",
+            "a positive integer")
+
+
 def test_absurd_sizes(tmp_path, config, weights):
     refused(folder_with(tmp_path, config, weights, num_hidden_layers=10 ** 9), tmp_path,
             "1000000000 layers", "20 tensors")
+    refused(family_folder(tmp_path, "gemma3", num_hidden_layers=10 ** 12, layer_types=None),
+            tmp_path, "1000000000000 layers", "tensors")
     folder = folder_with(tmp_path, config, weights, max_position_embeddings=10 ** 12)
     refused(folder, tmp_path, folder, "1000000000000 tokens", "--max-seq")
     assert run(KV_IMPORT, folder, "-o", tmp_path / "out", "--max-seq", "64").returncode == 0

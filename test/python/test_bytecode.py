@@ -39,7 +39,7 @@ def survives(path, piece):
     bytecode = kv_opt(data, *options, "--emit-bytecode")
     assert bytecode.returncode == 0, bytecode.stderr.decode()
     # What the dialect encodes is not there as text.
-    for name in (b"kv.collection<", b"kv.cache<", b"kv.mask<"):
+    for name in (b"kv.collection<", b"kv.cache<", b"kv.mask<", b"kv.quant<"):
         assert name not in bytecode.stdout, path
     again = kv_opt(bytecode.stdout, *options)
     assert again.returncode == 0, again.stderr.decode()

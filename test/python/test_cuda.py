@@ -23,7 +23,8 @@ NEW_TOKENS = 6
 # f32 on a CPU.
 LIMIT = 4e-2
 KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_dim": 64},
-         "mistral": {"heads": 4, "head_dim": 64, "sliding": 12}}
+         "mistral": {"heads": 4, "head_dim": 64, "sliding": 12},
+         "phi3": {"head_dim": 64, "sliding": 12}, "olmo2": {"head_dim": 64}}
 
 
 def serve(folder, artifact, device, requests, pages=40, **environment):

@@ -19,7 +19,8 @@ LENGTHS = (1, 5, 16, 17, 70)  # the page holds 16
 LIMIT = {"f32": 2e-5, "bf16": 3e-3}
 
 
-@pytest.mark.parametrize("kind", ("llama", "llama3", "qwen2", "qwen3", "mistral"))
+@pytest.mark.parametrize("kind", ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite",
+                                  "phi3", "olmo2", "gemma3"))
 @pytest.mark.parametrize("dtype", ("f32", "bf16"))
 @pytest.mark.parametrize("form", ("hf", "gguf"))
 def test_logits(tmp_path, kind, dtype, form):
@@ -30,6 +31,12 @@ def test_logits(tmp_path, kind, dtype, form):
 def test_logits_of_mixed_layers(tmp_path, dtype):
     """A window in six of eight layers, which no GGUF file says."""
     check_logits(tmp_path, "mixed", dtype, "hf")
+
+
+@pytest.mark.parametrize("dtype", ("f32", "bf16"))
+def test_logits_with_soft_caps(tmp_path, dtype):
+    """Of scores and logits, with a scale of scores and of positions; no GGUF file says them."""
+    check_logits(tmp_path, "gemma3_caps", dtype, "hf")
 
 
 def check_logits(tmp_path, kind, dtype, form):

@@ -1,4 +1,4 @@
-"""A row's logits have the same bits whatever happens around it: SmolLM2, bf16, as kv-run serves it."""
+"""A row's logits have the same bits whatever happens around it: SmolLM2, as kv-run serves it."""
 
 import json
 import re
@@ -45,10 +45,11 @@ def ask(name="x", tokens=PROMPT, new=NEW, **more):
     return {"id": name, "tokens": tokens, "max_new_tokens": new, "logits": "digest", **more}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+@pytest.fixture(scope="module", params=("dense", "keep"))
+def folder(request, tmp_path_factory):
+    """With weights of bf16, and with the file's blocks of 4 and 8 bits."""
     path = tmp_path_factory.mktemp("bits")
-    done = run(KV_IMPORT, MODEL, "-o", path, "--dtype", "bf16")
+    done = run(KV_IMPORT, MODEL, "-o", path, "--dtype", "bf16", "--weights", request.param)
     assert done.returncode == 0, done.stderr
     for page in (1, 16, 128):
         subprocess.run([KV_COMPILE, path / "model.mlir", "-o", path / f"page{page}.so",

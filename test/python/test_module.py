@@ -1,5 +1,6 @@
 """The text of model.mlir: it parses, and says what the configuration says."""
 
+import os
 import re
 import subprocess
 
@@ -7,11 +8,13 @@ import pytest
 
 from kv_import import synthetic
 from kv_import.config import ModelConfig
-from kv_import.module_writer import ModuleWriter, number
+from kv_import.hf_reader import HuggingFaceSource
+from kv_import.module_types import number
+from kv_import.module_writer import ModuleWriter
 from stock_mlir import to_generic
 from tools import find
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "mixed")
+KINDS = tuple(synthetic.KINDS)
 
 
 MLIR_OPT = find("mlir-opt", "/usr/lib/llvm-22/bin/mlir-opt")
@@ -43,6 +46,18 @@ def test_stock_mlir_opt_takes_all_but_the_kv_operations(kind, dtype):
 @pytest.mark.parametrize("dtype", ("bf16", "f32"))
 def test_kv_opt_takes_it(kind, dtype):
     accepted(KV_OPT, text_of(kind, dtype), "--verify-roundtrip")
+
+
+@pytest.mark.skipif(KV_OPT is None, reason="kv-opt is not built")
+@pytest.mark.parametrize("kind,taken", [
+    ("llama", True), ("phi3", True), ("olmo2", True), ("granite", False), ("gemma3", False)])
+def test_what_gpus_have_kernels_for(kind, taken):
+    """No scaled sum, no gelu: a model that needs them is refused, not computed without."""
+    done = subprocess.run([KV_OPT, "--kv-cuda=chips=sm_80", "-o", os.devnull],
+                          input=text_of(kind, head_dim=64, layers=2), text=True,
+                          capture_output=True, timeout=120)
+    assert (done.returncode == 0) == taken, done.stderr[:2000]
+    assert taken or "op has no kernel on a GPU" in done.stderr
 
 
 def test_no_operation_beyond_the_contract():
@@ -113,6 +128,81 @@ def test_untied_embedding_and_head():
     assert '%lm_head: tensor<272x64xbf16> {kv.weight = "lm_head.weight"}' in text
     assert "ins(%normal, %lm_head :" in text
     assert "ins(%normal, %embed :" in text_of("llama")
+
+
+def test_norms_after():
+    """Of attention and MLP, before the residual sum; queries and keys as whole rows."""
+    text = text_of("olmo2")
+    assert re.findall(r"%(\w+) = call @(rms_norm\w*|add)\(%(\w+), %(\w+)\)", text) == [
+        ("q_normal", "rms_norm_64", "q", "q_norm"), ("k_normal", "rms_norm_32", "k", "k_norm"),
+        ("attended_normal", "rms_norm", "attended", "attn_out_norm"),
+        ("middle", "add", "x", "attended_normal"),
+        ("d_normal", "rms_norm", "d", "mlp_out_norm"), ("y", "add", "middle", "d_normal"),
+        ("normal", "rms_norm", "last", "final_norm")]
+    assert text.count("func.func private @rms_norm") == 3
+    assert text_of("olmo2", kv_heads=4).count("func.func private @rms_norm") == 2
+
+
+def test_norms_around_and_two_ropes():
+    text = text_of("gemma3")
+    for name in ("input", "post_attention", "pre_feedforward", "post_feedforward"):
+        assert text.count(f"{name}_layernorm.weight") == 7
+    assert text.count("call @gelu_tanh_mul") == 2 and "silu" not in text
+    assert "%x0 = call @scale_embedding(%embedded)" in text
+    assert re.findall(r"call @(layer\w*)\(%x\d+, %(\w+), %\w+, %row_offsets, %positions, %(\w+)",
+                      text) == [("layer_sliding", "kv_sliding", "freqs_sliding")] * 5 + [
+        ("layer", "kv", "freqs"), ("layer_sliding", "kv_sliding", "freqs_sliding")]
+    assert 'kv.weight = "rope.freqs_sliding"' in text and "softcap" not in text
+    # A table that no layer uses is none; a window that no sequence can outgrow slides still.
+    text = text_of("gemma3", layers=2, max_seq=16)
+    assert "window" not in text and 'kv.weight = "rope.freqs"' not in text
+    assert 'kv.weight = "rope.freqs_sliding"' in text
+
+
+def config_of(tmp_path, kind, **settings):
+    config = synthetic.make_config(kind)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config), settings=settings)
+    return HuggingFaceSource(tmp_path / "hf").config
+
+
+def test_layers_that_see_all_by_a_pattern(tmp_path):
+    """Gemma 3's config.json without layer_types."""
+    def full(**settings):
+        return list(config_of(tmp_path, "gemma3", layer_types=None, **settings).full_layers)
+
+    assert full() == [5] and full(sliding_window_pattern=3) == [2, 5]
+    assert full(sliding_window_pattern=1) == list(range(7))
+
+
+@pytest.mark.parametrize("kind", ("llama3", "phi3", "olmo2", "gemma3", "gemma3_caps"))
+def test_both_forms_of_rope_settings(tmp_path, kind):
+    """As transformers 4 and 5 write them."""
+    one = config_of(tmp_path, kind)
+    theta = {"rope_theta": one.rope.theta}
+    default = {"rope_type": "default"} | theta
+    new = {"llama3": synthetic.LLAMA3 | theta, "gemma3": {
+        "full_attention": default,
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}}
+    new["gemma3_caps"] = new["gemma3"] | {
+        "full_attention": {"rope_type": "linear", "factor": 8.0} | theta}
+    two = config_of(tmp_path, kind, rope_theta=None, rope_scaling=None, rope_local_base_freq=None,
+                    rope_parameters=new.get(kind, default))
+    assert one == two and one.rope == synthetic.make_config(kind).rope
+    assert one.sliding_rope == synthetic.make_config(kind).sliding_rope
+
+
+def test_scales_and_caps():
+    text = text_of("gemma3_caps")
+    assert text.count("scale 0.14433756 softcap 2.0") == 2
+    assert "%cap = arith.constant 3.0 : f32" in text
+    assert "%logits = call @adjust_logits(%products)" in text
+    text = text_of("granite")
+    for line in ("scale 0.0625", "%scale = arith.constant 12.0", "%scale = arith.constant 0.22",
+                 "%scale = arith.constant 0.125"):
+        assert text.count(line) == 1
+    assert "math.tanh" not in text
+    for kind in ("llama", "qwen3", "mistral"):
+        assert "adjust_logits" not in text_of(kind) and "scale_embedding" not in text_of(kind)
 
 
 def test_f32_module_widens_nothing():

@@ -23,12 +23,16 @@ FAKE_DRIVER = ROOT / "build/release/lib/libkv_fake_cuda.so"
 pytestmark = pytest.mark.skipif(not MODEL.exists(), reason="scripts/fetch-smollm2.sh build/models")
 
 
+def imported(path, *options):
+    done = run(KV_IMPORT, MODEL, "-o", path, *options)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
 @pytest.fixture(scope="module", params=("bf16", "f32"))
 def folder(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("smollm2") / request.param
-    done = run(KV_IMPORT, MODEL, "-o", path, "--dtype", request.param)
-    assert done.returncode == 0, done.stderr
-    yield path
+    yield imported(path, "--weights", "dense", "--dtype", request.param)
     (path / "weights.safetensors").unlink()  # half a gigabyte
 
 
@@ -88,6 +92,20 @@ def test_logits_and_texts(folder):
     print(do(sys.executable, DATA / "check.py", "--answers", folder / "answers",
              "--dtype", dtype))
     (folder / "logits").unlink()
+
+
+@pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
+def test_quantised(tmp_path):
+    """The file's own blocks: a quarter of the bytes, logits near the reference."""
+    path = imported(tmp_path)
+    assert (path / "weights.safetensors").stat().st_size < 100e6
+    assert (path / "weights.safetensors").stat().st_size > MODEL.stat().st_size * 0.98
+    do(KV_COMPILE, path / "model.mlir", "-o", path / "model.so")
+    do(KV_RUN, path / "model.so", "--weights", path / "weights.safetensors",
+       "--requests", DATA / "teacher.jsonl", "--dump-logits", path / "logits")
+    print(do(sys.executable, DATA / "check.py", path / "logits", "--dtype", "f32", "--quantised"))
+    for name in ("logits", "weights.safetensors"):
+        (path / name).unlink()
 
 
 @pytest.mark.skipif(not FAKE_DRIVER.exists(), reason="libkv_fake_cuda.so is not built")

@@ -3,17 +3,37 @@
 import json
 import struct
 
+import gguf
 import numpy as np
 import pytest
 from safetensors import safe_open
 
 from kv_import import synthetic
-from kv_import.gguf_reader import permute_rotary, unpermute_rotary
+from kv_import.gguf_names import permute_rotary, unpermute_rotary
 from kv_import.rope import Rope, llama3_factors
 from kv_import.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
 from tools import KV_IMPORT, run
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral")
+KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "olmo2", "gemma3")
+
+
+def of_module(config, weights):
+    """The weights of a Hugging Face folder as a module takes them: one matrix a projection, and
+    norms that multiply by their weight."""
+    out = {}
+    for name, values in weights.items():
+        if ".qkv_proj." in name:
+            q, kv = config.heads * config.head_dim, config.kv_heads * config.head_dim
+            for one, part in zip("qkv", np.split(values, [q, q + kv])):
+                out[name.replace("qkv_proj", f"{one}_proj")] = part
+        elif ".gate_up_proj." in name:
+            for one, part in zip(("gate", "up"), np.split(values, 2)):
+                out[name.replace("gate_up_proj", f"{one}_proj")] = part
+        elif config.architecture == "gemma3_text" and "norm" in name:
+            out[name] = 1 + values
+        else:
+            out[name] = values
+    return out
 
 
 def imported(source, folder, *options):
@@ -32,7 +52,7 @@ def read_file(path):
         if name == "__metadata__":
             continue
         begin, end = entry["data_offsets"]
-        kind = {"F32": "<f4", "BF16": "<u2"}[entry["dtype"]]
+        kind = {"F32": "<f4", "BF16": "<u2", "I8": "u1"}[entry["dtype"]]
         out[name] = (entry["dtype"], np.frombuffer(data[8 + size + begin:8 + size + end],
                                                    dtype=kind).reshape(entry["shape"]))
     return header["__metadata__"], out
@@ -104,8 +124,11 @@ def test_values_and_layouts(tmp_path, kind, dtype):
     synthetic.write_hf(tmp_path / "hf", config, weights)
     folder = imported(tmp_path / "hf", tmp_path / "out", "--dtype", dtype, "--max-seq", "100")
     metadata, stored = read_file(folder / "weights.safetensors")
-    assert set(stored) == set(weights) | {"rope.freqs"}
-    assert stored["rope.freqs"][1].shape == (100, config.head_dim)
+    weights = of_module(config, weights)
+    tables = {"rope.freqs"} | ({"rope.freqs_sliding"} if kind == "gemma3" else set())
+    assert set(stored) == set(weights) | tables
+    for table in tables:
+        assert stored[table][1].shape == (100, config.head_dim)
     for name, values in weights.items():
         kind_stored, raw = stored[name]
         gathered_only = name == "model.embed_tokens.weight" and not config.tied
@@ -152,10 +175,55 @@ def test_quantised_gguf(tmp_path, dtype):
     config = synthetic.make_config("qwen2")  # q and k are not permuted
     weights = synthetic.make_weights(config)
     synthetic.write_gguf(tmp_path / "m.gguf", config, weights, dtype=dtype)
-    _, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out", "--dtype", "f32")
-                          / "weights.safetensors")
+    _, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out", "--dtype", "f32",
+                                   "--weights", "dense") / "weights.safetensors")
     name = "model.layers.1.mlp.up_proj.weight"
     values, got = weights[name].reshape(-1, 32), unpack_n16k(stored[name][1]).reshape(-1, 32)
     span = {"Q8_0": np.abs(values).max(axis=1) / 127, "F16": np.abs(values).max(axis=1) / 1024,
             "Q4_1": (values.max(axis=1) - values.min(axis=1)) / 15}[dtype]
     assert (np.abs(values - got) <= 0.52 * span[:, None] + 1e-3 * np.abs(values)).all()
+
+
+@pytest.mark.parametrize("kind", ("llama", "qwen2", "granite", "phi3"))
+@pytest.mark.parametrize("dtype", ("Q8_0", "Q4_0", "Q4_1"))
+def test_blocks_are_kept(tmp_path, kind, dtype):
+    """Bit by bit: what the file holds and what is stored, element by element. The rows of q and k
+    of llama files stand in another order, and those of Phi-3 in one tensor."""
+    config = synthetic.make_config(kind)
+    weights = synthetic.make_weights(config)
+    synthetic.write_gguf(tmp_path / "m.gguf", config, weights, dtype=dtype)
+    weights = of_module(config, weights)
+    metadata, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out")
+                                 / "weights.safetensors")
+    format_ = dtype.lower()
+    quantised = [w for w in config.weights() if w.role in ("linear", "embedding")]
+    for weight in quantised:
+        tag, packed = stored[weight.name]
+        assert tag == "I8" and metadata[f"layout.{weight.name}"] == f"{format_}x16"
+        blocks = gguf.quantize(weights[weight.name], gguf.GGMLQuantizationType[dtype])
+        n, k = weight.shape
+        bytes_ = blocks.shape[1] * 32 // k
+        rows = blocks.reshape(n // 16, 16, k // 32, bytes_)
+        head = 4 if format_ == "q4_1" else 2
+        scales = rows[..., :head].reshape(n // 16, 16, k // 32, head // 2, 2)
+        # [block of rows, block of columns, which scale, row, byte]
+        assert np.array_equal(packed[..., :16 * head].reshape(n // 16, k // 32, head // 2, 16, 2),
+                              scales.transpose(0, 2, 3, 1, 4))
+        values = rows[..., head:].reshape(n // 16, 16, k // 32, -1, 4)
+        assert np.array_equal(packed[..., 16 * head:].reshape(n // 16, k // 32, -1, 16, 4),
+                              values.transpose(0, 2, 3, 1, 4))
+
+
+def test_weights_are_quantised_on_import(tmp_path):
+    """A Hugging Face folder with --weights q8_0: the blocks that the gguf package makes; what does
+    not fit is dense, which the import says."""
+    config = synthetic.make_config("llama")
+    weights = synthetic.make_weights(config)
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path / "out", "--weights", "q8_0")
+    assert done.returncode == 0, done.stderr
+    metadata, stored = read_file(tmp_path / "out/weights.safetensors")
+    kept = [w for w in config.weights() if w.role == "linear"]
+    assert {metadata[f"layout.{w.name}"] for w in kept} == {"q8_0x16"}
+    assert "!kv.quant<q8_0>" in (tmp_path / "out/model.mlir").read_text()
+    assert "kv.activations = i8" in (tmp_path / "out/model.mlir").read_text()

@@ -4,6 +4,8 @@
 #include "SafetensorsWriter.h"
 #include "TemporaryFile.h"
 
+#include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -52,6 +54,29 @@ TEST(Safetensors, ReadsTensorsAndMetadata) {
   ASSERT_NE(opened->metadata("layout.a"), nullptr);
   EXPECT_EQ(*opened->metadata("layout.a"), "n16k");
   EXPECT_EQ(opened->metadata("layout.b"), nullptr);
+}
+
+TEST(Safetensors, ACopyIsTheFile) {
+  // Larger than two huge pages: smaller files are mapped whatever is asked for.
+  std::string contents(5 << 20, '\0');
+  std::mt19937 random(3);
+  for (char &byte : contents)
+    byte = static_cast<char>(random());
+  std::string whole =
+      SafetensorsWriter().add("a", "U8", {5 << 20}, contents).bytes();
+  TemporaryFile file(whole);
+  auto copied = SafetensorsFile::open(file.path(), FileMemory::Copied);
+  ASSERT_TRUE(copied) << copied.error().message;
+  const auto *a = copied->find("a");
+  ASSERT_NE(a, nullptr);
+  ASSERT_EQ(a->bytes, contents.size());
+  EXPECT_EQ(std::memcmp(a->data, contents.data(), contents.size()), 0);
+  // It is no view of the file: what becomes of that does not reach it.
+  std::ofstream(file.path(), std::ios::binary | std::ios::in)
+      << std::string(whole.size(), 'x');
+  EXPECT_EQ(std::memcmp(a->data, contents.data(), contents.size()), 0);
+  auto mapped = SafetensorsFile::open(file.path());
+  EXPECT_FALSE(mapped);
 }
 
 TEST(Safetensors, EveryTruncationIsAnError) {

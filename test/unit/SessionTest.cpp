@@ -149,12 +149,14 @@ TEST_F(Session, UnknownKind) {
 
 TEST_F(Session, CpuLevel) {
   EXPECT_EQ(loadError("x86-64-v2", "x86-64-v9"),
-            ": manifest: target.cpu is \"x86-64-v9\", expected x86-64, "
-            "x86-64-v2, x86-64-v3 or x86-64-v4");
+            ": manifest: target.cpu is \"x86-64-v9\", expected one of "
+            "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni");
   EXPECT_EQ(loadError("\"cpu\", \"t", "\"gpu\", \"t"),
             ": manifest: target.kind is \"gpu\", this session runs cpu");
   EXPECT_TRUE(checkCpuLevel("x86-64-v3", "x86-64-v4"));
   EXPECT_TRUE(checkCpuLevel("x86-64-v3", "x86-64-v3"));
+  EXPECT_TRUE(checkCpuLevel("x86-64-v4", "x86-64-v4-vnni"));
+  EXPECT_FALSE(checkCpuLevel("x86-64-v4-vnni", "x86-64-v4"));
   EXPECT_EQ(checkCpuLevel("x86-64-v4", "x86-64-v3").error().message,
             "target.cpu is x86-64-v4, this machine has x86-64-v3: compile the "
             "model for this level");

@@ -15,6 +15,9 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("model", options.artifact, "artifact of kv-compile (.so)")
       ->required();
   app.add_option("--weights", options.weights, "safetensors file")->required();
+  app.add_flag("--map-weights", options.mapWeights,
+               "on a CPU: share the weights file's memory with other processes "
+               "instead of copying it to huge pages, which are read faster");
   app.add_option("--requests", options.requests,
                  "JSON lines (default: standard input)");
   app.add_option("--threads", options.threads, "default: one a core")

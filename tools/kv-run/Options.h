@@ -15,6 +15,7 @@ struct Options {
   std::string artifact;
   std::string weights;
   std::string requests; // empty: standard input
+  bool mapWeights = false;
   unsigned threads = 0; // 0: one a core
   std::string device = "cpu";
   bool deterministic = false;

@@ -78,15 +78,16 @@ int serve(const Options &options) {
   if (device->kind != Device::Kind::CPU && options.replicas > 1)
     return unusable(concat("--replicas is ", options.replicas, ", on ",
                            device->str(), " allowed: 1"));
-  Expected<InferenceSession> session =
-      InferenceSession::create({.device = *device,
-                                .threads = options.threads,
-                                .log =
-                                    [](std::string_view note) {
-                                      std::cerr << "kv-run: note: " << note
-                                                << '\n';
-                                    },
-                                .deterministic = options.deterministic});
+  Expected<InferenceSession> session = InferenceSession::create(
+      {.device = *device,
+       .threads = options.threads,
+       .log =
+           [](std::string_view note) {
+             std::cerr << "kv-run: note: " << note << '\n';
+           },
+       .deterministic = options.deterministic,
+       .weights =
+           options.mapWeights ? FileMemory::Mapped : FileMemory::Copied});
   if (!session)
     return unusable(session.error().message);
   Expected<Model> model = session->load(options.artifact);

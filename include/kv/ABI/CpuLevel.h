@@ -10,12 +10,18 @@
 
 namespace kv {
 
-/// The micro-architecture level: 1 is "x86-64", 4 is "x86-64-v4"; 0 on other
+/// The levels that code is generated for and checked against, the lowest first:
+/// the micro-architecture levels of the x86-64 ABI, and what all processors of
+/// the last one have that multiply bytes in one instruction.
+inline constexpr const char *kCpuLevels[] = {"x86-64", "x86-64-v2", "x86-64-v3",
+                                             "x86-64-v4", "x86-64-v4-vnni"};
+
+/// The number of this machine's level: 1 is the first of kCpuLevels; 0 on other
 /// machines.
 inline int hostCpuLevelNumber() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("x86-64-v4"))
-    return 4;
+    return __builtin_cpu_supports("avx512vnni") ? 5 : 4;
   if (__builtin_cpu_supports("x86-64-v3"))
     return 3;
   return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;

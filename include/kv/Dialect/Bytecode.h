@@ -24,8 +24,9 @@ class KVDialect;
 /// | 2 | quantised, latent, continuous caches, layouts; kv.store without v;
 /// kv.matmul with several weights, kv.update, kv.plan, #kv.kernel |
 /// | 3 | `window` and `page_layers` of collections and caches |
+/// | 4 | !kv.quant, #kv.quant, kv.dequantize; `formats` of kv.matmul |
 struct BytecodeVersion : mlir::DialectVersion {
-  static constexpr uint64_t kCurrent = 3;
+  static constexpr uint64_t kCurrent = 4;
 
   explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
 

@@ -70,6 +70,26 @@ namespace kv {
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
 
+/// The sizes of a format of quantised weights, from QuantFormats.def.
+struct QuantSizes {
+  int64_t group; // elements of a row in a block
+  int64_t bytes; // of a packed block, kPackedRows rows
+};
+constexpr QuantSizes sizesOf(QuantFormat format) {
+  switch (format) {
+#define KV_QUANT_FORMAT(Name, Spelling, Group, FileBytes, Bytes)               \
+  case QuantFormat::Name:                                                      \
+    return {Group, Bytes};
+#include "kv/ABI/QuantFormats.def"
+  }
+  return {};
+}
+/// The layout of a packed weight in manifests and weights files: "q4_0x16".
+std::string layoutName(QuantFormat format);
+
+/// Neighbouring elements of a row that are rounded to i8 with one scale.
+constexpr int64_t kActivationGroup = 32;
+
 /// Numbers of a row of a kv.plan.
 constexpr int64_t kPlanWidth = 4;
 

@@ -536,31 +536,86 @@ def KV_MergeOp : KV_TwoFormOp<"merge", ["Out", "OutLse"],
   }];
 }
 
+def KV_DequantizeOp : KV_TwoFormOp<"dequantize", ["Out"],
+    [AttrSizedOperandSegments], [], /*ownSizes=*/1> {
+  let summary = "a quantised weight in f32";
+  let description = [{
+    All rows of `weight`, or those whose numbers `rows`, i32 `[T]`, holds; a
+    number outside stands for the nearest row. Exact but for one rounding to f32.
+
+    ```mlir
+    %w = kv.dequantize %wq : tensor<576x1536x!kv.quant<q4_0>> -> tensor<576x1536xf32>
+    %x = kv.dequantize %table rows(%tokens)
+        : tensor<49152x576x!kv.quant<q8_0>>, tensor<?xi32> -> tensor<?x576xf32>
+    ```
+    A product with all rows is what a front end writes for a quantised linear
+    layer: no pipeline that knows the format makes the matrix.
+
+    `kv-pack-quantized` gives the weight as bytes `[N / 16, K / group, bytes]`,
+    whose `format` the operation then names.
+  }];
+  let arguments = (ins AnyTypeOf<[TensorRankOf<[KV_QuantType], [2]>,
+                                  KV_ShapedOf<[I8], [3]>]>:$weight,
+                       Optional<KV_I32Vector>:$rows,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out,
+                       OptionalAttr<KV_QuantFormatAttr>:$format);
+  let results = (outs Optional<TensorRankOf<[F32], [2]>>:$result);
+  let assemblyFormat = [{
+    $weight (`rows` `(` $rows^ `)`)? (`format` $format^)? (`outs` `(` $out^ `)`)?
+    attr-dict `:` type($weight) (`,` type($rows)^)? (`outs` type($out)^)?
+    (`->` type($result)^)?
+  }];
+}
+
 def KV_MatmulOp : KV_TwoFormOp<"matmul", ["Outs"],
     [AttrSizedOperandSegments]> {
   let summary = "rows times packed weights";
   let description = [{
-    `product[t, n] = sum over k of x[t, k] * w[n / 16, k, n % 16]` with `x` f32
-    `[T, K]`, for each weight `w` `[N / 16, K, 16]` (the layout `n16k`), f32 or
-    bf16, one product. The sum starts at 0 and is one chain of fused
-    multiply-adds in f32 with k ascending, whatever T, the threads, the machine
-    and the weights beside: a row's bits depend on nothing but the row.
-    Made by `kv-pack-weights`; several weights by `kv-fuse`.
+    `product[t, n] = sum over k of x[t, k] * w[n, k]` with `x` f32 `[T, K]`, for
+    each of the weights one product. A row's bits depend on nothing but the row,
+    whatever T, the threads, the machine and the weights beside.
+
+    A weight of f32 or bf16 is `[N / 16, K, 16]` (the layout `n16k`, w[n, k] =
+    weight[n / 16, k, n % 16]). The sum starts at 0 and is one chain of fused
+    multiply-adds in f32 with k ascending.
+
+    A weight of i8 is packed blocks `[N / 16, K / group, bytes]` of its entry in
+    `formats`, a `#kv.quant`. The row is rounded first: each 32 elements x to i8
+    q = round(x / d), ties to even, with d = max |x| / 127 in f32. For each
+    sub-block that has a scale of its own the products of v and q are summed as
+    integers; the product is the chain, from 0 and with k ascending, of the fused
+    multiply-adds `f32(sum) * (scale * d) + before` and, where the format has
+    minima, `minimum * (d * f32(sum of q)) + before`. `scale`, `minimum` and v,
+    without its constant offset, are those of `QuantFormats.def`.
+
+    Made by `kv-pack-weights` and `kv-pack-quantized`; several weights by
+    `kv-fuse`, which writes `unit` in `formats` for one of f32 or bf16.
 
     ```mlir
     %q, %k, %v = kv.matmul %x, %wq, %wk, %wv
         : tensor<?x64xf32>, tensor<4x64x16xbf16>, tensor<2x64x16xbf16>, tensor<2x64x16xbf16>
        -> tensor<?x64xf32>, tensor<?x32xf32>, tensor<?x32xf32>
+    %y = kv.matmul %x, %w {formats = [#kv.quant<q4_0>]}
+        : tensor<?x64xf32>, tensor<4x2x288xi8> -> tensor<?x64xf32>
     ```
   }];
   let arguments = (ins KV_ShapedOf<[F32], [2]>:$x,
-                       Variadic<KV_ShapedOf<[F32, BF16], [3]>>:$weights,
-                       Variadic<MemRefRankOf<[F32], [2]>>:$outs);
+                       Variadic<KV_ShapedOf<[F32, BF16, I8], [3]>>:$weights,
+                       Variadic<MemRefRankOf<[F32], [2]>>:$outs,
+                       OptionalAttr<ArrayAttr>:$formats);
   let results = (outs Variadic<TensorRankOf<[F32], [2]>>:$products);
   let assemblyFormat = [{
     $x `,` $weights (`outs` `(` $outs^ `)`)? attr-dict
     `:` type($x) `,` type($weights)
     (`outs` type($outs)^)? (`->` type($products)^)?
+  }];
+  // dialect/Bytecode.cpp: older files have no formats.
+  let useCustomPropertiesEncoding = 1;
+  let extraClassDeclaration = [{
+    /// The format of weight `i`; nothing for one of f32 or bf16.
+    std::optional<::kv::QuantFormat> getFormat(size_t i);
+    /// The columns of product `i`.
+    int64_t getWidth(size_t i);
   }];
 }
 

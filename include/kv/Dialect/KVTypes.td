@@ -55,7 +55,8 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
 def KV_KernelKind : I32Enum<"KernelKind", "who computes an operation", [
     I32EnumCase<"Decomposition", 0, "decomposition">,
     I32EnumCase<"Reference", 1, "reference">,
-    I32EnumCase<"Cuda", 2, "cuda">]> {
+    I32EnumCase<"Cuda", 2, "cuda">,
+    I32EnumCase<"Vector", 3, "vector">]> {
   let cppNamespace = "::kv";
 }
 
@@ -71,6 +72,7 @@ def KV_KernelAttr : AttrDef<KV_Dialect, "Kernel"> {
     | `decomposition` | upstream operations, by `kv-decompose` | yes |
     | `reference` | the runtime's function, by `convert-kv-to-runtime` | no |
     | `cuda` | the GPU runtime's function, by `convert-kv-to-runtime` | yes, of bytes |
+    | `vector` | vector code, by `kv-vectorize`; of a `kv.attention` | yes |
   }];
   let parameters = (ins EnumParameter<KV_KernelKind>:$kind);
   let assemblyFormat = "`<` $kind `>`";
@@ -102,6 +104,43 @@ def KV_ScaleAttr : AttrDef<KV_Dialect, "Scale"> {
   }];
   let parameters = (ins "::mlir::Type":$type, "int64_t":$group);
   let assemblyFormat = "`<` $type `,` `group` `=` $group `>`";
+}
+
+// Values of QuantFormats.def in the ABI.
+def KV_QuantFormat : I32Enum<"QuantFormat", "a format of quantised weights", [
+    I32EnumCase<"Q8_0", 0, "q8_0">,
+    I32EnumCase<"Q4_0", 1, "q4_0">,
+    I32EnumCase<"Q4_1", 2, "q4_1">,
+    I32EnumCase<"Q4_K", 3, "q4_k">,
+    I32EnumCase<"Q6_K", 4, "q6_k">]> {
+  let cppNamespace = "::kv";
+}
+
+def KV_QuantFormatAttr : EnumAttr<KV_Dialect, KV_QuantFormat, "quant"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def KV_QuantType : TypeDef<KV_Dialect, "Quant"> {
+  let mnemonic = "quant";
+  let summary = "the elements of a quantised weight";
+  let description = [{
+    `tensor<576x1536x!kv.quant<q4_0>>` is a matrix whose rows are blocks of
+    neighbouring elements that share a scale. The formats and their names are
+    ggml's; `include/kv/ABI/QuantFormats.def` says what an element's value is.
+
+    | format | elements of a block | bits an element, scales included |
+    | --- | --- | --- |
+    | `q8_0` | 32 | 8.5 |
+    | `q4_0` | 32 | 4.5 |
+    | `q4_1` | 32 | 5 |
+    | `q4_k` | 256, scales of 32 | 4.5 |
+    | `q6_k` | 256, scales of 16 | 6.6 |
+
+    Only `kv.dequantize` and calls take such tensors. `kv-pack-quantized` makes
+    bytes of them.
+  }];
+  let parameters = (ins EnumParameter<KV_QuantFormat>:$format);
+  let assemblyFormat = "`<` $format `>`";
 }
 
 // The parameters of a collection are those of CacheGeometry in the ABI, which

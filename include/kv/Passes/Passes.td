@@ -141,6 +141,8 @@ def KVRoundActivations : Pass<"kv-round-activations", "::mlir::ModuleOp"> {
     sides of multiplications. For bf16 and f16, that of each `linalg.matmul` on
     tensors of f32 is rounded to it and widened again: what a machine with 16-bit
     dot products computes. For f32, or without the attribute, nothing changes.
+    i8 is what products with quantised weights take (`kv-pack-quantized`); rows
+    that meet other weights stay f32.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -161,6 +163,24 @@ def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"numPacked", "packed-weights", "entry weights packed">
+  ];
+}
+
+def KVPackQuantized : Pass<"kv-pack-quantized", "::mlir::ModuleOp"> {
+  let summary = "quantised weights become packed blocks of bytes";
+  let description = [{
+    An argument `[N, K]` of `!kv.quant`, N a multiple of 16, becomes bytes
+    `[N / 16, K / group, bytes]`, in every function. That of an entry gets
+    `kv.layout`, such as "q4_0x16": a weights file holds it in this form.
+
+    Where the module says `kv.activations = i8`, a `linalg.matmul` that starts at
+    zero with such a weight, whole and dequantised, becomes a `kv.matmul` on the
+    blocks. Elsewhere the matrix is made in f32, each time, which a remark says:
+    exact, and slow.
+  }];
+  let dependentDialects = ["::kv::KVDialect"];
+  let statistics = [
+    Statistic<"numPacked", "packed-weights", "quantised weights of entries">
   ];
 }
 
@@ -361,19 +381,26 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let summary = "kernels become tiled loops and vector code";
   let description = [{
     `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
-    outputs, with explicit fma and one k order. Other linalg operations become
+    outputs, with explicit fma and one k order; of quantised weights sums of
+    integer products, by the instructions that `dot` names. `kv.attention` becomes
+    two loops: over tiles of rows with all or some of their leaves of keys, and
+    over the tiles whose leaves were shared out. Other linalg operations become
     loops. The outer loop of each is an `scf.forall` with the attribute
     `kv.grain`, the least iterations worth a thread.
   }];
   let options = [
     Option<"rows", "rows", "int64_t", "12", "rows of a register tile">,
     Option<"blocks", "blocks", "int64_t", "2",
-           "blocks of 16 outputs of a register tile">
+           "blocks of 16 outputs of a register tile">,
+    Option<"dot", "dot", "std::string", "\"generic\"",
+           "what multiplies bytes: generic, avx2, avx512 or vnni">,
+    Option<"wide", "wide", "bool", "true",
+           "attention for 32 vector registers of 512 bits, not 16 of 256">
   ];
   let dependentDialects = ["::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
     "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect",
-    "::mlir::math::MathDialect"];
+    "::mlir::math::MathDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def KVExpandMath : Pass<"kv-expand-math"> {

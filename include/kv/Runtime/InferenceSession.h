@@ -15,6 +15,7 @@
 
 #include "kv/Runtime/Device.h"
 #include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/FileMemory.h"
 #include "kv/Runtime/Manifest.h"
 
 #include <filesystem>
@@ -33,6 +34,8 @@ struct SessionOptions {
   /// On a GPU: the bits of a row do not depend on the other rows of the batch.
   /// On a CPU they never do.
   bool deterministic = false;
+  /// On a CPU: where weights lie that the file holds as the entries take them.
+  FileMemory weights = FileMemory::Copied;
 };
 
 /// A tensor by the name that the manifest gives it.

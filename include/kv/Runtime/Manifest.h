@@ -51,7 +51,8 @@ struct Argument {
   DType dtype = DType::F32;
   std::vector<Dimension> shape;
   std::string collection;           // that a kv.* argument belongs to
-  std::string layout = "row_major"; // of a weight: row_major or n16k
+  std::string layout = "row_major"; // of a weight: row_major, n16k or packed
+                                    // blocks such as q4_0x16 (artifact.md)
   bool host = false;                // in host memory on any device
 };
 

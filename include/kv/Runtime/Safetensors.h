@@ -1,10 +1,11 @@
-//===- Safetensors.h - Weights files, mapped --------------------*- C++ -*-===//
+//===- Safetensors.h - Weights files ---------------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_SAFETENSORS_H
 #define KV_RUNTIME_SAFETENSORS_H
 
 #include "kv/Runtime/DType.h"
 #include "kv/Runtime/Error.h"
+#include "kv/Runtime/FileMemory.h"
 
 #include <filesystem>
 #include <memory>
@@ -14,7 +15,8 @@
 
 namespace kv {
 
-/// A safetensors file, mapped read-only. Copies share the mapping.
+/// A safetensors file, mapped read-only or copied to memory. Copies of this
+/// object share it.
 class SafetensorsFile {
 public:
   struct Tensor {
@@ -26,9 +28,10 @@ public:
     size_t bytes = 0;
   };
 
-  /// Maps the file and checks every offset: damaged and hostile files are
+  /// Opens the file and checks every offset: damaged and hostile files are
   /// errors, which name the file.
-  static Expected<SafetensorsFile> open(const std::filesystem::path &path);
+  static Expected<SafetensorsFile> open(const std::filesystem::path &path,
+                                        FileMemory memory = FileMemory::Mapped);
 
   /// Sorted by name.
   std::span<const Tensor> tensors() const;

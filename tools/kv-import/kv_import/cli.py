@@ -9,6 +9,7 @@ from .checks import check_length, check_tensors
 from .errors import ImportFailure
 from .module_writer import ModuleWriter
 from .text_side import write_text_side
+from .weight_formats import CHOICES, choose_formats
 from .weights_writer import write_weights
 
 
@@ -16,11 +17,15 @@ def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="kv-import",
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
-                    "GGUF file or a Hugging Face folder of the Llama family.")
+                    "GGUF file or a Hugging Face folder of a decoder-only model: Llama, "
+                    "Mistral, Qwen 2 and 3, Granite, Phi-3, OLMo 2, Gemma 3 (text).")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
-                        help="of the weights and the cache; activations are f32 (default: bf16)")
+                        help="of dense weights and the cache; activations are f32 (default: bf16)")
+    parser.add_argument("--weights", choices=CHOICES, default="keep",
+                        help="keep: quantised weights of the file stay as they are; dense: all "
+                             "become --dtype; a format: all are quantised to it (default: keep)")
     parser.add_argument("--page", type=int, default=128, metavar="N",
                         help="tokens a page of the cache (default: 128)")
     parser.add_argument("--max-seq", type=int, metavar="N",
@@ -68,10 +73,15 @@ def run(options):
     check_tensors(source, config)
     options.output.mkdir(parents=True, exist_ok=True)
     write_text_side(options.output, source, config, options)
-    module = ModuleWriter(config, options.dtype, options.page, options.keep_all).text()
+    formats, notes = choose_formats(source, config, options.weights)
+    for note in notes:
+        print(f"kv-import: {source.path}: {note}", file=sys.stderr)
+    module = ModuleWriter(config, options.dtype, options.page, options.keep_all, formats).text()
     (options.output / "model.mlir").write_text(module, encoding="utf-8")
-    size = write_weights(options.output / "weights.safetensors", config, source, options.dtype)
-    print(f"{config.name}: {config.architecture}, {config.layers} layers, {options.dtype}, "
+    size = write_weights(options.output / "weights.safetensors", config, source, options.dtype,
+                         formats)
+    kinds = ", ".join([*sorted(set(formats.values())), options.dtype])
+    print(f"{config.name}: {config.architecture}, {config.layers} layers, {kinds}, "
           f"{size / 1e6:.1f} MB of weights, at most {config.max_seq} tokens -> {options.output}")
 
 

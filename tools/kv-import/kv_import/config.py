@@ -1,14 +1,25 @@
-"""What a model of the Llama family is: its numbers, and the list of its weights."""
+"""What a decoder-only model is: its numbers, and the list of its weights."""
 
+import math
 from collections import namedtuple
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from .rope import Rope
 
-ARCHITECTURES = ("llama", "mistral", "qwen2", "qwen3")
-
 # Suffixes of the per-layer projections that may have a bias.
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj")
+
+# Where a layer normalises: what goes into attention and the MLP ("before"), what comes out of
+# them before it is added to the residual ("after"), or both. Norm in the module -> its weight.
+NORMS = {
+    "before": {"attn_norm": "input_layernorm", "mlp_norm": "post_attention_layernorm"},
+    "after": {"attn_out_norm": "post_attention_layernorm",
+              "mlp_out_norm": "post_feedforward_layernorm"},
+    "around": {"attn_norm": "input_layernorm", "attn_out_norm": "post_attention_layernorm",
+               "mlp_norm": "pre_feedforward_layernorm",
+               "mlp_out_norm": "post_feedforward_layernorm"},
+}
 
 
 # A cache of the layers in `layers`, which see `window` tokens; None: all of them.
@@ -45,16 +56,30 @@ class ModelConfig:
     rope: Rope
     tied: bool
     biases: frozenset = field(default_factory=frozenset)  # a subset of PROJECTIONS
-    qk_norm: bool = False
+    qk_norm: str | None = None  # of queries and keys: each "head", or the whole "row"
     sliding: int | None = None  # tokens that a query sees
-    full_layers: frozenset = field(default_factory=frozenset)  # those that see all nevertheless
+    full_layers: Collection = ()  # those that see all nevertheless
+    sliding_rope: Rope | None = None  # of the layers that slide; None: that of all
+    norms: str = "before"  # a key of NORMS
+    activation: str = "silu"  # of the MLP's gate: "silu", or "gelu_tanh"
+    embedding_scale: float = 1.0  # times the embedding of each token
+    residual_scale: float = 1.0  # times what attention and the MLP add to the residual
+    attention_scale: float | None = None  # times a score; None: 1 / sqrt(head_dim)
+    attention_cap: float | None = None  # c: a score s becomes c * tanh(s / c)
+    logit_scale: float = 1.0
+    logit_cap: float | None = None  # c: after the scale, a logit l becomes c * tanh(l / c)
+
+    @property
+    def score_scale(self):
+        return self.attention_scale or 1 / math.sqrt(self.head_dim)
+
+    def slides(self, layer):
+        return self.sliding is not None and layer not in self.full_layers
 
     def window(self, layer):
         """Tokens that a query of the layer sees; None: all of them."""
         # A window that no sequence can outgrow is no window.
-        if self.sliding is None or self.sliding >= self.max_seq or layer in self.full_layers:
-            return None
-        return self.sliding
+        return self.sliding if self.slides(layer) and self.sliding < self.max_seq else None
 
     def caches(self):
         """Layers of one window share a cache; that of the layers without one comes first."""
@@ -78,23 +103,40 @@ class ModelConfig:
             if name in self.biases:
                 add(f"self_attn.{name}.bias", (rows,), "vector", f"b{argument}")
 
-        add("input_layernorm.weight", (self.hidden,), "vector", "attn_norm")
+        def norm(argument):
+            if argument in NORMS[self.norms]:
+                add(f"{NORMS[self.norms][argument]}.weight", (self.hidden,), "vector", argument)
+
+        norm("attn_norm")
         projection("q_proj", q, self.hidden, "q")
         projection("k_proj", kv, self.hidden, "k")
         projection("v_proj", kv, self.hidden, "v")
         if self.qk_norm:
-            add("self_attn.q_norm.weight", (self.head_dim,), "vector", "q_norm")
-            add("self_attn.k_norm.weight", (self.head_dim,), "vector", "k_norm")
+            whole = self.qk_norm == "row"
+            add("self_attn.q_norm.weight", (q if whole else self.head_dim,), "vector", "q_norm")
+            add("self_attn.k_norm.weight", (kv if whole else self.head_dim,), "vector", "k_norm")
         projection("o_proj", self.hidden, q, "o")
-        add("post_attention_layernorm.weight", (self.hidden,), "vector", "mlp_norm")
+        norm("attn_out_norm")
+        norm("mlp_norm")
         add("mlp.gate_proj.weight", (self.intermediate, self.hidden), "linear", "gate")
         add("mlp.up_proj.weight", (self.intermediate, self.hidden), "linear", "up")
         add("mlp.down_proj.weight", (self.hidden, self.intermediate), "linear", "down")
+        norm("mlp_out_norm")
         return out
 
-    @property
-    def freqs(self):
-        return Weight("rope.freqs", (self.max_seq, self.head_dim), "table", "freqs")
+    def _has_rope_of_its_own(self, layer):
+        return self.sliding_rope is not None and self.slides(layer)
+
+    def freqs(self, layer):
+        """The table of the layer's rotary embedding."""
+        suffix = "_sliding" if self._has_rope_of_its_own(layer) else ""
+        return Weight(f"rope.freqs{suffix}", (self.max_seq, self.head_dim), "table",
+                      f"freqs{suffix}")
+
+    def ropes(self):
+        """{table: what it is made from}, of the tables that some layer uses."""
+        return {self.freqs(layer): self.sliding_rope if self._has_rope_of_its_own(layer)
+                else self.rope for layer in range(self.layers)}
 
     @property
     def embedding(self):
@@ -114,7 +156,7 @@ class ModelConfig:
 
     def weights(self):
         """Every weight once, in the order of @forward's arguments."""
-        out = [self.freqs, self.embedding]
+        out = [*sorted(self.ropes(), key=lambda table: table.name), self.embedding]
         for layer in range(self.layers):
             out += self.layer_weights(layer)
         out.append(self.final_norm)

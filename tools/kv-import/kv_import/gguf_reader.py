@@ -1,5 +1,6 @@
 """GGUF files: configuration and tensors, under their Hugging Face names and values."""
 
+import math
 import re
 import warnings
 from pathlib import Path
@@ -11,57 +12,14 @@ import gguf
 from .checks import check_numbers, integer, real
 from .config import PROJECTIONS, ModelConfig
 from .errors import ImportFailure
+from .families import FAMILIES
+from .fused import rows_of, split_shapes, stored_name
+from .gguf_names import NAMES, gguf_name, hugging_face_name, is_permuted, unpermute_rotary
 from .rope import Rope
 
-ARCHITECTURES = ("llama", "qwen2", "qwen3")
-
-GLOBAL_NAMES = {"token_embd.weight": "model.embed_tokens.weight",
-                "output_norm.weight": "model.norm.weight",
-                "output.weight": "lm_head.weight"}
-LAYER_NAMES = {"attn_norm": "input_layernorm",
-               "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
-               "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
-               "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
-               "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj",
-               "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj"}
-
-
-def hugging_face_name(name):
-    """blk.3.attn_q.weight -> model.layers.3.self_attn.q_proj.weight; unknown names as they are."""
-    if name in GLOBAL_NAMES:
-        return GLOBAL_NAMES[name]
-    match = re.fullmatch(r"blk\.(\d+)\.(\w+)\.(weight|bias)", name)
-    if match and match[2] in LAYER_NAMES:
-        return f"model.layers.{match[1]}.{LAYER_NAMES[match[2]]}.{match[3]}"
-    return name
-
-
-def gguf_name(name):
-    """The inverse, for messages and for the synthetic models."""
-    for ours, theirs in GLOBAL_NAMES.items():
-        if theirs == name:
-            return ours
-    match = re.fullmatch(r"model\.layers\.(\d+)\.(.+)\.(weight|bias)", name)
-    if match:
-        for ours, theirs in LAYER_NAMES.items():
-            if theirs == match[2]:
-                return f"blk.{match[1]}.{ours}.{match[3]}"
-    return name
-
-
-def permute_rotary(values, heads):
-    """What llama.cpp's converter does to q and k of the llama architecture: the two halves
-    of a head become even and odd rows."""
-    head_dim = values.shape[0] // heads
-    return values.reshape(heads, 2, head_dim // 2, *values.shape[1:]).swapaxes(1, 2).reshape(
-        values.shape)
-
-
-def unpermute_rotary(values, heads):
-    head_dim = values.shape[0] // heads
-    return values.reshape(heads, head_dim // 2, 2, *values.shape[1:]).swapaxes(1, 2).reshape(
-        values.shape)
-
+# general.architecture -> `model_type` of Hugging Face; Mistral's models say llama.
+FAMILY_NAMES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "granite": "granite",
+                "phi3": "phi3", "olmo2": "olmo2", "gemma3": "gemma3_text"}
 
 class CheckedReader(gguf.GGUFReader):
     """The package's reader slices beyond the end of a truncated file without a word."""
@@ -94,20 +52,22 @@ def _open(path):
 
 
 class GGUFSource:
-    """One GGUF file. Tensors come as f32 in the Hugging Face form."""
+    """One GGUF file. Tensors come in the Hugging Face form, as f32 or as quantised blocks."""
 
     def __init__(self, path):
         self.path = str(path)
         self.reader = _open(self.path)
         self.files = [self.path]
         architecture = self.value("general.architecture")
-        if architecture not in ARCHITECTURES:
+        if architecture not in FAMILY_NAMES:
             raise ImportFailure(f"{self.path}: the architecture is {architecture!r}; supported "
-                                f"in a GGUF file are {', '.join(ARCHITECTURES)}")
+                                f"in a GGUF file are {', '.join(FAMILY_NAMES)}")
         self.architecture = architecture
+        self.family = FAMILIES[FAMILY_NAMES[architecture]]
+        self.names = NAMES[architecture]
         if not all(t.name.isprintable() for t in self.reader.tensors):
             raise ImportFailure(f"{self.path}: damaged GGUF: a tensor's name is not text")
-        self.tensors = {hugging_face_name(t.name): t for t in self.reader.tensors}
+        self.tensors = {hugging_face_name(self.names, t.name): t for t in self.reader.tensors}
         self.rope_factors = self.tensors.pop("rope_freqs.weight", None)
         self.config = self._config()
         check_numbers(self.path, self.config)
@@ -128,26 +88,49 @@ class GGUFSource:
         return kind(self.path, key, value)
 
     def found_as(self, name):
-        return gguf_name(name)
+        return gguf_name(self.names, stored_name(name) if self.family.fused else name)
 
     def shapes(self):
-        return {name: tuple(int(n) for n in reversed(t.shape)) for name, t in self.tensors.items()}
+        shapes = {name: tuple(int(n) for n in reversed(t.shape))
+                  for name, t in self.tensors.items()}
+        if not self.family.fused:
+            return shapes
+        return split_shapes(self.config, shapes, lambda name: f"{self.path}: the tensor "
+                            f"{gguf_name(self.names, name)}")
+
+    def _stored(self, name):
+        """The tensor of the file that holds a weight."""
+        return self.tensors[stored_name(name) if self.family.fused else name]
 
     def tensor(self, name):
-        found = self.tensors[name]
+        found = self._stored(name)
         try:
             values = gguf.dequantize(found.data, found.tensor_type)
         except NotImplementedError:
             raise ImportFailure(f"{self.path}: the tensor {found.name} has the type "
                                 f"{found.tensor_type.name}, which the gguf package cannot "
                                 "dequantise")
-        values = np.ascontiguousarray(values, dtype=np.float32)
-        if self.architecture == "llama":
-            if ".q_proj." in name:
-                return unpermute_rotary(values, self.config.heads)
-            if ".k_proj." in name:
-                return unpermute_rotary(values, self.config.kv_heads)
-        return values
+        return self._in_order(name, np.ascontiguousarray(values, dtype=np.float32))
+
+    def format(self, name):
+        """The quantised format of a tensor, in lower case; None for numbers."""
+        kind = self._stored(name).tensor_type.name
+        return None if kind in ("F32", "F16", "BF16") else kind.lower()
+
+    def blocks(self, name):
+        """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
+        found = self._stored(name)
+        return self._in_order(name, found.data.reshape(int(found.shape[-1]), -1))
+
+    def _in_order(self, name, rows):
+        """The rows of a weight among those of the tensor that holds it, in the Hugging Face
+        order."""
+        if self.family.fused:
+            return rows[rows_of(self.config, name)]
+        if is_permuted(self.architecture, name):
+            return unpermute_rotary(rows, self.config.heads if ".q_proj." in name
+                                    else self.config.kv_heads)
+        return rows
 
     def _config(self):
         embedding = self.tensors.get("model.embed_tokens.weight")
@@ -168,11 +151,17 @@ class GGUFSource:
                                 "rotated; all of them must be")
         biases = frozenset(name for name in PROJECTIONS
                            if f"model.layers.0.self_attn.{name}.bias" in self.tensors)
+        layers, sliding = self.number(integer, "block_count"), self._sliding()
+        full_layers = ()
+        if sliding and self.family.full_every:
+            every = self.number(integer, "attention.sliding_window_pattern",
+                                self.family.full_every)
+            full_layers = range(every - 1, layers, every)
         return ModelConfig(
             name=re.sub(r"[.\-](?:I?Q\d\w*|B?F16|F32)$", "", Path(self.path).stem,
                         flags=re.IGNORECASE),
-            architecture=self.architecture,
-            layers=self.number(integer, "block_count"),
+            architecture=FAMILY_NAMES[self.architecture],
+            layers=layers,
             hidden=hidden,
             intermediate=self.number(integer, "feed_forward_length"),
             heads=heads,
@@ -184,12 +173,38 @@ class GGUFSource:
             rope=self._rope(head_dim),
             tied="lm_head.weight" not in self.tensors,
             biases=biases,
-            qk_norm="model.layers.0.self_attn.q_norm.weight" in self.tensors,
-            sliding=self._sliding())
+            qk_norm=self.family.qk_norm,
+            sliding=sliding,
+            full_layers=full_layers,
+            norms=self.family.norms,
+            **self._of_family(hidden, head_dim, layers))
+
+    def _of_family(self, hidden, head_dim, layers):
+        """What llama.cpp takes from keys of one architecture, or knows without a key."""
+        if self.architecture == "granite":
+            return {"embedding_scale": self.number(real, "embedding_scale", 1.0),
+                    "residual_scale": self.number(real, "residual_scale", 1.0),
+                    "attention_scale": self.number(real, "attention.scale", head_dim ** -0.5),
+                    "logit_scale": 1 / self.number(real, "logit_scale", 1.0)}
+        if self.architecture == "gemma3":
+            # Of the released models only that of 62 layers (27B) scales scores otherwise.
+            heads = self.number(integer, "attention.head_count")
+            of_scores = hidden / heads if layers == 62 else head_dim
+            cap = "final_logit_softcapping"
+            return {"activation": "gelu_tanh", "embedding_scale": math.sqrt(hidden),
+                    "attention_scale": of_scores ** -0.5,
+                    "logit_cap": self.number(real, cap)
+                    if self.value(f"{self.architecture}.{cap}") else None,
+                    "sliding_rope": Rope(self.number(real, "rope.freq_base_swa", 10000.0))}
+        return {}
 
     def _sliding(self):
         key = f"{self.architecture}.attention.sliding_window"
-        return integer(self.path, key, self.value(key)) if self.value(key) else None
+        window = self.value(key)
+        if window and self.architecture == "olmo2":
+            raise ImportFailure(f"{self.path}: {key} is {window!r} (OLMo 3); supported is a file "
+                                "without it (OLMo 2)")
+        return integer(self.path, key, window) if window else None
 
     def _rope(self, head_dim):
         theta = self.number(real, "rope.freq_base", 10000.0)

@@ -1,6 +1,6 @@
 """Small models with seeded random weights, as a Hugging Face folder or a GGUF file.
 
-    python -m kv_import.synthetic --kind llama|qwen2|qwen3|mistral|mixed --hf DIR --gguf FILE
+    python -m kv_import.synthetic --kind llama|qwen3|gemma3|... --hf DIR --gguf FILE
 
 Both forms of one seed hold the same weights, all representable in bf16: --dtype f32 and bf16
 differ in the cache only. The vocabulary is the 256 bytes, 15 special tokens and one merge."""
@@ -15,7 +15,9 @@ import numpy as np
 import gguf
 
 from .config import ModelConfig
-from .gguf_reader import gguf_name, permute_rotary
+from .families import FAMILIES
+from .fused import stored_name
+from .gguf_names import NAMES, gguf_name, is_permuted, permute_rotary
 from .rope import Rope, llama3_factors
 from .weights_writer import round_to_bf16, write_safetensors
 
@@ -28,42 +30,71 @@ LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_fr
           "original_max_position_embeddings": 64}
 
 
+KINDS = {
+    "llama": {},
+    # An untied head, rope scaling.
+    "llama3": {"architecture": "llama", "tied": False, "rope": Rope(
+        theta=500000.0, factors=llama3_factors(500000.0, 16, 8.0, 1.0, 4.0, 64))},
+    "qwen2": {"biases": frozenset(("q_proj", "k_proj", "v_proj")), "eps": 1e-6},
+    # Head dimension independent of the width.
+    "qwen3": {"qk_norm": "head", "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
+    "mistral": {"sliding": 32, "tied": False, "heads": 8, "head_dim": 8},
+    # Six layers that see a window, and among them two that see everything.
+    "mixed": {"architecture": "qwen3", "qk_norm": "head", "eps": 1e-6, "layers": 8,
+              "sliding": 24, "full_layers": frozenset((2, 5))},
+    "granite": {"embedding_scale": 12.0, "residual_scale": 0.22, "attention_scale": 0.0625,
+                "logit_scale": 0.125},
+    "phi3": {"sliding": 40, "tied": False},
+    # Queries are wider than keys, and both are normalised whole.
+    "olmo2": {"norms": "after", "qk_norm": "row", "tied": False, "eps": 1e-6},
+    # Every sixth layer sees everything.
+    "gemma3": {"architecture": "gemma3_text", "layers": 7, "kv_heads": 1, "head_dim": 32,
+               "eps": 1e-6, "qk_norm": "head", "norms": "around", "activation": "gelu_tanh",
+               "embedding_scale": 8.0, "attention_scale": 32 ** -0.5, "sliding": 24,
+               "full_layers": frozenset((5,)), "rope": Rope(theta=1000000.0),
+               "sliding_rope": Rope(theta=10000.0)},
+}
+# What no released Gemma 3 has at once: both caps, a scale of scores that is not that of the
+# heads, layers of both kinds in another order, scaled positions.
+KINDS["gemma3_caps"] = {**KINDS["gemma3"], "layers": 3, "full_layers": frozenset((1,)),
+                        "attention_scale": 48 ** -0.5, "attention_cap": 2.0, "logit_cap": 3.0,
+                        "rope": Rope(theta=1000000.0, linear=8.0)}
+
+
 def make_config(kind="llama", **changes):
     base = ModelConfig(
         name=f"tiny-{kind}", architecture=kind, layers=2, hidden=64, intermediate=128, heads=4,
         kv_heads=2, head_dim=16, vocab=272, max_seq=512, eps=1e-5, rope=Rope(theta=10000.0),
         tied=True)
-    kinds = {
-        "llama": {},
-        # An untied head, rope scaling.
-        "llama3": {"architecture": "llama", "tied": False, "rope": Rope(
-            theta=500000.0, factors=llama3_factors(500000.0, 16, 8.0, 1.0, 4.0, 64))},
-        "qwen2": {"biases": frozenset(("q_proj", "k_proj", "v_proj")), "eps": 1e-6},
-        # Head dimension independent of the width.
-        "qwen3": {"qk_norm": True, "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
-        "mistral": {"sliding": 32, "tied": False, "heads": 8, "head_dim": 8},
-        # Six layers that see a window, and among them two that see everything.
-        "mixed": {"architecture": "qwen3", "qk_norm": True, "eps": 1e-6, "layers": 8,
-                  "sliding": 24, "full_layers": frozenset((2, 5))},
-    }
-    return dataclasses.replace(base, **{**kinds[kind], **changes})
+    return dataclasses.replace(base, **{**KINDS[kind], **changes})
 
 
 def make_weights(config, seed=0):
     """Name -> f32 array with bf16 values, in the Hugging Face form."""
     random = np.random.default_rng(seed)
+    family = FAMILIES[config.architecture]
     out = {}
     for weight in config.weights():
         if weight.role == "table":
             continue
         values = random.standard_normal(weight.shape)
-        if weight.role == "vector":
-            values = 1 + 0.2 * values if "norm" in weight.name else 0.5 * values
+        if weight.role == "vector" and "norm" in weight.name:
+            values = 0.2 * values + (0 if family.one_plus else 1)
+        elif weight.role == "vector":
+            values = 0.5 * values
         elif weight.name != "model.embed_tokens.weight":
             values = values * 1.5 / np.sqrt(weight.shape[1])
         out[weight.name] = (round_to_bf16(values.astype(np.float32)).astype(np.uint32)
                             << 16).view(np.float32)
-    return out
+    return fuse(out) if family.fused else out
+
+
+def fuse(weights):
+    """Those that one tensor of a file holds together, in its order: q, k, v; gate, up."""
+    wholes = {}
+    for name, values in weights.items():
+        wholes.setdefault(stored_name(name), []).append(values)
+    return {name: np.concatenate(values) for name, values in wholes.items()}
 
 
 def _byte_alphabet():
@@ -78,26 +109,53 @@ def tokens():
     return [*_byte_alphabet(), *SPECIAL, MERGED]
 
 
+CLASSES = {"llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2", "qwen3": "Qwen3",
+           "granite": "Granite", "phi3": "Phi3", "olmo2": "Olmo2", "gemma3_text": "Gemma3"}
+
+
+def _common_settings(config):
+    return {"architectures": [f"{CLASSES.get(config.architecture)}ForCausalLM"],
+            "model_type": config.architecture,
+            "hidden_size": config.hidden, "intermediate_size": config.intermediate,
+            "num_hidden_layers": config.layers, "num_attention_heads": config.heads,
+            "num_key_value_heads": config.kv_heads, "head_dim": config.head_dim,
+            "vocab_size": config.vocab, "max_position_embeddings": config.max_seq,
+            "rms_norm_eps": config.eps, "rope_theta": config.rope.theta, "hidden_act": "silu",
+            "tie_word_embeddings": config.tied, "bos_token_id": 257, "eos_token_id": 258,
+            "sliding_window": config.sliding, "torch_dtype": "bfloat16",
+            "use_sliding_window": True if config.full_layers else None,
+            "layer_types": ["full_attention" if i in config.full_layers else "sliding_attention"
+                            for i in range(config.layers)] if config.full_layers else None,
+            "attention_bias": "o_proj" in config.biases,
+            "rope_scaling": LLAMA3 if config.rope.factors else None}
+
+
+def _family_settings(config):
+    """Entries of config.json that other families lack, or call otherwise."""
+    if config.architecture == "granite":
+        return {"embedding_multiplier": config.embedding_scale,
+                "residual_multiplier": config.residual_scale,
+                "attention_multiplier": config.attention_scale,
+                "logits_scaling": 1 / config.logit_scale}
+    if config.architecture == "phi3":
+        return {"original_max_position_embeddings": config.max_seq, "pad_token_id": 0}
+    if config.architecture == "gemma3_text":
+        scaling = {"rope_type": "linear", "factor": config.rope.linear}
+        return {"hidden_act": None, "hidden_activation": "gelu_pytorch_tanh",
+                "use_sliding_window": None, "rope_local_base_freq": config.sliding_rope.theta,
+                "query_pre_attn_scalar": round(config.attention_scale ** -2),
+                "attn_logit_softcapping": config.attention_cap,
+                "final_logit_softcapping": config.logit_cap,
+                "rope_scaling": scaling if config.rope.linear != 1 else None}
+    return {}
+
+
 def write_hf(folder, config, weights, dtype="BF16", settings=None):
     """`settings` override entries of config.json (None removes one)."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    classes = {"llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM",
-               "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
-    raw = {"architectures": [classes[config.architecture]], "model_type": config.architecture,
-           "hidden_size": config.hidden, "intermediate_size": config.intermediate,
-           "num_hidden_layers": config.layers, "num_attention_heads": config.heads,
-           "num_key_value_heads": config.kv_heads, "head_dim": config.head_dim,
-           "vocab_size": config.vocab, "max_position_embeddings": config.max_seq,
-           "rms_norm_eps": config.eps, "rope_theta": config.rope.theta, "hidden_act": "silu",
-           "tie_word_embeddings": config.tied, "bos_token_id": 257, "eos_token_id": 258,
-           "sliding_window": config.sliding, "torch_dtype": "bfloat16",
-           "use_sliding_window": True if config.full_layers else None,
-           "layer_types": ["full_attention" if i in config.full_layers else "sliding_attention"
-                           for i in range(config.layers)] if config.full_layers else None,
-           "attention_bias": "o_proj" in config.biases,
-           "rope_scaling": LLAMA3 if config.rope.factors else None}
+    raw = {**_common_settings(config), **_family_settings(config)}
     raw.update(settings or {})
     (folder / "config.json").write_text(
         json.dumps({k: v for k, v in raw.items() if v is not None}, indent=2) + "\n")
@@ -122,10 +180,14 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
 def write_gguf(path, config, weights, dtype="BF16", extra=None):
     """As llama.cpp's converter would: its names, and q and k of llama permuted.
     `extra` is called with the writer before it closes."""
-    if config.full_layers:
+    family = FAMILIES.get(config.architecture)
+    every = family.full_every if family else None
+    pattern = frozenset(range(every - 1, config.layers, every)) if every else frozenset()
+    if frozenset(config.full_layers) != pattern:
         raise ValueError("no key of a GGUF file says which layers of these architectures slide")
     # llama.cpp has no architecture of its own for Mistral.
-    architecture = "llama" if config.architecture == "mistral" else config.architecture
+    architecture = {"mistral": "llama", "gemma3_text": "gemma3"}.get(config.architecture,
+                                                                     config.architecture)
     writer = gguf.GGUFWriter(str(path), architecture)
     writer.add_name(config.name)
     writer.add_block_count(config.layers)
@@ -142,6 +204,11 @@ def write_gguf(path, config, weights, dtype="BF16", extra=None):
     writer.add_vocab_size(config.vocab)
     if config.sliding:
         writer.add_sliding_window(config.sliding)
+    if architecture == "granite":
+        writer.add_embedding_scale(config.embedding_scale)
+        writer.add_residual_scale(config.residual_scale)
+        writer.add_attention_scale(config.attention_scale)
+        writer.add_logit_scale(1 / config.logit_scale)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens())
@@ -153,17 +220,19 @@ def write_gguf(path, config, weights, dtype="BF16", extra=None):
     writer.add_chat_template(TEMPLATE)
     if config.rope.factors:
         writer.add_tensor("rope_freqs.weight", np.array(config.rope.factors, dtype=np.float32))
+    names = NAMES.get(architecture, NAMES["llama"])
     for name, values in weights.items():
-        if architecture == "llama" and ".q_proj." in name:
-            values = permute_rotary(values, config.heads)
-        if architecture == "llama" and ".k_proj." in name:
-            values = permute_rotary(values, config.kv_heads)
+        if is_permuted(architecture, name):
+            values = permute_rotary(values, config.heads if ".q_proj." in name
+                                    else config.kv_heads)
+        if family and family.one_plus and name.endswith("norm.weight"):
+            values = values + np.float32(1)
         values = np.ascontiguousarray(values)
         if values.ndim == 1 or dtype == "F32":
-            writer.add_tensor(gguf_name(name), values)
+            writer.add_tensor(gguf_name(names, name), values)
         else:
             kind = gguf.GGMLQuantizationType[dtype]
-            writer.add_tensor(gguf_name(name), gguf.quantize(values, kind), raw_dtype=kind)
+            writer.add_tensor(gguf_name(names, name), gguf.quantize(values, kind), raw_dtype=kind)
     if extra:
         extra(writer)
     writer.write_header_to_file()
@@ -176,7 +245,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m kv_import.synthetic", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", default="llama",
-                        choices=("llama", "llama3", "qwen2", "qwen3", "mistral", "mixed"))
+                        choices=tuple(KINDS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hf", metavar="DIR")
     parser.add_argument("--gguf", metavar="FILE")

@@ -7,7 +7,8 @@ from pathlib import Path
 from .errors import ImportFailure
 
 # Tokens that end an answer whatever the file says (the set that llama.cpp looks for by name).
-END_NAMES = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>")
+END_NAMES = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>",
+             "<end_of_turn>")
 
 
 def sha256(path):

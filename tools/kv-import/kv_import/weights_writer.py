@@ -6,7 +6,9 @@ import struct
 
 import numpy as np
 
+from . import quant_blocks
 from .errors import ImportFailure
+from .weight_formats import blocks_of
 
 DTYPES = {"f32": ("F32", 4), "bf16": ("BF16", 2)}
 
@@ -58,27 +60,45 @@ def write_safetensors(path, metadata, entries, data):
     return offset
 
 
-def write_weights(path, config, source, dtype):
-    """Streams one tensor after the other: only one is in memory at a time."""
-    # f32 first, so that every tensor is aligned to its element size.
-    weights = sorted(config.weights(), key=lambda w: -DTYPES[stored_dtype(w, dtype)][1])
+def write_weights(path, config, source, dtype, formats):
+    """Streams one tensor after the other: only one is in memory at a time. `formats`: the
+    quantised weights with their formats."""
+    def width(weight):
+        return 1 if weight.name in formats else DTYPES[stored_dtype(weight, dtype)][1]
+
+    # The widest elements first, so that every tensor is aligned to its element size.
+    weights = sorted(config.weights(), key=lambda w: -width(w))
     metadata, entries = {"format": "kv", "model": config.name}, {}
     for weight in weights:
-        tag, width = DTYPES[stored_dtype(weight, dtype)]
-        entries[weight.name] = (tag, stored_shape(weight), math.prod(weight.shape) * width)
+        if format_ := formats.get(weight.name):
+            shape = quant_blocks.packed_shape(format_, weight.shape)
+            entries[weight.name] = ("I8", shape, math.prod(shape))
+            metadata[f"layout.{weight.name}"] = quant_blocks.layout(format_)
+            continue
+        tag = DTYPES[stored_dtype(weight, dtype)][0]
+        entries[weight.name] = (tag, stored_shape(weight), math.prod(weight.shape) * width(weight))
         if weight.packed:
             metadata[f"layout.{weight.name}"] = "n16k"
     return write_safetensors(path, metadata, entries,
-                             (_encode(weight, config, source, dtype) for weight in weights))
+                             (_encode(weight, config, source, dtype, formats.get(weight.name))
+                              for weight in weights))
 
 
-def _encode(weight, config, source, dtype):
+def _encode(weight, config, source, dtype, format_):
     if weight.role == "table":
-        return config.rope.table(*weight.shape)
+        return config.ropes()[weight].table(*weight.shape)
+    if format_:
+        blocks = blocks_of(source, weight, format_)
+        _check(quant_blocks.finite(blocks, format_), source, weight)
+        return quant_blocks.pack(blocks, format_)
     values = source.tensor(weight.name)
-    if not np.isfinite(values).all():
-        raise ImportFailure(f"{source.path}: the tensor {source.found_as(weight.name)} holds "
-                            "NaN or infinity; all weights must be finite")
+    _check(np.isfinite(values).all(), source, weight)
     if stored_dtype(weight, dtype) == "bf16":
         values = round_to_bf16(values)
     return pack_n16k(values) if weight.packed else values
+
+
+def _check(finite, source, weight):
+    if not finite:
+        raise ImportFailure(f"{source.path}: the tensor {source.found_as(weight.name)} holds "
+                            "NaN or infinity; all weights must be finite")

@@ -1,0 +1,467 @@
+//===- AttentionLeaf.cpp - Attention over one leaf of keys ----------------===//
+//
+// A leaf is a plain softmax: all scores, their maximum, the weights, and the
+// sums of weighted values. No bit of a row depends on the other rows of its
+// tile: keys that it does not see have no part in its sums, whatever they hold.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionLeaf.h"
+
+#include "../kernels/plan/Fold.h"
+#include "../kernels/plan/Plan.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace kv;
+
+constexpr int64_t kLeaf = plan::CpuLeaf;
+/// Keys that all rows of a tile take before the next: their rows stay in the
+/// innermost cache.
+constexpr int64_t kBlock = 32;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+AttentionLeaf::AttentionLeaf(VectorEmitter &b, const AttentionShape &shape,
+                             const AttentionOperands &operands)
+    : shape(shape), operands(operands) {
+  Type f32 = b.getF32Type(), index = b.getIndexType();
+  queries = b.stack({shape.tileRows, shape.paddedDim}, f32);
+  firstKeys = b.stack({shape.tileRows}, index);
+  endKeys = b.stack({shape.tileRows}, index);
+  scores = b.stack({shape.tileRows, kLeaf}, f32);
+  places = b.stack({kLeaf}, index);
+  if (operands.scales.elements)
+    scalePlaces = b.stack({kLeaf}, index);
+  if (shape.widensFirst())
+    wide = b.stack({kLeaf * shape.paddedDim}, f32);
+}
+
+void AttentionLeaf::enter(VectorEmitter &b, const TileRows &tileRows) {
+  rows = tileRows;
+  Value first = b.index(2), end = b.index(3);
+  auto fact = [&](VectorEmitter &b, Value token, Value column) {
+    return b.loadIndex(operands.plan, {token, column});
+  };
+  // Neither end of what a row sees falls from row to row. The rows are held to
+  // it: a plan is a tensor, and no place must be read that is not looked up.
+  Value firstToken = b.div(rows.first, b.index(shape.group));
+  Value last = b.add(b.add(rows.first, rows.count), -1);
+  Value lastToken = b.div(last, b.index(shape.group));
+  firstKey = fact(b, firstToken, first);
+  endKey = fact(b, lastToken, end);
+  b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
+    auto [token, head] = queryOf(b, shape, rows, row);
+    Value ownFirst = b.maximum(fact(b, token, first), firstKey);
+    Value ownEnd = b.minimum(fact(b, token, end), endKey);
+    b.storeScalar(ownFirst, firstKeys, row);
+    b.storeScalar(ownEnd, endKeys, row);
+    auto load = [&, token = token, head = head](VectorEmitter &b, Value d,
+                                                int64_t count) {
+      Value query = b.loadLanes(operands.q, {token, head, d}, count);
+      b.storeLanes(query, queries, {row, d});
+    };
+    int64_t whole = shape.dim / kLanes * kLanes;
+    b.forEach(b.index(0), b.index(whole), kLanes,
+              [&](VectorEmitter &b, Value d) { load(b, d, kLanes); });
+    if (whole < shape.dim)
+      load(b, b.index(whole), shape.dim - whole);
+  });
+}
+
+void AttentionLeaf::compute(VectorEmitter &b, Value leaf,
+                            const PartialSoftmax &into) {
+  start = b.mul(leaf, b.index(kLeaf));
+  Value first = b.clamp(b.sub(firstKey, start), 0, kLeaf);
+  Keys keys{first, b.clamp(b.sub(endKey, start), 0, kLeaf)};
+  findRows(b, keys);
+  Rows keyRows{operands.blocks.elements, places};
+  if (wide)
+    keyRows = widened(b, keys, /*part=*/0);
+  score(b, keys, keyRows);
+  weigh(b, into);
+  // A latent row is its own value.
+  Rows valueRows = keyRows;
+  if (wide && !shape.geometry.isLatent())
+    valueRows = widened(b, keys, /*part=*/1);
+  addValues(b, into, keys, valueRows);
+}
+
+/// What a row sees of this leaf; nothing where the end is not after the first.
+AttentionLeaf::Keys AttentionLeaf::keysOf(VectorEmitter &b, Value row) {
+  Value first = b.sub(b.loadScalar(firstKeys, row), start);
+  Value end = b.sub(b.loadScalar(endKeys, row), start);
+  first = b.clamp(first, 0, kLeaf);
+  return {first, b.clamp(end, 0, kLeaf)};
+}
+
+//===----------------------------------------------------------------------===//
+// Where keys are
+//===----------------------------------------------------------------------===//
+
+void AttentionLeaf::findRows(VectorEmitter &b, Keys keys) {
+  findRows(b, keys, operands.blocks, places);
+  if (scalePlaces)
+    findRows(b, keys, operands.scales, scalePlaces);
+}
+
+/// Looks up each page once. Scores are computed for vectors of keys: lanes
+/// before the first key and from the end on get the place of the first.
+void AttentionLeaf::findRows(VectorEmitter &b, Keys keys,
+                             const FlatBlocks &blocks, Value places) {
+  Value inLayer = b.mul(operands.layer, blocks.strides[2]);
+  Value base = b.add(inLayer, b.mul(rows.head, blocks.strides[4]));
+  auto findPage = [&](VectorEmitter &b, ValueRange entry, Value origin,
+                      Value first, Value end) {
+    Value page =
+        b.minimum(b.loadIndex(operands.table, entry), operands.lastPage);
+    Value pageBase = b.add(base, b.mul(page, blocks.strides[0]));
+    b.forEach(first, end, 1, [&](VectorEmitter &b, Value position) {
+      Value slot = b.mul(b.sub(position, origin), blocks.strides[3]);
+      Value place = b.add(pageBase, slot);
+      b.storeScalar(place, places, b.sub(position, start));
+    });
+  };
+  Value first = b.add(start, keys.first), end = b.add(start, keys.end);
+  if (!shape.geometry.isPaged()) {
+    findPage(b, rows.sequence, b.index(0), first, end);
+  } else {
+    int64_t size = shape.geometry.page;
+    Value firstPage = b.div(first, b.index(size));
+    b.forEach(firstPage, b.divideUp(end, size), 1,
+              [&](VectorEmitter &b, Value number) {
+                Value origin = b.mul(number, b.index(size));
+                Value from = b.maximum(origin, first);
+                Value to = b.minimum(b.add(origin, size), end);
+                Value entry = b.minimum(number, operands.lastEntry);
+                findPage(b, {rows.sequence, entry}, origin, from, to);
+              });
+  }
+  Value spare = b.loadScalar(places, keys.first);
+  auto fill = [&](VectorEmitter &b, Value key) {
+    b.storeScalar(spare, places, key);
+  };
+  b.forEach(b.roundDown(keys.first, kLanes), keys.first, 1, fill);
+  b.forEach(keys.end, b.roundUp(keys.end, kLanes), 1, fill);
+}
+
+/// The scale of each of `count` elements from `d` on.
+Value AttentionLeaf::scaleOf(VectorEmitter &b, Value place, Value d,
+                             int64_t count) {
+  int64_t group = shape.geometry.scaleGroup;
+  Value at = b.add(place, b.div(d, b.index(group)));
+  Value loaded =
+      b.loadLanes(operands.scales.elements, at, llvm::divideCeil(count, group));
+  SmallVector<int64_t> lanes;
+  for (int64_t i = 0; i < kLanes; ++i)
+    lanes.push_back(i / group);
+  return vector::ShuffleOp::create(b, loaded, loaded, lanes);
+}
+
+/// The keys (part 0) or the values in scratch memory, as f32.
+AttentionLeaf::Rows AttentionLeaf::widened(VectorEmitter &b, Keys keys,
+                                           int64_t part) {
+  int64_t dim = part == 0 ? shape.dim : shape.valueDim;
+  b.forEach(keys.first, keys.end, 1, [&](VectorEmitter &b, Value key) {
+    auto placeIn = [&](const FlatBlocks &blocks, Value places) {
+      Value place = b.loadScalar(places, key);
+      return part == 0 ? place : b.add(place, blocks.strides[1]);
+    };
+    Value place = placeIn(operands.blocks, places), scalePlace;
+    if (scalePlaces)
+      scalePlace = placeIn(operands.scales, scalePlaces);
+    Value target = b.mul(key, b.index(shape.paddedDim));
+    auto widen = [&](VectorEmitter &b, Value d, int64_t count) {
+      Value element =
+          b.loadLanes(operands.blocks.elements, b.add(place, d), count);
+      if (scalePlace)
+        element = b.times(element, scaleOf(b, scalePlace, d, count));
+      b.storeLanes(element, wide, b.add(target, d));
+    };
+    int64_t whole = dim / kLanes * kLanes;
+    b.forEach(b.index(0), b.index(whole), kLanes,
+              [&](VectorEmitter &b, Value d) { widen(b, d, kLanes); });
+    if (whole < dim)
+      widen(b, b.index(whole), dim - whole);
+  });
+  return {wide, Value()};
+}
+
+//===----------------------------------------------------------------------===//
+// Scores, weights, values
+//===----------------------------------------------------------------------===//
+
+/// Calls `body` with each register tile's first row: as many of the largest as
+/// there are rows for, then of the next.
+void AttentionLeaf::forRegisterTiles(
+    VectorEmitter &b,
+    function_ref<void(VectorEmitter &, Value, const RegisterTile &)> body) {
+  Value done = b.index(0);
+  for (const RegisterTile &tile : shape.registerTiles) {
+    Value left = b.roundDown(b.sub(rows.count, done), tile.rows);
+    Value end = b.add(done, left);
+    b.forEach(done, end, tile.rows,
+              [&](VectorEmitter &b, Value row) { body(b, row, tile); });
+    done = end;
+  }
+}
+
+/// scores[r][key] = q . k, without the scale. All rows take some keys before
+/// the next ones, which then stay in the innermost cache.
+void AttentionLeaf::score(VectorEmitter &b, Keys keys, const Rows &source) {
+  Value first = b.roundDown(keys.first, kLanes);
+  Value end = b.roundUp(keys.end, kLanes);
+  b.forEach(first, end, kBlock, [&](VectorEmitter &b, Value block) {
+    Value blockEnd = b.minimum(b.add(block, kBlock), end);
+    forRegisterTiles(b, [&](VectorEmitter &b, Value row,
+                            const RegisterTile &tile) {
+      b.forEach(block, blockEnd, tile.keys, [&](VectorEmitter &b, Value key) {
+        scoreTile(b, row, key, tile, source);
+      });
+    });
+  });
+}
+
+/// Each lane sums every 16th product of a row and a key with d ascending, and
+/// lanes are summed in the one order that sumLanes() has.
+void AttentionLeaf::scoreTile(VectorEmitter &b, Value row, Value key,
+                              const RegisterTile &tile, const Rows &source) {
+  SmallVector<Value> keyPlaces, rowIndices;
+  for (int64_t j = 0; j < tile.keys; ++j) {
+    Value number = b.add(key, j);
+    keyPlaces.push_back(source.places
+                            ? b.loadScalar(source.places, number)
+                            : b.mul(number, b.index(shape.paddedDim)));
+  }
+  for (int64_t i = 0; i < tile.rows; ++i)
+    rowIndices.push_back(b.add(row, i));
+  auto at = [&](VectorEmitter &b, Value base, Value d, int64_t lane) {
+    return b.add(b.add(base, d), lane);
+  };
+  // The products of `count` elements from lane `lane` on.
+  auto step = [&](VectorEmitter &b, Value d, int64_t lane, int64_t count,
+                  SmallVectorImpl<Value> &sums) {
+    int64_t lanes = shape.registerLanes;
+    SmallVector<Value> keys;
+    for (Value place : keyPlaces)
+      keys.push_back(
+          b.loadLanes(source.elements, at(b, place, d, lane), count, lanes));
+    for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
+      Value query =
+          b.loadLanes(queries, {rowIndex, b.add(d, lane)}, lanes, lanes);
+      for (auto [j, keyVector] : llvm::enumerate(keys)) {
+        Value &sum = sums[i * keys.size() + j];
+        sum = b.fma(query, keyVector, sum);
+      }
+    }
+  };
+  // Some lanes of all products at a time, as many as a register has.
+  auto sumFrom = [&](int64_t lane) {
+    SmallVector<Value> sums(tile.rows * tile.keys,
+                            b.zeros(shape.registerLanes));
+    int64_t whole = shape.dim / kLanes * kLanes;
+    sums = b.innerLoop(b.index(0), b.index(whole), kLanes, sums,
+                       [&](VectorEmitter &b, Value d, ValueRange carried) {
+                         SmallVector<Value> next(carried);
+                         step(b, d, lane, shape.registerLanes, next);
+                         return next;
+                       });
+    int64_t rest = std::min(shape.dim - whole - lane, shape.registerLanes);
+    if (rest > 0)
+      step(b, b.index(whole), lane, rest, sums);
+    return sums;
+  };
+  SmallVector<Value> sums = sumFrom(0);
+  if (shape.registerLanes < kLanes)
+    for (auto [lower, upper] : llvm::zip_equal(sums, sumFrom(kLanes / 2)))
+      lower = b.plus(lower, upper);
+  // Whole rows of keys at a time.
+  int64_t some = shape.registerLanes / tile.keys;
+  for (int64_t i = 0; i < tile.rows; i += some) {
+    while (i + some > tile.rows)
+      some /= 2;
+    Value dots =
+        b.sumLanes(ArrayRef(sums).slice(i * tile.keys, some * tile.keys));
+    for (int64_t k = 0; k < some; ++k)
+      b.storeLanes(b.slice(dots, k * tile.keys, tile.keys), scores,
+                   {rowIndices[i + k], key}, tile.keys);
+  }
+}
+
+/// Scores become weights: 2^(score - maximum), and exactly 0 where the row does
+/// not see the key.
+void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
+  auto lanes = VectorType::get({kLanes}, b.getI32Type());
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(kLanes));
+  Value iota = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(lanes, ArrayRef(numbers)));
+  auto spread = [&](VectorEmitter &b, Value number) -> Value {
+    return vector::BroadcastOp::create(b, lanes, b.asI32(number));
+  };
+  // Weights are powers of 2 instead of e: one product for both factors.
+  double factor = operands.softcap ? operands.scale / *operands.softcap
+                                   : operands.scale * plan::Log2E;
+  auto scaled = [&](VectorEmitter &b, Value dots) {
+    Value score = b.times(dots, b.splat(factor));
+    if (!operands.softcap)
+      return score;
+    Value capped = math::TanhOp::create(b, score);
+    // The approximation of tanh bounds its argument first, NaN too.
+    Value isNaN =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, score, score);
+    capped = b.select(isNaN, score, capped);
+    return b.times(capped, b.splat(*operands.softcap * plan::Log2E));
+  };
+  b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
+    Keys keys = keysOf(b, row);
+    Value first = b.roundDown(keys.first, kLanes);
+    Value end = b.roundUp(keys.end, kLanes);
+    Value firstLane = spread(b, keys.first), endLane = spread(b, keys.end);
+    Value nothing = b.splat(-INFINITY);
+    Value greatest =
+        b.loop(first, end, kLanes, nothing,
+               [&](VectorEmitter &b, Value key,
+                   ValueRange carried) -> SmallVector<Value> {
+                 Value score = scaled(b, b.loadLanes(scores, {row, key}));
+                 Value number = arith::AddIOp::create(b, iota, spread(b, key));
+                 Value begun = arith::CmpIOp::create(
+                     b, arith::CmpIPredicate::sge, number, firstLane);
+                 Value open = arith::CmpIOp::create(
+                     b, arith::CmpIPredicate::slt, number, endLane);
+                 score = b.select(b.both(begun, open), score, nothing);
+                 b.storeLanes(score, scores, {row, key});
+                 return {b.greaterOf(carried.front(), score)};
+               })
+            .front();
+    Value maximum = b.greatestLane(greatest);
+    Value isNothing = b.isEqual(maximum, -INFINITY);
+    Value zero = b.constant(b.getF32Type(), 0);
+    Value base = b.splat(b.select(isNothing, zero, maximum));
+    Value sums = b.loop(first, end, kLanes, b.splat(0.0),
+                        [&](VectorEmitter &b, Value key,
+                            ValueRange carried) -> SmallVector<Value> {
+                          Value below =
+                              b.minus(b.loadLanes(scores, {row, key}), base);
+                          Value weight = b.powerOfTwo(below);
+                          b.storeLanes(weight, scores, {row, key});
+                          return {b.plus(carried.front(), weight)};
+                        })
+                     .front();
+    b.storeScalar(maximum, into.maxima, row);
+    b.storeScalar(b.sumLanes(sums), into.sums, row);
+  });
+}
+
+/// Values of keys that all rows of a register tile see are added for all of
+/// them, those before and after row by row.
+void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
+                              Keys keys, const Rows &source) {
+  b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
+    for (int64_t d = 0; d < shape.paddedValueDim; d += kLanes)
+      b.storeLanes(b.splat(0.0), into.values, {row, b.index(d)});
+  });
+  b.forEach(keys.first, keys.end, kBlock, [&](VectorEmitter &b, Value block) {
+    Keys inBlock{block, b.minimum(b.add(block, kBlock), keys.end)};
+    forRegisterTiles(
+        b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
+          addValues(b, into, source, row, tile, inBlock);
+        });
+  });
+}
+
+void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
+                              const Rows &source, Value row,
+                              const RegisterTile &tile, Keys block) {
+  auto keysIn = [&](VectorEmitter &b, Value row) -> Keys {
+    Keys keys = keysOf(b, row);
+    Value first = b.maximum(keys.first, block.first);
+    return {first, b.minimum(keys.end, block.end)};
+  };
+  Keys common = keysIn(b, row), any = common;
+  for (int64_t i = 1; i < tile.rows; ++i) {
+    Keys keys = keysIn(b, b.add(row, i));
+    any.first = b.minimum(any.first, keys.first);
+    any.end = b.maximum(any.end, keys.end);
+    common.first = b.maximum(common.first, keys.first);
+    common.end = b.minimum(common.end, keys.end);
+  }
+  auto rowByRow = [&](VectorEmitter &b, Value first, Value end) {
+    b.forEach(row, b.add(row, tile.rows), 1, [&](VectorEmitter &b, Value row) {
+      Keys keys = keysIn(b, row);
+      keys.first = b.maximum(keys.first, first);
+      keys.end = b.minimum(keys.end, end);
+      addProducts(b, into, source, row, shape.registerTiles.back(), keys);
+    });
+  };
+  if (tile.rows > 1)
+    b.when(b.less(any.first, common.first),
+           [&](VectorEmitter &b) { rowByRow(b, block.first, common.first); });
+  addProducts(b, into, source, row, tile, common);
+  if (tile.rows > 1) {
+    Value after = b.maximum(common.first, common.end);
+    b.when(b.less(after, any.end),
+           [&](VectorEmitter &b) { rowByRow(b, after, block.end); });
+  }
+}
+
+/// into.values[r] += weight * value, keys ascending, for the rows of one
+/// register tile.
+void AttentionLeaf::addProducts(VectorEmitter &b, const PartialSoftmax &into,
+                                const Rows &source, Value row,
+                                const RegisterTile &tile, Keys keys) {
+  int64_t vectors = shape.paddedValueDim / kLanes;
+  int64_t blocks = llvm::divideCeil(vectors, tile.values);
+  SmallVector<Value> rowIndices;
+  for (int64_t i = 0; i < tile.rows; ++i)
+    rowIndices.push_back(b.add(row, i));
+  auto addBlock = [&](VectorEmitter &b, int64_t first, int64_t width) {
+    auto countOf = [&](int64_t j) {
+      return std::min(kLanes, shape.valueDim - (first + j) * kLanes);
+    };
+    SmallVector<Value> sums;
+    for (Value rowIndex : rowIndices)
+      for (int64_t j = 0; j < width; ++j)
+        sums.push_back(b.loadLanes(into.values,
+                                   {rowIndex, b.index((first + j) * kLanes)}));
+    sums = b.innerLoop(
+        keys.first, keys.end, 1, sums,
+        [&](VectorEmitter &b, Value key, ValueRange carried) {
+          SmallVector<Value> next(carried), values;
+          Value place;
+          if (source.places) {
+            place = b.loadScalar(source.places, key);
+            if (!shape.geometry.isLatent())
+              place = b.add(place, operands.blocks.strides[1]);
+          } else {
+            place = b.mul(key, b.index(shape.paddedDim));
+          }
+          for (int64_t j = 0; j < width; ++j)
+            values.push_back(b.loadLanes(source.elements,
+                                         b.add(place, (first + j) * kLanes),
+                                         countOf(j)));
+          for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
+            Value weight = b.splat(b.loadScalar(scores, {rowIndex, key}));
+            for (int64_t j = 0; j < width; ++j) {
+              Value &sum = next[i * width + j];
+              sum = b.fma(weight, values[j], sum);
+            }
+          }
+          return next;
+        });
+    for (auto [i, rowIndex] : llvm::enumerate(rowIndices))
+      for (int64_t j = 0; j < width; ++j)
+        b.storeLanes(sums[i * width + j], into.values,
+                     {rowIndex, b.index((first + j) * kLanes)});
+  };
+  Value some = b.less(keys.first, keys.end);
+  b.when(some, [&](VectorEmitter &b) {
+    for (int64_t block = 0; block < blocks; ++block) {
+      int64_t first = vectors * block / blocks;
+      addBlock(b, first, vectors * (block + 1) / blocks - first);
+    }
+  });
+}

@@ -1,0 +1,73 @@
+//===- AttentionShape.cpp - An attention's sizes and tiles ----------------===//
+
+#include "AttentionShape.h"
+
+#include "VectorEmitter.h"
+
+using namespace mlir;
+using namespace kv;
+
+/// The rows of the largest register tile: of up to `most`, so many that the
+/// `group` query heads of a KV head leave the fewest registers unused.
+static int64_t chooseRows(int64_t group, int64_t most) {
+  if (group <= most)
+    return most / group * group;
+  int64_t best = most, bestRest = 0;
+  for (int64_t rows = most; rows * 2 > most; --rows) {
+    int64_t rest = group % rows;
+    if (rest == 0)
+      return rows;
+    // A small rest makes a slow tile.
+    if (rest * best > bestRest * rows) {
+      best = rows;
+      bestRest = rest;
+    }
+  }
+  return best;
+}
+
+/// At least 8 sums hide the latency of an fma where two are begun in a cycle.
+/// There are at most 24 in 32 registers and 12 in 16. A score is a sum in one
+/// register at a time, a vector of values has two registers of 256 bits.
+static RegisterTile makeTile(int64_t rows, bool wide) {
+  if (wide)
+    return {rows, rows > 3 ? 4 : 8, rows > 3 ? 24 / rows : 8};
+  return {rows, rows > 3 ? 2 : rows > 1 ? 4 : 8, rows > 1 ? 6 / rows : 4};
+}
+
+AttentionShape::AttentionShape(AttentionOp op, bool wide)
+    : type(cast<CacheOpInterface>(op.getOperation()).getCollectionType()),
+      geometry(type.getGeometry()), heads(geometry.heads),
+      group(cast<ShapedType>(op.getQ().getType()).getDimSize(1) / heads),
+      dim(geometry.dim), valueDim(geometry.valueDim()),
+      paddedDim(llvm::alignTo(dim, kLanes)),
+      paddedValueDim(llvm::alignTo(valueDim, kLanes)),
+      registerLanes(wide ? kLanes : kLanes / 2) {
+  constexpr int64_t most = 24;
+  if (group <= most) {
+    tileRows = most / group * group;
+  } else {
+    int64_t tiles = llvm::divideCeil(group, most);
+    tileRows = llvm::divideCeil(group, tiles);
+  }
+  paddedRows = llvm::alignTo(tileRows, kLanes);
+  // The largest, that of one token's rows beside the largest, and single rows.
+  int64_t largest = chooseRows(group, 6);
+  int64_t rest = group < largest ? group : group % largest;
+  for (int64_t rows : {largest, rest, int64_t(1)})
+    if (rows > 0 && (registerTiles.empty() || rows < registerTiles.back().rows))
+      registerTiles.push_back(makeTile(rows, wide));
+}
+
+std::optional<std::string> kv::whyNotVectorized(AttentionOp op) {
+  auto cache = cast<CacheOpInterface>(op.getOperation());
+  CacheGeometry geometry = cache.getCollectionType().getGeometry();
+  if (geometry.heads <= 0)
+    return "its number of heads is not known";
+  // A vector's elements have one scale, or whole groups of it.
+  int64_t scaled = geometry.scaleGroup;
+  if (scaled && scaled != geometry.dim && scaled % kLanes && kLanes % scaled)
+    return "its groups of " + std::to_string(scaled) +
+           " elements with a scale neither fill vectors of 16 nor divide them";
+  return std::nullopt;
+}

@@ -1,0 +1,52 @@
+//===- AttentionShape.h - An attention's sizes and tiles --------*- C++ -*-===//
+//
+// Vocabulary of kernels/plan/Plan.h: a packed row is a new token with one of
+// the query heads of a KV head; a tile is some packed rows of one sequence; a
+// leaf is 256 keys at absolute positions; a leaf group is 8 leaves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_PASSES_ATTENTIONSHAPE_H
+#define KV_PASSES_ATTENTIONSHAPE_H
+
+#include "kv/Dialect/KV.h"
+
+namespace kv {
+
+/// The sums that the innermost loops keep in registers.
+struct RegisterTile {
+  int64_t rows;
+  int64_t keys;   // scores of so many keys at a time, which divide the lanes
+  int64_t values; // vectors of values at a time
+};
+
+/// What is known of an attention before it runs, and how it is cut into tiles.
+struct AttentionShape {
+  /// `wide` is for machines with 32 vector registers of 512 bits; otherwise
+  /// there are 16 of 256 bits.
+  AttentionShape(AttentionOp op, bool wide);
+
+  CollectionType type;
+  CacheGeometry geometry;
+  int64_t heads; // KV heads
+  int64_t group; // query heads of a KV head
+  int64_t dim, valueDim;
+  int64_t paddedDim, paddedValueDim; // multiples of the lanes
+  int64_t tileRows;                  // most packed rows of a tile
+  int64_t paddedRows;
+  /// From the most rows to one.
+  llvm::SmallVector<RegisterTile, 3> registerTiles;
+  /// Lanes of a register: scores are summed for so many at a time.
+  int64_t registerLanes;
+
+  /// Whether keys and values are widened to f32 before they are used, which is
+  /// worth it where widening takes many instructions.
+  bool widensFirst() const { return geometry.dtype >= KV_DTYPE_F8E4M3FN; }
+};
+
+/// Why kv-vectorize has no kernel for an attention; nothing if it has one.
+std::optional<std::string> whyNotVectorized(AttentionOp op);
+
+} // namespace kv
+
+#endif // KV_PASSES_ATTENTIONSHAPE_H

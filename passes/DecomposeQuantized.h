@@ -1,0 +1,23 @@
+//===- DecomposeQuantized.h - Products with quantised weights ---*- C++ -*-===//
+
+#ifndef KV_PASSES_DECOMPOSEQUANTIZED_H
+#define KV_PASSES_DECOMPOSEQUANTIZED_H
+
+#include "Decompositions.h"
+
+namespace kv {
+
+/// Rows f32 [T, K] rounded to i8, as kv.matmul's description says.
+struct RoundedRows {
+  mlir::Value values; // i8 [T, K]
+  mlir::Value scales; // f32 [T, K / 32]
+};
+RoundedRows roundRows(Emitter &b, mlir::Value x);
+
+/// The rows times one packed weight.
+mlir::Value multiplyBlocks(Emitter &b, const RoundedRows &x, mlir::Value weight,
+                           QuantFormat format, mlir::Type product);
+
+} // namespace kv
+
+#endif // KV_PASSES_DECOMPOSEQUANTIZED_H

@@ -1,0 +1,21 @@
+//===- KernelLoops.h - Loops of generated kernels ---------------*- C++ -*-===//
+
+#ifndef KV_PASSES_KERNELLOOPS_H
+#define KV_PASSES_KERNELLOOPS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace kv {
+
+/// Iterations of `operations` scalar operations each that are worth handing to
+/// another thread. An iteration may have none: an inner dimension of 0.
+int64_t grainOf(uint64_t operations);
+
+/// An scf.forall over [0, count) whose body `build` fills.
+void buildForall(
+    mlir::OpBuilder &b, mlir::Location loc, mlir::Value count, int64_t grain,
+    llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> build);
+
+} // namespace kv
+
+#endif // KV_PASSES_KERNELLOOPS_H

@@ -1,0 +1,24 @@
+//===- VectorizeMatmul.h - kv.matmul as tiled loops -------------*- C++ -*-===//
+
+#ifndef KV_PASSES_VECTORIZEMATMUL_H
+#define KV_PASSES_VECTORIZEMATMUL_H
+
+#include "IntegerDot.h"
+#include "kv/Dialect/KV.h"
+
+namespace kv {
+
+/// The register tiles of a level of a CPU.
+struct MatmulTiling {
+  int64_t rows;   // of a tile of f32 or bf16 weights
+  int64_t blocks; // vectors of 16 outputs of such a tile
+  DotKind dot;    // what multiplies quantised weights
+};
+
+/// Emits the loops of `op`, which stands on buffers, before it.
+void vectorizeMatmul(mlir::OpBuilder &b, MatmulOp op,
+                     const MatmulTiling &tiling);
+
+} // namespace kv
+
+#endif // KV_PASSES_VECTORIZEMATMUL_H

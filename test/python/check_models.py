@@ -1,0 +1,201 @@
+"""Every supported family against Hugging Face transformers, in f32, on random small weights of
+the family's real configuration. Run by scripts/check-models.sh, in an environment with PyTorch.
+
+A family passes when the logits of every prompt position, computed in chunks, are within LIMIT of
+transformers' relative to the largest, with equal argmax, and when every token that is decoded
+after the prompts is the argmax of transformers' logits."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 1e-4  # a slightly wrong gelu is beyond it
+LENGTHS = (1, 7, 64, 150)  # windows are of 24 to 48 tokens, a chunk of 40, a page of 16
+DECODED = 12
+COMMON = dict(vocab_size=320, max_position_embeddings=512, pad_token_id=0, bos_token_id=1,
+              eos_token_id=2)
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64, "rope_theta": 500000.0}
+
+# Name -> (transformers' configuration, its settings). The ratios of heads are of released models.
+MODELS = {
+    # Llama 3.2 3B.
+    "llama": ("LlamaConfig", dict(
+        hidden_size=96, intermediate_size=256, num_hidden_layers=3, num_attention_heads=6,
+        num_key_value_heads=2, rope_parameters=LLAMA3, tie_word_embeddings=True)),
+    # Mistral 7B.
+    "mistral": ("MistralConfig", dict(
+        hidden_size=128, intermediate_size=224, num_hidden_layers=3, num_attention_heads=8,
+        num_key_value_heads=2, sliding_window=32)),
+    # Qwen 2.5 0.5B.
+    "qwen2": ("Qwen2Config", dict(
+        hidden_size=112, intermediate_size=304, num_hidden_layers=3, num_attention_heads=7,
+        num_key_value_heads=1, tie_word_embeddings=True)),
+    # Windows in all layers but the first.
+    "qwen2_sliding": ("Qwen2Config", dict(
+        hidden_size=64, intermediate_size=176, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, use_sliding_window=True, sliding_window=24, max_window_layers=1)),
+    # Qwen 3 0.6B: heads wider than the model.
+    "qwen3": ("Qwen3Config", dict(
+        hidden_size=64, intermediate_size=192, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=32, tie_word_embeddings=True)),
+    # Granite 3.x 2B.
+    "granite": ("GraniteConfig", dict(
+        hidden_size=128, intermediate_size=512, num_hidden_layers=4, num_attention_heads=8,
+        num_key_value_heads=2, embedding_multiplier=12.0, attention_multiplier=0.015625,
+        residual_multiplier=0.22, logits_scaling=8.0, tie_word_embeddings=True)),
+    # Phi-3 mini: as many KV heads as heads; and Phi-3 medium: a quarter.
+    "phi3": ("Phi3Config", dict(
+        hidden_size=96, intermediate_size=256, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=4, sliding_window=31, original_max_position_embeddings=512)),
+    "phi3_grouped": ("Phi3Config", dict(
+        hidden_size=128, intermediate_size=448, num_hidden_layers=2, num_attention_heads=8,
+        num_key_value_heads=2, sliding_window=48, original_max_position_embeddings=512)),
+    # OLMo 2 7B, and 32B with grouped heads.
+    "olmo2": ("Olmo2Config", dict(
+        hidden_size=128, intermediate_size=352, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=4, rope_theta=500000.0, rms_norm_eps=1e-6)),
+    "olmo2_grouped": ("Olmo2Config", dict(
+        hidden_size=80, intermediate_size=432, num_hidden_layers=2, num_attention_heads=5,
+        num_key_value_heads=1, rope_theta=500000.0, rms_norm_eps=1e-6)),
+    # Gemma 3 1B: one KV head, every sixth layer full, heads wider than the model.
+    "gemma3": ("Gemma3TextConfig", dict(
+        hidden_size=96, intermediate_size=576, num_hidden_layers=7, num_attention_heads=4,
+        num_key_value_heads=1, head_dim=32, sliding_window=24, query_pre_attn_scalar=32)),
+    # The same with what 4B to 27B have (scaled positions of the full layers, a scale of scores
+    # of its own) and a cap of the logits.
+    "gemma3_scaled": ("Gemma3TextConfig", dict(
+        hidden_size=80, intermediate_size=320, num_hidden_layers=4, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=32, sliding_window=24, query_pre_attn_scalar=20,
+        final_logit_softcapping=10.0,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention",
+                     "full_attention"],
+        rope_parameters={
+            "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1000000.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})),
+}
+
+
+def embedding_scale(config):
+    if config.model_type == "gemma3_text":
+        return config.hidden_size ** 0.5
+    return getattr(config, "embedding_multiplier", 1)
+
+
+def make(name, folder):
+    """A folder that transformers has written, and its model."""
+    kind, settings = MODELS[name]
+    config = getattr(transformers, kind)(**{**COMMON, **settings})
+    config._attn_implementation = "eager"
+    torch.manual_seed(5)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    random = torch.Generator().manual_seed(9)
+    with torch.no_grad():
+        for parameter_name, parameter in model.named_parameters():
+            values = torch.randn(parameter.shape, generator=random)
+            if "norm" in parameter_name:
+                parameter += 0.2 * values
+            elif parameter.dim() == 1:
+                parameter.copy_(0.5 * values)
+            elif "embed_tokens" in parameter_name:
+                # After its scale as large as what a layer adds, so that layers decide.
+                parameter.copy_(values / (4 * embedding_scale(config)))
+            else:
+                parameter.copy_(values * 1.5 / parameter.shape[1] ** 0.5)
+    model.save_pretrained(folder)
+    return model
+
+
+def wanted(model, tokens):
+    """f32 [T, vocab]: the logits of all positions, in one forward pass without a cache."""
+    with torch.no_grad():
+        return model(torch.tensor([tokens]), use_cache=False).logits[0].numpy()
+
+
+def program(name):
+    return os.environ.get(name.upper().replace("-", "_"), ROOT / "build/release/bin" / name)
+
+
+def ran(command, **options):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          timeout=600, **options)
+    if done.returncode != 0:
+        sys.exit(f"check-models: {Path(command[0]).name} failed: "
+                 f"{(done.stderr + done.stdout)[:2000]}")
+    return done.stdout
+
+
+def ours(folder, prompts, vocab):
+    """The logits of every prompt position, and the tokens decoded after each prompt."""
+    out = folder / "imported"
+    # The importer in its own environment, as users run it.
+    ran([ROOT / ".venv/bin/python", ROOT / "tools/kv-import/kv-import", folder, "-o", out,
+         "--dtype", "f32", "--page", "16", "--no-tokenizer"])
+    ran([program("kv-compile"), out / "model.mlir", "-o", out / "model.so"])
+    requests = "".join(json.dumps({"id": str(i), "tokens": prompt, "max_new_tokens": DECODED}) +
+                       "\n" for i, prompt in enumerate(prompts))
+    answers = ran([program("kv-run"), out / "model.so", "--weights", out / "weights.safetensors",
+                   "--dump-logits", out / "logits", "--threads", "2", "--max-batch-tokens", "40"],
+                  input=requests)
+    rows = np.fromfile(out / "logits", dtype=np.float32).reshape(-1, vocab)
+    lines = [json.loads(line) for line in answers.splitlines()]
+    decoded = [[line["token"] for line in lines if line.get("id") == str(i) and "token" in line]
+               for i in range(len(prompts))]
+    return rows, decoded
+
+
+def check(name):
+    """One sentence, and whether the family passes."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        model = make(name, folder)
+        random = np.random.default_rng(3)
+        vocab = model.config.vocab_size
+        prompts = [random.integers(3, vocab, length).tolist() for length in LENGTHS]
+        rows, decoded = ours(folder, prompts, vocab)
+    # One forward pass over prompt and answer gives both: a row depends on the past alone.
+    passes = [wanted(model, prompt + answer) for prompt, answer in zip(prompts, decoded)]
+    expected = np.concatenate([p[:length] for p, length in zip(passes, LENGTHS)])
+    if rows.shape != expected.shape or any(len(answer) != DECODED for answer in decoded):
+        return f"{rows.shape} logits and {[len(a) for a in decoded]} tokens", False
+    gap = float(np.abs(rows - expected).max() / np.abs(expected).max())
+    same = int((rows.argmax(1) == expected.argmax(1)).sum())
+    right = sum(int(p[length - 1 + i].argmax() == token)
+                for p, length, answer in zip(passes, LENGTHS, decoded)
+                for i, token in enumerate(answer))
+    tokens = DECODED * len(LENGTHS)
+    spread = float(expected.std() / np.abs(expected).max())
+    sentence = (f"largest difference {gap:.1e} of the largest logit, argmax of {same} of "
+                f"{len(rows)} prompt rows and {right} of {tokens} decoded tokens")
+    return sentence, (gap < LIMIT and same == len(rows) and right == tokens and spread > 0.05
+                      and len(set(rows.argmax(1).tolist())) > 20)
+
+
+def main():
+    transformers.utils.logging.disable_progress_bar()
+    names = sys.argv[1:] or list(MODELS)
+    unknown = [name for name in names if name not in MODELS]
+    if unknown:
+        sys.exit(f"check-models: {unknown[0]!r} is none of {', '.join(MODELS)}")
+    failed = []
+    for name in names:
+        sentence, passed = check(name)
+        print(f"{name}: {'pass' if passed else 'FAIL'}: {sentence}", flush=True)
+        if not passed:
+            failed.append(name)
+    if failed:
+        sys.exit(f"check-models: {', '.join(failed)} differ from transformers "
+                 f"{transformers.__version__}")
+    print(f"check-models: {len(names)} models agree with transformers {transformers.__version__}")
+
+
+if __name__ == "__main__":
+    main()

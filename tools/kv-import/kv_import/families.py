@@ -1,0 +1,35 @@
+"""What all models of one family have in common, whatever their files say."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    norms: str = "before"  # as ModelConfig.norms
+    qk_norm: str | None = None  # as ModelConfig.qk_norm
+    biases: tuple = ()  # projections that always have one
+    # The key of the activation's name in config.json, and the name where the key is missing.
+    activation: tuple = ("hidden_act", "silu")
+    # Layers see a window of sliding_window tokens: "never", "always", or "asked", where
+    # use_sliding_window is true.
+    windows: str = "never"
+    full_every: int | None = None  # every n-th layer sees all where layer_types is missing
+    fused: bool = False  # q, k and v are one tensor of the file, gate and up another
+    one_plus: bool = False  # norms multiply by 1 + their weight
+    tied: bool = False  # what a config.json without tie_word_embeddings means
+    head_dim: int | None = None  # without head_dim; None: the width over the heads
+
+
+# By `model_type` of config.json.
+FAMILIES = {
+    "llama": Family(),
+    "mistral": Family(windows="always"),
+    "qwen2": Family(windows="asked", biases=("q_proj", "k_proj", "v_proj")),
+    "qwen3": Family(windows="asked", qk_norm="head"),
+    "granite": Family(),
+    "phi3": Family(windows="always", fused=True),
+    "olmo2": Family(norms="after", qk_norm="row"),
+    "gemma3_text": Family(norms="around", qk_norm="head", one_plus=True, windows="always",
+                          full_every=6, activation=("hidden_activation", "gelu_pytorch_tanh"),
+                          tied=True, head_dim=256),
+}

@@ -1,0 +1,175 @@
+"""config.json of a Hugging Face folder, as a ModelConfig."""
+
+import math
+
+from .checks import integer, real
+from .config import PROJECTIONS, ModelConfig
+from .errors import ImportFailure
+from .families import FAMILIES
+from .rope import Rope, llama3_factors
+
+ROPE_KINDS = ("default", "linear", "llama3")
+# By the names of transformers.
+ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh"}
+
+
+def read_config(folder, raw):
+    """`raw`: the object in the folder's config.json."""
+    return _Reader(folder, raw).config()
+
+
+class _Reader:
+    def __init__(self, folder, raw):
+        self.folder, self.raw = folder, raw
+        self.path = folder / "config.json"
+        kind = raw.get("model_type")
+        if not isinstance(kind, str) or kind not in FAMILIES:
+            self._refuse("model_type", kind, ", ".join(FAMILIES))
+        self.kind, self.family = kind, FAMILIES[kind]
+
+    def _value(self, key, default=None):
+        value = self.raw.get(key)
+        value = default if value is None else value
+        if value is None:
+            raise ImportFailure(f"{self.path}: lacks {key!r}")
+        return value
+
+    def _integer(self, key, default=None):
+        return integer(self.path, key, self._value(key, default))
+
+    def _real(self, key, default=None):
+        return real(self.path, key, self._value(key, default))
+
+    def _refuse(self, what, found, allowed):
+        raise ImportFailure(f"{self.path}: {what} is {found!r}; "
+                            f"supported: {allowed}")
+
+    def _optional(self, key):
+        return None if self.raw.get(key) is None else self._real(key)
+
+    def config(self):
+        family = self.family
+        activation = self._value(*family.activation)
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
+            self._refuse(family.activation[0], activation, "silu, gelu_pytorch_tanh")
+        if self.raw.get("mlp_bias"):
+            self._refuse("mlp_bias", True, "false")
+        quantised = self.raw.get("quantization_config")
+        if quantised:
+            method = quantised.get("quant_method") if isinstance(quantised, dict) else quantised
+            self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one")
+        hidden, heads = self._integer("hidden_size"), self._integer("num_attention_heads")
+        head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
+        biases = family.biases or (PROJECTIONS if self.raw.get("attention_bias") else ())
+        sliding, full_layers = self._sliding()
+        return ModelConfig(
+            name=self.folder.resolve().name,
+            architecture=self.kind,
+            layers=self._integer("num_hidden_layers"),
+            hidden=hidden,
+            intermediate=self._integer("intermediate_size"),
+            heads=heads,
+            kv_heads=self._integer("num_key_value_heads", heads),
+            head_dim=head_dim,
+            vocab=self._integer("vocab_size"),
+            max_seq=self._integer("max_position_embeddings"),
+            eps=self._real("rms_norm_eps", 1e-6),
+            tied=bool(self._value("tie_word_embeddings", family.tied)),
+            biases=frozenset(biases),
+            qk_norm=family.qk_norm,
+            sliding=sliding,
+            full_layers=full_layers,
+            norms=family.norms,
+            activation=ACTIVATIONS[activation],
+            **(self._ropes(head_dim) | self._scales(hidden)))
+
+    def _scales(self, hidden):
+        """The factors and caps that only some families have."""
+        if self.kind == "granite":
+            return {"embedding_scale": self._real("embedding_multiplier", 1.0),
+                    "residual_scale": self._real("residual_multiplier", 1.0),
+                    "attention_scale": self._real("attention_multiplier", 1.0),
+                    "logit_scale": 1 / self._real("logits_scaling", 1.0)}
+        if self.kind == "gemma3_text":
+            if self.raw.get("use_bidirectional_attention"):
+                self._refuse("use_bidirectional_attention", True, "false")
+            return {"embedding_scale": math.sqrt(hidden),
+                    "attention_scale": self._real("query_pre_attn_scalar", 256) ** -0.5,
+                    "attention_cap": self._optional("attn_logit_softcapping"),
+                    "logit_cap": self._optional("final_logit_softcapping")}
+        return {}
+
+    def _sliding(self):
+        """The window, and the layers that have none nevertheless."""
+        layers = self._integer("num_hidden_layers")
+        full = self._full_layers(layers)
+        window = self.raw.get("sliding_window")
+        if full is None and self.family.full_every:
+            every = self._integer("sliding_window_pattern", self.family.full_every)
+            full, window = range(every - 1, layers, every), self._integer("sliding_window")
+        if self.family.windows == "asked":
+            if not self.raw.get("use_sliding_window"):
+                window = None
+            elif full is None:
+                # The first ones see all.
+                full = range(min(self._integer("max_window_layers", 28), layers))
+        if self.family.windows == "never" or window is None:
+            if full is not None and len(full) < layers:
+                self._refuse("layer_types", "sliding_attention",
+                             "full_attention without a sliding_window")
+            return None, ()
+        return self._integer("sliding_window"), full or ()
+
+    def _full_layers(self, layers):
+        """Those that `layer_types` says see all tokens; None without it."""
+        types = self.raw.get("layer_types")
+        if types is None:
+            return None
+        allowed = ("full_attention", "sliding_attention")
+        if not isinstance(types, list) or len(types) != layers:
+            self._refuse("layer_types", types, f"a list of {layers} kinds, one a layer")
+        for one in types:
+            if one not in allowed:
+                self._refuse("layer_types", one, ", ".join(allowed))
+        return [i for i, one in enumerate(types) if one == "full_attention"]
+
+    def _ropes(self, head_dim):
+        # transformers 5 gathers in rope_parameters what stood in rope_theta and rope_scaling;
+        # where layers of two kinds differ, under the name of each kind.
+        found = self.raw.get("rope_parameters") or self.raw.get("rope_scaling") or {}
+        if not isinstance(found, dict):
+            self._refuse("rope_scaling", found, "an object")
+        theta = self.raw.get("rope_theta")
+        if self.kind != "gemma3_text":
+            return {"rope": self._rope(found, theta or 10000.0, head_dim)}
+        local = self.raw.get("rope_local_base_freq") or 10000.0
+        of_kinds = {kind: found.get(kind) or {} for kind in ("full_attention", "sliding_attention")}
+        if not any(of_kinds.values()):
+            of_kinds["full_attention"] = found  # the layers that slide are never scaled
+        return {"rope": self._rope(of_kinds["full_attention"], theta or 1000000.0, head_dim),
+                "sliding_rope": self._rope(of_kinds["sliding_attention"], local, head_dim)}
+
+    def _rope(self, scaling, theta, head_dim):
+        """`scaling`: the parameters of one kind of layers; `theta` where they have none."""
+        if not isinstance(scaling, dict):
+            self._refuse("rope_parameters", scaling, "an object")
+        theta = real(self.path, "rope_theta", scaling.get("rope_theta") or theta)
+        kind = scaling.get("rope_type") or scaling.get("type") or "default"
+        partial = scaling.get("partial_rotary_factor") or self.raw.get("partial_rotary_factor")
+        if partial not in (None, 1, 1.0):
+            self._refuse("partial_rotary_factor", partial, "1")
+        if kind not in ROPE_KINDS:
+            self._refuse("rope scaling", kind, ", ".join(ROPE_KINDS))
+
+        def parameter(key):
+            if key not in scaling:
+                raise ImportFailure(f"{self.path}: rope scaling {kind!r} lacks {key!r}")
+            return real(self.path, key, scaling[key])
+
+        if kind == "linear":
+            return Rope(theta=theta, linear=parameter("factor"))
+        if kind == "llama3":
+            return Rope(theta=theta, factors=llama3_factors(theta, head_dim, *map(parameter, (
+                "factor", "low_freq_factor", "high_freq_factor",
+                "original_max_position_embeddings"))))
+        return Rope(theta=theta)

@@ -1,0 +1,69 @@
+"""The types and literals of a module: activations, weights, caches."""
+
+import numpy as np
+
+from .config import Cache
+from .weights_writer import stored_dtype
+
+
+def number(value):
+    """A float literal with the fewest digits that give the same f32."""
+    text = repr(float(str(np.float32(value))))
+    if "." in text:
+        return text
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}.0e{exponent}" if exponent else f"{mantissa}.0"
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class ModuleTypes:
+    """`dtype`: of dense matrices and of the cache. `keep_all`: one cache for all layers, which
+    keeps every token; their masks stay. `formats`: the quantised weights with their formats."""
+
+    def __init__(self, config, dtype, page, keep_all=False, formats=None):
+        self.config = config
+        self.dtype = dtype
+        self.formats = formats or {}
+        self.page = page
+        c = config
+        self.caches = [Cache(None, tuple(range(c.layers)))] if keep_all else c.caches()
+        self.q_width, self.kv_width = c.heads * c.head_dim, c.kv_heads * c.head_dim
+
+    def rows(self, *sizes):
+        """A tensor of f32 activations with a dynamic number of rows."""
+        return "tensor<" + "x".join(["?", *map(str, sizes)]) + "xf32>"
+
+    def weight_type(self, weight):
+        if weight.role in ("linear", "embedding"):
+            return self.matrix(*weight.shape, self.formats.get(weight.name))
+        sizes = "x".join(map(str, weight.shape))
+        return f"tensor<{sizes}x{stored_dtype(weight, self.dtype)}>"
+
+    def matrix(self, rows, columns, format_):
+        element = f"!kv.quant<{format_}>" if format_ else self.dtype
+        return f"tensor<{rows}x{columns}x{element}>"
+
+    # Caches: a model with one calls it kv, one with two windows kv and kv_sliding.
+
+    def cache_name(self, cache):
+        return "kv" if cache is self.caches[0] else "kv_sliding"
+
+    def cache_type(self, cache):
+        c = self.config
+        window = f", window = {cache.window}" if cache.window else ""
+        return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, "
+                f"heads = {c.kv_heads}, dim = {c.head_dim}, page = {self.page}{window}>")
+
+    def linear_name(self, rows, columns, format_):
+        return f"@linear_{rows}x{columns}" + (f"_{format_}" if format_ else "")
+
+    def widened(self, weight, matrix, rows, columns):
+        """For a product: what stands before it, the operand, its type."""
+        if "!kv.quant" not in matrix:
+            return "", weight, matrix
+        wide = f"tensor<{rows}x{columns}xf32>"
+        return (f"    %{weight}_f32 = kv.dequantize %{weight} : {matrix} -> {wide}\n",
+                f"{weight}_f32", wide)
