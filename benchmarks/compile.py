@@ -181,9 +181,8 @@ def main():
     for layers in LAYERS:
         expected = start + slope * layers
         row(f"{layers} layers, text to LLVM dialect", "time", seconds[layers], "s",
-            "<= 1.5" if layers == 80 else "within 1.25 x the line" if layers > 80 else None,
-            seconds[layers] <= 1.5 if layers == 80
-            else seconds[layers] <= 1.25 * expected if layers > 80 else None,
+            "within 1.25 x the line" if layers > 80 else None,
+            seconds[layers] <= 1.25 * expected if layers > 80 else None,
             baseline=f"the line {start:.3f} s + {slope * 1000:.2f} ms a layer (10 to 80)",
             ratio=seconds[layers] / expected)
     row("320 layers", "memory", memory[320], "MB")
@@ -231,6 +230,12 @@ def main():
             base = median(f[i] for f in figures[against])
             row(f"a million operations, {case}", metric, value, unit, "<= 3 x", ratio <= 3,
                 baseline=f"{base:.1f} {unit} ({text})", ratio=ratio)
+    # What 80 layers take, by a measure that knows the machine.
+    base = median(f[0] for f in figures["upstream"])
+    row("80 layers, text to LLVM dialect", "time", seconds[80], "s", "<= 0.25 x",
+        seconds[80] <= 0.25 * base,
+        baseline=f"{base:.1f} s (a million operations of upstream, mlir-opt)",
+        ratio=seconds[80] / base)
     report(rows, "compile")
     return any(r["met"] is False for r in rows)
 
