@@ -125,7 +125,7 @@ func.func @f(%k: tensor<?x1x8xf32>, %kv: !kv, %layer: index, %ro: tensor<?xi32>)
 
 // -----
 
-// expected-error @+2 {{expected one of [decomposition, reference, cuda] for who computes an operation, got: fast}}
+// expected-error @+2 {{expected one of [decomposition, reference, cuda, vector] for who computes an operation, got: fast}}
 // expected-error @+1 {{failed to parse KV_KernelAttr parameter 'kind'}}
 func.func @f() attributes {a = #kv.kernel<fast>} { return }
 

@@ -110,8 +110,8 @@ TEST(Manifest, NamesTheField) {
        "entries[0].inputs[0].shape of the weight w holds the symbol \"N\", "
        "expected sizes"},
       {"row_major", "column",
-       "entries[0].inputs[0].layout is \"column\", expected row_major or "
-       "n16k"},
+       "entries[0].inputs[0].layout is \"column\", expected row_major, "
+       "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16"},
       {"row_major", "n16k",
        "entries[0].inputs[0].shape of the n16k weight w is not [N / 16, K, "
        "16]"},
