@@ -1,7 +1,6 @@
 """Multi-step decode: a whole model in scf.for with kv.advance, which feeds its own tokens back, gives
 the logits of single steps to the bit; with pages and with slots."""
 
-import json
 import re
 import subprocess
 
@@ -11,7 +10,7 @@ from safetensors import safe_open
 
 from host import call_runtime
 from kv_import import synthetic
-from tools import KV_IMPORT, find, run
+from tools import KV_IMPORT, find, manifest, run
 
 KV_COMPILE = find("kv-compile")
 PROMPTS, STEPS, ROOM = (5, 17), 6, 32
@@ -96,12 +95,9 @@ def model(request, tmp_path_factory):
         text = re.sub(r"<paged, (.*?), page = \d+>", rf"<continuous, \1, max_seq = {ROOM}>", text)
     (folder / "multi.mlir").write_text(with_multi(text))
     subprocess.run([KV_COMPILE, folder / "multi.mlir", "-o", folder / "multi.so"], check=True)
-    subprocess.run(["objcopy", f"--dump-section=.kv.manifest={folder}/manifest.json",
-                    folder / "multi.so", folder / "copy.so"], check=True)
-    manifest = json.loads((folder / "manifest.json").read_text().rstrip("\0"))
     with safe_open(folder / "weights.safetensors", "numpy") as file:
         stored = {name: file.get_tensor(name) for name in file.keys()}
-    inputs = next(e for e in manifest["entries"] if e["name"] == "f")["inputs"]
+    inputs = next(e for e in manifest(folder / "multi.so")["entries"] if e["name"] == "f")["inputs"]
     weights = []
     for row in inputs:
         if row["kind"] == "weight":

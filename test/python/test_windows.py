@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kv_import import synthetic
-from tools import KV_IMPORT, find, run
+from tools import KV_IMPORT, find, manifest, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -67,9 +67,7 @@ def model(tmp_path_factory):
 
 def test_the_manifest_says_it(model):
     """24 tokens, and pages of the two layers that the other collection has."""
-    text = (model.artifact(16) / "model.so").read_bytes()
-    manifest = json.loads(text[text.index(b'{\n  "abi_version"'):].split(b"\0")[0])
-    kv, sliding = manifest["collections"]
+    kv, sliding = manifest(model.artifact(16) / "model.so")["collections"]
     assert (kv["name"], kv["layers"]) == ("kv", 2)
     assert not {"window", "page_layers"} & set(kv)
     assert sliding["name"] == "kv_sliding"

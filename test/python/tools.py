@@ -1,9 +1,11 @@
 """The tools as a user runs them: processes."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +25,14 @@ def fails(tool, *arguments, **more):
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
     return lines[0]
+
+
+def manifest(artifact):
+    """The manifest of an artifact, as other tools see it: a section of an ELF file."""
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run(["objcopy", f"--dump-section=.kv.manifest={file.name}", artifact, "/dev/null"],
+                       check=True)
+        return json.loads(Path(file.name).read_text().rstrip("\0"))
 
 
 def find(name, *places):
