@@ -1,58 +1,39 @@
 """SmolLM2-135M-Instruct on the CPU beside llama.cpp: tokens a second of prefill and decode.
 
 Run by scripts/bench.sh generate. Every program runs once a round, one after the other, on one thread and
-on all cores, with the roof of memory reads measured before; the figures are medians over the rounds, and
-ratios are medians of the ratios within a round."""
+on all cores, with the roof of memory reads of as many bytes as the weights measured in each round; the figures
+are medians over the rounds, and ratios are medians of the ratios within a round."""
 
 import json
 import os
 import statistics
-import subprocess
 import sys
-from pathlib import Path
 
+from smollm2 import (BIN, CACHE_BYTES_A_TOKEN, MODEL, ROOT, compiled, generated, imported, output,
+                     read_roof)
 from table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-BIN = ROOT / "build/release/bin"
-MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 PEERS = ROOT / "build/bench/peers"
 FOLDER = ROOT / "build/bench/generate"
-ROUNDS, PROMPT, NEW = 3, 300, 100
+ROUNDS = 3
 
-# How many times llama.cpp's tokens, and how much of the read roof the weights take.
-AIMS = {"prefill": dict.fromkeys(("bf16", "q8_0", "q4_0", "q4_1"), 1.5),
-        "decode": {"q8_0": 1.4, "q4_0": 1.5, "q4_1": 1.5},
-        "roof": {"bf16": 0.9, "q8_0": 0.85, "q4_0": 0.8, "q4_1": 0.8}}
-
-
-def output(*command, **more):
-    return subprocess.run(list(map(str, command)), check=True, text=True, capture_output=True,
-                          **more).stdout
+# (name, tokens of a prompt, new tokens, requests side by side); what decodes at batch 1 is held against the roof.
+CASES = [("300 + 100", 300, 100, 1), ("2000 + 8", 2000, 8, 1), ("8 of 64 + 64", 64, 64, 8)]
+# How many times llama.cpp's tokens, and how much of the read roof the weights and the cache take.
+PREFILL = 1.5
+DECODE = {"q8_0": 1.4, "q4_0": 1.5, "q4_1": 1.5}
+BATCH = 2.5
+ROOF = {"bf16": 0.9, "q8_0": 0.85, "q4_0": 0.8, "q4_1": 0.8}
 
 
-def ours(folder, threads):
-    request = {"id": "bench", "tokens": [(i * 7919 + 13) % 49152 for i in range(PROMPT)],
-               "max_new_tokens": NEW}
-    text = output(BIN / "kv-run", folder / "model.so", "--weights", folder / "weights.safetensors",
-                  "--threads", threads, "--pages", 5, input=json.dumps(request) + "\n")
-    statistics_ = json.loads(text.splitlines()[-1])["statistics"]
-    return {"prefill": statistics_["prefill_tokens_per_second"],
-            "decode": statistics_["decode_tokens_per_second"]}
+def llama_cpp(model, *numbers):
+    return json.loads(output(PEERS / "bin/python", ROOT / "benchmarks/llama_cpp.py", model,
+                             *numbers).splitlines()[-1])
 
 
-def llama_cpp(model, threads):
-    return json.loads(output(PEERS / "bin/python", ROOT / "benchmarks/llama_cpp.py", model, threads,
-                             PROMPT, NEW).splitlines()[-1])
-
-
-def built(name, source, *options):
-    """The folder of a model that is imported and compiled."""
-    folder = FOLDER / name
-    folder.mkdir(parents=True, exist_ok=True)
-    output(sys.executable, ROOT / "tools/kv-import/kv-import", source, "-o", folder, *options)
-    output(BIN / "kv-compile", folder / "model.mlir", "-o", folder / "model.so")
-    return folder
+def ours(folder, *numbers):
+    figures = generated(folder, *numbers)
+    return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
 
 
 def main():
@@ -62,45 +43,47 @@ def main():
         files[kind] = FOLDER / f"model.{kind.upper()}.gguf"
         if not files[kind].exists():
             output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind.upper(), files[kind])
-    folders = {kind: built(kind, files[kind], *(["--weights", "dense"] if kind == "bf16" else []))
+    folders = {kind: compiled(imported(FOLDER / kind, *(["--weights", "dense"] if kind == "bf16" else []),
+                                       source=files[kind]))
                for kind in files if kind != "f16"}
+    sizes = {kind: (folder / "weights.safetensors").stat().st_size for kind, folder in folders.items()}
 
-    cores = os.cpu_count()
-    # Each of ours, then llama.cpp with the same file.
-    runs = {}
-    for kind, file in files.items():
-        if kind in folders:
-            runs["kv-run", kind] = lambda threads, kind=kind: ours(folders[kind], threads)
-        runs["llama.cpp", kind] = lambda threads, file=file: llama_cpp(file, threads)
-    samples = {(threads, name): [] for threads in (1, cores) for name in runs}
-    roofs = {threads: [] for threads in (1, cores)}
+    samples, roofs = {}, {}
     for _ in range(ROUNDS):
-        for threads, roof in roofs.items():
-            roof.append(float(output(BIN / "read-roof", threads)))
-            for name, run in runs.items():
-                samples[threads, name].append(run(threads))
+        for threads in (1, os.cpu_count()):
+            for kind, file in files.items():
+                if kind in folders:
+                    roofs.setdefault((threads, kind), []).append(read_roof(threads, sizes[kind]))
+                for name, *numbers in CASES:
+                    of = (threads, name, kind)
+                    if kind in folders:
+                        samples.setdefault((*of, "kv-run"), []).append(
+                            ours(folders[kind], threads, *numbers))
+                    samples.setdefault((*of, "llama.cpp"), []).append(llama_cpp(file, threads, *numbers))
 
     table = Table()
-    for (threads, (program, kind)), figures in samples.items():
-        case = f"{threads} thread{'s' * (threads > 1)}"
+    for (threads, name, kind, program), figures in samples.items():
+        case = f"{threads} thread{'s' * (threads > 1)}, {name}"
+        _, prompt, new, batch = next(each for each in CASES if each[0] == name)
         for metric in ("prefill", "decode"):
             value = statistics.median(f[metric] for f in figures)
-            name = f"{metric}, {program}, {kind}"
+            label = f"{metric}, {program}, {kind}"
             if program != "kv-run":
-                table.row(case, name, value, "tokens/s")
+                table.row(case, label, value, "tokens/s")
                 continue
-            peers = samples[threads, ("llama.cpp", kind)]
-            table.at_least(case, name, value, "tokens/s", "llama.cpp's",
-                           statistics.median(a[metric] / b[metric]
-                                             for a, b in zip(figures, peers)),
-                           AIMS[metric].get(kind))
-            if metric == "decode":
-                size = (folders[kind] / "weights.safetensors").stat().st_size / 1e9
-                table.at_least(case, f"weights read by {name}", value * size, "GB/s",
-                               f"{statistics.median(roofs[threads]):.1f} GB/s read roof",
-                               statistics.median(f[metric] * size / roof
-                                                 for f, roof in zip(figures, roofs[threads])),
-                               AIMS["roof"].get(kind))
+            aim = PREFILL if metric == "prefill" else BATCH if batch > 1 else DECODE.get(kind)
+            table.at_least(case, label, value, "tokens/s", "llama.cpp's", statistics.median(
+                a[metric] / b[metric]
+                for a, b in zip(figures, samples[threads, name, kind, "llama.cpp"])),
+                aim if metric == "prefill" or new > 8 else None)
+        if program == "kv-run" and batch == 1 and new > 8:
+            bytes_ = sizes[kind] + CACHE_BYTES_A_TOKEN * (prompt + new / 2)
+            limits = roofs[threads, kind]
+            table.at_least(case, f"read by decode, kv-run, {kind}",
+                           statistics.median(f["decode"] for f in figures) * bytes_ / 1e9, "GB/s",
+                           f"{statistics.median(limits):.1f} GB/s read roof",
+                           statistics.median(f["decode"] * bytes_ / 1e9 / roof
+                                             for f, roof in zip(figures, limits)), ROOF[kind])
     return table.write("generate", rounds=ROUNDS,
                        peers=(ROOT / "benchmarks/requirements.txt").read_text().split("\n")[1:-1])
 

@@ -1,5 +1,6 @@
-"""llama_cpp.py MODEL.gguf THREADS PROMPT NEW: llama.cpp (the library in the wheel xllamacpp) computes PROMPT
-tokens in one step and NEW more one by one; prints tokens a second of prefill and decode as JSON.
+"""llama_cpp.py MODEL.gguf THREADS PROMPT NEW [BATCH]: llama.cpp (the library in the wheel xllamacpp) computes
+BATCH (1) prompts of PROMPT tokens in one step and NEW more of each, one a step; prints tokens a second of
+prefill and decode as JSON.
 
 Its C interface is called without the wheel's server, which would add milliseconds to each token."""
 
@@ -9,6 +10,8 @@ import sys
 import time
 
 import xllamacpp
+
+from smollm2 import prompts
 
 
 class Opaque(ctypes.Structure):
@@ -21,14 +24,15 @@ class Batch(ctypes.Structure):
     """llama_batch, of llama.h."""
     _fields_ = [("n_tokens", ctypes.c_int32), ("token", ctypes.POINTER(ctypes.c_int32)),
                 ("embd", ctypes.c_void_p), ("pos", ctypes.POINTER(ctypes.c_int32)),
-                ("n_seq_id", ctypes.c_void_p), ("seq_id", ctypes.c_void_p),
+                ("n_seq_id", ctypes.POINTER(ctypes.c_int32)),
+                ("seq_id", ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
                 ("logits", ctypes.POINTER(ctypes.c_int8))]
 
 
 class Llama:
-    """A model with one sequence of at most 512 tokens."""
+    """A model with `sequences` of at most `context` tokens each."""
 
-    def __init__(self, model, threads):
+    def __init__(self, model, threads, sequences=1, context=512):
         pointer = ctypes.c_void_p
         self.library = ctypes.CDLL(xllamacpp.xllamacpp.__file__)
         self._log = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, pointer)(lambda *_: None)
@@ -40,14 +44,21 @@ class Llama:
         if not self.model:
             sys.exit(f"llama.cpp cannot read {model}")
         parameters = self._function("llama_context_default_params", Opaque)()
+        # llama_context_params begins with n_ctx, n_batch, n_ubatch, n_seq_max.
+        numbers = (ctypes.c_uint32 * 4).from_buffer(parameters)
+        if list(numbers) != [512, 2048, 512, 1]:
+            sys.exit(f"llama_context_params begins with {list(numbers)}: another order of its fields")
+        numbers[0], numbers[3] = sequences * context, sequences
+        numbers[1] = max(2048, numbers[0])
         make = self._function("llama_init_from_model", pointer, pointer, Opaque)
         self.context = make(self.model, parameters)
         self._function("llama_set_n_threads", None, pointer, ctypes.c_int32,
                        ctypes.c_int32)(self.context, threads, threads)
         vocabulary = self._function("llama_model_get_vocab", pointer, pointer)(self.model)
         self.vocab = self._function("llama_vocab_n_tokens", ctypes.c_int32, pointer)(vocabulary)
-        self._one = self._function("llama_batch_get_one", Batch, ctypes.POINTER(ctypes.c_int32),
-                                   ctypes.c_int32)
+        self._batch = self._function("llama_batch_init", Batch, *3 * [ctypes.c_int32])(
+            numbers[0], 0, 1)
+        self._past = [0] * sequences
         self._decode = self._function("llama_decode", ctypes.c_int32, pointer, Batch)
         self._logits = self._function("llama_get_logits_ith", ctypes.POINTER(ctypes.c_float), pointer,
                                       ctypes.c_int32)
@@ -57,13 +68,25 @@ class Llama:
         function.restype, function.argtypes = result, arguments
         return function
 
-    def step(self, tokens):
-        """Computes tokens behind those before; returns the last one's logits (a pointer to f32)."""
-        array = (ctypes.c_int32 * len(tokens))(*tokens)  # the batch points into it
-        status = self._decode(self.context, self._one(array, len(tokens)))
+    def step(self, *sequences):
+        """Computes the tokens of each sequence behind those before; returns the last one's logits of each
+        (pointers to f32)."""
+        batch, last = self._batch, []
+        n = 0
+        for which, tokens in enumerate(sequences):
+            for token in tokens:
+                batch.token[n], batch.pos[n] = token, self._past[which]
+                batch.n_seq_id[n], batch.seq_id[n][0] = 1, which
+                batch.logits[n] = 0
+                self._past[which] += 1
+                n += 1
+            batch.logits[n - 1] = 1
+            last.append(n - 1)
+        batch.n_tokens = n
+        status = self._decode(self.context, batch)
         if status:
             sys.exit(f"llama_decode returned {status}")
-        return self._logits(self.context, -1)
+        return [self._logits(self.context, i) for i in last]
 
     def best(self, logits):
         """The token with the largest logit."""
@@ -72,20 +95,19 @@ class Llama:
         return max(range(self.vocab), key=values.__getitem__)
 
 
-def main(model, threads, prompt, new):
-    llama = Llama(model, threads)
-    tokens = [(i * 7919 + 13) % 49152 for i in range(prompt)]
+def main(model, threads, prompt, new, batch=1):
+    llama = Llama(model, threads, batch, prompt + new)
     start = time.perf_counter()
-    logits = llama.step(tokens)
+    logits = llama.step(*prompts(prompt, batch))
     prefill = time.perf_counter() - start
     decode = 0.0
     for _ in range(new):
         # Which token comes next is not part of the time: kv-run's figures leave it out as well.
-        token = llama.best(logits)
+        tokens = [[llama.best(each)] for each in logits]
         start = time.perf_counter()
-        logits = llama.step([token])
+        logits = llama.step(*tokens)
         decode += time.perf_counter() - start
-    print(json.dumps({"prefill": prompt / prefill, "decode": new / decode}))
+    print(json.dumps({"prefill": batch * prompt / prefill, "decode": batch * new / decode}))
 
 
 if __name__ == "__main__":

@@ -14,23 +14,16 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from smollm2 import BIN, MODEL, ROOT, VOCAB, imported, output
 from table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-BIN = ROOT / "build/release/bin"
-MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 PEERS = ROOT / "build/bench/peers"
 FOLDER = ROOT / "build/bench/perplexity"
 TEXT = Path("/usr/share/common-licenses/GPL-3")
-WINDOWS, WINDOW, VOCAB = 4, 512, 49152
+WINDOWS, WINDOW = 4, 512
 
 # The cache's type in the module's text.
 CACHES = {"bf16": "bf16", "f16": "f16", "i8": "i8", "f8E4M3FN": "f8E4M3FN"}
-
-
-def output(*command, **more):
-    return subprocess.run(list(map(str, command)), check=True, text=True, capture_output=True,
-                          **more).stdout
 
 
 def perplexity(rows, tokens):
@@ -44,11 +37,10 @@ def perplexity(rows, tokens):
     return math.exp(total / (WINDOWS * (WINDOW - 1)))
 
 
-def imported(weights, dtype):
+def model(weights, dtype):
     folder = FOLDER / f"{weights}-{dtype}"
     if not (folder / "weights.safetensors").exists():
-        output(sys.executable, ROOT / "tools/kv-import/kv-import", MODEL, "-o", folder,
-               "--weights", weights, "--dtype", dtype)
+        imported(folder, "--weights", weights, "--dtype", dtype)
     return folder
 
 
@@ -75,7 +67,7 @@ def ours(folder, cache, tokens):
     return result
 
 
-def llama_cpp(model, tokens):
+def llama_cpp(file, tokens):
     """One token after the other: the logits of each."""
     text = subprocess.run(
         [PEERS / "bin/python", "-c", """
@@ -85,16 +77,16 @@ from llama_cpp import Llama
 for ids in json.load(sys.stdin):
     llama = Llama(sys.argv[1], 1)
     for token in ids:
-        logits = llama.step([token])
+        logits, = llama.step([token])
         sys.stdout.buffer.write(ctypes.string_at(logits, 4 * llama.vocab))
-""", str(model), str(ROOT / "benchmarks")], input=json.dumps(tokens).encode(), check=True,
+""", str(file), str(ROOT / "benchmarks")], input=json.dumps(tokens).encode(), check=True,
         stdout=subprocess.PIPE).stdout
     return perplexity(np.frombuffer(text, np.float32).reshape(-1, VOCAB), tokens)
 
 
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
-    dense = imported("dense", "f32")
+    dense = model("dense", "f32")
     tokenizer = Tokenizer.from_file(str(dense / "tokenizer.json"))
     ids = tokenizer.encode(TEXT.read_text()).ids[:WINDOWS * WINDOW]
     tokens = [ids[i:i + WINDOW] for i in range(0, len(ids), WINDOW)]
@@ -103,7 +95,7 @@ def main():
     cases = [("dense", "f32", "bf16"), ("dense", "bf16", "bf16"), ("q8_0", "bf16", "bf16"),
              ("keep", "bf16", "bf16"), ("q4_0", "bf16", "bf16")]
     for weights, dtype, cache in cases:
-        folder = imported(weights, dtype)
+        folder = model(weights, dtype)
         caches = [cache] if weights != "dense" or dtype != "bf16" else list(CACHES)
         for each in caches:
             value = ours(folder, each, tokens)

@@ -1,0 +1,51 @@
+"""SmolLM2-135M-Instruct as the benchmarks run it: imported, compiled, and generating by kv-run."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = ROOT / "build/release/bin"
+MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+VOCAB = 49152
+PAGE = 128
+CACHE_BYTES_A_TOKEN = 30 * 2 * 3 * 64 * 2  # layers, keys and values, heads, elements, bf16
+
+
+def output(*command, **more):
+    return subprocess.run(list(map(str, command)), check=True, text=True, capture_output=True,
+                          **more).stdout
+
+
+def imported(folder, *options, source=MODEL):
+    """`folder`, with the module and the weights of a model file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    output(sys.executable, ROOT / "tools/kv-import/kv-import", source, "-o", folder, *options)
+    return folder
+
+
+def compiled(folder):
+    output(BIN / "kv-compile", folder / "model.mlir", "-o", folder / "model.so")
+    return folder
+
+
+def prompts(length, count=1):
+    """`count` prompts that share no page."""
+    return [[(i * 7919 + 13 + 101 * k) % VOCAB for i in range(length)] for k in range(count)]
+
+
+def generated(folder, threads, prompt, new, batch=1):
+    """kv-run's statistics for `batch` requests side by side, in a pool of just the pages that they use."""
+    requests = "".join(json.dumps({"id": str(k), "tokens": tokens, "max_new_tokens": new}) + "\n"
+                       for k, tokens in enumerate(prompts(prompt, batch)))
+    pages = batch * -(-(prompt + new) // PAGE) + 1
+    text = output(BIN / "kv-run", folder / "model.so", "--weights", folder / "weights.safetensors",
+                  "--threads", threads, "--pages", pages, "--max-batch", batch,
+                  "--max-batch-tokens", prompt * batch, input=requests)
+    return json.loads(text.splitlines()[-1])["statistics"]
+
+
+def read_roof(threads, bytes_):
+    """GB/s at which so many threads read a buffer of that size."""
+    return float(output(BIN / "read-roof", threads, max(1, round(bytes_ / 2**20))))
