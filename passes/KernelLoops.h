@@ -16,6 +16,12 @@ void buildForall(
     mlir::OpBuilder &b, mlir::Location loc, mlir::Value count, int64_t grain,
     llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> build);
 
+/// How far ahead of its use memory is asked for, in bytes of each of `streams`
+/// that a thread reads at once: together what memory delivers in the time of an
+/// access, 30 GB/s times 200 ns. The machine's own prefetching ends with each
+/// page of 4 KiB.
+constexpr int64_t prefetchDistance(int64_t streams) { return 6144 / streams; }
+
 } // namespace kv
 
 #endif // KV_PASSES_KERNELLOOPS_H

@@ -143,10 +143,6 @@ QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// How far ahead of a row alone weights are asked for. The machine's own
-/// prefetching ends with each page of 4 KiB.
-constexpr int64_t kPrefetchBytes = 2048;
-
 namespace {
 /// What the code of a tile needs to know of a format (QuantFormats.def).
 struct FormatFacts {
@@ -243,7 +239,7 @@ private:
     for (int64_t at = 0; at < sizesOf(product.format).bytes; at += line)
       memref::PrefetchOp::create(
           b, product.weight,
-          ValueRange{block, inner, b.index(kPrefetchBytes + at)},
+          ValueRange{block, inner, b.index(prefetchDistance(1) + at)},
           /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
 

@@ -191,6 +191,8 @@ private:
         b, loc, index(b, loc, 0), index(b, loc, depth), index(b, loc, unroll),
         initial, [&](OpBuilder &b, Location loc, Value k, ValueRange carried) {
           SmallVector<Value> sums(carried);
+          if (height == 1)
+            prefetch(b, k, unroll, blockIndices);
           for (int64_t u = 0; u < unroll; ++u)
             buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);
           scf::YieldOp::create(b, loc, sums);
@@ -202,6 +204,20 @@ private:
         vector::StoreOp::create(b, loc, loop.getResult(i * width + j), out,
                                 ValueRange{rowIndices[i], column});
     }
+  }
+
+  /// Asks for what comes so far behind w[block, k : k + count, :]: the blocks
+  /// are one stream each. Behind a weight's end nothing is read, only asked
+  /// for.
+  void prefetch(OpBuilder &b, Value k, int64_t count, ArrayRef<Value> blocks) {
+    constexpr int64_t line = 64;
+    int64_t size = weightVector.getElementTypeBitWidth() / 8;
+    int64_t ahead = prefetchDistance(static_cast<int64_t>(blocks.size()));
+    for (Value block : blocks)
+      for (int64_t at = 0; at < count * kPackedRows * size; at += line)
+        memref::PrefetchOp::create(
+            b, loc, w, ValueRange{block, k, index(b, loc, (ahead + at) / size)},
+            /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
 
   /// sums[i][j] += x[row i, k] * w[block j, k, :]
