@@ -1,9 +1,9 @@
-"""Attention on the CPU, one layer: generated code beside the runtime's reference kernel, and the roof of
-memory reads.
+"""Attention on the CPU, one layer: generated code beside ggml's and the runtime's reference kernel, and the
+roofs of memory reads and of multiply-adds.
 
 Run by scripts/bench.sh attention-cpu. Every case runs once a round, one after the other, on one thread and
-on all cores, with the roof measured before; the figures are the best of the rounds, and the ratio to the
-reference kernel is the median of those within a round. A case is a loop in one artifact, so that threads are awake and pages are
+on all cores, with the roofs measured before; the figures are medians over the rounds, and ratios are medians of
+those within a round. A case is a loop in one artifact, so that threads are awake and pages are
 mapped; the time of one attention is what a longer loop takes more than a shorter one."""
 
 import ctypes
@@ -16,28 +16,32 @@ from pathlib import Path
 
 import numpy as np
 
+from smollm2 import BIN, PEERS, ROOT, output, read_roof
 from table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "test/python"))
 from host import View, view  # noqa: E402
 
-BIN = ROOT / "build/release/bin"
 HEADS, GROUP, DIM, PAGE = 8, 4, 128, 128
-DTYPES = ("bf16",)
+# The cache's type, and ggml's that is nearest to it.
+DTYPES = {"f16": "f16", "bf16": "f16", "i8": "q8_0"}
 ROUNDS = 3
-# Of the iterations of a case, as the kernel is slower.
-KERNELS = {"vector": 1, "reference": 5}
 # (cached tokens, new tokens, iterations)
-CASES = [(2047, 1, 200), (16383, 1, 25), (65535, 1, 10), (1536, 512, 5)]
+CASES = [(1023, 1, 200), (2047, 1, 200), (4095, 1, 100), (16383, 1, 25), (65535, 1, 10), (131071, 1, 4),
+         (0, 512, 10), (1536, 512, 5)]
+# How many times as fast as ggml a decode over so many keys is to be, and a prefill; parts of the roofs.
+DECODE = {2048: 4, 16384: 2, 65536: 2}
+PREFILL = 1.3
+READ, FMA = 0.7, 0.6
 
 
 def module(dtype, kernel, iterations):
     queries = f"tensor<?x{HEADS * GROUP}x{DIM}xf32>"
     attribute = "{kv.kernel = #kv.kernel<reference>}" if kernel == "reference" else ""
+    scale = f"scale = #kv.scale<f32, group = {DIM}>," if dtype == "i8" else ""
     return f"""
         !kv = !kv.collection<paged, {dtype}, layers = 1, heads = {HEADS}, dim = {DIM}, page = {PAGE},
-                             layout = cpu>
+                             {scale} layout = cpu>
         func.func @f(%q: {queries}, %rows: tensor<?xi32>, %kv: !kv) -> {queries} attributes {{kv.entry}} {{
           %zero = arith.constant 0 : index
           %one = arith.constant 1 : index
@@ -59,17 +63,19 @@ def compiled(folder, dtype, kernel, iterations):
 
 
 def inputs(dtype, cached, new):
+    """The arguments of the entry, the output last."""
     rng = np.random.default_rng(0)
     pages = -(-(cached + new) // PAGE)
     shape = (pages + 1, 1, HEADS, 2, PAGE, DIM)
-    numbers = (rng.random(shape, np.float32) - 0.5).view(np.uint32) >> 16
-    blocks = numbers.astype(np.uint16)  # bf16
-    if dtype == "f16":
-        blocks = (numbers << 16).view(np.float32).astype(np.float16)
+    numbers = rng.random(shape, np.float32) - 0.5
+    caches = {"f16": lambda: [numbers.astype(np.float16)],
+              "bf16": lambda: [(numbers.view(np.uint32) >> 16).astype(np.uint16)],
+              "i8": lambda: [(numbers * 254).astype(np.int8), np.full(shape[:-1] + (1,), 1 / 254, np.float32)]}
     table = (rng.permutation(pages) + 1).astype(np.int32)[None]
     q = rng.standard_normal((new, HEADS * GROUP, DIM), np.float32)
+    blocks, *scales = caches[dtype]()
     return [q, np.array([0, new], np.int32), blocks, np.array([cached], np.int32), table,
-            np.array([[new, cached + new]], np.int32), np.zeros_like(q)]
+            np.array([[new, cached + new]], np.int32), *scales, np.zeros_like(q)]
 
 
 def seconds(host, artifact, arrays, threads):
@@ -81,45 +87,65 @@ def seconds(host, artifact, arrays, threads):
     return time.perf_counter() - start
 
 
+def timer(folder, host, dtype, kernel, arrays, iterations):
+    """What measures the seconds of one attention by this kernel on so many threads."""
+    short, long = (compiled(folder, dtype, kernel, n) for n in (1, iterations + 1))
+
+    def run(threads):
+        base = seconds(host, short, arrays, threads)
+        return (seconds(host, long, arrays, threads) - base) / iterations
+
+    return run
+
+
+def ggml(dtype, cached, new, iterations):
+    return lambda threads: float(output(
+        PEERS / "bin/python", ROOT / "benchmarks/ggml_attention.py", DTYPES[dtype], cached, new, iterations,
+        threads, HEADS, GROUP, DIM))
+
+
 def main():
     folder = ROOT / "build/bench/attention"
     folder.mkdir(parents=True, exist_ok=True)
     host = ctypes.CDLL(str(ROOT / "build/release/lib/libKVTestHost.so"))
-    cores = os.cpu_count()
     table = Table()
     for dtype in DTYPES:
         for cached, new, iterations in CASES:
             arrays = inputs(dtype, cached, new)
-            counts = {kernel: iterations // fraction for kernel, fraction in KERNELS.items()}
-            loops = {kernel: [compiled(folder, dtype, kernel, n) for n in (1, count + 1)]
-                     for kernel, count in counts.items()}
-            for threads in sorted({1, cores}):
-                samples = {kernel: [] for kernel in KERNELS}
-                roof = float(subprocess.run([BIN / "read-roof", str(threads)], check=True, text=True,
-                                            capture_output=True).stdout)
-                for _ in range(ROUNDS):
-                    for kernel, (short, long) in loops.items():
-                        base = seconds(host, short, arrays, threads)
-                        samples[kernel].append(
-                            (seconds(host, long, arrays, threads) - base) / counts[kernel])
-                report(table, dtype, cached, new, threads, samples, roof)
-    table.write("attention-cpu")
+            few = max(1, iterations // 5)
+            kernels = {
+                "vector": timer(folder, host, dtype, "vector", arrays, iterations),
+                "ggml": ggml(dtype, cached, new, iterations),
+                "reference": timer(folder, host, dtype, "reference", arrays, few)}
+            read = sum(array.nbytes for array in arrays[2:-1])
+            for threads in sorted({1, os.cpu_count()}):
+                roof = (read_roof(threads, read) if new == 1 else
+                        float(output(BIN / "fma-peak", threads)))
+                rounds = [{name: run(threads) for name, run in kernels.items()} for _ in range(ROUNDS)]
+                report(table, dtype, cached, new, threads, rounds, read, roof)
+    return table.write("attention-cpu", rounds=ROUNDS)
 
 
-def report(table, dtype, cached, new, threads, samples, roof):
-    case = f"{dtype}, {new} of {cached + new} tokens, {threads} thread{'s' * (threads > 1)}"
-    generated, reference = (samples[kernel] for kernel in KERNELS)
-    bytes_ = 2 * 2 * HEADS * DIM * (cached + new)
-    flops = 4 * HEADS * GROUP * DIM * sum(cached + 1 + i for i in range(new))
-    best = min(generated)
-    table.row(case, "time", best * 1e3, "ms", None, "as fast as the reference kernel",
-              statistics.median(r / g for g, r in zip(generated, reference)))
+def report(table, dtype, cached, new, threads, rounds, read, roof):
+    """Rows of a case; `read` in bytes, `roof` in GB/s of a decode, in GFLOP/s of a prefill."""
+    total = cached + new
+    case = f"{dtype}, {new} of {total} tokens, {threads} thread{'s' * (threads > 1)}"
+    times = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+    for peer in ("ggml", "reference"):
+        aim = None
+        if peer == "ggml":
+            aim = DECODE.get(total) if new == 1 else PREFILL
+        name = f"ggml's, {DTYPES[dtype]}" if peer == "ggml" else "the reference kernel's"
+        table.at_least(case, f"beside {peer}", times[peer] * 1e3, "ms", f"{name}, in {times['vector'] * 1e3:.3f} ms",
+                       statistics.median(each[peer] / each["vector"] for each in rounds), aim)
     if new == 1:
-        table.row(case, "cache read", bytes_ / best / 1e9, "GB/s", None,
-                  f"{roof:.1f} GB/s read roof", bytes_ / best / 1e9 / roof)
+        table.at_least(case, "cache read", read / times["vector"] / 1e9, "GB/s", f"{roof:.1f} GB/s read roof",
+                       read / times["vector"] / 1e9 / roof, READ if total == 65536 and threads > 1 else None)
     else:
-        table.row(case, "products", flops / best / 1e9, "GFLOP/s")
+        flops = 4 * HEADS * GROUP * DIM * sum(cached + 1 + i for i in range(new))
+        table.at_least(case, "products", flops / times["vector"] / 1e9, "GFLOP/s", f"{roof:.0f} GFLOP/s of fma",
+                       flops / times["vector"] / 1e9 / roof, FMA)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,11 +9,10 @@ import os
 import statistics
 import sys
 
-from smollm2 import (BIN, CACHE_BYTES_A_TOKEN, MODEL, ROOT, compiled, generated, imported, output,
+from smollm2 import (CACHE_BYTES_A_TOKEN, MODEL, PEERS, ROOT, compiled, generated, imported, output,
                      read_roof)
 from table import Table
 
-PEERS = ROOT / "build/bench/peers"
 FOLDER = ROOT / "build/bench/generate"
 ROUNDS = 3
 

@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from smollm2 import BIN, MODEL, ROOT, VOCAB, imported, output
+from smollm2 import BIN, MODEL, PEERS, ROOT, VOCAB, imported, output
 from table import Table
 
-PEERS = ROOT / "build/bench/peers"
 FOLDER = ROOT / "build/bench/perplexity"
 TEXT = Path("/usr/share/common-licenses/GPL-3")
 WINDOWS, WINDOW = 4, 512

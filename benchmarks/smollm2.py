@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / "build/release/bin"
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+PEERS = ROOT / "build/bench/peers"
 VOCAB = 49152
 PAGE = 128
 CACHE_BYTES_A_TOKEN = 30 * 2 * 3 * 64 * 2  # layers, keys and values, heads, elements, bf16

@@ -4,7 +4,7 @@
 #   first-light    a small model on the CPU
 #   generate       the same model beside llama.cpp
 #   perplexity     what quantised weights and caches cost in quality
-#   attention-cpu  attention alone, by context, beside the reference kernel
+#   attention-cpu  attention alone, by context, beside ggml
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   manager        what the operations of the cache engine cost
 #   build          the build itself, from nothing and without ccache
@@ -12,6 +12,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
+
+# The environment of what we are timed beside.
+peers() {
+  if ! cmp -s benchmarks/requirements.txt build/bench/peers/requirements.txt; then
+    step "peers' environment" .venv/bin/python -m venv build/bench/peers
+    step "peers" build/bench/peers/bin/python -m pip install --quiet --disable-pip-version-check \
+      -r benchmarks/requirements.txt
+    cp benchmarks/requirements.txt build/bench/peers/
+  fi
+}
 
 case ${1:-} in
 first-light)
@@ -24,16 +34,12 @@ generate | perplexity)
   scripts/setup.sh
   build release kv-compile kv-run read-roof
   scripts/fetch-smollm2.sh build/models
-  if ! cmp -s benchmarks/requirements.txt build/bench/peers/requirements.txt; then
-    step "peers' environment" .venv/bin/python -m venv build/bench/peers
-    step "peers" build/bench/peers/bin/python -m pip install --quiet --disable-pip-version-check \
-      -r benchmarks/requirements.txt
-    cp benchmarks/requirements.txt build/bench/peers/
-  fi
+  peers
   exec .venv/bin/python "benchmarks/$1.py" ;;
 attention-cpu)
   scripts/setup.sh
-  build release kv-compile KVTestHost read-roof
+  build release kv-compile KVTestHost read-roof fma-peak
+  peers
   exec .venv/bin/python benchmarks/attention_cpu.py ;;
 compile)
   scripts/setup.sh
