@@ -11,16 +11,13 @@
 #include "../kernels/plan/Fold.h"
 #include "../kernels/plan/Plan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace kv;
 
 constexpr int64_t kLeaf = plan::CpuLeaf;
-/// Keys that all rows of a tile take before the next: their rows stay in the
-/// innermost cache.
-constexpr int64_t kBlock = 32;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -28,17 +25,12 @@ constexpr int64_t kBlock = 32;
 
 AttentionLeaf::AttentionLeaf(VectorEmitter &b, const AttentionShape &shape,
                              const AttentionOperands &operands)
-    : shape(shape), operands(operands) {
+    : shape(shape), operands(operands), leafRows(b, shape, operands) {
   Type f32 = b.getF32Type(), index = b.getIndexType();
   queries = b.stack({shape.tileRows, shape.paddedDim}, f32);
   firstKeys = b.stack({shape.tileRows}, index);
   endKeys = b.stack({shape.tileRows}, index);
   scores = b.stack({shape.tileRows, kLeaf}, f32);
-  places = b.stack({kLeaf}, index);
-  if (operands.scales.elements)
-    scalePlaces = b.stack({kLeaf}, index);
-  if (shape.widensFirst())
-    wide = b.stack({kLeaf * shape.paddedDim}, f32);
 }
 
 void AttentionLeaf::enter(VectorEmitter &b, const TileRows &tileRows) {
@@ -77,118 +69,44 @@ void AttentionLeaf::compute(VectorEmitter &b, Value leaf,
                             const PartialSoftmax &into) {
   start = b.mul(leaf, b.index(kLeaf));
   Value first = b.clamp(b.sub(firstKey, start), 0, kLeaf);
-  Keys keys{first, b.clamp(b.sub(endKey, start), 0, kLeaf)};
-  findRows(b, keys);
-  Rows keyRows{operands.blocks.elements, places};
-  if (wide)
-    keyRows = widened(b, keys, /*part=*/0);
-  score(b, keys, keyRows);
+  LeafKeys keys{first, b.clamp(b.sub(endKey, start), 0, kLeaf)};
+  leafRows.find(b, rows, start, keys);
+  whereRowsAre(
+      b, [&](VectorEmitter &b, bool widened) { score(b, keys, widened); });
   weigh(b, into);
-  // A latent row is its own value.
-  Rows valueRows = keyRows;
-  if (wide && !shape.geometry.isLatent())
-    valueRows = widened(b, keys, /*part=*/1);
-  addValues(b, into, keys, valueRows);
+  whereRowsAre(b, [&](VectorEmitter &b, bool widened) {
+    addValues(b, into, keys, widened);
+  });
+}
+
+/// Builds `body` for rows of the cache and, where the tile has more rows than
+/// one register tile, for rows that are widened once for all of them.
+void AttentionLeaf::whereRowsAre(
+    VectorEmitter &b, function_ref<void(VectorEmitter &, bool)> body) {
+  if (!shape.widens())
+    return body(b, /*widened=*/false);
+  Value few =
+      b.lessOrEqual(rows.count, b.index(shape.registerTiles.front().rows));
+  scf::IfOp::create(
+      b, few,
+      [&](OpBuilder &nested, Location loc) {
+        VectorEmitter b(loc, nested);
+        body(b, /*widened=*/false);
+        scf::YieldOp::create(b);
+      },
+      [&](OpBuilder &nested, Location loc) {
+        VectorEmitter b(loc, nested);
+        body(b, /*widened=*/true);
+        scf::YieldOp::create(b);
+      });
 }
 
 /// What a row sees of this leaf; nothing where the end is not after the first.
-AttentionLeaf::Keys AttentionLeaf::keysOf(VectorEmitter &b, Value row) {
+LeafKeys AttentionLeaf::keysOf(VectorEmitter &b, Value row) {
   Value first = b.sub(b.loadScalar(firstKeys, row), start);
   Value end = b.sub(b.loadScalar(endKeys, row), start);
   first = b.clamp(first, 0, kLeaf);
   return {first, b.clamp(end, 0, kLeaf)};
-}
-
-//===----------------------------------------------------------------------===//
-// Where keys are
-//===----------------------------------------------------------------------===//
-
-void AttentionLeaf::findRows(VectorEmitter &b, Keys keys) {
-  findRows(b, keys, operands.blocks, places);
-  if (scalePlaces)
-    findRows(b, keys, operands.scales, scalePlaces);
-}
-
-/// Looks up each page once. Scores are computed for vectors of keys: lanes
-/// before the first key and from the end on get the place of the first.
-void AttentionLeaf::findRows(VectorEmitter &b, Keys keys,
-                             const FlatBlocks &blocks, Value places) {
-  Value inLayer = b.mul(operands.layer, blocks.strides[2]);
-  Value base = b.add(inLayer, b.mul(rows.head, blocks.strides[4]));
-  auto findPage = [&](VectorEmitter &b, ValueRange entry, Value origin,
-                      Value first, Value end) {
-    Value page =
-        b.minimum(b.loadIndex(operands.table, entry), operands.lastPage);
-    Value pageBase = b.add(base, b.mul(page, blocks.strides[0]));
-    b.forEach(first, end, 1, [&](VectorEmitter &b, Value position) {
-      Value slot = b.mul(b.sub(position, origin), blocks.strides[3]);
-      Value place = b.add(pageBase, slot);
-      b.storeScalar(place, places, b.sub(position, start));
-    });
-  };
-  Value first = b.add(start, keys.first), end = b.add(start, keys.end);
-  if (!shape.geometry.isPaged()) {
-    findPage(b, rows.sequence, b.index(0), first, end);
-  } else {
-    int64_t size = shape.geometry.page;
-    Value firstPage = b.div(first, b.index(size));
-    b.forEach(firstPage, b.divideUp(end, size), 1,
-              [&](VectorEmitter &b, Value number) {
-                Value origin = b.mul(number, b.index(size));
-                Value from = b.maximum(origin, first);
-                Value to = b.minimum(b.add(origin, size), end);
-                Value entry = b.minimum(number, operands.lastEntry);
-                findPage(b, {rows.sequence, entry}, origin, from, to);
-              });
-  }
-  Value spare = b.loadScalar(places, keys.first);
-  auto fill = [&](VectorEmitter &b, Value key) {
-    b.storeScalar(spare, places, key);
-  };
-  b.forEach(b.roundDown(keys.first, kLanes), keys.first, 1, fill);
-  b.forEach(keys.end, b.roundUp(keys.end, kLanes), 1, fill);
-}
-
-/// The scale of each of `count` elements from `d` on.
-Value AttentionLeaf::scaleOf(VectorEmitter &b, Value place, Value d,
-                             int64_t count) {
-  int64_t group = shape.geometry.scaleGroup;
-  Value at = b.add(place, b.div(d, b.index(group)));
-  Value loaded =
-      b.loadLanes(operands.scales.elements, at, llvm::divideCeil(count, group));
-  SmallVector<int64_t> lanes;
-  for (int64_t i = 0; i < kLanes; ++i)
-    lanes.push_back(i / group);
-  return vector::ShuffleOp::create(b, loaded, loaded, lanes);
-}
-
-/// The keys (part 0) or the values in scratch memory, as f32.
-AttentionLeaf::Rows AttentionLeaf::widened(VectorEmitter &b, Keys keys,
-                                           int64_t part) {
-  int64_t dim = part == 0 ? shape.dim : shape.valueDim;
-  b.forEach(keys.first, keys.end, 1, [&](VectorEmitter &b, Value key) {
-    auto placeIn = [&](const FlatBlocks &blocks, Value places) {
-      Value place = b.loadScalar(places, key);
-      return part == 0 ? place : b.add(place, blocks.strides[1]);
-    };
-    Value place = placeIn(operands.blocks, places), scalePlace;
-    if (scalePlaces)
-      scalePlace = placeIn(operands.scales, scalePlaces);
-    Value target = b.mul(key, b.index(shape.paddedDim));
-    auto widen = [&](VectorEmitter &b, Value d, int64_t count) {
-      Value element =
-          b.loadLanes(operands.blocks.elements, b.add(place, d), count);
-      if (scalePlace)
-        element = b.times(element, scaleOf(b, scalePlace, d, count));
-      b.storeLanes(element, wide, b.add(target, d));
-    };
-    int64_t whole = dim / kLanes * kLanes;
-    b.forEach(b.index(0), b.index(whole), kLanes,
-              [&](VectorEmitter &b, Value d) { widen(b, d, kLanes); });
-    if (whole < dim)
-      widen(b, b.index(whole), dim - whole);
-  });
-  return {wide, Value()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,16 +130,23 @@ void AttentionLeaf::forRegisterTiles(
 
 /// scores[r][key] = q . k, without the scale. All rows take some keys before
 /// the next ones, which then stay in the innermost cache.
-void AttentionLeaf::score(VectorEmitter &b, Keys keys, const Rows &source) {
+void AttentionLeaf::score(VectorEmitter &b, LeafKeys keys, bool widened) {
   Value first = b.roundDown(keys.first, kLanes);
   Value end = b.roundUp(keys.end, kLanes);
-  b.forEach(first, end, kBlock, [&](VectorEmitter &b, Value block) {
-    Value blockEnd = b.minimum(b.add(block, kBlock), end);
+  b.forEach(first, end, kKeyBlock, [&](VectorEmitter &b, Value block) {
+    LeafKeys inBlock{block, b.minimum(b.add(block, kKeyBlock), end)};
+    RowSource source{/*part=*/0, Value()};
+    if (widened)
+      source = leafRows.widen(b, inBlock, source.part);
     forRegisterTiles(b, [&](VectorEmitter &b, Value row,
                             const RegisterTile &tile) {
-      b.forEach(block, blockEnd, tile.keys, [&](VectorEmitter &b, Value key) {
-        scoreTile(b, row, key, tile, source);
-      });
+      b.forEach(inBlock.first, inBlock.end, tile.keys,
+                [&](VectorEmitter &b, Value key) {
+                  if (!widened)
+                    for (int64_t j = 0; j < tile.keys; ++j)
+                      leafRows.ask(b, source.part, b.add(key, j), {first, end});
+                  scoreTile(b, row, key, tile, source);
+                });
     });
   });
 }
@@ -229,27 +154,22 @@ void AttentionLeaf::score(VectorEmitter &b, Keys keys, const Rows &source) {
 /// Each lane sums every 16th product of a row and a key with d ascending, and
 /// lanes are summed in the one order that sumLanes() has.
 void AttentionLeaf::scoreTile(VectorEmitter &b, Value row, Value key,
-                              const RegisterTile &tile, const Rows &source) {
-  SmallVector<Value> keyPlaces, rowIndices;
-  for (int64_t j = 0; j < tile.keys; ++j) {
-    Value number = b.add(key, j);
-    keyPlaces.push_back(source.places
-                            ? b.loadScalar(source.places, number)
-                            : b.mul(number, b.index(shape.paddedDim)));
-  }
+                              const RegisterTile &tile,
+                              const RowSource &source) {
+  SmallVector<LeafRow> keyRows;
+  SmallVector<Value> rowIndices;
+  for (int64_t j = 0; j < tile.keys; ++j)
+    keyRows.push_back(leafRows.row(b, source, b.add(key, j)));
   for (int64_t i = 0; i < tile.rows; ++i)
     rowIndices.push_back(b.add(row, i));
-  auto at = [&](VectorEmitter &b, Value base, Value d, int64_t lane) {
-    return b.add(b.add(base, d), lane);
-  };
   // The products of `count` elements from lane `lane` on.
   auto step = [&](VectorEmitter &b, Value d, int64_t lane, int64_t count,
                   SmallVectorImpl<Value> &sums) {
     int64_t lanes = shape.registerLanes;
     SmallVector<Value> keys;
-    for (Value place : keyPlaces)
+    for (const LeafRow &keyRow : keyRows)
       keys.push_back(
-          b.loadLanes(source.elements, at(b, place, d, lane), count, lanes));
+          leafRows.load(b, source, keyRow, b.add(d, lane), count, lanes));
     for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
       Value query =
           b.loadLanes(queries, {rowIndex, b.add(d, lane)}, lanes, lanes);
@@ -317,7 +237,7 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
     return b.times(capped, b.splat(*operands.softcap * plan::Log2E));
   };
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
-    Keys keys = keysOf(b, row);
+    LeafKeys keys = keysOf(b, row);
     Value first = b.roundDown(keys.first, kLanes);
     Value end = b.roundUp(keys.end, kLanes);
     Value firstLane = spread(b, keys.first), endLane = spread(b, keys.end);
@@ -359,31 +279,36 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
 /// Values of keys that all rows of a register tile see are added for all of
 /// them, those before and after row by row.
 void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
-                              Keys keys, const Rows &source) {
+                              LeafKeys keys, bool widened) {
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     for (int64_t d = 0; d < shape.paddedValueDim; d += kLanes)
       b.storeLanes(b.splat(0.0), into.values, {row, b.index(d)});
   });
-  b.forEach(keys.first, keys.end, kBlock, [&](VectorEmitter &b, Value block) {
-    Keys inBlock{block, b.minimum(b.add(block, kBlock), keys.end)};
-    forRegisterTiles(
-        b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
-          addValues(b, into, source, row, tile, inBlock);
-        });
-  });
+  b.forEach(
+      keys.first, keys.end, kKeyBlock, [&](VectorEmitter &b, Value block) {
+        LeafKeys inBlock{block, b.minimum(b.add(block, kKeyBlock), keys.end)};
+        // A latent row is its own value.
+        RowSource source{shape.geometry.isLatent() ? 0 : 1, Value()};
+        if (widened)
+          source = leafRows.widen(b, inBlock, source.part);
+        forRegisterTiles(
+            b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
+              addValues(b, into, source, row, tile, inBlock);
+            });
+      });
 }
 
 void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
-                              const Rows &source, Value row,
-                              const RegisterTile &tile, Keys block) {
-  auto keysIn = [&](VectorEmitter &b, Value row) -> Keys {
-    Keys keys = keysOf(b, row);
+                              const RowSource &source, Value row,
+                              const RegisterTile &tile, LeafKeys block) {
+  auto keysIn = [&](VectorEmitter &b, Value row) -> LeafKeys {
+    LeafKeys keys = keysOf(b, row);
     Value first = b.maximum(keys.first, block.first);
     return {first, b.minimum(keys.end, block.end)};
   };
-  Keys common = keysIn(b, row), any = common;
+  LeafKeys common = keysIn(b, row), any = common;
   for (int64_t i = 1; i < tile.rows; ++i) {
-    Keys keys = keysIn(b, b.add(row, i));
+    LeafKeys keys = keysIn(b, b.add(row, i));
     any.first = b.minimum(any.first, keys.first);
     any.end = b.maximum(any.end, keys.end);
     common.first = b.maximum(common.first, keys.first);
@@ -391,7 +316,7 @@ void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
   }
   auto rowByRow = [&](VectorEmitter &b, Value first, Value end) {
     b.forEach(row, b.add(row, tile.rows), 1, [&](VectorEmitter &b, Value row) {
-      Keys keys = keysIn(b, row);
+      LeafKeys keys = keysIn(b, row);
       keys.first = b.maximum(keys.first, first);
       keys.end = b.minimum(keys.end, end);
       addProducts(b, into, source, row, shape.registerTiles.back(), keys);
@@ -411,8 +336,8 @@ void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
 /// into.values[r] += weight * value, keys ascending, for the rows of one
 /// register tile.
 void AttentionLeaf::addProducts(VectorEmitter &b, const PartialSoftmax &into,
-                                const Rows &source, Value row,
-                                const RegisterTile &tile, Keys keys) {
+                                const RowSource &source, Value row,
+                                const RegisterTile &tile, LeafKeys keys) {
   int64_t vectors = shape.paddedValueDim / kLanes;
   int64_t blocks = llvm::divideCeil(vectors, tile.values);
   SmallVector<Value> rowIndices;
@@ -431,18 +356,13 @@ void AttentionLeaf::addProducts(VectorEmitter &b, const PartialSoftmax &into,
         keys.first, keys.end, 1, sums,
         [&](VectorEmitter &b, Value key, ValueRange carried) {
           SmallVector<Value> next(carried), values;
-          Value place;
-          if (source.places) {
-            place = b.loadScalar(source.places, key);
-            if (!shape.geometry.isLatent())
-              place = b.add(place, operands.blocks.strides[1]);
-          } else {
-            place = b.mul(key, b.index(shape.paddedDim));
-          }
+          if (!source.block)
+            leafRows.ask(b, source.part, key, keys);
+          LeafRow valueRow = leafRows.row(b, source, key);
           for (int64_t j = 0; j < width; ++j)
-            values.push_back(b.loadLanes(source.elements,
-                                         b.add(place, (first + j) * kLanes),
-                                         countOf(j)));
+            values.push_back(leafRows.load(b, source, valueRow,
+                                           b.index((first + j) * kLanes),
+                                           countOf(j)));
           for (auto [i, rowIndex] : llvm::enumerate(rowIndices)) {
             Value weight = b.splat(b.loadScalar(scores, {rowIndex, key}));
             for (int64_t j = 0; j < width; ++j) {

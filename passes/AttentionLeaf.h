@@ -3,8 +3,7 @@
 #ifndef KV_PASSES_ATTENTIONLEAF_H
 #define KV_PASSES_ATTENTIONLEAF_H
 
-#include "AttentionOperands.h"
-#include "AttentionState.h"
+#include "LeafRows.h"
 
 namespace kv {
 
@@ -21,38 +20,25 @@ public:
   void compute(VectorEmitter &b, mlir::Value leaf, const PartialSoftmax &into);
 
 private:
-  /// Memory of the cache, and how far each key's row is from its beginning.
-  struct Rows {
-    mlir::Value elements, places;
-  };
-  /// Keys of the leaf, counted from its first.
-  struct Keys {
-    mlir::Value first, end;
-  };
-
-  Keys keysOf(VectorEmitter &b, mlir::Value row);
-  void findRows(VectorEmitter &b, Keys keys);
-  void findRows(VectorEmitter &b, Keys keys, const FlatBlocks &blocks,
-                mlir::Value places);
-  Rows widened(VectorEmitter &b, Keys keys, int64_t part);
-  mlir::Value scaleOf(VectorEmitter &b, mlir::Value place, mlir::Value d,
-                      int64_t count);
+  LeafKeys keysOf(VectorEmitter &b, mlir::Value row);
+  void whereRowsAre(VectorEmitter &b,
+                    llvm::function_ref<void(VectorEmitter &, bool)> body);
   void forRegisterTiles(VectorEmitter &b,
                         llvm::function_ref<void(VectorEmitter &, mlir::Value,
                                                 const RegisterTile &)>
                             body);
-  void score(VectorEmitter &b, Keys keys, const Rows &source);
+  void score(VectorEmitter &b, LeafKeys keys, bool widened);
   void scoreTile(VectorEmitter &b, mlir::Value row, mlir::Value key,
-                 const RegisterTile &tile, const Rows &source);
+                 const RegisterTile &tile, const RowSource &source);
   void weigh(VectorEmitter &b, const PartialSoftmax &into);
-  void addValues(VectorEmitter &b, const PartialSoftmax &into, Keys keys,
-                 const Rows &source);
+  void addValues(VectorEmitter &b, const PartialSoftmax &into, LeafKeys keys,
+                 bool widened);
   void addValues(VectorEmitter &b, const PartialSoftmax &into,
-                 const Rows &source, mlir::Value row, const RegisterTile &tile,
-                 Keys block);
+                 const RowSource &source, mlir::Value row,
+                 const RegisterTile &tile, LeafKeys block);
   void addProducts(VectorEmitter &b, const PartialSoftmax &into,
-                   const Rows &source, mlir::Value row,
-                   const RegisterTile &tile, Keys keys);
+                   const RowSource &source, mlir::Value row,
+                   const RegisterTile &tile, LeafKeys keys);
 
   const AttentionShape &shape;
   const AttentionOperands &operands;
@@ -60,9 +46,7 @@ private:
   mlir::Value queries;            // [tileRows, paddedDim]
   mlir::Value firstKeys, endKeys; // [tileRows], what each row sees
   mlir::Value scores;             // [tileRows, leaf]; then weights
-  mlir::Value places;             // [leaf], of the keys' rows in blocks
-  mlir::Value scalePlaces;        // the same in scales, or null
-  mlir::Value wide;               // [leaf * row], or null
+  LeafRows leafRows;
   // Of the tile.
   TileRows rows;
   mlir::Value firstKey, endKey;

@@ -39,9 +39,12 @@ struct AttentionShape {
   /// Lanes of a register: scores are summed for so many at a time.
   int64_t registerLanes;
 
-  /// Whether keys and values are widened to f32 before they are used, which is
-  /// worth it where widening takes many instructions.
-  bool widensFirst() const { return geometry.dtype >= KV_DTYPE_F8E4M3FN; }
+  /// Whether keys and values are widened to f32 before tiles of many rows use
+  /// them.
+  bool widens() const {
+    return geometry.dtype != KV_DTYPE_F32 &&
+           tileRows > registerTiles.front().rows;
+  }
 };
 
 /// Why kv-vectorize has no kernel for an attention; nothing if it has one.
