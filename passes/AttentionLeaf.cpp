@@ -138,16 +138,16 @@ void AttentionLeaf::score(VectorEmitter &b, LeafKeys keys, bool widened) {
     RowSource source{/*part=*/0, Value()};
     if (widened)
       source = leafRows.widen(b, inBlock, source.part);
-    forRegisterTiles(b, [&](VectorEmitter &b, Value row,
-                            const RegisterTile &tile) {
-      b.forEach(inBlock.first, inBlock.end, tile.keys,
-                [&](VectorEmitter &b, Value key) {
-                  if (!widened)
-                    for (int64_t j = 0; j < tile.keys; ++j)
-                      leafRows.ask(b, source.part, b.add(key, j), {first, end});
-                  scoreTile(b, row, key, tile, source);
-                });
-    });
+    forRegisterTiles(
+        b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
+          b.forEach(inBlock.first, inBlock.end, tile.keys,
+                    [&](VectorEmitter &b, Value key) {
+                      if (!widened)
+                        for (int64_t j = 0; j < tile.keys; ++j)
+                          leafRows.ask(b, source.part, b.add(key, j));
+                      scoreTile(b, row, key, tile, source);
+                    });
+        });
   });
 }
 
@@ -356,8 +356,9 @@ void AttentionLeaf::addProducts(VectorEmitter &b, const PartialSoftmax &into,
         keys.first, keys.end, 1, sums,
         [&](VectorEmitter &b, Value key, ValueRange carried) {
           SmallVector<Value> next(carried), values;
-          if (!source.block)
-            leafRows.ask(b, source.part, key, keys);
+          // The other vectors of a row have been asked for with its first.
+          if (!source.block && first == 0)
+            leafRows.ask(b, source.part, key);
           LeafRow valueRow = leafRows.row(b, source, key);
           for (int64_t j = 0; j < width; ++j)
             values.push_back(leafRows.load(b, source, valueRow,

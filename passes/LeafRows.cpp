@@ -28,6 +28,7 @@ LeafRows::LeafRows(VectorEmitter &b, const AttentionShape &shape,
 
 void LeafRows::find(VectorEmitter &b, const TileRows &rows, Value start,
                     LeafKeys keys) {
+  lastKey = b.add(keys.end, -1);
   find(b, rows, start, keys, operands.blocks, places);
   if (scalePlaces)
     find(b, rows, start, keys, operands.scales, scalePlaces);
@@ -135,16 +136,15 @@ RowSource LeafRows::widen(VectorEmitter &b, LeafKeys keys, int64_t part) {
   return to;
 }
 
-void LeafRows::ask(VectorEmitter &b, int64_t part, Value key, LeafKeys keys) {
+void LeafRows::ask(VectorEmitter &b, int64_t part, Value key) {
   constexpr int64_t line = 64;
   int64_t size = cast<MemRefType>(operands.blocks.elements.getType())
                      .getElementTypeBitWidth() /
                  8;
   int64_t dim = part == 0 ? shape.dim : shape.valueDim;
   int64_t ahead = llvm::divideCeil(prefetchDistance(1), dim * size);
-  Value last = b.add(keys.end, -1);
   LeafRow row =
-      this->row(b, {part, Value()}, b.minimum(b.add(key, ahead), last));
+      this->row(b, {part, Value()}, b.minimum(b.add(key, ahead), lastKey));
   for (int64_t at = 0; at < dim * size; at += line)
     memref::PrefetchOp::create(
         b, operands.blocks.elements, ValueRange{b.add(row.place, at / size)},

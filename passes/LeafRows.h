@@ -50,8 +50,8 @@ public:
                    const LeafRow &row, mlir::Value d, int64_t count,
                    int64_t lanes = kLanes);
   /// Asks for the row of the cache that is read so many keys after `key` as the
-  /// memory's latency takes, at most the last of `keys`.
-  void ask(VectorEmitter &b, int64_t part, mlir::Value key, LeafKeys keys);
+  /// memory's latency takes, at most the leaf's last.
+  void ask(VectorEmitter &b, int64_t part, mlir::Value key);
 
 private:
   void find(VectorEmitter &b, const TileRows &rows, mlir::Value start,
@@ -64,6 +64,7 @@ private:
   mlir::Value places;      // [leaf], of the keys' rows in blocks
   mlir::Value scalePlaces; // the same in scales, or null
   mlir::Value wide;        // [block * row], or null
+  mlir::Value lastKey;     // of the leaf
 };
 
 } // namespace kv

@@ -24,20 +24,23 @@
 // CHECK: memref.alloc(%{{.*}}) : memref<?x32xf32>
 // CHECK: memref.alloc(%{{.*}}) : memref<?x24x32xf32>
 // CHECK: scf.forall
-// Memory on the stack: queries, ends, scores, places.
+// Memory on the stack: places, widened rows of 32 keys, queries, ends, scores.
+// CHECK: %[[PLACES:.*]] = memref.alloca() {{.*}} : memref<256xindex>
+// CHECK: %[[WIDE:.*]] = memref.alloca() {{.*}} : memref<1024xf32>
 // CHECK: %[[QUERIES:.*]] = memref.alloca() {{.*}} : memref<24x32xf32>
 // CHECK: %[[SCORES:.*]] = memref.alloca() {{.*}} : memref<24x256xf32>
-// CHECK: %[[PLACES:.*]] = memref.alloca() {{.*}} : memref<256xindex>
 // Each page is looked up once.
 // CHECK: %[[ENTRY:.*]] = memref.load %[[T]]
 // CHECK: arith.minui
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[PLACES]]
+// The rows of one register tile use the cache's elements and ask for later ones.
 // All rows take 32 keys before the next. Scores of 4 rows and 4 keys: lanes are
 // elements, d ascends.
 // CHECK: scf.for %{{.*}} step %c32 {
 // CHECK: scf.for %{{.*}} step %c4 {
 // CHECK-NEXT: scf.for %[[KEY:.*]] = %{{.*}} to %{{.*}} step %c4 {
+// CHECK: memref.prefetch %[[FLAT]]
 // CHECK: %[[DOT:.*]]:16 = scf.for %[[D:.*]] = %c0 to %c32 step %c16 iter_args(%[[SUM:[a-z0-9]*]] =
 // CHECK-COUNT-4: vector.load %[[FLAT]]
 // CHECK: %[[QUERY:.*]] = vector.load %[[QUERIES]][%{{.*}}, %[[D]]]
@@ -52,6 +55,12 @@
 // CHECK: scf.for %{{.*}} step %c8 {
 // CHECK: :8 = scf.for
 // CHECK: vector.store %{{.*}}, %[[SCORES]]{{.*}} vector<8xf32>
+// More rows use elements that are widened once for all of them.
+// CHECK: vector.load %[[FLAT]]
+// CHECK: arith.extf
+// CHECK: vector.store %{{.*}}, %[[WIDE]]
+// CHECK: :16 = scf.for
+// CHECK-COUNT-4: vector.load %[[WIDE]]
 // scale * log2(e), the mask, the maximum; then powers of 2.
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : vector<16xf32>
 // CHECK: arith.cmpi sge
@@ -68,6 +77,7 @@
 // CHECK: :2 = scf.for
 // CHECK: scf.if
 // CHECK: %[[SUMS:.*]]:8 = scf.for %[[KEY:[a-z0-9]*]] =
+// CHECK: memref.prefetch %[[FLAT]]
 // CHECK: memref.load %[[PLACES]][%[[KEY]]]
 // CHECK-COUNT-2: vector.load %[[FLAT]]
 // CHECK: memref.load %[[SCORES]][%{{.*}}, %[[KEY]]]
