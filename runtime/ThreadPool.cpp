@@ -1,10 +1,12 @@
 //===- ThreadPool.cpp - Parallel loops ------------------------------------===//
 //
-// A loop is cut into chunks. One 64-bit atomic holds the count of loops so far
-// and how many chunks of the current one are left; a thread takes a chunk by
-// one compare-and-swap. A worker that wakes up late finds no chunk left, or
-// chunks of a later loop, but never one of an earlier loop: so no loop waits
-// for workers that are still asleep.
+// A loop is cut into chunks. Each thread has a share of them, neighbours, so
+// that it reads memory as one stream; a thread that is through with its own
+// takes the last ones of others. A share is one 64-bit atomic with the count of
+// loops so far beside the chunks that are left, and a chunk is taken by one
+// compare-and-swap. A worker that wakes up late finds no chunk left, or chunks
+// of a later loop, but never one of an earlier loop: so no loop waits for
+// workers that are still asleep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +34,31 @@ using Clock = std::chrono::steady_clock;
 constexpr auto SpinTime = std::chrono::microseconds(100);
 /// Chunks for each thread, so that uneven ones balance.
 constexpr int64_t ChunksPerThread = 4;
+
+/// The chunks of a thread that are left: loop << 32 | first << 16 | end.
+struct alignas(64) Share {
+  std::atomic<uint64_t> left = 0;
+
+  void give(uint32_t loop, uint64_t first, uint64_t end) {
+    left.store(uint64_t(loop) << 32 | first << 16 | end,
+               std::memory_order_seq_cst);
+  }
+
+  /// Takes the first chunk, or, not being the owner, the last; returns its
+  /// number, -1 where there is none.
+  int64_t take(bool owner) {
+    uint64_t seen = left.load(std::memory_order_acquire);
+    while (true) {
+      uint64_t first = seen >> 16 & 0xffff, end = seen & 0xffff;
+      if (first == end)
+        return -1;
+      uint64_t rest = owner ? seen + (1 << 16) : seen - 1;
+      if (left.compare_exchange_weak(seen, rest, std::memory_order_acq_rel,
+                                     std::memory_order_acquire))
+        return static_cast<int64_t>(owner ? first : end - 1);
+    }
+  }
+};
 
 void pause() {
 #ifdef __x86_64__
@@ -81,7 +108,7 @@ struct ThreadPool::State {
   Body body = nullptr;
   void *env = nullptr;
 
-  alignas(64) std::atomic<uint64_t> ticket = 0;  // loop << 32 | chunks left
+  std::vector<Share> shares; // one a thread, the caller's first
   alignas(64) std::atomic<uint32_t> pending = 0; // chunks not finished
   std::atomic<uint32_t> callerSleeps = 0;
   alignas(64) std::atomic<uint32_t> loop = 0; // what idle workers sleep on
@@ -91,35 +118,34 @@ struct ThreadPool::State {
   bool maySpin = true;
   std::vector<std::thread> workers;
 
-  static uint32_t chunksLeft(uint64_t ticket) { return uint32_t(ticket); }
-
-  /// Executes chunks until none is left.
-  void work() {
-    uint64_t seen = ticket.load(std::memory_order_acquire);
-    while (chunksLeft(seen)) {
-      if (!ticket.compare_exchange_weak(seen, seen - 1,
-                                        std::memory_order_acq_rel,
-                                        std::memory_order_acquire))
-        continue;
-      int64_t lo = int64_t(chunksLeft(seen) - 1) * chunk;
-      body(env, lo, std::min(lo + chunk, count));
-      if (pending.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-          callerSleeps.load(std::memory_order_seq_cst))
-        futexWake(pending, 1);
-      seen = ticket.load(std::memory_order_acquire);
+  /// Executes chunks until none is left, those of thread `self` first.
+  void work(size_t self) {
+    uint32_t done = 0;
+    for (size_t i = 0; i < shares.size(); ++i) {
+      Share &share = shares[(self + i) % shares.size()];
+      int64_t number;
+      while ((number = share.take(/*owner=*/i == 0)) >= 0) {
+        int64_t lo = number * chunk;
+        body(env, lo, std::min(lo + chunk, count));
+        ++done;
+      }
     }
+    // All are of one loop: the next one begins when these have been counted.
+    if (done && pending.fetch_sub(done, std::memory_order_seq_cst) == done &&
+        callerSleeps.load(std::memory_order_seq_cst))
+      futexWake(pending, 1);
   }
 
-  void workerMain() {
+  void workerMain(size_t self) {
     InsideLoop = true;
     while (true) {
-      // Read before `stop` and the ticket: whatever changes these afterwards
+      // Read before `stop` and the shares: whatever changes these afterwards
       // changes `loop` again, so the wait below returns. A worker may start as
       // late as after the pool's last loop.
       uint32_t seen = loop.load(std::memory_order_seq_cst);
       if (stop.load(std::memory_order_acquire))
         return;
-      work();
+      work(self);
       auto ready = [&] { return loop.load(std::memory_order_acquire) != seen; };
       if (!spin(maySpin, ready)) {
         sleepers.fetch_add(1, std::memory_order_seq_cst);
@@ -159,9 +185,10 @@ ThreadPool::ThreadPool(unsigned threads) : state(std::make_unique<State>()) {
   if (threads == 0)
     threads = available;
   state->maySpin = threads <= available;
+  state->shares = std::vector<Share>(threads);
   state->workers.reserve(threads - 1);
   for (unsigned i = 1; i < threads; ++i)
-    state->workers.emplace_back([this] { state->workerMain(); });
+    state->workers.emplace_back([this, i] { state->workerMain(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -194,12 +221,17 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain, Body body,
   pool.body = body;
   pool.env = env;
   pool.pending.store(uint32_t(chunks), std::memory_order_relaxed);
-  uint64_t loops = (pool.ticket.load(std::memory_order_relaxed) >> 32) + 1;
-  pool.ticket.store(loops << 32 | uint64_t(chunks), std::memory_order_seq_cst);
+  uint32_t loop = pool.loop.load(std::memory_order_relaxed) + 1;
+  uint64_t first = 0, threads = pool.shares.size();
+  for (uint64_t i = 0; i < threads; ++i) {
+    uint64_t end = uint64_t(chunks) * (i + 1) / threads;
+    pool.shares[i].give(loop, first, end);
+    first = end;
+  }
   pool.announce();
 
   InsideLoop = true;
-  pool.work();
+  pool.work(/*self=*/0);
   InsideLoop = false;
   pool.waitForChunks();
   pool.busy.store(false, std::memory_order_release);
