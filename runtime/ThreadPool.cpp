@@ -6,7 +6,8 @@
 // loops so far beside the chunks that are left, and a chunk is taken by one
 // compare-and-swap. A worker that wakes up late finds no chunk left, or chunks
 // of a later loop, but never one of an earlier loop: so no loop waits for
-// workers that are still asleep.
+// workers that are still asleep. Of more threads than there are cores, only as
+// many are awake at a time as have a core each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,11 +68,9 @@ void pause() {
 }
 
 /// Spins until `ready()` or the time is over; returns whether it is ready.
-template <class Ready> bool spin(bool allowed, Ready &&ready) {
+template <class Ready> bool spin(Ready &&ready) {
   if (ready())
     return true;
-  if (!allowed)
-    return false;
   Clock::time_point end = Clock::now() + SpinTime;
   do {
     for (int i = 0; i < 16; ++i) {
@@ -112,10 +111,10 @@ struct ThreadPool::State {
   alignas(64) std::atomic<uint32_t> pending = 0; // chunks not finished
   std::atomic<uint32_t> callerSleeps = 0;
   alignas(64) std::atomic<uint32_t> loop = 0; // what idle workers sleep on
-  std::atomic<uint32_t> sleepers = 0;
+  std::atomic<uint32_t> awake = 0;            // workers that work or spin
   std::atomic<bool> stop = false;
   std::atomic<bool> busy = false;
-  bool maySpin = true;
+  uint32_t mostAwake = 0;
   std::vector<std::thread> workers;
 
   /// Executes chunks until none is left, those of thread `self` first.
@@ -136,8 +135,18 @@ struct ThreadPool::State {
       futexWake(pending, 1);
   }
 
+  /// Whether one more worker may be awake; then it counts as that.
+  bool wakeUp() {
+    uint32_t now = awake.load(std::memory_order_seq_cst);
+    while (now < mostAwake)
+      if (awake.compare_exchange_weak(now, now + 1, std::memory_order_seq_cst))
+        return true;
+    return false;
+  }
+
   void workerMain(size_t self) {
     InsideLoop = true;
+    bool isAwake = false;
     while (true) {
       // Read before `stop` and the shares: whatever changes these afterwards
       // changes `loop` again, so the wait below returns. A worker may start as
@@ -145,26 +154,31 @@ struct ThreadPool::State {
       uint32_t seen = loop.load(std::memory_order_seq_cst);
       if (stop.load(std::memory_order_acquire))
         return;
-      work(self);
-      auto ready = [&] { return loop.load(std::memory_order_acquire) != seen; };
-      if (!spin(maySpin, ready)) {
-        sleepers.fetch_add(1, std::memory_order_seq_cst);
-        while (loop.load(std::memory_order_seq_cst) == seen)
-          futexWait(loop, seen);
-        sleepers.fetch_sub(1, std::memory_order_seq_cst);
+      isAwake = isAwake || wakeUp();
+      if (isAwake) {
+        work(self);
+        if (spin([&] { return loop.load(std::memory_order_acquire) != seen; }))
+          continue;
+        // Before the last look at `loop`: who begins a loop after it finds one
+        // worker less awake.
+        awake.fetch_sub(1, std::memory_order_seq_cst);
+        isAwake = false;
       }
+      while (loop.load(std::memory_order_seq_cst) == seen)
+        futexWait(loop, seen);
     }
   }
 
+  /// Begins a loop: as many workers wake up as may.
   void announce() {
     loop.fetch_add(1, std::memory_order_seq_cst);
-    if (sleepers.load(std::memory_order_seq_cst))
-      futexWake(loop, INT_MAX);
+    uint32_t now = awake.load(std::memory_order_seq_cst);
+    if (now < mostAwake)
+      futexWake(loop, static_cast<int>(mostAwake - now));
   }
 
   void waitForChunks() {
-    auto done = [&] { return pending.load(std::memory_order_acquire) == 0; };
-    if (spin(maySpin, done))
+    if (spin([&] { return pending.load(std::memory_order_acquire) == 0; }))
       return;
     callerSleeps.store(1, std::memory_order_seq_cst);
     while (uint32_t left = pending.load(std::memory_order_seq_cst))
@@ -184,7 +198,7 @@ ThreadPool::ThreadPool(unsigned threads) : state(std::make_unique<State>()) {
   unsigned available = cores();
   if (threads == 0)
     threads = available;
-  state->maySpin = threads <= available;
+  state->mostAwake = std::min(threads, available) - 1;
   state->shares = std::vector<Share>(threads);
   state->workers.reserve(threads - 1);
   for (unsigned i = 1; i < threads; ++i)
@@ -193,7 +207,8 @@ ThreadPool::ThreadPool(unsigned threads) : state(std::make_unique<State>()) {
 
 ThreadPool::~ThreadPool() {
   state->stop.store(true, std::memory_order_release);
-  state->announce();
+  state->loop.fetch_add(1, std::memory_order_seq_cst);
+  futexWake(state->loop, INT_MAX);
   for (std::thread &worker : state->workers)
     worker.join();
 }

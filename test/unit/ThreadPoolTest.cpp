@@ -33,6 +33,29 @@ TEST_P(Pools, EveryIterationOnce) {
     }
 }
 
+/// Surplus threads would only take the cores from those that work.
+TEST(ThreadPool, NoMoreAwakeThanCores) {
+  unsigned cores = ThreadPool::cores();
+  ThreadPool pool(4 * cores);
+  std::atomic<unsigned> active = 0, most = 0;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  for (int round = 0; round < 50; ++round)
+    pool.forRange(16 * cores, 1, [&](int64_t, int64_t) {
+      unsigned now = ++active, seen = most;
+      while (now > seen && !most.compare_exchange_weak(seen, now)) {
+      }
+      {
+        std::scoped_lock lock(mutex);
+        threads.insert(std::this_thread::get_id());
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      --active;
+    });
+  EXPECT_LE(most, cores);
+  EXPECT_GE(threads.size(), std::min(2u, cores));
+}
+
 TEST_P(Pools, NestedLoopsRunInline) {
   ThreadPool pool(GetParam());
   std::atomic<int64_t> total = 0;

@@ -37,9 +37,10 @@ public:
 };
 
 /// Threads that live as long as the pool. Idle workers spin as long as the
-/// serial code between two loops of a step usually takes, then sleep; with more
-/// threads than cores they do not spin. A loop that is started inside a loop,
-/// or while a loop of another thread is running, runs on its caller alone.
+/// serial code between two loops of a step usually takes, then sleep; of more
+/// threads than cores only as many are awake at a time as there are cores. A
+/// loop that is started inside a loop, or while a loop of another thread is
+/// running, runs on its caller alone.
 class ThreadPool final : public Executor {
 public:
   /// `threads` includes the caller; 0: one for each core.
