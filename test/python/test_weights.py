@@ -1,7 +1,10 @@
 """Layouts, dtypes and values of weights.safetensors."""
 
 import json
+import os
 import struct
+import subprocess
+import sys
 
 import gguf
 import numpy as np
@@ -227,3 +230,48 @@ def test_weights_are_quantised_on_import(tmp_path):
     assert {metadata[f"layout.{w.name}"] for w in kept} == {"q8_0x16"}
     assert "!kv.quant<q8_0>" in (tmp_path / "out/model.mlir").read_text()
     assert "kv.activations = i8" in (tmp_path / "out/model.mlir").read_text()
+
+
+def peak_memory(*arguments):
+    """Bytes that an import has resident at most; pages of mapped files count."""
+    program = """
+import sys
+from kv_import import cli
+assert cli.main(sys.argv[1:]) == 0
+print([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0])"""
+    done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], check=True, text=True,
+                          stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(KV_IMPORT.parent)})
+    return int(done.stdout.split()[-2]) * 1024
+
+
+@pytest.mark.parametrize("kind", ("folder", "gguf"))
+def test_matrices_are_streamed(tmp_path, kind):
+    """Three matrices of 67 MB each in f32, in more pieces than one: an import takes little more memory
+    than that of a tiny model, and every row is where it belongs."""
+    def write(config, path, weights):
+        if kind == "gguf":
+            synthetic.write_gguf(path, config, weights, dtype="Q8_0")
+        else:
+            synthetic.write_hf(path, config, weights)
+        return path
+
+    tiny = synthetic.make_config("llama", layers=1)
+    base = peak_memory(write(tiny, tmp_path / "tiny", synthetic.make_weights(tiny)),
+                       "-o", tmp_path / "tiny-out")
+    config = synthetic.make_config("llama", layers=1, hidden=512, heads=8, head_dim=64,
+                                   intermediate=32768)
+    weights = synthetic.make_weights(config)
+    peak = peak_memory(write(config, tmp_path / "large", weights), "-o", tmp_path / "out")
+    assert peak < base + 80e6, f"{(peak - base) / 1e6:.0f} MB more than a tiny model"
+
+    _, stored = read_file(tmp_path / "out/weights.safetensors")
+    for part in ("self_attn.q_proj", "mlp.gate_proj", "mlp.down_proj"):
+        name = f"model.layers.0.{part}.weight"
+        values = weights[name]
+        if kind == "folder":
+            assert np.array_equal(stored[name][1], pack_n16k(round_to_bf16(values)))
+            continue
+        blocks = gguf.quantize(values, gguf.GGMLQuantizationType.Q8_0)
+        n, k = values.shape
+        scales = blocks.reshape(n // 16, 16, k // 32, 34)[..., :2].transpose(0, 2, 1, 3)
+        assert np.array_equal(stored[name][1][..., :32], scales.reshape(n // 16, k // 32, 32))

@@ -1,6 +1,7 @@
 """GGUF files: configuration and tensors, under their Hugging Face names and values."""
 
 import math
+import mmap
 import re
 import warnings
 from pathlib import Path
@@ -102,35 +103,40 @@ class GGUFSource:
         """The tensor of the file that holds a weight."""
         return self.tensors[stored_name(name) if self.family.fused else name]
 
-    def tensor(self, name):
+    def tensor(self, name, rows=slice(None)):
         found = self._stored(name)
         try:
-            values = gguf.dequantize(found.data, found.tensor_type)
+            values = gguf.dequantize(self._read(name, rows), found.tensor_type)
         except NotImplementedError:
             raise ImportFailure(f"{self.path}: the tensor {found.name} has the type "
                                 f"{found.tensor_type.name}, which the gguf package cannot "
                                 "dequantise")
-        return self._in_order(name, np.ascontiguousarray(values, dtype=np.float32))
+        values = np.ascontiguousarray(values, dtype=np.float32)
+        return values.reshape(-1) if len(found.shape) == 1 else values
 
     def format(self, name):
         """The quantised format of a tensor, in lower case; None for numbers."""
         kind = self._stored(name).tensor_type.name
         return None if kind in ("F32", "F16", "BF16") else kind.lower()
 
-    def blocks(self, name):
+    def blocks(self, name, rows=slice(None)):
         """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
-        found = self._stored(name)
-        return self._in_order(name, found.data.reshape(int(found.shape[-1]), -1))
+        return self._read(name, rows)
 
-    def _in_order(self, name, rows):
-        """The rows of a weight among those of the tensor that holds it, in the Hugging Face
-        order."""
+    def _read(self, name, rows):
+        """Some rows of a weight, in the Hugging Face order, as the file stores them."""
+        found = self._stored(name)
+        count = int(found.shape[-1])
+        places = np.arange(count)
         if self.family.fused:
-            return rows[rows_of(self.config, name)]
+            places = places[rows_of(self.config, name)]
         if is_permuted(self.architecture, name):
-            return unpermute_rotary(rows, self.config.heads if ".q_proj." in name
-                                    else self.config.kv_heads)
-        return rows
+            places = unpermute_rotary(places, self.config.heads if ".q_proj." in name
+                                      else self.config.kv_heads)
+        values = found.data.reshape(count, -1)[places[rows]]
+        # The file is mapped: what has been copied need not stay in memory.
+        self.reader.data._mmap.madvise(mmap.MADV_DONTNEED)
+        return values
 
     def _config(self):
         embedding = self.tensors.get("model.embed_tokens.weight")

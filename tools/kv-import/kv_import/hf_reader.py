@@ -1,6 +1,7 @@
 """Hugging Face folders: config.json and *.safetensors."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -58,35 +59,42 @@ class HuggingFaceSource:
         """None: all tensors are numbers."""
         return None
 
-    def tensor(self, name):
-        values = self._stored(self.found_as(name))
+    def tensor(self, name, rows=slice(None)):
+        stored = self.found_as(name)
         if self.family.fused:
-            values = values[rows_of(self.config, name)]
+            whole = rows_of(self.config, name)
+            places = range(self.index[stored][1][0])[whole][rows]
+            rows = slice(places.start, places.stop)
+        values = self._stored(stored, rows)
         if self.family.one_plus and name.endswith("norm.weight"):
             values = values + np.float32(1)
         return values
 
-    def _stored(self, name):
-        """One tensor of the files."""
+    def _stored(self, name, rows):
+        """Some rows of a tensor of the files, as f32."""
         path, shape = self.index[name]
         with safe_open(path, framework="np") as file:
-            dtype = file.get_slice(name).get_dtype()
+            found = file.get_slice(name)
+            dtype = found.get_dtype()
             if dtype == "BF16":
-                return self._bf16(path, name).reshape(shape)
+                return self._bf16(path, name, shape, rows)
             if dtype not in ("F32", "F16"):
                 raise ImportFailure(f"{path}: the tensor {name} has the dtype {dtype}; supported "
                                     "are F32, F16 and BF16")
-            return file.get_tensor(name).astype(np.float32)
+            begin, end, _ = rows.indices(shape[0])
+            return found[begin:end].astype(np.float32)
 
-    def _bf16(self, path, name):
+    def _bf16(self, path, name, shape, rows):
         """numpy has no bfloat16: the bits are read here and widened. The header has been
         checked by safe_open."""
+        begin, end, _ = rows.indices(shape[0])
+        width = math.prod(shape[1:]) * 2
         with open(path, "rb") as file:
             size = int.from_bytes(file.read(8), "little")
-            begin, end = json.loads(file.read(size))[name]["data_offsets"]
-            file.seek(8 + size + begin)
-            bits = np.frombuffer(file.read(end - begin), dtype="<u2")
-        return (bits.astype(np.uint32) << 16).view(np.float32)
+            data = json.loads(file.read(size))[name]["data_offsets"][0]
+            file.seek(8 + size + data + begin * width)
+            bits = np.frombuffer(file.read((end - begin) * width), dtype="<u2")
+        return (bits.astype(np.uint32) << 16).view(np.float32).reshape(end - begin, *shape[1:])
 
     def _index(self):
         """Name -> (file, shape) over all shards."""

@@ -30,8 +30,9 @@ def choose_formats(source, config, choice):
     return formats, notes
 
 
-def blocks_of(source, weight, format_):
-    """The blocks of a weight, [N, bytes of a row]; bit by bit the file's where it has them."""
+def blocks_of(source, weight, rows, format_):
+    """The blocks of some rows of a weight, [N, bytes of a row]; bit by bit the file's where it has
+    them."""
     if source.format(weight.name) == format_:
-        return source.blocks(weight.name)
-    return quant_blocks.quantize(source.tensor(weight.name), format_)
+        return source.blocks(weight.name, rows)
+    return quant_blocks.quantize(source.tensor(weight.name, rows), format_)

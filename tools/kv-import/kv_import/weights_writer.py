@@ -12,6 +12,9 @@ from .weight_formats import blocks_of
 
 DTYPES = {"f32": ("F32", 4), "bf16": ("BF16", 2)}
 
+# Elements of a matrix that are in memory at a time, with the copies that encoding them takes.
+PIECE = 1 << 21
+
 
 def round_to_bf16(values):
     """f32 to the bits of bf16, ties to even. The caller excludes NaN."""
@@ -61,8 +64,8 @@ def write_safetensors(path, metadata, entries, data):
 
 
 def write_weights(path, config, source, dtype, formats):
-    """Streams one tensor after the other: only one is in memory at a time. `formats`: the
-    quantised weights with their formats."""
+    """Streams one piece of a tensor after the other: only one is in memory at a time. `formats`:
+    the quantised weights with their formats."""
     def width(weight):
         return 1 if weight.name in formats else DTYPES[stored_dtype(weight, dtype)][1]
 
@@ -80,18 +83,29 @@ def write_weights(path, config, source, dtype, formats):
         if weight.packed:
             metadata[f"layout.{weight.name}"] = "n16k"
     return write_safetensors(path, metadata, entries,
-                             (_encode(weight, config, source, dtype, formats.get(weight.name))
-                              for weight in weights))
+                             (_encode(weight, rows, config, source, dtype, formats.get(weight.name))
+                              for weight in weights for rows in _pieces(weight)))
 
 
-def _encode(weight, config, source, dtype, format_):
+def _pieces(weight):
+    """Slices of a weight's rows: whole blocks of 16, which follow one another in every layout."""
+    if weight.role == "table" or len(weight.shape) == 1:
+        yield slice(None)
+        return
+    rows, columns = weight.shape
+    step = max(1, PIECE // columns // 16) * 16
+    for begin in range(0, rows, step):
+        yield slice(begin, min(begin + step, rows))
+
+
+def _encode(weight, rows, config, source, dtype, format_):
     if weight.role == "table":
         return config.ropes()[weight].table(*weight.shape)
     if format_:
-        blocks = blocks_of(source, weight, format_)
+        blocks = blocks_of(source, weight, rows, format_)
         _check(quant_blocks.finite(blocks, format_), source, weight)
         return quant_blocks.pack(blocks, format_)
-    values = source.tensor(weight.name)
+    values = source.tensor(weight.name, rows)
     _check(np.isfinite(values).all(), source, weight)
     if stored_dtype(weight, dtype) == "bf16":
         values = round_to_bf16(values)
