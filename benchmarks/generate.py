@@ -83,8 +83,10 @@ def main():
                            f"{statistics.median(limits):.1f} GB/s read roof",
                            statistics.median(f["decode"] * bytes_ / 1e9 / roof
                                              for f, roof in zip(figures, limits)), ROOF[kind])
-    return table.write("generate", rounds=ROUNDS,
-                       peers=(ROOT / "benchmarks/requirements.txt").read_text().split("\n")[1:-1])
+    return table.write("generate", rounds=ROUNDS, peers=[
+        line for line in (ROOT / "benchmarks/requirements.txt").read_text().splitlines()
+        if not line.startswith("#")])
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -144,10 +144,12 @@ private:
     buildColumns(b, first, group.width);
   }
 
-  /// All rows of `width` blocks from `first`: by `rows`, then by 4, then by 1.
+  /// All rows of `width` blocks from `first`: as many as there are tiles of
+  /// `rows` for, then of fewer, so that few rows read a weight once.
   void buildColumns(OpBuilder &b, Value first, int64_t width) {
     Value done = index(b, loc, 0);
-    for (int64_t height : {rows, int64_t(4), int64_t(1)}) {
+    for (int64_t height :
+         {rows, int64_t(8), int64_t(4), int64_t(2), int64_t(1)}) {
       if (height != rows && height >= rows)
         continue;
       Value step = index(b, loc, height);
@@ -186,12 +188,16 @@ private:
                                            b.getZeroAttr(accumulator));
     SmallVector<Value> initial(height * width, zero);
     // Few accumulators leave loop overhead visible: unroll k.
-    int64_t unroll = height * width <= 8 && depth % 4 == 0 ? 4 : 1;
+    int64_t unroll = depth % 4 != 0         ? 1
+                     : height * width <= 8  ? 4
+                     : height * width <= 16 ? 2
+                                            : 1;
     auto loop = scf::ForOp::create(
         b, loc, index(b, loc, 0), index(b, loc, depth), index(b, loc, unroll),
         initial, [&](OpBuilder &b, Location loc, Value k, ValueRange carried) {
           SmallVector<Value> sums(carried);
-          if (height == 1)
+          // More rows use what the first ones have brought.
+          if (height < rows)
             prefetch(b, k, unroll, blockIndices);
           for (int64_t u = 0; u < unroll; ++u)
             buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);

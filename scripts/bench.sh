@@ -4,10 +4,12 @@
 #   first-light    a small model on the CPU
 #   generate       the same model beside llama.cpp
 #   perplexity     what quantised weights and caches cost in quality
+#   batch          how a decode step grows with the requests side by side
 #   attention-cpu  attention alone, by context, beside ggml
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   manager        what the operations of the cache engine cost
 #   build          the build itself, from nothing and without ccache
+#   plot           the pictures of docs/performance.md, from benchmarks/results/
 #   replay TRACE   a trace in Mooncake's format through the cache engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,7 +32,7 @@ first-light)
   build release read-roof
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/first_light.py ;;
-generate | perplexity)
+generate | perplexity | batch)
   scripts/setup.sh
   build release kv-compile kv-run read-roof
   scripts/fetch-smollm2.sh build/models
@@ -53,6 +55,10 @@ manager)
 build)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
+plot)
+  scripts/setup.sh
+  peers
+  exec build/bench/peers/bin/python benchmarks/plot.py ;;
 replay)
   [ -r "${2:-}" ] || {
     echo "bench.sh replay: ${2:-no trace given}; expected a file in Mooncake's format" >&2
@@ -62,6 +68,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, attention-cpu, compile, manager, build, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, manager, build, plot, replay" >&2
   exit 2 ;;
 esac
