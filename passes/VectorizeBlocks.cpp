@@ -245,8 +245,7 @@ private:
 
   void buildBlock(Emitter &b, Value i, SmallVectorImpl<Value> &sums) {
     inner = i;
-    if (rows == 1)
-      prefetch(b);
+    prefetch(b);
     SmallVector<Value> scales, minima;
     for (int64_t u = 0; u < units; ++u) {
       scales.push_back(loadHalves(b, 0, u));
@@ -406,7 +405,7 @@ void kv::buildBlockTile(OpBuilder &builder, Location loc,
   // The values of a sub-block stay in registers while the rows pass by: many
   // rows take few lanes. A row alone has all lanes in one pass, so that the
   // sums of one vector hide the latency of another's.
-  for (int64_t height : {8, 2, 1}) {
+  for (int64_t height : {8, 4, 2, 1}) {
     int64_t units = height == 1 ? kPackedRows / lanes : 1;
     Value step = b.index(height);
     Value rest = b.rem(b.sub(numRows, done), step);
