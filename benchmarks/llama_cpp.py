@@ -9,6 +9,7 @@ import json
 import sys
 import time
 
+import numpy
 import xllamacpp
 
 from smollm2 import prompts
@@ -90,9 +91,7 @@ class Llama:
 
     def best(self, logits):
         """The token with the largest logit."""
-        values = memoryview((ctypes.c_float * self.vocab).from_address(
-            ctypes.addressof(logits.contents))).cast("B").cast("f")
-        return max(range(self.vocab), key=values.__getitem__)
+        return int(numpy.ctypeslib.as_array(logits, (self.vocab,)).argmax())
 
 
 def main(model, threads, prompt, new, batch=1):

@@ -1,0 +1,42 @@
+"""SmolLM2-135M-Instruct on the CPU: how the time of a decode step grows with the requests side by side, beside
+llama.cpp.
+
+Run by scripts/bench.sh batch, after generate, whose folders it uses. Requests of 64 tokens and 32 more, on all
+cores; every program runs once a round, one after the other, and figures are medians over the rounds."""
+
+import os
+import statistics
+import sys
+
+from generate import FOLDER, llama_cpp, ours
+from table import Table
+
+ROUNDS, PROMPT, NEW = 3, 64, 32
+BATCHES = (1, 2, 4, 8, 16, 32, 64)
+KINDS = ("bf16", "q8_0", "q4_0")
+
+
+def main():
+    threads = os.cpu_count()
+    missing = [kind for kind in KINDS if not (FOLDER / kind / "model.so").exists()]
+    if missing:
+        print(f"bench.sh batch: {FOLDER / missing[0]} is missing; run scripts/bench.sh generate first",
+              file=sys.stderr)
+        return 2
+    samples = {(kind, batch): [] for kind in KINDS for batch in BATCHES}
+    for _ in range(ROUNDS):
+        for kind, batch in samples:
+            numbers = (threads, PROMPT, NEW, batch)
+            peer = llama_cpp(FOLDER / f"model.{kind.upper()}.gguf", *numbers)
+            samples[kind, batch].append((ours(FOLDER / kind, *numbers)["decode"], peer["decode"]))
+    table = Table()
+    for (kind, batch), pairs in samples.items():
+        own, peer = (statistics.median(each) for each in zip(*pairs))
+        table.row(f"{kind}, {batch} requests", "decode step, llama.cpp", batch / peer * 1e3, "ms")
+        table.at_least(f"{kind}, {batch} requests", "decode step, kv-run", batch / own * 1e3, "ms",
+                       "as fast as llama.cpp", statistics.median(a / b for a, b in pairs))
+    return table.write("batch", rounds=ROUNDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
