@@ -37,11 +37,11 @@ def prompts(length, count=1):
 
 
 def generated(folder, threads, prompt, new, batch=1):
-    """kv-run's statistics for `batch` requests side by side, in a pool of just the pages that they may use."""
+    """kv-run's statistics for `batch` requests side by side, in a pool of just the pages that they take."""
     requests = "".join(json.dumps({"id": str(k), "tokens": tokens, "max_new_tokens": new}) + "\n"
                        for k, tokens in enumerate(prompts(prompt, batch)))
-    # One token more than is computed, and the null page.
-    pages = batch * -(-(prompt + new + 1) // PAGE) + 1
+    # The null page; and side by side kv-run admits a request only where a page more than it needs is free.
+    pages = batch * (-(-(prompt + new) // PAGE) + (batch > 1)) + 1
     text = output(BIN / "kv-run", folder / "model.so", "--weights", folder / "weights.safetensors",
                   "--threads", threads, "--pages", pages, "--max-batch", batch,
                   "--max-batch-tokens", prompt * batch, input=requests)
