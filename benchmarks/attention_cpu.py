@@ -9,10 +9,8 @@ mapped; the time of one attention is what a longer loop takes more than a shorte
 import ctypes
 import os
 import statistics
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -58,7 +56,7 @@ def module(dtype, kernel, iterations):
 def compiled(folder, dtype, kernel, iterations):
     name = f"{dtype}-{kernel}-{iterations}"
     (folder / f"{name}.mlir").write_text(module(dtype, kernel, iterations))
-    subprocess.run([BIN / "kv-compile", folder / f"{name}.mlir", "-o", folder / f"{name}.so"], check=True)
+    output(BIN / "kv-compile", folder / f"{name}.mlir", "-o", folder / f"{name}.so")
     return folder / f"{name}.so"
 
 

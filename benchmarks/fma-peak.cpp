@@ -1,5 +1,4 @@
-//===- fma-peak.cpp - How fast this machine multiplies and adds
-//------------===//
+//===- fma-peak.cpp - How fast this machine multiplies and adds -----------===//
 //
 // fma-peak THREADS: prints in GFLOP/s how fast so many threads do fused
 // multiply-adds of f32 in registers, two operations each: the best of seven
