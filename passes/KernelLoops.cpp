@@ -2,6 +2,8 @@
 
 #include "KernelLoops.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -23,4 +25,19 @@ void kv::buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
         scf::InParallelOp::create(b, loc);
       });
   forall->setAttr("kv.grain", b.getI64IntegerAttr(grain));
+}
+
+void kv::prefetch(OpBuilder &b, Location loc, Value buffer, ValueRange at,
+                  int64_t ahead, int64_t bytes) {
+  constexpr int64_t line = 64;
+  int64_t size =
+      cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
+  SmallVector<Value> place(at);
+  for (int64_t offset = 0; offset < bytes; offset += line) {
+    Value elements =
+        arith::ConstantIndexOp::create(b, loc, (ahead + offset) / size);
+    place.back() = b.createOrFold<arith::AddIOp>(loc, at.back(), elements);
+    memref::PrefetchOp::create(b, loc, buffer, place, /*isWrite=*/false,
+                               /*localityHint=*/3, /*isDataCache=*/true);
+  }
 }

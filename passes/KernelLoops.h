@@ -22,6 +22,11 @@ void buildForall(
 /// page of 4 KiB.
 constexpr int64_t prefetchDistance(int64_t streams) { return 6144 / streams; }
 
+/// Asks for the lines of `bytes` bytes of `buffer` that begin `ahead` bytes
+/// behind the element at `at`. What lies behind the buffer's end is not read.
+void prefetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer,
+              mlir::ValueRange at, int64_t ahead, int64_t bytes);
+
 } // namespace kv
 
 #endif // KV_PASSES_KERNELLOOPS_H

@@ -4,7 +4,6 @@
 
 #include "../kernels/plan/Plan.h"
 #include "KernelLoops.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -137,7 +136,6 @@ RowSource LeafRows::widen(VectorEmitter &b, LeafKeys keys, int64_t part) {
 }
 
 void LeafRows::ask(VectorEmitter &b, int64_t part, Value key) {
-  constexpr int64_t line = 64;
   int64_t size = cast<MemRefType>(operands.blocks.elements.getType())
                      .getElementTypeBitWidth() /
                  8;
@@ -145,8 +143,6 @@ void LeafRows::ask(VectorEmitter &b, int64_t part, Value key) {
   int64_t ahead = llvm::divideCeil(prefetchDistance(1), dim * size);
   LeafRow row =
       this->row(b, {part, Value()}, b.minimum(b.add(key, ahead), lastKey));
-  for (int64_t at = 0; at < dim * size; at += line)
-    memref::PrefetchOp::create(
-        b, operands.blocks.elements, ValueRange{b.add(row.place, at / size)},
-        /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  prefetch(b, b.getLoc(), operands.blocks.elements, row.place, /*ahead=*/0,
+           dim * size);
 }

@@ -232,20 +232,11 @@ private:
     return arith::SIToFPOp::create(b, vectorOf(b.getF32Type()), numbers);
   }
 
-  /// Asks for what comes so far behind the present block: the blocks of one
-  /// weight are one stream. Behind its end nothing is read, only asked for.
-  void prefetch(Emitter &b) {
-    constexpr int64_t line = 64;
-    for (int64_t at = 0; at < sizesOf(product.format).bytes; at += line)
-      memref::PrefetchOp::create(
-          b, product.weight,
-          ValueRange{block, inner, b.index(prefetchDistance(1) + at)},
-          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-  }
-
   void buildBlock(Emitter &b, Value i, SmallVectorImpl<Value> &sums) {
     inner = i;
-    prefetch(b);
+    // The blocks of one weight are one stream.
+    prefetch(b, b.getLoc(), product.weight, {block, inner, b.index(0)},
+             prefetchDistance(1), sizesOf(product.format).bytes);
     SmallVector<Value> scales, minima;
     for (int64_t u = 0; u < units; ++u) {
       scales.push_back(loadHalves(b, 0, u));

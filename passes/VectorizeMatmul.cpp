@@ -198,7 +198,11 @@ private:
           SmallVector<Value> sums(carried);
           // More rows use what the first ones have brought.
           if (height < rows)
-            prefetch(b, k, unroll, blockIndices);
+            for (Value each : blockIndices)
+              prefetch(b, loc, w, ValueRange{each, k, index(b, loc, 0)},
+                       prefetchDistance(width),
+                       unroll * kPackedRows *
+                           weightVector.getElementTypeBitWidth() / 8);
           for (int64_t u = 0; u < unroll; ++u)
             buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);
           scf::YieldOp::create(b, loc, sums);
@@ -210,20 +214,6 @@ private:
         vector::StoreOp::create(b, loc, loop.getResult(i * width + j), out,
                                 ValueRange{rowIndices[i], column});
     }
-  }
-
-  /// Asks for what comes so far behind w[block, k : k + count, :]: the blocks
-  /// are one stream each. Behind a weight's end nothing is read, only asked
-  /// for.
-  void prefetch(OpBuilder &b, Value k, int64_t count, ArrayRef<Value> blocks) {
-    constexpr int64_t line = 64;
-    int64_t size = weightVector.getElementTypeBitWidth() / 8;
-    int64_t ahead = prefetchDistance(static_cast<int64_t>(blocks.size()));
-    for (Value block : blocks)
-      for (int64_t at = 0; at < count * kPackedRows * size; at += line)
-        memref::PrefetchOp::create(
-            b, loc, w, ValueRange{block, k, index(b, loc, (ahead + at) / size)},
-            /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
 
   /// sums[i][j] += x[row i, k] * w[block j, k, :]
