@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# test-full.sh: what is too slow for scripts/test.sh. Hours.
+# test-full.sh: what is too slow for scripts/test.sh. Days.
 #   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   the CUDA kernels' full product on the emulator
+#   the CPU's generated attention in every combination of its parameters
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -17,3 +18,4 @@ scripts/fuzz-ir.sh
 scripts/fuzz-text.sh
 scripts/fuzz-steps.sh
 scripts/test-kernels.sh
+scripts/check-attention.sh
