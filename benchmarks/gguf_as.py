@@ -1,8 +1,9 @@
-"""gguf_as.py IN.gguf TYPE OUT.gguf: the same model with its matrices in TYPE (F16, BF16, Q8_0), from f32 values."""
+"""gguf_as.py IN.gguf TYPE OUT.gguf: the same model with its matrices in TYPE (F16, BF16, Q8_0, Q4_0), from f32
+values."""
 
 import sys
 
-from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter
+from gguf import GGMLQuantizationType, GGUFReader, LlamaFileType, GGUFValueType, GGUFWriter
 from gguf.quants import dequantize, quantize
 
 source, name, target = sys.argv[1:]
@@ -15,6 +16,8 @@ for field in reader.fields.values():
     value_type = field.types[0]
     element = field.types[-1] if value_type == GGUFValueType.ARRAY else None
     writer.add_key_value(field.name, field.contents(), value_type, sub_type=element)
+# "All matrices of the type", which OpenVINO asks for.
+writer.add_file_type(LlamaFileType[f"MOSTLY_{name}"])
 for tensor in reader.tensors:
     values = dequantize(tensor.data, tensor.tensor_type)
     # Vectors stay as they are read: f32.

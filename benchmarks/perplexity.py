@@ -36,10 +36,11 @@ def perplexity(rows, tokens):
     return math.exp(total / (WINDOWS * (WINDOW - 1)))
 
 
-def model(weights, dtype):
-    folder = FOLDER / f"{weights}-{dtype}"
+def model(weights, dtype, activations=None):
+    folder = FOLDER / "-".join(filter(None, (weights, dtype, activations)))
     if not (folder / "weights.safetensors").exists():
-        imported(folder, "--weights", weights, "--dtype", dtype)
+        imported(folder, "--weights", weights, "--dtype", dtype,
+                 *(["--activations", activations] if activations else []))
     return folder
 
 
@@ -91,15 +92,16 @@ def main():
     tokens = [ids[i:i + WINDOW] for i in range(0, len(ids), WINDOW)]
     table = Table()
     base = None
-    cases = [("dense", "f32", "bf16"), ("dense", "bf16", "bf16"), ("q8_0", "bf16", "bf16"),
-             ("keep", "bf16", "bf16"), ("q4_0", "bf16", "bf16")]
-    for weights, dtype, cache in cases:
-        folder = model(weights, dtype)
-        caches = [cache] if weights != "dense" or dtype != "bf16" else list(CACHES)
-        for each in caches:
+    cases = [("dense", "f32"), ("dense", "bf16"), ("dense", "bf16", "bf16"), ("q8_0", "bf16"),
+             ("keep", "bf16"), ("q4_0", "bf16")]
+    for case in cases:
+        weights, dtype, *activations = case
+        folder = model(*case)
+        for each in CACHES if case == ("dense", "bf16") else ["bf16"]:
             value = ours(folder, each, tokens)
             base = base or value
             name = {"dense": dtype, "keep": "q4_1 (the file)"}.get(weights, weights)
+            name += f", rows of {activations[0]}" if activations else ""
             table.row(f"weights {name}", f"kv-run, cache {each}", value, "", None,
                       "f32 weights", value / base)
     for kind, file in (("q4_1 (the file)", MODEL),

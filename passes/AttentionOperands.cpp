@@ -61,7 +61,7 @@ FlatBlocks::FlatBlocks(VectorEmitter &b, Value buffer, Layout layout) {
 
 AttentionOperands::AttentionOperands(VectorEmitter &b, AttentionOp op)
     : q(op.getQ()), out(op.getOut()), lse(op.getOutLse()), sinks(op.getSinks()),
-      plan(op.getPlan()), rowOffsets(op.getRowOffsets()),
+      rowOffsets(op.getRowOffsets()), plan(op.getPlan()),
       scale(op.getScale().convertToDouble()) {
   auto cache = cast<CacheOpInterface>(op.getOperation());
   CollectionType type = cache.getCollectionType();

@@ -119,10 +119,12 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   bool wide = StringRef(level).starts_with("x86-64-v4");
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
-  vectorize.dot = level.empty()                         ? "generic"
-                  : StringRef(level).ends_with("-vnni") ? "vnni"
-                  : wide                                ? "avx512"
-                                                        : "avx2";
+  vectorize.matrix = StringRef(level).ends_with("-amx");
+  vectorize.dot = level.empty() ? "generic"
+                  : vectorize.matrix || StringRef(level).ends_with("-vnni")
+                      ? "vnni"
+                  : wide ? "avx512"
+                         : "avx2";
   vectorize.wide = wide;
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());

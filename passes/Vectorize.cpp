@@ -70,6 +70,10 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       return signalPassFailure();
     }
     dotKind = *kind;
+    auto activations = getOperation()->getAttrOfType<TypeAttr>(
+        KVDialect::getActivationsAttrName());
+    multipliesMatrices =
+        matrix && activations && activations.getValue().isBF16();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(KVDialect::getKernelAttrName()) &&
           failed(lower(function)))
@@ -82,7 +86,8 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
          llvm::make_early_inc_range(function.getBody().front())) {
       rewriter.setInsertionPoint(&op);
       if (auto matmul = dyn_cast<MatmulOp>(op)) {
-        vectorizeMatmul(rewriter, matmul, {rows, blocks, dotKind});
+        vectorizeMatmul(rewriter, matmul,
+                        {rows, blocks, dotKind, multipliesMatrices});
         rewriter.eraseOp(matmul);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
         if (failed(vectorizeAttention(rewriter, attention, wide)))
@@ -105,5 +110,6 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
 
 private:
   DotKind dotKind = DotKind::Generic;
+  bool multipliesMatrices = false;
 };
 } // namespace

@@ -5,7 +5,7 @@
 // weights of f32 and bf16, register tiles of R rows x B vectors of 16 outputs,
 // each output one chain of explicit fma with k ascending: its bits do not
 // depend on the tile that computed it. Tiles of packed blocks:
-// VectorizeBlocks.cpp.
+// VectorizeBlocks.cpp; by a matrix unit: VectorizeMatrix.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,7 @@
 
 #include "KernelLoops.h"
 #include "VectorizeBlocks.h"
+#include "VectorizeMatrix.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,8 +31,8 @@ namespace {
 /// Weights of one type: they share their code, which takes the weight of its
 /// tile.
 struct WeightGroup {
-  WeightGroup(Value weight, std::optional<QuantFormat> format)
-      : format(format) {
+  WeightGroup(Value weight, std::optional<QuantFormat> format, bool matrix)
+      : format(format), matrix(!format && matrix && fitsMatrixUnit(weight)) {
     auto type = cast<MemRefType>(weight.getType());
     numBlocks = type.getDimSize(0);
     if (format)
@@ -56,6 +57,7 @@ struct WeightGroup {
 
   SmallVector<Value> weights, outs;
   std::optional<QuantFormat> format; // of bytes
+  bool matrix;                       // multiplied by the matrix unit
   int64_t numBlocks = 0, width = 1;
   VectorType vector; // of numbers
 };
@@ -76,7 +78,8 @@ public:
         return each.takes(weight, format, product);
       });
       if (group == groups.end())
-        group = groups.insert(groups.end(), WeightGroup(weight, format));
+        group = groups.insert(groups.end(),
+                              WeightGroup(weight, format, tiling.matrix));
       group->weights.push_back(weight);
       group->outs.push_back(product);
     }
@@ -88,6 +91,9 @@ public:
           return group.format.has_value();
         }))
       quantized = quantizeRows(b, loc, x);
+    if (llvm::any_of(groups,
+                     [](const WeightGroup &group) { return group.matrix; }))
+      tiled = tileMatrixRows(b, loc, x);
     int64_t tiles = 0, widest = 1;
     for (const WeightGroup &group : groups) {
       tiles += group.tiles();
@@ -141,6 +147,8 @@ private:
                             tile);
     Value first =
         arith::MulIOp::create(b, loc, tile, index(b, loc, group.width));
+    if (group.matrix)
+      return buildMatrixTile(b, loc, {w, out, tiled}, first, group.width);
     buildColumns(b, first, group.width);
   }
 
@@ -249,6 +257,7 @@ private:
   SmallVector<WeightGroup> groups;
   Value numRows;
   QuantizedRows quantized; // where a weight is quantised
+  MatrixRows tiled;        // where the matrix unit multiplies one
   // Of the tile that is being built.
   Value w, out;
   VectorType weightVector;

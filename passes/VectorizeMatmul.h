@@ -13,6 +13,7 @@ struct MatmulTiling {
   int64_t rows;   // of a tile of f32 or bf16 weights
   int64_t blocks; // vectors of 16 outputs of such a tile
   DotKind dot;    // what multiplies quantised weights
+  bool matrix;    // rows hold bf16, and AMX multiplies them with such weights
 };
 
 /// Emits the loops of `op`, which stands on buffers, before it.

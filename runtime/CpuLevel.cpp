@@ -4,6 +4,8 @@
 #include "kv/Runtime/InferenceSession.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <iterator>
 #include <string>
 
@@ -30,5 +32,17 @@ Expected<void> kv::checkCpuLevel(std::string_view wanted,
     return makeError(KV_STATUS_UNSUPPORTED, "target.cpu is ", wanted,
                      ", this machine has ", have,
                      ": compile the model for this level");
+  return {};
+}
+
+Expected<void> kv::enableCpuLevel([[maybe_unused]] std::string_view level) {
+#ifdef __x86_64__
+  if (level == kCpuLevels[5] &&
+      syscall(SYS_arch_prctl, kRequestState, kTileState) != 0)
+    return makeError(KV_STATUS_UNSUPPORTED, "target.cpu is ", level,
+                     ", and the system does not let this process use AMX (",
+                     std::strerror(errno),
+                     "): compile the model for x86-64-v4-vnni");
+#endif
   return {};
 }

@@ -78,7 +78,10 @@ static Expected<void> checkTarget(const Manifest &manifest,
   if (manifest.targetKind != kind)
     return makeError(KV_STATUS_UNSUPPORTED, "target.kind is \"",
                      manifest.targetKind, "\", this session runs ", kind);
-  return checkCpuLevel(manifest.targetCpu, hostCpuLevel());
+  if (Expected<void> runs = checkCpuLevel(manifest.targetCpu, hostCpuLevel());
+      !runs)
+    return runs;
+  return enableCpuLevel(manifest.targetCpu);
 }
 
 Expected<Model> InferenceSession::load(const std::filesystem::path &artifact) {

@@ -109,7 +109,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (cpu.empty())
     return emitError(loc) << "unknown CPU '" << options.mcpu
                           << "': use x86-64-v3, x86-64-v4, "
-                             "x86-64-v4-vnni, or native on a machine that has "
+                             "x86-64-v4-vnni, x86-64-v4-amx, or native on a "
+                             "machine that has "
                              "at least x86-64-v3";
   StageClock clock(options.timing);
   if (options.pageSize)

@@ -30,7 +30,10 @@ kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
   // (vector.fma), never by the backend.
   options.AllowFPOpFusion = FPOpFusion::Strict;
   std::string features = cpu.starts_with("x86-64-v4") ? "-prefer-256-bit" : "";
-  if (cpu.consume_back("-vnni"))
+  bool hasMatrices = cpu.consume_back("-amx");
+  if (hasMatrices)
+    features += ",+amx-tile,+amx-bf16";
+  if (hasMatrices || cpu.consume_back("-vnni"))
     features += ",+avx512vnni";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       triple, cpu, features, options, Reloc::PIC_, CodeModel::Small,

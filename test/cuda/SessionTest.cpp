@@ -440,7 +440,8 @@ TEST_F(CudaSession, Refusals) {
             "compile the model again");
   EXPECT_EQ(loadError("x86-64\"", "z86-64\"", session),
             ": manifest: target.cpu is \"z86-64\", expected one of x86-64, "
-            "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni");
+            "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, "
+            "x86-64-v4-amx");
   EXPECT_EQ(loadError("KVKERNEL", "KVKITCHN", session),
             ": section .kv.kernels: it does not begin with KVKERNEL");
   EXPECT_EQ(

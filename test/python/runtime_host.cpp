@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/InferenceSession.h"
 #include "kv/Runtime/ThreadPool.h"
 
 #include <cstdio>
@@ -15,6 +16,10 @@
 extern "C" __attribute__((visibility("default"))) int32_t
 kv_test_call(const char *path, const char *entry, const KvTensorView *args,
              int32_t count, int32_t threads, char *message, size_t room) {
+  if (auto enabled = kv::enableCpuLevel(kv::hostCpuLevel()); !enabled) {
+    std::snprintf(message, room, "%s", enabled.error().message.c_str());
+    return enabled.error().code;
+  }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, entry) : nullptr;
   if (!symbol) {

@@ -330,6 +330,16 @@ def test_max_seq_and_page(tmp_path, model):
     refused(model, tmp_path, "--page 0", options=("--page", "0"))
 
 
+def test_activations(tmp_path, config, weights):
+    path = tmp_path / "m.gguf"
+    synthetic.write_gguf(path, config, weights, dtype="Q8_0")
+    refused(path, tmp_path, "--activations bf16", "8 bits", "--weights dense",
+            options=("--activations", "bf16"))
+    assert run(KV_IMPORT, path, "-o", tmp_path / "out", "--activations", "bf16", "--weights",
+               "dense").returncode == 0
+    assert "kv.activations = bf16" in (tmp_path / "out/model.mlir").read_text()
+
+
 def test_unknown_tokenizer(tmp_path, config, weights):
     path = tmp_path / "m.gguf"
 

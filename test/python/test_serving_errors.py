@@ -117,7 +117,8 @@ def test_bad_modules(model):
 
     text = (model / "model.mlir").read_text()
     assert "error: " in compiles("no module")
-    assert "unknown CPU 'foo': use x86-64-v3, x86-64-v4, x86-64-v4-vnni" in compiles(text, "--mcpu=foo")
+    assert ("unknown CPU 'foo': use x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-amx"
+            in compiles(text, "--mcpu=foo"))
     assert "unknown pipeline 'fast'" in compiles(text, "--pipeline=fast")
     assert "the module has no entry" in compiles("module {}")
 

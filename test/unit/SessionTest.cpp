@@ -150,7 +150,8 @@ TEST_F(Session, UnknownKind) {
 TEST_F(Session, CpuLevel) {
   EXPECT_EQ(loadError("x86-64-v2", "x86-64-v9"),
             ": manifest: target.cpu is \"x86-64-v9\", expected one of "
-            "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni");
+            "x86-64, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, "
+            "x86-64-v4-amx");
   EXPECT_EQ(loadError("\"cpu\", \"t", "\"gpu\", \"t"),
             ": manifest: target.kind is \"gpu\", this session runs cpu");
   EXPECT_TRUE(checkCpuLevel("x86-64-v3", "x86-64-v4"));

@@ -39,9 +39,9 @@ int main(int argc, char **argv) {
                                 cl::init("kv-cpu"), cl::cat(category));
   cl::opt<std::string> mcpu(
       "mcpu",
-      cl::desc(
-          "x86-64-v3, x86-64-v4, x86-64-v4-vnni or native (default; x86-64-v3 "
-          "for the host code of a GPU)"),
+      cl::desc("x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-amx or native "
+               "(default; x86-64-v3 "
+               "for the host code of a GPU)"),
       cl::init("native"), cl::cat(category));
   cl::opt<std::string> target(
       "target",

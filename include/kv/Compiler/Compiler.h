@@ -19,7 +19,7 @@ namespace kv {
 struct CompileOptions {
   /// "kv-cpu", "kv-cuda" or "kv-reference".
   std::string pipeline = "kv-cpu";
-  /// x86-64-v3, x86-64-v4, x86-64-v4-vnni or native.
+  /// x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-amx or native.
   std::string mcpu = "native";
   /// LLVM's optimisation level, 0 to 3.
   unsigned optLevel = 3;

@@ -573,11 +573,14 @@ def KV_MatmulOp : KV_TwoFormOp<"matmul", ["Outs"],
   let description = [{
     `product[t, n] = sum over k of x[t, k] * w[n, k]` with `x` f32 `[T, K]`, for
     each of the weights one product. A row's bits depend on nothing but the row,
-    whatever T, the threads, the machine and the weights beside.
+    whatever T, the threads and the weights beside, nor on the machine but for
+    the one case below.
 
     A weight of f32 or bf16 is `[N / 16, K, 16]` (the layout `n16k`, w[n, k] =
     weight[n / 16, k, n % 16]). The sum starts at 0 and is one chain of fused
-    multiply-adds in f32 with k ascending.
+    multiply-adds in f32 with k ascending; on a machine that multiplies matrices
+    of bf16, for rows that are rounded to it (`kv.activations`), for every 32 k
+    the sum of two such chains, of the even and of the odd ones.
 
     A weight of i8 is packed blocks `[N / 16, K / group, bytes]` of its entry in
     `formats`, a `#kv.quant`. The row is rounded first: each 32 elements x to i8

@@ -24,8 +24,8 @@ struct CPUPipelineOptions
     : public mlir::PassPipelineOptions<CPUPipelineOptions> {
   Option<std::string> mcpu{
       *this, "mcpu",
-      llvm::cl::desc(
-          "x86-64 level: x86-64-v3, x86-64-v4, x86-64-v4-vnni or native"),
+      llvm::cl::desc("x86-64 level: x86-64-v3, x86-64-v4, x86-64-v4-vnni, "
+                     "x86-64-v4-amx or native"),
       llvm::cl::init("native")};
   Option<std::string> layout{
       *this, "layout",

@@ -382,9 +382,10 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let description = [{
     `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
     outputs, with explicit fma and one k order; of quantised weights sums of
-    integer products, by the instructions that `dot` names. `kv.attention` becomes
-    two loops: over tiles of rows with all or some of their leaves of keys, and
-    over the tiles whose leaves were shared out. Other linalg operations become
+    integer products, by the instructions that `dot` names; with `matrix`, of
+    weights of bf16 in a module with `kv.activations = bf16`, tiles of AMX.
+    `kv.attention` becomes two loops: over tiles of rows with all or some of
+    their leaves of keys, and over the tiles whose leaves were shared out. Other linalg operations become
     loops. The outer loop of each is an `scf.forall` with the attribute
     `kv.grain`, the least iterations worth a thread.
   }];
@@ -394,6 +395,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
            "blocks of 16 outputs of a register tile">,
     Option<"dot", "dot", "std::string", "\"generic\"",
            "what multiplies bytes: generic, avx2, avx512 or vnni">,
+    Option<"matrix", "matrix", "bool", "false",
+           "rows and weights of bf16 are multiplied by AMX">,
     Option<"wide", "wide", "bool", "true",
            "attention for 32 vector registers of 512 bits, not 16 of 256">
   ];

@@ -133,6 +133,11 @@ std::string_view hostCpuLevel();
 /// `have`. Errors: it does not, or one of the names is not a level.
 Expected<void> checkCpuLevel(std::string_view wanted, std::string_view have);
 
+/// Asks the system for what code for `level`, which this machine has, needs:
+/// room for the tiles of AMX in the state of every thread of this process. Done
+/// by InferenceSession::load. Error: the system refuses it.
+Expected<void> enableCpuLevel(std::string_view level);
+
 } // namespace kv
 
 #endif // KV_RUNTIME_INFERENCESESSION_H

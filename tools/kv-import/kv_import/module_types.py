@@ -21,12 +21,14 @@ def quoted(text):
 
 class ModuleTypes:
     """`dtype`: of dense matrices and of the cache. `keep_all`: one cache for all layers, which
-    keeps every token; their masks stay. `formats`: the quantised weights with their formats."""
+    keeps every token; their masks stay. `formats`: the quantised weights with their formats.
+    `activations`: what rows are rounded to before a product; None: they are not."""
 
-    def __init__(self, config, dtype, page, keep_all=False, formats=None):
+    def __init__(self, config, dtype, page, keep_all=False, formats=None, activations=None):
         self.config = config
         self.dtype = dtype
         self.formats = formats or {}
+        self.activations = activations
         self.page = page
         c = config
         self.caches = [Cache(None, tuple(range(c.layers)))] if keep_all else c.caches()

@@ -48,7 +48,7 @@ class ModuleWriter:
 module attributes {{kv.model = {{architecture = {quoted(c.architecture)}, \
 max_seq_len = {c.max_seq} : i64,
                                name = {quoted(c.name)}, vocab_size = {c.vocab} : i64}}\
-{", kv.activations = i8" if self.types.formats else ""}}} {{
+{f", kv.activations = {self.types.activations}" if self.types.activations else ""}}} {{
 
 """
 

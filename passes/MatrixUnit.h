@@ -1,0 +1,51 @@
+//===- MatrixUnit.h - Tiles of AMX ------------------------------*- C++ -*-===//
+//
+// The instructions of a machine that multiplies small matrices: eight tiles of
+// at most 16 rows of 64 bytes, which a thread configures before it uses them.
+// Their numbers are fixed here, not by a register allocator: 0 to 3 are sums,
+// 4 and 5 rows of x, 6 and 7 weights.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_PASSES_MATRIXUNIT_H
+#define KV_PASSES_MATRIXUNIT_H
+
+#include "VectorEmitter.h"
+
+namespace kv {
+
+class MatrixUnit {
+public:
+  static constexpr int64_t numSums = 4, firstRows = 4, firstWeights = 6;
+  /// Rows of a tile, and 16-bit elements of one.
+  static constexpr int64_t tileRows = 16, tileDepth = 32;
+
+  /// Only where it is executed once a call: it takes a little of the stack.
+  explicit MatrixUnit(VectorEmitter &b);
+
+  /// Sums and rows of x have `rows` rows from here on, 1 to 16; what the tiles
+  /// hold is lost.
+  void configure(VectorEmitter &b, mlir::Value rows);
+  /// No tile is in use any more: the system need not keep them.
+  static void release(VectorEmitter &b);
+
+  static void zero(VectorEmitter &b, int64_t tile);
+  /// Rows of 64 bytes of a buffer, the first at `at`, each `stride` bytes
+  /// behind the one before.
+  static void load(VectorEmitter &b, int64_t tile, mlir::Value buffer,
+                   mlir::ValueRange at, int64_t stride);
+  static void store(VectorEmitter &b, int64_t tile, mlir::Value buffer,
+                    mlir::ValueRange at, int64_t stride);
+  /// sum[m, n] += (the products of rows[m, 2i] and weights[i, n, 0], added up
+  /// in f32 by fma from 0 with i ascending) + (the same of rows[m, 2i + 1] and
+  /// weights[i, n, 1]), all of bf16. Numbers below 2^-126 count as 0.
+  static void multiply(VectorEmitter &b, int64_t sum, int64_t rows,
+                       int64_t weights);
+
+private:
+  mlir::Value configuration; // i8 [64]
+};
+
+} // namespace kv
+
+#endif // KV_PASSES_MATRIXUNIT_H
