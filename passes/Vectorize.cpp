@@ -84,6 +84,9 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       if (auto matmul = dyn_cast<MatmulOp>(op)) {
         vectorizeMatmul(rewriter, matmul, {rows, blocks, dotKind});
         rewriter.eraseOp(matmul);
+      } else if (auto matmul = dyn_cast<ExpertMatmulOp>(op)) {
+        vectorizeExpertMatmul(rewriter, matmul, {rows, blocks, dotKind});
+        rewriter.eraseOp(matmul);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
         if (failed(vectorizeAttention(rewriter, attention, wide)))
           return failure();
