@@ -12,17 +12,22 @@ import pytest
 from safetensors import safe_open
 
 from kv_import import synthetic
+from kv_import.synthetic_experts import stacked
 from kv_import.gguf_names import permute_rotary, unpermute_rotary
 from kv_import.rope import Rope, llama3_factors
 from kv_import.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
 from tools import KV_IMPORT, run
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "olmo2", "gemma3")
+KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "phi3_long", "olmo2",
+         "gemma3", "qwen3_moe")
 
 
 def of_module(config, weights):
     """The weights of a Hugging Face folder as a module takes them: one matrix a projection, and
     norms that multiply by their weight."""
+    if config.architecture == "qwen3_moe":
+        return {name: values.reshape(-1, values.shape[-1]) if ".experts." in name else values
+                for name, values in stacked(weights).items()}
     out = {}
     for name, values in weights.items():
         if ".qkv_proj." in name:
@@ -131,11 +136,13 @@ def test_values_and_layouts(tmp_path, kind, dtype):
     tables = {"rope.freqs"} | ({"rope.freqs_sliding"} if kind == "gemma3" else set())
     assert set(stored) == set(weights) | tables
     for table in tables:
-        assert stored[table][1].shape == (100, config.head_dim)
+        assert stored[table][1].shape == (100, config.rotary_dim)
     for name, values in weights.items():
         kind_stored, raw = stored[name]
         gathered_only = name == "model.embed_tokens.weight" and not config.tied
-        if values.ndim == 1:
+        if ".router." in name:
+            assert kind_stored == "F32"
+        elif values.ndim == 1:
             assert kind_stored == "F32" and f"layout.{name}" not in metadata
         else:
             assert kind_stored == dtype.upper()
@@ -147,6 +154,26 @@ def test_values_and_layouts(tmp_path, kind, dtype):
         assert np.array_equal(raw, values), name
     with safe_open(folder / "weights.safetensors", framework="np") as file:
         assert set(file.keys()) == set(stored)
+
+
+def test_experts_of_gpt_oss(tmp_path):
+    """Columns that alternate become the rows of two weights; matrices are transposed."""
+    config = synthetic.make_config("gpt_oss")
+    weights = synthetic.make_weights(config)
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    metadata, stored = read_file(imported(tmp_path / "hf", tmp_path / "out", "--dtype", "f32")
+                                 / "weights.safetensors")
+    prefix = "model.layers.2.mlp.experts."
+    for part, begin in (("gate", 0), ("up", 1), ("down", 0)):
+        whole, step = ("down", 1) if part == "down" else ("gate_up", 2)
+        name = f"{prefix}{part}_proj.weight"
+        want = weights[f"{prefix}{whole}_proj"][..., begin::step].swapaxes(1, 2)
+        assert metadata[f"layout.{name}"] == "n16k"
+        assert np.array_equal(unpack_n16k(stored[name][1]), want.reshape(-1, want.shape[2]))
+        name = f"{prefix}{part}_proj.bias"
+        assert np.array_equal(stored[name][1], weights[f"{prefix}{whole}_proj_bias"][:, begin::step])
+    sinks = "model.layers.2.self_attn.sinks"
+    assert np.array_equal(stored[sinks][1], weights[sinks])
 
 
 def test_head_that_is_no_multiple_of_16_stays_row_major(tmp_path):
@@ -187,19 +214,20 @@ def test_quantised_gguf(tmp_path, dtype):
     assert (np.abs(values - got) <= 0.52 * span[:, None] + 1e-3 * np.abs(values)).all()
 
 
-@pytest.mark.parametrize("kind", ("llama", "qwen2", "granite", "phi3"))
+@pytest.mark.parametrize("kind", ("llama", "qwen2", "granite", "phi3", "qwen3_moe"))
 @pytest.mark.parametrize("dtype", ("Q8_0", "Q4_0", "Q4_1"))
 def test_blocks_are_kept(tmp_path, kind, dtype):
     """Bit by bit: what the file holds and what is stored, element by element. The rows of q and k
-    of llama files stand in another order, and those of Phi-3 in one tensor."""
-    config = synthetic.make_config(kind)
+    of llama files stand in another order, those of Phi-3 in one tensor, and experts below one
+    another."""
+    config = synthetic.make_config(kind, **({"intermediate": 64} if kind == "qwen3_moe" else {}))
     weights = synthetic.make_weights(config)
     synthetic.write_gguf(tmp_path / "m.gguf", config, weights, dtype=dtype)
     weights = of_module(config, weights)
     metadata, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out")
                                  / "weights.safetensors")
     format_ = dtype.lower()
-    quantised = [w for w in config.weights() if w.role in ("linear", "embedding")]
+    quantised = [w for w in config.weights() if w.role in ("linear", "embedding", "experts")]
     for weight in quantised:
         tag, packed = stored[weight.name]
         assert tag == "I8" and metadata[f"layout.{weight.name}"] == f"{format_}x16"

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from .checks import check_numbers
 from .errors import ImportFailure
+from .expert_tensors import ExpertTensors
 from .families import FAMILIES
 from .fused import rows_of, split_shapes, stored_name
 from .hf_config import read_config
@@ -45,21 +47,29 @@ class HuggingFaceSource:
         self.config = read_config(self.folder, self.raw)
         self.family = FAMILIES[self.config.architecture]
         check_numbers(self.folder / "config.json", self.config)
+        self.experts = None
+        if self.family.experts:
+            self.experts = ExpertTensors(self.family.experts, self.config, self._stored)
 
     def found_as(self, name):
+        if self.experts:
+            return self.experts.found_as(name)
         return stored_name(name) if self.family.fused else name
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape) in self.index.items()}
-        if not self.family.fused:
+        if not (self.family.fused or self.experts):
             return shapes
-        return split_shapes(self.config, shapes, lambda name: f"{self.path}: the tensor {name}")
+        split = self.experts.shapes if self.experts else partial(split_shapes, self.config)
+        return split(shapes, lambda name: f"{self.path}: the tensor {name}")
 
     def format(self, name):
         """None: all tensors are numbers."""
         return None
 
     def tensor(self, name, rows=slice(None)):
+        if self.experts and self.experts.holds(name):
+            return self.experts.tensor(name, rows)
         stored = self.found_as(name)
         if self.family.fused:
             whole = rows_of(self.config, name)
