@@ -64,9 +64,9 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("'kv.kernel' is a unit attribute of a function");
     if (!isa<FunctionOpInterface>(op) &&
         !(isa<KernelAttr>(attr.getValue()) &&
-          isa<AttentionOp, StoreOp, CopyPagesOp>(op)))
+          isa<AttentionOp, StoreOp, CopyPagesOp, ExpertMatmulOp>(op)))
       return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention, "
-                             "kv.store or kv.copy_pages");
+                             "kv.store, kv.copy_pages or kv.expert_matmul");
   }
   if (attr.getName() == getDeviceCodeAttrName()) {
     auto code = dyn_cast<DictionaryAttr>(attr.getValue());

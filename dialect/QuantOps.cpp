@@ -36,6 +36,17 @@ static LogicalResult verifyPacked(Operation *op, ShapedType packed,
   return success();
 }
 
+/// Rows of quantised elements, `weight`, are whole blocks.
+static LogicalResult verifyQuantRows(Operation *op, ShapedType weight,
+                                     QuantFormat format) {
+  int64_t group = sizesOf(format).group;
+  if (weight.getDimSize(1) % group)
+    return op->emitOpError() << "rows of " << stringifyQuantFormat(format)
+                             << " must be blocks of " << group
+                             << " elements, not those of " << weight;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // kv.dequantize
 //===----------------------------------------------------------------------===//
@@ -55,13 +66,9 @@ LogicalResult DequantizeOp::verify() {
       return emitOpError("takes a format only with a packed weight");
     if (weight.getNumDynamicDims())
       return emitOpError() << "weight must have a static shape, not " << weight;
-    int64_t group = sizesOf(quant.getFormat()).group;
     logical = {weight.getDimSize(0), weight.getDimSize(1)};
-    if (logical[1] % group)
-      return emitOpError() << "rows of "
-                           << stringifyQuantFormat(quant.getFormat())
-                           << " must be blocks of " << group
-                           << " elements, not those of " << weight;
+    if (failed(verifyQuantRows(*this, weight, quant.getFormat())))
+      return failure();
   } else {
     if (!getFormat())
       return emitOpError("must name the format of a packed weight");
@@ -88,12 +95,15 @@ LogicalResult DequantizeOp::verify() {
 // kv.matmul
 //===----------------------------------------------------------------------===//
 
+/// Entry `i` of `formats`: nothing for a weight of numbers.
+static std::optional<QuantFormat> formatAt(ArrayAttr formats, size_t i) {
+  auto format =
+      formats ? dyn_cast<QuantFormatAttr>(formats[i]) : QuantFormatAttr();
+  return format ? std::optional(format.getValue()) : std::nullopt;
+}
+
 std::optional<QuantFormat> MatmulOp::getFormat(size_t i) {
-  if (!getFormats())
-    return std::nullopt;
-  if (auto format = dyn_cast<QuantFormatAttr>(getFormatsAttr()[i]))
-    return format.getValue();
-  return std::nullopt;
+  return formatAt(getFormatsAttr(), i);
 }
 
 int64_t MatmulOp::getWidth(size_t i) {
@@ -102,7 +112,7 @@ int64_t MatmulOp::getWidth(size_t i) {
 }
 
 /// `formats` has an entry a weight: a format for bytes, unit for numbers.
-static LogicalResult verifyFormats(MatmulOp op) {
+template <typename Op> static LogicalResult verifyFormats(Op op) {
   ArrayAttr formats = op.getFormatsAttr();
   size_t count = op.getWeights().size();
   if (formats && formats.size() != count)
@@ -122,37 +132,46 @@ static LogicalResult verifyFormats(MatmulOp op) {
   return success();
 }
 
-/// One weight: [N, K] if it is well-formed.
-static FailureOr<std::array<int64_t, 2>> verifyWeight(MatmulOp op, size_t i) {
-  auto w = cast<ShapedType>(op.getWeights()[i].getType());
-  if (std::optional<QuantFormat> format = op.getFormat(i)) {
+/// One packed weight: [N, K] if it is well-formed.
+static FailureOr<std::array<int64_t, 2>>
+verifyWeight(Operation *op, ShapedType w, std::optional<QuantFormat> format) {
+  if (format) {
     if (failed(verifyPacked(op, w, *format)))
       return failure();
     return logicalShape(w, *format);
   }
   if (w.getNumDynamicDims() || w.getDimSize(2) != kPackedRows)
-    return op.emitOpError() << "weight must be a static [N / " << kPackedRows
-                            << ", K, " << kPackedRows << "], not " << w;
+    return op->emitOpError() << "weight must be a static [N / " << kPackedRows
+                             << ", K, " << kPackedRows << "], not " << w;
   return std::array{w.getDimSize(0) * kPackedRows, w.getDimSize(1)};
 }
 
-LogicalResult MatmulOp::verify() {
-  ValueRange weights = getWeights(), outs = getOuts(), products = getProducts();
+/// There is a weight a product, with its format, and all are of one form.
+template <typename Op> static LogicalResult verifyProducts(Op op) {
+  ValueRange weights = op.getWeights(), outs = op.getOuts(),
+             products = op.getProducts();
   if (weights.empty())
-    return emitOpError("takes at least one weight");
+    return op.emitOpError("takes at least one weight");
   // What verifyForm says of one value is said of the first.
-  if (failed(verifyForm(*this, outs.empty() ? ValueRange(Value()) : outs,
+  if (failed(verifyForm(op, outs.empty() ? ValueRange(Value()) : outs,
                         products.empty() ? ValueRange(Value()) : products)))
     return failure();
-  ValueRange made = products.empty() ? outs : products;
-  if (made.size() != weights.size())
-    return emitOpError() << "takes one weight a product, not " << weights.size()
-                         << " weights for " << made.size();
-  if (failed(verifyFormats(*this)))
+  size_t made = products.empty() ? outs.size() : products.size();
+  if (made != weights.size())
+    return op.emitOpError() << "takes one weight a product, not "
+                            << weights.size() << " weights for " << made;
+  return verifyFormats(op);
+}
+
+LogicalResult MatmulOp::verify() {
+  if (failed(verifyProducts(*this)))
     return failure();
   auto x = cast<ShapedType>(getX().getType());
+  ValueRange made =
+      getProducts().empty() ? ValueRange(getOuts()) : ValueRange(getProducts());
   for (auto [i, product] : llvm::enumerate(made)) {
-    FailureOr<std::array<int64_t, 2>> shape = verifyWeight(*this, i);
+    FailureOr<std::array<int64_t, 2>> shape = verifyWeight(
+        *this, cast<ShapedType>(getWeights()[i].getType()), getFormat(i));
     if (failed(shape))
       return failure();
     auto out = cast<ShapedType>(product.getType());
@@ -162,6 +181,99 @@ LogicalResult MatmulOp::verify() {
     if (out.getDimSize(1) != (*shape)[0])
       return emitOpError() << "result must have " << (*shape)[0]
                            << " columns, not " << out.getDimSize(1);
+    if (failed(verifySameRows(*this, "x", x, "result", out)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// kv.expert_matmul
+//===----------------------------------------------------------------------===//
+
+std::optional<QuantFormat> ExpertMatmulOp::getFormat(size_t i) {
+  return formatAt(getFormatsAttr(), i);
+}
+
+/// The type of product `i`, in either form.
+static ShapedType productType(ExpertMatmulOp op, size_t i) {
+  ValueRange outs = op.getOuts(), products = op.getProducts();
+  return cast<ShapedType>((products.empty() ? outs : products)[i].getType());
+}
+
+int64_t ExpertMatmulOp::getWidth(size_t i) {
+  return productType(*this, i).getDimSize(2);
+}
+
+int64_t ExpertMatmulOp::getChoices() {
+  return cast<ShapedType>(getExperts().getType()).getDimSize(1);
+}
+
+int64_t ExpertMatmulOp::getNumExperts() {
+  auto weight = cast<ShapedType>(getWeights().front().getType());
+  int64_t rows = weight.getDimSize(0) *
+                 (weight.getRank() == 3 ? int64_t(kPackedRows) : int64_t(1));
+  return rows / getWidth(0);
+}
+
+bool ExpertMatmulOp::isPacked() {
+  return llvm::all_of(getWeights().getTypes(), [](Type type) {
+    return cast<ShapedType>(type).getRank() == 3;
+  });
+}
+
+/// [E * N, K] of a weight in any form, if it is well-formed.
+static FailureOr<std::array<int64_t, 2>> verifyStack(ExpertMatmulOp op,
+                                                     size_t i) {
+  auto w = cast<ShapedType>(op.getWeights()[i].getType());
+  if (w.getRank() == 3)
+    return verifyWeight(op, w, op.getFormat(i));
+  if (w.getNumDynamicDims())
+    return op.emitOpError() << "weight must have a static shape, not " << w;
+  std::array shape{w.getDimSize(0), w.getDimSize(1)};
+  if (auto quant = dyn_cast<QuantType>(w.getElementType());
+      quant && failed(verifyQuantRows(op, w, quant.getFormat())))
+    return failure();
+  return shape;
+}
+
+LogicalResult ExpertMatmulOp::verify() {
+  if (failed(verifyProducts(*this)))
+    return failure();
+  auto x = cast<ShapedType>(getX().getType());
+  auto experts = cast<ShapedType>(getExperts().getType());
+  int64_t choices = getChoices();
+  if (choices < 1)
+    return emitOpError() << "experts must be [T, C] with a static C of at "
+                            "least 1, not "
+                         << experts;
+  if (x.getRank() == 3 && x.getDimSize(1) != choices)
+    return emitOpError() << "x must be [T, K], or [T, " << choices
+                         << ", K]: a row for each choice, not " << x;
+  if (failed(verifySameRows(*this, "x", x, "experts", experts)))
+    return failure();
+  int64_t numExperts = 0;
+  for (size_t i = 0; i < getWeights().size(); ++i) {
+    FailureOr<std::array<int64_t, 2>> shape = verifyStack(*this, i);
+    if (failed(shape))
+      return failure();
+    ShapedType out = productType(*this, i);
+    int64_t width = out.getDimSize(2);
+    if (out.getDimSize(1) != choices || width < 1 || width % kPackedRows)
+      return emitOpError() << "result must be [T, " << choices
+                           << ", N] with N a multiple of " << kPackedRows
+                           << ", not " << out;
+    auto [rows, columns] = *shape;
+    if (rows == 0 || rows % width)
+      return emitOpError() << "weight must have rows of whole experts, "
+                           << width << " each, not " << rows;
+    if (numExperts && rows / width != numExperts)
+      return emitOpError() << "weights must be of equally many experts, not of "
+                           << numExperts << " and " << rows / width;
+    numExperts = rows / width;
+    if (x.getShape().back() != columns)
+      return emitOpError() << "x has " << x.getShape().back()
+                           << " columns, the weight takes " << columns;
     if (failed(verifySameRows(*this, "x", x, "result", out)))
       return failure();
   }

@@ -140,3 +140,24 @@ LogicalResult RmsNormOp::verify() {
     return emitOpError("offset must be finite");
   return success();
 }
+
+LogicalResult RouteOp::verify() {
+  if (failed(verifyForm(*this, {getOutExperts(), getOutShares()},
+                        {getExperts(), getShares()}, /*required=*/2)))
+    return failure();
+  auto logits = cast<ShapedType>(getLogits().getType());
+  auto experts = cast<ShapedType>(formType(getOutExperts(), getExperts()));
+  auto shares = cast<ShapedType>(formType(getOutShares(), getShares()));
+  int64_t most = logits.getDimSize(1), choices = experts.getDimSize(1);
+  if (ShapedType::isDynamic(most))
+    return emitOpError() << "logits must be [T, E] with a static E, not "
+                         << logits;
+  if (choices < 1 || choices > most)
+    return emitOpError() << "experts must be [T, C] with a static C of 1 to "
+                         << most << ", not " << experts;
+  if (failed(verifyCompatibleShape(experts.getShape(), shares.getShape())) ||
+      shares.getDimSize(1) != choices)
+    return emitOpError() << "shares must be [T, " << choices
+                         << "] like experts, not " << shares;
+  return verifySameRows(*this, "logits", logits, "experts", experts);
+}

@@ -38,6 +38,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
     registry.addExtension(+[](MLIRContext *context, KVDialect *) {
       attachAttentionDecompositions(context);
       attachCacheDecompositions(context);
+      attachExpertDecompositions(context);
       attachMergeDecomposition(context);
       attachPlanDecomposition(context);
       attachQuantizedDecompositions(context);

@@ -166,12 +166,7 @@ static SmallVector<Value> decompose(Emitter &b, DequantizeOp op) {
         Value column = linalg::IndexOp::create(b, 1);
         if (op.getRows()) {
           Value number = tensor::ExtractOp::create(b, op.getRows(), row);
-          Value zero = arith::ConstantIntOp::create(b, 0, 32);
-          Value last = arith::ConstantIntOp::create(
-              b, weight.getDimSize(0) * kPackedRows - 1, 32);
-          number = arith::MinSIOp::create(
-              b, arith::MaxSIOp::create(b, number, zero), last);
-          row = arith::IndexCastOp::create(b, b.getIndexType(), number);
+          row = b.nearestIndex(number, weight.getDimSize(0) * kPackedRows);
         }
         Value group = b.index(sizesOf(format).group);
         Value width = b.index(kPackedRows);
@@ -314,22 +309,23 @@ static Value addSubBlock(Emitter &b, const RoundedRows &x, Value t,
   return math::FmaOp::create(b, factors.minimum, rowSum, sum);
 }
 
-Value kv::multiplyBlocks(Emitter &b, const RoundedRows &x, Value weight,
-                         QuantFormat format, Type product) {
-  auto type = cast<RankedTensorType>(product);
-  SmallVector<Value> sizes;
-  if (type.isDynamicDim(0))
-    sizes.push_back(b.dim(x.values, 0));
-  Value empty = tensor::EmptyOp::create(b, type, sizes);
+Value kv::multiplyBlocks(
+    Emitter &b, const RoundedRows &x, Value weight, QuantFormat format,
+    Value empty,
+    llvm::function_ref<std::pair<Value, Value>(Emitter &, ValueRange)> rowsOf) {
+  auto type = cast<RankedTensorType>(empty.getType());
   int64_t blocks = cast<ShapedType>(weight.getType()).getDimSize(1);
   using Kind = utils::IteratorType;
   auto generic = linalg::GenericOp::create(
-      b, type, ValueRange(), empty, b.getMultiDimIdentityMap(2),
-      ArrayRef<Kind>{Kind::parallel, Kind::parallel},
+      b, type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
+      SmallVector<Kind>(type.getRank(), Kind::parallel),
       [&](OpBuilder &nested, Location loc, ValueRange) {
         Emitter b(loc, nested);
-        Value t = linalg::IndexOp::create(b, 0);
-        Value n = linalg::IndexOp::create(b, 1);
+        SmallVector<Value> at;
+        for (int64_t i = 0; i < type.getRank(); ++i)
+          at.push_back(linalg::IndexOp::create(b, i));
+        auto [row, n] = rowsOf(b, at);
+        Value t = row; // A structured binding cannot be captured.
         Value width = b.index(kPackedRows);
         Value block = b.div(n, width), lane = b.rem(n, width);
         Value zero = b.constant(b.getF32Type(), 0);

@@ -14,9 +14,14 @@ struct RoundedRows {
 };
 RoundedRows roundRows(Emitter &b, mlir::Value x);
 
-/// The rows times one packed weight.
-mlir::Value multiplyBlocks(Emitter &b, const RoundedRows &x, mlir::Value weight,
-                           QuantFormat format, mlir::Type product);
+/// The rows times one packed weight, into `empty`: `rowsOf` gives the row of x
+/// and the row of the weight whose product an element is.
+mlir::Value multiplyBlocks(
+    Emitter &b, const RoundedRows &x, mlir::Value weight, QuantFormat format,
+    mlir::Value empty,
+    llvm::function_ref<std::pair<mlir::Value, mlir::Value>(Emitter &,
+                                                           mlir::ValueRange)>
+        rowsOf);
 
 } // namespace kv
 

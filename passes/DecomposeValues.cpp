@@ -179,8 +179,14 @@ static SmallVector<Value> decompose(Emitter &b, MatmulOp op) {
     }
     if (!rounded)
       rounded = roundRows(b, op.getX());
-    products.push_back(
-        multiplyBlocks(b, *rounded, weight, *format, product.getType()));
+    auto type = cast<RankedTensorType>(product.getType());
+    SmallVector<Value> sizes;
+    if (type.isDynamicDim(0))
+      sizes.push_back(b.dim(op.getX(), 0));
+    Value empty = tensor::EmptyOp::create(b, type, sizes);
+    products.push_back(multiplyBlocks(
+        b, *rounded, weight, *format, empty,
+        [](Emitter &, ValueRange at) { return std::pair(at[0], at[1]); }));
   }
   return products;
 }

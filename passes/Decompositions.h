@@ -30,6 +30,7 @@ struct Decomposition : mlir::linalg::AggregatedOpInterface::ExternalModel<
 /// Each attaches the decompositions of its file.
 void attachAttentionDecompositions(mlir::MLIRContext *context);
 void attachCacheDecompositions(mlir::MLIRContext *context);
+void attachExpertDecompositions(mlir::MLIRContext *context);
 void attachMergeDecomposition(mlir::MLIRContext *context);
 void attachPlanDecomposition(mlir::MLIRContext *context);
 void attachQuantizedDecompositions(mlir::MLIRContext *context);

@@ -32,6 +32,15 @@ public:
     mlir::Value element = mlir::tensor::ExtractOp::create(*this, tensor, at);
     return mlir::arith::IndexCastUIOp::create(*this, getIndexType(), element);
   }
+  /// The index below `count` that is nearest to an i32.
+  mlir::Value nearestIndex(mlir::Value number, int64_t count) {
+    auto limit = [&](int64_t value) -> mlir::Value {
+      return mlir::arith::ConstantIntOp::create(*this, value, 32);
+    };
+    number = mlir::arith::MaxSIOp::create(*this, number, limit(0));
+    number = mlir::arith::MinSIOp::create(*this, number, limit(count - 1));
+    return mlir::arith::IndexCastUIOp::create(*this, getIndexType(), number);
+  }
   mlir::Value add(mlir::Value a, mlir::Value b) {
     return mlir::arith::AddIOp::create(*this, a, b);
   }

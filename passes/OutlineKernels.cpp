@@ -20,33 +20,38 @@ using namespace kv;
 static bool isComputation(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureBufferSemantics();
-  if (auto attention = dyn_cast<AttentionOp>(op)) {
+  if (isa<AttentionOp, ExpertMatmulOp>(op)) {
     KernelAttr kernel = getKernel(op);
     return kernel && kernel.getKind() == KernelKind::Vector &&
-           attention.getOut();
+           isOnTensors(op) == false;
   }
   auto matmul = dyn_cast<MatmulOp>(op);
   return matmul && !matmul.getOuts().empty();
 }
 
-/// The name that a profile shows: "kernel_matmul_576x1536_bf16_0", or
-/// "kernel_matmul_576x576_192_192_bf16_1" for several weights.
+/// "_576x1536_bf16", or "_576x576_192_192_bf16" for several weights.
+template <typename Op> static void nameSizes(llvm::raw_ostream &os, Op op) {
+  os << '_' << cast<ShapedType>(op.getX().getType()).getShape().back();
+  char before = 'x';
+  for (size_t i = 0; i < op.getWeights().size(); ++i) {
+    os << before << op.getWidth(i);
+    before = '_';
+  }
+  if (std::optional<QuantFormat> format = op.getFormat(0))
+    os << '_' << stringifyQuantFormat(*format);
+  else
+    os << '_' << getElementTypeOrSelf(op.getWeights().front());
+}
+
+/// The name that a profile shows: "kernel_matmul_576x1536_bf16_0".
 static std::string kernelName(Operation *op, unsigned ordinal) {
   std::string name;
   llvm::raw_string_ostream os(name);
   os << "kernel_" << op->getName().stripDialect();
-  if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    os << '_' << cast<ShapedType>(matmul.getX().getType()).getDimSize(1);
-    char before = 'x';
-    for (size_t i = 0; i < matmul.getWeights().size(); ++i) {
-      os << before << matmul.getWidth(i);
-      before = '_';
-    }
-    if (std::optional<QuantFormat> format = matmul.getFormat(0))
-      os << '_' << stringifyQuantFormat(*format);
-    else
-      os << '_' << getElementTypeOrSelf(matmul.getWeights().front());
-  }
+  if (auto matmul = dyn_cast<MatmulOp>(op))
+    nameSizes(os, matmul);
+  if (auto matmul = dyn_cast<ExpertMatmulOp>(op))
+    nameSizes(os, matmul);
   if (auto cache = dyn_cast<CacheOpInterface>(op)) {
     CollectionType type = cache.getCollectionType();
     os << '_' << type.getHeads() << 'x' << type.getDim() << '_'

@@ -54,14 +54,22 @@ struct PackQuantized : kv::impl::KVPackQuantizedBase<PackQuantized> {
     integers = activations && activations.getValue().isInteger(8);
     // Before any type changes: operations are verified with their operands.
     SmallVector<DequantizeOp> conversions;
-    module.walk([&](DequantizeOp op) {
-      if (quantOf(op.getWeight().getType()))
-        conversions.push_back(op);
+    SmallVector<ExpertMatmulOp> products;
+    module.walk([&](Operation *op) {
+      if (auto conversion = dyn_cast<DequantizeOp>(op);
+          conversion && quantOf(conversion.getWeight().getType()))
+        conversions.push_back(conversion);
+      if (auto product = dyn_cast<ExpertMatmulOp>(op);
+          product && llvm::any_of(product.getWeights().getTypes(), quantOf))
+        products.push_back(product);
     });
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(packArguments(function)))
         return signalPassFailure();
     for (DequantizeOp op : conversions)
+      if (failed(pack(op)))
+        return signalPassFailure();
+    for (ExpertMatmulOp op : products)
       if (failed(pack(op)))
         return signalPassFailure();
     if (failed(findLeft(module)))
@@ -125,6 +133,28 @@ private:
     return success();
   }
 
+  LogicalResult pack(ExpertMatmulOp op) {
+    if (!integers)
+      return op.emitOpError("takes a quantised weight only where the module "
+                            "says kv.activations = i8");
+    Builder b(&getContext());
+    SmallVector<Attribute> entries;
+    for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
+      auto it = formats.find(weight);
+      std::optional<QuantFormat> format = op.getFormat(i);
+      if (it != formats.end())
+        format = it->second;
+      else if (quantOf(weight.getType()))
+        return op.emitOpError("takes a quantised weight from an argument of "
+                              "its function");
+      entries.push_back(
+          format ? Attribute(QuantFormatAttr::get(&getContext(), *format))
+                 : b.getUnitAttr());
+    }
+    op.setFormatsAttr(b.getArrayAttr(entries));
+    return success();
+  }
+
   void remarkLeft(DequantizeOp op, OpOperand &use) {
     remark::missed(op.getLoc(), remarkOpts("Dequantized")) << remark::add(
         "a weight of {0} is made in f32 in each step: {1}",
@@ -144,8 +174,8 @@ private:
           !llvm::any_of(op->getResults(), isQuant))
         return WalkResult::advance();
       op->emitError() << "'" << op->getName()
-                      << "' takes a quantised weight; only kv.dequantize and "
-                         "calls do";
+                      << "' takes a quantised weight; only kv.dequantize, "
+                         "kv.expert_matmul and calls do";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -115,7 +115,7 @@ private:
   bool canPack(OpOperand &use) {
     if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner()))
       return isWeightProduct(matmul, use);
-    if (isa<tensor::ExtractOp>(use.getOwner()))
+    if (isa<tensor::ExtractOp, ExpertMatmulOp>(use.getOwner()))
       return true;
     BlockArgument argument = calleeArgument(use);
     return argument && candidates.contains(argument);
@@ -176,7 +176,7 @@ private:
     llvm::DenseSet<void *> leaders;
     for (BlockArgument argument : candidates)
       if (llvm::any_of(argument.getUses(), [](OpOperand &use) {
-            return isa<linalg::MatmulOp>(use.getOwner());
+            return isa<linalg::MatmulOp, ExpertMatmulOp>(use.getOwner());
           }))
         leaders.insert(leader(argument));
     SmallVector<BlockArgument> multiplied;
@@ -202,6 +202,7 @@ private:
                          name.getValue().str());
       ++numPacked;
     }
+    // A kv.expert_matmul takes either form as it is.
     argument.setType(packedType(logical));
     for (OpOperand &use : llvm::make_early_inc_range(argument.getUses())) {
       OpBuilder b(use.getOwner());

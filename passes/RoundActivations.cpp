@@ -42,13 +42,15 @@ struct RoundActivations : kv::impl::KVRoundActivationsBase<RoundActivations> {
     if (!activations || activations.getValue().isF32() ||
         activations.getValue().isInteger(8))
       return;
-    getOperation().walk([&](linalg::MatmulOp op) {
-      OpOperand *x = op.getDpsInputOperand(0);
-      if (!op.hasPureTensorSemantics() ||
-          !getElementTypeOrSelf(x->get()).isF32())
+    getOperation().walk([&](Operation *op) {
+      if (!isa<linalg::MatmulOp, MatmulOp, ExpertMatmulOp>(op))
+        return;
+      OpOperand &x = op->getOpOperand(0);
+      if (!isa<TensorType>(x.get().getType()) ||
+          !getElementTypeOrSelf(x.get()).isF32())
         return;
       OpBuilder b(op);
-      x->set(rounded(b, op.getLoc(), x->get(), activations.getValue()));
+      x.set(rounded(b, op->getLoc(), x.get(), activations.getValue()));
       ++numRounded;
     });
   }

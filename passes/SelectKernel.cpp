@@ -241,8 +241,9 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     }
     SmallVector<Operation *> work;
     getOperation().walk([&](Operation *op) {
+      bool onDevice = chosen->kernel == KernelKind::Cuda;
       if (isa<StoreOp, AttentionOp>(op) ||
-          (isa<CopyPagesOp>(op) && chosen->kernel == KernelKind::Cuda))
+          (onDevice ? isa<CopyPagesOp>(op) : isa<ExpertMatmulOp>(op)))
         work.push_back(op);
     });
     Planner planner(getOperation(), chosen->kernel);
@@ -280,9 +281,14 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
   /// The kernel of an operation without one, and why it is that.
   static std::pair<KernelKind, std::string> choose(Operation *op,
                                                    const Target &target) {
-    auto attention = dyn_cast<AttentionOp>(op);
     if (target.kernel != KernelKind::Vector)
       return {target.kernel, target.why.str()};
+    if (auto matmul = dyn_cast<ExpertMatmulOp>(op);
+        matmul && !matmul.isPacked())
+      return {KernelKind::Decomposition, "its weights are not packed"};
+    else if (matmul)
+      return {target.kernel, target.why.str()};
+    auto attention = dyn_cast<AttentionOp>(op);
     if (!attention)
       return {KernelKind::Reference, "the runtime's function takes every type"};
     if (std::optional<std::string> why = whyNotVectorized(attention))

@@ -89,6 +89,11 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
         vectorizeMatmul(rewriter, matmul,
                         {rows, blocks, dotKind, multipliesMatrices});
         rewriter.eraseOp(matmul);
+      } else if (auto matmul = dyn_cast<ExpertMatmulOp>(op)) {
+        // Its rows stand where they are, not in tiles of the matrix unit.
+        vectorizeExpertMatmul(rewriter, matmul,
+                              {rows, blocks, dotKind, /*matrix=*/false});
+        rewriter.eraseOp(matmul);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
         if (failed(vectorizeAttention(rewriter, attention, wide)))
           return failure();

@@ -70,10 +70,13 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
   auto i8 = VectorType::get({half}, b.getI8Type());
   Value column = b.mul(group, b.index(kActivationGroup));
   SmallVector<Value> columns{column, b.add(column, b.index(half))}, parts;
+  SmallVector<Value> place = rowIndices(b, b.getLoc(), x, row);
+  place.emplace_back();
   // Magnitudes are ordered like their bits, and a NaN is above all of them.
   Value signless = splatInt(b, i32, INT32_MAX), largest;
   for (Value at : columns) {
-    Value part = vector::LoadOp::create(b, f32, x, ValueRange{row, at});
+    place.back() = at;
+    Value part = vector::LoadOp::create(b, f32, x, place);
     Value bits = arith::BitcastOp::create(b, i32, part);
     Value magnitude = arith::AndIOp::create(b, bits, signless);
     largest = largest
@@ -104,9 +107,9 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
     vector::StoreOp::create(b, bytes, to.values, ValueRange{row, at});
     Value sum = vector::ReductionOp::create(
         b, vector::CombiningKind::ADD, arith::ExtSIOp::create(b, i32, bytes));
-    Value place =
+    Value ofHalf =
         b.add(b.mul(group, b.index(2)), b.index(static_cast<int64_t>(i)));
-    memref::StoreOp::create(b, sum, to.sums, ValueRange{row, place});
+    memref::StoreOp::create(b, sum, to.sums, ValueRange{row, ofHalf});
     total = total ? b.add(total, sum) : sum;
   }
   memref::StoreOp::create(b, total, to.groupSums, ValueRange{row, group});
@@ -117,8 +120,11 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
 
 QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
   Emitter b(loc, builder);
-  int64_t depth = cast<MemRefType>(x.getType()).getDimSize(1);
+  auto type = cast<MemRefType>(x.getType());
+  int64_t depth = type.getShape().back();
   Value rows = memref::DimOp::create(b, x, 0);
+  if (type.getRank() == 3)
+    rows = b.mul(rows, b.index(type.getDimSize(1)));
   auto buffer = [&](int64_t width, Type element) -> Value {
     auto type = MemRefType::get({ShapedType::kDynamic, width}, element);
     return memref::AllocOp::create(b, type, rows);
@@ -177,15 +183,14 @@ FormatFacts factsOf(QuantFormat format) {
 /// `rows` rows times `units` vectors of lanes of a packed block's 16 rows.
 class TileBuilder {
 public:
-  TileBuilder(const BlockProduct &product, Value block, Value row, int64_t rows,
-              int64_t firstLane, int64_t units)
+  TileBuilder(const BlockProduct &product, Value block,
+              ArrayRef<TileRow> places, int64_t firstLane, int64_t units)
       : product(product), facts(factsOf(product.format)), block(block),
-        firstRow(row), rows(rows), firstLane(firstLane), units(units),
+        places(places), rows(places.size()), firstLane(firstLane), units(units),
         lanes(dotLanes(product.dot)) {}
 
-  void build(Emitter &b) {
-    for (int64_t r = 0; r < rows; ++r)
-      rowIndices.push_back(r ? b.add(firstRow, b.index(r)) : firstRow);
+  /// Stores to block `columns` of the product.
+  void build(Emitter &b, Value columns) {
     VectorType f32 = vectorOf(b.getF32Type());
     SmallVector<Value> zeros(rows * units, splat(b, f32, 0));
     int64_t blocks = cast<MemRefType>(product.weight.getType()).getDimSize(1);
@@ -194,12 +199,13 @@ public:
              [&](Emitter &b, Value i, SmallVectorImpl<Value> &sums) {
                buildBlock(b, i, sums);
              });
-    Value column = b.mul(block, b.index(kPackedRows));
+    Value column = b.mul(columns, b.index(kPackedRows));
     for (int64_t u = 0; u < units; ++u)
-      for (int64_t r = 0; r < rows; ++r)
-        vector::StoreOp::create(
-            b, sums[u * rows + r], product.out,
-            ValueRange{rowIndices[r], b.add(column, b.index(laneOf(u)))});
+      for (int64_t r = 0; r < rows; ++r) {
+        SmallVector<Value> at = places[r].product;
+        at.push_back(b.add(column, b.index(laneOf(u))));
+        vector::StoreOp::create(b, sums[u * rows + r], product.out, at);
+      }
   }
 
 private:
@@ -287,15 +293,16 @@ private:
     Value group = b.div(column, b.index(kActivationGroup));
     auto ofGroup = [&](Value facts, int64_t row) -> Value {
       return memref::LoadOp::create(b, facts,
-                                    ValueRange{rowIndices[row], group});
+                                    ValueRange{places[row].rounded, group});
     };
     VectorType f32 = vectorOf(b.getF32Type()), i32 = vectorOf(b.getI32Type());
     for (int64_t u = 0; u < units; ++u) {
       IntegerDot dot(product.dot, rows, facts.largest, facts.isSigned);
       forEachPart(b, at, u, [&](Value weights, int64_t element) {
         Value where = b.add(column, b.index(element));
-        dot.add(b, b.getLoc(), weights,
-                [&](int64_t row) { return fourOf(b, rowIndices[row], where); });
+        dot.add(b, b.getLoc(), weights, [&](int64_t row) {
+          return fourOf(b, places[row].rounded, where);
+        });
       });
       for (int64_t r = 0; r < rows; ++r) {
         Value &sum = sums[u * rows + r];
@@ -322,10 +329,10 @@ private:
   Value sumOf(Emitter &b, int64_t row, Value column, Value group) {
     if (facts.elements() == kActivationGroup)
       return memref::LoadOp::create(b, product.x.groupSums,
-                                    ValueRange{rowIndices[row], group});
+                                    ValueRange{places[row].rounded, group});
     Value place = b.div(column, b.index(facts.elements()));
     return memref::LoadOp::create(b, product.x.sums,
-                                  ValueRange{rowIndices[row], place});
+                                  ValueRange{places[row].rounded, place});
   }
 
   /// Four neighbouring values of a row as an i32.
@@ -380,35 +387,29 @@ private:
 
   const BlockProduct &product;
   FormatFacts facts;
-  Value block, firstRow;
+  Value block;
+  ArrayRef<TileRow> places;
   int64_t rows, firstLane, units, lanes;
-  SmallVector<Value> rowIndices;
   Value inner; // the block of columns
 };
 } // namespace
 
 void kv::buildBlockTile(OpBuilder &builder, Location loc,
-                        const BlockProduct &product, Value block) {
-  Emitter b(loc, builder);
+                        const BlockProduct &product, Value block, Value column,
+                        const TileRows &rows) {
   int64_t lanes = dotLanes(product.dot);
-  Value numRows = memref::DimOp::create(b, product.x.values, 0);
-  Value done = b.index(0);
   // The values of a sub-block stay in registers while the rows pass by: many
   // rows take few lanes. A row alone has all lanes in one pass, so that the
   // sums of one vector hide the latency of another's.
-  for (int64_t height : {8, 4, 2, 1}) {
-    int64_t units = height == 1 ? kPackedRows / lanes : 1;
-    Value step = b.index(height);
-    Value rest = b.rem(b.sub(numRows, done), step);
-    Value end = b.sub(numRows, rest);
-    scf::ForOp::create(
-        b, done, end, step, ValueRange(),
-        [&](OpBuilder &nested, Location loc, Value row, ValueRange) {
-          Emitter b(loc, nested);
-          for (int64_t lane = 0; lane < kPackedRows; lane += units * lanes)
-            TileBuilder(product, block, row, height, lane, units).build(b);
-          scf::YieldOp::create(b);
-        });
-    done = end;
-  }
+  rows.forEachTile(
+      builder, loc, {8, 4, 2, 1},
+      [&](OpBuilder &nested, int64_t height, Value row) {
+        Emitter b(loc, nested);
+        SmallVector<TileRow> places;
+        for (int64_t r = 0; r < height; ++r)
+          places.push_back(rows.at(b, loc, r ? b.add(row, b.index(r)) : row));
+        int64_t units = height == 1 ? kPackedRows / lanes : 1;
+        for (int64_t lane = 0; lane < kPackedRows; lane += units * lanes)
+          TileBuilder(product, block, places, lane, units).build(b, column);
+      });
 }

@@ -4,11 +4,12 @@
 #define KV_PASSES_VECTORIZEBLOCKS_H
 
 #include "IntegerDot.h"
-#include "kv/Dialect/KV.h"
+#include "TileRows.h"
 
 namespace kv {
 
-/// Rows rounded to i8, as kv.matmul's description says.
+/// T rows, of any leading dimensions, rounded to i8 as kv.matmul's description
+/// says.
 struct QuantizedRows {
   mlir::Value values; // i8 [T, K]
   mlir::Value scales; // f32 [T, K / 32]
@@ -18,7 +19,7 @@ struct QuantizedRows {
   mlir::Value groupSums, scaledSums;
 };
 
-/// Emits the loops that round the rows `x`, a buffer f32 [T, K].
+/// Emits the loops that round the rows `x`, a buffer f32 [..., K].
 QuantizedRows quantizeRows(mlir::OpBuilder &b, mlir::Location loc,
                            mlir::Value x);
 
@@ -27,13 +28,15 @@ struct BlockProduct {
   QuantFormat format;
   DotKind dot;
   mlir::Value weight; // i8 [N / 16, K / group, bytes]
-  mlir::Value out;    // f32 [T, N]
+  mlir::Value out;    // f32 [..., N]
   QuantizedRows x;
 };
 
-/// Emits the 16 columns of block `block` of the product, for all rows.
+/// Emits the 16 columns of block `column` of the product, which are those of
+/// block `block` of the weight, for `rows`.
 void buildBlockTile(mlir::OpBuilder &b, mlir::Location loc,
-                    const BlockProduct &product, mlir::Value block);
+                    const BlockProduct &product, mlir::Value block,
+                    mlir::Value column, const TileRows &rows);
 
 } // namespace kv
 

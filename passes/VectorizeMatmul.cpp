@@ -1,7 +1,8 @@
-//===- VectorizeMatmul.cpp - kv.matmul as tiled loops ---------------------===//
+//===- VectorizeMatmul.cpp - Products with packed weights as tiled loops --===//
 //
 // A work item is a tile of output columns of one of the weights for all rows,
-// so that a weight is read once whatever the number of rows. Within it, for
+// so that a weight is read once whatever the number of rows; with experts, of
+// one of the weights of an expert for the rows that chose it. Within it, for
 // weights of f32 and bf16, register tiles of R rows x B vectors of 16 outputs,
 // each output one chain of explicit fma with k ascending: its bits do not
 // depend on the tile that computed it. Tiles of packed blocks:
@@ -12,6 +13,7 @@
 #include "VectorizeMatmul.h"
 
 #include "KernelLoops.h"
+#include "TileRows.h"
 #include "VectorizeBlocks.h"
 #include "VectorizeMatrix.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,12 +33,13 @@ namespace {
 /// Weights of one type: they share their code, which takes the weight of its
 /// tile.
 struct WeightGroup {
-  WeightGroup(Value weight, std::optional<QuantFormat> format, bool matrix)
-      : format(format), matrix(!format && matrix && fitsMatrixUnit(weight)) {
-    auto type = cast<MemRefType>(weight.getType());
-    numBlocks = type.getDimSize(0);
+  WeightGroup(Value weight, std::optional<QuantFormat> format, int64_t columns,
+              bool matrix)
+      : format(format), matrix(!format && matrix && fitsMatrixUnit(weight)),
+        numBlocks(columns / kPackedRows) {
     if (format)
       return;
+    auto type = cast<MemRefType>(weight.getType());
     vector = VectorType::get({kPackedRows}, type.getElementType());
     // Wide enough for the fma latency with one row, narrow enough to share out.
     for (int64_t candidate : {4, 3, 2})
@@ -58,17 +61,18 @@ struct WeightGroup {
   SmallVector<Value> weights, outs;
   std::optional<QuantFormat> format; // of bytes
   bool matrix;                       // multiplied by the matrix unit
-  int64_t numBlocks = 0, width = 1;
-  VectorType vector; // of numbers
+  int64_t numBlocks, width = 1;      // blocks of a product, of a tile
+  VectorType vector;                 // of numbers
 };
 
-/// Builds the loops of one kv.matmul on buffers.
+/// Builds the loops of one product on buffers.
 class MatmulBuilder {
 public:
-  MatmulBuilder(MatmulOp op, const MatmulTiling &tiling)
+  template <typename Op>
+  MatmulBuilder(Op op, const MatmulTiling &tiling)
       : x(op.getX()), loc(op.getLoc()), rows(tiling.rows),
         blocks(tiling.blocks), dot(tiling.dot),
-        depth(cast<MemRefType>(x.getType()).getDimSize(1)),
+        depth(cast<MemRefType>(x.getType()).getShape().back()),
         accumulator(
             VectorType::get({kPackedRows}, Float32Type::get(op.getContext()))) {
     for (auto [i, weight, product] :
@@ -78,15 +82,49 @@ public:
         return each.takes(weight, format, product);
       });
       if (group == groups.end())
-        group = groups.insert(groups.end(),
-                              WeightGroup(weight, format, tiling.matrix));
+        group = groups.insert(
+            groups.end(),
+            WeightGroup(weight, format, op.getWidth(i), tiling.matrix));
       group->weights.push_back(weight);
       group->outs.push_back(product);
     }
   }
 
   void build(OpBuilder &b) {
-    numRows = memref::DimOp::create(b, loc, x, 0);
+    tileRows = {index(b, loc, 0), memref::DimOp::create(b, loc, x, 0)};
+    prepare(b);
+    buildForall(
+        b, loc, index(b, loc, tiles), grain(),
+        [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
+  }
+
+  /// Of each expert that a row has chosen, with the rows that have.
+  void buildExperts(OpBuilder &b, Value experts, int64_t numExperts) {
+    auto type = cast<MemRefType>(experts.getType());
+    ExpertOrder by = orderByExpert(b, loc, experts, numExperts);
+    prepare(b);
+    Value each = index(b, loc, tiles);
+    buildForall(b, loc, arith::MulIOp::create(b, loc, by.count, each), grain(),
+                [&](OpBuilder &b, Value item) {
+                  auto load = [&](Value from, Value at) -> Value {
+                    Value number = memref::LoadOp::create(b, loc, from, at);
+                    return arith::IndexCastUIOp::create(
+                        b, loc, b.getIndexType(), number);
+                  };
+                  Value place = arith::DivUIOp::create(b, loc, item, each);
+                  Value tile = arith::RemUIOp::create(b, loc, item, each);
+                  expert = load(by.chosen, place);
+                  tileRows = {load(by.bounds, expert),
+                              load(by.bounds, offset(b, expert, 1)), by.order,
+                              type.getDimSize(1),
+                              cast<MemRefType>(x.getType()).getRank() == 3};
+                  buildGroups(b, groups, tile);
+                });
+  }
+
+private:
+  /// What stands before the tiles.
+  void prepare(OpBuilder &b) {
     if (llvm::any_of(groups, [](const WeightGroup &group) {
           return group.format.has_value();
         }))
@@ -94,17 +132,13 @@ public:
     if (llvm::any_of(groups,
                      [](const WeightGroup &group) { return group.matrix; }))
       tiled = tileMatrixRows(b, loc, x);
-    int64_t tiles = 0, widest = 1;
     for (const WeightGroup &group : groups) {
       tiles += group.tiles();
       widest = std::max(widest, group.width);
     }
-    buildForall(
-        b, loc, index(b, loc, tiles), grainOf(widest * kPackedRows * depth),
-        [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
   }
+  int64_t grain() const { return grainOf(widest * kPackedRows * depth); }
 
-private:
   /// Tile `tile` of `rest`, whose tiles stand one after the other.
   void buildGroups(OpBuilder &b, ArrayRef<WeightGroup> rest, Value tile) {
     const WeightGroup &group = rest.front();
@@ -142,9 +176,13 @@ private:
         out = arith::SelectOp::create(b, loc, chosen, group.outs[i], out);
       }
     }
+    firstBlock = Value();
+    if (expert)
+      firstBlock =
+          arith::MulIOp::create(b, loc, expert, index(b, loc, group.numBlocks));
     if (group.format)
       return buildBlockTile(b, loc, {*group.format, dot, w, out, quantized},
-                            tile);
+                            ofWeight(b, tile), tile, tileRows);
     Value first =
         arith::MulIOp::create(b, loc, tile, index(b, loc, group.width));
     if (group.matrix)
@@ -152,30 +190,28 @@ private:
     buildColumns(b, first, group.width);
   }
 
+  /// The block of the weight that has the columns of block `block` of its
+  /// product.
+  Value ofWeight(OpBuilder &b, Value block) {
+    return firstBlock ? arith::AddIOp::create(b, loc, firstBlock, block)
+                      : block;
+  }
+
   /// All rows of `width` blocks from `first`: as many as there are tiles of
   /// `rows` for, then of fewer, so that few rows read a weight once.
   void buildColumns(OpBuilder &b, Value first, int64_t width) {
-    Value done = index(b, loc, 0);
-    for (int64_t height :
-         {rows, int64_t(8), int64_t(4), int64_t(2), int64_t(1)}) {
-      if (height != rows && height >= rows)
-        continue;
-      Value step = index(b, loc, height);
-      Value rest = arith::RemUIOp::create(
-          b, loc, arith::SubIOp::create(b, loc, numRows, done), step);
-      Value end = arith::SubIOp::create(b, loc, numRows, rest);
-      // With few rows a wide tile hides the latency that rows would.
-      int64_t tile = height == 1 ? width : std::min(width, blocks);
-      scf::ForOp::create(
-          b, loc, done, end, step, ValueRange(),
-          [&](OpBuilder &b, Location loc, Value row, ValueRange) {
-            for (int64_t j = 0; j < width; j += tile)
-              buildTile(b, row, height, offset(b, first, j),
-                        std::min(tile, width - j));
-            scf::YieldOp::create(b, loc);
-          });
-      done = end;
-    }
+    SmallVector<int64_t> heights = {rows};
+    for (int64_t height : {8, 4, 2, 1})
+      if (height < rows)
+        heights.push_back(height);
+    tileRows.forEachTile(
+        b, loc, heights, [&](OpBuilder &b, int64_t height, Value row) {
+          // With few rows a wide tile hides the latency that rows would.
+          int64_t tile = height == 1 ? width : std::min(width, blocks);
+          for (int64_t j = 0; j < width; j += tile)
+            buildTile(b, row, height, offset(b, first, j),
+                      std::min(tile, width - j));
+        });
   }
 
   Value offset(OpBuilder &b, Value base, int64_t by) {
@@ -187,11 +223,14 @@ private:
   /// height x width accumulators over the whole depth.
   void buildTile(OpBuilder &b, Value row, int64_t height, Value block,
                  int64_t width) {
-    SmallVector<Value> rowIndices, blockIndices;
+    SmallVector<TileRow> places;
+    SmallVector<Value> blockIndices, weightBlocks;
     for (int64_t i = 0; i < height; ++i)
-      rowIndices.push_back(offset(b, row, i));
-    for (int64_t j = 0; j < width; ++j)
+      places.push_back(tileRows.at(b, loc, offset(b, row, i)));
+    for (int64_t j = 0; j < width; ++j) {
       blockIndices.push_back(offset(b, block, j));
+      weightBlocks.push_back(ofWeight(b, blockIndices.back()));
+    }
     Value zero = arith::ConstantOp::create(b, loc, accumulator,
                                            b.getZeroAttr(accumulator));
     SmallVector<Value> initial(height * width, zero);
@@ -206,38 +245,42 @@ private:
           SmallVector<Value> sums(carried);
           // More rows use what the first ones have brought.
           if (height < rows)
-            for (Value each : blockIndices)
+            for (Value each : weightBlocks)
               prefetch(b, loc, w, ValueRange{each, k, index(b, loc, 0)},
                        prefetchDistance(width),
                        unroll * kPackedRows *
                            weightVector.getElementTypeBitWidth() / 8);
           for (int64_t u = 0; u < unroll; ++u)
-            buildStep(b, offset(b, k, u), rowIndices, blockIndices, sums);
+            buildStep(b, offset(b, k, u), places, weightBlocks, sums);
           scf::YieldOp::create(b, loc, sums);
         });
     for (int64_t j = 0; j < width; ++j) {
       Value column = arith::MulIOp::create(b, loc, blockIndices[j],
                                            index(b, loc, kPackedRows));
-      for (int64_t i = 0; i < height; ++i)
-        vector::StoreOp::create(b, loc, loop.getResult(i * width + j), out,
-                                ValueRange{rowIndices[i], column});
+      for (int64_t i = 0; i < height; ++i) {
+        SmallVector<Value> at = places[i].product;
+        at.push_back(column);
+        vector::StoreOp::create(b, loc, loop.getResult(i * width + j), out, at);
+      }
     }
   }
 
   /// sums[i][j] += x[row i, k] * w[block j, k, :]
-  void buildStep(OpBuilder &b, Value k, ArrayRef<Value> rowIndices,
-                 ArrayRef<Value> blockIndices, SmallVectorImpl<Value> &sums) {
+  void buildStep(OpBuilder &b, Value k, ArrayRef<TileRow> places,
+                 ArrayRef<Value> weightBlocks, SmallVectorImpl<Value> &sums) {
     Value zero = index(b, loc, 0);
     SmallVector<Value> weights;
-    for (Value block : blockIndices) {
+    for (Value block : weightBlocks) {
       Value loaded = vector::LoadOp::create(b, loc, weightVector, w,
                                             ValueRange{block, k, zero});
       if (weightVector != accumulator)
         loaded = arith::ExtFOp::create(b, loc, accumulator, loaded);
       weights.push_back(loaded);
     }
-    for (auto [i, row] : llvm::enumerate(rowIndices)) {
-      Value scalar = memref::LoadOp::create(b, loc, x, ValueRange{row, k});
+    for (auto [i, place] : llvm::enumerate(places)) {
+      SmallVector<Value> at = place.x;
+      at.push_back(k);
+      Value scalar = memref::LoadOp::create(b, loc, x, at);
       Value spread = vector::BroadcastOp::create(b, loc, accumulator, scalar);
       for (auto [j, weight] : llvm::enumerate(weights)) {
         Value &sum = sums[i * weights.size() + j];
@@ -255,10 +298,13 @@ private:
   int64_t depth;
   VectorType accumulator;
   SmallVector<WeightGroup> groups;
-  Value numRows;
-  QuantizedRows quantized; // where a weight is quantised
-  MatrixRows tiled;        // where the matrix unit multiplies one
+  int64_t tiles = 0, widest = 1; // of the groups together, of any
+  QuantizedRows quantized;       // where a weight is quantised
+  MatrixRows tiled;              // where the matrix unit multiplies one
   // Of the tile that is being built.
+  TileRows tileRows;
+  Value expert;     // null: there are none
+  Value firstBlock; // of the expert
   Value w, out;
   VectorType weightVector;
 };
@@ -267,4 +313,10 @@ private:
 void kv::vectorizeMatmul(OpBuilder &b, MatmulOp op,
                          const MatmulTiling &tiling) {
   MatmulBuilder(op, tiling).build(b);
+}
+
+void kv::vectorizeExpertMatmul(OpBuilder &b, ExpertMatmulOp op,
+                               const MatmulTiling &tiling) {
+  MatmulBuilder(op, tiling)
+      .buildExperts(b, op.getExperts(), op.getNumExperts());
 }

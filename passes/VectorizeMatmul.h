@@ -1,4 +1,4 @@
-//===- VectorizeMatmul.h - kv.matmul as tiled loops -------------*- C++ -*-===//
+//===- VectorizeMatmul.h - Products as tiled loops --------------*- C++ -*-===//
 
 #ifndef KV_PASSES_VECTORIZEMATMUL_H
 #define KV_PASSES_VECTORIZEMATMUL_H
@@ -16,9 +16,12 @@ struct MatmulTiling {
   bool matrix;    // rows hold bf16, and AMX multiplies them with such weights
 };
 
-/// Emits the loops of `op`, which stands on buffers, before it.
+/// Each emits the loops of `op`, which stands on buffers, before it; its
+/// weights are packed.
 void vectorizeMatmul(mlir::OpBuilder &b, MatmulOp op,
                      const MatmulTiling &tiling);
+void vectorizeExpertMatmul(mlir::OpBuilder &b, ExpertMatmulOp op,
+                           const MatmulTiling &tiling);
 
 } // namespace kv
 

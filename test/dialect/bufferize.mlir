@@ -107,3 +107,23 @@ func.func @rms_norm(%x: tensor<?x2x8xf32>, %w: tensor<8xf32>) -> tensor<?x2x8xf3
   %y = kv.rms_norm %x, %w eps 1.0e-5 offset 1.0 : tensor<?x2x8xf32>, tensor<8xf32> -> tensor<?x2x8xf32>
   return %y : tensor<?x2x8xf32>
 }
+
+// Two results, and one a weight; sizes are the rows of the first operand.
+// CHECK-LABEL: func.func @experts(
+// CHECK-SAME: %[[L:[a-z0-9]*]]: memref<?x4xf32>, %[[X:[a-z0-9]*]]: memref<?x2x24xf32>, %[[W:[a-z0-9]*]]: memref<8x24x16xf32>
+// CHECK: %[[T:.*]] = memref.dim %[[L]]
+// CHECK: %[[E:.*]] = memref.alloc(%[[T]]) {{.*}}: memref<?x2xi32>
+// CHECK: %[[S:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x2xf32>
+// CHECK: kv.route %[[L]] outs(%[[E]], %[[S]]) normalised
+// CHECK: memref.dim %[[X]]
+// CHECK: %[[Y:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x2x32xf32>
+// CHECK: %[[Z:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x2x32xf32>
+// CHECK: kv.expert_matmul %[[X]], %[[W]], %[[W]] experts(%[[E]]) outs(%[[Y]], %[[Z]])
+func.func @experts(%l: tensor<?x4xf32>, %x: tensor<?x2x24xf32>, %w: tensor<8x24x16xf32>)
+    -> (tensor<?x2xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>) {
+  %e, %s = kv.route %l normalised : tensor<?x4xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
+  %y, %z = kv.expert_matmul %x, %w, %w experts(%e)
+      : tensor<?x2x24xf32>, tensor<8x24x16xf32>, tensor<8x24x16xf32> experts tensor<?x2xi32>
+      -> tensor<?x2x32xf32>, tensor<?x2x32xf32>
+  return %s, %y, %z : tensor<?x2xf32>, tensor<?x2x32xf32>, tensor<?x2x32xf32>
+}

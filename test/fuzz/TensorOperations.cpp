@@ -161,6 +161,66 @@ bool quantisedMatmul(FunctionBuilder &f) {
   return multiply(f, /*mayQuantise=*/true);
 }
 
+/// The experts that rows choose, and what these make of the rows or of one row
+/// a choice; in an executable module of numbers only.
+bool experts(FunctionBuilder &f, bool mayQuantise) {
+  Value logits = flat(f);
+  auto type = mlir::cast<RankedTensorType>(logits.getType());
+  int64_t count = type.getDimSize(1), tokens = type.getDimSize(0);
+  if (count < 1 || count > 16)
+    return false;
+  Value x = logits;
+  int64_t choices = f.random.between(1, std::min<int64_t>(count, 3));
+  if (f.random.percent(50))
+    if (Value rows = f.find(Role::Rows, [&](Type type) {
+          auto shaped = mlir::cast<ShapedType>(type);
+          return shaped.getElementType().isF32() &&
+                 shaped.getDimSize(0) == tokens &&
+                 shaped.getDimSize(1) <= count;
+        })) {
+      x = rows;
+      choices = mlir::cast<ShapedType>(rows.getType()).getDimSize(1);
+    }
+  int64_t columns = mlir::cast<ShapedType>(x.getType()).getShape().back();
+  auto route = RouteOp::create(
+      f.b, f.tensor({tokens, choices}, f.b.getI32Type()),
+      f.tensor({tokens, choices}, f.f32()), logits, /*out_experts=*/Value(),
+      /*out_shares=*/Value(),
+      f.random.percent(50) ? f.b.getUnitAttr() : UnitAttr());
+  SmallVector<Value> weights;
+  SmallVector<Type> products;
+  SmallVector<Attribute> formats;
+  for (int64_t i = f.random.oneOf({1, 1, 2}); i > 0; --i) {
+    auto [one, format] = packedWeight(f, columns, mayQuantise);
+    int64_t blocks = one.getDimSize(0);
+    SmallVector<int64_t> shape(one.getShape());
+    shape[0] *= count;
+    // As a front end writes it.
+    if (isa<UnitAttr>(format) && f.random.percent(50))
+      shape = {shape[0] * kPackedRows, columns};
+    weights.push_back(
+        f.operand(Role::Weight, f.tensor(shape, one.getElementType())));
+    products.push_back(
+        f.tensor({tokens, choices, blocks * kPackedRows}, f.f32()));
+    formats.push_back(format);
+  }
+  bool dense = llvm::all_of(formats, llvm::IsaPred<UnitAttr>);
+  auto op = ExpertMatmulOp::create(
+      f.b, products, x, weights, route.getExperts(), /*outs=*/ValueRange(),
+      dense ? ArrayAttr() : f.b.getArrayAttr(formats));
+  for (Value product : op.getProducts())
+    f.define(product, Role::Rows);
+  f.define(route.getShares(), Role::Flat);
+  return true;
+}
+
+bool denseExperts(FunctionBuilder &f) {
+  return experts(f, /*mayQuantise=*/false);
+}
+bool quantisedExperts(FunctionBuilder &f) {
+  return experts(f, /*mayQuantise=*/true);
+}
+
 /// Rows of a packed weight, by numbers that may lie outside.
 bool dequantize(FunctionBuilder &f) {
   auto format = f.random.oneOf({QuantFormat::Q8_0, QuantFormat::Q4_1});
@@ -283,6 +343,8 @@ const Production productions[] = {
     // Random bytes are scales that are no numbers.
     {"quantised matmul", 5, quantisedMatmul, /*executable=*/false},
     {"dequantize", 3, dequantize, /*executable=*/false},
+    {"experts", 5, denseExperts},
+    {"quantised experts", 3, quantisedExperts, /*executable=*/false},
     {"add", 5, add},
     {"cast", 3, ::cast},
     // A slice that becomes a copy has no lowering in an artifact.

@@ -375,3 +375,14 @@ func.func @no_kernel(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tens
         tensor<?xi32> -> tensor<?x1x64xbf16>
   return %o : tensor<?x1x64xbf16>
 }
+
+// -----
+
+func.func @experts(%x: tensor<4x64xf32>, %l: tensor<4x8xf32>, %w: tensor<128x64xbf16>) -> tensor<4x2x16xf32> {
+  // expected-error @+1 {{'kv.route' op has no kernel on a GPU: kv-cuda has kernels for}}
+  %e, %s = kv.route %l : tensor<4x8xf32> -> tensor<4x2xi32>, tensor<4x2xf32>
+  // expected-error @+1 {{'kv.expert_matmul' op has no kernel on a GPU: kv-cuda has kernels for}}
+  %y = kv.expert_matmul %x, %w experts(%e)
+      : tensor<4x64xf32>, tensor<128x64xbf16> experts tensor<4x2xi32> -> tensor<4x2x16xf32>
+  return %y : tensor<4x2x16xf32>
+}

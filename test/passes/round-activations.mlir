@@ -29,6 +29,37 @@ func.func @linear(%x: tensor<?x32xf32> {kv.name = "x", kv.dims = ["T"]},
 
 // -----
 
+// Rows of experts, too.
+module attributes {kv.activations = f16} {
+// CHECK-LABEL: func.func @experts(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x2x32xf32>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[X]] :
+// CHECK: arith.truncf %{{.*}} : f32 to f16
+// CHECK: kv.expert_matmul %[[R]],
+func.func @experts(%x: tensor<?x2x32xf32>, %e: tensor<?x2xi32>, %w: tensor<64x32xbf16>)
+    -> tensor<?x2x16xf32> {
+  %y = kv.expert_matmul %x, %w experts(%e)
+      : tensor<?x2x32xf32>, tensor<64x32xbf16> experts tensor<?x2xi32> -> tensor<?x2x16xf32>
+  return %y : tensor<?x2x16xf32>
+}
+}
+
+// -----
+
+// And of weights that are packed already.
+module attributes {kv.activations = bf16} {
+// CHECK-LABEL: func.func @packed(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x32xf32>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[X]] :
+// CHECK: kv.matmul %[[R]],
+func.func @packed(%x: tensor<?x32xf32>, %w: tensor<1x32x16xbf16>) -> tensor<?x16xf32> {
+  %y = kv.matmul %x, %w : tensor<?x32xf32>, tensor<1x32x16xbf16> -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
+}
+
+// -----
+
 // f32 is what there is without the attribute.
 module attributes {kv.activations = f32} {
 // CHECK-LABEL: func.func @same(

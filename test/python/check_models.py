@@ -24,6 +24,11 @@ COMMON = dict(vocab_size=320, max_position_embeddings=512, pad_token_id=0, bos_t
               eos_token_id=2)
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 64, "rope_theta": 500000.0}
+LONGROPE = {"rope_type": "longrope", "rope_theta": 10000.0, "partial_rotary_factor": 0.75,
+            "short_factor": [1 + i / 32 for i in range(12)],
+            "long_factor": [1 + i * i / 4 for i in range(12)]}
+# Options of the import.
+OPTIONS = {"phi3_short": ("--max-seq", "256")}
 
 # Name -> (transformers' configuration, its settings). The ratios of heads are of released models.
 MODELS = {
@@ -47,6 +52,30 @@ MODELS = {
     "qwen3": ("Qwen3Config", dict(
         hidden_size=64, intermediate_size=192, num_hidden_layers=3, num_attention_heads=4,
         num_key_value_heads=2, head_dim=32, tie_word_embeddings=True)),
+    # Qwen 3 30B-A3B: each token goes through 8 experts of 128, here 4 of 16.
+    "qwen3_moe": ("Qwen3MoeConfig", dict(
+        hidden_size=64, moe_intermediate_size=48, num_hidden_layers=3, num_attention_heads=8,
+        num_key_value_heads=1, head_dim=32, num_experts=16, num_experts_per_tok=4,
+        norm_topk_prob=True)),
+    # Shares that do not add up to 1; windows.
+    "qwen3_moe_shares": ("Qwen3MoeConfig", dict(
+        hidden_size=96, moe_intermediate_size=32, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=32, num_experts=9, num_experts_per_tok=3,
+        norm_topk_prob=False, use_sliding_window=True, sliding_window=24, max_window_layers=1)),
+    # gpt-oss 20b: heads wider than the model, eight to a KV head, scaled positions, a limit that
+    # numbers of this size reach.
+    "gpt_oss": ("GptOssConfig", dict(
+        hidden_size=96, intermediate_size=96, num_hidden_layers=4, num_attention_heads=16,
+        num_key_value_heads=2, head_dim=32, num_local_experts=8, num_experts_per_tok=4,
+        sliding_window=24, swiglu_limit=2.0, rope_parameters={
+            "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0,
+            "truncate": False, "original_max_position_embeddings": 64, "rope_theta": 150000.0})),
+    # Qwen 2.5 with the scaling that its model card recommends.
+    "qwen2_yarn": ("Qwen2Config", dict(
+        hidden_size=128, intermediate_size=304, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, rope_parameters={
+            "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128,
+            "rope_theta": 1000000.0})),
     # Granite 3.x 2B.
     "granite": ("GraniteConfig", dict(
         hidden_size=128, intermediate_size=512, num_hidden_layers=4, num_attention_heads=8,
@@ -59,6 +88,16 @@ MODELS = {
     "phi3_grouped": ("Phi3Config", dict(
         hidden_size=128, intermediate_size=448, num_hidden_layers=2, num_attention_heads=8,
         num_key_value_heads=2, sliding_window=48, original_max_position_embeddings=512)),
+    # Phi-4 mini: three quarters of a head are rotated, with factors for long sequences; imported
+    # for short ones, and for long ones, which all passes here are then.
+    "phi3_short": ("Phi3Config", dict(
+        hidden_size=128, intermediate_size=352, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, partial_rotary_factor=0.75, original_max_position_embeddings=256,
+        rope_parameters=dict(LONGROPE, original_max_position_embeddings=256))),
+    "phi3_long": ("Phi3Config", dict(
+        hidden_size=128, intermediate_size=352, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, partial_rotary_factor=0.75, original_max_position_embeddings=8,
+        rope_parameters=dict(LONGROPE, original_max_position_embeddings=8))),
     # OLMo 2 7B, and 32B with grouped heads.
     "olmo2": ("Olmo2Config", dict(
         hidden_size=128, intermediate_size=352, num_hidden_layers=3, num_attention_heads=4,
@@ -103,7 +142,7 @@ def make(name, folder):
             values = torch.randn(parameter.shape, generator=random)
             if "norm" in parameter_name:
                 parameter += 0.2 * values
-            elif parameter.dim() == 1:
+            elif parameter.dim() == 1 or "bias" in parameter_name:
                 parameter.copy_(0.5 * values)
             elif "embed_tokens" in parameter_name:
                 # After its scale as large as what a layer adds, so that layers decide.
@@ -133,12 +172,12 @@ def ran(command, **options):
     return done.stdout
 
 
-def ours(folder, prompts, vocab):
+def ours(folder, prompts, vocab, options):
     """The logits of every prompt position, and the tokens decoded after each prompt."""
     out = folder / "imported"
     # The importer in its own environment, as users run it.
     ran([ROOT / ".venv/bin/python", ROOT / "tools/kv-import/kv-import", folder, "-o", out,
-         "--dtype", "f32", "--page", "16", "--no-tokenizer"])
+         "--dtype", "f32", "--page", "16", "--no-tokenizer", *options])
     ran([program("kv-compile"), out / "model.mlir", "-o", out / "model.so"])
     requests = "".join(json.dumps({"id": str(i), "tokens": prompt, "max_new_tokens": DECODED}) +
                        "\n" for i, prompt in enumerate(prompts))
@@ -160,7 +199,7 @@ def check(name):
         random = np.random.default_rng(3)
         vocab = model.config.vocab_size
         prompts = [random.integers(3, vocab, length).tolist() for length in LENGTHS]
-        rows, decoded = ours(folder, prompts, vocab)
+        rows, decoded = ours(folder, prompts, vocab, OPTIONS.get(name, ()))
     # One forward pass over prompt and answer gives both: a row depends on the past alone.
     passes = [wanted(model, prompt + answer) for prompt, answer in zip(prompts, decoded)]
     expected = np.concatenate([p[:length] for p, length in zip(passes, LENGTHS)])

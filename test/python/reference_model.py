@@ -16,11 +16,13 @@ def rms_norm(x, weight, eps):
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) * weight
 
 
-def rotate(x, angles):
-    """x [T, heads, D]: element i and i + D/2 of a head are one plane."""
-    cos, sin = np.cos(angles)[:, None, :], np.sin(angles)[:, None, :]
-    a, b = np.split(x, 2, axis=-1)
-    return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+def rotate(x, angles, stretch):
+    """x [T, heads, D]: of the first elements of a head, twice as many as angles, element i and that
+    half of them further are one plane, which also grows; the others pass."""
+    cos, sin = stretch * np.cos(angles)[:, None, :], stretch * np.sin(angles)[:, None, :]
+    count = angles.shape[1]
+    a, b = x[..., :count], x[..., count:2 * count]
+    return np.concatenate([a * cos - b * sin, b * cos + a * sin, x[..., 2 * count:]], axis=-1)
 
 
 def tanh_cap(x, cap):
@@ -40,7 +42,16 @@ def frequencies(theta, scaling, dim):
     out = []
     for i in range(dim // 2):
         frequency = theta ** (-2 * i / dim)
-        if scaling and scaling["rope_type"] == "linear":
+        if scaling and scaling["rope_type"] == "yarn":
+            # Where a plane turns beta times within the original length, as a number of planes.
+            low, high = (np.log(scaling["original_max_position_embeddings"] / (2 * np.pi * beta))
+                         / np.log(theta) * dim / 2
+                         for beta in (scaling["beta_fast"], scaling["beta_slow"]))
+            slow = np.clip((i - max(low, 0)) / (min(high, dim - 1) - max(low, 0)), 0, 1)
+            frequency = frequency * (1 - slow) + frequency / scaling["factor"] * slow
+        elif scaling and "long_factor" in scaling:
+            frequency /= scaling["long_factor"][i]
+        elif scaling and scaling["rope_type"] == "linear":
             frequency /= scaling["factor"]
         elif scaling:
             assert scaling["rope_type"] == "llama3"
@@ -57,6 +68,33 @@ def frequencies(theta, scaling, dim):
     return np.array(out)
 
 
+def mixture(raw, weights, prefix, h):
+    """The experts of one layer, row by row and expert by expert."""
+    gpt_oss = raw["model_type"] == "gpt_oss"
+    router = prefix + ("mlp.router" if gpt_oss else "mlp.gate")
+    scores = h @ weights[f"{router}.weight"].T + weights.get(f"{router}.bias", 0)
+    count = raw["num_experts_per_tok"]
+    out = np.zeros_like(h)
+    for t, row in enumerate(h):
+        chosen = sorted(range(scores.shape[1]), key=lambda e: -scores[t, e])[:count]
+        over = chosen if gpt_oss or raw["norm_topk_prob"] else range(scores.shape[1])
+        total = sum(np.exp(scores[t, e] - scores[t, chosen[0]]) for e in over)
+        for e in chosen:
+            if gpt_oss:
+                of = prefix + "mlp.experts."
+                both = row @ weights[of + "gate_up_proj"][e] + weights[of + "gate_up_proj_bias"][e]
+                gate = np.minimum(both[::2], raw["swiglu_limit"])
+                up = np.clip(both[1::2], -raw["swiglu_limit"], raw["swiglu_limit"])
+                inner = (up + 1) * gate / (1 + np.exp(-raw["swiglu_alpha"] * gate))
+                made = inner @ weights[of + "down_proj"][e] + weights[of + "down_proj_bias"][e]
+            else:
+                gate, up, down = (weights[f"{prefix}mlp.experts.{e}.{name}_proj.weight"]
+                                  for name in ("gate", "up", "down"))
+                made = down @ (silu(gate @ row) * (up @ row))
+            out[t] += made * np.exp(scores[t, e] - scores[t, chosen[0]]) / total
+    return out
+
+
 def logits(raw, weights, tokens, cache_dtype):
     """[T, vocab] of all positions; `raw` is config.json, `weights` name -> array."""
     weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
@@ -66,7 +104,8 @@ def logits(raw, weights, tokens, cache_dtype):
     heads, kv_heads = raw["num_attention_heads"], raw["num_key_value_heads"]
     count = len(tokens)
     positions = np.arange(count)
-    angles = np.outer(positions, frequencies(raw["rope_theta"], raw.get("rope_scaling"), dim))
+    rotated = round(dim * raw.get("partial_rotary_factor", 1))
+    angles = np.outer(positions, frequencies(raw["rope_theta"], raw.get("rope_scaling"), rotated))
     if gemma:
         local_angles = np.outer(positions, frequencies(raw["rope_local_base_freq"], None, dim))
     distance = positions[:, None] - positions[None, :]
@@ -75,6 +114,12 @@ def logits(raw, weights, tokens, cache_dtype):
     if granite:
         scale = raw["attention_multiplier"]
     residual = raw["residual_multiplier"] if granite else 1
+    scaling = raw.get("rope_scaling") or {}
+    # Of rotated queries and keys.
+    stretch = 0.1 * np.log(scaling["factor"]) + 1 if scaling.get("rope_type") == "yarn" else 1
+    if "long_factor" in scaling:
+        original = raw["original_max_position_embeddings"]
+        stretch = np.sqrt(1 + np.log(raw["max_position_embeddings"] / original) / np.log(original))
 
     def norm(x, name):
         weight = weights[f"{name}.weight"]
@@ -107,10 +152,10 @@ def logits(raw, weights, tokens, cache_dtype):
                 q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
             q = q.reshape(count, heads, dim)
             k, v = k.reshape(count, kv_heads, dim), v.reshape(count, kv_heads, dim)
-            if gemma or kind == "qwen3":
+            if gemma or kind.startswith("qwen3"):
                 q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
             turned = local_angles if gemma and slides else angles
-            q, k = rotate(q, turned), rotate(k, turned)
+            q, k = rotate(q, turned, stretch), rotate(k, turned, stretch)
             if cache_dtype == "bf16":
                 k, v = bf16(k), bf16(v)
             out = np.empty_like(q)
@@ -119,11 +164,16 @@ def logits(raw, weights, tokens, cache_dtype):
                 scores = tanh_cap(q[:, head] @ k[:, shared].T * scale,
                                   raw.get("attn_logit_softcapping"))
                 scores = np.where(visible, scores, -np.inf)
-                scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-                out[:, head] = scores / scores.sum(axis=1, keepdims=True) @ v[:, shared]
+                sink = weights[prefix + "self_attn.sinks"][head] if kind == "gpt_oss" else -np.inf
+                most = np.maximum(scores.max(axis=1, keepdims=True), sink)
+                scores = np.exp(scores - most)
+                total = scores.sum(axis=1, keepdims=True) + np.exp(sink - most)
+                out[:, head] = scores / total @ v[:, shared]
             return linear(out.reshape(count, heads * dim), "self_attn.o_proj")
 
         def mlp(h):
+            if kind in ("qwen3_moe", "gpt_oss"):
+                return mixture(raw, weights, prefix, h)
             if kind == "phi3":
                 gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
             else:

@@ -93,13 +93,13 @@ def test_damaged_bytes_never_give_a_traceback(tmp_path, model):
 def test_unknown_gguf_architecture(tmp_path, config, weights):
     path = tmp_path / "m.gguf"
     synthetic.write_gguf(path, synthetic.dataclasses.replace(config, architecture="gpt2"), weights)
-    refused(path, tmp_path, path, "'gpt2'", "llama, qwen2, qwen3, granite, phi3, olmo2, gemma3")
+    refused(path, tmp_path, path, "'gpt2'", "llama, qwen2, qwen3, qwen3moe, granite, phi3, olmo2, gemma3")
 
 
 def test_unknown_folder_architecture(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="gemma3")
     refused(folder, tmp_path, "config.json", "'gemma3'",
-            "llama, mistral, qwen2, qwen3, granite, phi3, olmo2, gemma3_text")
+            "llama, mistral, qwen2, qwen3, qwen3_moe, gpt_oss, granite, phi3, olmo2, gemma3_text")
 
 
 def test_missing_gguf_tensor(tmp_path, config, weights):
@@ -136,17 +136,22 @@ def test_nan(tmp_path, config, weights):
 
 
 @pytest.mark.parametrize("scaling", (
-    {"rope_type": "yarn", "factor": 4.0}, {"type": "dynamic", "factor": 2.0},
-    {"rope_type": "longrope", "factor": 2.0}))
+    {"rope_type": "ntk", "factor": 4.0}, {"type": "dynamic", "factor": 2.0}))
 def test_rope_scaling_of_a_folder(tmp_path, config, weights, scaling):
     folder = folder_with(tmp_path, config, weights, rope_scaling=scaling)
     refused(folder, tmp_path, "config.json", list(scaling.values())[0],
-            "default, linear, llama3")
+            "default, linear, llama3, yarn, longrope")
 
 
-def test_rope_scaling_that_lacks_a_number(tmp_path, config, weights):
-    folder = folder_with(tmp_path, config, weights, rope_scaling={"rope_type": "linear"})
-    refused(folder, tmp_path, "config.json", "'linear'", "'factor'")
+@pytest.mark.parametrize("scaling,parts", [
+    ({"rope_type": "linear"}, ("'linear'", "'factor'")),
+    ({"rope_type": "yarn", "factor": 4.0}, ("'yarn'", "'original_max_position_embeddings'")),
+    ({"rope_type": "yarn", "factor": 4.0, "mscale": 1.0}, ("'yarn' with mscale is 1.0", "none")),
+    ({"rope_type": "yarn", "factor": 4.0, "beta_fast": 0}, ("beta_fast is 0",)),
+    ({"rope_type": "longrope", "factor": 2.0}, ("short_factor is None", "a list of 8 numbers"))])
+def test_rope_scaling_that_lacks_a_number(tmp_path, config, weights, scaling, parts):
+    folder = folder_with(tmp_path, config, weights, rope_scaling=scaling)
+    refused(folder, tmp_path, "config.json", *parts)
 
 
 def test_rope_scaling_of_a_gguf(tmp_path, config, weights):
@@ -244,9 +249,21 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("granite", {"logits_scaling": False}, ("logits_scaling", "False")),
     ("granite", {"mlp_bias": True}, ("mlp_bias is True", "false")),
     ("phi3", {"rope_scaling": {"type": "longrope", "long_factor": [1.0], "short_factor": [1.0]}},
-     ("rope scaling is 'longrope'", "default, linear, llama3")),
+     ("short_factor is [1.0]", "a list of 8 numbers, one a pair")),
+    ("phi3_long", {"rope_scaling": {"type": "longrope", "long_factor": [1.0, -1.0] * 3,
+                                    "short_factor": [1.0] * 6}}, ("long_factor is -1.0",)),
     ("phi3", {"rope_scaling": {"type": "su"}}, ("rope scaling is 'su'", "default, linear, llama3")),
-    ("phi3", {"partial_rotary_factor": 0.75}, ("partial_rotary_factor is 0.75", "1")),
+    ("phi3", {"partial_rotary_factor": 0.7}, ("11 of the 16 elements", "an even number")),
+    ("phi3", {"partial_rotary_factor": 1.5}, ("24 of the 16 elements", "an even number")),
+    ("qwen3_moe", {"mlp_only_layers": [1]}, ("mlp_only_layers is [1]", "[]")),
+    ("qwen3_moe", {"decoder_sparse_step": 2}, ("decoder_sparse_step is 2", "1")),
+    ("qwen3_moe", {"num_experts": None}, ("lacks 'num_local_experts'",)),
+    ("qwen3_moe", {"num_experts_per_tok": 9}, ("9 experts a token", "only 8 in a layer")),
+    ("qwen3_moe", {"moe_intermediate_size": 40}, ("experts of 64 and 40 rows", "multiples of 16")),
+    ("gpt_oss", {"swiglu_limit": 0}, ("swiglu_limit is 0", "a positive number")),
+    ("gpt_oss", {"quantization_config": {"quant_method": "gptq"}}, ("'gptq'", "mxfp4 of gpt_oss")),
+    ("qwen3_moe", {"quantization_config": {"quant_method": "mxfp4"}},
+     ("'mxfp4'", "F32, F16 or BF16 weights")),
     ("phi3", {"sliding_window": 0}, ("sliding_window", "0")),
     ("olmo2", {"layer_types": ["full_attention", "sliding_attention"]},
      ("layer_types", "'sliding_attention'", "full_attention")),
@@ -261,7 +278,7 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("gemma3", {"attn_logit_softcapping": "50"}, ("attn_logit_softcapping", "'50'")),
     ("gemma3", {"rope_local_base_freq": -3}, ("rope_theta", "-3")),
     ("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "yarn"}}},
-     ("rope scaling is 'yarn'", "default, linear, llama3")),
+     ("'yarn'", "lacks 'factor'")),
     ("gemma3", {"rope_parameters": {"sliding_attention": "default"}},
      ("rope_parameters", "'default'", "an object")),
     ("gemma3", {"layer_types": None, "sliding_window_pattern": 0},
@@ -288,6 +305,55 @@ def test_fused_tensors(tmp_path):
     refused(folder, tmp_path, name, "NaN or infinity")
 
 
+def test_experts(tmp_path):
+    prefix = "model.layers.1.mlp.experts."
+
+    def without(name):
+        return family_folder(tmp_path, "qwen3_moe", lambda weights: weights.pop(name))
+
+    refused(without(f"{prefix}7.up_proj.weight"), tmp_path, f"{prefix}7.up_proj.weight is missing",
+            "8 experts")
+    refused(without("model.layers.0.mlp.gate.weight"), tmp_path,
+            "lacks the tensor model.layers.0.mlp.gate.weight")
+    refused(family_folder(tmp_path, "qwen3_moe", num_experts=7), tmp_path, "mlp.gate.weight",
+            "[8, 64]", "[7, 64]")
+    folder = family_folder(tmp_path, "qwen3_moe", lambda weights: weights.update(
+        {f"{prefix}8.up_proj.weight": np.ones((48, 64), dtype=np.float32)}))
+    refused(folder, tmp_path, f"{prefix}8.up_proj.weight", "no qwen3_moe model")
+    refused(family_folder(tmp_path, "qwen3_moe", num_experts=10 ** 9), tmp_path,
+            "experts.8.gate_proj.weight is missing")
+    name = f"{prefix}gate_up_proj"
+    folder = family_folder(tmp_path, "gpt_oss", lambda weights: weights.update(
+        {name: weights[name][..., :-2]}))
+    refused(folder, tmp_path, name, "[6, 64, 94]", "[6, 64, 96]")
+    folder = family_folder(tmp_path, "gpt_oss", lambda weights: weights[name].fill(np.nan))
+    refused(folder, tmp_path, name, "NaN or infinity")
+
+
+def test_blocks_of_mxfp4(tmp_path):
+    config = synthetic.make_config("gpt_oss", intermediate=64)
+    name = "model.layers.1.mlp.experts.down_proj"
+    weights = {}
+    for key, values in synthetic.make_weights(config).items():
+        if key.endswith(("gate_up_proj", "down_proj")):
+            experts, columns, rows = values.shape
+            weights[f"{key}_blocks"] = np.full((experts, rows, columns // 32, 16), 0x11, np.uint8)
+            weights[f"{key}_scales"] = np.full((experts, rows, columns // 32), 120, np.uint8)
+        else:
+            weights[key] = values
+    settings = {"quantization_config": {"quant_method": "mxfp4"}}
+    folder = folder_with(tmp_path, config, weights, **settings)
+    assert run(KV_IMPORT, folder, "-o", tmp_path / "out").returncode == 0
+    weights[f"{name}_scales"][2, 3, 0] = 90
+    folder = folder_with(tmp_path, config, weights, **settings)
+    refused(folder, tmp_path, folder, name, "powers of two that blocks of q8_0 have not",
+            "--weights dense")
+    assert run(KV_IMPORT, folder, "-o", tmp_path / "out", "--weights", "dense").returncode == 0
+    del weights[f"{name}_scales"]
+    refused(folder_with(tmp_path, config, weights, **settings), tmp_path,
+            f"{name}_scales is missing")
+
+
 def test_norms_of_another_family(tmp_path):
     """An OLMo 2 model with a norm before attention is none."""
     folder = family_folder(tmp_path, "olmo2", lambda weights: weights.update(
@@ -296,18 +362,24 @@ def test_norms_of_another_family(tmp_path):
 
 
 def test_gguf_of_a_family_beyond(tmp_path):
-    """OLMo 3 has OLMo 2's name in a GGUF file; long Phi-3 models have two tables of factors;
-    a pattern of Gemma 3 is a number."""
+    """OLMo 3 has OLMo 2's name in a GGUF file; long Phi-3 models have two tables of factors, and
+    no others have; a pattern of Gemma 3 is a number."""
     path = tmp_path / "m.gguf"
     config = synthetic.make_config("olmo2")
     synthetic.write_gguf(path, config, synthetic.make_weights(config),
                          extra=lambda writer: writer.add_sliding_window(64))
     refused(path, tmp_path, path, "olmo2.attention.sliding_window is 64", "OLMo 2")
-    config = synthetic.make_config("phi3")
+    config = synthetic.make_config("llama")
     weights = {**synthetic.make_weights(config),
                "rope_factors_long.weight": np.ones(8, dtype=np.float32)}
     synthetic.write_gguf(path, config, weights)
-    refused(path, tmp_path, path, "rope_factors_long.weight", "no phi3 model")
+    refused(path, tmp_path, path, "rope_factors_long.weight", "no llama model")
+    config = synthetic.make_config("phi3")
+    synthetic.write_gguf(path, config, synthetic.make_weights(config) | {
+        "rope_factors_long.weight": np.ones(6, dtype=np.float32),
+        "rope_factors_short.weight": np.ones(8, dtype=np.float32)}, extra=lambda writer:
+        writer.add_rope_scaling_orig_ctx_len(64))
+    refused(path, tmp_path, path, "rope_factors_long.weight is float32[6]", "float32[8]")
     config = synthetic.make_config("gemma3")
     synthetic.write_gguf(path, config, synthetic.make_weights(config), extra=lambda writer:
                          writer.add_array("gemma3.attention.sliding_window_pattern", [True]))

@@ -8,6 +8,7 @@ import pytest
 
 import reference_model
 from kv_import import synthetic
+from test_equal_bits import Served, ask
 from tools import KV_IMPORT, find, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
@@ -20,7 +21,7 @@ LIMIT = {"f32": 2e-5, "bf16": 3e-3}
 
 
 @pytest.mark.parametrize("kind", ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite",
-                                  "phi3", "olmo2", "gemma3"))
+                                  "phi3", "phi3_long", "olmo2", "gemma3", "qwen3_moe"))
 @pytest.mark.parametrize("dtype", ("f32", "bf16"))
 @pytest.mark.parametrize("form", ("hf", "gguf"))
 def test_logits(tmp_path, kind, dtype, form):
@@ -31,6 +32,12 @@ def test_logits(tmp_path, kind, dtype, form):
 def test_logits_of_mixed_layers(tmp_path, dtype):
     """A window in six of eight layers, which no GGUF file says."""
     check_logits(tmp_path, "mixed", dtype, "hf")
+
+
+@pytest.mark.parametrize("dtype", ("f32", "bf16"))
+def test_logits_of_gpt_oss(tmp_path, dtype):
+    """Sinks, experts with biases and a clamped activation, scaled positions, from a folder."""
+    check_logits(tmp_path, "gpt_oss", dtype, "hf")
 
 
 @pytest.mark.parametrize("dtype", ("f32", "bf16"))
@@ -76,7 +83,7 @@ def check_logits(tmp_path, kind, dtype, form):
         assert len(tokens) == len(prompt) + 4
 
 
-@pytest.mark.parametrize("kind", ("llama", "qwen3", "mistral"))
+@pytest.mark.parametrize("kind", ("llama", "qwen3", "mistral", "qwen3_moe", "gpt_oss"))
 def test_reference_pipeline(tmp_path, kind):
     """kv-cpu and kv-reference, which decomposes every operation, generate the same tokens."""
     config = synthetic.make_config(kind)
@@ -97,3 +104,32 @@ def test_reference_pipeline(tmp_path, kind):
         answers.append({line["id"]: line["tokens"] for line in lines})
     assert len(answers[0]) == len(LENGTHS) and all(len(t) == 12 for t in answers[0].values())
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("weights", ("keep", "q8_0"))
+@pytest.mark.parametrize("kind", ("qwen3_moe", "gpt_oss"))
+def test_equal_bits_of_experts(tmp_path, kind, weights):
+    """A row's logits, whoever else chose its experts: threads, chunks, company, a found prefix."""
+    config = synthetic.make_config(kind, intermediate=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=9))
+    done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16", "--weights", weights)
+    assert done.returncode == 0, done.stderr
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "page16.so"], check=True,
+                   timeout=120)
+    random = np.random.default_rng(13)
+    prompts = [random.integers(0, 256, n).tolist() for n in (45, 9, 70, 1, 33)]
+
+    def served(requests, *options):
+        return Served(tmp_path, 16, requests, *options).rows
+
+    alone = served([ask("0", prompts[0])], "--threads", 1, "--no-prefix-cache")["0"]
+    assert len(alone) == 10 and len({digest for _, digest in alone}) == 10
+    for threads in (1, 2, 3, 8):
+        assert served([ask("0", prompts[0])], "--threads", threads)["0"] == alone
+    for chunk in (1, 7, 16):
+        assert served([ask("0", prompts[0])], "--max-batch-tokens", chunk)["0"] == alone
+    everyone = [ask(str(i), prompt) for i, prompt in enumerate(prompts)]
+    for options in (("--threads", 3), ("--max-batch-tokens", 20), ("--max-batch", 2)):
+        assert served(everyone, *options)["0"] == alone
+    twice = served([ask("0", prompts[0]), ask("1", prompts[0])], "--max-batch", 1)
+    assert twice["0"] == twice["1"] == alone

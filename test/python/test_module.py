@@ -37,7 +37,7 @@ def accepted(program, text, *options):
 @pytest.mark.parametrize("dtype", ("bf16", "f32"))
 def test_stock_mlir_opt_takes_all_but_the_kv_operations(kind, dtype):
     generic = to_generic(text_of(kind, dtype))
-    assert not re.search(r"(?<![\"\w!])kv\.(rope|store|attention|positions) ", generic)
+    assert not re.search(r"(?<![\"\w!])kv\.(rope|store|attention|positions|route|expert_matmul) ", generic)
     accepted(MLIR_OPT, generic, "-allow-unregistered-dialect")
 
 
@@ -50,9 +50,10 @@ def test_kv_opt_takes_it(kind, dtype):
 
 @pytest.mark.skipif(KV_OPT is None, reason="kv-opt is not built")
 @pytest.mark.parametrize("kind,taken", [
-    ("llama", True), ("phi3", True), ("olmo2", True), ("granite", False), ("gemma3", False)])
+    ("llama", True), ("phi3", True), ("olmo2", True), ("granite", False), ("gemma3", False),
+    ("qwen3_moe", False)])
 def test_what_gpus_have_kernels_for(kind, taken):
-    """No scaled sum, no gelu: a model that needs them is refused, not computed without."""
+    """No scaled sum, no gelu, no experts: a model that needs them is refused, not computed without."""
     done = subprocess.run([KV_OPT, "--kv-cuda=chips=sm_80", "-o", os.devnull],
                           input=text_of(kind, head_dim=64, layers=2), text=True,
                           capture_output=True, timeout=120)
@@ -69,7 +70,8 @@ def test_no_operation_beyond_the_contract():
         assert {n for n in operations if n.startswith("math.")} <= {
             "math.exp", "math.rsqrt", "math.sqrt", "math.tanh"}
         assert {n for n in operations if n.startswith("kv.")} <= {
-            "kv.positions", "kv.rope", "kv.store", "kv.attention", "kv.model"}
+            "kv.positions", "kv.rope", "kv.store", "kv.attention", "kv.model", "kv.route",
+            "kv.expert_matmul"}
 
 
 def test_entry():
@@ -174,13 +176,19 @@ def test_layers_that_see_all_by_a_pattern(tmp_path):
     assert full(sliding_window_pattern=1) == list(range(7))
 
 
-@pytest.mark.parametrize("kind", ("llama3", "phi3", "olmo2", "gemma3", "gemma3_caps"))
+@pytest.mark.parametrize("kind", ("llama3", "phi3", "phi3_long", "olmo2", "gemma3",
+                                  "gemma3_caps", "gpt_oss"))
 def test_both_forms_of_rope_settings(tmp_path, kind):
     """As transformers 4 and 5 write them."""
     one = config_of(tmp_path, kind)
     theta = {"rope_theta": one.rope.theta}
     default = {"rope_type": "default"} | theta
-    new = {"llama3": synthetic.LLAMA3 | theta, "gemma3": {
+    new = {"llama3": synthetic.LLAMA3 | theta, "gpt_oss": synthetic.YARN | theta,
+           "phi3_long": {"rope_type": "longrope", "short_factor": list(one.rope.factors),
+                         "long_factor": list(one.rope.long_factors or ()),
+                         "original_max_position_embeddings": 64,
+                         "partial_rotary_factor": 0.75} | theta if kind == "phi3_long" else {},
+           "gemma3": {
         "full_attention": default,
         "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}}
     new["gemma3_caps"] = new["gemma3"] | {
@@ -189,6 +197,38 @@ def test_both_forms_of_rope_settings(tmp_path, kind):
                     rope_parameters=new.get(kind, default))
     assert one == two and one.rope == synthetic.make_config(kind).rope
     assert one.sliding_rope == synthetic.make_config(kind).sliding_rope
+
+
+def test_experts():
+    text = text_of("qwen3_moe")
+    assert "%logits = call @router(%m, %router)" in text
+    assert "%experts, %shares = kv.route %logits normalised" in text
+    assert re.findall(r"(%\w+(?:, %\w+)*) = kv.expert_matmul %(\w+), (.*) experts", text) == [
+        ("%g, %u", "m", "%gate, %up"), ("%e", "a", "%down")]
+    assert "%d = call @share_experts(%e, %shares)" in text and "bias" not in text
+    # Each expert's rows below those of the one before; the router in f32.
+    assert ('%l1_down: tensor<512x48xbf16> {kv.weight = "model.layers.1.mlp.experts.down_proj.weight"}'
+            in text)
+    assert '%l1_router: tensor<8x64xf32> {kv.weight = "model.layers.1.mlp.router.weight"}' in text
+    mixture = synthetic.Mixture(experts=8, choices=3, normalised=False)
+    assert "kv.route %logits\n" in text_of("qwen3_moe", mixture=mixture)
+
+
+def test_gpt_oss():
+    text = text_of("gpt_oss")
+    assert text.count(" sinks %sinks mask ") == 2
+    assert "%logits = call @router(%m, %router, %router_bias)" in text
+    for what, width in (("gate", 48), ("up", 48), ("down", 64)):
+        assert f"%experts, %{what}_bias)\n        : " in text
+        assert f"%l3_{what}_bias: tensor<6x{width}xf32>" in text
+    assert "%limit = arith.constant 2.0" in text and "%slope = arith.constant -1.702" in text
+    assert re.findall(r"call @(layer\w*)\(%x\d+, %(\w+)", text) == [
+        ("layer_sliding", "kv_sliding"), ("layer", "kv")] * 2
+
+
+def test_part_of_a_head_is_rotated():
+    text = text_of("phi3_long")
+    assert "%freqs: tensor<512x12xf32>" in text and "tensor<?x4x16xf32>, tensor<?xi32>" in text
 
 
 def test_scales_and_caps():

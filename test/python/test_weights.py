@@ -12,17 +12,22 @@ import pytest
 from safetensors import safe_open
 
 from kv_import import synthetic
+from kv_import.synthetic_experts import stacked
 from kv_import.gguf_names import permute_rotary, unpermute_rotary
 from kv_import.rope import Rope, llama3_factors
 from kv_import.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
 from tools import KV_IMPORT, run
 
-KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "olmo2", "gemma3")
+KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "phi3_long", "olmo2",
+         "gemma3", "qwen3_moe")
 
 
 def of_module(config, weights):
     """The weights of a Hugging Face folder as a module takes them: one matrix a projection, and
     norms that multiply by their weight."""
+    if config.architecture == "qwen3_moe":
+        return {name: values.reshape(-1, values.shape[-1]) if ".experts." in name else values
+                for name, values in stacked(weights).items()}
     out = {}
     for name, values in weights.items():
         if ".qkv_proj." in name:
@@ -131,11 +136,13 @@ def test_values_and_layouts(tmp_path, kind, dtype):
     tables = {"rope.freqs"} | ({"rope.freqs_sliding"} if kind == "gemma3" else set())
     assert set(stored) == set(weights) | tables
     for table in tables:
-        assert stored[table][1].shape == (100, config.head_dim)
+        assert stored[table][1].shape == (100, config.rotary_dim)
     for name, values in weights.items():
         kind_stored, raw = stored[name]
         gathered_only = name == "model.embed_tokens.weight" and not config.tied
-        if values.ndim == 1:
+        if ".router." in name:
+            assert kind_stored == "F32"
+        elif values.ndim == 1:
             assert kind_stored == "F32" and f"layout.{name}" not in metadata
         else:
             assert kind_stored == dtype.upper()
@@ -147,6 +154,78 @@ def test_values_and_layouts(tmp_path, kind, dtype):
         assert np.array_equal(raw, values), name
     with safe_open(folder / "weights.safetensors", framework="np") as file:
         assert set(file.keys()) == set(stored)
+
+
+def test_experts_of_gpt_oss(tmp_path):
+    """Columns that alternate become the rows of two weights; matrices are transposed."""
+    config = synthetic.make_config("gpt_oss")
+    weights = synthetic.make_weights(config)
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    metadata, stored = read_file(imported(tmp_path / "hf", tmp_path / "out", "--dtype", "f32")
+                                 / "weights.safetensors")
+    prefix = "model.layers.2.mlp.experts."
+    for part, begin in (("gate", 0), ("up", 1), ("down", 0)):
+        whole, step = ("down", 1) if part == "down" else ("gate_up", 2)
+        name = f"{prefix}{part}_proj.weight"
+        want = weights[f"{prefix}{whole}_proj"][..., begin::step].swapaxes(1, 2)
+        assert metadata[f"layout.{name}"] == "n16k"
+        assert np.array_equal(unpack_n16k(stored[name][1]), want.reshape(-1, want.shape[2]))
+        name = f"{prefix}{part}_proj.bias"
+        assert np.array_equal(stored[name][1], weights[f"{prefix}{whole}_proj_bias"][:, begin::step])
+    sinks = "model.layers.2.self_attn.sinks"
+    assert np.array_equal(stored[sinks][1], weights[sinks])
+
+
+def mxfp4(weights, random):
+    """`weights` of gpt-oss with experts of random MXFP4 blocks, and with what these stand for."""
+    table = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    table = np.concatenate([table, -table])
+    packed, plain = {}, {}
+    for name, values in weights.items():
+        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            packed[name] = plain[name] = values
+            continue
+        experts, columns, rows = values.shape
+        blocks = random.integers(0, 256, (experts, rows, columns // 32, 16), dtype=np.uint8)
+        scales = random.integers(120, 125, blocks.shape[:3], dtype=np.uint8)
+        blocks[0, 0, 0], scales[0, 0, 0] = 0x80, 0  # zeros of a power that an f16 has not
+        packed |= {f"{name}_blocks": blocks, f"{name}_scales": scales}
+        decoded = np.empty((experts, rows, columns), np.float32)
+        for i in range(columns):
+            nibble = blocks[:, :, i // 32, i % 32 // 2] >> (4 * (i % 2)) & 15
+            decoded[:, :, i] = table[nibble] * 2.0 ** (scales[:, :, i // 32].astype(int) - 127)
+        plain[name] = decoded.swapaxes(1, 2)
+    return packed, plain
+
+
+def test_mxfp4(tmp_path):
+    """Dense, what the blocks stand for, in bf16 without rounding; kept, the same numbers in q8_0."""
+    config = synthetic.make_config("gpt_oss", intermediate=64)
+    packed, plain = mxfp4(synthetic.make_weights(config), np.random.default_rng(3))
+    synthetic.write_hf(tmp_path / "plain", config, plain)
+    synthetic.write_hf(tmp_path / "mxfp4", config, packed,
+                       settings={"quantization_config": {"quant_method": "mxfp4"}})
+    dense = imported(tmp_path / "plain", tmp_path / "one") / "weights.safetensors"
+    same = imported(tmp_path / "mxfp4", tmp_path / "two", "--weights", "dense")
+    _, numbers = read_file(dense)
+    for name, (tag, values) in read_file(same / "weights.safetensors")[1].items():
+        # A zero has a sign.
+        assert np.array_equal(values & 0x7FFF if tag == "BF16" else values,
+                              numbers[name][1] & 0x7FFF if tag == "BF16" else numbers[name][1])
+    kept = imported(tmp_path / "mxfp4", tmp_path / "three")
+    metadata, stored = read_file(kept / "weights.safetensors")
+    for weight in config.weights():
+        if weight.role != "experts":
+            assert stored[weight.name][0] != "I8"
+            continue
+        assert metadata[f"layout.{weight.name}"] == "q8_0x16"
+        blocks = stored[weight.name][1]
+        scales = np.ascontiguousarray(blocks[..., :32]).view(np.float16).astype(np.float32)
+        values = np.ascontiguousarray(blocks[..., 32:]).view(np.int8).astype(np.float32)
+        values = values.reshape(*blocks.shape[:2], 8, 16, 4) * scales[:, :, None, :, None]
+        values = values.transpose(0, 3, 1, 2, 4).reshape(weight.shape)
+        want = (unpack_n16k(numbers[weight.name][1]).astype(np.uint32) << 16).view(np.float32)
+        assert np.array_equal(values, want)
 
 
 def test_head_that_is_no_multiple_of_16_stays_row_major(tmp_path):
@@ -187,19 +266,20 @@ def test_quantised_gguf(tmp_path, dtype):
     assert (np.abs(values - got) <= 0.52 * span[:, None] + 1e-3 * np.abs(values)).all()
 
 
-@pytest.mark.parametrize("kind", ("llama", "qwen2", "granite", "phi3"))
+@pytest.mark.parametrize("kind", ("llama", "qwen2", "granite", "phi3", "qwen3_moe"))
 @pytest.mark.parametrize("dtype", ("Q8_0", "Q4_0", "Q4_1"))
 def test_blocks_are_kept(tmp_path, kind, dtype):
     """Bit by bit: what the file holds and what is stored, element by element. The rows of q and k
-    of llama files stand in another order, and those of Phi-3 in one tensor."""
-    config = synthetic.make_config(kind)
+    of llama files stand in another order, those of Phi-3 in one tensor, and experts below one
+    another."""
+    config = synthetic.make_config(kind, **({"intermediate": 64} if kind == "qwen3_moe" else {}))
     weights = synthetic.make_weights(config)
     synthetic.write_gguf(tmp_path / "m.gguf", config, weights, dtype=dtype)
     weights = of_module(config, weights)
     metadata, stored = read_file(imported(tmp_path / "m.gguf", tmp_path / "out")
                                  / "weights.safetensors")
     format_ = dtype.lower()
-    quantised = [w for w in config.weights() if w.role in ("linear", "embedding")]
+    quantised = [w for w in config.weights() if w.role in ("linear", "embedding", "experts")]
     for weight in quantised:
         tag, packed = stored[weight.name]
         assert tag == "I8" and metadata[f"layout.{weight.name}"] == f"{format_}x16"

@@ -623,6 +623,91 @@ def KV_MatmulOp : KV_TwoFormOp<"matmul", ["Outs"],
 }
 
 //===----------------------------------------------------------------------===//
+// Mixtures of experts
+//===----------------------------------------------------------------------===//
+
+def KV_RouteOp : KV_TwoFormOp<"route", ["OutExperts", "OutShares"],
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "the experts of each row, with their shares";
+  let description = [{
+    `logits` is f32 `[T, E]`: what a router gives each of E experts. `experts`,
+    i32 `[T, C]`, has the numbers of the C greatest of a row, the greatest first
+    and of equal ones the lowest number first; a NaN counts as -inf. `shares`, f32
+    `[T, C]`, has their parts of the softmax over all logits of the row, or, when
+    `normalised`, over those of its C experts: then they add up to 1.
+
+    ```mlir
+    %experts, %shares = kv.route %logits normalised
+        : tensor<?x128xf32> -> tensor<?x8xi32>, tensor<?x8xf32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [2]>:$logits,
+                       Optional<MemRefRankOf<[I32], [2]>>:$out_experts,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out_shares,
+                       UnitAttr:$normalised);
+  let results = (outs Optional<TensorRankOf<[I32], [2]>>:$experts,
+                      Optional<TensorRankOf<[F32], [2]>>:$shares);
+  let assemblyFormat = [{
+    $logits (`outs` `(` $out_experts^ `,` $out_shares `)`)?
+    (`normalised` $normalised^)? attr-dict `:` type($logits)
+    (`outs` type($out_experts)^ `,` type($out_shares))?
+    (`->` type($experts)^ `,` type($shares))?
+  }];
+}
+
+def KV_ExpertMatmulOp : KV_TwoFormOp<"expert_matmul", ["Outs"],
+    [AttrSizedOperandSegments]> {
+  let summary = "rows times the weights of the experts that they chose";
+  let description = [{
+    A weight holds E matrices `[N, K]`, one below the other: `[E * N, K]`, N a
+    multiple of 16. For each weight
+    `product[t, c, n] = sum over k of x[t, k] * w[e * N + n, k]` with
+    e = `experts[t, c]`; a number outside stands for the nearest expert. `x` is f32
+    `[T, K]`, or `[T, C, K]`: a row for each choice.
+
+    A product has the bits that `kv.matmul` gives with that expert's matrix
+    alone, by one chain, whatever the other rows have chosen. `kv-pack-weights` and
+    `kv-pack-quantized` give weights the forms that `kv.matmul` takes,
+    `[E * N / 16, ...]`, with entries of `formats` as there.
+
+    The rows are ordered by their experts, so that in a step the matrix of an
+    expert is read once, and only if a row has chosen it.
+
+    ```mlir
+    %g, %u = kv.expert_matmul %x, %gate, %up experts(%experts)
+        : tensor<?x2048xf32>, tensor<98304x2048xbf16>, tensor<98304x2048xbf16>
+          experts tensor<?x8xi32>
+       -> tensor<?x8x768xf32>, tensor<?x8x768xf32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [2, 3]>:$x,
+                       Variadic<AnyTypeOf<[TensorRankOf<[KV_QuantType], [2]>,
+                                           KV_ShapedOf<[F32, BF16], [2, 3]>,
+                                           KV_ShapedOf<[I8], [3]>]>>:$weights,
+                       KV_ShapedOf<[I32], [2]>:$experts,
+                       Variadic<MemRefRankOf<[F32], [3]>>:$outs,
+                       OptionalAttr<ArrayAttr>:$formats);
+  let results = (outs Variadic<TensorRankOf<[F32], [3]>>:$products);
+  let assemblyFormat = [{
+    $x `,` $weights `experts` `(` $experts `)` (`outs` `(` $outs^ `)`)?
+    attr-dict `:` type($x) `,` type($weights) `experts` type($experts)
+    (`outs` type($outs)^)? (`->` type($products)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The format of weight `i`; nothing for one of f32 or bf16.
+    std::optional<::kv::QuantFormat> getFormat(size_t i);
+    /// The columns of product `i`.
+    int64_t getWidth(size_t i);
+    /// How many experts each row has.
+    int64_t getChoices();
+    /// E.
+    int64_t getNumExperts();
+    /// Whether all weights have the forms that `kv.matmul` takes.
+    bool isPacked();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Operations on this step's rows
 //===----------------------------------------------------------------------===//
 

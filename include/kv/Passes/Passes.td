@@ -138,9 +138,9 @@ def KVRoundActivations : Pass<"kv-round-activations", "::mlir::ModuleOp"> {
   let summary = "rows are rounded before they are multiplied with weights";
   let description = [{
     The module's attribute `kv.activations` is the precision of the left-hand
-    sides of multiplications. For bf16 and f16, that of each `linalg.matmul` on
-    tensors of f32 is rounded to it and widened again: what a machine with 16-bit
-    dot products computes. For f32, or without the attribute, nothing changes.
+    sides of multiplications. For bf16 and f16, that of each `linalg.matmul`,
+    `kv.matmul` and `kv.expert_matmul` on tensors of f32 is rounded to it and
+    widened again: what a machine with 16-bit dot products computes. For f32, or without the attribute, nothing changes.
     i8 is what products with quantised weights take (`kv-pack-quantized`); rows
     that meet other weights stay f32.
   }];

@@ -64,3 +64,13 @@ def check_numbers(path, config):
     if config.head_dim % 2:
         raise ImportFailure(f"{path}: head dimension {config.head_dim}; the rotary embedding needs "
                             "an even one")
+    if config.rotary and (config.rotary % 2 or config.rotary > config.head_dim):
+        raise ImportFailure(f"{path}: {config.rotary} of the {config.head_dim} elements of a head "
+                            "are rotated; it must be an even number of them")
+    mixture = config.mixture
+    if mixture and mixture.choices > mixture.experts:
+        raise ImportFailure(f"{path}: {mixture.choices} experts a token, but only "
+                            f"{mixture.experts} in a layer")
+    if mixture and (config.hidden % 16 or config.intermediate % 16):
+        raise ImportFailure(f"{path}: experts of {config.hidden} and {config.intermediate} rows; "
+                            "both must be multiples of 16")

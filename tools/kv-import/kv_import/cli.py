@@ -18,7 +18,8 @@ def parse(arguments):
         prog="kv-import",
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
                     "GGUF file or a Hugging Face folder of a decoder-only model: Llama, "
-                    "Mistral, Qwen 2 and 3, Granite, Phi-3, OLMo 2, Gemma 3 (text).")
+                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, Granite, Phi-3, OLMo 2, "
+                    "Gemma 3 (text).")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",

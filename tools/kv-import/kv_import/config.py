@@ -22,6 +22,10 @@ NORMS = {
 }
 
 
+# Roles of the matrices that can be stored in 16 bits or quantised.
+MATRICES = ("linear", "experts", "embedding")
+
+
 # A cache of the layers in `layers`, which see `window` tokens; None: all of them.
 Cache = namedtuple("Cache", "window layers")
 
@@ -32,12 +36,24 @@ class Weight:
 
     name: str
     shape: tuple
-    role: str  # "linear", "embedding" (rows are gathered, no product), "vector", "table"
+    # "linear"; "experts" (a matrix below the other); "router" (f32); "embedding" (rows are
+    # gathered, no product); "vector"; "table"
+    role: str
     argument: str  # the SSA name in the module, without "%"
 
     @property
     def packed(self):
-        return self.role == "linear" and self.shape[0] % 16 == 0
+        return self.role in ("linear", "experts", "router") and self.shape[0] % 16 == 0
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A row goes through `choices` of the `experts` of each layer, instead of one MLP."""
+
+    experts: int
+    choices: int
+    normalised: bool  # the shares of a row's experts add up to 1
+    biased: bool = False  # the router and the experts' projections
 
 
 @dataclass(frozen=True)
@@ -56,12 +72,17 @@ class ModelConfig:
     rope: Rope
     tied: bool
     biases: frozenset = field(default_factory=frozenset)  # a subset of PROJECTIONS
+    rotary: int | None = None  # the first elements of a head are rotated; None: all of them
     qk_norm: str | None = None  # of queries and keys: each "head", or the whole "row"
     sliding: int | None = None  # tokens that a query sees
     full_layers: Collection = ()  # those that see all nevertheless
     sliding_rope: Rope | None = None  # of the layers that slide; None: that of all
+    sinks: bool = False  # one more logit of each query head's softmax
     norms: str = "before"  # a key of NORMS
-    activation: str = "silu"  # of the MLP's gate: "silu", or "gelu_tanh"
+    mixture: Mixture | None = None  # `intermediate` is then the width of an expert
+    activation: str = "silu"  # of the MLP's gate: "silu", "gelu_tanh", "clamped_swiglu"
+    swiglu_alpha: float | None = None  # of clamped_swiglu: the slope of the sigmoid
+    swiglu_limit: float | None = None  # the largest gate, and the largest magnitude of what goes up
     embedding_scale: float = 1.0  # times the embedding of each token
     residual_scale: float = 1.0  # times what attention and the MLP add to the residual
     attention_scale: float | None = None  # times a score; None: 1 / sqrt(head_dim)
@@ -72,6 +93,10 @@ class ModelConfig:
     @property
     def score_scale(self):
         return self.attention_scale or 1 / math.sqrt(self.head_dim)
+
+    @property
+    def rotary_dim(self):
+        return self.rotary or self.head_dim
 
     def slides(self, layer):
         return self.sliding is not None and layer not in self.full_layers
@@ -115,12 +140,26 @@ class ModelConfig:
             whole = self.qk_norm == "row"
             add("self_attn.q_norm.weight", (q if whole else self.head_dim,), "vector", "q_norm")
             add("self_attn.k_norm.weight", (kv if whole else self.head_dim,), "vector", "k_norm")
+        if self.sinks:
+            add("self_attn.sinks", (self.heads,), "vector", "sinks")
         projection("o_proj", self.hidden, q, "o")
         norm("attn_out_norm")
         norm("mlp_norm")
-        add("mlp.gate_proj.weight", (self.intermediate, self.hidden), "linear", "gate")
-        add("mlp.up_proj.weight", (self.intermediate, self.hidden), "linear", "up")
-        add("mlp.down_proj.weight", (self.hidden, self.intermediate), "linear", "down")
+        sizes = {"gate": (self.intermediate, self.hidden), "up": (self.intermediate, self.hidden),
+                 "down": (self.hidden, self.intermediate)}
+        if mixture := self.mixture:
+            add("mlp.router.weight", (mixture.experts, self.hidden), "router", "router")
+            if mixture.biased:
+                add("mlp.router.bias", (mixture.experts,), "vector", "router_bias")
+            for name, (rows, columns) in sizes.items():
+                add(f"mlp.experts.{name}_proj.weight", (mixture.experts * rows, columns), "experts",
+                    name)
+                if mixture.biased:
+                    add(f"mlp.experts.{name}_proj.bias", (mixture.experts, rows), "vector",
+                        f"{name}_bias")
+        else:
+            for name, shape in sizes.items():
+                add(f"mlp.{name}_proj.weight", shape, "linear", name)
         norm("mlp_out_norm")
         return out
 
@@ -130,7 +169,7 @@ class ModelConfig:
     def freqs(self, layer):
         """The table of the layer's rotary embedding."""
         suffix = "_sliding" if self._has_rope_of_its_own(layer) else ""
-        return Weight(f"rope.freqs{suffix}", (self.max_seq, self.head_dim), "table",
+        return Weight(f"rope.freqs{suffix}", (self.max_seq, self.rotary_dim), "table",
                       f"freqs{suffix}")
 
     def ropes(self):

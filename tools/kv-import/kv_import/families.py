@@ -10,11 +10,15 @@ class Family:
     biases: tuple = ()  # projections that always have one
     # The key of the activation's name in config.json, and the name where the key is missing.
     activation: tuple = ("hidden_act", "silu")
-    # Layers see a window of sliding_window tokens: "never", "always", or "asked", where
-    # use_sliding_window is true.
+    # Layers see a window of sliding_window tokens: "never", "always", or, where use_sliding_window
+    # is true, those from max_window_layers on ("asked") or every one ("asked for all").
     windows: str = "never"
     full_every: int | None = None  # every n-th layer sees all where layer_types is missing
+    partial: bool = False  # partial_rotary_factor says how much of a head is rotated
     fused: bool = False  # q, k and v are one tensor of the file, gate and up another
+    experts: str | None = None  # how a folder stores them: a key of expert_tensors.FORMS
+    intermediate: str = "intermediate_size"  # the key of the MLP's or an expert's width
+    sinks: bool = False  # as ModelConfig.sinks
     one_plus: bool = False  # norms multiply by 1 + their weight
     tied: bool = False  # what a config.json without tie_word_embeddings means
     head_dim: int | None = None  # without head_dim; None: the width over the heads
@@ -26,8 +30,12 @@ FAMILIES = {
     "mistral": Family(windows="always"),
     "qwen2": Family(windows="asked", biases=("q_proj", "k_proj", "v_proj")),
     "qwen3": Family(windows="asked", qk_norm="head"),
+    "qwen3_moe": Family(windows="asked for all", qk_norm="head", experts="apart",
+                        intermediate="moe_intermediate_size"),
+    "gpt_oss": Family(windows="always", full_every=2, sinks=True, experts="interleaved",
+                      biases=("q_proj", "k_proj", "v_proj", "o_proj"), head_dim=64),
     "granite": Family(),
-    "phi3": Family(windows="always", fused=True),
+    "phi3": Family(windows="always", partial=True, fused=True),
     "olmo2": Family(norms="after", qk_norm="row"),
     "gemma3_text": Family(norms="around", qk_norm="head", one_plus=True, windows="always",
                           full_every=6, activation=("hidden_activation", "gelu_pytorch_tanh"),

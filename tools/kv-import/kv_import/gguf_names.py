@@ -16,6 +16,8 @@ _PLAIN = {**_PROJECTIONS, **_NORMS_BEFORE}
 
 # By general.architecture: the names of a layer's tensors.
 NAMES = {
+    "qwen3moe": {**_PLAIN, "ffn_gate_inp": "mlp.router", "ffn_gate_exps": "mlp.experts.gate_proj",
+                 "ffn_up_exps": "mlp.experts.up_proj", "ffn_down_exps": "mlp.experts.down_proj"},
     "llama": _PLAIN, "qwen2": _PLAIN, "qwen3": _PLAIN, "granite": _PLAIN,
     # Gate and up are one tensor, which has the name of the second.
     "phi3": {"attn_qkv": "self_attn.qkv_proj", "attn_output": "self_attn.o_proj",

@@ -11,7 +11,7 @@ import numpy as np
 import gguf
 
 from .checks import check_numbers, integer, real
-from .config import PROJECTIONS, ModelConfig
+from .config import PROJECTIONS, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
 from .fused import rows_of, split_shapes, stored_name
@@ -19,8 +19,8 @@ from .gguf_names import NAMES, gguf_name, hugging_face_name, is_permuted, unperm
 from .rope import Rope
 
 # general.architecture -> `model_type` of Hugging Face; Mistral's models say llama.
-FAMILY_NAMES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "granite": "granite",
-                "phi3": "phi3", "olmo2": "olmo2", "gemma3": "gemma3_text"}
+FAMILY_NAMES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3moe": "qwen3_moe",
+                "granite": "granite", "phi3": "phi3", "olmo2": "olmo2", "gemma3": "gemma3_text"}
 
 class CheckedReader(gguf.GGUFReader):
     """The package's reader slices beyond the end of a truncated file without a word."""
@@ -69,7 +69,9 @@ class GGUFSource:
         if not all(t.name.isprintable() for t in self.reader.tensors):
             raise ImportFailure(f"{self.path}: damaged GGUF: a tensor's name is not text")
         self.tensors = {hugging_face_name(self.names, t.name): t for t in self.reader.tensors}
-        self.rope_factors = self.tensors.pop("rope_freqs.weight", None)
+        kinds = ("factors_short", "factors_long") if self.family.partial else ()
+        self.rope_factors = {kind: self.tensors.pop(f"rope_{kind}.weight", None)
+                             for kind in ("freqs", *kinds)}
         self.config = self._config()
         check_numbers(self.path, self.config)
 
@@ -94,6 +96,12 @@ class GGUFSource:
     def shapes(self):
         shapes = {name: tuple(int(n) for n in reversed(t.shape))
                   for name, t in self.tensors.items()}
+        if self.family.experts:
+            # [E, N, K]: the rows of all experts are one below the other already.
+            shapes = {name: (shape[0] * shape[1], shape[2])
+                      if ".experts." in name and len(shape) == 3 and
+                      shape[0] == self.config.mixture.experts else shape
+                      for name, shape in shapes.items()}
         if not self.family.fused:
             return shapes
         return split_shapes(self.config, shapes, lambda name: f"{self.path}: the tensor "
@@ -126,7 +134,8 @@ class GGUFSource:
     def _read(self, name, rows):
         """Some rows of a weight, in the Hugging Face order, as the file stores them."""
         found = self._stored(name)
-        count = int(found.shape[-1])
+        sizes = [int(n) for n in found.shape]
+        count = math.prod(sizes[1:]) if len(sizes) > 1 else sizes[0]
         places = np.arange(count)
         if self.family.fused:
             places = places[rows_of(self.config, name)]
@@ -152,7 +161,7 @@ class GGUFSource:
             raise ImportFailure(f"{self.path}: keys are {head_dim} wide and values {value_dim}; "
                                 "they must be equal")
         rotated = self.number(integer, "rope.dimension_count", head_dim)
-        if rotated != head_dim:
+        if rotated != head_dim and not self.family.partial:
             raise ImportFailure(f"{self.path}: {rotated} of the {head_dim} elements of a head are "
                                 "rotated; all of them must be")
         biases = frozenset(name for name in PROJECTIONS
@@ -169,21 +178,31 @@ class GGUFSource:
             architecture=FAMILY_NAMES[self.architecture],
             layers=layers,
             hidden=hidden,
-            intermediate=self.number(integer, "feed_forward_length"),
+            intermediate=self.number(integer, "expert_feed_forward_length" if self.family.experts
+                                     else "feed_forward_length"),
             heads=heads,
             kv_heads=kv_heads,
             head_dim=head_dim,
             vocab=int(embedding.shape[-1]),
             max_seq=self.number(integer, "context_length"),
             eps=self.number(real, "attention.layer_norm_rms_epsilon"),
-            rope=self._rope(head_dim),
+            rotary=rotated if rotated != head_dim else None,
+            rope=self._rope(rotated),
             tied="lm_head.weight" not in self.tensors,
             biases=biases,
             qk_norm=self.family.qk_norm,
+            mixture=self._mixture(),
             sliding=sliding,
             full_layers=full_layers,
             norms=self.family.norms,
             **self._of_family(hidden, head_dim, layers))
+
+    def _mixture(self):
+        if not self.family.experts:
+            return None
+        # llama.cpp normalises the shares of these models without a key.
+        return Mixture(experts=self.number(integer, "expert_count"),
+                       choices=self.number(integer, "expert_used_count"), normalised=True)
 
     def _of_family(self, hidden, head_dim, layers):
         """What llama.cpp takes from keys of one architecture, or knows without a key."""
@@ -221,12 +240,21 @@ class GGUFSource:
         elif scaling != "none":
             raise ImportFailure(f"{self.path}: the rope scaling is {scaling!r}; supported are "
                                 "none, linear and llama3 (a tensor rope_freqs.weight)")
-        factors = None
-        if self.rope_factors is not None:
-            values = self.rope_factors.data
-            if tuple(values.shape) != (head_dim // 2,) or values.dtype != np.float32:
-                raise ImportFailure(f"{self.path}: the tensor rope_freqs.weight is "
-                                    f"{values.dtype}{list(values.shape)}; float32"
-                                    f"[{head_dim // 2}] is needed")
-            factors = tuple(float(v) for v in values)
-        return Rope(theta=theta, factors=factors, linear=linear)
+        if self.rope_factors.get("factors_long") is not None:
+            return Rope(theta=theta, factors=self._factors("factors_short", head_dim),
+                        long_factors=self._factors("factors_long", head_dim),
+                        original=self.number(integer, "rope.scaling.original_context_length"),
+                        scale=self.number(real, "rope.scaling.attn_factor", 1.0))
+        return Rope(theta=theta, factors=self._factors("freqs", head_dim), linear=linear)
+
+    def _factors(self, kind, head_dim):
+        """The divisors of the frequencies; None: the file has none."""
+        tensor = self.rope_factors.get(kind)
+        if tensor is None:
+            return None
+        values = tensor.data
+        if tuple(values.shape) != (head_dim // 2,) or values.dtype != np.float32:
+            raise ImportFailure(f"{self.path}: the tensor rope_{kind}.weight is "
+                                f"{values.dtype}{list(values.shape)}; float32"
+                                f"[{head_dim // 2}] is needed")
+        return tuple(float(v) for v in values)

@@ -2,6 +2,7 @@
 
 import math
 
+from .expert_functions import ExpertFunctions
 from .module_types import number
 
 
@@ -28,6 +29,8 @@ class HelperFunctions:
                   "o_proj": c.hidden}
         out += [self.add_bias(width)
                 for width in dict.fromkeys(widths[name] for name in widths if name in c.biases)]
+        if c.mixture:
+            out += ExpertFunctions(types).text()
         out += [self.activation(), self.add()]
         if c.embedding_scale != 1:
             out.append(self.scale_embedding())
@@ -112,11 +115,12 @@ class HelperFunctions:
     return %y : {x}
   }}"""
 
-    def _pointwise(self, comment, name, width, operands, body):
-        """Element by element over rows of `width`; `body` ends with the yield."""
-        x = self.types.rows(width)
+    def _pointwise(self, comment, name, sizes, operands, body):
+        """Element by element over rows of these sizes; `body` ends with the yield."""
+        x = self.types.rows(*sizes)
         parameters = ", ".join(f"%{operand}: {x}" for operand in operands)
-        maps = ", ".join(["#ij"] * (len(operands) + 1))
+        maps = ", ".join([("#ij", "#tcn")[len(sizes) - 1]] * (len(operands) + 1))
+        parallel = ", ".join(['"parallel"'] * (len(sizes) + 1))
         return f"""\
   // {comment}
   func.func private @{name}({parameters}) -> {x} {{
@@ -124,7 +128,7 @@ class HelperFunctions:
     %rows = tensor.dim %{operands[0]}, %c0 : {x}
     %empty = tensor.empty(%rows) : {x}
     %y = linalg.generic {{indexing_maps = [{maps}],
-                         iterator_types = ["parallel", "parallel"]}}
+                         iterator_types = [{parallel}]}}
         ins({", ".join(f"%{operand}" for operand in operands)} : \
 {", ".join([x] * len(operands))}) outs(%empty : {x}) {{
 {body}
@@ -133,10 +137,11 @@ class HelperFunctions:
   }}"""
 
     def activation(self):
-        return {"silu": self.silu_mul, "gelu_tanh": self.gelu_mul}[self.config.activation]()
+        return {"silu": self.silu_mul, "gelu_tanh": self.gelu_mul,
+                "clamped_swiglu": self.clamped_swiglu}[self.config.activation]()
 
     def silu_mul(self):
-        return self._pointwise("gate * sigmoid(gate) * up.", "silu_mul", self.config.intermediate,
+        return self._pointwise("gate * sigmoid(gate) * up.", "silu_mul", self.types.mlp_sizes,
                                ("gate", "up"), """\
     ^bb0(%g: f32, %u: f32, %unused: f32):
       %one = arith.constant 1.0 : f32
@@ -150,7 +155,7 @@ class HelperFunctions:
     def gelu_mul(self):
         return self._pointwise(
             "gelu(gate) * up, where gelu(g) = g / 2 * (1 + tanh(sqrt(2 / pi) * (g + 0.044715 "
-            "g^3))).", "gelu_tanh_mul", self.config.intermediate, ("gate", "up"), f"""\
+            "g^3))).", "gelu_tanh_mul", self.types.mlp_sizes, ("gate", "up"), f"""\
     ^bb0(%g: f32, %u: f32, %unused: f32):
       %one = arith.constant 1.0 : f32
       %half = arith.constant 0.5 : f32
@@ -168,15 +173,38 @@ class HelperFunctions:
       %product = arith.mulf %gelu, %u : f32
       linalg.yield %product : f32""")
 
+    def clamped_swiglu(self):
+        c = self.config
+        return self._pointwise(
+            f"(up + 1) * gate * sigmoid({number(c.swiglu_alpha)} * gate), of gates of at most "
+            f"{number(c.swiglu_limit)} and what goes up of at most that magnitude.",
+            "clamped_swiglu", self.types.mlp_sizes, ("gate", "up"), f"""\
+    ^bb0(%g: f32, %u: f32, %unused: f32):
+      %one = arith.constant 1.0 : f32
+      %limit = arith.constant {number(c.swiglu_limit)} : f32
+      %least = arith.constant {number(-c.swiglu_limit)} : f32
+      %slope = arith.constant {number(-c.swiglu_alpha)} : f32
+      %gate_clamped = arith.minimumf %g, %limit : f32
+      %below_limit = arith.minimumf %u, %limit : f32
+      %up_clamped = arith.maximumf %below_limit, %least : f32
+      %minus = arith.mulf %gate_clamped, %slope : f32
+      %exp = math.exp %minus : f32
+      %below = arith.addf %exp, %one : f32
+      %swish = arith.divf %gate_clamped, %below : f32
+      %more = arith.addf %up_clamped, %one : f32
+      %product = arith.mulf %more, %swish : f32
+      linalg.yield %product : f32""")
+
     def add(self):
         scale = self.config.residual_scale
         if scale == 1:
-            return self._pointwise("The residual sum.", "add", self.config.hidden, ("a", "b"), """\
+            return self._pointwise("The residual sum.", "add", (self.config.hidden,),
+                                   ("a", "b"), """\
     ^bb0(%left: f32, %right: f32, %unused: f32):
       %sum = arith.addf %left, %right : f32
       linalg.yield %sum : f32""")
         return self._pointwise(
-            "The residual sum, whose new part is scaled.", "add", self.config.hidden,
+            "The residual sum, whose new part is scaled.", "add", (self.config.hidden,),
             ("a", "b"), f"""\
     ^bb0(%left: f32, %right: f32, %unused: f32):
       %scale = arith.constant {number(scale)} : f32
@@ -185,7 +213,7 @@ class HelperFunctions:
       linalg.yield %sum : f32""")
 
     def scale_embedding(self):
-        return self._pointwise("The embedding, scaled.", "scale_embedding", self.config.hidden,
+        return self._pointwise("The embedding, scaled.", "scale_embedding", (self.config.hidden,),
                                ("x",), f"""\
     ^bb0(%value: f32, %unused: f32):
       %scale = arith.constant {number(self.config.embedding_scale)} : f32
@@ -209,5 +237,5 @@ class HelperFunctions:
             last = "%capped"
         lines.append(f"linalg.yield {last} : f32")
         body = "\n      ".join(["    ^bb0(%value: f32, %unused: f32):", *lines])
-        return self._pointwise(f"The logits, {' and '.join(steps)}.", "adjust_logits", c.vocab,
+        return self._pointwise(f"The logits, {' and '.join(steps)}.", "adjust_logits", (c.vocab,),
                                ("logits",), body)

@@ -2,13 +2,15 @@
 
 import math
 
+import numpy as np
+
 from .checks import integer, real
-from .config import PROJECTIONS, ModelConfig
+from .config import PROJECTIONS, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
-from .rope import Rope, llama3_factors
+from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 
-ROPE_KINDS = ("default", "linear", "llama3")
+ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope")
 # By the names of transformers.
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh"}
 
@@ -57,9 +59,12 @@ class _Reader:
         quantised = self.raw.get("quantization_config")
         if quantised:
             method = quantised.get("quant_method") if isinstance(quantised, dict) else quantised
-            self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one")
+            if (self.kind, method) != ("gpt_oss", "mxfp4"):
+                self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one, "
+                             "and mxfp4 of gpt_oss")
         hidden, heads = self._integer("hidden_size"), self._integer("num_attention_heads")
         head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
+        rotary = self._rotary(head_dim)
         biases = family.biases or (PROJECTIONS if self.raw.get("attention_bias") else ())
         sliding, full_layers = self._sliding()
         return ModelConfig(
@@ -67,24 +72,44 @@ class _Reader:
             architecture=self.kind,
             layers=self._integer("num_hidden_layers"),
             hidden=hidden,
-            intermediate=self._integer("intermediate_size"),
+            intermediate=self._integer(family.intermediate),
             heads=heads,
             kv_heads=self._integer("num_key_value_heads", heads),
             head_dim=head_dim,
+            rotary=rotary if rotary != head_dim else None,
             vocab=self._integer("vocab_size"),
             max_seq=self._integer("max_position_embeddings"),
             eps=self._real("rms_norm_eps", 1e-6),
             tied=bool(self._value("tie_word_embeddings", family.tied)),
             biases=frozenset(biases),
             qk_norm=family.qk_norm,
+            sinks=family.sinks,
+            mixture=self._mixture(),
             sliding=sliding,
             full_layers=full_layers,
             norms=family.norms,
-            activation=ACTIVATIONS[activation],
-            **(self._ropes(head_dim) | self._scales(hidden)))
+            **({"activation": ACTIVATIONS[activation]} | self._ropes(rotary)
+               | self._of_family(hidden)))
 
-    def _scales(self, hidden):
-        """The factors and caps that only some families have."""
+    def _mixture(self):
+        if not self.family.experts:
+            return None
+        if self.raw.get("mlp_only_layers"):
+            self._refuse("mlp_only_layers", self.raw["mlp_only_layers"], "[]")
+        if self.raw.get("decoder_sparse_step", 1) != 1:
+            self._refuse("decoder_sparse_step", self.raw["decoder_sparse_step"], "1")
+        # transformers 5 calls it num_local_experts everywhere.
+        experts = self._integer("num_local_experts", self.raw.get("num_experts"))
+        gpt_oss = self.kind == "gpt_oss"
+        return Mixture(experts=experts, choices=self._integer("num_experts_per_tok"),
+                       normalised=gpt_oss or bool(self.raw.get("norm_topk_prob")), biased=gpt_oss)
+
+    def _of_family(self, hidden):
+        """The factors, caps and activations that only some families have."""
+        if self.kind == "gpt_oss":
+            return {"activation": "clamped_swiglu",
+                    "swiglu_alpha": self._real("swiglu_alpha", 1.702),
+                    "swiglu_limit": self._real("swiglu_limit", 7.0)}
         if self.kind == "granite":
             return {"embedding_scale": self._real("embedding_multiplier", 1.0),
                     "residual_scale": self._real("residual_multiplier", 1.0),
@@ -107,10 +132,10 @@ class _Reader:
         if full is None and self.family.full_every:
             every = self._integer("sliding_window_pattern", self.family.full_every)
             full, window = range(every - 1, layers, every), self._integer("sliding_window")
-        if self.family.windows == "asked":
+        if self.family.windows.startswith("asked"):
             if not self.raw.get("use_sliding_window"):
                 window = None
-            elif full is None:
+            elif full is None and self.family.windows == "asked":
                 # The first ones see all.
                 full = range(min(self._integer("max_window_layers", 28), layers))
         if self.family.windows == "never" or window is None:
@@ -133,12 +158,24 @@ class _Reader:
                 self._refuse("layer_types", one, ", ".join(allowed))
         return [i for i, one in enumerate(types) if one == "full_attention"]
 
-    def _ropes(self, head_dim):
+    def _rotary(self, head_dim):
+        """How many elements of a head are rotated."""
+        partial = self._found_ropes().get("partial_rotary_factor")
+        partial = partial or self.raw.get("partial_rotary_factor") or 1
+        if partial != 1 and not self.family.partial:
+            self._refuse("partial_rotary_factor", partial, "1")
+        return int(head_dim * real(self.path, "partial_rotary_factor", partial))
+
+    def _found_ropes(self):
         # transformers 5 gathers in rope_parameters what stood in rope_theta and rope_scaling;
         # where layers of two kinds differ, under the name of each kind.
         found = self.raw.get("rope_parameters") or self.raw.get("rope_scaling") or {}
         if not isinstance(found, dict):
             self._refuse("rope_scaling", found, "an object")
+        return found
+
+    def _ropes(self, head_dim):
+        found = self._found_ropes()
         theta = self.raw.get("rope_theta")
         if self.kind != "gemma3_text":
             return {"rope": self._rope(found, theta or 10000.0, head_dim)}
@@ -155,9 +192,8 @@ class _Reader:
             self._refuse("rope_parameters", scaling, "an object")
         theta = real(self.path, "rope_theta", scaling.get("rope_theta") or theta)
         kind = scaling.get("rope_type") or scaling.get("type") or "default"
-        partial = scaling.get("partial_rotary_factor") or self.raw.get("partial_rotary_factor")
-        if partial not in (None, 1, 1.0):
-            self._refuse("partial_rotary_factor", partial, "1")
+        if not self.family.partial and scaling.get("partial_rotary_factor") not in (None, 1):
+            self._refuse("partial_rotary_factor", scaling["partial_rotary_factor"], "1")
         if kind not in ROPE_KINDS:
             self._refuse("rope scaling", kind, ", ".join(ROPE_KINDS))
 
@@ -166,6 +202,20 @@ class _Reader:
                 raise ImportFailure(f"{self.path}: rope scaling {kind!r} lacks {key!r}")
             return real(self.path, key, scaling[key])
 
+        if kind == "longrope":
+            return self._longrope(scaling, theta, head_dim // 2)
+        if kind == "yarn":
+            for key in ("mscale", "mscale_all_dim"):
+                if scaling.get(key) is not None:
+                    self._refuse(f"rope scaling 'yarn' with {key}", scaling[key], "none")
+            optional = {key: real(self.path, key, scaling[key]) for key in (
+                "beta_fast", "beta_slow") if scaling.get(key) is not None}
+            factor = parameter("factor")
+            return Rope(theta=theta, factors=yarn_factors(
+                theta, head_dim, factor, parameter("original_max_position_embeddings"),
+                truncate=scaling.get("truncate") is not False, **optional),
+                scale=parameter("attention_factor") if scaling.get("attention_factor") else
+                yarn_scale(factor))
         if kind == "linear":
             return Rope(theta=theta, linear=parameter("factor"))
         if kind == "llama3":
@@ -173,3 +223,24 @@ class _Reader:
                 "factor", "low_freq_factor", "high_freq_factor",
                 "original_max_position_embeddings"))))
         return Rope(theta=theta)
+
+    def _longrope(self, scaling, theta, pairs):
+        """Two tables of factors; which of them counts is a matter of the longest sequence."""
+        def factors(key):
+            values = scaling.get(key)
+            if not isinstance(values, list) or len(values) != pairs:
+                self._refuse(f"rope scaling 'longrope' with {key}", values,
+                             f"a list of {pairs} numbers, one a pair")
+            return tuple(float(np.float32(real(self.path, key, value))) for value in values)
+
+        limit = self._integer("max_position_embeddings")
+        original = integer(self.path, "original_max_position_embeddings", scaling.get(
+            "original_max_position_embeddings")
+            or self.raw.get("original_max_position_embeddings") or limit)
+        scale = scaling.get("attention_factor")
+        if scale is None:
+            factor = real(self.path, "factor", scaling.get("factor") or limit / original)
+            scale = longrope_scale(factor, original)
+        return Rope(theta=theta, factors=factors("short_factor"),
+                    long_factors=factors("long_factor"), original=original,
+                    scale=real(self.path, "attention_factor", scale))

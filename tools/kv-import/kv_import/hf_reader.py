@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from .checks import check_numbers
 from .errors import ImportFailure
+from .expert_tensors import ExpertTensors
 from .families import FAMILIES
 from .fused import rows_of, split_shapes, stored_name
 from .hf_config import read_config
@@ -45,21 +47,34 @@ class HuggingFaceSource:
         self.config = read_config(self.folder, self.raw)
         self.family = FAMILIES[self.config.architecture]
         check_numbers(self.folder / "config.json", self.config)
+        self.experts = None
+        if self.family.experts:
+            form = "mxfp4" if self.raw.get("quantization_config") else self.family.experts
+            self.experts = ExpertTensors(form, self.config, self._stored)
 
     def found_as(self, name):
+        if self.experts:
+            return self.experts.found_as(name)
         return stored_name(name) if self.family.fused else name
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape) in self.index.items()}
-        if not self.family.fused:
+        if not (self.family.fused or self.experts):
             return shapes
-        return split_shapes(self.config, shapes, lambda name: f"{self.path}: the tensor {name}")
+        split = self.experts.shapes if self.experts else partial(split_shapes, self.config)
+        return split(shapes, lambda name: f"{self.path}: the tensor {name}")
 
     def format(self, name):
-        """None: all tensors are numbers."""
-        return None
+        """The quantised format of a tensor; None for numbers."""
+        return self.experts.format(name) if self.experts else None
+
+    def blocks(self, name, rows=slice(None)):
+        """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
+        return self.experts.blocks(name, rows, f"{self.path}: the tensor {self.found_as(name)}")
 
     def tensor(self, name, rows=slice(None)):
+        if self.experts and self.experts.holds(name):
+            return self.experts.tensor(name, rows)
         stored = self.found_as(name)
         if self.family.fused:
             whole = rows_of(self.config, name)
@@ -71,17 +86,19 @@ class HuggingFaceSource:
         return values
 
     def _stored(self, name, rows):
-        """Some rows of a tensor of the files, as f32."""
+        """Some rows of a tensor of the files, as f32; bytes of blocks as they are."""
         path, shape = self.index[name]
         with safe_open(path, framework="np") as file:
             found = file.get_slice(name)
             dtype = found.get_dtype()
             if dtype == "BF16":
                 return self._bf16(path, name, shape, rows)
+            begin, end, _ = rows.indices(shape[0])
+            if dtype == "U8" and name.endswith(("_blocks", "_scales")):
+                return found[begin:end]
             if dtype not in ("F32", "F16"):
                 raise ImportFailure(f"{path}: the tensor {name} has the dtype {dtype}; supported "
                                     "are F32, F16 and BF16")
-            begin, end, _ = rows.indices(shape[0])
             return found[begin:end].astype(np.float32)
 
     def _bf16(self, path, name, shape, rows):

@@ -3,7 +3,7 @@
 from .module_types import number
 
 # The function that multiplies the MLP's gate, through its activation, with what goes up.
-GATED = {"silu": "silu_mul", "gelu_tanh": "gelu_tanh_mul"}
+GATED = {"silu": "silu_mul", "gelu_tanh": "gelu_tanh_mul", "clamped_swiglu": "clamped_swiglu"}
 
 
 class LayerWriter:
@@ -25,7 +25,10 @@ class LayerWriter:
         self._emit(f"%rows = tensor.dim %x, %c0 : {x}")
         self._attention(kv)
         self._residual("middle", "x", "attended", "attn_out_norm")
-        self._mlp()
+        if self.config.mixture:
+            self._mixture()
+        else:
+            self._mlp()
         self._residual("y", "middle", "d", "mlp_out_norm")
         self._emit(f"return %y : {x}")
         body = "\n".join(self.lines)
@@ -71,9 +74,11 @@ class LayerWriter:
         self._emit(f"kv.store %k_rope, %v_heads into %kv[%layer] rows %row_offsets\n"
                    f"    : {kv3}, {kv3} into {kv}, tensor<?xi32>")
         cap = f" softcap {number(c.attention_cap)}" if c.attention_cap else ""
-        self._emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets "
+        sinks = " sinks %sinks" if c.sinks else ""
+        sinks_type = f" sinks tensor<{c.heads}xf32>" if c.sinks else ""
+        self._emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets{sinks} "
                    f"mask <{mask}> scale {number(c.score_scale)}{cap}\n"
-                   f"    : {q3} in {kv}, tensor<?xi32> -> {q3}")
+                   f"    : {q3} in {kv}, tensor<?xi32>{sinks_type} -> {q3}")
         self._emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
         self._linear("attended", "o", "wo", "o_proj")
 
@@ -86,6 +91,46 @@ class LayerWriter:
         wide = self.types.rows(c.intermediate)
         self._emit(f"%a = call @{GATED[c.activation]}(%g, %u) : ({wide}, {wide}) -> {wide}")
         self._linear("d", "a", "down")
+
+    def _mixture(self):
+        """Ends with %d, as _mlp does."""
+        c, types = self.config, self.types
+        experts, choices = c.mixture.experts, c.mixture.choices
+        logits, ids = types.rows(experts), f"tensor<?x{choices}xi32>"
+        narrow, wide = types.rows(choices, c.hidden), types.rows(*types.mlp_sizes)
+        gated = GATED[c.activation]
+        self._part(f"Each row goes through {choices} of {experts} experts: the sum of their shares "
+                   f"of down({gated}(gate, up)).")
+        m = self._norm("m", "middle", "mlp_norm")
+        shares, normalised = types.rows(choices), " normalised" if c.mixture.normalised else ""
+        bias = ", %router_bias" if c.mixture.biased else ""
+        bias_type = f", tensor<{experts}xf32>" if bias else ""
+        x, router = types.rows(c.hidden), types.weight_type(self.weights["router"])
+        self._emit(f"%logits = call @router(%{m}, %router{bias})\n"
+                   f"    : ({x}, {router}{bias_type}) -> {logits}")
+        self._emit(f"%experts, %shares = kv.route %logits{normalised}\n"
+                   f"    : {logits} -> {ids}, {shares}")
+        self._experts(("g", "u"), m, x, ("gate", "up"), wide, ids)
+        self._emit(f"%a = call @{gated}(%g, %u) : ({wide}, {wide}) -> {wide}")
+        self._experts(("e",), "a", wide, ("down",), narrow, ids)
+        self._emit(f"%d = call @share_experts(%e, %shares) : ({narrow}, {shares}) -> {x}")
+
+    def _experts(self, results, operand, operand_type, weights, result_type, ids):
+        """%results = operand * the chosen experts' weights (+ biases)."""
+        biased = self.config.mixture.biased
+        products = [f"%{result}_product" if biased else f"%{result}" for result in results]
+        matrices = ", ".join(self.types.weight_type(self.weights[weight]) for weight in weights)
+        self._emit(f"{', '.join(products)} = kv.expert_matmul %{operand}, "
+                   f"{', '.join(f'%{weight}' for weight in weights)} experts(%experts)\n"
+                   f"    : {operand_type}, {matrices} experts {ids}\n"
+                   f"    -> {', '.join([result_type] * len(results))}")
+        if not biased:
+            return
+        for result, product, weight in zip(results, products, weights):
+            bias = self.weights[f"{weight}_bias"]
+            self._emit(f"%{result} = call @add_expert_bias_{bias.shape[1]}({product}, %experts, "
+                       f"%{weight}_bias)\n    : ({result_type}, {ids}, "
+                       f"{self.types.weight_type(bias)}) -> {result_type}")
 
     # Lines of the function.
 

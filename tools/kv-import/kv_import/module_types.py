@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .config import Cache
+from .config import MATRICES, Cache
 from .weights_writer import stored_dtype
 
 
@@ -39,10 +39,16 @@ class ModuleTypes:
         return "tensor<" + "x".join(["?", *map(str, sizes)]) + "xf32>"
 
     def weight_type(self, weight):
-        if weight.role in ("linear", "embedding"):
+        if weight.role in MATRICES:
             return self.matrix(*weight.shape, self.formats.get(weight.name))
         sizes = "x".join(map(str, weight.shape))
         return f"tensor<{sizes}x{stored_dtype(weight, self.dtype)}>"
+
+    @property
+    def mlp_sizes(self):
+        """Of the rows that the MLP's activation takes: with experts one for each choice."""
+        mixture = self.config.mixture
+        return (*((mixture.choices,) if mixture else ()), self.config.intermediate)
 
     def matrix(self, rows, columns, format_):
         element = f"!kv.quant<{format_}>" if format_ else self.dtype

@@ -6,6 +6,16 @@ from .layer_writer import LayerWriter
 from .module_types import ModuleTypes, quoted
 
 
+EXPERT_MAPS = """
+// The experts' view (t: row, c: choice, n: column).
+#tcn = affine_map<(t, c, n) -> (t, c, n)>
+#tc = affine_map<(t, c, n) -> (t, c)>
+#tn = affine_map<(t, n, c) -> (t, n)>
+#tcn_of_tn = affine_map<(t, n, c) -> (t, c, n)>
+#tc_of_tn = affine_map<(t, n, c) -> (t, c)>
+"""
+
+
 class ModuleWriter:
     """Takes what ModuleTypes takes."""
 
@@ -39,7 +49,7 @@ class ModuleWriter:
 #i = affine_map<(i, j) -> (i)>
 #j = affine_map<(i, j) -> (j)>
 #row = affine_map<(i) -> (i)>
-
+{EXPERT_MAPS if c.mixture else ""}
 // A product with a weight [N, K]: out[m, n] = sum over k of lhs[m, k] * rhs[n, k].
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (n, k)>

@@ -14,11 +14,12 @@ import numpy as np
 
 import gguf
 
-from .config import ModelConfig
+from . import synthetic_experts
+from .config import Mixture, ModelConfig
 from .families import FAMILIES
 from .fused import stored_name
 from .gguf_names import NAMES, gguf_name, is_permuted, permute_rotary
-from .rope import Rope, llama3_factors
+from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 from .weights_writer import round_to_bf16, write_safetensors
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"] + [f"<|special_{i}|>" for i in range(12)]
@@ -28,7 +29,8 @@ TEMPLATE = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + 
             "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 64}
-
+YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0,
+        "truncate": False, "original_max_position_embeddings": 64}
 
 KINDS = {
     "llama": {},
@@ -38,6 +40,17 @@ KINDS = {
     "qwen2": {"biases": frozenset(("q_proj", "k_proj", "v_proj")), "eps": 1e-6},
     # Head dimension independent of the width.
     "qwen3": {"qk_norm": "head", "head_dim": 32, "eps": 1e-6, "rope": Rope(theta=1000000.0)},
+    "qwen3_moe": {"qk_norm": "head", "head_dim": 32, "eps": 1e-6, "intermediate": 48,
+                  "tied": False, "rope": Rope(theta=1000000.0),
+                  "mixture": Mixture(experts=8, choices=3, normalised=True)},
+    # Every second layer sees everything; biases everywhere.
+    "gpt_oss": {"sliding": 24, "full_layers": frozenset((1, 3)), "layers": 4, "intermediate": 48,
+                "biases": frozenset(("q_proj", "k_proj", "v_proj", "o_proj")), "sinks": True,
+                "tied": False, "activation": "clamped_swiglu", "swiglu_alpha": 1.702,
+                "swiglu_limit": 2.0,
+                "mixture": Mixture(experts=6, choices=2, normalised=True, biased=True),
+                "rope": Rope(theta=150000.0, scale=yarn_scale(32.0), factors=yarn_factors(
+                    150000.0, 16, 32.0, 64, truncate=False))},
     "mistral": {"sliding": 32, "tied": False, "heads": 8, "head_dim": 8},
     # Six layers that see a window, and among them two that see everything.
     "mixed": {"architecture": "qwen3", "qk_norm": "head", "eps": 1e-6, "layers": 8,
@@ -45,6 +58,11 @@ KINDS = {
     "granite": {"embedding_scale": 12.0, "residual_scale": 0.22, "attention_scale": 0.0625,
                 "logit_scale": 0.125},
     "phi3": {"sliding": 40, "tied": False},
+    # Twelve of sixteen elements are rotated, by factors for more than 64 positions.
+    "phi3_long": {"architecture": "phi3", "sliding": 40, "tied": False, "rotary": 12, "rope": Rope(
+        theta=10000.0, factors=(1.0, 1.0, 1.0, 1.25, 1.5, 2.0),
+        long_factors=(1.0, 1.5, 2.0, 4.0, 16.0, 32.0), original=64,
+        scale=longrope_scale(8.0, 64))},
     # Queries are wider than keys, and both are normalised whole.
     "olmo2": {"norms": "after", "qk_norm": "row", "tied": False, "eps": 1e-6},
     # Every sixth layer sees everything.
@@ -83,9 +101,12 @@ def make_weights(config, seed=0):
         elif weight.role == "vector":
             values = 0.5 * values
         elif weight.name != "model.embed_tokens.weight":
-            values = values * 1.5 / np.sqrt(weight.shape[1])
+            values = values * (0.5 if weight.name.endswith("bias")
+                               else 1.5 / np.sqrt(weight.shape[1]))
         out[weight.name] = (round_to_bf16(values.astype(np.float32)).astype(np.uint32)
                             << 16).view(np.float32)
+    if family.experts:
+        return synthetic_experts.FORMS[family.experts](config, out)
     return fuse(out) if family.fused else out
 
 
@@ -110,6 +131,7 @@ def tokens():
 
 
 CLASSES = {"llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2", "qwen3": "Qwen3",
+           "qwen3_moe": "Qwen3Moe", "gpt_oss": "GptOss",
            "granite": "Granite", "phi3": "Phi3", "olmo2": "Olmo2", "gemma3_text": "Gemma3"}
 
 
@@ -137,8 +159,22 @@ def _family_settings(config):
                 "residual_multiplier": config.residual_scale,
                 "attention_multiplier": config.attention_scale,
                 "logits_scaling": 1 / config.logit_scale}
+    if config.architecture == "qwen3_moe":
+        return {"num_experts": config.mixture.experts, "intermediate_size": 4 * config.hidden,
+                "moe_intermediate_size": config.intermediate, "decoder_sparse_step": 1,
+                "num_experts_per_tok": config.mixture.choices, "mlp_only_layers": [],
+                "norm_topk_prob": config.mixture.normalised}
+    if config.architecture == "gpt_oss":
+        return {"num_local_experts": config.mixture.experts, "rope_scaling": YARN,
+                "num_experts_per_tok": config.mixture.choices, "use_sliding_window": None,
+                "swiglu_alpha": config.swiglu_alpha, "swiglu_limit": config.swiglu_limit}
     if config.architecture == "phi3":
-        return {"original_max_position_embeddings": config.max_seq, "pad_token_id": 0}
+        rope = config.rope
+        return {"original_max_position_embeddings": rope.original or config.max_seq,
+                "pad_token_id": 0, "partial_rotary_factor": config.rotary_dim / config.head_dim,
+                "rope_scaling": {"type": "longrope", "short_factor": list(rope.factors),
+                                 "long_factor": list(rope.long_factors)}
+                if rope.long_factors else None}
     if config.architecture == "gemma3_text":
         scaling = {"rope_type": "linear", "factor": config.rope.linear}
         return {"hidden_act": None, "hidden_activation": "gelu_pytorch_tanh",
@@ -160,9 +196,9 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
     (folder / "config.json").write_text(
         json.dumps({k: v for k, v in raw.items() if v is not None}, indent=2) + "\n")
     convert = {"BF16": round_to_bf16, "F32": np.float32, "F16": np.float16}[dtype]
-    data = [convert(values) for values in weights.values()]
+    data = [values if values.dtype == np.uint8 else convert(values) for values in weights.values()]
     write_safetensors(folder / "model.safetensors", {"format": "pt"},
-                      {name: (dtype, values.shape, values.nbytes)
+                      {name: ("U8" if values.dtype == np.uint8 else dtype, values.shape, values.nbytes)
                        for name, values in zip(weights, data)}, data)
     vocab = {token: i for i, token in enumerate(tokens())}
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=[("Ġ", "Ġ")]))
@@ -186,8 +222,8 @@ def write_gguf(path, config, weights, dtype="BF16", extra=None):
     if frozenset(config.full_layers) != pattern:
         raise ValueError("no key of a GGUF file says which layers of these architectures slide")
     # llama.cpp has no architecture of its own for Mistral.
-    architecture = {"mistral": "llama", "gemma3_text": "gemma3"}.get(config.architecture,
-                                                                     config.architecture)
+    architecture = {"mistral": "llama", "gemma3_text": "gemma3", "qwen3_moe": "qwen3moe"}.get(
+        config.architecture, config.architecture)
     writer = gguf.GGUFWriter(str(path), architecture)
     writer.add_name(config.name)
     writer.add_block_count(config.layers)
@@ -198,10 +234,15 @@ def write_gguf(path, config, weights, dtype="BF16", extra=None):
     writer.add_head_count_kv(config.kv_heads)
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
-    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_rope_dimension_count(config.rotary_dim)
     writer.add_rope_freq_base(config.rope.theta)
     writer.add_layer_norm_rms_eps(config.eps)
     writer.add_vocab_size(config.vocab)
+    if config.mixture:
+        writer.add_expert_count(config.mixture.experts)
+        writer.add_expert_used_count(config.mixture.choices)
+        writer.add_expert_feed_forward_length(config.intermediate)
+        weights = synthetic_experts.stacked(weights)
     if config.sliding:
         writer.add_sliding_window(config.sliding)
     if architecture == "granite":
@@ -218,7 +259,12 @@ def write_gguf(path, config, weights, dtype="BF16", extra=None):
     writer.add_eos_token_id(258)
     writer.add_add_bos_token(False)
     writer.add_chat_template(TEMPLATE)
-    if config.rope.factors:
+    if config.rope.long_factors:
+        writer.add_rope_scaling_orig_ctx_len(config.rope.original)
+        writer.add_rope_scaling_attn_factors(config.rope.scale)
+        for kind, factors in (("long", config.rope.long_factors), ("short", config.rope.factors)):
+            writer.add_tensor(f"rope_factors_{kind}.weight", np.array(factors, dtype=np.float32))
+    elif config.rope.factors:
         writer.add_tensor("rope_freqs.weight", np.array(config.rope.factors, dtype=np.float32))
     names = NAMES.get(architecture, NAMES["llama"])
     for name, values in weights.items():
@@ -228,7 +274,7 @@ def write_gguf(path, config, weights, dtype="BF16", extra=None):
         if family and family.one_plus and name.endswith("norm.weight"):
             values = values + np.float32(1)
         values = np.ascontiguousarray(values)
-        if values.ndim == 1 or dtype == "F32":
+        if values.ndim == 1 or dtype == "F32" or ".router." in name:
             writer.add_tensor(gguf_name(names, name), values)
         else:
             kind = gguf.GGMLQuantizationType[dtype]

@@ -1,6 +1,7 @@
 """In which format each weight is stored: as the file has it, dense, or quantised here."""
 
 from . import quant_blocks
+from .config import MATRICES
 
 # Of --weights; "keep" is what the file has.
 CHOICES = ("keep", "dense", *quant_blocks.MAKES)
@@ -11,7 +12,7 @@ def choose_formats(source, config, choice):
     cannot be what was asked for."""
     formats, left = {}, {}
     for weight in config.weights():
-        if weight.role not in ("linear", "embedding") or choice == "dense":
+        if weight.role not in MATRICES or choice == "dense":
             continue
         found = source.format(weight.name)
         wanted = found if choice == "keep" else choice

@@ -7,6 +7,7 @@ import struct
 import numpy as np
 
 from . import quant_blocks
+from .config import MATRICES
 from .errors import ImportFailure
 from .weight_formats import blocks_of
 
@@ -34,8 +35,8 @@ def unpack_n16k(packed):
 
 
 def stored_dtype(weight, dtype):
-    """Matrices are stored as asked; norms, biases and the rope table stay f32."""
-    return dtype if weight.role in ("linear", "embedding") else "f32"
+    """Matrices are stored as asked; routers, norms, biases and the rope table stay f32."""
+    return dtype if weight.role in MATRICES else "f32"
 
 
 def stored_shape(weight):
