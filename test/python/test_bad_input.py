@@ -261,7 +261,8 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("qwen3_moe", {"num_experts_per_tok": 9}, ("9 experts a token", "only 8 in a layer")),
     ("qwen3_moe", {"moe_intermediate_size": 40}, ("experts of 64 and 40 rows", "multiples of 16")),
     ("gpt_oss", {"swiglu_limit": 0}, ("swiglu_limit is 0", "a positive number")),
-    ("gpt_oss", {"quantization_config": {"quant_method": "mxfp4"}},
+    ("gpt_oss", {"quantization_config": {"quant_method": "gptq"}}, ("'gptq'", "mxfp4 of gpt_oss")),
+    ("qwen3_moe", {"quantization_config": {"quant_method": "mxfp4"}},
      ("'mxfp4'", "F32, F16 or BF16 weights")),
     ("phi3", {"sliding_window": 0}, ("sliding_window", "0")),
     ("olmo2", {"layer_types": ["full_attention", "sliding_attention"]},
@@ -327,6 +328,30 @@ def test_experts(tmp_path):
     refused(folder, tmp_path, name, "[6, 64, 94]", "[6, 64, 96]")
     folder = family_folder(tmp_path, "gpt_oss", lambda weights: weights[name].fill(np.nan))
     refused(folder, tmp_path, name, "NaN or infinity")
+
+
+def test_blocks_of_mxfp4(tmp_path):
+    config = synthetic.make_config("gpt_oss", intermediate=64)
+    name = "model.layers.1.mlp.experts.down_proj"
+    weights = {}
+    for key, values in synthetic.make_weights(config).items():
+        if key.endswith(("gate_up_proj", "down_proj")):
+            experts, columns, rows = values.shape
+            weights[f"{key}_blocks"] = np.full((experts, rows, columns // 32, 16), 0x11, np.uint8)
+            weights[f"{key}_scales"] = np.full((experts, rows, columns // 32), 120, np.uint8)
+        else:
+            weights[key] = values
+    settings = {"quantization_config": {"quant_method": "mxfp4"}}
+    folder = folder_with(tmp_path, config, weights, **settings)
+    assert run(KV_IMPORT, folder, "-o", tmp_path / "out").returncode == 0
+    weights[f"{name}_scales"][2, 3, 0] = 90
+    folder = folder_with(tmp_path, config, weights, **settings)
+    refused(folder, tmp_path, folder, name, "powers of two that blocks of q8_0 have not",
+            "--weights dense")
+    assert run(KV_IMPORT, folder, "-o", tmp_path / "out", "--weights", "dense").returncode == 0
+    del weights[f"{name}_scales"]
+    refused(folder_with(tmp_path, config, weights, **settings), tmp_path,
+            f"{name}_scales is missing")
 
 
 def test_norms_of_another_family(tmp_path):

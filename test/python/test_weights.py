@@ -176,6 +176,58 @@ def test_experts_of_gpt_oss(tmp_path):
     assert np.array_equal(stored[sinks][1], weights[sinks])
 
 
+def mxfp4(weights, random):
+    """`weights` of gpt-oss with experts of random MXFP4 blocks, and with what these stand for."""
+    table = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    table = np.concatenate([table, -table])
+    packed, plain = {}, {}
+    for name, values in weights.items():
+        if not name.endswith(("experts.gate_up_proj", "experts.down_proj")):
+            packed[name] = plain[name] = values
+            continue
+        experts, columns, rows = values.shape
+        blocks = random.integers(0, 256, (experts, rows, columns // 32, 16), dtype=np.uint8)
+        scales = random.integers(120, 125, blocks.shape[:3], dtype=np.uint8)
+        blocks[0, 0, 0], scales[0, 0, 0] = 0x80, 0  # zeros of a power that an f16 has not
+        packed |= {f"{name}_blocks": blocks, f"{name}_scales": scales}
+        decoded = np.empty((experts, rows, columns), np.float32)
+        for i in range(columns):
+            nibble = blocks[:, :, i // 32, i % 32 // 2] >> (4 * (i % 2)) & 15
+            decoded[:, :, i] = table[nibble] * 2.0 ** (scales[:, :, i // 32].astype(int) - 127)
+        plain[name] = decoded.swapaxes(1, 2)
+    return packed, plain
+
+
+def test_mxfp4(tmp_path):
+    """Dense, what the blocks stand for, in bf16 without rounding; kept, the same numbers in q8_0."""
+    config = synthetic.make_config("gpt_oss", intermediate=64)
+    packed, plain = mxfp4(synthetic.make_weights(config), np.random.default_rng(3))
+    synthetic.write_hf(tmp_path / "plain", config, plain)
+    synthetic.write_hf(tmp_path / "mxfp4", config, packed,
+                       settings={"quantization_config": {"quant_method": "mxfp4"}})
+    dense = imported(tmp_path / "plain", tmp_path / "one") / "weights.safetensors"
+    same = imported(tmp_path / "mxfp4", tmp_path / "two", "--weights", "dense")
+    _, numbers = read_file(dense)
+    for name, (tag, values) in read_file(same / "weights.safetensors")[1].items():
+        # A zero has a sign.
+        assert np.array_equal(values & 0x7FFF if tag == "BF16" else values,
+                              numbers[name][1] & 0x7FFF if tag == "BF16" else numbers[name][1])
+    kept = imported(tmp_path / "mxfp4", tmp_path / "three")
+    metadata, stored = read_file(kept / "weights.safetensors")
+    for weight in config.weights():
+        if weight.role != "experts":
+            assert stored[weight.name][0] != "I8"
+            continue
+        assert metadata[f"layout.{weight.name}"] == "q8_0x16"
+        blocks = stored[weight.name][1]
+        scales = np.ascontiguousarray(blocks[..., :32]).view(np.float16).astype(np.float32)
+        values = np.ascontiguousarray(blocks[..., 32:]).view(np.int8).astype(np.float32)
+        values = values.reshape(*blocks.shape[:2], 8, 16, 4) * scales[:, :, None, :, None]
+        values = values.transpose(0, 3, 1, 2, 4).reshape(weight.shape)
+        want = (unpack_n16k(numbers[weight.name][1]).astype(np.uint32) << 16).view(np.float32)
+        assert np.array_equal(values, want)
+
+
 def test_head_that_is_no_multiple_of_16_stays_row_major(tmp_path):
     config = synthetic.make_config("llama", vocab=272, intermediate=72)
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config))

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+from . import mxfp4
 from .errors import ImportFailure
 
 # A name of the module: gate_proj, up_proj or down_proj, weight or bias.
@@ -24,13 +25,11 @@ class Apart:
         ours = _OURS.fullmatch(name)
         return f"{ours[1]}{expert}.{ours[2]}_proj.{ours[3]}" if ours else name
 
-    def stored_shape(self, weight):
-        rows, columns = weight.shape
-        return (rows // self.config.mixture.experts, columns)
-
-    def tensors(self, name):
-        """All that a weight is made from."""
-        return (self.stored_name(name, expert) for expert in range(self.config.mixture.experts))
+    def tensors(self, weight):
+        """All that a weight is made from, as (name, shape)."""
+        experts, (rows, columns) = self.config.mixture.experts, weight.shape
+        return ((self.stored_name(weight.name, expert), (rows // experts, columns))
+                for expert in range(experts))
 
     def expert(self, read, name, expert):
         return read(self.stored_name(name, expert), slice(None))
@@ -53,27 +52,56 @@ class Interleaved:
         whole = "down" if ours[2] == "down" else "gate_up"
         return f"{ours[1]}{whole}_proj" + ("_bias" if ours[3] == "bias" else "")
 
-    def stored_shape(self, weight):
+    def tensors(self, weight):
         ours = _OURS.fullmatch(weight.name)
         parts, experts = (1 if ours[2] == "down" else 2), self.config.mixture.experts
         rows, columns = weight.shape
-        if ours[3] == "bias":
-            return (experts, parts * columns)
-        return (experts, columns, parts * (rows // experts))
+        shape = (experts, columns, parts * (rows // experts))
+        return [(self.stored_name(weight.name),
+                 (experts, parts * columns) if ours[3] == "bias" else shape)]
 
-    def tensors(self, name):
-        return [self.stored_name(name)]
+    @staticmethod
+    def own(name):
+        """Of the columns of gate and up, or of their rows, those of the weight `name`."""
+        part = _OURS.fullmatch(name)[2]
+        return slice(None) if part == "down" else slice(("gate", "up").index(part), None, 2)
 
     def expert(self, read, name, expert):
         """[N, K] of one expert, or its bias."""
-        part = _OURS.fullmatch(name)[2]
         values = read(self.stored_name(name), slice(expert, expert + 1))[0]
-        if part != "down":
-            values = values[..., ("gate", "up").index(part)::2]
-        return values.T
+        return values[..., self.own(name)].T
 
 
-FORMS = {"apart": Apart, "interleaved": Interleaved}
+class Blocks(Interleaved):
+    """gpt-oss as it is published: of each matrix [E, N, K / 32, 16] blocks of MXFP4 and [E, N, K /
+    32] scales, the rows of gate and up in turn."""
+
+    NAME = re.compile(Interleaved.NAME.pattern.replace("(_bias)?", "(_bias|_blocks|_scales)?"))
+
+    def tensors(self, weight):
+        whole = super().tensors(weight)
+        if weight.name.endswith(".bias"):
+            return whole
+        [(name, (experts, columns, rows))] = whole
+        shape = (experts, rows, columns // mxfp4.GROUP)
+        return [(f"{name}_blocks", (*shape, mxfp4.GROUP // 2)), (f"{name}_scales", shape)]
+
+    def _parts(self, read, name, expert):
+        """Blocks and scales of one expert."""
+        one = slice(expert, expert + 1)
+        return (read(f"{self.stored_name(name)}_{part}", one)[0][self.own(name)]
+                for part in ("blocks", "scales"))
+
+    def expert(self, read, name, expert):
+        if name.endswith(".bias"):
+            return super().expert(read, name, expert)
+        return mxfp4.values(*self._parts(read, name, expert))
+
+    def expert_blocks(self, read, name, expert, where):
+        return mxfp4.as_q8_0(*self._parts(read, name, expert), where)
+
+
+FORMS = {"apart": Apart, "interleaved": Interleaved, "mxfp4": Blocks}
 
 
 class ExpertTensors:
@@ -99,8 +127,7 @@ class ExpertTensors:
         weights = (weight for layer in range(min(self.config.layers, len(shapes)))
                    for weight in self.config.layer_weights(layer))
         for weight in filter(lambda weight: self.holds(weight.name), weights):
-            wanted = tuple(self.form.stored_shape(weight))
-            for name in self.form.tensors(weight.name):
+            for name, wanted in self.form.tensors(weight):
                 if name not in shapes:
                     raise ImportFailure(f"{where(name)} is missing, which the configuration's "
                                         f"{self.config.mixture.experts} experts call for")
@@ -113,19 +140,31 @@ class ExpertTensors:
         return out | {name: shape for name, shape in shapes.items()
                       if self.form.NAME.fullmatch(name) and name not in taken}
 
+    def format(self, name):
+        """In which the weight can be stored without rounding; None: as numbers."""
+        ours = _OURS.fullmatch(name)
+        return "q8_0" if isinstance(self.form, Blocks) and ours and ours[3] == "weight" else None
+
     def tensor(self, name, rows):
         """Some rows of a weight, or of the biases of all experts."""
+        return self._rows(name, rows, self.form.expert)
+
+    def blocks(self, name, rows, where):
+        """Some rows of a weight as blocks of its format."""
+        return self._rows(name, rows, lambda *of: self.form.expert_blocks(*of, where))
+
+    def _rows(self, name, rows, expert_of):
         ours, config = _OURS.fullmatch(name), self.config
         each = config.hidden if ours[2] == "down" else config.intermediate
         if ours[3] == "bias":
             each = 1
         begin, end, _ = rows.indices(config.mixture.experts * each)
         return np.concatenate([
-            self._expert(name, expert).reshape(each, -1)[max(begin - expert * each, 0):
-                                                         end - expert * each]
+            self._expert(name, expert, expert_of).reshape(each, -1)[
+                max(begin - expert * each, 0):end - expert * each]
             for expert in range(begin // each, -(-end // each))])
 
-    def _expert(self, name, expert):
+    def _expert(self, name, expert, expert_of):
         if self.last[0] != (name, expert):
-            self.last = (name, expert), self.form.expert(self.read, name, expert)
+            self.last = (name, expert), expert_of(self.read, name, expert)
         return self.last[1]

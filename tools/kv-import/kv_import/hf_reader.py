@@ -49,7 +49,8 @@ class HuggingFaceSource:
         check_numbers(self.folder / "config.json", self.config)
         self.experts = None
         if self.family.experts:
-            self.experts = ExpertTensors(self.family.experts, self.config, self._stored)
+            form = "mxfp4" if self.raw.get("quantization_config") else self.family.experts
+            self.experts = ExpertTensors(form, self.config, self._stored)
 
     def found_as(self, name):
         if self.experts:
@@ -64,8 +65,12 @@ class HuggingFaceSource:
         return split(shapes, lambda name: f"{self.path}: the tensor {name}")
 
     def format(self, name):
-        """None: all tensors are numbers."""
-        return None
+        """The quantised format of a tensor; None for numbers."""
+        return self.experts.format(name) if self.experts else None
+
+    def blocks(self, name, rows=slice(None)):
+        """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
+        return self.experts.blocks(name, rows, f"{self.path}: the tensor {self.found_as(name)}")
 
     def tensor(self, name, rows=slice(None)):
         if self.experts and self.experts.holds(name):
@@ -81,17 +86,19 @@ class HuggingFaceSource:
         return values
 
     def _stored(self, name, rows):
-        """Some rows of a tensor of the files, as f32."""
+        """Some rows of a tensor of the files, as f32; bytes of blocks as they are."""
         path, shape = self.index[name]
         with safe_open(path, framework="np") as file:
             found = file.get_slice(name)
             dtype = found.get_dtype()
             if dtype == "BF16":
                 return self._bf16(path, name, shape, rows)
+            begin, end, _ = rows.indices(shape[0])
+            if dtype == "U8" and name.endswith(("_blocks", "_scales")):
+                return found[begin:end]
             if dtype not in ("F32", "F16"):
                 raise ImportFailure(f"{path}: the tensor {name} has the dtype {dtype}; supported "
                                     "are F32, F16 and BF16")
-            begin, end, _ = rows.indices(shape[0])
             return found[begin:end].astype(np.float32)
 
     def _bf16(self, path, name, shape, rows):
