@@ -85,6 +85,9 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
         vectorizeMatmul(rewriter, matmul, {rows, blocks, dotKind});
         rewriter.eraseOp(matmul);
       } else if (auto matmul = dyn_cast<ExpertMatmulOp>(op)) {
+        if (!matmul.isPacked())
+          return matmul.emitOpError("has the kernel 'vector', which takes "
+                                    "packed weights only");
         vectorizeExpertMatmul(rewriter, matmul, {rows, blocks, dotKind});
         rewriter.eraseOp(matmul);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
