@@ -67,6 +67,12 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
           isa<AttentionOp, StoreOp, CopyPagesOp, ExpertMatmulOp>(op)))
       return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention, "
                              "kv.store, kv.copy_pages or kv.expert_matmul");
+    auto kernel = dyn_cast<KernelAttr>(attr.getValue());
+    if (isa<ExpertMatmulOp>(op) && kernel.getKind() != KernelKind::Vector &&
+        kernel.getKind() != KernelKind::Decomposition)
+      return op->emitOpError() << "'kv.kernel' of a kv.expert_matmul is "
+                                  "'vector' or 'decomposition', not '"
+                               << stringifyKernelKind(kernel.getKind()) << "'";
   }
   if (attr.getName() == getDeviceCodeAttrName()) {
     auto code = dyn_cast<DictionaryAttr>(attr.getValue());

@@ -115,7 +115,11 @@ private:
   bool canPack(OpOperand &use) {
     if (auto matmul = dyn_cast<linalg::MatmulOp>(use.getOwner()))
       return isWeightProduct(matmul, use);
-    if (isa<tensor::ExtractOp, ExpertMatmulOp>(use.getOwner()))
+    if (auto matmul = dyn_cast<ExpertMatmulOp>(use.getOwner())) {
+      unsigned first = matmul.getWeights().getBeginOperandIndex();
+      return use.getOperandNumber() - first < matmul.getWeights().size();
+    }
+    if (isa<tensor::ExtractOp>(use.getOwner()))
       return true;
     BlockArgument argument = calleeArgument(use);
     return argument && candidates.contains(argument);

@@ -90,6 +90,9 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
                         {rows, blocks, dotKind, multipliesMatrices});
         rewriter.eraseOp(matmul);
       } else if (auto matmul = dyn_cast<ExpertMatmulOp>(op)) {
+        if (!matmul.isPacked())
+          return matmul.emitOpError("has the kernel 'vector', which takes "
+                                    "packed weights only");
         // Its rows stand where they are, not in tiles of the matrix unit.
         vectorizeExpertMatmul(rewriter, matmul,
                               {rows, blocks, dotKind, /*matrix=*/false});

@@ -181,3 +181,12 @@ func.func @no_format(%x: tensor<?x64xf32>, %w: tensor<4x2x544xi8>, %e: tensor<?x
       : tensor<?x64xf32>, tensor<4x2x544xi8> experts tensor<?x2xi32> -> tensor<?x2x16xf32>
   return
 }
+
+// -----
+
+func.func @kernel(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %e: tensor<?x2xi32>) {
+  // expected-error @+1 {{'kv.kernel' of a kv.expert_matmul is 'vector' or 'decomposition', not 'reference'}}
+  %y = kv.expert_matmul %x, %w experts(%e) {kv.kernel = #kv.kernel<reference>}
+      : tensor<?x64xf32>, tensor<64x64xf32> experts tensor<?x2xi32> -> tensor<?x2x16xf32>
+  return
+}

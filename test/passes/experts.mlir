@@ -67,6 +67,17 @@ func.func @entry(%x: tensor<?x32xf32> {kv.name = "x", kv.dims = ["T"]},
   return %a, %b, %s : tensor<?x2x16xf32>, tensor<?x2x16xf32>, tensor<?x2xf32>
 }
 
+// A weight whose rows are multiplied is not packed.
+// PACK-LABEL: func.func @weight_as_rows(
+// PACK-SAME: tensor<32x32xf32> {kv.weight = "x"}, %{{[a-z0-9]*}}: tensor<4x32x16xf32>
+// REMARK-DAG: x stays row-major: used by 'kv.expert_matmul', which cannot take the packed form
+func.func @weight_as_rows(%x: tensor<32x32xf32> {kv.weight = "x"}, %w: tensor<64x32xf32> {kv.weight = "w"},
+    %e: tensor<32x2xi32>) -> tensor<32x2x16xf32> {
+  %y = kv.expert_matmul %x, %w experts(%e)
+      : tensor<32x32xf32>, tensor<64x32xf32> experts tensor<32x2xi32> -> tensor<32x2x16xf32>
+  return %y : tensor<32x2x16xf32>
+}
+
 // A value that is no weight of a file stays as it is.
 // PACK-LABEL: func.func @row_major(
 // PACK: kv.expert_matmul {{.*}} {kv.kernel = #kv.kernel<decomposition>} : {{.*}}, tensor<64x32xf32> experts

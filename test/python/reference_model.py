@@ -38,23 +38,24 @@ def gelu_tanh(x):
 
 
 def frequencies(theta, scaling, dim):
-    """`scaling`: rope_scaling of config.json."""
+    """`scaling`: rope_scaling of config.json, whose kind older files call `type`."""
+    kind = scaling and (scaling.get("rope_type") or scaling["type"])
     out = []
     for i in range(dim // 2):
         frequency = theta ** (-2 * i / dim)
-        if scaling and scaling["rope_type"] == "yarn":
+        if kind == "yarn":
             # Where a plane turns beta times within the original length, as a number of planes.
             low, high = (np.log(scaling["original_max_position_embeddings"] / (2 * np.pi * beta))
                          / np.log(theta) * dim / 2
                          for beta in (scaling["beta_fast"], scaling["beta_slow"]))
             slow = np.clip((i - max(low, 0)) / (min(high, dim - 1) - max(low, 0)), 0, 1)
             frequency = frequency * (1 - slow) + frequency / scaling["factor"] * slow
-        elif scaling and "long_factor" in scaling:
+        elif kind == "longrope":
             frequency /= scaling["long_factor"][i]
-        elif scaling and scaling["rope_type"] == "linear":
+        elif kind == "linear":
             frequency /= scaling["factor"]
         elif scaling:
-            assert scaling["rope_type"] == "llama3"
+            assert kind == "llama3"
             period = 2 * np.pi / frequency
             original = scaling["original_max_position_embeddings"]
             low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]

@@ -140,7 +140,8 @@ def KVRoundActivations : Pass<"kv-round-activations", "::mlir::ModuleOp"> {
     The module's attribute `kv.activations` is the precision of the left-hand
     sides of multiplications. For bf16 and f16, that of each `linalg.matmul`,
     `kv.matmul` and `kv.expert_matmul` on tensors of f32 is rounded to it and
-    widened again: what a machine with 16-bit dot products computes. For f32, or without the attribute, nothing changes.
+    widened again: what a machine with 16-bit dot products computes. For f32, or
+    without the attribute, nothing changes.
     i8 is what products with quantised weights take (`kv-pack-quantized`); rows
     that meet other weights stay f32.
   }];
@@ -158,7 +159,7 @@ def KVPackWeights : Pass<"kv-pack-weights", "::mlir::ModuleOp"> {
     A weight `[N, K]` with N a multiple of 16 whose every use (through calls) is
     the transposed right-hand side of a `linalg.matmul` that starts at zero, or a
     gather of elements, becomes `[N / 16, K, 16]`; the multiplications become
-    `kv.matmul`. The argument gets `kv.layout = "n16k"`.
+    `kv.matmul`. So does a weight of `kv.expert_matmul`, which takes either form. The argument gets `kv.layout = "n16k"`.
   }];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect"];
   let statistics = [
@@ -176,7 +177,8 @@ def KVPackQuantized : Pass<"kv-pack-quantized", "::mlir::ModuleOp"> {
     Where the module says `kv.activations = i8`, a `linalg.matmul` that starts at
     zero with such a weight, whole and dequantised, becomes a `kv.matmul` on the
     blocks. Elsewhere the matrix is made in f32, each time, which a remark says:
-    exact, and slow.
+    exact, and slow. A `kv.expert_matmul` gets the blocks of its weights, and is an
+    error without that attribute.
   }];
   let dependentDialects = ["::kv::KVDialect"];
   let statistics = [
@@ -222,18 +224,18 @@ def KVFuse : Pass<"kv-fuse", "::mlir::ModuleOp"> {
 }
 
 def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
-  let summary = "chooses the kernel of each attention and store";
+  let summary = "chooses the kernel of each attention, store and product with experts";
   let description = [{
     Sets `kv.kernel` and, for an attention whose kernel takes one, `plan`. The
     `kv.plan` is made where the step begins: a private function that has the
     cache and the rows as arguments gets the plan as one more, so that all layers
     share what the entry makes. An attention whose kernel takes no plan loses it.
 
-    | target | attention | store |
-    | --- | --- | --- |
-    | `cpu` | `reference` | `reference` |
-    | `decomposition` | `decomposition`, with a plan | `decomposition` |
-    | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too |
+    | target | attention | store | `kv.expert_matmul` |
+    | --- | --- | --- | --- |
+    | `cpu` | `vector`, with a plan, or `reference` | `reference` | `vector` if its weights are packed, or `decomposition` |
+    | `decomposition` | `decomposition`, with a plan | `decomposition` | `decomposition` |
+    | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too | none |
 
     What the target `cuda` has no kernel for is an error. Its plan is the bytes
     that a `kv.rt.launch "plan"` writes; its operations must be resolved.
@@ -366,8 +368,9 @@ def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
 def KVOutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each distinct computation on buffers becomes one function";
   let description = [{
-    Every linalg operation and `kv.matmul` on buffers moves into a private
-    function with the attribute `kv.kernel`; equal ones share it. Code size and
+    Every linalg operation and `kv.matmul` on buffers, and what has the kernel
+    `vector`, moves into a private function with the attribute `kv.kernel`; equal
+    ones share it. Code size and
     compile time then grow with distinct shapes, not with layers.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
@@ -384,10 +387,12 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     outputs, with explicit fma and one k order; of quantised weights sums of
     integer products, by the instructions that `dot` names; with `matrix`, of
     weights of bf16 in a module with `kv.activations = bf16`, tiles of AMX.
+    `kv.expert_matmul` becomes the first two kinds of tiles, of each expert that
+    a row has chosen with the rows that have, which are ordered first.
     `kv.attention` becomes two loops: over tiles of rows with all or some of
-    their leaves of keys, and over the tiles whose leaves were shared out. Other linalg operations become
-    loops. The outer loop of each is an `scf.forall` with the attribute
-    `kv.grain`, the least iterations worth a thread.
+    their leaves of keys, and over the tiles whose leaves were shared out. Other
+    linalg operations become loops. The outer loop of each is an `scf.forall` with
+    the attribute `kv.grain`, the least iterations worth a thread.
   }];
   let options = [
     Option<"rows", "rows", "int64_t", "12", "rows of a register tile">,
