@@ -8,6 +8,7 @@
 #   batch          how a decode step grows with the requests side by side
 #   attention-cpu  attention alone, by context, beside ggml
 #   compile        text to the LLVM dialect, by depth; a million operations
+#   import         memory and time of an import of more than 1 GB
 #   manager        what the operations of the cache engine cost
 #   build          the build itself, from nothing and without ccache
 #   plot           the pictures of docs/performance.md, from benchmarks/results/
@@ -71,6 +72,9 @@ compile)
   build release
   shift
   exec .venv/bin/python benchmarks/compile.py "$@" ;;
+import)
+  scripts/setup.sh
+  exec .venv/bin/python benchmarks/import_memory.py ;;
 manager)
   scripts/setup.sh
   build release cache-engine
