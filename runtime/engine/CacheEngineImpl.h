@@ -74,6 +74,7 @@ public:
 
   const PagePool &pool() const { return pages; }
   const PrefixIndex &index() const { return nodes; }
+  const ScopeTable &scopeTable() const { return scopes; }
   int32_t numGroups() const { return options.groups.size(); }
   /// Whether a used node's prefix can be found: all nodes before it are there,
   /// and its scope is of this epoch. O(pages of the prefix).

@@ -4,8 +4,6 @@
 
 using namespace kv;
 
-CacheEventSink::~CacheEventSink() = default;
-
 namespace {
 
 std::span<const std::byte> fieldsOf(std::span<const std::byte> scope) {

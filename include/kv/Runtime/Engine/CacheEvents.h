@@ -24,8 +24,8 @@ namespace kv {
 struct StoredPages {
   static constexpr int32_t NoParent = -1;
 
-  std::span<const int32_t> nodes;
-  std::span<const int32_t> tokens; // nodes.size() pages of them
+  std::span<const int32_t> nodes = {};
+  std::span<const int32_t> tokens = {}; // nodes.size() pages of them
   /// The node before the first one; NoParent: the prefix begins here.
   int32_t parent = NoParent;
   /// Bit g: the nodes have a page in layer group g. 0: none has; such a node
@@ -42,7 +42,7 @@ struct StoredPages {
 /// and not call the engine.
 class CacheEventSink {
 public:
-  virtual ~CacheEventSink();
+  virtual ~CacheEventSink() = default;
 
   virtual void stored(const StoredPages &pages) = 0;
   /// A node that had lost its page in these groups has one again.
