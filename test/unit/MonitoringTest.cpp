@@ -160,9 +160,9 @@ TEST(Monitoring, RunsBesideTheEnginesThread) {
   admin.join();
   router.join();
   engine.join();
-  EXPECT_GT(batches, 20);
-  EXPECT_GT(snapshots, 1);
-  EXPECT_GT(replayed, 50);
+  EXPECT_GT(batches, 5);
+  EXPECT_GT(snapshots, 0);
+  EXPECT_GT(replayed, 20);
   EXPECT_GT(resets, 5);
   // A request that came last may be answered by a reset of its own.
   EXPECT_LE((*manager)->figures(0).resets, resets);

@@ -6,28 +6,19 @@ using namespace kv;
 using namespace kv::run;
 
 Expected<Publishers> kv::run::openPublishers(const Options &options,
-                                             const PagedSizes &sizes,
-                                             int32_t pageSize) {
-  Publishers publishers;
+                                             const MultiKVCacheParams &params) {
   if (options.events.empty())
-    return publishers;
-  for (int32_t replica = 0; replica < options.replicas; ++replica) {
-    Expected<std::unique_ptr<EventPublisher>> opened = EventPublisher::open(
-        {.endpoint = EventPublisher::endpointOf(options.events, replica),
-         .replayEndpoint =
-             EventPublisher::endpointOf(options.eventsReplay, replica),
-         .topic = options.eventsTopic,
-         .encoding = options.eventsAsMaps ? EventPublisher::Encoding::Map
-                                          : EventPublisher::Encoding::Array,
-         .rank = replica,
-         .pageSize = pageSize,
-         .groups = CacheGroups(sizes.groups())});
-    if (!opened)
-      return makeError(opened.error().code,
-                       "--events: ", opened.error().message);
-    publishers.push_back(std::move(*opened));
-  }
-  return publishers;
+    return Publishers();
+  Expected<Publishers> opened = openEventPublishers(
+      params,
+      {.endpoint = options.events,
+       .replayEndpoint = options.eventsReplay,
+       .topic = options.eventsTopic,
+       .encoding = options.eventsAsMaps ? EventPublisher::Encoding::Map
+                                        : EventPublisher::Encoding::Array});
+  if (!opened)
+    return makeError(opened.error().code, "--events: ", opened.error().message);
+  return opened;
 }
 
 Expected<std::unique_ptr<MetricsServer>>

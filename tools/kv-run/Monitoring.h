@@ -5,6 +5,7 @@
 
 #include "Options.h"
 
+#include "kv/Runtime/Manager/ManagerEvents.h"
 #include "kv/Runtime/Manager/ManagerMetrics.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
 #include "kv/Runtime/Serving/ServingMetrics.h"
@@ -16,7 +17,7 @@ using Publishers = std::vector<std::unique_ptr<EventPublisher>>;
 /// One publisher for each replica, if --events asks for them. Errors name the
 /// option, or say what libkv_events.so lacks.
 Expected<Publishers> openPublishers(const Options &options,
-                                    const PagedSizes &sizes, int32_t pageSize);
+                                    const MultiKVCacheParams &params);
 
 /// A server, if --metrics asks for it. It reads what it is given, which
 /// outlives it.

@@ -134,11 +134,7 @@ int serve(const Options &options) {
         concat(options.events.empty() ? "--reset-endpoint" : "--events",
                " is given, the artifact's cache has no pages: it "
                "caches no prefixes"));
-  Expected<Publishers> publishers = openPublishers(
-      options,
-      PagedSizes(signature->cache, options.maxBatch / options.replicas,
-                 signature->maxSeqLen, {1, options.maxBatchTokens}),
-      static_cast<int32_t>(signature->cache.pageSize()));
+  Expected<Publishers> publishers = openPublishers(options, signature->cache);
   if (!publishers)
     return unusable(publishers.error().message);
   for (const auto &publisher : *publishers)
