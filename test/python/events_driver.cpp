@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kv/Runtime/Manager/ManagerEvents.h"
 #include "kv/Runtime/Manager/ManagerMetrics.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
 
@@ -59,15 +60,28 @@ public:
     auto number = [&](const char *name, int64_t otherwise) {
       return options.contains(name) ? std::stoll(options[name]) : otherwise;
     };
+    KVCacheParams full = {.geometry = {.dtype = KV_DTYPE_F16,
+                                       .layers = 1,
+                                       .heads = 1,
+                                       .dim = 1,
+                                       .page = PageSize},
+                          .enablePrefixCaching = number("caching", 1) != 0};
+    MultiKVCacheParams params;
+    params.params = {full};
+    if (options.contains("window")) {
+      full.name = "windowed";
+      full.geometry.window = number("window", 0);
+      params.params.push_back(full);
+    }
     if (options.contains("events"))
-      publisher = must(EventPublisher::open(
+      publishers = must(openEventPublishers(
+          params,
           {.endpoint = options["events"],
            .replayEndpoint = options["replay"],
            .topic = options["topic"],
            .encoding = options["encoding"] == "map"
                            ? EventPublisher::Encoding::Map
                            : EventPublisher::Encoding::Array,
-           .pageSize = PageSize,
            .replayBatches = static_cast<int32_t>(number("batches", 10'000)),
            .queueBytes = number("queue", 1 << 20),
            .interval = std::chrono::milliseconds(number("interval", 1))}));
@@ -77,21 +91,14 @@ public:
                                           .zmqEndpointBase = options["base"],
                                           .resetEndpoint = options["reset"],
                                           .explainMisses = true};
-    if (publisher)
-      cache.events = {publisher.get()};
-    manager = must(PagedKVCacheManager::create(
-        KVCacheParams{.geometry = {.dtype = KV_DTYPE_F16,
-                                   .layers = 1,
-                                   .heads = 1,
-                                   .dim = 1,
-                                   .page = PageSize},
-                      .enablePrefixCaching = number("caching", 1) != 0},
-        cache));
+    for (const auto &publisher : publishers)
+      cache.events.push_back(publisher.get());
+    manager = must(PagedKVCacheManager::create(params, cache));
     if (options.contains("metrics"))
       metrics = must(MetricsServer::open(options["metrics"], [this] {
         MetricFamilies families;
         collectMetrics(*manager, families);
-        if (publisher)
+        for (const auto &publisher : publishers)
           collectMetrics(*publisher, 0, families);
         collectVllmMetrics(*manager, "tiny", families);
         return families;
@@ -178,7 +185,7 @@ private:
     seen.insert(prompt);
   }
 
-  std::unique_ptr<EventPublisher> publisher;
+  std::vector<std::unique_ptr<EventPublisher>> publishers;
   std::unique_ptr<PagedKVCacheManager> manager;
   std::unique_ptr<MetricsServer> metrics;
   std::set<Prompt> seen;

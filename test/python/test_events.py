@@ -9,7 +9,7 @@ import msgpack
 import pytest
 import zmq
 
-from subscriber import Subscriber, block_hashes
+from subscriber import Subscriber, block_hashes, fields
 from tools import find
 
 DRIVER = os.environ.get("KV_EVENTS_DRIVER")
@@ -76,6 +76,27 @@ def test_an_index_is_the_managers(ends, encoding):
     assert router.gaps == 0
     scopes = {(adapter, tuple(extra or ())) for _, _, adapter, extra in router.blocks.values()}
     assert {adapter for adapter, _ in scopes} == {None, "x"} and len(scopes) > 3
+    router.close()
+    manager.close()
+
+
+@pytest.mark.parametrize("encoding", ("array", "map"))
+def test_groups_of_windows(ends, encoding):
+    """Blocks are stored and removed in each group; those of a window are given up earlier."""
+    manager = start(ends, f"encoding={encoding}", "window=8", "pages=120")
+    router = Subscriber(*ends)
+    router.resync()
+    manager("work 200 1")
+    router.drain()
+    groups = {0: set(), 1: set()}
+    for kind, values in (fields(event) for batch in router.batches for event in batch):
+        if kind == "BlockStored":
+            known = values["kv_cache_spec_kind"], values.get("kv_cache_spec_sliding_window")
+            assert known == (("full_attention", None), ("sliding_window", 8))[values["group_idx"]]
+            groups[values["group_idx"]].update(values["block_hashes"])
+        elif kind == "BlockRemoved":
+            groups[values["group_idx"]].difference_update(values["block_hashes"])
+    assert groups[1] < groups[0] and manager.names() <= groups[0] and len(groups[1]) > 5
     router.close()
     manager.close()
 

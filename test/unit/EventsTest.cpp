@@ -277,6 +277,41 @@ TEST(EventQueue, LongRunsGoInParts) {
 // Table
 //===----------------------------------------------------------------------===//
 
+TEST(BlockTable, ImagesBelongToABlock) {
+  BlockTable table(4, 1);
+  BlockHasher hasher;
+  std::vector<CacheEvent> events;
+  auto apply = [&](EventRecord::Kind kind, const StoredPages &pages) {
+    table.apply({.kind = kind, .pages = pages},
+                [&](CacheEvent event) { events.push_back(std::move(event)); });
+  };
+  const Tokens tokens = {1, 2, 3, 4}, node = {5};
+  ScopeBytes scope = ScopeBytes::of(Scope{.salt = "s"}, 0);
+  ImageSpan spans[] = {{-2, 4, "\x01\xaf"}, {3, 2, "b"}};
+  ScopeBytes images = ScopeBytes::of(spans, 0, 4);
+  StoredPages pages = {.nodes = node,
+                       .tokens = tokens,
+                       .groups = 1,
+                       .scope = std::span(scope.data(), scope.size())
+                                    .subspan(ScopeBytes::ScopeHeader),
+                       .images = {images.data(), images.size()}};
+  apply(EventRecord::Stored, pages);
+  EXPECT_EQ(events.back().images, (std::vector<std::string>{"01af", "62"}));
+  uint64_t shown = events.back().blocks[0];
+  EXPECT_EQ(shown, wireHash(hasher.block(hasher.root(pages.scope), pages.images,
+                                         tokens)));
+  table.snapshot([&](const CacheEvent &event) {
+    EXPECT_EQ(event.images, events.back().images);
+  });
+  apply(EventRecord::Removed, {.nodes = node, .groups = 1});
+  EXPECT_EQ(events.back().blocks, std::vector{shown});
+  // The node stands for another prefix now.
+  pages.images = {};
+  apply(EventRecord::Stored, pages);
+  EXPECT_TRUE(events.back().images.empty());
+  EXPECT_NE(events.back().blocks[0], shown);
+}
+
 TEST(BlockTable, SubscribersKnowTheIndex) {
   std::mt19937 random(3);
   int64_t events = 0, again = 0, blocks = 0;
