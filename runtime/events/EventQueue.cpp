@@ -59,13 +59,16 @@ void EventQueue::beginAll() { all = std::make_unique<Records>(); }
 
 void EventQueue::endAll() {
   lossy = false; // The ring is empty.
-  uint32_t *record = reserve(even(HeaderWords));
+  uint32_t *record = reserve(HeaderWords);
   assert(record && "an empty ring has room");
   record[0] = EventRecord::All;
-  record[1] = even(HeaderWords);
+  record[1] = HeaderWords;
   Records *given = all.release();
+  int64_t gap = numGaps.load(std::memory_order_relaxed);
+  static_assert(sizeof(given) + sizeof(gap) == 4 * (HeaderWords - 2));
   std::memcpy(record + 2, &given, sizeof(given));
-  publish(even(HeaderWords));
+  std::memcpy(record + 4, &gap, sizeof(gap));
+  publish(HeaderWords);
 }
 
 inline size_t EventQueue::wordsOf(const StoredPages &pages) {
@@ -172,9 +175,11 @@ EventRecord EventQueue::decode(const uint32_t *record) const {
   return result;
 }
 
-std::unique_ptr<EventQueue::Records>
+std::pair<std::unique_ptr<EventQueue::Records>, int64_t>
 EventQueue::takeAll(const uint32_t *record) {
   Records *given;
+  int64_t gap;
   std::memcpy(&given, record + 2, sizeof(given));
-  return std::unique_ptr<Records>(given);
+  std::memcpy(&gap, record + 4, sizeof(gap));
+  return {std::unique_ptr<Records>(given), gap};
 }

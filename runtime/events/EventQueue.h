@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace kv {
@@ -27,8 +28,9 @@ struct EventRecord {
     Restored, // one node
     Removed,
     Cleared,
-    BeginAll, // events were lost: what follows is the whole index
-    All       // holds the address of the records; never given to a reader
+    Lost, // what was told so far is not true any more; the whole index follows,
+          // maybe later
+    All   // holds the address of its records; never given to a reader
   };
   Kind kind = Skip;
   StoredPages pages = {}; // Removed, Restored: nodes and groups
@@ -58,6 +60,8 @@ public:
   // The reader.
   /// Gives visit(const EventRecord &) all records.
   template <class Visit> void drain(Visit &&visit) {
+    // What was written before a gap is there if the gap is.
+    int64_t gaps = this->gaps();
     while (const uint32_t *record = front()) {
       if (record[0] % Kinds == EventRecord::All)
         visitAll(record, visit);
@@ -65,10 +69,9 @@ public:
         visit(decode(record));
       pop(record);
     }
+    tell(gaps, visit);
   }
-  /// Times that records began to be dropped. Once the reader has drained what
-  /// was there when it asked, it knows nothing any more for each of them that
-  /// no BeginAll has followed.
+  /// Times that records began to be dropped.
   int64_t gaps() const { return numGaps.load(std::memory_order_acquire); }
   /// Blocks that were dropped.
   int64_t dropped() const { return numDropped.load(std::memory_order_relaxed); }
@@ -90,12 +93,21 @@ private:
   const uint32_t *front() const;
   void pop(const uint32_t *record);
   EventRecord decode(const uint32_t *record) const;
-  static std::unique_ptr<Records> takeAll(const uint32_t *record);
+  /// What an All holds, and the gap that it follows.
+  static std::pair<std::unique_ptr<Records>, int64_t>
+  takeAll(const uint32_t *record);
   template <class Visit> void visitAll(const uint32_t *record, Visit &&visit) {
-    std::unique_ptr<Records> all = takeAll(record);
-    visit({.kind = EventRecord::BeginAll});
+    auto [all, gap] = takeAll(record);
+    tell(gap, visit);
     for (size_t at = 0; at < all->size(); at += (*all)[at + 1])
       visit(decode(all->data() + at));
+  }
+
+  /// That there have been so many gaps, unless the reader knows.
+  template <class Visit> void tell(int64_t gaps, Visit &&visit) {
+    if (gaps != gapsTold)
+      visit({.kind = EventRecord::Lost});
+    gapsTold = gaps;
   }
 
   std::unique_ptr<uint32_t[]> ring;
@@ -109,7 +121,9 @@ private:
   std::unique_ptr<Records> all; // between beginAll() and endAll()
   std::atomic<int64_t> numDropped = 0, numGaps = 0;
 
+  // The reader's.
   alignas(64) std::atomic<uint64_t> tail = 0; // words read so far
+  int64_t gapsTold = 0;
 };
 
 } // namespace kv

@@ -125,22 +125,17 @@ void Publisher::run(const std::stop_token &stop) {
 }
 
 void Publisher::drain() {
-  int64_t gaps = queue.gaps();
   queue.drain([&](const EventRecord &record) {
-    if (record.kind == EventRecord::BeginAll)
-      return beginAgain(queue.gaps());
+    if (record.kind == EventRecord::Lost)
+      return leaveGap();
     table.apply(record, [&](CacheEvent event) { add(std::move(event)); });
   });
-  beginAgain(gaps);
   send();
 }
 
 /// After a loss nothing is certain: a number is left out, and subscribers
 /// forget what they know until the whole index follows.
-void Publisher::beginAgain(int64_t gaps) {
-  if (gaps == gapsTold)
-    return;
-  gapsTold = gaps;
+void Publisher::leaveGap() {
   send();
   ++nextSequence;
   table.clear();

@@ -41,7 +41,7 @@ private:
   // All that follows belongs to the thread.
   void run(const std::stop_token &stop);
   void drain();
-  void beginAgain(int64_t gaps);
+  void leaveGap();
   void add(CacheEvent event);
   void send();
   void answer();
@@ -62,7 +62,6 @@ private:
   std::vector<CacheEvent> batch;
   size_t batchBlocks = 0;
   int64_t nextSequence = 0;
-  int64_t gapsTold = 0;
   std::deque<std::pair<int64_t, std::string>> sent; // for replay
 
   struct {

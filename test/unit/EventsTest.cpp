@@ -214,7 +214,7 @@ TEST(EventQueue, KeepsTheOrderWhileThreadsRun) {
   int64_t again = 0;
   while (expected < Count)
     queue.drain([&](const EventRecord &record) {
-      again += record.kind == EventRecord::BeginAll;
+      again += record.kind == EventRecord::Lost;
       if (record.kind != EventRecord::Stored)
         return;
       ASSERT_EQ(record.pages.tokens.size(), 4 * record.pages.nodes.size());
@@ -227,6 +227,13 @@ TEST(EventQueue, KeepsTheOrderWhileThreadsRun) {
   EXPECT_EQ(again, queue.gaps());
 }
 
+/// The kinds of all records.
+static std::vector<EventRecord::Kind> drained(EventQueue &queue) {
+  std::vector<EventRecord::Kind> kinds;
+  queue.drain([&](const EventRecord &record) { kinds.push_back(record.kind); });
+  return kinds;
+}
+
 TEST(EventQueue, AFullQueueDropsUntilAllIsTold) {
   EventQueue queue(1 << 16, 4);
   Tokens nodes(100), tokens(400);
@@ -237,23 +244,70 @@ TEST(EventQueue, AFullQueueDropsUntilAllIsTold) {
   EXPECT_FALSE(queue.wantsAll()); // the reader has not read what is there
   queue.removed(nodes, 1);
   EXPECT_EQ(queue.dropped(), 200);
-  int32_t records = 0;
-  queue.drain([&](const EventRecord &record) {
-    ++records;
-    EXPECT_EQ(record.kind, EventRecord::Stored);
-  });
-  EXPECT_GT(records, 10);
+  std::vector<EventRecord::Kind> kinds = drained(queue);
+  EXPECT_GT(kinds.size(), 10u);
+  EXPECT_EQ(kinds.back(), EventRecord::Lost);
+  EXPECT_EQ(std::ranges::count(kinds, EventRecord::Stored),
+            std::ssize(kinds) - 1);
   EXPECT_TRUE(queue.wantsAll());
   queue.cleared(); // still lost
   queue.beginAll();
   queue.stored(pages);
   queue.endAll();
   queue.cleared();
-  std::vector<EventRecord::Kind> kinds;
-  queue.drain([&](const EventRecord &record) { kinds.push_back(record.kind); });
-  EXPECT_EQ(kinds, (std::vector{EventRecord::BeginAll, EventRecord::Stored,
-                                EventRecord::Cleared}));
+  EXPECT_EQ(drained(queue),
+            (std::vector{EventRecord::Stored, EventRecord::Cleared}));
   EXPECT_EQ(queue.gaps(), 1);
+}
+
+TEST(EventQueue, ALossBehindALossIsTold) {
+  EventQueue queue(1 << 12, 4);
+  Tokens nodes(10), tokens(40);
+  StoredPages pages = {.nodes = nodes, .tokens = tokens, .groups = 1};
+  auto fill = [&](int64_t gaps) {
+    while (queue.gaps() < gaps)
+      queue.stored(pages);
+  };
+  fill(1);
+  EXPECT_EQ(drained(queue).back(), EventRecord::Lost);
+  // All is told, and more is lost, before the reader looks again.
+  queue.beginAll();
+  queue.stored(pages);
+  queue.endAll();
+  fill(2);
+  std::vector<EventRecord::Kind> kinds = drained(queue);
+  EXPECT_EQ(kinds.front(), EventRecord::Stored);
+  EXPECT_EQ(kinds.back(), EventRecord::Lost);
+  EXPECT_EQ(std::ranges::count(kinds, EventRecord::Lost), 1);
+  EXPECT_TRUE(queue.wantsAll());
+  queue.beginAll();
+  queue.endAll();
+  EXPECT_TRUE(drained(queue).empty());
+}
+
+TEST(EventQueue, ALossThatTheReaderHasNotSeenIsToldBeforeAll) {
+  EventQueue queue(1 << 12, 4);
+  Tokens nodes(10), tokens(40);
+  StoredPages pages = {.nodes = nodes, .tokens = tokens, .groups = 1};
+  // The reader drains, and looks at the gaps, before the loss: it is told when
+  // it meets what followed.
+  bool filled = false;
+  std::vector<EventRecord::Kind> kinds;
+  queue.stored(pages);
+  queue.drain([&](const EventRecord &record) {
+    kinds.push_back(record.kind);
+    if (std::exchange(filled, true))
+      return;
+    while (queue.gaps() == 0)
+      queue.stored(pages);
+  });
+  EXPECT_EQ(std::ranges::count(kinds, EventRecord::Lost), 0);
+  ASSERT_TRUE(queue.wantsAll());
+  queue.beginAll();
+  queue.stored(pages);
+  queue.endAll();
+  EXPECT_EQ(drained(queue),
+            (std::vector{EventRecord::Lost, EventRecord::Stored}));
 }
 
 TEST(EventQueue, LongRunsGoInParts) {
@@ -264,6 +318,8 @@ TEST(EventQueue, LongRunsGoInParts) {
   ASSERT_EQ(queue.gaps(), 1); // larger than the ring, but not its parts
   int32_t next = 0;
   queue.drain([&](const EventRecord &record) {
+    if (record.kind == EventRecord::Lost)
+      return;
     EXPECT_EQ(record.pages.parent, next - 1);
     EXPECT_EQ(record.pages.scope.size(), next == 0 ? 10u : 0u);
     EXPECT_EQ(record.pages.nodes[0], next);
@@ -324,26 +380,18 @@ TEST(BlockTable, SubscribersKnowTheIndex) {
     BlockTable table(options.pageSize, options.groups.size());
     Subscriber subscriber;
     subscriber.groups.resize(options.groups.size());
-    int64_t gapsTold = 0;
     auto drain = [&] {
-      auto beginAgain = [&](int64_t gaps) {
-        if (gaps != gapsTold) {
-          table.clear();
-          subscriber.apply({});
-        }
-        gapsTold = gaps;
-      };
-      int64_t gaps = queue.gaps();
       queue.drain([&](const EventRecord &record) {
-        again += record.kind == EventRecord::BeginAll;
-        if (record.kind == EventRecord::BeginAll)
-          return beginAgain(queue.gaps());
+        if (record.kind == EventRecord::Lost) {
+          ++again;
+          table.clear();
+          return subscriber.apply({});
+        }
         table.apply(record, [&](const CacheEvent &event) {
           ++events;
           subscriber.apply(event);
         });
       });
-      beginAgain(gaps);
     };
     for (int step = 0; step < 1200; ++step) {
       ASSERT_EQ(harness.step(random()), "");
