@@ -147,10 +147,7 @@ void EventQueue::drop(size_t blocks) {
 //===----------------------------------------------------------------------===//
 
 const uint32_t *EventQueue::front() const {
-  uint64_t at = tail.load(std::memory_order_relaxed);
-  return at == head.load(std::memory_order_acquire)
-             ? nullptr
-             : &ring[at & (capacity - 1)];
+  return &ring[tail.load(std::memory_order_relaxed) & (capacity - 1)];
 }
 
 void EventQueue::pop(const uint32_t *record) {

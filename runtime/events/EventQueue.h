@@ -58,11 +58,13 @@ public:
   void endAll();
 
   // The reader.
-  /// Gives visit(const EventRecord &) all records.
+  /// Gives visit(const EventRecord &) the records that are there now.
   template <class Visit> void drain(Visit &&visit) {
     // What was written before a gap is there if the gap is.
     int64_t gaps = this->gaps();
-    while (const uint32_t *record = front()) {
+    uint64_t end = head.load(std::memory_order_acquire);
+    while (tail.load(std::memory_order_relaxed) != end) {
+      const uint32_t *record = front();
       if (record[0] % Kinds == EventRecord::All)
         visitAll(record, visit);
       else if (record[0] % Kinds != EventRecord::Skip)

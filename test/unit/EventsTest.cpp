@@ -285,31 +285,6 @@ TEST(EventQueue, ALossBehindALossIsTold) {
   EXPECT_TRUE(drained(queue).empty());
 }
 
-TEST(EventQueue, ALossThatTheReaderHasNotSeenIsToldBeforeAll) {
-  EventQueue queue(1 << 12, 4);
-  Tokens nodes(10), tokens(40);
-  StoredPages pages = {.nodes = nodes, .tokens = tokens, .groups = 1};
-  // The reader drains, and looks at the gaps, before the loss: it is told when
-  // it meets what followed.
-  bool filled = false;
-  std::vector<EventRecord::Kind> kinds;
-  queue.stored(pages);
-  queue.drain([&](const EventRecord &record) {
-    kinds.push_back(record.kind);
-    if (std::exchange(filled, true))
-      return;
-    while (queue.gaps() == 0)
-      queue.stored(pages);
-  });
-  EXPECT_EQ(std::ranges::count(kinds, EventRecord::Lost), 0);
-  ASSERT_TRUE(queue.wantsAll());
-  queue.beginAll();
-  queue.stored(pages);
-  queue.endAll();
-  EXPECT_EQ(drained(queue),
-            (std::vector{EventRecord::Lost, EventRecord::Stored}));
-}
-
 TEST(EventQueue, LongRunsGoInParts) {
   EventQueue queue(1 << 16, 4);
   Tokens nodes = iota(4000), tokens = iota(16000);
