@@ -1,9 +1,11 @@
 //===- cache-engine.cpp - What the cache engine costs ---------------------===//
 //
 // cache-engine costs PAGES     one figure a line: name and nanoseconds
-// cache-engine count OPERATION the operation a few times, in the function
+// cache-engine count OPERATION [events]
+//                              the operation a few times, in the function
 //                              `counted`, for an instruction counter; prints
-//                              how many pages, or decode steps, it was
+//                              how many pages, or decode steps, it was; with
+//                              events, a publisher listens to the engine
 //
 // Pages of 16 tokens in random physical order, a full cache, prompts of 512
 // pages. Beside it, in alternation: a plain cache of standard containers with
@@ -14,6 +16,7 @@
 #include "../runtime/engine/CacheEngineImpl.h"
 #include "../runtime/engine/LookupTable.h"
 
+#include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <openssl/sha.h>
@@ -29,6 +32,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <unistd.h>
 #include <unordered_map>
 
 using namespace kv;
@@ -77,6 +81,18 @@ void must(const Expected<void> &done) {
 // The engine, full
 //===----------------------------------------------------------------------===//
 
+/// Listens to the engines made after it is opened; null: nobody does.
+std::unique_ptr<EventPublisher> publisher;
+
+void openPublisher() {
+  // All that the operations tell fits into the queue.
+  publisher = must(EventPublisher::open(
+      {.endpoint = "ipc:///tmp/cache-engine-" + std::to_string(::getpid()),
+       .pageSize = PageSize,
+       .replayBatches = 0,
+       .queueBytes = 64 << 20}));
+}
+
 struct FullCache {
   std::unique_ptr<CacheEngineImpl> engine;
   std::deque<Tokens> prompts; // that are cached, the next to be evicted first
@@ -89,7 +105,8 @@ struct FullCache {
                                            .pageSize = PageSize,
                                            .maxSequences = count + 1,
                                            .maxTokens = PromptTokens,
-                                           .key = 12345}));
+                                           .key = 12345,
+                                           .events = publisher.get()}));
     // Sequences grow page by page in random alternation and end in random
     // order: after the third time nothing is beside what it was beside before.
     for (int round = 0; round < 3; ++round) {
@@ -447,10 +464,12 @@ void decodeThroughManager(int32_t numPages, int64_t context, int32_t numSteps,
                                        .dim = 1,
                                        .page = PageSize},
                           .enablePrefixCaching = true};
-  auto manager =
-      must(PagedKVCacheManager::create(params, {.maxBatchSize = Batch,
-                                                .maxSeqLen = context + numSteps,
-                                                .numPages = numPages}));
+  PagedKVCacheManager::Options options = {.maxBatchSize = Batch,
+                                          .maxSeqLen = context + numSteps,
+                                          .numPages = numPages};
+  if (publisher)
+    options.events = {publisher.get()};
+  auto manager = must(PagedKVCacheManager::create(params, options));
   std::vector<Tokens> prompts(Batch);
   std::vector<TextGenerationContext> contexts;
   std::vector<const TextGenerationContext *> batch;
@@ -597,8 +616,13 @@ int count(std::string_view operation) {
 int main(int argc, char **argv) {
   if (argc == 3 && std::string_view(argv[1]) == "costs")
     return costs(std::atoi(argv[2]));
-  if (argc == 3 && std::string_view(argv[1]) == "count")
+  bool listens = argc == 4 && std::string_view(argv[3]) == "events";
+  if ((argc == 3 || listens) && std::string_view(argv[1]) == "count") {
+    if (listens)
+      openPublisher();
     return count(argv[2]);
-  std::fprintf(stderr, "usage: cache-engine costs PAGES | count OPERATION\n");
+  }
+  std::fprintf(stderr, "usage: cache-engine costs PAGES | count OPERATION "
+                       "[events]\n");
   return 2;
 }

@@ -28,11 +28,11 @@ def costs(pages):
     return figures
 
 
-def instructions(operation):
-    """A page, or a decode step, of the operation."""
+def instructions(operation, *listener):
+    """A page, or a decode step, of the operation, on the thread that calls the engine."""
     run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                           "--collect-atstart=no", "--toggle-collect=*counted*",
-                          str(BIN / "cache-engine"), "count", operation],
+                          str(BIN / "cache-engine"), "count", operation, *listener],
                          check=True, text=True, capture_output=True)
     return int(re.search(r"Collected : (\d+)", run.stderr)[1]) / int(run.stdout)
 
@@ -74,11 +74,17 @@ def manager():
                 table.row(case, f"{metric}, 256 seq.", f[metric], "us")
         table.row(case, "bookkeeping", f["bytes a page"], "B/page", 160)
     if shutil.which("valgrind"):
+        counts = {operation: instructions(operation) for operation in INSTRUCTIONS}
         for operation, aim in INSTRUCTIONS.items():
-            table.row("8192 pages", f"{operation}: instructions", instructions(operation), "/page",
-                      aim)
-        table.row("32768 pages", "decode step of the manager at 1024: instructions",
-                  instructions("decode"), "/step", 145_000)
+            table.row("8192 pages", f"{operation}: instructions", counts[operation], "/page", aim)
+        step = instructions("decode")
+        table.row("32768 pages", "decode step of the manager at 1024: instructions", step, "/step", 145_000)
+        if (BIN / "../lib/libkv_events.so").exists():
+            for operation in ("evict", "commit"):
+                table.ratio("8192 pages", f"{operation} with events: instructions",
+                            instructions(operation, "events"), "/page", "without", counts[operation], 1.1)
+            table.ratio("32768 pages", "decode step with events: instructions",
+                        instructions("decode", "events"), "/step", "without", step, 1.1)
     return table.write("manager")
 
 

@@ -33,15 +33,20 @@ function(kv_install_script name)
 endfunction()
 
 kv_install_libraries(runtime KVMLIRRuntimeTargets 23
-  KVReferenceKernels KVRuntime KVEngine KVManager KVServing KVRuntimeC)
+  KVReferenceKernels KVRuntime KVEngine KVEvents KVMetrics KVManager KVServing
+  KVRuntimeC)
 install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
   DESTINATION ${headers}/kv COMPONENT runtime
   FILES_MATCHING PATTERN *.h PATTERN *.def)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 # Loaded by who links the runtime, never linked.
-install(TARGETS KVCuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  COMPONENT runtime)
+foreach(library KVCuda KVEventsLibrary KVMetricsLibrary)
+  if(TARGET ${library})
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT runtime)
+  endif()
+endforeach()
 kv_install_script(kv-import)
 kv_install_script(kv-generate)
 

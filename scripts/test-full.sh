@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # test-full.sh: what is too slow for scripts/test.sh. Days.
+#   ThreadSanitizer on events, metrics and resets beside the engine
 #   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
@@ -10,6 +11,7 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 scripts/setup.sh
+scripts/test-threads.sh
 build release KVEngineStateMachineTests
 KV_ENGINE_OPS=${KV_ENGINE_OPS:-1000000000} KV_ENGINE_SEED=${KV_ENGINE_SEED:-1000000} \
   build/release/bin/KVEngineStateMachineTests

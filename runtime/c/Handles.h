@@ -4,7 +4,9 @@
 #define KV_RUNTIME_C_HANDLES_H
 
 #include "kv/Runtime/C/CacheManager.h"
+#include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
+#include "kv/Runtime/Metrics/MetricsServer.h"
 
 #include <deque>
 #include <memory>
@@ -25,7 +27,9 @@ struct KvRequest {
 struct KvManager {
   /// DLPack tensors keep it alive.
   struct State {
+    std::vector<std::unique_ptr<kv::EventPublisher>> publishers;
     std::unique_ptr<kv::KVCacheManager> manager;
+    std::unique_ptr<kv::MetricsServer> metrics;
     kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
     std::span<kv::RaggedKVCacheInputs> inputs; // the latest
     std::vector<const kv::TextGenerationContext *> batch;

@@ -1,6 +1,7 @@
 //===- Managers.cpp - Cache managers in C ---------------------------------===//
 
 #include "Handles.h"
+#include "Monitoring.h"
 
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
@@ -45,6 +46,10 @@ readOptions(const KvManagerOptions &given) {
                     context = given.warnContext](std::string_view text) {
       warn(context, std::string(text).c_str());
     };
+  auto text = [](const char *given) { return std::string(given ? given : ""); };
+  options.zmqEndpointBase = text(given.zmqEndpointBase);
+  options.resetEndpoint = text(given.resetEndpoint);
+  options.explainMisses = given.metrics != nullptr;
   return options;
 }
 
@@ -59,15 +64,21 @@ int32_t kvManagerCreate(const KvCacheSpec *spec,
     Expected<PagedKVCacheManager::Options> read = readOptions(*options);
     if (!read)
       return fail(read.error());
+    auto state = std::make_shared<KvManager::State>();
+    if (Expected<void> opened =
+            openPublishers(*options, *params, *state, *read);
+        !opened)
+      return fail(opened.error());
     Expected<std::unique_ptr<KVCacheManager>> made =
         loadKVCacheManager(*params, *read);
     if (!made)
       return fail(made.error());
-    auto state = std::make_shared<KvManager::State>();
     for (const Device &device : (*made)->devices())
       state->devices.push_back(device.str());
     state->paged = dynamic_cast<PagedKVCacheManager *>(made->get());
     state->manager = std::move(*made);
+    if (Expected<void> opened = openMetrics(*options, *state); !opened)
+      return fail(opened.error());
     *manager = new KvManager{std::move(state)};
     return int32_t(KV_STATUS_OK);
   });

@@ -93,7 +93,8 @@ bool CacheEngineImpl::allocateMemory() {
                            FixedArray<uint64_t>::Untouched) &&
          unusedSlots.create(options.maxSequences) &&
          operations.create(numOperations) && issued.create(numOperations) &&
-         evicted.create(caches ? (options.numPages + 1) / 2 : 0) &&
+         evicted.create(caches ? std::max(options.numPages / 2, 256) : 0) &&
+         explained.create(caches && options.explainMisses ? maxPages : 0) &&
          hits.create(caches ? maxPages : 0);
 }
 
@@ -140,5 +141,6 @@ size_t CacheEngineImpl::poolBytes() const {
 size_t CacheEngineImpl::totalBytes() const {
   return poolBytes() + scopes.totalBytes() + sequences.bytes() +
          rowStorage.bytes() + tagStorage.bytes() + unusedSlots.bytes() +
-         operations.bytes() + issued.bytes() + hits.bytes() + sizeof(*this);
+         operations.bytes() + issued.bytes() + hits.bytes() +
+         explained.bytes() + sizeof(*this);
 }

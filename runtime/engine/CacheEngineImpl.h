@@ -74,6 +74,11 @@ public:
 
   const PagePool &pool() const { return pages; }
   const PrefixIndex &index() const { return nodes; }
+  const ScopeTable &scopeTable() const { return scopes; }
+  int32_t numGroups() const { return options.groups.size(); }
+  /// Whether a used node's prefix can be found: all nodes before it are there,
+  /// and its scope is of this epoch. O(pages of the prefix).
+  bool isFindable(uint32_t node) const;
 
 private:
   /// In place of an id of images: no node has these.
@@ -106,6 +111,16 @@ private:
   void forget(PageId page);
   void changed(SequenceState &state, int32_t from);
   void retire();
+
+  // Events.cpp; not inline, so that engines without events pay nothing.
+  [[gnu::noinline]] void announceRun(const SequenceState &state,
+                                     const Prompt &prompt, int32_t page,
+                                     int32_t end) const;
+  [[gnu::noinline]] void announce(uint32_t node, uint32_t restored) const;
+  Expected<void> commitAndTell(SequenceState &state, const Prompt &prompt,
+                               int64_t processed);
+  [[gnu::noinline]] void announceAll() const;
+  bool isCurrent(NodeRef root) const; // of a live scope
   void logPrompt(SequenceState &state, const Prompt &prompt);
 
   // Lookup.cpp
@@ -113,6 +128,12 @@ private:
                  int64_t count) const;
   uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
   int32_t match(SequenceState &state, const Prompt &prompt) const;
+  void explainPages(uint32_t own, uint64_t rootTag, const Prompt &prompt,
+                    std::span<Reason> reasons) const;
+  void countReasons(const SequenceState &state, const Prompt &prompt);
+  size_t evictedSlot(uint64_t tag) const {
+    return static_cast<size_t>(((tag >> 32) * evicted.size()) >> 32);
+  }
 
   // Most decode steps need only what is inline; the rest is in the .cpp files.
   bool hasRoom(const SequenceState &state, int64_t tokens,
@@ -188,8 +209,10 @@ private:
   FixedArray<PageOp> issued;     // of the last step; its caller reads them
   int32_t numOps = 0, numCopies = 0;
 
-  FixedArray<uint64_t> evicted; // tags of evicted pages, a ring, for explain()
-  size_t nextEvicted = 0;
+  /// For explainPages(): tags of evicted pages by evictedSlot(). A later page
+  /// takes the place of an earlier one.
+  FixedArray<uint64_t> evicted;
+  FixedArray<Reason> explained;      // written by countReasons()
   mutable FixedArray<uint32_t> hits; // ids of nodes, written by match()
 };
 
@@ -225,7 +248,8 @@ inline Expected<void> CacheEngineImpl::commit(Sequence &sequence,
       [[unlikely]]
     return refuseCommit(state, prompt, processed);
   if (fillsPage(state, processed) || hasWindow || options.log) [[unlikely]]
-    return commitMore(state, prompt, processed);
+    return options.events ? commitAndTell(state, prompt, processed)
+                          : commitMore(state, prompt, processed);
   state.processed = processed;
   return {};
 }

@@ -112,7 +112,8 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
                                         pageTokens(prompt, page))
                            : PrefixIndex::NoNode;
   int32_t numGroups = options.groups.size();
-  if (node == PrefixIndex::NoNode) {
+  bool isNew = node == PrefixIndex::NoNode;
+  if (isNew) {
     for (int32_t group = 0; group < numGroups; ++group)
       possible &= pages.content(row(state, group)[page]) == PagePool::NoContent;
     if (!possible || nodes.isFull()) {
@@ -121,23 +122,24 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
       ++counters.uncommittedPages;
       return INT32_MAX;
     }
-    uint32_t added = images;
+    uint32_t interned = images;
     if (images == UnknownImages)
-      added = scopes.intern(
+      interned = scopes.intern(
           ScopeBytes::of(prompt.images, int64_t(page) * options.pageSize,
                          int64_t(page + 1) * options.pageSize));
-    if (images == UnknownImages && added == ScopeTable::None) {
+    if (images == UnknownImages && interned == ScopeTable::None) {
       state.indexes = false;
       ++counters.uncommittedPages;
       return INT32_MAX;
     }
     node = nodes.insert(
-        state.tags[page], state.tip, added, pageTokens(prompt, page),
+        state.tags[page], state.tip, interned, pageTokens(prompt, page),
         hasFullGroup ? row(state, namingGroup)[page] : PrefixIndex::NoNode);
     if (images == UnknownImages)
-      scopes.release(added); // the node refers to them now
+      scopes.release(interned); // the node refers to them now
   }
   bool swapped = false;
+  uint32_t added = 0; // groups in which the node gets its page here
   for (int32_t group = 0; group < numGroups; ++group) {
     PageId &own = row(state, group)[page];
     PageId twin = nodes.page(node, group);
@@ -148,6 +150,7 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
         continue;
       pages.setContent(own, node);
       nodes.setPage(node, group, own);
+      added |= 1u << group;
       continue;
     }
     pages.hold(twin);
@@ -155,6 +158,8 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
     own = twin;
     swapped = true;
   }
+  if (options.events && (isNew || added)) [[unlikely]]
+    announce(node, isNew ? 0 : added);
   state.tip = nodes.ref(node);
   ++state.committed;
   ++(swapped ? counters.twinPages : counters.committedPages);

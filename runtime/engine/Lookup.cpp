@@ -126,77 +126,90 @@ int32_t CacheEngineImpl::match(SequenceState &state,
 
 std::vector<CacheEngine::Reason>
 CacheEngineImpl::explain(const Scope &scope, const Prompt &prompt) const {
-  int64_t numPages = pagesFor(prompt.length());
-  std::vector<Reason> reasons(numPages, Reason::AlwaysComputed);
   int64_t last = std::max<int64_t>((prompt.length() - 1) / options.pageSize, 0);
-  std::fill_n(reasons.begin(), last, Reason::NeverSeen);
-  if (!options.prefixCaching)
+  std::vector<Reason> reasons(pagesFor(prompt.length()),
+                              Reason::AlwaysComputed);
+  if (!options.prefixCaching) {
+    std::fill_n(reasons.begin(), last, Reason::NeverSeen);
     return reasons;
+  }
+  ScopeBytes bytes = ScopeBytes::of(scope, epoch);
+  explainPages(scopes.find(bytes), scopes.tagOf(bytes), prompt,
+               {reasons.data(), static_cast<size_t>(last)});
+  return reasons;
+}
 
-  /// The tags of the prompt's pages in a scope, and the nodes that exist, from
-  /// the first page on.
-  struct Walk {
-    std::vector<uint64_t> tags;
-    std::vector<uint32_t> found;
-  };
-  auto walk = [&](uint64_t above, bool exists, NodeRef tip) {
-    Walk result;
+/// Explains the first pages of a prompt in the scope `own` (or None, if no
+/// sequence or node has it), whose tag is `rootTag`.
+void CacheEngineImpl::explainPages(uint32_t own, uint64_t rootTag,
+                                   const Prompt &prompt,
+                                   std::span<Reason> reasons) const {
+  int64_t last = static_cast<int64_t>(reasons.size()),
+          pageSize = options.pageSize;
+  // Calls visit(page, tag, node or NoNode) until it returns false.
+  auto walk = [&](uint64_t above, NodeRef tip, bool exists, auto &&visit) {
     for (int64_t page = 0; page < last; ++page) {
-      int64_t begin = page * options.pageSize, end = begin + options.pageSize;
+      int64_t begin = page * pageSize, end = begin + pageSize;
       if (hasImages(prompt, begin, end))
         above =
             nodes.withImages(above, ScopeBytes::of(prompt.images, begin, end));
-      above =
-          nodes.childTag(above, prompt.tokens.subspan(begin, options.pageSize));
-      result.tags.push_back(above);
+      above = nodes.childTag(above, prompt.tokens.subspan(begin, pageSize));
       uint32_t node = exists ? nodes.find(above, tip, imagesOn(prompt, page),
                                           pageTokens(prompt, page))
                              : PrefixIndex::NoNode;
       exists = node != PrefixIndex::NoNode;
-      if (exists) {
-        result.found.push_back(node);
+      if (exists)
         tip = nodes.ref(node);
-      }
+      if (!visit(page, above, node))
+        return;
     }
-    return result;
   };
-
-  ScopeBytes bytes = ScopeBytes::of(scope, epoch);
-  uint32_t own = scopes.find(bytes);
-  bool exists = own != ScopeTable::None;
-  Walk mine =
-      walk(scopes.tagOf(bytes), exists, exists ? nodes.root(own) : NodeRef());
-  // Unused entries are 0, which is a tag only by chance.
-  std::vector<uint64_t> gone(evicted.begin(), evicted.end());
-  std::ranges::sort(gone);
-  for (int64_t page = 0; page < last; ++page)
-    if (std::ranges::binary_search(gone, mine.tags[page]))
-      reasons[page] = Reason::Evicted;
 
   int64_t accepted = 0;
   std::array<int64_t, CacheGroups::Most> run = {};
-  for (size_t page = 0; page < mine.found.size(); ++page) {
-    bool all = true;
-    for (int32_t group = 0; group < options.groups.size(); ++group) {
-      bool there = nodes.page(mine.found[page], group) != NullPage;
-      run[group] = there ? run[group] + 1 : 0;
-      all &= options.groups[group].accepts(static_cast<int64_t>(page) + 1,
-                                           run[group], options.pageSize);
-    }
-    if (all)
-      accepted = static_cast<int64_t>(page) + 1;
-    reasons[page] = Reason::GroupLacksIt;
-  }
+  bool known = own != ScopeTable::None;
+  walk(rootTag, known ? nodes.root(own) : NodeRef(), known,
+       [&](int64_t page, uint64_t tag, uint32_t node) {
+         reasons[page] = evicted[evictedSlot(tag)] == tag ? Reason::Evicted
+                                                          : Reason::NeverSeen;
+         if (node == PrefixIndex::NoNode)
+           return true;
+         reasons[page] = Reason::GroupLacksIt;
+         bool all = true;
+         for (int32_t group = 0; group < options.groups.size(); ++group) {
+           bool there = nodes.page(node, group) != NullPage;
+           run[group] = there ? run[group] + 1 : 0;
+           all &= options.groups[group].accepts(page + 1, run[group],
+                                                options.pageSize);
+         }
+         if (all)
+           accepted = page + 1;
+         return true;
+       });
   std::fill_n(reasons.begin(), accepted, Reason::Hit);
-
+  if (accepted == last)
+    return;
   for (uint32_t other = 0; other < static_cast<uint32_t>(scopes.capacity());
-       ++other) {
-    if (other == own || !scopes.isLive(other))
-      continue;
-    Walk elsewhere = walk(scopes.tag(other), true, nodes.root(other));
-    for (size_t page = 0; page < elsewhere.found.size(); ++page)
-      if (reasons[page] == Reason::NeverSeen)
-        reasons[page] = Reason::OtherScope;
-  }
-  return reasons;
+       ++other)
+    if (other != own && scopes.isLive(other))
+      walk(scopes.tag(other), nodes.root(other), true,
+           [&](int64_t page, uint64_t, uint32_t node) {
+             if (node == PrefixIndex::NoNode)
+               return false;
+             if (reasons[page] == Reason::NeverSeen)
+               reasons[page] = Reason::OtherScope;
+             return true;
+           });
+}
+
+/// Counts why pages of a new sequence's prompt are no hits, or are.
+void CacheEngineImpl::countReasons(const SequenceState &state,
+                                   const Prompt &prompt) {
+  int64_t last =
+      std::min<int64_t>((prompt.length() - 1) / options.pageSize, maxPages);
+  std::span<Reason> reasons(explained.begin(),
+                            static_cast<size_t>(std::max<int64_t>(last, 0)));
+  explainPages(state.scope, scopes.tag(state.scope), prompt, reasons);
+  for (Reason reason : reasons)
+    ++counters.lookedUp[static_cast<size_t>(reason)];
 }

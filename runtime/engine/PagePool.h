@@ -26,6 +26,8 @@
 #include "PageLists.h"
 #include "PriorityLimits.h"
 
+#include "kv/Runtime/Engine/Metrics.h"
+
 #include <algorithm>
 #include <span>
 
@@ -44,6 +46,7 @@ public:
   [[nodiscard]] bool create(int32_t count, int32_t maxOpenSteps,
                             size_t beside = 0);
 
+  // Any thread may ask for these; one figure may be seen earlier than another.
   int32_t numTotal() const { return total; }
   /// Pages that no sequence holds.
   int32_t numFree() const {
@@ -240,8 +243,8 @@ private:
   Eviction evictions;
   PriorityLimits limits;
   int32_t total = 0;
-  int32_t counts[3] = {}; // by State
-  uint32_t numSteps = 1;  // that a page may be deferred to: open or next
+  Gauge counts[3];       // by State
+  uint32_t numSteps = 1; // that a page may be deferred to: open or next
   Ticket completed = 0;
 };
 

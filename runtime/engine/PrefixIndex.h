@@ -157,7 +157,8 @@ public:
   uint32_t images(uint32_t id) const { return node(id).images; }
   bool countsChildren() const { return !options.nodes; }
   uint32_t numChildren(uint32_t id) const { return node(id).children; }
-  /// All ids of nodes are below this.
+  /// All ids of nodes are in [firstId(), numIds()).
+  uint32_t firstId() const { return options.nodes ? 1 : 0; }
   uint32_t numIds() const {
     return options.nodes ? uint32_t(options.capacity) + 1 : numMade;
   }

@@ -121,6 +121,9 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
   if (demand.reuse && state.indexes && state.held == state.committed)
     counters.promptPages += std::max<int64_t>(
         (prompt.length() - 1) / options.pageSize - state.committed, 0);
+  if (options.explainMisses && demand.reuse && state.held == 0 &&
+      canCommit(state))
+    countReasons(state, prompt);
   // Hits are held before anything is evicted: they may be the oldest pages.
   if (plan.hitPages > 0)
     takeHits(state, state.committed + plan.hitPages);
@@ -254,11 +257,13 @@ void CacheEngineImpl::evict(PageId *to, int32_t count) {
   }
   for (int32_t i = 0; i < count; ++i) {
     const PageRecord &record = pages.record(to[i]);
-    evicted[nextEvicted] = nodes.tag(record.node);
-    nextEvicted = nextEvicted + 1 == evicted.size() ? 0 : nextEvicted + 1;
+    uint64_t tag = nodes.tag(record.node);
+    evicted[evictedSlot(tag)] = tag;
     counters.evictedIdle.add(steps.lastOpened() - record.stamp);
     forget(to[i]);
     pages.takeVictim(to[i]);
   }
   counters.evictedPages += count;
+  if (options.events && isPlain)
+    options.events->removed({to, static_cast<size_t>(count)}, 1);
 }

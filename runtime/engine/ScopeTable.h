@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace kv {
 
@@ -26,6 +27,14 @@ public:
 
   /// Of the scope in this epoch.
   static ScopeBytes of(const Scope &scope, uint32_t epoch);
+  /// What comes before the fields of a scope: a letter and the epoch.
+  static constexpr size_t ScopeHeader = 1 + sizeof(uint32_t);
+  /// The epoch in the bytes of a scope.
+  static uint32_t epochOf(std::span<const std::byte> scope) {
+    uint32_t epoch;
+    std::memcpy(&epoch, scope.data() + 1, sizeof(epoch));
+    return epoch;
+  }
   /// Of the images that overlap the tokens [begin, end), with their places
   /// relative to `begin`. Empty if none does.
   static ScopeBytes of(std::span<const ImageSpan> images, int64_t begin,
@@ -69,6 +78,10 @@ public:
   int32_t references(uint32_t id) const { return entries[id].references; }
   /// Grows each time that the id is given up, so that a stale use is noticed.
   uint32_t generation(uint32_t id) const { return entries[id].generation; }
+  /// The bytes; valid as long as the id is.
+  std::span<const std::byte> bytes(uint32_t id) const {
+    return {&storage[id * room], entries[id].size};
+  }
   /// A keyed hash of the bytes.
   uint64_t tag(uint32_t id) const { return entries[id].tag; }
   /// The same hash of any bytes, interned or not.

@@ -292,15 +292,23 @@ void CacheEngineImpl::forget(PageId page) {
     if (nodes.page(node, group) != page)
       continue;
     nodes.setPage(node, group, NullPage);
+    uint32_t lost = 1u << group;
     if (options.groups[group].isFull()) {
       // No prefix can be found here or behind it any more: the pages of the
       // other groups are useless.
       for (int32_t other = 0; other < numGroups; ++other)
-        if (PageId useless = nodes.page(node, other); useless != NullPage)
+        if (PageId useless = nodes.page(node, other); useless != NullPage) {
           pages.clearContent(useless);
+          lost |= 1u << other;
+        }
       nodes.erase(node);
-      return;
     }
+    if (options.events) {
+      int32_t id = static_cast<int32_t>(node);
+      options.events->removed({&id, 1}, lost);
+    }
+    if (options.groups[group].isFull())
+      return;
   }
   if (hasFullGroup)
     return;

@@ -19,6 +19,8 @@ Expected<CacheEngine::Step> CacheEngineImpl::beginStep() {
   numOps = numCopies = 0;
   if (options.log)
     options.log->command({.kind = Command::BeginStep});
+  if (options.events && options.events->wantsAll())
+    announceAll();
   return Step{ticket, batch};
 }
 
@@ -95,6 +97,8 @@ void CacheEngineImpl::resetPrefixes() {
   pages.makeStale();
   if (options.log)
     options.log->command({.kind = Command::Reset});
+  if (options.events)
+    options.events->cleared();
 }
 
 /// Logs the tokens of the prompt that have not been logged, and the images that

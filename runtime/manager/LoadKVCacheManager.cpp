@@ -21,12 +21,19 @@ kv::loadKVCacheManager(const MultiKVCacheParams &params,
     return NullKVCacheManager::create(
         params, {.devices = options.devices, .maxSeqLen = options.maxSeqLen});
   }
-  if (!params.params.empty() && !params.params[0].geometry.isPaged())
+  if (!params.params.empty() && !params.params[0].geometry.isPaged()) {
+    if (!(options.events.empty() && options.zmqEndpointBase.empty() &&
+          options.resetEndpoint.empty()))
+      return makeError(KV_STATUS_INVALID_ARGUMENT,
+                       "cache manager: cache events or resets are asked for, "
+                       "allowed: with paged collections, which alone cache "
+                       "prefixes");
     return ContinuousBatchingKVCacheManager::create(
         params, {.devices = options.devices,
                  .maxBatchSize = options.maxBatchSize,
                  .maxSeqLen = options.maxSeqLen,
                  .maxSteps = options.maxSteps,
                  .enableRuntimeChecks = options.enableRuntimeChecks});
+  }
   return PagedKVCacheManager::create(params, options);
 }

@@ -20,8 +20,9 @@ struct PagedKVCacheManager::Replica {
     Ticket ticket = 0;
   };
   std::array<Step, CacheMemory::NumBuffers> steps;
-  KVCacheMetrics counters;
-  int64_t evictionsBefore = 0; // evictedPages at the last resetMetrics()
+  Figures counters;
+  Gauge peakUsedPages;
+  KVCacheMetrics before; // the counters at the last resetMetrics()
 };
 
 //===----------------------------------------------------------------------===//
@@ -63,12 +64,25 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
       static_cast<int64_t>(options.logs.size()) != params.dataParallelDegree())
     return invalid(options.logs.size(), " logs are given, allowed: none, or ",
                    params.dataParallelDegree());
+  if (!options.events.empty() && static_cast<int64_t>(options.events.size()) !=
+                                     params.dataParallelDegree())
+    return invalid(options.events.size(),
+                   " sinks of events are given, allowed: none, or ",
+                   params.dataParallelDegree());
   std::unique_ptr<PagedKVCacheManager> manager(
       new PagedKVCacheManager(std::move(*common), options, *pages));
   if (Expected<void> enough = manager->checkCapacity(); !enough)
     return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
     return std::unexpected(made.error());
+  if (options.zmqEndpointBase.empty() && options.resetEndpoint.empty())
+    return manager;
+  Expected<std::unique_ptr<ResetSocket>> socket =
+      ResetSocket::open({.endpointBase = options.zmqEndpointBase,
+                         .endpoint = options.resetEndpoint});
+  if (!socket)
+    return std::unexpected(socket.error());
+  manager->resetSocket = std::move(*socket);
   return manager;
 }
 
@@ -125,7 +139,9 @@ Expected<void> PagedKVCacheManager::createReplicas() {
          // An open step needs a buffer with tables.
          .maxOpenSteps = CacheMemory::NumBuffers,
          .retentionTick = options.retentionTick,
-         .log = options.logs.empty() ? nullptr : options.logs[index]});
+         .log = options.logs.empty() ? nullptr : options.logs[index],
+         .events = options.events.empty() ? nullptr : options.events[index],
+         .explainMisses = options.explainMisses});
     if (!engine)
       return std::unexpected(engine.error());
     replica->engine = std::move(*engine);
@@ -379,7 +395,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     settle(place.replica);
     plan = engine.reserve(own, context.prompt(), wanted);
   }
-  KVCacheMetrics &counters = replicas[place.replica]->counters;
+  Figures &counters = replicas[place.replica]->counters;
   if (!plan.fits()) {
     ++counters.refusals;
     if (isFirst)
@@ -388,10 +404,12 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   }
   int64_t cached = own.processedTokens() - context.processed();
   context.skip(cached);
+  if (isFirst)
+    counters.promptTokens += context.length();
   counters.inputTokens += context.active();
   counters.cachedTokens += cached;
-  counters.peakUsedPages =
-      std::max<int64_t>(counters.peakUsedPages, engine.pool().numUsed());
+  Gauge &peak = replicas[place.replica]->peakUsedPages;
+  peak = std::max<int32_t>(peak, engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(
         AllocationError{AllocationError::Reason::Invalid, sound.error()});
@@ -454,6 +472,8 @@ void PagedKVCacheManager::synchronize() {
 }
 
 Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
+  if (resetSocket)
+    serveResets();
   // On a synchronous device the last step was complete when it returned to the
   // caller.
   if (!options.asynchronous)
@@ -531,8 +551,28 @@ void PagedKVCacheManager::endStep(std::span<const Place> places) {
 }
 
 void PagedKVCacheManager::resetPrefixCache() {
-  for (const auto &replica : replicas)
+  for (const auto &replica : replicas) {
     replica->engine->resetPrefixes();
+    ++replica->counters.resets;
+  }
+}
+
+void PagedKVCacheManager::serveResets() {
+  if (!resetSocket || !resetSocket->isRequested())
+    return;
+  uint64_t upTo = resetSocket->take();
+  if (params().enablePrefixCaching()) {
+    resetPrefixCache();
+    resetSocket->answer(upTo, {});
+  } else {
+    resetSocket->answer(upTo, makeError(KV_STATUS_INVALID_ARGUMENT,
+                                        "prefix caching is off, there is "
+                                        "nothing to forget"));
+  }
+}
+
+int PagedKVCacheManager::resetDescriptor() const {
+  return resetSocket ? resetSocket->descriptor() : -1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -543,24 +583,42 @@ int64_t PagedKVCacheManager::numFreeBlocks(int32_t replica) const {
   return replicas[replica]->engine->pool().numFree();
 }
 
+const PagedKVCacheManager::Figures &
+PagedKVCacheManager::figures(int32_t replica) const {
+  return replicas[replica]->counters;
+}
+
+const EngineMetrics &PagedKVCacheManager::engineMetrics(int32_t replica) const {
+  return replicas[replica]->engine->metrics();
+}
+
+CacheEngine::PageCounts PagedKVCacheManager::pageCounts(int32_t replica) const {
+  return replicas[replica]->engine->pageCounts();
+}
+
 KVCacheMetrics PagedKVCacheManager::metrics() const {
   KVCacheMetrics sum;
   for (const auto &replica : replicas) {
-    const KVCacheMetrics &counters = replica->counters;
-    sum.inputTokens += counters.inputTokens;
-    sum.cachedTokens += counters.cachedTokens;
-    sum.refusals += counters.refusals;
-    sum.peakUsedPages += counters.peakUsedPages;
+    const Figures &counters = replica->counters;
+    const KVCacheMetrics &before = replica->before;
+    sum.inputTokens += counters.inputTokens - before.inputTokens;
+    sum.cachedTokens += counters.cachedTokens - before.cachedTokens;
+    sum.refusals += counters.refusals - before.refusals;
+    sum.peakUsedPages += replica->peakUsedPages;
     sum.evictedPages +=
-        replica->engine->metrics().evictedPages - replica->evictionsBefore;
+        replica->engine->metrics().evictedPages - before.evictedPages;
   }
   return sum;
 }
 
 void PagedKVCacheManager::resetMetrics() {
   for (const auto &replica : replicas) {
-    replica->counters = {.peakUsedPages = replica->engine->pool().numUsed()};
-    replica->evictionsBefore = replica->engine->metrics().evictedPages;
+    const Figures &counters = replica->counters;
+    replica->before = {.inputTokens = counters.inputTokens,
+                       .cachedTokens = counters.cachedTokens,
+                       .evictedPages = replica->engine->metrics().evictedPages,
+                       .refusals = counters.refusals};
+    replica->peakUsedPages = replica->engine->pool().numUsed();
   }
 }
 

@@ -77,6 +77,9 @@ GenerationStatistics TextGenerator::run(RequestSource &source) {
     }
     if (!scheduler.idle())
       step();
+    counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
+    counted.running = static_cast<int32_t>(scheduler.numRunning());
+    counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
     sink.stepDone();
   }
   statistics.preemptions = scheduler.numPreemptions() - preemptions;
@@ -86,6 +89,7 @@ GenerationStatistics TextGenerator::run(RequestSource &source) {
 
 void TextGenerator::arrive(const GenerationRequest &request) {
   ++statistics.requests;
+  ++counted.requests;
   if (runningIds.contains(request.id))
     return fail(request, "its id is that of a running request");
   if (request.tokens.empty())
@@ -173,8 +177,12 @@ void TextGenerator::step() {
 
   ++statistics.steps;
   (prefill ? statistics.prefillTokens : statistics.decodeTokens) += computed;
-  (prefill ? statistics.prefillSeconds : statistics.decodeSeconds) +=
-      watch.seconds();
+  (prefill ? counted.prefillTokens : counted.decodeTokens) += computed;
+  double seconds = watch.seconds();
+  (prefill ? statistics.prefillSeconds : statistics.decodeSeconds) += seconds;
+  int64_t microseconds = static_cast<int64_t>(seconds * 1e6);
+  counted.stepMicroseconds += microseconds;
+  counted.stepDurations.add(static_cast<uint64_t>(microseconds));
 }
 
 void TextGenerator::stepReplica(int32_t replica,
@@ -264,6 +272,7 @@ bool TextGenerator::consume(ActiveRequest &request,
     context.advance();
     return true;
   }
+  ++counted.generatedTokens;
   sink.token(asked, request.newTokens(), *drawn, digest);
   request.tokens.push_back(*drawn);
   context.update(request.tokens);
@@ -275,6 +284,7 @@ void TextGenerator::finish(ActiveRequest &request, FinishReason reason) {
   int64_t cached = std::max<int64_t>(request.cachedTokens, 0);
   statistics.cachedTokens += cached;
   statistics.prefixHits += cached > 0;
+  ++(reason == FinishReason::Stop ? counted.stopped : counted.reachedEnd);
   sink.finished(*request.request, reason,
                 {.promptTokens = request.promptTokens(),
                  .cachedTokens = cached,
@@ -291,6 +301,7 @@ void TextGenerator::fail(ActiveRequest &request, std::string_view message) {
 void TextGenerator::fail(const GenerationRequest &request,
                          std::string_view message) {
   ++statistics.failedRequests;
+  ++counted.failed;
   sink.failed(request, concat("request ", request.id, ": ", message));
 }
 

@@ -471,6 +471,18 @@ static void refuses(void) {
         "kvManagerCreate: options is null");
   FAILS(kvManagerCreate(&spec, &given, NULL), Invalid,
         "kvManagerCreate: manager is null");
+  given.metrics = "nobody";
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "metrics: the address is 'nobody', allowed: HOST:PORT, PORT from 0 to "
+        "65535");
+  one.strategy = KV_STRATEGY_CONTINUOUS;
+  spec.enablePrefixCaching = 0;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "kvManagerCreate: events, resets or metrics are asked for, allowed: "
+        "with paged collections on real devices");
+  given.metrics = NULL;
+  spec.enablePrefixCaching = 1;
+  one = collection();
   one.layout = 3;
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
         "layout is 3, allowed: 0 to 2");

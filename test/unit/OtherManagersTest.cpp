@@ -336,6 +336,11 @@ TEST(LoadKVCacheManager, ChoosesByDevicesAndStrategy) {
             "cache manager: 1 of 2 devices are virtual, allowed: none or all");
   EXPECT_EQ(text(load(pages(2, 2), virtuals(1))),
             "cache manager: 1 devices are given, n_devices is 2");
+  EXPECT_EQ(
+      text(loadKVCacheManager(slots(16),
+                              {.maxSeqLen = 16, .resetEndpoint = "ipc:///x"})),
+      "cache manager: cache events or resets are asked for, allowed: with "
+      "paged collections, which alone cache prefixes");
   EXPECT_EQ(text(loadKVCacheManager(MultiKVCacheParams(), {})),
             "no cache parameters are given, at least one is needed");
 }

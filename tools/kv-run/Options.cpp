@@ -58,6 +58,31 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--dump-logits", options.dumpLogits,
                  "file for the logits of every prompt position: raw f32 rows, "
                  "in request order; those of a failed request are zero");
+  CLI::Option *events =
+      app.add_option("--events", options.events,
+                     "ZeroMQ endpoint on which cached prefixes are published, "
+                     "in vLLM's format: bound with *, :: or ipc, else "
+                     "connected to; replica r has port + r");
+  app.add_option("--events-replay", options.eventsReplay,
+                 "endpoint, bound, for replay, status and snapshot")
+      ->needs(events);
+  app.add_option("--events-topic", options.eventsTopic,
+                 "first frame of each message (default: empty)")
+      ->needs(events);
+  std::string encoding = "array";
+  app.add_option("--events-encoding", encoding, "array or map")
+      ->check(CLI::IsMember({"array", "map"}))
+      ->capture_default_str()
+      ->needs(events);
+  CLI::Option *metrics =
+      app.add_option("--metrics", options.metrics,
+                     "HOST:PORT for Prometheus, which asks for /metrics");
+  app.add_option("--metrics-vllm", options.metricsVllm,
+                 "model name: figures also under vLLM's names")
+      ->needs(metrics);
+  app.add_option("--reset-endpoint", options.resetEndpoint,
+                 "ZeroMQ endpoint, bound, for requests to forget all cached "
+                 "prefixes");
   app.add_flag("--no-stream", noStream, "tokens only with the finish line");
   try {
     app.parse(argc, argv);
@@ -66,5 +91,6 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   }
   options.prefixCache = !noPrefixCache;
   options.stream = !noStream;
+  options.eventsAsMaps = encoding == "map";
   return options;
 }

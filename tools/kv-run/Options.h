@@ -28,6 +28,12 @@ struct Options {
   bool prefixCache = true;
   std::string dumpLogits; // empty: none
   bool stream = true;
+  std::string events; // endpoints; empty: none
+  std::string eventsReplay, eventsTopic;
+  bool eventsAsMaps = false;
+  std::string metrics;     // HOST:PORT; empty: none
+  std::string metricsVllm; // the model's name there; empty: our names only
+  std::string resetEndpoint;
 };
 
 /// The options, or the exit code when there is nothing to run: help and

@@ -11,12 +11,18 @@ using namespace kv::run;
 
 bool RequestStream::read(bool wait) {
   while (!ended) {
-    pollfd ready = {file, POLLIN, 0};
-    int count = ::poll(&ready, 1, wait ? -1 : 0);
+    // A descriptor of -1 is passed over.
+    pollfd ready[] = {{file, POLLIN, 0}, {idleDescriptor, POLLIN, 0}};
+    int count = ::poll(ready, 2, wait ? -1 : 0);
     if (count < 0 && errno == EINTR)
       continue;
-    if (count == 0)
+    if (ready[1].revents)
+      serveIdle();
+    if (!ready[0].revents && count >= 0) {
+      if (wait)
+        continue;
       return true;
+    }
     char chunk[1 << 16];
     ssize_t bytes = ::read(file, chunk, sizeof chunk);
     if (bytes < 0 && errno == EINTR)

@@ -8,6 +8,7 @@
 #include "kv/Runtime/Serving/TextGenerator.h"
 
 #include <deque>
+#include <functional>
 
 namespace kv::run {
 
@@ -19,6 +20,12 @@ public:
   RequestStream(int file, bool dumpsLogits) : file(file), dumps(dumpsLogits) {}
 
   void setWriter(AnswerWriter &answers) { writer = &answers; }
+  /// While nothing is there to read, `serve` is called whenever `descriptor` is
+  /// readable, by the thread that waits.
+  void setIdle(int descriptor, std::function<void()> serve) {
+    idleDescriptor = descriptor;
+    serveIdle = std::move(serve);
+  }
 
   /// Reads to the end now: for what needs all requests beforehand.
   void readAll();
@@ -36,6 +43,8 @@ private:
   void parseLine(std::string_view text);
 
   int file;
+  int idleDescriptor = -1;
+  std::function<void()> serveIdle;
   bool dumps;
   AnswerWriter *writer = nullptr;
   bool ended = false;

@@ -2,6 +2,7 @@
 
 #include "AnswerWriter.h"
 #include "ArtifactRunner.h"
+#include "Monitoring.h"
 #include "Options.h"
 #include "RequestStream.h"
 
@@ -125,6 +126,19 @@ int serve(const Options &options) {
   cache.maxChunkTokens = options.maxBatchTokens;
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
+  cache.resetEndpoint = options.resetEndpoint;
+  cache.explainMisses = !options.metrics.empty();
+  bool isPaged = signature->cache.params[0].geometry.isPaged();
+  if (!isPaged && !(options.events.empty() && options.resetEndpoint.empty()))
+    return unusable(
+        concat(options.events.empty() ? "--reset-endpoint" : "--events",
+               " is given, the artifact's cache has no pages: it "
+               "caches no prefixes"));
+  Expected<Publishers> publishers = openPublishers(options, signature->cache);
+  if (!publishers)
+    return unusable(publishers.error().message);
+  for (const auto &publisher : *publishers)
+    cache.events.push_back(publisher.get());
   Expected<std::unique_ptr<KVCacheManager>> manager =
       loadKVCacheManager(signature->cache, cache);
   if (!manager)
@@ -157,6 +171,14 @@ int serve(const Options &options) {
       {.scheduler = {.maxBatch = options.maxBatch,
                      .maxBatchTokens = options.maxBatchTokens},
        .maxSeqLen = signature->maxSeqLen});
+  auto *paged =
+      isPaged ? static_cast<PagedKVCacheManager *>(manager->get()) : nullptr;
+  if (paged)
+    stream.setIdle(paged->resetDescriptor(), [&] { paged->serveResets(); });
+  Expected<std::unique_ptr<MetricsServer>> metrics =
+      openMetrics(options, paged, generator.figures(), *publishers);
+  if (!metrics)
+    return unusable(metrics.error().message);
   GenerationStatistics statistics = generator.run(stream);
   statistics.requests += stream.numBad();
   statistics.failedRequests += stream.numBad();

@@ -38,6 +38,15 @@ typedef struct KvManagerOptions {
      call. */
   void (*warn)(void *context, const char *sentence);
   void *warnContext;
+  /* Of paged collections; null: none. ZeroMQ endpoints of events and of resets
+     (EventPublisher.h, ResetSocket.h), HOST:PORT of metrics (MetricsServer.h).
+     They are open as long as the manager's memory lives. */
+  const char *events, *eventsReplay, *eventsTopic;
+  int32_t eventsAsMaps;
+  const char *zmqEndpointBase; /* as MAX's zmq_endpoint_base */
+  const char *resetEndpoint;
+  const char *metrics;
+  const char *metricsVllm; /* a model's name: figures under vLLM's names, too */
 } KvManagerOptions;
 
 /* Null on virtual devices, else by the collections' strategy. */

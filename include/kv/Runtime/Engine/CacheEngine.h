@@ -22,6 +22,7 @@
 #ifndef KV_RUNTIME_ENGINE_CACHEENGINE_H
 #define KV_RUNTIME_ENGINE_CACHEENGINE_H
 
+#include "kv/Runtime/Engine/CacheEvents.h"
 #include "kv/Runtime/Engine/CommandLog.h"
 #include "kv/Runtime/Engine/Groups.h"
 #include "kv/Runtime/Engine/Metrics.h"
@@ -85,6 +86,12 @@ public:
     /// Receives every call that changes the engine, and outlives it; null:
     /// nobody does.
     CommandSink *log = nullptr;
+    /// Hears what enters and leaves the prefix index, and outlives the engine;
+    /// null: nobody does.
+    CacheEventSink *events = nullptr;
+    /// Whether EngineMetrics::lookedUp is counted: costs each new sequence an
+    /// explain() of its prompt, without its allocation.
+    bool explainMisses = false;
   };
 
   /// Errors: INVALID_ARGUMENT if an option is out of its range, OUT_OF_MEMORY.
@@ -254,6 +261,7 @@ public:
 
   /// What a new sequence of this scope would find, for each page of a prompt.
   /// For diagnosis: allocates and costs O(scopes * pages). Changes nothing.
+  /// Counted for all sequences with Options::explainMisses.
   virtual std::vector<Reason> explain(const Scope &scope,
                                       const Prompt &prompt) const = 0;
 

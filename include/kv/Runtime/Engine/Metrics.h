@@ -30,6 +30,23 @@ private:
   std::atomic<int64_t> value = 0;
 };
 
+/// A number of things that there are, which one thread writes and any thread
+/// reads.
+class Gauge {
+public:
+  Gauge &operator=(int32_t now) {
+    value.store(now, std::memory_order_relaxed);
+    return *this;
+  }
+  Gauge &operator+=(int32_t more) { return *this = *this + more; }
+  Gauge &operator++() { return *this = *this + 1; }
+  Gauge &operator--() { return *this = *this - 1; }
+  operator int32_t() const { return value.load(std::memory_order_relaxed); }
+
+private:
+  std::atomic<int32_t> value = 0;
+};
+
 /// Counts values by powers of two: bucket 0 counts zeros, bucket b the values
 /// in [2^(b-1), 2^b), and the last bucket also all larger ones.
 class Histogram {
@@ -61,7 +78,10 @@ struct EngineMetrics {
   Counter copiedPages; // copies queued, one in each group
   Counter zeroedPages; // zero fills queued
   Counter refusedWait, refusedFull, refusedNever; // reservations by Verdict
-  Histogram hitLength;                            // pages of each hit
+  /// By CacheEngine::Reason: the pages that new sequences looked for, each page
+  /// of a prompt once, the last token's not. Only with Options::explainMisses.
+  std::array<Counter, 6> lookedUp;
+  Histogram hitLength;   // pages of each hit
   Histogram evictedIdle; // steps between a page's last use and its eviction
 };
 

@@ -20,6 +20,7 @@
 #define KV_RUNTIME_MANAGER_PAGEDKVCACHEMANAGER_H
 
 #include "kv/Runtime/Engine/CacheEngine.h"
+#include "kv/Runtime/Events/ResetSocket.h"
 #include "kv/Runtime/Manager/PagedSizes.h"
 #include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
 
@@ -68,6 +69,15 @@ public:
     /// Receive every call that changes an engine: either no sink, or one for
     /// each replica. Not owned; they outlive the manager.
     std::vector<CommandSink *> logs = {};
+    /// Hear what enters and leaves the prefix indices: either none, or one for
+    /// each replica. Not owned; they outlive the manager.
+    std::vector<CacheEventSink *> events = {};
+    /// Where others ask for resetPrefixCache(): ResetSocket::Options has both.
+    /// It is done by the next runtimeInputs() or serveResets().
+    std::string zmqEndpointBase = {};
+    std::string resetEndpoint = {};
+    /// Counts EngineMetrics::lookedUp, for whoever monitors the manager.
+    bool explainMisses = false;
     /// Receives warnings of create(), one sentence each: that maxBatchSize
     /// sequences of maxSeqLen tokens do not fit at the same time; where
     /// numPages is given, also that not even one such sequence fits.
@@ -116,6 +126,25 @@ public:
   /// The caller states that the devices have finished every step: all released
   /// pages become available.
   void synchronize();
+  /// Does what was asked for on the reset socket, if anything was. For callers
+  /// that sleep between two steps, until resetDescriptor() is readable; -1:
+  /// there is no socket.
+  void serveResets();
+  int resetDescriptor() const;
+
+  /// Figures of a replica that any thread may read at any time. They only grow,
+  /// also when resetMetrics() is called.
+  struct Figures {
+    Counter promptTokens; // of requests, at their first reservation
+    Counter inputTokens;  // KVCacheMetrics
+    Counter cachedTokens; // KVCacheMetrics
+    Counter refusals;     // KVCacheMetrics
+    Counter resets;       // resetPrefixCache()
+  };
+  const Figures &figures(int32_t replica) const;
+  /// The same for the engine of a replica.
+  const EngineMetrics &engineMetrics(int32_t replica) const;
+  CacheEngine::PageCounts pageCounts(int32_t replica) const;
 
   int32_t
   getOrRecommendReplica(const TextGenerationContext &context) const override;
@@ -246,6 +275,7 @@ private:
   checkChunk(const TextGenerationContext &context) const;
 
   Options options;
+  std::unique_ptr<ResetSocket> resetSocket;
   PagedSizes sizes;
   int64_t numPages;
   int64_t drafts;       // params.draftSlots()

@@ -82,6 +82,8 @@ public:
 
   bool idle() const { return running.empty() && waiting.empty(); }
   int64_t numPreemptions() const { return preemptions; }
+  size_t numRunning() const { return running.size(); }
+  size_t numWaiting() const { return waiting.size(); }
 
 private:
   bool reserve(ActiveRequest &request, int64_t chunk);

@@ -5,6 +5,7 @@
 
 #include "kv/Runtime/Serving/ModelRunner.h"
 #include "kv/Runtime/Serving/Scheduler.h"
+#include "kv/Runtime/Serving/ServingMetrics.h"
 
 #include <unordered_set>
 
@@ -46,6 +47,9 @@ public:
   /// The same for requests that are all known in advance.
   GenerationStatistics run(std::span<const GenerationRequest> requests);
 
+  /// Of all runs; any thread may read them while one runs.
+  const ServingFigures &figures() const { return counted; }
+
 private:
   using Answer = std::unique_ptr<ActiveRequest>;
 
@@ -74,6 +78,7 @@ private:
   Scheduler scheduler;
   Sampler sampler;
   GenerationStatistics statistics;
+  ServingFigures counted;
   std::vector<Answer> active; // by arrival
   std::unordered_set<std::string_view> runningIds;
   RequestId nextId = 0;

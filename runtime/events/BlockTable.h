@@ -1,0 +1,96 @@
+//===- BlockTable.h - What subscribers know of an engine --------*- C++ -*-===//
+//
+// Turns the engine's records, which name nodes, into events, which name blocks
+// by hashes, and keeps what has been told: for snapshots, and so that nothing
+// is told twice. Of two nodes with the same prefix (one of them cannot be found
+// any more, since a page before it is gone) only the first is told, and the
+// block is removed with the last.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_EVENTS_BLOCKTABLE_H
+#define KV_RUNTIME_EVENTS_BLOCKTABLE_H
+
+#include "BlockHash.h"
+#include "EventQueue.h"
+
+#include "kv/Runtime/Engine/Groups.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace kv {
+
+/// What keeps blocks of one scope apart from others, as text.
+struct BlockScope {
+  std::optional<std::string> model, adapter, salt;
+
+  /// Of the framed fields of a scope.
+  static BlockScope of(std::span<const std::byte> fields);
+};
+
+struct CacheEvent {
+  enum Kind { Stored, Removed, Cleared };
+  Kind kind = Cleared;
+  std::vector<uint64_t> blocks = {}; // each the child of the one before it
+  std::optional<uint64_t> parent = {};
+  std::vector<int32_t> tokens = {}; // of all blocks
+  std::shared_ptr<const BlockScope> scope = {};
+  /// The hashes of the images on the block, in hexadecimal; there is one block
+  /// then.
+  std::vector<std::string> images = {};
+  int32_t group = 0;
+};
+
+/// One thread at a time.
+class BlockTable {
+public:
+  using Sink = std::function<void(CacheEvent)>;
+
+  BlockTable(int32_t pageSize, int32_t numGroups);
+
+  /// What a record tells subscribers.
+  void apply(const EventRecord &record, const Sink &sink);
+  /// Forgets everything, without an event.
+  void clear();
+  /// Stored events of all blocks, parents first, without an AllBlocksCleared.
+  void snapshot(const Sink &sink) const;
+
+  /// Blocks that are stored, each counted in every group.
+  int64_t size() const;
+
+private:
+  struct Node {
+    BlockDigest digest;
+    int32_t parent = StoredPages::NoParent;
+    uint32_t groups = 0;
+    uint64_t parentHash = 0; // with a parent
+    std::shared_ptr<const BlockScope> scope = {};
+  };
+
+  void store(const StoredPages &pages, const Sink &sink);
+  /// Adds a page of a node in a group. True if no other node had the block.
+  bool add(int32_t node, int32_t group);
+  bool remove(int32_t node, int32_t group);
+  bool hasParent(const Node &node) const;
+  std::span<const int32_t> tokensOf(int32_t node) const {
+    return std::span(tokens).subspan(size_t(node) * pageSize, pageSize);
+  }
+  /// Appends to an event, which it begins if it has no block.
+  void append(CacheEvent &event, int32_t node) const;
+
+  size_t pageSize;
+  BlockHasher hasher;
+  std::vector<Node> nodes;     // by id
+  std::vector<int32_t> tokens; // by id
+  std::map<int32_t, std::vector<std::string>> images;
+  /// By group: how many nodes have a page of this block.
+  std::vector<std::unordered_map<uint64_t, int32_t>> counts;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_EVENTS_BLOCKTABLE_H

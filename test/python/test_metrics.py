@@ -1,0 +1,250 @@
+"""Metrics as Prometheus reads them: by plain HTTP, and by its own parser."""
+
+import ctypes
+import json
+import re
+import socket
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+import zmq
+from prometheus_client.parser import text_string_to_metric_families
+
+from subscriber import Subscriber, block_hashes
+from test_events import DRIVER, KvRun, Manager
+from tools import ROOT
+
+pytestmark = pytest.mark.skipif(not DRIVER, reason="libzmq or prometheus-cpp is not there")
+
+
+def scrape(port):
+    """The samples by name and labels, and the families by name."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/plain")
+        text = answer.read().decode()
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    samples = {(sample.name, *sorted(sample.labels.items())): sample.value
+               for family in families.values() for sample in family.samples}
+    return samples, families
+
+
+def value(samples, name, **labels):
+    return samples[(name, *sorted(labels.items()))]
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def test_a_managers_figures(tmp_path):
+    manager = Manager("metrics=127.0.0.1:0", f"events=ipc://{tmp_path}/e", "pages=60")
+    port = int(manager.greeting.split()[1])
+    before = {}
+    for seed in range(5):
+        manager(f"work 40 {seed}")
+        samples, families = scrape(port)
+        of = lambda name, **more: value(samples, name, replica="0", **more)
+        assert of("kv_pages") == 60 == of("kv_pages_used") + of("kv_pages_free")
+        assert of("kv_pages_used") == 0 == of("kv_usage_ratio")
+        assert 0 < of("kv_pages_cached") <= 60
+        hit, never, evicted, other, lacks, _ = json.loads(manager("why"))
+        assert of("kv_prefix_hit_pages_total") == hit
+        reasons = {"never_seen": never, "evicted": evicted, "other_scope": other, "group_lacks_it": lacks}
+        for reason, count in reasons.items():
+            assert of("kv_prefix_missed_pages_total", reason=reason) == count
+        # Every page that was looked up is a hit, or has exactly one reason.
+        assert of("kv_prefix_lookup_pages_total") == hit + sum(reasons.values())
+        assert of("kv_prefix_hit_length_pages_sum") == hit
+        assert of("kv_cached_tokens_total") == 4 * hit
+        assert of("kv_events_dropped_total") == 0
+        for key, count in before.items():
+            if key[0].endswith(("_total", "_count", "_bucket")) and not key[0].startswith("exposer_"):
+                assert samples[key] >= count, key
+        before = samples
+    assert hit > 100 and never > 100 and evicted > 10 and other > 10
+    assert of("kv_pages_evicted_total") > 100 and of("kv_event_batches_total") > 1
+    # What is stored and not removed is cached, or lies behind a page that is gone.
+    assert of("kv_events_total", type="stored") - of("kv_events_total", type="removed") <= (
+        of("kv_pages_cached"))
+    vllm = {"model_name": "tiny", "engine": "0"}
+    assert value(samples, "vllm:prefix_cache_hits_total", **vllm) == of("kv_cached_tokens_total")
+    assert value(samples, "vllm:prefix_cache_queries_total", **vllm) == of("kv_prompt_tokens_total")
+    assert value(samples, "vllm:kv_cache_usage_perc", **vllm) == 0
+    assert value(samples, "vllm:cache_config_info", **vllm, block_size="4", num_gpu_blocks="60",
+                 enable_prefix_caching="True") == 1
+    manager.close()
+
+
+def documented():
+    page = (ROOT / "docs/observability.md").read_text(encoding="utf-8")
+    return set(re.findall(r"^\| `((?:kv_|vllm:)\w+)`", page, flags=re.M))
+
+
+def test_names_units_and_documents(tmp_path):
+    """Of kv-run, which has all of them: as Prometheus names things, and as the page lists them."""
+    port = free_port()
+    serving = KvRun(tmp_path, "--metrics", f"127.0.0.1:{port}", "--metrics-vllm", "tiny", "--pages", "30",
+                    "--events", f"ipc://{tmp_path}/e")
+    serving.serve("a", [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    _, families = scrape(port)
+    own = {family.name + ("_total" if family.type == "counter" else ""): family
+           for family in families.values() if not family.name.startswith("exposer_")}
+    assert set(own) == documented()
+    for name, family in own.items():
+        assert family.documentation.endswith("."), name
+        assert re.fullmatch(r"(kv_|vllm:)[a-z][a-z0-9_]*[a-z]", name), name
+        if name.startswith("kv_"):
+            assert (family.type == "counter") == name.endswith("_total"), name
+        if family.type == "histogram":
+            assert name.endswith(("_seconds", "_pages")), name
+    serving.close()
+
+
+def test_kv_runs_figures(tmp_path):
+    port = free_port()
+    serving = KvRun(tmp_path, "--metrics", f"127.0.0.1:{port}", "--metrics-vllm", "tiny", "--pages", "30")
+    prompt = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    for i in range(3):
+        serving.serve(str(i), prompt, 4)
+    for _ in range(100):  # the last step may still be on its way out
+        samples, _ = scrape(port)
+        if value(samples, "kv_requests_running") == 0:
+            break
+    assert value(samples, "kv_requests_total") == 3
+    assert value(samples, "kv_requests_finished_total", reason="length") == 3
+    assert value(samples, "kv_generated_tokens_total") == 12
+    assert value(samples, "kv_prompt_tokens_total", replica="0") == 27
+    assert value(samples, "kv_cached_tokens_total", replica="0") == 16
+    assert value(samples, "kv_prefill_tokens_total") == 27 - 16
+    steps = value(samples, "kv_step_duration_seconds_count")
+    assert steps == 12 and 0 < value(samples, "kv_step_duration_seconds_sum") < 60
+    assert value(samples, "kv_step_duration_seconds_bucket", le="+Inf") == steps
+    assert value(samples, "kv_pages_used", replica="0") == 0
+    vllm = {"model_name": "tiny", "engine": "0"}
+    assert value(samples, "vllm:generation_tokens_total", **vllm) == 12
+    assert value(samples, "vllm:num_requests_running", **vllm) == 0
+    serving.close()
+
+
+def test_scraped_while_it_serves(tmp_path):
+    manager = Manager("metrics=127.0.0.1:0", "pages=60")
+    port = int(manager.greeting.split()[1])
+    ended = threading.Event()
+    counts = []
+
+    def watch():
+        while not ended.is_set():
+            samples, _ = scrape(port)
+            used = value(samples, "kv_pages_used", replica="0")
+            assert 0 <= used <= 60
+            counts.append(value(samples, "kv_prefix_lookup_pages_total", replica="0"))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for seed in range(20):
+        manager(f"work 500 {seed}")
+    ended.set()
+    watcher.join()
+    assert counts == sorted(counts) and len(set(counts)) > 3
+    manager.close()
+
+
+class Collection(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("strategy", ctypes.c_int32), ("dtype", ctypes.c_int32),
+                ("layers", ctypes.c_int64), ("heads", ctypes.c_int64), ("dim", ctypes.c_int64),
+                ("page", ctypes.c_int64), ("vDim", ctypes.c_int64), ("layout", ctypes.c_int32),
+                ("scaleDType", ctypes.c_int32), ("scaleGroup", ctypes.c_int64), ("window", ctypes.c_int64),
+                ("pageLayers", ctypes.c_int64)]
+
+
+class Spec(ctypes.Structure):
+    _fields_ = [("collections", ctypes.POINTER(Collection)), ("numCollections", ctypes.c_int32),
+                ("enablePrefixCaching", ctypes.c_int32), ("numDevices", ctypes.c_int64),
+                ("dataParallelDegree", ctypes.c_int64), ("speculativeMethod", ctypes.c_int32),
+                ("numDraftTokens", ctypes.c_int32), ("connector", ctypes.c_int32),
+                ("hostSwapSpaceGB", ctypes.c_double)]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("devices", ctypes.c_void_p), ("numDevices", ctypes.c_int32), ("maxBatchSize", ctypes.c_int32),
+                ("maxSeqLen", ctypes.c_int64), ("numPages", ctypes.c_int64),
+                ("availableCacheMemory", ctypes.c_int64), ("maxSteps", ctypes.c_int32),
+                ("maxChunkTokens", ctypes.c_int64), ("withoutPrefixAffinity", ctypes.c_int32),
+                ("enableRuntimeChecks", ctypes.c_int32), ("asynchronous", ctypes.c_int32),
+                ("key", ctypes.c_uint64), ("retentionTick", ctypes.c_int64), ("warn", ctypes.c_void_p),
+                ("warnContext", ctypes.c_void_p), ("events", ctypes.c_char_p),
+                ("eventsReplay", ctypes.c_char_p), ("eventsTopic", ctypes.c_char_p),
+                ("eventsAsMaps", ctypes.c_int32), ("zmqEndpointBase", ctypes.c_char_p),
+                ("resetEndpoint", ctypes.c_char_p), ("metrics", ctypes.c_char_p),
+                ("metricsVllm", ctypes.c_char_p)]
+
+
+def test_through_the_c_interface(tmp_path):
+    """A program that knows the C library alone has events, metrics and resets as well."""
+    library = ctypes.CDLL(Path(DRIVER).parents[1] / "lib/libkv_runtime.so")
+    library.kvErrorMessage.restype = ctypes.c_char_p
+    collection = Collection(dtype=1, layers=1, heads=1, dim=1, page=4)
+    spec = Spec(collections=ctypes.pointer(collection), numCollections=1, enablePrefixCaching=1)
+    port, end = free_port(), f"ipc://{tmp_path}/"
+    options = Options(maxSeqLen=64, numPages=20, events=f"{end}e".encode(), eventsReplay=f"{end}r".encode(),
+                      eventsTopic=b"kv@c", resetEndpoint=f"{end}reset".encode(),
+                      metrics=f"127.0.0.1:{port}".encode(), metricsVllm=b"c")
+    manager, request, took = ctypes.c_void_p(), ctypes.c_void_p(), (ctypes.c_int64 * 4)()
+
+    def call(name, *arguments):
+        assert getattr(library, name)(*arguments) == 0, library.kvErrorMessage()
+
+    call("kvManagerCreate", ctypes.byref(spec), ctypes.byref(options), ctypes.byref(manager))
+    router = Subscriber(f"{end}e", f"{end}r", topic=b"kv@c")
+    router.resync()
+    tokens = (ctypes.c_int32 * 9)(*range(9))
+    call("kvRequestCreate", ctypes.c_uint64(1), tokens, ctypes.c_int64(9), ctypes.byref(request))
+    call("kvManagerClaim", manager, ctypes.c_uint64(1), -1)
+    call("kvManagerAlloc", manager, request, 1, ctypes.byref(took))
+    call("kvManagerRuntimeInputs", manager, ctypes.byref(request), ctypes.c_int64(1), 1)
+    samples, _ = scrape(port)
+    assert value(samples, "kv_pages_used", replica="0") == 3
+    assert value(samples, "vllm:kv_cache_usage_perc", model_name="c", engine="0") == 3 / 20
+    call("kvRequestAdvance", request)
+    call("kvManagerStep", manager, ctypes.byref(request), ctypes.c_int64(1))
+    router.drain()
+    assert router.findable() == set(block_hashes(4, list(range(8))))
+    ask = zmq.Context.instance().socket(zmq.REQ)
+    ask.connect(f"{end}reset")
+    ask.send(b"")
+    for _ in range(100):
+        call("kvManagerRuntimeInputs", manager, None, ctypes.c_int64(0), 1)
+        if ask.poll(20):
+            break
+    assert ask.recv() == b"ok"
+    router.drain()
+    assert router.blocks == {}
+    ask.close(linger=0)
+    router.close()
+    library.kvRequestDestroy(request)
+    library.kvManagerDestroy(manager)
+
+
+def test_addresses_that_cannot_be_used(tmp_path):
+    for address in ("nobody", "127.0.0.1:", "127.0.0.1:65536", ":80"):
+        assert Manager(f"metrics={address}").greeting == (
+            f"error: metrics: the address is '{address}', allowed: HOST:PORT, PORT from 0 to 65535")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = "127.0.0.1:%d" % taken.getsockname()[1]
+        assert Manager(f"metrics={address}").greeting.startswith(
+            f"error: metrics: {address} cannot be served: ")
+
+
+def test_without_the_library(tmp_path):
+    refused = KvRun(tmp_path, "--metrics", "127.0.0.1:0",
+                    env={"KV_METRICS_LIBRARY": "/no/such/library"})
+    out, err = refused.process.communicate(timeout=20)
+    assert refused.process.returncode == 2 and len(err.splitlines()) == 1
+    assert err.startswith("kv-run: error: --metrics: metrics need libkv_metrics.so, which is built where "
+                          "prometheus-cpp is installed: /no/such/library: ")
