@@ -105,11 +105,13 @@ private:
       visit(decode(all->data() + at));
   }
 
-  /// That there have been so many gaps, unless the reader knows.
+  /// That there have been so many gaps, unless the reader knows: an All may be
+  /// met whose gap drain() had not seen yet.
   template <class Visit> void tell(int64_t gaps, Visit &&visit) {
-    if (gaps != gapsTold)
-      visit({.kind = EventRecord::Lost});
+    if (gaps <= gapsTold)
+      return;
     gapsTold = gaps;
+    visit({.kind = EventRecord::Lost});
   }
 
   std::unique_ptr<uint32_t[]> ring;
