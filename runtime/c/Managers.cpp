@@ -41,10 +41,7 @@ readOptions(const KvManagerOptions &given) {
   if (given.retentionTick)
     options.retentionTick = given.retentionTick;
   if (given.warn)
-    options.warn = [warn = given.warn,
-                    context = given.warnContext](std::string_view text) {
-      warn(context, std::string(text).c_str());
-    };
+    options.warn = listener(given.warn, given.warnContext);
   return options;
 }
 

@@ -641,7 +641,7 @@ json Scenario::namesOf(const KvSymbolicInputs *list) {
       bad(kvErrorMessage());
     json own = json::array();
     for (int32_t i = 0; i < count; ++i) {
-      KvSymbolicInput input;
+      KvArgument input;
       if (CALL(kvSymbolicInputsGet)(list, device, i, &input))
         bad(kvErrorMessage());
       own.push_back(input.name);
@@ -660,7 +660,7 @@ int32_t Scenario::symbolic(const json &step) {
     return status;
   if (step.contains("names"))
     equal("names", namesOf(list), step["names"]);
-  KvSymbolicInput blocks;
+  KvArgument blocks;
   if (CALL(kvSymbolicInputsGet)(list, 0, 0, &blocks))
     bad(kvErrorMessage());
   if (step.contains("layers"))

@@ -1,37 +1,12 @@
 //===- CInterfaceTest.c - The C interface, used from C --------------------===//
 
+#include "CExpect.h"
+
 #include "kv/Runtime/C/CacheManager.h"
 
 #include <dlpack/dlpack.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures = 0;
-
-#define EXPECT(condition)                                                      \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      fprintf(stderr, "%s:%d: %s is false; last error: %s\n", __FILE__,        \
-              __LINE__, #condition, kvErrorMessage());                         \
-      ++failures;                                                              \
-    }                                                                          \
-  } while (0)
-
-#define OK(call) EXPECT((call) == KV_STATUS_OK)
-
-// The call fails with this status and text.
-#define FAILS(call, status, text)                                              \
-  do {                                                                         \
-    EXPECT((call) == (status));                                                \
-    if (strcmp(kvErrorMessage(), text) != 0) {                                 \
-      fprintf(stderr, "%s:%d: \"%s\", expected \"%s\"\n", __FILE__, __LINE__,  \
-              kvErrorMessage(), text);                                         \
-      ++failures;                                                              \
-    }                                                                          \
-  } while (0)
-
-enum { Invalid = KV_STATUS_INVALID_ARGUMENT };
 
 static KvCollectionSpec collection(void) {
   KvCollectionSpec spec;
@@ -248,7 +223,7 @@ static void symbols(void) {
   EXPECT(kvSymbolicInputsNumDevices(list) == 2);
   OK(kvSymbolicInputsCount(list, 1, &inputs));
   EXPECT(inputs == 4);
-  KvSymbolicInput input;
+  KvArgument input;
   OK(kvSymbolicInputsGet(list, 1, 2, &input));
   EXPECT(strcmp(input.name, "replica_1.kv.lookup_table") == 0);
   EXPECT(strcmp(input.kind, "kv.lookup_table") == 0);
@@ -579,7 +554,5 @@ int main(void) {
   parameters();
   warns();
   refuses();
-  if (failures == 0)
-    printf("all as expected\n");
-  return failures != 0;
+  return report();
 }
