@@ -27,6 +27,7 @@ struct KvRequest {
 struct KvManager {
   /// DLPack tensors keep it alive.
   struct State {
+    std::vector<std::unique_ptr<kv::CommandSink>> logs; // the manager's
     std::unique_ptr<kv::KVCacheManager> manager;
     kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
     std::span<kv::RaggedKVCacheInputs> inputs; // the latest
