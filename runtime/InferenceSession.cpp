@@ -156,10 +156,11 @@ size_t Model::weightsBytes() const {
 
 Expected<Invocation> Model::prepare(std::string_view name) {
   const Manifest &manifest = state->manifest;
-  const Entry *entry = manifest.findEntry(name);
-  if (!entry)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, state->path, ": no entry \"",
-                     name, "\"");
+  Expected<const Entry *> found = manifest.requireEntry(name);
+  if (!found)
+    return makeError(found.error().code, state->path, ": ",
+                     found.error().message);
+  const Entry *entry = *found;
   auto prepared = std::make_shared<Invocation::State>();
   prepared->model = state;
   prepared->entry = entry;

@@ -55,8 +55,26 @@ const Entry *Manifest::findEntry(std::string_view name) const {
   return findByName(entries, name);
 }
 
+Expected<const Entry *> Manifest::requireEntry(std::string_view name) const {
+  if (const Entry *entry = findEntry(name))
+    return entry;
+  std::string known;
+  for (const Entry &entry : entries)
+    known += concat(known.empty() ? "" : ", ", entry.name);
+  return makeError(KV_STATUS_INVALID_ARGUMENT, "no entry \"", name,
+                   "\", there are: ", known.empty() ? "none" : known);
+}
+
 const Collection *Manifest::findCollection(std::string_view name) const {
   return findByName(collections, name);
+}
+
+int64_t Manifest::maxSeqLen() const {
+  int64_t most = model.maxSeqLen;
+  for (const Collection &collection : collections)
+    if (!collection.geometry.isPaged())
+      most = std::min(most, collection.geometry.page);
+  return most;
 }
 
 static DType readDType(JsonFields &fields, const json &object,

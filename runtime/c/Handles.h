@@ -3,12 +3,14 @@
 #ifndef KV_RUNTIME_C_HANDLES_H
 #define KV_RUNTIME_C_HANDLES_H
 
+#include "kv/Runtime/C/Arguments.h"
 #include "kv/Runtime/C/CacheManager.h"
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <new>
 
@@ -28,6 +30,7 @@ struct KvManager {
   /// DLPack tensors keep it alive.
   struct State {
     std::vector<std::unique_ptr<kv::EventPublisher>> publishers;
+    std::vector<std::unique_ptr<kv::CommandSink>> logs; // the manager's
     std::unique_ptr<kv::KVCacheManager> manager;
     std::unique_ptr<kv::MetricsServer> metrics;
     kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
@@ -76,6 +79,14 @@ inline int32_t give(const Expected<void> &result) {
   return result ? KV_STATUS_OK : fail(result.error());
 }
 
+/// A function of C that is told sentences, as C++ takes it.
+inline std::function<void(std::string_view)>
+listener(void (*function)(void *, const char *), void *context) {
+  return [=](std::string_view sentence) {
+    function(context, std::string(sentence).c_str());
+  };
+}
+
 /// Refuses null pointers by name: KV_REQUIRE("kvManagerClaim", manager).
 #define KV_REQUIRE(function, pointer)                                          \
   if (!(pointer))                                                              \
@@ -95,6 +106,14 @@ auto figure(const char *function, const char *name, const Handle *handle,
 /// Errors: no spec, values that are no enumerator, parameters that do not
 /// validate.
 Expected<MultiKVCacheParams> readSpec(const KvCacheSpec *spec);
+
+/// The latest inputs of the device at `device`, one for each collection.
+/// Errors: none were made; there is no such device.
+Expected<std::span<const RaggedKVCacheInputs>>
+latestInputs(const KvManager &manager, int32_t device);
+
+/// The argument in C: looks at the strings of `argument`.
+KvArgument toC(const Argument &argument);
 
 /// Calls fn(params) and gives the figure that it returns, or its error.
 template <class Out, class Fn>

@@ -1,8 +1,7 @@
 //===- Inputs.cpp - Runtime inputs in C -----------------------------------===//
 
+#include "Dlpack.h"
 #include "Handles.h"
-
-#include <dlpack/dlpack.h>
 
 using namespace kv;
 using namespace kv::capi;
@@ -12,32 +11,30 @@ static std::unexpected<Error> badInput(const Parts &...parts) {
   return makeError(KV_STATUS_INVALID_ARGUMENT, "input: ", parts...);
 }
 
-/// The latest inputs of a collection on a device. Errors: none were made, or
-/// there is no such device or collection.
-static Expected<const RaggedKVCacheInputs *>
-findInputs(const KvManager &manager, int32_t device, int32_t collection) {
+Expected<std::span<const RaggedKVCacheInputs>>
+capi::latestInputs(const KvManager &manager, int32_t device) {
   const KvManager::State &state = *manager.state;
   if (state.inputs.empty())
     return badInput("no runtime inputs have been made");
-  int64_t collections = static_cast<int64_t>(manager->params().params.size());
-  int64_t devices = static_cast<int64_t>(state.inputs.size()) / collections;
-  if (device < 0 || device >= devices)
+  size_t collections = manager->params().params.size();
+  size_t devices = state.inputs.size() / collections;
+  if (device < 0 || static_cast<size_t>(device) >= devices)
     return badInput("device ", device, ", allowed: 0 to ", devices - 1);
-  if (collection < 0 || collection >= collections)
-    return badInput("collection ", collection, ", allowed: 0 to ",
-                    collections - 1);
-  return &state.inputs[device * collections + collection];
+  return state.inputs.subspan(device * collections, collections);
 }
 
-/// The view of a component. Errors: as above, or there is no such component.
+/// The view of a component. Errors: those of latestInputs(); there is no such
+/// collection or component.
 static Expected<KvTensorView> findInput(const KvManager &manager,
                                         int32_t device, int32_t collection,
                                         int32_t component) {
-  Expected<const RaggedKVCacheInputs *> found =
-      findInputs(manager, device, collection);
+  auto found = latestInputs(manager, device);
   if (!found)
     return std::unexpected(found.error());
-  const RaggedKVCacheInputs &one = **found;
+  if (collection < 0 || static_cast<size_t>(collection) >= found->size())
+    return badInput("collection ", collection, ", allowed: 0 to ",
+                    found->size() - 1);
+  const RaggedKVCacheInputs &one = (*found)[collection];
   switch (component) {
   case KV_COMPONENT_BLOCKS:
     return one.blocks;
@@ -69,60 +66,14 @@ int32_t kvManagerIsCacheEmpty(const KvManager *manager, int32_t device,
   return guarded([&] {
     KV_REQUIRE("kvManagerIsCacheEmpty", manager);
     KV_REQUIRE("kvManagerIsCacheEmpty", isEmpty);
-    // All collections of a device have the same lengths.
-    Expected<const RaggedKVCacheInputs *> found =
-        findInputs(*manager, device, 0);
+    auto found = latestInputs(*manager, device);
     if (!found)
       return fail(found.error());
-    *isEmpty = (*found)->isCacheEmpty;
+    // All collections of a device have the same lengths.
+    *isEmpty = found->front().isCacheEmpty;
     return int32_t(KV_STATUS_OK);
   });
 }
-
-//===----------------------------------------------------------------------===//
-// DLPack
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// What a DLPack tensor of ours owns: its shape, and a share of the manager.
-struct SharedTensor {
-  DLManagedTensor tensor = {};
-  KvTensorView view = {};
-  std::shared_ptr<KvManager::State> state;
-};
-
-DLDataType dlpackType(DType dtype) {
-  auto bits = static_cast<uint8_t>(8 * dtypeBytes(dtype));
-  switch (dtype) {
-  case DType::BF16:
-    return {kDLBfloat, bits, 1};
-  case DType::F32:
-  case DType::F16:
-    return {kDLFloat, bits, 1};
-  case DType::I8:
-  case DType::I32:
-  case DType::I64:
-    return {kDLInt, bits, 1};
-  case DType::F8E4M3FN:
-  case DType::F8E5M2:
-  case DType::F8E8M0FNU:
-    break; // DLPack 0.6 has no f8.
-  }
-  return {kDLUInt, bits, 1};
-}
-
-/// CPU devices share one host, and DLPack numbers hosts. What a GPU has queued
-/// is waited for: who gets the tensor knows nothing of the queue.
-Expected<DLDevice> dlpackDevice(const Device &device, bool onHost) {
-  if (onHost || device.kind != Device::Kind::CUDA)
-    return DLDevice{kDLCPU, 0};
-  if (Expected<void> done = (*device.backend())->synchronize(); !done)
-    return std::unexpected(done.error());
-  return DLDevice{kDLCUDA, device.index};
-}
-
-} // namespace
 
 int32_t kvManagerGetInputDLPack(const KvManager *manager, int32_t device,
                                 int32_t collection, int32_t component,
@@ -136,26 +87,9 @@ int32_t kvManagerGetInputDLPack(const KvManager *manager, int32_t device,
       return fail(view.error());
     if (view->rank == 0)
       return invalid("input: collection ", collection, " has no scales");
-    auto shared = std::make_unique<SharedTensor>();
-    shared->view = *view;
-    shared->state = manager->state;
-    Expected<DLDevice> place = dlpackDevice(
-        (*manager)->devices()[device], component == KV_COMPONENT_MAX_LENGTHS);
-    if (!place)
-      return fail(place.error());
-    shared->tensor.dl_tensor = {.data = view->data,
-                                .device = *place,
-                                .ndim = static_cast<int>(view->rank),
-                                .dtype =
-                                    dlpackType(static_cast<DType>(view->dtype)),
-                                .shape = shared->view.sizes,
-                                .strides = shared->view.strides,
-                                .byte_offset = 0};
-    shared->tensor.manager_ctx = shared.get();
-    shared->tensor.deleter = [](DLManagedTensor *self) {
-      delete static_cast<SharedTensor *>(self->manager_ctx);
-    };
-    *tensor = &shared.release()->tensor;
-    return int32_t(KV_STATUS_OK);
+    return give(exportTensor(*view, (*manager)->devices()[device],
+                             component == KV_COMPONENT_MAX_LENGTHS,
+                             manager->state),
+                tensor);
   });
 }

@@ -3,6 +3,7 @@
 #include "Handles.h"
 #include "Monitoring.h"
 
+#include "kv/Runtime/Engine/CommandLog.h"
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 using namespace kv;
@@ -11,6 +12,32 @@ using namespace kv::capi;
 //===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Passes the commands of one replica on, a line each.
+class CommandListener : public CommandSink {
+public:
+  CommandListener(const KvManagerOptions &options, int32_t replica)
+      : function(options.command), context(options.commandContext),
+        replica(replica) {}
+
+  void command(const Command &command) override {
+    writer.clear();
+    writer.command(command);
+    std::string line = writer.text();
+    line.pop_back(); // the end of the line
+    function(context, replica, line.c_str());
+  }
+
+private:
+  void (*function)(void *, int32_t, const char *);
+  void *context;
+  int32_t replica;
+  CommandWriter writer;
+};
+
+} // namespace
 
 static Expected<PagedKVCacheManager::Options>
 readOptions(const KvManagerOptions &given) {
@@ -42,10 +69,7 @@ readOptions(const KvManagerOptions &given) {
   if (given.retentionTick)
     options.retentionTick = given.retentionTick;
   if (given.warn)
-    options.warn = [warn = given.warn,
-                    context = given.warnContext](std::string_view text) {
-      warn(context, std::string(text).c_str());
-    };
+    options.warn = listener(given.warn, given.warnContext);
   auto text = [](const char *given) { return std::string(given ? given : ""); };
   options.zmqEndpointBase = text(given.zmqEndpointBase);
   options.resetEndpoint = text(given.resetEndpoint);
@@ -69,6 +93,13 @@ int32_t kvManagerCreate(const KvCacheSpec *spec,
             openPublishers(*options, *params, *state, *read);
         !opened)
       return fail(opened.error());
+    for (int32_t replica = 0;
+         options->command && replica < params->dataParallelDegree();
+         ++replica) {
+      state->logs.push_back(
+          std::make_unique<CommandListener>(*options, replica));
+      read->logs.push_back(state->logs.back().get());
+    }
     Expected<std::unique_ptr<KVCacheManager>> made =
         loadKVCacheManager(*params, *read);
     if (!made)
@@ -308,132 +339,5 @@ int32_t kvManagerExplain(const KvManager *manager, const KvRequest *request,
     for (int64_t i = 0; i < std::min(capacity, *count); ++i)
       reasons[i] = static_cast<int32_t>(made[i]);
     return int32_t(KV_STATUS_OK);
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Figures
-//===----------------------------------------------------------------------===//
-
-int32_t kvManagerNumReplicas(const KvManager *manager) {
-  return figure("kvManagerNumReplicas", "manager", manager,
-                [](const KvManager &own) { return own->numReplicas(); });
-}
-int64_t kvManagerMaxSeqLen(const KvManager *manager) {
-  return figure("kvManagerMaxSeqLen", "manager", manager,
-                [](const KvManager &own) { return own->maxSeqLen(); });
-}
-
-int32_t kvManagerNumDevices(const KvManager *manager) {
-  return figure("kvManagerNumDevices", "manager", manager,
-                [](const KvManager &own) {
-                  return static_cast<int32_t>(own.state->devices.size());
-                });
-}
-
-int32_t kvManagerGetDevice(const KvManager *manager, int32_t index,
-                           const char **device) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerGetDevice", manager);
-    KV_REQUIRE("kvManagerGetDevice", device);
-    const std::vector<std::string> &devices = manager->state->devices;
-    if (index < 0 || index >= static_cast<int64_t>(devices.size()))
-      return invalid("kvManagerGetDevice: device ", index, ", allowed: 0 to ",
-                     devices.size() - 1);
-    *device = devices[index].c_str();
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int32_t kvManagerBlocksFor(const KvManager *manager, int64_t tokens,
-                           int64_t *pages) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerBlocksFor", manager);
-    KV_REQUIRE("kvManagerBlocksFor", pages);
-    if (tokens < 0 || tokens > INT32_MAX)
-      return invalid("kvManagerBlocksFor: ", tokens, " tokens, allowed: 0 to ",
-                     INT32_MAX);
-    *pages = (*manager)->blocksFor(tokens);
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int32_t kvManagerNumFreeBlocks(const KvManager *manager, int32_t replica,
-                               int64_t *pages) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerNumFreeBlocks", manager);
-    KV_REQUIRE("kvManagerNumFreeBlocks", pages);
-    if (replica >= (*manager)->numReplicas())
-      return invalid("kvManagerNumFreeBlocks: replica ", replica,
-                     ", allowed: 0 to ", (*manager)->numReplicas() - 1,
-                     ", or less for all");
-    *pages = replica < 0 ? (*manager)->numFreeBlocks()
-                         : (*manager)->numFreeBlocks(replica);
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int64_t kvManagerTotalNumPages(const KvManager *manager) {
-  return figure("kvManagerTotalNumPages", "manager", manager,
-                [](const KvManager &own) { return own->totalNumPages(); });
-}
-double kvManagerFreeBlocksPct(const KvManager *manager) {
-  return figure("kvManagerFreeBlocksPct", "manager", manager,
-                [](const KvManager &own) { return own->freeBlocksPct(); });
-}
-double kvManagerUsedBlocksPct(const KvManager *manager) {
-  return figure("kvManagerUsedBlocksPct", "manager", manager,
-                [](const KvManager &own) { return own->usedBlocksPct(); });
-}
-int64_t kvManagerTotalNumHostPages(const KvManager *manager) {
-  return figure("kvManagerTotalNumHostPages", "manager", manager,
-                [](const KvManager &own) { return own->totalNumHostPages(); });
-}
-double kvManagerHostCommittedBlockPct(const KvManager *manager) {
-  return figure(
-      "kvManagerHostCommittedBlockPct", "manager", manager,
-      [](const KvManager &own) { return own->hostCommittedBlockPct(); });
-}
-int64_t kvManagerPoolBytes(const KvManager *manager) {
-  return figure("kvManagerPoolBytes", "manager", manager,
-                [](const KvManager &own) { return own->poolBytes(); });
-}
-int64_t kvManagerHostBytes(const KvManager *manager) {
-  return figure("kvManagerHostBytes", "manager", manager,
-                [](const KvManager &own) { return own->hostBytes(); });
-}
-
-int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerGetMetrics", manager);
-    KV_REQUIRE("kvManagerGetMetrics", metrics);
-    KVCacheMetrics made = (*manager)->metrics();
-    *metrics = {made.inputTokens,   made.cachedTokens,  made.evictedPages,
-                made.refusals,      made.peakUsedPages, made.promptTokens(),
-                made.cacheHitRate()};
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int32_t kvManagerResetMetrics(KvManager *manager) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerResetMetrics", manager);
-    (*manager)->resetMetrics();
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int32_t kvManagerResetPrefixCache(KvManager *manager) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerResetPrefixCache", manager);
-    (*manager)->resetPrefixCache();
-    return int32_t(KV_STATUS_OK);
-  });
-}
-
-int32_t kvManagerCheck(const KvManager *manager) {
-  return guarded([&] {
-    KV_REQUIRE("kvManagerCheck", manager);
-    return give((*manager)->check());
   });
 }

@@ -77,7 +77,7 @@ int32_t kvSymbolicInputsCount(const KvSymbolicInputs *list, int32_t device,
 }
 
 int32_t kvSymbolicInputsGet(const KvSymbolicInputs *list, int32_t device,
-                            int32_t index, KvSymbolicInput *input) {
+                            int32_t index, KvArgument *input) {
   return guarded([&] {
     KV_REQUIRE("kvSymbolicInputsGet", list);
     KV_REQUIRE("kvSymbolicInputsGet", input);
@@ -87,19 +87,7 @@ int32_t kvSymbolicInputsGet(const KvSymbolicInputs *list, int32_t device,
     if (index < 0 || index >= static_cast<int64_t>(arguments.size()))
       return invalid("symbolic input ", index, ", allowed: 0 to ",
                      arguments.size() - 1);
-    const Argument &argument = arguments[index];
-    *input = {.name = argument.name.c_str(),
-              .kind = argumentKindName(argument.kind).data(),
-              .dtype = static_cast<int32_t>(argument.dtype),
-              .rank = static_cast<int32_t>(argument.shape.size()),
-              .onHost = argument.host,
-              .sizes = {},
-              .symbols = {}};
-    for (size_t i = 0; i < argument.shape.size(); ++i) {
-      const Dimension &dim = argument.shape[i];
-      input->sizes[i] = dim.isStatic() ? dim.size : -1;
-      input->symbols[i] = dim.isStatic() ? nullptr : dim.symbol.c_str();
-    }
+    *input = toC(arguments[index]);
     return int32_t(KV_STATUS_OK);
   });
 }

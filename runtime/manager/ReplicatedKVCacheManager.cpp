@@ -28,7 +28,7 @@ Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
   for (Expected<void> valid :
        {inRange("maxBatchSize", maxBatchSize, replicas, 1 << 20),
         inRange("maxSeqLen", maxSeqLen, 1, INT32_MAX),
-        inRange("maxSteps", maxSteps, 1, 1 << 20)})
+        inRange("maxSteps", maxSteps, 1, KVCacheManager::MostSteps)})
     if (!valid)
       return std::unexpected(valid.error());
 

@@ -81,20 +81,24 @@ int32_t Scenario::formula(const json &step) {
   }
   if (what == "symbolic")
     return symbolicOf(spec, step);
+  KvStepLimits limits = {static_cast<int32_t>(number(step, "max_steps")),
+                         number(step, "max_chunk_tokens")};
   return figure([&](int64_t *out) {
     if (what == "num_blocks")
-      return CALL(kvPagedNumBlocks)(&spec, batch, length, memory, out);
+      return CALL(kvPagedNumBlocks)(&spec, batch, length, memory, &limits, out);
     if (what == "estimated_memory")
       return CALL(kvPagedEstimatedMemorySize)(&spec, batch, length, memory,
-                                              out);
+                                              &limits, out);
     if (what == "optimal_batch")
       return CALL(kvPagedInferOptimalBatchSize)(&spec, length, memory, out);
     if (what == "max_sequence")
-      return CALL(kvPagedMaxSupportedSequenceLength)(&spec, memory, out);
+      return CALL(kvPagedMaxSupportedSequenceLength)(&spec, memory, &limits,
+                                                     out);
     if (what == "continuous_memory")
-      return CALL(kvContinuousEstimatedMemorySize)(&spec, batch, out);
+      return CALL(kvContinuousEstimatedMemorySize)(&spec, batch, &limits, out);
     if (what == "continuous_batch")
-      return CALL(kvContinuousInferOptimalBatchSize)(&spec, memory, out);
+      return CALL(kvContinuousInferOptimalBatchSize)(&spec, memory, &limits,
+                                                     out);
     if (what == "null_memory")
       return CALL(kvNullEstimatedMemorySize)(&spec, batch, length, memory, out);
     if (what == "null_batch")

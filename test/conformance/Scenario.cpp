@@ -111,8 +111,10 @@ void checkStep(const json &step) {
                    "limit",
                    "longest",
                    "longest_sequence",
+                   "max_chunk_tokens",
                    "max_lengths",
                    "max_seq_len",
+                   "max_steps",
                    "memory",
                    "method",
                    "metrics",
@@ -123,6 +125,7 @@ void checkStep(const json &step) {
                    "offsets",
                    "page",
                    "pages",
+                   "pages_per_replica",
                    "pool_bytes",
                    "prefix",
                    "prefix_caching",
@@ -641,7 +644,7 @@ json Scenario::namesOf(const KvSymbolicInputs *list) {
       bad(kvErrorMessage());
     json own = json::array();
     for (int32_t i = 0; i < count; ++i) {
-      KvSymbolicInput input;
+      KvArgument input;
       if (CALL(kvSymbolicInputsGet)(list, device, i, &input))
         bad(kvErrorMessage());
       own.push_back(input.name);
@@ -660,7 +663,7 @@ int32_t Scenario::symbolic(const json &step) {
     return status;
   if (step.contains("names"))
     equal("names", namesOf(list), step["names"]);
-  KvSymbolicInput blocks;
+  KvArgument blocks;
   if (CALL(kvSymbolicInputsGet)(list, 0, 0, &blocks))
     bad(kvErrorMessage());
   if (step.contains("layers"))
@@ -713,6 +716,8 @@ void Scenario::expect(const json &step) {
   check("used",
         [&] { return CALL(kvManagerTotalNumPages)(manager) - free(-1); });
   check("total", [&] { return CALL(kvManagerTotalNumPages)(manager); });
+  check("pages_per_replica",
+        [&] { return CALL(kvManagerNumPagesPerReplica)(manager); });
   check("free_pct", [&] { return CALL(kvManagerFreeBlocksPct)(manager); });
   check("used_pct", [&] { return CALL(kvManagerUsedBlocksPct)(manager); });
   check("host_pages",

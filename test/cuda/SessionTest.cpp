@@ -9,9 +9,11 @@
 #include "../unit/SafetensorsWriter.h"
 #include "../unit/TemporaryFile.h"
 #include "CudaFixture.h"
+#include "kv/Runtime/C/Runtime.h"
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 #include <algorithm>
+#include <dlpack/dlpack.h>
 
 using namespace kv;
 using namespace kv::test;
@@ -272,6 +274,90 @@ TEST_F(CudaSession, AModelWrittenByHand) {
     std::vector<const TextGenerationContext *> done(batch.begin(), batch.end());
     ASSERT_TRUE(serving.manager->step(done));
   }
+}
+
+// In C: tokens from the host, row offsets as a tensor on the device, logits as
+// another that nobody has bound, which is waited for when it is asked for.
+TEST_F(CudaSession, AModelFromC) {
+  auto ok = [](int32_t status) {
+    EXPECT_EQ(status, KV_STATUS_OK) << kvErrorMessage();
+  };
+  TemporaryFile file(weights.file(/*packed=*/false));
+  KvSessionOptions sessionOptions = {};
+  sessionOptions.device = "cuda:0";
+  KvSession *own = nullptr;
+  KvModel *model = nullptr;
+  KvManager *manager = nullptr;
+  KvInvocation *forward = nullptr;
+  KvRequest *request = nullptr;
+  ok(kvSessionCreate(&sessionOptions, &own));
+  ok(kvSessionLoad(own, KV_CUDA_ARTIFACT, &model));
+  ok(kvModelBindWeights(model, file.path().c_str()));
+  KvManagerOptions options = {};
+  options.numPages = 12;
+  ok(kvModelCreateManager(model, &options, &manager));
+  const char *place = nullptr;
+  ok(kvManagerGetDevice(manager, 0, &place));
+  EXPECT_STREQ(place, "cuda:0");
+  ok(kvModelPrepare(model, "forward", &forward));
+  ok(kvInvocationSetManager(forward, manager, 0));
+
+  std::vector<int32_t> tokens = {5, 80, 3, 41}, rows = {3};
+  ok(kvRequestCreate(1, tokens.data(), 4, &request));
+  const KvRequest *batch[] = {request};
+  KvAllocation allocation;
+  ok(kvManagerClaim(manager, 1, -1));
+  ok(kvManagerAlloc(manager, request, 1, &allocation));
+  ok(kvManagerRuntimeInputs(manager, batch, 1, 1));
+
+  Tensor<int32_t> offsets(device, DType::I32, {2}, {0, 4});
+  ASSERT_TRUE(backend.synchronize());
+  int64_t two[] = {2}, four[] = {4}, one[] = {1};
+  DLManagedTensor given = {};
+  given.dl_tensor.data = offsets.view()->data;
+  given.dl_tensor.device = {kDLCUDA, 1};
+  given.dl_tensor.dtype = {kDLInt, 32, 1};
+  given.dl_tensor.ndim = 1;
+  given.dl_tensor.shape = two;
+  EXPECT_NE(kvInvocationBindDLPack(forward, "row_offsets", &given, 0), 0);
+  EXPECT_STREQ(kvErrorMessage(),
+               "entry forward: row_offsets: the tensor lies on the DLPack "
+               "device 2:1, the session runs on cuda:0");
+  given.dl_tensor.device.device_id = 0;
+  static int deleted;
+  deleted = 0;
+  given.deleter = [](DLManagedTensor *) { ++deleted; };
+  ok(kvInvocationBindDLPack(forward, "row_offsets", &given, 1));
+  ok(kvInvocationBind(forward, "tokens", KV_DTYPE_I32, four, 1, tokens.data()));
+  ok(kvInvocationBind(forward, "logit_rows", KV_DTYPE_I32, one, 1,
+                      rows.data()));
+  ok(kvInvocationExecute(forward));
+  EXPECT_GT(fake::pending(), 0) << "the step is queued";
+  DLManagedTensor *logits = nullptr;
+  ok(kvInvocationGetOutputDLPack(forward, "logits", &logits));
+  ASSERT_NE(logits, nullptr);
+  EXPECT_EQ(fake::pending(), 0) << "what is exported is there";
+  EXPECT_EQ(logits->dl_tensor.device.device_type, kDLCUDA);
+  Row got(Vocab);
+  backend.copyToHost(got.data(), logits->dl_tensor.data, Vocab * sizeof(float));
+  ASSERT_TRUE(backend.synchronize());
+  expectNear(got, reference(weights, tokens).back());
+
+  // A token that the table lacks is found on the device.
+  tokens[2] = Vocab;
+  ok(kvInvocationExecute(forward));
+  EXPECT_EQ(kvInvocationWait(forward), KV_STATUS_OUT_OF_RANGE);
+  EXPECT_STREQ(kvErrorMessage(),
+               "embedding: row 2 has the id 96, which is outside the table");
+
+  EXPECT_EQ(deleted, 0);
+  kvInvocationDestroy(forward);
+  EXPECT_EQ(deleted, 1);
+  kvManagerDestroy(manager);
+  kvRequestDestroy(request);
+  kvModelDestroy(model);
+  kvSessionDestroy(own);
+  logits->deleter(logits);
 }
 
 // Ids lie on the device: the host hears of a wrong one when it waits for the

@@ -52,13 +52,15 @@ foreach(header ${private})
 endforeach()
 
 # The runtime brings no LLVM, and no library that a bare system lacks.
-run(readelf -d ${work}/build/inspect)
-expect("[libstdc++.so")
-string(REGEX MATCHALL "NEEDED[^\n]*" needed "${output}")
-foreach(line ${needed})
-  if(NOT line MATCHES "\\[(libc|libm|libstdc\\+\\+|libgcc_s|ld-linux[-a-z0-9_]*)\\.so")
-    message(FATAL_ERROR "the runtime needs ${line}")
-  endif()
+foreach(file ${work}/build/inspect ${prefix}/lib/libkv_runtime.so)
+  run(readelf -d ${file})
+  expect("[libstdc++.so")
+  string(REGEX MATCHALL "NEEDED[^\n]*" needed "${output}")
+  foreach(line ${needed})
+    if(NOT line MATCHES "\\[(libc|libm|libstdc\\+\\+|libgcc_s|ld-linux[-a-z0-9_]*)\\.so")
+      message(FATAL_ERROR "${file} needs ${line}")
+    endif()
+  endforeach()
 endforeach()
 
 # The tools run from where they were installed.
@@ -71,6 +73,29 @@ expect("kv.attention")
 if(python)
   run(${python} ${prefix}/bin/kv-import --help)
   run(${python} ${prefix}/bin/kv-generate --help)
+
+  # A model, and a program in C that runs it: the tokens are those of kv-run.
+  set(model ${work}/model)
+  run(${CMAKE_COMMAND} -E env PYTHONPATH=${prefix}/libexec/kv-import
+    ${python} -m kv_import.synthetic --kind llama3 --gguf ${model}.gguf)
+  run(${python} ${prefix}/bin/kv-import ${model}.gguf -o ${model} --page 16)
+  run(${prefix}/bin/kv-compile ${model}/model.mlir -o ${model}/model.so)
+  set(weights ${model}/weights.safetensors)
+  set(prompt 5 6 7 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17)
+  list(JOIN prompt ", " tokens)
+  file(WRITE ${work}/request.jsonl
+    "{\"id\": \"a\", \"tokens\": [${tokens}], \"max_new_tokens\": 24}\n")
+  run(${prefix}/bin/kv-run ${model}/model.so --weights ${weights} --no-stream
+    --requests ${work}/request.jsonl)
+  string(REGEX MATCH "\"tokens\":\\[([0-9,]+)\\]" answered "${output}")
+  string(REPLACE "," "\n" answered "${CMAKE_MATCH_1}")
+  run(${CMAKE_COMMAND} -G Ninja -S ${project}/../c -B ${work}/c
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Debug)
+  run(${CMAKE_COMMAND} --build ${work}/c)
+  run(${work}/c/generate ${model}/model.so ${weights} 24 ${prompt})
+  if(answered STREQUAL "" OR NOT output STREQUAL "${answered}\n")
+    message(FATAL_ERROR "kv-run answers\n${answered}\ngenerate\n${output}")
+  endif()
 endif()
 run(${prefix}/bin/kv-opt --kv-cpu ${project}/module.mlir)
 expect("kv_entry_attend")

@@ -1,4 +1,4 @@
-"""Every shell command of README.md and docs/tutorial.md is executed.
+"""Every shell command of README.md, docs/tutorial.md and docs/c.md is executed.
 
 The blocks of a page run in order in one shell and one empty folder, with the tools in PATH and the
 checkout in $KV. A block is one of
@@ -77,7 +77,7 @@ def execute(path, folder):
     checkout = folder.parent / "kv"
     (checkout / "build").mkdir(parents=True)
     (checkout / "build/release").symlink_to(built.parent)
-    for name in ("tools", "scripts"):
+    for name in ("include", "scripts", "tools"):
         (checkout / name).symlink_to(ROOT / name)
     environment = {**os.environ, "PATH": ":".join(paths), "KV": str(checkout)}
     done = subprocess.run(["bash"], input=script(page), cwd=folder, env=environment, text=True,
@@ -101,10 +101,15 @@ def folder(tmp_path):
     return tmp_path / "work"
 
 
-def test_readme(folder):
-    """model.gguf is a small model here, requests.jsonl any request."""
+def write_model(folder):
+    """model.gguf, which the pages speak of: a small model here."""
     config = synthetic.make_config("llama")
     synthetic.write_gguf(folder / "model.gguf", config, synthetic.make_weights(config))
+
+
+def test_readme(folder):
+    """requests.jsonl is any request."""
+    write_model(folder)
     (folder / "requests.jsonl").write_text('{"id": "a", "tokens": [5, 6], "max_new_tokens": 3}\n')
     assert execute(ROOT / "README.md", folder) >= 2
 
@@ -120,6 +125,16 @@ def test_tutorial(folder):
         (folder / "models").mkdir()
         (folder / MODEL.replace("build/", "")).symlink_to(ROOT / MODEL)
     assert execute(ROOT / "docs/tutorial.md", folder) >= 10
+
+
+def test_c(folder):
+    write_model(folder)
+    assert execute(ROOT / "docs/c.md", folder) == 1
+
+
+def test_the_program_in_c_is_what_the_install_test_builds():
+    [program] = [block for block in blocks(ROOT / "docs/c.md") if block.kind == "file=generate.c"]
+    assert program.text == (ROOT / "test/install/c/generate.c").read_text()
 
 
 def test_declared_output():

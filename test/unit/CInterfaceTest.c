@@ -1,37 +1,12 @@
 //===- CInterfaceTest.c - The C interface, used from C --------------------===//
 
+#include "CExpect.h"
+
 #include "kv/Runtime/C/CacheManager.h"
 
 #include <dlpack/dlpack.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures = 0;
-
-#define EXPECT(condition)                                                      \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      fprintf(stderr, "%s:%d: %s is false; last error: %s\n", __FILE__,        \
-              __LINE__, #condition, kvErrorMessage());                         \
-      ++failures;                                                              \
-    }                                                                          \
-  } while (0)
-
-#define OK(call) EXPECT((call) == KV_STATUS_OK)
-
-// The call fails with this status and text.
-#define FAILS(call, status, text)                                              \
-  do {                                                                         \
-    EXPECT((call) == (status));                                                \
-    if (strcmp(kvErrorMessage(), text) != 0) {                                 \
-      fprintf(stderr, "%s:%d: \"%s\", expected \"%s\"\n", __FILE__, __LINE__,  \
-              kvErrorMessage(), text);                                         \
-      ++failures;                                                              \
-    }                                                                          \
-  } while (0)
-
-enum { Invalid = KV_STATUS_INVALID_ARGUMENT };
 
 static KvCollectionSpec collection(void) {
   KvCollectionSpec spec;
@@ -248,7 +223,7 @@ static void symbols(void) {
   EXPECT(kvSymbolicInputsNumDevices(list) == 2);
   OK(kvSymbolicInputsCount(list, 1, &inputs));
   EXPECT(inputs == 4);
-  KvSymbolicInput input;
+  KvArgument input;
   OK(kvSymbolicInputsGet(list, 1, 2, &input));
   EXPECT(strcmp(input.name, "replica_1.kv.lookup_table") == 0);
   EXPECT(strcmp(input.kind, "kv.lookup_table") == 0);
@@ -311,13 +286,23 @@ static void sizes(void) {
   OK(kvBytesPerBlock(&spec, &value));
   EXPECT(value == 2 << 20);
   spec.numDevices = 1;
-  OK(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &value));
+  OK(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, NULL, &value));
   EXPECT(value == 32);
-  OK(kvPagedEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &value));
+  OK(kvPagedEstimatedMemorySize(&spec, 4, 1000, 1 << 30, NULL, &value));
   EXPECT(value == (33 << 20) + 2 * 4 * (64 + 24) * 4);
+  KvStepLimits limits = {2, 0};
+  OK(kvPagedEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &limits, &value));
+  EXPECT(value == (33 << 20) + 2 * 4 * (2 + 24) * 4);
+  limits.maxSteps = -1;
+  FAILS(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &limits, &value), Invalid,
+        "maxSteps is -1, allowed: 1 to 1048576, or 0 for 64");
+  limits.maxSteps = 0;
+  limits.maxChunkTokens = -1;
+  FAILS(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &limits, &value), Invalid,
+        "maxChunkTokens is -1, allowed: 1 or more, or 0 for whole prompts");
   OK(kvPagedInferOptimalBatchSize(&spec, 1000, 1 << 30, &value));
   EXPECT(value == 512);
-  OK(kvPagedMaxSupportedSequenceLength(&spec, 1 << 30, &value));
+  OK(kvPagedMaxSupportedSequenceLength(&spec, 1 << 30, NULL, &value));
   EXPECT(value == 1022 * 128);
   OK(kvBlockShape(&spec, 0, 3, shape));
   EXPECT(shape[0] == 4 && shape[1] == 2 && shape[5] == 128);
@@ -328,11 +313,11 @@ static void sizes(void) {
   FAILS(kvBlockShape(&spec, 0, INT64_MAX, shape), Invalid,
         "kvBlockShape: 9223372036854775807 pages or slots, allowed: 0 to "
         "2147483646");
-  FAILS(kvPagedMaxSupportedSequenceLength(&spec, -1, &value), Invalid,
+  FAILS(kvPagedMaxSupportedSequenceLength(&spec, -1, NULL, &value), Invalid,
         "available_cache_memory is -1 bytes, allowed: 0 or more");
   FAILS(kvPagedInferOptimalBatchSize(&spec, -1, -1, &value), Invalid,
         "max_seq_len is -1, allowed: 1 to 2147483647");
-  FAILS(kvContinuousEstimatedMemorySize(&spec, 4, &value), Invalid,
+  FAILS(kvContinuousEstimatedMemorySize(&spec, 4, NULL, &value), Invalid,
         "collection kv: strategy is paged, this cache manager needs "
         "continuous");
   OK(kvNullEstimatedMemorySize(&spec, 4, 1000, 1 << 30, &value));
@@ -343,17 +328,17 @@ static void sizes(void) {
         "kvNullInferOptimalBatchSize: there is no place for the result");
   one.strategy = KV_STRATEGY_CONTINUOUS;
   spec.enablePrefixCaching = 0;
-  OK(kvContinuousEstimatedMemorySize(&spec, 4, &value));
+  OK(kvContinuousEstimatedMemorySize(&spec, 4, NULL, &value));
   int64_t slot = (1 << 20) + 2 * (64 + 1) * 4;
   EXPECT(value == 4 * slot);
-  OK(kvContinuousInferOptimalBatchSize(&spec, 5 * slot, &value));
+  OK(kvContinuousInferOptimalBatchSize(&spec, 5 * slot, NULL, &value));
   EXPECT(value == 5);
-  FAILS(kvContinuousInferOptimalBatchSize(&spec, -1, &value), Invalid,
+  FAILS(kvContinuousInferOptimalBatchSize(&spec, -1, NULL, &value), Invalid,
         "available_cache_memory is -1 bytes, allowed: 0 or more");
-  FAILS(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, &value), Invalid,
+  FAILS(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, NULL, &value), Invalid,
         "collection kv: strategy is continuous, this cache manager needs "
         "paged");
-  FAILS(kvContinuousEstimatedMemorySize(&spec, -1, &value), Invalid,
+  FAILS(kvContinuousEstimatedMemorySize(&spec, -1, NULL, &value), Invalid,
         "max_batch_size is -1, allowed: at least one for each of 1 replicas");
 }
 
@@ -459,6 +444,35 @@ static void warns(void) {
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
         "cache manager: numPages is 8, availableCacheMemory is 1024 bytes, "
         "allowed: one of the two, the other 0");
+}
+
+static void append(void *context, int32_t replica, const char *line) {
+  char *text = (char *)context;
+  size_t length = strlen(text);
+  snprintf(text + length, 256 - length, "%d: %s\n", (int)replica, line);
+}
+
+static void logs(void) {
+  KvCollectionSpec one = collection();
+  KvCacheSpec spec = cache(&one, 1);
+  spec.numDevices = spec.dataParallelDegree = 2;
+  KvManagerOptions given = options();
+  char text[256] = "";
+  given.command = append;
+  given.commandContext = text;
+  KvManager *manager = NULL;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  EXPECT(kvManagerNumPagesPerReplica(manager) == 8);
+  KvRequest *own = request(3, 5, 3);
+  KvAllocation allocation;
+  OK(kvManagerClaim(manager, 3, 1));
+  OK(kvManagerAlloc(manager, own, 1, &allocation));
+  OK(kvManagerRelease(manager, 3));
+  kvRequestDestroy(own);
+  kvManagerDestroy(manager);
+  EXPECT(strcmp(text, "1: open 0\n1: tokens 0 5 6 7\n"
+                      "1: reserve 0 a=3 b=2305843009213693951 d=1 "
+                      "prompt=3\n1: release 0\n") == 0);
 }
 
 static void refuses(void) {
@@ -590,8 +604,7 @@ int main(void) {
   sizes();
   parameters();
   warns();
+  logs();
   refuses();
-  if (failures == 0)
-    printf("all as expected\n");
-  return failures != 0;
+  return report();
 }

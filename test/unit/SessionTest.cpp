@@ -222,7 +222,8 @@ TEST_F(Session, WeightsComeFirst) {
             concat(KV_TINY_ARTIFACT, ": entry forward: weight packed is not "
                                      "bound; call bindWeights first"));
   EXPECT_EQ(model->prepare("backward").error().message,
-            concat(KV_TINY_ARTIFACT, ": no entry \"backward\""));
+            concat(KV_TINY_ARTIFACT, ": no entry \"backward\", there are: "
+                                     "forward, fail, hog, caches"));
   EXPECT_TRUE(model->prepare("fail"));
 }
 

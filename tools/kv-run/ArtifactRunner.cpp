@@ -41,18 +41,15 @@ Expected<ForwardSignature> ForwardSignature::from(const Manifest &manifest) {
   if (manifest.collections.empty())
     return fail("the artifact has no collection, needed: one or more");
   ForwardSignature result;
-  result.maxSeqLen = manifest.model.maxSeqLen;
   for (const Collection &collection : manifest.collections)
     result.cache.params.push_back(KVCacheParams::fromCollection(collection));
-  if (result.maxSeqLen < 1 || result.maxSeqLen > INT32_MAX)
-    return fail("model.max_seq_len is ", result.maxSeqLen, ", allowed: 1 to ",
+  int64_t longest = manifest.model.maxSeqLen;
+  if (longest < 1 || longest > INT32_MAX)
+    return fail("model.max_seq_len is ", longest, ", allowed: 1 to ",
                 INT32_MAX);
   if (Expected<void> valid = result.cache.validate(); !valid)
     return std::unexpected(valid.error());
-  // A slot holds what it holds, whatever the model could do.
-  if (!result.cache.params[0].geometry.isPaged())
-    result.maxSeqLen =
-        std::min(result.maxSeqLen, result.cache.params[0].pageSize());
+  result.maxSeqLen = manifest.maxSeqLen();
   const Entry *entry = manifest.findEntry("forward");
   if (!entry)
     return fail("the artifact has no entry forward");

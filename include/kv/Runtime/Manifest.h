@@ -96,7 +96,13 @@ struct Manifest {
   std::vector<Entry> entries;
 
   const Entry *findEntry(std::string_view name) const;
+  /// Error: no such entry; it names those that there are.
+  Expected<const Entry *> requireEntry(std::string_view name) const;
   const Collection *findCollection(std::string_view name) const;
+
+  /// Tokens of the longest request: the model's, but no more than a slot of a
+  /// continuous collection holds, whatever the model could do.
+  int64_t maxSeqLen() const;
 
   /// Reads the JSON text, which messages call `source`. Errors name the field,
   /// what it holds and what is allowed; an ABI version other than this

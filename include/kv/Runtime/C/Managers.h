@@ -47,6 +47,12 @@ typedef struct KvManagerOptions {
   const char *resetEndpoint;
   const char *metrics;
   const char *metricsVllm; /* a model's name: figures under vLLM's names, too */
+  /* If not null: of paged managers is called with every command that changes
+     the cache of a replica, a line of text without its end, as
+     kv/Runtime/Engine/CommandLog.h has it. The line is valid during the call,
+     which must not call the manager. */
+  void (*command)(void *context, int32_t replica, const char *line);
+  void *commandContext;
 } KvManagerOptions;
 
 /* Null on virtual devices, else by the collections' strategy. */
@@ -142,6 +148,8 @@ KV_C_API int32_t kvManagerBlocksFor(const KvManager *manager, int64_t tokens,
 KV_C_API int32_t kvManagerNumFreeBlocks(const KvManager *manager,
                                         int32_t replica, int64_t *pages);
 KV_C_API int64_t kvManagerTotalNumPages(const KvManager *manager);
+/* Usable pages, or slots, of each replica. */
+KV_C_API int64_t kvManagerNumPagesPerReplica(const KvManager *manager);
 KV_C_API double kvManagerFreeBlocksPct(const KvManager *manager);
 KV_C_API double kvManagerUsedBlocksPct(const KvManager *manager);
 /* Pages of host memory behind the devices' pages, and the fraction of them that

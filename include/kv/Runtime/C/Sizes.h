@@ -10,6 +10,14 @@
 extern "C" {
 #endif
 
+/* The limits of a manager's steps, which its tables and, where there are
+   windows, a request's pages depend on. Zeros and a null pointer are the
+   defaults. */
+typedef struct KvStepLimits {
+  int32_t maxSteps;       /* as in KvManagerOptions */
+  int64_t maxChunkTokens; /* as there; of paged caches */
+} KvStepLimits;
+
 /* Of paged caches. Memory is that of all devices, in bytes, and is divided
    evenly among the replicas. Errors: a spec of continuous collections; lengths,
    batches or memory that make no sense. */
@@ -18,13 +26,12 @@ extern "C" {
    of `maxBatchSize` sequences of `maxSeqLen` tokens needs. Error: no page. */
 KV_C_API int32_t kvPagedNumBlocks(const KvCacheSpec *spec, int64_t maxBatchSize,
                                   int64_t maxSeqLen,
-                                  int64_t availableCacheMemory, int64_t *pages);
+                                  int64_t availableCacheMemory,
+                                  const KvStepLimits *limits, int64_t *pages);
 /* Bytes of those pages on all devices. */
-KV_C_API int32_t kvPagedEstimatedMemorySize(const KvCacheSpec *spec,
-                                            int64_t maxBatchSize,
-                                            int64_t maxSeqLen,
-                                            int64_t availableCacheMemory,
-                                            int64_t *bytes);
+KV_C_API int32_t kvPagedEstimatedMemorySize(
+    const KvCacheSpec *spec, int64_t maxBatchSize, int64_t maxSeqLen,
+    int64_t availableCacheMemory, const KvStepLimits *limits, int64_t *bytes);
 /* The batch to serve with if the user gives none. */
 KV_C_API int32_t kvPagedInferOptimalBatchSize(const KvCacheSpec *spec,
                                               int64_t maxSeqLen,
@@ -33,6 +40,7 @@ KV_C_API int32_t kvPagedInferOptimalBatchSize(const KvCacheSpec *spec,
 /* Tokens of the longest sequence that a replica's memory holds alone. */
 KV_C_API int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
                                                    int64_t availableCacheMemory,
+                                                   const KvStepLimits *limits,
                                                    int64_t *tokens);
 
 /* Of continuous caches. Errors: a spec of paged collections; fewer slots than
@@ -41,10 +49,12 @@ KV_C_API int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
 /* Bytes of blocks, lengths and tables of `maxBatchSize` slots. */
 KV_C_API int32_t kvContinuousEstimatedMemorySize(const KvCacheSpec *spec,
                                                  int64_t maxBatchSize,
+                                                 const KvStepLimits *limits,
                                                  int64_t *bytes);
 /* Slots of all replicas that the memory of all devices holds. */
 KV_C_API int32_t kvContinuousInferOptimalBatchSize(const KvCacheSpec *spec,
                                                    int64_t availableCacheMemory,
+                                                   const KvStepLimits *limits,
                                                    int64_t *batch);
 
 /* Of the null manager, which has no memory: 0 bytes and a batch of 1, whatever

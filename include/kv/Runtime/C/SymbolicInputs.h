@@ -4,22 +4,12 @@
 #ifndef KV_RUNTIME_C_SYMBOLICINPUTS_H
 #define KV_RUNTIME_C_SYMBOLICINPUTS_H
 
-#include "kv/ABI/TensorView.h"
+#include "kv/Runtime/C/Arguments.h"
 #include "kv/Runtime/C/Managers.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct KvSymbolicInput {
-  const char *name;
-  const char *kind; /* "kv.blocks" */
-  int32_t dtype;
-  int32_t rank;
-  int32_t onHost;
-  int64_t sizes[KV_MAX_RANK];       /* -1 where there is a symbol */
-  const char *symbols[KV_MAX_RANK]; /* null where there is a size */
-} KvSymbolicInput;
 
 /* A list of the inputs of some devices. */
 typedef struct KvSymbolicInputs KvSymbolicInputs;
@@ -44,7 +34,7 @@ KV_C_API int32_t kvSymbolicInputsCount(const KvSymbolicInputs *list,
    list is destroyed. */
 KV_C_API int32_t kvSymbolicInputsGet(const KvSymbolicInputs *list,
                                      int32_t device, int32_t index,
-                                     KvSymbolicInput *input);
+                                     KvArgument *input);
 
 #ifdef __cplusplus
 }

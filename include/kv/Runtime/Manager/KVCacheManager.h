@@ -100,6 +100,8 @@ public:
   /// loop. Each of them takes memory for the lengths of two batches on every
   /// device.
   static constexpr int32_t DefaultMaxSteps = 64;
+  /// The largest value of that option.
+  static constexpr int32_t MostSteps = 1 << 20;
 
   virtual ~KVCacheManager();
 

@@ -1,0 +1,46 @@
+//===- Dlpack.h - Tensors that others own or get ----------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_C_DLPACK_H
+#define KV_RUNTIME_C_DLPACK_H
+
+#include "kv/Runtime/Buffer.h"
+
+#include <dlpack/dlpack.h>
+#include <memory>
+
+#ifndef DLPACK_MAJOR_VERSION
+/// Of DLPack 1.x, where the header is an older one.
+struct DLManagedTensorVersioned {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void *manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned *self);
+  uint64_t flags; // bit 0: read-only
+  DLTensor dl_tensor;
+};
+#endif
+
+namespace kv::capi {
+
+/// A tensor in the memory of `device`, or of the host, that keeps `owner` alive
+/// until its deleter is called. Waits for what a GPU has queued: who gets the
+/// tensor knows nothing of the queue. Errors: those of the device.
+Expected<DLManagedTensor *> exportTensor(const KvTensorView &view,
+                                         const Device &device, bool onHost,
+                                         std::shared_ptr<void> owner);
+
+struct ImportedTensor {
+  KvTensorView view;
+  bool onHost;
+};
+
+/// `tensor` as a view for a session on `device` of elements of the type
+/// `dtype`. Errors: another type; more than KV_MAX_RANK dimensions; not dense;
+/// memory that is neither the device's nor the host's.
+Expected<ImportedTensor> importTensor(const DLTensor &tensor, DType dtype,
+                                      const Device &device);
+
+} // namespace kv::capi
+
+#endif // KV_RUNTIME_C_DLPACK_H
