@@ -1,14 +1,17 @@
-"""SmolLM2-135M-Instruct on the CPU beside OpenVINO GenAI and vLLM: tokens a second of prefill and decode.
+"""SmolLM2-135M-Instruct on the CPU beside OpenVINO GenAI and vLLM: tokens a second of prefill and decode; and
+attention alone beside PyTorch's.
 
 Run by scripts/bench.sh engines. All run one after the other in each round, on all cores; the figures are medians
 over the rounds, and ratios are medians of the ratios within a round. Both peers round rows to bf16 for
 dense weights, as kv-import does with --activations bf16."""
 
+import ctypes
 import json
 import os
 import statistics
 import sys
 
+from attention_cpu import DIM, GROUP, HEADS, inputs, timer
 from smollm2 import MODEL, ROOT, compiled, generated, imported, output
 from table import Table
 
@@ -16,6 +19,8 @@ FOLDER = ROOT / "build/bench/generate"
 PYTHON = ROOT / "build/bench/engines/bin/python"
 ROUNDS = 3
 CASES = [("300 + 100", 300, 100), ("2000 + 8", 2000, 8)]
+# (cached tokens, new tokens, iterations)
+ATTENTIONS = [(2047, 1, 200), (16383, 1, 25), (65535, 1, 10), (0, 512, 10), (1536, 512, 5)]
 # Ours -> how it is imported, and what it is beside.
 OURS = {"bf16": (["--weights", "dense"], {"OpenVINO": "F16", "vLLM": "bf16"}),
         "bf16, rows of bf16": (["--weights", "dense", "--activations", "bf16"],
@@ -43,6 +48,22 @@ def ours(folder, *numbers):
     return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
 
 
+def attention(table, threads):
+    """One layer with a cache of bf16, decode and prefill."""
+    folder = ROOT / "build/bench/attention"
+    folder.mkdir(parents=True, exist_ok=True)
+    host = ctypes.CDLL(str(ROOT / "build/release/lib/libKVTestHost.so"))
+    for cached, new, iterations in ATTENTIONS:
+        run = timer(folder, host, "bf16", "vector", inputs("bf16", cached, new), iterations)
+        rounds = [(run(threads), float(output(PYTHON, ROOT / "benchmarks/torch_attention.py", cached, new,
+                                              iterations, threads, HEADS, GROUP, DIM)))
+                  for _ in range(ROUNDS)]
+        case = f"{threads} threads, attention of {new} of {cached + new} tokens, bf16"
+        table.row(case, "PyTorch", statistics.median(torch for _, torch in rounds) * 1e3, "ms")
+        table.at_least(case, "generated", statistics.median(own for own, _ in rounds) * 1e3, "ms",
+                       "as fast as PyTorch", statistics.median(torch / own for own, torch in rounds), None)
+
+
 def main():
     threads = os.cpu_count()
     folders = {name: compiled(imported(FOLDER / name.replace(", ", "-").replace(" ", "-"), *options))
@@ -58,6 +79,7 @@ def main():
                     peer(program, kind, threads, *numbers))
 
     table = Table()
+    attention(table, threads)
     for name, _, new in CASES:
         for metric in ("prefill", "decode") if new > 8 else ("prefill",):
             def median(program, kind):

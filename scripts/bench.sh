@@ -3,7 +3,7 @@
 # prints its table and writes build/bench/NAME.json. Suites:
 #   first-light    a small model on the CPU
 #   generate       the same model beside llama.cpp
-#   engines        the same model beside OpenVINO GenAI and vLLM (an environment of 6 GB)
+#   engines        beside OpenVINO GenAI, vLLM and PyTorch (an environment of 6 GB)
 #   perplexity     what quantised weights and caches cost in quality
 #   batch          how a decode step grows with the requests side by side
 #   attention-cpu  attention alone, by context, beside ggml
@@ -58,7 +58,7 @@ generate | perplexity | batch)
   exec .venv/bin/python "benchmarks/$1.py" ;;
 engines)
   scripts/setup.sh
-  build release kv-compile kv-run
+  build release kv-compile kv-run KVTestHost
   scripts/fetch-smollm2.sh build/models
   engines
   exec .venv/bin/python benchmarks/engines.py ;;
