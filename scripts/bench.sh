@@ -3,7 +3,7 @@
 # prints its table and writes build/bench/NAME.json. Suites:
 #   first-light    a small model on the CPU
 #   generate       the same model beside llama.cpp
-#   engines        beside OpenVINO GenAI, vLLM and PyTorch (an environment of 6 GB)
+#   engines [N]    beside OpenVINO GenAI, vLLM and PyTorch (an environment of 6 GB)
 #   perplexity     what quantised weights and caches cost in quality
 #   batch          how a decode step grows with the requests side by side
 #   attention-cpu  attention alone, by context, beside ggml
@@ -61,7 +61,8 @@ engines)
   build release kv-compile kv-run KVTestHost
   scripts/fetch-smollm2.sh build/models
   engines
-  exec .venv/bin/python benchmarks/engines.py ;;
+  shift
+  exec .venv/bin/python benchmarks/engines.py "$@" ;;
 attention-cpu)
   scripts/setup.sh
   build release kv-compile KVTestHost read-roof fma-peak
