@@ -8,7 +8,8 @@ import os
 import statistics
 import sys
 
-from generate import FOLDER, llama_cpp, ours
+from generate import FOLDER, llama_cpp
+from smollm2 import tokens_a_second
 from table import Table
 
 ROUNDS, PROMPT, NEW = 2, 64, 24
@@ -33,7 +34,7 @@ def main():
             peer = None
             if batch <= MOST_OF_PEER:
                 peer = llama_cpp(FOLDER / f"model.{kind.upper()}.gguf", *numbers)["decode"]
-            samples[kind, batch].append((ours(FOLDER / kind, *numbers)["decode"], peer))
+            samples[kind, batch].append((tokens_a_second(FOLDER / kind, *numbers)["decode"], peer))
     table = Table()
     for (kind, batch), pairs in samples.items():
         case = f"{kind}, {batch} requests"

@@ -12,7 +12,7 @@ import statistics
 import sys
 
 from attention_cpu import DIM, GROUP, HEADS, inputs, timer
-from smollm2 import MODEL, ROOT, compiled, generated, imported, output
+from smollm2 import MODEL, ROOT, compiled, gguf, imported, output, tokens_a_second
 from table import Table
 
 FOLDER = ROOT / "build/bench/generate"
@@ -29,23 +29,11 @@ OURS = {"bf16": (["--weights", "dense"], {"OpenVINO": "F16", "vLLM": "bf16"}),
         "q4_0": (["--weights", "q4_0"], {"OpenVINO": "Q4_0"})}
 
 
-def gguf(kind):
-    path = FOLDER / f"model.{kind}.gguf"
-    if not path.exists():
-        output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind, path)
-    return path
-
-
 def peer(program, kind, threads, *numbers):
     script = (["openvino_tokens.py", gguf(kind)] if program == "OpenVINO" else
               ["vllm_tokens.py", MODEL, FOLDER / "hf"])
     text = output(PYTHON, ROOT / "benchmarks" / script[0], *script[1:], threads, *numbers)
     return json.loads(text.splitlines()[-1])
-
-
-def ours(folder, *numbers):
-    figures = generated(folder, *numbers)
-    return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
 
 
 def attention(table, threads, rounds):
@@ -73,7 +61,8 @@ def main(rounds=ROUNDS):
     for _ in range(rounds):
         for name, *numbers in CASES:
             for kind, folder in folders.items():
-                samples.setdefault((name, "kv-run", kind), []).append(ours(folder, threads, *numbers))
+                samples.setdefault((name, "kv-run", kind), []).append(
+                    tokens_a_second(folder, threads, *numbers))
             for program, kind in peers:
                 samples.setdefault((name, program, kind), []).append(
                     peer(program, kind, threads, *numbers))

@@ -9,8 +9,8 @@ import os
 import statistics
 import sys
 
-from smollm2 import (CACHE_BYTES_A_TOKEN, MODEL, PEERS, ROOT, compiled, generated, imported, output,
-                     read_roof)
+from smollm2 import (CACHE_BYTES_A_TOKEN, MODEL, PEERS, ROOT, compiled, gguf, imported, output,
+                     read_roof, tokens_a_second)
 from table import Table
 
 FOLDER = ROOT / "build/bench/generate"
@@ -29,18 +29,9 @@ def llama_cpp(model, *numbers):
                              *numbers).splitlines()[-1])
 
 
-def ours(folder, *numbers):
-    figures = generated(folder, *numbers)
-    return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
-
-
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
-    files = {"q4_1": MODEL}
-    for kind in ("bf16", "f16", "q8_0", "q4_0"):
-        files[kind] = FOLDER / f"model.{kind.upper()}.gguf"
-        if not files[kind].exists():
-            output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind.upper(), files[kind])
+    files = {"q4_1": MODEL} | {kind: gguf(kind.upper()) for kind in ("bf16", "f16", "q8_0", "q4_0")}
     folders = {kind: compiled(imported(FOLDER / kind, *(["--weights", "dense"] if kind == "bf16" else []),
                                        source=files[kind]))
                for kind in files if kind != "f16"}
@@ -56,7 +47,7 @@ def main():
                     of = (threads, name, kind)
                     if kind in folders:
                         samples.setdefault((*of, "kv-run"), []).append(
-                            ours(folders[kind], threads, *numbers))
+                            tokens_a_second(folders[kind], threads, *numbers))
                     samples.setdefault((*of, "llama.cpp"), []).append(llama_cpp(file, threads, *numbers))
 
     table = Table()

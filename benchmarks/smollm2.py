@@ -31,6 +31,15 @@ def compiled(folder):
     return folder
 
 
+def gguf(kind):
+    """The model as a GGUF file whose matrices have this type, such as Q8_0."""
+    path = ROOT / f"build/bench/generate/model.{kind}.gguf"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        output(sys.executable, ROOT / "benchmarks/gguf_as.py", MODEL, kind, path)
+    return path
+
+
 def prompts(length, count=1):
     """`count` prompts that share no page."""
     return [[(i * 7919 + 13 + 101 * k) % VOCAB for i in range(length)] for k in range(count)]
@@ -46,6 +55,12 @@ def generated(folder, threads, prompt, new, batch=1):
                   "--threads", threads, "--pages", pages, "--max-batch", batch,
                   "--max-batch-tokens", prompt * batch, input=requests)
     return json.loads(text.splitlines()[-1])["statistics"]
+
+
+def tokens_a_second(folder, *numbers):
+    """kv-run's, of prefill and decode; takes what generated() takes."""
+    figures = generated(folder, *numbers)
+    return {each: figures[f"{each}_tokens_per_second"] for each in ("prefill", "decode")}
 
 
 def read_roof(threads, bytes_):

@@ -7,12 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-part=${1:-1}
-case $part in
-'' | *[!0-9]* | 0)
-  echo "usage: check-attention.sh [N]" >&2
-  exit 2 ;;
-esac
+part=$(part "$@")
 scripts/setup.sh
 build release kv-compile KVTestHost
 exec .venv/bin/python test/python/check_attention.py "$part"

@@ -1,5 +1,16 @@
 # What the scripts share. Source it; it defines functions only.
 
+# part "$@": N of a script that takes [N] and looks at every N-th case; 1 without.
+part() {
+  local given=${1:-1}
+  case $given in
+  *[!0-9]* | 0)
+    echo "usage: $(basename "$0") [N]" >&2
+    exit 2 ;;
+  esac
+  echo "$given"
+}
+
 # step TEXT COMMAND...: runs the command quietly; on a terminal a running clock
 # shows after two seconds; its output is printed only when it fails.
 step() {

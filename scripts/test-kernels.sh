@@ -10,12 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-part=${1:-1}
-case $part in
-'' | *[!0-9]* | 0)
-  echo "usage: test-kernels.sh [N]" >&2
-  exit 2 ;;
-esac
+part=$(part "$@")
 jobs=$(nproc)
 programs="KVPlanTests KVEmulatorTests KVAttentionBodyTests"
 # And the CUDA runtime, on the fake driver.

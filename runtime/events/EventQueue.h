@@ -36,26 +36,26 @@ struct EventRecord {
   StoredPages pages = {}; // Removed, Restored: nodes and groups
 };
 
-class EventQueue {
+class EventQueue final : public CacheEventSink {
 public:
   /// `bytes` of a ring, rounded up to a power of two in which at least eight
   /// pages of `pageSize` tokens fit.
   EventQueue(size_t bytes, int32_t pageSize);
-  ~EventQueue();
+  ~EventQueue() override;
   EventQueue(const EventQueue &) = delete;
   EventQueue &operator=(const EventQueue &) = delete;
 
   // The writer.
-  void stored(const StoredPages &pages);
-  void restored(int32_t node, uint32_t groups);
-  void removed(std::span<const int32_t> nodes, uint32_t groups);
-  void cleared();
-  bool wantsAll() const {
+  void stored(const StoredPages &pages) override;
+  void restored(int32_t node, uint32_t groups) override;
+  void removed(std::span<const int32_t> nodes, uint32_t groups) override;
+  void cleared() override;
+  bool wantsAll() const override {
     return lossy && tail.load(std::memory_order_acquire) ==
                         head.load(std::memory_order_relaxed);
   }
-  void beginAll();
-  void endAll();
+  void beginAll() override;
+  void endAll() override;
 
   // The reader.
   /// Gives visit(const EventRecord &) the records that are there now.

@@ -35,26 +35,6 @@ CacheEvent storedEvent() {
           .scope = std::make_shared<const BlockScope>()};
 }
 
-/// A queue as an engine's sink.
-class QueueSink : public CacheEventSink {
-public:
-  explicit QueueSink(EventQueue &queue) : queue(queue) {}
-  void stored(const StoredPages &pages) override { queue.stored(pages); }
-  void restored(int32_t node, uint32_t groups) override {
-    queue.restored(node, groups);
-  }
-  void removed(std::span<const int32_t> nodes, uint32_t groups) override {
-    queue.removed(nodes, groups);
-  }
-  void cleared() override { queue.cleared(); }
-  bool wantsAll() const override { return queue.wantsAll(); }
-  void beginAll() override { queue.beginAll(); }
-  void endAll() override { queue.endAll(); }
-
-private:
-  EventQueue &queue;
-};
-
 /// What a subscriber knows: the blocks of each group.
 struct Subscriber {
   std::vector<std::set<uint64_t>> groups;
@@ -349,8 +329,7 @@ TEST(BlockTable, SubscribersKnowTheIndex) {
   for (int round = 0; round < 300; ++round) {
     CacheEngine::Options options = optionsOf(random());
     EventQueue queue(1 << 10, options.pageSize);
-    QueueSink sink(queue);
-    options.events = &sink;
+    options.events = &queue;
     EngineHarness harness(options);
     BlockTable table(options.pageSize, options.groups.size());
     Subscriber subscriber;
