@@ -180,7 +180,8 @@ class Options(ctypes.Structure):
                 ("eventsReplay", ctypes.c_char_p), ("eventsTopic", ctypes.c_char_p),
                 ("eventsAsMaps", ctypes.c_int32), ("zmqEndpointBase", ctypes.c_char_p),
                 ("resetEndpoint", ctypes.c_char_p), ("metrics", ctypes.c_char_p),
-                ("metricsVllm", ctypes.c_char_p)]
+                ("metricsVllm", ctypes.c_char_p),
+                ("command", ctypes.c_void_p), ("commandContext", ctypes.c_void_p)]
 
 
 def test_through_the_c_interface(tmp_path):
