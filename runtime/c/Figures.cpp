@@ -102,9 +102,10 @@ int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {
     KV_REQUIRE("kvManagerGetMetrics", manager);
     KV_REQUIRE("kvManagerGetMetrics", metrics);
     KVCacheMetrics made = (*manager)->metrics();
-    *metrics = {made.inputTokens,   made.cachedTokens,  made.evictedPages,
-                made.refusals,      made.peakUsedPages, made.promptTokens(),
-                made.cacheHitRate()};
+    *metrics = {made.inputTokens,    made.cachedTokens,    made.evictedPages,
+                made.refusals,       made.peakUsedPages,   made.promptTokens(),
+                made.cacheHitRate(), made.loadedPages,     made.storedPages,
+                made.diskPagesRead,  made.diskPagesWritten};
     return int32_t(KV_STATUS_OK);
   });
 }

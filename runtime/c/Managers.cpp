@@ -74,6 +74,14 @@ readOptions(const KvManagerOptions &given) {
   options.zmqEndpointBase = text(given.zmqEndpointBase);
   options.resetEndpoint = text(given.resetEndpoint);
   options.explainMisses = given.metrics != nullptr;
+  options.tiers.diskDirectory = text(given.diskDirectory);
+  options.tiers.diskBytes = given.diskBytes;
+  options.tiers.model = text(given.model);
+  if (given.ioThreads)
+    options.tiers.ioThreads = given.ioThreads;
+  options.tiers.asynchronous = given.asynchronousLoads != 0;
+  if (given.mostLoadWait)
+    options.tiers.mostWait = given.mostLoadWait;
   return options;
 }
 

@@ -58,3 +58,28 @@ int32_t kvManagerExplain(const KvManager *manager, const KvRequest *request,
     return int32_t(KV_STATUS_OK);
   });
 }
+
+int32_t kvManagerPrefetch(KvManager *manager, const KvRequest *request,
+                          int64_t *tokens) {
+  return withPaged("kvManagerPrefetch", manager, [&](auto &paged) {
+    KV_REQUIRE("kvManagerPrefetch", request);
+    KV_REQUIRE("kvManagerPrefetch", tokens);
+    Expected<int64_t> fetched = paged.prefetch(request->context);
+    if (!fetched)
+      return fail(fetched.error());
+    *tokens = *fetched;
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvManagerWaitForLoads(KvManager *manager, int64_t nanoseconds,
+                              int32_t *came) {
+  return withPaged("kvManagerWaitForLoads", manager, [&](auto &paged) {
+    KV_REQUIRE("kvManagerWaitForLoads", came);
+    if (nanoseconds < 0)
+      return invalid("kvManagerWaitForLoads: ", nanoseconds,
+                     " ns, allowed: 0 or more");
+    *came = paged.waitForLoads(nanoseconds);
+    return int32_t(KV_STATUS_OK);
+  });
+}

@@ -72,6 +72,12 @@ public:
   size_t totalBytes() const override;
   std::string check() const override;
 
+  /// Whether a reservation may take over pages of other sequences, or load
+  /// them, behind those that the sequence has.
+  bool canTakeOver(const Sequence &sequence) const {
+    return canTakeOver(stateOf(sequence));
+  }
+
   const PagePool &pool() const { return pages; }
   const PrefixIndex &index() const { return nodes; }
   const ScopeTable &scopeTable() const { return scopes; }
@@ -124,13 +130,15 @@ private:
   void logPrompt(SequenceState &state, const Prompt &prompt);
 
   // Lookup.cpp
+  bool canTakeOver(const SequenceState &state) const;
   void hashPages(SequenceState &state, const Prompt &prompt,
                  int64_t count) const;
   uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
   int32_t match(SequenceState &state, const Prompt &prompt) const;
   void explainPages(uint32_t own, uint64_t rootTag, const Prompt &prompt,
                     std::span<Reason> reasons) const;
-  void countReasons(const SequenceState &state, const Prompt &prompt);
+  void countReasons(const SequenceState &state, const Prompt &prompt,
+                    int64_t loaded);
   size_t evictedSlot(uint64_t tag) const {
     return static_cast<size_t>(((tag >> 32) * evicted.size()) >> 32);
   }

@@ -50,15 +50,19 @@ uint32_t CacheEngineImpl::imagesOn(const Prompt &prompt, int64_t page) const {
   return known == ScopeTable::None ? UnknownImages : known;
 }
 
+bool CacheEngineImpl::canTakeOver(const SequenceState &state) const {
+  return canCommit(state) && !state.borrowsTail &&
+         state.held == state.committed &&
+         state.processed == int64_t(state.committed) * options.pageSize;
+}
+
 /// Finds the longest cached prefix that every group accepts and returns its
 /// length in pages, committed pages included. Writes the nodes behind the
 /// committed pages to `hits`.
 int32_t CacheEngineImpl::match(SequenceState &state,
                                const Prompt &prompt) const {
   int32_t committed = state.committed;
-  if (!state.indexes || isStale(state) || state.borrowsTail ||
-      state.held != committed ||
-      state.processed != int64_t(committed) * options.pageSize)
+  if (!canTakeOver(state))
     return committed;
   // The last token is always computed, since its logits are needed.
   int64_t last =
@@ -202,14 +206,21 @@ void CacheEngineImpl::explainPages(uint32_t own, uint64_t rootTag,
            });
 }
 
-/// Counts why pages of a new sequence's prompt are no hits, or are.
+/// Counts why pages of a new sequence's prompt are no hits, or are; `loaded`
+/// tokens behind the hit come from another tier.
 void CacheEngineImpl::countReasons(const SequenceState &state,
-                                   const Prompt &prompt) {
+                                   const Prompt &prompt, int64_t loaded) {
   int64_t last =
       std::min<int64_t>((prompt.length() - 1) / options.pageSize, maxPages);
   std::span<Reason> reasons(explained.begin(),
                             static_cast<size_t>(std::max<int64_t>(last, 0)));
   explainPages(state.scope, scopes.tag(state.scope), prompt, reasons);
+  auto missed = std::ranges::find_if(
+      reasons, [](Reason reason) { return reason != Reason::Hit; });
+  std::fill_n(
+      missed,
+      std::min<int64_t>(loaded / options.pageSize, reasons.end() - missed),
+      Reason::OtherTier);
   for (Reason reason : reasons)
     ++counters.lookedUp[static_cast<size_t>(reason)];
 }

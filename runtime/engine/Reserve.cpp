@@ -34,6 +34,7 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
     return plan;
   }
   int32_t pageSize = options.pageSize, numGroups = options.groups.size();
+  int64_t chunk = demand.most();
   int32_t end = demand.reuse ? match(state, prompt) : state.committed;
   plan.hitPages = end - state.committed;
   bool hit = plan.hitPages > 0;
@@ -41,8 +42,8 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
   int64_t computed = hit ? int64_t(end) * pageSize : state.processed;
 
   int64_t whole = demand.length + demand.draft;
-  int64_t now = computed + demand.draft +
-                std::min(demand.length - computed, demand.chunk);
+  int64_t now =
+      computed + demand.draft + std::min(demand.length - computed, chunk);
   int64_t fresh = std::max<int64_t>(pagesFor(now) - have, 0);
   int32_t copies = now > state.processed ? tailCopies(state) : 0;
   int64_t wanted = fresh * numGroups + copies;
@@ -51,7 +52,7 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
   // What this would take alone, on the whole way to the last token.
   int64_t alone =
       mostPages(std::span(options.groups.begin(), numGroups), pageSize,
-                demand.length, std::max<int64_t>(demand.chunk, 1), demand.draft,
+                demand.length, std::max<int64_t>(chunk, 1), demand.draft,
                 std::min(computed, demand.length));
   int64_t revivedAvailable = 0;
   // Pages that the window of the longer prefix does not reach: the hit gives
@@ -106,7 +107,8 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
     options.log->command({.kind = Command::Reserve,
                           .sequence = state.slot,
                           .a = demand.length,
-                          .b = demand.chunk,
+                          // What is loaded needs pages like what is computed.
+                          .b = demand.most(),
                           .c = demand.draft,
                           .d = demand.reuse,
                           .prompt = prompt.length()});
@@ -123,7 +125,7 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
         (prompt.length() - 1) / options.pageSize - state.committed, 0);
   if (options.explainMisses && demand.reuse && state.held == 0 &&
       canCommit(state))
-    countReasons(state, prompt);
+    countReasons(state, prompt, demand.loaded);
   // Hits are held before anything is evicted: they may be the oldest pages.
   if (plan.hitPages > 0)
     takeHits(state, state.committed + plan.hitPages);

@@ -11,7 +11,7 @@
 #ifndef KV_RUNTIME_EVENTS_BLOCKTABLE_H
 #define KV_RUNTIME_EVENTS_BLOCKTABLE_H
 
-#include "BlockHash.h"
+#include "../hash/BlockHash.h"
 #include "EventQueue.h"
 
 #include "kv/Runtime/Engine/Groups.h"

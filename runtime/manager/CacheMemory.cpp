@@ -188,3 +188,32 @@ void CacheMemory::zeroPage(int32_t group, int64_t target) {
     device.zero(base + target * bytes, bytes);
   });
 }
+
+int64_t CacheMemory::recordBytes() const {
+  int64_t bytes = 0;
+  for (const PoolLayout::Group &group : layout.groups)
+    for (int32_t slab : group.slabs)
+      bytes += layout.slabs[slab];
+  return bytes * numShards();
+}
+
+void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
+  size_t ofShard = static_cast<size_t>(recordBytes()) / shards.size();
+  for (size_t index = 0; index < shards.size(); ++index) {
+    Shard &shard = shards[index];
+    copies.clear();
+    for (const Record &record : records) {
+      std::byte *at = record.data + index * ofShard;
+      for (size_t group = 0; group < layout.groups.size(); ++group)
+        for (int32_t slab : layout.groups[group].slabs) {
+          auto bytes = static_cast<size_t>(layout.slabs[slab]);
+          char *row =
+              shard.slabs[slab].as<char>() + record.pages[group] * bytes;
+          copies.push_back(toDevices ? MemoryCopy{row, at, bytes}
+                                     : MemoryCopy{at, row, bytes});
+          at += bytes;
+        }
+    }
+    shard.backend->copyBatch(copies);
+  }
+}

@@ -4,6 +4,7 @@
 
 #include "../engine/CacheEngineImpl.h"
 #include "../engine/LookupTable.h"
+#include "PageTiers.h"
 
 #include <algorithm>
 
@@ -74,6 +75,8 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   if (Expected<void> enough = manager->checkCapacity(); !enough)
     return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
+    return std::unexpected(made.error());
+  if (Expected<void> made = manager->createTiers(); !made)
     return std::unexpected(made.error());
   if (options.zmqEndpointBase.empty() && options.resetEndpoint.empty())
     return manager;
@@ -223,9 +226,13 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
 }
 
 void PagedKVCacheManager::free(Place place) {
-  sequence(place).release();
+  Sequence &own = sequence(place);
+  if (tiers && own)
+    tiers->touch(index(place), own.committedPages(), own.retention());
+  own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
+  slots[index(place)].nextLoad = slots[index(place)].endLoad = 0;
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
@@ -254,7 +261,10 @@ Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
   }
   if (Expected<void> claimed = claim(id, from.replica); !claimed)
     return claimed;
-  sequence(*requests.find(id)) = std::move(forked);
+  Place to = *requests.find(id);
+  if (tiers && forked)
+    tiers->fork(index(from), index(to), tokens / params().pageSize());
+  sequence(to) = std::move(forked);
   return checked();
 }
 
@@ -270,6 +280,8 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
+  if (tiers && sequence(*place))
+    tiers->truncate(index(*place), tokens / params().pageSize());
   return checked();
 }
 
@@ -285,8 +297,11 @@ Expected<void> PagedKVCacheManager::setTime(int64_t nanoseconds) {
 
 std::vector<CacheEngine::Reason>
 PagedKVCacheManager::explain(const TextGenerationContext &context) const {
-  return replicas[getOrRecommendReplica(context)]->engine->explain(
-      context.scope(), context.prompt());
+  std::vector<CacheEngine::Reason> reasons =
+      replicas[getOrRecommendReplica(context)]->engine->explain(
+          context.scope(), context.prompt());
+  explainLoads(context, reasons);
+  return reasons;
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,7 +328,9 @@ PagedKVCacheManager::planFresh(int32_t replica,
   if (!fresh)
     return makeError(fresh.error().code, "request ", context.id(), ": ",
                      fresh.error().message);
-  return engine.plan(*fresh, context.prompt(), demand(context, steps));
+  if (tiers)
+    tiers->open(unclaimedRequest(), context.scope());
+  return planWithLoads(unclaimedRequest(), engine, *fresh, context, steps);
 }
 
 /// PagedSizes counts on this limit: without it, other requests could be refused
@@ -339,7 +356,7 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
     return std::unexpected(std::move(refused->error));
   const Sequence &own = sequence(*place);
   Expected<CacheEngine::Plan> plan =
-      own ? engine(*place).plan(own, context.prompt(), demand(context, steps))
+      own ? planWithLoads(index(*place), engine(*place), own, context, steps)
           : planFresh(place->replica, context, steps);
   if (!plan)
     return std::unexpected(plan.error());
@@ -362,6 +379,8 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
+  if (tiers && slots[index(*place)].endLoad > 0) [[unlikely]]
+    return reserve(context, steps, *place);
   // The usual case of a decode step: the sequence has room in its own pages.
   if (const Sequence &sequence = this->sequence(*place);
       sequence && engine(*place).hasRoom(sequence, context.length() + steps -
@@ -379,6 +398,18 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     return std::unexpected(std::move(*refused));
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
+  Slot &slot = slots[index(place)];
+  auto coming = [&] {
+    return std::unexpected(
+        refuse(AllocationError::Reason::Loading, KV_STATUS_OUT_OF_MEMORY,
+               "request ", context.id(), " waits for ",
+               slot.endLoad - slot.nextLoad, " pages from the disk"));
+  };
+  if (slot.endLoad > 0) { // the pages are there, since an earlier call
+    if (!load(context, place))
+      return coming();
+    return finishReserve(context, place, 0);
+  }
   bool isFirst = !own;
   if (isFirst) {
     Expected<Sequence> opened =
@@ -388,11 +419,18 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
           refuse(AllocationError::Reason::Invalid, opened.error().code,
                  "request ", context.id(), ": ", opened.error().message));
     own = std::move(*opened);
+    if (tiers)
+      tiers->open(index(place), context.scope());
   }
   CacheEngine::Demand wanted = demand(context, steps);
+  findLoads(index(place), engine, own, context, wanted);
   CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
     settle(place.replica);
+    plan = engine.reserve(own, context.prompt(), wanted);
+  }
+  if (!plan.fits() && wanted.loaded > 0) { // a refused load is a miss
+    wanted.loaded = 0;
     plan = engine.reserve(own, context.prompt(), wanted);
   }
   Figures &counters = replicas[place.replica]->counters;
@@ -402,18 +440,34 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       own.release();
     return std::unexpected(explainRefusal(context, steps, place, plan));
   }
-  int64_t cached = own.processedTokens() - context.processed();
-  context.skip(cached);
-  if (isFirst)
+  slot.processedBefore = context.processed();
+  context.skip(own.processedTokens() - context.processed());
+  if (isFirst && !isPrefetching)
     counters.promptTokens += context.length();
-  counters.inputTokens += context.active();
-  counters.cachedTokens += cached;
   Gauge &peak = replicas[place.replica]->peakUsedPages;
   peak = std::max<int32_t>(peak, engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(
         AllocationError{AllocationError::Reason::Invalid, sound.error()});
-  return Allocation{cached, plan.newPages};
+  if (wanted.loaded > 0) {
+    slot.nextLoad = own.committedPages();
+    slot.endLoad = slot.nextLoad + wanted.loaded / params().pageSize();
+    slot.loadDeadline = 0;
+    if (!load(context, place))
+      return coming();
+  }
+  return finishReserve(context, place, plan.newPages);
+}
+
+Allocation
+PagedKVCacheManager::finishReserve(const TextGenerationContext &context,
+                                   Place place, int32_t newPages) {
+  int64_t cached = context.processed() - slots[index(place)].processedBefore;
+  if (Figures &counters = figuresOf(place.replica); !isPrefetching) {
+    counters.inputTokens += context.active();
+    counters.cachedTokens += cached;
+  }
+  return {cached, newPages};
 }
 
 AllocationError
@@ -527,13 +581,28 @@ Expected<void> PagedKVCacheManager::commit(ContextBatch batch,
   for (size_t row = 0; row < batch.size(); ++row) {
     // A request that has processed nothing may have no open sequence yet.
     if (Sequence &own = sequence(places[row]))
-      if (Expected<void> done =
-              engine(places[row])
-                  .commit(own, batch[row]->prompt(), batch[row]->processed());
-          !done)
+      if (Expected<void> done = commitOne(*batch[row], places[row], own); !done)
         return done;
   }
   endStep(places);
+  return {};
+}
+
+Expected<void>
+PagedKVCacheManager::commitOne(const TextGenerationContext &context,
+                               Place place, Sequence &own) {
+  CacheEngineImpl &engine = this->engine(place);
+  int64_t first = own.committedPages();
+  if (tiers)
+    tiers->stage(own, first, context.processed() / params().pageSize(),
+                 memories[place.replica]);
+  if (Expected<void> done =
+          engine.commit(own, context.prompt(), context.processed());
+      !done)
+    return done;
+  if (tiers && own.committedPages() > first)
+    tiers->store(index(place), context.prompt(), context.retention(), first,
+                 own.committedPages(), memories[place.replica]);
   return {};
 }
 
@@ -555,6 +624,11 @@ void PagedKVCacheManager::resetPrefixCache() {
     replica->engine->resetPrefixes();
     ++replica->counters.resets;
   }
+  if (tiers)
+    if (Expected<void> done = tiers->reset(); !done && options.warn)
+      options.warn(concat("cache manager: a later process may find what was "
+                          "forgotten: ",
+                          done.error().message));
 }
 
 void PagedKVCacheManager::serveResets() {
@@ -588,6 +662,10 @@ PagedKVCacheManager::figures(int32_t replica) const {
   return replicas[replica]->counters;
 }
 
+PagedKVCacheManager::Figures &PagedKVCacheManager::figuresOf(int32_t replica) {
+  return replicas[replica]->counters;
+}
+
 const EngineMetrics &PagedKVCacheManager::engineMetrics(int32_t replica) const {
   return replicas[replica]->engine->metrics();
 }
@@ -607,17 +685,24 @@ KVCacheMetrics PagedKVCacheManager::metrics() const {
     sum.peakUsedPages += replica->peakUsedPages;
     sum.evictedPages +=
         replica->engine->metrics().evictedPages - before.evictedPages;
+    sum.loadedPages += counters.loadedPages - before.loadedPages;
   }
+  KVCacheMetrics now = countTiers();
+  sum.storedPages = now.storedPages - tiersBefore.storedPages;
+  sum.diskPagesRead = now.diskPagesRead - tiersBefore.diskPagesRead;
+  sum.diskPagesWritten = now.diskPagesWritten - tiersBefore.diskPagesWritten;
   return sum;
 }
 
 void PagedKVCacheManager::resetMetrics() {
+  tiersBefore = countTiers();
   for (const auto &replica : replicas) {
     const Figures &counters = replica->counters;
     replica->before = {.inputTokens = counters.inputTokens,
                        .cachedTokens = counters.cachedTokens,
                        .evictedPages = replica->engine->metrics().evictedPages,
-                       .refusals = counters.refusals};
+                       .refusals = counters.refusals,
+                       .loadedPages = counters.loadedPages};
     replica->peakUsedPages = replica->engine->pool().numUsed();
   }
 }

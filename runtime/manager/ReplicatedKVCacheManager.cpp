@@ -12,11 +12,10 @@ Expected<ReplicatedKVCacheManager::Common> ReplicatedKVCacheManager::prepare(
     int64_t maxSteps, bool enableRuntimeChecks) {
   if (Expected<void> valid = params.validate(strategy); !valid)
     return std::unexpected(valid.error());
-  if (params.connector() == KVConnector::Host ||
-      params.connector() == KVConnector::Tiered)
+  if (strategy != CacheStrategy::Paged && params.hasTiers())
     return makeError(KV_STATUS_UNSUPPORTED, "kv_connector is ",
                      connectorName(params.connector()),
-                     ", allowed: none, null");
+                     ", allowed for caches that are not paged: none, null");
   auto inRange = [](std::string_view name, int64_t value, int64_t least,
                     int64_t most) -> Expected<void> {
     if (value < least || value > most)

@@ -181,7 +181,10 @@ class Options(ctypes.Structure):
                 ("eventsAsMaps", ctypes.c_int32), ("zmqEndpointBase", ctypes.c_char_p),
                 ("resetEndpoint", ctypes.c_char_p), ("metrics", ctypes.c_char_p),
                 ("metricsVllm", ctypes.c_char_p),
-                ("command", ctypes.c_void_p), ("commandContext", ctypes.c_void_p)]
+                ("command", ctypes.c_void_p), ("commandContext", ctypes.c_void_p),
+                ("diskDirectory", ctypes.c_char_p), ("diskBytes", ctypes.c_int64), ("model", ctypes.c_char_p),
+                ("ioThreads", ctypes.c_int32), ("asynchronousLoads", ctypes.c_int32),
+                ("mostLoadWait", ctypes.c_int64)]
 
 
 def test_through_the_c_interface(tmp_path):

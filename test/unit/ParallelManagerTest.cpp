@@ -434,10 +434,6 @@ TEST(ParallelManager, DevicesMustFit) {
             "cache manager: the device cpu:2 is given twice");
   EXPECT_EQ(error(parallel(4, 1), {.maxBatchSize = 3}),
             "cache manager: maxBatchSize is 3, allowed: 4 to 1048576");
-  KVCacheParams params = parallel(1, 1);
-  params.connector = KVConnector::Host;
-  params.hostSwapSpaceGB = 1;
-  EXPECT_EQ(error(params, {}), "kv_connector is host, allowed: none, null");
 }
 
 TEST(ParallelManager, PagesComeFromTheMemory) {

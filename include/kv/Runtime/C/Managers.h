@@ -53,6 +53,19 @@ typedef struct KvManagerOptions {
      which must not call the manager. */
   void (*command)(void *context, int32_t replica, const char *line);
   void *commandContext;
+  /* With KV_CONNECTOR_TIERED: where pages are kept on a disk, the bytes of
+     records there, and a text that says which weights have computed them. The
+     directory outlives the process, and is locked to the model and the
+     parameters. */
+  const char *diskDirectory;
+  int64_t diskBytes;
+  const char *model; /* null: "" */
+  int32_t ioThreads; /* 0: 4 */
+  /* Whether kvManagerAlloc() refuses with KV_REFUSAL_LOADING instead of waiting
+     for the disk. */
+  int32_t asynchronousLoads;
+  /* Nanoseconds after which a page that does not come is computed; 0: 10 s. */
+  int64_t mostLoadWait;
 } KvManagerOptions;
 
 /* Null on virtual devices, else by the collections' strategy. */
@@ -87,7 +100,10 @@ enum KvRefusal {
   KV_REFUSAL_WAIT = 1,
   KV_REFUSAL_FULL = 2,
   KV_REFUSAL_NEVER_FITS = 3,
-  KV_REFUSAL_INVALID = 4
+  KV_REFUSAL_INVALID = 4,
+  /* It has its pages, and some are read from the disk: call again, perhaps
+     after kvManagerWaitForLoads(). With asynchronousLoads only. */
+  KV_REFUSAL_LOADING = 5
 };
 typedef struct KvAllocation {
   int64_t cachedTokens;
@@ -123,12 +139,22 @@ enum KvReason {
   KV_REASON_EVICTED = 2,
   KV_REASON_OTHER_SCOPE = 3,
   KV_REASON_GROUP_LACKS_IT = 4,
-  KV_REASON_ALWAYS_COMPUTED = 5
+  KV_REASON_ALWAYS_COMPUTED = 5,
+  KV_REASON_OTHER_TIER = 6 /* is loaded from host memory or disk */
 };
 /* A KvReason a page, of at most `capacity` pages; `count` is of all. */
 KV_C_API int32_t kvManagerExplain(const KvManager *manager,
                                   const KvRequest *request, int32_t *reasons,
                                   int64_t capacity, int64_t *count);
+
+/* Brings the prefix of a request that is not claimed from host memory and disk
+   to the devices, and waits for it. `tokens` is what is on the devices then. */
+KV_C_API int32_t kvManagerPrefetch(KvManager *manager, const KvRequest *request,
+                                   int64_t *tokens);
+/* Waits until a page that a kvManagerAlloc() waits for has come, but not longer
+   than `nanoseconds`; `came` is 0 if none has, or none was on its way. */
+KV_C_API int32_t kvManagerWaitForLoads(KvManager *manager, int64_t nanoseconds,
+                                       int32_t *came);
 
 /* Figures. Those without a status are 0 for a null pointer. */
 
@@ -168,6 +194,9 @@ typedef struct KvMetrics {
   int64_t peakUsedPages; /* the sum of the replicas' peaks */
   int64_t promptTokens;  /* inputTokens + cachedTokens */
   double cacheHitRate;   /* cachedTokens / promptTokens; 0 without tokens */
+  int64_t loadedPages;   /* copied from host memory to the devices */
+  int64_t storedPages;   /* copied from the devices to host memory */
+  int64_t diskPagesRead, diskPagesWritten;
 } KvMetrics;
 KV_C_API int32_t kvManagerGetMetrics(const KvManager *manager,
                                      KvMetrics *metrics);

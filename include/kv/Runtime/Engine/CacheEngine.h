@@ -129,8 +129,16 @@ public:
     /// Draft tokens behind those: speculative decoding writes their slots
     /// before it knows whether they are accepted.
     int64_t draft = 0;
+    /// Tokens behind the hit that are not computed but loaded from another
+    /// tier. They are beside those of `chunk`, and are committed like these.
+    int64_t loaded = 0;
     /// Whether a cached prefix may be taken over.
     bool reuse = true;
+
+    /// Most new tokens that this call reserves, those that are loaded included.
+    int64_t most() const {
+      return chunk > INT64_MAX - loaded ? INT64_MAX : chunk + loaded;
+    }
   };
 
   enum class Verdict {
@@ -252,12 +260,14 @@ public:
   /// Why a page of a prompt would have to be computed, or Hit.
   enum class Reason {
     Hit,
-    NeverSeen,     // never computed, or its eviction has been forgotten
-    Evicted,       // was cached
-    OtherScope,    // is cached for another model, adapter, tenant or epoch
-    GroupLacksIt,  // a window group has evicted its pages of the prefix
-    AlwaysComputed // the page of the last token, or not a full page
+    NeverSeen,      // never computed, or its eviction has been forgotten
+    Evicted,        // was cached
+    OtherScope,     // is cached for another model, adapter, tenant or epoch
+    GroupLacksIt,   // a window group has evicted its pages of the prefix
+    AlwaysComputed, // the page of the last token, or not a full page
+    OtherTier       // is loaded from a tier beside the devices (Demand::loaded)
   };
+  static constexpr size_t NumReasons = 7;
 
   /// What a new sequence of this scope would find, for each page of a prompt.
   /// For diagnosis: allocates and costs O(scopes * pages). Changes nothing.

@@ -80,7 +80,7 @@ struct EngineMetrics {
   Counter refusedWait, refusedFull, refusedNever; // reservations by Verdict
   /// By CacheEngine::Reason: the pages that new sequences looked for, each page
   /// of a prompt once, the last token's not. Only with Options::explainMisses.
-  std::array<Counter, 6> lookedUp;
+  std::array<Counter, 7> lookedUp;
   Histogram hitLength;   // pages of each hit
   Histogram evictedIdle; // steps between a page's last use and its eviction
 };

@@ -3,6 +3,8 @@
 #ifndef KV_RUNTIME_MANAGER_CACHEMEMORY_H
 #define KV_RUNTIME_MANAGER_CACHEMEMORY_H
 
+#include "kv/Runtime/Engine/Groups.h"
+#include "kv/Runtime/Engine/PageOps.h"
 #include "kv/Runtime/Manager/KVCacheManager.h"
 #include "kv/Runtime/Manager/PoolLayout.h"
 
@@ -38,6 +40,7 @@ public:
                                       const Shape &shape);
 
   int32_t numShards() const { return static_cast<int32_t>(shards.size()); }
+  int32_t numGroups() const { return layout.numGroups(); }
   /// Bytes on the devices: slabs, tables and lengths.
   int64_t poolBytes() const;
   /// Bytes of host memory: the pinned copies of tables and lengths, and
@@ -88,6 +91,16 @@ public:
   void copyPage(int32_t group, int64_t source, int64_t target);
   void zeroPage(int32_t group, int64_t target);
 
+  /// A copy of one page of every group outside of the devices: row after row,
+  /// by shard, group and slab.
+  struct Record {
+    std::byte *data;                             // recordBytes(), pinned
+    std::array<PageId, CacheGroups::Most> pages; // by group
+  };
+  int64_t recordBytes() const;
+  /// Queues copies between records and the pages of all shards.
+  void copyRecords(std::span<const Record> records, bool toDevices);
+
 private:
   /// Integers that the host writes and the device reads.
   struct Staged {
@@ -119,6 +132,7 @@ private:
   template <class Fn> void forEachRow(int32_t group, Fn &&fn);
 
   std::vector<Shard> shards;
+  std::vector<MemoryCopy> copies;            // scratch of copyRecords()
   std::array<Memory, NumBuffers> maxLengths; // on the host, for all shards
   PoolLayout layout;
   int64_t segment = 0;

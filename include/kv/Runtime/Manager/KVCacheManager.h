@@ -52,13 +52,15 @@ struct RaggedKVCacheInputs {
 /// A batch in the order of its requests' replicas.
 using ContextBatch = std::span<const TextGenerationContext *const>;
 
-/// Why a reservation was refused. The refused call changed nothing.
+/// Why a reservation was refused. The refused call changed nothing, unless it
+/// says Loading: then it has begun, and the next alloc() goes on with it.
 struct AllocationError {
   enum class Reason {
     Wait,      // released pages become free when steps that run now are over
     Full,      // other requests hold the pages
     NeverFits, // the request does not fit even if it is the only one
-    Invalid    // the arguments are wrong, whatever is free
+    Invalid,   // the arguments are wrong, whatever is free
+    Loading    // it has its pages; some of them are being read from a disk
   };
   Reason reason;
   Error error;
@@ -85,6 +87,9 @@ struct KVCacheMetrics {
   int64_t evictedPages = 0;
   int64_t refusals = 0;      // reservations that did not fit
   int64_t peakUsedPages = 0; // the sum of the replicas' peaks
+  int64_t loadedPages = 0;   // copied from host memory to the devices
+  int64_t storedPages = 0;   // copied from the devices to host memory
+  int64_t diskPagesRead = 0, diskPagesWritten = 0;
 
   int64_t promptTokens() const { return inputTokens + cachedTokens; }
   /// 0 to 1; 0 if there were no tokens.

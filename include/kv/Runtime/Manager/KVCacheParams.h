@@ -138,6 +138,11 @@ struct MultiKVCacheParams {
   }
   bool enablePrefixCaching() const { return params[0].enablePrefixCaching; }
   KVConnector connector() const { return params[0].connector; }
+  /// Whether the connector keeps pages.
+  bool hasTiers() const {
+    return connector() == KVConnector::Host ||
+           connector() == KVConnector::Tiered;
+  }
   std::optional<double> hostSwapSpaceGB() const {
     return params[0].hostSwapSpaceGB;
   }

@@ -23,6 +23,7 @@
 #include "kv/Runtime/Events/ResetSocket.h"
 #include "kv/Runtime/Manager/PagedSizes.h"
 #include "kv/Runtime/Manager/ReplicatedKVCacheManager.h"
+#include "kv/Runtime/Tiers/PageConnector.h"
 
 #include <functional>
 #include <memory>
@@ -30,9 +31,33 @@
 namespace kv {
 
 class CacheEngineImpl;
+class PageTiers;
 
 class PagedKVCacheManager : public ReplicatedKVCacheManager {
 public:
+  /// Where pages are kept beside the devices, if the parameters' connector is
+  /// Host or Tiered: hostSwapSpaceGB of host memory, shared by all replicas,
+  /// and a disk. Every page that is computed is copied there; what the devices
+  /// have evicted is loaded again by alloc().
+  struct TierOptions {
+    /// Tiered: a directory, and the bytes of records that it may hold. It
+    /// outlives the process, and is locked to these parameters and to `model`,
+    /// a text that says which weights have computed the pages.
+    std::string diskDirectory = {};
+    int64_t diskBytes = 0;
+    std::string model = {};
+    int32_t ioThreads = 4;
+    /// Whether alloc() returns Reason::Loading while pages come from the disk,
+    /// instead of waiting for them.
+    bool asynchronous = false;
+    /// Nanoseconds after which a page that does not come is computed instead.
+    int64_t mostWait = 10'000'000'000;
+    /// Opens the connector: those of users and tests instead of ours.
+    std::function<Expected<std::unique_ptr<PageConnector>>(
+        const PageConnector::Options &)>
+        open = PageConnector::open;
+  };
+
   struct Options {
     /// params.numDevices() devices, replica by replica; if empty, cpu:0 and so
     /// on.
@@ -76,6 +101,7 @@ public:
     /// It is done by the next runtimeInputs() or serveResets().
     std::string zmqEndpointBase = {};
     std::string resetEndpoint = {};
+    TierOptions tiers = {};
     /// Counts EngineMetrics::lookedUp, for whoever monitors the manager.
     bool explainMisses = false;
     /// Receives warnings of create(), one sentence each: that maxBatchSize
@@ -132,14 +158,29 @@ public:
   void serveResets();
   int resetDescriptor() const;
 
+  /// Brings the cached prefix of a request that is not claimed, as far as it
+  /// lies beside the devices, to the devices of the replica that suits it best:
+  /// for the next turn of a conversation. Waits for the disk. Returns the
+  /// tokens of the prefix that are on the devices then; 0 without tiers.
+  /// Errors: the request is claimed, or those of claim().
+  Expected<int64_t> prefetch(const TextGenerationContext &context);
+  /// Waits until a page that an alloc() waits for has come, but not longer than
+  /// `nanoseconds`. False: none was on its way, or none has come.
+  bool waitForLoads(int64_t nanoseconds);
+  /// Figures of host memory and disk; null without them. Any thread may read
+  /// them.
+  const TierMetrics *tierMetrics() const;
+
   /// Figures of a replica that any thread may read at any time. They only grow,
   /// also when resetMetrics() is called.
   struct Figures {
-    Counter promptTokens; // of requests, at their first reservation
-    Counter inputTokens;  // KVCacheMetrics
-    Counter cachedTokens; // KVCacheMetrics
-    Counter refusals;     // KVCacheMetrics
-    Counter resets;       // resetPrefixCache()
+    Counter promptTokens;   // of requests, at their first reservation
+    Counter inputTokens;    // KVCacheMetrics
+    Counter cachedTokens;   // KVCacheMetrics
+    Counter refusals;       // KVCacheMetrics
+    Counter resets;         // resetPrefixCache()
+    Counter loadedPages;    // KVCacheMetrics
+    Counter abandonedPages; // that were found in a tier, and then computed
   };
   const Figures &figures(int32_t replica) const;
   /// The same for the engine of a replica.
@@ -159,6 +200,9 @@ public:
     return sizes.blocksFor(tokens);
   }
   int64_t numPagesPerReplica() const override { return numPages; }
+  int64_t totalNumHostPages() const override;
+  double hostCommittedBlockPct() const override;
+  int64_t hostBytes() const override;
   using KVCacheManager::numFreeBlocks;
   int64_t numFreeBlocks(int32_t replica) const override;
 
@@ -220,6 +264,10 @@ private:
     /// known.
     Sequence sequence;
     int64_t joined = 0; // number of the last step that included the request
+    /// The pages that are being loaded; none: both are 0.
+    int64_t nextLoad = 0, endLoad = 0;
+    int64_t loadDeadline = 0;
+    int64_t processedBefore = 0; // tokens, when the reservation began
   };
 
   PagedKVCacheManager(Common common, const Options &options, int64_t pages);
@@ -249,9 +297,32 @@ private:
   /// opens its sequence, and reserves pages.
   std::expected<Allocation, AllocationError>
   reserve(TextGenerationContext &context, int32_t steps, Place place);
+  Expected<void> createTiers();
+  /// Sets demand.loaded to the tokens behind those that the devices have, of
+  /// which there are records. `request` is the index of names in the tiers.
+  void findLoads(size_t request, const CacheEngineImpl &engine,
+                 const Sequence &sequence, const TextGenerationContext &context,
+                 CacheEngine::Demand &demand) const;
+  /// Says of which pages behind the hit there are records.
+  void explainLoads(const TextGenerationContext &context,
+                    std::span<CacheEngine::Reason> reasons) const;
+  Figures &figuresOf(int32_t replica);
+  /// What the tiers have counted, whenever resetMetrics() was called.
+  KVCacheMetrics countTiers() const;
+  /// Loads what has come of the request's pages, and waits for the rest unless
+  /// loads are asynchronous. False: more is on its way.
+  bool load(TextGenerationContext &context, Place place);
+  /// The index of names of a request that is not claimed.
+  size_t unclaimedRequest() const { return slots.size(); }
+  /// Counts a reservation that has succeeded.
+  Allocation finishReserve(const TextGenerationContext &context, Place place,
+                           int32_t newPages);
   AllocationError explainRefusal(const TextGenerationContext &context,
                                  int32_t steps, Place place,
                                  const CacheEngine::Plan &plan) const;
+  /// commit() of one request, and copies of the pages that it has completed.
+  Expected<void> commitOne(const TextGenerationContext &context, Place place,
+                           Sequence &own);
   /// Completes the latest step that any of these requests was part of, and all
   /// earlier steps.
   void endStep(std::span<const Place> places);
@@ -260,6 +331,12 @@ private:
   Expected<CacheEngine::Plan> planFresh(int32_t replica,
                                         const TextGenerationContext &context,
                                         int32_t steps) const;
+  /// The plan of a reservation, with what can be loaded if that fits too;
+  /// hitPages counts both.
+  CacheEngine::Plan planWithLoads(size_t request, const CacheEngineImpl &engine,
+                                  const Sequence &sequence,
+                                  const TextGenerationContext &context,
+                                  int32_t steps) const;
   void runPageOps(int32_t replica, std::span<const PageOp> ops);
   /// Called while the device is idle: completes all steps, and runs the page
   /// operations that wait for the next one.
@@ -281,6 +358,9 @@ private:
   int64_t drafts;       // params.draftSlots()
   int32_t mainGroup;    // the group whose pages getReqBlocks() returns
   int64_t numSteps = 0; // steps begun so far
+  std::unique_ptr<PageTiers> tiers; // null without a connector
+  KVCacheMetrics tiersBefore;       // of tiers, at the last resetMetrics()
+  bool isPrefetching = false;       // what alloc() does counts for no request
   std::vector<std::unique_ptr<Replica>> replicas;
   std::vector<Slot> slots; // by index(); destroyed before the engines
 };

@@ -20,8 +20,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_EVENTS_BLOCKHASH_H
-#define KV_RUNTIME_EVENTS_BLOCKHASH_H
+#ifndef KV_RUNTIME_HASH_BLOCKHASH_H
+#define KV_RUNTIME_HASH_BLOCKHASH_H
 
 #include <array>
 #include <cstddef>
@@ -64,4 +64,4 @@ uint64_t wireHash(const BlockDigest &digest);
 
 } // namespace kv
 
-#endif // KV_RUNTIME_EVENTS_BLOCKHASH_H
+#endif // KV_RUNTIME_HASH_BLOCKHASH_H

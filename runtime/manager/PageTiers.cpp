@@ -1,0 +1,168 @@
+//===- PageTiers.cpp - Pages of requests beside the devices ---------------===//
+
+#include "PageTiers.h"
+
+#include "../engine/ScopeTable.h"
+
+using namespace kv;
+
+Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
+  int64_t slots = options.hostBytes / options.recordBytes;
+  if (slots < 1 || slots > INT32_MAX)
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "cache manager: host_kvcache_swap_space_gb is ",
+                     options.hostBytes,
+                     " bytes, allowed: ", options.recordBytes,
+                     " (one page) to ", INT32_MAX, " pages");
+  std::unique_ptr<PageTiers> tiers(new PageTiers(options, slots));
+  Expected<Memory> memory =
+      options.device.allocatePinned(size_t(slots * options.recordBytes));
+  if (!memory)
+    return makeError(memory.error().code,
+                     "host tier: ", memory.error().message);
+  tiers->memory = std::move(*memory);
+  PageConnector::Options wanted = options.connector;
+  wanted.memory = tiers->memory.as<std::byte>();
+  wanted.recordBytes = static_cast<size_t>(options.recordBytes);
+  wanted.numSlots = tiers->numSlots;
+  Expected<std::unique_ptr<PageConnector>> connector = options.open(wanted);
+  if (!connector)
+    return std::unexpected(connector.error());
+  tiers->connector = std::move(*connector);
+  return tiers;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+void PageTiers::open(size_t request, const Scope &scope) {
+  ScopeBytes bytes = ScopeBytes::of(scope, /*epoch=*/0);
+  std::span<const std::byte> fields(bytes.data(), bytes.size());
+  names[request] = {
+      connector->nameScope(fields.subspan(ScopeBytes::ScopeHeader))};
+}
+
+void PageTiers::fork(size_t from, size_t to, int64_t pages) {
+  names[to] = names[from];
+  truncate(to, pages);
+}
+
+void PageTiers::truncate(size_t request, int64_t pages) {
+  std::vector<PrefixName> &own = names[request];
+  own.resize(std::min(own.size(), static_cast<size_t>(pages) + 1));
+}
+
+PrefixPage PageTiers::page(size_t request, const Prompt &prompt,
+                           int64_t index) {
+  std::vector<PrefixName> &own = names[request];
+  std::span<const int32_t> tokens;
+  for (int64_t at = std::min<int64_t>(index, std::ssize(own) - 1); at <= index;
+       ++at) {
+    int64_t begin = at * pageSize;
+    tokens = prompt.tokens.subspan(begin, pageSize);
+    images.clear();
+    if (!prompt.images.empty()) {
+      ScopeBytes bytes = ScopeBytes::of(prompt.images, begin, begin + pageSize);
+      images.assign(bytes.data(), bytes.data() + bytes.size());
+    }
+    if (at + 1 == std::ssize(own))
+      own.push_back(connector->namePage(own.back(), images, tokens));
+  }
+  return {.name = own[index + 1],
+          .parent = own[index],
+          .scope = own[0],
+          .tokens = tokens,
+          .images = images};
+}
+
+RecordWorth PageTiers::worthOf(const Retention &retention,
+                               int64_t index) const {
+  return index * pageSize < retention.prefixTokens
+             ? RecordWorth{retention.prefixPriority, retention.prefixDuration}
+             : RecordWorth{retention.priority, retention.duration};
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
+                        int64_t last) {
+  connector->poll();
+  int64_t end = first;
+  while (end < last && connector->find(page(request, prompt, end)) !=
+                           PageConnector::Place::Absent)
+    ++end;
+  return end;
+}
+
+PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
+                                    const Sequence &sequence, int64_t first,
+                                    int64_t end, CacheMemory &memory) {
+  using Place = PageConnector::Place;
+  connector->poll();
+  slots.clear();
+  records.clear();
+  int64_t at = first;
+  for (; at < end; ++at) {
+    PageConnector::Slot slot = connector->acquire(page(request, prompt, at));
+    if (!slot)
+      break;
+    slots.push_back(slot);
+    CacheMemory::Record &record = records.emplace_back();
+    record.data = slot.data;
+    for (int32_t group = 0; group < memory.numGroups(); ++group)
+      record.pages[group] = sequence.pages(group)[at];
+  }
+  memory.copyRecords(records, /*toDevices=*/true);
+  for (PageConnector::Slot slot : slots)
+    connector->release(slot);
+  // What comes next takes at most half of the slots, so that it does not drive
+  // out what has come.
+  int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
+  Progress progress = {.loaded = at - first};
+  for (int64_t next = at; next < ahead; ++next) {
+    PrefixPage wanted = page(request, prompt, next);
+    Place place = connector->find(wanted);
+    if (place == Place::Absent ||
+        (place == Place::Disk && !connector->fetch(wanted)))
+      break;
+    progress.isComing = true;
+  }
+  return progress;
+}
+
+void PageTiers::stage(const Sequence &sequence, int64_t first, int64_t end,
+                      const CacheMemory &memory) {
+  staged.resize(static_cast<size_t>(std::max<int64_t>(end - first, 0)));
+  for (size_t i = 0; i < staged.size(); ++i)
+    for (int32_t group = 0; group < memory.numGroups(); ++group)
+      staged[i][group] = sequence.pages(group)[first + static_cast<int64_t>(i)];
+}
+
+void PageTiers::store(size_t request, const Prompt &prompt,
+                      const Retention &retention, int64_t first, int64_t end,
+                      CacheMemory &memory) {
+  connector->poll();
+  slots.clear();
+  records.clear();
+  for (int64_t at = first; at < end; ++at)
+    if (PageConnector::Slot slot = connector->reserve(page(request, prompt, at),
+                                                      worthOf(retention, at))) {
+      slots.push_back(slot);
+      records.push_back({slot.data, staged[static_cast<size_t>(at - first)]});
+    }
+  memory.copyRecords(records, /*toDevices=*/false);
+  for (PageConnector::Slot slot : slots)
+    connector->publish(slot, /*written=*/true);
+}
+
+void PageTiers::touch(size_t request, int64_t pages,
+                      const Retention &retention) {
+  // From the last to the first, so that what depends on a record goes first. A
+  // page without a name has never been looked for or stored.
+  const std::vector<PrefixName> &own = names[request];
+  for (int64_t at = std::min<int64_t>(pages, std::ssize(own) - 1); at-- > 0;)
+    connector->touch(own[at + 1], worthOf(retention, at));
+}

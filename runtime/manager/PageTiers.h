@@ -1,0 +1,104 @@
+//===- PageTiers.h - Pages of requests beside the devices -------*- C++ -*-===//
+//
+// What a paged manager does with a connector (PageConnector.h): names the pages
+// of its requests, copies computed pages to records, and records to the pages
+// that a request has reserved. To the engine, a load is a chunk that somebody
+// else has computed: pages are reserved, filled and committed like any others,
+// so nothing that was not loaded whole can ever be found.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_MANAGER_PAGETIERS_H
+#define KV_RUNTIME_MANAGER_PAGETIERS_H
+
+#include "kv/Runtime/Manager/CacheMemory.h"
+#include "kv/Runtime/Tiers/PageConnector.h"
+
+#include <functional>
+
+namespace kv {
+
+class PageTiers {
+public:
+  struct Options {
+    PageConnector::Options connector; // but for memory, recordBytes, numSlots
+    int64_t hostBytes = 0;            // of all slots
+    Device device = {};               // for whose copies host memory is pinned
+    size_t requests = 0;              // that have names at the same time
+    int64_t recordBytes = 0;
+    std::function<Expected<std::unique_ptr<PageConnector>>(
+        const PageConnector::Options &)>
+        open;
+  };
+  /// Errors: the host memory holds no record, or there is none; those of
+  /// PageConnector::open().
+  static Expected<std::unique_ptr<PageTiers>> create(const Options &options);
+
+  //===--- Names, by the index of a request -------------------------------===//
+
+  void open(size_t request, const Scope &scope);
+  void close(size_t request) { names[request].clear(); }
+  /// Request `to` has the first `pages` pages of `from`.
+  void fork(size_t from, size_t to, int64_t pages);
+  /// From the page `pages` on, the tokens may differ from now on.
+  void truncate(size_t request, int64_t pages);
+
+  //===--- Records --------------------------------------------------------===//
+
+  /// The end of the run of pages from `first` on, at most to `last`, of which
+  /// there are records.
+  int64_t find(size_t request, const Prompt &prompt, int64_t first,
+               int64_t last);
+
+  struct Progress {
+    int64_t loaded = 0;    // leading pages
+    bool isComing = false; // whether more are on their way
+  };
+  /// Loads the leading pages of [first, end) whose records are in memory into
+  /// the sequence's, and asks for the others.
+  Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
+                int64_t first, int64_t end, CacheMemory &memory);
+  /// Waits until a record has come. False: it takes longer than `most`.
+  bool wait(std::chrono::nanoseconds most) { return connector->wait(most); }
+  void poll() { connector->poll(); }
+
+  /// Remembers the ids of the sequence's pages [first, end), which commit() may
+  /// replace by those of equal pages; then, store() copies these pages.
+  void stage(const Sequence &sequence, int64_t first, int64_t end,
+             const CacheMemory &memory);
+  void store(size_t request, const Prompt &prompt, const Retention &retention,
+             int64_t first, int64_t end, CacheMemory &memory);
+
+  /// A request that has had the first `pages` pages lets go of them.
+  void touch(size_t request, int64_t pages, const Retention &retention);
+
+  Expected<void> reset() { return connector->reset(); }
+  const TierMetrics &metrics() const { return connector->metrics(); }
+  int64_t hostBytes() const { return static_cast<int64_t>(memory.bytes()); }
+
+private:
+  PageTiers(const Options &options, int64_t slots)
+      : pageSize(options.connector.pageSize),
+        numSlots(static_cast<int32_t>(slots)), names(options.requests) {}
+
+  /// The page of a request's prompt, named. Valid until the next call.
+  PrefixPage page(size_t request, const Prompt &prompt, int64_t index);
+  RecordWorth worthOf(const Retention &retention, int64_t index) const;
+
+  int64_t pageSize;
+  int32_t numSlots;
+  Memory memory; // the slots
+  std::unique_ptr<PageConnector> connector;
+  /// Of each request: the name of its scope, then those of its pages as far as
+  /// they were needed.
+  std::vector<std::vector<PrefixName>> names;
+  std::vector<std::byte> images; // of page()
+  std::vector<std::array<PageId, CacheGroups::Most>> staged;
+  // Scratch.
+  std::vector<PageConnector::Slot> slots;
+  std::vector<CacheMemory::Record> records;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_MANAGER_PAGETIERS_H

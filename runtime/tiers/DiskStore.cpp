@@ -1,0 +1,408 @@
+//===- DiskStore.cpp - Records on a disk ----------------------------------===//
+
+#include "DiskStore.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+using namespace kv;
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+static constexpr size_t Block = 4096; // of file systems and disks
+
+DiskStore::DiskStore(const PageConnector::Options &options, SystemCalls &calls,
+                     TierMetrics &metrics)
+    : calls(calls), metrics(metrics), directory(options.directory),
+      headerBytes(recordHeaderBytes(options.pageSize)),
+      slotBytes((headerBytes + options.recordBytes + Block - 1) / Block *
+                Block),
+      numSlots(std::min<int64_t>(
+          options.diskBytes / static_cast<int64_t>(slotBytes), INT32_MAX)),
+      all(numSlots), recency(static_cast<int32_t>(numSlots)) {
+  slots.reserve(numSlots);
+}
+
+static std::unexpected<Error> unusable(const std::string &directory,
+                                       const std::string &why) {
+  return makeError(KV_STATUS_INVALID_ARGUMENT, "disk tier: ", directory, " ",
+                   why);
+}
+
+Expected<std::unique_ptr<DiskStore>>
+DiskStore::open(const PageConnector::Options &options, SystemCalls &calls,
+                TierMetrics &metrics) {
+  std::unique_ptr<DiskStore> store(new DiskStore(options, calls, metrics));
+  if (store->numSlots < 1)
+    return makeError(
+        KV_STATUS_INVALID_ARGUMENT, "disk tier: ", options.diskBytes,
+        " bytes hold no record, which takes ", store->slotBytes, " bytes");
+  if (Expected<void> locked = store->lockDirectory(); !locked)
+    return std::unexpected(locked.error());
+  Expected<RecordIndex> index = RecordIndex::open(
+      options.directory + "/index.mdb", store->numSlots, calls);
+  if (!index)
+    return unusable(options.directory,
+                    concat("has an index that cannot be used (",
+                           index.error().message,
+                           "): use another directory, or delete this one"));
+  store->index.emplace(std::move(*index));
+  if (Expected<void> known = store->adopt(options); !known)
+    return std::unexpected(known.error());
+  if (Expected<void> made = store->openFile(); !made)
+    return std::unexpected(made.error());
+  if (Expected<void> read = store->readIndex(); !read)
+    return std::unexpected(read.error());
+  metrics.diskPages = static_cast<int32_t>(store->numSlots);
+  for (int32_t i = 0; i < options.ioThreads; ++i)
+    store->threads.emplace_back([&disk = *store] { disk.work(); });
+  return store;
+}
+
+Expected<void> DiskStore::lockDirectory() {
+  std::error_code made;
+  std::filesystem::create_directories(directory, made);
+  lockFile =
+      ::open((directory + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lockFile < 0)
+    return unusable(directory,
+                    concat("cannot be used: ", std::strerror(errno)));
+  if (flock(lockFile, LOCK_EX | LOCK_NB) != 0)
+    return unusable(directory, "is in use by another process");
+  return {};
+}
+
+Expected<void> DiskStore::adopt(const PageConnector::Options &options) {
+  std::string layout = concat("records 1, ", slotBytes, " bytes a slot of ",
+                              options.pageSize, " tokens");
+  for (auto [name, wanted] :
+       {std::pair<const char *, const std::string *>("layout", &layout),
+        {"geometry", &options.geometry},
+        {"model", &options.model}}) {
+    Expected<std::optional<std::string>> found = index->text(name);
+    if (!found)
+      return unusable(directory, found.error().message);
+    if (!*found) {
+      if (Expected<void> set = index->setText(name, *wanted); !set)
+        return unusable(directory, set.error().message);
+    } else if (**found != *wanted) {
+      return unusable(directory,
+                      concat("was made for another ", name, ": '", **found,
+                             "', not '", *wanted,
+                             "': use another directory, or delete this one"));
+    }
+  }
+  return {};
+}
+
+Expected<void> DiskStore::openFile() {
+  std::string path = directory + "/pages.bin";
+  file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0)
+    return unusable(directory,
+                    concat("cannot be used: ", std::strerror(errno)));
+  off_t bytes = static_cast<off_t>(numSlots) * static_cast<off_t>(slotBytes);
+  // What is allocated now cannot be missing later.
+  if (int result = calls.allocate(file, bytes))
+    return makeError(KV_STATUS_OUT_OF_MEMORY, "disk tier: ", directory,
+                     " has no room for ", bytes,
+                     " bytes: ", std::strerror(result));
+  struct stat status;
+  if (fstat(file, &status) == 0 && status.st_size > bytes)
+    (void)ftruncate(file, bytes); // the store was larger before
+  return {};
+}
+
+Expected<void> DiskStore::readIndex() {
+  std::vector<std::pair<PrefixName, IndexedRecord>> known;
+  Expected<void> read =
+      index->visit([&](const PrefixName &name, const IndexedRecord &record) {
+        known.push_back({name, record});
+      });
+  if (!read)
+    return unusable(directory, read.error().message);
+  std::ranges::sort(known, {}, [](const auto &one) { return one.second.use; });
+  for (const auto &[name, record] : known) {
+    if (record.slot < 0 || record.slot >= numSlots || all[record.slot].isUsed) {
+      changes.push_back({{name, record, /*forget=*/true}, epoch});
+      continue;
+    }
+    all[record.slot] = {name, 0, true, true};
+    slots[name] = record.slot;
+    recency.insert(record.slot, record.priority, record.until);
+  }
+  for (int32_t slot = static_cast<int32_t>(numSlots); slot-- > 0;)
+    if (!all[slot].isUsed)
+      unused.push_back(slot);
+  metrics.usedDiskPages = static_cast<int32_t>(slots.size());
+  return {};
+}
+
+DiskStore::~DiskStore() {
+  {
+    std::lock_guard lock(mutex);
+    isEnding = true;
+    reads.clear();
+  }
+  more.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+  if (file >= 0)
+    close(file);
+  if (lockFile >= 0)
+    close(lockFile); // and the lock with it
+}
+
+int64_t DiskStore::now() {
+  return std::chrono::nanoseconds(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+//===----------------------------------------------------------------------===//
+// The caller's side
+//===----------------------------------------------------------------------===//
+
+void DiskStore::touch(const PrefixName &name, uint8_t priority, int64_t until) {
+  auto at = slots.find(name);
+  if (at == slots.end())
+    return;
+  int32_t slot = at->second;
+  uint8_t before = recency.priority(slot);
+  recency.touch(slot, priority, until);
+  if (recency.priority(slot) == before || !all[slot].isWhole)
+    return;
+  // A later process must know; it learns of mere recency by the next write.
+  std::lock_guard lock(mutex);
+  changes.push_back(
+      {{name,
+        {slot, recency.priority(slot), recency.until(slot), recency.use(slot)}},
+       epoch});
+  more.notify_one();
+}
+
+/// The slot is used no more, as soon as nobody reads or writes it.
+void DiskStore::leave(Slot &slot, int32_t index) {
+  slot.isUsed = false;
+  if (slot.users == 0)
+    unused.push_back(index);
+  metrics.usedDiskPages = static_cast<int32_t>(slots.size());
+}
+
+void DiskStore::drop(int32_t slot) {
+  slots.erase(all[slot].name);
+  recency.remove(slot);
+  leave(all[slot], slot);
+  std::lock_guard lock(mutex);
+  changes.push_back({{all[slot].name, {.slot = slot}, /*forget=*/true}, epoch});
+  more.notify_one();
+}
+
+int32_t DiskStore::takeSlot(std::optional<PrefixName> &evicted) {
+  if (unused.empty()) {
+    int32_t victim = recency.victim(
+        now(), [&](int32_t slot) { return all[slot].users == 0; });
+    if (victim < 0)
+      return -1;
+    evicted = all[victim].name;
+    slots.erase(all[victim].name);
+    recency.remove(victim);
+    leave(all[victim], victim);
+    ++metrics.evictedDiskPages;
+  }
+  int32_t slot = unused.back();
+  unused.pop_back();
+  return slot;
+}
+
+void DiskStore::submit(Job job) {
+  ++all[job.slot].users;
+  ++metrics.diskOperations;
+  job.epoch = epoch;
+  {
+    std::lock_guard lock(mutex);
+    ++underWay;
+    (job.isRead ? reads : writes).push_back(std::move(job));
+  }
+  more.notify_one();
+}
+
+bool DiskStore::write(const OwnedPage &page, std::span<const std::byte> data,
+                      uint8_t priority, int64_t until, int32_t token) {
+  Job job = {.token = token, .page = &page};
+  job.slot = takeSlot(job.evicted);
+  if (job.slot < 0)
+    return false;
+  job.data = {const_cast<std::byte *>(data.data()), data.size()};
+  all[job.slot] = {page.name, 0, true, false};
+  slots[page.name] = job.slot;
+  recency.insert(job.slot, priority, until);
+  metrics.usedDiskPages = static_cast<int32_t>(slots.size());
+  job.record = {job.slot, priority, until, recency.use(job.slot)};
+  submit(std::move(job));
+  return true;
+}
+
+bool DiskStore::read(const OwnedPage &page, std::span<std::byte> data,
+                     int32_t token) {
+  auto at = slots.find(page.name);
+  if (at == slots.end() || !all[at->second].isWhole)
+    return false;
+  submit({.isRead = true,
+          .token = token,
+          .slot = at->second,
+          .page = &page,
+          .data = data});
+  return true;
+}
+
+void DiskStore::take(std::vector<Finished> &result) {
+  {
+    std::lock_guard lock(mutex);
+    ended.swap(finished);
+    underWay -= static_cast<int32_t>(ended.size());
+  }
+  for (const Job &job : ended) {
+    Slot &slot = all[job.slot];
+    --slot.users;
+    metrics.diskOperations += -1;
+    // reset() may have forgotten the record meanwhile.
+    bool isCurrent = slot.isUsed && job.epoch == epoch;
+    if (!slot.isUsed && slot.users == 0)
+      unused.push_back(job.slot);
+    if (isCurrent && job.done)
+      slot.isWhole = true;
+    else if (isCurrent)
+      drop(job.slot);
+    ++(job.isRead ? job.done ? metrics.readPages : metrics.failedReads
+       : job.done ? metrics.writtenPages
+                  : metrics.failedWrites);
+    result.push_back({job.token, job.isRead, job.done});
+  }
+  ended.clear();
+}
+
+bool DiskStore::wait(std::chrono::nanoseconds most) {
+  std::unique_lock lock(mutex);
+  return underWay > 0 &&
+         over.wait_for(lock, most, [&] { return !finished.empty(); });
+}
+
+Expected<void> DiskStore::reset() {
+  for (auto [name, slot] : slots) {
+    recency.remove(slot);
+    all[slot].isUsed = false;
+    if (all[slot].users == 0)
+      unused.push_back(slot);
+  }
+  slots.clear();
+  metrics.usedDiskPages = 0;
+  std::lock_guard lock(indexMutex);
+  ++epoch;
+  return index->clear();
+}
+
+//===----------------------------------------------------------------------===//
+// The threads' side
+//===----------------------------------------------------------------------===//
+
+/// Calls transfer(parts, count, position) until all bytes of the two parts are
+/// through. A transfer may be short, and may be interrupted.
+template <class Transfer>
+static bool transferAll(std::span<std::byte> header, std::span<std::byte> data,
+                        off_t at, Transfer &&transfer) {
+  iovec parts[2] = {{header.data(), header.size()}, {data.data(), data.size()}};
+  for (int first = 0; first < 2;) {
+    ssize_t moved = transfer(parts + first, 2 - first, at);
+    if (moved < 0 && errno == EINTR)
+      continue;
+    if (moved <= 0)
+      return false;
+    at += moved;
+    for (auto left = static_cast<size_t>(moved); first < 2; ++first) {
+      size_t part = std::min(left, parts[first].iov_len);
+      parts[first].iov_base =
+          static_cast<std::byte *>(parts[first].iov_base) + part;
+      parts[first].iov_len -= part;
+      left -= part;
+      if (parts[first].iov_len > 0)
+        break;
+    }
+  }
+  return true;
+}
+
+bool DiskStore::read(const Job &job, std::span<std::byte> header) {
+  off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
+  return transferAll(header, job.data, at,
+                     [&](const iovec *parts, int count, off_t from) {
+                       return calls.read(file, parts, count, from);
+                     }) &&
+         !checkRecord(header, job.page->view(), job.data);
+}
+
+bool DiskStore::write(const Job &job, std::span<std::byte> header) {
+  off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
+  writeRecordHeader(header, job.page->view(), job.data);
+  return transferAll(header, job.data, at,
+                     [&](const iovec *parts, int count, off_t to) {
+                       return calls.write(file, parts, count, to);
+                     });
+}
+
+void DiskStore::apply(std::span<const Change> wanted) {
+  std::lock_guard lock(indexMutex);
+  std::vector<RecordIndex::Change> current;
+  for (const Change &one : wanted)
+    if (one.epoch == epoch)
+      current.push_back(one.change);
+  // What the index does not learn, a later process does not find.
+  if (!current.empty() && !index->apply(current))
+    metrics.unindexedPages += static_cast<int64_t>(current.size());
+}
+
+void DiskStore::work() {
+  constexpr size_t ManyChanges = 64; // which must not wait for quiet
+  std::vector<std::byte> header(headerBytes);
+  std::vector<Change> taken;
+  std::unique_lock lock(mutex);
+  auto canApply = [&] { return !changes.empty() && !isApplying; };
+  for (;;) {
+    more.wait(lock, [&] {
+      return isEnding || !reads.empty() || !writes.empty() || canApply();
+    });
+    bool hasJob = !reads.empty() || !writes.empty();
+    if (canApply() && (!hasJob || changes.size() >= ManyChanges)) {
+      isApplying = true;
+      taken.swap(changes);
+      lock.unlock();
+      apply(taken);
+      taken.clear();
+      lock.lock();
+      isApplying = false;
+    } else if (hasJob) {
+      // A read is waited for, a write is not.
+      std::deque<Job> &queue = reads.empty() ? writes : reads;
+      Job job = std::move(queue.front());
+      queue.pop_front();
+      lock.unlock();
+      job.done = job.isRead ? read(job, header) : write(job, header);
+      lock.lock();
+      if (!job.isRead && job.done) {
+        if (job.evicted)
+          changes.push_back(
+              {{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
+        changes.push_back({{job.page->name, job.record}, job.epoch});
+      }
+      finished.push_back(std::move(job));
+      over.notify_all();
+    } else if (isEnding) {
+      return;
+    }
+  }
+}

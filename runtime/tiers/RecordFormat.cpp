@@ -1,0 +1,100 @@
+//===- RecordFormat.cpp - A record on a disk ------------------------------===//
+
+#include "RecordFormat.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+using namespace kv;
+
+static_assert(std::endian::native == std::endian::little,
+              "records are written as they are in memory");
+
+namespace {
+
+struct Fixed {
+  char magic[8];
+  uint32_t version, pageSize, imageBytes, headerBytes;
+  uint64_t dataBytes;
+  PrefixName name, parent, scope;
+  XXH128_canonical_t checksum;
+};
+static_assert(sizeof(Fixed) == 144);
+
+constexpr char Magic[8] = {'k', 'v', 'r', 'e', 'c', 'o', 'r', 'd'};
+constexpr uint32_t Version = 1;
+
+/// Everything of a header but its checksum, whose place holds zeros.
+void fill(std::span<std::byte> header, const PrefixPage &page,
+          size_t dataBytes) {
+  Fixed fixed = {.magic = {},
+                 .version = Version,
+                 .pageSize = static_cast<uint32_t>(page.tokens.size()),
+                 .imageBytes = static_cast<uint32_t>(page.images.size()),
+                 .headerBytes = static_cast<uint32_t>(header.size()),
+                 .dataBytes = dataBytes,
+                 .name = page.name,
+                 .parent = page.parent,
+                 .scope = page.scope,
+                 .checksum = {}};
+  std::ranges::copy(Magic, fixed.magic);
+  std::ranges::fill(header, std::byte());
+  std::memcpy(header.data(), &fixed, sizeof fixed);
+  std::byte *at = header.data() + sizeof fixed;
+  std::memcpy(at, page.tokens.data(), page.tokens.size_bytes());
+  if (!page.images.empty())
+    std::memcpy(at + page.tokens.size_bytes(), page.images.data(),
+                page.images.size());
+}
+
+XXH128_canonical_t checksum(std::span<const std::byte> header,
+                            std::span<const std::byte> data) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  XXH3_128bits_update(&state, header.data(), header.size());
+  XXH3_128bits_update(&state, data.data(), data.size());
+  XXH128_canonical_t result;
+  XXH128_canonicalFromHash(&result, XXH3_128bits_digest(&state));
+  return result;
+}
+
+} // namespace
+
+bool OwnedPage::is(const PrefixPage &page) const {
+  return name == page.name && parent == page.parent && scope == page.scope &&
+         std::ranges::equal(tokens, page.tokens) &&
+         std::ranges::equal(images, page.images);
+}
+
+size_t kv::recordHeaderBytes(int32_t pageSize) {
+  size_t bytes = sizeof(Fixed) + 4 * size_t(pageSize) + MostImageBytes;
+  return (bytes + 63) / 64 * 64;
+}
+
+void kv::writeRecordHeader(std::span<std::byte> header, const PrefixPage &page,
+                           std::span<const std::byte> data) {
+  fill(header, page, data.size());
+  XXH128_canonical_t sum = checksum(header, data);
+  std::memcpy(header.data() + offsetof(Fixed, checksum), &sum, sizeof sum);
+}
+
+const char *kv::checkRecord(std::span<const std::byte> header,
+                            const PrefixPage &page,
+                            std::span<const std::byte> data) {
+  // Made anew from what was asked for: equal bytes are an equal page.
+  std::vector<std::byte> wanted(header.size());
+  fill(wanted, page, data.size());
+  XXH128_canonical_t found, sum;
+  std::memcpy(&found, header.data() + offsetof(Fixed, checksum), sizeof found);
+  sum = checksum(wanted, data);
+  std::memcpy(wanted.data() + offsetof(Fixed, checksum), &found, sizeof found);
+  if (!std::ranges::equal(wanted, header))
+    return "it is another page's, or its header is damaged";
+  if (std::memcmp(&sum, &found, sizeof sum) != 0)
+    return "its keys and values are damaged";
+  return nullptr;
+}

@@ -1,0 +1,148 @@
+//===- RecordIndex.cpp - Which slots of a file hold which records ---------===//
+
+#include "RecordIndex.h"
+
+#include <cstring>
+
+using namespace kv;
+
+namespace {
+
+MDB_val bytesOf(const void *data, size_t size) {
+  return {size, const_cast<void *>(data)};
+}
+
+std::unexpected<Error> failed(const char *what, int result) {
+  return makeError(KV_STATUS_INTERNAL, what, ": ", mdb_strerror(result));
+}
+
+std::optional<IndexedRecord> toRecord(const MDB_val &value) {
+  IndexedRecord record;
+  if (value.mv_size != sizeof record)
+    return std::nullopt;
+  std::memcpy(&record, value.mv_data, sizeof record);
+  return record;
+}
+
+} // namespace
+
+Expected<RecordIndex> RecordIndex::open(const std::string &path,
+                                        int64_t records, SystemCalls &calls) {
+  MDB_env *environment = nullptr;
+  if (int result = mdb_env_create(&environment))
+    return failed("mdb_env_create", result);
+  RecordIndex index(environment, calls);
+  // An entry takes 64 bytes, in pages that are half full at worst, and a
+  // transaction copies the pages that it changes. The file grows as it is used.
+  size_t most = (size_t(16) << 20) + 512 * static_cast<size_t>(records);
+  mdb_env_set_maxdbs(environment, 2);
+  mdb_env_set_mapsize(environment, most);
+  // The store locks its directory, and changes come one after the other. A
+  // power failure may take the last changes, not the order of the others.
+  unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOMETASYNC;
+  if (int result = mdb_env_open(environment, path.c_str(), flags, 0600))
+    return failed(path.c_str(), result);
+  MDB_txn *transaction = nullptr;
+  int result = mdb_txn_begin(environment, nullptr, 0, &transaction);
+  if (result)
+    return failed(path.c_str(), result);
+  result = mdb_dbi_open(transaction, "about", MDB_CREATE, &index.about);
+  if (!result)
+    result = mdb_dbi_open(transaction, "records", MDB_CREATE, &index.records);
+  if (result)
+    mdb_txn_abort(transaction);
+  else
+    result = calls.commit(transaction);
+  if (result)
+    return failed(path.c_str(), result);
+  return index;
+}
+
+Expected<std::optional<std::string>> RecordIndex::text(const char *name) const {
+  MDB_txn *transaction = nullptr;
+  if (int result =
+          mdb_txn_begin(environment, nullptr, MDB_RDONLY, &transaction))
+    return failed("mdb_txn_begin", result);
+  MDB_val key = bytesOf(name, std::strlen(name)), value;
+  std::optional<std::string> found;
+  int result = mdb_get(transaction, about, &key, &value);
+  if (result == 0)
+    found =
+        std::string(static_cast<const char *>(value.mv_data), value.mv_size);
+  mdb_txn_abort(transaction);
+  if (result != 0 && result != MDB_NOTFOUND)
+    return failed("mdb_get", result);
+  return found;
+}
+
+Expected<void>
+RecordIndex::change(const std::function<int(MDB_txn *)> &change) {
+  MDB_txn *transaction = nullptr;
+  if (int result = mdb_txn_begin(environment, nullptr, 0, &transaction))
+    return failed("mdb_txn_begin", result);
+  if (int result = change(transaction)) {
+    mdb_txn_abort(transaction);
+    return failed("a change of the index", result);
+  }
+  if (int result = calls->commit(transaction))
+    return failed("mdb_txn_commit", result);
+  return {};
+}
+
+Expected<void> RecordIndex::setText(const char *name, const std::string &text) {
+  return change([&](MDB_txn *transaction) {
+    MDB_val key = bytesOf(name, std::strlen(name));
+    MDB_val value = bytesOf(text.data(), text.size());
+    return mdb_put(transaction, about, &key, &value, 0);
+  });
+}
+
+Expected<void> RecordIndex::visit(
+    const std::function<void(const PrefixName &, const IndexedRecord &)> &visit)
+    const {
+  MDB_txn *transaction = nullptr;
+  if (int result =
+          mdb_txn_begin(environment, nullptr, MDB_RDONLY, &transaction))
+    return failed("mdb_txn_begin", result);
+  MDB_cursor *cursor = nullptr;
+  int result = mdb_cursor_open(transaction, records, &cursor);
+  MDB_val key, value;
+  while (!result && !(result = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)))
+    if (PrefixName name; key.mv_size == name.size())
+      if (std::optional<IndexedRecord> record = toRecord(value)) {
+        std::memcpy(name.data(), key.mv_data, name.size());
+        visit(name, *record);
+      }
+  if (cursor)
+    mdb_cursor_close(cursor);
+  mdb_txn_abort(transaction);
+  if (result != MDB_NOTFOUND)
+    return failed("mdb_cursor_get", result);
+  return {};
+}
+
+Expected<void> RecordIndex::apply(std::span<const Change> changes) {
+  return change([&](MDB_txn *transaction) {
+    for (const Change &change : changes) {
+      MDB_val key = bytesOf(change.name.data(), change.name.size()), value;
+      int result = 0;
+      if (!change.forget) {
+        value = bytesOf(&change.record, sizeof change.record);
+        result = mdb_put(transaction, records, &key, &value, 0);
+      } else if (mdb_get(transaction, records, &key, &value) == 0) {
+        std::optional<IndexedRecord> known = toRecord(value);
+        if (!known || known->slot == change.record.slot)
+          result = mdb_del(transaction, records, &key, nullptr);
+      }
+      if (result)
+        return result;
+    }
+    return 0;
+  });
+}
+
+Expected<void> RecordIndex::clear() {
+  return change([&](MDB_txn *transaction) {
+    return mdb_drop(transaction, records, /*del=*/0);
+  });
+}

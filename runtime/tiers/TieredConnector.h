@@ -1,0 +1,88 @@
+//===- TieredConnector.h - Records in host memory and on disk ---*- C++ -*-===//
+//
+// One flow of data: what is stored goes to a slot of host memory, and from
+// there, behind, to the disk; what is loaded comes from a slot of host memory,
+// into which the disk has been read before. Both tiers evict on their own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_TIERS_TIEREDCONNECTOR_H
+#define KV_RUNTIME_TIERS_TIEREDCONNECTOR_H
+
+#include "../hash/BlockHash.h"
+#include "DiskStore.h"
+
+namespace kv {
+
+class TieredConnector final : public PageConnector {
+public:
+  /// Errors: those of PageConnector::open(). `calls`, for tests, outlives the
+  /// connector.
+  static Expected<std::unique_ptr<TieredConnector>> open(const Options &options,
+                                                         SystemCalls &calls);
+  static Expected<std::unique_ptr<TieredConnector>>
+  open(const Options &options);
+
+  PrefixName nameScope(std::span<const std::byte> scope) override {
+    return hasher.root(scope);
+  }
+  PrefixName namePage(const PrefixName &parent,
+                      std::span<const std::byte> images,
+                      std::span<const int32_t> tokens) override {
+    return hasher.block(parent, images, tokens);
+  }
+
+  Place find(const PrefixPage &page) override;
+  void touch(const PrefixName &name, const RecordWorth &worth) override;
+  Slot acquire(const PrefixPage &page) override;
+  void release(Slot slot) override;
+  bool fetch(const PrefixPage &page) override;
+  Slot reserve(const PrefixPage &page, const RecordWorth &worth) override;
+  void publish(Slot slot, bool written) override;
+  void poll() override;
+  bool wait(std::chrono::nanoseconds most) override;
+  Expected<void> reset() override;
+  const TierMetrics &metrics() const override { return figures; }
+
+private:
+  enum class State : uint8_t {
+    Free,
+    Reserved, // the caller writes it
+    Coming,   // the disk is read into it
+    Ready
+  };
+  struct HostSlot {
+    OwnedPage page;
+    int32_t users = 0; // acquired, reserved, or under way from or to the disk
+    State state = State::Free;
+    bool isKnown = false; // in `known`: find() sees it
+  };
+
+  explicit TieredConnector(const Options &options);
+
+  std::span<std::byte> data(int32_t slot) const {
+    return {options.memory + size_t(slot) * options.recordBytes,
+            options.recordBytes};
+  }
+  static int64_t endOf(const RecordWorth &worth) {
+    return worth.duration ? DiskStore::now() + worth.duration : 0;
+  }
+  /// A slot that is free, or becomes so by an eviction; -1: there is none.
+  int32_t take(const PrefixPage &page, State state, const RecordWorth &worth);
+  void forget(int32_t slot);
+  void drop(int32_t slot); // one user less
+
+  Options options;
+  TierMetrics figures;
+  BlockHasher hasher;
+  std::vector<HostSlot> slots;
+  std::vector<int32_t> unused;
+  std::unordered_map<PrefixName, int32_t, HashName> known;
+  Recency recency;
+  std::vector<DiskStore::Finished> finished; // scratch of poll()
+  std::unique_ptr<DiskStore> disk; // ends first: its threads use the slots
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_TIERS_TIEREDCONNECTOR_H

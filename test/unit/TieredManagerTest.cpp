@@ -1,0 +1,176 @@
+//===- TieredManagerTest.cpp - Pages that come back from other tiers ------===//
+
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
+
+#include "FakeModel.h"
+#include "TemporaryFile.h"
+#include "Values.h"
+
+#include <gtest/gtest.h>
+
+using namespace kv;
+using namespace kv::test;
+
+namespace {
+
+constexpr int64_t PageSize = 4;
+/// Keys and values of a page of fakeParams().
+constexpr int64_t RecordBytes = 2 * PageSize * 4;
+
+/// Removed with what is in it at the end of its scope.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::string pattern =
+        std::filesystem::temp_directory_path() / "kv-tiers-XXXXXX";
+    name = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(name); }
+  std::string path() const { return name; }
+
+private:
+  std::filesystem::path name;
+};
+
+KVCacheParams tieredParams(int64_t hostPages, bool disk) {
+  KVCacheParams params = fakeParams(PageSize);
+  params.connector = disk ? KVConnector::Tiered : KVConnector::Host;
+  params.hostSwapSpaceGB = std::ldexp(double(hostPages * RecordBytes), -30);
+  return params;
+}
+
+/// A manager and a model whose answers depend on every cell of the cache.
+struct Server {
+  std::unique_ptr<PagedKVCacheManager> manager;
+  FakeModel model;
+  RequestId last = 0;
+
+  Server(int64_t pages, int64_t hostPages, const std::string &folder = {},
+         PagedKVCacheManager::TierOptions tiers = {}) {
+    tiers.diskDirectory = folder;
+    tiers.diskBytes = folder.empty() ? 0 : 64 << 20;
+    auto made = PagedKVCacheManager::create(
+        tieredParams(hostPages, !folder.empty()), {.maxSeqLen = 200,
+                                                   .numPages = pages,
+                                                   .maxSteps = 4,
+                                                   .enableRuntimeChecks = true,
+                                                   .tiers = tiers,
+                                                   .explainMisses = true});
+    EXPECT_TRUE(made) << text(made);
+    manager = std::move(*made);
+  }
+
+  /// Serves a prompt alone and returns the tokens that it had in a cache.
+  int64_t serve(const Tokens &prompt, const Scope &scope = {}) {
+    Tokens tokens = prompt;
+    TextGenerationContext context(++last, tokens);
+    context.setScope(scope);
+    EXPECT_TRUE(manager->claim(last));
+    auto allocated = manager->alloc(context);
+    EXPECT_TRUE(allocated) << allocated.error().error.message;
+    EXPECT_EQ(allocated->cachedTokens, context.processed());
+    run(context, tokens);
+    EXPECT_TRUE(manager->release(last));
+    return allocated->cachedTokens;
+  }
+
+  /// Computes the active tokens, and compares the logits.
+  void run(TextGenerationContext &context, const Tokens &tokens) {
+    const TextGenerationContext *batch[] = {&context};
+    auto inputs = manager->runtimeInputs(batch);
+    ASSERT_TRUE(inputs) << text(inputs);
+    std::span<const int32_t> active = context.activeTokens();
+    std::vector<int32_t> offsets = {0, static_cast<int32_t>(active.size())};
+    std::vector<int32_t> rows = {offsets[1] - 1};
+    auto logits = model.run({.tokens = active,
+                             .rowOffsets = offsets,
+                             .logitRows = rows,
+                             .kv = *inputs});
+    ASSERT_TRUE(logits) << text(logits);
+    std::vector<float> wanted = FakeModel::logits(
+        std::span(tokens).first(context.processed() + active.size()));
+    EXPECT_EQ(std::vector(logits->begin(), logits->end()), wanted);
+    context.advance();
+    ASSERT_TRUE(manager->step(batch));
+  }
+};
+
+Tokens promptOf(int32_t seed, int64_t length = 40) {
+  Tokens tokens = iota(length);
+  for (int32_t &token : tokens)
+    token = token * 7 + seed * 1000;
+  return tokens;
+}
+
+} // namespace
+
+TEST(TieredManager, WhatTheDeviceEvictedComesFromTheHost) {
+  Server server(/*pages=*/12, /*hostPages=*/100);
+  EXPECT_EQ(server.manager->totalNumHostPages(), 100);
+  EXPECT_EQ(server.serve(promptOf(1)), 0);
+  EXPECT_EQ(server.serve(promptOf(1)), 36);
+  EXPECT_EQ(server.manager->metrics().loadedPages, 0);
+  for (int32_t seed = 2; seed < 6; ++seed)
+    EXPECT_EQ(server.serve(promptOf(seed)), 0);
+  EXPECT_EQ(server.serve(promptOf(1)), 36);
+  EXPECT_EQ(server.manager->metrics().loadedPages, 9);
+  EXPECT_EQ(server.manager->metrics().storedPages, 50);
+  EXPECT_EQ(server.manager->hostCommittedBlockPct(), 0.5);
+}
+
+TEST(TieredManager, AProcessFindsWhatAnEarlierOneStored) {
+  TemporaryFolder folder;
+  Scope tenant = {.salt = "a"}, stranger = {.salt = "b"};
+  {
+    Server server(20, 60, folder.path());
+    for (int32_t seed = 1; seed < 6; ++seed)
+      server.serve(promptOf(seed), tenant);
+  }
+  Server server(20, 8, folder.path());
+  for (int32_t seed = 1; seed < 6; ++seed) {
+    EXPECT_EQ(server.serve(promptOf(seed), stranger), 0);
+    EXPECT_EQ(server.serve(promptOf(seed), tenant), 36);
+  }
+  server.manager->resetPrefixCache();
+  EXPECT_EQ(server.serve(promptOf(1), tenant), 0);
+}
+
+TEST(TieredManager, LoadsWithoutWaiting) {
+  TemporaryFolder folder;
+  {
+    Server(20, 60, folder.path()).serve(promptOf(1));
+  }
+  Server server(20, 60, folder.path(), {.asynchronous = true});
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE(server.manager->claim(1));
+  int waits = 0;
+  for (;; ++waits) {
+    auto allocated = server.manager->alloc(context);
+    if (allocated) {
+      EXPECT_EQ(allocated->cachedTokens, 36);
+      break;
+    }
+    ASSERT_EQ(allocated.error().reason, AllocationError::Reason::Loading);
+    ASSERT_LT(waits, 100);
+    server.manager->waitForLoads(1'000'000'000);
+  }
+  EXPECT_GE(waits, 1);
+  server.run(context, tokens);
+}
+
+TEST(TieredManager, PrefetchesTheNextTurn) {
+  TemporaryFolder folder;
+  {
+    Server(20, 60, folder.path()).serve(promptOf(1));
+  }
+  Server server(20, 60, folder.path());
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(77, tokens);
+  auto fetched = server.manager->prefetch(context);
+  ASSERT_TRUE(fetched) << text(fetched);
+  EXPECT_EQ(*fetched, 36);
+  EXPECT_EQ(server.manager->metrics().loadedPages, 9);
+  EXPECT_EQ(server.serve(tokens), 36);
+  EXPECT_EQ(server.manager->metrics().loadedPages, 9);
+}
