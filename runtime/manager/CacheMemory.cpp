@@ -190,11 +190,7 @@ void CacheMemory::zeroPage(int32_t group, int64_t target) {
 }
 
 int64_t CacheMemory::recordBytes() const {
-  int64_t bytes = 0;
-  for (const PoolLayout::Group &group : layout.groups)
-    for (int32_t slab : group.slabs)
-      bytes += layout.slabs[slab];
-  return bytes * numShards();
+  return layout.recordBytes() * numShards();
 }
 
 void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {

@@ -12,8 +12,11 @@ public:
   Samples(MetricFamilies &families, MetricLabels labels)
       : families(families), labels(std::move(labels)) {}
 
-  void gauge(const char *name, const char *help, double value) const {
-    addMetric(families, name, help, MetricFamily::Gauge, {labels, value, {}});
+  void gauge(const char *name, const char *help, double value,
+             const MetricLabels &more = {}) const {
+    MetricFamily::Sample sample = {labels, value, {}};
+    sample.labels.insert(sample.labels.end(), more.begin(), more.end());
+    addMetric(families, name, help, MetricFamily::Gauge, std::move(sample));
   }
   void counter(const char *name, const char *help, int64_t value,
                const MetricLabels &more = {}) const {
@@ -71,13 +74,14 @@ void collectEngine(const Samples &samples, const EngineMetrics &engine) {
   samples.counter("kv_prefix_hit_pages_total",
                   "Looked-up pages that were taken from the cache.",
                   reason(Reason::Hit));
-  for (auto [which, label] :
-       {std::pair(Reason::NeverSeen, "never_seen"),
-        std::pair(Reason::Evicted, "evicted"),
-        std::pair(Reason::OtherScope, "other_scope"),
-        std::pair(Reason::GroupLacksIt, "group_lacks_it")})
+  for (auto [which, label] : {std::pair(Reason::NeverSeen, "never_seen"),
+                              std::pair(Reason::Evicted, "evicted"),
+                              std::pair(Reason::OtherScope, "other_scope"),
+                              std::pair(Reason::GroupLacksIt, "group_lacks_it"),
+                              std::pair(Reason::OtherTier, "other_tier")})
     samples.counter("kv_prefix_missed_pages_total",
-                    "Looked-up pages that were not in the cache, by reason.",
+                    "Looked-up pages that were not on the devices, by reason: "
+                    "other_tier means that they were loaded.",
                     reason(which), {{"reason", label}});
   samples.counter("kv_pages_allocated_total",
                   "Blank or evicted pages given to requests.", engine.newPages);
@@ -107,10 +111,47 @@ void collectEngine(const Samples &samples, const EngineMetrics &engine) {
                     engine.hitLength, engine.hitPages);
 }
 
+void collectTiers(const Samples &samples, const TierMetrics &tiers) {
+  for (auto [pages, used, tier] :
+       {std::tuple(&tiers.hostPages, &tiers.usedHostPages, "host"),
+        std::tuple(&tiers.diskPages, &tiers.usedDiskPages, "disk")}) {
+    samples.gauge("kv_tier_pages", "Pages that a tier has room for.", *pages,
+                  {{"tier", tier}});
+    samples.gauge("kv_tier_pages_used", "Pages of which a tier has records.",
+                  *used, {{"tier", tier}});
+  }
+  for (auto [count, tier] : {std::pair(&tiers.evictedHostPages, "host"),
+                             std::pair(&tiers.evictedDiskPages, "disk")})
+    samples.counter("kv_tier_pages_evicted_total",
+                    "Records that a tier has given up for others.", *count,
+                    {{"tier", tier}});
+  samples.counter("kv_host_pages_stored_total",
+                  "Pages copied from the devices to host memory.",
+                  tiers.storedPages);
+  samples.counter("kv_host_stores_refused_total",
+                  "Pages that were not copied since no host memory was free.",
+                  tiers.refusedStores);
+  samples.gauge("kv_disk_operations", "Reads and writes under way.",
+                tiers.diskOperations);
+  for (auto [count, label] : {std::pair(&tiers.readPages, "read"),
+                              std::pair(&tiers.writtenPages, "write")})
+    samples.counter("kv_disk_pages_total", "Records read and written.", *count,
+                    {{"operation", label}});
+  for (auto [count, label] : {std::pair(&tiers.failedReads, "read"),
+                              std::pair(&tiers.failedWrites, "write"),
+                              std::pair(&tiers.unindexedPages, "index")})
+    samples.counter("kv_disk_failures_total",
+                    "Records lost: read (damaged, or an error), write, index "
+                    "(found by this process only).",
+                    *count, {{"operation", label}});
+}
+
 } // namespace
 
 void kv::collectMetrics(const PagedKVCacheManager &manager,
                         MetricFamilies &families) {
+  if (const TierMetrics *tiers = manager.tierMetrics())
+    collectTiers(Samples(families, {}), *tiers);
   for (int32_t replica = 0; replica < manager.numReplicas(); ++replica) {
     Samples samples(families, {{"replica", std::to_string(replica)}});
     collectPages(samples, manager.pageCounts(replica),
@@ -123,6 +164,13 @@ void kv::collectMetrics(const PagedKVCacheManager &manager,
     samples.counter("kv_cached_tokens_total",
                     "Tokens that were taken from the cache and not computed.",
                     figures.cachedTokens);
+    samples.counter("kv_loaded_pages_total",
+                    "Pages loaded from host memory or disk.",
+                    figures.loadedPages);
+    samples.counter("kv_abandoned_loads_total",
+                    "Pages found in a tier and then computed, since they did "
+                    "not come, or were damaged.",
+                    figures.abandonedPages);
     samples.counter("kv_prefix_resets_total",
                     "Times that all cached prefixes were forgotten.",
                     figures.resets);

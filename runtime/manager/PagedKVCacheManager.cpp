@@ -405,11 +405,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                "request ", context.id(), " waits for ",
                slot.endLoad - slot.nextLoad, " pages from the disk"));
   };
-  if (slot.endLoad > 0) { // the pages are there, since an earlier call
-    if (!load(context, place))
-      return coming();
-    return finishReserve(context, place, 0);
-  }
+  bool continues = slot.endLoad > 0; // what an earlier call has begun
+  if (continues && !load(context, place))
+    return coming();
   bool isFirst = !own;
   if (isFirst) {
     Expected<Sequence> opened =
@@ -423,14 +421,18 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       tiers->open(index(place), context.scope());
   }
   CacheEngine::Demand wanted = demand(context, steps);
-  findLoads(index(place), engine, own, context, wanted);
+  auto fits = [&] { return engine.plan(own, context.prompt(), wanted).fits(); };
+  if (!continues)
+    findLoads(index(place), engine, own, context, wanted);
+  if (wanted.loaded > 0 && !fits()) {
+    if (!options.asynchronous)
+      settle(place.replica);
+    if (!fits())
+      wanted.loaded = 0; // a refused load is a miss
+  }
   CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
     settle(place.replica);
-    plan = engine.reserve(own, context.prompt(), wanted);
-  }
-  if (!plan.fits() && wanted.loaded > 0) { // a refused load is a miss
-    wanted.loaded = 0;
     plan = engine.reserve(own, context.prompt(), wanted);
   }
   Figures &counters = replicas[place.replica]->counters;
@@ -440,7 +442,8 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       own.release();
     return std::unexpected(explainRefusal(context, steps, place, plan));
   }
-  slot.processedBefore = context.processed();
+  if (!continues)
+    slot.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
   if (isFirst && !isPrefetching)
     counters.promptTokens += context.length();

@@ -87,3 +87,11 @@ int32_t PoolLayout::mainGroup() const {
   auto full = std::ranges::find(groups, 0, &Group::window);
   return full == groups.end() ? 0 : static_cast<int32_t>(full - groups.begin());
 }
+
+int64_t PoolLayout::recordBytes() const {
+  int64_t bytes = 0;
+  for (const Group &group : groups)
+    for (int32_t slab : group.slabs)
+      bytes += slabs[slab];
+  return bytes;
+}

@@ -52,6 +52,7 @@ std::span<ActiveRequest *const> Scheduler::schedule() {
   failed.clear();
   budget = options.maxBatchTokens;
   preempted = false;
+  loading = 0;
   decodeOrContinue(/*decode=*/true);
   decodeOrContinue(/*decode=*/false);
   // Otherwise a request that was just preempted might be admitted at once, only
@@ -93,14 +94,26 @@ void Scheduler::decodeOrContinue(bool decode) {
   }
 }
 
+/// Makes a request whose pages are reserved and loaded part of the step.
+void Scheduler::join(ActiveRequest &request, const Allocation &allocation) {
+  if (request.cachedTokens < 0)
+    request.cachedTokens =
+        std::min(allocation.cachedTokens, request.promptTokens());
+  budget -= request.context.active();
+  batch.push_back(&request);
+}
+
 bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
   request.context.limitActive(chunk);
   for (;;) {
     std::expected<Allocation, AllocationError> allocated =
         manager.alloc(request.context);
     if (allocated) {
-      budget -= request.context.active();
-      batch.push_back(&request);
+      join(request, *allocated);
+      return true;
+    }
+    if (allocated.error().reason == AllocationError::Reason::Loading) {
+      ++loading;
       return true;
     }
     if (!isTransient(allocated.error().reason) ||
@@ -159,7 +172,9 @@ void Scheduler::admit() {
     }
     std::expected<Allocation, AllocationError> allocated =
         manager.alloc(context);
-    if (!allocated) {
+    bool loads = !allocated &&
+                 allocated.error().reason == AllocationError::Reason::Loading;
+    if (!allocated && !loads) {
       (void)manager.release(context.id());
       if (isTransient(allocated.error().reason) && !running.empty())
         return;
@@ -168,17 +183,17 @@ void Scheduler::admit() {
       continue;
     }
     waiting.pop_front();
-    if (request.cachedTokens < 0)
-      request.cachedTokens =
-          std::min(allocated->cachedTokens, request.promptTokens());
-    context.limitActive(budget);
-    budget -= context.active();
     running.insert(std::ranges::upper_bound(running, context.id(), {},
                                             [](ActiveRequest *other) {
                                               return other->context.id();
                                             }),
                    &request);
-    batch.push_back(&request);
+    if (loads) {
+      ++loading;
+      continue;
+    }
+    context.limitActive(budget);
+    join(request, *allocated);
   }
 }
 

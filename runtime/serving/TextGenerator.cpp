@@ -123,8 +123,13 @@ void TextGenerator::step() {
     fail(*failure.request->request, failure.message);
     forget(*failure.request);
   }
-  if (batch.empty())
+  if (batch.empty()) {
+    // Not for long: other requests may arrive meanwhile.
+    constexpr int64_t Moment = 5'000'000; // nanoseconds
+    if (scheduler.isLoading())
+      (void)manager.waitForLoads(Moment);
     return;
+  }
   current.assign(batch.begin(), batch.end());
 
   bool prefill = std::ranges::any_of(current, [](ActiveRequest *request) {

@@ -82,8 +82,7 @@ Expected<void> DiskStore::adopt(const PageConnector::Options &options) {
                               options.pageSize, " tokens");
   for (auto [name, wanted] :
        {std::pair<const char *, const std::string *>("layout", &layout),
-        {"geometry", &options.geometry},
-        {"model", &options.model}}) {
+        {"geometry", &options.geometry}}) {
     Expected<std::optional<std::string>> found = index->text(name);
     if (!found)
       return unusable(directory, found.error().message);

@@ -24,7 +24,10 @@ public:
   open(const Options &options);
 
   PrefixName nameScope(std::span<const std::byte> scope) override {
-    return hasher.root(scope);
+    PrefixName name = hasher.root(scope);
+    if (!options.model.empty())
+      name = hasher.block(name, std::as_bytes(std::span(options.model)), {});
+    return name;
   }
   PrefixName namePage(const PrefixName &parent,
                       std::span<const std::byte> images,

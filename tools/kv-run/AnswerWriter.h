@@ -6,6 +6,8 @@
 #include "LogitsDump.h"
 #include "RequestParser.h"
 
+#include "kv/Runtime/Manager/KVCacheManager.h"
+
 #include <cstdio>
 #include <unordered_map>
 
@@ -14,7 +16,8 @@ namespace kv::run {
 /// What the statistics line says beside the generator's own figures.
 struct RunFigures {
   int64_t pagesTotal = 0;
-  int64_t pagesPeak = 0;
+  int64_t hostPages = 0;
+  KVCacheMetrics cache;
   int64_t pageSize = 0;
   unsigned threads = 0;
   double loadSeconds = 0;

@@ -55,6 +55,18 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   bool noPrefixCache = false, noStream = false;
   app.add_flag("--no-prefix-cache", noPrefixCache,
                "compute every prompt in full");
+  app.add_option("--host-pages", options.hostPages,
+                 "pages of host memory that back all caches (default: none; "
+                 "with --disk-dir as many as the caches have, at most 512 MiB)")
+      ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
+  CLI::Option *disk =
+      app.add_option("--disk-dir", options.diskDirectory,
+                     "folder in which computed pages are kept, also for the "
+                     "next kv-run of this model");
+  app.add_option("--disk-bytes", options.diskBytes, "of pages in --disk-dir")
+      ->check(CLI::Range(int64_t(1), INT64_MAX))
+      ->capture_default_str()
+      ->needs(disk);
   app.add_option("--dump-logits", options.dumpLogits,
                  "file for the logits of every prompt position: raw f32 rows, "
                  "in request order; those of a failed request are zero");

@@ -26,6 +26,9 @@ struct Options {
   int32_t maxBatch = 16;
   int64_t maxBatchTokens = 512;
   bool prefixCache = true;
+  std::optional<int64_t> hostPages; // nullopt: none, or what a disk needs
+  std::string diskDirectory;        // empty: no disk
+  int64_t diskBytes = int64_t(8) << 30;
   std::string dumpLogits; // empty: none
   bool stream = true;
   std::string events; // endpoints; empty: none

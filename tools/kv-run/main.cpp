@@ -5,6 +5,7 @@
 #include "Monitoring.h"
 #include "Options.h"
 #include "RequestStream.h"
+#include "Tiers.h"
 
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
@@ -128,6 +129,10 @@ int serve(const Options &options) {
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   cache.resetEndpoint = options.resetEndpoint;
   cache.explainMisses = !options.metrics.empty();
+  if (Expected<void> chosen =
+          chooseTiers(options, *pages, signature->cache, cache.tiers);
+      !chosen)
+    return unusable(chosen.error().message);
   bool isPaged = signature->cache.params[0].geometry.isPaged();
   if (!isPaged && !(options.events.empty() && options.resetEndpoint.empty()))
     return unusable(
@@ -184,7 +189,8 @@ int serve(const Options &options) {
   statistics.failedRequests += stream.numBad();
 
   figures.pagesTotal = (*manager)->totalNumPages();
-  figures.pagesPeak = (*manager)->metrics().peakUsedPages;
+  figures.hostPages = (*manager)->totalNumHostPages();
+  figures.cache = (*manager)->metrics();
   figures.pageSize = signature->cache.pageSize();
   figures.threads = session->threads();
   figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());

@@ -53,10 +53,10 @@ typedef struct KvManagerOptions {
      which must not call the manager. */
   void (*command)(void *context, int32_t replica, const char *line);
   void *commandContext;
-  /* With KV_CONNECTOR_TIERED: where pages are kept on a disk, the bytes of
-     records there, and a text that says which weights have computed them. The
-     directory outlives the process, and is locked to the model and the
-     parameters. */
+  /* With KV_CONNECTOR_TIERED: where pages are kept on a disk, and the bytes of
+     records there. The directory outlives the process, and is locked to the
+     parameters' geometry. `model` says which program and weights compute the
+     pages: those of another one are never found. */
   const char *diskDirectory;
   int64_t diskBytes;
   const char *model; /* null: "" */

@@ -164,6 +164,13 @@ public:
   virtual std::expected<Allocation, AllocationError>
   alloc(TextGenerationContext &context, int32_t steps = 1) = 0;
 
+  /// Waits until a page that an alloc() waits for (Reason::Loading) has come,
+  /// but not longer than `nanoseconds`. False: none was on its way, or none has
+  /// come.
+  virtual bool waitForLoads([[maybe_unused]] int64_t nanoseconds) {
+    return false;
+  }
+
   /// What alloc() would take; changes nothing. Errors: those of alloc() that do
   /// not depend on free pages.
   virtual Expected<AllocationPlan> probe(const TextGenerationContext &context,

@@ -41,8 +41,9 @@ public:
   /// have evicted is loaded again by alloc().
   struct TierOptions {
     /// Tiered: a directory, and the bytes of records that it may hold. It
-    /// outlives the process, and is locked to these parameters and to `model`,
-    /// a text that says which weights have computed the pages.
+    /// outlives the process, and is locked to the parameters' geometry. `model`
+    /// says which program and weights compute the pages: those of another one
+    /// are never found.
     std::string diskDirectory = {};
     int64_t diskBytes = 0;
     std::string model = {};
@@ -164,9 +165,6 @@ public:
   /// tokens of the prefix that are on the devices then; 0 without tiers.
   /// Errors: the request is claimed, or those of claim().
   Expected<int64_t> prefetch(const TextGenerationContext &context);
-  /// Waits until a page that an alloc() waits for has come, but not longer than
-  /// `nanoseconds`. False: none was on its way, or none has come.
-  bool waitForLoads(int64_t nanoseconds);
   /// Figures of host memory and disk; null without them. Any thread may read
   /// them.
   const TierMetrics *tierMetrics() const;
@@ -200,6 +198,7 @@ public:
     return sizes.blocksFor(tokens);
   }
   int64_t numPagesPerReplica() const override { return numPages; }
+  bool waitForLoads(int64_t nanoseconds) override;
   int64_t totalNumHostPages() const override;
   double hostCommittedBlockPct() const override;
   int64_t hostBytes() const override;

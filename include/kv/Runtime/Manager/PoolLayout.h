@@ -62,6 +62,9 @@ struct PoolLayout {
 
   /// Bytes of one page id's rows in all slabs, on one device.
   __int128 bytesPerPage() const;
+  /// Bytes of the rows of one page of every group, on one device: what a record
+  /// beside the devices holds of each.
+  int64_t recordBytes() const;
   int32_t numGroups() const { return static_cast<int32_t>(groups.size()); }
   /// Whether some group has window 0, and whether some group has another one.
   bool hasFullGroup() const;

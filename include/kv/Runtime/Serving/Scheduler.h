@@ -70,7 +70,8 @@ public:
 
   /// Chooses the requests of the next step, in the order of their replicas.
   /// Their pages are reserved, and their active tokens limited to what the step
-  /// computes. Empty only if no request waits or runs, or if all have failed.
+  /// computes. Empty only if no request waits or runs, if all have failed, or
+  /// while those that run wait for their pages to be loaded (isLoading()).
   std::span<ActiveRequest *const> schedule();
 
   /// Requests that the last schedule() has given up and released. Valid until
@@ -80,6 +81,9 @@ public:
   /// Releases a request that has been answered.
   void finish(ActiveRequest &request);
 
+  /// Whether a running request was left out of the last step since its pages
+  /// are on their way from a disk.
+  bool isLoading() const { return loading > 0; }
   bool idle() const { return running.empty() && waiting.empty(); }
   int64_t numPreemptions() const { return preemptions; }
   size_t numRunning() const { return running.size(); }
@@ -87,6 +91,7 @@ public:
 
 private:
   bool reserve(ActiveRequest &request, int64_t chunk);
+  void join(ActiveRequest &request, const Allocation &allocation);
   /// Most pages that a prompt whose pages are reserved up to a token will yet
   /// take.
   int64_t pagesAhead(const TextGenerationContext &context,
@@ -114,6 +119,7 @@ private:
   std::vector<Failure> failed;
   int64_t budget = 0; // tokens that the step has room for
   bool preempted = false;
+  int64_t loading = 0; // requests that the step leaves out
   int64_t preemptions = 0;
 };
 

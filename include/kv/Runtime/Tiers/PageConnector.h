@@ -99,10 +99,13 @@ public:
     int32_t numSlots = 0;
     int32_t pageSize = 0; // tokens
     /// Where records are kept on a disk; empty: nowhere. A directory belongs to
-    /// one process at a time, and to the cache and the model that it was made
-    /// for: these two texts say which, and are compared.
+    /// one process at a time, and to the geometry that it was made for, which
+    /// this text describes.
     std::string directory = {};
     std::string geometry = {};
+    /// Which program and weights compute the pages: part of their names, so
+    /// that those of another model are never found. Empty: the scopes say it,
+    /// or there is only one.
     std::string model = {};
     int64_t diskBytes = 0; // that records may take there
     int32_t ioThreads = 4;
