@@ -17,6 +17,9 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
   context = TextGenerationContext(id, tokens);
   // Logits exist for computed positions only.
   context.setReusesPrefix(!request.promptLogits);
+  if (request.salt)
+    context.setScope({.salt = *request.salt});
+  context.setRetention(request.retention);
 }
 
 /// Whether a refused reservation can succeed after other requests are released.

@@ -75,6 +75,11 @@ GenerationStatistics TextGenerator::run(RequestSource &source) {
       arrive(*pending.begin()->second);
       pending.erase(pending.begin());
     }
+    if (keepsTime)
+      (void)manager.setTime(
+          std::chrono::nanoseconds(
+              std::chrono::steady_clock::now().time_since_epoch())
+              .count());
     if (!scheduler.idle())
       step();
     counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
@@ -106,6 +111,7 @@ void TextGenerator::arrive(const GenerationRequest &request) {
                                 " prompt tokens, the model takes at "
                                 "most ",
                                 options.maxSeqLen));
+  keepsTime |= request.retention.duration > 0;
   int64_t room = options.maxSeqLen - prompt;
   auto added = std::make_unique<ActiveRequest>(
       request, nextId++, prompt + std::min(request.maxNewTokens, room));

@@ -105,13 +105,17 @@ TEST(RequestParser, FieldsOutOfRange) {
   EXPECT_EQ(fault(R"("top_q": 1)"),
             "request a: unknown field \"top_q\", allowed: id, tokens, "
             "max_new_tokens, temperature, top_k, top_p, seed, stop_tokens, "
-            "arrival_step, logits");
+            "arrival_step, logits, salt, priority, keep_seconds");
   EXPECT_EQ(fault(R"("max_new_tokens": -1)"),
             "request a: max_new_tokens is -1, allowed: an integer from 0 to "
             "9223372036854775807");
-  EXPECT_EQ(fault(R"("max_new_tokens": 0)"),
-            "request a: max_new_tokens is 0, which is allowed only with "
-            "logits");
+  EXPECT_EQ(fault(R"("max_new_tokens": 0)"), "no error");
+  EXPECT_EQ(fault(R"("salt": 5)"), "request a: salt is 5, allowed: a string");
+  EXPECT_EQ(fault(R"("priority": 128)"),
+            "request a: priority is 128, allowed: 0 to 127");
+  EXPECT_EQ(fault(R"("keep_seconds": 4001)"),
+            "request a: keep_seconds is 4001, allowed: a number from 0 to "
+            "4000");
   EXPECT_EQ(fault(R"("max_new_tokens": 0)", /*dumps=*/true), "no error");
   EXPECT_EQ(fault(R"("temperature": -0.5)"),
             "request a: temperature is -0.5, allowed: a number of at least 0");

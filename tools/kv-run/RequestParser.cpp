@@ -99,8 +99,9 @@ private:
 };
 
 constexpr const char *FieldNames[] = {
-    "id",    "tokens", "max_new_tokens", "temperature",  "top_k",
-    "top_p", "seed",   "stop_tokens",    "arrival_step", "logits"};
+    "id",    "tokens",   "max_new_tokens", "temperature",  "top_k",
+    "top_p", "seed",     "stop_tokens",    "arrival_step", "logits",
+    "salt",  "priority", "keep_seconds"};
 
 } // namespace
 
@@ -155,8 +156,25 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
                   ", allowed: \"none\", \"digest\"");
   }
   request.promptLogits = dumpsLogits;
-  if (request.maxNewTokens == 0 && !request.digests && !dumpsLogits)
-    fields.fail("max_new_tokens is 0, which is allowed only with logits");
+  if (const json *salt = fields.find("salt")) {
+    if (salt->is_string())
+      request.salt = salt->get<std::string>();
+    else
+      fields.fail("salt is ", show(*salt), ", allowed: a string");
+  }
+  int64_t priority = request.retention.priority;
+  fields.integer("priority", priority);
+  if (priority > Retention::Highest)
+    fields.fail("priority is ", priority, ", allowed: 0 to ",
+                int(Retention::Highest));
+  request.retention.priority = static_cast<uint8_t>(priority);
+  double seconds = 0;
+  constexpr double MostSeconds = 4000; // of the manager's ticks of a second
+  fields.number(
+      "keep_seconds", seconds,
+      [](double value) { return value >= 0 && value <= MostSeconds; },
+      "from 0 to 4000");
+  request.retention.duration = static_cast<int64_t>(seconds * 1e9);
   if (!fields.fault().empty())
     return std::unexpected(BadRequest{request.id, fields.fault()});
   return request;

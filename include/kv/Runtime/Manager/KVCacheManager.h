@@ -164,6 +164,13 @@ public:
   virtual std::expected<Allocation, AllocationError>
   alloc(TextGenerationContext &context, int32_t steps = 1) = 0;
 
+  /// Sets the time, in nanoseconds of any clock that never goes back:
+  /// priorities whose duration is over end. Only callers that use durations
+  /// need it, for example before each step. Error: earlier than the last time.
+  virtual Expected<void> setTime([[maybe_unused]] int64_t nanoseconds) {
+    return {};
+  }
+
   /// Waits until a page that an alloc() waits for (Reason::Loading) has come,
   /// but not longer than `nanoseconds`. False: none was on its way, or none has
   /// come.

@@ -146,10 +146,6 @@ public:
   /// memory.
   std::vector<CacheEngine::Reason>
   explain(const TextGenerationContext &context) const;
-  /// Sets the time, in nanoseconds of any clock that never goes back:
-  /// priorities whose duration is over end. Only callers that use durations
-  /// need it, for example before each step. Error: earlier than the last time.
-  Expected<void> setTime(int64_t nanoseconds);
   /// The caller states that the devices have finished every step: all released
   /// pages become available.
   void synchronize();
@@ -198,6 +194,7 @@ public:
     return sizes.blocksFor(tokens);
   }
   int64_t numPagesPerReplica() const override { return numPages; }
+  Expected<void> setTime(int64_t nanoseconds) override;
   bool waitForLoads(int64_t nanoseconds) override;
   int64_t totalNumHostPages() const override;
   double hostCommittedBlockPct() const override;

@@ -7,6 +7,7 @@
 #ifndef KV_RUNTIME_SERVING_GENERATIONREQUEST_H
 #define KV_RUNTIME_SERVING_GENERATIONREQUEST_H
 
+#include "kv/Runtime/Engine/Sequence.h"
 #include "kv/Runtime/Serving/Sampler.h"
 
 #include <optional>
@@ -18,6 +19,8 @@ namespace kv {
 struct GenerationRequest {
   std::string id;
   std::vector<int32_t> tokens; // the prompt
+  /// 0: the prompt is computed, or loaded, so that it is cached for the next
+  /// turn.
   int64_t maxNewTokens = 128;
   SamplingParams sampling;
   std::vector<int32_t> stopTokens;
@@ -27,6 +30,10 @@ struct GenerationRequest {
   /// Whether the logits of every prompt position are returned. Then all
   /// positions are computed, whatever is cached.
   bool promptLogits = false;
+  /// Separates tenants: pages are shared by requests of equal salts only.
+  std::optional<std::string> salt = {};
+  /// How long the pages should outlive the request.
+  Retention retention = {};
 };
 
 enum class FinishReason { Stop, Length };

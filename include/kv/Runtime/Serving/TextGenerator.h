@@ -82,6 +82,7 @@ private:
   std::vector<Answer> active; // by arrival
   std::unordered_set<std::string_view> runningIds;
   RequestId nextId = 0;
+  bool keepsTime = false; // whether some request's priority ends
 
   // The step's inputs; kept to be filled again.
   std::vector<int32_t> tokens, rowOffsets, logitRows;
