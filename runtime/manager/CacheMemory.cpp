@@ -193,7 +193,10 @@ int64_t CacheMemory::recordBytes() const {
   return layout.recordBytes() * numShards();
 }
 
-void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
+Expected<void> CacheMemory::copyRecords(std::span<const Record> records,
+                                        bool toDevices) {
+  if (records.empty())
+    return {};
   size_t ofShard = static_cast<size_t>(recordBytes()) / shards.size();
   for (size_t index = 0; index < shards.size(); ++index) {
     Shard &shard = shards[index];
@@ -212,4 +215,11 @@ void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
     }
     shard.backend->copyBatch(copies);
   }
+  // Whoever gives up a record's memory, or reads it, does so at once.
+  Expected<void> done;
+  for (Shard &shard : shards)
+    if (Expected<void> waited = shard.backend->wait(shard.backend->mark());
+        !waited && done)
+      done = waited;
+  return done;
 }

@@ -115,12 +115,14 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     for (int32_t group = 0; group < memory.numGroups(); ++group)
       record.pages[group] = sequence.pages(group)[at];
   }
-  memory.copyRecords(records, /*toDevices=*/true);
+  bool copied = memory.copyRecords(records, /*toDevices=*/true).has_value();
   for (PageConnector::Slot slot : slots)
     connector->release(slot);
   // What comes next takes at most half of the slots, so that it does not drive
   // out what has come.
   int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
+  if (!copied)
+    return {};
   Progress progress = {.loaded = at - first};
   for (int64_t next = at; next < ahead; ++next) {
     PrefixPage wanted = page(request, prompt, next);
@@ -153,9 +155,9 @@ void PageTiers::store(size_t request, const Prompt &prompt,
       slots.push_back(slot);
       records.push_back({slot.data, staged[static_cast<size_t>(at - first)]});
     }
-  memory.copyRecords(records, /*toDevices=*/false);
+  bool copied = memory.copyRecords(records, /*toDevices=*/false).has_value();
   for (PageConnector::Slot slot : slots)
-    connector->publish(slot, /*written=*/true);
+    connector->publish(slot, copied);
 }
 
 void PageTiers::touch(size_t request, int64_t pages,

@@ -98,8 +98,9 @@ public:
     std::array<PageId, CacheGroups::Most> pages; // by group
   };
   int64_t recordBytes() const;
-  /// Queues copies between records and the pages of all shards.
-  void copyRecords(std::span<const Record> records, bool toDevices);
+  /// Copies between records and the pages of all shards, and waits for it.
+  /// Error: the device's.
+  Expected<void> copyRecords(std::span<const Record> records, bool toDevices);
 
 private:
   /// Integers that the host writes and the device reads.
