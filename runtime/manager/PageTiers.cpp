@@ -99,7 +99,8 @@ int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
 
 PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
                                     const Sequence &sequence, int64_t first,
-                                    int64_t end, CacheMemory &memory) {
+                                    int64_t end, int64_t &asked,
+                                    CacheMemory &memory) {
   using Place = PageConnector::Place;
   connector->poll();
   slots.clear();
@@ -118,20 +119,21 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   bool copied = memory.copyRecords(records, /*toDevices=*/true).has_value();
   for (PageConnector::Slot slot : slots)
     connector->release(slot);
-  // What comes next takes at most half of the slots, so that it does not drive
-  // out what has come.
-  int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
   if (!copied)
     return {};
   Progress progress = {.loaded = at - first};
-  for (int64_t next = at; next < ahead; ++next) {
-    PrefixPage wanted = page(request, prompt, next);
-    Place place = connector->find(wanted);
-    if (place == Place::Absent ||
-        (place == Place::Disk && !connector->fetch(wanted)))
+  if (at == end)
+    return progress;
+  // What comes next takes at most half of the slots, so that it does not drive
+  // out what has come. The first page may have been, nevertheless.
+  int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
+  Place place = connector->find(page(request, prompt, at));
+  for (asked = place == Place::Disk ? at : std::max(asked, at + 1);
+       asked < ahead; ++asked)
+    if (!connector->fetch(page(request, prompt, asked)))
       break;
-    progress.isComing = true;
-  }
+  progress.isComing =
+      place == Place::Coming || (place == Place::Disk && asked > at);
   return progress;
 }
 

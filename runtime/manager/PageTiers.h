@@ -55,9 +55,10 @@ public:
     bool isComing = false; // whether more are on their way
   };
   /// Loads the leading pages of [first, end) whose records are in memory into
-  /// the sequence's, and asks for the others.
+  /// the sequence's, and asks for the others; those below `asked` have been.
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
-                int64_t first, int64_t end, CacheMemory &memory);
+                int64_t first, int64_t end, int64_t &asked,
+                CacheMemory &memory);
   /// Waits until a record has come. False: it takes longer than `most`.
   bool wait(std::chrono::nanoseconds most) { return connector->wait(most); }
   void poll() { connector->poll(); }

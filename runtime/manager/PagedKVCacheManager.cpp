@@ -232,7 +232,7 @@ void PagedKVCacheManager::free(Place place) {
   own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
-  slots[index(place)].nextLoad = slots[index(place)].endLoad = 0;
+  slots[index(place)].endLoad = 0;
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
@@ -453,7 +453,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     return std::unexpected(
         AllocationError{AllocationError::Reason::Invalid, sound.error()});
   if (wanted.loaded > 0) {
-    slot.nextLoad = own.committedPages();
+    slot.nextLoad = slot.askedLoad = own.committedPages();
     slot.endLoad = slot.nextLoad + wanted.loaded / params().pageSize();
     slot.loadDeadline = 0;
     if (!load(context, place))

@@ -116,7 +116,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   for (;;) {
     PageTiers::Progress progress =
         tiers->load(index(place), context.prompt(), own, slot.nextLoad,
-                    slot.endLoad, memories[place.replica]);
+                    slot.endLoad, slot.askedLoad, memories[place.replica]);
     if (progress.loaded > 0) {
       slot.nextLoad += progress.loaded;
       int64_t tokens = slot.nextLoad * params().pageSize();
@@ -135,7 +135,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   }
   // What has not come is computed; its pages are reserved.
   counters.abandonedPages += slot.endLoad - slot.nextLoad;
-  slot.nextLoad = slot.endLoad = 0;
+  slot.endLoad = 0;
   return true;
 }
 

@@ -310,48 +310,69 @@ Expected<void> DiskStore::reset() {
 // The threads' side
 //===----------------------------------------------------------------------===//
 
-/// Calls transfer(parts, count, position) until all bytes of the two parts are
-/// through. A transfer may be short, and may be interrupted.
+/// Calls transfer(part, position) until all bytes are through. A transfer may
+/// be short, and may be interrupted.
 template <class Transfer>
-static bool transferAll(std::span<std::byte> header, std::span<std::byte> data,
-                        off_t at, Transfer &&transfer) {
-  iovec parts[2] = {{header.data(), header.size()}, {data.data(), data.size()}};
-  for (int first = 0; first < 2;) {
-    ssize_t moved = transfer(parts + first, 2 - first, at);
+static bool transferAll(std::span<std::byte> data, off_t at,
+                        Transfer &&transfer) {
+  while (!data.empty()) {
+    iovec part = {data.data(), data.size()};
+    ssize_t moved = transfer(part, at);
     if (moved < 0 && errno == EINTR)
       continue;
     if (moved <= 0)
       return false;
     at += moved;
-    for (auto left = static_cast<size_t>(moved); first < 2; ++first) {
-      size_t part = std::min(left, parts[first].iov_len);
-      parts[first].iov_base =
-          static_cast<std::byte *>(parts[first].iov_base) + part;
-      parts[first].iov_len -= part;
-      left -= part;
-      if (parts[first].iov_len > 0)
-        break;
-    }
+    data = data.subspan(static_cast<size_t>(moved));
   }
   return true;
 }
 
-bool DiskStore::read(const Job &job, std::span<std::byte> header) {
-  off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
-  return transferAll(header, job.data, at,
-                     [&](const iovec *parts, int count, off_t from) {
-                       return calls.read(file, parts, count, from);
-                     }) &&
-         !checkRecord(header, job.page->view(), job.data);
+/// Calls move(part, position) for parts that fit a CPU's caches, until it
+/// fails: what has just been moved is summed up there.
+template <class Move>
+static bool moveParts(std::span<std::byte> data, off_t at, Move &&move) {
+  constexpr size_t Most = size_t(256) << 10;
+  while (!data.empty()) {
+    std::span<std::byte> part = data.first(std::min(data.size(), Most));
+    if (!move(part, at))
+      return false;
+    at += static_cast<off_t>(part.size());
+    data = data.subspan(part.size());
+  }
+  return true;
 }
 
-bool DiskStore::write(const Job &job, std::span<std::byte> header) {
+bool DiskStore::read(const Job &job, RecordHeader &header) {
+  auto transfer = [&](const iovec &part, off_t from) {
+    return calls.read(file, &part, 1, from);
+  };
   off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
-  writeRecordHeader(header, job.page->view(), job.data);
-  return transferAll(header, job.data, at,
-                     [&](const iovec *parts, int count, off_t to) {
-                       return calls.write(file, parts, count, to);
-                     });
+  std::vector<std::byte> found(headerBytes);
+  header.begin(job.page->view(), job.data.size());
+  return transferAll(found, at, transfer) &&
+         moveParts(job.data, at + static_cast<off_t>(headerBytes),
+                   [&](std::span<std::byte> part, off_t from) {
+                     bool moved = transferAll(part, from, transfer);
+                     header.add(part);
+                     return moved;
+                   }) &&
+         std::ranges::equal(found, header.finish());
+}
+
+bool DiskStore::write(const Job &job, RecordHeader &header) {
+  auto transfer = [&](const iovec &part, off_t to) {
+    return calls.write(file, &part, 1, to);
+  };
+  off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
+  header.begin(job.page->view(), job.data.size());
+  // The header last: a record that has one is likely to be whole.
+  return moveParts(job.data, at + static_cast<off_t>(headerBytes),
+                   [&](std::span<std::byte> part, off_t to) {
+                     header.add(part);
+                     return transferAll(part, to, transfer);
+                   }) &&
+         transferAll(header.finish(), at, transfer);
 }
 
 void DiskStore::apply(std::span<const Change> wanted) {
@@ -367,7 +388,7 @@ void DiskStore::apply(std::span<const Change> wanted) {
 
 void DiskStore::work() {
   constexpr size_t ManyChanges = 64; // which must not wait for quiet
-  std::vector<std::byte> header(headerBytes);
+  RecordHeader header(headerBytes);
   std::vector<Change> taken;
   std::unique_lock lock(mutex);
   auto canApply = [&] { return !changes.empty() && !isApplying; };

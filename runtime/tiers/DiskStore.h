@@ -116,8 +116,8 @@ private:
 
   // By the threads.
   void work();
-  bool read(const Job &job, std::span<std::byte> header);
-  bool write(const Job &job, std::span<std::byte> header);
+  bool read(const Job &job, RecordHeader &header);
+  bool write(const Job &job, RecordHeader &header);
   void apply(std::span<const Change> changes);
 
   SystemCalls &calls;

@@ -51,17 +51,6 @@ void fill(std::span<std::byte> header, const PrefixPage &page,
                 page.images.size());
 }
 
-XXH128_canonical_t checksum(std::span<const std::byte> header,
-                            std::span<const std::byte> data) {
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  XXH3_128bits_update(&state, header.data(), header.size());
-  XXH3_128bits_update(&state, data.data(), data.size());
-  XXH128_canonical_t result;
-  XXH128_canonicalFromHash(&result, XXH3_128bits_digest(&state));
-  return result;
-}
-
 } // namespace
 
 bool OwnedPage::is(const PrefixPage &page) const {
@@ -75,26 +64,28 @@ size_t kv::recordHeaderBytes(int32_t pageSize) {
   return (bytes + 63) / 64 * 64;
 }
 
-void kv::writeRecordHeader(std::span<std::byte> header, const PrefixPage &page,
-                           std::span<const std::byte> data) {
-  fill(header, page, data.size());
-  XXH128_canonical_t sum = checksum(header, data);
-  std::memcpy(header.data() + offsetof(Fixed, checksum), &sum, sizeof sum);
+struct RecordHeader::Sum {
+  XXH3_state_t state;
+};
+
+RecordHeader::RecordHeader(size_t bytes)
+    : header(bytes), sum(std::make_unique<Sum>()) {}
+
+RecordHeader::~RecordHeader() = default;
+
+void RecordHeader::begin(const PrefixPage &page, size_t dataBytes) {
+  fill(header, page, dataBytes);
+  XXH3_128bits_reset(&sum->state);
+  add(header);
 }
 
-const char *kv::checkRecord(std::span<const std::byte> header,
-                            const PrefixPage &page,
-                            std::span<const std::byte> data) {
-  // Made anew from what was asked for: equal bytes are an equal page.
-  std::vector<std::byte> wanted(header.size());
-  fill(wanted, page, data.size());
-  XXH128_canonical_t found, sum;
-  std::memcpy(&found, header.data() + offsetof(Fixed, checksum), sizeof found);
-  sum = checksum(wanted, data);
-  std::memcpy(wanted.data() + offsetof(Fixed, checksum), &found, sizeof found);
-  if (!std::ranges::equal(wanted, header))
-    return "it is another page's, or its header is damaged";
-  if (std::memcmp(&sum, &found, sizeof sum) != 0)
-    return "its keys and values are damaged";
-  return nullptr;
+void RecordHeader::add(std::span<const std::byte> part) {
+  XXH3_128bits_update(&sum->state, part.data(), part.size());
+}
+
+std::span<std::byte> RecordHeader::finish() {
+  XXH128_canonical_t all;
+  XXH128_canonicalFromHash(&all, XXH3_128bits_digest(&sum->state));
+  std::memcpy(header.data() + offsetof(Fixed, checksum), &all, sizeof all);
+  return header;
 }

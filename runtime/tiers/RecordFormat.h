@@ -50,14 +50,25 @@ inline constexpr size_t MostImageBytes = 256;
 /// Bytes of the header of a record of pages of `pageSize` tokens.
 size_t recordHeaderBytes(int32_t pageSize);
 
-/// Writes the header of a record; `header` has recordHeaderBytes().
-void writeRecordHeader(std::span<std::byte> header, const PrefixPage &page,
-                       std::span<const std::byte> data);
+/// The header of the record of a page, whose keys and values pass by in parts:
+/// on their way to a disk, or from it, while they are in the caches of the CPU.
+class RecordHeader {
+public:
+  explicit RecordHeader(size_t bytes);
+  ~RecordHeader();
+  RecordHeader(const RecordHeader &) = delete;
 
-/// Null if the record is exactly that of the page, else what is wrong with it.
-const char *checkRecord(std::span<const std::byte> header,
-                        const PrefixPage &page,
-                        std::span<const std::byte> data);
+  /// Begins a record of so many bytes of keys and values.
+  void begin(const PrefixPage &page, size_t dataBytes);
+  void add(std::span<const std::byte> part);
+  /// The header, after all parts. Another record has another one.
+  std::span<std::byte> finish();
+
+private:
+  std::vector<std::byte> header;
+  struct Sum;
+  std::unique_ptr<Sum> sum;
+};
 
 } // namespace kv
 

@@ -260,8 +260,9 @@ private:
     /// known.
     Sequence sequence;
     int64_t joined = 0; // number of the last step that included the request
-    /// The pages that are being loaded; none: both are 0.
-    int64_t nextLoad = 0, endLoad = 0;
+    /// The pages [nextLoad, endLoad) are being loaded, and those below
+    /// askedLoad have been asked for. endLoad is 0: none is.
+    int64_t nextLoad = 0, askedLoad = 0, endLoad = 0;
     int64_t loadDeadline = 0;
     int64_t processedBefore = 0; // tokens, when the reservation began
   };
