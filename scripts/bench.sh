@@ -9,6 +9,7 @@
 #   attention-cpu  attention alone, by context, beside ggml
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   import         memory and time of an import of more than 1 GB
+#   tiers          pages in host memory and on a disk, and conversations that return
 #   manager        what the operations of the cache engine cost
 #   build          the build itself, from nothing and without ccache
 #   plot           the pictures of docs/performance.md, from benchmarks/results/
@@ -80,6 +81,11 @@ manager)
   scripts/setup.sh
   build release cache-engine
   exec .venv/bin/python benchmarks/cache_engine.py manager ;;
+tiers)
+  scripts/setup.sh
+  build release kv-compile kv-run page-tiers
+  scripts/fetch-smollm2.sh build/models
+  exec .venv/bin/python benchmarks/tiers.py ;;
 build)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
@@ -96,6 +102,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, manager, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, build, plot, replay" >&2
   exit 2 ;;
 esac

@@ -32,9 +32,11 @@ std::vector<int32_t> readTokens(const json &value) {
   return tokens;
 }
 
-const char *const Refusals[] = {"none", "wait", "full", "never", "invalid"};
+const char *const Refusals[] = {"none",  "wait",    "full",
+                                "never", "invalid", "loading"};
 const char *const Reasons[] = {"hit",         "never_seen",  "evicted",
-                               "other_scope", "group_lacks", "always_computed"};
+                               "other_scope", "group_lacks", "always_computed",
+                               "other_tier"};
 
 std::optional<std::string> text(const json &fields, const char *name) {
   if (!fields.contains(name))
@@ -412,6 +414,19 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
     return truncate(step);
   if (what == "time")
     return CALL(kvManagerSetTime)(manager, number(step, "seconds") * Second);
+  if (what == "prefetch") {
+    int64_t tokens = 0;
+    int32_t status = CALL(kvManagerPrefetch)(
+        manager, request(step.at("id")).handle.get(), &tokens);
+    result = tokens;
+    return status;
+  }
+  if (what == "wait_for_loads") {
+    int32_t came = 0;
+    int32_t status = CALL(kvManagerWaitForLoads)(manager, Second, &came);
+    result = came;
+    return status;
+  }
   if (what == "synchronize")
     return CALL(kvManagerSynchronize)(manager);
   if (what == "reset_prefix_cache")
@@ -745,6 +760,8 @@ void Scenario::expect(const json &step) {
                    {"cached_tokens", metrics.cachedTokens},
                    {"prompt_tokens", metrics.promptTokens},
                    {"evicted_pages", metrics.evictedPages},
+                   {"loaded_pages", metrics.loadedPages},
+                   {"stored_pages", metrics.storedPages},
                    {"refusals", metrics.refusals}};
     for (const auto &[name, value] : step["metrics"].items())
       if (name == "hit_rate_above")
