@@ -50,6 +50,13 @@ public:
       std::memcpy(copy.target, copy.source, copy.bytes);
   }
 
+  uint64_t copyAside(std::span<const MemoryCopy> copies, bool) override {
+    copyBatch(copies);
+    return 0;
+  }
+  void followAside(uint64_t) override {}
+  bool isAsideDone(uint64_t) override { return true; }
+
   uint64_t mark() override { return 0; }
   Expected<void> wait(uint64_t) override { return {}; }
   Expected<void> synchronize() override { return {}; }

@@ -72,27 +72,39 @@ Expected<std::unique_ptr<Backend>> Backend::open(int index,
   if (Result r = api.primaryContextRetain(&made->context, made->handle))
     return made->fail(r, "cuDevicePrimaryCtxRetain");
   made->enter();
-  if (Result r = api.streamCreate(&made->queue, driver::StreamNonBlocking))
-    return made->fail(r, "cuStreamCreate");
-  for (driver::Event &event : made->events)
-    if (Result r = api.eventCreate(&event, driver::EventNoTiming))
-      return made->fail(r, "cuEventCreate");
+  for (Queue *each : {&made->queue, &made->aside})
+    if (Expected<void> opened = made->open(*each); !opened)
+      return std::unexpected(opened.error());
   if (Expected<void> sound = made->status(); !sound)
     return std::unexpected(sound.error());
   return made;
+}
+
+Expected<void> Backend::open(Queue &made) {
+  if (Result r = api.streamCreate(&made.stream, driver::StreamNonBlocking))
+    return fail(r, "cuStreamCreate");
+  for (driver::Event &event : made.events)
+    if (Result r = api.eventCreate(&event, driver::EventNoTiming))
+      return fail(r, "cuEventCreate");
+  return {};
+}
+
+void Backend::close(Queue &made) {
+  if (made.stream)
+    api.streamSynchronize(made.stream);
+  for (driver::Event event : made.events)
+    if (event)
+      api.eventDestroy(event);
+  if (made.stream)
+    api.streamDestroy(made.stream);
 }
 
 Backend::~Backend() {
   if (!context)
     return;
   enter();
-  if (queue)
-    api.streamSynchronize(queue);
-  for (driver::Event event : events)
-    if (event)
-      api.eventDestroy(event);
-  if (queue)
-    api.streamDestroy(queue);
+  close(aside);
+  close(queue);
   api.primaryContextRelease(handle);
 }
 
@@ -142,7 +154,7 @@ Expected<void *> Backend::allocate(size_t bytes, bool zeroed) {
 void Backend::free(void *data, size_t) {
   enter();
   // Queued work may still use the memory.
-  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+  (void)synchronize();
   check(api.memFree(address(data)), "cuMemFree");
 }
 
@@ -157,7 +169,7 @@ Expected<void *> Backend::allocatePinned(size_t bytes) {
 
 void Backend::freePinned(void *data, size_t) {
   enter();
-  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+  (void)synchronize();
   check(api.memFreeHost(data), "cuMemFreeHost");
 }
 
@@ -167,35 +179,42 @@ void Backend::freePinned(void *data, size_t) {
 
 void Backend::copyToDevice(void *target, const void *source, size_t bytes) {
   enter();
-  check(api.memcpyHtoDAsync(address(target), source, bytes, queue),
+  check(api.memcpyHtoDAsync(address(target), source, bytes, queue.stream),
         "cuMemcpyHtoDAsync");
 }
 
 void Backend::copyToHost(void *target, const void *source, size_t bytes) {
   enter();
-  check(api.memcpyDtoHAsync(target, address(source), bytes, queue),
+  check(api.memcpyDtoHAsync(target, address(source), bytes, queue.stream),
         "cuMemcpyDtoHAsync");
 }
 
 void Backend::copyOnDevice(void *target, const void *source, size_t bytes) {
   enter();
-  check(api.memcpyDtoDAsync(address(target), address(source), bytes, queue),
+  check(api.memcpyDtoDAsync(address(target), address(source), bytes,
+                            queue.stream),
         "cuMemcpyDtoDAsync");
 }
 
 void Backend::zero(void *target, size_t bytes) {
   enter();
-  check(api.memsetD8Async(address(target), 0, bytes, queue), "cuMemsetD8Async");
+  check(api.memsetD8Async(address(target), 0, bytes, queue.stream),
+        "cuMemsetD8Async");
 }
 
 void Backend::copyBatch(std::span<const MemoryCopy> copies) {
+  enter();
+  copyBatch(copies, queue.stream);
+}
+
+void Backend::copyBatch(std::span<const MemoryCopy> copies,
+                        driver::Stream stream) {
   if (copies.empty())
     return;
-  enter();
   if (!api.memcpyBatchAsync) {
     for (const MemoryCopy &copy : copies)
       check(api.memcpyAsync(address(copy.target), address(copy.source),
-                            copy.bytes, queue),
+                            copy.bytes, stream),
             "cuMemcpyAsync");
     return;
   }
@@ -211,29 +230,68 @@ void Backend::copyBatch(std::span<const MemoryCopy> copies) {
   attributes.sourceOrder = driver::SourceInStreamOrder;
   size_t first = 0;
   check(api.memcpyBatchAsync(targets.data(), sources.data(), sizes.data(),
-                             copies.size(), &attributes, &first, 1, queue),
+                             copies.size(), &attributes, &first, 1, stream),
         "cuMemcpyBatchAsync");
+}
+
+uint64_t Backend::mark(Queue &on) {
+  ++on.marks;
+  check(api.eventRecord(on.event(on.marks), on.stream), "cuEventRecord");
+  return on.marks;
 }
 
 uint64_t Backend::mark() {
   enter();
-  ++marks;
-  check(api.eventRecord(events[marks % events.size()], queue), "cuEventRecord");
-  return marks;
+  return mark(queue);
 }
 
 Expected<void> Backend::wait(uint64_t mark) {
   enter();
   if (mark)
-    check(api.eventSynchronize(events[mark % events.size()]),
-          "cuEventSynchronize");
+    check(api.eventSynchronize(queue.event(mark)), "cuEventSynchronize");
   return status();
 }
 
 Expected<void> Backend::synchronize() {
   enter();
-  check(api.streamSynchronize(queue), "cuStreamSynchronize");
+  for (Queue *each : {&queue, &aside})
+    if (each == &queue || each->marks > 0)
+      check(api.streamSynchronize(each->stream), "cuStreamSynchronize");
   return status();
+}
+
+//===----------------------------------------------------------------------===//
+// The second queue
+//===----------------------------------------------------------------------===//
+
+uint64_t Backend::copyAside(std::span<const MemoryCopy> copies, bool after) {
+  enter();
+  if (after)
+    check(api.streamWaitEvent(aside.stream, queue.event(mark(queue)), 0),
+          "cuStreamWaitEvent");
+  copyBatch(copies, aside.stream);
+  return mark(aside);
+}
+
+void Backend::followAside(uint64_t mark) {
+  enter();
+  if (mark > aside.done)
+    check(api.streamWaitEvent(queue.stream, aside.event(mark), 0),
+          "cuStreamWaitEvent");
+}
+
+bool Backend::isAsideDone(uint64_t mark) {
+  enter();
+  constexpr Result NotReady = 600;
+  if (mark <= aside.done)
+    return true;
+  Result result = api.eventQuery(aside.event(mark));
+  if (result == NotReady)
+    return false;
+  // Nobody should wait for what has failed.
+  check(result, "cuEventQuery");
+  aside.done = mark;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,7 +34,7 @@ public:
 
   const driver::Driver &driver() const { return api; }
   const DeviceInfo &info() const { return device; }
-  driver::Stream stream() const { return queue; }
+  driver::Stream stream() const { return queue.stream; }
 
   /// Takes the result of a call of the driver. Returns whether the call
   /// succeeded. The first failure of all calls stays, as "cuLaunchKernel:
@@ -61,6 +61,9 @@ public:
   void copyOnDevice(void *target, const void *source, size_t bytes) override;
   void zero(void *target, size_t bytes) override;
   void copyBatch(std::span<const MemoryCopy> copies) override;
+  uint64_t copyAside(std::span<const MemoryCopy> copies, bool after) override;
+  void followAside(uint64_t mark) override;
+  bool isAsideDone(uint64_t mark) override;
 
   uint64_t mark() override;
   Expected<void> wait(uint64_t mark) override;
@@ -82,11 +85,22 @@ private:
   DeviceInfo device;
   int handle = 0; // the driver's handle of the device
   driver::Context context = nullptr;
-  driver::Stream queue = nullptr;
-  /// The events of marks, a ring. An event that is recorded again lies later in
-  /// the queue, so waiting for it includes all older marks.
-  std::array<driver::Event, 16> events = {};
-  uint64_t marks = 0;           // given so far
+  /// Where a queue was at some moments. The events of marks are a ring: one
+  /// that is recorded again lies later in the queue, so waiting for it includes
+  /// all older marks.
+  struct Queue {
+    driver::Stream stream = nullptr;
+    std::array<driver::Event, 16> events = {};
+    uint64_t marks = 0; // given so far
+    uint64_t done = 0;  // a mark that somebody has found over
+    driver::Event &event(uint64_t mark) { return events[mark % events.size()]; }
+  };
+  Expected<void> open(Queue &made);
+  void close(Queue &made);
+  uint64_t mark(Queue &on);
+  void copyBatch(std::span<const MemoryCopy> copies, driver::Stream stream);
+
+  Queue queue, aside;
   std::optional<Error> failure; // the first one
   // Arguments of copyBatch(), kept so that their memory is used again.
   std::vector<driver::Pointer> targets, sources;

@@ -188,6 +188,49 @@ TEST_F(Backend, CopiesOfManyPages) {
   EXPECT_EQ(fake::counters().pageableCopies, pageable);
 }
 
+// The second queue runs as late as somebody makes it, or as early as it may.
+TEST_F(Backend, CopiesBesideTheQueue) {
+  constexpr size_t Bytes = 64;
+  auto memory = *Cuda.allocate(Bytes);
+  auto pinned = *Cuda.allocatePinned(2 * Bytes);
+  char *from = pinned.as<char>(), *to = from + Bytes;
+  auto device = open();
+  auto fill = [&](char value) {
+    device->copyToDevice(memory.data(), std::string(Bytes, value).data(),
+                         Bytes);
+  };
+  auto aside = [&](void *target, const void *source, bool after) {
+    MemoryCopy copy = {target, source, Bytes};
+    return device->copyAside({&copy, 1}, after);
+  };
+  // Late: the queue has gone on, and nobody has made it wait.
+  fill('a');
+  uint64_t out = aside(to, memory.data(), /*after=*/true);
+  fill('b');
+  ASSERT_TRUE(device->wait(device->mark()));
+  EXPECT_FALSE(device->isAsideDone(out));
+  fake::runAside();
+  EXPECT_TRUE(device->isAsideDone(out));
+  EXPECT_EQ(to[0], 'b');
+  // Made to wait, the queue writes only what has been read.
+  fill('c');
+  out = aside(to, memory.data(), /*after=*/true);
+  device->followAside(out);
+  fill('d');
+  ASSERT_TRUE(device->wait(device->mark()));
+  EXPECT_TRUE(device->isAsideDone(out));
+  EXPECT_EQ(to[0], 'c');
+  // Early: a copy that waits for nothing is there before what was queued.
+  fill('e');
+  from[0] = 'f';
+  uint64_t in = aside(memory.data(), from, /*after=*/false);
+  fake::runAside();
+  EXPECT_TRUE(device->isAsideDone(in));
+  device->copyToHost(to, memory.data(), Bytes);
+  ASSERT_TRUE(device->synchronize());
+  EXPECT_EQ(to[0], 'e');
+}
+
 TEST_F(Backend, MistakesAreSeen) {
   auto device = open();
   void *memory = *device->allocate(16, true);

@@ -1,9 +1,9 @@
 //===- DeviceBackend.h - Memory and queue of one device ---------*- C++ -*-===//
 //
 // The interface to a device that managers, weights and sessions use. A device
-// has memory and one queue: copies, page operations and entries are queued and
+// has memory and a queue: copies, page operations and entries are queued and
 // executed later in the order of their calls, so each sees the effects of those
-// before it. On a CPU each is executed before its call returns. The CUDA
+// before it. A second queue copies beside the first. On a CPU each is executed before its call returns. The CUDA
 // backend is a shared library, libkv_cuda.so, which is loaded when the first
 // CUDA device is used.
 //
@@ -108,6 +108,19 @@ public:
   /// The first failure so far, without waiting.
   virtual Expected<void> status() const = 0;
 
+  //===--- The second queue -----------------------------------------------===//
+
+  /// Executes the copies of a batch beside the queue, in any order, but after
+  /// earlier ones of this call; `after` also everything that is queued now.
+  /// Returns a mark of its own. Nothing on the queue waits for the copies,
+  /// unless followAside() says so.
+  virtual uint64_t copyAside(std::span<const MemoryCopy> copies,
+                             bool after) = 0;
+  /// What is queued from now on waits for the copies up to the mark.
+  virtual void followAside(uint64_t mark) = 0;
+  /// Whether the copies up to the mark are done. Does not wait.
+  virtual bool isAsideDone(uint64_t mark) = 0;
+
   //===--- Execution ------------------------------------------------------===//
 
   /// Loads, for each name among the images, the one that fits this device best.
@@ -125,7 +138,7 @@ public:
 using OpenDevice = DeviceBackend *(*)(uint32_t interfaceVersion, int index,
                                       Error *error);
 #define KV_OPEN_DEVICE_SYMBOL "kv_open_device"
-inline constexpr uint32_t DeviceInterfaceVersion = 2;
+inline constexpr uint32_t DeviceInterfaceVersion = 3;
 
 } // namespace kv
 

@@ -230,8 +230,8 @@ EXPORT int cublasLtMatmul(void *, void *descriptor, const void *alpha,
   state.trace("product " + std::to_string(right.columns) + " " +
               std::to_string(left.columns) + " " + std::to_string(left.rows));
   // The layouts are the caller's, who may change them.
-  state.enqueue([=, left = left, right = right, out = out,
-                 parts = algorithm->data[1], &state] {
+  state.enqueue(stream, [=, left = left, right = right, out = out,
+                         parts = algorithm->data[1], &state] {
     if (!state.memory.holds(a, extent(left)) ||
         !state.memory.holds(b, extent(right)) ||
         !state.memory.holds(d, extent(out)))

@@ -18,7 +18,8 @@ using Pointer = unsigned long long;
 namespace {
 
 struct FakeEvent {
-  int64_t after = 0; // operations that lie before it
+  FakeStream *stream = nullptr;
+  int64_t after = 0; // operations of the stream that lie before it
 };
 
 State &state() { return State::get(); }
@@ -50,7 +51,8 @@ Status outside(const char *call, const void *data, size_t bytes) {
 
 /// Queues target = source. Pageable sources are read now, as a driver does;
 /// pageable targets are waited for.
-Status copy(const char *call, void *target, const void *source, size_t bytes) {
+Status copy(const char *call, void *target, const void *source, size_t bytes,
+            void *stream) {
   if (state().device < 0)
     return InvalidContext;
   Place to = placeOf(target, bytes), from = placeOf(source, bytes);
@@ -70,13 +72,14 @@ Status copy(const char *call, void *target, const void *source, size_t bytes) {
   if (from == Place::Pageable) {
     ++state().counters.pageableCopies;
     auto *begin = static_cast<const char *>(source);
-    state().enqueue([=, data = std::vector<char>(begin, begin + bytes)] {
-      std::memcpy(target, data.data(), bytes);
-      return Success;
-    });
+    state().enqueue(stream,
+                    [=, data = std::vector<char>(begin, begin + bytes)] {
+                      std::memcpy(target, data.data(), bytes);
+                      return Success;
+                    });
     return Success;
   }
-  state().enqueue([=] {
+  state().enqueue(stream, [=] {
     // The allocation may have gone meanwhile.
     if ((to == Place::Device && outside(call, target, bytes)) ||
         (from == Place::Device && outside(call, source, bytes)))
@@ -87,7 +90,8 @@ Status copy(const char *call, void *target, const void *source, size_t bytes) {
   if (to != Place::Pageable)
     return Success;
   ++state().counters.pageableCopies;
-  return state().run();
+  auto &all = *static_cast<FakeStream *>(stream);
+  return state().runUntil(all, all.total());
 }
 
 Status counted(const char *call, void *target, const void *source, size_t bytes,
@@ -96,7 +100,7 @@ Status counted(const char *call, void *target, const void *source, size_t bytes,
     return status;
   ++state().counters.copies;
   state().trace(std::string(call) + " " + std::to_string(bytes));
-  return copy(call, target, source, bytes);
+  return copy(call, target, source, bytes, stream);
 }
 
 } // namespace
@@ -242,7 +246,7 @@ EXPORT int cuMemcpyBatchAsync_v2(Pointer *targets, Pointer *sources,
   // In any order: the last first.
   for (size_t i = count; i-- > 0;)
     if (Status status = copy("cuMemcpyBatchAsync", host(targets[i]),
-                             host(sources[i]), sizes[i]))
+                             host(sources[i]), sizes[i], stream))
       return status;
   return Success;
 }
@@ -253,7 +257,7 @@ EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
   if (Status status = outside("cuMemsetD8Async", host(target), bytes))
     return status;
   state().trace("cuMemsetD8Async " + std::to_string(bytes));
-  state().enqueue([=] {
+  state().enqueue(stream, [=] {
     if (outside("cuMemsetD8Async", host(target), bytes))
       return LaunchFailed;
     std::memset(host(target), value, bytes);
@@ -267,17 +271,28 @@ EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
 EXPORT int cuStreamCreate(void **stream, unsigned) {
   if (state().device < 0)
     return InvalidContext;
-  *stream = new FakeStream{state().device};
+  *stream = state().streams.emplace_back(new FakeStream{state().device});
   return Success;
 }
 EXPORT int cuStreamDestroy_v2(void *stream) {
+  std::erase(state().streams, stream);
   delete static_cast<FakeStream *>(stream);
   return Success;
 }
-EXPORT int cuStreamSynchronize(void *) {
+EXPORT int cuStreamSynchronize(void *stream) {
   ++state().counters.synchronizations;
   state().trace("synchronize");
-  return state().run();
+  auto &all = *static_cast<FakeStream *>(stream);
+  return state().runUntil(all, all.total());
+}
+EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned) {
+  if (Status status = state().checkStream("cuStreamWaitEvent", stream))
+    return status;
+  auto *of = static_cast<FakeEvent *>(event);
+  if (of->stream)
+    static_cast<FakeStream *>(stream)->operations.push_back(
+        {nullptr, of->stream, of->after});
+  return Success;
 }
 EXPORT int cuEventCreate(void **event, unsigned) {
   *event = new FakeEvent;
@@ -290,13 +305,19 @@ EXPORT int cuEventDestroy_v2(void *event) {
 EXPORT int cuEventRecord(void *event, void *stream) {
   if (Status status = state().checkStream("cuEventRecord", stream))
     return status;
-  static_cast<FakeEvent *>(event)->after = state().total();
+  auto *on = static_cast<FakeStream *>(stream);
+  *static_cast<FakeEvent *>(event) = {on, on->total()};
   return Success;
 }
 EXPORT int cuEventSynchronize(void *event) {
   ++state().counters.synchronizations;
   state().trace("synchronize event");
-  return state().runUntil(static_cast<FakeEvent *>(event)->after);
+  auto *of = static_cast<FakeEvent *>(event);
+  return of->stream ? state().runUntil(*of->stream, of->after) : Success;
+}
+EXPORT int cuEventQuery(void *event) {
+  auto *of = static_cast<FakeEvent *>(event);
+  return !of->stream || of->stream->done >= of->after ? Success : NotReady;
 }
 EXPORT int cuEventElapsedTime(float *milliseconds, void *, void *) {
   *milliseconds = 1;
@@ -351,5 +372,6 @@ EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                            "cuLaunchKernel: its grid or arguments "
                            "have another form");
   return launch(*static_cast<FakeFunction *>(function), gridX, blockX,
-                sharedBytes, extra[1], *static_cast<size_t *>(extra[3]));
+                sharedBytes, extra[1], *static_cast<size_t *>(extra[3]),
+                stream);
 }

@@ -2,7 +2,8 @@
 //
 // libkv_fake_cuda.so exports the functions of the driver and of cuBLASLt that
 // the runtime loads (KV_CUDA_DRIVER names it). Device memory is host memory
-// that the host may not touch; what is queued runs when somebody waits for it;
+// that the host may not touch; what is queued on a stream runs when somebody
+// waits for that stream, as late as a device may, or in runAside(), as early;
 // a launch runs the kernel's twin, a product is a loop. Tests ask here what
 // happened.
 //
@@ -38,6 +39,9 @@ __attribute__((visibility("default"))) std::vector<std::string> takeProblems();
 __attribute__((visibility("default"))) void forgetFailure();
 /// Device memory that nobody has freed, in bytes.
 __attribute__((visibility("default"))) int64_t bytesInUse();
+/// Runs everything that may run on the second streams of all devices.
+/// Otherwise nothing runs before somebody waits for it.
+__attribute__((visibility("default"))) void runAside();
 /// Operations that are queued and have not run.
 __attribute__((visibility("default"))) int64_t pending();
 

@@ -93,7 +93,7 @@ static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
 
 Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                         unsigned threads, unsigned sharedBytes,
-                        const void *params, size_t paramBytes) {
+                        const void *params, size_t paramBytes, void *stream) {
   State &state = State::get();
   const kv::cuda::KernelLaunch &kernel = *function.kernel;
   auto wrong = [&](const char *what, int64_t given, int64_t wanted) {
@@ -118,9 +118,9 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
   state.trace("launch " + std::string(kernel.name) + " " +
               std::to_string(blocks));
   auto *bytes = static_cast<const char *>(params);
-  state.enqueue(
-      [&kernel, blocks, copy = std::vector<char>(bytes, bytes + paramBytes)] {
-        return runKernel(kernel, int(blocks), copy);
-      });
+  state.enqueue(stream, [&kernel, blocks,
+                         copy = std::vector<char>(bytes, bytes + paramBytes)] {
+    return runKernel(kernel, int(blocks), copy);
+  });
   return Success;
 }

@@ -26,7 +26,8 @@ Status loadModule(const void *image, const DeviceModel &device,
 bool hasSymbol(const std::string &image, const std::string &name);
 /// Checks the launch and queues the kernel's twin.
 Status launch(const FakeFunction &function, unsigned blocks, unsigned threads,
-              unsigned sharedBytes, const void *params, size_t paramBytes);
+              unsigned sharedBytes, const void *params, size_t paramBytes,
+              void *stream);
 
 } // namespace kv::fake
 

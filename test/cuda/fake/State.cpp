@@ -38,19 +38,53 @@ void State::trace(const std::string &line) {
   std::fflush(traceFile);
 }
 
-Status State::run(int64_t count) {
-  if (operations.empty() || count == 0)
-    return failure;
-  DeviceMemory::Access access(memory);
-  for (; count != 0 && !operations.empty(); --count) {
-    std::function<Status()> operation = std::move(operations.front());
-    operations.pop_front();
-    ++done;
+void State::advance(FakeStream &stream, int64_t number) {
+  while (stream.done < number) {
+    FakeStream::Operation operation = std::move(stream.operations.front());
+    if (operation.other)
+      advance(*operation.other, operation.after);
+    stream.operations.pop_front();
+    ++stream.done;
     // After a failure a real device does nothing any more.
-    if (failure == Success)
-      failure = operation();
+    if (operation.work && failure == Success)
+      failure = operation.work();
+  }
+}
+
+Status State::runUntil(FakeStream &stream, int64_t number) {
+  if (stream.done < number) {
+    DeviceMemory::Access access(memory);
+    advance(stream, number);
   }
   return failure;
+}
+
+Status State::run() {
+  for (FakeStream *stream : streams)
+    runUntil(*stream, stream->total());
+  return failure;
+}
+
+void State::runAside() {
+  for (size_t i = 0; i < streams.size(); ++i) {
+    FakeStream &stream = *streams[i];
+    bool isFirst = true;
+    for (size_t before = 0; before < i; ++before)
+      isFirst &= streams[before]->device != stream.device;
+    while (!isFirst && !stream.operations.empty()) {
+      const FakeStream::Operation &next = stream.operations.front();
+      if (next.other && next.other->done < next.after)
+        break;
+      runUntil(stream, stream.done + 1);
+    }
+  }
+}
+
+int64_t State::queued() const {
+  int64_t sum = 0;
+  for (const FakeStream *stream : streams)
+    sum += int64_t(stream->operations.size());
+  return sum;
 }
 
 DeviceMemory::Range State::findPinned(const void *address) const {
@@ -87,3 +121,4 @@ std::vector<std::string> kv::fake::takeProblems() {
 void kv::fake::forgetFailure() { State::get().forgetFailure(); }
 int64_t kv::fake::bytesInUse() { return State::get().memory.bytesInUse(); }
 int64_t kv::fake::pending() { return State::get().queued(); }
+void kv::fake::runAside() { State::get().runAside(); }

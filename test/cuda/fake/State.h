@@ -22,6 +22,7 @@ enum Status : int {
   NoBinaryForGpu = 209,
   InvalidPtx = 218,
   NotFound = 500,
+  NotReady = 600,
   LaunchFailed = 719,
 };
 
@@ -31,7 +32,17 @@ struct DeviceModel {
 };
 
 struct FakeStream {
+  /// Work, or a wait for another stream.
+  struct Operation {
+    std::function<Status()> work;
+    FakeStream *other = nullptr; // until `after` of its operations are done
+    int64_t after = 0;
+  };
   int device;
+  std::deque<Operation> operations = {};
+  int64_t done = 0;
+  /// How many operations have ever been queued.
+  int64_t total() const { return done + int64_t(operations.size()); }
 };
 
 /// All of the driver. One thread at a time.
@@ -44,25 +55,27 @@ public:
   /// A line of the file that KV_FAKE_CUDA_TRACE names.
   void trace(const std::string &line);
 
-  /// Device work: runs when somebody waits, in the order of all queues. The
-  /// first failure is what every later wait returns.
-  void enqueue(std::function<Status()> operation) {
-    operations.push_back(std::move(operation));
+  /// Device work: runs when somebody waits for it, and not before, or in
+  /// runAside(). The first failure is what every later wait returns.
+  void enqueue(void *stream, std::function<Status()> work) {
+    static_cast<FakeStream *>(stream)->operations.push_back({std::move(work)});
   }
-  /// Runs the first `count` operations that are queued (all: -1).
-  Status run(int64_t count = -1);
+  /// Runs what is queued on all streams.
+  Status run();
+  /// Runs the stream until `number` of its operations are done, and of other
+  /// streams what it waits for.
+  Status runUntil(FakeStream &stream, int64_t number);
+  /// Runs all that can run on every stream but the first of each device: as
+  /// early as a device may.
+  void runAside();
   void forgetFailure() { failure = Success; }
-  int64_t queued() const { return int64_t(operations.size()); }
-  /// How many operations have ever been queued.
-  int64_t total() const { return done + queued(); }
-  Status runUntil(int64_t number) {
-    return number > done ? run(number - done) : failure;
-  }
+  int64_t queued() const;
 
   DeviceMemory memory;
   std::map<const char *, size_t> pinned;
   Counters counters;
   std::vector<std::string> problems;
+  std::vector<FakeStream *> streams;
   int device = -1; // the current one
 
   /// The pinned allocation that an address is in; no bytes: none.
@@ -73,8 +86,7 @@ public:
 
 private:
   State();
-  std::deque<std::function<Status()>> operations;
-  int64_t done = 0;
+  void advance(FakeStream &stream, int64_t number);
   Status failure = Success;
   std::FILE *traceFile = nullptr;
 };
