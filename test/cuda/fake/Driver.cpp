@@ -271,7 +271,9 @@ EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
 EXPORT int cuStreamCreate(void **stream, unsigned) {
   if (state().device < 0)
     return InvalidContext;
-  *stream = state().streams.emplace_back(new FakeStream{state().device});
+  static int created = 0;
+  *stream = state().streams.emplace_back(
+      new FakeStream{state().device, created++ % 2 == 1});
   return Success;
 }
 EXPORT int cuStreamDestroy_v2(void *stream) {

@@ -66,18 +66,13 @@ Status State::run() {
 }
 
 void State::runAside() {
-  for (size_t i = 0; i < streams.size(); ++i) {
-    FakeStream &stream = *streams[i];
-    bool isFirst = true;
-    for (size_t before = 0; before < i; ++before)
-      isFirst &= streams[before]->device != stream.device;
-    while (!isFirst && !stream.operations.empty()) {
-      const FakeStream::Operation &next = stream.operations.front();
+  for (FakeStream *stream : streams)
+    while (stream->isAside && !stream->operations.empty()) {
+      const FakeStream::Operation &next = stream->operations.front();
       if (next.other && next.other->done < next.after)
         break;
-      runUntil(stream, stream.done + 1);
+      runUntil(*stream, stream->done + 1);
     }
-  }
 }
 
 int64_t State::queued() const {

@@ -39,6 +39,7 @@ struct FakeStream {
     int64_t after = 0;
   };
   int device;
+  bool isAside; // the second of a backend, which makes two
   std::deque<Operation> operations = {};
   int64_t done = 0;
   /// How many operations have ever been queued.
@@ -65,8 +66,7 @@ public:
   /// Runs the stream until `number` of its operations are done, and of other
   /// streams what it waits for.
   Status runUntil(FakeStream &stream, int64_t number);
-  /// Runs all that can run on every stream but the first of each device: as
-  /// early as a device may.
+  /// Runs all that can run on the second streams: as early as a device may.
   void runAside();
   void forgetFailure() { failure = Success; }
   int64_t queued() const;
