@@ -21,16 +21,17 @@ struct Fixed {
   uint32_t version, pageSize, imageBytes, headerBytes;
   uint64_t dataBytes;
   PrefixName name, parent, scope;
+  uint64_t generation;
   XXH128_canonical_t checksum;
 };
-static_assert(sizeof(Fixed) == 144);
+static_assert(sizeof(Fixed) == 152);
 
 constexpr char Magic[8] = {'k', 'v', 'r', 'e', 'c', 'o', 'r', 'd'};
 constexpr uint32_t Version = 1;
 
 /// Everything of a header but its checksum, whose place holds zeros.
-void fill(std::span<std::byte> header, const PrefixPage &page,
-          size_t dataBytes) {
+void fill(std::span<std::byte> header, const PrefixPage &page, size_t dataBytes,
+          uint64_t generation) {
   Fixed fixed = {.magic = {},
                  .version = Version,
                  .pageSize = static_cast<uint32_t>(page.tokens.size()),
@@ -40,6 +41,7 @@ void fill(std::span<std::byte> header, const PrefixPage &page,
                  .name = page.name,
                  .parent = page.parent,
                  .scope = page.scope,
+                 .generation = generation,
                  .checksum = {}};
   std::ranges::copy(Magic, fixed.magic);
   std::ranges::fill(header, std::byte());
@@ -76,18 +78,20 @@ size_t kv::recordHeaderBytes(int32_t pageSize) {
 }
 
 void kv::writeRecordHeader(std::span<std::byte> header, const PrefixPage &page,
-                           std::span<const std::byte> data) {
-  fill(header, page, data.size());
+                           std::span<const std::byte> data,
+                           uint64_t generation) {
+  fill(header, page, data.size(), generation);
   XXH128_canonical_t sum = checksum(header, data);
   std::memcpy(header.data() + offsetof(Fixed, checksum), &sum, sizeof sum);
 }
 
 const char *kv::checkRecord(std::span<const std::byte> header,
                             const PrefixPage &page,
-                            std::span<const std::byte> data) {
+                            std::span<const std::byte> data,
+                            uint64_t generation) {
   // Made anew from what was asked for: equal bytes are an equal page.
   std::vector<std::byte> wanted(header.size());
-  fill(wanted, page, data.size());
+  fill(wanted, page, data.size(), generation);
   XXH128_canonical_t found, sum;
   std::memcpy(&found, header.data() + offsetof(Fixed, checksum), sizeof found);
   sum = checksum(wanted, data);

@@ -12,8 +12,9 @@
 //   32   32 bytes name of the prefix
 //   64   32 bytes name of its parent
 //   96   32 bytes name of its scope
-//   128  16 bytes XXH3-128 of the header, with zeros here, and of what follows
-//   144  i32 each the tokens, then the images, then zeros
+//   128  u64      generation: how often the store had been reset before
+//   136  16 bytes XXH3-128 of the header, with zeros here, and of what follows
+//   152  i32 each the tokens, then the images, then zeros
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,12 +53,12 @@ size_t recordHeaderBytes(int32_t pageSize);
 
 /// Writes the header of a record; `header` has recordHeaderBytes().
 void writeRecordHeader(std::span<std::byte> header, const PrefixPage &page,
-                       std::span<const std::byte> data);
+                       std::span<const std::byte> data, uint64_t generation);
 
 /// Null if the record is exactly that of the page, else what is wrong with it.
 const char *checkRecord(std::span<const std::byte> header,
-                        const PrefixPage &page,
-                        std::span<const std::byte> data);
+                        const PrefixPage &page, std::span<const std::byte> data,
+                        uint64_t generation);
 
 } // namespace kv
 
