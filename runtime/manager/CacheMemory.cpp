@@ -215,5 +215,18 @@ void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
         }
     }
     shard.backend->copyBatch(copies);
+    shard.copied = shard.backend->mark();
   }
+}
+
+bool CacheMemory::copiesBehind() const {
+  return std::ranges::any_of(
+      shards, [](const Shard &shard) { return !shard.backend->isHost(); });
+}
+
+Expected<void> CacheMemory::finishCopies() {
+  for (Shard &shard : shards)
+    if (Expected<void> done = shard.backend->wait(shard.copied); !done)
+      return done;
+  return {};
 }

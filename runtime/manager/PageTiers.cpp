@@ -38,9 +38,12 @@ Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
 
 void PageTiers::open(size_t request, const Scope &scope) {
   ScopeBytes bytes = ScopeBytes::of(scope, /*epoch=*/0);
+  names[request].clear();
+  if (bytes.size() > ScopeBytes::Most)
+    return;
   std::span<const std::byte> fields(bytes.data(), bytes.size());
-  names[request] = {
-      connector->nameScope(fields.subspan(ScopeBytes::ScopeHeader))};
+  names[request].push_back(
+      connector->nameScope(fields.subspan(ScopeBytes::ScopeHeader)));
 }
 
 void PageTiers::fork(size_t from, size_t to, int64_t pages) {
@@ -53,9 +56,11 @@ void PageTiers::truncate(size_t request, int64_t pages) {
   own.resize(std::min(own.size(), static_cast<size_t>(pages) + 1));
 }
 
-PrefixPage PageTiers::page(size_t request, const Prompt &prompt,
-                           int64_t index) {
+std::optional<PrefixPage> PageTiers::page(size_t request, const Prompt &prompt,
+                                          int64_t index) {
   std::vector<PrefixName> &own = names[request];
+  if (own.empty())
+    return std::nullopt;
   std::span<const int32_t> tokens;
   for (int64_t at = std::min<int64_t>(index, std::ssize(own) - 1); at <= index;
        ++at) {
@@ -64,16 +69,18 @@ PrefixPage PageTiers::page(size_t request, const Prompt &prompt,
     images.clear();
     if (!prompt.images.empty()) {
       ScopeBytes bytes = ScopeBytes::of(prompt.images, begin, begin + pageSize);
+      if (bytes.size() > ScopeBytes::Most)
+        return std::nullopt;
       images.assign(bytes.data(), bytes.data() + bytes.size());
     }
     if (at + 1 == std::ssize(own))
       own.push_back(connector->namePage(own.back(), images, tokens));
   }
-  return {.name = own[index + 1],
-          .parent = own[index],
-          .scope = own[0],
-          .tokens = tokens,
-          .images = images};
+  return PrefixPage{.name = own[index + 1],
+                    .parent = own[index],
+                    .scope = own[0],
+                    .tokens = tokens,
+                    .images = images};
 }
 
 RecordWorth PageTiers::worthOf(const Retention &retention,
@@ -89,11 +96,13 @@ RecordWorth PageTiers::worthOf(const Retention &retention,
 
 int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
                         int64_t last) {
+  finishCopies();
   connector->poll();
   int64_t end = first;
-  while (end < last && connector->find(page(request, prompt, end)) !=
-                           PageConnector::Place::Absent)
-    ++end;
+  for (; end < last; ++end)
+    if (std::optional<PrefixPage> wanted = page(request, prompt, end);
+        !wanted || connector->find(*wanted) == PageConnector::Place::Absent)
+      break;
   return end;
 }
 
@@ -101,12 +110,16 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
                                     const Sequence &sequence, int64_t first,
                                     int64_t end, CacheMemory &memory) {
   using Place = PageConnector::Place;
+  finishCopies();
   connector->poll();
   slots.clear();
   records.clear();
   int64_t at = first;
   for (; at < end; ++at) {
-    PageConnector::Slot slot = connector->acquire(page(request, prompt, at));
+    std::optional<PrefixPage> wanted = page(request, prompt, at);
+    if (!wanted)
+      break;
+    PageConnector::Slot slot = connector->acquire(*wanted);
     if (!slot)
       break;
     slots.push_back(slot);
@@ -115,18 +128,16 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     for (int32_t group = 0; group < memory.numGroups(); ++group)
       record.pages[group] = sequence.pages(group)[at];
   }
-  memory.copyRecords(records, /*toDevices=*/true);
-  for (PageConnector::Slot slot : slots)
-    connector->release(slot);
+  copy(memory, /*toDevices=*/true);
   // What comes next takes at most half of the slots, so that it does not drive
   // out what has come.
   int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
   Progress progress = {.loaded = at - first};
   for (int64_t next = at; next < ahead; ++next) {
-    PrefixPage wanted = page(request, prompt, next);
-    Place place = connector->find(wanted);
+    std::optional<PrefixPage> wanted = page(request, prompt, next);
+    Place place = wanted ? connector->find(*wanted) : Place::Absent;
     if (place == Place::Absent ||
-        (place == Place::Disk && !connector->fetch(wanted)))
+        (place == Place::Disk && !connector->fetch(*wanted)))
       break;
     progress.isComing = true;
   }
@@ -144,18 +155,54 @@ void PageTiers::stage(const Sequence &sequence, int64_t first, int64_t end,
 void PageTiers::store(size_t request, const Prompt &prompt,
                       const Retention &retention, int64_t first, int64_t end,
                       CacheMemory &memory) {
+  finishCopies();
   connector->poll();
   slots.clear();
   records.clear();
-  for (int64_t at = first; at < end; ++at)
-    if (PageConnector::Slot slot = connector->reserve(page(request, prompt, at),
-                                                      worthOf(retention, at))) {
+  for (int64_t at = first; at < end; ++at) {
+    std::optional<PrefixPage> wanted = page(request, prompt, at);
+    if (!wanted)
+      break;
+    if (PageConnector::Slot slot =
+            connector->reserve(*wanted, worthOf(retention, at))) {
       slots.push_back(slot);
       records.push_back({slot.data, staged[static_cast<size_t>(at - first)]});
     }
-  memory.copyRecords(records, /*toDevices=*/false);
+  }
+  copy(memory, /*toDevices=*/false);
+}
+
+void PageTiers::copy(CacheMemory &memory, bool toDevices) {
+  if (slots.empty())
+    return;
+  memory.copyRecords(records, toDevices);
+  bool isBehind = memory.copiesBehind();
   for (PageConnector::Slot slot : slots)
-    connector->publish(slot, /*written=*/true);
+    if (isBehind)
+      queued.push_back({slot, &memory, toDevices});
+    else
+      giveBack(slot, toDevices, /*sound=*/true);
+}
+
+void PageTiers::giveBack(PageConnector::Slot slot, bool wasLoaded, bool sound) {
+  if (wasLoaded)
+    connector->release(slot);
+  else
+    connector->publish(slot, sound);
+}
+
+void PageTiers::finishCopies() {
+  // Until the copies are over, the disk must neither read nor write the slots.
+  // They were queued by an earlier call: mostly, they are.
+  const CacheMemory *finished = nullptr;
+  bool sound = true;
+  for (const Copy &one : queued) {
+    if (one.memory != finished)
+      sound = bool(one.memory->finishCopies());
+    finished = one.memory;
+    giveBack(one.slot, one.toDevices, sound);
+  }
+  queued.clear();
 }
 
 void PageTiers::touch(size_t request, int64_t pages,

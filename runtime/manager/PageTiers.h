@@ -33,6 +33,7 @@ public:
   /// Errors: the host memory holds no record, or there is none; those of
   /// PageConnector::open().
   static Expected<std::unique_ptr<PageTiers>> create(const Options &options);
+  ~PageTiers() { finishCopies(); }
 
   //===--- Names, by the index of a request -------------------------------===//
 
@@ -59,8 +60,10 @@ public:
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
                 int64_t first, int64_t end, CacheMemory &memory);
   /// Waits until a record has come. False: it takes longer than `most`.
-  bool wait(std::chrono::nanoseconds most) { return connector->wait(most); }
-  void poll() { connector->poll(); }
+  bool wait(std::chrono::nanoseconds most) {
+    finishCopies();
+    return connector->wait(most);
+  }
 
   /// Remembers the ids of the sequence's pages [first, end), which commit() may
   /// replace by those of equal pages; then, store() copies these pages.
@@ -72,7 +75,10 @@ public:
   /// A request that has had the first `pages` pages lets go of them.
   void touch(size_t request, int64_t pages, const Retention &retention);
 
-  Expected<void> reset() { return connector->reset(); }
+  Expected<void> reset() {
+    finishCopies();
+    return connector->reset();
+  }
   const TierMetrics &metrics() const { return connector->metrics(); }
   int64_t hostBytes() const { return static_cast<int64_t>(memory.bytes()); }
 
@@ -81,9 +87,17 @@ private:
       : pageSize(options.connector.pageSize),
         numSlots(static_cast<int32_t>(slots)), names(options.requests) {}
 
-  /// The page of a request's prompt, named. Valid until the next call.
-  PrefixPage page(size_t request, const Prompt &prompt, int64_t index);
+  /// The page of a request's prompt, named. Valid until the next call. Nullopt:
+  /// it has no name, since its scope or images are too long for one.
+  std::optional<PrefixPage> page(size_t request, const Prompt &prompt,
+                                 int64_t index);
   RecordWorth worthOf(const Retention &retention, int64_t index) const;
+  /// Copies between `slots` and pages, as `records` says, and gives the slots
+  /// back as soon as that is over.
+  void copy(CacheMemory &memory, bool toDevices);
+  void giveBack(PageConnector::Slot slot, bool wasLoaded, bool sound);
+  /// Waits for copies that devices have queued.
+  void finishCopies();
 
   int64_t pageSize;
   int32_t numSlots;
@@ -94,6 +108,13 @@ private:
   std::vector<std::vector<PrefixName>> names;
   std::vector<std::byte> images; // of page()
   std::vector<std::array<PageId, CacheGroups::Most>> staged;
+  /// Slots that queued copies read or write.
+  struct Copy {
+    PageConnector::Slot slot;
+    CacheMemory *memory;
+    bool toDevices;
+  };
+  std::vector<Copy> queued;
   // Scratch.
   std::vector<PageConnector::Slot> slots;
   std::vector<CacheMemory::Record> records;

@@ -232,7 +232,8 @@ void PagedKVCacheManager::free(Place place) {
   own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
-  slots[index(place)].nextLoad = slots[index(place)].endLoad = 0;
+  giveUpLoad(slots[index(place)], place.replica);
+  slots[index(place)].hasWaited = false;
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
@@ -280,6 +281,8 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
+  // The pages that it was to be loaded to are gone.
+  giveUpLoad(slots[index(*place)], place->replica);
   if (tiers && sequence(*place))
     tiers->truncate(index(*place), tokens / params().pageSize());
   return checked();
@@ -405,11 +408,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                "request ", context.id(), " waits for ",
                slot.endLoad - slot.nextLoad, " pages from the disk"));
   };
-  if (slot.endLoad > 0) { // the pages are there, since an earlier call
-    if (!load(context, place))
-      return coming();
-    return finishReserve(context, place, 0);
-  }
+  bool goesOn = slot.endLoad > 0; // with what an earlier call has begun
+  if (goesOn && !load(context, place))
+    return coming();
   bool isFirst = !own;
   if (isFirst) {
     Expected<Sequence> opened =
@@ -423,7 +424,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       tiers->open(index(place), context.scope());
   }
   CacheEngine::Demand wanted = demand(context, steps);
-  findLoads(index(place), engine, own, context, wanted);
+  if (!goesOn)
+    findLoads(index(place), engine, own, context, wanted);
+  // The pages of a load that goes on are there, but this call may want more.
   CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
     settle(place.replica);
@@ -440,7 +443,8 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       own.release();
     return std::unexpected(explainRefusal(context, steps, place, plan));
   }
-  slot.processedBefore = context.processed();
+  if (!goesOn)
+    slot.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
   if (isFirst && !isPrefetching)
     counters.promptTokens += context.length();
@@ -559,6 +563,8 @@ void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
         replica.engine->join(slot.sequence, step.ticket);
     assert(joined && "the step has just begun");
     slot.joined = step.number;
+    if (slot.endLoad > 0) [[unlikely]]
+      giveUpLoad(slot, index); // it does not wait for what it computes now
   }
   const CacheMemory &memory = memories[index];
   size_t at = replica.tables.size() / CacheMemory::NumBuffers * buffer;
@@ -601,7 +607,7 @@ PagedKVCacheManager::commitOne(const TextGenerationContext &context,
       !done)
     return done;
   if (tiers && own.committedPages() > first)
-    tiers->store(index(place), context.prompt(), context.retention(), first,
+    tiers->store(index(place), context.prompt(), own.retention(), first,
                  own.committedPages(), memories[place.replica]);
   return {};
 }
@@ -624,6 +630,9 @@ void PagedKVCacheManager::resetPrefixCache() {
     replica->engine->resetPrefixes();
     ++replica->counters.resets;
   }
+  // What later requests store is no continuation of what these have loaded.
+  for (Slot &slot : slots)
+    slot.endLoad = slot.nextLoad;
   if (tiers)
     if (Expected<void> done = tiers->reset(); !done && options.warn)
       options.warn(concat("cache manager: a later process may find what was "

@@ -100,6 +100,10 @@ public:
   int64_t recordBytes() const;
   /// Queues copies between records and the pages of all shards.
   void copyRecords(std::span<const Record> records, bool toDevices);
+  /// Whether such copies may still be under way when the call returns.
+  bool copiesBehind() const;
+  /// Waits for them. Error: a device's.
+  Expected<void> finishCopies();
 
 private:
   /// Integers that the host writes and the device reads.
@@ -127,6 +131,7 @@ private:
     std::vector<KvTensorView> blocks; // by collection, into the slabs
     std::vector<KvTensorView> scales; // by collection; empty without scales
     std::array<Step, NumBuffers> steps;
+    uint64_t copied = 0; // mark in the queue behind the last copyRecords()
   };
 
   template <class Fn> void forEachRow(int32_t group, Fn &&fn);
