@@ -193,10 +193,7 @@ int64_t CacheMemory::recordBytes() const {
   return layout.recordBytes() * numShards();
 }
 
-Expected<void> CacheMemory::copyRecords(std::span<const Record> records,
-                                        bool toDevices) {
-  if (records.empty())
-    return {};
+void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
   size_t ofShard = static_cast<size_t>(recordBytes()) / shards.size();
   for (size_t index = 0; index < shards.size(); ++index) {
     Shard &shard = shards[index];
@@ -213,13 +210,34 @@ Expected<void> CacheMemory::copyRecords(std::span<const Record> records,
           at += bytes;
         }
     }
-    shard.backend->copyBatch(copies);
+    shard.copied = shard.backend->copyAside(copies, /*after=*/true);
   }
-  // Whoever gives up a record's memory, or reads it, does so at once.
-  Expected<void> done;
+  if (toDevices)
+    followCopies();
+}
+
+void CacheMemory::followCopies() {
   for (Shard &shard : shards)
-    if (Expected<void> waited = shard.backend->wait(shard.backend->mark());
-        !waited && done)
-      done = waited;
-  return done;
+    shard.backend->followAside(shard.copied);
+}
+
+bool CacheMemory::areCopiesDone() const {
+  return std::ranges::all_of(shards, [](const Shard &shard) {
+    return shard.backend->isAsideDone(shard.copied);
+  });
+}
+
+Expected<void> CacheMemory::finishCopies() {
+  followCopies();
+  for (Shard &shard : shards)
+    if (Expected<void> done = shard.backend->wait(shard.backend->mark()); !done)
+      return done;
+  return {};
+}
+
+Expected<void> CacheMemory::status() const {
+  for (const Shard &shard : shards)
+    if (Expected<void> sound = shard.backend->status(); !sound)
+      return sound;
+  return {};
 }

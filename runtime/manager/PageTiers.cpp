@@ -38,9 +38,12 @@ Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
 
 void PageTiers::open(size_t request, const Scope &scope) {
   ScopeBytes bytes = ScopeBytes::of(scope, /*epoch=*/0);
+  names[request].clear();
+  if (bytes.size() > ScopeBytes::Most)
+    return;
   std::span<const std::byte> fields(bytes.data(), bytes.size());
-  names[request] = {
-      connector->nameScope(fields.subspan(ScopeBytes::ScopeHeader))};
+  names[request].push_back(
+      connector->nameScope(fields.subspan(ScopeBytes::ScopeHeader)));
 }
 
 void PageTiers::fork(size_t from, size_t to, int64_t pages) {
@@ -53,9 +56,11 @@ void PageTiers::truncate(size_t request, int64_t pages) {
   own.resize(std::min(own.size(), static_cast<size_t>(pages) + 1));
 }
 
-PrefixPage PageTiers::page(size_t request, const Prompt &prompt,
-                           int64_t index) {
+std::optional<PrefixPage> PageTiers::page(size_t request, const Prompt &prompt,
+                                          int64_t index) {
   std::vector<PrefixName> &own = names[request];
+  if (own.empty())
+    return std::nullopt;
   std::span<const int32_t> tokens;
   for (int64_t at = std::min<int64_t>(index, std::ssize(own) - 1); at <= index;
        ++at) {
@@ -64,16 +69,18 @@ PrefixPage PageTiers::page(size_t request, const Prompt &prompt,
     images.clear();
     if (!prompt.images.empty()) {
       ScopeBytes bytes = ScopeBytes::of(prompt.images, begin, begin + pageSize);
+      if (bytes.size() > ScopeBytes::Most)
+        return std::nullopt;
       images.assign(bytes.data(), bytes.data() + bytes.size());
     }
     if (at + 1 == std::ssize(own))
       own.push_back(connector->namePage(own.back(), images, tokens));
   }
-  return {.name = own[index + 1],
-          .parent = own[index],
-          .scope = own[0],
-          .tokens = tokens,
-          .images = images};
+  return PrefixPage{.name = own[index + 1],
+                    .parent = own[index],
+                    .scope = own[0],
+                    .tokens = tokens,
+                    .images = images};
 }
 
 RecordWorth PageTiers::worthOf(const Retention &retention,
@@ -89,11 +96,13 @@ RecordWorth PageTiers::worthOf(const Retention &retention,
 
 int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
                         int64_t last) {
+  giveBackCopied();
   connector->poll();
   int64_t end = first;
-  while (end < last && connector->find(page(request, prompt, end)) !=
-                           PageConnector::Place::Absent)
-    ++end;
+  for (; end < last; ++end)
+    if (std::optional<PrefixPage> wanted = page(request, prompt, end);
+        !wanted || connector->find(*wanted) == PageConnector::Place::Absent)
+      break;
   return end;
 }
 
@@ -102,12 +111,16 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
                                     int64_t end, int64_t &asked,
                                     CacheMemory &memory) {
   using Place = PageConnector::Place;
+  giveBackCopied();
   connector->poll();
   slots.clear();
   records.clear();
   int64_t at = first;
   for (; at < end; ++at) {
-    PageConnector::Slot slot = connector->acquire(page(request, prompt, at));
+    std::optional<PrefixPage> wanted = page(request, prompt, at);
+    if (!wanted)
+      break;
+    PageConnector::Slot slot = connector->acquire(*wanted);
     if (!slot)
       break;
     slots.push_back(slot);
@@ -116,21 +129,19 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     for (int32_t group = 0; group < memory.numGroups(); ++group)
       record.pages[group] = sequence.pages(group)[at];
   }
-  bool copied = memory.copyRecords(records, /*toDevices=*/true).has_value();
-  for (PageConnector::Slot slot : slots)
-    connector->release(slot);
-  if (!copied)
-    return {};
+  copy(memory, /*toDevices=*/true);
   Progress progress = {.loaded = at - first};
   if (at == end)
     return progress;
   // What comes next takes at most half of the slots, so that it does not drive
   // out what has come. The first page may have been, nevertheless.
   int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
-  Place place = connector->find(page(request, prompt, at));
+  std::optional<PrefixPage> wanted = page(request, prompt, at);
+  Place place = wanted ? connector->find(*wanted) : Place::Absent;
   for (asked = place == Place::Disk ? at : std::max(asked, at + 1);
        asked < ahead; ++asked)
-    if (!connector->fetch(page(request, prompt, asked)))
+    if (wanted = page(request, prompt, asked);
+        !wanted || !connector->fetch(*wanted))
       break;
   progress.isComing =
       place == Place::Coming || (place == Place::Disk && asked > at);
@@ -148,18 +159,66 @@ void PageTiers::stage(const Sequence &sequence, int64_t first, int64_t end,
 void PageTiers::store(size_t request, const Prompt &prompt,
                       const Retention &retention, int64_t first, int64_t end,
                       CacheMemory &memory) {
+  giveBackCopied();
   connector->poll();
   slots.clear();
   records.clear();
-  for (int64_t at = first; at < end; ++at)
-    if (PageConnector::Slot slot = connector->reserve(page(request, prompt, at),
-                                                      worthOf(retention, at))) {
+  for (int64_t at = first; at < end; ++at) {
+    std::optional<PrefixPage> wanted = page(request, prompt, at);
+    if (!wanted)
+      break;
+    if (PageConnector::Slot slot =
+            connector->reserve(*wanted, worthOf(retention, at))) {
       slots.push_back(slot);
       records.push_back({slot.data, staged[static_cast<size_t>(at - first)]});
     }
-  bool copied = memory.copyRecords(records, /*toDevices=*/false).has_value();
-  for (PageConnector::Slot slot : slots)
-    connector->publish(slot, copied);
+  }
+  copy(memory, /*toDevices=*/false);
+}
+
+void PageTiers::copy(CacheMemory &memory, bool toDevices) {
+  if (slots.empty())
+    return;
+  memory.copyRecords(records, toDevices);
+  for (size_t i = 0; i < slots.size(); ++i)
+    queued.push_back({slots[i], &memory, toDevices, records[i].pages});
+  giveBackCopied();
+}
+
+void PageTiers::giveBackCopied() {
+  // Until a copy is over, the disk must neither read nor write its slot.
+  const CacheMemory *asked = nullptr;
+  bool isDone = false;
+  std::erase_if(queued, [&](const Copy &one) {
+    if (one.memory != asked)
+      isDone = one.memory->areCopiesDone();
+    asked = one.memory;
+    if (isDone && one.toDevices)
+      connector->release(one.slot);
+    else if (isDone)
+      connector->publish(one.slot, one.memory->status().has_value());
+    return isDone;
+  });
+}
+
+void PageTiers::finishCopies() {
+  for (const Copy &one : queued)
+    (void)one.memory->finishCopies();
+  giveBackCopied();
+}
+
+void PageTiers::willWrite(const Sequence &sequence, int64_t first,
+                          CacheMemory &memory) {
+  for (const Copy &one : queued)
+    if (one.memory == &memory && !one.toDevices)
+      for (int32_t group = 0; group < memory.numGroups(); ++group) {
+        std::span<const PageId> written = sequence.pages(group).subspan(
+            static_cast<size_t>(std::max<int64_t>(first, 0)));
+        if (std::ranges::find(written, one.pages[group]) == written.end())
+          continue;
+        memory.followCopies();
+        return;
+      }
 }
 
 void PageTiers::touch(size_t request, int64_t pages,

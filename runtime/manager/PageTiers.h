@@ -33,6 +33,7 @@ public:
   /// Errors: the host memory holds no record, or there is none; those of
   /// PageConnector::open().
   static Expected<std::unique_ptr<PageTiers>> create(const Options &options);
+  ~PageTiers() { finishCopies(); }
 
   //===--- Names, by the index of a request -------------------------------===//
 
@@ -60,8 +61,10 @@ public:
                 int64_t first, int64_t end, int64_t &asked,
                 CacheMemory &memory);
   /// Waits until a record has come. False: it takes longer than `most`.
-  bool wait(std::chrono::nanoseconds most) { return connector->wait(most); }
-  void poll() { connector->poll(); }
+  bool wait(std::chrono::nanoseconds most) {
+    finishCopies();
+    return connector->wait(most);
+  }
 
   /// Remembers the ids of the sequence's pages [first, end), which commit() may
   /// replace by those of equal pages; then, store() copies these pages.
@@ -70,10 +73,18 @@ public:
   void store(size_t request, const Prompt &prompt, const Retention &retention,
              int64_t first, int64_t end, CacheMemory &memory);
 
+  /// The sequence has reserved its pages [first, ...): if some of them are
+  /// still being copied to records, steps that are queued from now on wait for
+  /// that.
+  void willWrite(const Sequence &sequence, int64_t first, CacheMemory &memory);
+
   /// A request that has had the first `pages` pages lets go of them.
   void touch(size_t request, int64_t pages, const Retention &retention);
 
-  Expected<void> reset() { return connector->reset(); }
+  Expected<void> reset() {
+    finishCopies();
+    return connector->reset();
+  }
   const TierMetrics &metrics() const { return connector->metrics(); }
   int64_t hostBytes() const { return static_cast<int64_t>(memory.bytes()); }
 
@@ -82,9 +93,16 @@ private:
       : pageSize(options.connector.pageSize),
         numSlots(static_cast<int32_t>(slots)), names(options.requests) {}
 
-  /// The page of a request's prompt, named. Valid until the next call.
-  PrefixPage page(size_t request, const Prompt &prompt, int64_t index);
+  /// The page of a request's prompt, named. Valid until the next call. Nullopt:
+  /// it has no name, since its scope or images are too long for one.
+  std::optional<PrefixPage> page(size_t request, const Prompt &prompt,
+                                 int64_t index);
   RecordWorth worthOf(const Retention &retention, int64_t index) const;
+  /// Queues copies between `slots` and pages, as `records` says.
+  void copy(CacheMemory &memory, bool toDevices);
+  /// Gives back the slots of copies that are over; does not wait.
+  void giveBackCopied();
+  void finishCopies();
 
   int64_t pageSize;
   int32_t numSlots;
@@ -95,6 +113,14 @@ private:
   std::vector<std::vector<PrefixName>> names;
   std::vector<std::byte> images; // of page()
   std::vector<std::array<PageId, CacheGroups::Most>> staged;
+  /// Slots that queued copies read or write.
+  struct Copy {
+    PageConnector::Slot slot;
+    CacheMemory *memory;
+    bool toDevices;
+    std::array<PageId, CacheGroups::Most> pages; // by group
+  };
+  std::vector<Copy> queued;
   // Scratch.
   std::vector<PageConnector::Slot> slots;
   std::vector<CacheMemory::Record> records;

@@ -232,7 +232,8 @@ void PagedKVCacheManager::free(Place place) {
   own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
-  slots[index(place)].endLoad = 0;
+  giveUpLoad(slots[index(place)], place.replica);
+  slots[index(place)].hasWaited = false;
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
@@ -280,6 +281,8 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
+  // The pages that it was to be loaded to are gone.
+  giveUpLoad(slots[index(*place)], place->replica);
   if (tiers && sequence(*place))
     tiers->truncate(index(*place), tokens / params().pageSize());
   return checked();
@@ -405,8 +408,8 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                "request ", context.id(), " waits for ",
                slot.endLoad - slot.nextLoad, " pages from the disk"));
   };
-  bool continues = slot.endLoad > 0; // what an earlier call has begun
-  if (continues && !load(context, place))
+  bool goesOn = slot.endLoad > 0; // with what an earlier call has begun
+  if (goesOn && !load(context, place))
     return coming();
   bool isFirst = !own;
   if (isFirst) {
@@ -422,7 +425,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   }
   CacheEngine::Demand wanted = demand(context, steps);
   auto fits = [&] { return engine.plan(own, context.prompt(), wanted).fits(); };
-  if (!continues)
+  if (!goesOn)
     findLoads(index(place), engine, own, context, wanted);
   if (wanted.loaded > 0 && !fits()) {
     if (!options.asynchronous)
@@ -430,6 +433,8 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     if (!fits())
       wanted.loaded = 0; // a refused load is a miss
   }
+  // The pages of a load that goes on are there, but this call may want more.
+  int64_t before = static_cast<int64_t>(own.pages().size());
   CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
     settle(place.replica);
@@ -442,7 +447,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       own.release();
     return std::unexpected(explainRefusal(context, steps, place, plan));
   }
-  if (!continues)
+  if (tiers && plan.newPages > 0)
+    tiers->willWrite(own, before - 1, memories[place.replica]);
+  if (!goesOn)
     slot.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
   if (isFirst && !isPrefetching)
@@ -562,6 +569,8 @@ void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
         replica.engine->join(slot.sequence, step.ticket);
     assert(joined && "the step has just begun");
     slot.joined = step.number;
+    if (slot.endLoad > 0) [[unlikely]]
+      giveUpLoad(slot, index); // it does not wait for what it computes now
   }
   const CacheMemory &memory = memories[index];
   size_t at = replica.tables.size() / CacheMemory::NumBuffers * buffer;
@@ -604,7 +613,7 @@ PagedKVCacheManager::commitOne(const TextGenerationContext &context,
       !done)
     return done;
   if (tiers && own.committedPages() > first)
-    tiers->store(index(place), context.prompt(), context.retention(), first,
+    tiers->store(index(place), context.prompt(), own.retention(), first,
                  own.committedPages(), memories[place.replica]);
   return {};
 }
@@ -627,6 +636,9 @@ void PagedKVCacheManager::resetPrefixCache() {
     replica->engine->resetPrefixes();
     ++replica->counters.resets;
   }
+  // What later requests store is no continuation of what these have loaded.
+  for (Slot &slot : slots)
+    slot.endLoad = slot.nextLoad;
   if (tiers)
     if (Expected<void> done = tiers->reset(); !done && options.warn)
       options.warn(concat("cache manager: a later process may find what was "

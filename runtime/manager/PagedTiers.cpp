@@ -35,6 +35,10 @@ Expected<void> PagedKVCacheManager::createTiers() {
                      hasDisk ? ", diskDirectory is not given"
                              : ", which has no disk, diskDirectory is ",
                      wanted.diskDirectory);
+  if (wanted.mostWait < 0)
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "cache manager: tiers.mostWait is ", wanted.mostWait,
+                     ", allowed: 0 or more nanoseconds");
   Expected<std::unique_ptr<PageTiers>> made = PageTiers::create(
       {.connector = {.pageSize = static_cast<int32_t>(params().pageSize()),
                      .directory = wanted.diskDirectory,
@@ -59,7 +63,8 @@ void PagedKVCacheManager::findLoads(size_t request,
                                     const Sequence &sequence,
                                     const TextGenerationContext &context,
                                     CacheEngine::Demand &demand) const {
-  if (!tiers || !demand.reuse || !engine.canTakeOver(sequence))
+  if (!tiers || !demand.reuse || !engine.canTakeOver(sequence) ||
+      (request < slots.size() && slots[request].hasWaited))
     return;
   Prompt prompt = context.prompt();
   int64_t pageSize = params().pageSize();
@@ -111,8 +116,12 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   auto now = [] {
     return nanoseconds(steady_clock::now().time_since_epoch()).count();
   };
+  auto wait = [&](int64_t most) {
+    int64_t time = now();
+    slot.loadDeadline = most > INT64_MAX - time ? INT64_MAX : time + most;
+  };
   if (slot.loadDeadline == 0)
-    slot.loadDeadline = now() + options.tiers.mostWait;
+    wait(options.tiers.mostWait);
   for (;;) {
     PageTiers::Progress progress =
         tiers->load(index(place), context.prompt(), own, slot.nextLoad,
@@ -125,18 +134,23 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       assert(committed && "the pages are reserved");
       context.skip(tokens - context.processed());
       counters.loadedPages += progress.loaded;
+      wait(options.tiers.mostWait);
     }
     int64_t left = slot.loadDeadline - now();
+    slot.hasWaited = progress.isComing && left <= 0;
     if (slot.nextLoad == slot.endLoad || !progress.isComing || left <= 0)
       break;
     if (options.tiers.asynchronous)
       return false;
     (void)tiers->wait(nanoseconds(left));
   }
-  // What has not come is computed; its pages are reserved.
-  counters.abandonedPages += slot.endLoad - slot.nextLoad;
-  slot.endLoad = 0;
+  giveUpLoad(slot, place.replica); // its pages are reserved
   return true;
+}
+
+void PagedKVCacheManager::giveUpLoad(Slot &slot, int32_t replica) {
+  figuresOf(replica).abandonedPages += slot.endLoad - slot.nextLoad;
+  slot.nextLoad = slot.endLoad = 0;
 }
 
 Expected<int64_t>
@@ -149,12 +163,16 @@ PagedKVCacheManager::prefetch(const TextGenerationContext &context) {
   int32_t replica = getOrRecommendReplica(context);
   if (Expected<void> claimed = claim(context.id(), replica); !claimed)
     return std::unexpected(claimed.error());
-  Expected<AllocationPlan> plan = probe(context);
+  // Nothing is computed, so no limit of a step matters.
+  TextGenerationContext whole = context;
+  whole.limitActive(1);
+  Expected<AllocationPlan> plan = probe(whole);
   int64_t cached = plan ? plan->cachedTokens : 0;
   if (cached > 0) {
     // A request that ends one token behind the prefix reserves no more.
     TextGenerationContext part(context.id(),
                                context.tokens().first(cached + 1));
+    part.limitActive(1);
     part.setScope(context.scope());
     part.setImages(context.images());
     part.setRetention(context.retention());

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <ranges>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
 
 using namespace kv;
 
@@ -15,6 +17,7 @@ using namespace kv;
 //===----------------------------------------------------------------------===//
 
 static constexpr size_t Block = 4096; // of file systems and disks
+static constexpr int32_t MostThreads = 256;
 
 DiskStore::DiskStore(const PageConnector::Options &options, SystemCalls &calls,
                      TierMetrics &metrics)
@@ -22,16 +25,21 @@ DiskStore::DiskStore(const PageConnector::Options &options, SystemCalls &calls,
       headerBytes(recordHeaderBytes(options.pageSize)),
       slotBytes((headerBytes + options.recordBytes + Block - 1) / Block *
                 Block),
-      numSlots(std::min<int64_t>(
-          options.diskBytes / static_cast<int64_t>(slotBytes), INT32_MAX)),
-      all(numSlots), recency(static_cast<int32_t>(numSlots)) {
-  slots.reserve(numSlots);
-}
+      numSlots(std::clamp<int64_t>(
+          options.diskBytes / static_cast<int64_t>(slotBytes), 0, INT32_MAX)),
+      recency(0) {}
 
 static std::unexpected<Error> unusable(const std::string &directory,
                                        const std::string &why) {
   return makeError(KV_STATUS_INVALID_ARGUMENT, "disk tier: ", directory, " ",
                    why);
+}
+
+static std::unexpected<Error> brokenIndex(const std::string &directory,
+                                          const Error &why) {
+  return unusable(directory,
+                  concat("has an index that cannot be used (", why.message,
+                         "): use another directory, or delete this one"));
 }
 
 Expected<std::unique_ptr<DiskStore>>
@@ -42,15 +50,15 @@ DiskStore::open(const PageConnector::Options &options, SystemCalls &calls,
     return makeError(
         KV_STATUS_INVALID_ARGUMENT, "disk tier: ", options.diskBytes,
         " bytes hold no record, which takes ", store->slotBytes, " bytes");
+  if (options.ioThreads < 1 || options.ioThreads > MostThreads)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "disk tier: ioThreads is ",
+                     options.ioThreads, ", allowed: 1 to ", MostThreads);
   if (Expected<void> locked = store->lockDirectory(); !locked)
     return std::unexpected(locked.error());
   Expected<RecordIndex> index = RecordIndex::open(
       options.directory + "/index.mdb", store->numSlots, calls);
   if (!index)
-    return unusable(options.directory,
-                    concat("has an index that cannot be used (",
-                           index.error().message,
-                           "): use another directory, or delete this one"));
+    return brokenIndex(options.directory, index.error());
   store->index.emplace(std::move(*index));
   if (Expected<void> known = store->adopt(options); !known)
     return std::unexpected(known.error());
@@ -59,21 +67,40 @@ DiskStore::open(const PageConnector::Options &options, SystemCalls &calls,
   if (Expected<void> read = store->readIndex(); !read)
     return std::unexpected(read.error());
   metrics.diskPages = static_cast<int32_t>(store->numSlots);
-  for (int32_t i = 0; i < options.ioThreads; ++i)
-    store->threads.emplace_back([&disk = *store] { disk.work(); });
+  if (Expected<void> started = store->startThreads(options.ioThreads); !started)
+    return std::unexpected(started.error());
   return store;
 }
 
+Expected<void> DiskStore::startThreads(int32_t count) {
+  try {
+    while (count-- > 0)
+      threads.emplace_back([this] { work(); });
+  } catch (const std::system_error &error) {
+    return makeError(KV_STATUS_OUT_OF_MEMORY, "disk tier: no more than ",
+                     threads.size(), " threads can be started: ", error.what());
+  }
+  return {};
+}
+
 Expected<void> DiskStore::lockDirectory() {
+  auto failed = [&](const std::string &why) {
+    return unusable(directory, concat("cannot be used: ", why));
+  };
   std::error_code made;
   std::filesystem::create_directories(directory, made);
+  if (made)
+    return failed(made.message());
   lockFile =
       ::open((directory + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lockFile < 0)
-    return unusable(directory,
-                    concat("cannot be used: ", std::strerror(errno)));
-  if (flock(lockFile, LOCK_EX | LOCK_NB) != 0)
-    return unusable(directory, "is in use by another process");
+    return failed(std::strerror(errno));
+  while (flock(lockFile, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return unusable(directory, "is in use by another process");
+    if (errno != EINTR)
+      return failed(std::strerror(errno));
+  }
   return {};
 }
 
@@ -85,10 +112,10 @@ Expected<void> DiskStore::adopt(const PageConnector::Options &options) {
         {"geometry", &options.geometry}}) {
     Expected<std::optional<std::string>> found = index->text(name);
     if (!found)
-      return unusable(directory, found.error().message);
+      return brokenIndex(directory, found.error());
     if (!*found) {
       if (Expected<void> set = index->setText(name, *wanted); !set)
-        return unusable(directory, set.error().message);
+        return brokenIndex(directory, set.error());
     } else if (**found != *wanted) {
       return unusable(directory,
                       concat("was made for another ", name, ": '", **found,
@@ -106,35 +133,61 @@ Expected<void> DiskStore::openFile() {
     return unusable(directory,
                     concat("cannot be used: ", std::strerror(errno)));
   off_t bytes = static_cast<off_t>(numSlots) * static_cast<off_t>(slotBytes);
+  struct stat before;
+  if (fstat(file, &before) != 0)
+    return unusable(directory,
+                    concat("cannot be used: ", std::strerror(errno)));
   // What is allocated now cannot be missing later.
-  if (int result = calls.allocate(file, bytes))
+  int result;
+  while ((result = calls.allocate(file, bytes)) == EINTR)
+    ;
+  // Some file systems cannot; there, writes may fail.
+  if ((result == EOPNOTSUPP || result == EINVAL) &&
+      (before.st_size >= bytes || ftruncate(file, bytes) == 0))
+    result = 0;
+  if (result) {
+    (void)!ftruncate(file, before.st_size); // a part may have been allocated
     return makeError(KV_STATUS_OUT_OF_MEMORY, "disk tier: ", directory,
                      " has no room for ", bytes,
                      " bytes: ", std::strerror(result));
-  struct stat status;
-  if (fstat(file, &status) == 0 && status.st_size > bytes)
-    (void)ftruncate(file, bytes); // the store was larger before
+  }
+  if (before.st_size > bytes)
+    (void)!ftruncate(file, bytes); // the store was larger before
   return {};
 }
 
 Expected<void> DiskStore::readIndex() {
+  Expected<uint64_t> generation = index->generation();
+  if (!generation)
+    return brokenIndex(directory, generation.error());
+  epoch = *generation;
+  all.resize(static_cast<size_t>(numSlots));
+  slots.reserve(static_cast<size_t>(numSlots));
+  // Later than all uses of earlier processes, if clocks are right.
+  recency = Recency(static_cast<int32_t>(numSlots), uint64_t(now()));
   std::vector<std::pair<PrefixName, IndexedRecord>> known;
   Expected<void> read =
       index->visit([&](const PrefixName &name, const IndexedRecord &record) {
         known.push_back({name, record});
       });
   if (!read)
-    return unusable(directory, read.error().message);
-  std::ranges::sort(known, {}, [](const auto &one) { return one.second.use; });
-  for (const auto &[name, record] : known) {
+    return brokenIndex(directory, read.error());
+  // If two say that they are in a slot, it is the one written last.
+  std::ranges::sort(known, std::ranges::greater(),
+                    [](const auto &one) { return one.second.use; });
+  std::erase_if(known, [&](const auto &one) {
+    const auto &[name, record] = one;
     if (record.slot < 0 || record.slot >= numSlots || all[record.slot].isUsed) {
       changes.push_back({{name, record, /*forget=*/true}, epoch});
-      continue;
+      return true;
     }
     all[record.slot] = {name, 0, true, true};
     slots[name] = record.slot;
-    recency.insert(record.slot, record.priority, record.until);
-  }
+    return false;
+  });
+  for (const auto &[name, record] : std::views::reverse(known))
+    recency.insert(record.slot, std::min(record.priority, Retention::Highest),
+                   record.until);
   for (int32_t slot = static_cast<int32_t>(numSlots); slot-- > 0;)
     if (!all[slot].isUsed)
       unused.push_back(slot);
@@ -151,6 +204,8 @@ DiskStore::~DiskStore() {
   more.notify_all();
   for (std::thread &thread : threads)
     thread.join();
+  if (!isCleared)
+    (void)index->clear(epoch);
   if (file >= 0)
     close(file);
   if (lockFile >= 0)
@@ -174,14 +229,18 @@ void DiskStore::touch(const PrefixName &name, uint8_t priority, int64_t until) {
   int32_t slot = at->second;
   uint8_t before = recency.priority(slot);
   recency.touch(slot, priority, until);
-  if (recency.priority(slot) == before || !all[slot].isWhole)
-    return;
-  // A later process must know; it learns of mere recency by the next write.
+  // A later process must know; mere recency is not worth a write.
+  if (recency.priority(slot) != before && all[slot].isWhole)
+    tellIndex({name, recordOf(slot)});
+}
+
+IndexedRecord DiskStore::recordOf(int32_t slot) const {
+  return {slot, recency.priority(slot), recency.until(slot), recency.use(slot)};
+}
+
+void DiskStore::tellIndex(const RecordIndex::Change &change) {
   std::lock_guard lock(mutex);
-  changes.push_back(
-      {{name,
-        {slot, recency.priority(slot), recency.until(slot), recency.use(slot)}},
-       epoch});
+  changes.push_back({change, epoch});
   more.notify_one();
 }
 
@@ -197,9 +256,7 @@ void DiskStore::drop(int32_t slot) {
   slots.erase(all[slot].name);
   recency.remove(slot);
   leave(all[slot], slot);
-  std::lock_guard lock(mutex);
-  changes.push_back({{all[slot].name, {.slot = slot}, /*forget=*/true}, epoch});
-  more.notify_one();
+  tellIndex({all[slot].name, {.slot = slot}, /*forget=*/true});
 }
 
 int32_t DiskStore::takeSlot(std::optional<PrefixName> &evicted) {
@@ -242,7 +299,7 @@ bool DiskStore::write(const OwnedPage &page, std::span<const std::byte> data,
   slots[page.name] = job.slot;
   recency.insert(job.slot, priority, until);
   metrics.usedDiskPages = static_cast<int32_t>(slots.size());
-  job.record = {job.slot, priority, until, recency.use(job.slot)};
+  job.record = recordOf(job.slot);
   submit(std::move(job));
   return true;
 }
@@ -274,9 +331,12 @@ void DiskStore::take(std::vector<Finished> &result) {
     bool isCurrent = slot.isUsed && job.epoch == epoch;
     if (!slot.isUsed && slot.users == 0)
       unused.push_back(job.slot);
-    if (isCurrent && job.done)
+    if (isCurrent && job.done) {
       slot.isWhole = true;
-    else if (isCurrent)
+      // Has it been touched meanwhile?
+      if (!job.isRead && recency.priority(job.slot) != job.record.priority)
+        tellIndex({slot.name, recordOf(job.slot)});
+    } else if (isCurrent)
       drop(job.slot);
     ++(job.isRead ? job.done ? metrics.readPages : metrics.failedReads
        : job.done ? metrics.writtenPages
@@ -287,6 +347,8 @@ void DiskStore::take(std::vector<Finished> &result) {
 }
 
 bool DiskStore::wait(std::chrono::nanoseconds most) {
+  // Far from the end of the clock.
+  most = std::min(most, std::chrono::nanoseconds::max() / 2);
   std::unique_lock lock(mutex);
   return underWay > 0 &&
          over.wait_for(lock, most, [&] { return !finished.empty(); });
@@ -302,8 +364,9 @@ Expected<void> DiskStore::reset() {
   slots.clear();
   metrics.usedDiskPages = 0;
   std::lock_guard lock(indexMutex);
-  ++epoch;
-  return index->clear();
+  Expected<void> cleared = index->clear(++epoch);
+  isCleared = bool(cleared);
+  return cleared;
 }
 
 //===----------------------------------------------------------------------===//
@@ -349,7 +412,7 @@ bool DiskStore::read(const Job &job, RecordHeader &header) {
   };
   off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
   std::vector<std::byte> found(headerBytes);
-  header.begin(job.page->view(), job.data.size());
+  header.begin(job.page->view(), job.data.size(), job.epoch);
   return transferAll(found, at, transfer) &&
          moveParts(job.data, at + static_cast<off_t>(headerBytes),
                    [&](std::span<std::byte> part, off_t from) {
@@ -365,7 +428,7 @@ bool DiskStore::write(const Job &job, RecordHeader &header) {
     return calls.write(file, &part, 1, to);
   };
   off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
-  header.begin(job.page->view(), job.data.size());
+  header.begin(job.page->view(), job.data.size(), job.epoch);
   // The header last: a record that has one is likely to be whole.
   return moveParts(job.data, at + static_cast<off_t>(headerBytes),
                    [&](std::span<std::byte> part, off_t to) {
@@ -381,8 +444,10 @@ void DiskStore::apply(std::span<const Change> wanted) {
   for (const Change &one : wanted)
     if (one.epoch == epoch)
       current.push_back(one.change);
+  if (!isCleared)
+    isCleared = bool(index->clear(epoch));
   // What the index does not learn, a later process does not find.
-  if (!current.empty() && !index->apply(current))
+  if (!current.empty() && !(isCleared && index->apply(current)))
     metrics.unindexedPages += static_cast<int64_t>(current.size());
 }
 
@@ -413,12 +478,12 @@ void DiskStore::work() {
       lock.unlock();
       job.done = job.isRead ? read(job, header) : write(job, header);
       lock.lock();
-      if (!job.isRead && job.done) {
-        if (job.evicted)
-          changes.push_back(
-              {{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
+      // Also after a failed write, what was in the slot is there no more.
+      if (job.evicted)
+        changes.push_back(
+            {{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
+      if (!job.isRead && job.done)
         changes.push_back({{job.page->name, job.record}, job.epoch});
-      }
       finished.push_back(std::move(job));
       over.notify_all();
     } else if (isEnding) {

@@ -72,7 +72,8 @@ public:
   bool wait(std::chrono::nanoseconds most);
 
   /// Forgets everything, for good. Error: the index could not be changed; then
-  /// nothing is found any more, but may be by a later process.
+  /// nothing is found any more, but may be by a later process, unless a later
+  /// change of the index succeeds.
   Expected<void> reset();
 
   /// Nanoseconds since 1970: the clock of `until`.
@@ -95,7 +96,7 @@ private:
     bool isUsed = false, isWhole = false;
   };
   /// A change of the index that came up in this epoch, of which reset() begins
-  /// another.
+  /// another: the generation of records.
   struct Change {
     RecordIndex::Change change;
     uint64_t epoch;
@@ -108,10 +109,13 @@ private:
   Expected<void> adopt(const PageConnector::Options &options);
   Expected<void> openFile();
   Expected<void> readIndex();
+  Expected<void> startThreads(int32_t count);
 
   int32_t takeSlot(std::optional<PrefixName> &evicted);
   void leave(Slot &slot, int32_t index);
   void drop(int32_t slot);
+  void tellIndex(const RecordIndex::Change &change);
+  IndexedRecord recordOf(int32_t slot) const;
   void submit(Job job);
 
   // By the threads.
@@ -143,8 +147,9 @@ private:
   int32_t underWay = 0; // jobs that take() has not returned
   bool isApplying = false, isEnding = false;
 
-  std::mutex indexMutex; // of the two below
+  std::mutex indexMutex; // of the three below
   std::optional<RecordIndex> index;
+  bool isCleared = true; // false: the last reset() has failed
   std::atomic<uint64_t> epoch = 0;
 
   std::vector<std::thread> threads;

@@ -20,8 +20,10 @@ namespace kv {
 
 class Recency {
 public:
-  /// Of the slots 0 to count - 1, none of which is in the order yet.
-  explicit Recency(int32_t count) : links(count) {}
+  /// Of the slots 0 to count - 1, none of which is in the order yet. Uses are
+  /// numbered from `start` on.
+  explicit Recency(int32_t count, uint64_t start = 0)
+      : links(count), clock(start) {}
 
   /// Adds a slot as the most recent of its priority. `until`: when the priority
   /// ends, on the clock of victim(); 0: never.
@@ -96,7 +98,7 @@ private:
   std::vector<Link> links;
   std::set<Entry> order;
   std::set<Limit> limits;
-  uint64_t clock = 0;
+  uint64_t clock;
 };
 
 } // namespace kv

@@ -21,16 +21,17 @@ struct Fixed {
   uint32_t version, pageSize, imageBytes, headerBytes;
   uint64_t dataBytes;
   PrefixName name, parent, scope;
+  uint64_t generation;
   XXH128_canonical_t checksum;
 };
-static_assert(sizeof(Fixed) == 144);
+static_assert(sizeof(Fixed) == 152);
 
 constexpr char Magic[8] = {'k', 'v', 'r', 'e', 'c', 'o', 'r', 'd'};
 constexpr uint32_t Version = 1;
 
 /// Everything of a header but its checksum, whose place holds zeros.
-void fill(std::span<std::byte> header, const PrefixPage &page,
-          size_t dataBytes) {
+void fill(std::span<std::byte> header, const PrefixPage &page, size_t dataBytes,
+          uint64_t generation) {
   Fixed fixed = {.magic = {},
                  .version = Version,
                  .pageSize = static_cast<uint32_t>(page.tokens.size()),
@@ -40,6 +41,7 @@ void fill(std::span<std::byte> header, const PrefixPage &page,
                  .name = page.name,
                  .parent = page.parent,
                  .scope = page.scope,
+                 .generation = generation,
                  .checksum = {}};
   std::ranges::copy(Magic, fixed.magic);
   std::ranges::fill(header, std::byte());
@@ -73,8 +75,9 @@ RecordHeader::RecordHeader(size_t bytes)
 
 RecordHeader::~RecordHeader() = default;
 
-void RecordHeader::begin(const PrefixPage &page, size_t dataBytes) {
-  fill(header, page, dataBytes);
+void RecordHeader::begin(const PrefixPage &page, size_t dataBytes,
+                         uint64_t generation) {
+  fill(header, page, dataBytes, generation);
   XXH3_128bits_reset(&sum->state);
   add(header);
 }

@@ -12,8 +12,9 @@
 //   32   32 bytes name of the prefix
 //   64   32 bytes name of its parent
 //   96   32 bytes name of its scope
-//   128  16 bytes XXH3-128 of the header, with zeros here, and of what follows
-//   144  i32 each the tokens, then the images, then zeros
+//   128  u64      generation: how often the store had been reset before
+//   136  16 bytes XXH3-128 of the header, with zeros here, and of what follows
+//   152  i32 each the tokens, then the images, then zeros
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +60,7 @@ public:
   RecordHeader(const RecordHeader &) = delete;
 
   /// Begins a record of so many bytes of keys and values.
-  void begin(const PrefixPage &page, size_t dataBytes);
+  void begin(const PrefixPage &page, size_t dataBytes, uint64_t generation);
   void add(std::span<const std::byte> part);
   /// The header, after all parts. Another record has another one.
   std::span<std::byte> finish();

@@ -2,7 +2,9 @@
 
 #include "RecordIndex.h"
 
+#include <cerrno>
 #include <cstring>
+#include <sys/stat.h>
 
 using namespace kv;
 
@@ -35,6 +37,9 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
   // An entry takes 64 bytes, in pages that are half full at worst, and a
   // transaction copies the pages that it changes. The file grows as it is used.
   size_t most = (size_t(16) << 20) + 512 * static_cast<size_t>(records);
+  // There may have been more records, which are to be forgotten.
+  if (struct stat status; stat(path.c_str(), &status) == 0)
+    most += 2 * static_cast<size_t>(status.st_size);
   mdb_env_set_maxdbs(environment, 2);
   mdb_env_set_mapsize(environment, most);
   // The store locks its directory, and changes come one after the other. A
@@ -43,7 +48,9 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
   if (int result = mdb_env_open(environment, path.c_str(), flags, 0600))
     return failed(path.c_str(), result);
   MDB_txn *transaction = nullptr;
-  int result = mdb_txn_begin(environment, nullptr, 0, &transaction);
+  int result = index.lengthen();
+  if (!result)
+    result = mdb_txn_begin(environment, nullptr, 0, &transaction);
   if (result)
     return failed(path.c_str(), result);
   result = mdb_dbi_open(transaction, "about", MDB_CREATE, &index.about);
@@ -56,6 +63,24 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
   if (result)
     return failed(path.c_str(), result);
   return index;
+}
+
+int RecordIndex::lengthen() {
+  MDB_envinfo info;
+  MDB_stat pages;
+  mdb_filehandle_t file;
+  struct stat status;
+  if (int result = mdb_env_info(environment, &info))
+    return result;
+  if (int result = mdb_env_stat(environment, &pages))
+    return result;
+  if (int result = mdb_env_get_fd(environment, &file))
+    return result;
+  auto bytes = static_cast<off_t>((info.me_last_pgno + 1) * pages.ms_psize);
+  if (fstat(file, &status) != 0 ||
+      (status.st_size < bytes && ftruncate(file, bytes) != 0))
+    return errno;
+  return 0;
 }
 
 Expected<std::optional<std::string>> RecordIndex::text(const char *name) const {
@@ -141,8 +166,29 @@ Expected<void> RecordIndex::apply(std::span<const Change> changes) {
   });
 }
 
-Expected<void> RecordIndex::clear() {
-  return change([&](MDB_txn *transaction) {
+static constexpr char Generation[] = "generation";
+
+Expected<void> RecordIndex::clear(uint64_t generation) {
+  Expected<void> changed = change([&](MDB_txn *transaction) {
+    MDB_val key = bytesOf(Generation, sizeof Generation - 1);
+    MDB_val value = bytesOf(&generation, sizeof generation);
+    if (int result = mdb_put(transaction, about, &key, &value, 0))
+      return result;
     return mdb_drop(transaction, records, /*del=*/0);
   });
+  if (!changed)
+    return changed;
+  if (int result = calls->sync(environment))
+    return failed("mdb_env_sync", result);
+  return {};
+}
+
+Expected<uint64_t> RecordIndex::generation() const {
+  Expected<std::optional<std::string>> found = text(Generation);
+  if (!found)
+    return std::unexpected(found.error());
+  uint64_t generation = 0;
+  if (*found && (*found)->size() == sizeof generation)
+    std::memcpy(&generation, (*found)->data(), sizeof generation);
+  return generation;
 }

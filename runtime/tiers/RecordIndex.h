@@ -54,11 +54,17 @@ public:
   };
   /// All of the changes, or none.
   Expected<void> apply(std::span<const Change> changes);
-  Expected<void> clear();
+  /// Forgets all records, even if the machine loses power, and begins this
+  /// generation of them.
+  Expected<void> clear(uint64_t generation);
+  /// That of the last clear(); 0: there was none.
+  Expected<uint64_t> generation() const;
 
 private:
   RecordIndex(MDB_env *environment, SystemCalls &calls)
       : environment(environment), calls(&calls) {}
+  /// What LMDB says that there is must be there: it maps the file.
+  int lengthen();
   Expected<void> change(const std::function<int(MDB_txn *)> &change);
 
   MDB_env *environment;

@@ -48,6 +48,26 @@ private:
   std::filesystem::path name;
 };
 
+/// A new folder, removed with what is in it at the end of its scope. In memory,
+/// if the machine has a file system there: nobody waits for a disk then.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::filesystem::path base = "/dev/shm";
+    if (access(base.c_str(), W_OK) != 0)
+      base = std::filesystem::temp_directory_path();
+    std::string pattern = base / "kv-test-XXXXXX";
+    name = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(name); }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+
+  std::string path() const { return name; }
+
+private:
+  std::filesystem::path name;
+};
+
 /// Replaces every `from`; both have the same length, so offsets stay.
 inline std::string replaced(std::string text, std::string_view from,
                             std::string_view to) {

@@ -17,21 +17,6 @@ constexpr int64_t PageSize = 4;
 /// Keys and values of a page of fakeParams().
 constexpr int64_t RecordBytes = 2 * PageSize * 4;
 
-/// Removed with what is in it at the end of its scope.
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string pattern =
-        std::filesystem::temp_directory_path() / "kv-tiers-XXXXXX";
-    name = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(name); }
-  std::string path() const { return name; }
-
-private:
-  std::filesystem::path name;
-};
-
 KVCacheParams tieredParams(int64_t hostPages, bool disk) {
   KVCacheParams params = fakeParams(PageSize);
   params.connector = disk ? KVConnector::Tiered : KVConnector::Host;

@@ -98,9 +98,18 @@ public:
     std::array<PageId, CacheGroups::Most> pages; // by group
   };
   int64_t recordBytes() const;
-  /// Copies between records and the pages of all shards, and waits for it.
-  /// Error: the device's.
-  Expected<void> copyRecords(std::span<const Record> records, bool toDevices);
+  /// Queues copies between records and the pages of all shards, on the devices'
+  /// second queues, behind everything that is queued now. What is queued later
+  /// waits for copies to devices, and for copies from them if followCopies()
+  /// says so: it is called before their pages are written again.
+  void copyRecords(std::span<const Record> records, bool toDevices);
+  void followCopies();
+  /// Whether the copies are done; does not wait.
+  bool areCopiesDone() const;
+  /// Waits for them. Error: a device's.
+  Expected<void> finishCopies();
+  /// The first failure of a device so far, without waiting.
+  Expected<void> status() const;
 
 private:
   /// Integers that the host writes and the device reads.
@@ -128,6 +137,7 @@ private:
     std::vector<KvTensorView> blocks; // by collection, into the slabs
     std::vector<KvTensorView> scales; // by collection; empty without scales
     std::array<Step, NumBuffers> steps;
+    uint64_t copied = 0; // mark of the last copyRecords()
   };
 
   template <class Fn> void forEachRow(int32_t group, Fn &&fn);

@@ -51,7 +51,8 @@ public:
     /// Whether alloc() returns Reason::Loading while pages come from the disk,
     /// instead of waiting for them.
     bool asynchronous = false;
-    /// Nanoseconds after which a page that does not come is computed instead.
+    /// Nanoseconds after which a page that does not come is computed instead,
+    /// and with it all that the request still has to compute.
     int64_t mostWait = 10'000'000'000;
     /// Opens the connector: those of users and tests instead of ours.
     std::function<Expected<std::unique_ptr<PageConnector>>(
@@ -264,6 +265,7 @@ private:
     /// askedLoad have been asked for. endLoad is 0: none is.
     int64_t nextLoad = 0, askedLoad = 0, endLoad = 0;
     int64_t loadDeadline = 0;
+    bool hasWaited = false; // as long as it may: it looks for no more pages
     int64_t processedBefore = 0; // tokens, when the reservation began
   };
 
@@ -309,6 +311,8 @@ private:
   /// Loads what has come of the request's pages, and waits for the rest unless
   /// loads are asynchronous. False: more is on its way.
   bool load(TextGenerationContext &context, Place place);
+  /// What has not come is computed, and not loaded later.
+  void giveUpLoad(Slot &slot, int32_t replica);
   /// The index of names of a request that is not claimed.
   size_t unclaimedRequest() const { return slots.size(); }
   /// Counts a reservation that has succeeded.

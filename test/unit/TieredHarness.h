@@ -1,0 +1,92 @@
+//===- TieredHarness.h - A manager with tiers, and what pages hold -*- C++ -*-//
+//
+// Words become calls of a paged manager whose tiers are unreliable. Every cell
+// of the cache says of which prefix it is, so a page that is wrong, stale or
+// half loaded is seen by the first step that reads it. A reset changes what
+// cells say, as other weights would.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_UNIT_TIEREDHARNESS_H
+#define KV_TEST_UNIT_TIEREDHARNESS_H
+
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv::test {
+
+class TieredHarness {
+public:
+  using Open = std::function<Expected<std::unique_ptr<PageConnector>>(
+      const PageConnector::Options &)>;
+
+  /// The word says what the manager is like. `open` replaces the connector that
+  /// is unreliable, of which `folder` is the directory. `weights` are those of
+  /// an earlier manager that has used it.
+  explicit TieredHarness(uint32_t word, Open open = {},
+                         const std::string &folder = {}, uint32_t weights = 1);
+  uint32_t lastWeights() const { return weights; }
+
+  /// One word: one call or a few. The first contradiction, or empty.
+  std::string step(uint32_t word);
+  /// Releases everything.
+  std::string finish();
+
+  int64_t numCommands() const { return commands; }
+
+  struct Coverage {
+    int64_t hits = 0, loaded = 0, loading = 0, abandoned = 0, stored = 0;
+    int64_t forks = 0, truncations = 0, resets = 0, refused = 0;
+    int64_t prefetched = 0, evicted = 0, steppedWhileLoading = 0;
+    int64_t truncatedWhileLoading = 0, releasedWhileLoading = 0;
+    int64_t resetWhileLoading = 0, windows = 0;
+    void add(const Coverage &more);
+  } coverage;
+
+private:
+  struct Request {
+    std::vector<int32_t> tokens;
+    std::vector<uint32_t> cells; // what the cache holds, by position
+    std::unique_ptr<TextGenerationContext> context;
+    std::string_view salt; // of a literal
+    int32_t replica = 0;
+    uint32_t weights = 0; // when its pages were first reserved
+    bool isOpen = false, hasRoom = false, isLoading = false;
+    int64_t refusals = 0; // that say Loading, one after the other
+  };
+
+  Request *pick(uint32_t word);
+  std::vector<int32_t> prompt(uint32_t word) const;
+  uint32_t cell(const Request &request, int64_t position) const;
+  void rewrite(Request &request, int64_t kept);
+  std::string claim(uint32_t word);
+  std::string alloc(Request &request, uint32_t word);
+  std::string run(uint32_t word);
+  std::string compute(const std::vector<const Request *> &batch,
+                      std::span<const RaggedKVCacheInputs> inputs);
+  std::string release(size_t index);
+  std::string fork(Request &source, uint32_t word);
+  std::string truncate(Request &request, uint32_t word);
+  std::string reset();
+  std::string prefetch(uint32_t word);
+  std::string look(uint32_t word);
+
+  std::unique_ptr<PagedKVCacheManager> manager;
+  MultiKVCacheParams params;
+  PagedKVCacheManager::Options options;
+  std::string fault; // the connector's
+  int64_t maxTokens = 0;
+  bool hangs = false;
+  std::vector<Request> requests;
+  RequestId lastId = 0;
+  uint32_t weights;
+  int64_t time = 0, commands = 0;
+};
+
+} // namespace kv::test
+
+#endif // KV_TEST_UNIT_TIEREDHARNESS_H

@@ -1,0 +1,149 @@
+//===- TieredStateMachineTest.cpp - Random calls of a manager with tiers --===//
+//
+// KV_TIERS_OPS sets how many commands are run (default 10^7); KV_TIERS_SEED
+// where they start. A failure is shrunk to the words that show it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TieredHarness.h"
+
+#include "../../runtime/tiers/TieredConnector.h"
+#include "TemporaryFile.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <sstream>
+
+using namespace kv;
+using namespace kv::test;
+
+namespace {
+
+using Words = std::vector<uint32_t>;
+
+int64_t environment(const char *name, int64_t otherwise) {
+  const char *value = std::getenv(name);
+  return value ? std::atoll(value) : otherwise;
+}
+
+/// The first word says what the manager is like.
+std::string play(TieredHarness &harness, std::span<const uint32_t> words) {
+  for (uint32_t word : words)
+    if (std::string wrong = harness.step(word); !wrong.empty())
+      return wrong;
+  return harness.finish();
+}
+
+std::string print(const Words &words) {
+  std::string text;
+  for (uint32_t word : words)
+    text += concat(word, ", ");
+  return text;
+}
+
+/// Fewer words that go wrong as well.
+Words shrink(Words words, const std::function<bool(const Words &)> &isWrong) {
+  for (size_t part = words.size() / 2; part > 0; part /= 2)
+    for (size_t at = 1; at < words.size();) {
+      Words fewer = words;
+      fewer.erase(fewer.begin() + at,
+                  fewer.begin() + std::min(at + part, words.size()));
+      if (isWrong(fewer))
+        words = fewer;
+      else
+        at += part;
+    }
+  return words;
+}
+
+void print(const TieredHarness::Coverage &total, int64_t commands) {
+  std::cout << commands << " commands: " << total.hits << " tokens hit, "
+            << total.stored << " pages stored, " << total.loaded << " loaded, "
+            << total.abandoned << " abandoned, " << total.evicted
+            << " evicted, " << total.loading << " allocations wait, "
+            << total.prefetched << " tokens prefetched; " << total.refused
+            << " refused, " << total.forks << " forks, " << total.truncations
+            << " truncations, " << total.resets
+            << " resets; while loading: " << total.steppedWhileLoading
+            << " steps, " << total.truncatedWhileLoading << " truncations, "
+            << total.releasedWhileLoading << " releases, "
+            << total.resetWhileLoading << " resets\n";
+}
+
+} // namespace
+
+TEST(TieredStateMachine, ReadsItsOwnPages) {
+  int64_t wanted = environment("KV_TIERS_OPS", 10'000'000), commands = 0;
+  uint64_t seed = environment("KV_TIERS_SEED", 1);
+  TieredHarness::Coverage total;
+  for (; commands < wanted; ++seed) {
+    std::mt19937 random(static_cast<uint32_t>(seed));
+    Words words(600);
+    for (uint32_t &word : words)
+      word = random();
+    auto run = [&](const Words &list, TieredHarness::Coverage *coverage) {
+      TieredHarness harness(list[0]);
+      std::string wrong = play(harness, std::span(list).subspan(1));
+      if (coverage) {
+        coverage->add(harness.coverage);
+        commands += harness.numCommands();
+      }
+      return wrong;
+    };
+    if (std::string wrong = run(words, &total); !wrong.empty()) {
+      words = shrink(words, [&](const Words &list) {
+        return !run(list, nullptr).empty();
+      });
+      FAIL() << "seed " << seed << ": " << wrong
+             << "; in short: " << run(words, nullptr) << "\n"
+             << print(words);
+    }
+  }
+  print(total, commands);
+  // Nothing that matters is met too seldom to be tested.
+  for (int64_t count :
+       {total.hits, total.stored, total.loaded, total.evicted, total.loading,
+        total.refused, total.forks, total.truncations, total.prefetched})
+    EXPECT_GT(count, commands / 500);
+  for (int64_t count :
+       {total.abandoned, total.resets, total.steppedWhileLoading,
+        total.truncatedWhileLoading, total.releasedWhileLoading,
+        total.resetWhileLoading, total.windows})
+    EXPECT_GT(count, commands / 50'000);
+}
+
+/// The same with our connector, its threads, and a disk that outlives managers.
+TEST(TieredStateMachine, WithThreadsAndADisk) {
+  int64_t wanted = environment("KV_TIERS_OPS", 10'000'000) / 50, commands = 0;
+  uint64_t seed = environment("KV_TIERS_SEED", 1);
+  TieredHarness::Coverage total;
+  for (; commands < wanted; ++seed) {
+    std::mt19937 random(static_cast<uint32_t>(seed));
+    TemporaryFolder folder;
+    uint32_t kind = random(), weights = 1;
+    for (int process = 0; process < 3; ++process) {
+      TieredHarness harness(
+          kind,
+          [](const PageConnector::Options &options)
+              -> Expected<std::unique_ptr<PageConnector>> {
+            return TieredConnector::open(options);
+          },
+          folder.path(), weights);
+      Words words(400);
+      for (uint32_t &word : words)
+        word = random();
+      std::string wrong = play(harness, words);
+      ASSERT_EQ(wrong, "") << "seed " << seed << ", manager " << process;
+      total.add(harness.coverage);
+      commands += harness.numCommands();
+      weights = harness.lastWeights();
+    }
+  }
+  print(total, commands);
+  for (int64_t count : {total.hits, total.stored, total.loaded, total.loading,
+                        total.resets * 10})
+    EXPECT_GT(count, commands / 200);
+}
