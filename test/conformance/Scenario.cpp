@@ -3,6 +3,10 @@
 #include "Scenario.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -55,17 +59,31 @@ void allowOnly(const json &fields,
 }
 
 void checkManager(const json &fields) {
-  allowOnly(fields, {"asynchronous",   "batch",
-                     "connector",      "continuous",
-                     "devices",        "draft_tokens",
-                     "error",          "host_gb",
-                     "layers",         "max_chunk_tokens",
-                     "max_seq_len",    "max_steps",
-                     "memory",         "page",
-                     "page_layers",    "pages",
-                     "prefix_caching", "replicas",
-                     "shards",         "warning",
-                     "windows",        "without_affinity"});
+  allowOnly(fields, {"asynchronous",
+                     "asynchronous_loads",
+                     "batch",
+                     "connector",
+                     "continuous",
+                     "devices",
+                     "disk_bytes",
+                     "draft_tokens",
+                     "error",
+                     "host_gb",
+                     "host_pages",
+                     "layers",
+                     "max_chunk_tokens",
+                     "max_seq_len",
+                     "max_steps",
+                     "memory",
+                     "page",
+                     "page_layers",
+                     "pages",
+                     "prefix_caching",
+                     "replicas",
+                     "shards",
+                     "warning",
+                     "windows",
+                     "without_affinity"});
 }
 
 void checkStep(const json &step) {
@@ -183,6 +201,8 @@ Scenario::Scenario(const json &file) : file(file) {
 Scenario::~Scenario() {
   requests.clear();
   CALL(kvManagerDestroy)(manager);
+  if (!disk.empty())
+    std::filesystem::remove_all(disk);
 }
 
 void Scenario::fail(const std::string &text) {
@@ -247,7 +267,27 @@ void Scenario::create(const json &fields) {
     spec.speculativeMethod = KV_SPECULATIVE_EAGLE;
   spec.connector = connector(fields);
   spec.hostSwapSpaceGB = fields.value("host_gb", 0.0);
+  if (fields.contains("host_pages")) { // keys and values of 4 bytes
+    int64_t elements = 0;
+    for (const KvCollectionSpec &one : collections)
+      elements += 2 * one.layers * one.page;
+    spec.hostSwapSpaceGB =
+        std::ldexp(static_cast<double>(fields["host_pages"].get<int64_t>() *
+                                       elements * 4 * shards),
+                   -30);
+  }
   KvManagerOptions options = {};
+  options.diskBytes = number(fields, "disk_bytes");
+  if (options.diskBytes) {
+    std::string pattern =
+        std::filesystem::temp_directory_path() / "kv-conformance-XXXXXX";
+    if (!mkdtemp(pattern.data()))
+      bad("no directory for a disk tier");
+    disk = pattern;
+    options.diskDirectory = disk.c_str();
+  }
+  options.asynchronousLoads =
+      static_cast<int32_t>(number(fields, "asynchronous_loads"));
   std::vector<const char *> devices;
   std::vector<std::string> names;
   if (fields.contains("devices"))
@@ -431,6 +471,15 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
     return CALL(kvManagerSynchronize)(manager);
   if (what == "reset_prefix_cache")
     return CALL(kvManagerResetPrefixCache)(manager);
+  if (what == "prefetch")
+    return figure([&](int64_t *out) {
+      return CALL(kvManagerPrefetch)(manager,
+                                     request(step.at("id")).handle.get(), out);
+    });
+  if (what == "drain")
+    return drain();
+  if (what == "damage")
+    return damage();
   if (what == "reset_metrics")
     return CALL(kvManagerResetMetrics)(manager);
   if (what == "splits") {
@@ -447,6 +496,32 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
   if (what.starts_with("size."))
     return formula(step);
   bad("unknown step \"" + what + "\"");
+}
+
+/// Waits until nothing is read from a disk or written to it.
+int32_t Scenario::drain() {
+  for (int32_t came = 1; came;)
+    if (int32_t status =
+            CALL(kvManagerWaitForLoads)(manager, 20 * Second, &came))
+      return status;
+  return KV_STATUS_OK;
+}
+
+/// Changes a bit of everything that the disk holds.
+int32_t Scenario::damage() {
+  std::fstream file(disk + "/pages.bin",
+                    std::ios::binary | std::ios::in | std::ios::out);
+  auto bytes = static_cast<std::streamoff>(
+      std::filesystem::file_size(disk + "/pages.bin"));
+  for (std::streamoff at = 0; at < bytes; at += 4096) {
+    file.seekg(at);
+    int value = file.get();
+    file.seekp(at);
+    file.put(static_cast<char>(value ^ 1));
+  }
+  if (!file.flush())
+    bad("the disk cannot be damaged");
+  return KV_STATUS_OK;
 }
 
 Scenario::Request Scenario::make(uint64_t id, std::vector<int32_t> tokens,
@@ -760,9 +835,11 @@ void Scenario::expect(const json &step) {
                    {"cached_tokens", metrics.cachedTokens},
                    {"prompt_tokens", metrics.promptTokens},
                    {"evicted_pages", metrics.evictedPages},
+                   {"refusals", metrics.refusals},
                    {"loaded_pages", metrics.loadedPages},
                    {"stored_pages", metrics.storedPages},
-                   {"refusals", metrics.refusals}};
+                   {"disk_pages_read", metrics.diskPagesRead},
+                   {"disk_pages_written", metrics.diskPagesWritten}};
     for (const auto &[name, value] : step["metrics"].items())
       if (name == "hit_rate_above")
         equal(name, metrics.cacheHitRate > value.get<double>(), true);

@@ -62,6 +62,8 @@ private:
   int32_t fork(const json &step);
   int32_t truncate(const json &step);
   int32_t randomPrompts(const json &step);
+  int32_t drain();
+  int32_t damage();
   int32_t symbolic(const json &step);
   int32_t formula(const json &step); // in Formulas.cpp
   int32_t symbolicOf(const KvCacheSpec &spec, const json &step);
@@ -100,6 +102,7 @@ private:
   KvManager *manager = nullptr;
   std::vector<KvCollectionSpec> collections;
   int64_t shards = 1;
+  std::string disk; // the directory of a disk tier
   std::map<uint64_t, Request> requests;
   KvAllocation allocation = {};
   KvAllocationPlan plan = {};

@@ -47,6 +47,9 @@ struct TestTiers {
   std::vector<std::byte> memory;
   PageConnector::Options options;
   SystemCalls system;
+  /// Records hold other bytes with other weights. Those that are found may have
+  /// the weights from `oldestWeights` on.
+  uint32_t weights = 0, oldestWeights = 0;
   std::unique_ptr<TieredConnector> connector;
 
   explicit TestTiers(const std::string &folder, int32_t slots = 4,
@@ -84,13 +87,19 @@ struct TestTiers {
     return made;
   }
 
+  static PrefixName contents(PrefixName name, uint32_t weights) {
+    for (size_t i = 0; i < 4; ++i)
+      name[i] ^= static_cast<std::byte>(weights >> 8 * i);
+    return name;
+  }
+
   bool store(int32_t id, const RecordWorth &worth = {},
              const std::string &salt = "a") {
     OwnedPage own = page(id, salt);
     PageConnector::Slot slot = connector->reserve(own.view(), worth);
     if (!slot)
       return false;
-    fillRecord({slot.data, RecordBytes}, own.name);
+    fillRecord({slot.data, RecordBytes}, contents(own.name, weights));
     connector->publish(slot, /*written=*/true);
     return true;
   }
@@ -112,7 +121,9 @@ struct TestTiers {
     PageConnector::Slot slot = connector->acquire(own.view());
     if (!slot)
       return Found::Nothing;
-    bool right = isRecord({slot.data, RecordBytes}, own.name);
+    bool right = false;
+    for (uint32_t with = oldestWeights; with <= weights; ++with)
+      right |= isRecord({slot.data, RecordBytes}, contents(own.name, with));
     connector->release(slot);
     return right ? Found::Right : Found::Wrong;
   }

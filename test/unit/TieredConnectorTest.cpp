@@ -696,7 +696,9 @@ TEST(TieredConnector, WhatWasUnderWayAtAResetNeverComesBack) {
   EXPECT_EQ(tiers.find(1), Place::Absent);
   EXPECT_EQ(tiers.find(2), Place::Absent);
   EXPECT_EQ(tiers.find(3), Place::Absent);
-  ASSERT_TRUE(tiers.connector->reset());
+  ASSERT_TRUE(tiers.open(gate));
+  for (int32_t id = 1; id < 4; ++id)
+    EXPECT_EQ(tiers.find(id), Place::Absent);
   EXPECT_EQ(tiers.leaks(), "");
   ASSERT_TRUE(tiers.connector->reset());
   ASSERT_TRUE(tiers.open());

@@ -31,9 +31,8 @@ void TieredHarness::Coverage::add(const Coverage &more) {
   windows += more.windows;
 }
 
-TieredHarness::TieredHarness(uint32_t word, Open open,
-                             const std::string &folder, uint32_t weights)
-    : weights(weights) {
+TieredHarness::TieredHarness(uint32_t word, const Around &around)
+    : hasQueues(around.hasQueues), weights(around.weights) {
   uint64_t seed = word * 0x9E3779B97F4A7C15ull;
   auto below = [&](uint32_t limit) {
     uint32_t value = word % limit;
@@ -100,13 +99,15 @@ TieredHarness::TieredHarness(uint32_t word, Open open,
       -> Expected<std::unique_ptr<PageConnector>> {
     return std::make_unique<FickleConnector>(given, moods, seed, fault);
   };
-  if (open) {
-    options.tiers.open = open;
+  if (around.open) {
+    options.tiers.open = around.open;
     options.tiers.mostWait = 10'000'000'000;
     if (hasDisk)
-      options.tiers.diskDirectory = folder;
+      options.tiers.diskDirectory = around.folder;
     hangs = false;
   }
+  for (int index = 0; hasQueues && index < one.numDevices; ++index)
+    options.devices.push_back({Device::Kind::CUDA, index});
   auto made = PagedKVCacheManager::create(params, options);
   if (!made) {
     fault = made.error().message;
@@ -156,6 +157,10 @@ TieredHarness::compute(const std::vector<const Request *> &batch,
                        std::span<const RaggedKVCacheInputs> inputs) {
   size_t collections = params.params.size();
   size_t shards = params.tensorParallelDegree();
+  // What a step reads and writes comes after all that was queued before it.
+  for (const Device &device : options.devices)
+    if (Expected<void> done = (*device.backend())->synchronize(); !done)
+      return done.error().message;
   std::vector<int64_t> rows(params.dataParallelDegree());
   for (const Request *request : batch) {
     int64_t row = rows[request->replica]++;
@@ -235,7 +240,7 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
   bool wasLoading = request.isLoading;
   if (!request.isOpen)
     request.weights = weights;
-  int32_t steps = 1 + static_cast<int32_t>(word % 7 == 0);
+  int32_t steps = 1 + static_cast<int32_t>(word % 3);
   steps = static_cast<int32_t>(
       std::min<int64_t>(steps, maxTokens - request.context->length() + 1));
   auto done = manager->alloc(*request.context, steps);
@@ -248,7 +253,8 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
     coverage.hits += done->cachedTokens;
     if (done->cachedTokens < 0 || done->cachedTokens > after)
       return concat(done->cachedTokens, " cached tokens of ", after);
-    request.isOpen = request.hasRoom = true;
+    request.isOpen = true;
+    request.steps = steps;
     request.refusals = 0;
     return {};
   }
@@ -275,21 +281,24 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
 std::string TieredHarness::run(uint32_t word) {
   std::vector<const TextGenerationContext *> batch;
   std::vector<const Request *> rows;
+  int32_t steps = options.maxSteps;
   for (int32_t replica = 0; replica < params.dataParallelDegree(); ++replica)
     for (size_t i = 0; i < requests.size(); ++i) {
       Request &request = requests[i];
       // One that waits for pages may as well compute them, if it has the room.
-      bool computes = request.hasRoom || (request.isLoading && word % 16 == 0 &&
-                                          request.context->active() > 0);
+      bool computes =
+          request.steps > 0 || (request.isLoading && word % 16 == 0 &&
+                                request.context->active() > 0);
       if (request.replica != replica || !computes || (word >> i) % 8 == 7)
         continue;
       coverage.steppedWhileLoading += request.isLoading;
+      steps = std::min(steps, std::max(request.steps, 1));
       batch.push_back(request.context.get());
       rows.push_back(&request);
     }
   if (batch.empty())
     return {};
-  auto inputs = manager->runtimeInputs(batch);
+  auto inputs = manager->runtimeInputs(batch, steps);
   if (!inputs)
     return inputs.error().message;
   for (const Request *row : rows) {
@@ -309,7 +318,8 @@ std::string TieredHarness::run(uint32_t word) {
       request.tokens.push_back(static_cast<int32_t>(request.tokens.back() + 1));
       request.context->extend(request.tokens);
     }
-    request.hasRoom = request.isLoading = false;
+    request.steps = 0;
+    request.isLoading = false;
     request.isOpen = true;
   }
   if (Expected<void> done = manager->step(batch); !done)
@@ -372,7 +382,8 @@ std::string TieredHarness::truncate(Request &request, uint32_t word) {
   request.context->setScope(old->scope());
   request.context->setRetention(old->retention());
   request.context->skip(tokens);
-  request.hasRoom = request.isLoading = false;
+  request.steps = 0;
+  request.isLoading = false;
   return {};
 }
 

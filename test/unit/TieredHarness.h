@@ -12,6 +12,7 @@
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,14 +22,19 @@ namespace kv::test {
 
 class TieredHarness {
 public:
-  using Open = std::function<Expected<std::unique_ptr<PageConnector>>(
-      const PageConnector::Options &)>;
+  struct Around {
+    /// Replaces the connector that is unreliable, of which `folder` is the
+    /// directory.
+    std::function<Expected<std::unique_ptr<PageConnector>>(
+        const PageConnector::Options &)>
+        open = {};
+    std::string folder = {};
+    uint32_t weights = 1;   // of an earlier manager that has used it
+    bool hasQueues = false; // cuda:0 and so on, instead of CPUs
+  };
 
-  /// The word says what the manager is like. `open` replaces the connector that
-  /// is unreliable, of which `folder` is the directory. `weights` are those of
-  /// an earlier manager that has used it.
-  explicit TieredHarness(uint32_t word, Open open = {},
-                         const std::string &folder = {}, uint32_t weights = 1);
+  /// The word says what the manager is like.
+  TieredHarness(uint32_t word, const Around &around);
   uint32_t lastWeights() const { return weights; }
 
   /// One word: one call or a few. The first contradiction, or empty.
@@ -55,7 +61,8 @@ private:
     std::string_view salt; // of a literal
     int32_t replica = 0;
     uint32_t weights = 0; // when its pages were first reserved
-    bool isOpen = false, hasRoom = false, isLoading = false;
+    bool isOpen = false, isLoading = false;
+    int32_t steps = 0;    // for which it has room
     int64_t refusals = 0; // that say Loading, one after the other
   };
 
@@ -80,7 +87,7 @@ private:
   PagedKVCacheManager::Options options;
   std::string fault; // the connector's
   int64_t maxTokens = 0;
-  bool hangs = false;
+  bool hangs = false, hasQueues = false;
   std::vector<Request> requests;
   RequestId lastId = 0;
   uint32_t weights;

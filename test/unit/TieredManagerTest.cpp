@@ -3,6 +3,7 @@
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
+#include "FickleConnector.h"
 #include "TemporaryFile.h"
 #include "Values.h"
 
@@ -158,4 +159,163 @@ TEST(TieredManager, PrefetchesTheNextTurn) {
   EXPECT_EQ(server.manager->metrics().loadedPages, 9);
   EXPECT_EQ(server.serve(tokens), 36);
   EXPECT_EQ(server.manager->metrics().loadedPages, 9);
+}
+
+namespace {
+
+/// Opens a connector with these moods, of which `fault` hears.
+PagedKVCacheManager::TierOptions fickle(const FickleConnector::Moods &moods,
+                                        std::string &fault,
+                                        FickleConnector **made = nullptr) {
+  return {.open = [=, &fault](const PageConnector::Options &options)
+              -> Expected<std::unique_ptr<PageConnector>> {
+    auto connector =
+        std::make_unique<FickleConnector>(options, moods, 1, fault);
+    if (made)
+      *made = connector.get();
+    return connector;
+  }};
+}
+
+} // namespace
+
+TEST(TieredManager, ADiskThatHangsCostsEveryRequestOneWait) {
+  std::string fault;
+  auto tiers = fickle({.diskRecords = 100, .hangs = 256}, fault);
+  tiers.mostWait = 200'000'000;
+  Server server(/*pages=*/12, /*hostPages=*/20, "nowhere", tiers);
+  for (int32_t seed = 1; seed < 4; ++seed)
+    server.serve(promptOf(seed));
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(100, tokens);
+  context.limitActive(PageSize); // which would be a wait for every chunk
+  auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(server.manager->claim(100));
+  while (context.processed() < context.length()) {
+    ASSERT_TRUE(server.manager->alloc(context));
+    server.run(context, tokens);
+  }
+  auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(took, std::chrono::milliseconds(200));
+  EXPECT_LT(took, std::chrono::milliseconds(1500));
+  EXPECT_GT(server.manager->figures(0).abandonedPages, 0);
+  ASSERT_TRUE(server.manager->release(100));
+}
+
+TEST(TieredManager, AnAllocationThatGoesOnMayWantMore) {
+  TemporaryFolder folder;
+  {
+    Server(20, 60, folder.path()).serve(promptOf(1));
+  }
+  Server server(20, 60, folder.path(), {.asynchronous = true});
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE(server.manager->claim(1));
+  ASSERT_FALSE(server.manager->alloc(context));
+  while (!server.manager->alloc(context, /*steps=*/4))
+    server.manager->waitForLoads(1'000'000'000);
+  EXPECT_EQ(context.processed(), 36);
+  const TextGenerationContext *batch[] = {&context};
+  EXPECT_EQ(text(server.manager->runtimeInputs(batch, 4)), "no error");
+}
+
+TEST(TieredManager, AResetEndsLoads) {
+  TemporaryFolder folder;
+  {
+    Server(20, 60, folder.path()).serve(promptOf(1));
+  }
+  Server server(20, 60, folder.path(), {.asynchronous = true});
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(100, tokens);
+  ASSERT_TRUE(server.manager->claim(100));
+  ASSERT_FALSE(server.manager->alloc(context));
+  int64_t before = context.processed();
+  server.manager->resetPrefixCache();
+  // Others store the same prefix again, perhaps with other weights.
+  EXPECT_EQ(server.serve(tokens), 0);
+  ASSERT_TRUE(server.manager->alloc(context));
+  EXPECT_EQ(context.processed(), before);
+  server.run(context, tokens);
+}
+
+TEST(TieredManager, WhatIsTooLongForANameIsAMiss) {
+  Server server(12, 100);
+  std::string longText(10'000, 'x');
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(1, tokens);
+  context.setScope({.salt = longText});
+  for (CacheEngine::Reason reason : server.manager->explain(context))
+    EXPECT_NE(reason, CacheEngine::Reason::OtherTier);
+  // Many images on one page.
+  context.setScope({});
+  std::vector<ImageSpan> images;
+  for (int64_t at = 0; at < 8; ++at)
+    images.push_back({at, 1, longText});
+  context.setImages(images);
+  for (CacheEngine::Reason reason : server.manager->explain(context))
+    EXPECT_NE(reason, CacheEngine::Reason::OtherTier);
+  ASSERT_TRUE(server.manager->claim(1));
+  ASSERT_TRUE(server.manager->alloc(context));
+  server.run(context, tokens);
+  EXPECT_EQ(server.manager->metrics().storedPages, 0);
+}
+
+TEST(TieredManager, PrefetchesWhereAStepHasALimit) {
+  KVCacheParams params = tieredParams(60, /*disk=*/false);
+  params.geometry.window = 12;
+  auto manager =
+      PagedKVCacheManager::create(params, {.maxSeqLen = 200,
+                                           .numPages = 14,
+                                           .maxChunkTokens = 16,
+                                           .enableRuntimeChecks = true});
+  ASSERT_TRUE(manager) << text(manager);
+  auto serve = [&](int32_t seed) {
+    Tokens tokens = promptOf(seed);
+    TextGenerationContext context(1, tokens);
+    context.limitActive(16);
+    EXPECT_TRUE((*manager)->claim(1));
+    while (context.active() > 0) {
+      EXPECT_TRUE((*manager)->alloc(context));
+      const TextGenerationContext *batch[] = {&context};
+      EXPECT_TRUE((*manager)->runtimeInputs(batch));
+      context.advance();
+      EXPECT_TRUE((*manager)->step(batch));
+    }
+    EXPECT_TRUE((*manager)->release(1));
+  };
+  for (int32_t seed = 1; seed < 5; ++seed)
+    serve(seed);
+  Tokens tokens = promptOf(1);
+  TextGenerationContext context(1, tokens);
+  auto fetched = (*manager)->prefetch(context);
+  ASSERT_TRUE(fetched) << text(fetched);
+  EXPECT_EQ(*fetched, 36);
+  EXPECT_EQ((*manager)->numFreeBlocks(), 14);
+}
+
+TEST(TieredManager, OptionsThatMakeNoSense) {
+  auto create = [](PagedKVCacheManager::TierOptions tiers, bool disk) {
+    return text(PagedKVCacheManager::create(
+        tieredParams(4, disk),
+        {.maxSeqLen = 40, .numPages = 20, .tiers = tiers}));
+  };
+  EXPECT_EQ(create({.mostWait = -1}, false),
+            "cache manager: tiers.mostWait is -1, allowed: 0 or more "
+            "nanoseconds");
+  EXPECT_EQ(create({}, true), "cache manager: kv_connector is tiered, "
+                              "diskDirectory is not given");
+  EXPECT_EQ(create({.diskDirectory = "x"}, false),
+            "cache manager: kv_connector is host, which has no disk, "
+            "diskDirectory is x");
+  TemporaryFolder folder;
+  EXPECT_EQ(
+      create(
+          {.diskDirectory = folder.path(), .diskBytes = 4096, .ioThreads = 0},
+          true),
+      "disk tier: ioThreads is 0, allowed: 1 to 256");
+  EXPECT_EQ(create({.diskDirectory = folder.path(),
+                    .diskBytes = 4096,
+                    .mostWait = INT64_MAX},
+                   true),
+            "no error");
 }

@@ -75,8 +75,10 @@ void print(const TieredHarness::Coverage &total, int64_t commands) {
 
 } // namespace
 
-TEST(TieredStateMachine, ReadsItsOwnPages) {
-  int64_t wanted = environment("KV_TIERS_OPS", 10'000'000), commands = 0;
+namespace {
+
+void readsItsOwnPages(int64_t wanted, const TieredHarness::Around &around) {
+  int64_t commands = 0;
   uint64_t seed = environment("KV_TIERS_SEED", 1);
   TieredHarness::Coverage total;
   for (; commands < wanted; ++seed) {
@@ -85,7 +87,7 @@ TEST(TieredStateMachine, ReadsItsOwnPages) {
     for (uint32_t &word : words)
       word = random();
     auto run = [&](const Words &list, TieredHarness::Coverage *coverage) {
-      TieredHarness harness(list[0]);
+      TieredHarness harness(list[0], around);
       std::string wrong = play(harness, std::span(list).subspan(1));
       if (coverage) {
         coverage->add(harness.coverage);
@@ -115,8 +117,25 @@ TEST(TieredStateMachine, ReadsItsOwnPages) {
     EXPECT_GT(count, commands / 50'000);
 }
 
+} // namespace
+
+TEST(TieredStateMachine, ReadsItsOwnPages) {
+  readsItsOwnPages(environment("KV_TIERS_OPS", 10'000'000), {});
+}
+
+/// On devices that copy later.
+TEST(TieredStateMachine, ReadsItsOwnPagesBehindAQueue) {
+  setenv("KV_CUDA_LIBRARY", KV_LAZY_DEVICE, /*overwrite=*/1);
+  readsItsOwnPages(environment("KV_TIERS_OPS", 10'000'000) / 10,
+                   {.hasQueues = true});
+}
+
 /// The same with our connector, its threads, and a disk that outlives managers.
 TEST(TieredStateMachine, WithThreadsAndADisk) {
+  auto open = [](const PageConnector::Options &options)
+      -> Expected<std::unique_ptr<PageConnector>> {
+    return TieredConnector::open(options);
+  };
   int64_t wanted = environment("KV_TIERS_OPS", 10'000'000) / 50, commands = 0;
   uint64_t seed = environment("KV_TIERS_SEED", 1);
   TieredHarness::Coverage total;
@@ -126,12 +145,7 @@ TEST(TieredStateMachine, WithThreadsAndADisk) {
     uint32_t kind = random(), weights = 1;
     for (int process = 0; process < 3; ++process) {
       TieredHarness harness(
-          kind,
-          [](const PageConnector::Options &options)
-              -> Expected<std::unique_ptr<PageConnector>> {
-            return TieredConnector::open(options);
-          },
-          folder.path(), weights);
+          kind, {.open = open, .folder = folder.path(), .weights = weights});
       Words words(400);
       for (uint32_t &word : words)
         word = random();
