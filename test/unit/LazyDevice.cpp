@@ -118,9 +118,14 @@ private:
     }
   }
 
-  /// Runs some of what the second queue may do now.
+  /// Runs some of what the second queue may do now, unless it is in one of its
+  /// long pauses.
   void maybeRunAside() {
     coin = coin * 6364136223846793005u + 1442695040888963407u;
+    if ((coin >> 32) % 256 == 0)
+      pauses = !pauses;
+    if (pauses)
+      return;
     for (uint64_t count = (coin >> 60) % 8; count > 0; --count) {
       if (second.operations.empty())
         return;
@@ -133,6 +138,7 @@ private:
 
   Queue first, second;
   uint64_t coin = 1;
+  bool pauses = false;
 };
 
 } // namespace
