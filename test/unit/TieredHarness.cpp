@@ -159,7 +159,9 @@ TieredHarness::compute(const std::vector<const Request *> &batch,
   size_t shards = params.tensorParallelDegree();
   // What a step reads and writes comes after all that was queued before it.
   for (const Device &device : options.devices)
-    if (Expected<void> done = (*device.backend())->synchronize(); !done)
+    if (Expected<void> done =
+            (*device.backend())->wait((*device.backend())->mark());
+        !done)
       return done.error().message;
   std::vector<int64_t> rows(params.dataParallelDegree());
   for (const Request *request : batch) {
