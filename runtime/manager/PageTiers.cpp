@@ -209,16 +209,21 @@ void PageTiers::finishCopies() {
 
 void PageTiers::willWrite(const Sequence &sequence, int64_t first,
                           CacheMemory &memory) {
+  auto isWritten = [&](PageId page) {
+    for (int32_t group = 0; group < memory.numGroups(); ++group) {
+      std::span<const PageId> row = sequence.pages(group);
+      row = row.subspan(static_cast<size_t>(first));
+      if (std::ranges::find(row, page) != row.end())
+        return true;
+    }
+    return false;
+  };
+  // A page may have been of another group when it was stored.
   for (const Copy &one : queued)
-    if (one.memory == &memory && !one.toDevices)
-      for (int32_t group = 0; group < memory.numGroups(); ++group) {
-        std::span<const PageId> written = sequence.pages(group).subspan(
-            static_cast<size_t>(std::max<int64_t>(first, 0)));
-        if (std::ranges::find(written, one.pages[group]) == written.end())
-          continue;
-        memory.followCopies();
-        return;
-      }
+    if (one.memory == &memory && !one.toDevices &&
+        std::ranges::any_of(
+            std::span(one.pages).first(size_t(memory.numGroups())), isWritten))
+      return memory.followCopies();
 }
 
 void PageTiers::touch(size_t request, int64_t pages,

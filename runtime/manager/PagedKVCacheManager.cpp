@@ -447,8 +447,12 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       own.release();
     return std::unexpected(explainRefusal(context, steps, place, plan));
   }
-  if (tiers && plan.newPages > 0)
-    tiers->willWrite(own, before - 1, memories[place.replica]);
+  if (tiers) // the last page that it had may be a copy now, or cut
+    tiers->willWrite(
+        own,
+        std::clamp<int64_t>(own.processedTokens() / params().pageSize(), 0,
+                            std::max<int64_t>(before - 1, 0)),
+        memories[place.replica]);
   if (!goesOn)
     slot.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
