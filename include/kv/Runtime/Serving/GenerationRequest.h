@@ -21,6 +21,8 @@ struct GenerationRequest {
   int64_t maxNewTokens = 128;
   SamplingParams sampling;
   std::vector<int32_t> stopTokens;
+  /// Requests share cached prefixes with those of an equal salt only.
+  std::optional<std::string> salt = {};
   int64_t arrivalStep = 0;
   /// Whether each token comes with a digest of the logits it was drawn from.
   bool digests = false;

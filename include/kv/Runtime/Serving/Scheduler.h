@@ -77,7 +77,7 @@ public:
   /// the next one.
   std::span<const Failure> failures() const { return failed; }
 
-  /// Releases a request that has been answered.
+  /// Releases a request that has been answered or given up.
   void finish(ActiveRequest &request);
 
   bool idle() const { return running.empty() && waiting.empty(); }
