@@ -152,9 +152,9 @@ static nb::list reqBlocks(const Manager &own, nb::handle id) {
   const int32_t *pages = nullptr;
   int64_t count = 0;
   check(kvManagerGetReqBlocks(own.handle, findId(id), &pages, &count));
-  nb::list result;
+  nb::list result = nb::steal<nb::list>(PyList_New(count));
   for (int64_t i = 0; i < count; ++i)
-    result.append(pages[i]);
+    PyList_SetItem(result.ptr(), i, PyLong_FromLong(pages[i]));
   return result;
 }
 

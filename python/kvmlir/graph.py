@@ -69,7 +69,7 @@ class ContinuousBatchingKVCacheCollection:
         self.value = _checked(value, ContinuousBatchingKVCacheCollectionType)
 
     def key_cache(self, layer: str, name: str = "%key_cache") -> ContinuousBatchingKVCache:
-        """The keys of a layer; `layer` is the name of an i64 or index value."""
+        """The keys of a layer; `layer` is the name of an index value."""
         return self._cache("key", layer, name)
 
     def value_cache(self, layer: str, name: str = "%value_cache") -> ContinuousBatchingKVCache:
@@ -80,7 +80,7 @@ class ContinuousBatchingKVCacheCollection:
         own = self.value.type
         made = ContinuousBatchingKVCacheType(own.params)
         return ContinuousBatchingKVCache(GraphValue(
-            name, made, f"{name} = kv.{part}_cache {self.value}, {layer} : {own} -> {made}"))
+            name, made, f"{name} = kv.{part}_cache {self.value}[{layer}] : {own}"))
 
 
 def _checked(value: GraphValue, wanted: type) -> GraphValue:

@@ -101,7 +101,7 @@ class PagedKVCacheManager(KVCacheManager):
 
     params: what the cache is, prefix caching and replicas included. max_batch_size: most requests
     at a time, of all replicas. max_seq_len: tokens of a request. devices: replica by replica.
-    available_cache_memory: bytes on all devices; or num_pages: of each replica. Raises ValueError
+    available_cache_memory: bytes on all devices, or 0 and num_pages: of each replica. Raises ValueError
     (arguments that make no sense) and OutOfMemoryError, a RuntimeError: memory that does not hold
     a sequence of max_seq_len tokens.
 
@@ -112,7 +112,7 @@ class PagedKVCacheManager(KVCacheManager):
     every change of the cache."""
 
     def __init__(self, params: AnyParams, max_batch_size: int, max_seq_len: int, num_layers: int,
-                 devices: Devices, session: Any, available_cache_memory: int = 0,
+                 devices: Devices, session: Any, available_cache_memory: int,
                  zmq_endpoint_base: Optional[str] = None, page_size: int = 128,
                  enable_runtime_checks: bool = False, *, num_pages: int = 0, **options: Any):
         _check_session(session)

@@ -3,7 +3,7 @@
 import dataclasses
 import enum
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Optional, Protocol, Union, runtime_checkable
+from typing import Any, ClassVar, Literal, Optional, Union
 
 from . import _kvmlir
 from .types import Argument, BufferType, Device, DeviceLike, DType, DTypeLike, TensorType
@@ -57,30 +57,6 @@ class KVCacheQuantizationConfig:
 
     scale_dtype: DTypeLike = DType.float32
     quantization_granularity: int = 128
-
-
-@runtime_checkable
-class KVCacheParamInterface(Protocol):
-    """What one cache's parameters and those of several have in common."""
-
-    page_size: int
-    data_parallel_degree: int
-    n_devices: int
-    kv_connector: Optional[KVConnectorType]
-    host_kvcache_swap_space_gb: Optional[float]
-    speculative_method: Optional[SpeculativeMethod]
-    num_draft_tokens: int
-
-    @property
-    def bytes_per_block(self) -> int: ...
-
-    @property
-    def tensor_parallel_degree(self) -> int: ...
-
-    @property
-    def replicates_kv_across_tp(self) -> bool: ...
-
-    def get_symbolic_inputs(self, prefix: str = "") -> "KVCacheInputs": ...
 
 
 @dataclasses.dataclass
@@ -143,12 +119,25 @@ def read_symbols(devices: list[list[tuple]], places: Sequence[Device]) -> list[P
     return result
 
 
-class _Shared:
-    """What follows from a spec, of one cache or of several."""
+class KVCacheParamInterface:
+    """What the parameters of one cache and of several have in common, and what follows from them."""
+
+    page_size: int
+    data_parallel_degree: int
+    n_devices: int
+    enable_prefix_caching: bool
+    kv_connector: Optional[KVConnectorType]
+    host_kvcache_swap_space_gb: Optional[float]
+    speculative_method: Optional[SpeculativeMethod]
+    num_draft_tokens: int
 
     def spec(self, num_layers: Optional[int] = None, n_devices: Optional[int] = None,
              page_size: Optional[int] = None) -> _kvmlir.Spec:
         raise NotImplementedError
+
+    def _any_spec(self) -> _kvmlir.Spec:
+        """For what does not depend on the number of layers, which may not be known yet."""
+        return self.spec(num_layers=getattr(self, "num_layers", None) or 1)
 
     @property
     def bytes_per_block(self) -> int:
@@ -158,23 +147,23 @@ class _Shared:
     @property
     def tensor_parallel_degree(self) -> int:
         """Devices of a replica."""
-        return self.spec().tensor_parallel_degree()
+        return self._any_spec().tensor_parallel_degree()
 
     @property
     def replicates_kv_across_tp(self) -> bool:
         """Whether every device holds identical KV state."""
-        return self.spec().replicates_kv_across_tp()
+        return self._any_spec().replicates_kv_across_tp()
 
     @property
     def num_draft_slots(self) -> int:
         """Positions that a reservation keeps for draft tokens."""
-        return self.spec().draft_slots()
+        return self._any_spec().draft_slots()
 
     def get_symbolic_inputs(self, prefix: str = "") -> KVCacheInputs:
         """The types of the cache arguments of all devices. Names and symbols begin with `prefix`
         and, where there are several devices, with the replica's."""
         spec, shards = self.spec(), self.tensor_parallel_degree
-        count = self.n_devices  # type: ignore[attr-defined]
+        count = self.n_devices
         devices = []
         for device in range(count):
             replica = f"{prefix}replica_{device // shards}." if count > 1 else prefix
@@ -189,11 +178,11 @@ class _Shared:
         devices = getattr(self, "devices", None)
         if devices:
             return [Device.of(one) for one in devices]
-        return [Device.CPU(i) for i in range(self.n_devices)]  # type: ignore[attr-defined]
+        return [Device.CPU(i) for i in range(self.n_devices)]
 
 
 @dataclasses.dataclass
-class KVCacheParams(_Shared):
+class KVCacheParams(KVCacheParamInterface):
     """One cache.
 
     dtype: of the blocks. n_kv_heads: of the model, before they are spread over devices; 1 if
@@ -253,7 +242,7 @@ class KVCacheParams(_Shared):
         self._check()
 
     def _check(self) -> None:
-        self.spec(num_layers=self.num_layers or 1).page_size()
+        self._any_spec().page_size()
 
     @property
     def n_kv_heads_per_device(self) -> int:
@@ -312,7 +301,7 @@ class KVCacheParams(_Shared):
 
 
 @dataclasses.dataclass(frozen=True)
-class MultiKVCacheParams(_Shared):
+class MultiKVCacheParams(KVCacheParamInterface):
     """Several caches of one model, which share page ids and tables."""
 
     params: Sequence[KVCacheParams]
