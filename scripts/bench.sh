@@ -10,6 +10,7 @@
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   import         memory and time of an import of more than 1 GB
 #   manager        what the operations of the cache engine cost
+#   python         what calls of the Python package cost over C; a decode step
 #   build          the build itself, from nothing and without ccache
 #   plot           the pictures of docs/performance.md, from benchmarks/results/
 #   replay TRACE   a trace in Mooncake's format through the cache engine
@@ -80,6 +81,10 @@ manager)
   scripts/setup.sh
   build release cache-engine
   exec .venv/bin/python benchmarks/cache_engine.py manager ;;
+python)
+  scripts/setup.sh
+  build release kvmlir-python c-calls
+  exec .venv/bin/python benchmarks/python_calls.py ;;
 build)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
@@ -96,6 +101,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, manager, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, manager, python, build, plot, replay" >&2
   exit 2 ;;
 esac
