@@ -237,13 +237,13 @@ void kv::python::bindBuffers(nb::module_ &module) {
               "Whether its owner lets nobody write to it.")
       .def(
           "numpy", [](nb::handle self) { return numpyOf(self); },
-          nb::sig("def numpy(self) -> numpy.ndarray"),
+          nb::sig("def numpy(self) -> kvmlir.types.Array"),
           "The same memory as a numpy array. bf16 and 8-bit floats have the "
           "types of ml_dtypes or,\nwithout that package, are their bits: "
           "uint16, uint8. Raises ValueError on a GPU.")
       .def(
           "to_numpy", [](nb::handle self) { return numpyOf(self); },
-          nb::sig("def to_numpy(self) -> numpy.ndarray"), "As numpy().")
+          nb::sig("def to_numpy(self) -> kvmlir.types.Array"), "As numpy().")
       .def(
           "__array__",
           [](nb::handle self, nb::object dtype, nb::object copy) {
@@ -255,7 +255,9 @@ void kv::python::bindBuffers(nb::module_ &module) {
                                                           : dtype);
             return array;
           },
-          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+          nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | "
+                  "None = None) -> kvmlir.types.Array"))
       .def(
           "__dlpack__",
           [](nb::handle self, nb::kwargs more) {
@@ -264,7 +266,7 @@ void kv::python::bindBuffers(nb::module_ &module) {
                                           Elements[own.view.dtype].type)
                 .attr("__dlpack__")(**more);
           },
-          nb::sig("def __dlpack__(self, **kwargs) -> typing.Any"),
+          nb::sig("def __dlpack__(self, **kwargs: typing.Any) -> typing.Any"),
           "For the from_dlpack of other libraries.")
       .def(
           "__dlpack_device__",

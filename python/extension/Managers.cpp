@@ -308,8 +308,12 @@ void kv::python::bindManagers(nb::module_ &module) {
   nb::class_<Manager>(module, "Manager",
                       "What all cache managers do: kvmlir.KVCacheManager.")
       .def(nb::init<const Spec &, nb::kwargs>(), nb::arg("spec"),
-           nb::arg("options"))
-      .def("__init__", &makeManagerOf, nb::arg("model"), nb::arg("options"))
+           nb::arg("options"),
+           nb::sig("def __init__(self, spec: Spec, **options: typing.Any) -> "
+                   "None"))
+      .def("__init__", &makeManagerOf, nb::arg("model"), nb::arg("options"),
+           nb::sig("def __init__(self, model: LoadedModel, **options: "
+                   "typing.Any) -> None"))
       .def("claim", &claim, nb::arg(Id), nb::arg("replica_idx") = nb::none(),
            nb::sig("def claim(self, request_id: str | int, replica_idx: int | "
                    "None = None) -> None"),
@@ -364,13 +368,18 @@ void kv::python::bindManagers(nb::module_ &module) {
                    "typing.Sequence[TextGenerationContext], num_steps: int = "
                    "1) -> list[RaggedKVCacheInputs]"),
            "The older name of get_runtime_inputs().")
-      .def("increment_offsets", &increment, nb::arg("row_offsets"))
+      .def("increment_offsets", &increment, nb::arg("row_offsets"),
+           nb::sig("def increment_offsets(self, row_offsets: typing.Any) -> "
+                   "None"))
       .def("step", &step, nb::arg("batch"),
            nb::sig("def step(self, batch: "
                    "typing.Sequence[TextGenerationContext]) -> None"),
            "Commits the newly full pages of requests that have advanced: equal "
            "prefixes find them.")
-      .def("splits", &splits, nb::arg("batch"))
+      .def("splits", &splits, nb::arg("batch"),
+           nb::sig("def splits(self, batch: "
+                   "typing.Sequence[TextGenerationContext]) -> "
+                   "kvmlir.types.Array"))
       .def("get_req_blocks", &reqBlocks, nb::arg(Id),
            nb::sig("def get_req_blocks(self, request_id: str | int) -> "
                    "list[int]"),

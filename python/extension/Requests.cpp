@@ -107,7 +107,7 @@ void kv::python::bindRequests(nb::module_ &module) {
                        copy, {static_cast<size_t>(count)}, owner)
                 .cast();
           },
-          nb::sig("def tokens(self) -> numpy.ndarray"),
+          nb::sig("def tokens(self) -> kvmlir.types.Array"),
           "A copy of all tokens, int32 [length].")
       .def("__len__",
            [](const Context &own) { return kvRequestLength(own.request); })

@@ -91,7 +91,10 @@ void kv::python::bindSpecs(nb::module_ &module) {
                    "What caches are, as the C interface takes it: "
                    "kvmlir.KVCacheParams makes it.")
       .def(nb::init<nb::list, nb::kwargs>(), nb::arg("collections"),
-           nb::arg("fields"))
+           nb::arg("fields"),
+           nb::sig(
+               "def __init__(self, collections: list[dict[str, typing.Any]], "
+               "**fields: typing.Any) -> None"))
       .def("page_size", figure(kvPageSize))
       .def("bytes_per_page", figure(kvBytesPerPage))
       .def("bytes_per_block", figure(kvBytesPerBlock))

@@ -10,12 +10,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import errors
 from ._kvmlir import Buffer, Invocation, update_batch
+from .continuous_batching_cache import (ContinuousBatchingKVCache,
+                                        ContinuousBatchingKVCacheCollection,
+                                        ContinuousBatchingKVCacheCollectionType,
+                                        ContinuousBatchingKVCacheType,
+                                        FetchContinuousBatchingKVCacheCollection, GraphValue)
 from .errors import (CompileError, CompilerNotFoundError, GenerationError, InsufficientBlocksError,
                      InternalError, InvalidArgumentError, KVError, OutOfMemoryError,
                      OutOfRangeError, UnsupportedError)
-from .graph import (ContinuousBatchingKVCache, ContinuousBatchingKVCacheCollection,
-                    ContinuousBatchingKVCacheCollectionType, ContinuousBatchingKVCacheType,
-                    FetchContinuousBatchingKVCacheCollection, GraphValue)
 from .managers import (REASONS, Allocation, AllocationPlan, ContinuousBatchingKVCacheManager,
                        KVCacheManager, KVCacheMetrics, NullKVCacheManager, PagedKVCacheManager,
                        RaggedKVCacheInputs, RequestID, TextGenerationContext,

@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 from . import _kvmlir
 from ._kvmlir import (Allocation, AllocationPlan, KVCacheMetrics, RaggedKVCacheInputs,
                       TextGenerationContext)
-from .params import (AnyParams, KVCacheParams, KVCacheStrategy, PagedCacheInputSymbols, TensorType,
+from .params import (AnyParams, KVCacheParams, KVCacheStrategy, PagedCacheInputSymbols,
                      read_symbols)
 from .types import Device, DeviceLike, device_names
 
@@ -180,6 +180,12 @@ class ContinuousBatchingKVCacheManager(KVCacheManager):
             self._contexts[data.request_id] = data
         return fits
 
+    def alloc_batch(self, batch: Sequence[TextGenerationContext], num_steps: int = 1) -> int:
+        """alloc() for each context in order. Where one fails, those before it keep their slots."""
+        cached = super().alloc_batch(batch, num_steps)
+        self._contexts.update((one.request_id, one) for one in batch)
+        return cached
+
     def release(self, request_id: RequestID) -> None:
         """Frees the request's slot. Raises ValueError if it is not claimed."""
         super().release(request_id)
@@ -190,16 +196,19 @@ class ContinuousBatchingKVCacheManager(KVCacheManager):
         layout's order."""
         return list(self._spec.block_shape(0, n_sequences))
 
-    def fetch(self, seq_ids: Sequence[Union[int, TextGenerationContext]],
+    def fetch(self, seq_ids: Sequence[Union[RequestID, TextGenerationContext]],  # type: ignore[override]
               num_steps: int = 1) -> Sequence[Any]:
         """The inputs of a step. Of contexts: as get_runtime_inputs(). Of sequence ids, which are
         those of contexts that alloc() has seen: for each device the tuple (blocks, cache_lengths,
         lookup_table, is_cache_empty). Raises ValueError for an id that is not below
         max_cache_batch_size, or that is not in the cache."""
-        if all(isinstance(one, TextGenerationContext) for one in seq_ids):
-            return super().fetch(seq_ids, num_steps)
+        given = [one for one in seq_ids if isinstance(one, TextGenerationContext)]
+        if len(given) == len(seq_ids):
+            return super().fetch(given, num_steps)
         contexts = []
         for one in seq_ids:
+            if isinstance(one, TextGenerationContext):
+                raise ValueError("seq_ids are ids and contexts, allowed: all of one kind")
             if isinstance(one, int) and not 0 <= one < self._slots:
                 raise ValueError(f"sequence {one}, allowed: ids from 0 to {self._slots - 1}")
             if one not in self._contexts:
@@ -231,7 +240,7 @@ class ContinuousBatchingKVCacheManager(KVCacheManager):
             page_size=max_seq_len).continuous_infer_optimal_batch_size(available_cache_memory)
 
 
-class _FetchedInputs(tuple):
+class _FetchedInputs(tuple[Any, ...]):
     """(blocks, cache_lengths, lookup_table, is_cache_empty), and the inputs that they are of."""
 
     inputs: RaggedKVCacheInputs
@@ -292,38 +301,43 @@ class NullKVCacheManager(KVCacheManager):
             max_seq_len, available_cache_memory)
 
 
-def manager_class(params: AnyParams, devices: Devices) -> type[KVCacheManager]:
-    """Null on virtual devices, else by the strategy."""
+def _is_virtual(devices: Devices) -> bool:
     names = device_names(devices)
-    if names and all(name.startswith("virtual:") for name in names):
-        return NullKVCacheManager
-    if params.cache_strategy == KVCacheStrategy.CONTINUOUS:
-        return ContinuousBatchingKVCacheManager
-    return PagedKVCacheManager
+    return bool(names) and all(name.startswith("virtual:") for name in names)
+
+
+def _one_cache(params: AnyParams) -> KVCacheParams:
+    """A continuous cache, of which a model has one."""
+    if isinstance(params, KVCacheParams):
+        return params
+    if len(params.params) != 1:
+        raise ValueError(f"{len(params.params)} continuous caches are given, allowed: 1")
+    return params.params[0]
 
 
 def load_kv_manager(params: AnyParams, max_batch_size: int, max_seq_len: int, num_layers: int,
                     devices: Devices, session: Any = None,
                     available_cache_memory: Optional[int] = None, page_size: int = 128,
                     **options: Any) -> KVCacheManager:
-    """The manager that fits the parameters and the devices. available_cache_memory: bytes on all
-    devices; a paged cache needs it, or num_pages."""
-    kind = manager_class(params, devices)
-    if kind is ContinuousBatchingKVCacheManager:
-        return kind(params, max_batch_size, max_seq_len, num_layers, devices, session, **options)
-    if kind is NullKVCacheManager:
-        return kind(params, max_batch_size, max_seq_len, num_layers, devices, session,
-                    available_cache_memory or 0, page_size)
-    return kind(params, max_batch_size, max_seq_len, num_layers, devices, session,
-                available_cache_memory or 0, page_size=page_size, **options)
+    """The manager that fits: null on virtual devices, else by the strategy. available_cache_memory:
+    bytes on all devices; a paged cache needs it, or num_pages."""
+    if _is_virtual(devices):
+        return NullKVCacheManager(params, max_batch_size, max_seq_len, num_layers, devices, session,
+                                  available_cache_memory or 0, page_size)
+    if params.cache_strategy == KVCacheStrategy.CONTINUOUS:
+        return ContinuousBatchingKVCacheManager(_one_cache(params), max_batch_size, max_seq_len,
+                                                num_layers, devices, session, **options)
+    return PagedKVCacheManager(params, max_batch_size, max_seq_len, num_layers, devices, session,
+                               available_cache_memory or 0, page_size=page_size, **options)
 
 
 def estimate_kv_cache_size(params: AnyParams, max_batch_size: int, max_seq_len: int, num_layers: int,
                            available_cache_memory: int, devices: Devices, **kwargs: Any) -> int:
     """Bytes on all devices of the manager that load_kv_manager() makes."""
-    kind = manager_class(params, devices)
-    if kind is ContinuousBatchingKVCacheManager:
-        return kind.estimated_memory_size(params, max_batch_size, max_seq_len, num_layers, devices)
+    if not _is_virtual(devices) and params.cache_strategy == KVCacheStrategy.CONTINUOUS:
+        return ContinuousBatchingKVCacheManager.estimated_memory_size(
+            _one_cache(params), max_batch_size, max_seq_len, num_layers, devices)
+    kind = NullKVCacheManager if _is_virtual(devices) else PagedKVCacheManager
     return kind.estimated_memory_size(params, max_batch_size, max_seq_len, num_layers,
                                       available_cache_memory, devices, **kwargs)
 
@@ -331,11 +345,15 @@ def estimate_kv_cache_size(params: AnyParams, max_batch_size: int, max_seq_len: 
 def infer_optimal_batch_size(params: AnyParams, max_seq_len: int, num_layers: int,
                              available_cache_memory: int, devices: Devices, **kwargs: Any) -> int:
     """The batch to serve with if the user gives none."""
-    return manager_class(params, devices).infer_optimal_batch_size(
-        params, max_seq_len, num_layers, available_cache_memory, devices, **kwargs)
+    if not _is_virtual(devices) and params.cache_strategy == KVCacheStrategy.CONTINUOUS:
+        return ContinuousBatchingKVCacheManager.infer_optimal_batch_size(
+            _one_cache(params), max_seq_len, num_layers, available_cache_memory, devices, **kwargs)
+    kind = NullKVCacheManager if _is_virtual(devices) else PagedKVCacheManager
+    return kind.infer_optimal_batch_size(params, max_seq_len, num_layers, available_cache_memory,
+                                         devices, **kwargs)
 
 
 __all__ = ["Allocation", "AllocationPlan", "ContinuousBatchingKVCacheManager", "KVCacheManager",
            "KVCacheMetrics", "NullKVCacheManager", "PagedKVCacheManager", "RaggedKVCacheInputs",
-           "REASONS", "RequestID", "TensorType", "TextGenerationContext", "estimate_kv_cache_size",
+           "REASONS", "RequestID", "TextGenerationContext", "estimate_kv_cache_size",
            "infer_optimal_batch_size", "load_kv_manager"]

@@ -18,9 +18,6 @@ class KVCacheStrategy(str, enum.Enum):
     PAGED = "paged"
     CONTINUOUS = "continuous"
 
-    def uses_opaque(self) -> bool:
-        return True
-
 
 class KVConnectorType(str, enum.Enum):
     """Where pages are kept that leave the devices."""
@@ -101,14 +98,14 @@ class KVCacheInputs:
         return [one for inputs in self.inputs for one in inputs]
 
 
-def read_symbols(devices: list[list[tuple]], places: Sequence[Device]) -> list[PagedCacheInputSymbols]:
+def read_symbols(devices: list[list[tuple[Any, ...]]], places: Sequence[Device]) -> list[PagedCacheInputSymbols]:
     """From the lists of arguments that the runtime makes: one list a device."""
     fields = {"kv.blocks": "kv_blocks", "kv.cache_lengths": "cache_lengths",
               "kv.lookup_table": "lookup_table", "kv.max_lengths": "max_lengths",
               "kv.scales": "kv_scales"}
     result = []
     for arguments, place in zip(devices, places):
-        collections: dict[Optional[str], dict[str, TensorType]] = {}
+        collections: dict[Optional[str], dict[str, Any]] = {}
         for argument in map(Argument.read, arguments):
             field = fields[argument.kind]
             kind = BufferType if field in ("kv_blocks", "kv_scales") else TensorType
@@ -125,7 +122,6 @@ class KVCacheParamInterface:
     page_size: int
     data_parallel_degree: int
     n_devices: int
-    enable_prefix_caching: bool
     kv_connector: Optional[KVConnectorType]
     host_kvcache_swap_space_gb: Optional[float]
     speculative_method: Optional[SpeculativeMethod]

@@ -109,12 +109,20 @@ class Server:
             return stream
 
     def step(self) -> bool:
-        """Executes one step, if there is a request; whether any is left. Tokens go to streams."""
+        """Executes one step, if there is a request; whether any is left. Tokens go to streams; what
+        a listener raises is raised here, when all streams have theirs."""
         with self._lock:
+            more: bool
             more, events = self._native.step()
+            failure = None
             for name, kind, token, detail in events:
                 stream = self._streams[name] if kind == 0 else self._streams.pop(name)
-                stream._receive(kind, token, detail)
+                try:
+                    stream._receive(kind, token, detail)
+                except Exception as error:  # a listener's: the other streams get theirs first
+                    failure = failure or error
+            if failure is not None:
+                raise failure
             return more
 
     def run(self) -> None:
@@ -200,7 +208,7 @@ def _yield(server: Server, streams: Sequence[Stream], arrived: Any) -> Iterator[
 
 def _is_batch(prompts: Any) -> bool:
     if hasattr(prompts, "ndim"):
-        return prompts.ndim > 1
+        return bool(prompts.ndim > 1)
     if isinstance(prompts, (str, bytes)) or not hasattr(prompts, "__len__"):
         raise ValueError(f"prompts is a {type(prompts).__name__}, allowed: token ids, or a list of "
                          "lists of token ids")

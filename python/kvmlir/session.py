@@ -130,6 +130,11 @@ class Model(_kvmlir.LoadedModel):
         self.manifest = Manifest.of(self.read_manifest())
         self._prepared: dict[str, Invocation] = {}
 
+    def bind_weights(self, file: PathLike) -> None:
+        """Binds every weight to a tensor of the safetensors file. Once. Raises ValueError: the
+        tensor, what the file holds and what the artifact takes."""
+        super().bind_weights(os.fspath(file))
+
     @property
     def params(self) -> AnyParams:
         """The caches of the artifact."""
@@ -210,7 +215,7 @@ class InferenceSession(_kvmlir.Session):
             path /= "model.so"
         model = Model(self, path)
         if weights is not None:
-            model.bind_weights(os.fspath(weights))
+            model.bind_weights(weights)
         return model
 
 

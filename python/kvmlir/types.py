@@ -3,9 +3,14 @@
 import dataclasses
 import enum
 from collections.abc import Sequence
-from typing import Union
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _kvmlir
+
+if TYPE_CHECKING:
+    import numpy
+
+    Array = numpy.ndarray[Any, Any]
 
 
 class DType(enum.Enum):
@@ -24,11 +29,11 @@ class DType(enum.Enum):
     @property
     def code(self) -> int:
         """The number by which artifacts and the C interface know the type."""
-        return _kvmlir.DTYPES[self.value][0]
+        return int(_kvmlir.DTYPES[self.value][0])
 
     @property
     def size_in_bytes(self) -> int:
-        return _kvmlir.DTYPES[self.value][1]
+        return int(_kvmlir.DTYPES[self.value][1])
 
     @classmethod
     def of(cls, given: "DTypeLike") -> "DType":
@@ -150,6 +155,6 @@ class Argument:
     layout: Union[str, None]  # of a weight
 
     @classmethod
-    def read(cls, given: tuple) -> "Argument":
+    def read(cls, given: tuple[Any, ...]) -> "Argument":
         name, kind, code, on_host, shape, collection, layout = given
         return cls(name, kind, DTYPES[code], on_host, shape, collection, layout)

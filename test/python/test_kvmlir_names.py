@@ -426,6 +426,15 @@ def _():
     assert paged().reserved().used_blocks_pct == 6 / 16
 
 
+def test_the_pages_modules():
+    """MAX's names of modules, below kvmlir."""
+    from kvmlir.continuous_batching_cache import ContinuousBatchingKVCacheManager
+    from kvmlir.null_cache_manager import NullKVCacheManager
+    from kvmlir.paged_cache.cache_manager import PagedKVCacheManager
+    assert (ContinuousBatchingKVCacheManager, NullKVCacheManager, PagedKVCacheManager) == (
+        kvmlir.ContinuousBatchingKVCacheManager, kvmlir.NullKVCacheManager, kvmlir.PagedKVCacheManager)
+
+
 def test_the_pages_example():
     """As it stands there, but for devices and sessions."""
     kv_manager, ctx1, ctx2 = paged(2, 2).manager, TextGenerationContext(range(5)), TextGenerationContext(range(9))
@@ -555,10 +564,12 @@ def _():
     """What is made is a module that the compiler takes."""
     _, symbols, collection = graph()
     keys, values = collection.key_cache("%layer"), collection.value_cache("%layer")
-    taken = ", ".join(f"{kvmlir.graph.argument_name(one)}: {kvmlir.graph.mlir_type(one)}" for one in symbols)
-    text = "\n".join([f"func.func @f({taken}, %layer: index) -> ({keys.value.type}, {values.value.type}) {{",
+    graph_of = kvmlir.continuous_batching_cache
+    taken = ", ".join(f"{graph_of.argument_name(one)}: {graph_of.mlir_type(one)}" for one in symbols)
+    types = f"{keys.value.type}, {values.value.type}"
+    text = "\n".join([f"func.func @f({taken}, %layer: index) -> ({types}) {{",
                       collection.value.operation, keys.value.operation, values.value.operation,
-                      f"return {keys.value}, {values.value} : {keys.value.type}, {values.value.type}", "}"])
+                      f"return {keys.value}, {values.value} : {types}", "}"])
     kv_opt = find("kv-opt")
     assert kv_opt, "kv-opt is not built"
     done = subprocess.run([kv_opt, "-"], input=text, capture_output=True, text=True, timeout=60)

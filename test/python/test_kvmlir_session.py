@@ -201,9 +201,23 @@ def test_listeners_and_threads(model, answers):
     assert heard == {f"{i}": [*answers[i % 4], None] for i in range(16)}
 
 
-def test_a_step_releases_the_gil(model):
-    """Another thread runs while a step is computed."""
+def test_a_listener_that_raises_takes_nothing_from_others(model, answers):
     server = kvmlir.Server(model, pages(model))
+
+    def complain(stream, token):
+        raise KeyError(stream.id)
+
+    loud = server.add(PROMPTS[0], id="loud", max_new_tokens=1, listener=complain)
+    kept = server.add(PROMPTS[1], max_new_tokens=2)
+    with pytest.raises(KeyError, match="loud"):
+        server.step()
+    assert loud.finish_reason == "length" and list(kept) == answers[1][:2]
+
+
+def test_a_step_releases_the_gil(folder):
+    """Another thread runs while long steps are computed."""
+    model = kvmlir.load(folder, num_threads=1)
+    server = kvmlir.Server(model, model.create_manager(16, num_pages=600, warn=False), max_batch_tokens=8000)
     counts, done = [], threading.Event()
 
     def count():
@@ -211,10 +225,11 @@ def test_a_step_releases_the_gil(model):
             counts.append(None)
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(2)  # longer than all steps: nobody is made to give the GIL up
+    sys.setswitchinterval(3)  # longer than all steps: nobody is made to give the GIL up
     try:
         counter = threading.Thread(target=count)
-        server.add([5, 6], max_new_tokens=400)
+        for first in range(32):
+            server.add([first, *range(1, 250), *range(1, 250)], max_new_tokens=1)
         counter.start()
         before = len(counts)
         while len(counts) == before and server.step():
@@ -404,13 +419,15 @@ view = manager.fetch([context])[0].blocks.numpy()
 
 def test_stubs_and_docstrings():
     """Every public name says what it is; the extension has a stub beside it."""
-    silent = [name for name in kvmlir.__all__
-              if name != "RequestID" and callable(getattr(kvmlir, name)) and not (getattr(kvmlir, name).__doc__ or "").strip()]
+    public = {name: getattr(kvmlir, name) for name in kvmlir.__all__}
+    silent = [name for name, one in public.items()
+              if isinstance(one, type) or callable(one) and name != "RequestID"
+              if not (one.__doc__ or "").strip()]
     assert silent == []
     folder = Path(kvmlir.__file__).parent
     stub = (folder / "_kvmlir.pyi").read_text()
-    for text in ("class Buffer:", "class Manager:", "def alloc(self, data: TextGenerationContext, num_steps: int = 1)",
-                 "def update_batch("):
+    for text in ("class Buffer:", "class Manager:", "def update_batch(",
+                 "def alloc(self, data: TextGenerationContext, num_steps: int = 1)"):
         assert text in stub
     compile(stub, "_kvmlir.pyi", "exec")
     assert (folder / "py.typed").exists()

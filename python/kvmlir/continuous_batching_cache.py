@@ -78,6 +78,7 @@ class ContinuousBatchingKVCacheCollection:
 
     def _cache(self, part: str, layer: str, name: str) -> ContinuousBatchingKVCache:
         own = self.value.type
+        assert isinstance(own, ContinuousBatchingKVCacheCollectionType)
         made = ContinuousBatchingKVCacheType(own.params)
         return ContinuousBatchingKVCache(GraphValue(
             name, made, f"{name} = kv.{part}_cache {self.value}[{layer}] : {own}"))
