@@ -83,7 +83,7 @@ manager)
   exec .venv/bin/python benchmarks/cache_engine.py manager ;;
 python)
   scripts/setup.sh
-  build release kvmlir-python c-calls
+  build release kvmlir-python c-calls KVHistoryArtifact
   exec .venv/bin/python benchmarks/python_calls.py ;;
 build)
   scripts/setup.sh

@@ -4,9 +4,17 @@
 #include "Managers.h"
 #include "Sessions.h"
 
+#include <span>
+#include <unordered_map>
+
 using namespace kv::python;
 
 namespace {
+
+/// Finds strings by what the runtime gives, without a copy.
+struct Hash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
 
 struct Server {
   ~Server() {
@@ -16,6 +24,8 @@ struct Server {
 
   std::shared_ptr<SessionState> state;
   nb::object model, manager;
+  /// Of requests by their ids: where their tokens go.
+  std::unordered_map<std::string, nb::list, Hash, std::equal_to<>> lists;
   Owned<KvServer, kvServerDestroy> handle;
 };
 
@@ -37,8 +47,8 @@ void makeServer(Server *own, nb::object model, nb::object manager,
 
 void add(Server &own, const std::string &id, nb::handle tokens,
          int64_t maxNewTokens, double temperature, int64_t topK, double topP,
-         uint64_t seed, nb::handle stopTokens,
-         std::optional<std::string> salt) {
+         uint64_t seed, nb::handle stopTokens, std::optional<std::string> salt,
+         std::optional<nb::list> list) {
   Tokens prompt(tokens), stops(stopTokens);
   KvGenerationRequest request = {};
   request.id = id.c_str();
@@ -54,42 +64,49 @@ void add(Server &own, const std::string &id, nb::handle tokens,
   request.salt = salt ? salt->c_str() : nullptr;
   unlocked(own.state->mutex,
            [&] { return kvServerAdd(own.handle.get(), &request); });
+  if (list)
+    own.lists.insert_or_assign(id, std::move(*list));
 }
 
-/// (whether requests are left, events): each is a tuple of the request's id,
-/// the kind, the token, and of a last event (prompt, cached, new tokens) or the
-/// message.
+/// (whether requests are left, events). Tokens go to the lists that add() was
+/// given; who was given none gets them as events. An event is a tuple of the
+/// request's id, the kind, the token, and of a last event (prompt, cached, new
+/// tokens) or the message. The caller sees to it that nobody else calls the
+/// server meanwhile: that is how long the runtime keeps the events.
 nb::tuple step(Server &own) {
   int32_t more = 0;
-  struct Event {
-    std::string id, message;
-    KvServerEvent event;
-  };
-  std::vector<Event> happened;
+  const KvServerEvent *events = nullptr;
+  int64_t count = 0;
   unlocked(own.state->mutex, [&] {
     int32_t status = kvServerStep(own.handle.get(), &more);
-    const KvServerEvent *events = nullptr;
-    int64_t count = 0;
-    if (status == KV_STATUS_OK)
-      status = kvServerGetEvents(own.handle.get(), &events, &count);
-    for (int64_t i = 0; i < count; ++i)
-      happened.push_back({events[i].id,
-                          events[i].message ? events[i].message : "",
-                          events[i]});
-    return status;
+    return status ? status
+                  : kvServerGetEvents(own.handle.get(), &events, &count);
   });
   nb::list result;
-  for (const Event &one : happened) {
+  for (const KvServerEvent &event : std::span(events, count)) {
+    auto at = own.lists.find(std::string_view(event.id));
+    bool listed = at != own.lists.end();
+    if (event.kind == KV_SERVER_TOKEN && listed) {
+      at->second.append(event.token);
+      continue;
+    }
     nb::object detail = nb::none();
-    if (one.event.kind == KV_SERVER_FAILED)
-      detail = nb::str(one.message.c_str());
-    else if (one.event.kind != KV_SERVER_TOKEN)
-      detail = nb::make_tuple(one.event.promptTokens, one.event.cachedTokens,
-                              one.event.newTokens);
-    result.append(
-        nb::make_tuple(one.id, one.event.kind, one.event.token, detail));
+    if (event.kind == KV_SERVER_FAILED)
+      detail = nb::str(event.message);
+    else if (event.kind != KV_SERVER_TOKEN)
+      detail = nb::make_tuple(event.promptTokens, event.cachedTokens,
+                              event.newTokens);
+    result.append(nb::make_tuple(event.id, event.kind, event.token, detail));
+    if (event.kind != KV_SERVER_TOKEN && listed)
+      own.lists.erase(at);
   }
   return nb::make_tuple(more != 0, result);
+}
+
+void giveUp(Server &own, const std::string &id) {
+  unlocked(own.state->mutex,
+           [&] { return kvServerAbort(own.handle.get(), id.c_str()); });
+  own.lists.erase(id);
 }
 
 nb::dict figures(Server &own) {
@@ -130,15 +147,9 @@ void kv::python::bindServing(nb::module_ &module) {
       .def("add", &add, nb::arg("id"), nb::arg("tokens"),
            nb::arg("max_new_tokens") = 0, nb::arg("temperature") = 0.0,
            nb::arg("top_k") = 0, nb::arg("top_p") = 1.0, nb::arg("seed") = 0,
-           nb::arg("stop_tokens") = nb::tuple(), nb::arg("salt") = nb::none())
-      .def(
-          "abort",
-          [](Server &own, const std::string &id) {
-            unlocked(own.state->mutex, [&] {
-              return kvServerAbort(own.handle.get(), id.c_str());
-            });
-          },
-          nb::arg("id"))
+           nb::arg("stop_tokens") = nb::tuple(), nb::arg("salt") = nb::none(),
+           nb::arg("list") = nb::none())
+      .def("abort", &giveUp, nb::arg("id"))
       .def("step", &step)
       .def("figures", &figures);
 }

@@ -32,20 +32,21 @@ class Stream:
         self.finish_reason: Optional[str] = None
         self.error: Optional[str] = None
         self.prompt_tokens = self.cached_tokens = 0
-        self._unread: collections.deque[int] = collections.deque()
+        self._read = 0
         self._listener = listener
 
     def __iter__(self) -> Iterator[int]:
         return self
 
     def __next__(self) -> int:
-        while not self._unread:
+        while self._read == len(self.tokens):
             if self.finish_reason == "error":
                 raise GenerationError(self.error)
             if self.finish_reason is not None:
                 raise StopIteration
             self.server.step()
-        return self._unread.popleft()
+        self._read += 1
+        return self.tokens[self._read - 1]
 
     def abort(self) -> None:
         """Gives the request up; nothing if it has ended."""
@@ -54,7 +55,6 @@ class Stream:
     def _receive(self, kind: int, token: int, detail: Any) -> None:
         if kind == 0:
             self.tokens.append(token)
-            self._unread.append(token)
         else:
             if kind == 3:
                 self.error = detail
@@ -104,7 +104,7 @@ class Server:
             name = id if id is not None else f"request-{next(self._ids)}"
             stream = Stream(self, name, listener)
             self._native.add(name, tokens, max_new_tokens or 0, temperature, top_k, top_p, seed,
-                             stop_tokens, salt)
+                             stop_tokens, salt, stream.tokens if listener is None else None)
             self._streams[name] = stream
             return stream
 
