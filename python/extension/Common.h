@@ -44,7 +44,7 @@ template <class T, class Fn> T get(Fn &&fn) {
 /// Calls fn() -> status without the GIL, as the only one who holds the mutex.
 /// Never lock one while holding the GIL: what holds it may need the GIL to give
 /// a tensor back.
-template <class Fn> void unlocked(std::mutex &mutex, Fn &&fn) {
+template <class Mutex, class Fn> void unlocked(Mutex &mutex, Fn &&fn) {
   int32_t status;
   std::string message;
   {

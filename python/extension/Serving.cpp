@@ -17,16 +17,14 @@ struct Hash : std::hash<std::string_view> {
 };
 
 struct Server {
-  ~Server() {
-    nb::gil_scoped_release released;
-    handle.reset();
-  }
+  Server(std::shared_ptr<SessionState> state, KvServer *server)
+      : own(std::move(state), server) {}
 
-  std::shared_ptr<SessionState> state;
   nb::object model, manager;
   /// Of requests by their ids: where their tokens go.
   std::unordered_map<std::string, nb::list, Hash, std::equal_to<>> lists;
-  Owned<KvServer, kvServerDestroy> handle;
+  /// Ends before the manager, whose command log it may write.
+  SessionHandle<KvServer, kvServerDestroy> own;
 };
 
 void makeServer(Server *own, nb::object model, nb::object manager,
@@ -36,16 +34,14 @@ void makeServer(Server *own, nb::object model, nb::object manager,
   KvServerOptions options = {maxBatch, maxBatchTokens};
   KvServer *server = nullptr;
   unlocked(given.state->mutex, [&] {
-    return kvServerCreate(given.handle.get(), caches.handle, &options, &server);
+    return kvServerCreate(given.handle, caches.handle, &options, &server);
   });
-  new (own) Server();
-  own->state = given.state;
+  new (own) Server(given.state, server);
   own->model = std::move(model);
   own->manager = std::move(manager);
-  own->handle.reset(server);
 }
 
-void add(Server &own, const std::string &id, nb::handle tokens,
+void add(Server &server, const std::string &id, nb::handle tokens,
          int64_t maxNewTokens, double temperature, int64_t topK, double topP,
          uint64_t seed, nb::handle stopTokens, std::optional<std::string> salt,
          std::optional<nb::list> list) {
@@ -62,10 +58,10 @@ void add(Server &own, const std::string &id, nb::handle tokens,
   request.stopTokens = stops.data();
   request.numStopTokens = stops.size();
   request.salt = salt ? salt->c_str() : nullptr;
-  unlocked(own.state->mutex,
-           [&] { return kvServerAdd(own.handle.get(), &request); });
+  unlocked(server.own.state->mutex,
+           [&] { return kvServerAdd(server.own.handle, &request); });
   if (list)
-    own.lists.insert_or_assign(id, std::move(*list));
+    server.lists.insert_or_assign(id, std::move(*list));
 }
 
 /// (whether requests are left, events). Tokens go to the lists that add() was
@@ -73,19 +69,19 @@ void add(Server &own, const std::string &id, nb::handle tokens,
 /// request's id, the kind, the token, and of a last event (prompt, cached, new
 /// tokens) or the message. The caller sees to it that nobody else calls the
 /// server meanwhile: that is how long the runtime keeps the events.
-nb::tuple step(Server &own) {
+nb::tuple step(Server &server) {
   int32_t more = 0;
   const KvServerEvent *events = nullptr;
   int64_t count = 0;
-  unlocked(own.state->mutex, [&] {
-    int32_t status = kvServerStep(own.handle.get(), &more);
+  unlocked(server.own.state->mutex, [&] {
+    int32_t status = kvServerStep(server.own.handle, &more);
     return status ? status
-                  : kvServerGetEvents(own.handle.get(), &events, &count);
+                  : kvServerGetEvents(server.own.handle, &events, &count);
   });
   nb::list result;
   for (const KvServerEvent &event : std::span(events, count)) {
-    auto at = own.lists.find(std::string_view(event.id));
-    bool listed = at != own.lists.end();
+    auto at = server.lists.find(std::string_view(event.id));
+    bool listed = at != server.lists.end();
     if (event.kind == KV_SERVER_TOKEN && listed) {
       at->second.append(event.token);
       continue;
@@ -98,26 +94,26 @@ nb::tuple step(Server &own) {
                               event.newTokens);
     result.append(nb::make_tuple(event.id, event.kind, event.token, detail));
     if (event.kind != KV_SERVER_TOKEN && listed)
-      own.lists.erase(at);
+      server.lists.erase(at);
   }
   return nb::make_tuple(more != 0, result);
 }
 
-void giveUp(Server &own, const std::string &id) {
-  unlocked(own.state->mutex,
-           [&] { return kvServerAbort(own.handle.get(), id.c_str()); });
-  own.lists.erase(id);
+void giveUp(Server &server, const std::string &id) {
+  unlocked(server.own.state->mutex,
+           [&] { return kvServerAbort(server.own.handle, id.c_str()); });
+  server.lists.erase(id);
 }
 
-nb::dict figures(Server &own) {
+nb::dict figures(Server &server) {
   KvServerFigures counted = {};
   KvMetrics cache = {};
   double used = 0;
-  unlocked(own.state->mutex, [&] {
-    const KvManager *manager = nb::inst_ptr<Manager>(own.manager)->handle;
+  unlocked(server.own.state->mutex, [&] {
+    const KvManager *manager = nb::inst_ptr<Manager>(server.manager)->handle;
     used = kvManagerUsedBlocksPct(manager);
     int32_t status = kvManagerGetMetrics(manager, &cache);
-    return status ? status : kvServerGetFigures(own.handle.get(), &counted);
+    return status ? status : kvServerGetFigures(server.own.handle, &counted);
   });
   nb::dict result;
   result["requests"] = counted.requests;

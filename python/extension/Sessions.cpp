@@ -9,12 +9,6 @@
 
 using namespace kv::python;
 
-Invocation::~Invocation() {
-  // It waits for a device, and gives back what it was lent.
-  nb::gil_scoped_release released;
-  handle.reset();
-}
-
 static void tellNote(void *context, const char *sentence) {
   nb::gil_scoped_acquire acquired;
   try {
@@ -41,8 +35,7 @@ static void makeSession(Session *own, std::optional<std::string> device,
   }
   KvSession *session = nullptr;
   unlocked(state->mutex, [&] { return kvSessionCreate(&options, &session); });
-  new (own)
-      Session{std::move(state), Owned<KvSession, kvSessionDestroy>(session)};
+  new (own) Session(std::move(state), session);
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,7 +103,7 @@ static nb::dict manifestOf(const KvManifest *manifest) {
 
 static const KvManifest *manifestOfModel(const Model &own) {
   return get<const KvManifest *>(
-      [&](auto *out) { return kvModelGetManifest(own.handle.get(), out); });
+      [&](auto *out) { return kvModelGetManifest(own.handle, out); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,19 +114,17 @@ static void loadModel(Model *own, Session &session,
                       const std::string &artifact) {
   KvModel *model = nullptr;
   unlocked(session.state->mutex, [&] {
-    return kvSessionLoad(session.handle.get(), artifact.c_str(), &model);
+    return kvSessionLoad(session.handle, artifact.c_str(), &model);
   });
-  new (own) Model{session.state, Owned<KvModel, kvModelDestroy>(model)};
+  new (own) Model(session.state, model);
 }
 
 static void prepare(Invocation *own, Model &model, const std::string &entry) {
   KvInvocation *invocation = nullptr;
   unlocked(model.state->mutex, [&] {
-    return kvModelPrepare(model.handle.get(), entry.c_str(), &invocation);
+    return kvModelPrepare(model.handle, entry.c_str(), &invocation);
   });
-  new (own) Invocation();
-  own->state = model.state;
-  own->handle.reset(invocation);
+  new (own) Invocation(model.state, invocation);
   const KvManifest *manifest = manifestOfModel(model);
   auto info = get<KvManifestInfo>(
       [&](auto *out) { return kvManifestGetInfo(manifest, out); });
@@ -153,8 +144,8 @@ static void bind(Invocation &own, const std::string &name, nb::handle array) {
   DLManagedTensorVersioned *lent = buffer.lend();
   try {
     unlocked(own.state->mutex, [&] {
-      return kvInvocationBindDLPackVersioned(own.handle.get(), name.c_str(),
-                                             lent, /*owned=*/1);
+      return kvInvocationBindDLPackVersioned(own.handle, name.c_str(), lent,
+                                             /*owned=*/1);
     });
   } catch (...) {
     lent->deleter(lent);
@@ -168,11 +159,11 @@ static nb::object output(Invocation &own, const std::string &name) {
   if (auto at = own.bound.find(name); at != own.bound.end())
     return at->second;
   auto view = get<KvTensorView>([&](auto *out) {
-    return kvInvocationGetOutput(own.handle.get(), name.c_str(), out);
+    return kvInvocationGetOutput(own.handle, name.c_str(), out);
   });
   DLManagedTensor *tensor = nullptr;
   unlocked(own.state->mutex, [&] {
-    return kvInvocationGetOutputDLPack(own.handle.get(), name.c_str(), &tensor);
+    return kvInvocationGetOutputDLPack(own.handle, name.c_str(), &tensor);
   });
   return nb::cast(Buffer::take(tensor, view.dtype));
 }
@@ -187,7 +178,7 @@ void kv::python::bindSessions(nb::module_ &module) {
            nb::arg("log") = nb::none())
       .def_prop_ro(
           "threads",
-          [](const Session &own) { return kvSessionThreads(own.handle.get()); },
+          [](const Session &own) { return kvSessionThreads(own.handle); },
           "Threads of a CPU.");
 
   nb::class_<Model>(module, "LoadedModel",
@@ -197,16 +188,14 @@ void kv::python::bindSessions(nb::module_ &module) {
           "bind_weights",
           [](Model &own, const std::string &file) {
             unlocked(own.state->mutex, [&] {
-              return kvModelBindWeights(own.handle.get(), file.c_str());
+              return kvModelBindWeights(own.handle, file.c_str());
             });
           },
           nb::arg("file"),
           "Binds every weight to a tensor of the safetensors file. Once.")
       .def_prop_ro(
           "weights_bytes",
-          [](const Model &own) {
-            return kvModelWeightsBytes(own.handle.get());
-          },
+          [](const Model &own) { return kvModelWeightsBytes(own.handle); },
           "Bytes of the weights; 0 before they are bound.")
       .def("read_manifest",
            [](const Model &own) { return manifestOf(manifestOfModel(own)); });
@@ -214,8 +203,11 @@ void kv::python::bindSessions(nb::module_ &module) {
   module.def(
       "read_manifest",
       [](const std::string &artifact) {
-        Owned<KvManifest, kvManifestDestroy> manifest(get<KvManifest *>(
-            [&](auto *out) { return kvManifestRead(artifact.c_str(), out); }));
+        std::unique_ptr<KvManifest, decltype(&kvManifestDestroy)> manifest(
+            get<KvManifest *>([&](auto *out) {
+              return kvManifestRead(artifact.c_str(), out);
+            }),
+            &kvManifestDestroy);
         return manifestOf(manifest.get());
       },
       nb::arg("artifact"),
@@ -236,8 +228,7 @@ void kv::python::bindSessions(nb::module_ &module) {
           [](Invocation &own, nb::handle manager, int32_t index) {
             const Manager &given = nb::cast<const Manager &>(manager);
             unlocked(own.state->mutex, [&] {
-              return kvInvocationSetManager(own.handle.get(), given.handle,
-                                            index);
+              return kvInvocationSetManager(own.handle, given.handle, index);
             });
             own.manager = nb::borrow(manager);
           },
@@ -250,14 +241,14 @@ void kv::python::bindSessions(nb::module_ &module) {
           "execute",
           [](Invocation &own) {
             unlocked(own.state->mutex,
-                     [&] { return kvInvocationExecute(own.handle.get()); });
+                     [&] { return kvInvocationExecute(own.handle); });
           },
           "Runs the entry, without the GIL. On a GPU the step is queued.")
       .def(
           "wait",
           [](Invocation &own) {
             unlocked(own.state->mutex,
-                     [&] { return kvInvocationWait(own.handle.get()); });
+                     [&] { return kvInvocationWait(own.handle); });
           },
           "Waits for the device.")
       .def("output", &output, nb::arg("name"),
@@ -271,7 +262,7 @@ void kv::python::makeManagerOf(Manager *own, const Model &model,
                                nb::kwargs fields) {
   ManagerOptions options(fields);
   KvManager *made = options.make([&](auto *given, auto *out) {
-    return kvModelCreateManager(model.handle.get(), given, out);
+    return kvModelCreateManager(model.handle, given, out);
   });
   new (own) Manager(made, options.command);
   own->collections = get<KvManifestInfo>([&](auto *out) {

@@ -9,38 +9,44 @@
 
 namespace kv::python {
 
-template <class Handle, void (*Destroy)(Handle *)> struct Destroyer {
-  void operator()(Handle *handle) const { Destroy(handle); }
-};
-template <class Handle, void (*Destroy)(Handle *)>
-using Owned = std::unique_ptr<Handle, Destroyer<Handle, Destroy>>;
-
 /// What the handles of a session share: one of them runs at a time, and without
-/// the GIL.
+/// the GIL. What a call gives back may end handles in the same thread.
 struct SessionState {
-  std::mutex mutex;
-  nb::object log; // is called with notes
   ~SessionState() {
     nb::gil_scoped_acquire acquired;
     log.reset();
   }
+
+  std::recursive_mutex mutex;
+  nb::object log; // is called with notes
 };
 
-struct Session {
+/// A handle of a session. Python ends it in any thread.
+template <class Handle, void (*Destroy)(Handle *)> struct SessionHandle {
+  SessionHandle(std::shared_ptr<SessionState> state, Handle *handle)
+      : state(std::move(state)), handle(handle) {}
+  SessionHandle(const SessionHandle &) = delete;
+  ~SessionHandle() {
+    nb::gil_scoped_release released;
+    std::lock_guard lock(state->mutex);
+    Destroy(handle);
+  }
+
   std::shared_ptr<SessionState> state;
-  Owned<KvSession, kvSessionDestroy> handle;
+  Handle *handle;
 };
 
-struct Model {
-  std::shared_ptr<SessionState> state;
-  Owned<KvModel, kvModelDestroy> handle;
+struct Session : SessionHandle<KvSession, kvSessionDestroy> {
+  using SessionHandle::SessionHandle;
 };
 
-struct Invocation {
-  ~Invocation();
+struct Model : SessionHandle<KvModel, kvModelDestroy> {
+  using SessionHandle::SessionHandle;
+};
 
-  std::shared_ptr<SessionState> state;
-  Owned<KvInvocation, kvInvocationDestroy> handle;
+struct Invocation : SessionHandle<KvInvocation, kvInvocationDestroy> {
+  using SessionHandle::SessionHandle;
+
   nb::object manager;                                // of the cache arguments
   std::unordered_map<std::string, nb::object> bound; // outputs
   std::vector<std::string> outputs;

@@ -241,6 +241,36 @@ def test_a_step_releases_the_gil(folder):
     assert len(counts) > before
 
 
+def test_a_server_that_ends_releases_its_requests(model):
+    """Before the manager ends, whose log hears of it."""
+    lines = []
+    server = kvmlir.Server(model, pages(model, command=lambda replica, line: lines.append(line)))
+    server.add(PROMPTS[1], max_new_tokens=50)
+    server.step()
+    before = len(lines)
+    del server
+    gc.collect()
+    assert len(lines) > before and lines[-1].startswith("release ")
+
+
+def test_handles_end_in_any_thread(model, answers):
+    """While another thread executes."""
+    server = kvmlir.Server(model, pages(model))
+    streams = [server.add(prompt, max_new_tokens=8) for prompt in PROMPTS]
+    ended = threading.Event()
+
+    def make_and_drop():
+        while not ended.is_set():
+            model.prepare()
+
+    worker = threading.Thread(target=make_and_drop)
+    worker.start()
+    server.run()
+    ended.set()
+    worker.join()
+    assert [one.tokens for one in streams] == answers
+
+
 def test_salts_separate(model):
     server = kvmlir.Server(model, pages(model))
     for salt, cached in (("a", 0), ("a", 32), ("b", 0), (None, 0), ("", 0)):
