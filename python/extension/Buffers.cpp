@@ -164,23 +164,28 @@ std::string Buffer::device() const {
 
 DLManagedTensorVersioned *Buffer::lend() const {
   struct Lent {
-    DLManagedTensorVersioned tensor = {};
+    DLManagedTensorVersioned tensor;
     Buffer buffer;
   };
-  auto *lent = new Lent{{}, *this};
-  lent->tensor.version = {1, 0};
+  auto *lent =
+      new Lent{.tensor = {.version = {1, 0},
+                          .manager_ctx = nullptr,
+                          .deleter =
+                              [](DLManagedTensorVersioned *self) {
+                                delete static_cast<Lent *>(self->manager_ctx);
+                              },
+                          .flags = readOnly,
+                          .dl_tensor = {.data = view.data,
+                                        .device = place,
+                                        .ndim = static_cast<int>(view.rank),
+                                        .dtype = Elements[view.dtype].type,
+                                        .shape = nullptr,
+                                        .strides = nullptr,
+                                        .byte_offset = 0}},
+               .buffer = *this};
   lent->tensor.manager_ctx = lent;
-  lent->tensor.deleter = [](DLManagedTensorVersioned *self) {
-    delete static_cast<Lent *>(self->manager_ctx);
-  };
-  lent->tensor.flags = readOnly;
-  lent->tensor.dl_tensor = {.data = view.data,
-                            .device = place,
-                            .ndim = static_cast<int>(view.rank),
-                            .dtype = Elements[view.dtype].type,
-                            .shape = lent->buffer.view.sizes,
-                            .strides = lent->buffer.view.strides,
-                            .byte_offset = 0};
+  lent->tensor.dl_tensor.shape = lent->buffer.view.sizes;
+  lent->tensor.dl_tensor.strides = lent->buffer.view.strides;
   return &lent->tensor;
 }
 
@@ -191,11 +196,11 @@ void kv::python::bindBuffers(nb::module_ &module) {
                      "torch.from_dlpack(buffer) look at the same memory, which "
                      "lives as\nlong as any of them.")
       .def_static(
-          "from_dlpack", [](nb::object array) { return Buffer::from(array); },
+          "from_dlpack", [](nb::handle array) { return Buffer::from(array); },
           nb::arg("array"),
           "A view of any array that has __dlpack__ or the buffer protocol.")
       .def_static(
-          "from_numpy", [](nb::object array) { return Buffer::from(array); },
+          "from_numpy", [](nb::handle array) { return Buffer::from(array); },
           nb::arg("array"),
           "A view of a numpy array, ml_dtypes' element types included.")
       .def_prop_ro(
@@ -246,13 +251,14 @@ void kv::python::bindBuffers(nb::module_ &module) {
           nb::sig("def to_numpy(self) -> kvmlir.types.Array"), "As numpy().")
       .def(
           "__array__",
-          [](nb::handle self, nb::object dtype, nb::object copy) {
+          [](nb::handle self, nb::handle dtype, nb::handle copy) {
             nb::object array = numpyOf(self);
             bool converts =
                 !dtype.is_none() && !array.attr("dtype").equal(dtype);
             if (converts || (!copy.is_none() && nb::cast<bool>(copy)))
-              return array.attr("astype")(dtype.is_none() ? array.attr("dtype")
-                                                          : dtype);
+              return array.attr("astype")(dtype.is_none()
+                                              ? nb::object(array.attr("dtype"))
+                                              : nb::borrow(dtype));
             return array;
           },
           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
@@ -260,7 +266,7 @@ void kv::python::bindBuffers(nb::module_ &module) {
                   "None = None) -> kvmlir.types.Array"))
       .def(
           "__dlpack__",
-          [](nb::handle self, nb::kwargs more) {
+          [](nb::handle self, const nb::kwargs &more) {
             const Buffer &own = nb::cast<const Buffer &>(self);
             return arrayOf<nb::array_api>(own, self,
                                           Elements[own.view.dtype].type)

@@ -50,7 +50,7 @@ void tellCommand(void *context, int32_t replica, const char *line) {
 
 } // namespace
 
-ManagerOptions::ManagerOptions(nb::kwargs fields) {
+ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
   setFields<ManagerOptions>(
       *this, fields, "a manager",
       {{"devices",
@@ -109,7 +109,7 @@ KvManager *ManagerOptions::make(
   return owned.release();
 }
 
-Manager::Manager(const Spec &spec, nb::kwargs fields) {
+Manager::Manager(const Spec &spec, const nb::kwargs &fields) {
   ManagerOptions options(fields);
   handle = options.make([&](auto *given, auto *out) {
     return kvManagerCreate(&spec.spec, given, out);
@@ -307,7 +307,7 @@ void kv::python::bindManagers(nb::module_ &module) {
   constexpr const char *Id = "request_id";
   nb::class_<Manager>(module, "Manager",
                       "What all cache managers do: kvmlir.KVCacheManager.")
-      .def(nb::init<const Spec &, nb::kwargs>(), nb::arg("spec"),
+      .def(nb::init<const Spec &, const nb::kwargs &>(), nb::arg("spec"),
            nb::arg("options"),
            nb::sig("def __init__(self, spec: Spec, **options: typing.Any) -> "
                    "None"))
@@ -520,6 +520,7 @@ void kv::python::bindManagers(nb::module_ &module) {
           "device_names",
           [](const Manager &own) {
             std::vector<std::string> names;
+            names.reserve(kvManagerNumDevices(own.handle));
             for (int32_t i = 0; i < kvManagerNumDevices(own.handle); ++i)
               names.emplace_back(get<const char *>([&](auto *out) {
                 return kvManagerGetDevice(own.handle, i, out);

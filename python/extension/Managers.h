@@ -13,7 +13,7 @@ namespace kv::python {
 
 /// What a manager is made with. Points into itself.
 struct ManagerOptions {
-  explicit ManagerOptions(nb::kwargs fields);
+  explicit ManagerOptions(const nb::kwargs &fields);
   ManagerOptions(const ManagerOptions &) = delete;
 
   /// Calls make(options, &manager) -> status, and then tells Python what the
@@ -30,7 +30,7 @@ struct ManagerOptions {
 };
 
 struct Manager {
-  Manager(const Spec &spec, nb::kwargs options);
+  Manager(const Spec &spec, const nb::kwargs &options);
   Manager(KvManager *made, nb::object command)
       : command(std::move(command)), handle(made) {}
   Manager(const Manager &) = delete;
@@ -48,7 +48,7 @@ struct Manager {
 
 struct Model;
 /// A manager of a model's caches, on its session's device.
-void makeManagerOf(Manager *own, const Model &model, nb::kwargs options);
+void makeManagerOf(Manager *own, const Model &model, const nb::kwargs &options);
 
 /// The inputs of one collection on one device; they lie in the manager's
 /// memory.

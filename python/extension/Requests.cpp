@@ -39,8 +39,8 @@ Tokens::Tokens(nb::handle given) {
   count = static_cast<int64_t>(copied.size());
 }
 
-Context::Context(nb::handle tokens, nb::object request_id)
-    : id(std::move(request_id)) {
+Context::Context(nb::handle tokens, nb::object requestId)
+    : id(std::move(requestId)) {
   if (id.is_none()) {
     static uint64_t next = 0;
     id = nb::str(("request-" + std::to_string(next++)).c_str());
@@ -159,9 +159,9 @@ void kv::python::bindRequests(nb::module_ &module) {
           "prefill. 0: all.")
       .def(
           "set_scope",
-          [](Context &own, std::optional<std::string> model,
-             std::optional<std::string> adapter,
-             std::optional<std::string> salt) {
+          [](Context &own, const std::optional<std::string> &model,
+             const std::optional<std::string> &adapter,
+             const std::optional<std::string> &salt) {
             auto text = [](const std::optional<std::string> &given) {
               return given ? given->c_str() : nullptr;
             };
@@ -174,7 +174,8 @@ void kv::python::bindRequests(nb::module_ &module) {
           "alloc. None differs\nfrom \"\".")
       .def(
           "add_image",
-          [](Context &own, int64_t begin, int64_t length, nb::bytes hash) {
+          [](Context &own, int64_t begin, int64_t length,
+             const nb::bytes &hash) {
             check(kvRequestAddImage(own.request, begin, length, hash.c_str(),
                                     static_cast<int64_t>(hash.size())));
           },

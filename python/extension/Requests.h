@@ -8,7 +8,7 @@
 namespace kv::python {
 
 struct Context {
-  Context(nb::handle tokens, nb::object request_id);
+  Context(nb::handle tokens, nb::object requestId);
   Context(const Context &) = delete;
   ~Context() { kvRequestDestroy(request); }
 

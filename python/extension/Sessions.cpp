@@ -259,7 +259,7 @@ void kv::python::bindSessions(nb::module_ &module) {
 }
 
 void kv::python::makeManagerOf(Manager *own, const Model &model,
-                               nb::kwargs fields) {
+                               const nb::kwargs &fields) {
   ManagerOptions options(fields);
   KvManager *made = options.make([&](auto *given, auto *out) {
     return kvModelCreateManager(model.handle, given, out);

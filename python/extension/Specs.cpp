@@ -12,7 +12,7 @@ using namespace kv::python;
      target.member = nb::cast<decltype(target.member)>(value);                 \
    }}
 
-Spec::Spec(nb::list given, nb::kwargs fields) {
+Spec::Spec(const nb::list &given, const nb::kwargs &fields) {
   for (nb::handle one : given) {
     KvCollectionSpec &collection = collections.emplace_back();
     nb::kwargs own;
@@ -90,8 +90,8 @@ void kv::python::bindSpecs(nb::module_ &module) {
   nb::class_<Spec>(module, "Spec",
                    "What caches are, as the C interface takes it: "
                    "kvmlir.KVCacheParams makes it.")
-      .def(nb::init<nb::list, nb::kwargs>(), nb::arg("collections"),
-           nb::arg("fields"),
+      .def(nb::init<const nb::list &, const nb::kwargs &>(),
+           nb::arg("collections"), nb::arg("fields"),
            nb::sig(
                "def __init__(self, collections: list[dict[str, typing.Any]], "
                "**fields: typing.Any) -> None"))

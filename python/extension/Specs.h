@@ -11,7 +11,7 @@ namespace kv::python {
 
 /// A KvCacheSpec with what it points to.
 struct Spec {
-  Spec(nb::list collections, nb::kwargs fields);
+  Spec(const nb::list &collections, const nb::kwargs &fields);
   Spec(const Spec &) = delete;
 
   KvCacheSpec spec = {};
@@ -22,7 +22,7 @@ struct Spec {
 /// Sets the fields of a C struct from keyword arguments: one setter a name.
 /// Errors: a keyword that there is not.
 template <class Struct>
-void setFields(Struct &target, nb::kwargs fields, const char *subject,
+void setFields(Struct &target, const nb::kwargs &fields, const char *subject,
                std::initializer_list<
                    std::pair<const char *, void (*)(Struct &, nb::handle)>>
                    setters) {

@@ -4,7 +4,6 @@ mean, docs/managers.md says."""
 
 import ast
 import inspect
-import json
 import re
 import subprocess
 
@@ -13,7 +12,7 @@ import pytest
 
 import kvmlir
 from kvmlir import KVCacheStrategy, MultiKVCacheParams, TextGenerationContext
-from test_manager_names import GRAPH_VALUES, PAGES, SCENARIOS, documented
+from test_manager_names import GRAPH_VALUES, PAGES, documented
 from tools import find
 
 CALLS = {}
@@ -830,8 +829,11 @@ def _():
     assert multi(devices=2, replicas=2).tensor_parallel_degree == 1
 
 
-def test_the_connector_fields_are_the_scenarios():
-    """What validates here validates in C; a scenario says what managers do with it."""
-    assert json.loads((SCENARIOS / "names-connector.json").read_text())
-    with pytest.raises(ValueError, match="host"):
-        params(num_layers=3, kv_connector="host")  # no memory is given
+def test_a_host_connector_needs_memory_and_prefixes():
+    given = {"num_layers": 3, "kv_connector": "host"}
+    assert params(**given, host_kvcache_swap_space_gb=1).kv_connector is kvmlir.KVConnectorType.host
+    assert params(num_layers=3, enable_kvcache_swapping_to_host=True,
+                  host_kvcache_swap_space_gb=1).kv_connector is kvmlir.KVConnectorType.host
+    for wrong in ({}, {"host_kvcache_swap_space_gb": 1, "enable_prefix_caching": False}):
+        with pytest.raises(ValueError, match="host"):
+            params(**given, **wrong)
