@@ -14,7 +14,7 @@ using namespace kv::python;
 namespace {
 
 template <class T> T castTo(nb::handle value, const char *name) {
-  T result;
+  T result = {};
   if (!nb::try_cast(value, result))
     raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
           std::string(name) + " is " + nb::repr(value).c_str() +

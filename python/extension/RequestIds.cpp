@@ -28,7 +28,7 @@ Table &table() {
 }
 
 uint64_t integerOf(nb::handle id) {
-  uint64_t number;
+  uint64_t number = 0;
   if (!nb::isinstance<nb::int_>(id) || !nb::try_cast(id, number) ||
       number >= FirstNamedId)
     raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,

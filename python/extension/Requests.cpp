@@ -27,7 +27,7 @@ Tokens::Tokens(nb::handle given) {
            ", allowed: a list or an array of token ids");
   for (nb::handle token : given) {
     nb::object index = nb::steal(PyNumber_Index(token.ptr()));
-    int32_t value;
+    int32_t value = 0;
     if (!index.is_valid())
       PyErr_Clear();
     if (!index.is_valid() || !nb::try_cast(index, value))
