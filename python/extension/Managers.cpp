@@ -490,6 +490,12 @@ void kv::python::bindManagers(nb::module_ &module) {
           [](const Manager &own) { return kvManagerTotalNumPages(own.handle); },
           "Usable pages of all replicas.")
       .def_prop_ro(
+          "num_pages_per_replica",
+          [](const Manager &own) {
+            return kvManagerNumPagesPerReplica(own.handle);
+          },
+          "Usable pages of each replica.")
+      .def_prop_ro(
           "total_num_host_pages",
           [](const Manager &own) {
             return kvManagerTotalNumHostPages(own.handle);
