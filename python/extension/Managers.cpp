@@ -1,4 +1,4 @@
-//===- Managers.cpp - Cache managers --------------------------------------===//
+//===- Managers.cpp - The calls of cache managers -------------------------===//
 
 #include "Managers.h"
 #include "Sessions.h"
@@ -6,117 +6,6 @@
 #include <nanobind/ndarray.h>
 
 using namespace kv::python;
-
-//===----------------------------------------------------------------------===//
-// Construction
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-template <class T> T castTo(nb::handle value, const char *name) {
-  T result = {};
-  if (!nb::try_cast(value, result))
-    raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
-          std::string(name) + " is " + nb::repr(value).c_str() +
-              ", allowed: a number that fits");
-  return result;
-}
-
-#define NUMBER(name, member)                                                   \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     own.options.member = castTo<decltype(own.options.member)>(value, name);   \
-   }}
-#define FLAG(name, member)                                                     \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     own.options.member = nb::cast<bool>(value);                               \
-   }}
-#define TEXT(name, member)                                                     \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     if (!value.is_none())                                                     \
-       own.options.member =                                                    \
-           own.texts.emplace_back(nb::cast<std::string>(value)).c_str();       \
-   }}
-
-/// Passes a line of the command log on. The manager is called with the GIL
-/// held, or by a server without it.
-void tellCommand(void *context, int32_t replica, const char *line) {
-  nb::gil_scoped_acquire acquired;
-  try {
-    nb::handle(static_cast<PyObject *>(context))(replica, line);
-  } catch (nb::python_error &error) {
-    error.discard_as_unraisable("kvmlir: the function `command`");
-  }
-}
-
-} // namespace
-
-ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
-  setFields<ManagerOptions>(
-      *this, fields, "a manager",
-      {{"devices",
-        [](ManagerOptions &own, nb::handle value) {
-          own.devices = nb::cast<std::vector<std::string>>(value);
-        }},
-       {"command", [](ManagerOptions &own,
-                      nb::handle value) { own.command = nb::borrow(value); }},
-       {"warn", [](ManagerOptions &own,
-                   nb::handle value) { own.warns = nb::cast<bool>(value); }},
-       NUMBER("max_batch_size", maxBatchSize),
-       NUMBER("max_seq_len", maxSeqLen),
-       NUMBER("num_pages", numPages),
-       NUMBER("available_cache_memory", availableCacheMemory),
-       NUMBER("max_steps", maxSteps),
-       NUMBER("max_chunk_tokens", maxChunkTokens),
-       FLAG("without_prefix_affinity", withoutPrefixAffinity),
-       FLAG("enable_runtime_checks", enableRuntimeChecks),
-       FLAG("asynchronous", asynchronous),
-       NUMBER("key", key),
-       NUMBER("retention_tick", retentionTick),
-       TEXT("events", events),
-       TEXT("events_replay", eventsReplay),
-       TEXT("events_topic", eventsTopic),
-       FLAG("events_as_maps", eventsAsMaps),
-       TEXT("zmq_endpoint_base", zmqEndpointBase),
-       TEXT("reset_endpoint", resetEndpoint),
-       TEXT("metrics", metrics),
-       TEXT("metrics_vllm", metricsVllm)});
-  for (const std::string &device : devices)
-    names.push_back(device.c_str());
-  options.devices = names.empty() ? nullptr : names.data();
-  options.numDevices = static_cast<int32_t>(names.size());
-  options.warnContext = this;
-  if (warns)
-    options.warn = [](void *context, const char *sentence) {
-      static_cast<ManagerOptions *>(context)->warnings.emplace_back(sentence);
-    };
-  if (command.is_valid() && !command.is_none()) {
-    options.command = tellCommand;
-    options.commandContext = command.ptr();
-  }
-}
-
-KvManager *ManagerOptions::make(
-    const std::function<int32_t(const KvManagerOptions *, KvManager **)>
-        &create) {
-  KvManager *manager = nullptr;
-  std::mutex alone;
-  unlocked(alone, [&] { return create(&options, &manager); });
-  std::unique_ptr<KvManager, decltype(&kvManagerDestroy)> owned(
-      manager, &kvManagerDestroy);
-  for (const std::string &sentence : warnings)
-    if (PyErr_WarnEx(PyExc_UserWarning, sentence.c_str(), 2) < 0)
-      throw nb::python_error();
-  return owned.release();
-}
-
-Manager::Manager(const Spec &spec, const nb::kwargs &fields) {
-  ManagerOptions options(fields);
-  handle = options.make([&](auto *given, auto *out) {
-    return kvManagerCreate(&spec.spec, given, out);
-  });
-  command = options.command;
-  collections = spec.spec.numCollections;
-}
 
 //===----------------------------------------------------------------------===//
 // Requests
@@ -250,60 +139,7 @@ static std::vector<int32_t> explain(const Manager &own,
 // The class
 //===----------------------------------------------------------------------===//
 
-static void bindStructs(nb::module_ &module) {
-  nb::class_<KvAllocation>(module, "Allocation", "What a reservation took.")
-      .def_ro(
-          "cached_tokens", &KvAllocation::cachedTokens,
-          "Tokens of the prefix that was found, which need not be computed.")
-      .def_ro("new_pages", &KvAllocation::newPages)
-      .def("__repr__", [](const KvAllocation &own) {
-        return nb::str("Allocation(cached_tokens={}, new_pages={})")
-            .format(own.cachedTokens, own.newPages);
-      });
-  nb::class_<KvAllocationPlan>(module, "AllocationPlan",
-                               "What a reservation would take.")
-      .def_ro("cached_tokens", &KvAllocationPlan::cachedTokens)
-      .def_ro("pages", &KvAllocationPlan::pages,
-              "Pages that would have to be free.")
-      .def_prop_ro("fits",
-                   [](const KvAllocationPlan &own) { return own.fits != 0; });
-  nb::class_<KvMetrics>(module, "KVCacheMetrics",
-                        "What a manager has counted since it was made, or "
-                        "since reset_metrics().")
-      .def_ro("input_tokens", &KvMetrics::inputTokens,
-              "Active tokens of successful reservations.")
-      .def_ro("cached_tokens", &KvMetrics::cachedTokens,
-              "Tokens that the prefix cache saved.")
-      .def_ro("cache_tokens", &KvMetrics::cachedTokens, "As cached_tokens.")
-      .def_ro("prompt_tokens", &KvMetrics::promptTokens,
-              "input_tokens + cached_tokens.")
-      .def_ro("cache_hit_rate", &KvMetrics::cacheHitRate,
-              "cached_tokens / prompt_tokens, 0.0 to 1.0.")
-      .def_ro("evicted_pages", &KvMetrics::evictedPages)
-      .def_ro("refusals", &KvMetrics::refusals,
-              "Reservations that did not fit.")
-      .def_ro("peak_used_pages", &KvMetrics::peakUsedPages)
-      .def("__eq__",
-           [](const KvMetrics &a, nb::handle other) {
-             if (!nb::isinstance<KvMetrics>(other))
-               return false;
-             const KvMetrics &b = nb::cast<const KvMetrics &>(other);
-             return a.inputTokens == b.inputTokens &&
-                    a.cachedTokens == b.cachedTokens &&
-                    a.evictedPages == b.evictedPages &&
-                    a.refusals == b.refusals &&
-                    a.peakUsedPages == b.peakUsedPages;
-           })
-      .def("__repr__", [](const KvMetrics &own) {
-        return nb::str("KVCacheMetrics(input_tokens={}, cached_tokens={}, "
-                       "evicted_pages={}, refusals={}, peak_used_pages={})")
-            .format(own.inputTokens, own.cachedTokens, own.evictedPages,
-                    own.refusals, own.peakUsedPages);
-      });
-}
-
 void kv::python::bindManagers(nb::module_ &module) {
-  bindStructs(module);
   constexpr const char *Id = "request_id";
   nb::class_<Manager>(module, "Manager",
                       "What all cache managers do: kvmlir.KVCacheManager.")

@@ -16,6 +16,7 @@ NB_MODULE(_kvmlir, module) {
   bindSpecs(module);
   bindRequests(module);
   bindInputs(module);
+  bindFigures(module);
   bindManagers(module);
   bindSessions(module);
   bindServing(module);
