@@ -11,6 +11,7 @@
 #   import         memory and time of an import of more than 1 GB
 #   tiers          pages in host memory and on a disk, and conversations that return
 #   manager        what the operations of the cache engine cost
+#   python         what calls of the Python package cost over C; a decode step
 #   build          the build itself, from nothing and without ccache
 #   plot           the pictures of docs/performance.md, from benchmarks/results/
 #   replay TRACE   a trace in Mooncake's format through the cache engine
@@ -86,6 +87,10 @@ tiers)
   build release kv-compile kv-run page-tiers
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/tiers.py ;;
+python)
+  scripts/setup.sh
+  build release kvmlir-python c-calls KVHistoryArtifact
+  exec .venv/bin/python benchmarks/python_calls.py ;;
 build)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
@@ -102,6 +107,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, python, build, plot, replay" >&2
   exit 2 ;;
 esac

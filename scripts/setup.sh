@@ -9,7 +9,7 @@ packages="g++ cmake ninja-build ccache git ca-certificates binutils
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 clang-format-22 clang-tidy-22
   nlohmann-json3-dev libdlpack-dev libxxhash-dev libcli11-dev libgtest-dev libgmock-dev librapidcheck-dev
   libssl-dev libzmq3-dev cppzmq-dev libmsgpack-cxx-dev prometheus-cpp-dev liblmdb-dev valgrind
-  python3 python3-venv"
+  python3 python3-dev python3-venv"
 
 missing=
 for package in $packages; do
@@ -31,7 +31,7 @@ if [ -n "$missing" ]; then
     apt-get install -y --no-install-recommends $missing
 fi
 
-# The Python side: kv-import, kv-generate and their tests, in .venv.
+# The Python side: kv-import, kv-generate, the bindings and their tests, in .venv.
 wanted=$(sha256sum scripts/requirements.txt | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
   python=python3

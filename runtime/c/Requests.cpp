@@ -29,6 +29,10 @@ int64_t kvRequestLength(const KvRequest *request) {
   return figure("kvRequestLength", "request", request,
                 [](const KvRequest &own) { return own.context.length(); });
 }
+const int32_t *kvRequestTokens(const KvRequest *request) {
+  return figure("kvRequestTokens", "request", request,
+                [](const KvRequest &own) { return own.tokens.data(); });
+}
 int64_t kvRequestProcessed(const KvRequest *request) {
   return figure("kvRequestProcessed", "request", request,
                 [](const KvRequest &own) { return own.context.processed(); });

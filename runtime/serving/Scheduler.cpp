@@ -17,8 +17,7 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
   context = TextGenerationContext(id, tokens);
   // Logits exist for computed positions only.
   context.setReusesPrefix(!request.promptLogits);
-  if (request.salt)
-    context.setScope({.salt = *request.salt});
+  context.setScope({.salt = request.salt});
   context.setRetention(request.retention);
 }
 
@@ -217,7 +216,10 @@ void Scheduler::fail(ActiveRequest &request, std::string message) {
   failed.push_back({&request, std::move(message)});
 }
 
-void Scheduler::finish(ActiveRequest &request) { leave(request); }
+void Scheduler::finish(ActiveRequest &request) {
+  std::erase(waiting, &request);
+  leave(request);
+}
 
 void Scheduler::leave(ActiveRequest &request) {
   if (auto at = std::ranges::find(batch, &request); at != batch.end()) {

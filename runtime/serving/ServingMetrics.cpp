@@ -31,7 +31,8 @@ void kv::collectMetrics(const ServingFigures &figures,
   constexpr const char *Answered = "Requests answered, by what ended them.";
   for (auto [count, label] : {std::pair(&figures.stopped, "stop"),
                               std::pair(&figures.reachedEnd, "length"),
-                              std::pair(&figures.failed, "error")})
+                              std::pair(&figures.failed, "error"),
+                              std::pair(&figures.aborted, "abort")})
     add(families, "kv_requests_finished_total", Answered, Counter, *count,
         {{"reason", label}});
   add(families, "kv_requests_running", "Requests in the latest step.", Gauge,

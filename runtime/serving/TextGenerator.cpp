@@ -72,54 +72,85 @@ GenerationStatistics TextGenerator::run(RequestSource &source) {
     if (scheduler.idle()) // skips the steps before the next arrival
       now = std::max(now, pending.begin()->first);
     while (!pending.empty() && pending.begin()->first <= now) {
-      arrive(*pending.begin()->second);
+      const GenerationRequest &request = *pending.begin()->second;
+      if (Expected<void> added = add(request); !added)
+        sink.failed(request, added.error().message);
       pending.erase(pending.begin());
     }
-    if (keepsTime)
-      (void)manager.setTime(
-          std::chrono::nanoseconds(
-              std::chrono::steady_clock::now().time_since_epoch())
-              .count());
-    if (!scheduler.idle())
-      step();
-    counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
-    counted.running = static_cast<int32_t>(scheduler.numRunning());
-    counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
-    sink.stepDone();
+    runStep();
   }
   statistics.preemptions = scheduler.numPreemptions() - preemptions;
   statistics.seconds = watch.seconds();
   return statistics;
 }
 
-void TextGenerator::arrive(const GenerationRequest &request) {
+bool TextGenerator::runStep() {
+  if (keepsTime)
+    (void)manager.setTime(
+        std::chrono::nanoseconds(
+            std::chrono::steady_clock::now().time_since_epoch())
+            .count());
+  if (!scheduler.idle())
+    step();
+  counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
+  counted.running = static_cast<int32_t>(scheduler.numRunning());
+  counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
+  sink.stepDone();
+  return !scheduler.idle();
+}
+
+Expected<void> TextGenerator::add(const GenerationRequest &request) {
   ++statistics.requests;
   ++counted.requests;
+  Expected<void> admitted = admit(request);
+  if (admitted)
+    return admitted;
+  ++statistics.failedRequests;
+  ++counted.failed;
+  return makeError(admitted.error().code, "request ", request.id, ": ",
+                   admitted.error().message);
+}
+
+/// Messages are sentences without their subject, the request.
+Expected<void> TextGenerator::admit(const GenerationRequest &request) {
+  auto refuse = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, parts...);
+  };
   if (runningIds.contains(request.id))
-    return fail(request, "its id is that of a running request");
+    return refuse("its id is that of a running request");
   if (request.tokens.empty())
-    return fail(request, "no prompt tokens, at least one is needed");
+    return refuse("no prompt tokens, at least one is needed");
   for (size_t i = 0; i < request.tokens.size(); ++i)
     if (int32_t token = request.tokens[i];
         token < 0 || token >= runner.vocabSize())
-      return fail(request,
-                  concat("tokens[", i, "] is ", token,
-                         ", the vocabulary is 0 to ", runner.vocabSize() - 1));
+      return refuse("tokens[", i, "] is ", token, ", the vocabulary is 0 to ",
+                    runner.vocabSize() - 1);
   int64_t prompt = static_cast<int64_t>(request.tokens.size());
   if (prompt > options.maxSeqLen)
-    return fail(request, concat(prompt,
-                                " prompt tokens, the model takes at "
-                                "most ",
-                                options.maxSeqLen));
+    return refuse(prompt, " prompt tokens, the model takes at most ",
+                  options.maxSeqLen);
   keepsTime |= request.retention.duration > 0;
   int64_t room = options.maxSeqLen - prompt;
   auto added = std::make_unique<ActiveRequest>(
       request, nextId++, prompt + std::min(request.maxNewTokens, room));
   if (Expected<void> fits = scheduler.canEverFit(*added); !fits)
-    return fail(request, fits.error().message);
+    return fits;
   scheduler.add(*added);
   runningIds.insert(request.id);
   active.push_back(std::move(added));
+  return {};
+}
+
+bool TextGenerator::abort(std::string_view id) {
+  auto at = std::ranges::find_if(
+      active, [&](const Answer &answer) { return answer->request->id == id; });
+  if (at == active.end())
+    return false;
+  ++counted.aborted;
+  ActiveRequest &request = **at;
+  scheduler.finish(request);
+  forget(request);
+  return true;
 }
 
 void TextGenerator::step() {

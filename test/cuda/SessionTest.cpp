@@ -1,16 +1,16 @@
 //===- SessionTest.cpp - A whole artifact on a CUDA device ----------------===//
 //
-// Inputs/CudaArtifact.c through session, weights, manager and kv-run's runner,
+// Inputs/CudaArtifact.c through session, weights, manager and runner,
 // against the same model computed here.
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../tools/kv-run/ArtifactRunner.h"
 #include "../unit/SafetensorsWriter.h"
 #include "../unit/TemporaryFile.h"
 #include "CudaFixture.h"
 #include "kv/Runtime/C/Runtime.h"
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
+#include "kv/Runtime/Serving/ArtifactRunner.h"
 
 #include <algorithm>
 #include <dlpack/dlpack.h>
@@ -181,10 +181,9 @@ protected:
 /// Requests through manager and runner, as a server has them.
 struct Serving {
   Model model;
-  run::ForwardSignature signature =
-      *run::ForwardSignature::from(model.manifest());
-  std::unique_ptr<run::ArtifactRunner> runner =
-      std::move(*run::ArtifactRunner::create(model, signature));
+  ForwardSignature signature = *ForwardSignature::from(model.manifest());
+  std::unique_ptr<ArtifactRunner> runner =
+      std::move(*ArtifactRunner::create(model, signature));
   std::unique_ptr<KVCacheManager> manager;
 
   Serving(Model loaded, bool prefixCache = false) : model(std::move(loaded)) {

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# The package kvmlir lies in a build's folder.
 sys.path[:0] = [str(ROOT / "tools/kv-import"), str(ROOT / "tools/kv-generate"),
-                str(Path(__file__).resolve().parent)]
+                str(Path(__file__).resolve().parent),
+                os.environ.get("KV_PYTHON_PACKAGE") or str(ROOT / "build/release/python")]
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,4 +1,4 @@
-"""Every shell command of README.md, docs/tutorial.md and docs/c.md is executed.
+"""Every shell command of README.md, docs/tutorial.md, docs/c.md and docs/python.md is executed.
 
 The blocks of a page run in order in one shell and one empty folder, with the tools in PATH and the
 checkout in $KV. A block is one of
@@ -130,6 +130,14 @@ def test_tutorial(folder):
 def test_c(folder):
     write_model(folder)
     assert execute(ROOT / "docs/c.md", folder) == 1
+
+
+def test_python(folder):
+    package = os.environ.get("KV_PYTHON_PACKAGE") or ROOT / "build/release/python"
+    if not (Path(package) / "kvmlir").is_dir():
+        pytest.skip("the package kvmlir is not built: there is no nanobind")
+    write_model(folder)
+    assert execute(ROOT / "docs/python.md", folder) == 5
 
 
 def test_the_program_in_c_is_what_the_install_test_builds():

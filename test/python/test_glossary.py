@@ -4,8 +4,8 @@ import re
 
 from tools import ROOT
 
-FOLDERS = ("include", "dialect", "passes", "lib", "runtime", "kernels")
-SUFFIXES = {".h", ".cpp", ".td", ".def"}
+FOLDERS = ("include", "dialect", "passes", "lib", "runtime", "kernels", "python")
+SUFFIXES = {".h", ".cpp", ".td", ".def", ".py"}
 
 
 def rows():

@@ -1,18 +1,14 @@
 """Metrics as Prometheus reads them: by plain HTTP, and by its own parser."""
 
-import ctypes
 import json
 import re
 import socket
 import threading
 import urllib.request
-from pathlib import Path
 
 import pytest
-import zmq
 from prometheus_client.parser import text_string_to_metric_families
 
-from subscriber import Subscriber, block_hashes
 from test_events import DRIVER, KvRun, Manager
 from tools import ROOT
 
@@ -51,7 +47,8 @@ def test_a_managers_figures(tmp_path):
         assert of("kv_pages") == 60 == of("kv_pages_used") + of("kv_pages_free")
         assert of("kv_pages_used") == 0 == of("kv_usage_ratio")
         assert 0 < of("kv_pages_cached") <= 60
-        hit, never, evicted, other, lacks, _ = json.loads(manager("why"))
+        hit, never, evicted, other, lacks, _, loaded = json.loads(manager("why"))
+        assert loaded == 0  # there is no other tier
         assert of("kv_prefix_hit_pages_total") == hit
         reasons = {"never_seen": never, "evicted": evicted, "other_scope": other, "group_lacks_it": lacks}
         for reason, count in reasons.items():
@@ -88,7 +85,7 @@ def test_names_units_and_documents(tmp_path):
     """Of kv-run, which has all of them: as Prometheus names things, and as the page lists them."""
     port = free_port()
     serving = KvRun(tmp_path, "--metrics", f"127.0.0.1:{port}", "--metrics-vllm", "tiny", "--pages", "30",
-                    "--events", f"ipc://{tmp_path}/e")
+                    "--events", f"ipc://{tmp_path}/e", "--disk-dir", str(tmp_path / "disk"), "--disk-bytes", "1000000")
     serving.serve("a", [1, 2, 3, 4, 5, 6, 7, 8, 9])
     _, families = scrape(port)
     own = {family.name + ("_total" if family.type == "counter" else ""): family
@@ -151,86 +148,6 @@ def test_scraped_while_it_serves(tmp_path):
     watcher.join()
     assert counts == sorted(counts) and len(set(counts)) > 3
     manager.close()
-
-
-class Collection(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("strategy", ctypes.c_int32), ("dtype", ctypes.c_int32),
-                ("layers", ctypes.c_int64), ("heads", ctypes.c_int64), ("dim", ctypes.c_int64),
-                ("page", ctypes.c_int64), ("vDim", ctypes.c_int64), ("layout", ctypes.c_int32),
-                ("scaleDType", ctypes.c_int32), ("scaleGroup", ctypes.c_int64), ("window", ctypes.c_int64),
-                ("pageLayers", ctypes.c_int64)]
-
-
-class Spec(ctypes.Structure):
-    _fields_ = [("collections", ctypes.POINTER(Collection)), ("numCollections", ctypes.c_int32),
-                ("enablePrefixCaching", ctypes.c_int32), ("numDevices", ctypes.c_int64),
-                ("dataParallelDegree", ctypes.c_int64), ("speculativeMethod", ctypes.c_int32),
-                ("numDraftTokens", ctypes.c_int32), ("connector", ctypes.c_int32),
-                ("hostSwapSpaceGB", ctypes.c_double)]
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("devices", ctypes.c_void_p), ("numDevices", ctypes.c_int32), ("maxBatchSize", ctypes.c_int32),
-                ("maxSeqLen", ctypes.c_int64), ("numPages", ctypes.c_int64),
-                ("availableCacheMemory", ctypes.c_int64), ("maxSteps", ctypes.c_int32),
-                ("maxChunkTokens", ctypes.c_int64), ("withoutPrefixAffinity", ctypes.c_int32),
-                ("enableRuntimeChecks", ctypes.c_int32), ("asynchronous", ctypes.c_int32),
-                ("key", ctypes.c_uint64), ("retentionTick", ctypes.c_int64), ("warn", ctypes.c_void_p),
-                ("warnContext", ctypes.c_void_p), ("events", ctypes.c_char_p),
-                ("eventsReplay", ctypes.c_char_p), ("eventsTopic", ctypes.c_char_p),
-                ("eventsAsMaps", ctypes.c_int32), ("zmqEndpointBase", ctypes.c_char_p),
-                ("resetEndpoint", ctypes.c_char_p), ("metrics", ctypes.c_char_p),
-                ("metricsVllm", ctypes.c_char_p),
-                ("command", ctypes.c_void_p), ("commandContext", ctypes.c_void_p),
-                ("diskDirectory", ctypes.c_char_p), ("diskBytes", ctypes.c_int64), ("model", ctypes.c_char_p),
-                ("ioThreads", ctypes.c_int32), ("asynchronousLoads", ctypes.c_int32),
-                ("mostLoadWait", ctypes.c_int64)]
-
-
-def test_through_the_c_interface(tmp_path):
-    """A program that knows the C library alone has events, metrics and resets as well."""
-    library = ctypes.CDLL(Path(DRIVER).parents[1] / "lib/libkv_runtime.so")
-    library.kvErrorMessage.restype = ctypes.c_char_p
-    collection = Collection(dtype=1, layers=1, heads=1, dim=1, page=4)
-    spec = Spec(collections=ctypes.pointer(collection), numCollections=1, enablePrefixCaching=1)
-    port, end = free_port(), f"ipc://{tmp_path}/"
-    options = Options(maxSeqLen=64, numPages=20, events=f"{end}e".encode(), eventsReplay=f"{end}r".encode(),
-                      eventsTopic=b"kv@c", resetEndpoint=f"{end}reset".encode(),
-                      metrics=f"127.0.0.1:{port}".encode(), metricsVllm=b"c")
-    manager, request, took = ctypes.c_void_p(), ctypes.c_void_p(), (ctypes.c_int64 * 4)()
-
-    def call(name, *arguments):
-        assert getattr(library, name)(*arguments) == 0, library.kvErrorMessage()
-
-    call("kvManagerCreate", ctypes.byref(spec), ctypes.byref(options), ctypes.byref(manager))
-    router = Subscriber(f"{end}e", f"{end}r", topic=b"kv@c")
-    router.resync()
-    tokens = (ctypes.c_int32 * 9)(*range(9))
-    call("kvRequestCreate", ctypes.c_uint64(1), tokens, ctypes.c_int64(9), ctypes.byref(request))
-    call("kvManagerClaim", manager, ctypes.c_uint64(1), -1)
-    call("kvManagerAlloc", manager, request, 1, ctypes.byref(took))
-    call("kvManagerRuntimeInputs", manager, ctypes.byref(request), ctypes.c_int64(1), 1)
-    samples, _ = scrape(port)
-    assert value(samples, "kv_pages_used", replica="0") == 3
-    assert value(samples, "vllm:kv_cache_usage_perc", model_name="c", engine="0") == 3 / 20
-    call("kvRequestAdvance", request)
-    call("kvManagerStep", manager, ctypes.byref(request), ctypes.c_int64(1))
-    router.drain()
-    assert router.findable() == set(block_hashes(4, list(range(8))))
-    ask = zmq.Context.instance().socket(zmq.REQ)
-    ask.connect(f"{end}reset")
-    ask.send(b"")
-    for _ in range(100):
-        call("kvManagerRuntimeInputs", manager, None, ctypes.c_int64(0), 1)
-        if ask.poll(20):
-            break
-    assert ask.recv() == b"ok"
-    router.drain()
-    assert router.blocks == {}
-    ask.close(linger=0)
-    router.close()
-    library.kvRequestDestroy(request)
-    library.kvManagerDestroy(manager)
 
 
 def test_addresses_that_cannot_be_used(tmp_path):

@@ -125,6 +125,7 @@ static void serves(void) {
   OK(kvRequestAdvance(a));
   int32_t more = 50;
   OK(kvRequestAppend(a, &more, 1));
+  EXPECT(kvRequestTokens(a)[5] == 50 && kvRequestTokens(NULL) == NULL);
   EXPECT(kvRequestLength(a) == 6 && kvRequestProcessed(a) == 5 &&
          kvRequestActive(a) == 1 && kvRequestId(a) == 7);
   OK(kvManagerStep(manager, batch, 1));

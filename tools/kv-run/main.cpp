@@ -1,13 +1,13 @@
 //===- main.cpp - kv-run: an artifact and requests to tokens --------------===//
 
 #include "AnswerWriter.h"
-#include "ArtifactRunner.h"
 #include "Monitoring.h"
 #include "Options.h"
 #include "RequestStream.h"
 #include "Tiers.h"
 
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
+#include "kv/Runtime/Serving/ArtifactRunner.h"
 
 #include <chrono>
 #include <cstring>

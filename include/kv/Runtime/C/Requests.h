@@ -21,6 +21,9 @@ KV_C_API void kvRequestDestroy(KvRequest *request);
 /* 0 for a null pointer, as are the figures of a manager that have no status. */
 KV_C_API uint64_t kvRequestId(const KvRequest *request);
 KV_C_API int64_t kvRequestLength(const KvRequest *request);
+/* kvRequestLength tokens, valid until more are appended; null for a null
+   pointer. */
+KV_C_API const int32_t *kvRequestTokens(const KvRequest *request);
 KV_C_API int64_t kvRequestProcessed(const KvRequest *request);
 KV_C_API int64_t kvRequestActive(const KvRequest *request);
 

@@ -8,6 +8,7 @@
 #include "kv/Runtime/C/CacheManager.h"
 #include "kv/Runtime/C/Invocations.h"
 #include "kv/Runtime/C/Manifests.h"
+#include "kv/Runtime/C/Serving.h"
 #include "kv/Runtime/C/Sessions.h"
 
 #endif /* KV_RUNTIME_C_RUNTIME_H */

@@ -24,14 +24,14 @@ struct GenerationRequest {
   int64_t maxNewTokens = 128;
   SamplingParams sampling;
   std::vector<int32_t> stopTokens;
+  /// Requests share cached prefixes with those of an equal salt only.
+  std::optional<std::string> salt = {};
   int64_t arrivalStep = 0;
   /// Whether each token comes with a digest of the logits it was drawn from.
   bool digests = false;
   /// Whether the logits of every prompt position are returned. Then all
   /// positions are computed, whatever is cached.
   bool promptLogits = false;
-  /// Separates tenants: pages are shared by requests of equal salts only.
-  std::optional<std::string> salt = {};
   /// How long the pages should outlive the request.
   Retention retention = {};
 };

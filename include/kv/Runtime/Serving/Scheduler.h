@@ -78,7 +78,7 @@ public:
   /// the next one.
   std::span<const Failure> failures() const { return failed; }
 
-  /// Releases a request that has been answered.
+  /// Releases a request that has been answered or given up.
   void finish(ActiveRequest &request);
 
   /// Whether a running request was left out of the last step since its pages

@@ -13,6 +13,7 @@ struct ServingFigures {
   Counter requests;            // received
   Counter stopped, reachedEnd; // answered, by FinishReason
   Counter failed;              // answered with an error
+  Counter aborted;             // given up by who asked
   Counter preemptions;         // requests that lost their pages
   Counter prefillTokens;       // computed by steps with prompts
   Counter decodeTokens;        // computed by other steps

@@ -47,13 +47,23 @@ public:
   /// The same for requests that are all known in advance.
   GenerationStatistics run(std::span<const GenerationRequest> requests);
 
+  /// The same step by step, for callers with a loop of their own. A request
+  /// that is added must stay where it is until the sink's last call for it, or
+  /// abort(). Error: it cannot be answered, and the sink is not called.
+  Expected<void> add(const GenerationRequest &request);
+  /// Executes one step, if there is a request; whether any is left after it.
+  bool runStep();
+  /// Gives up a request that has not been answered, between steps: its pages
+  /// are free, and the sink is not called. False if there is none of this id.
+  bool abort(std::string_view id);
+
   /// Of all runs; any thread may read them while one runs.
   const ServingFigures &figures() const { return counted; }
 
 private:
   using Answer = std::unique_ptr<ActiveRequest>;
 
-  void arrive(const GenerationRequest &request);
+  Expected<void> admit(const GenerationRequest &request);
   void step();
   /// Executes one replica's part of the step and samples. Requests that go on
   /// are appended to `advanced`, the others have failed.

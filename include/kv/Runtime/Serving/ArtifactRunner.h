@@ -1,15 +1,16 @@
 //===- ArtifactRunner.h - Steps of a loaded artifact ------------*- C++ -*-===//
 
-#ifndef KV_TOOLS_KVRUN_ARTIFACTRUNNER_H
-#define KV_TOOLS_KVRUN_ARTIFACTRUNNER_H
+#ifndef KV_RUNTIME_SERVING_ARTIFACTRUNNER_H
+#define KV_RUNTIME_SERVING_ARTIFACTRUNNER_H
 
 #include "kv/Runtime/InferenceSession.h"
 #include "kv/Runtime/Serving/ModelRunner.h"
 
-namespace kv::run {
+namespace kv {
 
-/// What kv-run needs to know of a text-generation artifact before it loads
-/// weights: its collections, and an entry `forward` as docs/module.md has it.
+/// What serving needs to know of a text-generation artifact, which is there
+/// before its weights are: its collections, and an entry `forward` as
+/// docs/module.md has it.
 struct ForwardSignature {
   MultiKVCacheParams cache;
   int64_t vocabSize = 0;
@@ -45,6 +46,6 @@ private:
   Buffer logits;                  // [rows so far needed, vocab], on the host
 };
 
-} // namespace kv::run
+} // namespace kv
 
-#endif // KV_TOOLS_KVRUN_ARTIFACTRUNNER_H
+#endif // KV_RUNTIME_SERVING_ARTIFACTRUNNER_H

@@ -1,11 +1,10 @@
 //===- ArtifactRunner.cpp - Steps of a loaded artifact --------------------===//
 
-#include "ArtifactRunner.h"
+#include "kv/Runtime/Serving/ArtifactRunner.h"
 
 #include <algorithm>
 
 using namespace kv;
-using namespace kv::run;
 
 namespace {
 
@@ -30,7 +29,7 @@ Expected<void> checkInputs(const Entry &entry) {
     if (input.kind == ArgumentKind::Input &&
         std::ranges::find(InputNames, input.name) == std::end(InputNames))
       return fail("entry forward: input ", input.name,
-                  " is none that kv-run gives: tokens, row_offsets, "
+                  " is none that serving gives: tokens, row_offsets, "
                   "logit_rows");
   return {};
 }

@@ -1,0 +1,110 @@
+/*===- Serving.h - Requests in, tokens out ----------------------*- C -*-===*/
+/* A server answers requests with a model, step by step: it decides who takes
+   part in each step, computes prompts in chunks, samples, and gives pages up
+   and takes them again where there are too few. The caller has the loop:
+
+     while (more) {
+       kvServerStep(server, &more);
+       kvServerGetEvents(server, &events, &count);
+     }
+
+   Requests may be added and aborted between any two steps. A server is used by
+   one thread at a time, and alone uses its model and its manager while it has
+   requests. */
+
+#ifndef KV_RUNTIME_C_SERVING_H
+#define KV_RUNTIME_C_SERVING_H
+
+#include "kv/Runtime/C/Sessions.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct KvServer KvServer;
+
+/* Zeros and a null pointer are the defaults. */
+typedef struct KvServerOptions {
+  int32_t maxBatch;       /* most requests of a step; 0: 16 */
+  int64_t maxBatchTokens; /* most tokens of a step; 0: 512. With windows at most
+                             the manager's maxChunkTokens */
+} KvServerOptions;
+
+/* For a model with bound weights that has an entry `forward` as docs/module.md
+   describes it, and a manager of its caches: one device a replica, on a CPU any
+   number of replicas. Keeps what it needs of both alive. Errors: another model;
+   a manager of other caches or elsewhere. */
+KV_C_API int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
+                                const KvServerOptions *options,
+                                KvServer **server);
+/* Releases the requests that are left. */
+KV_C_API void kvServerDestroy(KvServer *server);
+
+/* Zero everything first. All that it points to is copied. */
+typedef struct KvGenerationRequest {
+  const char *id;        /* unique among the requests that the server has */
+  const int32_t *tokens; /* of the prompt */
+  int64_t numTokens;
+  int64_t maxNewTokens; /* 0: as many as the model takes */
+  double temperature;   /* 0: greedy */
+  int64_t topK;         /* the most likely tokens that are kept; 0: all */
+  double topP; /* of which the fewest with this share are kept; 0: all (1) */
+  uint64_t seed;
+  const int32_t *stopTokens; /* end the answer, and are not part of it */
+  int64_t numStopTokens;
+  const char *salt; /* shares cached prefixes with requests of an equal salt
+                       only; null: with those that have none */
+} KvGenerationRequest;
+
+/* Errors, which name the request: an id that is there; tokens that the
+   vocabulary does not have; more than the model or the cache takes. */
+KV_C_API int32_t kvServerAdd(KvServer *server,
+                             const KvGenerationRequest *request);
+/* Gives a request up: it has no more events, and its pages are free. Error: no
+   such request. */
+KV_C_API int32_t kvServerAbort(KvServer *server, const char *id);
+
+/* Executes one step; nothing, if there is no request. `more` is 1 if requests
+   are left, else 0. What goes wrong for a request is one of its events. */
+KV_C_API int32_t kvServerStep(KvServer *server, int32_t *more);
+
+enum KvServerEventKind {
+  KV_SERVER_TOKEN = 0,
+  /* The last event of a request is one of these. */
+  KV_SERVER_STOPPED = 1, /* a stop token was drawn */
+  KV_SERVER_LENGTH = 2,  /* as many tokens as allowed */
+  KV_SERVER_FAILED = 3
+};
+typedef struct KvServerEvent {
+  const char *id;
+  int32_t kind;  /* a KvServerEventKind */
+  int32_t token; /* of KV_SERVER_TOKEN */
+  int64_t index; /* the token's in the answer, from 0 */
+  /* Of the last event, unless it failed. */
+  int64_t promptTokens, cachedTokens, newTokens;
+  const char *message; /* of KV_SERVER_FAILED; else null */
+} KvServerEvent;
+/* Of the latest step, those of one request in its order. Valid until the next
+   call for the server. */
+KV_C_API int32_t kvServerGetEvents(const KvServer *server,
+                                   const KvServerEvent **events,
+                                   int64_t *count);
+
+/* Since the server was made. */
+typedef struct KvServerFigures {
+  int64_t requests; /* added, refused ones included */
+  int64_t stopped, reachedEnd, failed, aborted;
+  int64_t running, waiting; /* now */
+  int64_t preemptions;
+  int64_t prefillTokens, decodeTokens; /* computed */
+  int64_t generatedTokens;
+  double stepSeconds; /* of all steps */
+} KvServerFigures;
+KV_C_API int32_t kvServerGetFigures(const KvServer *server,
+                                    KvServerFigures *figures);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KV_RUNTIME_C_SERVING_H */

@@ -1,0 +1,48 @@
+//===- Buffers.h - Tensors without copies -----------------------*- C++ -*-===//
+
+#ifndef KV_PYTHON_BUFFERS_H
+#define KV_PYTHON_BUFFERS_H
+
+#include "Common.h"
+
+#include <nanobind/ndarray.h>
+
+#include <dlpack/dlpack.h>
+
+#ifndef DLPACK_MAJOR_VERSION
+/// Of DLPack 1.x, where the header is an older one.
+struct DLManagedTensorVersioned {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void *manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned *self);
+  uint64_t flags; // bit 0: read-only
+  DLTensor dl_tensor;
+};
+#endif
+
+namespace kv::python {
+
+/// A tensor in the memory of somebody, which it keeps.
+struct Buffer {
+  KvTensorView view = {};
+  DLDevice place = {kDLCPU, 0};
+  bool readOnly = false;
+  std::shared_ptr<void> owner;
+
+  /// Takes a tensor that the runtime has made.
+  static Buffer take(DLManagedTensor *tensor, int64_t dtype);
+  /// Looks at an array of any library. Errors: it is none; an element type that
+  /// there is not.
+  static Buffer from(nb::handle array);
+
+  /// "cpu:0", "cuda:1".
+  std::string device() const;
+  /// As an array of the caller, which the runtime gives back when it is done.
+  DLManagedTensorVersioned *lend() const;
+};
+
+} // namespace kv::python
+
+#endif // KV_PYTHON_BUFFERS_H

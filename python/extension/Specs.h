@@ -1,0 +1,43 @@
+//===- Specs.h - Specs of caches --------------------------------*- C++ -*-===//
+
+#ifndef KV_PYTHON_SPECS_H
+#define KV_PYTHON_SPECS_H
+
+#include "Common.h"
+
+#include <deque>
+
+namespace kv::python {
+
+/// A KvCacheSpec with what it points to.
+struct Spec {
+  Spec(const nb::list &collections, const nb::kwargs &fields);
+  Spec(const Spec &) = delete;
+
+  KvCacheSpec spec = {};
+  std::deque<std::string> names; // never moved
+  std::vector<KvCollectionSpec> collections;
+};
+
+/// Sets the fields of a C struct from keyword arguments: one setter a name.
+/// Errors: a keyword that there is not.
+template <class Struct>
+void setFields(Struct &target, const nb::kwargs &fields, const char *subject,
+               std::initializer_list<
+                   std::pair<const char *, void (*)(Struct &, nb::handle)>>
+                   setters) {
+  for (auto [key, value] : fields) {
+    const char *name = nb::borrow<nb::str>(key).c_str();
+    auto at = std::find_if(setters.begin(), setters.end(), [&](auto &one) {
+      return std::string_view(one.first) == name;
+    });
+    if (at == setters.end())
+      throw nb::type_error(
+          (std::string(subject) + " has no field " + name).c_str());
+    at->second(target, value);
+  }
+}
+
+} // namespace kv::python
+
+#endif // KV_PYTHON_SPECS_H

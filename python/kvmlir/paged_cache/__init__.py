@@ -1,0 +1,5 @@
+"""MAX's package of this name."""
+
+from .cache_manager import PagedKVCacheManager
+
+__all__ = ["PagedKVCacheManager"]

@@ -1,0 +1,215 @@
+"""Requests in, tokens out."""
+
+import collections
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Optional, Union
+
+from . import _kvmlir
+from .errors import GenerationError
+from .managers import Devices, KVCacheManager
+from .params import KVCacheStrategy
+from .session import Model, PathLike, load
+
+_REASONS = {1: "stop", 2: "length", 3: "error"}
+# Without a manager of the caller's: as many requests of the model's length, and as many bytes.
+_DEFAULT_SEQUENCES, _DEFAULT_BYTES = 4, 1 << 30
+
+
+class Stream:
+    """The tokens of one request, as they come. Iterating runs the server's steps as needed.
+
+    id: the request's. tokens: those that came so far. finish_reason: None while there are more;
+    "stop", "length", "error" or "abort". After the end: prompt_tokens, cached_tokens (of the
+    prompt, which the prefix cache saved); error: a sentence, or None."""
+
+    def __init__(self, server: "Server", id: str,
+                 listener: Optional[Callable[["Stream", Optional[int]], Any]]):
+        self.server, self.id = server, id
+        self.tokens: list[int] = []
+        self.finish_reason: Optional[str] = None
+        self.error: Optional[str] = None
+        self.prompt_tokens = self.cached_tokens = 0
+        self._read = 0
+        self._listener = listener
+
+    def __iter__(self) -> Iterator[int]:
+        return self
+
+    def __next__(self) -> int:
+        while self._read == len(self.tokens):
+            if self.finish_reason == "error":
+                raise GenerationError(self.error)
+            if self.finish_reason is not None:
+                raise StopIteration
+            self.server.step()
+        self._read += 1
+        return self.tokens[self._read - 1]
+
+    def abort(self) -> None:
+        """Gives the request up; nothing if it has ended."""
+        self.server.abort(self)
+
+    def _receive(self, kind: int, token: int, detail: Any) -> None:
+        if kind == 0:
+            self.tokens.append(token)
+        else:
+            if kind == 3:
+                self.error = detail
+            else:
+                self.prompt_tokens, self.cached_tokens, _ = detail
+            self.finish_reason = _REASONS[kind]
+        if self._listener is not None:
+            self._listener(self, token if kind == 0 else None)
+
+
+class Server:
+    """Continuous batching over a model: requests come and go between its steps.
+
+    model: with bound weights, and an entry `forward` as docs/module.md has it. manager: of its
+    caches; None: one with room for four requests of the model's length, of at most 1 GiB.
+    max_batch: most requests of a step. max_batch_tokens: most tokens of a step; longer prompts are
+    computed in chunks. Any thread may call it; a step releases the GIL, and the others wait for its
+    end."""
+
+    def __init__(self, model: Model, manager: Optional[KVCacheManager] = None, *,
+                 max_batch: int = 16, max_batch_tokens: int = 512):
+        if manager is None:
+            manager = _default_manager(model, max_batch, max_batch_tokens)
+        self.model, self.manager = model, manager
+        self._native = _kvmlir.RequestServer(model, manager, max_batch, max_batch_tokens)
+        self._lock = threading.RLock()
+        self._streams: dict[str, Stream] = {}
+        self._ids = itertools.count()
+
+    def add(self, tokens: Any, *, id: Optional[str] = None, max_new_tokens: Optional[int] = 128,
+            temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
+            stop_tokens: Any = (), salt: Optional[str] = None,
+            listener: Optional[Callable[[Stream, Optional[int]], Any]] = None) -> Stream:
+        """Adds a request and returns its stream.
+
+        tokens: the prompt's ids, a list or an int32 array. max_new_tokens: None: as many as the
+        model takes. temperature: 0: greedy. top_k: 0: all. stop_tokens: end the answer, and are
+        not part of it. salt: shares cached prefixes with requests of an equal salt only.
+        listener(stream, token) is called within steps with each token and, at the end, None.
+        Raises ValueError; OutOfMemoryError: the request can never fit."""
+        if max_new_tokens is not None and max_new_tokens < 1:
+            raise ValueError(f"max_new_tokens is {max_new_tokens}, allowed: None (as many as the "
+                             "model takes), or 1 or more")
+        if top_p <= 0:
+            raise ValueError(f"top_p is {top_p}, allowed: above 0, at most 1")
+        with self._lock:
+            name = id if id is not None else f"request-{next(self._ids)}"
+            stream = Stream(self, name, listener)
+            self._native.add(name, tokens, max_new_tokens or 0, temperature, top_k, top_p, seed,
+                             stop_tokens, salt, stream.tokens if listener is None else None)
+            self._streams[name] = stream
+            return stream
+
+    def step(self) -> bool:
+        """Executes one step, if there is a request; whether any is left. Tokens go to streams; what
+        a listener raises is raised here, when all streams have theirs."""
+        with self._lock:
+            more: bool
+            more, events = self._native.step()
+            failure = None
+            for name, kind, token, detail in events:
+                stream = self._streams[name] if kind == 0 else self._streams.pop(name)
+                try:
+                    stream._receive(kind, token, detail)
+                except Exception as error:  # a listener's: the other streams get theirs first
+                    failure = failure or error
+            if failure is not None:
+                raise failure
+            return more
+
+    def run(self) -> None:
+        """Steps until all requests are answered."""
+        while self.step():
+            pass
+
+    def abort(self, request: Union[Stream, str]) -> None:
+        """Gives a request up: its pages are free, and its stream ends. Nothing if it has ended."""
+        with self._lock:
+            stream = self._streams.pop(request.id if isinstance(request, Stream) else request, None)
+            if stream is not None:
+                self._native.abort(stream.id)
+                stream.finish_reason = "abort"
+
+    @property
+    def num_requests(self) -> int:
+        """Requests that have not ended."""
+        return len(self._streams)
+
+    def figures(self) -> dict[str, Any]:
+        """What was counted since the server was made: requests, stopped, reached_end, failed,
+        aborted, running, waiting, preemptions, prefill_tokens, decode_tokens, generated_tokens,
+        step_seconds, used_blocks_pct (0.0 to 1.0), and the manager's metrics as `cache`."""
+        return self._native.figures()
+
+
+def _default_manager(model: Model, max_batch: int, max_batch_tokens: int) -> KVCacheManager:
+    options: dict[str, Any] = {"max_steps": 1, "key": secrets.randbits(64), "warn": False}
+    if model.params.cache_strategy != KVCacheStrategy.CONTINUOUS:
+        options["max_chunk_tokens"] = max_batch_tokens
+        options["num_pages"] = model.params.spec().paged_num_blocks(
+            _DEFAULT_SEQUENCES, model.manifest.model_max_seq_len, _DEFAULT_BYTES, 1,
+            max_batch_tokens)
+    return model.create_manager(max_batch, **options)
+
+
+def generate(model: Union[Model, PathLike], prompts: Any, *, weights: Optional[PathLike] = None,
+             devices: Devices = None, num_threads: Optional[int] = None, max_batch: int = 16,
+             max_batch_tokens: int = 512, manager: Optional[KVCacheManager] = None,
+             **sampling: Any) -> Iterator[Any]:
+    """Yields the tokens of answers as they come.
+
+    for token in kvmlir.generate("model", [5, 6, 7], max_new_tokens=20): ...
+    for index, token in kvmlir.generate("model", [[5, 6, 7], [8, 9]]): ...
+
+    model: a folder with model.so and weights.safetensors, an artifact (then `weights` too), or a
+    loaded Model. prompts: token ids of one prompt, which yields tokens, or a sequence of prompts,
+    which yields (index, token), interleaved. sampling: as of Server.add(). Ending the iteration
+    early gives up what is left. Raises GenerationError, and what Server.add() does, before the first
+    token."""
+    loaded = model if isinstance(model, Model) else load(model, weights, devices, num_threads)
+    server = Server(loaded, manager, max_batch=max_batch, max_batch_tokens=max_batch_tokens)
+    single = not _is_batch(prompts)
+    arrived: collections.deque[Any] = collections.deque()
+    streams = []
+
+    def listen(index: int) -> Callable[[Stream, Optional[int]], None]:
+        def receive(stream: Stream, token: Optional[int]) -> None:
+            if token is not None:
+                arrived.append(token if single else (index, token))
+        return receive
+
+    for index, prompt in enumerate([prompts] if single else prompts):
+        streams.append(server.add(prompt, listener=listen(index), **sampling))
+    return _yield(server, streams, arrived)
+
+
+def _yield(server: Server, streams: Sequence[Stream], arrived: Any) -> Iterator[Any]:
+    try:
+        more = True
+        while more:
+            more = server.step()
+            while arrived:
+                yield arrived.popleft()
+            for stream in streams:
+                if stream.finish_reason == "error":
+                    raise GenerationError(stream.error)
+    finally:
+        for stream in streams:
+            stream.abort()
+
+
+def _is_batch(prompts: Any) -> bool:
+    if hasattr(prompts, "ndim"):
+        return bool(prompts.ndim > 1)
+    if isinstance(prompts, (str, bytes)) or not hasattr(prompts, "__len__"):
+        raise ValueError(f"prompts is a {type(prompts).__name__}, allowed: token ids, or a list of "
+                         "lists of token ids")
+    return len(prompts) > 0 and hasattr(prompts[0], "__len__")

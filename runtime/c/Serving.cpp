@@ -1,0 +1,273 @@
+//===- Serving.cpp - Serving in C -----------------------------------------===//
+
+#include "SessionHandles.h"
+
+#include "kv/Runtime/C/Serving.h"
+#include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "kv/Runtime/Serving/TextGenerator.h"
+
+#include <unordered_map>
+
+using namespace kv;
+using namespace kv::capi;
+
+namespace {
+
+/// Keeps what happens during a step.
+class EventList : public GenerationSink {
+public:
+  void token(const GenerationRequest &request, int64_t index, int32_t token,
+             std::optional<uint64_t>) override {
+    KvServerEvent &event = add(request, KV_SERVER_TOKEN);
+    event.index = index;
+    event.token = token;
+  }
+  void finished(const GenerationRequest &request, FinishReason reason,
+                const GenerationCounts &counts) override {
+    KvServerEvent &event =
+        add(request, reason == FinishReason::Stop ? KV_SERVER_STOPPED
+                                                  : KV_SERVER_LENGTH);
+    event.promptTokens = counts.promptTokens;
+    event.cachedTokens = counts.cachedTokens;
+    event.newTokens = counts.newTokens;
+    ended.push_back(request.id);
+  }
+  void failed(const GenerationRequest &request,
+              std::string_view message) override {
+    messages.emplace_back(message);
+    add(request, KV_SERVER_FAILED).message = messages.back().c_str();
+    ended.push_back(request.id);
+  }
+
+  void clear() {
+    events.clear();
+    messages.clear();
+    ended.clear();
+  }
+
+  std::vector<KvServerEvent> events;
+  std::vector<std::string> ended; // ids of requests that had their last event
+
+private:
+  KvServerEvent &add(const GenerationRequest &request, int32_t kind) {
+    KvServerEvent &event = events.emplace_back();
+    event.id = request.id.c_str();
+    event.kind = kind;
+    return event;
+  }
+
+  std::deque<std::string> messages; // never moved
+};
+
+} // namespace
+
+struct KvServer {
+  KvServer(Model model, std::shared_ptr<KvManager::State> state,
+           std::unique_ptr<ArtifactRunner> given,
+           const TextGenerator::Options &options)
+      : model(std::move(model)), state(std::move(state)),
+        runner(std::move(given)),
+        generator(*runner, *this->state->manager, events, options) {}
+  ~KvServer() {
+    for (auto &[id, request] : requests)
+      generator.abort(id);
+  }
+
+  /// Forgets the requests whose last events the caller has had time to read.
+  void forgetEnded() {
+    for (const std::string &id : events.ended)
+      requests.erase(id);
+    events.clear();
+  }
+
+  Model model;
+  std::shared_ptr<KvManager::State> state;
+  std::unique_ptr<ArtifactRunner> runner;
+  EventList events;
+  TextGenerator generator;
+  std::unordered_map<std::string, std::unique_ptr<GenerationRequest>> requests;
+};
+
+/// Whether the manager's memory is where the model runs, and its caches are the
+/// entry's.
+static Expected<void> checkManager(const Model &model, const Entry &entry,
+                                   const KVCacheManager &manager,
+                                   size_t collections) {
+  auto refuse = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "kvServerCreate: ", parts...);
+  };
+  const MultiKVCacheParams &params = manager.params();
+  if (params.tensorParallelDegree() != 1)
+    return refuse("a replica of the manager has ",
+                  params.tensorParallelDegree(), " devices, allowed: 1");
+  const Device &own = model.device();
+  for (const Device &device : manager.devices())
+    if (device.kind != own.kind ||
+        (own.kind != Device::Kind::CPU && device.index != own.index))
+      return refuse("the manager has memory of ", device.str(),
+                    ", the session runs on ", own.str());
+  if (params.params.size() != collections)
+    return refuse("the manager has ", params.params.size(),
+                  " collections, the model ", collections);
+  for (const KVCacheParams &one : params.params)
+    if (Expected<void> fits = one.validate(entry); !fits)
+      return fits;
+  return {};
+}
+
+int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
+                       const KvServerOptions *options, KvServer **server) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerCreate", model);
+    KV_REQUIRE("kvServerCreate", manager);
+    KV_REQUIRE("kvServerCreate", server);
+    KvServerOptions given = options ? *options : KvServerOptions{};
+    if (given.maxBatch < 0 || given.maxBatchTokens < 0)
+      return invalid("kvServerCreate: steps of ", given.maxBatch,
+                     " requests and ", given.maxBatchTokens,
+                     " tokens, allowed: 0 (the defaults) or more");
+    const Manifest &manifest = model->model.manifest();
+    Expected<ForwardSignature> signature = ForwardSignature::from(manifest);
+    if (!signature)
+      return fail(signature.error());
+    if (Expected<void> fits =
+            checkManager(model->model, *manifest.findEntry("forward"),
+                         *manager->state->manager, manifest.collections.size());
+        !fits)
+      return fail(fits.error());
+    Expected<std::unique_ptr<ArtifactRunner>> runner =
+        ArtifactRunner::create(model->model, *signature);
+    if (!runner)
+      return fail(runner.error());
+    TextGenerator::Options limits;
+    if (given.maxBatch)
+      limits.scheduler.maxBatch = given.maxBatch;
+    if (given.maxBatchTokens)
+      limits.scheduler.maxBatchTokens = given.maxBatchTokens;
+    limits.maxSeqLen =
+        std::min(signature->maxSeqLen, manager->state->manager->maxSeqLen());
+    *server =
+        new KvServer(model->model, manager->state, std::move(*runner), limits);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+void kvServerDestroy(KvServer *server) { delete server; }
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+static Expected<std::unique_ptr<GenerationRequest>>
+readRequest(const KvGenerationRequest &given) {
+  auto refuse = [&](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", given.id, ": ",
+                     parts...);
+  };
+  for (auto [name, list, count] :
+       {std::tuple("tokens", given.tokens, given.numTokens),
+        std::tuple("stop tokens", given.stopTokens, given.numStopTokens)})
+    if (count < 0 || (count > 0 && !list))
+      return refuse(count, " ", name,
+                    count < 0 ? ", allowed: 0 or more" : " at null");
+  if (given.maxNewTokens < 0)
+    return refuse("maxNewTokens is ", given.maxNewTokens,
+                  ", allowed: 0 (as many as the model takes) or more");
+  if (!(given.temperature >= 0) || given.temperature > 1e30)
+    return refuse("temperature is ", given.temperature,
+                  ", allowed: 0 (greedy) or more");
+  if (given.topK < 0)
+    return refuse("topK is ", given.topK, ", allowed: 0 (all) or more");
+  if (!(given.topP >= 0 && given.topP <= 1))
+    return refuse("topP is ", given.topP, ", allowed: above 0, at most 1");
+  auto request = std::make_unique<GenerationRequest>();
+  request->id = given.id;
+  request->tokens.assign(given.tokens, given.tokens + given.numTokens);
+  request->maxNewTokens = given.maxNewTokens ? given.maxNewTokens : INT32_MAX;
+  request->sampling = {.temperature = given.temperature,
+                       .topK = given.topK,
+                       .topP = given.topP > 0 ? given.topP : 1,
+                       .seed = given.seed};
+  request->stopTokens.assign(given.stopTokens,
+                             given.stopTokens + given.numStopTokens);
+  if (given.salt)
+    request->salt = given.salt;
+  return request;
+}
+
+int32_t kvServerAdd(KvServer *server, const KvGenerationRequest *request) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerAdd", server);
+    KV_REQUIRE("kvServerAdd", request);
+    const char *id = request->id;
+    KV_REQUIRE("kvServerAdd", id);
+    Expected<std::unique_ptr<GenerationRequest>> read = readRequest(*request);
+    if (!read)
+      return fail(read.error());
+    server->forgetEnded();
+    if (Expected<void> added = server->generator.add(**read); !added)
+      return fail(added.error());
+    server->requests[(*read)->id] = std::move(*read);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvServerAbort(KvServer *server, const char *id) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerAbort", server);
+    KV_REQUIRE("kvServerAbort", id);
+    server->forgetEnded();
+    if (!server->generator.abort(id))
+      return invalid("kvServerAbort: the server has no request ", id);
+    server->requests.erase(id);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+int32_t kvServerStep(KvServer *server, int32_t *more) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerStep", server);
+    KV_REQUIRE("kvServerStep", more);
+    server->forgetEnded();
+    *more = server->generator.runStep();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvServerGetEvents(const KvServer *server, const KvServerEvent **events,
+                          int64_t *count) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerGetEvents", server);
+    KV_REQUIRE("kvServerGetEvents", events);
+    KV_REQUIRE("kvServerGetEvents", count);
+    *events = server->events.events.data();
+    *count = static_cast<int64_t>(server->events.events.size());
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvServerGetFigures(const KvServer *server, KvServerFigures *figures) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerGetFigures", server);
+    KV_REQUIRE("kvServerGetFigures", figures);
+    const ServingFigures &own = server->generator.figures();
+    *figures = {.requests = own.requests,
+                .stopped = own.stopped,
+                .reachedEnd = own.reachedEnd,
+                .failed = own.failed,
+                .aborted = own.aborted,
+                .running = own.running,
+                .waiting = own.waiting,
+                .preemptions = own.preemptions,
+                .prefillTokens = own.prefillTokens,
+                .decodeTokens = own.decodeTokens,
+                .generatedTokens = own.generatedTokens,
+                .stepSeconds =
+                    static_cast<double>(own.stepMicroseconds) * 1e-6};
+    return int32_t(KV_STATUS_OK);
+  });
+}

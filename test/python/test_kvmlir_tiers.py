@@ -1,0 +1,80 @@
+"""Host memory and a disk behind a manager's pages, from Python."""
+
+import pytest
+
+import kvmlir
+from kvmlir import TextGenerationContext
+from test_kvmlir_managers import compute
+
+PAGE, RECORD = 4, 2 * 4 * 4  # tokens; bytes: keys and values of f32
+
+
+def manager(host_pages, folder=None, pages=6, **more):
+    params = kvmlir.KVCacheParams("f32", 1, 1, 1, page_size=PAGE, enable_prefix_caching=True,
+                                  kv_connector="tiered" if folder else "host",
+                                  host_kvcache_swap_space_gb=host_pages * RECORD / 2**30)
+    if folder:
+        more = {"disk_directory": str(folder), "disk_bytes": 1 << 20, **more}
+    return kvmlir.PagedKVCacheManager(params, 4, 64, 1, None, None, 0, num_pages=pages, warn=False,
+                                      enable_runtime_checks=True, **more)
+
+
+def serve(own, tokens, **scope):
+    context = TextGenerationContext(tokens)
+    context.set_scope(**scope)
+    cached = compute(own, context)
+    own.release(context.request_id)
+    return cached
+
+
+def test_what_was_evicted_comes_back():
+    own = manager(host_pages=32)
+    assert (own.total_num_host_pages, own.host_committed_block_pct) == (32, 0.0)
+    assert serve(own, range(18)) == 0 == serve(own, range(50, 68))
+    again = TextGenerationContext(range(18))
+    assert own.explain(again)[-2:] == ["other_tier", "always_computed"]
+    assert own.prefetch(again) == 16
+    assert own.explain(again) == ["hit"] * 4 + ["always_computed"]
+    assert serve(own, range(18)) == 16
+    metrics = own.metrics
+    assert metrics.loaded_pages == metrics.h2d_blocks_copied > 0
+    assert metrics.stored_pages == metrics.d2h_blocks_copied == 8
+    assert own.host_committed_block_pct == 8 / 32
+    own.reset_prefix_cache()
+    assert own.host_committed_block_pct == 0.0 and serve(own, range(18)) == 0
+
+
+def test_a_directory_outlives_its_manager(tmp_path):
+    first = manager(32, tmp_path / "disk")
+    assert serve(first, range(18)) == 0
+    with pytest.raises(ValueError, match="is in use by another process"):
+        manager(32, tmp_path / "disk")
+    del first
+    own = manager(32, tmp_path / "disk")
+    assert serve(own, range(18), salt="another") == 0
+    assert serve(own, range(18)) == 16
+    assert own.metrics.disk_blocks_read == 4
+    del own
+    assert serve(manager(32, tmp_path / "disk", model="another"), range(18)) == 0
+
+
+def test_without_waiting(tmp_path):
+    serve(manager(32, tmp_path / "disk"), range(18))
+    own = manager(32, tmp_path / "disk", asynchronous_loads=True)
+    context = TextGenerationContext(range(18))
+    own.claim(context.request_id)
+    for _ in range(100):
+        try:
+            assert own.alloc(context).cached_tokens == 16
+            break
+        except kvmlir.InsufficientBlocksError as error:
+            assert error.reason == "loading"
+            own.wait_for_loads(1.0)
+    assert context.processed_length == 16 and not own.wait_for_loads(0.001)
+
+
+def test_what_cannot_be(tmp_path):
+    with pytest.raises(ValueError, match="kv_connector is tiered, diskDirectory is not given"):
+        manager(32, tmp_path / "disk", disk_directory=None)
+    with pytest.raises(ValueError, match="host_kvcache_swap_space_gb"):
+        manager(0.5)

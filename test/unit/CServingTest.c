@@ -1,0 +1,230 @@
+//===- CServingTest.c - A server, used from C -----------------------------===//
+
+#include "CHistory.h"
+
+// What the server gives out for a request: the tokens, then one last event.
+typedef struct {
+  int32_t tokens[64];
+  int32_t count, last; // last: the kind of the last event; 0 before it
+  int64_t promptTokens, cachedTokens, newTokens;
+  char message[256];
+} Answer;
+
+static KvModel *model;
+static KvManager *manager;
+static const int32_t prompt[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+
+static KvServer *serverOf(int32_t maxBatch) {
+  KvServerOptions options;
+  memset(&options, 0, sizeof options);
+  options.maxBatch = maxBatch;
+  KvServer *server = NULL;
+  OK(kvServerCreate(model, manager, &options, &server));
+  return server;
+}
+
+static KvGenerationRequest requestOf(const char *id, int64_t maxNewTokens) {
+  KvGenerationRequest request;
+  memset(&request, 0, sizeof request);
+  request.id = id;
+  request.tokens = prompt;
+  request.numTokens = 9;
+  request.maxNewTokens = maxNewTokens;
+  return request;
+}
+
+// One step; what it gives out for the request `id` goes to `answer`.
+static int step(KvServer *server, const char *id, Answer *answer) {
+  int32_t more = -1;
+  const KvServerEvent *events = NULL;
+  int64_t count = -1;
+  OK(kvServerStep(server, &more));
+  OK(kvServerGetEvents(server, &events, &count));
+  for (int64_t i = 0; i < count; ++i) {
+    const KvServerEvent *event = &events[i];
+    if (strcmp(event->id, id) != 0)
+      continue;
+    EXPECT(answer->last == 0);
+    if (event->kind == KV_SERVER_TOKEN) {
+      EXPECT(event->index == answer->count);
+      answer->tokens[answer->count++] = event->token;
+      continue;
+    }
+    answer->last = event->kind;
+    answer->promptTokens = event->promptTokens;
+    answer->cachedTokens = event->cachedTokens;
+    answer->newTokens = event->newTokens;
+    EXPECT((event->message != NULL) == (event->kind == KV_SERVER_FAILED));
+  }
+  return more;
+}
+
+static Answer serve(KvServer *server, const KvGenerationRequest *request) {
+  Answer answer;
+  memset(&answer, 0, sizeof answer);
+  OK(kvServerAdd(server, request));
+  while (step(server, request->id, &answer))
+    ;
+  return answer;
+}
+
+static void answers(void) {
+  KvServer *server = serverOf(0);
+  KvGenerationRequest request = requestOf("a", 5);
+  Answer first = serve(server, &request), again = serve(server, &request);
+  EXPECT(first.last == KV_SERVER_LENGTH && first.count == 5);
+  EXPECT(first.promptTokens == 9 && first.newTokens == 5);
+  EXPECT(first.cachedTokens == 0 && again.cachedTokens == 8);
+  EXPECT(memcmp(first.tokens, again.tokens, 5 * sizeof(int32_t)) == 0);
+
+  // Another salt shares nothing, and changes no token.
+  request.salt = "s";
+  Answer salted = serve(server, &request);
+  EXPECT(salted.cachedTokens == 0);
+  EXPECT(memcmp(first.tokens, salted.tokens, 5 * sizeof(int32_t)) == 0);
+
+  // The stop token is not given out.
+  request = requestOf("b", 5);
+  request.stopTokens = &first.tokens[2];
+  request.numStopTokens = 1;
+  Answer stopped = serve(server, &request);
+  EXPECT(stopped.last == KV_SERVER_STOPPED && stopped.count == 2);
+
+  // 0: up to what the model takes, here 64 tokens in all.
+  request = requestOf("c", 0);
+  EXPECT(serve(server, &request).count == 64 - 9);
+
+  KvServerFigures figures;
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.requests == 5 && figures.stopped == 1);
+  EXPECT(figures.reachedEnd == 4 && figures.running == 0);
+  EXPECT(figures.generatedTokens == 5 + 5 + 5 + 2 + 55);
+  EXPECT(figures.prefillTokens == 9 + 1 + 9 + 1 + 1);
+  EXPECT(figures.stepSeconds > 0);
+  kvServerDestroy(server);
+}
+
+// Company and aborts change no token of those that go on.
+static void aborts(void) {
+  KvServer *server = serverOf(2);
+  KvGenerationRequest request = requestOf("alone", 9);
+  Answer alone = serve(server, &request), beside;
+  memset(&beside, 0, sizeof beside);
+  int64_t before = 0, after = 0;
+  OK(kvManagerNumFreeBlocks(manager, -1, &before));
+
+  const char *names[] = {"x", "y", "z"}; // z waits for a slot
+  for (int i = 0; i < 3; ++i) {
+    request = requestOf(names[i], 9);
+    OK(kvServerAdd(server, &request));
+  }
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request z: its id is that of a running request");
+  step(server, "y", &beside);
+  OK(kvServerAbort(server, "z"));
+  OK(kvServerAbort(server, "x"));
+  FAILS(kvServerAbort(server, "x"), Invalid,
+        "kvServerAbort: the server has no request x");
+  while (step(server, "y", &beside))
+    ;
+  EXPECT(beside.count == 9 && beside.last == KV_SERVER_LENGTH);
+  EXPECT(memcmp(alone.tokens, beside.tokens, 9 * sizeof(int32_t)) == 0);
+  OK(kvManagerNumFreeBlocks(manager, -1, &after));
+  EXPECT(before == after);
+  KvServerFigures figures;
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.aborted == 2 && figures.failed == 1);
+
+  // A server that ends releases what it still has.
+  request = requestOf("left", 9);
+  OK(kvServerAdd(server, &request));
+  int32_t more = 0;
+  OK(kvServerStep(server, &more));
+  EXPECT(more == 1);
+  kvServerDestroy(server);
+  OK(kvManagerNumFreeBlocks(manager, -1, &after));
+  EXPECT(before == after);
+}
+
+static void refuses(void) {
+  KvServer *server = serverOf(0), *none = NULL;
+  KvGenerationRequest request = requestOf("a", -1);
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: maxNewTokens is -1, allowed: 0 (as many as the model "
+        "takes) or more");
+  request = requestOf("a", 1);
+  request.temperature = -1;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: temperature is -1.000000, allowed: 0 (greedy) or more");
+  request = requestOf("a", 1);
+  request.topK = -1;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: topK is -1, allowed: 0 (all) or more");
+  request.topK = 0;
+  request.topP = 1.5;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: topP is 1.500000, allowed: above 0, at most 1");
+  request = requestOf("a", 1);
+  request.numTokens = 0;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: no prompt tokens, at least one is needed");
+  request.numTokens = -1;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: -1 tokens, allowed: 0 or more");
+  int32_t wrong[] = {1, Vocab};
+  request.tokens = wrong;
+  request.numTokens = 2;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: tokens[1] is 50, the vocabulary is 0 to 49");
+  request.id = NULL;
+  FAILS(kvServerAdd(server, &request), Invalid, "kvServerAdd: id is null");
+  FAILS(kvServerAdd(NULL, &request), Invalid, "kvServerAdd: server is null");
+  // What was refused has left nothing.
+  int32_t more = 1;
+  OK(kvServerStep(server, &more));
+  EXPECT(more == 0);
+  kvServerDestroy(server);
+  kvServerDestroy(NULL);
+
+  KvServerOptions options = {-1, 0};
+  FAILS(kvServerCreate(model, manager, &options, &none), Invalid,
+        "kvServerCreate: steps of -1 requests and 0 tokens, allowed: 0 (the "
+        "defaults) or more");
+  FAILS(kvServerCreate(model, NULL, NULL, &none), Invalid,
+        "kvServerCreate: manager is null");
+  const KvManifest *manifest = NULL;
+  OK(kvModelGetManifest(model, &manifest));
+  KvCacheSpec spec;
+  OK(kvManifestGetCacheSpec(manifest, &spec));
+  const char *devices[] = {"virtual:sm_90a"};
+  KvManagerOptions other;
+  memset(&other, 0, sizeof other);
+  other.devices = devices;
+  other.numDevices = 1;
+  other.maxSeqLen = 64;
+  KvManager *elsewhere = NULL;
+  OK(kvManagerCreate(&spec, &other, &elsewhere));
+  FAILS(kvServerCreate(model, elsewhere, NULL, &none), Invalid,
+        "kvServerCreate: the manager has memory of virtual:sm_90a, the session "
+        "runs on cpu:0");
+  kvManagerDestroy(elsewhere);
+  EXPECT(none == NULL);
+}
+
+int main(void) {
+  writeWeights(weights, "bias", Vocab);
+  model = loadAlone();
+  manager = managerOf(model);
+  answers();
+  aborts();
+  refuses();
+  // The server keeps what it needs.
+  KvServer *server = serverOf(0);
+  kvModelDestroy(model);
+  kvManagerDestroy(manager);
+  KvGenerationRequest request = requestOf("a", 3);
+  EXPECT(serve(server, &request).count == 3);
+  kvServerDestroy(server);
+  remove(weights);
+  return report();
+}
