@@ -10,7 +10,8 @@
 #ifndef KV_PASSES_ATTENTIONITEMS_H
 #define KV_PASSES_ATTENTIONITEMS_H
 
-#include "AttentionLeaf.h"
+#include "AttentionOperands.h"
+#include "AttentionState.h"
 
 namespace kv {
 

@@ -10,6 +10,7 @@
 #include "VectorizeAttention.h"
 
 #include "AttentionItems.h"
+#include "AttentionLeaf.h"
 #include "KernelLoops.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -49,9 +50,12 @@ public:
                   Scratch scratch(b, *this);
                   Value first = b.mul(chunk, items.chunk);
                   Value end = b.minimum(b.add(first, items.chunk), units);
+                  // The tiles of a head one after the other: they use the
+                  // same keys and values.
                   b.forEach(first, end, 1, [&](VectorEmitter &b, Value unit) {
-                    AttentionItem item = items.item(b, b.div(unit, heads));
-                    computeItem(b, item, b.rem(unit, heads), scratch);
+                    Value head = b.div(unit, items.numItems);
+                    Value number = b.rem(unit, items.numItems);
+                    computeItem(b, items.item(b, number), head, scratch);
                   });
                 });
     buildForall(b, loc, b.mul(items.numSplits, heads), /*grain=*/1,
