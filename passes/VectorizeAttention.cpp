@@ -12,6 +12,7 @@
 #include "AttentionItems.h"
 #include "AttentionLeaf.h"
 #include "KernelLoops.h"
+#include "MatrixLeaf.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -19,10 +20,12 @@ using namespace mlir;
 using namespace kv;
 
 namespace {
-class AttentionBuilder {
+/// `Leaf` is AttentionLeaf or MatrixLeaf.
+template <typename Leaf> class AttentionBuilder {
 public:
-  AttentionBuilder(VectorEmitter &b, AttentionOp op, bool wide)
-      : loc(op.getLoc()), shape(op, wide), operands(b, op) {
+  AttentionBuilder(VectorEmitter &b, AttentionOp op,
+                   const AttentionShape &shape)
+      : loc(op.getLoc()), shape(shape), operands(b, op) {
     if (!getConstantIntValue(operands.layer))
       checkLayer(b);
   }
@@ -74,7 +77,7 @@ private:
           one(fold.allocate(b)), group(fold.allocate(b)),
           total(fold.allocate(b)) {}
 
-    AttentionLeaf leaf;
+    Leaf leaf;
     AttentionFold fold;
     PartialSoftmax one, group, total;
   };
@@ -154,18 +157,22 @@ private:
   }
 
   Location loc;
-  AttentionShape shape;
+  const AttentionShape &shape;
   AttentionOperands operands;
   PartialSoftmax pieces; // [slot * heads + head, ...]
 };
 } // namespace
 
 LogicalResult kv::vectorizeAttention(RewriterBase &rewriter, AttentionOp op,
-                                     bool wide) {
+                                     bool wide, bool matrix) {
   if (std::optional<std::string> why = whyNotVectorized(op))
     return op.emitOpError("has the kernel 'vector', but ") << *why;
   VectorEmitter b(op.getLoc(), rewriter);
-  AttentionBuilder(b, op, wide).build(b);
+  AttentionShape shape(op, wide, matrix);
+  if (shape.usesMatrixUnit)
+    AttentionBuilder<MatrixLeaf>(b, op, shape).build(b);
+  else
+    AttentionBuilder<AttentionLeaf>(b, op, shape).build(b);
   rewriter.eraseOp(op);
   return success();
 }
