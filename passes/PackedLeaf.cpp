@@ -23,18 +23,18 @@ PackedLeaf::PackedLeaf(VectorEmitter &b, const AttentionShape &shape,
                      b.getI16Type())),
       shape(shape), operands(operands), leafRows(b, shape, operands) {}
 
-/// Lane j of row i becomes lane i of row j, of as many rows as there are lanes.
-static void transpose(VectorEmitter &b, MutableArrayRef<Value> rows) {
-  int64_t count = rows.size();
+/// Of groups of four lanes, one of each row: lane j of row i becomes lane i of
+/// row j.
+static void transposeGroups(VectorEmitter &b, MutableArrayRef<Value> rows) {
   // Squares of `size` change places with their mirror images.
-  for (int64_t size = 1; size < count; size *= 2) {
+  for (int64_t size = 1; size < 4; size *= 2) {
     SmallVector<int64_t> upper, lower;
-    for (int64_t lane = 0; lane < count; ++lane) {
+    for (int64_t lane = 0; lane < kRows; ++lane) {
       bool right = lane & size;
-      upper.push_back(right ? count + lane - size : lane);
-      lower.push_back(right ? count + lane : lane + size);
+      upper.push_back(right ? kRows + lane - size : lane);
+      lower.push_back(right ? kRows + lane : lane + size);
     }
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < 4; ++i) {
       if (i & size)
         continue;
       Value above = rows[i], below = rows[i + size];
@@ -45,35 +45,54 @@ static void transpose(VectorEmitter &b, MutableArrayRef<Value> rows) {
 }
 
 void PackedLeaf::packKeys(VectorEmitter &b, LeafKeys range, Value base) {
-  auto numbers = VectorType::get({kDepth}, b.getBF16Type());
+  // Groups of four pairs of elements of one key are loaded side by side, those
+  // of every fourth key in one vector.
+  auto numbers = VectorType::get({8}, b.getBF16Type());
+  auto group = VectorType::get({4}, b.getI32Type());
   auto pairs = VectorType::get({kRows}, b.getI32Type());
   auto line = VectorType::get({kDepth}, b.getI16Type());
+  Value none = arith::ConstantOp::create(b, b.getZeroAttr(pairs));
+  auto loadGroups = [&](VectorEmitter &b, ArrayRef<LeafRow> rows, Value d) {
+    Value all = none;
+    for (auto [i, row] : llvm::enumerate(rows)) {
+      Value loaded = vector::LoadOp::create(
+          b, numbers, operands.blocks.elements, b.add(row.place, d));
+      all = vector::InsertStridedSliceOp::create(
+          b, vector::BitCastOp::create(b, group, loaded), all,
+          ArrayRef<int64_t>{static_cast<int64_t>(4 * i)}, ArrayRef<int64_t>{1});
+    }
+    return all;
+  };
   b.forEach(
       b.roundDown(range.first, kRows), b.roundUp(range.end, kRows), kRows,
       [&](VectorEmitter &b, Value block) {
-        SmallVector<LeafRow> rows, rowsAhead;
+        // In the order of vectors: 0, 4, 8, 12; 1, 5, ...
+        SmallVector<LeafRow> rows, ahead;
         for (int64_t i = 0; i < kRows; ++i) {
-          Value key = b.add(block, i);
+          Value key = b.add(block, i % 4 * 4 + i / 4);
           rows.push_back(leafRows.row(b, {/*part=*/0, Value()}, key));
-          rowsAhead.push_back(leafRows.rowAhead(b, /*part=*/0, key));
+          ahead.push_back(leafRows.rowAhead(b, /*part=*/0, key));
         }
         Value number = b.div(b.sub(block, base), b.index(kRows));
         b.forEach(
             b.index(0), b.index(shape.dim / kDepth), 1,
             [&](VectorEmitter &b, Value step) {
               Value d = b.mul(step, b.index(kDepth));
-              SmallVector<Value> lines;
-              for (const LeafRow &row : rows) {
-                Value loaded = vector::LoadOp::create(
-                    b, numbers, operands.blocks.elements, b.add(row.place, d));
-                lines.push_back(vector::BitCastOp::create(b, pairs, loaded));
-              }
-              transpose(b, lines);
-              for (auto [i, packed] : llvm::enumerate(lines)) {
-                Value at[] = {number, step, b.index(static_cast<int64_t>(i)),
-                              b.index(0)};
-                vector::StoreOp::create(
-                    b, vector::BitCastOp::create(b, line, packed), keys, at);
+              for (const LeafRow &row : ahead)
+                prefetch(b, b.getLoc(), operands.blocks.elements,
+                         b.add(row.place, d), /*ahead=*/0, kLine);
+              for (int64_t pair = 0; pair < kRows; pair += 4) {
+                SmallVector<Value> lines;
+                for (int64_t i = 0; i < 4; ++i)
+                  lines.push_back(loadGroups(b, ArrayRef(rows).slice(4 * i, 4),
+                                             b.add(d, 2 * pair)));
+                transposeGroups(b, lines);
+                for (int64_t i = 0; i < 4; ++i) {
+                  Value at[] = {number, step, b.index(pair + i), b.index(0)};
+                  vector::StoreOp::create(
+                      b, vector::BitCastOp::create(b, line, lines[i]), keys,
+                      at);
+                }
               }
             });
       });

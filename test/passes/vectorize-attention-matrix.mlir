@@ -26,9 +26,11 @@ module attributes {kv.activations = bf16} {
 // CHECK: vector.shuffle %{{.*}} [1, 3, 5, 7,
 // CHECK: vector.store %{{.*}}, %[[QUERIES]]
 // CHECK: vector.store %{{.*}}, %[[QUERIES]]
-// The unit is configured once a leaf. 16 keys are transposed by pairs of elements.
+// The unit is configured once a leaf. 16 keys are transposed by pairs of elements,
+// four of which a load takes.
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
-// CHECK: vector.load %{{.*}}, vector<32xbf16>
+// CHECK: vector.load %{{.*}}, vector<8xbf16>
+// CHECK: vector.insert_strided_slice
 // CHECK: vector.shuffle %{{.*}} [0, 16, 2, 18,
 // CHECK: vector.store %{{.*}}, %[[KEYS]]
 // One tile of rows: the sums of two blocks of keys, both parts of the queries in
