@@ -35,15 +35,14 @@ public:
     Value heads = b.index(shape.heads);
     Value slots = b.mul(items.numSlots, heads);
     Type f32 = b.getF32Type();
-    auto alloc = [&](ArrayRef<int64_t> sizes) -> Value {
-      SmallVector<int64_t> dims = {ShapedType::kDynamic};
-      dims.append(sizes.begin(), sizes.end());
-      return memref::AllocOp::create(b, MemRefType::get(dims, f32),
-                                     ValueRange{slots});
+    constexpr int64_t dynamic = ShapedType::kDynamic;
+    auto alloc = [&](ArrayRef<int64_t> dims, ValueRange sizes) -> Value {
+      return memref::AllocOp::create(b, MemRefType::get(dims, f32), sizes);
     };
-    pieces.maxima = alloc({shape.paddedRows});
-    pieces.sums = alloc({shape.paddedRows});
-    pieces.values = alloc({shape.tileRows, shape.paddedValueDim});
+    pieces.maxima = alloc({dynamic, shape.paddedRows}, slots);
+    pieces.sums = alloc({dynamic, shape.paddedRows}, slots);
+    pieces.values = alloc({dynamic, dynamic, shape.paddedValueDim},
+                          {slots, items.mostRows});
 
     Value units = b.mul(items.numItems, heads);
     Value chunks = b.divideUp(units, items.chunk);
@@ -99,9 +98,9 @@ private:
       SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
           sizes, strides(type.getRank(), b.getIndexAttr(1));
       offsets[0] = index;
-      for (int64_t size : type.getShape())
-        sizes.push_back(b.getIndexAttr(size));
-      sizes[0] = b.getIndexAttr(1);
+      sizes.push_back(b.getIndexAttr(1));
+      for (int64_t i = 1; i < type.getRank(); ++i)
+        sizes.push_back(memref::getMixedSize(b, b.getLoc(), buffer, i));
       auto reduced = memref::SubViewOp::inferRankReducedResultType(
           type.getShape().drop_front(), type, offsets, sizes, strides);
       return memref::SubViewOp::create(b, cast<MemRefType>(reduced), buffer,
