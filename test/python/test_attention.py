@@ -308,6 +308,23 @@ def test_what_a_row_does_not_see(tmp_path, group, dtype, mcpu):
         assert np.isnan(have[key:]).all()
 
 
+@needs_matrix_unit
+def test_infinite_values(tmp_path):
+    """They make a row's results infinite or no numbers, the same ones whatever other rows are there."""
+    g = geometry(("bf16", ()), 64, 16, "nhd", heads=1)
+    artifact = compile_module(tmp_path, attention_module(g, 2, "causal", False, False), MATRIX_LEVEL)
+    q, sinks = np.random.default_rng(1).standard_normal((40, 2, 64), np.float32), np.zeros(2, np.float32)
+    cache = filled(g, [0], [40])
+    cache.blocks[cache.table[0, 0], 1, 1, 0] = 0x7F80
+    whole, _ = attend(artifact, cache, q, sinks)
+    assert not np.isfinite(whole).any()
+    for position in (3, 31, 32, 35):
+        cache.cached, cache.new = np.array([position], np.int32), np.array([1], np.int32)
+        cache.rows = np.array([0, 1], np.int32)
+        cache.max_lengths = np.array([[1, position + 1]], np.int32)
+        same(attend(artifact, cache, q[position:position + 1], sinks)[0], whole[position:position + 1])
+
+
 def test_pages_that_do_not_exist(tmp_path):
     g = geometry(("f32", ()), 64, 16, "nhd")
     artifact = compile_module(tmp_path, attention_module(g, 4, "causal", False, False))
