@@ -20,9 +20,6 @@ constexpr int64_t kRows = MatrixUnit::tileRows, kDepth = MatrixUnit::tileDepth;
 /// Rows that have scores and weights at a time: two tiles share what is loaded,
 /// and scratch memory stays near the core.
 constexpr int64_t kSomeRows = 2 * kRows;
-/// Keys that a single tile of rows takes at a time: four tiles, as many as
-/// there are sums.
-constexpr int64_t kFewKeys = 2 * kRows;
 
 MatrixLeaf::MatrixLeaf(VectorEmitter &b, const AttentionShape &shape,
                        const AttentionOperands &operands)
@@ -99,10 +96,10 @@ void MatrixLeaf::compute(VectorEmitter &b, Value leaf,
   keys = rowKeys.ofTile(b, start);
   packed.find(b, rows, start, keys);
   differ = rowsDiffer(b);
-  // One tile of rows takes keys and values as they come from memory; more, a
-  // leaf at a time.
+  // One tile of rows takes keys and values as they come from memory, 32 at a
+  // time, which stay in the first level; more of them take a leaf.
   Value few = b.lessOrEqual(rows.count, b.index(kRows));
-  chunk = b.select(few, b.index(kFewKeys), b.index(kLeaf));
+  chunk = b.select(few, b.index(kDepth), b.index(kLeaf));
   chunk = b.select(differ, b.index(kLeaf), chunk);
   b.storeScalar(arith::ConstantIntOp::create(b, 0, 1), apart, b.index(0));
   configure(b);
@@ -132,9 +129,9 @@ static Value isZero(VectorEmitter &b, Value index) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, b.index(0));
 }
 
-/// Which `size` keys have one of `keys`.
-static TileRange tilesOf(VectorEmitter &b, LeafKeys keys, int64_t size) {
-  return {b.div(keys.first, b.index(size)), b.divideUp(keys.end, size)};
+/// Which 32 keys have one of `keys`.
+static TileRange stepsOf(VectorEmitter &b, LeafKeys keys) {
+  return {b.div(keys.first, b.index(kDepth)), b.divideUp(keys.end, kDepth)};
 }
 
 void MatrixLeaf::score(VectorEmitter &b, Value first) {
@@ -145,13 +142,11 @@ void MatrixLeaf::score(VectorEmitter &b, Value first) {
     PartsProduct product{queries, packed.keys, scores,
                          b.div(base, b.index(kRows)), zero};
     b.when(isFirst, [&](VectorEmitter &b) { packed.packKeys(b, some, base); });
+    auto [begin, end] = stepsOf(b, some);
+    TileRange blocks{b.mul(begin, b.index(2)), b.mul(end, b.index(2))};
     forTiles(b, first, [&](VectorEmitter &b, int64_t tiles) {
-      // All of the sums are used, also where that is more keys.
-      int64_t width = tiles == 1 ? kFewKeys / kRows : 2;
-      auto [begin, end] = tilesOf(b, some, width * kRows);
-      TileRange blocks{b.mul(begin, b.index(width)),
-                       b.mul(end, b.index(width))};
-      product.multiply(b, tiles, width, first, zero, blocks, steps, goesOn);
+      product.multiply(b, tiles, /*width=*/2, first, zero, blocks, steps,
+                       goesOn);
     });
   });
 }
@@ -218,9 +213,9 @@ void MatrixLeaf::addProducts(VectorEmitter &b, int64_t tiles, Value row,
                              Value goesOn, const PartialSoftmax &into) {
   PartsProduct product{weights, packed.values, into.values, b.index(0),
                        b.div(base, b.index(kDepth))};
-  int64_t blocks = shape.valueDim / kRows, width = MatrixUnit::numSums / tiles;
-  if (blocks % width)
-    width = 2;
+  // As many sums as there are tiles for.
+  int64_t blocks = shape.valueDim / kRows;
+  int64_t width = tiles == 1 && blocks % 4 == 0 ? 4 : 2;
   product.multiply(b, tiles, width, row, outRow, {b.index(0), b.index(blocks)},
-                   tilesOf(b, some, kDepth), goesOn);
+                   stepsOf(b, some), goesOn);
 }

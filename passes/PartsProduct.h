@@ -36,8 +36,8 @@ struct PartsProduct {
   /// Emits the blocks of `columns` of `tiles` tiles of rows, one or two, from
   /// `row` on, which become those from `outRow` on: a sum over `steps` and in
   /// each over the parts. Where `goesOn` holds it is added to what is there.
-  /// There are `width` times as many columns, 2 or of one tile 4. The unit is
-  /// configured.
+  /// `width` columns, whose number it divides, are taken together: 2, or of one
+  /// tile 4. The unit is configured.
   void multiply(VectorEmitter &b, int64_t tiles, int64_t width, mlir::Value row,
                 mlir::Value outRow, TileRange columns, TileRange steps,
                 mlir::Value goesOn) const;
