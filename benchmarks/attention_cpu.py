@@ -34,12 +34,15 @@ READ, FMA = 0.7, 0.6
 
 
 def module(dtype, kernel, iterations):
+    """`kernel` is vector, reference, or matrix: with rows of bf16, for which a machine with AMX uses it."""
     queries = f"tensor<?x{HEADS * GROUP}x{DIM}xf32>"
     attribute = "{kv.kernel = #kv.kernel<reference>}" if kernel == "reference" else ""
+    rows = "attributes {kv.activations = bf16}" if kernel == "matrix" else ""
     scale = f"scale = #kv.scale<f32, group = {DIM}>," if dtype == "i8" else ""
     return f"""
         !kv = !kv.collection<paged, {dtype}, layers = 1, heads = {HEADS}, dim = {DIM}, page = {PAGE},
                              {scale} layout = cpu>
+        module {rows} {{
         func.func @f(%q: {queries}, %rows: tensor<?xi32>, %kv: !kv) -> {queries} attributes {{kv.entry}} {{
           %zero = arith.constant 0 : index
           %one = arith.constant 1 : index
@@ -50,6 +53,7 @@ def module(dtype, kernel, iterations):
             scf.yield %o : {queries}
           }}
           return %r : {queries}
+        }}
         }}"""
 
 
@@ -115,6 +119,8 @@ def main():
                 "vector": timer(folder, host, dtype, "vector", arrays, iterations),
                 "ggml": ggml(dtype, cached, new, iterations),
                 "reference": timer(folder, host, dtype, "reference", arrays, few)}
+            if dtype == "bf16":
+                kernels["matrix"] = timer(folder, host, dtype, "matrix", arrays, iterations)
             read = sum(array.nbytes for array in arrays[2:-1])
             for threads in sorted({1, os.cpu_count()}):
                 roof = (read_roof(threads, read) if new == 1 else
@@ -134,6 +140,9 @@ def report(table, dtype, cached, new, threads, rounds, read, roof):
     table.at_least(case, "generated", times["vector"] * 1e3, "ms", "as fast as ggml",
                    statistics.median(each["ggml"] / each["vector"] for each in rounds),
                    DECODE.get(total) if new == 1 else PREFILL)
+    if "matrix" in times:
+        table.at_least(case, "generated, rows of bf16", times["matrix"] * 1e3, "ms", "as fast as without",
+                       statistics.median(each["vector"] / each["matrix"] for each in rounds), None)
     if new == 1:
         table.at_least(case, "cache read", read / times["vector"] / 1e9, "GB/s", f"{roof:.1f} GB/s read roof",
                        read / times["vector"] / 1e9 / roof, READ if total == 65536 and threads > 1 else None)

@@ -42,14 +42,19 @@ def attention(table, threads, rounds):
     folder.mkdir(parents=True, exist_ok=True)
     host = ctypes.CDLL(str(ROOT / "build/release/lib/libKVTestHost.so"))
     for cached, new, iterations in ATTENTIONS:
-        run = timer(folder, host, "bf16", "vector", inputs("bf16", cached, new), iterations)
-        times = [(run(threads), float(output(PYTHON, ROOT / "benchmarks/torch_attention.py", cached, new,
-                                              iterations, threads, HEADS, GROUP, DIM)))
-                  for _ in range(rounds)]
+        arrays = inputs("bf16", cached, new)
+        runs = {name: timer(folder, host, "bf16", kernel, arrays, iterations)
+                for name, kernel in (("generated", "vector"), ("generated, rows of bf16", "matrix"))}
+        times = [{"PyTorch": float(output(PYTHON, ROOT / "benchmarks/torch_attention.py", cached, new,
+                                          iterations, threads, HEADS, GROUP, DIM)),
+                  **{name: run(threads) for name, run in runs.items()}}
+                 for _ in range(rounds)]
         case = f"{threads} threads, attention of {new} of {cached + new} tokens, bf16"
-        table.row(case, "PyTorch", statistics.median(torch for _, torch in times) * 1e3, "ms")
-        table.at_least(case, "generated", statistics.median(own for own, _ in times) * 1e3, "ms",
-                       "as fast as PyTorch", statistics.median(torch / own for own, torch in times), None)
+        table.row(case, "PyTorch", statistics.median(each["PyTorch"] for each in times) * 1e3, "ms")
+        for name in runs:
+            table.at_least(case, name, statistics.median(each[name] for each in times) * 1e3, "ms",
+                           "as fast as PyTorch",
+                           statistics.median(each["PyTorch"] / each[name] for each in times), None)
 
 
 def main(rounds=ROUNDS):

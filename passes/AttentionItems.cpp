@@ -125,16 +125,18 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
   checkPages(b);
   Value zero = b.index(0);
   SmallVector<Value> totals =
-      forEachTile(b, {zero, zero, zero},
+      forEachTile(b, {zero, zero, zero, zero},
                   [&](VectorEmitter &b, const Tile &tile,
                       ValueRange carried) -> SmallVector<Value> {
                     Value tiles = b.add(carried[0], 1);
                     Value leaves =
                         b.add(carried[1], b.sub(tile.leafEnd, tile.leafBegin));
                     Value pairs = b.mul(tile.numRows, tile.keys);
-                    return {tiles, leaves, b.add(carried[2], pairs)};
+                    Value rows = b.maximum(carried[3], tile.numRows);
+                    return {tiles, leaves, b.add(carried[2], pairs), rows};
                   });
   Value numTiles = totals[0], numLeaves = totals[1];
+  mostRows = totals[3];
   Value total = b.mul(numLeaves, b.index(shape.heads));
   Value one = b.index(1);
   Value limit = b.maximum(b.div(total, b.index(kFewItems)), one);

@@ -10,7 +10,8 @@
 #ifndef KV_PASSES_ATTENTIONITEMS_H
 #define KV_PASSES_ATTENTIONITEMS_H
 
-#include "AttentionLeaf.h"
+#include "AttentionOperands.h"
+#include "AttentionState.h"
 
 namespace kv {
 
@@ -32,6 +33,7 @@ public:
                  const AttentionOperands &operands);
 
   mlir::Value numItems, numSplits, numSlots;
+  mlir::Value mostRows; // of a tile of this step
   /// Items, each with all KV heads counted, that are worth a thread.
   mlir::Value chunk;
 

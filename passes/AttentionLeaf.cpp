@@ -8,11 +8,9 @@
 
 #include "AttentionLeaf.h"
 
-#include "../kernels/plan/Fold.h"
 #include "../kernels/plan/Plan.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "LeafWeights.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace kv;
@@ -25,33 +23,18 @@ constexpr int64_t kLeaf = plan::CpuLeaf;
 
 AttentionLeaf::AttentionLeaf(VectorEmitter &b, const AttentionShape &shape,
                              const AttentionOperands &operands)
-    : shape(shape), operands(operands), leafRows(b, shape, operands) {
-  Type f32 = b.getF32Type(), index = b.getIndexType();
+    : shape(shape), operands(operands), rowKeys(b, shape, operands),
+      leafRows(b, shape, operands) {
+  Type f32 = b.getF32Type();
   queries = b.stack({shape.tileRows, shape.paddedDim}, f32);
-  firstKeys = b.stack({shape.tileRows}, index);
-  endKeys = b.stack({shape.tileRows}, index);
   scores = b.stack({shape.tileRows, kLeaf}, f32);
 }
 
 void AttentionLeaf::enter(VectorEmitter &b, const TileRows &tileRows) {
   rows = tileRows;
-  Value first = b.index(2), end = b.index(3);
-  auto fact = [&](VectorEmitter &b, Value token, Value column) {
-    return b.loadIndex(operands.plan, {token, column});
-  };
-  // Neither end of what a row sees falls from row to row. The rows are held to
-  // it: a plan is a tensor, and no place must be read that is not looked up.
-  Value firstToken = b.div(rows.first, b.index(shape.group));
-  Value last = b.add(b.add(rows.first, rows.count), -1);
-  Value lastToken = b.div(last, b.index(shape.group));
-  firstKey = fact(b, firstToken, first);
-  endKey = fact(b, lastToken, end);
+  rowKeys.enter(b, rows);
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     auto [token, head] = queryOf(b, shape, rows, row);
-    Value ownFirst = b.maximum(fact(b, token, first), firstKey);
-    Value ownEnd = b.minimum(fact(b, token, end), endKey);
-    b.storeScalar(ownFirst, firstKeys, row);
-    b.storeScalar(ownEnd, endKeys, row);
     auto load = [&, token = token, head = head](VectorEmitter &b, Value d,
                                                 int64_t count) {
       Value query = b.loadLanes(operands.q, {token, head, d}, count);
@@ -68,8 +51,7 @@ void AttentionLeaf::enter(VectorEmitter &b, const TileRows &tileRows) {
 void AttentionLeaf::compute(VectorEmitter &b, Value leaf,
                             const PartialSoftmax &into) {
   start = b.mul(leaf, b.index(kLeaf));
-  Value first = b.clamp(b.sub(firstKey, start), 0, kLeaf);
-  LeafKeys keys{first, b.clamp(b.sub(endKey, start), 0, kLeaf)};
+  LeafKeys keys = rowKeys.ofTile(b, start);
   leafRows.find(b, rows, start, keys);
   whereRowsAre(
       b, [&](VectorEmitter &b, bool widened) { score(b, keys, widened); });
@@ -99,14 +81,6 @@ void AttentionLeaf::whereRowsAre(
         body(b, /*widened=*/true);
         scf::YieldOp::create(b);
       });
-}
-
-/// What a row sees of this leaf; nothing where the end is not after the first.
-LeafKeys AttentionLeaf::keysOf(VectorEmitter &b, Value row) {
-  Value first = b.sub(b.loadScalar(firstKeys, row), start);
-  Value end = b.sub(b.loadScalar(endKeys, row), start);
-  first = b.clamp(first, 0, kLeaf);
-  return {first, b.clamp(end, 0, kLeaf)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,67 +186,24 @@ void AttentionLeaf::scoreTile(VectorEmitter &b, Value row, Value key,
   }
 }
 
-/// Scores become weights: 2^(score - maximum), and exactly 0 where the row does
-/// not see the key.
 void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
-  auto lanes = VectorType::get({kLanes}, b.getI32Type());
-  auto numbers = llvm::to_vector(llvm::seq<int32_t>(kLanes));
-  Value iota = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(lanes, ArrayRef(numbers)));
-  auto spread = [&](VectorEmitter &b, Value number) -> Value {
-    return vector::BroadcastOp::create(b, lanes, b.asI32(number));
-  };
-  // Weights are powers of 2 instead of e: one product for both factors.
-  double factor = operands.softcap ? operands.scale / *operands.softcap
-                                   : operands.scale * plan::Log2E;
-  auto scaled = [&](VectorEmitter &b, Value dots) {
-    Value score = b.times(dots, b.splat(factor));
-    if (!operands.softcap)
-      return score;
-    Value capped = math::TanhOp::create(b, score);
-    // The approximation of tanh bounds its argument first, NaN too.
-    Value isNaN =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, score, score);
-    capped = b.select(isNaN, score, capped);
-    return b.times(capped, b.splat(*operands.softcap * plan::Log2E));
+  auto rowScores = [&](VectorEmitter &b, Value row) -> LeafRowScores {
+    LeafKeys seen = rowKeys.ofRow(b, row, start);
+    LeafKeys all{b.roundDown(seen.first, kLanes), b.roundUp(seen.end, kLanes)};
+    return {scores, row, seen, all, kLanes};
   };
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
-    LeafKeys keys = keysOf(b, row);
-    Value first = b.roundDown(keys.first, kLanes);
-    Value end = b.roundUp(keys.end, kLanes);
-    Value firstLane = spread(b, keys.first), endLane = spread(b, keys.end);
-    Value nothing = b.splat(-INFINITY);
-    Value greatest =
-        b.loop(first, end, kLanes, nothing,
-               [&](VectorEmitter &b, Value key,
-                   ValueRange carried) -> SmallVector<Value> {
-                 Value score = scaled(b, b.loadLanes(scores, {row, key}));
-                 Value number = arith::AddIOp::create(b, iota, spread(b, key));
-                 Value begun = arith::CmpIOp::create(
-                     b, arith::CmpIPredicate::sge, number, firstLane);
-                 Value open = arith::CmpIOp::create(
-                     b, arith::CmpIPredicate::slt, number, endLane);
-                 score = b.select(b.both(begun, open), score, nothing);
-                 b.storeLanes(score, scores, {row, key});
-                 return {b.greaterOf(carried.front(), score)};
-               })
-            .front();
-    Value maximum = b.greatestLane(greatest);
-    Value isNothing = b.isEqual(maximum, -INFINITY);
-    Value zero = b.constant(b.getF32Type(), 0);
-    Value base = b.splat(b.select(isNothing, zero, maximum));
-    Value sums = b.loop(first, end, kLanes, b.splat(0.0),
-                        [&](VectorEmitter &b, Value key,
-                            ValueRange carried) -> SmallVector<Value> {
-                          Value below =
-                              b.minus(b.loadLanes(scores, {row, key}), base);
-                          Value weight = b.powerOfTwo(below);
-                          b.storeLanes(weight, scores, {row, key});
-                          return {b.plus(carried.front(), weight)};
-                        })
-                     .front();
+    Value maximum =
+        scoreRow(b, operands, rowScores(b, row), dotFactor(operands));
     b.storeScalar(maximum, into.maxima, row);
-    b.storeScalar(b.sumLanes(sums), into.sums, row);
+  });
+  b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
+    auto store = [&](VectorEmitter &b, Value key, ValueRange weights) {
+      b.storeLanes(weights.front(), scores, {row, key});
+    };
+    Value maximum = b.loadScalar(into.maxima, row);
+    Value sum = weighRow(b, rowScores(b, row), maximum, store);
+    b.storeScalar(sum, into.sums, row);
   });
 }
 
@@ -302,7 +233,7 @@ void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
                               const RowSource &source, Value row,
                               const RegisterTile &tile, LeafKeys block) {
   auto keysIn = [&](VectorEmitter &b, Value row) -> LeafKeys {
-    LeafKeys keys = keysOf(b, row);
+    LeafKeys keys = rowKeys.ofRow(b, row, start);
     Value first = b.maximum(keys.first, block.first);
     return {first, b.minimum(keys.end, block.end)};
   };

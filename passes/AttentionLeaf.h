@@ -20,7 +20,6 @@ public:
   void compute(VectorEmitter &b, mlir::Value leaf, const PartialSoftmax &into);
 
 private:
-  LeafKeys keysOf(VectorEmitter &b, mlir::Value row);
   void whereRowsAre(VectorEmitter &b,
                     llvm::function_ref<void(VectorEmitter &, bool)> body);
   void forRegisterTiles(VectorEmitter &b,
@@ -43,13 +42,12 @@ private:
   const AttentionShape &shape;
   const AttentionOperands &operands;
   // On the stack.
-  mlir::Value queries;            // [tileRows, paddedDim]
-  mlir::Value firstKeys, endKeys; // [tileRows], what each row sees
-  mlir::Value scores;             // [tileRows, leaf]; then weights
+  mlir::Value queries; // [tileRows, paddedDim]
+  RowKeys rowKeys;
+  mlir::Value scores; // [tileRows, leaf]; then weights
   LeafRows leafRows;
   // Of the tile.
   TileRows rows;
-  mlir::Value firstKey, endKey;
   // Of the leaf.
   mlir::Value start;
 };

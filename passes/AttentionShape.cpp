@@ -2,10 +2,14 @@
 
 #include "AttentionShape.h"
 
-#include "VectorEmitter.h"
+#include "MatrixUnit.h"
 
 using namespace mlir;
 using namespace kv;
+
+/// Rows of a tile that a matrix unit multiplies: so many that it takes a small
+/// part of the time to bring keys and values into its tiles.
+constexpr int64_t kMatrixRows = 128;
 
 /// The rows of the largest register tile: of up to `most`, so many that the
 /// `group` query heads of a KV head leave the fewest registers unused.
@@ -35,16 +39,28 @@ static RegisterTile makeTile(int64_t rows, bool wide) {
   return {rows, rows > 3 ? 2 : rows > 1 ? 4 : 8, rows > 1 ? 6 / rows : 4};
 }
 
-AttentionShape::AttentionShape(AttentionOp op, bool wide)
+/// Whether a matrix unit multiplies queries and weights with keys and values.
+static bool fitsMatrixUnit(const CacheGeometry &geometry) {
+  // What is larger would take more of the stack than threads may have.
+  constexpr int64_t largest = 256;
+  return geometry.dtype == KV_DTYPE_BF16 && !geometry.scaleGroup &&
+         !geometry.isLatent() && geometry.dim <= largest &&
+         geometry.dim % MatrixUnit::tileDepth == 0;
+}
+
+AttentionShape::AttentionShape(AttentionOp op, bool wide, bool matrix)
     : type(cast<CacheOpInterface>(op.getOperation()).getCollectionType()),
       geometry(type.getGeometry()), heads(geometry.heads),
       group(cast<ShapedType>(op.getQ().getType()).getDimSize(1) / heads),
       dim(geometry.dim), valueDim(geometry.valueDim()),
       paddedDim(llvm::alignTo(dim, kLanes)),
       paddedValueDim(llvm::alignTo(valueDim, kLanes)),
-      registerLanes(wide ? kLanes : kLanes / 2) {
+      registerLanes(wide ? kLanes : kLanes / 2),
+      usesMatrixUnit(matrix && fitsMatrixUnit(geometry)) {
   constexpr int64_t most = 24;
-  if (group <= most) {
+  if (usesMatrixUnit) {
+    tileRows = kMatrixRows;
+  } else if (group <= most) {
     tileRows = most / group * group;
   } else {
     int64_t tiles = llvm::divideCeil(group, most);

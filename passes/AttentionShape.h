@@ -23,8 +23,9 @@ struct RegisterTile {
 /// What is known of an attention before it runs, and how it is cut into tiles.
 struct AttentionShape {
   /// `wide` is for machines with 32 vector registers of 512 bits; otherwise
-  /// there are 16 of 256 bits.
-  AttentionShape(AttentionOp op, bool wide);
+  /// there are 16 of 256 bits. `matrix` is for machines that multiply matrices
+  /// of bf16, where queries may be rounded to such numbers.
+  AttentionShape(AttentionOp op, bool wide, bool matrix);
 
   CollectionType type;
   CacheGeometry geometry;
@@ -38,6 +39,8 @@ struct AttentionShape {
   llvm::SmallVector<RegisterTile, 3> registerTiles;
   /// Lanes of a register: scores are summed for so many at a time.
   int64_t registerLanes;
+  /// Whether scores and sums of values are products of a matrix unit.
+  bool usesMatrixUnit;
 
   /// Whether keys and values are widened to f32 before tiles of many rows use
   /// them.

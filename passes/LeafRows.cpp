@@ -135,14 +135,20 @@ RowSource LeafRows::widen(VectorEmitter &b, LeafKeys keys, int64_t part) {
   return to;
 }
 
+LeafRow LeafRows::rowAhead(VectorEmitter &b, int64_t part, Value key) {
+  int64_t ahead = llvm::divideCeil(prefetchDistance(1), bytesOfRow(part));
+  return row(b, {part, Value()}, b.minimum(b.add(key, ahead), lastKey));
+}
+
 void LeafRows::ask(VectorEmitter &b, int64_t part, Value key) {
-  int64_t size = cast<MemRefType>(operands.blocks.elements.getType())
-                     .getElementTypeBitWidth() /
-                 8;
+  prefetch(b, b.getLoc(), operands.blocks.elements,
+           rowAhead(b, part, key).place, /*ahead=*/0, bytesOfRow(part));
+}
+
+int64_t LeafRows::bytesOfRow(int64_t part) const {
   int64_t dim = part == 0 ? shape.dim : shape.valueDim;
-  int64_t ahead = llvm::divideCeil(prefetchDistance(1), dim * size);
-  LeafRow row =
-      this->row(b, {part, Value()}, b.minimum(b.add(key, ahead), lastKey));
-  prefetch(b, b.getLoc(), operands.blocks.elements, row.place, /*ahead=*/0,
-           dim * size);
+  return dim *
+         getElementTypeOrSelf(operands.blocks.elements)
+             .getIntOrFloatBitWidth() /
+         8;
 }

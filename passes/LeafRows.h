@@ -3,19 +3,13 @@
 #ifndef KV_PASSES_LEAFROWS_H
 #define KV_PASSES_LEAFROWS_H
 
-#include "AttentionOperands.h"
-#include "AttentionState.h"
+#include "RowKeys.h"
 
 namespace kv {
 
 /// Keys that all rows of a tile take before the next: their rows stay in the
 /// innermost cache.
 constexpr int64_t kKeyBlock = 32;
-
-/// Keys of a leaf, counted from its first.
-struct LeafKeys {
-  mlir::Value first, end;
-};
 
 /// Where rows are read: keys (part 0) or values (part 1) in the cache, or,
 /// where `block` is set, what was widened from that key on.
@@ -49,13 +43,16 @@ public:
   mlir::Value load(VectorEmitter &b, const RowSource &source,
                    const LeafRow &row, mlir::Value d, int64_t count,
                    int64_t lanes = kLanes);
-  /// Asks for the row of the cache that is read so many keys after `key` as the
-  /// memory's latency takes, at most the leaf's last.
+  /// The row of the cache that is read so many keys after `key` as the memory's
+  /// latency takes, at most the leaf's last.
+  LeafRow rowAhead(VectorEmitter &b, int64_t part, mlir::Value key);
+  /// Asks for it.
   void ask(VectorEmitter &b, int64_t part, mlir::Value key);
 
 private:
   void find(VectorEmitter &b, const TileRows &rows, mlir::Value start,
             LeafKeys keys, const FlatBlocks &blocks, mlir::Value places);
+  int64_t bytesOfRow(int64_t part) const;
   mlir::Value scaleOf(VectorEmitter &b, mlir::Value place, mlir::Value d,
                       int64_t count, int64_t lanes);
 

@@ -98,7 +98,8 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
                               {rows, blocks, dotKind, /*matrix=*/false});
         rewriter.eraseOp(matmul);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
-        if (failed(vectorizeAttention(rewriter, attention, wide)))
+        if (failed(vectorizeAttention(rewriter, attention, wide,
+                                      multipliesMatrices)))
           return failure();
       } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         if (failed(linalg::linalgOpToParallelLoops(rewriter, linalgOp)))

@@ -10,7 +10,9 @@
 #include "VectorizeAttention.h"
 
 #include "AttentionItems.h"
+#include "AttentionLeaf.h"
 #include "KernelLoops.h"
+#include "MatrixLeaf.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -18,10 +20,12 @@ using namespace mlir;
 using namespace kv;
 
 namespace {
-class AttentionBuilder {
+/// `Leaf` is AttentionLeaf or MatrixLeaf.
+template <typename Leaf> class AttentionBuilder {
 public:
-  AttentionBuilder(VectorEmitter &b, AttentionOp op, bool wide)
-      : loc(op.getLoc()), shape(op, wide), operands(b, op) {
+  AttentionBuilder(VectorEmitter &b, AttentionOp op,
+                   const AttentionShape &shape)
+      : loc(op.getLoc()), shape(shape), operands(b, op) {
     if (!getConstantIntValue(operands.layer))
       checkLayer(b);
   }
@@ -31,15 +35,14 @@ public:
     Value heads = b.index(shape.heads);
     Value slots = b.mul(items.numSlots, heads);
     Type f32 = b.getF32Type();
-    auto alloc = [&](ArrayRef<int64_t> sizes) -> Value {
-      SmallVector<int64_t> dims = {ShapedType::kDynamic};
-      dims.append(sizes.begin(), sizes.end());
-      return memref::AllocOp::create(b, MemRefType::get(dims, f32),
-                                     ValueRange{slots});
+    constexpr int64_t dynamic = ShapedType::kDynamic;
+    auto alloc = [&](ArrayRef<int64_t> dims, ValueRange sizes) -> Value {
+      return memref::AllocOp::create(b, MemRefType::get(dims, f32), sizes);
     };
-    pieces.maxima = alloc({shape.paddedRows});
-    pieces.sums = alloc({shape.paddedRows});
-    pieces.values = alloc({shape.tileRows, shape.paddedValueDim});
+    pieces.maxima = alloc({dynamic, shape.paddedRows}, slots);
+    pieces.sums = alloc({dynamic, shape.paddedRows}, slots);
+    pieces.values = alloc({dynamic, dynamic, shape.paddedValueDim},
+                          {slots, items.mostRows});
 
     Value units = b.mul(items.numItems, heads);
     Value chunks = b.divideUp(units, items.chunk);
@@ -49,9 +52,12 @@ public:
                   Scratch scratch(b, *this);
                   Value first = b.mul(chunk, items.chunk);
                   Value end = b.minimum(b.add(first, items.chunk), units);
+                  // The tiles of a head one after the other: they use the
+                  // same keys and values.
                   b.forEach(first, end, 1, [&](VectorEmitter &b, Value unit) {
-                    AttentionItem item = items.item(b, b.div(unit, heads));
-                    computeItem(b, item, b.rem(unit, heads), scratch);
+                    Value head = b.div(unit, items.numItems);
+                    Value number = b.rem(unit, items.numItems);
+                    computeItem(b, items.item(b, number), head, scratch);
                   });
                 });
     buildForall(b, loc, b.mul(items.numSplits, heads), /*grain=*/1,
@@ -70,7 +76,7 @@ private:
           one(fold.allocate(b)), group(fold.allocate(b)),
           total(fold.allocate(b)) {}
 
-    AttentionLeaf leaf;
+    Leaf leaf;
     AttentionFold fold;
     PartialSoftmax one, group, total;
   };
@@ -92,9 +98,9 @@ private:
       SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
           sizes, strides(type.getRank(), b.getIndexAttr(1));
       offsets[0] = index;
-      for (int64_t size : type.getShape())
-        sizes.push_back(b.getIndexAttr(size));
-      sizes[0] = b.getIndexAttr(1);
+      sizes.push_back(b.getIndexAttr(1));
+      for (int64_t i = 1; i < type.getRank(); ++i)
+        sizes.push_back(memref::getMixedSize(b, b.getLoc(), buffer, i));
       auto reduced = memref::SubViewOp::inferRankReducedResultType(
           type.getShape().drop_front(), type, offsets, sizes, strides);
       return memref::SubViewOp::create(b, cast<MemRefType>(reduced), buffer,
@@ -150,18 +156,22 @@ private:
   }
 
   Location loc;
-  AttentionShape shape;
+  const AttentionShape &shape;
   AttentionOperands operands;
   PartialSoftmax pieces; // [slot * heads + head, ...]
 };
 } // namespace
 
 LogicalResult kv::vectorizeAttention(RewriterBase &rewriter, AttentionOp op,
-                                     bool wide) {
+                                     bool wide, bool matrix) {
   if (std::optional<std::string> why = whyNotVectorized(op))
     return op.emitOpError("has the kernel 'vector', but ") << *why;
   VectorEmitter b(op.getLoc(), rewriter);
-  AttentionBuilder(b, op, wide).build(b);
+  AttentionShape shape(op, wide, matrix);
+  if (shape.usesMatrixUnit)
+    AttentionBuilder<MatrixLeaf>(b, op, shape).build(b);
+  else
+    AttentionBuilder<AttentionLeaf>(b, op, shape).build(b);
   rewriter.eraseOp(op);
   return success();
 }

@@ -8,9 +8,10 @@
 namespace kv {
 
 /// Replaces an attention on buffers by two parallel loops. See AttentionShape
-/// for `wide`. Fails with an error where whyNotVectorized() says why.
+/// for `wide` and `matrix`. Fails with an error where whyNotVectorized() says
+/// why.
 llvm::LogicalResult vectorizeAttention(mlir::RewriterBase &rewriter,
-                                       AttentionOp op, bool wide);
+                                       AttentionOp op, bool wide, bool matrix);
 
 } // namespace kv
 

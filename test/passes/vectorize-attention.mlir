@@ -22,7 +22,7 @@
 // Pieces: maxima, sums, values.
 // CHECK: memref.alloc(%{{.*}}) : memref<?x32xf32>
 // CHECK: memref.alloc(%{{.*}}) : memref<?x32xf32>
-// CHECK: memref.alloc(%{{.*}}) : memref<?x24x32xf32>
+// CHECK: memref.alloc(%{{.*}}) : memref<?x?x32xf32>
 // CHECK: scf.forall
 // Memory on the stack: places, widened rows of 32 keys, queries, ends, scores.
 // CHECK: %[[PLACES:.*]] = memref.alloca() {{.*}} : memref<256xindex>

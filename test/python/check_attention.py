@@ -1,5 +1,5 @@
-"""check_attention.py N: every N-th case of the product that test_attention.py's covering array stands for
-(368 640 of them), against numpy in double precision. Run by scripts/check-attention.sh."""
+"""check_attention.py N: every N-th case of the products that test_attention.py's covering arrays stand for
+(368 640, and 13 440 of a matrix unit), against numpy in double precision. Run by scripts/check-attention.sh."""
 
 import itertools
 import multiprocessing
@@ -9,7 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from test_attention import PARAMETERS, check_variant, name_of
+from host import has_matrix_unit
+from test_attention import MATRIX_PARAMETERS, PARAMETERS, check_variant, name_of
 
 
 def failure_of(case):
@@ -23,7 +24,12 @@ def failure_of(case):
 
 
 def main(part):
-    cases = [dict(zip(PARAMETERS, values)) for values in itertools.product(*PARAMETERS.values())]
+    products = [PARAMETERS]
+    if has_matrix_unit():
+        products.append(MATRIX_PARAMETERS)
+    else:
+        print("skipped: this machine does not multiply matrices of bf16 (AMX)")
+    cases = [dict(zip(each, values)) for each in products for values in itertools.product(*each.values())]
     random.Random(0).shuffle(cases)  # every N-th would leave out values: those of a parameter repeat
     cases = cases[::part]
     failures = 0

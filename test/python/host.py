@@ -4,6 +4,7 @@ caches by their definitions in double precision. `call_runtime`: the runtime its
 import ctypes
 import os
 import re
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -12,12 +13,16 @@ from tools import ROOT
 
 # The rows of the function table, in their order.
 FUNCTIONS = re.findall(r"^KV_FUNCTION\((\w+)", (ROOT / "include/kv/ABI/Symbols.def").read_text(), re.M)
-if os.uname().machine == "x86_64":
-    # Asks Linux for the tiles of AMX, as the runtime does; a machine without them refuses.
-    ctypes.CDLL(None).syscall(158, 0x1023, 18)
+# Asks Linux for the tiles of AMX, as the runtime does; a machine without them refuses.
+HAS_TILES = os.uname().machine == "x86_64" and ctypes.CDLL(None).syscall(158, 0x1023, 18) == 0
 DTYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1, np.dtype(np.uint16): 2,
           np.dtype(ml_dtypes.float8_e4m3fn): 3, np.dtype(ml_dtypes.float8_e5m2): 4,
           np.dtype(ml_dtypes.float8_e8m0fnu): 5, np.dtype(np.int8): 6, np.dtype(np.int32): 7}
+
+
+def has_matrix_unit():
+    """Whether this machine runs code for x86-64-v4-amx."""
+    return HAS_TILES and "amx_bf16" in Path("/proc/cpuinfo").read_text().split()
 
 
 class View(ctypes.Structure):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from caches import Cache, Geometry
-from host import call_runtime
+from host import call_runtime, has_matrix_unit
 from tools import find
 
 KV_COMPILE = find("kv-compile")
@@ -26,13 +26,19 @@ PARAMETERS = {
     "more": ["", "softcap", "sinks", "latent"],
     "mcpu": ["native", "x86-64-v3"],
 }
+# The same of what a matrix unit multiplies: rows of bf16 and a cache of it.
+MATRIX_LEVEL = "x86-64-v4-amx"
+MATRIX_PARAMETERS = PARAMETERS | {"dtype": [("bf16", ())], "dim": [32, 64, 96, 128, 160, 192, 256],
+                                  "more": ["", "softcap", "sinks"], "mcpu": [MATRIX_LEVEL]}
+needs_matrix_unit = pytest.mark.skipif(not has_matrix_unit(),
+                                       reason="this machine does not multiply matrices of bf16 (AMX)")
 
 
-def covering_array():
+def covering_array(parameters=PARAMETERS):
     """Few rows with every pair: each row is the one of some candidates that has the most new pairs."""
     rng = np.random.default_rng(0)
-    names = list(PARAMETERS)
-    sizes = [len(PARAMETERS[name]) for name in names]
+    names = list(parameters)
+    sizes = [len(parameters[name]) for name in names]
 
     def pairs(row):
         return set(itertools.combinations(enumerate(row), 2))
@@ -49,7 +55,7 @@ def covering_array():
             if best is None or len(pairs(row) & missing) > len(pairs(best) & missing):
                 best = row
         missing -= pairs(best)
-        rows.append({name: PARAMETERS[name][value] for name, value in zip(names, best)})
+        rows.append({name: parameters[name][value] for name, value in zip(names, best)})
     return rows
 
 
@@ -79,7 +85,11 @@ def attention_module(g, heads, mask, softcap, sinks):
 
 
 def compile_module(folder, text, mcpu="native"):
+    """Of the level with a matrix unit with rows of bf16, for which it is used."""
     source, artifact = folder / "m.mlir", folder / f"m-{mcpu}.so"
+    if mcpu == MATRIX_LEVEL:
+        types, function = text.split("func.func")
+        text = f"{types} module attributes {{kv.activations = bf16}} {{ func.func{function} }}"
     source.write_text(text)
     subprocess.run([KV_COMPILE, source, "-o", artifact, f"--mcpu={mcpu}"], check=True)
     return artifact
@@ -125,8 +135,10 @@ def check_variant(folder, case):
     out, lse = attend(artifact, cache, q, sinks, threads=2)
     want, want_lse = cache.attend(q, 1, case["mask"], 0.11, 3.0 if softcap else 0,
                                   sinks if with_sinks else None)
-    np.testing.assert_allclose(out, want, rtol=2e-5, atol=2e-5)
-    np.testing.assert_allclose(lse, want_lse, rtol=1e-5, atol=1e-5)
+    # A matrix unit takes queries and weights as two numbers of bf16 each.
+    limit = 2e-4 if case["mcpu"] == MATRIX_LEVEL else 2e-5
+    np.testing.assert_allclose(out, want, rtol=limit, atol=limit)
+    np.testing.assert_allclose(lse, want_lse, rtol=limit / 2, atol=limit / 2)
 
 
 @pytest.mark.parametrize("case", covering_array(), ids=name_of)
@@ -134,22 +146,31 @@ def test_variants(tmp_path, case):
     check_variant(tmp_path, case)
 
 
+@needs_matrix_unit
+@pytest.mark.parametrize("case", covering_array(MATRIX_PARAMETERS), ids=name_of)
+def test_matrix_variants(tmp_path, case):
+    check_variant(tmp_path, case)
+
+
 LONG = 2600  # more than a leaf group
-BITS = [("bf16", ()), ("i8", ("f32", 16))]
+BITS = [("bf16", (), "native"), ("i8", ("f32", 16), "native"),
+        pytest.param(("bf16", (), MATRIX_LEVEL), marks=needs_matrix_unit)]
 
 
 class Rows:
     """The rows of one sequence of LONG tokens, computed in whatever steps and company."""
 
-    def __init__(self, folder, dtype, mask="causal", group=3, dim=64):
+    def __init__(self, folder, dtype, mask="causal", group=3, dim=64, mcpu="native"):
         self.folder, self.dtype, self.mask, self.group, self.dim = folder, dtype, mask, group, dim
+        self.mcpu = mcpu
         self.artifacts = {}
         self.caches = {}
         self.queries = np.random.default_rng(3).standard_normal((LONG, group, dim), np.float32)
 
-    def run(self, steps, threads=1, page=16, place="nhd", mcpu="native", before=(), after=()):
+    def run(self, steps, threads=1, page=16, place="nhd", mcpu=None, before=(), after=()):
         """Rows of the positions in `steps`, pairs of first and end; `before` and `after` are other
         sequences, (cached, new), of the same step."""
+        mcpu = mcpu or self.mcpu
         g = geometry(self.dtype, self.dim, page, place, heads=1, room=LONG + 8)
         if (page, place, mcpu) not in self.artifacts:
             folder = self.folder / f"{page}-{place}"
@@ -190,9 +211,10 @@ class Rows:
         return cache
 
 
-@pytest.fixture(scope="module", params=BITS, ids=lambda p: p[0])
+@pytest.fixture(scope="module", params=BITS, ids=lambda p: f"{p[0]}-{p[2]}")
 def rows(request, tmp_path_factory):
-    return Rows(tmp_path_factory.mktemp("rows"), request.param)
+    *dtype, mcpu = request.param
+    return Rows(tmp_path_factory.mktemp("rows"), dtype, mcpu=mcpu)
 
 
 @pytest.fixture(scope="module")
@@ -241,38 +263,66 @@ def test_bits_of_company(rows, whole, before, after):
 
 
 def test_bits_of_levels(rows, whole):
-    """AVX2 has half the lanes in a register, and other register tiles."""
-    same(rows.run([(0, LONG)], mcpu="x86-64-v3"), whole)
+    """AVX2 has half the lanes in a register, and other register tiles. A matrix unit sums in an order of
+    its own."""
+    other = rows.run([(0, LONG)], mcpu="x86-64-v3")
+    if rows.mcpu == MATRIX_LEVEL:
+        assert other.tobytes() != whole.tobytes()
+        np.testing.assert_allclose(whole, other, rtol=1e-4, atol=1e-4)
+        return
+    same(other, whole)
     same(rows.run([(LONG - 1, LONG)], mcpu="x86-64-v3"), whole[-1:])
 
 
 # Rows of chunks and of `none` see what comes after them: the step's end must be that of what they see.
+@pytest.mark.parametrize("dtype, dim, mcpu", [
+    ("f32", 16, "native"), pytest.param("bf16", 32, MATRIX_LEVEL, marks=needs_matrix_unit)])
 @pytest.mark.parametrize("mask, steps", [
     ("sliding = 700", [(698, 703), (990, 1020), (2040, 2060), (LONG - 1, LONG)]),
     ("chunked = 500", [(690, 1000), (1999, 2000), (2499, LONG)]),
     ("none", [(LONG - 300, LONG), (LONG - 1, LONG)])])
-def test_bits_of_masks(tmp_path, mask, steps):
+def test_bits_of_masks(tmp_path, mask, steps, dtype, dim, mcpu):
     """Rows of a tile that see different keys, and leaves that no row sees from the beginning on."""
-    rows = Rows(tmp_path, ("f32", ()), mask, group=2, dim=16)
+    rows = Rows(tmp_path, (dtype, ()), mask, group=2, dim=dim, mcpu=mcpu)
     want = rows.run([(0, LONG)])
     same(rows.run(steps, threads=2), np.concatenate([want[first:end] for first, end in steps]))
 
 
+@pytest.mark.parametrize("dtype, mcpu", [("f32", "native"),
+                                         pytest.param("bf16", MATRIX_LEVEL, marks=needs_matrix_unit)])
 @pytest.mark.parametrize("group", (1, 2, 3))
-def test_what_a_row_does_not_see(tmp_path, group):
+def test_what_a_row_does_not_see(tmp_path, group, dtype, mcpu):
     """Keys that are NaN are nobody's but theirs who see them, in one tile and one vector."""
-    g = geometry(("f32", ()), 64, 16, "nhd", heads=1)
-    artifact = compile_module(tmp_path, attention_module(g, group, "causal", False, False))
+    g = geometry((dtype, ()), 64, 16, "nhd", heads=1)
+    artifact = compile_module(tmp_path, attention_module(g, group, "causal", False, False), mcpu)
     q = np.random.default_rng(1).standard_normal((40, group, 64), np.float32)
     sinks = np.zeros(group, np.float32)
     want, _ = attend(artifact, filled(g, [0], [40]), q, sinks)
     # Register tiles begin at every place among the tokens.
     for key in range(30, 37):
         cache = filled(g, [0], [40])
-        cache.blocks[cache.table[0, key // 16], :, 1, key % 16] = np.nan
+        nothing = np.nan if dtype == "f32" else 0x7FC0
+        cache.blocks[cache.table[0, key // 16], :, 1, key % 16] = nothing
         have, _ = attend(artifact, cache, q, sinks)
         same(have[:key], want[:key])
         assert np.isnan(have[key:]).all()
+
+
+@needs_matrix_unit
+def test_infinite_values(tmp_path):
+    """They make a row's results infinite or no numbers, the same ones whatever other rows are there."""
+    g = geometry(("bf16", ()), 64, 16, "nhd", heads=1)
+    artifact = compile_module(tmp_path, attention_module(g, 2, "causal", False, False), MATRIX_LEVEL)
+    q, sinks = np.random.default_rng(1).standard_normal((40, 2, 64), np.float32), np.zeros(2, np.float32)
+    cache = filled(g, [0], [40])
+    cache.blocks[cache.table[0, 0], 1, 1, 0] = 0x7F80
+    whole, _ = attend(artifact, cache, q, sinks)
+    assert not np.isfinite(whole).any()
+    for position in (3, 31, 32, 35):
+        cache.cached, cache.new = np.array([position], np.int32), np.array([1], np.int32)
+        cache.rows = np.array([0, 1], np.int32)
+        cache.max_lengths = np.array([[1, position + 1]], np.int32)
+        same(attend(artifact, cache, q[position:position + 1], sinks)[0], whole[position:position + 1])
 
 
 def test_pages_that_do_not_exist(tmp_path):

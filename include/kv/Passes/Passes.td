@@ -390,7 +390,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     `kv.expert_matmul` becomes the first two kinds of tiles, of each expert that
     a row has chosen with the rows that have, which are ordered first.
     `kv.attention` becomes two loops: over tiles of rows with all or some of
-    their leaves of keys, and over the tiles whose leaves were shared out. Other
+    their leaves of keys, and over the tiles whose leaves were shared out; with
+    `matrix`, of a cache of bf16 in such a module, with tiles of AMX. Other
     linalg operations become loops. The outer loop of each is an `scf.forall` with
     the attribute `kv.grain`, the least iterations worth a thread.
   }];
@@ -401,7 +402,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     Option<"dot", "dot", "std::string", "\"generic\"",
            "what multiplies bytes: generic, avx2, avx512 or vnni">,
     Option<"matrix", "matrix", "bool", "false",
-           "rows and weights of bf16 are multiplied by AMX">,
+           "rows of bf16 are multiplied by AMX: with weights of bf16, and in "
+           "attention with a cache of bf16">,
     Option<"wide", "wide", "bool", "true",
            "attention for 32 vector registers of 512 bits, not 16 of 256">
   ];

@@ -1,0 +1,39 @@
+//===- RowKeys.h - What the rows of a tile see ------------------*- C++ -*-===//
+
+#ifndef KV_PASSES_ROWKEYS_H
+#define KV_PASSES_ROWKEYS_H
+
+#include "AttentionOperands.h"
+#include "AttentionState.h"
+
+namespace kv {
+
+/// Keys of a leaf, counted from its first; none where the end is not after the
+/// first.
+struct LeafKeys {
+  mlir::Value first, end;
+};
+
+/// The keys that each row of a tile sees, on the stack.
+class RowKeys {
+public:
+  RowKeys(VectorEmitter &b, const AttentionShape &shape,
+          const AttentionOperands &operands);
+
+  /// Begins a tile: takes from the plan what its rows see.
+  void enter(VectorEmitter &b, const TileRows &rows);
+  /// What at least one row sees of the leaf that begins at `start`, and what a
+  /// row of the tile sees of it.
+  LeafKeys ofTile(VectorEmitter &b, mlir::Value start) const;
+  LeafKeys ofRow(VectorEmitter &b, mlir::Value row, mlir::Value start) const;
+
+private:
+  const AttentionShape &shape;
+  const AttentionOperands &operands;
+  mlir::Value firstKeys, endKeys; // [tileRows]
+  mlir::Value firstKey, endKey;   // of the tile
+};
+
+} // namespace kv
+
+#endif // KV_PASSES_ROWKEYS_H
