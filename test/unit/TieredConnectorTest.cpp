@@ -13,8 +13,11 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <random>
+#include <thread>
 
 using namespace kv;
 using namespace kv::test;
