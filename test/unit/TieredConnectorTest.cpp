@@ -631,10 +631,10 @@ TEST(TieredConnector, TheOrderOfUseOutlivesProcesses) {
 TEST(TieredConnector, AFailedWriteLeavesNoClaimOnItsSlot) {
   TemporaryFolder folder;
   {
-    TestTiers tiers(folder.path(), 2, /*diskSlots=*/1);
     // The second write evicts the first record, and fails; the third one gets
     // its slot.
     FaultyCalls calls({FaultyCalls::Write, FaultyCalls::Torn, EIO, 1});
+    TestTiers tiers(folder.path(), 2, /*diskSlots=*/1);
     ASSERT_TRUE(tiers.open(calls));
     tiers.storeAndWrite(1);
     tiers.storeAndWrite(2);
