@@ -233,7 +233,6 @@ void PagedKVCacheManager::free(Place place) {
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
   giveUpLoad(slots[index(place)], place.replica);
-  slots[index(place)].hasWaited = false;
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,

@@ -63,8 +63,7 @@ void PagedKVCacheManager::findLoads(size_t request,
                                     const Sequence &sequence,
                                     const TextGenerationContext &context,
                                     CacheEngine::Demand &demand) const {
-  if (!tiers || !demand.reuse || !engine.canTakeOver(sequence) ||
-      (request < slots.size() && slots[request].hasWaited))
+  if (!tiers || !demand.reuse || !engine.canTakeOver(sequence))
     return;
   Prompt prompt = context.prompt();
   int64_t pageSize = params().pageSize();
@@ -137,7 +136,6 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       wait(options.tiers.mostWait);
     }
     int64_t left = slot.loadDeadline - now();
-    slot.hasWaited = progress.isComing && left <= 0;
     if (slot.nextLoad == slot.endLoad || !progress.isComing || left <= 0)
       break;
     if (options.tiers.asynchronous)

@@ -378,7 +378,9 @@ void Scenario::runStep(const json &step) {
   if (status != KV_STATUS_OK) {
     if (!step.contains("error") && !step.contains("refusal"))
       fail(std::string("error: ") + kvErrorMessage());
-    equal("state after the error", figures(), before);
+    // A reservation that waits for pages has begun.
+    if (step.value("refusal", "") != "loading")
+      equal("state after the error", figures(), before);
   }
   expect(step);
   if (manager && CALL(kvManagerCheck)(manager) != KV_STATUS_OK)

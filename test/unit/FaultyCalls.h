@@ -5,6 +5,7 @@
 
 #include "../../runtime/tiers/SystemCalls.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>

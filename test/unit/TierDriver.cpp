@@ -21,6 +21,7 @@
 #include <fstream>
 #include <iostream>
 #include <random>
+#include <thread>
 #include <unistd.h>
 
 using namespace kv;

@@ -13,8 +13,11 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <random>
+#include <thread>
 
 using namespace kv;
 using namespace kv::test;
@@ -633,10 +636,10 @@ TEST(TieredConnector, TheOrderOfUseOutlivesProcesses) {
 TEST(TieredConnector, AFailedWriteLeavesNoClaimOnItsSlot) {
   TemporaryFolder folder;
   {
-    TestTiers tiers(folder.path(), 2, /*diskSlots=*/1);
     // The second write evicts the first record, and fails; the third one gets
     // its slot.
     FaultyCalls calls({FaultyCalls::Write, FaultyCalls::Torn, EIO, 1});
+    TestTiers tiers(folder.path(), 2, /*diskSlots=*/1);
     ASSERT_TRUE(tiers.open(calls));
     tiers.storeAndWrite(1);
     tiers.storeAndWrite(2);

@@ -4,6 +4,8 @@
 
 #include "FickleConnector.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 

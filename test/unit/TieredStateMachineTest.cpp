@@ -105,6 +105,8 @@ void readsItsOwnPages(int64_t wanted, const TieredHarness::Around &around) {
     }
   }
   print(total, commands);
+  if (commands < 1'000'000)
+    return; // seldom things may be missing
   // Nothing that matters is met too seldom to be tested.
   for (int64_t count :
        {total.hits, total.stored, total.loaded, total.evicted, total.loading,

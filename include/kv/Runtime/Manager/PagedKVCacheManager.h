@@ -52,7 +52,7 @@ public:
     /// instead of waiting for them.
     bool asynchronous = false;
     /// Nanoseconds after which a page that does not come is computed instead,
-    /// and with it all that the request still has to compute.
+    /// and so is what was to be loaded behind it.
     int64_t mostWait = 10'000'000'000;
     /// Opens the connector: those of users and tests instead of ours.
     std::function<Expected<std::unique_ptr<PageConnector>>(
@@ -265,7 +265,6 @@ private:
     /// askedLoad have been asked for. endLoad is 0: none is.
     int64_t nextLoad = 0, askedLoad = 0, endLoad = 0;
     int64_t loadDeadline = 0;
-    bool hasWaited = false; // as long as it may: it looks for no more pages
     int64_t processedBefore = 0; // tokens, when the reservation began
   };
 
