@@ -27,16 +27,19 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          "phi3": {"head_dim": 64, "sliding": 12}, "olmo2": {"head_dim": 64}}
 
 
-def serve(folder, artifact, device, requests, pages=40, **environment):
+def serve(folder, artifact, device, requests, pages=40, options=None, **environment):
+    """(tokens by id, logits), or with `options` (tokens by id, statistics)"""
+    more = ["--dump-logits", folder / "logits"] if options is None else options
     done = subprocess.run(
         [KV_RUN, folder / artifact, "--weights", folder / "weights.safetensors", "--device", device,
-         "--threads", "1", "--pages", str(pages), "--no-stream", "--dump-logits", folder / "logits"],
+         "--threads", "1", "--pages", str(pages), "--no-stream", *more],
         input=requests, capture_output=True, text=True, timeout=600,
         env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr[:2000] + done.stdout[:2000]
-    lines = [json.loads(line) for line in done.stdout.splitlines()[:-1]]
-    logits = np.fromfile(folder / "logits", dtype=np.float32)
-    return {line["id"]: line["tokens"] for line in lines}, logits
+    *lines, last = [json.loads(line) for line in done.stdout.splitlines()]
+    tokens = {line["id"]: line["tokens"] for line in lines}
+    return tokens, (last["statistics"] if options is not None
+                    else np.fromfile(folder / "logits", dtype=np.float32))
 
 
 def check_steps(trace):
@@ -105,6 +108,30 @@ def test_windows_change_no_bit(tmp_path):
     (tokens, logits), (all_tokens, all_logits) = served
     assert all(len(t) == 20 for t in tokens.values()) and tokens == all_tokens
     assert logits.tobytes() == all_logits.tobytes()
+
+
+def test_pages_come_back_from_host_memory(tmp_path):
+    """A conversation whose pages others have taken goes on as if they had not; also after a restart."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "4").returncode == 0
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
+                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+    random = np.random.default_rng(3)
+    prompts = [random.integers(0, 256, 45).tolist() for _ in range(3)]
+    turns = [(prompts[0], 0), (prompts[1], 30), (prompts[2], 60), (prompts[0] + prompts[1][:20], 90)]
+    requests = "".join(json.dumps({"id": str(i), "tokens": tokens, "arrival_step": step,
+                                   "max_new_tokens": NEW_TOKENS}) + "\n"
+                       for i, (tokens, step) in enumerate(turns))
+    fake = {"KV_CUDA_DRIVER": str(FAKE)}
+    want, plain = serve(tmp_path, "cuda.so", "cuda:0", requests, 20, ["--no-prefix-cache"], **fake)
+    have, host = serve(tmp_path, "cuda.so", "cuda:0", requests, 20, ["--host-pages", "200"], **fake)
+    assert have == want and plain["loaded_pages"] == 0
+    assert host["loaded_pages"] >= 5 and host["stored_pages"] > 30
+    disk = ["--disk-dir", tmp_path / "disk", "--disk-bytes", str(1 << 25)]
+    for loaded in (0, 30):
+        have, statistics = serve(tmp_path, "cuda.so", "cuda:0", requests, 200, disk, **fake)
+        assert have == want and statistics["disk_pages_read"] >= loaded
 
 
 def test_no_driver(tmp_path):
