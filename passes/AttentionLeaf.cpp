@@ -30,7 +30,7 @@ AttentionLeaf::AttentionLeaf(VectorEmitter &b, const AttentionShape &shape,
   scores = b.stack({shape.tileRows, kLeaf}, f32);
 }
 
-void AttentionLeaf::enter(VectorEmitter &b, const TileRows &tileRows) {
+void AttentionLeaf::enter(VectorEmitter &b, const QueryRows &tileRows) {
   rows = tileRows;
   rowKeys.enter(b, rows);
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {

@@ -14,7 +14,7 @@ public:
                 const AttentionOperands &operands);
 
   /// Begins a tile: its queries, and what its rows see.
-  void enter(VectorEmitter &b, const TileRows &rows);
+  void enter(VectorEmitter &b, const QueryRows &rows);
   /// Sets the rows of `into` to the partial softmax over leaf number `leaf`,
   /// which at least one row must see.
   void compute(VectorEmitter &b, mlir::Value leaf, const PartialSoftmax &into);
@@ -47,7 +47,7 @@ private:
   mlir::Value scores; // [tileRows, leaf]; then weights
   LeafRows leafRows;
   // Of the tile.
-  TileRows rows;
+  QueryRows rows;
   // Of the leaf.
   mlir::Value start;
 };

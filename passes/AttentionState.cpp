@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace kv;
 
 QueryPlace kv::queryOf(VectorEmitter &b, const AttentionShape &shape,
-                       const TileRows &rows, Value row) {
+                       const QueryRows &rows, Value row) {
   Value group = b.index(shape.group);
   Value packed = b.add(rows.first, row);
   Value token = b.div(packed, group);
@@ -96,7 +96,7 @@ void AttentionFold::foldPiece(VectorEmitter &b, const PartialSoftmax &total,
 }
 
 void kv::finishRows(VectorEmitter &b, const AttentionShape &shape,
-                    const TileRows &rows, const PartialSoftmax &total,
+                    const QueryRows &rows, const PartialSoftmax &total,
                     Value sinks, Value out, Value lse) {
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     auto [token, head] = queryOf(b, shape, rows, row);

@@ -20,7 +20,7 @@ struct PartialSoftmax {
 };
 
 /// The rows of a tile that one KV head computes.
-struct TileRows {
+struct QueryRows {
   mlir::Value
       first; // packed row of the step: token * group + head in the group
   mlir::Value count;
@@ -33,7 +33,7 @@ struct QueryPlace {
   mlir::Value token, head;
 };
 QueryPlace queryOf(VectorEmitter &b, const AttentionShape &shape,
-                   const TileRows &rows, mlir::Value row);
+                   const QueryRows &rows, mlir::Value row);
 
 /// Folds partial softmaxes with scratch memory of its own.
 class AttentionFold {
@@ -62,7 +62,7 @@ private:
 /// Ends each row of a tile: the sink, the division and the logarithm. `sinks`
 /// and `lse` may be null.
 void finishRows(VectorEmitter &b, const AttentionShape &shape,
-                const TileRows &rows, const PartialSoftmax &total,
+                const QueryRows &rows, const PartialSoftmax &total,
                 mlir::Value sinks, mlir::Value out, mlir::Value lse);
 
 } // namespace kv

@@ -25,7 +25,7 @@ LeafRows::LeafRows(VectorEmitter &b, const AttentionShape &shape,
 // Where they are
 //===----------------------------------------------------------------------===//
 
-void LeafRows::find(VectorEmitter &b, const TileRows &rows, Value start,
+void LeafRows::find(VectorEmitter &b, const QueryRows &rows, Value start,
                     LeafKeys keys) {
   lastKey = b.add(keys.end, -1);
   find(b, rows, start, keys, operands.blocks, places);
@@ -34,7 +34,7 @@ void LeafRows::find(VectorEmitter &b, const TileRows &rows, Value start,
 }
 
 /// Looks up each page once.
-void LeafRows::find(VectorEmitter &b, const TileRows &rows, Value start,
+void LeafRows::find(VectorEmitter &b, const QueryRows &rows, Value start,
                     LeafKeys keys, const FlatBlocks &blocks, Value places) {
   Value inLayer = b.mul(operands.layer, blocks.strides[2]);
   Value base = b.add(inLayer, b.mul(rows.head, blocks.strides[4]));

@@ -33,7 +33,7 @@ public:
   /// Looks up where the keys of a leaf that begins at `start` are. Scores are
   /// computed for vectors of keys: lanes before the first key and from the end
   /// on get the place of the first.
-  void find(VectorEmitter &b, const TileRows &rows, mlir::Value start,
+  void find(VectorEmitter &b, const QueryRows &rows, mlir::Value start,
             LeafKeys keys);
   /// The rows of at most kKeyBlock keys in scratch memory, as f32.
   RowSource widen(VectorEmitter &b, LeafKeys keys, int64_t part);
@@ -50,7 +50,7 @@ public:
   void ask(VectorEmitter &b, int64_t part, mlir::Value key);
 
 private:
-  void find(VectorEmitter &b, const TileRows &rows, mlir::Value start,
+  void find(VectorEmitter &b, const QueryRows &rows, mlir::Value start,
             LeafKeys keys, const FlatBlocks &blocks, mlir::Value places);
   int64_t bytesOfRow(int64_t part) const;
   mlir::Value scaleOf(VectorEmitter &b, mlir::Value place, mlir::Value d,

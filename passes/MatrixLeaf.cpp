@@ -32,7 +32,7 @@ MatrixLeaf::MatrixLeaf(VectorEmitter &b, const AttentionShape &shape,
           b.stack({kSomeRows, kLeaf / kDepth, kParts, kDepth}, b.getI16Type())),
       apart(b.stack({1}, b.getI1Type())) {}
 
-void MatrixLeaf::enter(VectorEmitter &b, const TileRows &tileRows) {
+void MatrixLeaf::enter(VectorEmitter &b, const QueryRows &tileRows) {
   rows = tileRows;
   rowKeys.enter(b, rows);
   // Of what is no number one whose upper half says so.

@@ -15,7 +15,7 @@ public:
   MatrixLeaf(VectorEmitter &b, const AttentionShape &shape,
              const AttentionOperands &operands);
 
-  void enter(VectorEmitter &b, const TileRows &rows);
+  void enter(VectorEmitter &b, const QueryRows &rows);
   void compute(VectorEmitter &b, mlir::Value leaf, const PartialSoftmax &into);
 
 private:
@@ -48,7 +48,7 @@ private:
   mlir::Value weights; // i16 [32, leaf / 32, parts, 32]
   mlir::Value apart;   // i1 [1]
   // Of the tile.
-  TileRows rows;
+  QueryRows rows;
   // Of the leaf.
   mlir::Value start;
   LeafKeys keys; // that some row sees

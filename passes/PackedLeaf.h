@@ -18,7 +18,7 @@ public:
              const AttentionOperands &operands);
 
   /// Looks up where the keys of a leaf that begins at `start` are.
-  void find(VectorEmitter &b, const TileRows &rows, mlir::Value start,
+  void find(VectorEmitter &b, const QueryRows &rows, mlir::Value start,
             LeafKeys keys) {
     leafRows.find(b, rows, start, keys);
   }

@@ -13,7 +13,7 @@ RowKeys::RowKeys(VectorEmitter &b, const AttentionShape &shape,
       firstKeys(b.stack({shape.tileRows}, b.getIndexType())),
       endKeys(b.stack({shape.tileRows}, b.getIndexType())) {}
 
-void RowKeys::enter(VectorEmitter &b, const TileRows &rows) {
+void RowKeys::enter(VectorEmitter &b, const QueryRows &rows) {
   Value first = b.index(2), end = b.index(3);
   auto fact = [&](VectorEmitter &b, Value token, Value column) {
     return b.loadIndex(operands.plan, {token, column});

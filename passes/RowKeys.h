@@ -21,7 +21,7 @@ public:
           const AttentionOperands &operands);
 
   /// Begins a tile: takes from the plan what its rows see.
-  void enter(VectorEmitter &b, const TileRows &rows);
+  void enter(VectorEmitter &b, const QueryRows &rows);
   /// What at least one row sees of the leaf that begins at `start`, and what a
   /// row of the tile sees of it.
   LeafKeys ofTile(VectorEmitter &b, mlir::Value start) const;

@@ -113,7 +113,7 @@ private:
   void computeItem(VectorEmitter &b, const AttentionItem &item, Value head,
                    Scratch &scratch) {
     auto &[leaf, fold, one, group, total] = scratch;
-    TileRows rows{item.firstRow, item.numRows, item.sequence, head};
+    QueryRows rows{item.firstRow, item.numRows, item.sequence, head};
     leaf.enter(b, rows);
     for (const PartialSoftmax &each : {one, group, total})
       fold.clear(b, each, rows.count);
@@ -142,7 +142,7 @@ private:
   void mergeSplit(VectorEmitter &b, const AttentionItem &split, Value head) {
     AttentionFold fold(b, shape);
     PartialSoftmax group = fold.allocate(b), total = fold.allocate(b);
-    TileRows rows{split.firstRow, split.numRows, split.sequence, head};
+    QueryRows rows{split.firstRow, split.numRows, split.sequence, head};
     for (const PartialSoftmax &each : {group, total})
       fold.clear(b, each, rows.count);
     Value count = AttentionItems::numPieces(b, split);

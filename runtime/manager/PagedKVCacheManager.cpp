@@ -3,28 +3,12 @@
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "../engine/CacheEngineImpl.h"
-#include "../engine/LookupTable.h"
 #include "PageTiers.h"
+#include "PagedReplica.h"
 
 #include <algorithm>
 
 using namespace kv;
-
-/// The engine of one replica, and the writers of its lookup tables.
-struct PagedKVCacheManager::Replica {
-  std::unique_ptr<CacheEngineImpl> engine;
-  /// One for each buffer, shard, table and band, in this order.
-  std::vector<std::unique_ptr<LookupTable>> tables;
-  /// For each buffer the step that uses its tables; number 0: no open step.
-  struct Step {
-    int64_t number = 0;
-    Ticket ticket = 0;
-  };
-  std::array<Step, CacheMemory::NumBuffers> steps;
-  Figures counters;
-  Gauge peakUsedPages;
-  KVCacheMetrics before; // the counters at the last resetMetrics()
-};
 
 //===----------------------------------------------------------------------===//
 // Construction
@@ -176,10 +160,6 @@ Expected<void> PagedKVCacheManager::createReplicas() {
 // Requests
 //===----------------------------------------------------------------------===//
 
-CacheEngineImpl &PagedKVCacheManager::engine(Place place) const {
-  return *replicas[place.replica]->engine;
-}
-
 inline ReplicatedKVCacheManager::Extent
 PagedKVCacheManager::extent(Place place) const {
   const Sequence &own = sequence(place);
@@ -304,211 +284,6 @@ PagedKVCacheManager::explain(const TextGenerationContext &context) const {
           context.scope(), context.prompt());
   explainLoads(context, reasons);
   return reasons;
-}
-
-//===----------------------------------------------------------------------===//
-// Reservation
-//===----------------------------------------------------------------------===//
-
-/// Each step stores the token that the step before it generated, so the last
-/// generated token of `steps` steps needs no place yet: hence steps - 1.
-CacheEngine::Demand
-PagedKVCacheManager::demand(const TextGenerationContext &context,
-                            int32_t steps) const {
-  return {.length = context.length() + steps - 1,
-          .chunk = context.activeLimit() + steps - 1,
-          .draft = drafts,
-          .reuse = context.reusesPrefix()};
-}
-
-Expected<CacheEngine::Plan>
-PagedKVCacheManager::planFresh(int32_t replica,
-                               const TextGenerationContext &context,
-                               int32_t steps) const {
-  CacheEngineImpl &engine = *replicas[replica]->engine;
-  Expected<Sequence> fresh = engine.open(context.scope(), context.retention());
-  if (!fresh)
-    return makeError(fresh.error().code, "request ", context.id(), ": ",
-                     fresh.error().message);
-  if (tiers)
-    tiers->open(unclaimedRequest(), context.scope());
-  return planWithLoads(unclaimedRequest(), engine, *fresh, context, steps);
-}
-
-/// PagedSizes counts on this limit: without it, other requests could be refused
-/// pages that they were promised.
-std::optional<AllocationError>
-PagedKVCacheManager::checkChunk(const TextGenerationContext &context) const {
-  int64_t most = options.maxChunkTokens;
-  if (most == 0 || context.active() <= most || !sizes.layout().hasWindow())
-    return std::nullopt;
-  return refuse(AllocationError::Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
-                "request ", context.id(), " computes ", context.active(),
-                " tokens at once, maxChunkTokens is ", most);
-}
-
-Expected<AllocationPlan>
-PagedKVCacheManager::probe(const TextGenerationContext &context,
-                           int32_t steps) const {
-  const Place *place = requests.find(context.id());
-  if (std::optional<AllocationError> refused =
-          checkDemand(context, steps, held(place)))
-    return std::unexpected(std::move(refused->error));
-  if (std::optional<AllocationError> refused = checkChunk(context))
-    return std::unexpected(std::move(refused->error));
-  const Sequence &own = sequence(*place);
-  Expected<CacheEngine::Plan> plan =
-      own ? planWithLoads(index(*place), engine(*place), own, context, steps)
-          : planFresh(place->replica, context, steps);
-  if (!plan)
-    return std::unexpected(plan.error());
-  // On a synchronous device alloc() completes the open steps itself, so pages
-  // that wait for these steps count as free.
-  bool settles = !options.asynchronous;
-  return AllocationPlan{
-      .cachedTokens = plan->hitPages * params().pageSize(),
-      .pages = plan->newPages + plan->revivedPages,
-      .fits = plan->fits() ||
-              (settles && plan->verdict == CacheEngine::Verdict::Wait)};
-}
-
-std::expected<Allocation, AllocationError>
-PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
-  const Place *place = requests.find(context.id());
-  if (std::optional<AllocationError> refused =
-          checkDemand(context, steps, held(place))) [[unlikely]] {
-    if (refused->reason == AllocationError::Reason::NeverFits)
-      ++replicas[place->replica]->counters.refusals;
-    return std::unexpected(std::move(*refused));
-  }
-  if (tiers && slots[index(*place)].endLoad > 0) [[unlikely]]
-    return reserve(context, steps, *place);
-  // The usual case of a decode step: the sequence has room in its own pages.
-  if (const Sequence &sequence = this->sequence(*place);
-      sequence && engine(*place).hasRoom(sequence, context.length() + steps -
-                                                       1 + drafts)) [[likely]] {
-    replicas[place->replica]->counters.inputTokens += context.active();
-    return Allocation();
-  }
-  return reserve(context, steps, *place);
-}
-
-std::expected<Allocation, AllocationError>
-PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
-                             Place place) {
-  if (std::optional<AllocationError> refused = checkChunk(context))
-    return std::unexpected(std::move(*refused));
-  Sequence &own = sequence(place);
-  CacheEngineImpl &engine = this->engine(place);
-  Slot &slot = slots[index(place)];
-  auto coming = [&] {
-    return std::unexpected(
-        refuse(AllocationError::Reason::Loading, KV_STATUS_OUT_OF_MEMORY,
-               "request ", context.id(), " waits for ",
-               slot.endLoad - slot.nextLoad, " pages from the disk"));
-  };
-  bool goesOn = slot.endLoad > 0; // with what an earlier call has begun
-  if (goesOn && !load(context, place))
-    return coming();
-  bool isFirst = !own;
-  if (isFirst) {
-    Expected<Sequence> opened =
-        engine.open(context.scope(), context.retention());
-    if (!opened)
-      return std::unexpected(
-          refuse(AllocationError::Reason::Invalid, opened.error().code,
-                 "request ", context.id(), ": ", opened.error().message));
-    own = std::move(*opened);
-    if (tiers)
-      tiers->open(index(place), context.scope());
-  }
-  CacheEngine::Demand wanted = demand(context, steps);
-  auto fits = [&] { return engine.plan(own, context.prompt(), wanted).fits(); };
-  if (!goesOn)
-    findLoads(index(place), engine, own, context, wanted);
-  if (wanted.loaded > 0 && !fits()) {
-    if (!options.asynchronous)
-      settle(place.replica);
-    if (!fits())
-      wanted.loaded = 0; // a refused load is a miss
-  }
-  // The pages of a load that goes on are there, but this call may want more.
-  int64_t before = static_cast<int64_t>(own.pages().size());
-  CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
-  if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
-    settle(place.replica);
-    plan = engine.reserve(own, context.prompt(), wanted);
-  }
-  Figures &counters = replicas[place.replica]->counters;
-  if (!plan.fits()) {
-    ++counters.refusals;
-    if (isFirst)
-      own.release();
-    return std::unexpected(explainRefusal(context, steps, place, plan));
-  }
-  if (tiers) // the last page that it had may be a copy now, or cut
-    tiers->willWrite(
-        own,
-        std::clamp<int64_t>(own.processedTokens() / params().pageSize(), 0,
-                            std::max<int64_t>(before - 1, 0)),
-        memories[place.replica]);
-  if (!goesOn)
-    slot.processedBefore = context.processed();
-  context.skip(own.processedTokens() - context.processed());
-  if (isFirst && !isPrefetching)
-    counters.promptTokens += context.length();
-  Gauge &peak = replicas[place.replica]->peakUsedPages;
-  peak = std::max<int32_t>(peak, engine.pool().numUsed());
-  if (Expected<void> sound = checked(); !sound)
-    return std::unexpected(
-        AllocationError{AllocationError::Reason::Invalid, sound.error()});
-  if (wanted.loaded > 0) {
-    slot.nextLoad = slot.askedLoad = own.committedPages();
-    slot.endLoad = slot.nextLoad + wanted.loaded / params().pageSize();
-    slot.loadDeadline = 0;
-    if (!load(context, place))
-      return coming();
-  }
-  return finishReserve(context, place, plan.newPages);
-}
-
-Allocation
-PagedKVCacheManager::finishReserve(const TextGenerationContext &context,
-                                   Place place, int32_t newPages) {
-  int64_t cached = context.processed() - slots[index(place)].processedBefore;
-  if (Figures &counters = figuresOf(place.replica); !isPrefetching) {
-    counters.inputTokens += context.active();
-    counters.cachedTokens += cached;
-  }
-  return {cached, newPages};
-}
-
-AllocationError
-PagedKVCacheManager::explainRefusal(const TextGenerationContext &context,
-                                    int32_t steps, Place place,
-                                    const CacheEngine::Plan &plan) const {
-  using Reason = AllocationError::Reason;
-  int64_t pages = plan.newPages + plan.revivedPages;
-  if (plan.verdict == CacheEngine::Verdict::Never) {
-    // A long chunk needs all of its pages at once, even if a window will have
-    // passed most of them at its end.
-    CacheEngine::Demand wanted = demand(context, steps);
-    int64_t whole =
-        mostPages(sizes.groups(), params().pageSize(), wanted.length,
-                  wanted.chunk, wanted.draft, context.processed());
-    return refuse(Reason::NeverFits, KV_STATUS_OUT_OF_MEMORY, "request ",
-                  context.id(), " needs ", std::max(whole, pages), " pages of ",
-                  params().pageSize(), " tokens, the pool has ", numPages);
-  }
-  const PagePool &pool = engine(place).pool();
-  bool waits = plan.verdict == CacheEngine::Verdict::Wait;
-  return refuse(waits ? Reason::Wait : Reason::Full, KV_STATUS_OUT_OF_MEMORY,
-                "request ", context.id(), " needs ", pages, " more pages, ",
-                pool.numFree(), " of ", numPages, " are free",
-                waits ? concat(", ", pool.numDeferred(),
-                               " of them when their step is over")
-                      : "",
-                numReplicas() > 1 ? concat(" on replica ", place.replica) : "");
 }
 
 //===----------------------------------------------------------------------===//

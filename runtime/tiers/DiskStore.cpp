@@ -283,7 +283,7 @@ void DiskStore::submit(Job job) {
   {
     std::lock_guard lock(mutex);
     ++underWay;
-    (job.isRead ? reads : writes).push_back(std::move(job));
+    (job.isRead ? reads : writes).push_back(job);
   }
   more.notify_one();
 }
@@ -300,7 +300,7 @@ bool DiskStore::write(const OwnedPage &page, std::span<const std::byte> data,
   recency.insert(job.slot, priority, until);
   metrics.usedDiskPages = static_cast<int32_t>(slots.size());
   job.record = recordOf(job.slot);
-  submit(std::move(job));
+  submit(job);
   return true;
 }
 
@@ -367,127 +367,4 @@ Expected<void> DiskStore::reset() {
   Expected<void> cleared = index->clear(++epoch);
   isCleared = bool(cleared);
   return cleared;
-}
-
-//===----------------------------------------------------------------------===//
-// The threads' side
-//===----------------------------------------------------------------------===//
-
-/// Calls transfer(part, position) until all bytes are through. A transfer may
-/// be short, and may be interrupted.
-template <class Transfer>
-static bool transferAll(std::span<std::byte> data, off_t at,
-                        Transfer &&transfer) {
-  while (!data.empty()) {
-    iovec part = {data.data(), data.size()};
-    ssize_t moved = transfer(part, at);
-    if (moved < 0 && errno == EINTR)
-      continue;
-    if (moved <= 0)
-      return false;
-    at += moved;
-    data = data.subspan(static_cast<size_t>(moved));
-  }
-  return true;
-}
-
-/// Calls move(part, position) for parts that fit a CPU's caches, until it
-/// fails: what has just been moved is summed up there.
-template <class Move>
-static bool moveParts(std::span<std::byte> data, off_t at, Move &&move) {
-  constexpr size_t Most = size_t(256) << 10;
-  while (!data.empty()) {
-    std::span<std::byte> part = data.first(std::min(data.size(), Most));
-    if (!move(part, at))
-      return false;
-    at += static_cast<off_t>(part.size());
-    data = data.subspan(part.size());
-  }
-  return true;
-}
-
-bool DiskStore::read(const Job &job, RecordHeader &header) {
-  auto transfer = [&](const iovec &part, off_t from) {
-    return calls.read(file, &part, 1, from);
-  };
-  off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
-  std::vector<std::byte> found(headerBytes);
-  header.begin(job.page->view(), job.data.size(), job.epoch);
-  return transferAll(found, at, transfer) &&
-         moveParts(job.data, at + static_cast<off_t>(headerBytes),
-                   [&](std::span<std::byte> part, off_t from) {
-                     bool moved = transferAll(part, from, transfer);
-                     header.add(part);
-                     return moved;
-                   }) &&
-         std::ranges::equal(found, header.finish());
-}
-
-bool DiskStore::write(const Job &job, RecordHeader &header) {
-  auto transfer = [&](const iovec &part, off_t to) {
-    return calls.write(file, &part, 1, to);
-  };
-  off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
-  header.begin(job.page->view(), job.data.size(), job.epoch);
-  // The header last: a record that has one is likely to be whole.
-  return moveParts(job.data, at + static_cast<off_t>(headerBytes),
-                   [&](std::span<std::byte> part, off_t to) {
-                     header.add(part);
-                     return transferAll(part, to, transfer);
-                   }) &&
-         transferAll(header.finish(), at, transfer);
-}
-
-void DiskStore::apply(std::span<const Change> wanted) {
-  std::lock_guard lock(indexMutex);
-  std::vector<RecordIndex::Change> current;
-  for (const Change &one : wanted)
-    if (one.epoch == epoch)
-      current.push_back(one.change);
-  if (!isCleared)
-    isCleared = bool(index->clear(epoch));
-  // What the index does not learn, a later process does not find.
-  if (!current.empty() && !(isCleared && index->apply(current)))
-    metrics.unindexedPages += static_cast<int64_t>(current.size());
-}
-
-void DiskStore::work() {
-  constexpr size_t ManyChanges = 64; // which must not wait for quiet
-  RecordHeader header(headerBytes);
-  std::vector<Change> taken;
-  std::unique_lock lock(mutex);
-  auto canApply = [&] { return !changes.empty() && !isApplying; };
-  for (;;) {
-    more.wait(lock, [&] {
-      return isEnding || !reads.empty() || !writes.empty() || canApply();
-    });
-    bool hasJob = !reads.empty() || !writes.empty();
-    if (canApply() && (!hasJob || changes.size() >= ManyChanges)) {
-      isApplying = true;
-      taken.swap(changes);
-      lock.unlock();
-      apply(taken);
-      taken.clear();
-      lock.lock();
-      isApplying = false;
-    } else if (hasJob) {
-      // A read is waited for, a write is not.
-      std::deque<Job> &queue = reads.empty() ? writes : reads;
-      Job job = std::move(queue.front());
-      queue.pop_front();
-      lock.unlock();
-      job.done = job.isRead ? read(job, header) : write(job, header);
-      lock.lock();
-      // Also after a failed write, what was in the slot is there no more.
-      if (job.evicted)
-        changes.push_back(
-            {{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
-      if (!job.isRead && job.done)
-        changes.push_back({{job.page->name, job.record}, job.epoch});
-      finished.push_back(std::move(job));
-      over.notify_all();
-    } else if (isEnding) {
-      return;
-    }
-  }
 }

@@ -6,6 +6,7 @@
 using namespace kv;
 
 extern "C" __attribute__((visibility("default"))) PageConnector *
+// A symbol's name, as C has it. NOLINTNEXTLINE(readability-identifier-naming)
 kv_open_page_connector(uint32_t interfaceVersion,
                        const PageConnector::Options *options, Error *error) {
   if (interfaceVersion != TiersInterfaceVersion) {
