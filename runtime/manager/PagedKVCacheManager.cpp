@@ -2,7 +2,6 @@
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
-#include "../engine/CacheEngineImpl.h"
 #include "PageTiers.h"
 #include "PagedReplica.h"
 

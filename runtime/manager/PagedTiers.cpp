@@ -2,8 +2,8 @@
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
-#include "../engine/CacheEngineImpl.h"
 #include "PageTiers.h"
+#include "PagedReplica.h"
 
 #include <cmath>
 
