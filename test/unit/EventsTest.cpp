@@ -93,7 +93,8 @@ TEST(EventEncoder, Arrays) {
             "93cb3ff80000000000009198ab426c6f636b53746f72656491cffeedfacecafebe"
             "efc09201ce0001117010c0a3435055c000");
   // A salt is the ninth field; a group and its kind follow.
-  event.scope = std::make_shared<const BlockScope>(BlockScope{.salt = "s"});
+  event.scope = std::make_shared<const BlockScope>(
+      BlockScope{.model = {}, .adapter = {}, .salt = "s"});
   std::string salted = encoded(options, event);
   EXPECT_TRUE(salted.starts_with("93cb3ff80000000000009199")) << salted;
   EXPECT_TRUE(salted.ends_with("c09191a17300")) << salted;

@@ -17,7 +17,7 @@ namespace kv::run {
 struct RunFigures {
   int64_t pagesTotal = 0;
   int64_t hostPages = 0;
-  KVCacheMetrics cache;
+  KVCacheMetrics cache = {};
   int64_t pageSize = 0;
   unsigned threads = 0;
   double loadSeconds = 0;
