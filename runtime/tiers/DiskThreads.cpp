@@ -46,6 +46,9 @@ bool DiskStore::read(const Job &job, RecordHeader &header) {
   };
   off_t at = static_cast<off_t>(job.slot) * static_cast<off_t>(slotBytes);
   std::vector<std::byte> found(headerBytes);
+  // The disk may read it all while its first part is summed up.
+  (void)posix_fadvise(file, at, static_cast<off_t>(slotBytes),
+                      POSIX_FADV_WILLNEED);
   header.begin(job.page->view(), job.data.size(), job.epoch);
   return transferAll(found, at, transfer) &&
          moveParts(job.data, at + static_cast<off_t>(headerBytes),
