@@ -15,7 +15,8 @@
 //
 // The medians of five rounds, in each of which everything is measured once.
 // What is read has just been written and comes from the system's cache, or, of
-// the figures that end in "cold", from the disk.
+// the figures that end in "cold", from the disk; those that end in "synced"
+// last until what was written is there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -139,11 +140,12 @@ double plain(const Case &of, std::vector<std::byte> &memory, Move &&move) {
   });
 }
 
-/// What is read from the file next comes from the disk.
-void dropFromCache(const std::filesystem::path &path) {
+/// Returns when what was written is on the disk. With `drop`, what is read next
+/// comes from there.
+void sync(const std::filesystem::path &path, bool drop = false) {
   int file = open(path.c_str(), O_RDWR);
   if (fdatasync(file) != 0 ||
-      posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0)
+      (drop && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0))
     std::abort();
   close(file);
 }
@@ -185,33 +187,41 @@ int main(int argc, char **argv) {
 
     std::filesystem::remove_all(folder / "tier");
     auto first = disk.manager();
+    ::sync(); // nothing else is on its way to the disk
     double step = serve(*first, disk, round, 0).second;
-    add("disk write", step + seconds([&] { first.reset(); }));
+    double written = step + seconds([&] { first.reset(); });
+    add("disk write", written);
+    add("disk write, synced",
+        written + seconds([&] { sync(folder / "tier" / "pages.bin"); }));
     auto second = disk.manager();
     serve(*second, disk, -1 - round, 0); // touches all memory once
     while (second->waitForLoads(10'000'000'000))
       ;
     add("disk read", serve(*second, disk, round, disk.pages).first);
     second.reset();
-    dropFromCache(folder / "tier" / "pages.bin");
+    sync(folder / "tier" / "pages.bin", /*drop=*/true);
     second = disk.manager();
     serve(*second, disk, -100 - round, 0);
     while (second->waitForLoads(10'000'000'000))
       ;
-    dropFromCache(folder / "tier" / "pages.bin");
+    sync(folder / "tier" / "pages.bin", /*drop=*/true);
     add("disk read, cold", serve(*second, disk, round, disk.pages).first);
     second.reset();
     int file =
         open((folder / "plain").c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (posix_fallocate(file, 0, static_cast<off_t>(from.size())))
       std::abort();
-    add("plain write", plain(host, from, [&](void *data, size_t n, off_t at) {
-          return pwrite(file, data, n, at);
-        }));
+    ::sync();
+    double plainly = plain(host, from, [&](void *data, size_t n, off_t at) {
+      return pwrite(file, data, n, at);
+    });
+    add("plain write", plainly);
+    add("plain write, synced",
+        plainly + seconds([&] { sync(folder / "plain"); }));
     add("plain read", plain(host, to, [&](void *data, size_t n, off_t at) {
           return pread(file, data, n, at);
         }));
-    dropFromCache(folder / "plain");
+    sync(folder / "plain", /*drop=*/true);
     add("plain read, cold",
         plain(host, to, [&](void *data, size_t n, off_t at) {
           return pread(file, data, n, at);

@@ -26,7 +26,8 @@ def moves(table):
                     output(BIN / "page-tiers", FOLDER, page, MEGABYTES).splitlines())}
         case = f"pages of {page} tokens, {MEGABYTES} MB"
         for metric, plain, aim in (("load", "memcpy", 0.8), ("store", "memcpy", 0.8),
-                                   ("disk read", "plain read", None), ("disk write", "plain write", 0.8),
+                                   ("disk read", "plain read", None), ("disk write", "plain write", None),
+                                   ("disk write, synced", "plain write, synced", 0.8),
                                    ("disk read, cold", "plain read, cold", 0.8)):
             table.at_least(case, metric, figures[metric], "GB/s", f"{plain}, {figures[plain]:.2f} GB/s",
                            figures[metric] / figures[plain], aim)

@@ -178,7 +178,7 @@ Expected<void> DiskStore::readIndex() {
   std::erase_if(known, [&](const auto &one) {
     const auto &[name, record] = one;
     if (record.slot < 0 || record.slot >= numSlots || all[record.slot].isUsed) {
-      changes.push_back({{name, record, /*forget=*/true}, epoch});
+      note({{name, record, /*forget=*/true}, epoch});
       return true;
     }
     all[record.slot] = {name, 0, true, true};
@@ -240,7 +240,7 @@ IndexedRecord DiskStore::recordOf(int32_t slot) const {
 
 void DiskStore::tellIndex(const RecordIndex::Change &change) {
   std::lock_guard lock(mutex);
-  changes.push_back({change, epoch});
+  note({change, epoch});
   more.notify_one();
 }
 

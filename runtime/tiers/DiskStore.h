@@ -118,6 +118,9 @@ private:
   IndexedRecord recordOf(int32_t slot) const;
   void submit(Job job);
 
+  /// Adds a change, under the mutex.
+  void note(const Change &change);
+
   // By the threads.
   void work();
   bool read(const Job &job, RecordHeader &header);
@@ -144,6 +147,7 @@ private:
   std::deque<Job> reads, writes;
   std::vector<Job> finished;
   std::vector<Change> changes;
+  std::chrono::steady_clock::time_point firstChange; // of `changes`
   int32_t underWay = 0; // jobs that take() has not returned
   bool isApplying = false, isEnding = false;
 

@@ -88,18 +88,26 @@ void DiskStore::apply(std::span<const Change> wanted) {
     metrics.unindexedPages += static_cast<int64_t>(current.size());
 }
 
+void DiskStore::note(const Change &change) {
+  if (changes.empty())
+    firstChange = std::chrono::steady_clock::now();
+  changes.push_back(change);
+}
+
 void DiskStore::work() {
-  constexpr size_t ManyChanges = 64; // which must not wait for quiet
+  // To change the index waits for the disk, and for all that has been written
+  // before: seldom, and for many records. A process that is killed loses the
+  // latest ones.
+  constexpr size_t ManyChanges = 1024;
+  constexpr auto Patience = std::chrono::milliseconds(250);
   RecordHeader header(headerBytes);
   std::vector<Change> taken;
   std::unique_lock lock(mutex);
-  auto canApply = [&] { return !changes.empty() && !isApplying; };
   for (;;) {
-    more.wait(lock, [&] {
-      return isEnding || !reads.empty() || !writes.empty() || canApply();
-    });
-    bool hasJob = !reads.empty() || !writes.empty();
-    if (canApply() && (!hasJob || changes.size() >= ManyChanges)) {
+    bool canApply = !changes.empty() && !isApplying;
+    if (canApply &&
+        (isEnding || changes.size() >= ManyChanges ||
+         std::chrono::steady_clock::now() >= firstChange + Patience)) {
       isApplying = true;
       taken.swap(changes);
       lock.unlock();
@@ -107,7 +115,7 @@ void DiskStore::work() {
       taken.clear();
       lock.lock();
       isApplying = false;
-    } else if (hasJob) {
+    } else if (!reads.empty() || !writes.empty()) {
       // A read is waited for, a write is not.
       std::deque<Job> &queue = reads.empty() ? writes : reads;
       Job job = queue.front();
@@ -117,14 +125,17 @@ void DiskStore::work() {
       lock.lock();
       // Also after a failed write, what was in the slot is there no more.
       if (job.evicted)
-        changes.push_back(
-            {{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
+        note({{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
       if (!job.isRead && job.done)
-        changes.push_back({{job.page->name, job.record}, job.epoch});
+        note({{job.page->name, job.record}, job.epoch});
       finished.push_back(job);
       over.notify_all();
     } else if (isEnding) {
       return;
+    } else if (canApply) {
+      more.wait_until(lock, firstChange + Patience);
+    } else {
+      more.wait(lock);
     }
   }
 }
