@@ -105,8 +105,9 @@ void DiskStore::work() {
   std::unique_lock lock(mutex);
   for (;;) {
     bool canApply = !changes.empty() && !isApplying;
+    bool hasJob = !reads.empty() || !writes.empty();
     if (canApply &&
-        (isEnding || changes.size() >= ManyChanges ||
+        ((isEnding && !hasJob) || changes.size() >= ManyChanges ||
          std::chrono::steady_clock::now() >= firstChange + Patience)) {
       isApplying = true;
       taken.swap(changes);
@@ -115,7 +116,7 @@ void DiskStore::work() {
       taken.clear();
       lock.lock();
       isApplying = false;
-    } else if (!reads.empty() || !writes.empty()) {
+    } else if (hasJob) {
       // A read is waited for, a write is not.
       std::deque<Job> &queue = reads.empty() ? writes : reads;
       Job job = queue.front();
