@@ -96,8 +96,8 @@ void DiskStore::note(const Change &change) {
 
 void DiskStore::work() {
   // To change the index waits for the disk, and for all that has been written
-  // before: seldom, and for many records. A process that is killed loses the
-  // latest ones.
+  // before: where there is much to do, seldom, and for many records. A process
+  // that is killed loses the latest ones.
   constexpr size_t ManyChanges = 1024;
   constexpr auto Patience = std::chrono::milliseconds(250);
   RecordHeader header(headerBytes);
@@ -107,7 +107,7 @@ void DiskStore::work() {
     bool canApply = !changes.empty() && !isApplying;
     bool hasJob = !reads.empty() || !writes.empty();
     if (canApply &&
-        ((isEnding && !hasJob) || changes.size() >= ManyChanges ||
+        (!hasJob || changes.size() >= ManyChanges ||
          std::chrono::steady_clock::now() >= firstChange + Patience)) {
       isApplying = true;
       taken.swap(changes);
@@ -133,8 +133,6 @@ void DiskStore::work() {
       over.notify_all();
     } else if (isEnding) {
       return;
-    } else if (canApply) {
-      more.wait_until(lock, firstChange + Patience);
     } else {
       more.wait(lock);
     }
