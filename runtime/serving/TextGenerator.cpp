@@ -141,9 +141,29 @@ Expected<void> TextGenerator::admit(const GenerationRequest &request) {
   return {};
 }
 
-bool TextGenerator::abort(std::string_view id) {
-  auto at = std::ranges::find_if(
+std::vector<TextGenerator::Answer>::const_iterator
+TextGenerator::find(std::string_view id) const {
+  return std::ranges::find_if(
       active, [&](const Answer &answer) { return answer->request->id == id; });
+}
+
+/// Nothing is cached of a request that no step has had.
+static GenerationCounts countsOf(const ActiveRequest &request) {
+  return {.promptTokens = request.promptTokens(),
+          .cachedTokens = std::max<int64_t>(request.cachedTokens, 0),
+          .newTokens = request.newTokens()};
+}
+
+std::optional<GenerationCounts>
+TextGenerator::counts(std::string_view id) const {
+  auto at = find(id);
+  if (at == active.end())
+    return std::nullopt;
+  return countsOf(**at);
+}
+
+bool TextGenerator::abort(std::string_view id) {
+  auto at = find(id);
   if (at == active.end())
     return false;
   ++counted.aborted;
@@ -323,14 +343,11 @@ bool TextGenerator::consume(ActiveRequest &request,
 
 void TextGenerator::finish(ActiveRequest &request, FinishReason reason) {
   scheduler.finish(request);
-  int64_t cached = std::max<int64_t>(request.cachedTokens, 0);
-  statistics.cachedTokens += cached;
-  statistics.prefixHits += cached > 0;
+  GenerationCounts counts = countsOf(request);
+  statistics.cachedTokens += counts.cachedTokens;
+  statistics.prefixHits += counts.cachedTokens > 0;
   ++(reason == FinishReason::Stop ? counted.stopped : counted.reachedEnd);
-  sink.finished(*request.request, reason,
-                {.promptTokens = request.promptTokens(),
-                 .cachedTokens = cached,
-                 .newTokens = request.newTokens()});
+  sink.finished(*request.request, reason, counts);
   forget(request);
 }
 

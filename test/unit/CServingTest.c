@@ -121,6 +121,14 @@ static void aborts(void) {
   FAILS(kvServerAdd(server, &request), Invalid,
         "request z: its id is that of a running request");
   step(server, "y", &beside);
+  KvGenerationCounts counts;
+  OK(kvServerGetCounts(server, "y", &counts));
+  EXPECT(counts.promptTokens == (int64_t)request.numTokens);
+  EXPECT(counts.cachedTokens >= 0 && counts.newTokens == 1);
+  OK(kvServerGetCounts(server, "z", &counts));
+  EXPECT(counts.cachedTokens == 0 && counts.newTokens == 0);
+  FAILS(kvServerGetCounts(server, "w", &counts), Invalid,
+        "kvServerGetCounts: the server has no request w");
   OK(kvServerAbort(server, "z"));
   OK(kvServerAbort(server, "x"));
   FAILS(kvServerAbort(server, "x"), Invalid,
