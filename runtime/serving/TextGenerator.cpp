@@ -93,10 +93,14 @@ bool TextGenerator::runStep() {
   if (!scheduler.idle())
     step();
   counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
-  counted.running = static_cast<int32_t>(scheduler.numRunning());
-  counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
+  countQueues();
   sink.stepDone();
   return !scheduler.idle();
+}
+
+void TextGenerator::countQueues() {
+  counted.running = static_cast<int32_t>(scheduler.numRunning());
+  counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
 }
 
 Expected<void> TextGenerator::add(const GenerationRequest &request) {
@@ -170,6 +174,7 @@ bool TextGenerator::abort(std::string_view id) {
   ActiveRequest &request = **at;
   scheduler.finish(request);
   forget(request);
+  countQueues(); // there may be no more steps
   return true;
 }
 

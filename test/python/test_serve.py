@@ -307,15 +307,16 @@ def test_as_much_as_there_is(client):
 
 def test_too_many_and_too_few_pages(folder):
     """--max-requests is the queue's end; a cache that is smaller than the model's length is the length."""
-    with Serve(folder, "--max-requests", 2, "--pages", 20) as server:
+    with Serve(folder, "--max-requests", 20, "--pages", 20, "--max-batch", 1) as server:
         client = server.client()
         endless = chat("a", stream=True, max_tokens=None, extra_body={"ignore_eos": True})
-        streams = [client.chat.completions.create(**endless) for _ in range(2)]
-        with pytest.raises(openai.RateLimitError, match="2 requests run and wait already"):
-            client.chat.completions.create(**endless)
-        _, reasons, _ = joined(streams[1])
-        assert reasons == ["length"]
-        streams[0].close()
+        streams = [client.chat.completions.create(**endless) for _ in range(20)]
+        with pytest.raises(openai.RateLimitError, match="20 requests run and wait already"):
+            for _ in range(20):  # the first ones may be answered by now
+                streams.append(client.chat.completions.create(**endless))
+        assert [joined(stream)[1] for stream in streams[:3]] == [["length"]] * 3
+        for stream in streams[3:]:
+            stream.close()
         assert server.is_idle()
         # 20 pages, and a token that is never stored.
         with pytest.raises(openai.BadRequestError, match="takes at most 32[01]"):
@@ -328,19 +329,19 @@ def test_too_many_and_too_few_pages(folder):
 @pytest.mark.parametrize("seconds", (20, 0))
 def test_the_end(folder, seconds):
     """SIGTERM: what runs has its time, then it is told; nobody else comes in; the status is 0."""
-    with Serve(folder, "--shutdown-seconds", seconds) as server:
-        stream = iter(server.client().chat.completions.create(
-            **chat("a", stream=True, max_tokens=450, extra_body={"ignore_eos": True})))
-        next(stream)
+    with Serve(folder, "--shutdown-seconds", seconds, "--max-batch", 1) as server:
+        client = server.client()
+        asked = chat("a", stream=True, max_tokens=450, extra_body={"ignore_eos": True})
+        streams = [client.chat.completions.create(**asked) for _ in range(20)]
         ended = []
         ender = threading.Thread(target=lambda: ended.append(server.end()))
         ender.start()
         if seconds:
-            assert joined(stream)[1] == ["length"]
+            assert [joined(stream)[1] for stream in streams] == [["length"]] * 20
         else:
             with pytest.raises(openai.APIError, match="the server is shutting down"):
-                for _ in stream:
-                    pass
+                joined(streams[-1])
+            client.close()
         ender.join()
         assert ended == [(0, "")]
         with pytest.raises(ConnectionRefusedError):

@@ -146,9 +146,16 @@ static void aborts(void) {
   // A server that ends releases what it still has.
   request = requestOf("left", 9);
   OK(kvServerAdd(server, &request));
+  request = requestOf("last", 9);
+  OK(kvServerAdd(server, &request));
   int32_t more = 0;
   OK(kvServerStep(server, &more));
   EXPECT(more == 1);
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.running == 2);
+  OK(kvServerAbort(server, "last"));
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.running == 1);
   kvServerDestroy(server);
   OK(kvManagerNumFreeBlocks(manager, -1, &after));
   EXPECT(before == after);

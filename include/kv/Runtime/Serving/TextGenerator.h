@@ -81,6 +81,7 @@ private:
   void fail(const GenerationRequest &request, std::string_view message);
   void finish(ActiveRequest &request, FinishReason reason);
   void forget(ActiveRequest &request);
+  void countQueues();
   bool wantsToken(const ActiveRequest &request) const {
     return static_cast<int64_t>(request.tokens.size()) < request.maxTokens;
   }
