@@ -22,9 +22,12 @@ PAGE = 16
 
 
 def make_model(folder):
-    """A tiny one with a byte tokenizer: most of its answers are no valid text."""
-    config = synthetic.make_config("llama")
-    synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config))
+    """With a byte tokenizer: most of its answers are no valid text. So large that a token takes longer than a
+    message of HTTP."""
+    config = synthetic.make_config("llama", layers=8, hidden=256, intermediate=1024, heads=8, head_dim=32)
+    weights = synthetic.make_weights(config)
+    weights["model.embed_tokens.weight"] *= 0.25  # or one token would have all probability
+    synthetic.write_hf(folder / "hf", config, weights)
     done = run(KV_IMPORT, folder / "hf", "-o", folder / "model", "--page", str(PAGE), "--name", "tiny")
     assert done.returncode == 0, done.stderr
     kvmlir.compile(folder / "model")
@@ -61,9 +64,9 @@ class Alone:
 class Serve:
     """A running kv-serve."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, threads=1):
         self.process = subprocess.Popen(
-            [sys.executable, KV_SERVE, folder, "--port", "0", "--threads", "1", *map(str, options)],
+            [sys.executable, KV_SERVE, folder, "--port", "0", "--threads", str(threads), *map(str, options)],
             stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         assert line.startswith("kv-serve: http://127.0.0.1:"), line + self.process.stderr.read()
