@@ -50,6 +50,7 @@ foreach(library KVCuda KVEventsLibrary KVMetricsLibrary KVTiersLibrary)
 endforeach()
 kv_install_script(kv-import)
 kv_install_script(kv-generate)
+kv_install_script(kv-serve)
 
 if(KV_ENABLE_COMPILER)
   # kv_mlir_target says why not 23.

@@ -31,14 +31,17 @@ if [ -n "$missing" ]; then
     apt-get install -y --no-install-recommends $missing
 fi
 
-# The Python side: kv-import, kv-generate, the bindings and their tests, in .venv.
-wanted=$(sha256sum scripts/requirements.txt | cut -d' ' -f1)
+# The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
+requirements="scripts/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
+# shellcheck disable=SC2086
+wanted=$(cat $requirements | sha256sum | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
   python=python3
   "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     python=/usr/bin/python3
   [ -x .venv/bin/python ] || step "Python environment" "$python" -m venv .venv
+  # shellcheck disable=SC2046,SC2086
   step "Python packages" .venv/bin/python -m pip install --quiet \
-    --disable-pip-version-check -r scripts/requirements.txt
+    --disable-pip-version-check $(printf -- '-r %s ' $requirements)
   echo "$wanted" >.venv/requirements.sha256
 fi

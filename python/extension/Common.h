@@ -58,6 +58,10 @@ template <class Mutex, class Fn> void unlocked(Mutex &mutex, Fn &&fn) {
     raise(status, KV_REFUSAL_NONE, std::move(message));
 }
 
+/// A text as the C interface takes it. Raises ValueError where it has a NUL:
+/// what follows would be cut off, and two salts could be one.
+const char *cString(const std::string &text, const char *name);
+
 /// The enumerator of kvmlir.DType for a KvDType.
 nb::object dtypeOf(int64_t dtype);
 

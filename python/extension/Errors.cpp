@@ -45,6 +45,14 @@ void kv::python::raise(int32_t status, int32_t refusal, std::string message) {
   throw nb::python_error();
 }
 
+const char *kv::python::cString(const std::string &text, const char *name) {
+  if (size_t at = text.find('\0'); at != std::string::npos)
+    raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
+          std::string(name) + " has a NUL at " + std::to_string(at) +
+              ", allowed: a text without");
+  return text.c_str();
+}
+
 nb::object kv::python::dtypeOf(int64_t dtype) {
   return nb::module_::import_("kvmlir.types").attr("DTYPES")[nb::int_(dtype)];
 }

@@ -366,6 +366,10 @@ void kv::python::bindManagers(nb::module_ &module) {
           },
           "The fraction of them that has content: 0.0 to 1.0.")
       .def_prop_ro(
+          "metrics_port",
+          [](const Manager &own) { return kvManagerMetricsPort(own.handle); },
+          "Of the option `metrics`, chosen where that says 0; 0 without it.")
+      .def_prop_ro(
           "num_replicas",
           [](const Manager &own) { return kvManagerNumReplicas(own.handle); })
       .def_prop_ro(

@@ -162,11 +162,13 @@ void kv::python::bindRequests(nb::module_ &module) {
           [](Context &own, const std::optional<std::string> &model,
              const std::optional<std::string> &adapter,
              const std::optional<std::string> &salt) {
-            auto text = [](const std::optional<std::string> &given) {
-              return given ? given->c_str() : nullptr;
+            auto text = [](const std::optional<std::string> &given,
+                           const char *name) {
+              return given ? cString(*given, name) : nullptr;
             };
-            check(kvRequestSetScope(own.request, text(model), text(adapter),
-                                    text(salt)));
+            check(kvRequestSetScope(own.request, text(model, "model"),
+                                    text(adapter, "adapter"),
+                                    text(salt, "salt")));
           },
           nb::arg("model") = nb::none(), nb::arg("adapter") = nb::none(),
           nb::arg("salt") = nb::none(),

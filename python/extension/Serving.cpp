@@ -47,7 +47,7 @@ void add(Server &server, const std::string &id, nb::handle tokens,
          std::optional<nb::list> list) {
   Tokens prompt(tokens), stops(stopTokens);
   KvGenerationRequest request = {};
-  request.id = id.c_str();
+  request.id = cString(id, "id");
   request.tokens = prompt.data();
   request.numTokens = prompt.size();
   request.maxNewTokens = maxNewTokens;
@@ -57,7 +57,7 @@ void add(Server &server, const std::string &id, nb::handle tokens,
   request.seed = seed;
   request.stopTokens = stops.data();
   request.numStopTokens = stops.size();
-  request.salt = salt ? salt->c_str() : nullptr;
+  request.salt = salt ? cString(*salt, "salt") : nullptr;
   unlocked(server.own.state->mutex,
            [&] { return kvServerAdd(server.own.handle, &request); });
   if (list)
@@ -105,6 +105,16 @@ void giveUp(Server &server, const std::string &id) {
   server.lists.erase(id);
 }
 
+/// (prompt, cached, new tokens) of a request that goes on.
+nb::tuple counts(Server &server, const std::string &id) {
+  KvGenerationCounts found = {};
+  unlocked(server.own.state->mutex, [&] {
+    return kvServerGetCounts(server.own.handle, id.c_str(), &found);
+  });
+  return nb::make_tuple(found.promptTokens, found.cachedTokens,
+                        found.newTokens);
+}
+
 nb::dict figures(Server &server) {
   KvServerFigures counted = {};
   KvMetrics cache = {};
@@ -146,6 +156,7 @@ void kv::python::bindServing(nb::module_ &module) {
            nb::arg("stop_tokens") = nb::tuple(), nb::arg("salt") = nb::none(),
            nb::arg("list") = nb::none())
       .def("abort", &giveUp, nb::arg("id"))
+      .def("counts", &counts, nb::arg("id"))
       .def("step", &step)
       .def("figures", &figures);
 }

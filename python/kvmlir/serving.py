@@ -135,6 +135,7 @@ class Server:
         with self._lock:
             stream = self._streams.pop(request.id if isinstance(request, Stream) else request, None)
             if stream is not None:
+                stream.prompt_tokens, stream.cached_tokens, _ = self._native.counts(stream.id)
                 self._native.abort(stream.id)
                 stream.finish_reason = "abort"
 

@@ -75,6 +75,13 @@ double kvManagerFreeBlocksPct(const KvManager *manager) {
   return figure("kvManagerFreeBlocksPct", "manager", manager,
                 [](const KvManager &own) { return own->freeBlocksPct(); });
 }
+int32_t kvManagerMetricsPort(const KvManager *manager) {
+  return figure("kvManagerMetricsPort", "manager", manager,
+                [](const KvManager &own) {
+                  const auto &metrics = own.state->metrics;
+                  return metrics ? metrics->port() : 0;
+                });
+}
 double kvManagerUsedBlocksPct(const KvManager *manager) {
   return figure("kvManagerUsedBlocksPct", "manager", manager,
                 [](const KvManager &own) { return own->usedBlocksPct(); });

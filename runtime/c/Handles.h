@@ -8,10 +8,12 @@
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
+#include "kv/Runtime/Serving/ServingMetrics.h"
 
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 
 struct KvRequest {
@@ -32,6 +34,9 @@ struct KvManager {
     std::vector<std::unique_ptr<kv::EventPublisher>> publishers;
     std::vector<std::unique_ptr<kv::CommandSink>> logs; // the manager's
     std::unique_ptr<kv::KVCacheManager> manager;
+    // Of the latest server over the manager, or null: what a scrape reads.
+    std::mutex servingMutex;
+    const kv::ServingFigures *serving = nullptr;
     std::unique_ptr<kv::MetricsServer> metrics;
     kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
     std::span<kv::RaggedKVCacheInputs> inputs; // the latest

@@ -54,6 +54,12 @@ Expected<void> kv::capi::openMetrics(const KvManagerOptions &given,
                          static_cast<int32_t>(replica), families);
         if (!model.empty())
           collectVllmMetrics(*state.paged, model, families);
+        std::lock_guard lock(state.servingMutex);
+        if (state.serving) {
+          collectMetrics(*state.serving, families);
+          if (!model.empty())
+            collectVllmMetrics(*state.serving, model, families);
+        }
         return families;
       });
   if (!opened)

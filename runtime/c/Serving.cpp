@@ -67,8 +67,16 @@ struct KvServer {
            const TextGenerator::Options &options)
       : model(std::move(model)), state(std::move(state)),
         runner(std::move(given)),
-        generator(*runner, *this->state->manager, events, options) {}
+        generator(*runner, *this->state->manager, events, options) {
+    std::lock_guard lock(this->state->servingMutex);
+    this->state->serving = &generator.figures();
+  }
   ~KvServer() {
+    {
+      std::lock_guard lock(state->servingMutex);
+      if (state->serving == &generator.figures())
+        state->serving = nullptr; // no scrape reads it any more
+    }
     for (auto &[id, request] : requests)
       generator.abort(id);
   }
@@ -220,6 +228,22 @@ int32_t kvServerAbort(KvServer *server, const char *id) {
     if (!server->generator.abort(id))
       return invalid("kvServerAbort: the server has no request ", id);
     server->requests.erase(id);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvServerGetCounts(const KvServer *server, const char *id,
+                          KvGenerationCounts *counts) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerGetCounts", server);
+    KV_REQUIRE("kvServerGetCounts", id);
+    KV_REQUIRE("kvServerGetCounts", counts);
+    std::optional<GenerationCounts> found = server->generator.counts(id);
+    if (!found)
+      return invalid("kvServerGetCounts: the server has no request ", id);
+    *counts = {.promptTokens = found->promptTokens,
+               .cachedTokens = found->cachedTokens,
+               .newTokens = found->newTokens};
     return int32_t(KV_STATUS_OK);
   });
 }

@@ -93,10 +93,14 @@ bool TextGenerator::runStep() {
   if (!scheduler.idle())
     step();
   counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
-  counted.running = static_cast<int32_t>(scheduler.numRunning());
-  counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
+  countQueues();
   sink.stepDone();
   return !scheduler.idle();
+}
+
+void TextGenerator::countQueues() {
+  counted.running = static_cast<int32_t>(scheduler.numRunning());
+  counted.waiting = static_cast<int32_t>(scheduler.numWaiting());
 }
 
 Expected<void> TextGenerator::add(const GenerationRequest &request) {
@@ -141,15 +145,36 @@ Expected<void> TextGenerator::admit(const GenerationRequest &request) {
   return {};
 }
 
-bool TextGenerator::abort(std::string_view id) {
-  auto at = std::ranges::find_if(
+std::vector<TextGenerator::Answer>::const_iterator
+TextGenerator::find(std::string_view id) const {
+  return std::ranges::find_if(
       active, [&](const Answer &answer) { return answer->request->id == id; });
+}
+
+/// Nothing is cached of a request that no step has had.
+static GenerationCounts countsOf(const ActiveRequest &request) {
+  return {.promptTokens = request.promptTokens(),
+          .cachedTokens = std::max<int64_t>(request.cachedTokens, 0),
+          .newTokens = request.newTokens()};
+}
+
+std::optional<GenerationCounts>
+TextGenerator::counts(std::string_view id) const {
+  auto at = find(id);
+  if (at == active.end())
+    return std::nullopt;
+  return countsOf(**at);
+}
+
+bool TextGenerator::abort(std::string_view id) {
+  auto at = find(id);
   if (at == active.end())
     return false;
   ++counted.aborted;
   ActiveRequest &request = **at;
   scheduler.finish(request);
   forget(request);
+  countQueues(); // there may be no more steps
   return true;
 }
 
@@ -323,14 +348,11 @@ bool TextGenerator::consume(ActiveRequest &request,
 
 void TextGenerator::finish(ActiveRequest &request, FinishReason reason) {
   scheduler.finish(request);
-  int64_t cached = std::max<int64_t>(request.cachedTokens, 0);
-  statistics.cachedTokens += cached;
-  statistics.prefixHits += cached > 0;
+  GenerationCounts counts = countsOf(request);
+  statistics.cachedTokens += counts.cachedTokens;
+  statistics.prefixHits += counts.cachedTokens > 0;
   ++(reason == FinishReason::Stop ? counted.stopped : counted.reachedEnd);
-  sink.finished(*request.request, reason,
-                {.promptTokens = request.promptTokens(),
-                 .cachedTokens = cached,
-                 .newTokens = request.newTokens()});
+  sink.finished(*request.request, reason, counts);
   forget(request);
 }
 

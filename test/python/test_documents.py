@@ -1,4 +1,4 @@
-"""Every shell command of README.md, docs/tutorial.md, docs/c.md and docs/python.md is executed.
+"""Every shell command of README.md, docs/tutorial.md, docs/c.md, docs/python.md and docs/serve.md is executed.
 
 The blocks of a page run in order in one shell and one empty folder, with the tools in PATH and the
 checkout in $KV. A block is one of
@@ -48,7 +48,7 @@ def commands(block):
 
 
 def script(page):
-    lines = ["set -e"]
+    lines = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]  # whatever fails
     for block in page:
         if block.kind.startswith("file="):
             lines.append(f"cat > {block.kind[5:]} <<'END_OF_FILE'\n{block.text}END_OF_FILE")
@@ -71,7 +71,7 @@ def expression(text):
 def execute(path, folder):
     page = blocks(path)
     built = Path(KV_OPT).parent
-    paths = [str(built), str(ROOT / "tools/kv-import"), str(ROOT / "tools/kv-generate"),
+    paths = [str(built), *(str(ROOT / "tools" / name) for name in ("kv-import", "kv-generate", "kv-serve")),
              str(Path(sys.executable).parent), os.environ["PATH"]]
     # The pages say build/release; what is tested may be another preset's build.
     checkout = folder.parent / "kv"
@@ -138,6 +138,11 @@ def test_python(folder):
         pytest.skip("the package kvmlir is not built: there is no nanobind")
     write_model(folder)
     assert execute(ROOT / "docs/python.md", folder) == 5
+
+
+def test_serve(folder):
+    write_model(folder)
+    assert execute(ROOT / "docs/serve.md", folder) == 2
 
 
 def test_the_program_in_c_is_what_the_install_test_builds():

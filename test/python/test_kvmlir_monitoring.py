@@ -1,10 +1,37 @@
 """Events, metrics and resets of a manager that Python has made: the C interface alone has them."""
 
+import gc
+
 import zmq
 
 import kvmlir
+from kv_import import synthetic
 from subscriber import Subscriber, block_hashes
 from test_metrics import free_port, scrape, value
+from tools import KV_IMPORT, run
+
+
+def test_a_server_is_watched(tmp_path):
+    """By its manager's metrics, at a port that was free."""
+    config = synthetic.make_config("llama")
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path / "model", "--page", "16").returncode == 0
+    kvmlir.compile(tmp_path / "model")
+    model = kvmlir.load(tmp_path / "model", num_threads=1)
+    assert model.create_manager(2, num_pages=40, warn=False).metrics_port == 0
+    manager = model.create_manager(2, num_pages=40, warn=False, metrics="127.0.0.1:0", metrics_vllm="m")
+    names = {sample[0] for sample in scrape(manager.metrics_port)[0]}
+    assert "kv_pages" in names and "kv_requests_total" not in names
+    server = kvmlir.Server(model, manager)
+    server.add([5, 6], max_new_tokens=3)
+    server.add([5, 7], max_new_tokens=None).abort()
+    server.run()
+    samples, _ = scrape(manager.metrics_port)
+    assert value(samples, "kv_requests_total") == 2 == 1 + value(samples, "kv_requests_finished_total", reason="abort")
+    assert value(samples, "vllm:generation_tokens_total", model_name="m", engine="0") == 3
+    del server
+    gc.collect()
+    assert {sample[0] for sample in scrape(manager.metrics_port)[0]} == names
 
 
 def test_a_manager_is_watched(tmp_path):

@@ -171,6 +171,10 @@ def test_abort(model, answers):
     assert list(gone) == [] and gone.finish_reason == "abort" and gone.tokens[0] == first == answers[1][0]
     assert list(kept) == answers[0] and server.num_requests == 0
     assert server.figures()["aborted"] == 1 and manager.used_blocks_pct == 0
+    again = server.add(PROMPTS[1], max_new_tokens=8)
+    next(again)
+    again.abort()
+    assert (again.prompt_tokens, again.cached_tokens) == (35, 32)  # who aborts knows what was found
 
 
 def test_listeners_and_threads(model, answers):
@@ -277,6 +281,10 @@ def test_salts_separate(model):
         stream = server.add(PROMPTS[1], max_new_tokens=1, salt=salt)
         server.run()
         assert stream.cached_tokens == cached, salt
+    # What C would cut off might be another tenant's salt.
+    refuses(ValueError, "salt has a NUL at 1, allowed: a text without", server.add, [1], salt="a\0b")
+    refuses(ValueError, "id has a NUL at 0", server.add, [1], id="\0")
+    refuses(ValueError, "salt has a NUL at 1", kvmlir.TextGenerationContext([1]).set_scope, salt="a\0")
 
 
 # ---- Arrays ---------------------------------------------------------------------------------------------

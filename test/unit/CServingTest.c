@@ -121,6 +121,14 @@ static void aborts(void) {
   FAILS(kvServerAdd(server, &request), Invalid,
         "request z: its id is that of a running request");
   step(server, "y", &beside);
+  KvGenerationCounts counts;
+  OK(kvServerGetCounts(server, "y", &counts));
+  EXPECT(counts.promptTokens == (int64_t)request.numTokens);
+  EXPECT(counts.cachedTokens >= 0 && counts.newTokens == 1);
+  OK(kvServerGetCounts(server, "z", &counts));
+  EXPECT(counts.cachedTokens == 0 && counts.newTokens == 0);
+  FAILS(kvServerGetCounts(server, "w", &counts), Invalid,
+        "kvServerGetCounts: the server has no request w");
   OK(kvServerAbort(server, "z"));
   OK(kvServerAbort(server, "x"));
   FAILS(kvServerAbort(server, "x"), Invalid,
@@ -138,9 +146,16 @@ static void aborts(void) {
   // A server that ends releases what it still has.
   request = requestOf("left", 9);
   OK(kvServerAdd(server, &request));
+  request = requestOf("last", 9);
+  OK(kvServerAdd(server, &request));
   int32_t more = 0;
   OK(kvServerStep(server, &more));
   EXPECT(more == 1);
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.running == 2);
+  OK(kvServerAbort(server, "last"));
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.running == 1);
   kvServerDestroy(server);
   OK(kvManagerNumFreeBlocks(manager, -1, &after));
   EXPECT(before == after);

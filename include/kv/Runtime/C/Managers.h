@@ -182,6 +182,8 @@ KV_C_API double kvManagerUsedBlocksPct(const KvManager *manager);
    holds content: 0 and 0.0 without a connector that has some. */
 KV_C_API int64_t kvManagerTotalNumHostPages(const KvManager *manager);
 KV_C_API double kvManagerHostCommittedBlockPct(const KvManager *manager);
+/* The port of the option `metrics`, chosen where that says 0; 0 without it. */
+KV_C_API int32_t kvManagerMetricsPort(const KvManager *manager);
 /* Bytes on devices, and of host memory beside them. */
 KV_C_API int64_t kvManagerPoolBytes(const KvManager *manager);
 KV_C_API int64_t kvManagerHostBytes(const KvManager *manager);

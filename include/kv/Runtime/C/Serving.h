@@ -64,6 +64,14 @@ KV_C_API int32_t kvServerAdd(KvServer *server,
    such request. */
 KV_C_API int32_t kvServerAbort(KvServer *server, const char *id);
 
+typedef struct KvGenerationCounts {
+  int64_t promptTokens, cachedTokens, newTokens;
+} KvGenerationCounts;
+/* What a request has so far, such as before it is given up. Error: no such
+   request. */
+KV_C_API int32_t kvServerGetCounts(const KvServer *server, const char *id,
+                                   KvGenerationCounts *counts);
+
 /* Executes one step; nothing, if there is no request. `more` is 1 if requests
    are left, else 0. What goes wrong for a request is one of its events. */
 KV_C_API int32_t kvServerStep(KvServer *server, int32_t *more);

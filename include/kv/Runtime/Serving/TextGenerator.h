@@ -56,6 +56,9 @@ public:
   /// Gives up a request that has not been answered, between steps: its pages
   /// are free, and the sink is not called. False if there is none of this id.
   bool abort(std::string_view id);
+  /// Of a request that has not been answered: what it has so far. None if
+  /// there is none of this id.
+  std::optional<GenerationCounts> counts(std::string_view id) const;
 
   /// Of all runs; any thread may read them while one runs.
   const ServingFigures &figures() const { return counted; }
@@ -64,6 +67,7 @@ private:
   using Answer = std::unique_ptr<ActiveRequest>;
 
   Expected<void> admit(const GenerationRequest &request);
+  std::vector<Answer>::const_iterator find(std::string_view id) const;
   void step();
   /// Executes one replica's part of the step and samples. Requests that go on
   /// are appended to `advanced`, the others have failed.
@@ -77,6 +81,7 @@ private:
   void fail(const GenerationRequest &request, std::string_view message);
   void finish(ActiveRequest &request, FinishReason reason);
   void forget(ActiveRequest &request);
+  void countQueues();
   bool wantsToken(const ActiveRequest &request) const {
     return static_cast<int64_t>(request.tokens.size()) < request.maxTokens;
   }

@@ -1,0 +1,362 @@
+"""kv-serve and OpenAI's client: every answer is the model's own, whoever else asks, comes or goes; what is wrong is one
+sentence with its status; no page is left behind."""
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import openai
+import pytest
+
+from serve_process import KV_SERVE, PAGE, Alone, Serve, chat, make_model
+
+SMALL = ("--pages", 64, "--max-batch", 8, "--max-batch-tokens", 64)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("serve"))
+
+
+@pytest.fixture(scope="module")
+def alone(folder):
+    return Alone(folder)
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with Serve(folder, *SMALL) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    return server.client()
+
+
+def joined(stream):
+    """(text, reasons, usage) of a stream's chunks."""
+    text, reasons, usage = "", [], None
+    for chunk in stream:
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            text += (choice.delta.content if hasattr(choice, "delta") else choice.text) or ""
+            reasons += [choice.finish_reason] if choice.finish_reason else []
+    return text, reasons, usage
+
+
+# ---- Answers --------------------------------------------------------------------------------------------
+
+
+def test_models(client):
+    assert [one.id for one in client.models.list()] == ["tiny"]
+    assert client.models.retrieve("tiny").id == "tiny"
+
+
+def test_chat(client, alone):
+    asked = chat("What is a page?", max_tokens=40)
+    prompt = alone.chat_tokens(asked["messages"])
+    text, count = alone.answer(prompt, 40)
+    whole = client.chat.completions.create(**asked)
+    assert whole.choices[0].message.content == text and whole.choices[0].message.role == "assistant"
+    reason = "length" if count == 40 else "stop"
+    assert whole.choices[0].finish_reason == reason
+    assert (whole.usage.prompt_tokens, whole.usage.completion_tokens) == (len(prompt), count)
+    streamed = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
+    have, reasons, usage = joined(streamed)
+    assert (have, reasons) == (text, [reason]) and usage.completion_tokens == count
+    assert usage.prompt_tokens_details.cached_tokens == (len(prompt) - 1) // PAGE * PAGE
+    parts = [{"type": "text", "text": "What is "}, {"type": "text", "text": "a page?"}]
+    assert client.chat.completions.create(**chat(parts, max_completion_tokens=40)).choices[0].message.content == text
+
+
+def test_completion(client, alone):
+    tokens = alone.text_tokens("Once upon a time")
+    text, count = alone.answer(tokens, 16)
+    for prompt in ("Once upon a time", tokens):  # 16 tokens are the default
+        whole = client.completions.create(model="tiny", prompt=prompt, temperature=0)
+        assert whole.choices[0].text == text and whole.usage.completion_tokens == count
+    both = client.completions.create(model="tiny", prompt=["Once upon a time", "!"], temperature=0)
+    assert [one.text for one in both.choices] == [text, alone.answer(alone.text_tokens("!"), 16)[0]]
+    assert both.usage.prompt_tokens == len(tokens) + 1
+    streamed = client.completions.create(model="tiny", prompt=tokens, temperature=0, stream=True)
+    assert joined(streamed)[0] == text
+
+
+def test_sampling(client, alone):
+    draw = lambda **more: client.completions.create(
+        model="tiny", prompt="abc", max_tokens=30, **{"temperature": 2, "top_p": 0.99, **more}).choices[0].text
+    want, _ = alone.answer(alone.text_tokens("abc"), 30, temperature=2, top_p=0.99, seed=7)
+    assert draw(seed=7) == want != draw(seed=8)
+    assert draw(seed=-1) == draw(seed=-1)
+    assert draw() != draw()  # no seed: another one each time
+
+
+def test_stop(client, alone):
+    """By a token, and by a string that begins in one token and ends in a later one."""
+    tokens = alone.text_tokens("stop here")
+    text, count = alone.answer(tokens, 60)
+    stop = next(text[i:i + 2] for i in range(4, 50) if "\ufffd" not in text[i:i + 2]
+                and text.index(text[i:i + 2]) == i)
+    asked = dict(model="tiny", prompt=tokens, temperature=0, max_tokens=60)
+    for given in (stop, ["never in it", stop]):
+        whole = client.completions.create(**asked, stop=given)
+        assert whole.choices[0].text == text[:text.index(stop)] and whole.choices[0].finish_reason == "stop"
+        assert whole.usage.prompt_tokens == len(tokens) and whole.usage.completion_tokens < count
+        have, reasons, _ = joined(client.completions.create(**asked, stop=given, stream=True))
+        assert (have, reasons) == (text[:text.index(stop)], ["stop"])
+    [token] = alone.text_tokens(stop[0])
+    whole = client.completions.create(**asked, extra_body={"stop_token_ids": [token]})
+    assert whole.choices[0].text == alone.answer(tokens, 60, (256, 258, token))[0]
+    # What is held back as a beginning comes when it is none.
+    assert client.completions.create(**asked, stop=text[-2:] + "never").choices[0].text == text
+
+
+def test_characters_are_whole(server, alone):
+    """No chunk ends in the middle of a character, which the model's bytes often make."""
+    asked = chat("Ünïcode 東京", max_tokens=200, stream=True)
+    text, _ = alone.answer(alone.chat_tokens(asked["messages"]), 200)
+    have = b""
+    for chunk in server.client().chat.completions.create(**asked):
+        if chunk.choices:
+            have += (chunk.choices[0].delta.content or "").encode()
+    assert have.decode() == text
+
+
+# ---- Caching --------------------------------------------------------------------------------------------
+
+
+def cached(client, asked, **more):
+    return client.chat.completions.create(**asked, **more).usage.prompt_tokens_details.cached_tokens
+
+
+def test_a_second_turn_is_cached(server, client):
+    first = chat("A question that is long enough for two pages.", max_tokens=20)
+    answer = client.chat.completions.create(**first)
+    second = chat(first["messages"][0]["content"], "an answer", "And why?", max_tokens=4)
+    assert cached(client, second) >= (answer.usage.prompt_tokens - 1) // PAGE * PAGE > 0
+    for salt, wanted in (("a", False), ("a", True), ("b", False)):
+        assert (cached(client, second, extra_body={"cache_salt": salt}) > 0) == wanted
+    stopped = client.chat.completions.create(**{**second, "max_tokens": 60}, extra_body={"ignore_eos": True},
+                                             stop=[chr(i) for i in range(97, 113)])
+    assert stopped.usage.prompt_tokens_details.cached_tokens > 0
+    assert server.post("/reset_prefix_cache", b"") == (200, None)
+    assert cached(client, second) == 0
+
+
+def test_a_restart_keeps_the_cache(folder, alone, tmp_path):
+    options = ("--disk-dir", tmp_path / "disk", "--disk-bytes", 64 << 20, "--host-pages", 100)
+    asked = chat("A question that is long enough for two pages.", max_tokens=20)
+    text, _ = alone.answer(alone.chat_tokens(asked["messages"]), 20)
+    for before in (True, False):
+        with Serve(folder, *options) as server:
+            whole = server.client().chat.completions.create(**asked)
+            assert whole.choices[0].message.content == text
+            found = whole.usage.prompt_tokens_details.cached_tokens
+            assert found == (0 if before else (whole.usage.prompt_tokens - 1) // PAGE * PAGE)
+            assert server.is_idle() and server.end() == (0, "")
+
+
+# ---- Many -----------------------------------------------------------------------------------------------
+
+
+def requests(count):
+    """Different prompts, of 20 to 200 tokens, some of which begin alike."""
+    return [chat(f"{'Together we begin. ' * (i % 3)}{i}: " + "word " * (i % 23), max_tokens=8 + i % 30)
+            for i in range(count)]
+
+
+async def ask(client, asked, stream):
+    answer = await client.chat.completions.create(**asked, stream=stream)
+    if not stream:
+        return answer.choices[0].message.content
+    return "".join([chunk.choices[0].delta.content or "" async for chunk in answer])
+
+
+def test_64_clients(server, alone):
+    """With room for a few: they queue, take each other's pages, and get what each would alone."""
+    asked = requests(64)
+
+    async def all_of_them():
+        async with server.client(openai.AsyncOpenAI) as client:
+            return await asyncio.gather(*(ask(client, one, i % 2 == 0) for i, one in enumerate(asked)))
+
+    have = asyncio.run(all_of_them())
+    assert have == [alone.answer(alone.chat_tokens(one["messages"]), one["max_tokens"])[0] for one in asked]
+    assert len(set(have)) > 50
+    assert server.is_idle()
+
+
+def test_aborts_in_the_middle(server, alone):
+    """Streams that are left after some chunks, answers that nobody waits for, requests that still queue."""
+    asked = requests(64)
+    endless = {"max_tokens": 400, "extra_body": {"ignore_eos": True}}
+    aborted = server.figure("kv_requests_finished_total", reason="abort")
+
+    async def leave(client, one, chunks):
+        stream = await client.chat.completions.create(**{**one, **endless}, stream=True)
+        async for _ in stream:
+            chunks -= 1
+            if chunks <= 0:
+                break
+        await stream.close()
+
+    async def hang_up(client, one, seconds):
+        with pytest.raises(openai.APITimeoutError):
+            await client.chat.completions.create(**{**one, **endless}, timeout=seconds)
+
+    async def all_of_them():
+        async with server.client(openai.AsyncOpenAI) as client:
+            work = [leave(client, one, i % 7) if i % 4 == 0 else hang_up(client, one, 0.02 + i / 640)
+                    if i % 4 == 1 else ask(client, one, i % 4 == 2) for i, one in enumerate(asked)]
+            return await asyncio.gather(*work)
+
+    have = asyncio.run(all_of_them())
+    for answer, one in zip(have, asked):
+        if answer is not None:
+            assert answer == alone.answer(alone.chat_tokens(one["messages"]), one["max_tokens"])[0]
+    assert sum(answer is not None for answer in have) == 32
+    assert server.is_idle()
+    assert server.figure("kv_requests_finished_total", reason="abort") - aborted > 16
+
+
+# ---- What is refused ------------------------------------------------------------------------------------
+
+PLAIN = {"model": "tiny", "prompt": "a"}
+REFUSED = [
+    ({"model": "tiny", "prompt": "x" * 600}, 400, "600 prompt tokens, the model takes at most 512"),
+    ({**PLAIN, "n": 2}, 400, "n is 2, allowed: 1"),
+    ({**PLAIN, "best_of": 3}, 400, "best_of is 3, allowed: 1"),
+    ({**PLAIN, "max_tokens": 0}, 400, "max_tokens is 0, allowed: an integer, 1 or more"),
+    ({**PLAIN, "max_tokens": "many"}, 400, "max_tokens is 'many', allowed: an integer"),
+    ({**PLAIN, "max_tokens": True}, 400, "max_tokens is True"),
+    ({**PLAIN, "temperature": -1}, 400, "temperature is -1, allowed: a number from 0 to 2"),
+    ({**PLAIN, "temperature": "hot"}, 400, "temperature is 'hot'"),
+    ({**PLAIN, "top_p": 0}, 400, "top_p is 0, allowed: a number above 0, at most 1"),
+    ({**PLAIN, "seed": 1.5}, 400, "seed is 1.5, allowed: an integer"),
+    ({**PLAIN, "stop": [""]}, 400, "stop is [''], allowed: a string, or at most 16"),
+    ({**PLAIN, "stop": ["a"] * 17}, 400, "stop is "),
+    ({**PLAIN, "stop_token_ids": ["a"]}, 400, "stop_token_ids is ['a'], allowed: a list of token ids"),
+    ({**PLAIN, "stream": 1}, 400, "stream is 1, allowed: true or false"),
+    ({**PLAIN, "stream_options": {}}, 400, "stream_options is given, allowed: with stream true"),
+    ({**PLAIN, "cache_salt": "a\0b"}, 400, "cache_salt is 'a\\x00b'"),
+    ({**PLAIN, "logprobs": 3}, 400, "logprobs is 3, allowed: false; kv-serve has nothing else"),
+    ({**PLAIN, "frequency_penalty": 0.5}, 400, "frequency_penalty is 0.5, allowed: 0"),
+    ({**PLAIN, "tempratur": 1}, 400, "tempratur is no field that kv-serve knows"),
+    ({"prompt": "a"}, 400, "model is missing"),
+    ({"model": 3, "prompt": "a"}, 400, "model is 3, allowed: a string"),
+    ({"model": "large", "prompt": "a"}, 404, "the model 'large' is not there, only 'tiny'"),
+    ({"model": "tiny"}, 400, "prompt is None, allowed: a string, a list of token ids"),
+    ({"model": "tiny", "prompt": ""}, 400, "no prompt tokens, at least one is needed"),
+    ({"model": "tiny", "prompt": [1, 272]}, 400, "tokens[1] is 272, the vocabulary is 0 to 271"),
+    ({"model": "tiny", "prompt": [1, "a"]}, 400, "prompt is [1, 'a']"),
+    ({"model": "tiny", "prompt": [[1]] * 129}, 400, "129 prompts, allowed: at most 128"),
+    ({"model": "tiny", "prompt": ["fine", "x" * 600]}, 400, "600 prompt tokens"),
+    (b'{"model": "tiny"', 400, "the body is no JSON: Expecting"),
+    (b"\xff\xfe", 400, "the body is no JSON: "),
+    (b"[1]", 400, "the body is a JSON list, allowed: an object"),
+    (b"[" * 100_000, 400, "nested too deeply"),
+    (b'{"model": "tiny", "prompt": "a", "temperature": NaN}', 400, "NaN is no number of JSON"),
+    (b'{"model": "tiny", "prompt": "\\ud800"}', 400, "prompt has half of a surrogate pair"),
+    (b" " * (17 << 20), 413, "the body has more than 16777216 bytes"),
+]
+REFUSED_CHATS = [
+    ([], "messages is [], allowed: a list of at least one message"),
+    ("hello", "messages is 'hello'"),
+    (["hello"], "messages[0] is 'hello', allowed: an object with role and content"),
+    ([{"content": "a"}], "messages[0].role is None, allowed: a string"),
+    ([{"role": "user"}], "messages[0].content is None, allowed: a string, or a list"),
+    ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content is [{'type': 'image_url'}]"),
+    ([{"role": "assistant", "content": "", "tool_calls": [{}]}], "kv-serve calls no tools"),
+]
+
+
+@pytest.mark.parametrize("body, status, sentence", REFUSED, ids=lambda one: str(one)[:40])
+def test_refused(server, body, status, sentence):
+    have, answer = server.post("/v1/completions", body)
+    assert have == status and sentence in answer["error"]["message"], answer
+    assert answer["error"]["type"] == "invalid_request_error" and "\n" not in answer["error"]["message"]
+
+
+@pytest.mark.parametrize("messages, sentence", REFUSED_CHATS, ids=lambda one: str(one)[:40])
+def test_refused_chats(server, messages, sentence):
+    have, answer = server.post("/v1/chat/completions", {"model": "tiny", "messages": messages})
+    assert have == 400 and sentence in answer["error"]["message"], answer
+
+
+def test_the_clients_own_errors(server, client):
+    with pytest.raises(openai.NotFoundError, match="the model 'large' is not there") as raised:
+        client.chat.completions.create(**{**chat("a"), "model": "large"})
+    assert raised.value.code == "model_not_found" and raised.value.param == "model"
+    with pytest.raises(openai.BadRequestError, match="600 prompt tokens") as raised:
+        client.completions.create(model="tiny", prompt="x" * 600, stream=True)
+    assert raised.value.code == "context_length_exceeded"
+    assert server.post("/v1/embeddings", {})[0] == 404
+    assert server.is_idle()
+
+
+def test_as_much_as_there_is(client):
+    """More tokens than the model takes are as many as it takes."""
+    for limit in (10**30, None):
+        whole = client.chat.completions.create(**chat("a", max_tokens=limit), extra_body={"ignore_eos": True})
+        assert whole.usage.total_tokens == 512 and whole.choices[0].finish_reason == "length"
+
+
+def test_too_many_and_too_few_pages(folder):
+    """--max-requests is the queue's end; a cache that is smaller than the model's length is the length."""
+    with Serve(folder, "--max-requests", 4, "--pages", 20, "--max-batch", 1) as server:
+        client = server.client()
+        endless = chat("a", stream=True, max_tokens=None, extra_body={"ignore_eos": True})
+        streams = [client.chat.completions.create(**endless) for _ in range(4)]
+        with pytest.raises(openai.RateLimitError, match="4 requests run and wait already"):
+            client.chat.completions.create(**endless)
+        assert joined(streams[0])[1] == ["length"]
+        for stream in streams[1:]:
+            stream.close()
+        assert server.is_idle()
+        # 20 pages, and a token that is never stored.
+        with pytest.raises(openai.BadRequestError, match="takes at most 32[01]"):
+            client.completions.create(model="tiny", prompt="x" * 400)
+
+
+# ---- The end --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", (20, 0))
+def test_the_end(folder, seconds):
+    """SIGTERM: what runs has its time, then it is told; nobody else comes in; the status is 0."""
+    with Serve(folder, "--shutdown-seconds", seconds, "--max-batch", 1) as server:
+        client = server.client()
+        asked = chat("a", stream=True, max_tokens=200, extra_body={"ignore_eos": True})
+        streams = [client.chat.completions.create(**asked) for _ in range(3)]
+        ended = []
+        ender = threading.Thread(target=lambda: ended.append(server.end()))
+        ender.start()
+        if seconds:
+            assert [joined(stream)[1] for stream in streams] == [["length"]] * 3
+        else:
+            with pytest.raises(openai.APIError, match="the server is shutting down"):
+                joined(streams[-1])
+            client.close()
+        ender.join()
+        assert ended == [(0, "")]
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", server.port))
+
+
+def test_what_cannot_be_served(folder, server, tmp_path):
+    def sentence(*given):
+        done = subprocess.run([sys.executable, KV_SERVE, *map(str, given)], capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+        return done.stderr
+
+    assert "no such folder" in sentence(tmp_path / "none")
+    assert "lacks weights.safetensors" in sentence(tmp_path)
+    assert f"127.0.0.1:{server.port}: Address already in use" in sentence(folder, "--port", server.port)
+    assert "available_cache_memory is 10 bytes" in sentence(folder, "--cache-bytes", 10)
+    assert "disk tier: 10 bytes hold no record" in sentence(folder, "--disk-dir", tmp_path / "disk", "--disk-bytes", 10)

@@ -1,0 +1,86 @@
+"""The cache manager that the command line asks for."""
+
+import bisect
+import dataclasses
+import hashlib
+import secrets
+
+import kvmlir
+
+# Without --pages and --cache-bytes: as many requests of the model's length, and as many bytes; of host
+# memory, as many bytes without --host-pages. As kv-run.
+_SEQUENCES, _BYTES, _HOST_BYTES = 4, 1 << 30, 512 << 20
+_KEPT_SEQUENCES = 1024
+
+
+def make_manager(model, options, folder, name, warn):
+    """Of the model's caches. Raises kvmlir.KVError."""
+    if model.params.cache_strategy == kvmlir.KVCacheStrategy.CONTINUOUS:
+        for option in ("pages", "cache_bytes", "host_pages", "disk_dir", "metrics", "events"):
+            if getattr(options, option):
+                raise ValueError(f"--{option.replace('_', '-')} is given, the artifact's cache has no pages")
+        return model.create_manager(options.max_batch, warn=False)
+    params, more = model.params, {}
+    pages = _choose_pages(params, model.manifest.model_max_seq_len, options)
+    if options.host_pages or options.disk_dir:
+        params, more = _with_tiers(params, pages, options, folder)
+    if options.events:
+        more.update(events=options.events, events_replay=options.events_replay,
+                    events_topic=options.events_topic)
+
+    def make(length, **monitoring):
+        return kvmlir.PagedKVCacheManager(
+            params, options.max_batch, length, None, model.session.devices, None, 0, num_pages=pages,
+            max_steps=1, max_chunk_tokens=options.max_batch_tokens, key=secrets.randbits(64),
+            warn=False, **more, **monitoring)
+
+    length = _longest(params, pages, model.manifest.model_max_seq_len, options)
+    try:
+        return make(length, metrics=options.metrics or "127.0.0.1:0", metrics_vllm=name)
+    except kvmlir.UnsupportedError as error:
+        if options.metrics:
+            raise
+        warn(f"no metrics: {error}")
+        return make(length)
+
+
+def _choose_pages(params, length, options):
+    if options.pages:
+        return options.pages
+    sequences, most = _SEQUENCES, _BYTES
+    if options.cache_bytes:
+        # Room for as many prefixes as the bytes hold, not for the running requests alone.
+        sequences, most = max(options.max_batch, _KEPT_SEQUENCES), options.cache_bytes
+    return params.spec().paged_num_blocks(sequences, length, most, 1, options.max_batch_tokens)
+
+
+def _longest(params, pages, length, options):
+    """Tokens of the longest request that the pages hold alone: longer ones are refused by that number,
+    and none is begun that can never end."""
+    spec, all_memory = params.spec(), 1 << 62
+    return bisect.bisect_right(range(1, length + 1), pages, key=lambda tokens: spec.paged_num_blocks(
+        1, tokens, all_memory, 1, options.max_batch_tokens))
+
+
+def _with_tiers(params, pages, options, folder):
+    caches = params.params if isinstance(params, kvmlir.MultiKVCacheParams) else [params]
+    page_bytes = params.bytes_per_block
+    host_pages = options.host_pages or max(1, min(_HOST_BYTES // page_bytes, pages))
+    caches = [dataclasses.replace(one, kv_connector="tiered" if options.disk_dir else "host",
+                                  host_kvcache_swap_space_gb=host_pages * page_bytes / 2**30)
+              for one in caches]
+    more = {"asynchronous_loads": True}  # other requests go on
+    if options.disk_dir:
+        more.update(disk_directory=options.disk_dir, disk_bytes=options.disk_bytes,
+                    model=_identify(folder))
+    return caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches), more
+
+
+def _identify(folder):
+    """A digest of both files: what a page holds depends on the code that has computed it and on every
+    weight."""
+    digests = []
+    for path in (folder.artifact, folder.weights):
+        with open(path, "rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return " ".join(digests)

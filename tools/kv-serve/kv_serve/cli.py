@@ -1,0 +1,96 @@
+"""kv-serve: a model folder behind OpenAI's HTTP interface."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import kvmlir
+from kv_generate.errors import GenerateFailure
+
+from .cache import make_manager
+from .endpoints import make_application
+from .engine import Engine
+from .http_server import HttpServer, listen
+from .served_model import ServedModel
+
+
+def at_least(least):
+    def read(text):
+        value = int(text)
+        if value < least:
+            raise ValueError
+        return value
+    read.__name__ = f"integer, {least} or more"
+    return read
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="kv-serve", description="Serves a model folder (what kv-import wrote, and model.so) over "
+                                     "OpenAI's HTTP interface.")
+    parser.add_argument("model", help="folder with model.so, weights.safetensors, tokenizer.json and "
+                                      "model.json")
+    add = parser.add_argument
+    count = at_least(1)
+    add("--host", default="127.0.0.1", help="nobody is asked who they are: bind it where all may ask")
+    add("--port", type=at_least(0), default=8000, metavar="N", help="0: one that is free")
+    add("--served-model-name", metavar="NAME", help="default: the model's own")
+    add("--device", metavar="D", help="cpu (default), cuda or cuda:N: what the artifact is for")
+    add("--threads", type=count, metavar="N", help="default: cores")
+    add("--max-batch", type=count, default=16, metavar="N", help="most requests of a step")
+    add("--max-batch-tokens", type=count, default=512, metavar="N",
+        help="most tokens of a step: longer prompts are computed in chunks")
+    add("--max-requests", type=count, default=1024, metavar="N",
+        help="most requests that run and wait; more are refused by 429")
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument("--pages", type=count, metavar="N")
+    sizes.add_argument("--cache-bytes", type=count, metavar="N",
+                       help="default: 4 requests of the model's length, at most 1 GiB")
+    add("--host-pages", type=count, metavar="N", help="of host memory, behind the cache")
+    add("--disk-dir", metavar="DIR", help="computed pages, also for the next start")
+    add("--disk-bytes", type=count, default=8 << 30, metavar="N", help="default: 8 GiB")
+    add("--metrics", metavar="HOST:PORT", help="the figures of /metrics at a port of their own, too")
+    add("--events", metavar="ENDPOINT", help="which prefixes are cached, over ZeroMQ")
+    add("--events-replay", metavar="ENDPOINT")
+    add("--events-topic", metavar="TOPIC")
+    add("--shutdown-seconds", type=at_least(0), default=30, metavar="N",
+        help="for running requests, after SIGTERM")
+    add("--log-level", default="warning", choices=("error", "warning", "info", "debug"))
+    return parser.parse_args(arguments)
+
+
+def note(sentence):
+    print(f"kv-serve: note: {sentence}", file=sys.stderr)
+
+
+def metrics_url(manager, address):
+    port = manager.metrics_port
+    host = (address or "").rpartition(":")[0]
+    return port and f"http://{'127.0.0.1' if host in ('', '0.0.0.0', '[::]', '*') else host}:{port}/metrics"
+
+
+def serve(options):
+    text = ServedModel(options.model, options.served_model_name)
+    session = kvmlir.InferenceSession(options.device, options.threads, log=note)
+    model = session.load(Path(options.model))
+    manager = make_manager(model, options, text.folder, text.name, note)
+    text.max_tokens = manager.max_seq_len
+    server = kvmlir.Server(model, manager, max_batch=options.max_batch,
+                           max_batch_tokens=options.max_batch_tokens)
+    engine = Engine(server, manager, options.max_requests)
+    application = make_application(text, engine, metrics_url(manager, options.metrics))
+    listener = listen(options.host, options.port)
+    HttpServer(application, engine, options.shutdown_seconds, options.log_level).run(listener)
+    return 1 if engine.failure else 0
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        return serve(options)
+    except (GenerateFailure, kvmlir.KVError, ValueError) as error:
+        print(f"kv-serve: {error}", file=sys.stderr)
+    except OSError as error:
+        place = error.filename or f"{options.host}:{options.port}"
+        print(f"kv-serve: {place}: {error.strerror or error}", file=sys.stderr)
+    return 1

@@ -1,0 +1,64 @@
+"""What HTTP clients send, and whether they are still there."""
+
+import asyncio
+import json
+
+from starlette.responses import Response
+
+from .errors import RequestError
+
+MOST_BYTES = 16 << 20
+
+
+async def read_body(request):
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > MOST_BYTES:
+            raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")
+    return bytes(data)
+
+
+async def unless_gone(receive, work):
+    """What the coroutine returns; None if the client goes first, and the coroutine is cancelled."""
+    async def gone():
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    work, watch = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+        return work.result() if work.done() else None
+    finally:
+        for task in (work, watch):
+            task.cancel()
+        await asyncio.gather(work, watch, return_exceptions=True)
+
+
+class EventStream(Response):
+    """Server-sent events of an asynchronous iterator of objects. Starlette's own response watches for
+    clients that go with some servers only. close() is called at the end, however that comes."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, objects, close):
+        self.objects, self.close = objects, close
+        self.status_code, self.background = 200, None
+        self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
+
+    async def __call__(self, scope, receive, send):
+        try:
+            await unless_gone(receive, self._send(send))
+        finally:
+            self.close()
+
+    async def _send(self, send):
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async for one in self.objects:
+            await self._send_event(send, json.dumps(one, ensure_ascii=False))
+        await self._send_event(send, "[DONE]")
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _send_event(self, send, text):
+        await send({"type": "http.response.body", "body": f"data: {text}\n\n".encode(),
+                    "more_body": True})

@@ -1,0 +1,181 @@
+"""The thread that steps the server, and the event loop's way to it."""
+
+import asyncio
+import dataclasses
+import queue
+import threading
+import traceback
+
+from .errors import RequestError
+
+
+@dataclasses.dataclass
+class Token:
+    id: int
+
+
+@dataclasses.dataclass
+class End:
+    """The last event. reason: "stop", "length", "abort" or "error"."""
+
+    reason: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    error: RequestError = None
+
+
+class Ticket:
+    """One prompt on its way. Events come to receive(event), in the event loop."""
+
+    def __init__(self, receive):
+        self.receive = receive
+        self.stream = None  # the engine's thread alone touches it
+
+
+class Engine:
+    """All calls of the server and its manager are made in one thread, between the steps. The other
+    methods are the event loop's."""
+
+    def __init__(self, server, manager, most_requests):
+        self._server, self._manager, self._most_requests = server, manager, most_requests
+        self._commands = queue.SimpleQueue()
+        self._tickets = {}  # by stream
+        self._events = []  # of the latest step
+        self._ends = False
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self.failure = None  # the sentence of what ended the thread before its time
+
+    def start(self):
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    # ---- The event loop's side ----
+
+    async def add(self, ticket, tokens, sampling):
+        """Raises RequestError: the request cannot be answered."""
+        await self._call(lambda: self._add(ticket, tokens, sampling))
+
+    def abort(self, ticket):
+        """Nothing, if it has ended; else its End is on its way."""
+        self._commands.put(lambda: self._abort(ticket))
+
+    async def reset_prefix_cache(self):
+        await self._call(self._manager.reset_prefix_cache)
+
+    def abort_all(self):
+        self._commands.put(self._abort_all)
+
+    async def stop(self):
+        """Aborts what is left, and waits for the thread."""
+        self.abort_all()
+        self._commands.put(self._end)
+        await asyncio.to_thread(self._thread.join)
+
+    async def _call(self, function):
+        """What the function returns or raises in the engine's thread."""
+        answer = self._loop.create_future()
+
+        def give(result, error):
+            if answer.cancelled():
+                return
+            if error is None:
+                answer.set_result(result)
+            else:
+                answer.set_exception(error)
+
+        def run():
+            try:
+                result, error = function(), None
+            except Exception as raised:
+                result, error = None, raised
+            self._post(give, result, error)
+
+        if self.failure:
+            raise RequestError(503, self.failure)
+        self._commands.put(run)
+        return await answer
+
+    # ---- The engine's thread ----
+
+    def _run(self):
+        try:
+            while not self._ends:
+                self._obey()
+                self._server.step()
+                self._tell()
+        except Exception as error:
+            traceback.print_exc()
+            self.failure = f"the engine has ended: {error}"
+            for stream in list(self._tickets):
+                self._finish(stream, "error", RequestError(500, self.failure))
+            self._tell()
+            while not self._ends:  # whoever asks gets an answer
+                self._commands.get()()
+
+    def _obey(self):
+        """Commands that are there; waits for one if there is nothing to compute."""
+        while not self._ends:
+            try:
+                command = self._commands.get(block=not self._server.num_requests)
+            except queue.Empty:
+                return
+            command()
+            self._tell()
+
+    def _post(self, function, *arguments):
+        try:
+            self._loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            pass  # the loop has ended: nobody waits
+
+    def _tell(self):
+        """One wakeup of the event loop for all that a step brought."""
+        if self._events:
+            events, self._events = self._events, []
+            self._post(_deliver, events)
+
+    def _add(self, ticket, tokens, sampling):
+        if self.failure:
+            raise RequestError(503, self.failure)
+        if self._server.num_requests >= self._most_requests:
+            raise RequestError(429, f"{self._most_requests} requests run and wait already, try again later")
+        try:
+            stream = self._server.add(tokens, listener=self._listen, **sampling)
+        except (ValueError, MemoryError) as error:
+            # "request request-7: " is the server's business.
+            _, _, sentence = str(error).partition(": ")
+            raise RequestError(400, sentence or str(error), None, "context_length_exceeded" if isinstance(
+                error, MemoryError) or "prompt tokens, the model" in sentence else None)
+        ticket.stream = stream
+        self._tickets[stream] = ticket
+
+    def _listen(self, stream, token):
+        if token is not None:
+            self._events.append((self._tickets[stream], Token(token)))
+        elif stream.finish_reason == "error":
+            self._finish(stream, "error", RequestError(500, stream.error))
+        else:
+            self._finish(stream, stream.finish_reason)
+
+    def _finish(self, stream, reason, error=None):
+        self._events.append((self._tickets.pop(stream), End(
+            reason, stream.prompt_tokens, stream.cached_tokens, error)))
+
+    def _abort(self, ticket):
+        if ticket.stream in self._tickets:
+            ticket.stream.abort()
+            self._finish(ticket.stream, "abort")
+
+    def _abort_all(self):
+        for stream in list(self._tickets):
+            stream.abort()
+            self._finish(stream, "error", RequestError(503, "the server is shutting down"))
+
+    def _end(self):
+        self._ends = True
+
+
+def _deliver(events):
+    for ticket, event in events:
+        ticket.receive(event)
+

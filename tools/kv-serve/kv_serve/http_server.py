@@ -1,0 +1,52 @@
+"""uvicorn, ended as a service manager expects it."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+
+import uvicorn
+
+
+def listen(host, port):
+    """Raises OSError."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM,
+                                                  flags=socket.AI_PASSIVE)[0]
+    return socket.create_server(address[:2], family=family, backlog=2048)
+
+
+class HttpServer(uvicorn.Server):
+    """SIGTERM or SIGINT: no more connections, and those that are there have some seconds; after that
+    the engine gives their requests up, which they are told. A second signal waits for nothing."""
+
+    def __init__(self, application, engine, seconds, log_level):
+        # Twice the time at most: answers that are given up still go out.
+        super().__init__(uvicorn.Config(application, log_level=log_level, lifespan="on",
+                                        timeout_graceful_shutdown=2 * seconds + 1))
+        self.engine, self.seconds = engine, seconds
+
+    def run(self, listener):
+        asyncio.run(self.serve(sockets=[listener]))
+
+    @contextlib.contextmanager
+    def capture_signals(self):
+        """uvicorn's own would end the process by the signal, after all is done."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end, loop, number)
+        yield
+
+    def _end(self, loop, number):
+        if self.should_exit:
+            self.force_exit = True
+            self.engine.abort_all()
+            return
+        self.should_exit = True
+        loop.call_later(self.seconds, self.engine.abort_all)
+
+    async def startup(self, sockets=None):
+        await super().startup(sockets)
+        host, port = sockets[0].getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        print(f"kv-serve: http://{shown}:{port}", file=sys.stderr, flush=True)
