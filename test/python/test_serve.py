@@ -319,6 +319,7 @@ def test_too_many_and_too_few_pages(folder):
         for stream in streams[1:]:
             stream.close()
         assert server.is_idle()
+        assert server.figure("kv_requests_finished_total", reason="abort") >= 2
         # 20 pages, and a token that is never stored.
         with pytest.raises(openai.BadRequestError, match="takes at most 32[01]"):
             client.completions.create(model="tiny", prompt="x" * 400)
