@@ -12,6 +12,7 @@
 #   tiers          pages in host memory and on a disk, and conversations that return
 #   manager        what the operations of the cache engine cost
 #   python         what calls of the Python package cost over C; a decode step
+#   serve          64 clients of kv-serve at once, beside kv-run
 #   build          the build itself, from nothing and without ccache
 #   plot           the pictures of docs/performance.md, from benchmarks/results/
 #   replay TRACE   a trace in Mooncake's format through the cache engine
@@ -91,6 +92,11 @@ python)
   scripts/setup.sh
   build release kvmlir-python c-calls KVHistoryArtifact
   exec .venv/bin/python benchmarks/python_calls.py ;;
+serve)
+  scripts/setup.sh
+  build release kv-compile kv-run kvmlir-python
+  scripts/fetch-smollm2.sh build/models
+  exec .venv/bin/python benchmarks/serve.py ;;
 build)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
@@ -107,6 +113,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, python, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, python, serve, build, plot, replay" >&2
   exit 2 ;;
 esac

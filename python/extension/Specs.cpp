@@ -98,6 +98,7 @@ void kv::python::bindSpecs(nb::module_ &module) {
       .def("page_size", figure(kvPageSize))
       .def("bytes_per_page", figure(kvBytesPerPage))
       .def("bytes_per_block", figure(kvBytesPerBlock))
+      .def("bytes_per_record", figure(kvBytesPerRecord))
       .def("tensor_parallel_degree", figure(kvTensorParallelDegree))
       .def("draft_slots", figure(kvDraftSlots))
       .def("replicates_kv_across_tp",

@@ -2,6 +2,8 @@
 
 #include "Handles.h"
 
+#include "kv/Runtime/Manager/PoolLayout.h"
+
 using namespace kv;
 using namespace kv::capi;
 
@@ -90,6 +92,12 @@ int32_t kvBytesPerPage(const KvCacheSpec *spec, int64_t *bytes) {
 int32_t kvBytesPerBlock(const KvCacheSpec *spec, int64_t *bytes) {
   return withSpec("kvBytesPerBlock", spec, bytes,
                   [](const auto &p) { return p.bytesPerBlock(); });
+}
+
+int32_t kvBytesPerRecord(const KvCacheSpec *spec, int64_t *bytes) {
+  return withSpec("kvBytesPerRecord", spec, bytes, [](const auto &p) {
+    return PoolLayout::of(p).recordBytes() * p.tensorParallelDegree();
+  });
 }
 
 int32_t kvTensorParallelDegree(const KvCacheSpec *spec, int64_t *degree) {

@@ -73,6 +73,10 @@ expect("kv.attention")
 if(python)
   run(${python} ${prefix}/bin/kv-import --help)
   run(${python} ${prefix}/bin/kv-generate --help)
+  if(package) # the bindings, which a wheel has
+    run(${CMAKE_COMMAND} -E env PYTHONPATH=${package}
+      ${python} ${prefix}/bin/kv-serve --help)
+  endif()
 
   # A model, and a program in C that runs it: the tokens are those of kv-run.
   set(model ${work}/model)

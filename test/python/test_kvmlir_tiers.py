@@ -1,5 +1,7 @@
 """Host memory and a disk behind a manager's pages, from Python."""
 
+import dataclasses
+
 import pytest
 
 import kvmlir
@@ -71,6 +73,19 @@ def test_without_waiting(tmp_path):
             assert error.reason == "loading"
             own.wait_for_loads(1.0)
     assert context.processed_length == 16 and not own.wait_for_loads(0.001)
+
+
+def test_a_record_has_the_pages_of_all_windows():
+    caches = [kvmlir.KVCacheParams("f32", 1, 1, layers, page_size=PAGE, window=window, name=f"w{window}",
+                                   enable_prefix_caching=True, kv_connector="host", host_kvcache_swap_space_gb=1)
+              for layers, window in ((2, 0), (2, 8))]
+    params = kvmlir.MultiKVCacheParams.from_params(*caches)
+    record = params.spec().bytes_per_record()
+    assert record == 4 * RECORD > params.bytes_per_block
+    caches = [dataclasses.replace(one, host_kvcache_swap_space_gb=7 * record / 2**30) for one in caches]
+    own = kvmlir.PagedKVCacheManager(kvmlir.MultiKVCacheParams.from_params(*caches), 4, 64, None, None, None, 0,
+                                     num_pages=40, warn=False)
+    assert own.total_num_host_pages == 7
 
 
 def test_what_cannot_be(tmp_path):

@@ -286,6 +286,8 @@ static void sizes(void) {
   spec.numDevices = 2;
   OK(kvBytesPerBlock(&spec, &value));
   EXPECT(value == 2 << 20);
+  OK(kvBytesPerRecord(&spec, &value));
+  EXPECT(value == 2 << 20);
   spec.numDevices = 1;
   OK(kvPagedNumBlocks(&spec, 4, 1000, 1 << 30, NULL, &value));
   EXPECT(value == 32);

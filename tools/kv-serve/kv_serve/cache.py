@@ -35,6 +35,8 @@ def make_manager(model, options, folder, name, warn):
             warn=False, **more, **monitoring)
 
     length = _longest(params, pages, model.manifest.model_max_seq_len, options)
+    if length < 1:
+        raise ValueError(f"the cache has {pages} pages, too few for a request of one token")
     try:
         return make(length, metrics=options.metrics or "127.0.0.1:0", metrics_vllm=name)
     except kvmlir.UnsupportedError as error:
@@ -64,7 +66,7 @@ def _longest(params, pages, length, options):
 
 def _with_tiers(params, pages, options, folder):
     caches = params.params if isinstance(params, kvmlir.MultiKVCacheParams) else [params]
-    page_bytes = params.bytes_per_block
+    page_bytes = params.spec().bytes_per_record()
     host_pages = options.host_pages or max(1, min(_HOST_BYTES // page_bytes, pages))
     caches = [dataclasses.replace(one, kv_connector="tiered" if options.disk_dir else "host",
                                   host_kvcache_swap_space_gb=host_pages * page_bytes / 2**30)

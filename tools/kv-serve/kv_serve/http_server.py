@@ -45,6 +45,10 @@ class HttpServer(uvicorn.Server):
         self.should_exit = True
         loop.call_later(self.seconds, self.engine.abort_all)
 
+    async def on_tick(self, counter):
+        """Whether to end: also when the engine has, so that whoever started the process sees it."""
+        return await super().on_tick(counter) or self.engine.failure is not None
+
     async def startup(self, sockets=None):
         await super().startup(sockets)
         host, port = sockets[0].getsockname()[:2]

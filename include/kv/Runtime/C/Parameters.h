@@ -67,6 +67,9 @@ KV_C_API int32_t kvPageSize(const KvCacheSpec *spec, int64_t *tokens);
  */
 KV_C_API int32_t kvBytesPerPage(const KvCacheSpec *spec, int64_t *bytes);
 KV_C_API int32_t kvBytesPerBlock(const KvCacheSpec *spec, int64_t *bytes);
+/* What one page of a prefix takes in host memory and on a disk, of all devices
+   of a replica: rows of collections of every window. Of paged collections. */
+KV_C_API int32_t kvBytesPerRecord(const KvCacheSpec *spec, int64_t *bytes);
 /* Devices of a replica. */
 KV_C_API int32_t kvTensorParallelDegree(const KvCacheSpec *spec,
                                         int64_t *degree);

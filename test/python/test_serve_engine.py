@@ -1,0 +1,68 @@
+"""kv-serve's engine when its server fails: everybody is told, and nobody waits for ever."""
+
+import asyncio
+import types
+
+import pytest
+
+from kv_serve.engine import Engine, Ticket
+from kv_serve.errors import RequestError
+
+
+class Stream(types.SimpleNamespace):
+    __hash__ = object.__hash__
+
+
+class Failing:
+    """A server whose steps fail when they have a request."""
+
+    def __init__(self):
+        self.num_requests = 0
+
+    def add(self, tokens, listener):
+        self.num_requests += 1
+        return Stream(prompt_tokens=0, cached_tokens=0)
+
+    def step(self):
+        if self.num_requests:
+            raise RuntimeError("a contradiction")
+
+
+def test_a_step_that_fails(capfd):
+    server = Failing()
+
+    async def serve():
+        engine, events = Engine(server, None, 4), []
+        engine.start()
+        await engine.add(Ticket(events.append), [1], {})
+        while not events:
+            await asyncio.sleep(0.001)
+        assert events[0].reason == "error" and events[0].error.status == 500
+        assert events[0].error.message == engine.failure == "the engine has ended: a contradiction"
+        with pytest.raises(RequestError, match="a contradiction") as raised:
+            await engine.add(Ticket(events.append), [1], {})
+        assert raised.value.status == 503
+        engine.abort(Ticket(events.append))
+        await engine.stop()
+        assert len(events) == 1
+
+    asyncio.run(asyncio.wait_for(serve(), 20))
+    assert "RuntimeError: a contradiction" in capfd.readouterr().err
+
+
+def test_a_loop_that_has_ended():
+    """Is told nothing, and the thread ends."""
+    server = Failing()
+    server.step = lambda: None
+
+    async def start():
+        engine = Engine(server, None, 4)
+        engine.start()
+        return engine
+
+    engine = asyncio.run(start())
+    engine.abort_all()
+    engine._commands.put(lambda: engine._post(print))
+    engine._commands.put(engine._end)
+    engine._thread.join(timeout=10)
+    assert not engine._thread.is_alive() and engine.failure is None
