@@ -46,7 +46,7 @@ BAD_LINES = {
     '{"id": "b", "tokens": [1], "colour": 3}': 'request b: unknown field "colour"',
     '{"id": "b", "tokens": [1], "top_p": 1.5}': "request b: top_p is 1.5",
     '{"id": "b", "tokens": [1], "temperature": -1}': "request b: temperature is -1",
-    '{"id": "b", "tokens": [1], "max_new_tokens": 0}': "request b: max_new_tokens is 0",
+    '{"id": "b", "tokens": [1], "priority": 128}': "request b: priority is 128",
     '{"id": "a", "tokens": [1]}': "request a: its id is that of a running request",
     '{"id": "b", "tokens": %s}' % ([1] * 600):
         "request b: 600 prompt tokens, the model takes at most 512",
