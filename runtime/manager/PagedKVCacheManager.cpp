@@ -369,27 +369,32 @@ Expected<void> PagedKVCacheManager::commit(ContextBatch batch,
           .prefetchCommit(own, batch[row]->prompt(), batch[row]->processed());
   for (size_t row = 0; row < batch.size(); ++row) {
     // A request that has processed nothing may have no open sequence yet.
-    if (Sequence &own = sequence(places[row]))
-      if (Expected<void> done = commitOne(*batch[row], places[row], own); !done)
+    if (Sequence &own = sequence(places[row])) {
+      const TextGenerationContext &context = *batch[row];
+      Expected<void> done =
+          tiers ? commitAndStore(context, places[row], own)
+                : engine(places[row])
+                      .commit(own, context.prompt(), context.processed());
+      if (!done)
         return done;
+    }
   }
   endStep(places);
   return {};
 }
 
 Expected<void>
-PagedKVCacheManager::commitOne(const TextGenerationContext &context,
-                               Place place, Sequence &own) {
+PagedKVCacheManager::commitAndStore(const TextGenerationContext &context,
+                                    Place place, Sequence &own) {
   CacheEngineImpl &engine = this->engine(place);
   int64_t first = own.committedPages();
-  if (tiers)
-    tiers->stage(own, first, context.processed() / params().pageSize(),
-                 memories[place.replica]);
+  tiers->stage(own, first, context.processed() / params().pageSize(),
+               memories[place.replica]);
   if (Expected<void> done =
           engine.commit(own, context.prompt(), context.processed());
       !done)
     return done;
-  if (tiers && own.committedPages() > first)
+  if (own.committedPages() > first)
     tiers->store(index(place), context.prompt(), own.retention(), first,
                  own.committedPages(), memories[place.replica]);
   return {};

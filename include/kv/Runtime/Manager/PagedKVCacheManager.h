@@ -321,8 +321,8 @@ private:
                                  int32_t steps, Place place,
                                  const CacheEngine::Plan &plan) const;
   /// commit() of one request, and copies of the pages that it has completed.
-  Expected<void> commitOne(const TextGenerationContext &context, Place place,
-                           Sequence &own);
+  Expected<void> commitAndStore(const TextGenerationContext &context,
+                                Place place, Sequence &own);
   /// Completes the latest step that any of these requests was part of, and all
   /// earlier steps.
   void endStep(std::span<const Place> places);
