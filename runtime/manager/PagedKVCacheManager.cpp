@@ -112,6 +112,7 @@ Expected<void> PagedKVCacheManager::createReplicas() {
     return made;
   int32_t rows = requests.slotsPerReplica();
   slots.resize(static_cast<size_t>(numReplicas()) * rows);
+  loads.resize(slots.size());
   for (int32_t index = 0; index < numReplicas(); ++index) {
     auto replica = std::make_unique<Replica>();
     Expected<std::unique_ptr<CacheEngineImpl>> engine = CacheEngineImpl::create(
@@ -211,7 +212,7 @@ void PagedKVCacheManager::free(Place place) {
   own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
-  giveUpLoad(slots[index(place)], place.replica);
+  giveUpLoad(loads[index(place)], place.replica);
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
@@ -260,7 +261,7 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
   // The pages that it was to be loaded to are gone.
-  giveUpLoad(slots[index(*place)], place->replica);
+  giveUpLoad(loads[index(*place)], place->replica);
   if (tiers && sequence(*place))
     tiers->truncate(index(*place), tokens / params().pageSize());
   return checked();
@@ -346,9 +347,10 @@ void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
         replica.engine->join(slot.sequence, step.ticket);
     assert(joined && "the step has just begun");
     slot.joined = step.number;
-    if (slot.endLoad > 0) [[unlikely]]
-      giveUpLoad(slot, index); // it does not wait for what it computes now
   }
+  if (tiers) // what they compute now is not waited for
+    for (Place place : places)
+      giveUpLoad(loads[this->index(place)], index);
   const CacheMemory &memory = memories[index];
   size_t at = replica.tables.size() / CacheMemory::NumBuffers * buffer;
   for (int32_t shard = 0; shard < memory.numShards(); ++shard)
@@ -367,36 +369,42 @@ Expected<void> PagedKVCacheManager::commit(ContextBatch batch,
     if (Sequence &own = sequence(places[row]))
       engine(places[row])
           .prefetchCommit(own, batch[row]->prompt(), batch[row]->processed());
+  if (tiers)
+    return commitAndStore(batch, places);
   for (size_t row = 0; row < batch.size(); ++row) {
     // A request that has processed nothing may have no open sequence yet.
-    if (Sequence &own = sequence(places[row])) {
-      const TextGenerationContext &context = *batch[row];
-      Expected<void> done =
-          tiers ? commitAndStore(context, places[row], own)
-                : engine(places[row])
-                      .commit(own, context.prompt(), context.processed());
-      if (!done)
+    if (Sequence &own = sequence(places[row]))
+      if (Expected<void> done =
+              engine(places[row])
+                  .commit(own, batch[row]->prompt(), batch[row]->processed());
+          !done)
         return done;
-    }
   }
   endStep(places);
   return {};
 }
 
 Expected<void>
-PagedKVCacheManager::commitAndStore(const TextGenerationContext &context,
-                                    Place place, Sequence &own) {
-  CacheEngineImpl &engine = this->engine(place);
-  int64_t first = own.committedPages();
-  tiers->stage(own, first, context.processed() / params().pageSize(),
-               memories[place.replica]);
-  if (Expected<void> done =
-          engine.commit(own, context.prompt(), context.processed());
-      !done)
-    return done;
-  if (own.committedPages() > first)
-    tiers->store(index(place), context.prompt(), own.retention(), first,
-                 own.committedPages(), memories[place.replica]);
+PagedKVCacheManager::commitAndStore(ContextBatch batch,
+                                    std::span<const Place> places) {
+  for (size_t row = 0; row < batch.size(); ++row) {
+    const TextGenerationContext &context = *batch[row];
+    Place place = places[row];
+    Sequence &own = sequence(place);
+    if (!own)
+      continue;
+    int64_t first = own.committedPages();
+    tiers->stage(own, first, context.processed() / params().pageSize(),
+                 memories[place.replica]);
+    if (Expected<void> done =
+            engine(place).commit(own, context.prompt(), context.processed());
+        !done)
+      return done;
+    if (own.committedPages() > first)
+      tiers->store(index(place), context.prompt(), own.retention(), first,
+                   own.committedPages(), memories[place.replica]);
+  }
+  endStep(places);
   return {};
 }
 
@@ -419,8 +427,8 @@ void PagedKVCacheManager::resetPrefixCache() {
     ++replica->counters.resets;
   }
   // What later requests store is no continuation of what these have loaded.
-  for (Slot &slot : slots)
-    slot.endLoad = slot.nextLoad;
+  for (LoadState &state : loads)
+    state.endLoad = state.nextLoad;
   if (tiers)
     if (Expected<void> done = tiers->reset(); !done && options.warn)
       options.warn(concat("cache manager: a later process may find what was "

@@ -78,7 +78,7 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  if (tiers && slots[index(*place)].endLoad > 0) [[unlikely]]
+  if (tiers && loads[index(*place)].endLoad > 0) [[unlikely]]
     return reserve(context, steps, *place);
   // The usual case of a decode step: the sequence has room in its own pages.
   if (const Sequence &sequence = this->sequence(*place);
@@ -97,14 +97,14 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     return std::unexpected(std::move(*refused));
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
-  Slot &slot = slots[index(place)];
+  LoadState &state = loads[index(place)];
   auto coming = [&] {
     return std::unexpected(
         refuse(AllocationError::Reason::Loading, KV_STATUS_OUT_OF_MEMORY,
                "request ", context.id(), " waits for ",
-               slot.endLoad - slot.nextLoad, " pages from the disk"));
+               state.endLoad - state.nextLoad, " pages from the disk"));
   };
-  bool goesOn = slot.endLoad > 0; // with what an earlier call has begun
+  bool goesOn = state.endLoad > 0; // with what an earlier call has begun
   if (goesOn && !load(context, place))
     return coming();
   bool isFirst = !own;
@@ -150,7 +150,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                             std::max<int64_t>(before - 1, 0)),
         memories[place.replica]);
   if (!goesOn)
-    slot.processedBefore = context.processed();
+    state.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
   if (isFirst && !isPrefetching)
     counters.promptTokens += context.length();
@@ -160,9 +160,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     return std::unexpected(
         AllocationError{AllocationError::Reason::Invalid, sound.error()});
   if (wanted.loaded > 0) {
-    slot.nextLoad = slot.askedLoad = own.committedPages();
-    slot.endLoad = slot.nextLoad + wanted.loaded / params().pageSize();
-    slot.loadDeadline = 0;
+    state.nextLoad = state.askedLoad = own.committedPages();
+    state.endLoad = state.nextLoad + wanted.loaded / params().pageSize();
+    state.loadDeadline = 0;
     if (!load(context, place))
       return coming();
   }
@@ -172,7 +172,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
 Allocation
 PagedKVCacheManager::finishReserve(const TextGenerationContext &context,
                                    Place place, int32_t newPages) {
-  int64_t cached = context.processed() - slots[index(place)].processedBefore;
+  int64_t cached = context.processed() - loads[index(place)].processedBefore;
   if (Figures &counters = figuresOf(place.replica); !isPrefetching) {
     counters.inputTokens += context.active();
     counters.cachedTokens += cached;

@@ -108,8 +108,8 @@ void PagedKVCacheManager::explainLoads(
 
 bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   using namespace std::chrono;
-  Slot &slot = slots[index(place)];
-  Sequence &own = slot.sequence;
+  LoadState &state = loads[index(place)];
+  Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
   Figures &counters = figuresOf(place.replica);
   auto now = [] {
@@ -117,17 +117,17 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   };
   auto wait = [&](int64_t most) {
     int64_t time = now();
-    slot.loadDeadline = most > INT64_MAX - time ? INT64_MAX : time + most;
+    state.loadDeadline = most > INT64_MAX - time ? INT64_MAX : time + most;
   };
-  if (slot.loadDeadline == 0)
+  if (state.loadDeadline == 0)
     wait(options.tiers.mostWait);
   for (;;) {
     PageTiers::Progress progress =
-        tiers->load(index(place), context.prompt(), own, slot.nextLoad,
-                    slot.endLoad, slot.askedLoad, memories[place.replica]);
+        tiers->load(index(place), context.prompt(), own, state.nextLoad,
+                    state.endLoad, state.askedLoad, memories[place.replica]);
     if (progress.loaded > 0) {
-      slot.nextLoad += progress.loaded;
-      int64_t tokens = slot.nextLoad * params().pageSize();
+      state.nextLoad += progress.loaded;
+      int64_t tokens = state.nextLoad * params().pageSize();
       [[maybe_unused]] Expected<void> committed =
           engine.commit(own, context.prompt(), tokens);
       assert(committed && "the pages are reserved");
@@ -135,20 +135,20 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       counters.loadedPages += progress.loaded;
       wait(options.tiers.mostWait);
     }
-    int64_t left = slot.loadDeadline - now();
-    if (slot.nextLoad == slot.endLoad || !progress.isComing || left <= 0)
+    int64_t left = state.loadDeadline - now();
+    if (state.nextLoad == state.endLoad || !progress.isComing || left <= 0)
       break;
     if (options.tiers.asynchronous)
       return false;
     (void)tiers->wait(nanoseconds(left));
   }
-  giveUpLoad(slot, place.replica); // its pages are reserved
+  giveUpLoad(state, place.replica); // its pages are reserved
   return true;
 }
 
-void PagedKVCacheManager::giveUpLoad(Slot &slot, int32_t replica) {
-  figuresOf(replica).abandonedPages += slot.endLoad - slot.nextLoad;
-  slot.nextLoad = slot.endLoad = 0;
+void PagedKVCacheManager::giveUpLoad(LoadState &state, int32_t replica) {
+  figuresOf(replica).abandonedPages += state.endLoad - state.nextLoad;
+  state.nextLoad = state.endLoad = 0;
 }
 
 Expected<int64_t>

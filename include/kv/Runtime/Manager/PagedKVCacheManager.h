@@ -261,6 +261,10 @@ private:
     /// known.
     Sequence sequence;
     int64_t joined = 0; // number of the last step that included the request
+  };
+  /// What a slot's request waits for; apart from it, since a step reads all
+  /// slots.
+  struct LoadState {
     /// The pages [nextLoad, endLoad) are being loaded, and those below
     /// askedLoad have been asked for. endLoad is 0: none is.
     int64_t nextLoad = 0, askedLoad = 0, endLoad = 0;
@@ -311,7 +315,7 @@ private:
   /// loads are asynchronous. False: more is on its way.
   bool load(TextGenerationContext &context, Place place);
   /// What has not come is computed, and not loaded later.
-  void giveUpLoad(Slot &slot, int32_t replica);
+  void giveUpLoad(LoadState &state, int32_t replica);
   /// The index of names of a request that is not claimed.
   size_t unclaimedRequest() const { return slots.size(); }
   /// Counts a reservation that has succeeded.
@@ -320,9 +324,9 @@ private:
   AllocationError explainRefusal(const TextGenerationContext &context,
                                  int32_t steps, Place place,
                                  const CacheEngine::Plan &plan) const;
-  /// commit() of one request, and copies of the pages that it has completed.
-  Expected<void> commitAndStore(const TextGenerationContext &context,
-                                Place place, Sequence &own);
+  /// commit() of a manager with tiers: copies the pages that are completed.
+  Expected<void> commitAndStore(ContextBatch batch,
+                                std::span<const Place> places);
   /// Completes the latest step that any of these requests was part of, and all
   /// earlier steps.
   void endStep(std::span<const Place> places);
@@ -362,7 +366,8 @@ private:
   KVCacheMetrics tiersBefore;       // of tiers, at the last resetMetrics()
   bool isPrefetching = false;       // what alloc() does counts for no request
   std::vector<std::unique_ptr<Replica>> replicas;
-  std::vector<Slot> slots; // by index(); destroyed before the engines
+  std::vector<Slot> slots;      // by index(); destroyed before the engines
+  std::vector<LoadState> loads; // by index()
 };
 
 } // namespace kv
