@@ -3,9 +3,9 @@
 // The interface to a device that managers, weights and sessions use. A device
 // has memory and a queue: copies, page operations and entries are queued and
 // executed later in the order of their calls, so each sees the effects of those
-// before it. A second queue copies beside the first. On a CPU each is executed before its call returns. The CUDA
-// backend is a shared library, libkv_cuda.so, which is loaded when the first
-// CUDA device is used.
+// before it. A second queue copies beside the first. On a CPU each is executed
+// before its call returns. The CUDA backend is a shared library, libkv_cuda.so,
+// which is loaded when the first CUDA device is used.
 //
 //===----------------------------------------------------------------------===//
 
