@@ -183,7 +183,8 @@ int32_t PagedKVCacheManager::getOrRecommendReplica(
   for (int32_t replica = 0; replica < numReplicas(); ++replica) {
     int64_t score = INT64_MIN; // a full replica: no slot before a release
     if (requests.count(replica) < requests.slotsPerReplica()) {
-      Expected<CacheEngine::Plan> plan = planFresh(replica, context, 1);
+      Expected<CacheEngine::Plan> plan =
+          planFresh(replica, context, 1, /*loads=*/false);
       score = (plan ? plan->hitPages : 0) -
               int64_t(replicas[replica]->engine->pool().numUsed());
     }

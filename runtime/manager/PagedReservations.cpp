@@ -21,14 +21,15 @@ PagedKVCacheManager::demand(const TextGenerationContext &context,
 Expected<CacheEngine::Plan>
 PagedKVCacheManager::planFresh(int32_t replica,
                                const TextGenerationContext &context,
-                               int32_t steps) const {
+                               int32_t steps, bool loads) const {
   CacheEngineImpl &engine = *replicas[replica]->engine;
   Expected<Sequence> fresh = engine.open(context.scope(), context.retention());
   if (!fresh)
     return makeError(fresh.error().code, "request ", context.id(), ": ",
                      fresh.error().message);
-  if (tiers)
-    tiers->open(unclaimedRequest(), context.scope());
+  if (!tiers || !loads)
+    return engine.plan(*fresh, context.prompt(), demand(context, steps));
+  tiers->open(unclaimedRequest(), context.scope());
   return planWithLoads(unclaimedRequest(), engine, *fresh, context, steps);
 }
 
@@ -56,7 +57,7 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
   const Sequence &own = sequence(*place);
   Expected<CacheEngine::Plan> plan =
       own ? planWithLoads(index(*place), engine(*place), own, context, steps)
-          : planFresh(place->replica, context, steps);
+          : planFresh(place->replica, context, steps, /*loads=*/true);
   if (!plan)
     return std::unexpected(plan.error());
   // On a synchronous device alloc() completes the open steps itself, so pages

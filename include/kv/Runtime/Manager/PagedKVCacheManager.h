@@ -330,11 +330,12 @@ private:
   /// Completes the latest step that any of these requests was part of, and all
   /// earlier steps.
   void endStep(std::span<const Place> places);
-  /// The reservation plan of a request whose sequence is not open yet. Errors:
+  /// The reservation plan of a request whose sequence is not open yet; `loads`:
+  /// with what lies in other tiers, which is as near to every replica. Errors:
   /// the sequence cannot be opened.
   Expected<CacheEngine::Plan> planFresh(int32_t replica,
                                         const TextGenerationContext &context,
-                                        int32_t steps) const;
+                                        int32_t steps, bool loads) const;
   /// The plan of a reservation, with what can be loaded if that fits too;
   /// hitPages counts both.
   CacheEngine::Plan planWithLoads(size_t request, const CacheEngineImpl &engine,
