@@ -11,18 +11,11 @@ using namespace kv;
 template <class Open, class Made, class Options>
 static Expected<std::unique_ptr<Made>>
 openBy(const char *symbol, std::string_view what, const Options &options) {
-  Expected<void *> found =
-      loadSymbol("libkv_events.so", "KV_EVENTS_LIBRARY", symbol);
-  if (!found)
-    return makeError(KV_STATUS_UNSUPPORTED, what,
-                     " need libkv_events.so, which is built where libzmq, "
-                     "cppzmq and msgpack-cxx are installed: ",
-                     found.error().message);
-  Error error;
-  if (Made *made = reinterpret_cast<Open>(*found)(EventsInterfaceVersion,
-                                                  &options, &error))
-    return std::unique_ptr<Made>(made);
-  return std::unexpected(std::move(error));
+  return openFromLibrary<Made, Open>(
+      "libkv_events.so", "KV_EVENTS_LIBRARY", symbol,
+      concat(what, " need libkv_events.so, which is built where libzmq, cppzmq "
+                   "and msgpack-cxx are installed"),
+      EventsInterfaceVersion, &options);
 }
 
 Expected<std::unique_ptr<EventPublisher>>

@@ -35,17 +35,9 @@ MetricsServer::open(const std::string &address, Collect collect) {
   if (!isAddress(address))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "metrics: the address is '",
                      address, "', allowed: HOST:PORT, PORT from 0 to 65535");
-  constexpr const char *Symbol = "kv_open_metrics_server";
-  Expected<void *> found =
-      loadSymbol("libkv_metrics.so", "KV_METRICS_LIBRARY", Symbol);
-  if (!found)
-    return makeError(KV_STATUS_UNSUPPORTED,
-                     "metrics need libkv_metrics.so, which is built where "
-                     "prometheus-cpp is installed: ",
-                     found.error().message);
-  Error error;
-  if (MetricsServer *made = reinterpret_cast<OpenMetricsServer>(*found)(
-          MetricsInterfaceVersion, &address, &collect, &error))
-    return std::unique_ptr<MetricsServer>(made);
-  return std::unexpected(std::move(error));
+  return openFromLibrary<MetricsServer, OpenMetricsServer>(
+      "libkv_metrics.so", "KV_METRICS_LIBRARY", "kv_open_metrics_server",
+      "metrics need libkv_metrics.so, which is built where prometheus-cpp is "
+      "installed",
+      MetricsInterfaceVersion, &address, &collect);
 }
