@@ -5,22 +5,9 @@
 
 #include "Common.h"
 
+#include "kv/Runtime/C/Dlpack.h"
+
 #include <nanobind/ndarray.h>
-
-#include <dlpack/dlpack.h>
-
-#ifndef DLPACK_MAJOR_VERSION
-/// Of DLPack 1.x, where the header is an older one.
-struct DLManagedTensorVersioned {
-  struct {
-    uint32_t major, minor;
-  } version;
-  void *manager_ctx;
-  void (*deleter)(DLManagedTensorVersioned *self);
-  uint64_t flags; // bit 0: read-only
-  DLTensor dl_tensor;
-};
-#endif
 
 namespace kv::python {
 

@@ -1,25 +1,12 @@
 //===- Dlpack.h - Tensors that others own or get ----------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_C_DLPACK_H
-#define KV_RUNTIME_C_DLPACK_H
+#ifndef KV_CAPI_DLPACK_H
+#define KV_CAPI_DLPACK_H
 
 #include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/C/Dlpack.h"
 
-#include <dlpack/dlpack.h>
 #include <memory>
-
-#ifndef DLPACK_MAJOR_VERSION
-/// Of DLPack 1.x, where the header is an older one.
-struct DLManagedTensorVersioned {
-  struct {
-    uint32_t major, minor;
-  } version;
-  void *manager_ctx;
-  void (*deleter)(DLManagedTensorVersioned *self);
-  uint64_t flags; // bit 0: read-only
-  DLTensor dl_tensor;
-};
-#endif
 
 namespace kv::capi {
 
@@ -43,4 +30,4 @@ Expected<ImportedTensor> importTensor(const DLTensor &tensor, DType dtype,
 
 } // namespace kv::capi
 
-#endif // KV_RUNTIME_C_DLPACK_H
+#endif // KV_CAPI_DLPACK_H
