@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+from level import level, record
 from smollm2 import BIN, PEERS, ROOT, output, read_roof
 from table import Table
 
@@ -60,7 +61,8 @@ def module(dtype, kernel, iterations):
 def compiled(folder, dtype, kernel, iterations):
     name = f"{dtype}-{kernel}-{iterations}"
     (folder / f"{name}.mlir").write_text(module(dtype, kernel, iterations))
-    output(BIN / "kv-compile", folder / f"{name}.mlir", "-o", folder / f"{name}.so")
+    output(BIN / "kv-compile", folder / f"{name}.mlir", "-o", folder / f"{name}.so",
+           f"--mcpu={level()}")
     return folder / f"{name}.so"
 
 
@@ -107,7 +109,7 @@ def ggml(dtype, cached, new, iterations):
 
 
 def main():
-    folder = ROOT / "build/bench/attention"
+    folder = ROOT / "build/bench" / record("attention")
     folder.mkdir(parents=True, exist_ok=True)
     host = ctypes.CDLL(str(ROOT / "build/release/lib/libKVTestHost.so"))
     table = Table()
@@ -127,7 +129,7 @@ def main():
                         float(output(BIN / "fma-peak", threads)))
                 rounds = [{name: run(threads) for name, run in kernels.items()} for _ in range(ROUNDS)]
                 report(table, dtype, cached, new, threads, rounds, read, roof)
-    return table.write("attention-cpu", rounds=ROUNDS)
+    return table.write(record("attention-cpu"), rounds=ROUNDS)
 
 
 def report(table, dtype, cached, new, threads, rounds, read, roof):

@@ -9,7 +9,8 @@ import statistics
 import sys
 
 from generate import FOLDER, llama_cpp
-from smollm2 import tokens_a_second
+from level import record
+from smollm2 import gguf, tokens_a_second
 from table import Table
 
 ROUNDS, PROMPT, NEW = 2, 64, 24
@@ -33,7 +34,7 @@ def main():
             numbers = (threads, PROMPT, NEW, batch)
             peer = None
             if batch <= MOST_OF_PEER:
-                peer = llama_cpp(FOLDER / f"model.{kind.upper()}.gguf", *numbers)["decode"]
+                peer = llama_cpp(gguf(kind.upper()), *numbers)["decode"]
             samples[kind, batch].append((tokens_a_second(FOLDER / kind, *numbers)["decode"], peer))
     table = Table()
     for (kind, batch), pairs in samples.items():
@@ -46,7 +47,7 @@ def main():
                   "ms")
         table.at_least(case, "decode step, kv-run", step, "ms", "as fast as llama.cpp",
                        statistics.median(own / peer for own, peer in pairs), AIMS.get(batch))
-    return table.write("batch", rounds=ROUNDS)
+    return table.write(record("batch"), rounds=ROUNDS)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ import os
 import statistics
 import sys
 
+from level import record
 from smollm2 import (CACHE_BYTES_A_TOKEN, MODEL, PEERS, ROOT, compiled, gguf, imported, output,
                      read_roof, tokens_a_second)
 from table import Table
 
-FOLDER = ROOT / "build/bench/generate"
+FOLDER = ROOT / "build/bench" / record("generate")
 ROUNDS = 3
 
 # (name, tokens of a prompt, new tokens). Of few new ones the time is not held against anything.
@@ -25,7 +26,7 @@ ROOF = {"bf16": 0.9, "q8_0": 0.85, "q4_0": 0.8, "q4_1": 0.8}
 
 
 def llama_cpp(model, *numbers):
-    return json.loads(output(PEERS / "bin/python", ROOT / "benchmarks/llama_cpp.py", model,
+    return json.loads(output(PEERS / "bin/python", ROOT / "benchmarks/llama.py", model,
                              *numbers).splitlines()[-1])
 
 
@@ -72,7 +73,7 @@ def main():
                            f"{statistics.median(limits):.1f} GB/s read roof",
                            statistics.median(f["decode"] * bytes_ / 1e9 / roof
                                              for f, roof in zip(figures, limits)), ROOF[kind])
-    return table.write("generate", rounds=ROUNDS, peers=[
+    return table.write(record("generate"), rounds=ROUNDS, peers=[
         line for line in (ROOT / "benchmarks/requirements.txt").read_text().splitlines()
         if not line.startswith("#")])
 

@@ -1,5 +1,5 @@
-"""ggml_attention.py TYPE CACHED NEW ITERATIONS THREADS HEADS GROUP DIM: ggml's flash attention on the CPU (the
-library in the wheel xllamacpp) of NEW tokens over CACHED + NEW keys; prints seconds an attention.
+"""ggml_attention.py TYPE CACHED NEW ITERATIONS THREADS HEADS GROUP DIM: ggml's flash attention on the CPU of
+NEW tokens over CACHED + NEW keys; prints seconds an attention.
 
 Keys and values lie head by head without gaps, which is the order that ggml reads fastest. As in our own
 measurement, the time of one is what a longer graph takes more than a shorter one."""
@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-import xllamacpp
+from ggml import function
 
 TYPES = {"f32": (0, 1, 4), "f16": (1, 1, 2), "q8_0": (8, 32, 34), "bf16": (30, 1, 2)}  # id, block, bytes
 POINTER = ctypes.c_void_p
@@ -18,15 +18,6 @@ POINTER = ctypes.c_void_p
 class InitParams(ctypes.Structure):
     """ggml_init_params, of ggml.h."""
     _fields_ = [("mem_size", ctypes.c_size_t), ("mem_buffer", POINTER), ("no_alloc", ctypes.c_bool)]
-
-
-LIBRARY = ctypes.CDLL(xllamacpp.xllamacpp.__file__)
-
-
-def function(name, result, *arguments):
-    f = getattr(LIBRARY, name)
-    f.restype, f.argtypes = result, arguments
-    return f
 
 
 def main(kind, cached, new, iterations, threads, heads, group, dim):

@@ -73,7 +73,7 @@ def llama_cpp(file, tokens):
         [PEERS / "bin/python", "-c", """
 import ctypes, json, sys
 sys.path.insert(0, sys.argv[2])
-from llama_cpp import Llama
+from llama import Llama
 for ids in json.load(sys.stdin):
     llama = Llama(sys.argv[1], 1)
     for token in ids:

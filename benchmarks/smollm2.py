@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from level import level
+
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / "build/release/bin"
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -27,7 +29,7 @@ def imported(folder, *options, source=MODEL):
 
 
 def compiled(folder):
-    output(BIN / "kv-compile", folder / "model.mlir", "-o", folder / "model.so")
+    output(BIN / "kv-compile", folder / "model.mlir", "-o", folder / "model.so", f"--mcpu={level()}")
     return folder
 
 

@@ -1,30 +1,32 @@
 #!/usr/bin/env bash
 # bench.sh NAME [ARGUMENT]: builds what is missing, runs one suite of benchmarks/,
-# prints its table and writes build/bench/NAME.json. Suites:
-#   first-light    a small model on the CPU
-#   generate       the same model beside llama.cpp
-#   engines [N]    beside OpenVINO GenAI, vLLM and PyTorch (an environment of 6 GB)
-#   perplexity     what quantised weights and caches cost in quality
-#   batch          how a decode step grows with the requests side by side
-#   attention-cpu  attention alone, by context, beside ggml
-#   compile        text to the LLVM dialect, by depth; a million operations
-#   import         memory and time of an import of more than 1 GB
-#   tiers          pages in host memory and on a disk, and conversations that return
-#   manager        what the operations of the cache engine cost
-#   python         what calls of the Python package cost over C; a decode step
-#   serve          64 clients of kv-serve at once, beside kv-run
-#   build          the build itself, from nothing and without ccache
-#   plot           the pictures of docs/performance.md, from benchmarks/results/
-#   replay TRACE   a trace in Mooncake's format through the cache engine
+# prints its table and writes build/bench/NAME.json. LEVEL is x86-64-v3 for the code of
+# AVX2 alone, ours and llama.cpp's; without it they have all of this processor. Suites:
+#   first-light            a small model on the CPU
+#   generate [LEVEL]       the same model beside llama.cpp
+#   engines [N]            beside OpenVINO GenAI, vLLM and PyTorch (an environment of 6 GB)
+#   perplexity             what quantised weights and caches cost in quality
+#   batch [LEVEL]          how a decode step grows with the requests side by side
+#   attention-cpu [LEVEL]  attention alone, by context, beside ggml
+#   compile                text to the LLVM dialect, by depth; a million operations
+#   import                 memory and time of an import of more than 1 GB
+#   tiers                  pages in host memory and on a disk, and conversations that return
+#   manager                what the operations of the cache engine cost
+#   python                 what calls of the Python package cost over C; a decode step
+#   serve                  64 clients of kv-serve at once, beside kv-run
+#   build                  the build itself, from nothing and without ccache
+#   plot                   the pictures of docs/performance.md, from benchmarks/results/
+#   replay TRACE           a trace in Mooncake's format through the cache engine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-# The environment of what we are timed beside.
+# The environment of what we are timed beside. llama.cpp is built by pip, for this
+# processor, in 5 minutes; by clang, since GCC 12 drops stores to what configures AMX.
 peers() {
   if ! cmp -s benchmarks/requirements.txt build/bench/peers/requirements.txt; then
     step "peers' environment" .venv/bin/python -m venv build/bench/peers
-    step "peers" build/bench/peers/bin/python -m pip install --quiet --disable-pip-version-check \
+    CC=clang-22 CXX=clang++-22 CMAKE_ARGS=-DGGML_NATIVE=ON step "peers" build/bench/peers/bin/python -m pip install --quiet --disable-pip-version-check \
       -r benchmarks/requirements.txt
     cp benchmarks/requirements.txt build/bench/peers/
   fi
@@ -58,7 +60,7 @@ generate | perplexity | batch)
   build release kv-compile kv-run read-roof
   scripts/fetch-smollm2.sh build/models
   peers
-  exec .venv/bin/python "benchmarks/$1.py" ;;
+  KV_BENCH_LEVEL=${2:-native} exec .venv/bin/python "benchmarks/$1.py" ;;
 engines)
   scripts/setup.sh
   build release kv-compile kv-run KVTestHost
@@ -70,7 +72,7 @@ attention-cpu)
   scripts/setup.sh
   build release kv-compile KVTestHost read-roof fma-peak
   peers
-  exec .venv/bin/python benchmarks/attention_cpu.py ;;
+  KV_BENCH_LEVEL=${2:-native} exec .venv/bin/python benchmarks/attention_cpu.py ;;
 compile)
   scripts/setup.sh
   build release

@@ -1,8 +1,7 @@
-"""llama_cpp.py MODEL.gguf THREADS PROMPT NEW [BATCH]: llama.cpp (the library in the wheel xllamacpp) computes
-BATCH (1) prompts of PROMPT tokens in one step and NEW more of each, one a step; prints tokens a second of
-prefill and decode as JSON.
+"""llama.py MODEL.gguf THREADS PROMPT NEW [BATCH]: llama.cpp computes BATCH (1) prompts of PROMPT tokens in
+one step and NEW more of each, one a step; prints tokens a second of prefill and decode as JSON.
 
-Its C interface is called without the wheel's server, which would add milliseconds to each token."""
+Its C interface is called without a server, which would add milliseconds to each token."""
 
 import ctypes
 import json
@@ -10,8 +9,8 @@ import sys
 import time
 
 import numpy
-import xllamacpp
 
+from ggml import function
 from smollm2 import prompts
 
 
@@ -35,39 +34,33 @@ class Llama:
 
     def __init__(self, model, threads, sequences=1, context=512):
         pointer = ctypes.c_void_p
-        self.library = ctypes.CDLL(xllamacpp.xllamacpp.__file__)
         self._log = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, pointer)(lambda *_: None)
-        self.library.llama_log_set(self._log, None)
-        self.library.llama_backend_init()
-        parameters = self._function("llama_model_default_params", Opaque)()
-        load = self._function("llama_model_load_from_file", pointer, ctypes.c_char_p, Opaque)
+        function("llama_log_set", None, pointer, pointer)(ctypes.cast(self._log, pointer), None)
+        function("llama_backend_init", None)()
+        parameters = function("llama_model_default_params", Opaque)()
+        load = function("llama_model_load_from_file", pointer, ctypes.c_char_p, Opaque)
         self.model = load(model.encode(), parameters)
         if not self.model:
             sys.exit(f"llama.cpp cannot read {model}")
-        parameters = self._function("llama_context_default_params", Opaque)()
+        parameters = function("llama_context_default_params", Opaque)()
         # llama_context_params begins with n_ctx, n_batch, n_ubatch, n_seq_max.
         numbers = (ctypes.c_uint32 * 4).from_buffer(parameters)
         if list(numbers) != [512, 2048, 512, 1]:
             sys.exit(f"llama_context_params begins with {list(numbers)}: another order of its fields")
         numbers[0], numbers[3] = sequences * context, sequences
         numbers[1] = max(2048, numbers[0])
-        make = self._function("llama_init_from_model", pointer, pointer, Opaque)
+        make = function("llama_init_from_model", pointer, pointer, Opaque)
         self.context = make(self.model, parameters)
-        self._function("llama_set_n_threads", None, pointer, ctypes.c_int32,
-                       ctypes.c_int32)(self.context, threads, threads)
-        vocabulary = self._function("llama_model_get_vocab", pointer, pointer)(self.model)
-        self.vocab = self._function("llama_vocab_n_tokens", ctypes.c_int32, pointer)(vocabulary)
-        self._batch = self._function("llama_batch_init", Batch, *3 * [ctypes.c_int32])(
+        function("llama_set_n_threads", None, pointer, ctypes.c_int32,
+                 ctypes.c_int32)(self.context, threads, threads)
+        vocabulary = function("llama_model_get_vocab", pointer, pointer)(self.model)
+        self.vocab = function("llama_vocab_n_tokens", ctypes.c_int32, pointer)(vocabulary)
+        self._batch = function("llama_batch_init", Batch, *3 * [ctypes.c_int32])(
             numbers[0], 0, 1)
         self._past = [0] * sequences
-        self._decode = self._function("llama_decode", ctypes.c_int32, pointer, Batch)
-        self._logits = self._function("llama_get_logits_ith", ctypes.POINTER(ctypes.c_float), pointer,
-                                      ctypes.c_int32)
-
-    def _function(self, name, result, *arguments):
-        function = getattr(self.library, name)
-        function.restype, function.argtypes = result, arguments
-        return function
+        self._decode = function("llama_decode", ctypes.c_int32, pointer, Batch)
+        self._logits = function("llama_get_logits_ith", ctypes.POINTER(ctypes.c_float), pointer,
+                                ctypes.c_int32)
 
     def step(self, *sequences):
         """Computes the tokens of each sequence behind those before; returns the last one's logits of each
