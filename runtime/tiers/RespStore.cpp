@@ -203,6 +203,7 @@ Expected<void> RespStore::reset() {
   if (epoch)
     retired.insert(epoch->token);
   epoch.reset();
+  failQueued(); // or it would be done in the next epoch
   more.notify_all();
   // For a call that is under way, and for its own.
   bool isTold = isUp && wasReset.wait_for(lock, 2 * address.timeout,

@@ -123,6 +123,7 @@ private:
   static std::string hexOf(std::span<const std::byte> bytes);
   std::shared_ptr<const Epoch> epochOf(const std::string &token) const;
   void giveUp();
+  void failQueued();
   bool verify(const Job &job, std::string_view found, uint64_t generation,
               RecordHeader &header) const;
   std::string_view assemble(const Job &job, uint64_t generation,

@@ -199,13 +199,18 @@ void RespStore::giveUp() {
   ++losses;
   retryAt = Clock::now() + pause(failures++, random);
   epoch.reset();
+  failQueued();
+  wasReset.notify_all();
+}
+
+/// What is queued is over, and not done; under the mutex.
+void RespStore::failQueued() {
   answers.insert(answers.end(), questions.begin(), questions.end());
   finished.insert(finished.end(), reads.begin(), reads.end());
   finished.insert(finished.end(), writes.begin(), writes.end());
   questions.clear();
   reads.clear();
   writes.clear();
-  wasReset.notify_all();
 }
 
 //===----------------------------------------------------------------------===//

@@ -329,6 +329,7 @@ TEST(RespStore, PasswordsAndDatabases) {
   EXPECT_EQ(other.load(1), Found::Nothing);
   EXPECT_EQ(other.connector->metrics().storeMisses, 1);
   EXPECT_EQ(stranger.load(1), Found::Nothing);
+  stranger.connector->poll();
   EXPECT_GT(stranger.connector->metrics().storeLosses, 0);
 }
 
@@ -550,6 +551,10 @@ TEST(RespStore, AServerThatIsNotThereIsNoError) {
     EXPECT_EQ(tiers.load(id), Found::Right);
   }
   EXPECT_EQ(tiers.load(0), Found::Nothing);
+  for (int i = 0; i < 400 && tiers.connector->metrics().storeLosses == 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(25));
+    tiers.connector->poll();
+  }
   EXPECT_GT(tiers.connector->metrics().storeLosses, 0);
   TestTiers later = machine("redis://127.0.0.1:1");
   ASSERT_TRUE(later.open());
