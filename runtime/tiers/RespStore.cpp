@@ -23,7 +23,7 @@ RespStore::RespStore(const PageConnector::Options &options,
     : address(std::move(address)), calls(calls), metrics(metrics), waker(waker),
       headerBytes(recordHeaderBytes(options.pageSize)),
       recordBytes(options.recordBytes),
-      mostWrites(std::max(options.numSlots / 4, 1)),
+      mostWrites(std::max(options.numSlots / 4 * 3, 1)),
       random(std::random_device()()) {
   std::string text =
       concat("records 1, ", recordBytes, " bytes of ", options.pageSize,

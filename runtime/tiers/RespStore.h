@@ -135,7 +135,7 @@ private:
   TierMetrics &metrics;
   Waker &waker;
   size_t headerBytes, recordBytes;
-  int32_t mostWrites; // under way, so that most slots are left to others
+  int32_t mostWrites; // under way, so that slots are left to others
   PrefixName nameSpace;
   std::string epochKey;
 

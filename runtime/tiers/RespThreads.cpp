@@ -108,8 +108,9 @@ RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
     key = batch.epoch->records + hexOf(name);
     return key;
   };
+  // Says whether there is a record, as EXISTS does, and that it is of use.
   for (const Question &question : batch.questions)
-    commands.add({"EXISTS", keyOf(question.name)});
+    commands.add({"TOUCH", keyOf(question.name)});
   std::vector<std::byte> record;
   std::string ttl = std::to_string(address.ttl);
   for (const Job &job : batch.jobs) {
