@@ -20,102 +20,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/Manager/PagedKVCacheManager.h"
+#include "page-case.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
-#include <filesystem>
-#include <map>
 #include <thread>
 #include <unistd.h>
 
 using namespace kv;
+using namespace kv::benchmark;
 
 namespace {
-
-constexpr int Rounds = 5, IoThreads = 4;
-
-template <class T> T need(Expected<T> value) {
-  if (value)
-    return std::move(*value);
-  std::fprintf(stderr, "page-tiers: %s\n", value.error().message.c_str());
-  std::exit(1);
-}
-
-double seconds(auto &&body) {
-  auto start = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
-struct Case {
-  std::filesystem::path folder;
-  int64_t pageSize = 0, pages = 0, recordBytes = 0;
-
-  KVCacheParams params() const {
-    KVCacheParams made = {.geometry = {.dtype = KV_DTYPE_BF16,
-                                       .layers = 30,
-                                       .heads = 3,
-                                       .dim = 64,
-                                       .page = pageSize},
-                          .enablePrefixCaching = true};
-    made.connector = folder.empty() ? KVConnector::Host : KVConnector::Tiered;
-    made.hostSwapSpaceGB = std::ldexp(
-        static_cast<double>((folder.empty() ? 2 : 1) * pages * recordBytes),
-        -30);
-    return made;
-  }
-  std::unique_ptr<PagedKVCacheManager> manager() const {
-    auto made = need(PagedKVCacheManager::create(
-        params(),
-        {.maxBatchSize = 1,
-         .maxSeqLen = (pages + 1) * pageSize,
-         .numPages = pages + 1,
-         .tiers = {.diskDirectory = folder,
-                   .diskBytes =
-                       folder.empty() ? 0 : 3 * pages * (recordBytes + 65536),
-                   .ioThreads = IoThreads}}));
-    return made;
-  }
-};
-
-/// Serves one prompt of all pages; the seconds of alloc() and of step(). A
-/// negative seed: all memory of the pages is written before.
-std::pair<double, double> serve(PagedKVCacheManager &manager, const Case &of,
-                                int32_t seed, int64_t wanted) {
-  std::vector<int32_t> tokens(of.pages * of.pageSize + 1);
-  for (size_t i = 0; i < tokens.size(); ++i)
-    tokens[i] = static_cast<int32_t>(i) * 7 + seed;
-  TextGenerationContext context(1, tokens);
-  if (!manager.claim(1))
-    std::abort();
-  double alloc = seconds([&] {
-    auto taken = manager.alloc(context);
-    if (!taken || taken->cachedTokens != wanted * of.pageSize) {
-      std::fprintf(stderr, "page-tiers: not what was to be measured\n");
-      std::exit(1);
-    }
-  });
-  const TextGenerationContext *batch[] = {&context};
-  std::span<RaggedKVCacheInputs> inputs = need(manager.runtimeInputs(batch));
-  if (seed < 0) // as a model would, so that no page is new to the system
-    std::memset(inputs[0].blocks.data, 1,
-                static_cast<size_t>((of.pages + 2) * of.recordBytes));
-  context.advance();
-  double step = seconds([&] {
-    if (!manager.step(batch))
-      std::abort();
-  });
-  if (!manager.release(1))
-    std::abort();
-  return {alloc, step};
-}
 
 /// Moves all pieces of a file by `threads` threads.
 template <class Move>
@@ -158,10 +72,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   std::filesystem::path folder = argv[1];
-  Case host;
-  host.pageSize = std::atoll(argv[2]);
-  host.recordBytes = int64_t(30) * 2 * 3 * 64 * 2 * host.pageSize;
-  host.pages = (std::atoll(argv[3]) << 20) / host.recordBytes;
+  Case host = caseOf(std::atoll(argv[2]), std::atoll(argv[3]));
   Case disk = host;
   disk.folder = folder / "tier";
   double gigabytes = static_cast<double>(host.pages * host.recordBytes) / 1e9;
@@ -230,10 +141,7 @@ int main(int argc, char **argv) {
     std::filesystem::remove(folder / "plain");
   }
   std::filesystem::remove_all(folder / "tier");
-  for (auto &[name, values] : rates) {
-    std::ranges::sort(values);
-    std::printf("%s\t%.3f\n", name.c_str(), values[values.size() / 2]);
-  }
+  printMedians(rates);
   std::printf("pages\t%lld\n", static_cast<long long>(host.pages));
   return 0;
 }

@@ -1,5 +1,5 @@
-"""Pages in host memory and on a disk: what moving them costs beside plain copies, and what a conversation
-gains that comes back after a restart or a kill.
+"""Pages in host memory, on a disk and in a store that machines share: what moving them costs beside plain
+copies, and what a conversation gains that comes back after a restart or a kill.
 
 Run by scripts/bench.sh tiers."""
 
@@ -12,6 +12,9 @@ from statistics import median
 
 from smollm2 import BIN, ROOT, compiled, imported, output, prompts
 from table import Table
+
+sys.path.insert(0, str(ROOT / "test/python"))
+from redis_server import RedisServer  # noqa: E402
 
 FOLDER = ROOT / "build/bench/tiers"
 MEGABYTES, ROUNDS = 512, 5
@@ -31,6 +34,20 @@ def moves(table):
                                    ("disk read, cold", "plain read, cold", 0.8)):
             table.at_least(case, metric, figures[metric], "GB/s", f"{plain}, {figures[plain]:.2f} GB/s",
                            figures[metric] / figures[plain], aim)
+
+
+def shared(table):
+    """Beside plain commands to the same server, in turns."""
+    with RedisServer(FOLDER) as server:
+        for page in (16, 128):
+            figures = {name: float(value) for name, value in
+                       (line.split("\t") for line in
+                        output(BIN / "page-store", server.address.removeprefix("unix://"), page,
+                               MEGABYTES // 2).splitlines())}
+            case = f"pages of {page} tokens, {MEGABYTES // 2} MB"
+            for metric, plain in (("store read", "plain GET"), ("store write", "plain SET")):
+                table.at_least(case, metric, figures[metric], "GB/s", f"{plain}, {figures[plain]:.2f} GB/s",
+                               figures[metric] / figures[plain], 0.8)
 
 
 def command(folder, disk=None):
@@ -88,6 +105,7 @@ def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = Table()
     moves(table)
+    shared(table)
     conversations(table)
     return table.write("tiers", rounds=ROUNDS)
 

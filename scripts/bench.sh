@@ -10,7 +10,7 @@
 #   attention-cpu [LEVEL]  attention alone, by context, beside ggml
 #   compile                text to the LLVM dialect, by depth; a million operations
 #   import                 memory and time of an import of more than 1 GB
-#   tiers                  pages in host memory and on a disk, and conversations that return
+#   tiers                  pages in host memory, on a disk, in a store; conversations that return
 #   manager                what the operations of the cache engine cost
 #   python                 what calls of the Python package cost over C; a decode step
 #   serve                  64 clients of kv-serve at once, beside kv-run
@@ -87,7 +87,7 @@ manager)
   exec .venv/bin/python benchmarks/cache_engine.py manager ;;
 tiers)
   scripts/setup.sh
-  build release kv-compile kv-run page-tiers
+  build release kv-compile kv-run page-tiers page-store
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/tiers.py ;;
 python)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test-threads.sh: ThreadSanitizer on what runs beside the engine's thread: events,
-# metrics, resets and the I/O of tiers, and on the queues between the threads. A few
-# minutes, most of them for the build of the runtime.
+# metrics, resets, the I/O of tiers and of the store that machines share, and on the
+# queues between the threads. A few minutes, most of them for the build of the runtime.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -13,4 +13,4 @@ for test in KVEventsTests KVMonitoringTests KVTiersTests; do
   build/tsan/bin/$test
 done
 KV_TIERS_OPS=1000000 build/tsan/bin/KVTiersStateMachineTests \
-  --gtest_filter=*.WithThreadsAndADisk
+  --gtest_filter=*.WithThreadsAndADisk:*.WithAStore*

@@ -45,6 +45,8 @@ void kv::python::bindFigures(nb::module_ &module) {
       .def_ro("d2h_blocks_copied", &KvMetrics::storedPages, "As stored_pages.")
       .def_ro("disk_blocks_read", &KvMetrics::diskPagesRead)
       .def_ro("disk_blocks_written", &KvMetrics::diskPagesWritten)
+      .def_ro("store_blocks_read", &KvMetrics::storePagesRead)
+      .def_ro("store_blocks_written", &KvMetrics::storePagesWritten)
       .def("__eq__",
            [](const KvMetrics &a, nb::handle other) {
              if (!nb::isinstance<KvMetrics>(other))
@@ -58,7 +60,9 @@ void kv::python::bindFigures(nb::module_ &module) {
                     a.loadedPages == b.loadedPages &&
                     a.storedPages == b.storedPages &&
                     a.diskPagesRead == b.diskPagesRead &&
-                    a.diskPagesWritten == b.diskPagesWritten;
+                    a.diskPagesWritten == b.diskPagesWritten &&
+                    a.storePagesRead == b.storePagesRead &&
+                    a.storePagesWritten == b.storePagesWritten;
            })
       .def("__repr__", [](const KvMetrics &own) {
         return nb::str("KVCacheMetrics(input_tokens={}, cached_tokens={}, "

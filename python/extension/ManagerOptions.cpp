@@ -77,6 +77,7 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
        NUMBER("disk_bytes", diskBytes),
        TEXT("model", model),
        NUMBER("io_threads", ioThreads),
+       TEXT("block_store_endpoint", blockStoreEndpoint),
        FLAG("asynchronous_loads", asynchronousLoads),
        NUMBER("most_load_wait", mostLoadWait)});
   for (const std::string &device : devices)

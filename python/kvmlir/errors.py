@@ -21,8 +21,8 @@ class OutOfMemoryError(KVError, MemoryError, RuntimeError):
 class InsufficientBlocksError(OutOfMemoryError):
     """A reservation was refused. `reason`: "wait" (released pages become free when steps that run
     now are over), "full" (other requests hold the pages), "never_fits" (the request does not fit
-    even alone) or, with asynchronous_loads, "loading" (it has its pages, and some come from a disk:
-    to be called again, perhaps after wait_for_loads())."""
+    even alone) or, with asynchronous_loads, "loading" (it has its pages, and some come from a disk or
+    a store: to be called again, perhaps after wait_for_loads())."""
 
     reason = "full"
 

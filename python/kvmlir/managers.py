@@ -114,8 +114,9 @@ class PagedKVCacheManager(KVCacheManager):
 
     Of params with a kv_connector (docs/tiers.md): host_kvcache_swap_space_gb of host memory back the pages;
     "tiered" also keeps them in disk_directory, at most disk_bytes, for later processes. model: which
-    program and weights compute the pages. io_threads: 0: 4. asynchronous_loads: alloc() raises
-    instead of waiting for the disk. most_load_wait: nanoseconds; 0: 10 s."""
+    program and weights compute the pages. io_threads: 0: 4. block_store_endpoint, instead or as well: a
+    Redis or Valkey server that machines share, as redis://host:port/db or unix:///path.
+    asynchronous_loads: alloc() raises instead of waiting for the disk or the store. most_load_wait: nanoseconds; 0: 10 s."""
 
     def __init__(self, params: AnyParams, max_batch_size: int, max_seq_len: int, num_layers: int,
                  devices: Devices, session: Any, available_cache_memory: int,

@@ -109,10 +109,12 @@ int32_t kvManagerGetMetrics(const KvManager *manager, KvMetrics *metrics) {
     KV_REQUIRE("kvManagerGetMetrics", manager);
     KV_REQUIRE("kvManagerGetMetrics", metrics);
     KVCacheMetrics made = (*manager)->metrics();
-    *metrics = {made.inputTokens,    made.cachedTokens,    made.evictedPages,
-                made.refusals,       made.peakUsedPages,   made.promptTokens(),
-                made.cacheHitRate(), made.loadedPages,     made.storedPages,
-                made.diskPagesRead,  made.diskPagesWritten};
+    *metrics = {
+        made.inputTokens,      made.cachedTokens,     made.evictedPages,
+        made.refusals,         made.peakUsedPages,    made.promptTokens(),
+        made.cacheHitRate(),   made.loadedPages,      made.storedPages,
+        made.diskPagesRead,    made.diskPagesWritten, made.storePagesRead,
+        made.storePagesWritten};
     return int32_t(KV_STATUS_OK);
   });
 }

@@ -79,6 +79,7 @@ readOptions(const KvManagerOptions &given) {
   options.tiers.model = text(given.model);
   if (given.ioThreads)
     options.tiers.ioThreads = given.ioThreads;
+  options.tiers.blockStoreEndpoint = text(given.blockStoreEndpoint);
   options.tiers.asynchronous = given.asynchronousLoads != 0;
   if (given.mostLoadWait)
     options.tiers.mostWait = given.mostLoadWait;

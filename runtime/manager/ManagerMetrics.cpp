@@ -146,12 +146,48 @@ void collectTiers(const Samples &samples, const TierMetrics &tiers) {
                     *count, {{"operation", label}});
 }
 
+/// Of the store that machines share.
+void collectStore(const Samples &samples, const TierMetrics &tiers) {
+  samples.gauge("kv_store_up", "1 if the shared store answers.",
+                tiers.storeIsUp);
+  samples.gauge("kv_store_operations", "Reads and writes under way.",
+                tiers.storeOperations);
+  for (auto [count, label] : {std::pair(&tiers.storeHits, "hit"),
+                              std::pair(&tiers.storeMisses, "miss"),
+                              std::pair(&tiers.failedStoreQuestions, "error")})
+    samples.counter("kv_store_lookups_total",
+                    "Pages that the shared store was asked for.", *count,
+                    {{"result", label}});
+  for (auto [pages, bytes, label] :
+       {std::tuple(&tiers.storeReadPages, &tiers.storeReadBytes, "read"),
+        std::tuple(&tiers.storeWrittenPages, &tiers.storeWrittenBytes,
+                   "write")}) {
+    samples.counter("kv_store_pages_total", "Records read and written.", *pages,
+                    {{"operation", label}});
+    samples.counter("kv_store_bytes_total",
+                    "Bytes of the records read and written.", *bytes,
+                    {{"operation", label}});
+  }
+  for (auto [count, label] : {std::pair(&tiers.failedStoreReads, "read"),
+                              std::pair(&tiers.failedStoreWrites, "write"),
+                              std::pair(&tiers.skippedStoreWrites, "skipped"),
+                              std::pair(&tiers.storeLosses, "lost")})
+    samples.counter("kv_store_failures_total",
+                    "read (gone, wrong, or an error), write, skipped (not "
+                    "written: too slow, or not there), lost (did not answer in "
+                    "time, or nonsense).",
+                    *count, {{"operation", label}});
+}
+
 } // namespace
 
 void kv::collectMetrics(const PagedKVCacheManager &manager,
                         MetricFamilies &families) {
   if (const TierMetrics *tiers = manager.tierMetrics())
     collectTiers(Samples(families, {}), *tiers);
+  if (const TierMetrics *tiers = manager.tierMetrics();
+      tiers && manager.hasStore())
+    collectStore(Samples(families, {}), *tiers);
   for (int32_t replica = 0; replica < manager.numReplicas(); ++replica) {
     Samples samples(families, {{"replica", std::to_string(replica)}});
     collectPages(samples, manager.pageCounts(replica),
@@ -165,7 +201,7 @@ void kv::collectMetrics(const PagedKVCacheManager &manager,
                     "Tokens that were taken from the cache and not computed.",
                     figures.cachedTokens);
     samples.counter("kv_loaded_pages_total",
-                    "Pages loaded from host memory or disk.",
+                    "Pages loaded from host memory, disk or store.",
                     figures.loadedPages);
     samples.counter("kv_abandoned_loads_total",
                     "Pages found in a tier and then computed, since they did "

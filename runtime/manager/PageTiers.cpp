@@ -96,13 +96,30 @@ RecordWorth PageTiers::worthOf(const Retention &retention,
 
 int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
                         int64_t last) {
+  using Place = PageConnector::Place;
+  // Of a store, that many are asked for at once, before it has said whether
+  // there is the first.
+  constexpr int64_t Ahead = 1024;
   giveBackCopied();
   connector->poll();
+  auto placeOf = [&](int64_t at) {
+    std::optional<PrefixPage> wanted = page(request, prompt, at);
+    return wanted ? connector->find(*wanted) : Place::Absent;
+  };
+  isAsked = false;
   int64_t end = first;
-  for (; end < last; ++end)
-    if (std::optional<PrefixPage> wanted = page(request, prompt, end);
-        !wanted || connector->find(*wanted) == PageConnector::Place::Absent)
+  for (; end < last; ++end) {
+    Place place = placeOf(end);
+    isAsked = place == Place::Asked;
+    if (isAsked || place == Place::Absent)
       break;
+  }
+  if (!isAsked)
+    return end;
+  last = std::min(last, end + Ahead);
+  for (int64_t at = end + 1; at < last && placeOf(at) != Place::Absent;)
+    ++at;
+  connector->poll(); // sends the questions
   return end;
 }
 
@@ -138,13 +155,12 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
   std::optional<PrefixPage> wanted = page(request, prompt, at);
   Place place = wanted ? connector->find(*wanted) : Place::Absent;
-  for (asked = place == Place::Disk ? at : std::max(asked, at + 1);
-       asked < ahead; ++asked)
+  bool isBehind = place == Place::Disk || place == Place::Store;
+  for (asked = isBehind ? at : std::max(asked, at + 1); asked < ahead; ++asked)
     if (wanted = page(request, prompt, asked);
         !wanted || !connector->fetch(*wanted))
       break;
-  progress.isComing =
-      place == Place::Coming || (place == Place::Disk && asked > at);
+  progress.isComing = place == Place::Coming || (isBehind && asked > at);
   return progress;
 }
 

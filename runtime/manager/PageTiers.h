@@ -50,6 +50,9 @@ public:
   /// there are records.
   int64_t find(size_t request, const Prompt &prompt, int64_t first,
                int64_t last);
+  /// Whether the run of the last find() may be longer: a store is asked.
+  bool awaitsAnswer() const { return isAsked; }
+  void findNothing() { isAsked = false; }
 
   struct Progress {
     int64_t loaded = 0;    // leading pages
@@ -121,6 +124,7 @@ private:
     std::array<PageId, CacheGroups::Most> pages; // by group
   };
   std::vector<Copy> queued;
+  bool isAsked = false; // awaitsAnswer()
   // Scratch.
   std::vector<PageConnector::Slot> slots;
   std::vector<CacheMemory::Record> records;

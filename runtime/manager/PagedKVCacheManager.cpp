@@ -428,8 +428,11 @@ void PagedKVCacheManager::resetPrefixCache() {
     ++replica->counters.resets;
   }
   // What later requests store is no continuation of what these have loaded.
-  for (LoadState &state : loads)
+  for (LoadState &state : loads) {
     state.endLoad = state.nextLoad;
+    if (state.isAsking)
+      state.loadDeadline = 0; // it is not waited for
+  }
   if (tiers)
     if (Expected<void> done = tiers->reset(); !done && options.warn)
       options.warn(concat("cache manager: a later process may find what was "
@@ -497,6 +500,8 @@ KVCacheMetrics PagedKVCacheManager::metrics() const {
   sum.storedPages = now.storedPages - tiersBefore.storedPages;
   sum.diskPagesRead = now.diskPagesRead - tiersBefore.diskPagesRead;
   sum.diskPagesWritten = now.diskPagesWritten - tiersBefore.diskPagesWritten;
+  sum.storePagesRead = now.storePagesRead - tiersBefore.storePagesRead;
+  sum.storePagesWritten = now.storePagesWritten - tiersBefore.storePagesWritten;
   return sum;
 }
 

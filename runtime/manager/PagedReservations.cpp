@@ -79,7 +79,7 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  if (tiers && loads[index(*place)].endLoad > 0) [[unlikely]]
+  if (tiers && loads[index(*place)].isUnderWay()) [[unlikely]]
     return reserve(context, steps, *place);
   // The usual case of a decode step: the sequence has room in its own pages.
   if (const Sequence &sequence = this->sequence(*place);
@@ -103,8 +103,13 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
     return std::unexpected(
         refuse(AllocationError::Reason::Loading, KV_STATUS_OUT_OF_MEMORY,
                "request ", context.id(), " waits for ",
-               state.endLoad - state.nextLoad, " pages from the disk"));
+               state.isAsking ? std::string("what a store has")
+                              : concat(state.endLoad - state.nextLoad,
+                                       " pages from other tiers")));
   };
+  bool hasAsked = state.isAsking;
+  if (asks(context, place))
+    return coming();
   bool goesOn = state.endLoad > 0; // with what an earlier call has begun
   if (goesOn && !load(context, place))
     return coming();
@@ -122,8 +127,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   }
   CacheEngine::Demand wanted = demand(context, steps);
   auto fits = [&] { return engine.plan(own, context.prompt(), wanted).fits(); };
-  if (!goesOn)
-    findLoads(index(place), engine, own, context, wanted);
+  bool asksNow = !goesOn && findLoadsInTime(context, place, hasAsked, wanted);
   if (wanted.loaded > 0 && !fits()) {
     if (!options.asynchronous)
       settle(place.replica);
@@ -150,7 +154,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
         std::clamp<int64_t>(own.processedTokens() / params().pageSize(), 0,
                             std::max<int64_t>(before - 1, 0)),
         memories[place.replica]);
-  if (!goesOn)
+  if (!goesOn && !hasAsked)
     state.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
   if (isFirst && !isPrefetching)
@@ -160,6 +164,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   if (Expected<void> sound = checked(); !sound)
     return std::unexpected(
         AllocationError{AllocationError::Reason::Invalid, sound.error()});
+  state.isAsking = asksNow;
+  if (asksNow)
+    return coming();
   if (wanted.loaded > 0) {
     state.nextLoad = state.askedLoad = own.committedPages();
     state.endLoad = state.nextLoad + wanted.loaded / params().pageSize();

@@ -29,12 +29,18 @@ Expected<void> PagedKVCacheManager::createTiers() {
     return {};
   bool hasDisk = params().connector() == KVConnector::Tiered;
   const TierOptions &wanted = options.tiers;
-  if (hasDisk == wanted.diskDirectory.empty())
+  auto cannot = [&](const std::string &why) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: kv_connector ",
-                     "is ", connectorName(params().connector()),
-                     hasDisk ? ", diskDirectory is not given"
-                             : ", which has no disk, diskDirectory is ",
-                     wanted.diskDirectory);
+                     "is ", connectorName(params().connector()), why);
+  };
+  if (hasDisk && wanted.diskDirectory.empty() &&
+      wanted.blockStoreEndpoint.empty())
+    return cannot(", diskDirectory is not given, nor is blockStoreEndpoint");
+  if (!hasDisk && !wanted.diskDirectory.empty())
+    return cannot(
+        concat(", which has no disk, diskDirectory is ", wanted.diskDirectory));
+  if (!hasDisk && !wanted.blockStoreEndpoint.empty())
+    return cannot(", which has no store, blockStoreEndpoint is given");
   if (wanted.mostWait < 0)
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "cache manager: tiers.mostWait is ", wanted.mostWait,
@@ -45,7 +51,8 @@ Expected<void> PagedKVCacheManager::createTiers() {
                      .geometry = describeRecords(params()),
                      .model = wanted.model,
                      .diskBytes = wanted.diskBytes,
-                     .ioThreads = wanted.ioThreads},
+                     .ioThreads = wanted.ioThreads,
+                     .blockStoreEndpoint = wanted.blockStoreEndpoint},
        .hostBytes = static_cast<int64_t>(
            std::min(std::ldexp(*params().hostSwapSpaceGB(), 30), 0x1p62)),
        .device = devices()[0],
@@ -63,16 +70,82 @@ void PagedKVCacheManager::findLoads(size_t request,
                                     const Sequence &sequence,
                                     const TextGenerationContext &context,
                                     CacheEngine::Demand &demand) const {
-  if (!tiers || !demand.reuse || !engine.canTakeOver(sequence))
+  if (!tiers)
+    return;
+  tiers->findNothing();
+  if (!demand.reuse || !engine.canTakeOver(sequence))
     return;
   Prompt prompt = context.prompt();
   int64_t pageSize = params().pageSize();
   int64_t first = sequence.committedPages() +
                   engine.plan(sequence, prompt, demand).hitPages;
-  // The last token is always computed.
-  int64_t last = std::min(prompt.length() - 1, engine.maxTokens()) / pageSize;
   demand.loaded =
-      (tiers->find(request, prompt, first, last) - first) * pageSize;
+      (tiers->find(request, prompt, first, lastLoad(engine, prompt)) - first) *
+      pageSize;
+}
+
+int64_t PagedKVCacheManager::lastLoad(const CacheEngineImpl &engine,
+                                      const Prompt &prompt) const {
+  // The last token is always computed.
+  return std::min(prompt.length() - 1, engine.maxTokens()) /
+         params().pageSize();
+}
+
+static int64_t nanosecondsNow() {
+  using namespace std::chrono;
+  return nanoseconds(steady_clock::now().time_since_epoch()).count();
+}
+
+int64_t PagedKVCacheManager::loadDeadline() const {
+  int64_t time = nanosecondsNow(), most = options.tiers.mostWait;
+  return most > INT64_MAX - time ? INT64_MAX : time + most;
+}
+
+bool PagedKVCacheManager::asks(const TextGenerationContext &context,
+                               Place place) {
+  LoadState &state = loads[index(place)];
+  if (!state.isAsking)
+    return false;
+  Sequence &own = sequence(place);
+  CacheEngineImpl &engine = this->engine(place);
+  Prompt prompt = context.prompt();
+  int64_t first = own.committedPages();
+  bool isLate = nanosecondsNow() >= state.loadDeadline;
+  int64_t end = isLate ? first
+                       : tiers->find(index(place), prompt, first,
+                                     lastLoad(engine, prompt));
+  if (!isLate && tiers->awaitsAnswer())
+    return true;
+  state.isAsking = false;
+  if (end > first) {
+    // The pages that it holds to compute in are reserved anew, behind those
+    // that are loaded.
+    [[maybe_unused]] Expected<void> cut =
+        engine.truncate(own, own.processedTokens());
+    assert(cut && "what is committed stays");
+  }
+  return false;
+}
+
+bool PagedKVCacheManager::findLoadsInTime(const TextGenerationContext &context,
+                                          Place place, bool hasAsked,
+                                          CacheEngine::Demand &demand) {
+  if (!tiers)
+    return false;
+  int64_t &deadline = loads[index(place)].loadDeadline;
+  if (!hasAsked)
+    deadline = loadDeadline();
+  for (;;) {
+    findLoads(index(place), engine(place), sequence(place), context, demand);
+    int64_t left = deadline - nanosecondsNow();
+    if (!tiers->awaitsAnswer() || left <= 0)
+      return false;
+    if (options.tiers.asynchronous)
+      break;
+    (void)tiers->wait(std::chrono::nanoseconds(left));
+  }
+  demand.loaded = 0; // all is loaded at once, when it is known
+  return true;
 }
 
 CacheEngine::Plan PagedKVCacheManager::planWithLoads(
@@ -107,20 +180,12 @@ void PagedKVCacheManager::explainLoads(
 }
 
 bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
-  using namespace std::chrono;
   LoadState &state = loads[index(place)];
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
   Figures &counters = figuresOf(place.replica);
-  auto now = [] {
-    return nanoseconds(steady_clock::now().time_since_epoch()).count();
-  };
-  auto wait = [&](int64_t most) {
-    int64_t time = now();
-    state.loadDeadline = most > INT64_MAX - time ? INT64_MAX : time + most;
-  };
   if (state.loadDeadline == 0)
-    wait(options.tiers.mostWait);
+    state.loadDeadline = loadDeadline();
   for (;;) {
     PageTiers::Progress progress =
         tiers->load(index(place), context.prompt(), own, state.nextLoad,
@@ -133,14 +198,14 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       assert(committed && "the pages are reserved");
       context.skip(tokens - context.processed());
       counters.loadedPages += progress.loaded;
-      wait(options.tiers.mostWait);
+      state.loadDeadline = loadDeadline();
     }
-    int64_t left = state.loadDeadline - now();
+    int64_t left = state.loadDeadline - nanosecondsNow();
     if (state.nextLoad == state.endLoad || !progress.isComing || left <= 0)
       break;
     if (options.tiers.asynchronous)
       return false;
-    (void)tiers->wait(nanoseconds(left));
+    (void)tiers->wait(std::chrono::nanoseconds(left));
   }
   giveUpLoad(state, place.replica); // its pages are reserved
   return true;
@@ -149,6 +214,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
 void PagedKVCacheManager::giveUpLoad(LoadState &state, int32_t replica) {
   figuresOf(replica).abandonedPages += state.endLoad - state.nextLoad;
   state.nextLoad = state.endLoad = 0;
+  state.isAsking = false;
 }
 
 Expected<int64_t>
@@ -165,6 +231,10 @@ PagedKVCacheManager::prefetch(const TextGenerationContext &context) {
   TextGenerationContext whole = context;
   whole.limitActive(1);
   Expected<AllocationPlan> plan = probe(whole);
+  for (int64_t until = loadDeadline();
+       plan && tiers->awaitsAnswer() && nanosecondsNow() < until;
+       plan = probe(whole))
+    (void)tiers->wait(std::chrono::nanoseconds(until - nanosecondsNow()));
   int64_t cached = plan ? plan->cachedTokens : 0;
   if (cached > 0) {
     // A request that ends one token behind the prefix reserves no more.
@@ -200,7 +270,9 @@ KVCacheMetrics PagedKVCacheManager::countTiers() const {
   const TierMetrics &metrics = tiers->metrics();
   return {.storedPages = metrics.storedPages,
           .diskPagesRead = metrics.readPages,
-          .diskPagesWritten = metrics.writtenPages};
+          .diskPagesWritten = metrics.writtenPages,
+          .storePagesRead = metrics.storeReadPages,
+          .storePagesWritten = metrics.storeWrittenPages};
 }
 
 int64_t PagedKVCacheManager::totalNumHostPages() const {

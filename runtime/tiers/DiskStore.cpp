@@ -20,8 +20,9 @@ static constexpr size_t Block = 4096; // of file systems and disks
 static constexpr int32_t MostThreads = 256;
 
 DiskStore::DiskStore(const PageConnector::Options &options, SystemCalls &calls,
-                     TierMetrics &metrics)
-    : calls(calls), metrics(metrics), directory(options.directory),
+                     TierMetrics &metrics, Waker &waker)
+    : calls(calls), metrics(metrics), waker(waker),
+      directory(options.directory),
       headerBytes(recordHeaderBytes(options.pageSize)),
       slotBytes((headerBytes + options.recordBytes + Block - 1) / Block *
                 Block),
@@ -44,8 +45,9 @@ static std::unexpected<Error> brokenIndex(const std::string &directory,
 
 Expected<std::unique_ptr<DiskStore>>
 DiskStore::open(const PageConnector::Options &options, SystemCalls &calls,
-                TierMetrics &metrics) {
-  std::unique_ptr<DiskStore> store(new DiskStore(options, calls, metrics));
+                TierMetrics &metrics, Waker &waker) {
+  std::unique_ptr<DiskStore> store(
+      new DiskStore(options, calls, metrics, waker));
   if (store->numSlots < 1)
     return makeError(
         KV_STATUS_INVALID_ARGUMENT, "disk tier: ", options.diskBytes,
@@ -282,7 +284,6 @@ void DiskStore::submit(Job job) {
   job.epoch = epoch;
   {
     std::lock_guard lock(mutex);
-    ++underWay;
     (job.isRead ? reads : writes).push_back(job);
   }
   more.notify_one();
@@ -321,7 +322,6 @@ void DiskStore::take(std::vector<Finished> &result) {
   {
     std::lock_guard lock(mutex);
     ended.swap(finished);
-    underWay -= static_cast<int32_t>(ended.size());
   }
   for (const Job &job : ended) {
     Slot &slot = all[job.slot];
@@ -344,14 +344,6 @@ void DiskStore::take(std::vector<Finished> &result) {
     result.push_back({job.token, job.isRead, job.done});
   }
   ended.clear();
-}
-
-bool DiskStore::wait(std::chrono::nanoseconds most) {
-  // Far from the end of the clock.
-  most = std::min(most, std::chrono::nanoseconds::max() / 2);
-  std::unique_lock lock(mutex);
-  return underWay > 0 &&
-         over.wait_for(lock, most, [&] { return !finished.empty(); });
 }
 
 Expected<void> DiskStore::reset() {

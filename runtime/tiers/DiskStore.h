@@ -19,6 +19,7 @@
 #include "Recency.h"
 #include "RecordFormat.h"
 #include "RecordIndex.h"
+#include "Waker.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -41,11 +42,11 @@ struct HashName {
 
 class DiskStore {
 public:
-  /// `calls` and `metrics` outlive the store. Errors: those of
-  /// PageConnector::open().
+  /// `calls`, `metrics` and `waker`, which hears of what is over, outlive the
+  /// store. Errors: those of PageConnector::open().
   static Expected<std::unique_ptr<DiskStore>>
   open(const PageConnector::Options &options, SystemCalls &calls,
-       TierMetrics &metrics);
+       TierMetrics &metrics, Waker &waker);
   /// Ends what is under way; what was to be written is written.
   ~DiskStore();
 
@@ -67,9 +68,6 @@ public:
   };
   /// Appends what is over since the last call.
   void take(std::vector<Finished> &finished);
-  /// Waits until there is something to take. False: nothing is under way, or it
-  /// has taken too long.
-  bool wait(std::chrono::nanoseconds most);
 
   /// Forgets everything, for good. Error: the index could not be changed; then
   /// nothing is found any more, but may be by a later process, unless a later
@@ -103,7 +101,7 @@ private:
   };
 
   DiskStore(const PageConnector::Options &options, SystemCalls &calls,
-            TierMetrics &metrics);
+            TierMetrics &metrics, Waker &waker);
   Expected<void> lockDirectory();
   /// Compares what the index says of the store, or writes it to a new one.
   Expected<void> adopt(const PageConnector::Options &options);
@@ -129,6 +127,7 @@ private:
 
   SystemCalls &calls;
   TierMetrics &metrics;
+  Waker &waker;
   std::string directory;
   int lockFile = -1, file = -1;
   size_t headerBytes, slotBytes;
@@ -143,12 +142,11 @@ private:
 
   // Shared.
   std::mutex mutex; // of all below
-  std::condition_variable more, over;
+  std::condition_variable more;
   std::deque<Job> reads, writes;
   std::vector<Job> finished;
   std::vector<Change> changes;
   std::chrono::steady_clock::time_point firstChange; // of `changes`
-  int32_t underWay = 0; // jobs that take() has not returned
   bool isApplying = false, isEnding = false;
 
   std::mutex indexMutex; // of the three below

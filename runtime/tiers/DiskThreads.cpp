@@ -130,7 +130,7 @@ void DiskStore::work() {
       if (!job.isRead && job.done)
         note({{job.page->name, job.record}, job.epoch});
       finished.push_back(job);
-      over.notify_all();
+      waker.signal();
     } else if (isEnding) {
       return;
     } else {

@@ -10,7 +10,7 @@ Expected<std::unique_ptr<PageConnector>>
 PageConnector::open(const Options &options) {
   return openFromLibrary<PageConnector, OpenPageConnector>(
       "libkv_tiers.so", "KV_TIERS_LIBRARY", "kv_open_page_connector",
-      "host and disk tiers need libkv_tiers.so, which is built where LMDB and "
-      "OpenSSL are installed",
+      "host and disk tiers need libkv_tiers.so, which is built where LMDB, "
+      "hiredis and OpenSSL are installed",
       TiersInterfaceVersion, &options);
 }

@@ -1,4 +1,4 @@
-//===- TieredConnector.cpp - Records in host memory and on disk -----------===//
+//===- TieredConnector.cpp - Records in memory, on disk and shared --------===//
 
 #include "TieredConnector.h"
 
@@ -21,14 +21,28 @@ TieredConnector::open(const Options &options) {
 
 Expected<std::unique_ptr<TieredConnector>>
 TieredConnector::open(const Options &options, SystemCalls &calls) {
+  static StoreCalls network;
+  return open(options, calls, network);
+}
+
+Expected<std::unique_ptr<TieredConnector>>
+TieredConnector::open(const Options &options, SystemCalls &calls,
+                      StoreCalls &storeCalls) {
   std::unique_ptr<TieredConnector> made(new TieredConnector(options));
-  if (options.directory.empty())
-    return made;
-  Expected<std::unique_ptr<DiskStore>> disk =
-      DiskStore::open(options, calls, made->figures);
-  if (!disk)
-    return std::unexpected(disk.error());
-  made->disk = std::move(*disk);
+  if (!options.directory.empty()) {
+    Expected<std::unique_ptr<DiskStore>> disk =
+        DiskStore::open(options, calls, made->figures, made->waker);
+    if (!disk)
+      return std::unexpected(disk.error());
+    made->disk = std::move(*disk);
+  }
+  if (!options.blockStoreEndpoint.empty()) {
+    Expected<std::unique_ptr<RespStore>> store =
+        RespStore::open(options, storeCalls, made->figures, made->waker);
+    if (!store)
+      return std::unexpected(store.error());
+    made->store = std::move(*store);
+  }
   return made;
 }
 
@@ -83,7 +97,17 @@ PageConnector::Place TieredConnector::find(const PrefixPage &page) {
       return Place::Absent;
     return host.state == State::Ready ? Place::Memory : Place::Coming;
   }
-  return disk && disk->contains(page.name) ? Place::Disk : Place::Absent;
+  if (disk && disk->contains(page.name))
+    return Place::Disk;
+  switch (store ? store->look(page.name) : RespStore::Known::Absent) {
+  case RespStore::Known::Absent:
+    return Place::Absent;
+  case RespStore::Known::Asked:
+    return Place::Asked;
+  case RespStore::Known::Present:
+    return Place::Store;
+  }
+  return Place::Absent;
 }
 
 void TieredConnector::touch(const PrefixName &name, const RecordWorth &worth) {
@@ -105,12 +129,14 @@ PageConnector::Slot TieredConnector::acquire(const PrefixPage &page) {
 void TieredConnector::release(Slot slot) { drop(slot.index); }
 
 bool TieredConnector::fetch(const PrefixPage &page) {
-  if (find(page) != Place::Disk)
+  Place place = find(page);
+  if (place != Place::Disk && place != Place::Store)
     return false;
   int32_t slot = take(page, State::Coming, {});
   if (slot < 0)
-    return figures.diskOperations > 0;
-  if (disk->read(slots[slot].page, data(slot), slot))
+    return figures.diskOperations > 0 || figures.storeOperations > 0;
+  if (place == Place::Disk ? disk->read(slots[slot].page, data(slot), slot)
+                           : store->read(slots[slot].page, data(slot), slot))
     return true;
   forget(slot);
   drop(slot);
@@ -138,22 +164,30 @@ void TieredConnector::publish(Slot slot, bool written) {
   } else if (host.isKnown) {
     host.state = State::Ready;
     ++figures.storedPages;
-    if (disk &&
-        disk->write(host.page, data(slot.index), recency.priority(slot.index),
-                    recency.until(slot.index), slot.index))
-      return; // the disk uses the slot instead of the caller
+    writeToDisk(slot.index);
+    if (store && store->write(host.page, data(slot.index), slot.index))
+      ++host.users;
   }
   drop(slot.index);
+}
+
+void TieredConnector::writeToDisk(int32_t slot) {
+  if (disk && disk->write(slots[slot].page, data(slot), recency.priority(slot),
+                          recency.until(slot), slot))
+    ++slots[slot].users;
 }
 
 //===----------------------------------------------------------------------===//
 // Progress
 //===----------------------------------------------------------------------===//
 
-void TieredConnector::poll() {
-  if (!disk)
-    return;
-  disk->take(finished);
+bool TieredConnector::takeNote(bool isStore) {
+  bool any = false;
+  if (isStore)
+    any = store->take(finished);
+  else
+    disk->take(finished);
+  any |= !finished.empty();
   for (const DiskStore::Finished &one : finished) {
     HostSlot &host = slots[one.token];
     if (one.isRead && host.isKnown) {
@@ -161,16 +195,39 @@ void TieredConnector::poll() {
         host.state = State::Ready;
       else
         forget(one.token);
+      if (one.done && isStore)
+        writeToDisk(one.token);
     }
     drop(one.token);
   }
   finished.clear();
+  return any;
 }
 
+bool TieredConnector::pollAll() {
+  seen = waker.signals();
+  bool any = disk && takeNote(/*isStore=*/false);
+  if (store) {
+    any |= takeNote(/*isStore=*/true);
+    store->flush();
+  }
+  return any;
+}
+
+void TieredConnector::poll() { (void)pollAll(); }
+
 bool TieredConnector::wait(std::chrono::nanoseconds most) {
-  bool over = disk && disk->wait(most);
-  poll();
-  return over;
+  using Clock = std::chrono::steady_clock;
+  // Far from the end of the clock.
+  most = std::min(most, std::chrono::nanoseconds::max() / 4);
+  Clock::time_point end = Clock::now() + most;
+  for (;;) {
+    if (pollAll())
+      return true;
+    bool isBusy = figures.diskOperations > 0 || (store && store->isBusy());
+    if (!isBusy || !waker.wait(seen, end - Clock::now()))
+      return false;
+  }
 }
 
 Expected<void> TieredConnector::reset() {
@@ -180,5 +237,8 @@ Expected<void> TieredConnector::reset() {
       ++slots[slot].users; // so that drop() gives it up
       drop(slot);
     }
-  return disk ? disk->reset() : Expected<void>();
+  // Both, whatever becomes of one.
+  Expected<void> told = store ? store->reset() : Expected<void>();
+  Expected<void> done = disk ? disk->reset() : Expected<void>();
+  return done ? told : done;
 }

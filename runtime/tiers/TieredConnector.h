@@ -1,8 +1,10 @@
-//===- TieredConnector.h - Records in host memory and on disk ---*- C++ -*-===//
+//===- TieredConnector.h - Records in memory, on disk and shared -*- C++ -*-==//
 //
 // One flow of data: what is stored goes to a slot of host memory, and from
-// there, behind, to the disk; what is loaded comes from a slot of host memory,
-// into which the disk has been read before. Both tiers evict on their own.
+// there, behind, to the disk and beside it to the store that machines share;
+// what is loaded comes from a slot of host memory, into which the disk has been
+// read before, or the store if the disk has no record. What has come from the
+// store goes to the disk as well. All tiers evict on their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,13 +13,16 @@
 
 #include "../hash/BlockHash.h"
 #include "DiskStore.h"
+#include "RespStore.h"
 
 namespace kv {
 
 class TieredConnector final : public PageConnector {
 public:
-  /// Errors: those of PageConnector::open(). `calls`, for tests, outlives the
+  /// Errors: those of PageConnector::open(). The calls, for tests, outlive the
   /// connector.
+  static Expected<std::unique_ptr<TieredConnector>>
+  open(const Options &options, SystemCalls &calls, StoreCalls &storeCalls);
   static Expected<std::unique_ptr<TieredConnector>> open(const Options &options,
                                                          SystemCalls &calls);
   static Expected<std::unique_ptr<TieredConnector>>
@@ -51,12 +56,12 @@ private:
   enum class State : uint8_t {
     Free,
     Reserved, // the caller writes it
-    Coming,   // the disk is read into it
+    Coming,   // the disk or the store is read into it
     Ready
   };
   struct HostSlot {
     OwnedPage page;
-    int32_t users = 0; // acquired, reserved, or under way from or to the disk
+    int32_t users = 0; // acquired, reserved, or under way from or to a store
     State state = State::Free;
     bool isKnown = false; // in `known`: find() sees it
   };
@@ -74,6 +79,13 @@ private:
   int32_t take(const PrefixPage &page, State state, const RecordWorth &worth);
   void forget(int32_t slot);
   void drop(int32_t slot); // one user less
+  /// Begins to write a record that is ready to the disk, which uses the slot
+  /// then.
+  void writeToDisk(int32_t slot);
+  /// What is over of one of the two. Returns whether something was.
+  bool takeNote(bool isStore);
+  /// As poll(). Returns whether something was over.
+  bool pollAll();
 
   Options options;
   TierMetrics figures;
@@ -83,7 +95,11 @@ private:
   std::unordered_map<PrefixName, int32_t, HashName> known;
   Recency recency;
   std::vector<DiskStore::Finished> finished; // scratch of poll()
-  std::unique_ptr<DiskStore> disk; // ends first: its threads use the slots
+  Waker waker;
+  uint64_t seen = 0; // signals of the waker that poll() has followed
+  // End first: their threads use all of the above.
+  std::unique_ptr<DiskStore> disk;
+  std::unique_ptr<RespStore> store;
 };
 
 } // namespace kv

@@ -6,6 +6,7 @@ import pytest
 
 import kvmlir
 from kvmlir import TextGenerationContext
+from redis_server import RedisServer
 from test_kvmlir_managers import compute
 
 PAGE, RECORD = 4, 2 * 4 * 4  # tokens; bytes: keys and values of f32
@@ -13,7 +14,7 @@ PAGE, RECORD = 4, 2 * 4 * 4  # tokens; bytes: keys and values of f32
 
 def manager(host_pages, folder=None, pages=6, **more):
     params = kvmlir.KVCacheParams("f32", 1, 1, 1, page_size=PAGE, enable_prefix_caching=True,
-                                  kv_connector="tiered" if folder else "host",
+                                  kv_connector="tiered" if folder or "block_store_endpoint" in more else "host",
                                   host_kvcache_swap_space_gb=host_pages * RECORD / 2**30)
     if folder:
         more = {"disk_directory": str(folder), "disk_bytes": 1 << 20, **more}
@@ -60,6 +61,25 @@ def test_a_directory_outlives_its_manager(tmp_path):
     assert serve(manager(32, tmp_path / "disk", model="another"), range(18)) == 0
 
 
+def test_machines_share_a_store(tmp_path):
+    with RedisServer(tmp_path) as server:
+        first = manager(32, block_store_endpoint=server.address)
+        assert serve(first, range(18)) == 0
+        del first  # what was to be written has been
+        for folder in (None, tmp_path / "disk"):
+            own = manager(32, folder, block_store_endpoint=server.address)
+            assert serve(own, range(18), salt="another") == 0
+            assert own.prefetch(TextGenerationContext(range(18))) == 16
+            assert serve(own, range(18)) == 16
+            assert own.metrics.store_blocks_read == 4 and own.metrics.store_blocks_written == 4
+            assert serve(manager(32, model="another", block_store_endpoint=server.address), range(18)) == 0
+            own.reset_prefix_cache()
+            assert serve(own, range(18)) == 0
+            del own
+    with pytest.raises(ValueError, match="store: port is '0', allowed: 1 to 65535"):
+        manager(32, block_store_endpoint="redis://host:0")
+
+
 def test_without_waiting(tmp_path):
     serve(manager(32, tmp_path / "disk"), range(18))
     own = manager(32, tmp_path / "disk", asynchronous_loads=True)
@@ -89,7 +109,7 @@ def test_a_record_has_the_pages_of_all_windows():
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match="kv_connector is tiered, diskDirectory is not given"):
+    with pytest.raises(ValueError, match="kv_connector is tiered, diskDirectory is not given, nor is blockStoreEndpoint"):
         manager(32, tmp_path / "disk", disk_directory=None)
     with pytest.raises(ValueError, match="host_kvcache_swap_space_gb"):
         manager(0.5)

@@ -85,7 +85,8 @@ def test_names_units_and_documents(tmp_path):
     """Of kv-run, which has all of them: as Prometheus names things, and as the page lists them."""
     port = free_port()
     serving = KvRun(tmp_path, "--metrics", f"127.0.0.1:{port}", "--metrics-vllm", "tiny", "--pages", "30",
-                    "--events", f"ipc://{tmp_path}/e", "--disk-dir", str(tmp_path / "disk"), "--disk-bytes", "1000000")
+                    "--events", f"ipc://{tmp_path}/e", "--disk-dir", str(tmp_path / "disk"), "--disk-bytes", "1000000",
+                    "--store", "unix:///no/such/socket")
     serving.serve("a", [1, 2, 3, 4, 5, 6, 7, 8, 9])
     _, families = scrape(port)
     own = {family.name + ("_total" if family.type == "counter" else ""): family

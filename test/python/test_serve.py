@@ -12,6 +12,7 @@ import threading
 import openai
 import pytest
 
+from redis_server import RedisServer
 from serve_process import KV_SERVE, PAGE, Alone, Serve, chat, make_model
 
 SMALL = ("--pages", 64, "--max-batch", 8, "--max-batch-tokens", 64)
@@ -159,6 +160,20 @@ def test_a_restart_keeps_the_cache(folder, alone, tmp_path):
             found = whole.usage.prompt_tokens_details.cached_tokens
             assert found == (0 if before else (whole.usage.prompt_tokens - 1) // PAGE * PAGE)
             assert server.is_idle() and server.end() == (0, "")
+
+
+def test_machines_share_a_store(folder, alone, tmp_path):
+    asked = chat("A question that is long enough for two pages.", max_tokens=20)
+    text, _ = alone.answer(alone.chat_tokens(asked["messages"]), 20)
+    with RedisServer(tmp_path) as store:
+        for machine in range(2):
+            with Serve(folder, "--store", store.address, "--disk-dir", tmp_path / str(machine),
+                       "--disk-bytes", 64 << 20) as server:
+                whole = server.client().chat.completions.create(**asked)
+                assert whole.choices[0].message.content == text
+                found = whole.usage.prompt_tokens_details.cached_tokens
+                assert found == ((whole.usage.prompt_tokens - 1) // PAGE * PAGE if machine else 0)
+                assert server.is_idle() and server.end() == (0, "")
 
 
 # ---- Many -----------------------------------------------------------------------------------------------

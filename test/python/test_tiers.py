@@ -145,7 +145,7 @@ def test_what_cannot_be(model, tmp_path):
     assert sentence("--disk-dir", disk, "--disk-bytes", 10).startswith(
         "disk tier: 10 bytes hold no record, which takes ")
     assert sentence("--host-pages", 5, env={"KV_TIERS_LIBRARY": "/no/such/library"}).startswith(
-        "host and disk tiers need libkv_tiers.so, which is built where LMDB and OpenSSL are installed: ")
+        "host and disk tiers need libkv_tiers.so, which is built where LMDB, hiredis and OpenSSL are installed: ")
     (tmp_path / "file").write_text("")
     assert sentence("--disk-dir", tmp_path / "file" / "below").startswith(f"disk tier: {tmp_path}/file/below cannot be used: ")
     process = subprocess.Popen([*command, "--disk-dir", disk, *map(str, DISK)], stdin=subprocess.PIPE,

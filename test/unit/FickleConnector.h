@@ -24,6 +24,10 @@ public:
     int32_t diskRecords = 0;
     uint32_t delay = 0; // most calls of poll() that a read takes
     uint32_t refuses = 0, loses = 0, fails = 0, hangs = 0;
+    /// The records behind memory are those of a store, which has to be asked,
+    /// and lies with this chance.
+    bool isStore = false;
+    uint32_t lies = 0;
   };
 
   FickleConnector(const Options &options, const Moods &moods, uint64_t seed,
@@ -59,6 +63,8 @@ public:
       return host->state == Ready    ? Place::Memory
              : host->state == Coming ? Place::Coming
                                      : Place::Absent;
+    if (moods.isStore)
+      return ask(page.name);
     return searchDisk(page.name) < disk.size() ? Place::Disk : Place::Absent;
   }
   void touch(const PrefixName &, const RecordWorth &) override { mayLose(); }
@@ -75,8 +81,10 @@ public:
 
   bool fetch(const PrefixPage &page) override {
     look(page);
-    size_t at = searchDisk(page.name);
-    if (at == disk.size() || search(page.name) || happens(moods.refuses))
+    // A store that has lied has nothing to bring.
+    bool isThere = moods.isStore ? ask(page.name) == Place::Store
+                                 : searchDisk(page.name) < disk.size();
+    if (!isThere || search(page.name) || happens(moods.refuses))
       return false;
     Host *host = take(page.name, Coming);
     if (!host)
@@ -120,6 +128,9 @@ public:
     for (const Host &host : slots)
       if (host.state == Coming)
         next = std::min(next, host.comes);
+    for (const Question &question : questions)
+      if (question.comes > clock)
+        next = std::min(next, question.comes);
     clock = next == Never ? clock : std::max(clock, next);
     poll();
     return next != Never;
@@ -131,6 +142,7 @@ public:
         host.state = Free;
     }
     disk.clear();
+    questions.clear();
     if (happens(moods.fails))
       return makeError(KV_STATUS_INTERNAL, "the disk could not be told");
     return {};
@@ -151,6 +163,32 @@ private:
     PrefixName name;
     std::vector<std::byte> bytes;
   };
+
+  struct Question {
+    uint64_t name;
+    int64_t comes; // the answer
+    bool isPresent;
+  };
+
+  /// What a store has said of a record, which is believed for a while, or that
+  /// it has been asked.
+  Place ask(const PrefixName &name) {
+    constexpr int64_t BelievedFor = 200;
+    std::erase_if(questions, [&](const Question &question) {
+      return question.comes + BelievedFor < clock;
+    });
+    auto at = std::ranges::find(questions, hashOf(name), &Question::name);
+    if (at == questions.end()) {
+      bool isThere = searchDisk(name) < disk.size();
+      questions.push_back(
+          {hashOf(name), clock + static_cast<int64_t>(random(moods.delay + 1)),
+           isThere != happens(moods.lies)});
+      at = questions.end() - 1;
+    }
+    return at->comes > clock ? Place::Asked
+           : at->isPresent   ? Place::Store
+                             : Place::Absent;
+  }
 
   static uint64_t mix(uint64_t hash, uint64_t with) {
     hash = (hash ^ with) * 0x9E3779B97F4A7C15ull;
@@ -238,6 +276,10 @@ private:
   void arrive(Host &host) {
     size_t at = searchDisk(host.name);
     bool good = at < disk.size() && !happens(moods.fails);
+    if (!good) // nor does anybody believe that it is there
+      std::erase_if(questions, [&](const Question &question) {
+        return question.name == hashOf(host.name);
+      });
     if (good && host.isKnown)
       std::memcpy(data(host), disk[at].bytes.data(), options.recordBytes);
     else if (host.isKnown && at < disk.size())
@@ -265,6 +307,7 @@ private:
   uint64_t state;
   std::string &fault;
   std::vector<Host> slots;
+  std::vector<Question> questions;
   std::vector<Record> disk;
   TierMetrics figures;
   int64_t clock = 0;

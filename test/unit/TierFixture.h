@@ -12,6 +12,7 @@
 #include "../../runtime/tiers/TieredConnector.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -47,6 +48,7 @@ struct TestTiers {
   std::vector<std::byte> memory;
   PageConnector::Options options;
   SystemCalls system;
+  StoreCalls network;
   /// Records hold other bytes with other weights. Those that are found may have
   /// the weights from `oldestWeights` on.
   uint32_t weights = 0, oldestWeights = 0;
@@ -66,10 +68,12 @@ struct TestTiers {
                .ioThreads = 1};
   }
   Expected<void> open() { return open(system); }
-  Expected<void> open(SystemCalls &calls) {
+  Expected<void> open(SystemCalls &calls) { return open(calls, network); }
+  Expected<void> open(StoreCalls &calls) { return open(system, calls); }
+  Expected<void> open(SystemCalls &calls, StoreCalls &storeCalls) {
     connector.reset();
     Expected<std::unique_ptr<TieredConnector>> made =
-        TieredConnector::open(options, calls);
+        TieredConnector::open(options, calls, storeCalls);
     if (!made)
       return std::unexpected(made.error());
     connector = std::move(*made);
@@ -109,10 +113,13 @@ struct TestTiers {
   }
 
   Found load(int32_t id, const std::string &salt = "a") {
+    using Place = PageConnector::Place;
     OwnedPage own = page(id, salt);
-    while (connector->find(own.view()) == PageConnector::Place::Disk ||
-           connector->find(own.view()) == PageConnector::Place::Coming) {
-      if (connector->find(own.view()) == PageConnector::Place::Disk &&
+    for (;;) {
+      Place place = connector->find(own.view());
+      if (place == Place::Absent || place == Place::Memory)
+        break;
+      if ((place == Place::Disk || place == Place::Store) &&
           !connector->fetch(own.view()))
         return Found::Nothing;
       if (!connector->wait(std::chrono::seconds(20)))
@@ -134,7 +141,8 @@ struct TestTiers {
 
   /// Waits for all reads and writes. False: one does not end.
   bool drain() {
-    while (connector->metrics().diskOperations > 0)
+    while (connector->metrics().diskOperations > 0 ||
+           connector->metrics().storeOperations > 0)
       if (!connector->wait(std::chrono::seconds(20)))
         return false;
     return true;
@@ -143,7 +151,8 @@ struct TestTiers {
   /// What is wrong if nothing is under way: every slot can be used again, in
   /// memory and on disk.
   std::string leaks() {
-    static int32_t unique = 1'000'000;
+    static std::atomic<int32_t> next = 1'000'000;
+    int32_t unique = next += 100'000;
     if (!drain())
       return "a read or write does not end";
     std::vector<PageConnector::Slot> taken;

@@ -31,6 +31,7 @@ void TieredHarness::Coverage::add(const Coverage &more) {
   releasedWhileLoading += more.releasedWhileLoading;
   resetWhileLoading += more.resetWhileLoading;
   windows += more.windows;
+  asking += more.asking;
 }
 
 TieredHarness::TieredHarness(uint32_t word, const Around &around)
@@ -93,7 +94,9 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
       .refuses = below(3) == 0 ? 20u : 0u,
       .loses = below(3) == 0 ? 20u : 0u,
       .fails = below(3) == 0 ? 60u : 0u,
-      .hangs = below(8) == 0 ? 4u : 0u};
+      .hangs = below(8) == 0 ? 4u : 0u,
+      .isStore = hasDisk && seed >> 40 & 1,
+      .lies = seed >> 41 & 1 ? 20u : 0u};
   hangs = moods.hangs > 0;
   if (hangs)
     options.tiers.mostWait = 10'000;
@@ -106,6 +109,12 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
     options.tiers.mostWait = 10'000'000'000;
     if (hasDisk)
       options.tiers.diskDirectory = around.folder;
+    if (hasDisk && !around.store.empty())
+      options.tiers.blockStoreEndpoint = around.store;
+    options.tiers.model = around.model;
+    options.warn = [this](std::string_view text) {
+      untold |= text.contains("may find what was forgotten");
+    };
     hangs = false;
   }
   for (int index = 0; hasQueues && index < one.numDevices; ++index)
@@ -266,6 +275,8 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
     if (!options.tiers.asynchronous)
       return "a load that waits says that it does not";
     ++coverage.loading;
+    coverage.asking +=
+        done.error().error.message.ends_with("waits for what a store has");
     request.isOpen = request.isLoading = true;
     // The fickle one delays a record by 7 calls at most, but may be told to
     // bring it anew.

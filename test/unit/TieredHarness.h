@@ -29,6 +29,8 @@ public:
         const PageConnector::Options &)>
         open = {};
     std::string folder = {};
+    std::string store = {}; // blockStoreEndpoint, with a disk or without
+    std::string model = {};
     uint32_t weights = 1;   // of an earlier manager that has used it
     bool hasQueues = false; // cuda:0 and so on, instead of CPUs
   };
@@ -36,6 +38,9 @@ public:
   /// The word says what the manager is like.
   TieredHarness(uint32_t word, const Around &around);
   uint32_t lastWeights() const { return weights; }
+  /// Whether a store could not be told of a reset, so that others may find what
+  /// was before.
+  bool hasUntoldReset() const { return untold; }
 
   /// One word: one call or a few. The first contradiction, or empty.
   std::string step(uint32_t word);
@@ -49,7 +54,7 @@ public:
     int64_t forks = 0, truncations = 0, resets = 0, refused = 0;
     int64_t prefetched = 0, evicted = 0, steppedWhileLoading = 0;
     int64_t truncatedWhileLoading = 0, releasedWhileLoading = 0;
-    int64_t resetWhileLoading = 0, windows = 0;
+    int64_t resetWhileLoading = 0, windows = 0, asking = 0;
     void add(const Coverage &more);
   } coverage;
 
@@ -87,7 +92,7 @@ private:
   PagedKVCacheManager::Options options;
   std::string fault; // the connector's
   int64_t maxTokens = 0;
-  bool hangs = false, hasQueues = false;
+  bool hangs = false, hasQueues = false, untold = false;
   std::vector<Request> requests;
   RequestId lastId = 0;
   uint32_t weights;

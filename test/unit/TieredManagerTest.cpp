@@ -305,7 +305,8 @@ TEST(TieredManager, OptionsThatMakeNoSense) {
             "cache manager: tiers.mostWait is -1, allowed: 0 or more "
             "nanoseconds");
   EXPECT_EQ(create({}, true), "cache manager: kv_connector is tiered, "
-                              "diskDirectory is not given");
+                              "diskDirectory is not given, nor is "
+                              "blockStoreEndpoint");
   EXPECT_EQ(create({.diskDirectory = "x"}, false),
             "cache manager: kv_connector is host, which has no disk, "
             "diskDirectory is x");

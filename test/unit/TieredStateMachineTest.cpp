@@ -8,14 +8,20 @@
 #include "TieredHarness.h"
 
 #include "../../runtime/tiers/TieredConnector.h"
+#ifdef KV_REDIS_SERVER
+#include "RedisServer.h"
+#endif
 #include "TemporaryFile.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <sstream>
+#include <thread>
 
 using namespace kv;
 using namespace kv::test;
@@ -70,7 +76,8 @@ void print(const TieredHarness::Coverage &total, int64_t commands) {
             << " resets; while loading: " << total.steppedWhileLoading
             << " steps, " << total.truncatedWhileLoading << " truncations, "
             << total.releasedWhileLoading << " releases, "
-            << total.resetWhileLoading << " resets\n";
+            << total.resetWhileLoading << " resets; " << total.asking
+            << " allocations wait for an answer\n";
 }
 
 } // namespace
@@ -108,9 +115,9 @@ void readsItsOwnPages(int64_t wanted, const TieredHarness::Around &around) {
   if (commands < 1'000'000)
     return; // seldom things may be missing
   // Nothing that matters is met too seldom to be tested.
-  for (int64_t count :
-       {total.hits, total.stored, total.loaded, total.evicted, total.loading,
-        total.refused, total.forks, total.truncations, total.prefetched})
+  for (int64_t count : {total.hits, total.stored, total.loaded, total.evicted,
+                        total.loading, total.asking, total.refused, total.forks,
+                        total.truncations, total.prefetched})
     EXPECT_GT(count, commands / 500);
   for (int64_t count :
        {total.abandoned, total.resets, total.steppedWhileLoading,
@@ -163,3 +170,138 @@ TEST(TieredStateMachine, WithThreadsAndADisk) {
                         total.resets * 10})
     EXPECT_GT(count, commands / 200);
 }
+
+#ifdef KV_REDIS_SERVER
+
+namespace {
+
+/// Stops the server for a moment, ends it, and writes nonsense to it, at any
+/// time, until it is told to end.
+class Mischief {
+public:
+  explicit Mischief(RedisServer &server, uint32_t seed)
+      : server(server), random(seed), thread([this] { work(); }) {}
+  ~Mischief() {
+    ended = true;
+    thread.join();
+  }
+  std::atomic<int64_t> restarts = 0, stops = 0, wrongRecords = 0;
+  bool hasMetAll() const {
+    return restarts > 5 && stops > 10 && wrongRecords > 100;
+  }
+
+private:
+  void work() {
+    while (!ended) {
+      pause(1 + random() % 20);
+      switch (random() % 8) {
+      case 0:
+        ++restarts;
+        server.kill();
+        pause(random() % 50);
+        server.start();
+        break;
+      case 1:
+      case 2:
+        ++stops;
+        server.stop();
+        pause(random() % 60);
+        server.resume();
+        break;
+      default:
+        spoil();
+        break;
+      }
+    }
+  }
+  void spoil() {
+    std::vector<std::string> keys = server.records();
+    for (size_t i = 0; i < keys.size(); i += 1 + random() % 4) {
+      std::string record = server.command({"GET", keys[i]});
+      if (record.empty())
+        continue;
+      ++wrongRecords;
+      if (random() % 3 == 0)
+        record = record.substr(0, random() % record.size());
+      else if (random() % 2 == 0) // that of another one
+        record = server.command({"GET", keys[random() % keys.size()]});
+      else
+        record[random() % record.size()] ^= static_cast<char>(1 + random() % 9);
+      server.command({"SET", keys[i], record});
+    }
+  }
+  static void pause(uint32_t milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  }
+
+  RedisServer &server;
+  std::mt19937 random;
+  std::atomic<bool> ended = false;
+  std::thread thread;
+};
+
+/// Machines, one after the other, share a store, and have host memory or disks
+/// of their own.
+void sharesAStore(bool hasMischief, int64_t wanted) {
+  auto open = [](const PageConnector::Options &options)
+      -> Expected<std::unique_ptr<PageConnector>> {
+    return TieredConnector::open(options);
+  };
+  RedisServer server;
+  std::optional<Mischief> mischief;
+  uint64_t seed = environment("KV_TIERS_SEED", 1);
+  if (hasMischief)
+    mischief.emplace(server, static_cast<uint32_t>(seed));
+  int64_t commands = 0, begun = 0;
+  TieredHarness::Coverage total;
+  // All of it has had its turn, unless that takes much too long.
+  auto goesOn = [&] {
+    return commands < wanted ||
+           (mischief && !mischief->hasMetAll() && commands < 5'000'000);
+  };
+  for (; goesOn(); ++seed) {
+    std::mt19937 random(static_cast<uint32_t>(seed));
+    uint32_t kind = random(), weights = 1;
+    std::string model = std::to_string(seed);
+    for (int machine = 0; machine < 3; ++machine) {
+      TemporaryFolder disk;
+      TieredHarness harness(kind, {.open = open,
+                                   .folder = machine % 2 ? disk.path() : "",
+                                   .store = server.address("?timeout=50"),
+                                   .model = model,
+                                   .weights = weights});
+      Words words(400);
+      for (uint32_t &word : words)
+        word = random();
+      std::string wrong = play(harness, words);
+      ASSERT_EQ(wrong, "") << "seed " << seed << ", machine " << machine;
+      total.add(harness.coverage);
+      commands += harness.numCommands();
+      weights = harness.lastWeights();
+      // What others find then is not what they would have computed.
+      if (harness.hasUntoldReset())
+        model += concat("-", ++begun);
+    }
+  }
+  print(total, commands);
+  for (int64_t count : {total.hits, total.stored, total.loaded, total.loading,
+                        total.asking, total.resets * 10})
+    EXPECT_GT(count, commands / (mischief ? 2000 : 500));
+  if (mischief) {
+    std::cout << mischief->restarts << " restarts, " << mischief->stops
+              << " stops, " << mischief->wrongRecords << " wrong records\n";
+    EXPECT_TRUE(mischief->hasMetAll());
+  }
+}
+
+} // namespace
+
+TEST(TieredStateMachine, WithAStoreThatMachinesShare) {
+  sharesAStore(false, environment("KV_TIERS_OPS", 10'000'000) / 50);
+}
+
+TEST(TieredStateMachine, WithAStoreThatFails) {
+  sharesAStore(true, environment("KV_TIERS_OPS", 10'000'000) / 100);
+}
+
+#endif // KV_REDIS_SERVER

@@ -57,7 +57,8 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                "compute every prompt in full");
   app.add_option("--host-pages", options.hostPages,
                  "pages of host memory that back all caches (default: none; "
-                 "with --disk-dir as many as the caches have, at most 512 MiB)")
+                 "with --disk-dir or --store as many as the caches have, at "
+                 "most 512 MiB)")
       ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
   CLI::Option *disk =
       app.add_option("--disk-dir", options.diskDirectory,
@@ -67,6 +68,9 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
       ->check(CLI::Range(int64_t(1), INT64_MAX))
       ->capture_default_str()
       ->needs(disk);
+  app.add_option("--store", options.store,
+                 "Redis or Valkey server in which machines that run this model "
+                 "share computed pages: redis://host:port/db or unix:///path");
   app.add_option("--dump-logits", options.dumpLogits,
                  "file for the logits of every prompt position: raw f32 rows, "
                  "in request order; those of a failed request are zero");

@@ -1,4 +1,4 @@
-//===- Tiers.cpp - Host memory and disk behind kv-run's caches ------------===//
+//===- Tiers.cpp - Host memory, disk and store behind kv-run's caches -----===//
 
 #include "Tiers.h"
 
@@ -40,9 +40,12 @@ Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
                                     MultiKVCacheParams &params,
                                     PagedKVCacheManager::TierOptions &tiers) {
   bool hasDisk = !options.diskDirectory.empty();
-  if (!hasDisk && !options.hostPages)
+  bool hasStore = !options.store.empty();
+  if (!hasDisk && !hasStore && !options.hostPages)
     return {};
-  const char *option = hasDisk ? "--disk-dir" : "--host-pages";
+  const char *option = hasDisk    ? "--disk-dir"
+                       : hasStore ? "--store"
+                                  : "--host-pages";
   if (!params.params[0].geometry.isPaged())
     return makeError(KV_STATUS_INVALID_ARGUMENT, option,
                      " is given, the artifact's cache has no pages");
@@ -54,18 +57,20 @@ Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
   int64_t hostPages = options.hostPages.value_or(
       std::clamp<int64_t>(MostBytes / bytes, 1, pages * options.replicas));
   for (KVCacheParams &one : params.params) {
-    one.connector = hasDisk ? KVConnector::Tiered : KVConnector::Host;
+    one.connector =
+        hasDisk || hasStore ? KVConnector::Tiered : KVConnector::Host;
     one.hostSwapSpaceGB =
         std::ldexp(static_cast<double>(hostPages * bytes), -30);
   }
   tiers.asynchronous = true; // other requests go on
-  if (!hasDisk)
+  if (!hasDisk && !hasStore)
     return {};
   Expected<std::string> model = identify(options.artifact, options.weights);
   if (!model)
     return std::unexpected(model.error());
   tiers.diskDirectory = options.diskDirectory;
   tiers.diskBytes = options.diskBytes;
+  tiers.blockStoreEndpoint = options.store;
   tiers.model = std::move(*model);
   return {};
 }

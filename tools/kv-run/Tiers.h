@@ -10,8 +10,8 @@
 namespace kv::run {
 
 /// Sets the connector of `params`, and the options of a manager with `pages`
-/// pages a replica, to what --host-pages and --disk-dir ask for. Errors name
-/// the option, or the file that cannot be read.
+/// pages a replica, to what --host-pages, --disk-dir and --store ask for.
+/// Errors name the option, or the file that cannot be read.
 Expected<void> chooseTiers(const Options &options, int64_t pages,
                            MultiKVCacheParams &params,
                            PagedKVCacheManager::TierOptions &tiers);

@@ -16,13 +16,13 @@ _KEPT_SEQUENCES = 1024
 def make_manager(model, options, folder, name, warn):
     """Of the model's caches. Raises kvmlir.KVError."""
     if model.params.cache_strategy == kvmlir.KVCacheStrategy.CONTINUOUS:
-        for option in ("pages", "cache_bytes", "host_pages", "disk_dir", "metrics", "events"):
+        for option in ("pages", "cache_bytes", "host_pages", "disk_dir", "store", "metrics", "events"):
             if getattr(options, option):
                 raise ValueError(f"--{option.replace('_', '-')} is given, the artifact's cache has no pages")
         return model.create_manager(options.max_batch, warn=False)
     params, more = model.params, {}
     pages = _choose_pages(params, model.manifest.model_max_seq_len, options)
-    if options.host_pages or options.disk_dir:
+    if options.host_pages or options.disk_dir or options.store:
         params, more = _with_tiers(params, pages, options, folder)
     if options.events:
         more.update(events=options.events, events_replay=options.events_replay,
@@ -68,13 +68,16 @@ def _with_tiers(params, pages, options, folder):
     caches = params.params if isinstance(params, kvmlir.MultiKVCacheParams) else [params]
     page_bytes = params.spec().bytes_per_record()
     host_pages = options.host_pages or max(1, min(_HOST_BYTES // page_bytes, pages))
-    caches = [dataclasses.replace(one, kv_connector="tiered" if options.disk_dir else "host",
+    caches = [dataclasses.replace(one, kv_connector="tiered" if options.disk_dir or options.store else "host",
                                   host_kvcache_swap_space_gb=host_pages * page_bytes / 2**30)
               for one in caches]
     more = {"asynchronous_loads": True}  # other requests go on
+    if options.disk_dir or options.store:
+        more.update(model=_identify(folder))
     if options.disk_dir:
-        more.update(disk_directory=options.disk_dir, disk_bytes=options.disk_bytes,
-                    model=_identify(folder))
+        more.update(disk_directory=options.disk_dir, disk_bytes=options.disk_bytes)
+    if options.store:
+        more.update(block_store_endpoint=options.store)
     return caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches), more
 
 

@@ -49,6 +49,8 @@ def parse(arguments):
     add("--host-pages", type=count, metavar="N", help="of host memory, behind the cache")
     add("--disk-dir", metavar="DIR", help="computed pages, also for the next start")
     add("--disk-bytes", type=count, default=8 << 30, metavar="N", help="default: 8 GiB")
+    add("--store", metavar="ADDRESS",
+        help="computed pages that machines share: a Redis or Valkey server, redis://host:port/db or unix:///path")
     add("--metrics", metavar="HOST:PORT", help="the figures of /metrics at a port of their own, too")
     add("--events", metavar="ENDPOINT", help="which prefixes are cached, over ZeroMQ")
     add("--events-replay", metavar="ENDPOINT")

@@ -61,8 +61,14 @@ typedef struct KvManagerOptions {
   int64_t diskBytes;
   const char *model; /* null: "" */
   int32_t ioThreads; /* 0: 4 */
+  /* With KV_CONNECTOR_TIERED, instead of a directory or with one: a Redis or
+     Valkey server that machines share, as
+     redis://[[user]:password@]host[:port][/db] or unix:///path, with
+     ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS of a record. One
+     that does not answer costs misses. */
+  const char *blockStoreEndpoint;
   /* Whether kvManagerAlloc() refuses with KV_REFUSAL_LOADING instead of waiting
-     for the disk. */
+     for the disk or the store. */
   int32_t asynchronousLoads;
   /* Nanoseconds after which a page that does not come is computed; 0: 10 s. */
   int64_t mostLoadWait;
@@ -101,8 +107,9 @@ enum KvRefusal {
   KV_REFUSAL_FULL = 2,
   KV_REFUSAL_NEVER_FITS = 3,
   KV_REFUSAL_INVALID = 4,
-  /* It has its pages, and some are read from the disk: call again, perhaps
-     after kvManagerWaitForLoads(). With asynchronousLoads only. */
+  /* It has its pages, and some are read from the disk or a store, or a store
+     is asked for them: call again, perhaps after kvManagerWaitForLoads(). With
+     asynchronousLoads only. */
   KV_REFUSAL_LOADING = 5
 };
 typedef struct KvAllocation {
@@ -199,6 +206,7 @@ typedef struct KvMetrics {
   int64_t loadedPages;   /* copied from host memory to the devices */
   int64_t storedPages;   /* copied from the devices to host memory */
   int64_t diskPagesRead, diskPagesWritten;
+  int64_t storePagesRead, storePagesWritten; /* of a store that is shared */
 } KvMetrics;
 KV_C_API int32_t kvManagerGetMetrics(const KvManager *manager,
                                      KvMetrics *metrics);

@@ -60,7 +60,8 @@ struct AllocationError {
     Full,      // other requests hold the pages
     NeverFits, // the request does not fit even if it is the only one
     Invalid,   // the arguments are wrong, whatever is free
-    Loading    // it has its pages; some of them are being read from a disk
+    Loading    // it has its pages; some of them are being read from a disk or a
+               // store, which is asked for them
   };
   Reason reason;
   Error error;
@@ -90,6 +91,7 @@ struct KVCacheMetrics {
   int64_t loadedPages = 0;   // copied from host memory to the devices
   int64_t storedPages = 0;   // copied from the devices to host memory
   int64_t diskPagesRead = 0, diskPagesWritten = 0;
+  int64_t storePagesRead = 0, storePagesWritten = 0; // that machines share
 
   int64_t promptTokens() const { return inputTokens + cachedTokens; }
   /// 0 to 1; 0 if there were no tokens.

@@ -48,8 +48,11 @@ public:
     int64_t diskBytes = 0;
     std::string model = {};
     int32_t ioThreads = 4;
-    /// Whether alloc() returns Reason::Loading while pages come from the disk,
-    /// instead of waiting for them.
+    /// Tiered, instead of a directory or with one: a store that machines share,
+    /// as PageConnector::Options has it.
+    std::string blockStoreEndpoint = {};
+    /// Whether alloc() returns Reason::Loading while pages come from the disk
+    /// or a store, or a store is asked for them, instead of waiting for them.
     bool asynchronous = false;
     /// Nanoseconds after which a page that does not come is computed instead,
     /// and so is what was to be loaded behind it.
@@ -165,6 +168,10 @@ public:
   /// Figures of host memory and disk; null without them. Any thread may read
   /// them.
   const TierMetrics *tierMetrics() const;
+  /// Whether there is a store that machines share.
+  bool hasStore() const {
+    return tiers && !options.tiers.blockStoreEndpoint.empty();
+  }
 
   /// Figures of a replica that any thread may read at any time. They only grow,
   /// also when resetMetrics() is called.
@@ -268,7 +275,11 @@ private:
     /// The pages [nextLoad, endLoad) are being loaded, and those below
     /// askedLoad have been asked for. endLoad is 0: none is.
     int64_t nextLoad = 0, askedLoad = 0, endLoad = 0;
+    /// Instead: a store is asked for pages behind those that are committed. The
+    /// request has pages to compute in.
+    bool isAsking = false;
     int64_t loadDeadline = 0;
+    bool isUnderWay() const { return endLoad > 0 || isAsking; }
     int64_t processedBefore = 0; // tokens, when the reservation began
   };
 
@@ -305,6 +316,19 @@ private:
   void findLoads(size_t request, const CacheEngineImpl &engine,
                  const Sequence &sequence, const TextGenerationContext &context,
                  CacheEngine::Demand &demand) const;
+  /// The same for a request that is claimed, after a store has said what it
+  /// has, if alloc() waits. Otherwise true: it has been asked, also before if
+  /// `hasAsked`, and there is time left.
+  bool findLoadsInTime(const TextGenerationContext &context, Place place,
+                       bool hasAsked, CacheEngine::Demand &demand);
+  /// Whether the request still waits for what a store says. If that was to be
+  /// waited for, and there are records, it has no more pages than it has
+  /// committed now.
+  bool asks(const TextGenerationContext &context, Place place);
+  /// How many pages of the prompt may be loaded.
+  int64_t lastLoad(const CacheEngineImpl &engine, const Prompt &prompt) const;
+  /// When a load that begins now is given up; of steady_clock.
+  int64_t loadDeadline() const;
   /// Says of which pages behind the hit there are records.
   void explainLoads(const TextGenerationContext &context,
                     std::span<CacheEngine::Reason> reasons) const;

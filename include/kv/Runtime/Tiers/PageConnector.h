@@ -11,10 +11,12 @@
 //
 //   store   slot = reserve(page); copy the page into it; publish(slot)
 //   load    find(page): Memory -> slot = acquire(page); copy; release(slot)
-//                       Disk   -> fetch(page); later, after poll(), Memory
+//                       Disk, Store -> fetch(page); later, after poll(), Memory
+//                       Asked  -> later, after poll(), one of the others
 //
 // A refused store is lost, a refused or failed load is a miss: what is not
-// loaded is computed. Only reset() waits for a disk.
+// loaded is computed. Only reset() waits for a disk, or a store that machines
+// share.
 //
 // One thread calls a connector, but for figures(), which any thread may.
 //
@@ -72,6 +74,16 @@ struct TierMetrics {
   Counter failedWrites;            // the record is lost; nothing else is
   Counter unindexedPages; // written, but a later process will not find them
   Counter failedReads;    // the record was not what it should be: it is dropped
+  // Of the store that machines share.
+  Gauge storeIsUp;                // 1: it answers
+  Gauge storeOperations;          // reads and writes under way
+  Counter storeHits, storeMisses; // pages that it was asked for
+  Counter failedStoreQuestions;   // it did not answer
+  Counter storeReadPages, storeWrittenPages;
+  Counter storeReadBytes, storeWrittenBytes;
+  Counter failedStoreReads, failedStoreWrites;
+  Counter skippedStoreWrites; // it was not there, or too slow
+  Counter storeLosses; // how often it did not answer in time, or nonsense
 };
 
 class PageConnector {
@@ -79,8 +91,10 @@ public:
   /// Where a record is, or will be.
   enum class Place : uint8_t {
     Absent,
+    Asked,  // a store is asked for it: find() knows more after some poll()
     Disk,   // fetch() brings it to memory
-    Coming, // on its way from the disk to memory
+    Store,  // the same: machines share it
+    Coming, // on its way from the disk or the store to memory
     Memory
   };
 
@@ -109,12 +123,18 @@ public:
     std::string model = {};
     int64_t diskBytes = 0; // that records may take there
     int32_t ioThreads = 4;
+    /// A Redis or Valkey server that machines share, as
+    /// redis://[[user]:password@]host[:port][/db] or unix:///path, with
+    /// ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS of a record;
+    /// empty: none. One that does not answer is no error, but misses.
+    std::string blockStoreEndpoint = {};
   };
 
   /// The connector of libkv_tiers.so: host memory, and a disk if a directory is
-  /// given, to which everything is written behind. Errors: libkv_tiers.so is
-  /// not there; the directory cannot be used, belongs to another process, or to
-  /// another cache or model.
+  /// given, to which everything is written behind, as to a store that machines
+  /// share. Errors: libkv_tiers.so is not there; the directory cannot be used,
+  /// belongs to another process, or to another cache or model; the store's
+  /// address is none.
   static Expected<std::unique_ptr<PageConnector>> open(const Options &options);
 
   virtual ~PageConnector() = default;
@@ -139,9 +159,10 @@ public:
   virtual Slot acquire(const PrefixPage &page) = 0;
   virtual void release(Slot slot) = 0;
 
-  /// Begins to bring a record from the disk to memory. False: there is none any
-  /// more, or no slot is free and none will be. True as well if one will be
-  /// free when something under way is over: to be asked again then.
+  /// Begins to bring a record from the disk or the store to memory. False:
+  /// there is none any more, or no slot is free and none will be. True as well
+  /// if one will be free when something under way is over: to be asked again
+  /// then.
   virtual bool fetch(const PrefixPage &page) = 0;
 
   /// A slot for a new record. Empty: there is such a record, or no slot is
@@ -153,14 +174,16 @@ public:
 
   //===--- Progress -------------------------------------------------------===//
 
-  /// Takes note of the reads and writes that are over. Does not wait.
+  /// Takes note of what is over, and asks a store for what find() has not
+  /// known. Does not wait.
   virtual void poll() = 0;
-  /// Waits until a read or write is over, but not longer than `most`, and
-  /// polls. False: none was under way, or none was over in time.
+  /// Waits until a read or write is over, or find() knows more, but not longer
+  /// than `most`, and polls. False: nothing was under way, or over in time.
   virtual bool wait(std::chrono::nanoseconds most) = 0;
 
   /// Forgets all records, for good: when it returns, no later process finds
-  /// them either. Error: the disk could not be told.
+  /// them either, nor any that shares the store. Error: the disk or the store
+  /// could not be told.
   virtual Expected<void> reset() = 0;
 
   virtual const TierMetrics &metrics() const = 0;

@@ -1,0 +1,107 @@
+//===- RespConnection.h - Commands and replies in time ----------*- C++ -*-===//
+//
+// One connection to a Redis or Valkey server. hiredis writes and reads the
+// protocol; when bytes move is decided here, so that whatever a server does,
+// a call ends in time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_TIERS_RESPCONNECTION_H
+#define KV_RUNTIME_TIERS_RESPCONNECTION_H
+
+#include "StoreCalls.h"
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace kv {
+
+/// Commands that are sent together.
+class RespCommands {
+public:
+  void add(std::span<const std::string_view> arguments);
+  void add(std::initializer_list<std::string_view> arguments) {
+    add(std::span(arguments.begin(), arguments.size()));
+  }
+  size_t size() const { return count; }
+
+private:
+  friend class RespConnection;
+  struct Free {
+    void operator()(char *text) const { redisFreeCommand(text); }
+  };
+  struct Part {
+    std::unique_ptr<char, Free> large;
+    size_t bytes = 0;  // of `large`
+    std::string small; // instead: several commands
+    std::string_view view() const {
+      return large ? std::string_view(large.get(), bytes) : small;
+    }
+  };
+
+  std::vector<Part> parts;
+  size_t count = 0;
+};
+
+struct RespReply {
+  enum class Kind : uint8_t { Text, Number, Nil, Status, Error };
+  Kind kind = Kind::Nil;
+  long long number = 0;
+  std::string_view text; // valid during the call that it is given to
+};
+
+class RespConnection {
+public:
+  enum class Outcome {
+    Done,
+    Refused, // the server does not let us in
+    Closed,  // by the server, or it cannot be reached
+    Late,
+    Broken // the server has said what nobody asked for
+  };
+  using Clock = std::chrono::steady_clock;
+  /// Of the replies to the commands, in their order.
+  using OnReply = std::function<void(size_t command, const RespReply &)>;
+
+  RespConnection(StoreCalls &calls, const StoreAddress &address)
+      : calls(calls), address(address) {}
+  ~RespConnection() { close(); }
+  RespConnection(const RespConnection &) = delete;
+
+  bool isOpen() const { return context != nullptr; }
+  void close();
+
+  /// Sends all commands, and reads as many replies, of at most `mostBytes`
+  /// each. Connects before if it has to. If it is not Done, the connection is
+  /// closed, and of some commands there may have been no reply.
+  Outcome exchange(const RespCommands &commands, size_t mostBytes,
+                   const OnReply &onReply, Clock::time_point deadline);
+
+private:
+  Outcome open(Clock::time_point deadline);
+  Outcome move(const RespCommands &commands, size_t mostBytes,
+               const OnReply &onReply, Clock::time_point deadline);
+  /// False: it is too late.
+  bool wait(bool alsoToWrite, Clock::time_point deadline);
+  /// Writes what the socket takes of the parts from `part`, `sent` on.
+  /// Negative: it is closed; 0: it takes nothing now.
+  ssize_t writeSome(const RespCommands &commands, size_t &part, size_t &sent);
+  static redisReplyObjectFunctions functions();
+  void *accept(const RespReply &reply);
+
+  StoreCalls &calls;
+  const StoreAddress &address;
+  redisContext *context = nullptr;
+  redisReader *reader = nullptr;
+  std::vector<char> buffer;
+  // Of the call that is under way.
+  const OnReply *sink = nullptr;
+  size_t replies = 0, expected = 0;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_TIERS_RESPCONNECTION_H
