@@ -93,7 +93,7 @@ def main():
     table = Table()
     base = None
     cases = [("dense", "f32"), ("dense", "bf16"), ("dense", "bf16", "bf16"), ("q8_0", "bf16"),
-             ("keep", "bf16"), ("q4_0", "bf16")]
+             ("i8", "bf16"), ("keep", "bf16"), ("q4_0", "bf16")]
     for case in cases:
         weights, dtype, *activations = case
         folder = model(*case)
@@ -113,4 +113,5 @@ def main():
     return table.write("perplexity", text=str(TEXT), windows=WINDOWS, window=WINDOW)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,38 +11,56 @@ std::string kv::layoutName(QuantFormat format) {
   return (stringifyQuantFormat(format) + "x" + Twine(kPackedRows)).str();
 }
 
+int64_t kv::depthOf(QuantFormat format, ShapedType packed) {
+  QuantSizes sizes = sizesOf(format);
+  if (sizes.group)
+    return packed.getDimSize(1) * sizes.group;
+  return (packed.getDimSize(2) - sizes.bytes) / kPackedRows;
+}
+
+SmallVector<int64_t> kv::packedShape(QuantFormat format, int64_t rows,
+                                     int64_t depth) {
+  QuantSizes sizes = sizesOf(format);
+  return {rows / kPackedRows, sizes.group ? depth / sizes.group : 1,
+          sizes.of(depth).bytes};
+}
+
 /// What a packed weight of a format is, for messages: "[N / 16, K / 32, 288]".
-static std::string packedShape(QuantFormat format) {
-  return ("[N / " + Twine(kPackedRows) + ", K / " +
-          Twine(sizesOf(format).group) + ", " + Twine(sizesOf(format).bytes) +
-          "]")
+static std::string packedForm(QuantFormat format) {
+  QuantSizes sizes = sizesOf(format);
+  Twine rows(kPackedRows), bytes(sizes.bytes), unit(sizes.unit());
+  if (sizes.group)
+    return ("[N / " + rows + ", K / " + unit + ", " + bytes + "]").str();
+  return ("[N / " + rows + ", 1, " + bytes + " + " + rows +
+          " * K] with K a multiple of " + unit)
       .str();
 }
 
 /// [N, K] of a packed weight of `format`.
 static std::array<int64_t, 2> logicalShape(ShapedType packed,
                                            QuantFormat format) {
-  return {packed.getDimSize(0) * kPackedRows,
-          packed.getDimSize(1) * sizesOf(format).group};
+  return {packed.getDimSize(0) * kPackedRows, depthOf(format, packed)};
 }
 
 static LogicalResult verifyPacked(Operation *op, ShapedType packed,
                                   QuantFormat format) {
-  if (packed.getNumDynamicDims() ||
-      packed.getDimSize(2) != sizesOf(format).bytes)
+  int64_t depth = packed.getNumDynamicDims() ? -1 : depthOf(format, packed);
+  int64_t rows = packed.getDimSize(0) * kPackedRows;
+  if (depth < 0 || depth % sizesOf(format).unit() ||
+      packed.getShape() != ArrayRef(packedShape(format, rows, depth)))
     return op->emitOpError()
            << "a packed weight of " << stringifyQuantFormat(format)
-           << " must be a static " << packedShape(format) << ", not " << packed;
+           << " must be a static " << packedForm(format) << ", not " << packed;
   return success();
 }
 
 /// Rows of quantised elements, `weight`, are whole blocks.
 static LogicalResult verifyQuantRows(Operation *op, ShapedType weight,
                                      QuantFormat format) {
-  int64_t group = sizesOf(format).group;
-  if (weight.getDimSize(1) % group)
+  int64_t unit = sizesOf(format).unit();
+  if (weight.getDimSize(1) % unit)
     return op->emitOpError() << "rows of " << stringifyQuantFormat(format)
-                             << " must be blocks of " << group
+                             << " must be blocks of " << unit
                              << " elements, not those of " << weight;
   return success();
 }

@@ -25,17 +25,22 @@ struct BlockRow {
   Value signedNumber(Emitter &b, Value at) const {
     return arith::ExtSIOp::create(b, b.getI32Type(), byte(b, b.add(at, lane)));
   }
-  /// An f16 of the header, whose row 0 stands at `at`.
+  /// A number of the header, of which row 0 has its own at `at`.
+  Value header(Emitter &b, FloatType type, int64_t at) const {
+    unsigned width = type.getWidth();
+    Type integer = b.getIntegerType(width);
+    Value place = b.add(b.index(at), b.mul(lane, b.index(width / 8))), bits;
+    for (unsigned shift = 0; shift < width; shift += 8) {
+      Value part = arith::ExtUIOp::create(
+          b, integer, byte(b, b.add(place, b.index(shift / 8))));
+      part = arith::ShLIOp::create(
+          b, part, arith::ConstantIntOp::create(b, shift, width));
+      bits = bits ? arith::OrIOp::create(b, bits, part).getResult() : part;
+    }
+    return b.toF32(arith::BitcastOp::create(b, type, bits));
+  }
   Value half(Emitter &b, int64_t at) const {
-    Value place = b.add(b.index(at), b.mul(lane, b.index(2)));
-    auto i16 = b.getI16Type();
-    Value low = arith::ExtUIOp::create(b, i16, byte(b, place));
-    Value high =
-        arith::ExtUIOp::create(b, i16, byte(b, b.add(place, b.index(1))));
-    Value eight = arith::ConstantIntOp::create(b, 8, 16);
-    Value bits =
-        arith::OrIOp::create(b, low, arith::ShLIOp::create(b, high, eight));
-    return b.toF32(arith::BitcastOp::create(b, b.getF16Type(), bits));
+    return header(b, b.getF16Type(), at);
   }
 };
 
@@ -49,24 +54,26 @@ Value toFloat(Emitter &b, Value integer) {
   return arith::SIToFPOp::create(b, b.getF32Type(), integer);
 }
 
-/// Bytes of `format` from one sub-block to the next, before the first, and of
-/// the factors at its head.
+/// Elements of a row in a sub-block; bytes of `format` before the first one,
+/// from one to the next, and of the factors at its head.
 struct SubBlocks {
-  int64_t count, header, bytes, factors;
+  int64_t elements, header, bytes, factors;
 };
 
 SubBlocks subBlocksOf(QuantFormat format) {
   switch (format) {
   case QuantFormat::Q8_0:
-    return {1, 2 * kPackedRows, 512, 0};
+    return {32, 2 * kPackedRows, 512, 0};
   case QuantFormat::Q4_0:
-    return {1, 2 * kPackedRows, 256, 0};
+    return {32, 2 * kPackedRows, 256, 0};
   case QuantFormat::Q4_1:
-    return {1, 4 * kPackedRows, 256, 0};
+    return {32, 4 * kPackedRows, 256, 0};
   case QuantFormat::Q4_K:
-    return {8, 4 * kPackedRows, 288, 2 * kPackedRows};
+    return {32, 4 * kPackedRows, 288, 2 * kPackedRows};
   case QuantFormat::Q6_K:
     return {16, 2 * kPackedRows, 208, kPackedRows};
+  case QuantFormat::I8:
+    return {32, 4 * kPackedRows, 512, 0};
   }
   llvm_unreachable("a format of QuantFormats.def");
 }
@@ -78,6 +85,8 @@ Value startOf(Emitter &b, QuantFormat format, Value s) {
 }
 
 Factors factorsOf(Emitter &b, const BlockRow &row, Value s) {
+  if (row.format == QuantFormat::I8)
+    return {row.header(b, b.getF32Type(), 0), {}};
   Value scale = row.half(b, 0), start = startOf(b, row.format, s);
   switch (row.format) {
   case QuantFormat::Q8_0:
@@ -96,6 +105,8 @@ Factors factorsOf(Emitter &b, const BlockRow &row, Value s) {
     return {
         arith::MulFOp::create(b, scale, toFloat(b, row.signedNumber(b, start))),
         {}};
+  case QuantFormat::I8:
+    break;
   }
   llvm_unreachable("a format of QuantFormats.def");
 }
@@ -104,7 +115,7 @@ Factors factorsOf(Emitter &b, const BlockRow &row, Value s) {
 Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   QuantFormat format = row.format;
   SubBlocks sub = subBlocksOf(format);
-  int64_t elements = sizesOf(format).group / sub.count;
+  int64_t elements = sub.elements;
   Value start = b.add(startOf(b, format, s), b.index(sub.factors));
   Value quarter = b.index(4);
   // Part j, byte q of the row.
@@ -119,7 +130,7 @@ Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
     return arith::ExtUIOp::create(b, b.getI32Type(), row.byte(b, at));
   };
   Value q = b.rem(e, quarter);
-  if (format == QuantFormat::Q8_0)
+  if (format == QuantFormat::Q8_0 || format == QuantFormat::I8)
     return arith::ExtSIOp::create(b, b.getI32Type(),
                                   row.byte(b, place(b.div(e, quarter), q)));
   Value half = b.index(elements / 2);
@@ -155,7 +166,8 @@ static SmallVector<Value> decompose(Emitter &b, DequantizeOp op) {
   if (type.isDynamicDim(0))
     sizes.push_back(b.dim(op.getRows(), 0));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
-  int64_t elements = sizesOf(format).group / subBlocksOf(format).count;
+  int64_t blockGroup = sizesOf(format).of(type.getDimSize(1)).group;
+  int64_t elements = subBlocksOf(format).elements;
   AffineMap element = b.getMultiDimIdentityMap(2);
   SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(
@@ -168,7 +180,7 @@ static SmallVector<Value> decompose(Emitter &b, DequantizeOp op) {
           Value number = tensor::ExtractOp::create(b, op.getRows(), row);
           row = b.nearestIndex(number, weight.getDimSize(0) * kPackedRows);
         }
-        Value group = b.index(sizesOf(format).group);
+        Value group = b.index(blockGroup);
         Value width = b.index(kPackedRows);
         BlockRow at{format, op.getWeight(), b.div(row, width),
                     b.div(column, group), b.rem(row, width)};
@@ -282,11 +294,11 @@ static SmallVector<Value> repeat(
 
 /// What the sub-block at `s` of block `inner` adds to `sum`.
 static Value addSubBlock(Emitter &b, const RoundedRows &x, Value t,
-                         const BlockRow &row, Value s, Value sum) {
-  QuantSizes sizes = sizesOf(row.format);
-  int64_t elements = sizes.group / subBlocksOf(row.format).count;
-  Value column = b.add(b.mul(row.inner, b.index(sizes.group)),
-                       b.mul(s, b.index(elements)));
+                         const BlockRow &row, int64_t group, Value s,
+                         Value sum) {
+  int64_t elements = subBlocksOf(row.format).elements;
+  Value column =
+      b.add(b.mul(row.inner, b.index(group)), b.mul(s, b.index(elements)));
   Value zero = arith::ConstantIntOp::create(b, 0, 32);
   SmallVector<Value> totals = repeat(
       b, elements, {zero, zero},
@@ -297,8 +309,8 @@ static Value addSubBlock(Emitter &b, const RoundedRows &x, Value t,
         Value product = b.mul(valueOf(b, row, s, e), number);
         return {b.add(carried[0], product), b.add(carried[1], number)};
       });
-  Value group = b.div(column, b.index(kActivationGroup));
-  Value scale = tensor::ExtractOp::create(b, x.scales, ValueRange{t, group});
+  Value place = b.div(column, b.index(kActivationGroup));
+  Value scale = tensor::ExtractOp::create(b, x.scales, ValueRange{t, place});
   Factors factors = factorsOf(b, row, s);
   sum =
       math::FmaOp::create(b, toFloat(b, totals[0]),
@@ -314,7 +326,10 @@ Value kv::multiplyBlocks(
     Value empty,
     llvm::function_ref<std::pair<Value, Value>(Emitter &, ValueRange)> rowsOf) {
   auto type = cast<RankedTensorType>(empty.getType());
-  int64_t blocks = cast<ShapedType>(weight.getType()).getDimSize(1);
+  auto packed = cast<ShapedType>(weight.getType());
+  int64_t blocks = packed.getDimSize(1);
+  int64_t group = sizesOf(format).of(depthOf(format, packed)).group;
+  int64_t subBlocks = group / subBlocksOf(format).elements;
   using Kind = utils::IteratorType;
   auto generic = linalg::GenericOp::create(
       b, type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
@@ -332,11 +347,12 @@ Value kv::multiplyBlocks(
         SmallVector<Value> sum = repeat(
             b, blocks, zero, [&](Emitter &b, Value inner, ValueRange carried) {
               BlockRow row{format, weight, block, inner, lane};
-              return repeat(b, subBlocksOf(format).count, carried,
-                            [&](Emitter &b, Value s,
-                                ValueRange carried) -> SmallVector<Value> {
-                              return {addSubBlock(b, x, t, row, s, carried[0])};
-                            });
+              return repeat(
+                  b, subBlocks, carried,
+                  [&](Emitter &b, Value s,
+                      ValueRange carried) -> SmallVector<Value> {
+                    return {addSubBlock(b, x, t, row, group, s, carried[0])};
+                  });
             });
         linalg::YieldOp::create(b, sum[0]);
       });

@@ -28,21 +28,19 @@ static QuantType quantOf(Type type) {
 static RankedTensorType packedType(func::FuncOp function, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   QuantFormat format = quantOf(type).getFormat();
-  QuantSizes sizes = sizesOf(format);
+  int64_t unit = sizesOf(format).unit();
   if (tensor.getRank() != 2 || !tensor.hasStaticShape() ||
-      tensor.getDimSize(0) % kPackedRows ||
-      tensor.getDimSize(1) % sizes.group) {
+      tensor.getDimSize(0) % kPackedRows || tensor.getDimSize(1) % unit) {
     function.emitOpError() << "has a weight " << type << "; one of "
                            << stringifyQuantFormat(format)
                            << " must be a static [N, K] with N a "
                            << "multiple of " << kPackedRows << " and K one of "
-                           << sizes.group;
+                           << unit;
     return {};
   }
-  return RankedTensorType::get({tensor.getDimSize(0) / kPackedRows,
-                                tensor.getDimSize(1) / sizes.group,
-                                sizes.bytes},
-                               IntegerType::get(type.getContext(), 8));
+  return RankedTensorType::get(
+      packedShape(format, tensor.getDimSize(0), tensor.getDimSize(1)),
+      IntegerType::get(type.getContext(), 8));
 }
 
 namespace {

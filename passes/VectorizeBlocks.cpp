@@ -152,30 +152,31 @@ QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
 namespace {
 /// What the code of a tile needs to know of a format (QuantFormats.def).
 struct FormatFacts {
-  int64_t group;     // elements of a row in a block
-  int64_t header;    // bytes before the sub-blocks
-  int64_t subBlocks; // of a block
-  int64_t subBytes;  // of a sub-block
-  int64_t largest;   // magnitude of a value
+  int64_t elements; // of a row in a sub-block
+  int64_t header;   // bytes before the sub-blocks
+  int64_t subBytes; // of a sub-block
+  int64_t largest;  // magnitude of a value
   bool isSigned;
   int64_t offset; // that stored values are above what they mean
   bool minima;
-
-  int64_t elements() const { return group / subBlocks; }
+  bool ownFactors = false; // of each sub-block
 };
 
 FormatFacts factsOf(QuantFormat format) {
   switch (format) {
   case QuantFormat::Q8_0:
-    return {32, 32, 1, 512, 128, /*isSigned=*/true, 0, false};
+    return {32, 32, 512, 128, /*isSigned=*/true, 0, false};
   case QuantFormat::Q4_0:
-    return {32, 32, 1, 256, 15, /*isSigned=*/false, 8, false};
+    return {32, 32, 256, 15, /*isSigned=*/false, 8, false};
   case QuantFormat::Q4_1:
-    return {32, 64, 1, 256, 15, /*isSigned=*/false, 0, true};
+    return {32, 64, 256, 15, /*isSigned=*/false, 0, true};
   case QuantFormat::Q4_K:
-    return {256, 64, 8, 288, 15, /*isSigned=*/false, 0, true};
+    return {32, 64, 288, 15, /*isSigned=*/false, 0, true, /*ownFactors=*/true};
   case QuantFormat::Q6_K:
-    return {256, 32, 16, 208, 63, /*isSigned=*/false, 32, false};
+    return {
+        16, 32, 208, 63, /*isSigned=*/false, 32, false, /*ownFactors=*/true};
+  case QuantFormat::I8:
+    return {32, 64, 512, 128, /*isSigned=*/true, 0, false};
   }
   llvm_unreachable("a format of QuantFormats.def");
 }
@@ -185,8 +186,9 @@ class TileBuilder {
 public:
   TileBuilder(const BlockProduct &product, Value block,
               ArrayRef<TileRow> places, int64_t firstLane, int64_t units)
-      : product(product), facts(factsOf(product.format)), block(block),
-        places(places), rows(places.size()), firstLane(firstLane), units(units),
+      : product(product), facts(factsOf(product.format)),
+        group(groupOf(product)), block(block), places(places),
+        rows(places.size()), firstLane(firstLane), units(units),
         lanes(dotLanes(product.dot)) {}
 
   /// Stores to block `columns` of the product.
@@ -209,6 +211,10 @@ public:
   }
 
 private:
+  static int64_t groupOf(const BlockProduct &product) {
+    auto packed = cast<ShapedType>(product.weight.getType());
+    return sizesOf(product.format).of(depthOf(product.format, packed)).group;
+  }
   VectorType vectorOf(Type element, int64_t each = 1) const {
     return VectorType::get({each * lanes}, element);
   }
@@ -221,12 +227,15 @@ private:
         ValueRange{block, inner, b.add(at, b.index(each * laneOf(unit)))});
   }
 
-  /// f16 numbers of the header.
-  Value loadHalves(Emitter &b, int64_t at, int64_t unit) {
-    Value bytes = load(b, b.index(at), unit, 2);
-    Value halves =
-        vector::BitCastOp::create(b, vectorOf(b.getF16Type()), bytes);
-    return arith::ExtFOp::create(b, vectorOf(b.getF32Type()), halves);
+  /// Numbers of the header: of f32 where a row has one, else of f16.
+  Value loadHeader(Emitter &b, int64_t at, int64_t unit) {
+    bool single = product.format == QuantFormat::I8;
+    Value bytes = load(b, b.index(at), unit, single ? 4 : 2);
+    Type type = single ? b.getF32Type() : b.getF16Type();
+    Value numbers = vector::BitCastOp::create(b, vectorOf(type), bytes);
+    return single ? numbers
+                  : arith::ExtFOp::create(b, vectorOf(b.getF32Type()), numbers)
+                        .getResult();
   }
 
   /// Scales of a sub-block, a byte each.
@@ -240,28 +249,40 @@ private:
 
   void buildBlock(Emitter &b, Value i, SmallVectorImpl<Value> &sums) {
     inner = i;
-    // The blocks of one weight are one stream.
-    prefetch(b, b.getLoc(), product.weight, {block, inner, b.index(0)},
-             prefetchDistance(1), sizesOf(product.format).bytes);
+    bool wholeRow = !sizesOf(product.format).group;
+    if (!wholeRow)
+      ask(b, b.index(0), sizesOf(product.format).bytes);
     SmallVector<Value> scales, minima;
     for (int64_t u = 0; u < units; ++u) {
-      scales.push_back(loadHalves(b, 0, u));
+      scales.push_back(loadHeader(b, 0, u));
       if (facts.minima)
-        minima.push_back(loadHalves(b, 2 * kPackedRows, u));
+        minima.push_back(loadHeader(b, 2 * kPackedRows, u));
     }
-    Value column = b.mul(i, b.index(facts.group));
-    if (facts.subBlocks == 1)
+    Value column = b.mul(i, b.index(group));
+    if (!wholeRow && group == facts.elements)
       return buildSubBlock(b, b.index(facts.header), column, scales, minima,
                            sums);
     SmallVector<Value> made =
-        loop(b, b.index(0), b.index(facts.subBlocks), sums,
+        loop(b, b.index(0), b.index(group / facts.elements), sums,
              [&](Emitter &b, Value s, SmallVectorImpl<Value> &sums) {
                Value at = b.add(b.index(facts.header),
                                 b.mul(s, b.index(facts.subBytes)));
-               Value from = b.add(column, b.mul(s, b.index(facts.elements())));
-               buildScaled(b, at, from, scales, minima, sums);
+               Value from = b.add(column, b.mul(s, b.index(facts.elements)));
+               if (wholeRow)
+                 ask(b, at, facts.subBytes);
+               if (facts.ownFactors)
+                 buildScaled(b, at, from, scales, minima, sums);
+               else
+                 buildSubBlock(b, at, from, scales, minima, sums);
              });
     llvm::copy(made, sums.begin());
+  }
+
+  /// Asks for what is read a while after the bytes from `at` on: the blocks of
+  /// one weight are one stream.
+  void ask(Emitter &b, Value at, int64_t bytes) {
+    prefetch(b, b.getLoc(), product.weight, {block, inner, at},
+             prefetchDistance(1), bytes);
   }
 
   /// A sub-block with factors of its own.
@@ -327,10 +348,10 @@ private:
 
   /// The sum of a row's values in the sub-block from `column` on.
   Value sumOf(Emitter &b, int64_t row, Value column, Value group) {
-    if (facts.elements() == kActivationGroup)
+    if (facts.elements == kActivationGroup)
       return memref::LoadOp::create(b, product.x.groupSums,
                                     ValueRange{places[row].rounded, group});
-    Value place = b.div(column, b.index(facts.elements()));
+    Value place = b.div(column, b.index(facts.elements));
     return memref::LoadOp::create(b, product.x.sums,
                                   ValueRange{places[row].rounded, place});
   }
@@ -353,12 +374,12 @@ private:
     auto part = [&](int64_t j) {
       return load(b, b.add(at, b.index(4 * kPackedRows * j)), unit, 4);
     };
-    if (product.format == QuantFormat::Q8_0) {
+    if (facts.isSigned) {
       for (int64_t j = 0; j < 8; ++j)
         use(part(j), 4 * j);
       return;
     }
-    int64_t half = facts.elements() / 2;
+    int64_t half = facts.elements / 2;
     auto masked = [&](Value value, int64_t shift, int64_t mask) -> Value {
       if (shift)
         value = arith::ShRUIOp::create(b, value, splatInt(b, bytes, shift));
@@ -387,6 +408,7 @@ private:
 
   const BlockProduct &product;
   FormatFacts facts;
+  int64_t group; // elements of a row in a block
   Value block;
   ArrayRef<TileRow> places;
   int64_t rows, firstLane, units, lanes;

@@ -25,13 +25,13 @@ constexpr int64_t kLine = 64;
 /// take 128 KiB, which stay in the second level.
 constexpr int64_t kChunk = 1024;
 
-static int64_t depthOf(Value weight) {
+static int64_t columnsOf(Value weight) {
   return cast<MemRefType>(weight.getType()).getDimSize(1);
 }
 
 bool kv::fitsMatrixUnit(Value weight) {
   return cast<MemRefType>(weight.getType()).getElementType().isBF16() &&
-         depthOf(weight) % kDepth == 0 && depthOf(weight) > 0;
+         columnsOf(weight) % kDepth == 0 && columnsOf(weight) > 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,7 +80,7 @@ public:
   MatrixTileBuilder(VectorEmitter &b, const MatrixProduct &product, Value first,
                     int64_t width)
       : product(product), first(first), width(width),
-        depth(depthOf(product.weight)), chunk(std::min(depth, kChunk)), unit(b),
+        depth(columnsOf(product.weight)), chunk(std::min(depth, kChunk)), unit(b),
         pairs(b.stack({width, chunk / 2, 2 * kPackedRows}, b.getI16Type())),
         flat(memref::CollapseShapeOp::create(
             b, product.weight, ArrayRef<ReassociationIndices>{{0}, {1, 2}})) {}

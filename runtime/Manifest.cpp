@@ -128,11 +128,29 @@ static std::vector<Dimension> readShape(JsonFields &fields, const json &object,
   return shape;
 }
 
-/// Bytes of a packed block of quantised weights; nothing for other layouts.
-static std::optional<int64_t> packedBlockBytes(const std::string &layout) {
+/// The sizes in QuantFormats.def of a layout of quantised weights.
+struct BlockSizes {
+  int64_t group, bytes;
+
+  bool allow(const std::vector<Dimension> &shape) const {
+    if (shape.size() != 3)
+      return false;
+    if (group)
+      return shape[2].size == bytes;
+    return shape[1].size == 1 && shape[2].size >= bytes &&
+           (shape[2].size - bytes) % (16 * 32) == 0;
+  }
+  std::string form() const {
+    return group ? concat("[N / 16, K / group, ", bytes, "]")
+                 : concat("[N / 16, 1, ", bytes, " + 16 * K]");
+  }
+};
+
+/// Nothing for layouts of other weights.
+static std::optional<BlockSizes> blockSizes(const std::string &layout) {
 #define KV_QUANT_FORMAT(Name, Spelling, Group, FileBytes, Bytes)               \
   if (layout == #Spelling "x16")                                               \
-    return Bytes;
+    return BlockSizes{Group, Bytes};
 #include "kv/ABI/QuantFormats.def"
   return std::nullopt;
 }
@@ -159,9 +177,8 @@ static Argument readArgument(JsonFields &fields, const json &object,
   argument.host = fields.boolean(object, where, "host");
   if (argument.kind != ArgumentKind::Weight)
     return argument;
-  std::optional<int64_t> blockBytes = packedBlockBytes(argument.layout);
-  if (argument.layout != "row_major" && argument.layout != "n16k" &&
-      !blockBytes)
+  std::optional<BlockSizes> blocks = blockSizes(argument.layout);
+  if (argument.layout != "row_major" && argument.layout != "n16k" && !blocks)
     fields.fail(where, "layout is \"", argument.layout, "\", expected ",
                 knownLayouts());
   for (const Dimension &dimension : argument.shape)
@@ -173,11 +190,9 @@ static Argument readArgument(JsonFields &fields, const json &object,
       (argument.shape.size() != 3 || argument.shape[2].size != 16))
     fields.fail(where, "shape of the n16k weight ", argument.name,
                 " is not [N / 16, K, 16]");
-  if (blockBytes &&
-      (argument.dtype != DType::I8 || argument.shape.size() != 3 ||
-       argument.shape[2].size != *blockBytes))
-    fields.fail(where, "the ", argument.layout, " weight ", argument.name,
-                " is not i8 [N / 16, K / group, ", *blockBytes, "]");
+  if (blocks && (argument.dtype != DType::I8 || !blocks->allow(argument.shape)))
+    fields.fail(where, "shape of the ", argument.layout, " weight ",
+                argument.name, " is not i8 ", blocks->form());
   return argument;
 }
 

@@ -40,6 +40,30 @@ func.func @bytes(%w: tensor<2x2x288xi8>) {
 
 // -----
 
+func.func @row_bytes(%w: tensor<2x1x1000xi8>) {
+  // expected-error @+1 {{a packed weight of i8 must be a static [N / 16, 1, 64 + 16 * K] with K a multiple of 32, not 'tensor<2x1x1000xi8>'}}
+  %a = kv.dequantize %w format <i8> : tensor<2x1x1000xi8> -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+func.func @row_blocks(%w: tensor<2x2x1088xi8>) {
+  // expected-error @+1 {{a packed weight of i8 must be a static [N / 16, 1, 64 + 16 * K] with K a multiple of 32, not 'tensor<2x2x1088xi8>'}}
+  %a = kv.dequantize %w format <i8> : tensor<2x2x1088xi8> -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+func.func @row_group(%w: tensor<32x48x!kv.quant<i8>>) {
+  // expected-error @+1 {{rows of i8 must be blocks of 32 elements, not those of 'tensor<32x48x!kv.quant<i8>>'}}
+  %a = kv.dequantize %w : tensor<32x48x!kv.quant<i8>> -> tensor<32x48xf32>
+  return
+}
+
+// -----
+
 func.func @rows(%w: tensor<2x2x544xi8>) {
   // expected-error @+1 {{result must have the 32 rows of the weight, not those of 'tensor<31x64xf32>'}}
   %a = kv.dequantize %w format <q8_0> : tensor<2x2x544xi8> -> tensor<31x64xf32>
@@ -104,6 +128,6 @@ func.func @depth(%x: tensor<?x32xf32>, %w: tensor<2x2x544xi8>) {
 
 // -----
 
-// expected-error @+2 {{expected one of [q8_0, q4_0, q4_1, q4_k, q6_k] for a format of quantised weights, got: q5_k}}
+// expected-error @+2 {{expected one of [q8_0, q4_0, q4_1, q4_k, q6_k, i8] for a format of quantised weights, got: q5_k}}
 // expected-error @+1 {{failed to parse}}
 func.func private @unknown(tensor<32x64x!kv.quant<q5_k>>)

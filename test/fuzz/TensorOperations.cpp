@@ -123,10 +123,9 @@ packedWeight(FunctionBuilder &f, int64_t columns, bool mayQuantise) {
   if (mayQuantise && f.random.percent(50)) {
     auto kind =
         f.random.oneOf({QuantFormat::Q8_0, QuantFormat::Q4_0, QuantFormat::Q4_1,
-                        QuantFormat::Q4_K, QuantFormat::Q6_K});
-    QuantSizes sizes = sizesOf(kind);
-    if (columns > 0 && columns % sizes.group == 0)
-      return {f.tensor({blocks, columns / sizes.group, sizes.bytes},
+                        QuantFormat::Q4_K, QuantFormat::Q6_K, QuantFormat::I8});
+    if (columns > 0 && columns % sizesOf(kind).unit() == 0)
+      return {f.tensor(packedShape(kind, blocks * kPackedRows, columns),
                        f.b.getI8Type()),
               QuantFormatAttr::get(f.b.getContext(), kind)};
   }
@@ -223,14 +222,16 @@ bool quantisedExperts(FunctionBuilder &f) {
 
 /// Rows of a packed weight, by numbers that may lie outside.
 bool dequantize(FunctionBuilder &f) {
-  auto format = f.random.oneOf({QuantFormat::Q8_0, QuantFormat::Q4_1});
-  QuantSizes sizes = sizesOf(format);
-  int64_t blocks = f.random.between(1, 2), groups = f.random.between(1, 2);
-  Value weight = f.operand(
-      Role::Weight, f.tensor({blocks, groups, sizes.bytes}, f.b.getI8Type()));
+  auto format =
+      f.random.oneOf({QuantFormat::Q8_0, QuantFormat::Q4_1, QuantFormat::I8});
+  int64_t rowCount = f.random.between(1, 2) * kPackedRows;
+  int64_t columns = f.random.between(1, 2) * sizesOf(format).unit();
+  Value weight =
+      f.operand(Role::Weight, f.tensor(packedShape(format, rowCount, columns),
+                                       f.b.getI8Type()));
   Value rows = f.operand(Role::Positions,
                          f.tensor({ShapedType::kDynamic}, f.b.getI32Type()));
-  auto type = f.tensor({ShapedType::kDynamic, groups * sizes.group}, f.f32());
+  auto type = f.tensor({ShapedType::kDynamic, columns}, f.f32());
   auto op =
       DequantizeOp::create(f.b, type, weight, rows, /*out=*/Value(),
                            QuantFormatAttr::get(f.b.getContext(), format));

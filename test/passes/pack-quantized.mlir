@@ -34,6 +34,20 @@ func.func @entry(%x: tensor<?x64xf32>, %w: tensor<32x64x!kv.quant<q4_0>> {kv.wei
   return %y, %e : tensor<?x32xf32>, tensor<?x64xf32>
 }
 
+// One scale a row: a row is one block.
+// CHECK-LABEL: func.func @channels(
+// CHECK-SAME: tensor<2x1x1088xi8> {kv.layout = "i8x16", kv.weight = "w"}
+// CHECK: kv.matmul %{{.*}} {formats = [#kv.quant<i8>]} : tensor<?x64xf32>, tensor<2x1x1088xi8> -> tensor<?x32xf32>
+func.func @channels(%x: tensor<?x64xf32>, %q: tensor<32x64x!kv.quant<i8>> {kv.weight = "w"}, %init: tensor<?x32xf32>)
+    -> tensor<?x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %fill = linalg.fill ins(%zero : f32) outs(%init : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %w = kv.dequantize %q : tensor<32x64x!kv.quant<i8>> -> tensor<32x64xf32>
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %w : tensor<?x64xf32>, tensor<32x64xf32>) outs(%fill : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
 // Another use of the whole matrix makes it.
 // CHECK-LABEL: func.func @other_use(
 // CHECK: kv.dequantize %{{.*}} format <q8_0> : tensor<2x2x544xi8> -> tensor<32x64xf32>

@@ -76,3 +76,21 @@ func.func private @q8_0(%x: memref<?x64xf32>, %w: memref<2x2x544xi8>, %y: memref
       : memref<?x64xf32>, memref<2x2x544xi8> outs memref<?x32xf32>
   return
 }
+
+// One scale a row, f32, which stays in a register for all of the row.
+// CHECK-LABEL: func.func private @i8(
+// VNNI-SAME: %[[X:.*]]: memref<?x64xf32>, %[[W:.*]]: memref<2x1x1088xi8>
+// VNNI: scf.for
+// VNNI: scf.for
+// VNNI: %[[BYTES:.*]] = vector.load %[[W]]{{.*}} vector<64xi8>
+// VNNI: vector.bitcast %[[BYTES]] : vector<64xi8> to vector<16xf32>
+// VNNI: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// VNNI-COUNT-64: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// AVX2: llvm.call_intrinsic "llvm.x86.avx2.psign.b"
+// GENERIC: arith.extsi %{{.*}} : vector<64xi8> to vector<64xi32>
+func.func private @i8(%x: memref<?x64xf32>, %w: memref<2x1x1088xi8>, %y: memref<?x32xf32>)
+    attributes {kv.kernel} {
+  kv.matmul %x, %w outs(%y) {formats = [#kv.quant<i8>]}
+      : memref<?x64xf32>, memref<2x1x1088xi8> outs memref<?x32xf32>
+  return
+}

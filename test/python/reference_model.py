@@ -69,7 +69,11 @@ def frequencies(theta, scaling, dim):
     return np.array(out)
 
 
-def mixture(raw, weights, prefix, h):
+def as_they_are(rows, name):
+    return rows
+
+
+def mixture(raw, weights, prefix, h, rounded):
     """The experts of one layer, row by row and expert by expert."""
     gpt_oss = raw["model_type"] == "gpt_oss"
     router = prefix + ("mlp.router" if gpt_oss else "mlp.gate")
@@ -89,15 +93,18 @@ def mixture(raw, weights, prefix, h):
                 inner = (up + 1) * gate / (1 + np.exp(-raw["swiglu_alpha"] * gate))
                 made = inner @ weights[of + "down_proj"][e] + weights[of + "down_proj_bias"][e]
             else:
-                gate, up, down = (weights[f"{prefix}mlp.experts.{e}.{name}_proj.weight"]
-                                  for name in ("gate", "up", "down"))
-                made = down @ (silu(gate @ row) * (up @ row))
+                names = [f"{prefix}mlp.experts.{e}.{name}_proj.weight"
+                         for name in ("gate", "up", "down")]
+                gate, up = (weights[n] @ rounded(row[None], n)[0] for n in names[:2])
+                inner = rounded((silu(gate) * up)[None], names[2])[0]
+                made = weights[names[2]] @ inner
             out[t] += made * np.exp(scores[t, e] - scores[t, chosen[0]]) / total
     return out
 
 
-def logits(raw, weights, tokens, cache_dtype):
-    """[T, vocab] of all positions; `raw` is config.json, `weights` name -> array."""
+def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
+    """[T, vocab] of all positions; `raw` is config.json, `weights` name -> array. `rounded(rows,
+    name)`: what becomes of rows before the weight `name` multiplies them."""
     weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
     kind = raw["model_type"]
     gemma, granite = kind == "gemma3_text", kind == "granite"
@@ -139,8 +146,9 @@ def logits(raw, weights, tokens, cache_dtype):
             visible &= distance < raw["sliding_window"]
 
         def linear(value, name):
-            out = value @ weights[f"{prefix}{name}.weight"].T
-            bias = weights.get(f"{prefix}{name}.bias")
+            name = f"{prefix}{name}"
+            out = rounded(value, f"{name}.weight") @ weights[f"{name}.weight"].T
+            bias = weights.get(f"{name}.bias")
             return out if bias is None else out + bias
 
         def attention(h):
@@ -174,7 +182,7 @@ def logits(raw, weights, tokens, cache_dtype):
 
         def mlp(h):
             if kind in ("qwen3_moe", "gpt_oss"):
-                return mixture(raw, weights, prefix, h)
+                return mixture(raw, weights, prefix, h, rounded)
             if kind == "phi3":
                 gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
             else:
@@ -192,8 +200,8 @@ def logits(raw, weights, tokens, cache_dtype):
         else:
             x = x + residual * attention(norm(x, prefix + "input_layernorm"))
             x = x + residual * mlp(norm(x, prefix + "post_attention_layernorm"))
-    head = weights.get("lm_head.weight", weights["model.embed_tokens.weight"])
-    out = norm(x, "model.norm") @ head.T
+    head = "lm_head.weight" if "lm_head.weight" in weights else "model.embed_tokens.weight"
+    out = rounded(norm(x, "model.norm"), head) @ weights[head].T
     if granite:
         out = out / raw["logits_scaling"]
     return tanh_cap(out, raw.get("final_logit_softcapping"))

@@ -6,6 +6,8 @@ import struct
 import numpy as np
 import pytest
 
+from channel_weights import channels
+from channel_weights import settings as channel_settings
 from kv_import import synthetic
 from tools import KV_IMPORT, fails, run
 
@@ -352,6 +354,55 @@ def test_blocks_of_mxfp4(tmp_path):
     del weights[f"{name}_scales"]
     refused(folder_with(tmp_path, config, weights, **settings), tmp_path,
             f"{name}_scales is missing")
+
+
+@pytest.mark.parametrize("changes,parts", [
+    ({"format": "pack-quantized"}, ("format is 'pack-quantized'", "'int-quantized', 'naive-")),
+    ({"kv_cache_scheme": {"num_bits": 8}}, ("kv_cache_scheme is {'num_bits': 8}", "None")),
+    ({"sparsity_config": {"format": "sparse-24-bitmask"}}, ("sparsity_config", "sparse-24")),
+    ({"transform_config": {"config_groups": {"R1": {}}}}, ("transform_config", "R1")),
+    ({"config_groups": {}}, ("config_groups is {}", "an object of groups")),
+    ({"config_groups": {"W8A8": ["Linear"]}}, ("config_groups.W8A8 is ['Linear']",)),
+    ({"weights": {"symmetric": False}}, ("weights.symmetric is False", "True")),
+    ({"weights": {"num_bits": 4}}, ("weights.num_bits is 4", "8")),
+    ({"weights": {"type": "float"}}, ("weights.type is 'float'", "'int'")),
+    ({"weights": {"strategy": "group", "group_size": 128}},
+     ("group_0.weights.strategy is 'group'", "'channel'")),
+    ({"weights": {"strategy": None}}, ("weights.strategy is 'tensor'", "'channel'")),
+    ({"weights": {"dynamic": True}}, ("weights.dynamic is True", "False")),
+    ({"activations": {"dynamic": False}}, ("input_activations.dynamic is False", "True")),
+    ({"activations": {"strategy": "tensor"}}, ("input_activations.strategy is 'tensor'", "token")),
+    ({"activations": {"num_bits": 4}}, ("input_activations.num_bits is 4", "8")),
+    ({"activations": {"symmetric": False}}, ("input_activations.symmetric is False", "True"))])
+def test_schemes_of_compressed_tensors(tmp_path, changes, parts):
+    config = synthetic.make_config("llama")
+    weights, _ = channels(synthetic.make_weights(config), np.random.default_rng(1))
+    folder = folder_with(tmp_path, config, weights, **channel_settings(**changes))
+    refused(folder, tmp_path, "config.json: quantization_config:", *parts)
+
+
+def test_tensors_of_compressed_tensors(tmp_path):
+    config = synthetic.make_config("llama")
+    name = "model.layers.1.mlp.down_proj.weight"
+
+    def folder(settings=channel_settings(), **changes):
+        weights, _ = channels(synthetic.make_weights(config), np.random.default_rng(1))
+        weights.update({name + key: value for key, value in changes.items()})
+        return folder_with(tmp_path, config, {n: v for n, v in weights.items() if v is not None},
+                           **settings)
+
+    sparse = channel_settings(format="naive-quantized", sparsity_config={"format": "dense"})
+    for settings in (channel_settings(), sparse):
+        assert run(KV_IMPORT, folder(settings), "-o", tmp_path / "out").returncode == 0
+    one = np.ones(1, dtype=np.float32)
+    refused(folder(_scale=None), tmp_path, f"lacks the tensor {name}_scale", "I8")
+    refused(folder(_scale=one), tmp_path, f"{name}_scale has the shape [1]", "[64, 128]")
+    refused(folder(_scale=np.full(64, np.nan, np.float32)), tmp_path, name, "NaN or infinity")
+    refused(folder(_zero_point=np.zeros((64, 1), np.int8)), tmp_path, f"{name}_zero_point",
+            "no llama model")
+    refused(folder(settings={}), tmp_path, "embed_tokens.weight_scale", "no llama model")
+    dense = {"": np.ones((64, 128), np.float32)}
+    refused(folder(**dense), tmp_path, f"{name}_scale", "no llama model")
 
 
 def test_norms_of_another_family(tmp_path):

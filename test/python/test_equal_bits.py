@@ -45,9 +45,9 @@ def ask(name="x", tokens=PROMPT, new=NEW, **more):
     return {"id": name, "tokens": tokens, "max_new_tokens": new, "logits": "digest", **more}
 
 
-@pytest.fixture(scope="module", params=("dense", "keep"))
+@pytest.fixture(scope="module", params=("dense", "keep", "i8"))
 def folder(request, tmp_path_factory):
-    """With weights of bf16, and with the file's blocks of 4 and 8 bits."""
+    """With weights of bf16, with the file's blocks of 4 and 8 bits, and of 8 bits with a scale a row."""
     path = tmp_path_factory.mktemp("bits")
     done = run(KV_IMPORT, MODEL, "-o", path, "--dtype", "bf16", "--weights", request.param)
     assert done.returncode == 0, done.stderr

@@ -22,10 +22,10 @@ def ggml(name):
 
 def random_blocks(name, rng, rows=ROWS, columns=COLUMNS):
     """Any bits are a block, but for the scales, which are numbers of a weight's size."""
-    format_ = quant_blocks.FORMATS[name]
+    format_ = quant_blocks.FORMATS[name].of(columns)
     blocks = rng.integers(0, 256, (rows * columns // format_.group, format_.file_bytes), np.uint8)
-    for i in format_.halves:
-        blocks.view(np.float16)[:, i] = rng.standard_normal(len(blocks)) * 0.01
+    for i in format_.scales:
+        blocks.view(format_.scale)[:, i] = rng.standard_normal(len(blocks)) * 0.01
     return blocks.reshape(rows, -1)
 
 
@@ -33,16 +33,20 @@ def extreme_blocks(name, rng):
     """Rows whose bytes are all the same, with scales from 0 to the largest that keep sums finite."""
     blocks = random_blocks(name, rng)
     fills = (0x00, 0x80, 0x7F, 0xFF, 0x88, 0x81)
-    halves = (0.0, -0.0, 6e-8, 1.0, -500.0, 0.01)
-    by_block = blocks.reshape(ROWS, -1, quant_blocks.FORMATS[name].file_bytes)
+    scales = (0.0, -0.0, 6e-8, 1.0, -500.0, 0.01)
+    format_ = quant_blocks.FORMATS[name].of(COLUMNS)
+    by_block = blocks.reshape(ROWS, -1, format_.file_bytes)
     for row in range(ROWS):
         by_block[row, :, :] = fills[row % len(fills)]
-        for i in quant_blocks.FORMATS[name].halves:
-            by_block[row].view(np.float16)[:, i] = halves[row // len(fills) % len(halves)]
+        for i in format_.scales:
+            by_block[row].view(format_.scale)[:, i] = scales[row // len(fills) % len(scales)]
     return blocks
 
 
 def dequantized(blocks, name):
+    if name == "i8":
+        return np.stack([np.frombuffer(row[:4].tobytes(), np.float32)
+                         * row[4:].astype(np.int8).astype(np.float32) for row in blocks])
     return gguf.dequantize(blocks, ggml(name)).reshape(len(blocks), -1)
 
 
@@ -158,8 +162,8 @@ def test_products(tmp_path, name, kind):
 def test_formats_in_one_product(tmp_path):
     """Of one input, in one parallel region: the bits of each alone, with any number of threads."""
     rng = np.random.default_rng(3)
-    formats = ["q4_k", "q6_k", "q4_k", "q8_0", "q4_0"]
-    widths = [64, 32, 64, 16, 160]
+    formats = ["q4_k", "q6_k", "q4_k", "q8_0", "q4_0", "i8"]
+    widths = [64, 32, 64, 16, 160, 48]
     weights = [packed(random_blocks(f, rng, n), f) for f, n in zip(formats, widths)]
     x = rng.standard_normal((TOKENS, COLUMNS)).astype(np.float32)
     artifact = compiled(tmp_path, matmul(formats, widths))
@@ -182,7 +186,8 @@ def test_what_is_no_number_stays_in_its_place(tmp_path, name):
     """A NaN scale spoils its column, a NaN or an infinity in a row that row."""
     rng = np.random.default_rng(4)
     blocks = random_blocks(name, rng)
-    blocks[7].view(np.float16)[quant_blocks.FORMATS[name].halves[0]] = np.nan
+    format_ = quant_blocks.FORMATS[name]
+    blocks[7].view(format_.scale)[format_.scales[0]] = np.nan
     x = rng.standard_normal((6, COLUMNS)).astype(np.float32)
     x[2, 100], x[4, 7] = np.nan, np.inf
     answers = []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
+from channel_weights import channels, settings
 from kv_import import synthetic
 from kv_import.synthetic_experts import stacked
 from kv_import.gguf_names import permute_rotary, unpermute_rotary
@@ -310,6 +312,99 @@ def test_weights_are_quantised_on_import(tmp_path):
     assert {metadata[f"layout.{w.name}"] for w in kept} == {"q8_0x16"}
     assert "!kv.quant<q8_0>" in (tmp_path / "out/model.mlir").read_text()
     assert "kv.activations = i8" in (tmp_path / "out/model.mlir").read_text()
+
+
+def unpack_i8(packed, shape):
+    """Of the packed form of i8, [N / 16, 1, 64 + 16 K]: f32 scales [N], integers [N, K]."""
+    rows, columns = shape
+    packed = packed.reshape(rows // 16, -1)
+    scales = np.ascontiguousarray(packed[:, :64]).view(np.float32).reshape(-1)
+    integers = packed[:, 64:].reshape(rows // 16, columns // 4, 16, 4).view(np.int8)
+    return scales, integers.transpose(0, 2, 1, 3).reshape(shape)
+
+
+@pytest.mark.parametrize("kind", ("llama", "qwen2", "phi3", "gemma3", "qwen3_moe"))
+@pytest.mark.parametrize("dtype", ("BF16", "F32", "F16"))
+def test_channels_are_kept(tmp_path, kind, dtype):
+    """A folder of i8 with a scale a row: bit by bit, also the embedding, tensors that hold several
+    weights, and experts; what is none of these stays dense."""
+    config = synthetic.make_config(kind, **({"intermediate": 64} if kind == "qwen3_moe" else {}))
+    folder, plain = channels(synthetic.make_weights(config), np.random.default_rng(4))
+    if dtype == "F16":  # has fewer powers of two than bf16
+        for name in [n for n in folder if n.endswith("_scale")]:
+            folder[name] = np.full_like(folder[name], 0.5 ** 9 * 1.25)
+            plain[name[:-6]] = folder[name[:-6]] * np.float32(0.5 ** 9 * 1.25)
+    synthetic.write_hf(tmp_path / "hf", config, folder, dtype=dtype, settings=settings())
+    metadata, stored = read_file(imported(tmp_path / "hf", tmp_path / "out")
+                                 / "weights.safetensors")
+    whole = of_module(config, plain)
+    for weight in config.weights():
+        tag, packed = stored[weight.name]
+        if weight.role not in ("linear", "embedding", "experts"):
+            assert tag == "F32"
+            continue
+        assert tag == "I8" and metadata[f"layout.{weight.name}"] == "i8x16"
+        scales, integers = unpack_i8(packed, weight.shape)
+        # A scale of bf16 times 8 bits is exact.
+        assert np.array_equal(integers * scales[:, None], whole[weight.name])
+        assert integers.min() == -128
+    dense = imported(tmp_path / "hf", tmp_path / "dense", "--weights", "dense", "--dtype", "f32")
+    for name, (tag, values) in read_file(dense / "weights.safetensors")[1].items():
+        if name in whole and values.ndim > 1:
+            values = unpack_n16k(values) if values.ndim == 3 else values
+            assert tag == "F32" and np.array_equal(values, whole[name])
+
+
+def test_channels_of_some_weights(tmp_path):
+    """What quantization_config ignores is dense beside the others; experts are dense if one is."""
+    config = synthetic.make_config("qwen3_moe", intermediate=64)
+    dense = "model.layers.1.mlp.experts.3.up_proj.weight"
+    weights = synthetic.make_weights(config)
+    folder, plain = channels({n: v for n, v in weights.items() if n != dense},
+                             np.random.default_rng(5), re.compile(r".*\.experts\..*"))
+    folder[dense] = plain[dense] = weights[dense]
+    synthetic.write_hf(tmp_path / "hf", config, folder, dtype="F32", settings=settings())
+    _, stored = read_file(imported(tmp_path / "hf", tmp_path / "out", "--dtype", "f32")
+                          / "weights.safetensors")
+    whole = of_module(config, {name: plain[name] for name in weights})
+    for weight in config.weights():
+        if weight.role != "experts":
+            continue
+        tag, values = stored[weight.name]
+        if "layers.1.mlp.experts.up_proj" in weight.name:
+            assert tag == "F32" and np.array_equal(unpack_n16k(values), whole[weight.name])
+        else:
+            assert tag == "I8"
+    assert stored["model.layers.0.self_attn.q_proj.weight"][0] == "F32"
+
+
+def test_rows_are_quantised_on_import(tmp_path):
+    """--weights i8: the largest magnitude of a row is 127, the others the nearest multiples."""
+    config = synthetic.make_config("llama")
+    weights = synthetic.make_weights(config)
+    name = "model.layers.0.mlp.gate_proj.weight"
+    weights[name][0] = 0
+    weights[name][1, :6] = [12.7, -12.7, 0.25, 0.35, -0.25, 0]  # ties, to even
+    weights[name][1, 6:] = 0
+    synthetic.write_hf(tmp_path / "hf", config, weights, dtype="F32")
+    metadata, stored = read_file(imported(tmp_path / "hf", tmp_path / "out", "--weights", "i8")
+                                 / "weights.safetensors")
+    for weight in config.weights():
+        if weight.role not in ("linear", "embedding"):
+            continue
+        assert metadata[f"layout.{weight.name}"] == "i8x16"
+        scales, integers = unpack_i8(stored[weight.name][1], weight.shape)
+        values = weights[weight.name]
+        largest = np.abs(values).max(axis=1)
+        assert np.array_equal(scales, largest / np.float32(127))
+        assert (np.abs(integers).max(axis=1)[largest > 0] == 127).all()
+        error = np.abs(integers * scales[:, None].astype(np.float64) - values)
+        assert (error <= 0.5001 * scales[:, None]).all()
+        if weight.name == name:
+            assert not integers[0].any() and not scales[0]
+            assert integers[1, :3].tolist() == [127, -127, 2] and integers[1, 5] == 0
+    text = (tmp_path / "out/model.mlir").read_text()
+    assert "!kv.quant<i8>" in text and "kv.activations = i8" in text
 
 
 def peak_memory(*arguments):

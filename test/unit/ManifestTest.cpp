@@ -111,10 +111,16 @@ TEST(Manifest, NamesTheField) {
        "expected sizes"},
       {"row_major", "column",
        "entries[0].inputs[0].layout is \"column\", expected row_major, "
-       "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16"},
+       "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16"},
       {"row_major", "n16k",
        "entries[0].inputs[0].shape of the n16k weight w is not [N / 16, K, "
        "16]"},
+      {"row_major", "q4_0x16",
+       "entries[0].inputs[0].shape of the q4_0x16 weight w is not i8 [N / 16, "
+       "K / group, 288]"},
+      {"row_major", "i8x16",
+       "entries[0].inputs[0].shape of the i8x16 weight w is not i8 [N / 16, 1, "
+       "64 + 16 * K]"},
       {"\"y\"", "\"x\"", "entries[0].outputs[0].name \"x\" is used twice"},
       {"\"symbol\": \"s\",", "", "entries[0].symbol is missing"},
       {"\"page\": 16", "\"page\": 0",

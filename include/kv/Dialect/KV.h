@@ -70,10 +70,20 @@ namespace kv {
 /// Output rows of a weight that the layout "n16k" interleaves.
 constexpr int64_t kPackedRows = 16;
 
+/// Neighbouring elements of a row that are rounded to i8 with one scale.
+constexpr int64_t kActivationGroup = 32;
+
 /// The sizes of a format of quantised weights, from QuantFormats.def.
 struct QuantSizes {
-  int64_t group; // elements of a row in a block
-  int64_t bytes; // of a packed block, kPackedRows rows
+  int64_t group; // elements of a row in a block; 0: a row is one block
+  int64_t bytes; // of a packed block, kPackedRows rows; of its scales if 0
+
+  /// What K of a weight [N, K] is a multiple of.
+  constexpr int64_t unit() const { return group ? group : kActivationGroup; }
+  /// Those of the blocks of rows of `depth` elements.
+  constexpr QuantSizes of(int64_t depth) const {
+    return group ? *this : QuantSizes{depth, bytes + kPackedRows * depth};
+  }
 };
 constexpr QuantSizes sizesOf(QuantFormat format) {
   switch (format) {
@@ -84,11 +94,13 @@ constexpr QuantSizes sizesOf(QuantFormat format) {
   }
   return {};
 }
+/// K of a well-formed packed weight, [N / 16, blocks, bytes of a block].
+int64_t depthOf(QuantFormat format, mlir::ShapedType packed);
+/// The packed form of a weight [rows, depth] of whole blocks.
+mlir::SmallVector<int64_t> packedShape(QuantFormat format, int64_t rows,
+                                       int64_t depth);
 /// The layout of a packed weight in manifests and weights files: "q4_0x16".
 std::string layoutName(QuantFormat format);
-
-/// Neighbouring elements of a row that are rounded to i8 with one scale.
-constexpr int64_t kActivationGroup = 32;
 
 /// Numbers of a row of a kv.plan.
 constexpr int64_t kPlanWidth = 4;

@@ -31,8 +31,17 @@ class Apart:
         return ((self.stored_name(weight.name, expert), (rows // experts, columns))
                 for expert in range(experts))
 
+    def format(self, weight, stored_format):
+        """That of all tensors of a weight, where they have the same one."""
+        formats = {stored_format(self.stored_name(weight, expert))
+                   for expert in range(self.config.mixture.experts)}
+        return formats.pop() if len(formats) == 1 else None
+
     def expert(self, read, name, expert):
         return read(self.stored_name(name, expert), slice(None))
+
+    def expert_blocks(self, read, name, expert, _):
+        return read(self.stored_name(name, expert), slice(None), as_blocks=True)
 
 
 class Interleaved:
@@ -60,6 +69,9 @@ class Interleaved:
         return [(self.stored_name(weight.name),
                  (experts, parts * columns) if ours[3] == "bias" else shape)]
 
+    def format(self, weight, stored_format):
+        return None
+
     @staticmethod
     def own(name):
         """Of the columns of gate and up, or of their rows, those of the weight `name`."""
@@ -86,6 +98,9 @@ class Blocks(Interleaved):
         shape = (experts, rows, columns // mxfp4.GROUP)
         return [(f"{name}_blocks", (*shape, mxfp4.GROUP // 2)), (f"{name}_scales", shape)]
 
+    def format(self, weight, stored_format):
+        return None if weight.endswith(".bias") else "q8_0"
+
     def _parts(self, read, name, expert):
         """Blocks and scales of one expert."""
         one = slice(expert, expert + 1)
@@ -105,10 +120,12 @@ FORMS = {"apart": Apart, "interleaved": Interleaved, "mxfp4": Blocks}
 
 
 class ExpertTensors:
-    """Of a folder, some rows of whose tensors `read(name, rows)` gives."""
+    """Of a folder, some rows of whose tensors `read(name, rows)` gives, and their format, or None,
+    `stored_format(name)`."""
 
-    def __init__(self, form, config, read):
+    def __init__(self, form, config, read, stored_format):
         self.form, self.config, self.read = FORMS[form](config), config, read
+        self.stored_format = stored_format
         self.last = None, None  # the expert that was read last, of which rows are still wanted
 
     def found_as(self, name):
@@ -141,9 +158,8 @@ class ExpertTensors:
                       if self.form.NAME.fullmatch(name) and name not in taken}
 
     def format(self, name):
-        """In which the weight can be stored without rounding; None: as numbers."""
-        ours = _OURS.fullmatch(name)
-        return "q8_0" if isinstance(self.form, Blocks) and ours and ours[3] == "weight" else None
+        """In which a weight of experts can be stored without rounding; None: as numbers."""
+        return self.form.format(name, self.stored_format)
 
     def tensor(self, name, rows):
         """Some rows of a weight, or of the biases of all experts."""

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .checks import integer, real
+from .compressed_tensors import check_scheme
 from .config import PROJECTIONS, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
@@ -59,9 +60,11 @@ class _Reader:
         quantised = self.raw.get("quantization_config")
         if quantised:
             method = quantised.get("quant_method") if isinstance(quantised, dict) else quantised
-            if (self.kind, method) != ("gpt_oss", "mxfp4"):
+            if method == "compressed-tensors":
+                check_scheme(self.path, quantised)
+            elif (self.kind, method) != ("gpt_oss", "mxfp4"):
                 self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one, "
-                             "and mxfp4 of gpt_oss")
+                             "compressed-tensors, and mxfp4 of gpt_oss")
         hidden, heads = self._integer("hidden_size"), self._integer("num_attention_heads")
         head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
         rotary = self._rotary(head_dim)

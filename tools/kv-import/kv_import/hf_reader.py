@@ -10,11 +10,13 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from .checks import check_numbers
+from .compressed_tensors import row_scales, scale_name
 from .errors import ImportFailure
 from .expert_tensors import ExpertTensors
 from .families import FAMILIES
 from .fused import rows_of, split_shapes, stored_name
 from .hf_config import read_config
+from .quant_blocks import row_blocks, row_values
 
 
 def read_json(path, wanted=True):
@@ -35,22 +37,25 @@ def read_json(path, wanted=True):
 
 
 class HuggingFaceSource:
-    """One folder. Tensors come as f32."""
+    """One folder. Tensors come as f32 or as quantised blocks."""
 
     def __init__(self, folder):
         self.path = str(folder)
         self.folder = Path(folder)
         self.raw = read_json(self.folder / "config.json")
         self.index = self._index()
-        self.files = [str(self.folder / "config.json")] + sorted({f for f, _ in
+        self.files = [str(self.folder / "config.json")] + sorted({f for f, *_ in
                                                                   self.index.values()})
         self.config = read_config(self.folder, self.raw)
         self.family = FAMILIES[self.config.architecture]
         check_numbers(self.folder / "config.json", self.config)
+        method = (self.raw.get("quantization_config") or {}).get("quant_method")
+        self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors"
+                       else frozenset())
         self.experts = None
         if self.family.experts:
-            form = "mxfp4" if self.raw.get("quantization_config") else self.family.experts
-            self.experts = ExpertTensors(form, self.config, self._stored)
+            form = "mxfp4" if method == "mxfp4" else self.family.experts
+            self.experts = ExpertTensors(form, self.config, self._stored, self._stored_format)
 
     def found_as(self, name):
         if self.experts:
@@ -58,7 +63,8 @@ class HuggingFaceSource:
         return stored_name(name) if self.family.fused else name
 
     def shapes(self):
-        shapes = {name: shape for name, (_, shape) in self.index.items()}
+        shapes = {name: shape for name, (_, shape, _) in self.index.items()
+                  if name not in self.scales}
         if not (self.family.fused or self.experts):
             return shapes
         split = self.experts.shapes if self.experts else partial(split_shapes, self.config)
@@ -66,34 +72,53 @@ class HuggingFaceSource:
 
     def format(self, name):
         """The quantised format of a tensor; None for numbers."""
-        return self.experts.format(name) if self.experts else None
+        if self._is_of_experts(name):
+            return self.experts.format(name)
+        return self._stored_format(self.found_as(name))
 
     def blocks(self, name, rows=slice(None)):
         """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
-        return self.experts.blocks(name, rows, f"{self.path}: the tensor {self.found_as(name)}")
+        if self._is_of_experts(name):
+            return self.experts.blocks(name, rows, f"{self.path}: the tensor {self.found_as(name)}")
+        return self._stored(*self._place(name, rows), as_blocks=True)
 
     def tensor(self, name, rows=slice(None)):
-        if self.experts and self.experts.holds(name):
+        if self._is_of_experts(name):
             return self.experts.tensor(name, rows)
+        values = self._stored(*self._place(name, rows))
+        if self.family.one_plus and name.endswith("norm.weight"):
+            values = values + np.float32(1)
+        return values
+
+    def _is_of_experts(self, name):
+        return self.experts is not None and self.experts.holds(name)
+
+    def _place(self, name, rows):
+        """The tensor that holds some rows of a weight, and which of its own these are."""
         stored = self.found_as(name)
         if self.family.fused:
             whole = rows_of(self.config, name)
             places = range(self.index[stored][1][0])[whole][rows]
             rows = slice(places.start, places.stop)
-        values = self._stored(stored, rows)
-        if self.family.one_plus and name.endswith("norm.weight"):
-            values = values + np.float32(1)
-        return values
+        return stored, rows
 
-    def _stored(self, name, rows):
-        """Some rows of a tensor of the files, as f32; bytes of blocks as they are."""
-        path, shape = self.index[name]
+    def _stored_format(self, name):
+        """The quantised format of a tensor of the files."""
+        return "i8" if scale_name(name) in self.scales else None
+
+    def _stored(self, name, rows, as_blocks=False):
+        """Some rows of a tensor of the files, as f32; bytes of blocks as they are. `as_blocks`: of a
+        matrix of i8, its rows with their scales."""
+        path, shape, _ = self.index[name]
         with safe_open(path, framework="np") as file:
             found = file.get_slice(name)
             dtype = found.get_dtype()
             if dtype == "BF16":
                 return self._bf16(path, name, shape, rows)
             begin, end, _ = rows.indices(shape[0])
+            if scale_name(name) in self.scales:
+                blocks = row_blocks(found[begin:end], self._stored(scale_name(name), rows))
+                return blocks if as_blocks else row_values(blocks)
             if dtype == "U8" and name.endswith(("_blocks", "_scales")):
                 return found[begin:end]
             if dtype not in ("F32", "F16"):
@@ -114,7 +139,7 @@ class HuggingFaceSource:
         return (bits.astype(np.uint32) << 16).view(np.float32).reshape(end - begin, *shape[1:])
 
     def _index(self):
-        """Name -> (file, shape) over all shards."""
+        """Name -> (file, shape, dtype) over all shards."""
         paths = sorted(self.folder.glob("*.safetensors"))
         if not paths:
             raise ImportFailure(f"{self.path}: lacks *.safetensors; a Hugging Face folder has "
@@ -129,7 +154,8 @@ class HuggingFaceSource:
             try:
                 with safe_open(path, framework="np") as file:
                     for name in file.keys():
-                        index[name] = (str(path), tuple(file.get_slice(name).get_shape()))
+                        found = file.get_slice(name)
+                        index[name] = (str(path), tuple(found.get_shape()), found.get_dtype())
             except (SafetensorError, OSError) as error:
                 raise ImportFailure(f"{path}: truncated or damaged safetensors file of "
                                     f"{path.stat().st_size} bytes: {error}")

@@ -12,17 +12,35 @@ import gguf
 ROWS = 16  # of a packed block
 
 # `group`: elements of a row in a block; `file_bytes`: of such a block in a GGUF file; `bytes`: of
-# the packed block of 16 rows; `halves`: which f16 numbers of a file's block are its scales.
-Format = namedtuple("Format", "group file_bytes bytes halves")
+# the packed block of 16 rows; `scales`: which numbers of the type `scale` of a file's block are its
+# scales. A group of 0: a row is one block, its scale and then its K elements; the bytes are those
+# of the scale alone.
+_Format = namedtuple("_Format", "group file_bytes bytes scales scale", defaults=(np.float16,))
+
+
+class Format(_Format):
+    @property
+    def unit(self):
+        """What the columns of a weight are a multiple of."""
+        return self.group or 32
+
+    def of(self, columns):
+        """The format of the blocks of rows of `columns` elements."""
+        if self.group:
+            return self
+        return self._replace(group=columns, file_bytes=self.file_bytes + columns,
+                             bytes=self.bytes + ROWS * columns)
+
 
 FORMATS = {"q8_0": Format(32, 34, 544, (0,)),
            "q4_0": Format(32, 18, 288, (0,)),
            "q4_1": Format(32, 20, 320, (0, 1)),
            "q4_k": Format(256, 144, 2368, (0, 1)),
-           "q6_k": Format(256, 210, 3360, (104,))}
+           "q6_k": Format(256, 210, 3360, (104,)),
+           "i8": Format(0, 4, 64, (0,), np.float32)}
 
 # What weights can be quantised to here.
-MAKES = ("q8_0", "q4_0", "q4_1")
+MAKES = ("q8_0", "q4_0", "q4_1", "i8")
 
 
 def layout(name):
@@ -32,29 +50,62 @@ def layout(name):
 
 def fits(name, shape):
     rows, columns = shape
-    return rows % ROWS == 0 and columns % FORMATS[name].group == 0
+    return rows % ROWS == 0 and columns % FORMATS[name].unit == 0
 
 
 def packed_shape(name, shape):
     rows, columns = shape
-    return [rows // ROWS, columns // FORMATS[name].group, FORMATS[name].bytes]
+    format_ = FORMATS[name].of(columns)
+    return [rows // ROWS, columns // format_.group, format_.bytes]
 
 
 def quantize(values, name):
     """f32 [N, K] to the blocks that a GGUF file would hold, [N, bytes of a row]."""
+    if name == "i8":
+        return _rows_of_i8(values)
     return gguf.quantize(values, getattr(gguf.GGMLQuantizationType, name.upper()))
+
+
+def _rows_of_i8(values):
+    """The largest magnitude of a row becomes 127; to the nearest integer, ties to even."""
+    scales = np.abs(values).max(axis=1, keepdims=True) / np.float32(127)
+    # Of a row so small that its scale is 0 nothing is left; of one that is no number the scale
+    # says so.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        integers = np.where(scales > 0, np.clip(np.rint(values / scales), -127, 127), 0)
+    return row_blocks(integers.astype(np.int8), scales)
+
+
+def row_blocks(integers, scales):
+    """i8 [N, K] and f32 [N] or [N, 1] as blocks of i8, u8 [N, 4 + K]."""
+    scales = np.ascontiguousarray(scales, dtype=np.float32).reshape(-1, 1)
+    return np.concatenate([scales.view(np.uint8), integers.view(np.uint8)], axis=1)
+
+
+def row_values(blocks):
+    """Blocks of i8 as f32 [N, K]."""
+    scales = np.ascontiguousarray(blocks[:, :4]).view(np.float32)
+    return blocks[:, 4:].view(np.int8) * scales
+
+
+def _of_rows(name, blocks):
+    """The sizes of a format whose rows in a file have the bytes of `blocks`."""
+    format_ = FORMATS[name]
+    return format_.of(blocks.shape[1] - format_.file_bytes)
 
 
 def finite(blocks, name):
     """Whether all scales of [N, bytes of a row] are numbers."""
-    format_ = FORMATS[name]
-    halves = blocks.reshape(-1, format_.file_bytes).view(np.float16)
-    return all(np.isfinite(halves[:, i]).all() for i in format_.halves)
+    format_ = _of_rows(name, blocks)
+    by_block, size = blocks.reshape(-1, format_.file_bytes), np.dtype(format_.scale).itemsize
+    numbers = (np.ascontiguousarray(by_block[:, size * i:size * i + size]).view(format_.scale)
+               for i in format_.scales)
+    return all(np.isfinite(each).all() for each in numbers)
 
 
 def pack(blocks, name):
     """[N, bytes of a row] of a file to [N / 16, K / group, bytes of a packed block]."""
-    format_ = FORMATS[name]
+    format_ = _of_rows(name, blocks)
     rows = blocks.shape[0]
     by_row = blocks.reshape(rows // ROWS, ROWS, -1, format_.file_bytes)
     parts = _PARTS[name](np.ascontiguousarray(by_row.transpose(0, 2, 1, 3)))
@@ -119,4 +170,8 @@ def _q6_k(b):
     return parts
 
 
-_PARTS = {"q8_0": _q8_0, "q4_0": _q4_0, "q4_1": _q4_1, "q4_k": _q4_k, "q6_k": _q6_k}
+def _i8(b):
+    return [b[..., 0:4], _fours(b[..., 4:])]
+
+
+_PARTS = {"q8_0": _q8_0, "q4_0": _q4_0, "q4_1": _q4_1, "q4_k": _q4_k, "q6_k": _q6_k, "i8": _i8}

@@ -196,9 +196,10 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
     (folder / "config.json").write_text(
         json.dumps({k: v for k, v in raw.items() if v is not None}, indent=2) + "\n")
     convert = {"BF16": round_to_bf16, "F32": np.float32, "F16": np.float16}[dtype]
-    data = [values if values.dtype == np.uint8 else convert(values) for values in weights.values()]
+    integers = {np.dtype(np.uint8): "U8", np.dtype(np.int8): "I8"}
+    data = [values if values.dtype in integers else convert(values) for values in weights.values()]
     write_safetensors(folder / "model.safetensors", {"format": "pt"},
-                      {name: ("U8" if values.dtype == np.uint8 else dtype, values.shape, values.nbytes)
+                      {name: (integers.get(values.dtype, dtype), values.shape, values.nbytes)
                        for name, values in zip(weights, data)}, data)
     vocab = {token: i for i, token in enumerate(tokens())}
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=[("Ġ", "Ġ")]))

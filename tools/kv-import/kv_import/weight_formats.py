@@ -21,8 +21,8 @@ def choose_formats(source, config, choice):
         if wanted not in quant_blocks.FORMATS:
             left.setdefault(f"of {wanted}, which has no kernels", []).append(weight)
         elif not quant_blocks.fits(wanted, weight.shape):
-            group = quant_blocks.FORMATS[wanted].group
-            left.setdefault(f"whose sizes are no multiples of {quant_blocks.ROWS} and {group}",
+            unit = quant_blocks.FORMATS[wanted].unit
+            left.setdefault(f"whose sizes are no multiples of {quant_blocks.ROWS} and {unit}",
                             []).append(weight)
         else:
             formats[weight.name] = wanted
