@@ -156,6 +156,15 @@ const Gpu::Kernel &Gpu::find(std::string_view name) {
   return kernels.emplace(symbol, kernel).first->second;
 }
 
+int Gpu::blocksPerSM(std::string_view name) {
+  const Kernel &kernel = find(name);
+  int blocks = 0;
+  check(api.occupancy(&blocks, kernel.function, kernel.threads,
+                      kernel.sharedBytes),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
+
 void Gpu::launch(std::string_view name, int blocks, const void *params) {
   const Kernel &kernel = find(name);
   launched.emplace(name);

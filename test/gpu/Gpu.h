@@ -57,6 +57,8 @@ public:
   /// Queues a kernel of KernelTable.h or VerifyKernels.h.
   void launch(std::string_view kernel, int blocks, const void *params);
   void synchronize();
+  /// Blocks of a kernel that an SM runs at once, as the driver says.
+  int blocksPerSM(std::string_view kernel);
   /// The names of kernels that were launched since the last call.
   std::set<std::string> takeLaunched() { return std::exchange(launched, {}); }
   /// The stream that everything is queued on.

@@ -204,7 +204,7 @@ void Step::plan(int parts) {
     const AttentionKernel &kernel = *launch.kernel;
     AttentionParams &p = launch.params;
     p.shape.parts =
-        parts ? parts : gpu.multiprocessors * kernel.blocksPerSM(gpu.sm());
+        parts ? parts : gpu.multiprocessors * gpu.blocksPerSM(kernel.name);
     p.shape.slots = slotsOf(kernel, p.shape, p.batch);
     HostPlan made = hostPlan(launch);
     p.header = planBuffers->copyOf(made.header);

@@ -127,6 +127,9 @@ EXPORT int cuDeviceGetName(char *name, int bytes, int device) {
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
   const DeviceModel &model = Devices[device];
   switch (attribute) {
+  case 106:
+    *value = MostBlocks;
+    return Success;
   case 38:
     *value = 1 << 20;
     return Success;
@@ -359,8 +362,20 @@ EXPORT int cuModuleGetFunction(void **function, void *module,
   *function = &functions.emplace_back(*kernel, from->sm);
   return Success;
 }
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+                                                       void *function,
+                                                       int threads,
+                                                       size_t sharedBytes) {
+  if (state().device < 0)
+    return InvalidContext;
+  *blocks = blocksOf(*static_cast<FakeFunction *>(function),
+                     Devices[state().device], threads, int(sharedBytes));
+  return Success;
+}
 EXPORT int cuFuncLoad(void *) { return Success; }
 EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+  if (attribute == 9 && value <= 100)
+    return Success;
   if (attribute != 8 || value > Devices[state().device].sharedBytes)
     return state().problem(InvalidValue, "cuFuncSetAttribute " +
                                              std::to_string(attribute) +

@@ -83,6 +83,22 @@ kv::fake::findFunction(const std::string &image, const std::string &name) {
                                 tests->sharedBytes, tests->paramBytes};
 }
 
+int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
+                       int threads, int sharedBytes) {
+  int registers = 32;
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, budget, ...)        \
+  if (function.kernel.name == "kv_attention_" #kind "_" #type "_" #dim)        \
+    registers = (budget + 7) / 8 * 8;
+#define KV_MOVER_KERNEL(mover, parameters, budget, ...)                        \
+  if (function.kernel.name == "kv_" #mover)                                    \
+    registers = (budget + 7) / 8 * 8;
+#include "kv/ABI/DeviceKernels.def"
+  // Each block takes a KiB more than it asks for.
+  return std::min({MostBlocks, device.threads / threads,
+                   device.allSharedBytes / (sharedBytes + 1024),
+                   (64 << 10) / (registers * threads)});
+}
+
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
 static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,

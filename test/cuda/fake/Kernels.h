@@ -28,6 +28,12 @@ Status loadModule(const void *image, const DeviceModel &device,
 /// none, or it is not in the image.
 std::optional<kv::cuda::KernelLaunch> findFunction(const std::string &image,
                                                    const std::string &name);
+/// The most blocks of an SM, whatever they need.
+constexpr int MostBlocks = 32;
+/// The blocks of a kernel that an SM runs at once: by its shared memory, its
+/// threads, and its registers, of which a kernel has what its budget allows.
+int blocksOf(const FakeFunction &function, const DeviceModel &device,
+             int threads, int sharedBytes);
 /// Checks the launch and queues the kernel's twin.
 Status launch(const FakeFunction &function, unsigned blocks, unsigned threads,
               unsigned sharedBytes, const void *params, size_t paramBytes,
