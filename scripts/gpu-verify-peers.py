@@ -1,41 +1,44 @@
 #!/usr/bin/env python3
 """Times PyTorch's attentions on the shapes that gpu-verify timed.
 
-gpu-verify-peers.py --ours kernels.json --json peers.json. Needs PyTorch with
-CUDA; each backend that is missing or refuses a shape is named under "left".
-SDPA reads contiguous keys and values, an upper bound for it; FlexAttention and
-cuDNN (its Python front end, where that is installed) read pages.
+gpu-verify-peers.py --rows rows.jsonl [--list]: a row is "PEER: CASE". Rows that are asked for on
+standard input are answered on standard output, as bin/gpu-verify does it. Needs PyTorch with CUDA.
+SDPA reads contiguous keys and values, an upper bound for it; FlexAttention and cuDNN (its Python
+front end, where that is installed) read pages.
 """
 
 import argparse
+import importlib.util
 import json
 import re
 import statistics
 import sys
 
-HEADS, GROUP, DIM, PAGE = 8, 4, 128, 16
-CASE = re.compile(r"(decode|prefill) bf16 (\d+)x(\d+)\+(\d+) 32/8 d128 page 16")
+DIM, PAGE = 128, 16
+CASE = re.compile(r"attention (bf16 (\d+)x(\d+)\+(\d+) (\d+)/(\d+) d128 page 16)")
 
 
-def cases(rows):
-    """(name, our microseconds, sequences, keys, rows) of the bf16 timings."""
-    for row in rows:
-        match = CASE.fullmatch(row["case"])
-        # What has a baseline is the time of a peer that was named.
-        if match and row["metric"] == "time" and not row["baseline"]:
-            sequences, cached, added = map(int, match.groups()[1:])
-            # Masks at the lower right corner are not the same everywhere.
-            if added == 1 or cached == 0:
-                yield row["case"], row["value"], sequences, cached + added, added
+def cases(records):
+    """{case: (sequences, keys, rows, KV heads, group)} of the bf16 steps that were timed."""
+    found = {}
+    for record in records:
+        match = CASE.fullmatch(record.get("row", ""))
+        if not match or record["suite"] != "timing" or not record["measurements"]:
+            continue
+        sequences, cached, added, queries, heads = map(int, match.groups()[1:])
+        # Masks at the lower right corner are not the same everywhere.
+        if added == 1 or cached == 0:
+            found[match.group(1)] = (sequences, cached + added, added, heads, queries // heads)
+    return found
 
 
 def seconds(torch, flush, work):
-    """The median of 20, the L2 cache overwritten before each. The GPU is kept busy for a
+    """The median of 20, something else in the L2 cache before each. The GPU is kept busy for a
     millisecond first: what Python does to launch a kernel is not its time."""
-    times = []
+    times, out = [], torch.empty((), device="cuda", dtype=flush.dtype)
     for i in range(23):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        flush.fill_(i)
+        torch.amax(flush, dim=0, out=out)  # read: what is written must be written back
         torch.cuda._sleep(2_000_000)  # cycles
         begin.record()
         work()
@@ -45,7 +48,7 @@ def seconds(torch, flush, work):
     return statistics.median(times[3:])
 
 
-def sdpa(torch, backend, sequences, length, added):
+def sdpa(torch, backend, sequences, length, added, kv_heads, group):
     from torch.nn import functional
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -54,7 +57,8 @@ def sdpa(torch, backend, sequences, length, added):
             sequences, heads, rows, DIM, device="cuda", dtype=torch.bfloat16
         )
 
-    q, k, v = draw(HEADS * GROUP, added), draw(HEADS, length), draw(HEADS, length)
+    q = draw(kv_heads * group, added)
+    k, v = draw(kv_heads, length), draw(kv_heads, length)
 
     def work():
         with sdpa_kernel(getattr(SDPBackend, backend)):
@@ -65,7 +69,7 @@ def sdpa(torch, backend, sequences, length, added):
     return work
 
 
-def flex(torch, sequences, length, added):
+def flex(torch, sequences, length, added, kv_heads, group):
     from torch.nn.attention import flex_attention as fa
     from torch.nn.attention.experimental._paged_attention import PagedAttention
 
@@ -84,10 +88,10 @@ def flex(torch, sequences, length, added):
         causal, sequences, 1, added, length, BLOCK_SIZE=(128, PAGE)
     )
     physical = paged.convert_logical_block_mask(mask)
-    pool = (1, HEADS, pages * PAGE, DIM)
+    pool = (1, kv_heads, pages * PAGE, DIM)
     k, v = (torch.randn(pool, device="cuda", dtype=torch.bfloat16) for _ in range(2))
     q = torch.randn(
-        sequences, HEADS * GROUP, added, DIM, device="cuda", dtype=torch.bfloat16
+        sequences, kv_heads * group, added, DIM, device="cuda", dtype=torch.bfloat16
     )
     attention = torch.compile(fa.flex_attention)
     return lambda: attention(
@@ -96,7 +100,7 @@ def flex(torch, sequences, length, added):
     )
 
 
-def cudnn_paged(torch, sequences, length, added):
+def cudnn_paged(torch, sequences, length, added, kv_heads, group):
     import cudnn
 
     columns = (length + PAGE - 1) // PAGE
@@ -105,8 +109,8 @@ def cudnn_paged(torch, sequences, length, added):
     whole = lambda value: torch.full(
         (sequences, 1, 1, 1), value, device="cuda", dtype=torch.int32
     )
-    q, out = (draw(sequences, HEADS * GROUP, added, DIM) for _ in range(2))
-    k, v = (draw(pages, HEADS, PAGE, DIM) for _ in range(2))
+    q, out = (draw(sequences, kv_heads * group, added, DIM) for _ in range(2))
+    k, v = (draw(pages, kv_heads, PAGE, DIM) for _ in range(2))
     table = torch.randperm(pages, device="cuda").to(torch.int32)
     table = table.reshape(sequences, 1, columns, 1)
     rows, keys = whole(added), whole(length)
@@ -141,52 +145,54 @@ def cudnn_paged(torch, sequences, length, added):
     return lambda: graph.execute(given, workspace)
 
 
-def measure(torch, ours):
-    flush = torch.empty(256 << 20, device="cuda", dtype=torch.uint8)
-    peers = {
-        f"SDPA {backend}": lambda *case, backend=backend: sdpa(torch, backend, *case)
-        for backend in ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION")
-    }
-    peers["cuDNN paged"] = lambda *case: cudnn_paged(torch, *case)
-    peers["FlexAttention paged"] = lambda *case: flex(torch, *case)
-    rows, left = [], []
-    for name, microseconds, *case in cases(ours):
-        for peer, make in peers.items():
-            try:
-                time = seconds(torch, flush, make(*case)) * 1e6
-            except Exception as error:  # whatever a backend throws
-                left.append(f"{peer}, {name}: {str(error).splitlines()[:1]}")
-                continue
-            rows.append(
-                {
-                    "case": name,
-                    "metric": "time",
-                    "value": time,
-                    "unit": "us",
-                    "baseline": f"{peer}'s speed",
-                    "ratio": time / microseconds,
-                }
-            )
-            print(f"{name:48} {peer:24} {time:10.1f} us, ours {time / microseconds:.2f} x")
-            sys.stdout.flush()
-    return {"torch": torch.__version__, "rows": rows, "left": left}
+SDPA = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION")
+
+
+def peers():
+    """{name: make(torch, *case)}"""
+    made = {f"SDPA {backend}": lambda torch, *case, backend=backend: sdpa(torch, backend, *case)
+            for backend in SDPA}
+    made["cuDNN paged"] = cudnn_paged
+    made["FlexAttention paged"] = flex
+    return made
+
+
+def answer(passed, message, microseconds=None):
+    measurements = [] if microseconds is None else [
+        {"metric": "time", "unit": "us", "value": microseconds, "baseline": "", "aim": None}]
+    return {"passed": passed, "message": message, "measurements": measurements}
+
+
+def serve(torch, known, lines):
+    flush = torch.zeros(64 << 20, device="cuda", dtype=torch.int32)
+    for line in lines:
+        peer, _, case = line.strip().partition(": ")
+        try:
+            time = seconds(torch, flush, peers()[peer](torch, *known[case]))
+            yield answer(True, "", time * 1e6)
+        except Exception as error:  # whatever a backend throws; it is not our failure
+            yield answer(True, f"left out: {str(error).splitlines()[:1]}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ours", required=True, help="what gpu-verify wrote")
-    parser.add_argument("--json", required=True, help="file to write")
+    parser.add_argument("--rows", required=True, help="what gpu-verify wrote")
+    parser.add_argument("--list", action="store_true", help="name the rows, and end")
     options = parser.parse_args()
-    try:
-        import torch
-    except ImportError:
+    with open(options.rows, encoding="utf-8") as file:
+        known = cases(json.loads(line) for line in file)
+    if importlib.util.find_spec("torch") is None:
         sys.exit("gpu-verify-peers: PyTorch is not here")
+    if options.list:
+        for peer in peers():
+            for case in known:
+                print("@", json.dumps({"row": f"{peer}: {case}", "seconds": 2}))
+        return
+    import torch
     if not torch.cuda.is_available():
         sys.exit("gpu-verify-peers: this PyTorch has no CUDA device")
-    with open(options.ours, encoding="utf-8") as file:
-        ours = json.load(file)["rows"]
-    with open(options.json, "w", encoding="utf-8") as file:
-        json.dump(measure(torch, ours), file, indent=1)
+    for said in serve(torch, known, sys.stdin):
+        print("@", json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":

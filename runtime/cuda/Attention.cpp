@@ -56,7 +56,7 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
     if (!loaded)
       return std::nullopt;
     (kernel.prefill ? found.prefill : found.decode) = {
-        row, call.multiprocessors() * kernel.blocksPerSM(loaded->sm)};
+        row, call.multiprocessors() * loaded->blocks};
     ++count;
   }
   if (count == 2 && cache.planes == 2)

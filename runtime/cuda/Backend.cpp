@@ -39,7 +39,8 @@ Expected<void> Backend::query() {
       {driver::AttributeMultiprocessors, &device.multiprocessors},
       {driver::AttributeMajor, &device.major},
       {driver::AttributeMinor, &device.minor},
-      {driver::AttributeSharedBytes, &device.sharedBytes}};
+      {driver::AttributeSharedBytes, &device.sharedBytes},
+      {driver::AttributeBlocks, &device.blocks}};
   for (auto [attribute, value] : attributes)
     if (Result r = api.deviceGetAttribute(value, attribute, handle))
       return fail(r, "cuDeviceGetAttribute");

@@ -18,6 +18,7 @@ struct DeviceInfo {
   int major = 0, minor = 0; // compute capability
   int multiprocessors = 0;
   int sharedBytes = 0; // most shared memory of a thread block
+  int blocks = 0;      // most thread blocks of an SM
   size_t memoryBytes = 0;
 };
 

@@ -17,11 +17,8 @@ Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
   if (!products)
     return std::unexpected(products.error());
   std::unique_ptr<Context> context(new Context(backend, std::move(*products)));
-  int blocks = 0;
-  for (const AttentionKernel &kernel : AttentionKernels)
-    blocks = std::max({blocks, kernel.blocks80, kernel.blocks90});
   Expected<void *> counters = backend.allocate(
-      sizeof(uint32_t) * blocks * backend.info().multiprocessors,
+      sizeof(uint32_t) * backend.info().blocks * backend.info().multiprocessors,
       /*zeroed=*/true);
   if (!counters)
     return std::unexpected(counters.error());

@@ -33,8 +33,8 @@ public:
   /// The word in which kernels report step errors (kernels/cuda/StepErrors.h).
   /// It lies in pinned memory, which a GPU can write to by the host's address.
   uint64_t *stepErrors() const { return errors; }
-  /// Counters on the device, one for each thread block of the attention kernel
-  /// with the most of them. Zero between launches.
+  /// Counters on the device, one for each thread block that it can run at once.
+  /// Zero between launches.
   uint32_t *counters() const { return arrivals; }
   /// The kernel of a row of KernelLaunches. Null, with an error in `state`, if
   /// the artifact does not contain this kernel.

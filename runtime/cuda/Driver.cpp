@@ -1,17 +1,17 @@
 //===- Driver.cpp - The CUDA driver and cuBLASLt, loaded ------------------===//
 
 #include "Driver.h"
+#include "FindCublasLt.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <initializer_list>
 
 using namespace kv;
 using namespace kv::cuda::driver;
 
 /// Opens the first of `names` that can be opened; if KV_CUDA_DRIVER is set,
 /// only the file that it names. Error: a sentence with `needed`.
-static Expected<void *> openLibrary(std::initializer_list<const char *> names,
+static Expected<void *> openLibrary(const std::vector<std::string> &names,
                                     const char *needed) {
   const char *given = std::getenv("KV_CUDA_DRIVER");
   std::string problem;
@@ -25,8 +25,8 @@ static Expected<void *> openLibrary(std::initializer_list<const char *> names,
     if (void *library = open(given))
       return library;
   } else {
-    for (const char *name : names)
-      if (void *library = open(name))
+    for (const std::string &name : names)
+      if (void *library = open(name.c_str()))
         return library;
   }
   return makeError(KV_STATUS_UNSUPPORTED, needed,
@@ -61,9 +61,8 @@ Expected<const Driver *> kv::cuda::driver::loadDriver() {
 
 Expected<const CublasLt *> kv::cuda::driver::loadCublasLt() {
   static CublasLt cublas;
-  Expected<void *> library =
-      openLibrary({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
-                  "cuBLASLt, which multiplies on a CUDA device,");
+  Expected<void *> library = openLibrary(
+      cublasLtCandidates(), "cuBLASLt, which multiplies on a CUDA device,");
   if (!library)
     return std::unexpected(library.error());
   std::string missing;

@@ -31,7 +31,9 @@ enum : int {
   AttributeMajor = 75,
   AttributeMinor = 76,
   AttributeSharedBytes = 97, // most of a thread block, by opting in
+  AttributeBlocks = 106,     // most blocks of an SM, whatever they need
   FunctionSharedBytes = 8,   // for cuFuncSetAttribute
+  FunctionCarveout = 9,      // percent of an SM's memory that is shared memory
 };
 enum : unsigned { StreamNonBlocking = 1, EventNoTiming = 2, HostPortable = 1 };
 
@@ -94,7 +96,8 @@ struct CublasLt {
 #include "CublasLt.def"
 };
 
-/// The functions of libcuda.so.1 and of libcublasLt.so. If the environment
+/// The functions of libcuda.so.1 and of libcublasLt.so
+/// (FindCublasLt.h). If the environment
 /// variable KV_CUDA_DRIVER is set, both come from the one file that it names.
 /// The libraries are loaded once and stay loaded as long as the process lives.
 /// Errors: one sentence that names the library or the function that is missing.

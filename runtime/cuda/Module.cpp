@@ -112,6 +112,17 @@ Expected<void> Module::addKernel(driver::Module from, size_t row, int sm) {
   backend.check(
       api.funcSetAttribute(function, driver::FunctionSharedBytes, bytes),
       "cuFuncSetAttribute");
-  kernels[row] = {function, sm};
+  // Attention keeps nothing in the first-level cache, of which an SM's shared
+  // memory is taken.
+  if (row < std::size(AttentionKernels))
+    backend.check(api.funcSetAttribute(function, driver::FunctionCarveout, 100),
+                  "cuFuncSetAttribute");
+  int blocks = 0;
+  if (backend.check(api.occupancy(&blocks, function, launch.threads, bytes),
+                    "cuOccupancyMaxActiveBlocksPerMultiprocessor") &&
+      blocks < 1)
+    return makeError(KV_STATUS_UNSUPPORTED, "an SM of ", backend.description(),
+                     " cannot run a block of ", name);
+  kernels[row] = {function, sm, blocks};
   return {};
 }

@@ -11,7 +11,8 @@ namespace kv::cuda {
 /// A kernel of an artifact on the GPU.
 struct LoadedKernel {
   driver::Function function = nullptr; // null: not in the artifact
-  int sm = 80; // 80 or 90: the chip whose budget holds (KernelTable.h)
+  int sm = 80;    // 80 or 90: the chip whose budget holds (KernelTable.h)
+  int blocks = 0; // that an SM runs at once, as the driver says
 };
 
 /// An artifact's device code, loaded to a GPU.
@@ -20,7 +21,7 @@ public:
   /// Loads for each name among `images` the machine code for exactly this GPU,
   /// or else PTX that it can compile. The backend must outlive the module.
   /// Errors: a name without code for this GPU; a name that is not in
-  /// KernelTable.h; a kernel that needs more shared memory than the GPU has.
+  /// KernelTable.h; a kernel of which an SM cannot run a block.
   static Expected<std::unique_ptr<DeviceModule>>
   load(Backend &backend, const std::vector<KernelImage> &images);
   ~Module() override;

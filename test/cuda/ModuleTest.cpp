@@ -54,6 +54,33 @@ TEST(Module, TheExactChipElsePtx) {
             "this GPU is Fake 7.5 (sm_75): compile the model for this chip");
 }
 
+/// Blocks of a kernel that an SM of the device runs at once.
+static int blocksOn(int device, std::string_view name) {
+  auto backend = kv::cuda::Backend::open(device);
+  std::vector<KernelImage> images;
+  for (KernelImage &image : allImages())
+    if (image.name == name)
+      images.push_back(std::move(image));
+  auto module = (*backend)->load(images);
+  EXPECT_TRUE(module) << module.error().message;
+  size_t row = kv::cuda::findKernel(name) - kv::cuda::KernelLaunches.data();
+  return static_cast<kv::cuda::Module &>(**module).kernel(row).blocks;
+}
+
+TEST(Module, BlocksThatAnSmRuns) {
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels)
+    EXPECT_GE(blocksOn(Hopper, kernel.name), kernel.blocks90) << kernel.name;
+  // Chips with 100 KiB run fewer than those with 164, for which it was built.
+  constexpr std::string_view Name = "kv_attention_decode_bf16_128";
+  const auto &kernel = *std::find_if(
+      std::begin(kv::cuda::AttentionKernels),
+      std::end(kv::cuda::AttentionKernels),
+      [&](const kv::cuda::AttentionKernel &k) { return k.name == Name; });
+  int shared = kernel.sharedBytes(80) + 1024;
+  EXPECT_EQ(blocksOn(Ada, Name), (100 << 10) / shared);
+  EXPECT_LT(blocksOn(Ada, Name), kernel.blocks80);
+}
+
 TEST(Module, WhatAnImageHolds) {
   EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_attention_decode_bf16_64"), "sm 90");
   EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_tea"),

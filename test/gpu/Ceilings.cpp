@@ -1,8 +1,8 @@
 //===- Ceilings.cpp - What a device can do at most ------------------------===//
 
 #include "Ceilings.h"
-#include "RandomFill.h"
-#include "Timing.h"
+#include "Step.h"
+#include "Suite.h"
 
 #include <algorithm>
 
@@ -41,83 +41,86 @@ struct Multiplication {
   driver::Layout layout = nullptr;
 };
 
-double measureMultiply(Gpu &gpu, Report &report) {
-  auto loaded = driver::loadCublasLt();
-  if (!loaded) {
-    report.left.push_back("the GEMM ceiling: " + loaded.error().message);
-    return 0;
+/// 2 GiB (of small devices a quarter of the memory) read and copied, and bf16
+/// matrices of 8192 by cuBLASLt, which chooses itself.
+class CeilingRows final : public Suite {
+public:
+  CeilingRows(Gpu &gpu, const SuiteOptions &options)
+      : gpu(gpu), small(options.small) {}
+
+  std::vector<Row> rows() override {
+    std::vector<Row> rows{{"read ceiling", 1}, {"copy ceiling", 1}};
+    if (!small) // the fake's cuBLASLt chooses nothing itself
+      rows.push_back({"multiply ceiling", 3});
+    return rows;
   }
-  constexpr int64_t N = 8192;
-  constexpr size_t WorkspaceBytes = size_t(64) << 20;
-  Multiplication m(**loaded);
-  float one = 1, zero = 0;
-  if (int status = m.prepare(N)) {
-    report.left.push_back("the GEMM ceiling: cuBLASLt refuses it with status " +
-                          std::to_string(status));
-    return 0;
+
+  Result run(const std::string &row) override {
+    if (row == "multiply ceiling")
+      return multiply();
+    bool copies = row == "copy ceiling";
+    int64_t bytes = std::min<int64_t>(int64_t(2) << 30, gpu.memoryBytes / 8);
+    if (small)
+      bytes = 1 << 20;
+    Buffers buffers(gpu);
+    CeilingParams p{buffers.make(bytes, 1), nullptr, bytes / 16};
+    p.to = copies ? buffers.make(bytes, 0) : nullptr;
+    const char *kernel = copies ? "kv_test_copy" : "kv_test_read";
+    double seconds =
+        median(gpu.time(
+            20, [&] { gpu.launch(kernel, gpu.multiprocessors * 4, &p); })) /
+        1000;
+    double moved = double(bytes) * (copies ? 2 : 1);
+    return {true, "", {{"bytes", "GB/s", moved / seconds / 1e9}}};
   }
-  void *matrices[4];
-  for (void *&matrix : matrices) {
-    size_t bytes = &matrix == &matrices[3] ? WorkspaceBytes : N * N * 2;
-    matrix = gpu.allocate(bytes);
-    fillRandom<Bf16>(gpu, matrix, bytes);
+
+private:
+  Result multiply() {
+    auto loaded = driver::loadCublasLt();
+    if (!loaded)
+      return Result::failed(loaded.error().message);
+    constexpr int64_t N = 8192;
+    constexpr size_t WorkspaceBytes = size_t(64) << 20;
+    Multiplication m(**loaded);
+    float one = 1, zero = 0;
+    if (int status = m.prepare(N))
+      return Result::failed("cuBLASLt refuses it with status " +
+                            std::to_string(status));
+    Buffers buffers(gpu);
+    // Noise: equal numbers would be multiplied with less power, so at a higher
+    // clock, than a model's.
+    void *matrices[3];
+    for (void *&matrix : matrices) {
+      NoiseParams noise{nullptr, N * N, N * N, 8, KV_DTYPE_BF16, 0};
+      matrix = buffers.makeNoise(noise);
+    }
+    void *workspace = buffers.make(WorkspaceBytes, 0);
+    int status = 0;
+    double seconds =
+        median(gpu.time(20,
+                        [&] {
+                          status |= m.api.matmul(
+                              m.handle, m.descriptor, &one, matrices[0],
+                              m.layout, matrices[1], m.layout, &zero,
+                              matrices[2], m.layout, matrices[2], m.layout,
+                              nullptr, workspace, WorkspaceBytes, gpu.stream());
+                        })) /
+        1000;
+    if (status)
+      return Result::failed("cuBLASLt fails");
+    return {true,
+            "",
+            {{"operations", "TFLOP/s", 2.0 * N * N * N / seconds / 1e12},
+             {"clock", "MHz", gpu.clock()}}};
   }
-  int status = 0;
-  double time =
-      median(gpu.time(20,
-                      [&] {
-                        status |= m.api.matmul(
-                            m.handle, m.descriptor, &one, matrices[0], m.layout,
-                            matrices[1], m.layout, &zero, matrices[2], m.layout,
-                            matrices[2], m.layout, nullptr, matrices[3],
-                            WorkspaceBytes, gpu.stream());
-                      })) /
-      1000;
-  for (void *matrix : matrices)
-    gpu.free(matrix);
-  if (status) {
-    report.left.push_back("the GEMM ceiling: cuBLASLt fails");
-    return 0;
-  }
-  double rate = 2.0 * N * N * N / time;
-  report.rows.push_back({"GEMM ceiling bf16 8192",
-                         "operations",
-                         "TFLOP/s",
-                         rate / 1e12,
-                         "",
-                         {},
-                         {}});
-  return rate;
-}
+
+  Gpu &gpu;
+  bool small;
+};
 
 } // namespace
 
-Ceilings kv::cuda::test::measureCeilings(Gpu &gpu, Report &report) {
-  int64_t bytes = std::min<int64_t>(int64_t(2) << 30, gpu.memoryBytes / 4);
-  bytes = bytes / 16 * 16;
-  void *from = gpu.allocate(bytes), *to = gpu.allocate(bytes);
-  gpu.fill(from, 1, bytes);
-  CeilingParams p{from, to, bytes / 16};
-  Ceilings ceilings;
-  int blocks = gpu.multiprocessors * 4;
-  auto rate = [&](const char *kernel, double moved) {
-    return moved /
-           (median(gpu.time(20, [&] { gpu.launch(kernel, blocks, &p); })) /
-            1000);
-  };
-  ceilings.read = rate("kv_test_read", bytes);
-  ceilings.copy = rate("kv_test_copy", 2.0 * bytes);
-  gpu.free(from);
-  gpu.free(to);
-  report.rows.push_back(
-      {"read ceiling", "bytes", "GB/s", ceilings.read / 1e9, "", {}, {}});
-  report.rows.push_back({"copy ceiling",
-                         "bytes read and written",
-                         "GB/s",
-                         ceilings.copy / 1e9,
-                         "",
-                         {},
-                         {}});
-  ceilings.multiply = measureMultiply(gpu, report);
-  return ceilings;
+std::unique_ptr<Suite>
+kv::cuda::test::makeCeilings(Gpu &gpu, const SuiteOptions &options) {
+  return std::make_unique<CeilingRows>(gpu, options);
 }

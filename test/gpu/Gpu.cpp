@@ -2,8 +2,7 @@
 
 #include "Gpu.h"
 #include "../../kernels/cuda/KernelTable.h"
-#include "../kernels/InstructionBodies.h"
-#include "Ceilings.h"
+#include "VerifyKernels.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -74,7 +73,8 @@ void Gpu::check(int result, const char *call) {
   if (api.getErrorString(result, &text) || !text)
     text = "an unknown error";
   std::fprintf(stderr, "gpu-verify: %s: %s (%d)\n", call, text, result);
-  std::exit(ExitFailed);
+  // Nothing is tidied up: it would ask the GPU.
+  std::_Exit(ExitFailed);
 }
 
 static driver::Pointer address(const void *data) {
@@ -122,7 +122,7 @@ driver::Module Gpu::moduleOf(const std::string &image) {
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.empty()) {
     std::fprintf(stderr, "gpu-verify: %s is missing or empty\n", path.c_str());
-    std::exit(ExitUsage);
+    std::_Exit(ExitUsage);
   }
   check(api.moduleLoadData(&found->second, text.c_str()), "cuModuleLoadData");
   return found->second;
@@ -138,13 +138,13 @@ const Gpu::Kernel &Gpu::find(std::string_view name) {
     image = "kv-cuda/" + (attention ? std::string(name) : "kv_movers");
     kernel = {nullptr, known->threads, known->sharedBytes(sm()),
               known->paramBytes};
-  } else if (name == "kv_test_read" || name == "kv_test_copy") {
-    image = "kv-verify/kv_ceilings";
-    kernel = {nullptr, CeilingThreads, 0, sizeof(CeilingParams)};
+  } else if (const VerifyKernel *known = findVerifyKernel(name)) {
+    image = "kv-verify/" + std::string(known->image);
+    kernel = {nullptr, known->threads, known->sharedBytes, known->paramBytes};
   } else {
-    image = "kv-verify/kv_instructions";
-    kernel = {nullptr, InstructionThreads, InstructionSharedBytes,
-              sizeof(InstructionParams)};
+    std::fprintf(stderr, "gpu-verify: there is no kernel %s\n",
+                 std::string(name).c_str());
+    std::_Exit(ExitUsage);
   }
   driver::Module module = moduleOf(image);
   std::string symbol(name);
@@ -156,8 +156,18 @@ const Gpu::Kernel &Gpu::find(std::string_view name) {
   return kernels.emplace(symbol, kernel).first->second;
 }
 
+int Gpu::blocksPerSM(std::string_view name) {
+  const Kernel &kernel = find(name);
+  int blocks = 0;
+  check(api.occupancy(&blocks, kernel.function, kernel.threads,
+                      kernel.sharedBytes),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
+
 void Gpu::launch(std::string_view name, int blocks, const void *params) {
   const Kernel &kernel = find(name);
+  launched.emplace(name);
   size_t bytes = kernel.paramBytes;
   void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
                    driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
@@ -169,13 +179,17 @@ void Gpu::launch(std::string_view name, int blocks, const void *params) {
 std::vector<float> Gpu::time(int repeats, const std::function<void()> &work) {
   if (!api.eventElapsedTime) {
     std::fputs("gpu-verify: the driver has no cuEventElapsedTime\n", stderr);
-    std::exit(ExitFailed);
+    std::_Exit(ExitFailed);
   }
-  if (!flushed)
-    flushed = allocate(flushedBytes(*this));
+  size_t bytes = flushedBytes(*this);
+  if (!flushed) {
+    flushed = allocate(bytes);
+    fill(flushed, 1, bytes);
+  }
+  CeilingParams flush{flushed, flushed, int64_t(bytes / 16)};
   std::vector<float> times(repeats);
   for (int i = -3; i < repeats; ++i) {
-    fill(flushed, i & 0xff, flushedBytes(*this));
+    launch("kv_test_flush", multiprocessors * 4, &flush);
     check(api.eventRecord(events[0], queue), "cuEventRecord");
     work();
     check(api.eventRecord(events[1], queue), "cuEventRecord");
@@ -185,4 +199,14 @@ std::vector<float> Gpu::time(int repeats, const std::function<void()> &work) {
             "cuEventElapsedTime");
   }
   return times;
+}
+
+double Gpu::clock() {
+  if (!clocks)
+    clocks = static_cast<uint64_t *>(allocate(2 * sizeof(uint64_t)));
+  ClockParams p{clocks, 200'000};
+  launch("kv_test_clock", 1, &p);
+  uint64_t passed[2] = {}; // cycles, nanoseconds
+  copyOut(passed, clocks, sizeof(passed));
+  return passed[1] ? 1000.0 * double(passed[0]) / double(passed[1]) : 0;
 }

@@ -1,7 +1,8 @@
 //===- Gpu.h - A GPU and the images in a folder -----------------*- C++ -*-===//
 //
 // By runtime/cuda/Driver.h. Whatever the driver refuses ends the program with a
-// sentence: a GPU that has failed once answers nothing any more.
+// sentence: a GPU that has failed once answers nothing any more, and who
+// started the program goes on in another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +14,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kv::cuda::test {
@@ -51,16 +54,23 @@ public:
   void copyOut(void *to, const void *from, size_t bytes);
   void fill(void *data, unsigned char byte, size_t bytes);
 
-  /// Queues a kernel of KernelTable.h, InstructionKernels.def or Ceilings.h.
+  /// Queues a kernel of KernelTable.h or VerifyKernels.h.
   void launch(std::string_view kernel, int blocks, const void *params);
   void synchronize();
+  /// Blocks of a kernel that an SM runs at once, as the driver says.
+  int blocksPerSM(std::string_view kernel);
+  /// The names of kernels that were launched since the last call.
+  std::set<std::string> takeLaunched() { return std::exchange(launched, {}); }
   /// The stream that everything is queued on.
   driver::Stream stream() const { return queue; }
 
   /// Milliseconds of each of `repeats` calls of `work`, which queues something,
-  /// after some for warming up; what the L2 cache held is overwritten before
-  /// each.
+  /// after some for warming up. Before each so much else is read that nothing
+  /// of `work` is left in the L2 cache; were it written, the cache would have
+  /// to write it back while `work` runs.
   std::vector<float> time(int repeats, const std::function<void()> &work);
+  /// The clock of an SM in MHz, right after what was queued.
+  double clock();
 
 private:
   struct Kernel {
@@ -77,8 +87,10 @@ private:
   std::string folder;
   driver::Stream queue = nullptr;
   void *flushed = nullptr;
+  uint64_t *clocks = nullptr;
   driver::Event events[2] = {};
   std::map<std::string, driver::Module> modules;
+  std::set<std::string> launched;
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 

@@ -1,370 +1,258 @@
-//===- Timing.cpp - Kernels beside the ceilings ---------------------------===//
+//===- Timing.cpp - How long kernels take ---------------------------------===//
 
-#include "Timing.h"
-#include "../../kernels/cuda/KernelTable.h"
-#include "../kernels/Backend.h"
 #include "Peer.h"
-#include "RandomFill.h"
+#include "ProductRun.h"
+#include "Shapes.h"
+#include "Suite.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <dlfcn.h>
-#include <numeric>
-#include <random>
+#include <map>
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
 
-/// Device memory until the end of a measurement.
-class Buffers {
+class Timings final : public Suite {
 public:
-  explicit Buffers(Gpu &gpu) : gpu(gpu) {}
-  ~Buffers() {
-    for (void *data : all)
-      gpu.free(data);
+  Timings(Gpu &gpu, const SuiteOptions &options)
+      : gpu(gpu), small(options.small) {
+    for (const StepShape &shape : stepShapes(small)) {
+      add("attention " + shape.name(), [=, this] { return attention(shape); });
+      for (const std::string &peer : options.peers)
+        if (shape.type == "bf16" && !shape.headsFirst && shape.dim == 128)
+          add("peer " + peer.substr(0, peer.find('=')) + " " + shape.name(),
+              [=, this] { return this->peer(shape, peer); });
+    }
+    std::vector<StepShape> planned{uniform(64, 8191, 1), uniform(1, 0, 8192),
+                                   mixedShape(32, 8191)};
+    std::vector<StepShape> stored{uniform(64, 1023, 1), uniform(4, 0, 1024),
+                                  uniform(8, 0, 2048)};
+    std::vector<int64_t> counts{1, 64, 2048};
+    std::vector<ProductShape> products{
+        {KV_DTYPE_BF16, KV_DTYPE_BF16, 6144, 4096},
+        {KV_DTYPE_BF16, KV_DTYPE_BF16, 14336, 4096},
+        {KV_DTYPE_BF16, KV_DTYPE_BF16, 4096, 14336}};
+    if (small) {
+      planned = {uniform(2, 300, 1)};
+      stored = {with(uniform(2, 20, 3), [](StepShape &s) { s.heads = 1; })};
+      counts = {3};
+      products = {{KV_DTYPE_BF16, KV_DTYPE_BF16, 48, 64}};
+    }
+    for (const StepShape &shape : planned)
+      add("plan " + shape.name(), [=, this] { return plan(shape); });
+    for (const StepShape &shape : stored)
+      add("rope + store " + shape.name(), [=, this] { return store(shape); });
+    for (const ProductShape &shape : products)
+      for (int64_t m : counts)
+        for (bool deterministic : {false, true})
+          add(shape.name() + " m " + std::to_string(m) +
+                  (deterministic ? " deterministic" : ""),
+              [=, this] { return product(shape, m, deterministic); });
   }
-  void *make(size_t bytes, unsigned char byte) {
-    all.push_back(gpu.allocate(bytes));
-    gpu.fill(all.back(), byte, bytes);
-    return all.back();
+
+  std::vector<Row> rows() override {
+    std::vector<Row> rows;
+    for (const std::string &name : names)
+      rows.push_back({name, 0.7});
+    return rows;
   }
-  template <class T> T *copyOf(const std::vector<T> &data) {
-    void *copy = make(data.size() * sizeof(T), 0);
-    gpu.copyIn(copy, data.data(), data.size() * sizeof(T));
-    return static_cast<T *>(copy);
+
+  Result run(const std::string &row) override {
+    auto found = bodies.find(row);
+    return found == bodies.end() ? Result::failed("there is no such row")
+                                 : found->second();
   }
 
 private:
-  Gpu &gpu;
-  std::vector<void *> all;
-};
-
-/// Twice or four times this byte is a number of every type.
-constexpr unsigned char FillByte = 0x3c;
-
-/// So many sequences, each with `cached` keys and `added` rows.
-struct Shape {
-  const char *type;
-  int sequences, cached, added;
-  int heads = 8, group = 4, dim = 128, page = 16;
-
-  int length() const { return cached + added; }
-  int64_t tokens() const { return int64_t(sequences) * added; }
-  int columns() const { return (length() + page - 1) / page; }
-  int pages() const { return sequences * columns() + 1; }
-  int cacheBytes() const { return std::string_view(type) == "f8" ? 1 : 2; }
-  std::string name(const char *what) const {
-    return std::string(what) + " " + type + " " + std::to_string(sequences) +
-           "x" + std::to_string(cached) + "+" + std::to_string(added) + " " +
-           std::to_string(heads * group) + "/" + std::to_string(heads) + " d" +
-           std::to_string(dim) + " page " + std::to_string(page);
-  }
-};
-
-/// A batch of a shape in a cache of one layer, its pages in random order, all
-/// its values the same.
-struct Batch {
-  Batch(Gpu &gpu, const Shape &s) : buffers(gpu) {
-    std::vector<int32_t> pages(s.pages() - 1), lengths, sums, starts;
-    std::iota(pages.begin(), pages.end(), 1);
-    std::shuffle(pages.begin(), pages.end(), std::mt19937(1));
-    for (int b = 0; b <= s.sequences; ++b) {
-      offsets.push_back(b * s.added);
-      cached.push_back(s.cached);
-      lengths.push_back(s.length());
-    }
-    int64_t plane = int64_t(s.page) * s.heads * s.dim;
-    cacheBytes = plane * 2 * s.pages() * s.cacheBytes();
-    cache = {
-        buffers.make(cacheBytes, FillByte), plane * 2, plane,     plane * 2,
-        int64_t(s.heads) * s.dim,           s.dim,     s.pages(), s.page};
-    table = buffers.copyOf(pages);
-    deviceOffsets = buffers.copyOf(offsets);
-    deviceCached = buffers.copyOf(cached);
-    deviceLengths = buffers.copyOf(lengths);
+  using Body = std::function<Result()>;
+  void add(const std::string &name, Body body) {
+    names.push_back(name);
+    bodies[name] = std::move(body);
   }
 
-  void *values() const { return const_cast<void *>(cache.data); }
+  /// The median, the quickest and the slowest of some calls, and the clock that
+  /// is left behind; `seconds` gets the median.
+  Result timed(const std::function<void()> &work, double &seconds) {
+    std::vector<float> times = gpu.time(small ? 2 : 20, work);
+    seconds = median(times) / 1000;
+    auto [least, most] = std::minmax_element(times.begin(), times.end());
+    return {true,
+            "",
+            {{"time", "us", seconds * 1e6},
+             {"least", "us", *least * 1e3},
+             {"most", "us", *most * 1e3},
+             {"clock", "MHz", gpu.clock()}}};
+  }
 
-  Buffers buffers;
-  CacheView cache;
-  size_t cacheBytes;
-  std::vector<int32_t> cached, offsets;
-  int32_t *table, *deviceCached, *deviceOffsets, *deviceLengths;
-};
+  Result attention(const StepShape &shape) {
+    Step step(gpu, shape);
+    if (!step.canRun())
+      return {true, "left out: a block has too little shared memory here"};
+    step.plan();
+    double seconds;
+    Result result = timed([&] { step.launch(); }, seconds);
+    bool decodes = shape.tokens() == int64_t(shape.sequences.size());
+    if (decodes)
+      result.measurements.push_back(
+          {"K and V read once", "GB/s", shape.keyBytes() / seconds / 1e9,
+           Baseline::ReadCeiling,
+           shape.keyBytes() >= 256e6 ? std::optional(0.88) : std::nullopt});
+    else
+      result.measurements.push_back(
+          {"operations", "TFLOP/s", shape.operations() / seconds / 1e12,
+           Baseline::MultiplyCeiling,
+           gpu.sm() == 90 ? std::optional(0.42) : std::nullopt});
+    return result;
+  }
 
-double seconds(Gpu &gpu, int repeats, const std::function<void()> &work) {
-  return median(gpu.time(repeats, work)) / 1000;
-}
-
-AttentionParams attentionOf(Gpu &gpu, Batch &batch, const Shape &s,
-                            const AttentionKernel &kernel) {
-  AttentionParams p{};
-  p.cache = batch.cache;
-  p.table = batch.table;
-  p.tablePitch = p.tableColumns = s.columns();
-  p.batch = {batch.cached.data(), batch.offsets.data(), s.sequences,
-             int32_t(s.tokens()), int64_t(s.columns()) * s.page};
-  int parts = gpu.multiprocessors * kernel.blocksPerSM(gpu.sm());
-  p.shape = {s.heads,        s.group, kernel.rows, kv::plan::GpuLeaf,
-             KV_MASK_CAUSAL, 0,       0,           INT64_MAX,
-             parts,          0};
-  std::vector<kv::plan::Tile> tiles(
-      kv::plan::maxTiles(p.shape, s.sequences, s.tokens()));
-  std::vector<kv::plan::Cut> cuts(parts + 1);
-  p.shape.slots = slotsOf(kernel, p.shape, p.batch);
-  std::vector<kv::plan::Header> header = {
-      kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data())};
-  AttentionWorkspace needed =
-      workspace(kernel, p.shape, s.sequences, s.tokens());
-  Buffers &buffers = batch.buffers;
-  p.batch.cacheLengths = batch.deviceCached;
-  p.batch.rowOffsets = batch.deviceOffsets;
-  p.header = buffers.copyOf(header);
-  p.tiles = buffers.copyOf(tiles);
-  p.cuts = buffers.copyOf(cuts);
-  int64_t row = int64_t(s.heads) * s.group * s.dim;
-  void *q = buffers.make(s.tokens() * row * 2, 0);
-  if (std::string_view(s.type) == "f16")
-    fillRandom<F16>(gpu, q, s.tokens() * row * 2);
-  else
-    fillRandom<Bf16>(gpu, q, s.tokens() * row * 2);
-  p.q = q;
-  p.out = buffers.make(s.tokens() * row * 2, 0xff);
-  p.qTokenStride = p.outTokenStride = row;
-  p.qHeadStride = p.outHeadStride = s.dim;
-  p.scale = 1 / std::sqrt(float(s.dim));
-  p.scratch = static_cast<float *>(buffers.make(needed.scratch, 0xff));
-  p.totals = static_cast<float *>(buffers.make(needed.totals, 0xff));
-  p.counters = static_cast<uint32_t *>(buffers.make(needed.counters, 0));
-  return p;
-}
-
-/// A measurement with its ratio to a ceiling, which may be unknown.
-Row ratioRow(std::string name, const char *metric, const char *unit,
-             double value, const char *baseline, double ceiling,
-             std::optional<double> aim) {
-  Row row{std::move(name), metric, unit, value / (unit[0] == 'T' ? 1e12 : 1e9),
-          baseline,        {},     aim};
-  if (ceiling > 0)
-    row.ratio = value / ceiling;
-  return row;
-}
-
-using PeerFunction = int (*)(const KvPeerAttention *, void *);
-
-void measurePeers(Gpu &gpu, const std::vector<std::string> &peers,
-                  const Shape &s, const Batch &batch, const AttentionParams &p,
-                  double ours, Report &report) {
-  int64_t plane = batch.cache.planeStride;
-  KvPeerAttention problem{p.q,
-                          p.out,
-                          batch.cache.data,
-                          static_cast<const char *>(batch.cache.data) +
-                              plane * 2,
-                          batch.cache.pageStride,
-                          batch.table,
-                          batch.deviceLengths,
-                          batch.deviceOffsets,
-                          s.sequences,
-                          s.added,
-                          s.length(),
-                          s.columns(),
-                          s.heads,
-                          s.group,
-                          s.dim,
-                          s.page,
-                          s.pages(),
-                          p.scale};
-  for (const std::string &peer : peers) {
-    size_t at = peer.find('=');
-    std::string name = peer.substr(0, at);
-    void *library = dlopen(peer.substr(at + 1).c_str(), RTLD_NOW | RTLD_LOCAL);
+  Result peer(const StepShape &shape, const std::string &peer) {
+    void *library =
+        dlopen(peer.substr(peer.find('=') + 1).c_str(), RTLD_NOW | RTLD_LOCAL);
+    using Function = int (*)(const KvPeerAttention *, void *);
     auto call =
-        library
-            ? reinterpret_cast<PeerFunction>(dlsym(library, "kvPeerAttention"))
-            : nullptr;
-    if (!call) {
-      report.left.push_back("peer " + peer + ": " + dlerror());
-      continue;
-    }
-    if (call(&problem, gpu.stream())) {
-      report.left.push_back("peer " + name + ": not " + s.name("attention"));
-      continue;
-    }
-    double theirs = seconds(gpu, 20, [&] { call(&problem, gpu.stream()); });
-    report.rows.push_back({s.name(s.added == 1 ? "decode" : "prefill"),
-                           "time",
-                           "us",
-                           theirs * 1e6,
-                           name + "'s speed",
-                           theirs / ours,
-                           {}});
+        library ? reinterpret_cast<Function>(dlsym(library, "kvPeerAttention"))
+                : nullptr;
+    if (!call)
+      return Result::failed(dlerror());
+    const Lengths &all = shape.sequences[0];
+    if (std::any_of(shape.sequences.begin(), shape.sequences.end(),
+                    [&](const Lengths &s) {
+                      return s.cached != all.cached || s.added != all.added;
+                    }))
+      return {true, "left out: sequences of different lengths"};
+    Step step(gpu, shape);
+    const AttentionParams &p = step.launches[0].params;
+    KvPeerAttention problem{p.q,
+                            p.out,
+                            p.cache.data,
+                            static_cast<const char *>(p.cache.data) +
+                                p.cache.planeStride * 2,
+                            p.cache.pageStride,
+                            step.deviceTable,
+                            step.deviceLengths,
+                            step.deviceOffsets,
+                            p.batch.sequences,
+                            all.added,
+                            all.cached + all.added,
+                            p.tableColumns,
+                            shape.heads,
+                            shape.group,
+                            shape.dim,
+                            shape.page,
+                            p.cache.pages,
+                            p.scale};
+    if (call(&problem, gpu.stream()))
+      return {true, "left out: it does not take this shape"};
+    double seconds;
+    return timed([&] { call(&problem, gpu.stream()); }, seconds);
   }
-}
 
-/// A mean of equal values is that value, but for the rounding of weights.
-template <class Cache, class Query>
-void checkMean(Gpu &gpu, const Shape &s, const AttentionParams &p,
-               Report &report) {
-  Cache value;
-  std::memset(&value, FillByte, sizeof(value));
-  std::vector<Query> out(s.tokens() * s.heads * s.group * s.dim);
-  gpu.copyOut(out.data(), p.out, out.size() * sizeof(Query));
-  float expected = widen(value), worst = 0;
-  for (Query x : out)
-    worst = std::fmax(worst, std::isnan(widen(x))
-                                 ? INFINITY
-                                 : std::fabs(widen(x) / expected - 1));
-  bool right = worst <= 1.0f / 64;
-  report.checks.push_back(
-      {"Timing." + s.name("attention"), right,
-       right ? "" : "results are off by " + std::to_string(worst), 0});
-}
+  Result plan(const StepShape &shape) {
+    Step step(gpu, shape);
+    step.plan();
+    step.launchPlans(); // allocates
+    double seconds;
+    return timed([&] { step.launchPlans(); }, seconds);
+  }
 
-/// The kernel once more, on equal values.
-void checkResults(Gpu &gpu, const Shape &s, const Batch &batch,
-                  const AttentionKernel &kernel, const AttentionParams &p,
-                  Report &report) {
-  gpu.fill(batch.values(), FillByte, batch.cacheBytes);
-  gpu.launch(kernel.name, p.shape.parts, &p);
-  std::string_view type = s.type;
-  if (type == "bf16")
-    checkMean<Bf16, Bf16>(gpu, s, p, report);
-  else if (type == "f16")
-    checkMean<F16, F16>(gpu, s, p, report);
-  else
-    checkMean<F8E4M3, Bf16>(gpu, s, p, report);
-}
-
-void measureAttention(Gpu &gpu, const Ceilings &ceilings,
-                      const std::vector<std::string> &peers, const Shape &s,
-                      Report &report) {
-  bool decode = s.added * s.group <= DecodeRows;
-  const AttentionKernel *kernel = nullptr;
-  for (const AttentionKernel &k : AttentionKernels)
-    if (k.type == s.type && k.headDim == s.dim && k.prefill == !decode)
-      kernel = &k;
-  if (!canRun(kernel->name))
-    return;
-  Batch batch(gpu, s);
-  AttentionParams p = attentionOf(gpu, batch, s, *kernel);
-  std::string_view type = s.type;
-  if (type == "bf16")
-    fillRandom<Bf16>(gpu, batch.values(), batch.cacheBytes);
-  else if (type == "f16")
-    fillRandom<F16>(gpu, batch.values(), batch.cacheBytes);
-  else
-    fillRandom<F8E4M3>(gpu, batch.values(), batch.cacheBytes);
-  double time =
-      seconds(gpu, 20, [&] { gpu.launch(kernel->name, p.shape.parts, &p); });
-  double bytes =
-      2.0 * s.sequences * s.length() * s.heads * s.dim * s.cacheBytes();
-  // Keys that the causal mask lets the rows see.
-  double pairs = s.sequences * s.added * (s.cached + (s.added + 1) / 2.0);
-  double operations = 4 * pairs * s.heads * s.group * s.dim;
-  std::string name = s.name(decode ? "decode" : "prefill");
-  report.rows.push_back({name, "time", "us", time * 1e6, "", {}, {}});
-  if (decode)
-    report.rows.push_back(ratioRow(
-        name, "K and V read once", "GB/s", bytes / time, "the read ceiling",
-        ceilings.read, bytes >= 256e6 ? std::optional(0.88) : std::nullopt));
-  else
-    report.rows.push_back(
-        ratioRow(name, "operations", "TFLOP/s", operations / time,
-                 "the GEMM ceiling", ceilings.multiply,
-                 gpu.sm() == 90 ? std::optional(0.42) : std::nullopt));
-  if (type == "bf16")
-    measurePeers(gpu, peers, s, batch, p, time, report);
-  checkResults(gpu, s, batch, *kernel, p, report);
-}
-
-/// Rope of q and k, and the store of k and v: a step's two movers of rows.
-void measureStore(Gpu &gpu, const Ceilings &ceilings, const Shape &s,
-                  Report &report) {
-  Batch batch(gpu, s);
-  Buffers &buffers = batch.buffers;
-  int heads = s.heads * (s.group + 1), width = s.dim;
-  int64_t row = int64_t(heads + s.heads) * s.dim; // q, k, v of a token
-  void *rows = buffers.make(s.tokens() * row * 2, FillByte);
-  std::vector<int32_t> positions(s.tokens());
-  for (int64_t t = 0; t < s.tokens(); ++t)
-    positions[t] = s.cached + t % s.added;
-  RopeParams rope{rows,
-                  rows,
-                  row,
-                  s.dim,
-                  row,
-                  s.dim,
-                  int32_t(s.tokens()),
-                  heads,
-                  s.dim,
-                  width,
-                  buffers.copyOf(positions),
-                  static_cast<const float *>(
-                      buffers.make(size_t(s.length()) * width * 4, FillByte)),
-                  s.length(),
-                  false,
-                  KV_DTYPE_BF16,
-                  KV_DTYPE_BF16,
-                  /*errors=*/nullptr};
-  const auto *k =
-      static_cast<const uint16_t *>(rows) + s.heads * s.group * s.dim;
-  StoreParams store{batch.cache,
-                    0,
-                    batch.table,
-                    s.columns(),
-                    s.columns(),
-                    {batch.deviceCached, batch.deviceOffsets, s.sequences,
-                     int32_t(s.tokens()), 0},
-                    s.heads,
-                    s.dim,
-                    k,
-                    k + s.heads * s.dim,
+  /// Rope of q and k, and the store of k and v: a step's two movers of rows.
+  Result store(const StepShape &shape) {
+    Step step(gpu, shape);
+    Buffers buffers(gpu);
+    const AttentionParams &p = step.launches[0].params;
+    int heads = shape.heads * (shape.group + 1), dim = shape.dim;
+    int64_t tokens = shape.tokens(), row = int64_t(heads + shape.heads) * dim;
+    NoiseParams noise{nullptr, tokens * row, tokens * row, 9, KV_DTYPE_BF16, 0};
+    void *rows = buffers.makeNoise(noise);
+    std::vector<int32_t> positions;
+    for (const Lengths &s : shape.sequences)
+      for (int i = 0; i < s.added; ++i)
+        positions.push_back(s.cached + i);
+    int32_t length = int32_t(p.batch.capacity);
+    NoiseParams angles{nullptr, int64_t(length) * dim, int64_t(length) * dim,
+                       10,      KV_DTYPE_F32,          0};
+    RopeParams rope{rows,
+                    rows,
                     row,
-                    s.dim,
+                    dim,
                     row,
-                    s.dim,
+                    dim,
+                    int32_t(tokens),
+                    heads,
+                    dim,
+                    dim,
+                    buffers.copyOf(positions),
+                    static_cast<const float *>(buffers.makeNoise(angles)),
+                    length,
+                    false,
                     KV_DTYPE_BF16,
-                    KV_DTYPE_BF16};
-  int blocks = gpu.multiprocessors * 8;
-  double time = seconds(gpu, 20, [&] {
-    gpu.launch("kv_rope", blocks, &rope);
-    gpu.launch("kv_store", blocks, &store);
-  });
-  // Read and written: q, k; then k, v. Angles are read as well.
-  double bytes = s.tokens() * (2.0 * heads * s.dim * 2 + width * 4.0 +
-                               2.0 * 2 * s.heads * s.dim * 2);
-  report.rows.push_back(
-      ratioRow(s.name("rope + store"), "read and written", "GB/s", bytes / time,
-               "the copy ceiling", ceilings.copy,
-               s.tokens() >= 4096 ? std::optional(0.85) : std::nullopt));
-}
+                    KV_DTYPE_BF16,
+                    /*errors=*/nullptr};
+    const auto *k =
+        static_cast<const uint16_t *>(rows) + shape.heads * shape.group * dim;
+    StoreParams store{p.cache,
+                      0,
+                      p.table,
+                      p.tablePitch,
+                      p.tableColumns,
+                      p.batch,
+                      shape.heads,
+                      dim,
+                      k,
+                      k + shape.heads * dim,
+                      row,
+                      dim,
+                      row,
+                      dim,
+                      KV_DTYPE_BF16,
+                      KV_DTYPE_BF16};
+    int blocks = gpu.multiprocessors * 8;
+    double seconds;
+    Result result = timed(
+        [&] {
+          gpu.launch("kv_rope", blocks, &rope);
+          gpu.launch("kv_store", blocks, &store);
+        },
+        seconds);
+    // Read and written: q, k; then k, v. Angles are read as well.
+    double bytes = tokens * (2.0 * heads * dim * 2 + dim * 4.0 +
+                             2.0 * 2 * shape.heads * dim * 2);
+    result.measurements.push_back(
+        {"read and written", "GB/s", bytes / seconds / 1e9,
+         Baseline::CopyCeiling,
+         tokens >= 4096 ? std::optional(0.85) : std::nullopt});
+    return result;
+  }
+
+  Result product(const ProductShape &shape, int64_t m, bool deterministic) {
+    auto made = ProductRun::create(gpu, shape, m, deterministic);
+    if (!made)
+      return Result::failed(made.error().message);
+    auto milliseconds = (*made)->time(m, small ? 2 : 100);
+    if (!milliseconds)
+      return Result::failed(milliseconds.error().message);
+    double seconds = *milliseconds / 1000;
+    return {
+        true,
+        "the L2 cache was not flushed",
+        {{"time", "us", seconds * 1e6},
+         {"clock", "MHz", gpu.clock()},
+         {"operations", "TFLOP/s",
+          2.0 * double(m) * double(shape.n) * double(shape.k) / seconds / 1e12,
+          Baseline::MultiplyCeiling}}};
+  }
+
+  Gpu &gpu;
+  bool small;
+  std::vector<std::string> names;
+  std::map<std::string, Body> bodies;
+};
 
 } // namespace
 
-void kv::cuda::test::measureKernels(Gpu &gpu, const Ceilings &ceilings,
-                                    const std::vector<std::string> &peers,
-                                    bool small, Report &report) {
-  std::vector<Shape> attention = {
-      {"bf16", 1, 8191, 1},  {"bf16", 1, 32767, 1}, {"bf16", 16, 4095, 1},
-      {"bf16", 64, 4095, 1}, {"f16", 64, 4095, 1},  {"f8", 64, 4095, 1},
-      {"bf16", 1, 0, 2048},  {"bf16", 1, 0, 8192},  {"bf16", 4, 8192, 2048}};
-  std::vector<Shape> stores = {
-      {"bf16", 64, 1023, 1}, {"bf16", 4, 0, 1024}, {"bf16", 8, 0, 2048}};
-  if (small) {
-    attention = {{"bf16", 2, 130, 1, 1},
-                 {"f16", 1, 40, 1, 2, 1},
-                 {"f8", 1, 1200, 1, 1},
-                 {"bf16", 1, 70, 1, 1, 4, 256},
-                 {"bf16", 1, 0, 40, 1}};
-    stores = {{"bf16", 2, 20, 1, 1}, {"bf16", 1, 0, 33, 2, 3}};
-  }
-  for (const Shape &s : attention)
-    measureAttention(gpu, ceilings, peers, s, report);
-  for (const Shape &s : stores)
-    measureStore(gpu, ceilings, s, report);
+std::unique_ptr<Suite>
+kv::cuda::test::makeTimings(Gpu &gpu, const SuiteOptions &options) {
+  return std::make_unique<Timings>(gpu, options);
 }

@@ -1,38 +1,32 @@
-//===- gpu-verify.cpp - The kernels on a GPU ------------------------------===//
+//===- gpu-verify.cpp - One suite's rows on a GPU -------------------------===//
 //
-// The tests of test/kernels on a GPU, then ceilings and timing. Runs from a
+// scripts/gpu-verify starts this program, once a suite or again after a row
+// that ended it, and tells it on its standard input which row to run next. It
+// answers on its standard output by lines that begin with "@ ". It runs from a
 // folder that scripts/gpu-verify --pack made: needs no compiler, no MLIR, and
-// of the machine only CUDA's driver.
+// of the machine only CUDA's driver, and cuBLASLt for products.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../../kernels/cuda/KernelTable.h"
 #include "GpuBackend.h"
-#include "Logits.h"
-#include "Timing.h"
+#include "Suite.h"
+#include "VerifyKernels.h"
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <gtest/gtest.h>
+#include <iostream>
+#include <set>
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
 
-struct Options {
-  std::string folder, json, commit = "unknown", logits;
-  std::string only = "*-AttentionMatrix.Product"; // a filter of tests
-  bool timing = true, small = false;
-  std::vector<std::string> peers;
+struct Options : SuiteOptions {
+  std::string folder, suite;
+  bool list = false;
 };
-
-constexpr const char *Usage =
-    "usage: gpu-verify LIBRARIES [--json=FILE] [--commit=ID] [--only=TESTS] "
-    "[--no-timing | --small] [--peer=NAME=LIBRARY]..., or gpu-verify LIBRARIES "
-    "--logits=EXPECTED,GOT\n";
 
 bool parse(int argc, char **argv, Options &options) {
   for (int i = 1; i < argc; ++i) {
@@ -44,16 +38,13 @@ bool parse(int argc, char **argv, Options &options) {
       return true;
     };
     std::string peer;
-    if (argument == "--no-timing")
-      options.timing = false;
+    if (argument == "--list")
+      options.list = true;
     else if (argument == "--small")
       options.small = true;
     else if (value("--peer=", peer) && peer.find('=') != std::string::npos)
       options.peers.push_back(peer);
-    else if (!value("--json=", options.json) &&
-             !value("--commit=", options.commit) &&
-             !value("--logits=", options.logits) &&
-             !value("--only=", options.only)) {
+    else if (!value("--suite=", options.suite)) {
       if (argument.starts_with("-") || !options.folder.empty())
         return false;
       options.folder = argument;
@@ -64,11 +55,11 @@ bool parse(int argc, char **argv, Options &options) {
 
 /// The first file that a GPU could want and that is not there.
 std::string missingImage(const std::string &folder) {
-  std::vector<std::string> images = {"kv-cuda/kv_movers",
-                                     "kv-verify/kv_instructions",
-                                     "kv-verify/kv_ceilings"};
+  std::set<std::string> images = {"kv-cuda/kv_movers"};
   for (const AttentionKernel &kernel : AttentionKernels)
-    images.push_back("kv-cuda/" + std::string(kernel.name));
+    images.insert("kv-cuda/" + std::string(kernel.name));
+  for (const VerifyKernel &kernel : VerifyKernels)
+    images.insert("kv-verify/" + std::string(kernel.image));
   for (const std::string &image : images)
     for (const char *kind :
          {".sm_80.cubin", ".sm_90a.cubin", ".compute_80.ptx"})
@@ -78,57 +69,46 @@ std::string missingImage(const std::string &folder) {
   return "";
 }
 
-/// Each test's result, into a report.
-class Listener : public ::testing::EmptyTestEventListener {
-public:
-  explicit Listener(Report &report) : report(report) {}
-  void OnTestStart(const ::testing::TestInfo &info) override {
-    message.clear();
-  }
-  void OnTestPartResult(const ::testing::TestPartResult &result) override {
-    if (result.failed() && message.empty())
-      message = result.message();
-  }
-  void OnTestEnd(const ::testing::TestInfo &info) override {
-    const ::testing::TestResult &result = *info.result();
-    std::string name = std::string(info.test_suite_name()) + "." + info.name();
-    report.checks.push_back(
-        {name, result.Passed(), message, result.elapsed_time() / 1000.0});
-    std::printf("%-40s %s\n", name.c_str(),
-                result.Passed() ? "passed" : "FAILED");
-    std::fflush(stdout);
-  }
-
-private:
-  Report &report;
-  std::string message;
-};
-
-void runTests(const std::string &only, Report &report) {
-  ::testing::GTEST_FLAG(filter) = only;
-  auto &listeners = ::testing::UnitTest::GetInstance()->listeners();
-  delete listeners.Release(listeners.default_result_printer());
-  listeners.Append(new Listener(report));
-  // What fails outside of a test is in no report of one.
-  if (RUN_ALL_TESTS() && report.passed())
-    report.checks.push_back({"GoogleTest", false, "a failure in no test", 0});
+template <class Strings> std::string jsonList(const Strings &strings) {
+  std::string list;
+  for (const std::string &text : strings)
+    list += (list.empty() ? "" : ", ") + jsonString(text);
+  return "[" + list + "]";
 }
 
-/// "EXPECTED,GOT"
-int runLogits(const std::string &files) {
-  size_t comma = files.find(',');
-  if (comma == std::string::npos) {
-    std::fputs(Usage, stderr);
-    return ExitUsage;
+std::string facts(const Gpu &gpu) {
+  std::vector<std::string> kernels;
+  for (const KernelLaunch &kernel : KernelLaunches)
+    kernels.emplace_back(kernel.name);
+  return "{\"device\": " + jsonString(gpu.name) +
+         ", \"compute_capability\": \"" + std::to_string(gpu.major) + "." +
+         std::to_string(gpu.minor) +
+         "\", \"multiprocessors\": " + std::to_string(gpu.multiprocessors) +
+         ", \"memory_bytes\": " + std::to_string(gpu.memoryBytes) +
+         ", \"l2_bytes\": " + std::to_string(gpu.l2Bytes) +
+         ", \"shared_bytes\": " + std::to_string(gpu.sharedBytes) +
+         ", \"driver\": " + std::to_string(gpu.driverVersion) +
+         ", \"kernels\": " + jsonList(kernels) +
+         ", \"left_out\": " + jsonList(kernelsLeftOut()) + "}";
+}
+
+void say(const std::string &line) {
+  std::printf("@ %s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void serve(Suite &suite, Gpu &gpu) {
+  std::set<std::string> known;
+  for (const Row &row : suite.rows())
+    known.insert(row.name);
+  for (std::string row; std::getline(std::cin, row);) {
+    gpu.takeLaunched();
+    Result result = known.contains(row)
+                        ? suite.run(row)
+                        : Result::failed("there is no such row");
+    say("{\"result\": " + json(result) +
+        ", \"kernels\": " + jsonList(gpu.takeLaunched()) + "}");
   }
-  double largest = 0;
-  std::string problem = compareLogitFiles(files.substr(0, comma),
-                                          files.substr(comma + 1), largest);
-  if (problem.empty())
-    std::printf("the model's logits differ by at most %.3g\n", largest);
-  else
-    std::fprintf(stderr, "gpu-verify: %s\n", problem.c_str());
-  return problem.empty() ? ExitPassed : ExitFailed;
 }
 
 } // namespace
@@ -136,11 +116,11 @@ int runLogits(const std::string &files) {
 int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::fputs(Usage, stderr);
+    std::fputs("usage: gpu-verify LIBRARIES [--suite=NAME [--list]] [--small] "
+               "[--peer=NAME=LIBRARY]...\n",
+               stderr);
     return ExitUsage;
   }
-  if (!options.logits.empty())
-    return runLogits(options.logits);
   if (std::string path = missingImage(options.folder); !path.empty()) {
     std::fprintf(stderr, "gpu-verify: %s is missing\n", path.c_str());
     return ExitUsage;
@@ -150,34 +130,23 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "gpu-verify: %s\n", gpu.error().message.c_str());
     return ExitNoGpu;
   }
-  std::printf("%s, compute capability %d.%d, driver %d\n", (*gpu)->name.c_str(),
-              (*gpu)->major, (*gpu)->minor, (*gpu)->driverVersion);
-  Report report;
-  report.commit = options.commit;
   setGpu(gpu->get());
-  report.left = kernelsLeftOut();
-  char *none[] = {argv[0], nullptr};
-  int one = 1;
-  ::testing::InitGoogleTest(&one, none);
-  runTests(options.only, report);
-  // What computes wrongly has no speed.
-  if (report.passed() && options.timing) {
-    Ceilings ceilings;
-    if (!options.small)
-      ceilings = measureCeilings(**gpu, report);
-    measureKernels(**gpu, ceilings, options.peers, options.small, report);
-  } else if (!report.passed()) {
-    report.left.push_back("timing: a check failed");
+  if (options.suite.empty()) {
+    say(facts(**gpu));
+    return ExitPassed;
   }
-  std::fputs(report.table().c_str(), stdout);
-  if (!options.json.empty()) {
-    std::ofstream file(options.json);
-    file << report.json(**gpu);
-    if (!file.flush()) {
-      std::fprintf(stderr, "gpu-verify: %s cannot be written\n",
-                   options.json.c_str());
-      return ExitFailed;
-    }
+  std::unique_ptr<Suite> suite = makeSuite(options.suite, **gpu, options);
+  if (!suite) {
+    std::fprintf(stderr, "gpu-verify: there is no suite %s; there are %s\n",
+                 options.suite.c_str(), SuiteNames);
+    return ExitUsage;
   }
-  return report.passed() ? ExitPassed : ExitFailed;
+  if (options.list) {
+    for (const Row &row : suite->rows())
+      say("{\"row\": " + jsonString(row.name) +
+          ", \"seconds\": " + std::to_string(row.seconds) + "}");
+    return ExitPassed;
+  }
+  serve(*suite, **gpu);
+  return ExitPassed;
 }

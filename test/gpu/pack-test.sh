@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pack-test.sh SOURCE BUILD: a folder of gpu-verify is complete, says what is
-# missing, and says in one sentence that there is no CUDA driver.
+# pack-test.sh SOURCE BUILD: a folder of gpu-verify needs nothing of the build, says
+# what is missing, and says in one sentence that there is no CUDA driver.
 set -euo pipefail
 source=$1 build=$2
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ expect() {
   fi
 }
 
-"$source/scripts/gpu-verify" --pack "$work/folder" --build "$build"
+"$source/scripts/gpu-verify" --pack "$work/folder" --build "$build" --no-models
 # Nothing of the build is needed any more.
 for library in $(ldd "$work/folder/bin/gpu-verify" | awk '{print $1}'); do
   case $library in
@@ -33,9 +33,10 @@ export KV_CUDA_DRIVER=$work/none.so # even on a machine with a GPU
 expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify"
 expect 2 'is there and not empty' \
   "$source/scripts/gpu-verify" --pack "$work/folder" --build "$build"
-expect 2 'usage: gpu-verify' "$work/folder/gpu-verify" --peer
-expect 1 'gpu-verify-peers: ' \
-  python3 "$work/folder/gpu-verify-peers.py" --ours none --json none
+expect 2 'was not made by gpu-verify --pack' "$source/scripts/gpu-verify"
+expect 2 'rows.jsonl is not there' "$source/scripts/gpu-verify" --record "$work/none"
+expect 1 'gpu-verify-peers: PyTorch is not here' \
+  python3 -S "$work/folder/gpu-verify-peers.py" --rows "$work/folder/results/rows.jsonl" --list
 rm "$work/folder/lib/kv-cuda/kv_attention_prefill_f8_256.sm_90a.cubin"
 expect 2 'kv_attention_prefill_f8_256.sm_90a.cubin is missing' \
   "$work/folder/gpu-verify"

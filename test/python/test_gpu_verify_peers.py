@@ -1,4 +1,4 @@
-"""What gpu-verify-peers.py takes of gpu-verify's report."""
+"""What gpu-verify-peers.py takes of gpu-verify's rows."""
 
 import importlib.util
 
@@ -10,16 +10,23 @@ SPEC.loader.exec_module(peers)
 
 
 def test_cases():
-    """Our times of bf16, each once: no rates, no peers' times, no masks that differ."""
-    decode = "decode bf16 64x4095+1 32/8 d128 page 16"
-    prefill = "prefill bf16 1x0+2048 32/8 d128 page 16"
+    """Steps of bf16 that were timed: no other types, dimensions or layouts, no masks that differ."""
+    def row(case, suite="timing", measurements=(1,)):
+        return {"suite": suite, "row": "attention " + case, "measurements": measurements}
 
-    def row(case, metric="time", value=1.0, baseline=""):
-        return {"case": case, "metric": metric, "value": value, "baseline": baseline}
+    decode, prefill = "bf16 64x4095+1 64/8 d128 page 16", "bf16 1x0+2048 32/8 d128 page 16"
+    rows = [{"visit": "when"}, row(decode), row(prefill), row("bf16 4x8192+2048 32/8 d128 page 16"),
+            row("f16 64x4095+1 32/8 d128 page 16"), row("bf16 64x4095+1 32/8 d64 page 16"),
+            row("bf16 64x4095+1 32/8 d128 page 16 hnd"), row("bf16 1x8191+1 32/8 d128 page 16", "long"),
+            row("bf16 1x1023+1 32/8 d128 page 16", measurements=())]
+    assert peers.cases(rows) == {decode: (64, 4096, 1, 8, 8), prefill: (1, 2048, 2048, 8, 4)}
 
-    rows = [row("read ceiling", "bytes"), row(decode, value=5.0),
-            row(decode, "K and V read once", baseline="the read ceiling"),
-            row(decode, value=7.0, baseline="another's speed"), row(prefill, value=9.0),
-            row("prefill bf16 4x8192+2048 32/8 d128 page 16"),
-            row("decode f16 64x4095+1 32/8 d128 page 16")]
-    assert list(peers.cases(rows)) == [(decode, 5.0, 64, 4096, 1), (prefill, 9.0, 1, 2048, 2048)]
+
+def test_a_peer_that_cannot_is_left_out():
+    class Torch:
+        int32 = None
+        zeros = staticmethod(lambda *shape, **more: None)
+
+    answers = list(peers.serve(Torch, {"case": (1, 16, 1, 8, 4)}, ["SDPA FLASH_ATTENTION: case\n"]))
+    assert answers[0]["passed"] and answers[0]["message"].startswith("left out: ")
+    assert answers[0]["measurements"] == []

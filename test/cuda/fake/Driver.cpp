@@ -108,6 +108,10 @@ Status counted(const char *call, void *target, const void *source, size_t bytes,
 //===--- Devices ----------------------------------------------------------===//
 
 EXPORT int cuInit(unsigned) { return Success; }
+EXPORT int cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return Success;
+}
 EXPORT int cuDeviceGetCount(int *count) {
   *count = int(std::size(Devices)) - firstDevice();
   return Success;
@@ -123,6 +127,12 @@ EXPORT int cuDeviceGetName(char *name, int bytes, int device) {
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
   const DeviceModel &model = Devices[device];
   switch (attribute) {
+  case 106:
+    *value = MostBlocks;
+    return Success;
+  case 38:
+    *value = 1 << 20;
+    return Success;
   case 16:
     *value = model.multiprocessors;
     return Success;
@@ -344,16 +354,28 @@ EXPORT int cuModuleUnload(void *module) {
 EXPORT int cuModuleGetFunction(void **function, void *module,
                                const char *name) {
   auto *from = static_cast<FakeModule *>(module);
-  const kv::cuda::KernelLaunch *kernel = kv::cuda::findKernel(name);
-  if (!kernel || !hasSymbol(from->image, name))
+  auto kernel = findFunction(from->image, name);
+  if (!kernel)
     return NotFound;
   // A handful a test: they stay, as a driver's do until their module goes.
   static std::deque<FakeFunction> &functions = *new std::deque<FakeFunction>;
-  *function = &functions.emplace_back(kernel, from->sm);
+  *function = &functions.emplace_back(*kernel, from->sm);
+  return Success;
+}
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+                                                       void *function,
+                                                       int threads,
+                                                       size_t sharedBytes) {
+  if (state().device < 0)
+    return InvalidContext;
+  *blocks = blocksOf(*static_cast<FakeFunction *>(function),
+                     Devices[state().device], threads, int(sharedBytes));
   return Success;
 }
 EXPORT int cuFuncLoad(void *) { return Success; }
 EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
+  if (attribute == 9 && value <= 100)
+    return Success;
   if (attribute != 8 || value > Devices[state().device].sharedBytes)
     return state().problem(InvalidValue, "cuFuncSetAttribute " +
                                              std::to_string(attribute) +

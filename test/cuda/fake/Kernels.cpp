@@ -2,6 +2,9 @@
 
 #include "Kernels.h"
 #include "../../../kernels/cuda/emulator/Twins.h"
+#include "../../gpu/VerifyKernels.h"
+#include "../../gpu/VerifyTwins.h"
+#include "Planted.h"
 
 #include <algorithm>
 #include <cctype>
@@ -55,7 +58,7 @@ Status kv::fake::loadModule(const void *image, const DeviceModel &device,
   return Success;
 }
 
-bool kv::fake::hasSymbol(const std::string &image, const std::string &name) {
+static bool hasSymbol(const std::string &image, const std::string &name) {
   auto inName = [](char c) { return std::isalnum(c) || c == '_'; };
   for (size_t at = image.find(name); at != image.npos;
        at = image.find(name, at + 1)) {
@@ -65,6 +68,35 @@ bool kv::fake::hasSymbol(const std::string &image, const std::string &name) {
       return true;
   }
   return false;
+}
+
+std::optional<kv::cuda::KernelLaunch>
+kv::fake::findFunction(const std::string &image, const std::string &name) {
+  if (!hasSymbol(image, name))
+    return {};
+  if (const kv::cuda::KernelLaunch *own = kv::cuda::findKernel(name))
+    return *own;
+  const auto *tests = kv::cuda::test::findVerifyKernel(name);
+  if (!tests)
+    return {};
+  return kv::cuda::KernelLaunch{tests->name, tests->threads, tests->sharedBytes,
+                                tests->sharedBytes, tests->paramBytes};
+}
+
+int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
+                       int threads, int sharedBytes) {
+  int registers = 32;
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, budget, ...)        \
+  if (function.kernel.name == "kv_attention_" #kind "_" #type "_" #dim)        \
+    registers = (budget + 7) / 8 * 8;
+#define KV_MOVER_KERNEL(mover, parameters, budget, ...)                        \
+  if (function.kernel.name == "kv_" #mover)                                    \
+    registers = (budget + 7) / 8 * 8;
+#include "kv/ABI/DeviceKernels.def"
+  // Each block takes a KiB more than it asks for.
+  return std::min({MostBlocks, device.threads / threads,
+                   device.allSharedBytes / (sharedBytes + 1024),
+                   (64 << 10) / (registers * threads)});
 }
 
 /// Runs the twin. It may touch the allocations that its arguments point into,
@@ -84,7 +116,14 @@ static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
     if (range.bytes && allowed.insert(range.begin).second)
       machine.global().allow(range.begin, range.bytes, kv::cuda::Access::Write);
   }
-  kv::cuda::runTwin(machine, kernel.name, blocks, params.data());
+  Planted planted(kernel.name);
+  const void *given = planted.before(machine, params);
+  if (!kv::cuda::runTwin(machine, kernel.name, blocks, given))
+    kv::cuda::test::runVerifyTwin(machine, kernel.name, blocks, given);
+  planted.after();
+  if (planted.fails())
+    return state.problem(LaunchFailed,
+                         std::string(kernel.name) + ": a planted failure");
   if (machine.reports().empty())
     return Success;
   return state.problem(LaunchFailed,
@@ -95,7 +134,7 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                         unsigned threads, unsigned sharedBytes,
                         const void *params, size_t paramBytes, void *stream) {
   State &state = State::get();
-  const kv::cuda::KernelLaunch &kernel = *function.kernel;
+  const kv::cuda::KernelLaunch &kernel = function.kernel;
   auto wrong = [&](const char *what, int64_t given, int64_t wanted) {
     return state.problem(InvalidValue,
                          std::string(kernel.name) + " is launched with " +
@@ -118,7 +157,7 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
   state.trace("launch " + std::string(kernel.name) + " " +
               std::to_string(blocks));
   auto *bytes = static_cast<const char *>(params);
-  state.enqueue(stream, [&kernel, blocks,
+  state.enqueue(stream, [kernel, blocks,
                          copy = std::vector<char>(bytes, bytes + paramBytes)] {
     return runKernel(kernel, int(blocks), copy);
   });

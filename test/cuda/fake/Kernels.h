@@ -6,6 +6,8 @@
 #include "../../../kernels/cuda/KernelTable.h"
 #include "State.h"
 
+#include <optional>
+
 namespace kv::fake {
 
 struct FakeModule {
@@ -14,7 +16,7 @@ struct FakeModule {
 };
 
 struct FakeFunction {
-  const kv::cuda::KernelLaunch *kernel;
+  kv::cuda::KernelLaunch kernel;
   int sm;
   int sharedBytes = 48 << 10; // allowed without asking
 };
@@ -22,8 +24,16 @@ struct FakeFunction {
 /// Checks that the image is code for this device.
 Status loadModule(const void *image, const DeviceModel &device,
                   FakeModule &module);
-/// Whether a symbol of this name is in the image.
-bool hasSymbol(const std::string &image, const std::string &name);
+/// The project's kernel of that name, or one of test/gpu. Nothing: there is
+/// none, or it is not in the image.
+std::optional<kv::cuda::KernelLaunch> findFunction(const std::string &image,
+                                                   const std::string &name);
+/// The most blocks of an SM, whatever they need.
+constexpr int MostBlocks = 32;
+/// The blocks of a kernel that an SM runs at once: by its shared memory, its
+/// threads, and its registers, of which a kernel has what its budget allows.
+int blocksOf(const FakeFunction &function, const DeviceModel &device,
+             int threads, int sharedBytes);
 /// Checks the launch and queues the kernel's twin.
 Status launch(const FakeFunction &function, unsigned blocks, unsigned threads,
               unsigned sharedBytes, const void *params, size_t paramBytes,

@@ -29,6 +29,7 @@ enum Status : int {
 struct DeviceModel {
   const char *name;
   int major, minor, multiprocessors, sharedBytes;
+  int threads, allSharedBytes; // of an SM
 };
 
 struct FakeStream {

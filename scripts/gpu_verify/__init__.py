@@ -1,0 +1,1 @@
+"""What scripts/gpu-verify is made of: see there."""

@@ -1,0 +1,108 @@
+"""Whole models on the GPU: prompts against the CPU's logits, and decoding against the model's own
+prompts, which needs no tolerance where all products are deterministic."""
+
+import array
+import json
+import subprocess
+
+from . import worker
+from .results import FAILED, PASSED
+from .suites import Suite
+
+# Largest difference relative to the largest logit: activations are bf16 on a GPU and f32 on a CPU.
+LIMIT = 4e-2
+
+
+def floats(path):
+    values = array.array("f")
+    values.frombytes(path.read_bytes())
+    return values
+
+
+def answers(path):
+    """{id: tokens} of kv-run's lines."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {line["id"]: line["tokens"] for line in lines if "id" in line}
+
+
+def difference(expected, got):
+    """The largest difference relative to the largest expected value, or why there is none."""
+    if len(expected) != len(got) or not expected:
+        return f"there are {len(got)} logits, expected {len(expected)}"
+    largest = max(map(abs, expected))
+    worst = 0.0
+    for a, b in zip(expected, got):
+        if not abs(a - b) <= LIMIT * largest:  # or NaN
+            return f"a logit is {b}, expected {a} +- {LIMIT * largest:.3g}"
+        worst = max(worst, abs(a - b))
+    return worst / largest
+
+
+def misses(requests, generated, logits, vocabulary):
+    """Generated tokens that are not the largest logit where the same tokens are a prompt."""
+    row, wrong, count = 0, 0, 0
+    for request in requests:
+        prompt, more = len(request["tokens"]), generated[request["id"]]
+        for i, token in enumerate(more):
+            at = (row + prompt - 1 + i) * vocabulary
+            values = logits[at:at + vocabulary]
+            wrong += values.index(max(values)) != token
+            count += 1
+        row += prompt + len(more)
+    return wrong, count
+
+
+class Models(Suite):
+    def models(self):
+        return sorted(path for path in (self.visit.folder / "model").glob("*") if path.is_dir())
+
+    def rows(self):
+        return [(path.name, 8) for path in self.models()]
+
+    def serve(self, model, requests, seconds):
+        """(answers, logits) of kv-run on the device."""
+        folder = self.visit.scratch
+        (folder / "requests.jsonl").write_text("".join(json.dumps(r) + "\n" for r in requests))
+        command = [self.visit.folder / "bin/kv-run", model / "gpu.so", "--device", "cuda:0",
+                   "--weights", model / "weights.safetensors", "--requests",
+                   folder / "requests.jsonl", "--no-stream", "--deterministic", "--pages", "600",
+                   "--threads", "1", "--no-prefix-cache", "--dump-logits", folder / "logits.f32"]
+        with open(folder / "answers.jsonl", "w") as out:
+            try:
+                done = subprocess.run([str(part) for part in command], stdout=out, text=True,
+                                      stderr=subprocess.PIPE, timeout=seconds,
+                                      env=self.visit.environment)
+            except subprocess.TimeoutExpired:
+                raise worker.Hung(f"kv-run did not end within {seconds:.0f} s") from None
+        self.visit.log.write(done.stderr)
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
+            raise worker.Died(f"kv-run ended with status {done.returncode}: {last}")
+        return answers(folder / "answers.jsonl"), floats(folder / "logits.f32")
+
+    def run(self, row, seconds):
+        model = self.visit.folder / "model" / row
+        requests = [json.loads(line) for line in
+                    (model / "requests.jsonl").read_text().splitlines()]
+        expected = floats(model / "logits.f32")
+        vocabulary = len(expected) // sum(len(request["tokens"]) for request in requests)
+        generated, logits = self.serve(model, requests, seconds)
+        worst = difference(expected, logits)
+        if isinstance(worst, str):
+            return {"status": FAILED, "message": worst}
+        # What was generated as part of the prompt; the last token has no successor.
+        whole = [{**request, "tokens": request["tokens"] + generated[request["id"]],
+                  "max_new_tokens": 1} for request in requests]
+        _, again = self.serve(model, whole, seconds)
+        wrong, count = misses(requests, generated, again, vocabulary)
+        if wrong:
+            return {"status": FAILED,
+                    "message": f"{wrong} of {count} tokens are others when they are decoded than "
+                               "the largest logit of the same prompt"}
+        cpu = answers(model / "answers.jsonl")
+        same = sum(generated[name] == cpu[name] for name in cpu)
+        return {"status": PASSED, "message": f"logits differ by {worst:.2g} of the largest; "
+                                             f"{same} of {len(cpu)} requests have the CPU's tokens"}
+
+    def close(self):
+        return None

@@ -1,0 +1,204 @@
+"""A visit on the fake driver: the folder, two commands of which the first is killed, faults that
+must be red rows, and the limits of what travels."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from . import pack, visit
+from .results import FAILED, LEFT, PASSED
+from .suites import CORRECTNESS
+
+MOST_FILES = 8  # that may come back
+# Those that take seconds on the emulator; the others are the same code with other filters.
+QUICK = "instructions,movers,long,products,model,probes,ceilings,timing"
+SANITIZER = """#!/bin/sh
+# compute-sanitizer --tool T --print-limit N --log-file F PROGRAM...
+tool=$2 log=$6
+shift 6
+echo "========= COMPUTE-SANITIZER" >"$log"
+[ -z "$GPU_VERIFY_REHEARSED_REFUSAL" ] ||
+  { echo "========= Error: Device not supported" >>"$log"; exit 1; }
+[ "$tool" != "$GPU_VERIFY_REHEARSED_REPORT" ] ||
+  printf '========= Error: Race reported between two accesses\\n=========     at 0x10\\n' >>"$log"
+"$@"
+status=$?
+echo "========= ERROR SUMMARY: 0 errors" >>"$log"
+exit $status
+"""
+
+
+class Rehearsal:
+    def __init__(self, build):
+        self.scratch = tempfile.TemporaryDirectory(prefix="gpu-verify-")
+        self.folder = Path(self.scratch.name) / "visit"
+        self.build, self.results = build, 0
+        self.tools = Path(self.scratch.name) / "tools"
+        self.tools.mkdir()
+        sanitizer = self.tools / "compute-sanitizer"
+        sanitizer.write_text(SANITIZER)
+        sanitizer.chmod(0o755)
+
+    def fresh(self):
+        """A folder for results."""
+        self.results += 1
+        return Path(self.scratch.name) / f"results-{self.results}"
+
+    def start(self, results, *arguments, small=True, **environment):
+        return subprocess.Popen(
+            [self.folder / "gpu-verify", *(["--small"] if small else []), "--results", results,
+             *arguments], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}",
+                 "KV_CUDA_DRIVER": str(self.build / "lib/libkv_fake_cuda.so"), **environment})
+
+    def run(self, status, results, *arguments, **environment):
+        """(what is said, records by (suite, row)); the exit status must be `status`."""
+        process = self.start(results, *arguments, **environment)
+        said, _ = process.communicate(timeout=900)
+        expect(process.returncode == status,
+               f"exit status {process.returncode}, not {status}: {arguments} {environment}\n{said}")
+        return said, {(row["suite"], row["row"]): row for row in rows(results)}
+
+
+def expect(condition, sentence):
+    if not condition:
+        raise SystemExit(f"gpu-verify --rehearse: {sentence}")
+
+
+def rows(results):
+    text = (results / "rows.jsonl").read_text()
+    return [row for row in map(json.loads, text.splitlines()) if "row" in row]
+
+
+def failures(records):
+    return sorted(row for (_, row), record in records.items() if record["status"] == FAILED)
+
+
+def whole(rehearsal):
+    """All quick suites, killed in the middle and resumed; two builds in turns; a mirror."""
+    results, mirror = rehearsal.fresh(), rehearsal.fresh()
+    arguments = ("--mirror", mirror, "--only", QUICK, "--peer",
+                 f"test={rehearsal.build / 'lib/libKVTestPeer.so'}")
+    process = rehearsal.start(results, *arguments)
+    while process.poll() is None and (not (results / "rows.jsonl").exists() or
+                                      len(rows(results)) < 15):
+        time.sleep(0.02)
+    expect(process.poll() is None, "it ended before it could be killed")
+    process.kill()
+    process.communicate()
+    before = {(row["suite"], row["row"]) for row in rows(results)}
+    # As if it had died in the middle of a line.
+    with open(results / "rows.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"suite": "lo')
+    said, records = rehearsal.run(visit.PASSED, results, *arguments)
+    expect("kernels ran, and rightly" in said and "not run yet" not in said,
+           f"kernels are missing:\n{said}")
+    count = [(row["suite"], row["row"]) for row in rows(results)]
+    again = [key for key in before if count.count(key) != 1]
+    expect(not again, f"rows ran again after the command was killed: {again}")
+    expect(all(record["status"] == PASSED for record in records.values()), f"not all passed:\n{said}")
+    builds = {row["build"] for row in rows(results) if row["suite"] == "timing"}
+    expect(builds == {"a", "b"}, f"timed builds: {builds}")
+    expect("time of the other build" in said, "the other build's times are not compared")
+    expect(any(row.startswith("peer test") and record["measurements"]
+               for (_, row), record in records.items()), "the peer was not timed")
+    for name in ("rows.jsonl", "summary.txt"):
+        expect((results / name).read_text() == (mirror / name).read_text(), f"{name} is mirrored")
+    files = [path for path in mirror.rglob("*") if path.is_file()]
+    expect(len(files) <= MOST_FILES, f"{len(files)} files would come back")
+    return results
+
+
+def plan(rehearsal):
+    """A command has ten minutes: eight are enough for all of correctness."""
+    process = rehearsal.start(rehearsal.fresh(), "--plan", small=False)
+    said, _ = process.communicate(timeout=60)
+    seconds = {line.split()[0]: float(line.split()[-2]) for line in said.splitlines()
+               if line.endswith(" s") and len(line.split()) == 5}
+    planned = sum(seconds[suite] for suite in CORRECTNESS)
+    expect(0 < planned <= 480, f"correctness takes {planned:.0f} s:\n{said}")
+
+
+def faults(rehearsal):
+    """Each is a red row and no more."""
+    for fault, row, sentence in (("crash:kv_rope", "Mover.Rope", "SIGABRT"),
+                                 ("error:kv_norm", "Mover.Norm", "unspecified launch failure"),
+                                 ("wrong:kv_argmax", "Mover.Argmax", "")):
+        _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "movers",
+                                   KV_FAKE_CUDA_FAULT=fault)
+        expect(failures(records) == [row], f"{fault} gives red rows {failures(records)}")
+        expect(sentence in records["movers", row]["message"],
+               f"{fault}: {records['movers', row]['message']}")
+        expect(len(records) > 5, f"{fault}: only {len(records)} rows ran")
+    # One page of sixteen keys among three thousand.
+    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "long",
+                               KV_FAKE_CUDA_FAULT="page:kv_attention_decode_bf16_128")
+    expect("bf16 1x3000+1 4/1 d128 page 16" in failures(records),
+           f"a wrong page gives red rows {failures(records)}")
+
+
+def limits(rehearsal):
+    """A row's, a command's, and both at once."""
+    hang = {"KV_FAKE_CUDA_FAULT": "hang:kv_argmax"}
+    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "movers", "--row-limit",
+                               "3", **hang)
+    expect(failures(records) == ["Mover.Argmax"], f"a hang gives red rows {failures(records)}")
+    results = rehearsal.fresh()
+    # Cut short by the command twice: then it is the row's own fault.
+    rehearsal.run(visit.UNFINISHED, results, "--only", "movers", "--seconds", "6", **hang)
+    rehearsal.run(visit.UNEQUAL, results, "--only", "movers", "--seconds", "6", **hang)
+    results = rehearsal.fresh()
+    begin = time.monotonic()
+    _, some = rehearsal.run(visit.UNFINISHED, results, "--only", "instructions,movers", "--seconds",
+                            "2")
+    expect(time.monotonic() - begin < 6, "a command of 2 s took longer than 6")
+    _, all_ = rehearsal.run(visit.PASSED, results, "--only", "instructions,movers")
+    expect(0 < len(some) < len(all_) == 21, f"{len(some)}, then {len(all_)} rows")
+    # A device without room for the largest kernels has all the others.
+    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only", "long",
+                               KV_FAKE_CUDA_FIRST="2")
+    left = [row for (_, row), record in records.items() if "left out" in record["message"]]
+    expect(left and all("d256" in row for row in left), f"left out on a small device: {left}")
+
+
+def sanitizer(rehearsal):
+    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only", "racecheck,memcheck",
+                               "--seconds", "400")
+    expect({suite.split()[0] for suite, _ in records} == {"racecheck", "memcheck"}, "no tools ran")
+    expect(all(record["status"] == PASSED for record in records.values()), "the tools are green")
+    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only", "racecheck",
+                               GPU_VERIFY_REHEARSED_REFUSAL="1")
+    expect(records and all(record["status"] == LEFT and "not supported" in record["message"]
+                           for record in records.values()), "a tool that refuses is left out")
+    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "racecheck,memcheck",
+                               "--seconds", "400", GPU_VERIFY_REHEARSED_REPORT="racecheck")
+    red = {suite for (suite, _), record in records.items() if record["status"] == FAILED}
+    expect(red and all(suite.startswith("racecheck") for suite in red), f"red: {red}")
+
+
+def main(build):
+    rehearsal = Rehearsal(build)
+    with rehearsal.scratch:
+        begin = time.monotonic()
+
+        def step(name):
+            print(f"{time.monotonic() - begin:5.0f} s  {name}", flush=True)
+
+        step("the folder")
+        expect(pack.pack(rehearsal.folder, build, other=build, few=True) == 0, "it is not packed")
+        step("a visit, killed and resumed")
+        whole(rehearsal)
+        step("the plan")
+        plan(rehearsal)
+        step("planted faults")
+        faults(rehearsal)
+        step("limits of time")
+        limits(rehearsal)
+        step("compute-sanitizer")
+        sanitizer(rehearsal)
+        step("all as it should be")
+    return 0

@@ -1,0 +1,125 @@
+"""One table for people, and one for benchmarks/results."""
+
+import json
+
+from .results import FAILED, LEFT, PASSED
+
+
+def better(measurements, others):
+    """The measurements of the quicker of two runs."""
+    def time(rows):
+        return next((row["value"] for row in rows if row["metric"] == "time"), None)
+
+    if not others or not time(others) or (time(measurements) or 0) <= time(others):
+        return measurements
+    return others
+
+
+def measured(results, build="a"):
+    """(record, measurement) of all rows that measured something."""
+    for (of, _, _), record in results.rows.items():
+        if of == build and record["status"] == PASSED:
+            for measurement in record["measurements"]:
+                yield record, measurement
+
+
+def ceilings(results):
+    """By the name that a baseline has."""
+    return {record["row"]: m["value"] for record, m in measured(results)
+            if record["suite"] == "ceilings" and m["metric"] != "clock"}
+
+
+def ratios(results):
+    """[{case, metric, value, unit, baseline, ratio, aim, met}], as in benchmarks/results."""
+    known = ceilings(results)
+    mine = {record["row"].removeprefix("attention "): m["value"]
+            for record, m in measured(results)
+            if record["suite"] == "timing" and m["metric"] == "time"}
+    theirs = {(record["row"], m["metric"]): m["value"] for record, m in measured(results, "b")}
+    table = []
+    for record, m in measured(results):
+        baseline, ratio = m["baseline"] or None, None
+        if baseline in known and known[baseline]:
+            # GB/s of GB/s, TFLOP/s of TFLOP/s.
+            ratio = m["value"] / known[baseline]
+        peer, _, case = record["row"].partition(": ")
+        if record["suite"] == "peers" and mine.get(case):
+            baseline, ratio = "speed of this project", mine[case] / m["value"]
+        met = None if ratio is None or m["aim"] is None else ratio >= m["aim"]
+        table.append({"case": record["row"], "metric": m["metric"], "value": m["value"],
+                      "unit": m["unit"], "baseline": baseline, "ratio": ratio, "aim": m["aim"],
+                      "met": met})
+        other = theirs.get((record["row"], m["metric"]))
+        if other and m["metric"] == "time":
+            table.append({"case": record["row"], "metric": "time of the other build",
+                          "value": other, "unit": m["unit"], "baseline": "time of this build",
+                          "ratio": other / m["value"], "aim": None, "met": None})
+    return table
+
+
+def kernels(results):
+    """{kernel: the rows that launched it, and how many of them failed}"""
+    names = results.facts and next((fact["kernels"] for fact in reversed(results.facts)
+                                    if "kernels" in fact), [])
+    seen = {name: [0, 0] for name in names}
+    for (build, _, _), record in results.rows.items():
+        for name in record.get("kernels", []):
+            if build == "a" and name in seen:
+                seen[name][0] += 1
+                seen[name][1] += record["status"] == FAILED
+    return seen
+
+
+def text(results):
+    lines = []
+    by_suite = {}
+    for (build, suite, _), record in results.rows.items():
+        if build == "a":
+            counts = by_suite.setdefault(suite, {PASSED: 0, FAILED: 0, LEFT: 0, "seconds": 0})
+            counts[record["status"]] += 1
+            counts["seconds"] += record["seconds"]
+    for suite, counts in by_suite.items():
+        lines.append(f"{suite:24} {counts[PASSED]:4} passed {counts[FAILED]:3} failed "
+                     f"{counts[LEFT]:3} left {counts['seconds']:8.1f} s")
+    for record in results.failed():
+        lines.append(f"FAILED {record['suite']}: {record['row']}: {record['message']}")
+    notes = {}
+    for record in results.rows.values():
+        if record["status"] != FAILED and record["message"]:
+            notes.setdefault((record["suite"], record["message"]), []).append(record["row"])
+    for (suite, message), rows in notes.items():
+        lines.append(f"note {suite}: {rows[0] if len(rows) == 1 else f'{len(rows)} rows'}: {message}")
+    seen = kernels(results)
+    for name, (rows, failed) in seen.items():
+        if not rows or failed:
+            verdict = f"FAILED in {failed} of {rows} rows" if failed else "not run yet"
+            lines.append(f"kernel {name}: {verdict}")
+    right = sum(1 for rows, failed in seen.values() if rows and not failed)
+    lines.append(f"{right} of {len(seen)} kernels ran, and rightly")
+    for row in ratios(results):
+        if row["metric"] in ("least", "most", "clock"):
+            continue
+        more = f", {row['ratio']:.3g} of the {row['baseline']}" if row["ratio"] else ""
+        if row["met"] is not None:
+            more += f", aim {row['aim']:g} {'met' if row['met'] else 'MISSED'}"
+        lines.append(f"{row['case']:56} {row['value']:10.4g} {row['unit']:8} {row['metric']}{more}")
+    lines.append("all right so far" if not results.failed() else
+                 f"{len(results.failed())} rows FAILED")
+    return "\n".join(lines) + "\n"
+
+
+def record(results):
+    """The file for benchmarks/results: which machine, which commit, what was found."""
+    visits = [fact for fact in results.facts if "visit" in fact]
+    last = dict(visits[-1])
+    commits = sorted({visit["commit"] for visit in visits})
+    return json.dumps({
+        "machine": {key: last[key] for key in last if key not in ("commit", "kernels")},
+        "commit": commits[0] if len(commits) == 1 else commits,
+        "clocks": [fact for fact in results.facts if "clocks" in fact],
+        "passed": not results.failed(),
+        "kernels": {name: {"rows": rows, "failed": failed}
+                    for name, (rows, failed) in kernels(results).items()},
+        "checks": [{key: row[key] for key in ("suite", "row", "status", "message", "seconds")}
+                   for row in results.rows.values() if row["build"] == "a"],
+        "rows": ratios(results)}, indent=1) + "\n"

@@ -1,0 +1,81 @@
+//===- Planted.cpp - Faults that somebody asked for -----------------------===//
+
+#include "Planted.h"
+#include "../../../kernels/cuda/KernelTable.h"
+#include "State.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace kv::fake;
+
+namespace {
+
+/// KIND, KERNEL; read once a process.
+const std::pair<std::string, std::string> &wanted() {
+  static const std::pair<std::string, std::string> fault = [] {
+    std::string text, kernel;
+    if (const char *given = std::getenv("KV_FAKE_CUDA_FAULT"))
+      text = given;
+    if (const char *file = std::getenv("KV_FAKE_CUDA_FAULT_ONCE");
+        file && !text.empty()) {
+      int made = open(file, O_CREAT | O_EXCL | O_WRONLY, 0666);
+      if (made < 0)
+        text.clear();
+      else
+        close(made);
+    }
+    size_t colon = text.find(':');
+    if (colon != text.npos)
+      kernel = text.substr(colon + 1);
+    return std::pair(text.substr(0, colon), kernel);
+  }();
+  return fault;
+}
+
+} // namespace
+
+Planted::Planted(std::string_view kernel) {
+  if (wanted().second == kernel)
+    kind = wanted().first;
+}
+
+const void *Planted::before(kv::cuda::Machine &machine,
+                            const std::vector<char> &params) {
+  if (kind == "crash")
+    std::abort();
+  while (kind == "hang")
+    sleep(1);
+  if (kind == "wrong")
+    for (size_t at = 0; at + sizeof(void *) <= params.size();
+         at += sizeof(void *)) {
+      const void *word;
+      std::memcpy(&word, params.data() + at, sizeof word);
+      DeviceMemory::Range range = State::get().memory.find(word);
+      if (range.bytes)
+        copies.push_back(
+            {range, std::vector<char>(range.begin, range.begin + range.bytes)});
+    }
+  if (kind == "page" && params.size() == sizeof(kv::cuda::AttentionParams)) {
+    changed = params;
+    auto &p = *reinterpret_cast<kv::cuda::AttentionParams *>(changed.data());
+    table.assign(p.table, p.table + p.batch.sequences * p.tablePitch);
+    table[std::min(2, p.tableColumns - 1)] = table[0];
+    p.table = table.data();
+    machine.global().allow(table.data(), table.size() * sizeof(table[0]),
+                           kv::cuda::Access::Read);
+    return changed.data();
+  }
+  return params.data();
+}
+
+void Planted::after() {
+  for (const Copy &copy : copies)
+    for (size_t i = 0; i < copy.bytes.size(); ++i)
+      if (copy.range.begin[i] != copy.bytes[i])
+        copy.range.begin[i] ^= 1;
+}

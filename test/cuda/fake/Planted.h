@@ -1,0 +1,55 @@
+//===- Planted.h - Faults that somebody asked for ---------------*- C++ -*-===//
+//
+// KV_FAKE_CUDA_FAULT=KIND:KERNEL makes a kernel misbehave, so that a test of
+// tests sees whether they notice:
+//
+//   crash   the process dies when the kernel runs
+//   hang    the kernel never ends
+//   error   the launch fails, and with it everything after
+//   wrong   the kernel's results have other bits
+//   page    attention reads one page of the first sequence twice and the next
+//   not
+//           at all
+//
+// One process has it; KV_FAKE_CUDA_FAULT_ONCE=FILE: the first one only, which
+// makes the file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_CUDA_FAKE_PLANTED_H
+#define KV_TEST_CUDA_FAKE_PLANTED_H
+
+#include "../../../kernels/cuda/emulator/Machine.h"
+#include "DeviceMemory.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kv::fake {
+
+/// One launch, with the fault that is planted in its kernel, if any.
+class Planted {
+public:
+  explicit Planted(std::string_view kernel);
+  /// Before the kernel runs; gives the arguments to run it with.
+  const void *before(kv::cuda::Machine &machine,
+                     const std::vector<char> &params);
+  /// Behind it.
+  void after();
+  bool fails() const { return kind == "error"; }
+
+private:
+  struct Copy {
+    DeviceMemory::Range range;
+    std::vector<char> bytes;
+  };
+  std::string kind; // empty: no fault
+  std::vector<Copy> copies;
+  std::vector<char> changed; // arguments
+  std::vector<int32_t> table;
+};
+
+} // namespace kv::fake
+
+#endif // KV_TEST_CUDA_FAKE_PLANTED_H

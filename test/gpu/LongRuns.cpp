@@ -1,0 +1,91 @@
+//===- LongRuns.cpp - Steps as long as real ones --------------------------===//
+
+#include "SampledRows.h"
+#include "Shapes.h"
+#include "Suite.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+class LongRuns final : public Suite {
+public:
+  LongRuns(Gpu &gpu, const SuiteOptions &options)
+      : gpu(gpu), small(options.small), shapes(stepShapes(small)) {}
+
+  std::vector<Row> rows() override {
+    std::vector<Row> rows;
+    for (const StepShape &shape : shapes) {
+      // Double precision on the host, and results that are copied there.
+      double longest = 0;
+      for (const Lengths &s : shape.sequences)
+        longest = std::max<double>(longest, s.cached + s.added);
+      rows.push_back({shape.name(), 0.5 + 2.5 * longest / 32768 +
+                                        3e-8 * double(shape.tokens()) *
+                                            shape.heads * shape.group *
+                                            shape.dim});
+    }
+    return rows;
+  }
+
+  Result run(const std::string &row) override {
+    auto shape =
+        std::find_if(shapes.begin(), shapes.end(), [&](const StepShape &shape) {
+          return shape.name() == row;
+        });
+    Step step(gpu, *shape);
+    if (!step.canRun())
+      return {true, "left out: a block has too little shared memory here"};
+    step.plan();
+    if (std::string why = step.checkPlans(); !why.empty())
+      return Result::failed(why);
+    step.launch();
+    gpu.synchronize();
+    int threads = small ? 2 : std::max(1u, std::thread::hardware_concurrency());
+    std::string why = checkSampledRows(step, small ? 6 : 24, threads);
+    if (!why.empty())
+      return Result::failed(why);
+    return checkParts(step);
+  }
+
+private:
+  /// No bit depends on how many parts there are.
+  Result checkParts(Step &step) {
+    std::vector<uint16_t> out = step.readOut();
+    std::vector<float> lse = step.readLse();
+    std::vector<int> counts{100, 132, 264};
+    if (small)
+      counts = {3, 7};
+    for (int parts : counts) {
+      step.plan(parts);
+      step.launch();
+      std::vector<uint16_t> other = step.readOut();
+      auto at = std::mismatch(out.begin(), out.end(), other.begin()).first;
+      if (at != out.end())
+        return Result::failed("element " + std::to_string(at - out.begin()) +
+                              " has other bits with " + std::to_string(parts) +
+                              " parts");
+      std::vector<float> sums = step.readLse();
+      if (std::memcmp(lse.data(), sums.data(), lse.size() * sizeof(float)))
+        return Result::failed("lse has other bits with " +
+                              std::to_string(parts) + " parts");
+    }
+    return {};
+  }
+
+  Gpu &gpu;
+  bool small;
+  std::vector<StepShape> shapes;
+};
+
+} // namespace
+
+std::unique_ptr<Suite>
+kv::cuda::test::makeLongRuns(Gpu &gpu, const SuiteOptions &options) {
+  return std::make_unique<LongRuns>(gpu, options);
+}

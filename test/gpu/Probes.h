@@ -1,0 +1,33 @@
+//===- Probes.h - mma.sync and wgmma side by side ---------------*- C++ -*-===//
+//
+// Both add k / 16 steps of sixteen products to one accumulator that begins at
+// zero. Whether they give the same bits decides whether decode by one and
+// prefill by the other could agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_GPU_PROBES_H
+#define KV_TEST_GPU_PROBES_H
+
+#include <cstdint>
+
+namespace kv::cuda::test {
+
+constexpr int ProbeThreads = 128, ProbeRows = 64;
+
+/// out [64][n] = a [64][k] times the transpose of b [n][k], bf16 to f32, k a
+/// multiple of 16. kv_test_chain: mma.sync, any n that is a multiple of 8;
+/// kv_test_wgmma_8, _64, _256: a from registers, n as their name says;
+/// kv_test_wgmma_shared: both from shared memory, n 64. Those of wgmma swap
+/// what a descriptor calls its leading and its stride offset where `swapped` is
+/// set.
+struct ProbeParams {
+  const uint16_t *a, *b;
+  float *out;
+  int32_t n, k;
+  int32_t swapped;
+};
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_GPU_PROBES_H

@@ -1,0 +1,176 @@
+//===- SampledRows.cpp - Some rows of a step in double precision ----------===//
+
+#include "SampledRows.h"
+
+#include <atomic>
+#include <cmath>
+#include <random>
+#include <thread>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+struct Sample {
+  int64_t sequence;
+  int64_t added; // which of its new tokens
+  int head;      // a KV head
+};
+
+/// A query head's softmax, without the division by `sum`.
+struct Row {
+  std::vector<double> scores, out, size, squares;
+  double maximum = -INFINITY, sum = 0, sumOfSquares = 0;
+};
+
+template <class Query, class Cache> class Checker {
+public:
+  explicit Checker(const Step &step)
+      : step(step), s(step.shape), out(step.readOut()), lse(step.readLse()) {}
+
+  std::string check(const Sample &sample) const {
+    int64_t position = s.sequences[sample.sequence].cached + sample.added;
+    int64_t token = step.offsets[sample.sequence] + sample.added;
+    std::vector<Row> rows(s.group);
+    std::vector<float> queries(s.group * s.dim), x(s.dim);
+    int64_t first = (token * s.heads + sample.head) * s.group;
+    for (size_t i = 0; i < queries.size(); ++i)
+      queries[i] = element<Query>(step.queryNoise, first * s.dim + i);
+    for (int64_t key = 0; key <= position; ++key) {
+      load(sample, 0, key, x);
+      for (int g = 0; g < s.group; ++g) {
+        double score = 0;
+        for (int d = 0; d < s.dim; ++d)
+          score += double(queries[g * s.dim + d]) * x[d];
+        rows[g].scores.push_back(score / std::sqrt(double(s.dim)));
+        rows[g].maximum = std::fmax(rows[g].maximum, rows[g].scores.back());
+      }
+    }
+    for (Row &row : rows)
+      row.out = row.size = row.squares = std::vector<double>(s.dim);
+    for (int64_t key = 0; key <= position; ++key) {
+      load(sample, 1, key, x);
+      for (Row &row : rows) {
+        double weight = std::exp(row.scores[key] - row.maximum);
+        row.sum += weight;
+        row.sumOfSquares += weight * weight;
+        for (int d = 0; d < s.dim; ++d) {
+          double value = weight * x[d];
+          row.out[d] += value;
+          row.size[d] += std::fabs(value);
+          row.squares[d] += value * value;
+        }
+      }
+    }
+    for (int g = 0; g < s.group; ++g)
+      if (std::string why = compare(rows[g], first + g); !why.empty())
+        return s.name() + ": sequence " + std::to_string(sample.sequence) +
+               ", new token " + std::to_string(sample.added) + ", query head " +
+               std::to_string(sample.head * s.group + g) + ": " + why;
+    return "";
+  }
+
+private:
+  /// Half the distance of two neighbours of 1, and as many times the root of
+  /// the sum of squares of such errors as no sum should exceed.
+  static constexpr double Unit = std::is_same_v<Query, F16> ? 0x1p-11 : 0x1p-8;
+  static constexpr double Deviations = 5;
+
+  template <class T> static float element(const NoiseParams &p, int64_t i) {
+    return widen(narrow<T>(noiseAt(p, i)));
+  }
+
+  void load(const Sample &sample, int plane, int64_t key,
+            std::vector<float> &x) const {
+    int64_t at = step.place(sample.sequence, plane, key, sample.head);
+    for (int d = 0; d < s.dim; ++d)
+      x[d] = element<Cache>(step.cacheNoise, at + d);
+  }
+
+  std::string compare(const Row &row, int64_t index) const {
+    // What f32 loses of scores and sums.
+    double slack = 4e-6 * (1 + std::fabs(row.maximum));
+    double expected = row.maximum + std::log(row.sum);
+    double bound =
+        Deviations * Unit * std::sqrt(row.sumOfSquares) / row.sum + 4 * slack;
+    if (!(std::fabs(lse[index] - expected) <= bound))
+      return "lse " + describe(lse[index], expected, bound);
+    for (int d = 0; d < s.dim; ++d) {
+      expected = row.out[d] / row.sum;
+      bound = Unit * std::fabs(expected) +
+              (Deviations * Unit * std::sqrt(row.squares[d]) +
+               slack * row.size[d]) /
+                  row.sum +
+              1e-6;
+      float got = widen(Query{out[index * s.dim + d]});
+      if (!(std::fabs(got - expected) <= bound))
+        return "element " + std::to_string(d) + " is " +
+               describe(got, expected, bound);
+    }
+    return "";
+  }
+
+  static std::string describe(double got, double expected, double bound) {
+    char text[96];
+    std::snprintf(text, sizeof(text), "%.7g, expected %.7g +- %.2g", got,
+                  expected, bound);
+    return text;
+  }
+
+  const Step &step;
+  const StepShape &s;
+  std::vector<uint16_t> out;
+  std::vector<float> lse;
+};
+
+std::vector<Sample> chooseSamples(const StepShape &shape, int count) {
+  std::mt19937 random(7);
+  std::vector<int64_t> withRows;
+  for (size_t b = 0; b < shape.sequences.size(); ++b)
+    if (shape.sequences[b].added)
+      withRows.push_back(b);
+  std::vector<Sample> samples;
+  for (int i = 0; i < count; ++i) {
+    int64_t sequence = i == 0   ? withRows.front()
+                       : i == 1 ? withRows.back()
+                                : withRows[random() % withRows.size()];
+    int64_t rows = shape.sequences[sequence].added;
+    int64_t added = i == 0 ? 0 : i == 1 ? rows - 1 : random() % rows;
+    samples.push_back({sequence, added, int(random() % shape.heads)});
+  }
+  return samples;
+}
+
+template <class Query, class Cache>
+std::string checkAll(const Step &step, int count, int threads) {
+  Checker<Query, Cache> checker(step);
+  std::vector<Sample> samples = chooseSamples(step.shape, count);
+  std::vector<std::string> problems(samples.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < samples.size();)
+      problems[i] = checker.check(samples[i]);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int i = 1; i < threads; ++i)
+      others.emplace_back(work);
+    work();
+  }
+  for (const std::string &problem : problems)
+    if (!problem.empty())
+      return problem;
+  return "";
+}
+
+} // namespace
+
+std::string kv::cuda::test::checkSampledRows(const Step &step, int count,
+                                             int threads) {
+  if (step.cacheNoise.type == KV_DTYPE_F8E4M3FN)
+    return checkAll<Bf16, F8E4M3>(step, count, threads);
+  return step.queryNoise.type == KV_DTYPE_F16
+             ? checkAll<F16, F16>(step, count, threads)
+             : checkAll<Bf16, Bf16>(step, count, threads);
+}

@@ -1,0 +1,105 @@
+//===- Shapes.h - Which steps are checked and timed -------------*- C++ -*-===//
+
+#ifndef KV_TEST_GPU_SHAPES_H
+#define KV_TEST_GPU_SHAPES_H
+
+#include "Step.h"
+
+#include <algorithm>
+
+namespace kv::cuda::test {
+
+/// A shape, changed.
+template <class Change> StepShape with(StepShape shape, Change change) {
+  change(shape);
+  return shape;
+}
+
+/// Prompts, chunks of prompts and decoding requests in one step.
+inline StepShape mixedShape(int decoding, int cached) {
+  StepShape shape{"mixed " + std::to_string(decoding) + "x" +
+                      std::to_string(cached) + "+1 1x0+2048 1x4096+512",
+                  std::vector<Lengths>(decoding, {cached, 1})};
+  shape.sequences.insert(shape.sequences.begin(), {0, 2048});
+  shape.sequences.push_back({4096, 512});
+  return shape;
+}
+
+/// Adds a step for each kernel that none of `shapes` runs.
+inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
+                                             const StepShape &decode,
+                                             const StepShape &prefill) {
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (std::none_of(shapes.begin(), shapes.end(), [&](const StepShape &s) {
+          return s.type == kernel.type && s.dim == kernel.headDim &&
+                 s.needs(kernel);
+        }))
+      shapes.push_back(
+          with(kernel.prefill ? prefill : decode, [&](StepShape &s) {
+            s.type = kernel.type;
+            s.dim = kernel.headDim;
+          }));
+  return shapes;
+}
+
+/// Longest first where a kernel has several, so that what is likely wrong is
+/// seen early. On the fake driver every key takes a microsecond of a CPU.
+inline std::vector<StepShape> stepShapes(bool small) {
+  auto one = [](auto change) {
+    return [change](StepShape shape) { return with(shape, change); };
+  };
+  auto type = [&](const char *name) {
+    return one([name](StepShape &s) { s.type = name; });
+  };
+  auto dim = [&](int dim) { return one([dim](StepShape &s) { s.dim = dim; }); };
+  auto page = [&](int page) {
+    return one([page](StepShape &s) { s.page = page; });
+  };
+  auto group8 = one([](StepShape &s) { s.group = 8; });
+  auto hnd = one([](StepShape &s) { s.headsFirst = true; });
+  if (small) {
+    auto heads = one([](StepShape &s) { s.heads = 1; });
+    auto tiny = [&](int count, int cached, int added) {
+      return heads(uniform(count, cached, added));
+    };
+    StepShape mixed{"mixed 2x130+1 1x0+40 1x70+20",
+                    {{0, 40}, {130, 1}, {130, 1}, {70, 20}}};
+    return forEveryKernel({tiny(1, 3000, 1), type("f8")(tiny(2, 300, 1)),
+                           type("f16")(dim(64)(hnd(tiny(1, 200, 1)))),
+                           page(64)(group8(tiny(2, 130, 1))), heads(mixed)},
+                          tiny(1, 150, 1), tiny(1, 20, 30));
+  }
+  StepShape b64 = uniform(64, 8191, 1), long1 = uniform(1, 32767, 1),
+            mid = uniform(16, 4095, 1), prompt = uniform(1, 0, 8192);
+  return forEveryKernel({long1,
+                         group8(long1),
+                         b64,
+                         group8(b64),
+                         type("f8")(b64),
+                         type("f8")(group8(b64)),
+                         type("f16")(mid),
+                         uniform(1, 1023, 1),
+                         uniform(1, 8191, 1),
+                         group8(uniform(1, 8191, 1)),
+                         mid,
+                         uniform(64, 4095, 1),
+                         hnd(b64),
+                         page(64)(b64),
+                         page(128)(b64),
+                         page(64)(hnd(mid)),
+                         prompt,
+                         uniform(1, 0, 2048),
+                         uniform(4, 8192, 2048),
+                         type("f8")(prompt),
+                         dim(64)(b64),
+                         dim(64)(prompt),
+                         page(128)(hnd(uniform(4, 8192, 2048))),
+                         mixedShape(32, 8191),
+                         type("f8")(mixedShape(32, 4095)),
+                         group8(mixedShape(64, 2047))},
+                        mid, uniform(1, 0, 2048));
+}
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_GPU_SHAPES_H

@@ -1,0 +1,282 @@
+//===- Step.cpp - The attention of a step on a GPU ------------------------===//
+
+#include "Step.h"
+#include "../kernels/Backend.h"
+#include "Ceilings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+using namespace kv::plan;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+StepShape kv::cuda::test::uniform(int count, int cached, int added) {
+  return {std::to_string(count) + "x" + std::to_string(cached) + "+" +
+              std::to_string(added),
+          std::vector<Lengths>(count, {cached, added})};
+}
+
+std::string StepShape::name() const {
+  return type + " " + lengths + " " + std::to_string(heads * group) + "/" +
+         std::to_string(heads) + " d" + std::to_string(dim) + " page " +
+         std::to_string(page) + (headsFirst ? " hnd" : "");
+}
+
+int64_t StepShape::tokens() const {
+  int64_t sum = 0;
+  for (const Lengths &s : sequences)
+    sum += s.added;
+  return sum;
+}
+
+bool StepShape::needs(const AttentionKernel &kernel) const {
+  return std::any_of(sequences.begin(), sequences.end(), [&](const Lengths &s) {
+    return s.added && (s.added * group > DecodeRows) == kernel.prefill;
+  });
+}
+
+int64_t StepShape::columns() const {
+  int64_t most = 1;
+  for (const Lengths &s : sequences)
+    most = std::max<int64_t>(most, ceilDivide(s.cached + s.added, page));
+  return most;
+}
+
+static int elementBytes(int type) { return type == KV_DTYPE_F8E4M3FN ? 1 : 2; }
+
+double StepShape::keyBytes() const {
+  double keys = 0;
+  for (const Lengths &s : sequences)
+    keys += s.cached + s.added;
+  return 2 * keys * heads * dim * (type == "f8" ? 1 : 2);
+}
+
+double StepShape::operations() const {
+  double pairs = 0;
+  for (const Lengths &s : sequences)
+    pairs += s.added * (s.cached + (s.added + 1) / 2.0);
+  return 4 * pairs * heads * group * dim;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Buffers::~Buffers() {
+  for (void *data : all)
+    gpu.free(data);
+}
+
+void *Buffers::make(size_t bytes, unsigned char byte) {
+  all.push_back(gpu.allocate(bytes));
+  gpu.fill(all.back(), byte, bytes);
+  return all.back();
+}
+
+void *Buffers::makeNoise(NoiseParams &p) {
+  all.push_back(gpu.allocate(
+      p.count * (p.type == KV_DTYPE_F32 ? 4 : elementBytes(p.type))));
+  p.out = all.back();
+  gpu.launch("kv_test_noise", gpu.multiprocessors * 4, &p);
+  return p.out;
+}
+
+Step::Step(Gpu &gpu, const StepShape &given)
+    : shape(given), gpu(gpu), buffers(gpu) {
+  int64_t columns = shape.columns(), pages = 1;
+  std::vector<int32_t> lengths;
+  offsets.push_back(0);
+  for (const Lengths &s : shape.sequences) {
+    pages += ceilDivide(s.cached + s.added, shape.page);
+    cached.push_back(s.cached);
+    lengths.push_back(s.cached + s.added);
+    offsets.push_back(offsets.back() + s.added);
+  }
+  std::vector<int32_t> ids(pages - 1);
+  std::iota(ids.begin(), ids.end(), 1);
+  std::shuffle(ids.begin(), ids.end(), std::mt19937(1));
+  table.assign(columns * cached.size(), 0);
+  for (size_t b = 0, next = 0; b < cached.size(); ++b)
+    for (int64_t i = 0; i * shape.page < lengths[b]; ++i)
+      table[b * columns + i] = ids[next++];
+  deviceTable = buffers.copyOf(table);
+  deviceCached = buffers.copyOf(cached);
+  deviceOffsets = buffers.copyOf(offsets);
+  deviceLengths = buffers.copyOf(lengths);
+
+  int64_t plane = int64_t(shape.page) * shape.heads * shape.dim;
+  cache.pageStride = plane * 2;
+  cache.planeStride = cache.layerStride = plane;
+  cache.tokenStride =
+      shape.headsFirst ? shape.dim : int64_t(shape.heads) * shape.dim;
+  cache.headStride =
+      shape.headsFirst ? int64_t(shape.page) * shape.dim : shape.dim;
+  cache.pages = int32_t(pages);
+  cache.pageSize = shape.page;
+  int64_t row = int64_t(shape.heads) * shape.group * shape.dim;
+  int64_t tokens = shape.tokens();
+  for (const AttentionKernel &kernel : AttentionKernels) {
+    if (kernel.type != shape.type || kernel.headDim != shape.dim)
+      continue;
+    if (!cacheNoise.count) {
+      int64_t elements = cache.pageStride * pages;
+      cacheNoise = {nullptr, elements, elements, 1, kernel.cache, 0};
+      queryNoise = {nullptr, tokens * row, tokens * row,
+                    2,       kernel.query, shape.dim};
+    }
+    if (shape.needs(kernel))
+      launches.push_back({&kernel, {}});
+  }
+  cache.data = buffers.makeNoise(cacheNoise);
+  void *q = buffers.makeNoise(queryNoise);
+  out = buffers.make(tokens * row * 2, 0xff);
+  lse = static_cast<float *>(
+      buffers.make(tokens * shape.heads * shape.group * 4, 0xff));
+  for (auto &[kernel, p] : launches) {
+    p.cache = cache;
+    p.table = deviceTable;
+    p.tablePitch = columns;
+    p.tableColumns = int32_t(columns);
+    p.q = q;
+    p.out = out;
+    p.qTokenStride = p.outTokenStride = row;
+    p.qHeadStride = p.outHeadStride = shape.dim;
+    p.lse = lse;
+    p.lseTokenStride = int64_t(shape.heads) * shape.group;
+    p.lseHeadStride = 1;
+    p.scale = 1 / std::sqrt(float(shape.dim));
+    p.shape = {shape.heads,
+               shape.group,
+               kernel->rows,
+               GpuLeaf,
+               KV_MASK_CAUSAL,
+               0,
+               kernel->prefill ? DecodeRows + 1 : 0,
+               kernel->prefill ? INT64_MAX : DecodeRows + 1,
+               0,
+               0};
+    p.batch = {deviceCached, deviceOffsets, int32_t(cached.size()),
+               int32_t(tokens), columns * shape.page};
+  }
+}
+
+bool Step::canRun() const {
+  return std::all_of(launches.begin(), launches.end(), [](const Launch &l) {
+    return kv::cuda::test::canRun(l.kernel->name);
+  });
+}
+
+int64_t Step::place(int64_t sequence, int plane, int64_t position,
+                    int head) const {
+  int64_t page = table[sequence * shape.columns() + position / shape.page];
+  return page * cache.pageStride + plane * cache.planeStride +
+         position % shape.page * cache.tokenStride + head * cache.headStride;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+Step::HostPlan Step::hostPlan(const Launch &launch) const {
+  const AttentionParams &p = launch.params;
+  kv::plan::Batch batch = p.batch;
+  batch.cacheLengths = cached.data();
+  batch.rowOffsets = offsets.data();
+  HostPlan plan;
+  plan.tiles.resize(maxTiles(p.shape, batch.sequences, batch.tokens));
+  plan.cuts.resize(p.shape.parts + 1);
+  plan.header = {makePlan(p.shape, batch, plan.tiles.data(), plan.cuts.data())};
+  return plan;
+}
+
+void Step::plan(int parts) {
+  planBuffers = std::make_unique<Buffers>(gpu);
+  planParams.clear();
+  for (Launch &launch : launches) {
+    const AttentionKernel &kernel = *launch.kernel;
+    AttentionParams &p = launch.params;
+    p.shape.parts =
+        parts ? parts : gpu.multiprocessors * gpu.blocksPerSM(kernel.name);
+    p.shape.slots = slotsOf(kernel, p.shape, p.batch);
+    HostPlan made = hostPlan(launch);
+    p.header = planBuffers->copyOf(made.header);
+    p.tiles = planBuffers->copyOf(made.tiles);
+    p.cuts = planBuffers->copyOf(made.cuts);
+    AttentionWorkspace needed =
+        workspace(kernel, p.shape, p.batch.sequences, p.batch.tokens);
+    p.scratch = static_cast<float *>(planBuffers->make(needed.scratch, 0xff));
+    p.totals = static_cast<float *>(planBuffers->make(needed.totals, 0xff));
+    p.counters = static_cast<uint32_t *>(planBuffers->make(needed.counters, 0));
+  }
+}
+
+void Step::launch() {
+  for (const Launch &launch : launches)
+    gpu.launch(launch.kernel->name, launch.params.shape.parts, &launch.params);
+}
+
+void Step::launchPlans() {
+  for (size_t i = planParams.size(); i < launches.size(); ++i) {
+    const AttentionParams &p = launches[i].params;
+    AttentionWorkspace needed = workspace(*launches[i].kernel, p.shape,
+                                          p.batch.sequences, p.batch.tokens);
+    planParams.push_back(
+        {p.batch, p.shape,
+         static_cast<Header *>(planBuffers->make(needed.header, 0xff)),
+         static_cast<Tile *>(planBuffers->make(needed.tiles, 0xff)),
+         static_cast<Cut *>(planBuffers->make(needed.cuts, 0xff)),
+         /*errors=*/nullptr});
+  }
+  for (const PlanParams &p : planParams)
+    gpu.launch("kv_plan", 1, &p);
+}
+
+std::string Step::checkPlans() {
+  launchPlans();
+  for (size_t i = 0; i < launches.size(); ++i) {
+    HostPlan expected = hostPlan(launches[i]), got = expected;
+    auto differs = [&](const auto &wanted, auto &data, const void *from,
+                       size_t count) {
+      gpu.copyOut(data.data(), from, count * sizeof(data[0]));
+      return std::memcmp(wanted.data(), data.data(), count * sizeof(data[0]));
+    };
+    size_t tiles = expected.header[0].tiles;
+    const char *what =
+        differs(expected.header, got.header, planParams[i].header, 1) ? "header"
+        : differs(expected.tiles, got.tiles, planParams[i].tiles, tiles)
+            ? "tiles"
+        : differs(expected.cuts, got.cuts, planParams[i].cuts,
+                  expected.cuts.size())
+            ? "cuts"
+            : nullptr;
+    if (what)
+      return std::string("the ") + what + " of " +
+             std::string(launches[i].kernel->name) +
+             "'s plan are not the host's";
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+std::vector<uint16_t> Step::readOut() const {
+  std::vector<uint16_t> data(queryNoise.count);
+  gpu.copyOut(data.data(), out, data.size() * sizeof(data[0]));
+  return data;
+}
+
+std::vector<float> Step::readLse() const {
+  std::vector<float> data(queryNoise.count / shape.dim);
+  gpu.copyOut(data.data(), lse, data.size() * sizeof(data[0]));
+  return data;
+}

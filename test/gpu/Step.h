@@ -1,0 +1,117 @@
+//===- Step.h - The attention of a step on a GPU ----------------*- C++ -*-===//
+//
+// As the runtime runs it: the decode kernel, the prefill kernel, or both, over
+// a paged cache of noise.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_GPU_STEP_H
+#define KV_TEST_GPU_STEP_H
+
+#include "../../kernels/cuda/KernelTable.h"
+#include "Gpu.h"
+#include "Noise.h"
+
+namespace kv::cuda::test {
+
+struct Lengths {
+  int32_t cached, added;
+};
+
+/// Sequences of a step, and how their cache lies. Causal.
+struct StepShape {
+  std::string lengths; // as names say it: "64x8191+1"
+  std::vector<Lengths> sequences;
+  std::string type = "bf16"; // of a row of DeviceKernels.def
+  int heads = 8, group = 4, dim = 128, page = 16;
+  bool headsFirst = false; // layout hnd, else nhd
+
+  std::string name() const;
+  int64_t tokens() const;
+  /// Whether a sequence is the kernel's, if it is one of this type.
+  bool needs(const AttentionKernel &kernel) const;
+  int64_t columns() const; // of the lookup table
+  /// Bytes of K and V that the rows need, each once.
+  double keyBytes() const;
+  /// Additions and multiplications of scores and values that the mask lets be.
+  double operations() const;
+};
+
+/// `count` sequences, each with `cached` keys and `added` rows.
+StepShape uniform(int count, int cached, int added);
+
+/// Device memory until the end of a row.
+class Buffers {
+public:
+  explicit Buffers(Gpu &gpu) : gpu(gpu) {}
+  ~Buffers();
+  Buffers(const Buffers &) = delete;
+  void *make(size_t bytes, unsigned char byte);
+  /// `p.count` elements of noise; sets p.out.
+  void *makeNoise(NoiseParams &p);
+  template <class T> T *copyOf(const std::vector<T> &data) {
+    void *copy = make(data.size() * sizeof(T), 0);
+    gpu.copyIn(copy, data.data(), data.size() * sizeof(T));
+    return static_cast<T *>(copy);
+  }
+
+private:
+  Gpu &gpu;
+  std::vector<void *> all;
+};
+
+class Step {
+public:
+  /// A kernel of the step with its arguments; without a plan before plan().
+  struct Launch {
+    const AttentionKernel *kernel;
+    AttentionParams params;
+  };
+
+  /// The cache's pages are in random order, page 0 is nobody's.
+  Step(Gpu &gpu, const StepShape &shape);
+
+  /// Whether this device can run the kernels.
+  bool canRun() const;
+  /// Cuts the step into `parts`, or into as many as run at once.
+  void plan(int parts = 0);
+  /// Queues the step.
+  void launch();
+  /// Queues kv_plan for each kernel, into memory of its own.
+  void launchPlans();
+  /// Why what kv_plan gives is not the host's plan; empty: it is.
+  std::string checkPlans();
+
+  /// [token][query head][dim], as bits; [token][query head].
+  std::vector<uint16_t> readOut() const;
+  std::vector<float> readLse() const;
+
+  /// The place of an element in the cache.
+  int64_t place(int64_t sequence, int plane, int64_t position, int head) const;
+
+  const StepShape shape;
+  std::vector<Launch> launches;
+  NoiseParams cacheNoise{}, queryNoise{};
+  std::vector<int32_t> cached, offsets, table;
+  int32_t *deviceTable, *deviceCached, *deviceOffsets, *deviceLengths;
+
+private:
+  struct HostPlan {
+    std::vector<kv::plan::Header> header;
+    std::vector<kv::plan::Tile> tiles;
+    std::vector<kv::plan::Cut> cuts;
+  };
+  HostPlan hostPlan(const Launch &launch) const;
+
+  Gpu &gpu;
+  Buffers buffers;
+  std::unique_ptr<Buffers> planBuffers;
+  std::vector<PlanParams> planParams; // of launchPlans()
+  CacheView cache{};
+  void *out;
+  float *lse;
+};
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_GPU_STEP_H

@@ -1,0 +1,57 @@
+//===- Suite.h - Rows that gpu-verify can run -------------------*- C++ -*-===//
+//
+// A suite names its rows before it runs any, each with the seconds that it
+// should take on a GPU, so that scripts/gpu-verify can plan a visit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_TEST_GPU_SUITE_H
+#define KV_TEST_GPU_SUITE_H
+
+#include "Gpu.h"
+#include "Result.h"
+
+#include <memory>
+
+namespace kv::cuda::test {
+
+struct Row {
+  std::string name;
+  double seconds;
+};
+
+class Suite {
+public:
+  virtual ~Suite() = default;
+  virtual std::vector<Row> rows() = 0;
+  /// Runs one of rows(), any number of times.
+  virtual Result run(const std::string &row) = 0;
+};
+
+struct SuiteOptions {
+  /// Shapes that try this program out, on the fake driver.
+  bool small = false;
+  /// "NAME=LIBRARY": libraries with a kvPeerAttention (Peer.h).
+  std::vector<std::string> peers;
+};
+
+/// The tests of test/kernels that `filter` of GoogleTest takes; a row is a
+/// test. Of AttentionMatrix.Product, if it is among them, `shards` rows.
+std::unique_ptr<Suite> makeTests(const std::string &filter, double seconds,
+                                 int shards = 0);
+std::unique_ptr<Suite> makeProbes(Gpu &gpu);
+std::unique_ptr<Suite> makeLongRuns(Gpu &gpu, const SuiteOptions &options);
+std::unique_ptr<Suite> makeProducts(Gpu &gpu, const SuiteOptions &options);
+std::unique_ptr<Suite> makeCeilings(Gpu &gpu, const SuiteOptions &options);
+std::unique_ptr<Suite> makeTimings(Gpu &gpu, const SuiteOptions &options);
+
+/// The suite of that name on the device; null: there is none.
+std::unique_ptr<Suite> makeSuite(std::string_view name, Gpu &gpu,
+                                 const SuiteOptions &options);
+constexpr const char *SuiteNames =
+    "instructions, probes, movers, attention, bits, pairs, cases, long, "
+    "products, ceilings, timing";
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_GPU_SUITE_H

@@ -1,0 +1,118 @@
+//===- Tests.cpp - The tests of test/kernels as rows ----------------------===//
+
+#include "Suite.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace kv::cuda::test;
+
+namespace {
+
+constexpr std::string_view Product = "AttentionMatrix.Product";
+
+/// The first failure of the test that runs.
+class Listener : public ::testing::EmptyTestEventListener {
+public:
+  void OnTestPartResult(const ::testing::TestPartResult &result) override {
+    if (result.failed() && message.empty())
+      message = result.message();
+  }
+  std::string message;
+};
+
+class Tests final : public Suite {
+public:
+  Tests(const std::string &filter, double seconds, int shards)
+      : seconds(seconds), shards(shards) {
+    static bool isReady = false;
+    if (!isReady) {
+      int one = 1;
+      char name[] = "gpu-verify", *none[] = {name, nullptr};
+      ::testing::InitGoogleTest(&one, none);
+      auto &listeners = ::testing::UnitTest::GetInstance()->listeners();
+      delete listeners.Release(listeners.default_result_printer());
+      isReady = true;
+    }
+    ::testing::UnitTest::GetInstance()->listeners().Append(&listener);
+    this->filter = filter;
+  }
+  ~Tests() override {
+    ::testing::UnitTest::GetInstance()->listeners().Release(&listener);
+  }
+
+  std::vector<Row> rows() override {
+    std::vector<Row> rows;
+    const auto &unit = *::testing::UnitTest::GetInstance();
+    for (int i = 0; i < unit.total_test_suite_count(); ++i)
+      for (int j = 0; j < unit.GetTestSuite(i)->total_test_count(); ++j) {
+        const ::testing::TestInfo &test = *unit.GetTestSuite(i)->GetTestInfo(j);
+        std::string name =
+            std::string(test.test_suite_name()) + "." + test.name();
+        if (name == Product && filter == Product)
+          for (int shard = 0; shard < shards; ++shard)
+            rows.push_back({name + "/" + std::to_string(shard), seconds});
+        else if (name.starts_with(filter) && name != Product)
+          rows.push_back({name, seconds});
+      }
+    return rows;
+  }
+
+  Result run(const std::string &row) override {
+    size_t slash = row.find('/');
+    if (slash != row.npos) {
+      setenv("KV_TEST_SHARDS", std::to_string(ProductShards).c_str(), 1);
+      setenv("KV_TEST_SHARD", row.c_str() + slash + 1, 1);
+    }
+    ::testing::GTEST_FLAG(filter) = row.substr(0, slash);
+    listener.message.clear();
+    int failed = RUN_ALL_TESTS();
+    if (!::testing::UnitTest::GetInstance()->test_to_run_count())
+      return Result::failed("there is no such test");
+    return {!failed, failed && listener.message.empty() ? "a failure in no test"
+                                                        : listener.message};
+  }
+
+private:
+  /// About a hundred cases each.
+  static constexpr int ProductShards = 389;
+  std::string filter;
+  double seconds;
+  int shards;
+  Listener listener;
+};
+
+} // namespace
+
+std::unique_ptr<Suite> kv::cuda::test::makeTests(const std::string &filter,
+                                                 double seconds, int shards) {
+  return std::make_unique<Tests>(filter, seconds, shards);
+}
+
+std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
+                                                 Gpu &gpu,
+                                                 const SuiteOptions &options) {
+  if (name == "instructions")
+    return makeTests("Instruction.", 1);
+  if (name == "movers")
+    return makeTests("Mover.", 1);
+  if (name == "attention")
+    return makeTests("Attention.", 5);
+  if (name == "bits")
+    return makeTests("AttentionBits.", 5);
+  if (name == "pairs")
+    return makeTests("AttentionMatrix.E", 20);
+  if (name == "cases")
+    return makeTests(std::string(Product), 5, 40);
+  if (name == "probes")
+    return makeProbes(gpu);
+  if (name == "long")
+    return makeLongRuns(gpu, options);
+  if (name == "products")
+    return makeProducts(gpu, options);
+  if (name == "ceilings")
+    return makeCeilings(gpu, options);
+  if (name == "timing")
+    return makeTimings(gpu, options);
+  return nullptr;
+}

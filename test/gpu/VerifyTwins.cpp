@@ -1,0 +1,52 @@
+//===- VerifyTwins.cpp - Kernels of tests on a CPU ------------------------===//
+
+#include "VerifyTwins.h"
+#include "../kernels/InstructionTwins.h"
+#include "VerifyKernels.h"
+
+#include <cstring>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+static void makeNoise(const NoiseParams &p) {
+  withElement(p.type, [&]<class T>(T) {
+    for (int64_t i = 0; i < p.count; ++i)
+      static_cast<T *>(p.out)[i] = narrow<T>(noiseAt(p, i));
+  });
+}
+
+static void multiply(const ProbeParams &p) {
+  for (int row = 0; row < ProbeRows; ++row)
+    for (int column = 0; column < p.n; ++column) {
+      float sum = 0;
+      for (int i = 0; i < p.k; ++i)
+        sum += widen(Bf16{p.a[row * p.k + i]}) *
+               widen(Bf16{p.b[column * p.k + i]});
+      p.out[row * p.n + column] = sum;
+    }
+}
+
+bool kv::cuda::test::runVerifyTwin(Machine &machine, std::string_view name,
+                                   int blocks, const void *params) {
+  if (runInstruction(machine, name, blocks, params))
+    return true;
+  if (name == "kv_test_read" || name == "kv_test_flush")
+    return true; // changes nothing
+  if (name == "kv_test_copy") {
+    const auto &p = *static_cast<const CeilingParams *>(params);
+    std::memcpy(p.to, p.from, p.chunks * 16);
+  } else if (name == "kv_test_noise") {
+    makeNoise(*static_cast<const NoiseParams *>(params));
+  } else if (name == "kv_test_clock") {
+    // As if at 1 GHz.
+    const auto &p = *static_cast<const ClockParams *>(params);
+    p.out[0] = p.out[1] = p.cycles;
+  } else if (const VerifyKernel *kernel = findVerifyKernel(name);
+             kernel && kernel->image == "kv_probes") {
+    multiply(*static_cast<const ProbeParams *>(params));
+  } else {
+    return false;
+  }
+  return true;
+}
