@@ -186,8 +186,9 @@ Outcome RespConnection::move(const RespCommands &commands, size_t mostBytes,
       break;
     if (Clock::now() >= deadline)
       return Outcome::Late; // also if a few bytes come now and then
-    if (written == 0 && read <= 0 &&
-        !wait(part < commands.parts.size(), deadline))
+    // A read that was not filled has taken all that there was.
+    bool isDry = read < static_cast<ssize_t>(buffer.size());
+    if (written == 0 && isDry && !wait(part < commands.parts.size(), deadline))
       return Outcome::Late;
   }
   return reader->len == reader->pos ? Outcome::Done : Outcome::Broken;

@@ -38,7 +38,7 @@ TestTiers machine(const std::string &address, int32_t slots = 8,
 /// Whether the machine has the record after a while: when the store is tried
 /// again, and the answer that there is none is out of date.
 bool findsInTime(TestTiers &machine, int32_t id) {
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 2400; ++i) {
     Found found = machine.load(id);
     if (found != Found::Nothing)
       return found == Found::Right;
@@ -50,7 +50,7 @@ bool findsInTime(TestTiers &machine, int32_t id) {
 /// Stores records until one has reached the store.
 bool writesInTime(TestTiers &machine, int32_t first) {
   int64_t before = machine.connector->metrics().storeWrittenPages;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 2400; ++i) {
     (void)machine.storeAndWrite(first + i);
     if (machine.connector->metrics().storeWrittenPages > before)
       return true;
