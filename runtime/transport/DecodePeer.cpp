@@ -93,6 +93,7 @@ void DecodePeer::forget(std::list<Question>::iterator question) {
 void DecodePeer::forgetQuestions() {
   known.clear();
   questions.clear();
+  figures.failedPages += std::ssize(queued);
   for (Load &load : queued)
     drop(load);
   queued.clear();
@@ -142,7 +143,6 @@ bool DecodePeer::fetch(const PrefixPage &page) {
 void DecodePeer::drop(Load &load) {
   loading.erase(load.name);
   records->publish(load.slot, /*written=*/false);
-  ++figures.failedPages;
 }
 
 /// Sends what has been collected.
@@ -276,6 +276,7 @@ bool DecodePeer::advance(Transfer &transfer) {
 void DecodePeer::giveUp(Transfer &transfer) {
   if (std::exchange(transfer.givenUp, true))
     return;
+  figures.failedPages += std::ssize(transfer.loads);
   for (const Load &load : transfer.loads)
     loading.erase(load.name);
   if (!transfer.loads.empty())

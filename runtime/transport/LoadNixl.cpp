@@ -35,10 +35,24 @@ static std::vector<std::string> candidates() {
   return paths;
 }
 
+/// What users have not said otherwise.
+static void setDefaults() {
+  auto set = [](const char *variable, const char *value) {
+    ::setenv(variable, value, /*overwrite=*/0);
+  };
+  // What they note of themselves is not for users.
+  set("NIXL_LOG_LEVEL", "FATAL");
+  set("UCX_LOG_LEVEL", "fatal");
+  // UCX's modules for InfiniBand load the system's libibverbs, and so a second
+  // libnl beside the wheel's own: the symbols of one end up in the other, and
+  // the process crashes when it ends. Without such a device nothing is lost.
+  std::error_code error;
+  if (std::filesystem::is_empty("/sys/class/infiniband", error) || error)
+    set("UCX_MODULES", "^ib,rdmacm");
+}
+
 static Expected<Functions> loadFunctions() {
-  // What it notes of itself is not for users, unless they ask.
-  setenv("NIXL_LOG_LEVEL", "FATAL", /*overwrite=*/0);
-  setenv("UCX_LOG_LEVEL", "fatal", /*overwrite=*/0);
+  setDefaults();
   void *library = nullptr;
   std::string problem;
   for (const std::string &path : candidates())

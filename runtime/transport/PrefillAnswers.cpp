@@ -222,7 +222,8 @@ void PrefillPeer::look(Question &question, bool tells) {
 
 bool PrefillPeer::grant(const Wish &wish) {
   const Lease &lease = wish.lease;
-  Leased leased = {.request = lease.request};
+  Leased leased;
+  leased.request = lease.request;
   auto question = std::ranges::find_if(questions, [&](const Question &one) {
     return one.peer == wish.peer && one.ask == lease.ask;
   });

@@ -67,6 +67,17 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
       ->check(CLI::Range(int64_t(1), INT64_MAX))
       ->capture_default_str()
       ->needs(disk);
+  CLI::Option *role =
+      app.add_option("--role", options.role,
+                     "prefill: computes prompts for others and lets them read "
+                     "the pages, until it is told to end (SIGTERM, SIGINT); "
+                     "decode: reads the pages of prompts from such a kv-run")
+          ->check(CLI::IsMember({"prefill", "decode"}));
+  role->needs(
+      app.add_option("--peer", options.peer,
+                     "ZeroMQ endpoint between the two: prefill binds it, "
+                     "decode connects to it")
+          ->needs(role));
   app.add_option("--dump-logits", options.dumpLogits,
                  "file for the logits of every prompt position: raw f32 rows, "
                  "in request order; those of a failed request are zero");

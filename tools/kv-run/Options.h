@@ -29,6 +29,8 @@ struct Options {
   std::optional<int64_t> hostPages; // nullopt: none, or what a disk needs
   std::string diskDirectory;        // empty: no disk
   int64_t diskBytes = int64_t(8) << 30;
+  std::string role;       // "prefill", "decode"; empty: neither
+  std::string peer;       // endpoint
   std::string dumpLogits; // empty: none
   bool stream = true;
   std::string events; // endpoints; empty: none
