@@ -115,10 +115,10 @@ struct Prompt {
   }
   int64_t size() const { return std::ssize(names); }
   PrefixPage at(int64_t i) const {
-    PrefixPage made = {
-        .scope = scope,
-        .tokens = std::span(tokens).subspan(static_cast<size_t>(i * page),
-                                            static_cast<size_t>(page))};
+    PrefixPage made;
+    made.scope = scope;
+    made.tokens = std::span(tokens).subspan(static_cast<size_t>(i * page),
+                                            static_cast<size_t>(page));
     if (i < size()) {
       made.name = names[i];
       made.parent = i > 0 ? names[i - 1] : scope;

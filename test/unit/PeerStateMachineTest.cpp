@@ -73,7 +73,7 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
     bool computes = random.random(8) > 0;
     uint64_t abortsAt = random.random(6) ? UINT64_MAX : random.random(12);
     uint64_t kills = random.random(100) ? UINT64_MAX : random.random(12);
-    uint64_t pauses = random.random(8) ? UINT64_MAX : random.random(8);
+    uint64_t pauses = random.random(6) ? UINT64_MAX : 1 + random.random(5);
     uint64_t evicts = random.random(4) ? UINT64_MAX : random.random(8);
     uint64_t call = 0;
     bool aborted = false;
@@ -86,7 +86,7 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
           peers.prefill->promptDone(prompt->id);
       if (call == pauses) // longer than leases
         ::usleep(15'000);
-      if (call == evicts)
+      if (call == evicts || call == pauses)
         for (int k = 0; k < 8; ++k)
           peers.store(*peers.prefill, peers.prefillSide,
                       tokensFrom(100'000 + static_cast<int32_t>(call) * 100 +
@@ -143,7 +143,7 @@ TEST(PeerStateMachine, NoForeignPageNothingLeaked) {
   if (transfers < 1000)
     return;
   // Everything that can happen has happened.
-  EXPECT_GT(counts.pages, transfers);
+  EXPECT_GT(counts.pages, transfers / 2);
   for (int64_t one : {counts.failed, counts.expired, counts.refused,
                       counts.deaths, counts.aborts})
     EXPECT_GT(one, 0) << text;
