@@ -1,6 +1,7 @@
 //===- PeerFixture.h - A prefilling and a decoding side ---------*- C++ -*-===//
 //
-// Both sides in one process, with a fake transport between them. What a page
+// Both sides in one process, with a fake transport between them, or NIXL if
+// KV_PEER_NIXL is set. What a page
 // holds follows from its tokens and those before it, element by element, so
 // that whoever loads one knows whether it is the right one, whatever its size
 // and layout.
@@ -18,6 +19,8 @@
 
 #include "kv/Runtime/Manager/PoolLayout.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
 
@@ -84,7 +87,17 @@ struct Side {
     return std::move(*TieredConnector::open(slots));
   }
   std::unique_ptr<Transport> transport(FakeNetwork &network) {
-    auto made = std::make_unique<FakeTransport>(network);
+    std::unique_ptr<Transport> made;
+    if (std::getenv("KV_PEER_NIXL")) {
+      Expected<std::unique_ptr<Transport>> nixl = Transport::openNixl();
+      if (!nixl) {
+        std::fprintf(stderr, "%s\n", nixl.error().message.c_str());
+        std::abort();
+      }
+      made = std::move(*nixl);
+    } else {
+      made = std::make_unique<FakeTransport>(network);
+    }
     (void)made->add(memory);
     return made;
   }
