@@ -33,7 +33,7 @@ function(kv_install_script name)
 endfunction()
 
 kv_install_libraries(runtime KVMLIRRuntimeTargets 23
-  KVReferenceKernels KVRuntime KVEngine KVEvents KVMetrics KVTiers KVManager
+  KVReferenceKernels KVRuntime KVEngine KVEvents KVMetrics KVTiers KVManager KVTransport
   KVServing
   KVRuntimeC)
 install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
@@ -42,7 +42,8 @@ install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 # Loaded by who links the runtime, never linked.
-foreach(library KVCuda KVEventsLibrary KVMetricsLibrary KVTiersLibrary)
+foreach(library KVCuda KVEventsLibrary KVMetricsLibrary KVTiersLibrary
+    KVTransportLibrary)
   if(TARGET ${library})
     install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT runtime)

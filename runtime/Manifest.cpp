@@ -317,6 +317,8 @@ Expected<Manifest> Manifest::parse(std::string_view text,
       manifest.targetKind = fields.text(*target, "target.", "kind");
       manifest.targetTriple = fields.text(*target, "target.", "triple", false);
       manifest.targetCpu = fields.text(*target, "target.", "cpu", false);
+      manifest.activations =
+          fields.text(*target, "target.", "activations", false);
       readChips(fields, *target, manifest.targetChips);
     } else {
       fields.fail("target is ", printJson(*target), ", expected an object");

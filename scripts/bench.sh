@@ -11,6 +11,7 @@
 #   compile                text to the LLVM dialect, by depth; a million operations
 #   import                 memory and time of an import of more than 1 GB
 #   tiers                  pages in host memory, on a disk, in a store; conversations that return
+#   transport              pages of another process beside NIXL alone; prompts computed elsewhere
 #   manager                what the operations of the cache engine cost
 #   python                 what calls of the Python package cost over C; a decode step
 #   serve                  64 clients of kv-serve at once, beside kv-run
@@ -90,6 +91,11 @@ tiers)
   build release kv-compile kv-run page-tiers page-store
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/tiers.py ;;
+transport)
+  scripts/setup.sh
+  build release kv-compile kv-run page-transport KVTransportLibrary KVTiersLibrary
+  scripts/fetch-smollm2.sh build/models
+  exec .venv/bin/python benchmarks/transport.py ;;
 python)
   scripts/setup.sh
   build release kvmlir-python c-calls KVHistoryArtifact
@@ -115,6 +121,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, python, serve, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, transport, python, serve, build, plot, replay" >&2
   exit 2 ;;
 esac

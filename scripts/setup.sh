@@ -33,8 +33,10 @@ fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
 requirements="scripts/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
+# NIXL asks for PyTorch and CUDA, which its library does without.
+alone=test/python/requirements-transport.txt
 # shellcheck disable=SC2086
-wanted=$(cat $requirements | sha256sum | cut -d' ' -f1)
+wanted=$(cat $requirements $alone | sha256sum | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
   python=python3
   "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
@@ -43,5 +45,6 @@ if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
   # shellcheck disable=SC2046,SC2086
   step "Python packages" .venv/bin/python -m pip install --quiet \
     --disable-pip-version-check $(printf -- '-r %s ' $requirements)
+  step "NIXL" .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $alone
   echo "$wanted" >.venv/requirements.sha256
 fi

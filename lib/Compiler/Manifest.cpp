@@ -120,6 +120,12 @@ FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
     target["kind"] = "cuda";
     target["chips"] = toJSON(code.get("chips"));
   }
+  if (auto activations = module->getAttrOfType<TypeAttr>(
+          KVDialect::getActivationsAttrName())) {
+    std::string type;
+    llvm::raw_string_ostream(type) << activations.getValue();
+    target["activations"] = type;
+  }
   json::Object manifest{{"abi_version", KV_ABI_VERSION},
                         {"producer", "kv-compile " KV_VERSION},
                         {"target", std::move(target)},

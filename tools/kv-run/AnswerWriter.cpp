@@ -124,6 +124,15 @@ void AnswerWriter::statistics(const GenerationStatistics &statistics,
       {"pool_bytes", figures.poolBytes},
       {"peak_rss_bytes", figures.peakRssBytes},
       {"seconds", s.seconds}};
+  if (const PeerMetrics *peer = figures.peer)
+    values["peer"] = {{"prompts", int64_t(peer->asks)},
+                      {"pages_read", int64_t(peer->readPages)},
+                      {"bytes_read", int64_t(peer->readBytes)},
+                      {"pages_not_got", int64_t(peer->failedPages)},
+                      {"leases", int64_t(peer->grantedLeases)},
+                      {"leases_returned", int64_t(peer->returnedLeases)},
+                      {"leases_expired", int64_t(peer->expiredLeases)},
+                      {"late_returns", int64_t(peer->refusedReturns)}};
   write(dumpLine({{"statistics", std::move(values)}}));
   stepDone();
 }

@@ -7,6 +7,7 @@
 #include "RequestParser.h"
 
 #include "kv/Runtime/Manager/KVCacheManager.h"
+#include "kv/Runtime/Transport/PeerConnector.h"
 
 #include <cstdio>
 #include <unordered_map>
@@ -24,6 +25,7 @@ struct RunFigures {
   int64_t weightsBytes = 0;
   int64_t poolBytes = 0;
   int64_t peakRssBytes = 0;
+  const PeerMetrics *peer = nullptr; // with --role
 };
 
 /// Writes docs/requests.md's answers to a file, one line each, made visible

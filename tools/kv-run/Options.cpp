@@ -71,6 +71,17 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--store", options.store,
                  "Redis or Valkey server in which machines that run this model "
                  "share computed pages: redis://host:port/db or unix:///path");
+  CLI::Option *role =
+      app.add_option("--role", options.role,
+                     "prefill: computes prompts for others and lets them read "
+                     "the pages, until it is told to end (SIGTERM, SIGINT); "
+                     "decode: reads the pages of prompts from such a kv-run")
+          ->check(CLI::IsMember({"prefill", "decode"}));
+  role->needs(
+      app.add_option("--peer", options.peer,
+                     "ZeroMQ endpoint between the two: prefill binds it, "
+                     "decode connects to it")
+          ->needs(role));
   app.add_option("--dump-logits", options.dumpLogits,
                  "file for the logits of every prompt position: raw f32 rows, "
                  "in request order; those of a failed request are zero");

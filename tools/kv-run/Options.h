@@ -30,6 +30,8 @@ struct Options {
   std::string diskDirectory;        // empty: no disk
   int64_t diskBytes = int64_t(8) << 30;
   std::string store;      // that machines share; empty: none
+  std::string role;       // "prefill", "decode"; empty: neither
+  std::string peer;       // endpoint
   std::string dumpLogits; // empty: none
   bool stream = true;
   std::string events; // endpoints; empty: none

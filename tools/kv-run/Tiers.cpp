@@ -13,25 +13,32 @@
 using namespace kv;
 using namespace kv::run;
 
-/// A digest of all bytes of both files: what a page holds depends on the code
-/// that has computed it and on every weight.
+Expected<std::string> kv::run::digestFile(const std::string &path) {
+  std::vector<char> part(size_t(1) << 20);
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  std::ifstream file(path, std::ios::binary);
+  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) ||
+         file.gcount() > 0)
+    XXH3_128bits_update(&state, part.data(),
+                        static_cast<size_t>(file.gcount()));
+  if (!file.eof())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": ",
+                     std::strerror(errno));
+  XXH128_hash_t digest = XXH3_128bits_digest(&state);
+  return concat(digest.high64, ".", digest.low64);
+}
+
+/// What a page holds depends on the code that has computed it and on every
+/// weight.
 static Expected<std::string> identify(const std::string &artifact,
                                       const std::string &weights) {
   std::string text;
-  std::vector<char> part(size_t(1) << 20);
   for (const std::string &path : {artifact, weights}) {
-    XXH3_state_t state;
-    XXH3_128bits_reset(&state);
-    std::ifstream file(path, std::ios::binary);
-    while (file.read(part.data(), static_cast<std::streamsize>(part.size())) ||
-           file.gcount() > 0)
-      XXH3_128bits_update(&state, part.data(),
-                          static_cast<size_t>(file.gcount()));
-    if (!file.eof())
-      return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": ",
-                       std::strerror(errno));
-    XXH128_hash_t digest = XXH3_128bits_digest(&state);
-    text += concat(digest.high64, ".", digest.low64, " ");
+    Expected<std::string> digest = digestFile(path);
+    if (!digest)
+      return digest;
+    text += *digest + " ";
   }
   return text;
 }
@@ -41,11 +48,12 @@ Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
                                     PagedKVCacheManager::TierOptions &tiers) {
   bool hasDisk = !options.diskDirectory.empty();
   bool hasStore = !options.store.empty();
-  if (!hasDisk && !hasStore && !options.hostPages)
+  if (!hasDisk && !hasStore && !options.hostPages && options.role.empty())
     return {};
-  const char *option = hasDisk    ? "--disk-dir"
-                       : hasStore ? "--store"
-                                  : "--host-pages";
+  const char *option = hasDisk             ? "--disk-dir"
+                       : hasStore          ? "--store"
+                       : options.hostPages ? "--host-pages"
+                                           : "--role";
   if (!params.params[0].geometry.isPaged())
     return makeError(KV_STATUS_INVALID_ARGUMENT, option,
                      " is given, the artifact's cache has no pages");

@@ -9,9 +9,12 @@
 
 namespace kv::run {
 
+/// A digest of all bytes of a file. Error: it cannot be read.
+Expected<std::string> digestFile(const std::string &path);
+
 /// Sets the connector of `params`, and the options of a manager with `pages`
-/// pages a replica, to what --host-pages, --disk-dir and --store ask for.
-/// Errors name the option, or the file that cannot be read.
+/// pages a replica, to what --host-pages, --disk-dir, --store and --role ask
+/// for. Errors name the option, or the file that cannot be read.
 Expected<void> chooseTiers(const Options &options, int64_t pages,
                            MultiKVCacheParams &params,
                            PagedKVCacheManager::TierOptions &tiers);

@@ -3,6 +3,7 @@
 #include "AnswerWriter.h"
 #include "Monitoring.h"
 #include "Options.h"
+#include "Peers.h"
 #include "RequestStream.h"
 #include "Tiers.h"
 
@@ -133,6 +134,11 @@ int serve(const Options &options) {
           chooseTiers(options, *pages, signature->cache, cache.tiers);
       !chosen)
     return unusable(chosen.error().message);
+  PeerConnector *peer = nullptr;
+  if (Expected<void> chosen = choosePeer(options, model->manifest(),
+                                         signature->cache, cache.tiers, peer);
+      !chosen)
+    return unusable(chosen.error().message);
   bool isPaged = signature->cache.params[0].geometry.isPaged();
   if (!isPaged && !(options.events.empty() && options.resetEndpoint.empty()))
     return unusable(
@@ -171,26 +177,32 @@ int serve(const Options &options) {
   }
   AnswerWriter writer(stdout, options.stream, dump.get());
   stream.setWriter(writer);
+  auto *paged =
+      isPaged ? static_cast<PagedKVCacheManager *>(manager->get()) : nullptr;
+  std::unique_ptr<PeerRequests> prompts;
+  if (options.role == "prefill")
+    prompts = std::make_unique<PeerRequests>(*peer, *paged);
   TextGenerator generator(
-      **runner, **manager, writer,
+      **runner, **manager,
+      prompts ? *prompts : static_cast<GenerationSink &>(writer),
       {.scheduler = {.maxBatch = options.maxBatch,
                      .maxBatchTokens = options.maxBatchTokens},
        .maxSeqLen = signature->maxSeqLen});
-  auto *paged =
-      isPaged ? static_cast<PagedKVCacheManager *>(manager->get()) : nullptr;
   if (paged)
     stream.setIdle(paged->resetDescriptor(), [&] { paged->serveResets(); });
   Expected<std::unique_ptr<MetricsServer>> metrics =
       openMetrics(options, paged, generator.figures(), *publishers);
   if (!metrics)
     return unusable(metrics.error().message);
-  GenerationStatistics statistics = generator.run(stream);
+  GenerationStatistics statistics =
+      generator.run(prompts ? *prompts : static_cast<RequestSource &>(stream));
   statistics.requests += stream.numBad();
   statistics.failedRequests += stream.numBad();
 
   figures.pagesTotal = (*manager)->totalNumPages();
   figures.hostPages = (*manager)->totalNumHostPages();
   figures.cache = (*manager)->metrics();
+  figures.peer = peer ? &peer->peerMetrics() : nullptr;
   figures.pageSize = signature->cache.pageSize();
   figures.threads = session->threads();
   figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());

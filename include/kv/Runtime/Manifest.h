@@ -90,6 +90,8 @@ struct Manifest {
   std::string targetKind;
   std::string targetTriple;
   std::string targetCpu;
+  /// The type to which rows are rounded before products; empty: they are not.
+  std::string activations;
   std::vector<std::string> targetChips; // of device code: "sm_90a"
   ModelInfo model;
   std::vector<Collection> collections;

@@ -1,0 +1,26 @@
+//===- LoadTransport.cpp - Loads libkv_transport.so -----------------------===//
+
+#include "LoadTransport.h"
+
+#include "../LoadSymbol.h"
+
+using namespace kv;
+
+Expected<std::unique_ptr<PeerConnector>>
+PeerConnector::open(const PageConnector::Options &slots,
+                    std::unique_ptr<PageConnector> records,
+                    const Options &options) {
+  Expected<void *> found = loadSymbol(
+      "libkv_transport.so", "KV_TRANSPORT_LIBRARY", "kv_open_peer_connector");
+  if (!found)
+    return makeError(KV_STATUS_UNSUPPORTED,
+                     "pages of peers need libkv_transport.so, which is built "
+                     "where libzmq, cppzmq and msgpack-cxx are installed: ",
+                     found.error().message);
+  Error error;
+  if (PeerConnector *made = reinterpret_cast<OpenPeerConnector>(*found)(
+          TransportInterfaceVersion, &slots, records.release(), &options,
+          &error))
+    return std::unique_ptr<PeerConnector>(made);
+  return std::unexpected(std::move(error));
+}

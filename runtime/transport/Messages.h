@@ -1,0 +1,205 @@
+//===- Messages.h - The control channel between peers -----------*- C++ -*-===//
+//
+// Each message is one frame: its kind and its fields, in MessagePack. A
+// decoding peer (DEALER) talks to a prefilling one (ROUTER); docs/transport.md
+// says what happens when.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_TRANSPORT_MESSAGES_H
+#define KV_RUNTIME_TRANSPORT_MESSAGES_H
+
+#include "PageType.h"
+
+#include <zmq.hpp>
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace kv::peer {
+
+/// Grows with every change of the messages.
+inline constexpr uint32_t ProtocolVersion = 1;
+
+using Bytes = std::string;
+
+// Of the decoding side.
+
+struct Hello {
+  static constexpr uint8_t Kind = 1;
+  uint32_t version = ProtocolVersion;
+  std::string digest;
+  PageType type;
+  MSGPACK_DEFINE(version, digest, type)
+};
+
+/// Which of the pages of these tokens, from the first on, are there? Those that
+/// are not should be computed.
+struct Ask {
+  static constexpr uint8_t Kind = 2;
+  uint64_t incarnation = 0;
+  uint64_t ask = 0;
+  Bytes scope; // as ScopeBytes frames its fields
+  std::vector<int32_t> tokens;
+  MSGPACK_DEFINE(incarnation, ask, scope, tokens)
+};
+
+/// Pins the records of the pages [first, end) of an ask, in pages of the
+/// prefilling side.
+struct Lease {
+  static constexpr uint8_t Kind = 3;
+  uint64_t incarnation = 0;
+  uint64_t request = 0;
+  uint64_t ask = 0;
+  int64_t first = 0, end = 0;
+  MSGPACK_DEFINE(incarnation, request, ask, first, end)
+};
+
+/// Everything has been read.
+struct Return {
+  static constexpr uint8_t Kind = 4;
+  uint64_t incarnation = 0;
+  uint64_t request = 0;
+  uint64_t generation = 0;
+  MSGPACK_DEFINE(incarnation, request, generation)
+};
+
+struct Ping {
+  static constexpr uint8_t Kind = 5;
+  uint64_t incarnation = 0;
+  MSGPACK_DEFINE(incarnation)
+};
+
+// Of the prefilling side.
+
+struct Welcome {
+  static constexpr uint8_t Kind = 64;
+  uint64_t incarnation = 0;
+  PageType type;
+  int64_t leaseMilliseconds = 0;
+  Bytes address; // of its transport
+  MSGPACK_DEFINE(incarnation, type, leaseMilliseconds, address)
+};
+
+/// A Hello is refused, in a sentence.
+struct Refusal {
+  static constexpr uint8_t Kind = 65;
+  std::string sentence;
+  MSGPACK_DEFINE(sentence)
+};
+
+/// The first `tokens` tokens of an ask can be leased; `final`: no more will be.
+struct Have {
+  static constexpr uint8_t Kind = 66;
+  uint64_t ask = 0;
+  int64_t tokens = 0;
+  bool final = false;
+  MSGPACK_DEFINE(ask, tokens, final)
+};
+
+/// The records of the leading pages of a Lease: none is a refusal.
+struct Leased {
+  static constexpr uint8_t Kind = 67;
+  uint64_t request = 0;
+  uint64_t generation = 0;
+  std::vector<uint64_t> addresses;
+  MSGPACK_DEFINE(request, generation, addresses)
+};
+
+/// Whether a lease lasted until it was returned: if not, what was read may be
+/// anything.
+struct Returned {
+  static constexpr uint8_t Kind = 68;
+  uint64_t request = 0;
+  bool valid = false;
+  MSGPACK_DEFINE(request, valid)
+};
+
+struct Pong {
+  static constexpr uint8_t Kind = 69;
+  uint8_t nothing = 0;
+  MSGPACK_DEFINE(nothing)
+};
+
+/// There was a message for an earlier incarnation: say Hello again.
+struct Stranger {
+  static constexpr uint8_t Kind = 70;
+  uint8_t nothing = 0;
+  MSGPACK_DEFINE(nothing)
+};
+
+template <class Message> msgpack::sbuffer encode(const Message &message) {
+  msgpack::sbuffer buffer;
+  msgpack::packer<msgpack::sbuffer> packer(buffer);
+  packer.pack_fix_int8(static_cast<int8_t>(Message::Kind));
+  packer.pack(message);
+  return buffer;
+}
+
+/// A frame that somebody has sent: nothing in it is trusted.
+class Received {
+public:
+  explicit Received(std::string_view frame) : frame(frame) {}
+
+  uint8_t kind() const {
+    return frame.size() < 2 ? 0 : static_cast<uint8_t>(frame[1]);
+  }
+  /// The fields, if it is a well-formed message of this kind.
+  template <class Message> std::optional<Message> as() const {
+    if (kind() != Message::Kind)
+      return std::nullopt;
+    try {
+      size_t at = 2; // behind the kind
+      msgpack::object_handle handle =
+          msgpack::unpack(frame.data(), frame.size(), at);
+      return handle.get().template as<Message>();
+    } catch (const std::exception &) {
+      return std::nullopt;
+    }
+  }
+
+private:
+  std::string_view frame;
+};
+
+/// Waits for something to read, or for `most`, or for a signal.
+inline void waitFor(std::span<zmq::pollitem_t> items,
+                    std::chrono::milliseconds most) {
+  try {
+    zmq::poll(items.data(), items.size(), most);
+  } catch (const zmq::error_t &) {
+    // Interrupted: the caller looks at its sockets in any case.
+  }
+}
+
+/// The frame of a message that has one, behind the peer's routing id if `from`
+/// is given. False: there is no message.
+inline bool receive(zmq::socket_t &socket, std::string *from,
+                    std::string &frame) {
+  for (;;) {
+    zmq::message_t part;
+    try {
+      if (!socket.recv(part, zmq::recv_flags::dontwait))
+        return false;
+      if (from) {
+        *from = part.to_string();
+        if (!part.more() || !socket.recv(part))
+          continue;
+      }
+      bool isOne = !part.more();
+      frame = part.to_string();
+      while (part.more())
+        (void)socket.recv(part);
+      if (isOne)
+        return true;
+    } catch (const zmq::error_t &) {
+      return false; // interrupted
+    }
+  }
+}
+
+} // namespace kv::peer
+
+#endif // KV_RUNTIME_TRANSPORT_MESSAGES_H

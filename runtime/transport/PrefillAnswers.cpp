@@ -1,0 +1,299 @@
+//===- PrefillAnswers.cpp - Records that peers may read: the peers' side --===//
+
+#include "PrefillPeer.h"
+
+#include "../events/BlockSignals.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unistd.h>
+
+using namespace kv;
+using namespace kv::peer;
+
+/// Of all peers together, so that one that asks and asks costs no more memory.
+static constexpr size_t MostQuestions = 1024, MostPrompts = 1024,
+                        MostWishes = 256;
+static constexpr int64_t MostLeasedPages = 1 << 16;
+/// Questions that nobody comes back to.
+static constexpr auto QuestionAge = std::chrono::seconds(60);
+/// How often the disk is looked at for a lease that waits for it.
+static constexpr auto DiskPause = std::chrono::milliseconds(2);
+
+void PrefillPeer::run(const std::stop_token &stop) {
+  blockSignals();
+  while (!stop.stop_requested()) {
+    auto pause = std::chrono::milliseconds(500);
+    {
+      std::lock_guard guard(lock);
+      auto left = leases.next() - Clock::now();
+      if (left < pause)
+        pause = std::max(std::chrono::milliseconds(1),
+                         std::chrono::ceil<std::chrono::milliseconds>(left));
+    }
+    if (!wishes.empty())
+      pause = DiskPause;
+    zmq::pollitem_t items[] = {{router, 0, ZMQ_POLLIN, 0},
+                               {nullptr, wakeEvent, ZMQ_POLLIN, 0}};
+    waitFor(items, pause);
+    uint64_t count;
+    (void)!::read(wakeEvent, &count, sizeof count);
+    std::string from, frame;
+    while (receive(router, &from, frame))
+      handle(from, frame);
+    expire();
+    std::vector<uint64_t> over;
+    bool moved = false;
+    {
+      std::lock_guard guard(lock);
+      over.swap(done);
+      moved = std::exchange(changed, false);
+      interested = std::ranges::any_of(
+          questions, [](const Question &one) { return !one.final; });
+      if (!wishes.empty())
+        records->poll();
+    }
+    for (Question &question : questions)
+      if (!question.final) {
+        bool ends = std::ranges::find(over, question.prompt) != over.end();
+        question.final = ends;
+        if (ends || moved)
+          look(question, /*tells=*/true);
+      }
+    std::erase_if(wishes, [&](const Wish &wish) { return grant(wish); });
+    std::erase_if(questions, [&](const Question &one) {
+      return one.final && Clock::now() - one.changed > QuestionAge;
+    });
+    figures.openAsks = static_cast<int32_t>(questions.size());
+  }
+}
+
+template <class Message>
+void PrefillPeer::send(const std::string &peer, const Message &message) {
+  msgpack::sbuffer buffer = encode(message);
+  router.send(zmq::buffer(peer),
+              zmq::send_flags::sndmore | zmq::send_flags::dontwait);
+  router.send(zmq::buffer(buffer.data(), buffer.size()),
+              zmq::send_flags::dontwait);
+}
+
+void PrefillPeer::handle(const std::string &peer, std::string_view frame) {
+  Received received(frame);
+  // A message for another process that had this endpoint before has no effect.
+  auto forUs = [&](const auto &message) {
+    if (message && message->incarnation != incarnation)
+      send(peer, Stranger());
+    return message && message->incarnation == incarnation;
+  };
+  if (auto hello = received.as<Hello>())
+    return answer(peer, *hello);
+  if (auto ask = received.as<Ask>(); forUs(ask))
+    return answer(peer, std::move(*ask));
+  if (auto lease = received.as<Lease>(); forUs(lease)) {
+    Wish wish = {peer, *lease, Clock::now() + options.lease};
+    if (!grant(wish) && wishes.size() < MostWishes)
+      wishes.push_back(std::move(wish));
+    return;
+  }
+  if (auto back = received.as<Return>(); forUs(back))
+    return answer(peer, *back);
+  if (auto ping = received.as<Ping>(); forUs(ping))
+    send(peer, Pong());
+}
+
+void PrefillPeer::answer(const std::string &peer, const Hello &hello) {
+  auto refuse = [&](const auto &...parts) {
+    send(peer, Refusal{concat(parts...)});
+  };
+  if (hello.version != ProtocolVersion)
+    return refuse("the protocol is version ", ProtocolVersion,
+                  " on the prefilling side and ", hello.version,
+                  " on the decoding side");
+  if (Expected<MultiKVCacheParams> valid = hello.type.params(); !valid)
+    return refuse("the peer's collections are not valid: ",
+                  valid.error().message);
+  if (hello.digest != type.digest() || hello.type.digest() != type.digest())
+    return refuse(type.difference(hello.type));
+  send(peer, Welcome{incarnation, type, options.lease.count(), address});
+}
+
+/// The fields of a scope, as ScopeBytes frames them. False: it is something
+/// else.
+static bool
+parseScope(std::string_view bytes,
+           std::initializer_list<std::optional<std::string> *> fields) {
+  for (std::optional<std::string> *field : fields) {
+    if (bytes.empty())
+      return false;
+    bool present = bytes[0] != 0;
+    bytes.remove_prefix(1);
+    uint64_t size;
+    if (!present)
+      continue;
+    if (bytes.size() < sizeof size)
+      return false;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    bytes.remove_prefix(sizeof size);
+    if (bytes.size() < size)
+      return false;
+    *field = std::string(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  return bytes.empty();
+}
+
+void PrefillPeer::answer(const std::string &peer, Ask ask) {
+  ++figures.asks;
+  std::erase_if(questions, [&](const Question &one) {
+    return one.peer == peer && one.ask == ask.ask;
+  });
+  while (questions.size() >= MostQuestions)
+    questions.pop_front();
+  Question question;
+  question.peer = peer;
+  question.ask = ask.ask;
+  question.changed = Clock::now();
+  WantedPrompt prompt;
+  bool sound =
+      parseScope(ask.scope, {&prompt.model, &prompt.adapter, &prompt.salt});
+  int64_t pages = std::ssize(ask.tokens) / pageSize();
+  if (sound) {
+    std::span tokens(ask.tokens);
+    std::lock_guard guard(lock);
+    interested = true; // from before the look on
+    question.scope =
+        records->nameScope(std::as_bytes(std::span<const char>(ask.scope)));
+    PrefixName name = question.scope;
+    for (int64_t at = 0; at < pages; ++at) {
+      name =
+          records->namePage(name, {},
+                            tokens.subspan(static_cast<size_t>(at * pageSize()),
+                                           static_cast<size_t>(pageSize())));
+      question.names.push_back(name);
+    }
+  }
+  question.tokens = std::move(ask.tokens);
+  look(question, /*tells=*/false);
+  question.final =
+      question.pages == std::ssize(question.names) || !options.computes;
+  if (!question.final) {
+    std::lock_guard guard(lock);
+    if (wanted.size() < MostPrompts) {
+      prompt.id = question.prompt = ++lastPrompt;
+      prompt.tokens = question.tokens;
+      wanted.push_back(std::move(prompt));
+      uint64_t one = 1;
+      (void)!::write(promptEvent, &one, sizeof one);
+    } else {
+      question.final = true;
+    }
+  }
+  send(peer, Have{question.ask, question.pages * pageSize(), question.final});
+  questions.push_back(std::move(question));
+}
+
+PrefixPage PrefillPeer::pageOf(const Question &question, int64_t index) const {
+  return {.name = question.names[index],
+          .parent = index > 0 ? question.names[index - 1] : question.scope,
+          .scope = question.scope,
+          .tokens = std::span(question.tokens)
+                        .subspan(static_cast<size_t>(index * pageSize()),
+                                 static_cast<size_t>(pageSize()))};
+}
+
+/// Counts the leading pages that there are by now.
+void PrefillPeer::look(Question &question, bool tells) {
+  int64_t before = question.pages;
+  {
+    std::lock_guard guard(lock);
+    while (question.pages < std::ssize(question.names)) {
+      Place place = records->find(pageOf(question, question.pages));
+      if (place == Place::Absent)
+        break;
+      ++question.pages;
+    }
+  }
+  question.final |= question.pages == std::ssize(question.names);
+  question.changed = Clock::now();
+  if (tells && (question.pages > before || question.final))
+    send(question.peer,
+         Have{question.ask, question.pages * pageSize(), question.final});
+}
+
+bool PrefillPeer::grant(const Wish &wish) {
+  const Lease &lease = wish.lease;
+  Leased leased;
+  leased.request = lease.request;
+  auto question = std::ranges::find_if(questions, [&](const Question &one) {
+    return one.peer == wish.peer && one.ask == lease.ask;
+  });
+  if (question == questions.end() || lease.first < 0 ||
+      lease.end > std::ssize(question->names) || lease.first >= lease.end ||
+      lease.end - lease.first > MostLeasedPages) {
+    send(wish.peer, leased);
+    return true;
+  }
+  question->changed = Clock::now();
+  {
+    std::lock_guard guard(lock);
+    if (Clock::now() < wish.until) {
+      bool comes = false;
+      for (int64_t at = lease.first; at < lease.end; ++at) {
+        PrefixPage page = pageOf(*question, at);
+        Place place = records->find(page);
+        comes |= place == Place::Coming ||
+                 (place == Place::Disk && records->fetch(page));
+      }
+      if (comes)
+        return false;
+    }
+    // Peers never hold so many slots that nothing could be computed.
+    size_t most = std::max<size_t>(static_cast<size_t>(slots.numSlots) / 2, 1);
+    LeaseTable::Slots taken;
+    for (int64_t at = lease.first; at < lease.end; ++at) {
+      Slot slot;
+      if (leases.numSlots() + taken.size() < most)
+        slot = records->acquire(pageOf(*question, at));
+      if (!slot)
+        break;
+      taken.push_back(slot);
+      leased.addresses.push_back(reinterpret_cast<uint64_t>(slot.data));
+    }
+    if (taken.empty() && leases.numSlots() >= most && Clock::now() < wish.until)
+      return false; // until another lease is over
+    if (!taken.empty()) {
+      leased.generation =
+          leases.grant(std::move(taken), Clock::now() + options.lease);
+      ++figures.grantedLeases;
+    }
+    figures.openLeases = static_cast<int32_t>(leases.size());
+  }
+  send(wish.peer, leased);
+  return true;
+}
+
+void PrefillPeer::answer(const std::string &peer, const Return &back) {
+  LeaseTable::Ended ended;
+  {
+    std::lock_guard guard(lock);
+    ended = leases.take(back.generation, Clock::now());
+    for (Slot slot : ended.slots)
+      records->release(slot);
+    figures.openLeases = static_cast<int32_t>(leases.size());
+  }
+  ++(ended.inTime ? figures.returnedLeases : figures.refusedReturns);
+  send(peer, Returned{back.request, ended.inTime});
+}
+
+void PrefillPeer::expire() {
+  std::lock_guard guard(lock);
+  for (;;) {
+    LeaseTable::Slots slots = leases.expire(Clock::now());
+    if (slots.empty())
+      break;
+    for (Slot slot : slots)
+      records->release(slot);
+    ++figures.expiredLeases;
+  }
+  figures.openLeases = static_cast<int32_t>(leases.size());
+}

@@ -1,0 +1,152 @@
+//===- PeerStateMachineTest.cpp - Transfers that are cut short ------------===//
+//
+// Random transfers between two sides while requests are aborted, leases end too
+// early, slots get other records, reads fail or hang, weights change, and
+// either side dies. KV_PEER_TRANSFERS says how many; a failure prints its seed,
+// which KV_PEER_SEED repeats.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PeerFixture.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+using namespace kv;
+using namespace kv::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+int64_t numberOf(const char *variable, int64_t otherwise) {
+  const char *given = std::getenv(variable);
+  return given ? std::atoll(given) : otherwise;
+}
+
+/// Prompts that share their beginnings.
+std::vector<int32_t> randomPrompt(FakeNetwork &random) {
+  int32_t family = static_cast<int32_t>(random.random(8));
+  auto shared = static_cast<size_t>(4 * random.random(10));
+  std::vector<int32_t> tokens = tokensFrom(family * 1000, 44);
+  for (size_t i = shared; i < tokens.size(); ++i)
+    tokens[i] += static_cast<int32_t>(random.random(3));
+  tokens.resize(8 + random.random(36));
+  return tokens;
+}
+
+struct Counts {
+  int64_t transfers = 0, pages = 0, refused = 0, expired = 0, failed = 0,
+          deaths = 0, aborts = 0;
+};
+
+void run(uint64_t seed, int64_t transfers, Counts &counts) {
+  SCOPED_TRACE(concat("KV_PEER_SEED=", seed));
+  FakeNetwork random;
+  random.seed = seed * 977 + 1;
+  using enum CacheLayout;
+  constexpr CacheLayout Layouts[] = {NHD, HND, CPU};
+  bool converts = random.random(2);
+  auto cache = [&] {
+    return converts
+               ? smallCache(4 << random.random(2), Layouts[random.random(3)])
+               : smallCache(4);
+  };
+  Peers peers(cache(), cache(), 20, 12);
+  peers.network.seed = seed;
+  peers.network.slowness = static_cast<uint32_t>(random.random(6));
+  peers.network.hangs = static_cast<uint32_t>(random.random(30));
+  peers.network.fails = static_cast<uint32_t>(random.random(12));
+  peers.options.lease = std::chrono::milliseconds(1 + random.random(12));
+  peers.options.answer = 60ms;
+  ASSERT_TRUE(peers.openPrefill());
+  ASSERT_TRUE(peers.openDecode());
+  auto count = [&] {
+    const PeerMetrics &here = peers.decode->peerMetrics();
+    counts.pages += here.readPages;
+    counts.failed += here.failedPages;
+    counts.refused += here.refusedReturns;
+  };
+  auto begin = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < transfers; ++i) {
+    std::vector<int32_t> tokens = randomPrompt(random);
+    bool computes = random.random(8) > 0;
+    uint64_t abortsAt = random.random(6) ? UINT64_MAX : random.random(12);
+    uint64_t kills = random.random(100) ? UINT64_MAX : random.random(12);
+    uint64_t pauses = random.random(6) ? UINT64_MAX : 1 + random.random(5);
+    uint64_t evicts = random.random(4) ? UINT64_MAX : random.random(8);
+    uint64_t call = 0;
+    bool aborted = false;
+    Peers::Loaded loaded = peers.load(tokens, [&] {
+      ++call;
+      if (computes)
+        peers.computePrompts();
+      else
+        while (auto prompt = peers.prefill->takePrompt())
+          peers.prefill->promptDone(prompt->id);
+      if (call == pauses) // longer than leases
+        ::usleep(15'000);
+      if (call == evicts || call == pauses)
+        for (int k = 0; k < 8; ++k)
+          peers.store(*peers.prefill, peers.prefillSide,
+                      tokensFrom(100'000 + static_cast<int32_t>(call) * 100 +
+                                     static_cast<int32_t>(i) * 3000 + k,
+                                 16));
+      if (call == kills) {
+        ++counts.deaths;
+        counts.expired += peers.prefill->peerMetrics().expiredLeases;
+        peers.prefill.reset();
+        std::ranges::fill(peers.prefillSide.memory, std::byte(0xEE));
+        ::usleep(static_cast<useconds_t>(random.random(3) * 40'000));
+        EXPECT_TRUE(peers.openPrefill());
+      }
+      aborted = call > abortsAt;
+      return !aborted;
+    });
+    counts.aborts += aborted;
+    ++counts.transfers;
+    ASSERT_FALSE(loaded.wrong) << "a foreign page, transfer " << i;
+    ASSERT_FALSE(loaded.late) << "transfer " << i << " hangs";
+    ASSERT_EQ(peers.network.fault, "");
+    if (random.random(60) == 0) { // the weights change on both sides
+      ASSERT_TRUE(peers.prefill->reset());
+      ASSERT_TRUE(peers.decode->reset());
+      ++peers.weights;
+    }
+    if (random.random(150) == 0) { // the decoding side dies
+      ++counts.deaths;
+      count();
+      peers.decode.reset();
+      ASSERT_TRUE(peers.openDecode());
+    }
+  }
+  counts.expired += peers.prefill->peerMetrics().expiredLeases;
+  count();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin,
+            std::chrono::milliseconds(200 * transfers) + 10s);
+  EXPECT_EQ(peers.leaks(), "");
+}
+
+TEST(PeerStateMachine, NoForeignPageNothingLeaked) {
+  int64_t transfers = numberOf("KV_PEER_TRANSFERS", 1500);
+  constexpr int64_t Each = 150;
+  uint64_t first = static_cast<uint64_t>(numberOf("KV_PEER_SEED", 1));
+  Counts counts;
+  for (uint64_t i = 0; counts.transfers < transfers && !HasFailure(); ++i)
+    run(first + i, std::min(Each, transfers - counts.transfers), counts);
+  std::string text =
+      concat(counts.transfers, " transfers, ", counts.pages, " pages read, ",
+             counts.failed, " not got, ", counts.expired, " leases expired, ",
+             counts.refused, " returned too late, ", counts.deaths, " deaths, ",
+             counts.aborts, " aborts");
+  std::puts(text.c_str());
+  if (transfers < 1000)
+    return;
+  // Everything that can happen has happened.
+  EXPECT_GT(counts.pages, transfers / 2);
+  for (int64_t one : {counts.failed, counts.expired, counts.refused,
+                      counts.deaths, counts.aborts})
+    EXPECT_GT(one, 0) << text;
+}
+
+} // namespace
