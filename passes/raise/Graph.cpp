@@ -101,3 +101,24 @@ bool kv::namesRow(OpOperand &use) {
     return false;
   return extract.getTensor().getType().isDynamicDim(use.getOperandNumber() - 1);
 }
+
+/// The operation's dialect is not registered: its properties are a
+/// dictionary.
+FailureOr<double> kv::attentionScale(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  double scale = 1 / std::sqrt(static_cast<double>(type.getShape().back()));
+  auto dictionary =
+      dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+  SmallVector<NamedAttribute> all(op->getDiscardableAttrs());
+  if (dictionary)
+    llvm::append_range(all, dictionary);
+  for (NamedAttribute each : all) {
+    auto number = dyn_cast<FloatAttr>(each.getValue());
+    if (each.getName() == "scale" && number)
+      scale = number.getValueAsDouble();
+    else if (each.getName() != "operandSegmentSizes")
+      return op->emitOpError("kv-raise: its attribute '")
+             << each.getName().getValue() << "' is not known";
+  }
+  return scale;
+}

@@ -48,6 +48,10 @@ llvm::LogicalResult checkTokens(const Graph &graph);
 /// tm_tensor.attention on [heads, T, dim], whose dialect is not registered.
 bool isAttention(mlir::Operation *op);
 
+/// What its scores are multiplied with, or an error for attributes that are not
+/// known. The dialect is not registered, so that properties are a dictionary.
+llvm::FailureOr<double> attentionScale(mlir::Operation *op);
+
 /// Whether this use of a `linalg.index` over rows says which row of a tensor of
 /// rows is read. Every other use is arithmetic with the position.
 bool namesRow(mlir::OpOperand &use);

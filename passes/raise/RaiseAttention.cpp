@@ -95,7 +95,7 @@ private:
       return op->emitOpError("kv-raise: queries are ")
              << q << ", keys " << k << ", values " << v << ", the mask " << m
              << ": equal heads and one head dimension are needed";
-    FailureOr<double> scale = scaleOf(op, q.getDimSize(2));
+    FailureOr<double> scale = attentionScale(op);
     if (failed(scale))
       return failure();
     MaskAttr &mask = proven[op->getOperand(3)];
@@ -108,26 +108,6 @@ private:
     Layer layer{op, mask, *scale, q.getDimSize(0), q.getDimSize(2), 1, 0, 0};
     layer.groups = groupsOf(graph, layer);
     return layer;
-  }
-
-  /// The operation's dialect is not registered: its properties are a
-  /// dictionary.
-  static FailureOr<double> scaleOf(Operation *op, int64_t dim) {
-    double scale = 1 / std::sqrt(static_cast<double>(dim));
-    auto dictionary =
-        dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
-    SmallVector<NamedAttribute> all(op->getDiscardableAttrs());
-    if (dictionary)
-      llvm::append_range(all, dictionary);
-    for (NamedAttribute each : all) {
-      auto number = dyn_cast<FloatAttr>(each.getValue());
-      if (each.getName() == "scale" && number)
-        scale = number.getValueAsDouble();
-      else if (each.getName() != "operandSegmentSizes")
-        return op->emitOpError("kv-raise: its attribute '")
-               << each.getName().getValue() << "' is not known";
-    }
-    return scale;
   }
 
   /// The greatest number of neighbouring heads whose keys, and values, are

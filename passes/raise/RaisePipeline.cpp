@@ -32,9 +32,22 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   simplify(pm);
 }
 
+void kv::buildPlainPipeline(OpPassManager &pm) {
+  simplify(pm);
+  pm.addPass(createKVRaiseSizes());
+  simplify(pm);
+  pm.addPass(createKVExpandAttention());
+  simplify(pm);
+  pm.addPass(createKVRaiseProducts());
+  simplify(pm);
+}
+
 void kv::registerRaise() {
   registerKVRaisePasses();
   PassPipelineRegistration<RaisePipelineOptions>(
       "kv-raise", "a graph without a cache gets one, by proof",
       buildRaisePipeline);
+  PassPipelineRegistration<>(
+      "kv-plain", "a graph without a cache as an entry that has none",
+      buildPlainPipeline);
 }

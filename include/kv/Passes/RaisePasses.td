@@ -81,6 +81,18 @@ def KVRaiseRows : Pass<"kv-raise-rows", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def KVExpandAttention : Pass<"kv-expand-attention", "::mlir::ModuleOp"> {
+  let summary = "a graph without a cache becomes an entry that has none";
+  let description = [{
+    Each `tm_tensor.attention` becomes products and a softmax, and the function
+    an entry: `tokens` i32 `[T]` of one sequence to `logits` of all. It is what a
+    raised module is compared with.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def KVRaiseProducts : Pass<"kv-raise-products", "::mlir::ModuleOp"> {
   let summary = "products with weights get the form that has kernels";
   let description = [{
