@@ -102,7 +102,7 @@ private:
   /// What touches no rows may do as it likes, as long as it has no effect and
   /// puts no length into a tensor.
   LogicalResult checkUniform(Operation *op) {
-    if (!isPure(op))
+    if (!isMemoryEffectFree(op))
       return op->emitOpError("kv-raise: may have effects, or is not known");
     bool makesTensor = llvm::any_of(
         op->getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
@@ -210,7 +210,8 @@ private:
     WalkResult walked = op->walk([&](Operation *inner) -> WalkResult {
       if (inner == op.getOperation())
         return WalkResult::advance();
-      if (!isPure(inner) && !isa<linalg::YieldOp, tensor::ExtractOp>(inner))
+      if (!isMemoryEffectFree(inner) &&
+          !isa<linalg::YieldOp, tensor::ExtractOp>(inner))
         return inner->emitOpError(
             "kv-raise: may have effects, or is not known");
       if (inner->getNumRegions())
@@ -276,7 +277,7 @@ private:
         }
       Operation *op = next.getDefiningOp();
       if (!rowDims(next.getType()).empty() ||
-          (op && !isPure(op) && !isa<tensor::ExtractOp>(op)))
+          (op && !isMemoryEffectFree(op) && !isa<tensor::ExtractOp>(op)))
         return user->emitOpError("kv-raise: reads single rows as a scalar");
       if (op)
         llvm::append_range(open, op->getOperands());

@@ -1,6 +1,6 @@
 """A Hugging Face model to a cache-less graph: MLIR text and a weights file.
 
-    python torch_export.py MODEL_FOLDER -o DIR [--max-seq N]
+    python torch_export.py MODEL_FOLDER -o DIR [--name NAME] [--max-seq N]
 
 Writes DIR/graph.mlir, generic MLIR on builtin tensors with one operation "tm_tensor.attention" a
 layer, whose weights are arguments with the attribute kv.weight, and DIR/weights.safetensors with the
@@ -147,10 +147,11 @@ def main():
     parser = argparse.ArgumentParser(prog="torch_export.py", description=__doc__)
     parser.add_argument("model")
     parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--name", help="the model's name (default: the folder's)")
     parser.add_argument("--max-seq", type=int)
     options = parser.parse_args()
     model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32).eval()
-    export(model, options.output, Path(options.model).name, options.max_seq)
+    export(model, options.output, options.name or Path(options.model).name, options.max_seq)
     return 0
 
 
