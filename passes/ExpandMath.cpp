@@ -22,8 +22,12 @@ struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return name == "math.exp" || name == "math.log" || name == "math.tanh";
+      return llvm::is_contained({"math.exp", "math.log", "math.tanh",
+                                 "math.sin", "math.cos", "math.erf"},
+                                name);
     });
+    // What raised graphs have besides (kv-raise).
+    math::populateExpansionPatterns(patterns, {"fpowi", "powf", "ceilf"});
     // x86-64 has no conversion to bf16 that keeps subnormals, so LLVM would
     // call a function of the compiler's runtime library.
     arith::populateExpandBFloat16Patterns(patterns);

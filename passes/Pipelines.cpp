@@ -3,6 +3,7 @@
 #include "kv/Passes/Passes.h"
 
 #include "kv/ABI/CpuLevel.h"
+#include "kv/Passes/Raise.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -112,6 +113,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   decompose.pure = false;
   pm.addPass(createKVDecompose(decompose));
   addBufferization(pm);
+  pm.addPass(createKVExpandCopies());
   pm.addPass(createKVOutlineKernels());
   // 24 accumulators of 512 bits, or 12 of 256.
   KVVectorizeOptions vectorize;
@@ -161,6 +163,7 @@ void kv::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createKVResolveBands());
   pm.addPass(createKVDecompose());
   addBufferization(pm);
+  pm.addPass(createKVExpandCopies());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createKVExpandMath());
   addBackPasses(pm);
@@ -175,4 +178,5 @@ void kv::registerPipelines() {
   PassPipelineRegistration<>("kv-reference",
                              "to the LLVM dialect, by decomposition only",
                              buildReferencePipeline);
+  registerRaise();
 }

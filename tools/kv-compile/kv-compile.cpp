@@ -3,6 +3,7 @@
 #include "Target.h"
 #include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
+#include "kv/Passes/Raise.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -23,6 +24,17 @@ static std::string kernelFolderBeside(const char *argv0) {
   llvm::sys::path::append(folder, "..", "lib", "kv-cuda");
   llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
   return folder.str().str();
+}
+
+/// Gives a graph without a cache one.
+static llvm::LogicalResult raiseGraph(mlir::ModuleOp module,
+                                      llvm::StringRef dtype) {
+  mlir::PassManager pm(module.getContext());
+  (void)applyPassManagerCLOptions(pm);
+  kv::RaisePipelineOptions options;
+  options.dtype = dtype.str();
+  kv::buildRaisePipeline(pm, options);
+  return pm.run(module);
 }
 
 int main(int argc, char **argv) {
@@ -66,6 +78,15 @@ int main(int argc, char **argv) {
       cl::desc("Where a GPU's device code is (default: lib/kv-cuda beside this "
                "program's folder)"),
       cl::value_desc("folder"), cl::cat(category));
+  cl::opt<bool> raise("raise",
+                      cl::desc("The module is a graph without a cache: give it "
+                               "one first (kv-raise)"),
+                      cl::cat(category));
+  cl::opt<std::string> cacheDtype(
+      "cache-dtype",
+      cl::desc("With --raise: elements of the cache, f32, bf16 (default) or "
+               "f16"),
+      cl::init("bf16"), cl::cat(category));
   cl::opt<bool> timing("timing", cl::desc("Print the seconds of each stage"),
                        cl::cat(category));
   cl::HideUnrelatedOptions(category);
@@ -95,13 +116,23 @@ int main(int argc, char **argv) {
     return 1;
   }
 
+  if (cacheDtype.getNumOccurrences() && !raise) {
+    llvm::errs() << "kv-compile: error: --cache-dtype is for --raise; a "
+                    "module's own collections say their element type\n";
+    return 1;
+  }
+
   mlir::DialectRegistry registry;
   kv::registerCompilerDialects(registry);
   mlir::MLIRContext context(registry);
+  // Attention of an exporter's dialect, in generic form.
+  context.allowUnregisteredDialects(raise);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
   if (!module)
+    return 1;
+  if (raise && failed(raiseGraph(*module, cacheDtype)))
     return 1;
   kv::CompileOptions options;
   options.pipeline = machine->isGPU() ? "kv-cuda" : pipeline.getValue();

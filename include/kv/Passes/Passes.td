@@ -365,6 +365,16 @@ def KVSplitDestinations : Pass<"kv-split-destinations", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def KVExpandCopies : Pass<"kv-expand-copies", "::mlir::ModuleOp"> {
+  let summary = "copies of slices become computations";
+  let description = [{
+    A `memref.copy` between buffers of which one does not lie in memory in one
+    piece becomes a `linalg.generic`: upstream lowers it to a function of its own
+    runtime library, which artifacts do not have. Runs after bufferization.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def KVOutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each distinct computation on buffers becomes one function";
   let description = [{

@@ -21,6 +21,10 @@ def parse(arguments):
                     "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, Granite, Phi-3, OLMo 2, "
                     "Gemma 3 (text).")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
+    parser.add_argument("--from", dest="source", choices=("torch",),
+                        help="torch: take a Hugging Face folder of any architecture through its "
+                             "PyTorch code, whose graph kv-raise gives a cache; weights are f32, "
+                             "--dtype is the cache's (docs/raise.md)")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
                         help="of dense weights and the cache (default: bf16)")
@@ -96,7 +100,11 @@ def run(options):
 def main(arguments=None):
     options = parse(arguments)
     try:
-        run(options)
+        if options.source == "torch":
+            from .torch_source import run_torch
+            run_torch(options)
+        else:
+            run(options)
     except ImportFailure as error:
         print(f"kv-import: {error}", file=sys.stderr)
         return 1

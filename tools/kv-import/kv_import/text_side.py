@@ -17,9 +17,8 @@ def sha256(path):
 
 
 def write_text_side(folder, source, config, options):
-    """`source` is a GGUFSource or a HuggingFaceSource."""
-    from .hf_reader import HuggingFaceSource
-    of = _hugging_face if isinstance(source, HuggingFaceSource) else _gguf
+    """`source` is a GGUFSource, or one that has a Hugging Face `folder`."""
+    of = _hugging_face if hasattr(source, "folder") else _gguf
     facts = of(folder, source, options)
     document = {"name": config.name, "architecture": config.architecture,
                 "vocab_size": config.vocab, "max_seq_len": config.max_seq,

@@ -1,0 +1,107 @@
+//===- RaisePasses.td - Passes of kv-raise -----------------*- tablegen -*-===//
+
+#ifndef KV_PASSES_RAISEPASSES_TD
+#define KV_PASSES_RAISEPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// The pipeline kv-raise is these in this order (docs/raise.md).
+
+def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
+  let summary = "sizes of a graph without a cache are constants or the length";
+  let description = [{
+    Integers that compute shapes are evaluated as polynomials in T, the length
+    of the sequence, for every T from 1 to the module's `max_seq_len`: those that
+    are T become one value, those that are constant constants, `tensor.reshape`
+    becomes a collapse and an expansion, and each `cf.assert` is proven and
+    dropped. A check that is not true of every length is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numChecks", "checks", "assertions that were proven">
+  ];
+}
+
+def KVRaiseTokens : Pass<"kv-raise-tokens", "::mlir::ModuleOp"> {
+  let summary = "proves that a graph computes each token's row by itself";
+  let description = [{
+    Every operation but attention must be parallel in the sequence: it reads of
+    other tensors of rows the row that it computes, combines no rows, takes no
+    part of the sequence and does not read the length as a number. Otherwise an
+    error names the operation. Changes nothing; what follows relies on it.
+  }];
+}
+
+def KVRaiseAttention : Pass<"kv-raise-attention", "::mlir::ModuleOp"> {
+  let summary = "attention becomes stores to a collection and attention over it";
+  let description = [{
+    Each `tm_tensor.attention` whose mask is proven to be causal or a window, for
+    all positions, becomes a `kv.store` and a `kv.attention`. Layers with equal
+    windows and heads share a collection, an argument of the function. Query
+    heads whose keys and values are proven to be the same elements read one KV
+    head. An attention of which this cannot be proven is an error that says
+    which position, or which operation, is the reason.
+  }];
+  let options = [
+    Option<"dtypeName", "dtype", "std::string", "\"bf16\"",
+           "element type of the cache: f32, bf16 or f16">,
+    Option<"page", "page", "int64_t", "128", "tokens of a page">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numLayers", "layers", "attentions that were raised">
+  ];
+}
+
+def KVRaisePositions : Pass<"kv-raise-positions", "::mlir::ModuleOp"> {
+  let summary = "numbers of rows become positions";
+  let description = [{
+    Where a computation uses the index of a loop over rows as a number, it gets
+    the token's position from `kv.positions`. Where the index only says which row
+    of a tensor of rows is read it stays. Runs after `kv-raise-attention`.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numPositions", "positions", "row numbers that became positions">
+  ];
+}
+
+def KVRaiseRows : Pass<"kv-raise-rows", "::mlir::ModuleOp"> {
+  let summary = "a raised graph becomes an entry on ragged rows";
+  let description = [{
+    The tokens `[1, T]` become `tokens` i32 `[T]` of several sequences, one after
+    the other; what follows the last attention is computed for the rows
+    `logit_rows` alone; the result is `logits` `[R, vocabulary]`. Runs after
+    `kv-raise-positions`.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def KVExpandAttention : Pass<"kv-expand-attention", "::mlir::ModuleOp"> {
+  let summary = "a graph without a cache becomes an entry that has none";
+  let description = [{
+    Each `tm_tensor.attention` becomes products and a softmax, and the function
+    an entry: `tokens` i32 `[T]` of one sequence to `logits` of all. It is what a
+    raised module is compared with.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def KVRaiseProducts : Pass<"kv-raise-products", "::mlir::ModuleOp"> {
+  let summary = "products with weights get the form that has kernels";
+  let description = [{
+    A `linalg.matmul` whose right side is a transposed matrix reads that matrix
+    itself, joined tensors become slices, and powers with small whole exponents
+    products.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif // KV_PASSES_RAISEPASSES_TD

@@ -1,0 +1,279 @@
+//===- Elements.cpp - An element of a tensor as an expression -------------===//
+
+#include "Elements.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace kv;
+
+std::nullopt_t Elements::stop(Operation *op, StringRef reason) {
+  if (!obstacle.op)
+    obstacle = {op, reason.str()};
+  return std::nullopt;
+}
+
+ExprId Elements::integer(Linear linear) {
+  auto [found, isNew] = integers.try_emplace(linear, all.size());
+  if (isNew) {
+    Expr expr{Expr::Kind::Integer};
+    expr.linear = linear;
+    all.push_back(expr);
+  }
+  return found->second;
+}
+
+std::optional<ExprId> Elements::element(Value tensor, ArrayRef<ExprId> index) {
+  std::pair<void *, std::vector<ExprId>> key{tensor.getAsOpaquePointer(),
+                                             index.vec()};
+  auto found = elements.find(key);
+  if (found != elements.end())
+    return found->second;
+  std::optional<ExprId> id = compute(tensor, index);
+  if (!id && keepsLeaves) {
+    id = all.size();
+    Expr leaf{Expr::Kind::Operation};
+    leaf.operands.assign(index.begin(), index.end());
+    all.push_back(leaf);
+  }
+  if (id)
+    elements[key] = *id;
+  return id;
+}
+
+std::optional<ExprId> Elements::constant(Operation *op, TypedAttr value) {
+  if (auto number = dyn_cast<IntegerAttr>(value))
+    return integer({number.getType().isInteger(1)
+                        ? static_cast<int64_t>(number.getValue().getZExtValue())
+                        : number.getValue().getSExtValue()});
+  auto number = dyn_cast<FloatAttr>(value);
+  if (!number)
+    return stop(op, "is no number");
+  APInt bits = number.getValue().bitcastToAPInt();
+  auto [found, isNew] = floats.try_emplace(
+      {number.getType().getAsOpaquePointer(), bits.getZExtValue()}, all.size());
+  if (isNew) {
+    Expr expr{Expr::Kind::Float};
+    expr.value = number.getValue();
+    all.push_back(expr);
+  }
+  return found->second;
+}
+
+/// The indices on the other side of a reshape. In a group of several dimensions
+/// that are not 1 all must be constants.
+std::optional<Elements::Index>
+Elements::throughGroups(Operation *op, ArrayRef<ExprId> index,
+                        ArrayRef<ReassociationIndices> groups,
+                        RankedTensorType wide, bool expands) {
+  Index other(expands ? groups.size() : wide.getRank(), integer({0}));
+  for (auto [g, group] : llvm::enumerate(groups)) {
+    SmallVector<int64_t> large;
+    for (int64_t d : group)
+      if (wide.getDimSize(d) != 1)
+        large.push_back(d);
+    if (large.size() == 1) {
+      other[expands ? g : large[0]] = index[expands ? large[0] : g];
+      continue;
+    }
+    int64_t linear = 0;
+    if (expands) {
+      for (int64_t d : large) {
+        if (!isConstant(index[d]))
+          return stop(op, "mixes positions with other indices");
+        linear = linear * wide.getDimSize(d) + all[index[d]].linear.constant;
+      }
+      other[g] = integer({linear});
+      continue;
+    }
+    if (large.empty())
+      continue;
+    if (!isConstant(index[g]))
+      return stop(op, "mixes positions with other indices");
+    linear = all[index[g]].linear.constant;
+    for (int64_t d : llvm::reverse(large)) {
+      other[d] = integer({linear % wide.getDimSize(d)});
+      linear /= wide.getDimSize(d);
+    }
+  }
+  return other;
+}
+
+std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
+  Operation *op = tensor.getDefiningOp();
+  if (!op)
+    return stop(cast<BlockArgument>(tensor).getOwner()->getParentOp(),
+                "it reads argument " +
+                    std::to_string(cast<BlockArgument>(tensor).getArgNumber()) +
+                    ", tokens or a weight");
+  DenseElementsAttr dense;
+  if (matchPattern(tensor, m_Constant(&dense))) {
+    if (dense.isSplat())
+      return constant(op, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+    int64_t at = 0;
+    for (auto [i, size] : llvm::zip(index, dense.getType().getShape())) {
+      if (!isConstant(i) || all[i].linear.constant < 0 ||
+          all[i].linear.constant >= size)
+        return stop(op, "a table is read at a position");
+      at = at * size + all[i].linear.constant;
+    }
+    return constant(op, cast<TypedAttr>(dense.getValues<Attribute>()[at]));
+  }
+  if (isa<linalg::LinalgOp>(op))
+    return ofLinalg(cast<OpResult>(tensor), index);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    auto other = throughGroups(op, index, expand.getReassociationIndices(),
+                               expand.getResultType(), true);
+    return other ? element(expand.getSrc(), *other) : std::nullopt;
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    auto other = throughGroups(op, index, collapse.getReassociationIndices(),
+                               collapse.getSrcType(), false);
+    return other ? element(collapse.getSrc(), *other) : std::nullopt;
+  }
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return element(cast.getSource(), index);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    Index other;
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (size_t d = 0, i = 0; d < slice.getMixedOffsets().size(); ++d) {
+      std::optional<int64_t> offset =
+          getConstantIntValue(slice.getMixedOffsets()[d]);
+      if (!offset || !isConstantIntValue(slice.getMixedStrides()[d], 1))
+        return stop(op, "its offset is not a constant");
+      Linear linear;
+      if (!dropped.test(d)) {
+        const Expr &at = all[index[i++]];
+        if (at.kind != Expr::Kind::Integer)
+          return stop(op, "its index is no position");
+        linear = at.linear;
+      }
+      linear.constant += *offset;
+      other.push_back(integer(linear));
+    }
+    return element(slice.getSource(), other);
+  }
+  return stop(op, "is not known of a mask");
+}
+
+std::optional<ExprId> Elements::ofLinalg(OpResult result,
+                                         ArrayRef<ExprId> index) {
+  auto op = cast<linalg::LinalgOp>(result.getOwner());
+  if (op.getNumReductionLoops())
+    return stop(op, "sums over something");
+  OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
+  AffineMap map = op.getMatchingIndexingMap(init);
+  SmallVector<std::optional<ExprId>> loops(op.getNumLoops());
+  for (auto [expr, at] : llvm::zip(map.getResults(), index)) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      return stop(op, "its result is no plain map of its loops");
+    loops[dim.getPosition()] = at;
+  }
+  llvm::DenseMap<Value, ExprId> known;
+  auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
+  return scalar(yield.getOperand(result.getResultNumber()), op, loops, known);
+}
+
+std::optional<ExprId> Elements::scalar(Value value, linalg::LinalgOp within,
+                                       ArrayRef<std::optional<ExprId>> loops,
+                                       llvm::DenseMap<Value, ExprId> &known) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  std::optional<ExprId> id;
+  Operation *op = value.getDefiningOp();
+  TypedAttr attribute;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != within.getBlock())
+      return stop(within, "reads an argument of the graph");
+    OpOperand *operand = within.getMatchingOpOperand(argument);
+    if (!isa<RankedTensorType>(operand->get().getType()))
+      return scalar(operand->get(), within, loops, known);
+    Index index;
+    for (AffineExpr expr :
+         within.getMatchingIndexingMap(operand).getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      auto number = dyn_cast<AffineConstantExpr>(expr);
+      if (dim && loops[dim.getPosition()])
+        index.push_back(*loops[dim.getPosition()]);
+      else if (number)
+        index.push_back(integer({number.getValue()}));
+      else
+        return stop(within, "reads at computed indices");
+    }
+    id = element(operand->get(), index);
+  } else if (matchPattern(value, m_Constant(&attribute))) {
+    id = constant(op, attribute);
+  } else if (auto loop = dyn_cast<linalg::IndexOp>(op)) {
+    id = loops[loop.getDim()];
+  } else if (op->getParentOp() != within.getOperation()) {
+    std::optional<Size> size = sizes.scalar(value);
+    if (!size || size->coefficients.size() > 2)
+      return stop(op, "is no size");
+    Linear linear{size->constant()};
+    if (size->coefficients.size() == 2)
+      linear.coefficients[2] = size->coefficients[1];
+    id = integer(linear);
+  } else {
+    bool isExtract = isa<tensor::ExtractOp>(op);
+    Index operands;
+    for (Value operand : op->getOperands().drop_front(isExtract)) {
+      std::optional<ExprId> each = scalar(operand, within, loops, known);
+      if (!each)
+        return std::nullopt;
+      operands.push_back(*each);
+    }
+    id = isExtract ? element(op->getOperand(0), operands) : apply(op, operands);
+  }
+  if (id)
+    known[value] = *id;
+  return id;
+}
+
+std::optional<ExprId> Elements::apply(Operation *op,
+                                      ArrayRef<ExprId> operands) {
+  auto linear = [&](size_t i) -> std::optional<Linear> {
+    const Expr &expr = all[operands[i]];
+    if (expr.kind != Expr::Kind::Integer)
+      return std::nullopt;
+    return expr.linear;
+  };
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) && linear(0) &&
+      !op->getOperand(0).getType().isInteger(1))
+    return operands[0];
+  // Positions are small, and not negative.
+  if (isa<arith::TruncIOp>(op) && linear(0) &&
+      op->getResult(0).getType().getIntOrFloatBitWidth() >= 32)
+    return operands[0];
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) && linear(0) &&
+      linear(1) && !op->getResult(0).getType().isInteger(1)) {
+    Linear a = *linear(0), b = *linear(1);
+    if (isa<arith::MulIOp>(op)) {
+      if (a.isConstant())
+        std::swap(a, b);
+      if (!b.isConstant())
+        return stop(op, "multiplies positions");
+      a.constant *= b.constant;
+      for (int64_t &coefficient : a.coefficients)
+        coefficient *= b.constant;
+      return integer(a);
+    }
+    int64_t sign = isa<arith::AddIOp>(op) ? 1 : -1;
+    a.constant += sign * b.constant;
+    for (size_t i = 0; i < 3; ++i)
+      a.coefficients[i] += sign * b.coefficients[i];
+    return integer(a);
+  }
+  std::pair<void *, std::vector<ExprId>> key{op, operands.vec()};
+  auto [found, isNew] = operations.try_emplace(key, all.size());
+  if (isNew) {
+    Expr expr{Expr::Kind::Operation};
+    expr.op = op;
+    expr.operands.assign(operands.begin(), operands.end());
+    all.push_back(expr);
+  }
+  return found->second;
+}

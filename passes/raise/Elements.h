@@ -1,0 +1,99 @@
+//===- Elements.h - An element of a tensor as an expression -----*- C++ -*-===//
+//
+// Symbolic execution of a graph for one element: the element of a tensor at
+// given indices as an expression of the query's position q, the key's position
+// k and the length T.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_PASSES_RAISE_ELEMENTS_H
+#define KV_PASSES_RAISE_ELEMENTS_H
+
+#include "Sizes.h"
+
+#include <array>
+#include <deque>
+#include <map>
+
+namespace kv {
+
+/// constant + q * coefficients[0] + k * coefficients[1] + T * coefficients[2].
+struct Linear {
+  int64_t constant = 0;
+  std::array<int64_t, 3> coefficients = {0, 0, 0};
+
+  bool isConstant() const {
+    return coefficients == std::array<int64_t, 3>{0, 0, 0};
+  }
+  auto operator<=>(const Linear &) const = default;
+};
+
+/// A place among the expressions of an `Elements`; children come before their
+/// parents.
+using ExprId = unsigned;
+
+/// One of: an integer that is linear in the positions, a floating-point
+/// constant, or a scalar operation on other expressions.
+struct Expr {
+  enum class Kind { Integer, Float, Operation } kind;
+  Linear linear = {};
+  llvm::APFloat value = llvm::APFloat(0.0);
+  mlir::Operation *op = nullptr;
+  llvm::SmallVector<ExprId, 3> operands = {};
+};
+
+/// Why an element has no expression: the operation that ends it.
+struct Obstacle {
+  mlir::Operation *op = nullptr;
+  std::string reason;
+};
+
+class Elements {
+public:
+  /// With `keepsLeaves` an element that depends on more than positions is an
+  /// expression of its own, equal to those of the same tensor and index alone.
+  explicit Elements(const Graph &graph, bool keepsLeaves = false)
+      : sizes(graph), keepsLeaves(keepsLeaves) {}
+
+  /// The element of `tensor` at `index`; nothing and `obstacle` if it depends
+  /// on anything but positions.
+  std::optional<ExprId> element(mlir::Value tensor,
+                                llvm::ArrayRef<ExprId> index);
+  ExprId integer(Linear linear);
+
+  const std::deque<Expr> &expressions() const { return all; }
+
+  Obstacle obstacle;
+
+private:
+  using Index = llvm::SmallVector<ExprId>;
+  std::optional<ExprId> compute(mlir::Value tensor,
+                                llvm::ArrayRef<ExprId> index);
+  std::optional<ExprId> ofLinalg(mlir::OpResult result,
+                                 llvm::ArrayRef<ExprId> index);
+  std::optional<ExprId> scalar(mlir::Value value, mlir::linalg::LinalgOp within,
+                               llvm::ArrayRef<std::optional<ExprId>> loops,
+                               llvm::DenseMap<mlir::Value, ExprId> &known);
+  std::optional<ExprId> apply(mlir::Operation *op,
+                              llvm::ArrayRef<ExprId> operands);
+  std::optional<ExprId> constant(mlir::Operation *op, mlir::TypedAttr value);
+  std::optional<Index>
+  throughGroups(mlir::Operation *op, llvm::ArrayRef<ExprId> index,
+                llvm::ArrayRef<mlir::ReassociationIndices> groups,
+                mlir::RankedTensorType wide, bool expands);
+  std::nullopt_t stop(mlir::Operation *op, llvm::StringRef reason);
+  bool isConstant(ExprId id) const {
+    return all[id].kind == Expr::Kind::Integer && all[id].linear.isConstant();
+  }
+
+  Sizes sizes;
+  bool keepsLeaves;
+  std::deque<Expr> all;
+  std::map<std::pair<const void *, uint64_t>, ExprId> floats;
+  std::map<Linear, ExprId> integers;
+  std::map<std::pair<void *, std::vector<ExprId>>, ExprId> elements, operations;
+};
+
+} // namespace kv
+
+#endif // KV_PASSES_RAISE_ELEMENTS_H

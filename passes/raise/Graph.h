@@ -1,0 +1,65 @@
+//===- Graph.h - The graph that is raised -----------------------*- C++ -*-===//
+//
+// What the passes of kv-raise ask about the function they raise: which argument
+// has the tokens, and which dimensions of a tensor are the sequence.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_PASSES_RAISE_GRAPH_H
+#define KV_PASSES_RAISE_GRAPH_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Remarks.h"
+
+namespace kv {
+
+/// The function `forward` of a module without a cache.
+struct Graph {
+  // An operation is a pointer: asking it anything is not const.
+  mutable mlir::func::FuncOp function;
+  mlir::BlockArgument tokens; // integers [1, T] or [T]
+  int64_t sequenceDim;        // the dimension of `tokens` that is T
+  int64_t maxLength;          // the most that T can be
+
+  /// Finds it in a module, or says in one sentence why there is none.
+  static llvm::FailureOr<Graph> find(mlir::ModuleOp module);
+
+  mlir::Block &body() const { return function.getBody().front(); }
+  mlir::func::ReturnOp terminator() const {
+    return mlir::cast<mlir::func::ReturnOp>(body().getTerminator());
+  }
+};
+
+/// The dimensions of a tensor that are the sequence. All dynamic dimensions
+/// are, which `checkTokens` has proven; empty for what is no tensor.
+llvm::SmallVector<int64_t> rowDims(mlir::Type type);
+
+/// A tensor with exactly one dimension that is the sequence.
+bool isRows(mlir::Type type);
+
+/// The loops of an operation that run over the sequence.
+llvm::SmallVector<unsigned> rowLoops(mlir::linalg::LinalgOp op);
+
+/// Proves that every operation but attention computes each row from that row
+/// alone. Otherwise emits an error that names the operation.
+llvm::LogicalResult checkTokens(const Graph &graph);
+
+/// tm_tensor.attention on [heads, T, dim], whose dialect is not registered.
+bool isAttention(mlir::Operation *op);
+
+/// What its scores are multiplied with, or an error for attributes that are not
+/// known. The dialect is not registered, so that properties are a dictionary.
+llvm::FailureOr<double> attentionScale(mlir::Operation *op);
+
+/// Whether this use of a `linalg.index` over rows says which row of a tensor of
+/// rows is read. Every other use is arithmetic with the position.
+bool namesRow(mlir::OpOperand &use);
+
+inline mlir::remark::RemarkOpts raiseRemark(llvm::StringRef name) {
+  return mlir::remark::RemarkOpts::name(name).category("kv-raise");
+}
+
+} // namespace kv
+
+#endif // KV_PASSES_RAISE_GRAPH_H

@@ -1,0 +1,340 @@
+//===- MaskProof.cpp - What a mask is, for all positions ------------------===//
+//
+// A mask is a function of q, k and T that looks at them by comparisons x - y <=
+// c alone, x and y each one of q, k, T and 0. Such comparisons cut the space of
+// (q, k, T) into cells on which the mask is constant, and a cell that is not
+// empty contains its least point: every variable there is another one, or 0,
+// plus one of the constants (shortest paths of difference constraints). So the
+// finitely many points that are chains of constants decide for all positions:
+// if a mask agrees with `causal` on them it agrees everywhere. The constants of
+// the mask that is compared with, and of 0 <= q, k < T, are among them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MaskProof.h"
+
+#include "Elements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <set>
+
+using namespace mlir;
+using namespace kv;
+
+namespace {
+using Point = std::array<int64_t, 3>; // q, k, T
+
+/// A value of an expression at a point.
+struct Number {
+  bool isFloat = false;
+  int64_t integer = 0;
+  APFloat value = APFloat(0.0);
+};
+
+/// The thresholds of an expression's comparisons; nothing if it looks at
+/// positions in other ways.
+class Atoms {
+public:
+  explicit Atoms(const std::deque<Expr> &all) : all(all) {}
+
+  bool collect(ExprId root, Obstacle &obstacle) {
+    if (!seen.insert(root).second)
+      return true;
+    const Expr &expr = all[root];
+    if (expr.kind == Expr::Kind::Float)
+      return true;
+    if (expr.kind == Expr::Kind::Integer) {
+      // Reached other than by a comparison.
+      return expr.linear.isConstant();
+    }
+    auto fails = [&](StringRef reason) {
+      obstacle = {expr.op, reason.str()};
+      return false;
+    };
+    bool isIntegers = llvm::all_of(expr.operands, [&](ExprId each) {
+      return all[each].kind == Expr::Kind::Integer;
+    });
+    auto comparison = dyn_cast<arith::CmpIOp>(expr.op);
+    if (comparison && comparison.getPredicate() >= arith::CmpIPredicate::ult)
+      return fails("compares positions without their sign");
+    if (comparison && isIntegers)
+      return compare(all[expr.operands[0]].linear, all[expr.operands[1]].linear)
+                 ? true
+                 : fails("compares positions other than by their difference");
+    if (!isa<arith::CmpIOp, arith::CmpFOp, arith::SelectOp, arith::AndIOp,
+             arith::OrIOp, arith::XOrIOp, arith::ExtUIOp, arith::ExtSIOp,
+             arith::UIToFPOp, arith::SIToFPOp, arith::AddFOp, arith::SubFOp,
+             arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::ExtFOp, arith::TruncFOp, arith::TruncIOp, arith::AddIOp,
+             arith::SubIOp, arith::MulIOp>(expr.op))
+      return fails("is not known of a mask");
+    for (ExprId each : expr.operands) {
+      if (all[each].kind == Expr::Kind::Integer &&
+          !all[each].linear.isConstant())
+        return fails("computes with positions: a bias, which kv.attention does "
+                     "not have");
+      if (!collect(each, obstacle))
+        return false;
+    }
+    return true;
+  }
+
+  /// The constants with their neighbours, and the negatives of these: where a
+  /// comparison, or that of a mask which is like it, changes.
+  std::set<int64_t> constants = {-1, 0, 1};
+
+private:
+  bool compare(const Linear &a, const Linear &b) {
+    int64_t ones = 0, minusOnes = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      int64_t coefficient = a.coefficients[i] - b.coefficients[i];
+      if (coefficient > 1 || coefficient < -1)
+        return false;
+      ones += coefficient == 1;
+      minusOnes += coefficient == -1;
+    }
+    if (ones > 1 || minusOnes > 1)
+      return false;
+    int64_t constant = b.constant - a.constant;
+    if (std::abs(constant) > (int64_t(1) << 40))
+      return false;
+    for (int64_t near : {constant - 1, constant, constant + 1}) {
+      constants.insert(near);
+      constants.insert(-near);
+    }
+    return true;
+  }
+
+  const std::deque<Expr> &all;
+  llvm::DenseSet<ExprId> seen;
+};
+
+/// Computes expressions at points, exactly as the operations would.
+class Evaluator {
+public:
+  Evaluator(const std::deque<Expr> &all, ExprId root) : all(all), root(root) {
+    mark(root);
+  }
+
+  Number at(const Point &point) {
+    values.resize(root + 1);
+    for (ExprId id : order)
+      values[id] = compute(all[id], point);
+    return values[root];
+  }
+
+private:
+  void mark(ExprId id) {
+    if (!seen.insert(id).second)
+      return;
+    for (ExprId each : all[id].operands)
+      mark(each);
+    order.push_back(id);
+  }
+
+  Number compute(const Expr &expr, const Point &point) {
+    Number result;
+    if (expr.kind == Expr::Kind::Integer) {
+      result.integer = expr.linear.constant;
+      for (size_t i = 0; i < 3; ++i)
+        result.integer += expr.linear.coefficients[i] * point[i];
+      return result;
+    }
+    if (expr.kind == Expr::Kind::Float) {
+      result.isFloat = true;
+      result.value = expr.value;
+      return result;
+    }
+    Operation *op = expr.op;
+    auto in = [&](size_t i) -> const Number & {
+      return values[expr.operands[i]];
+    };
+    if (isa<arith::SelectOp>(op))
+      return in(0).integer ? in(1) : in(2);
+    if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+      APInt a(64, in(0).integer, true), b(64, in(1).integer, true);
+      result.integer = arith::applyCmpPredicate(compare.getPredicate(), a, b);
+      return result;
+    }
+    if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+      result.integer = arith::applyCmpPredicate(compare.getPredicate(),
+                                                in(0).value, in(1).value);
+      return result;
+    }
+    Type type = op->getResult(0).getType();
+    if (auto floatType = dyn_cast<FloatType>(type)) {
+      result.isFloat = true;
+      const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+      auto round = APFloat::rmNearestTiesToEven;
+      if (isa<arith::UIToFPOp, arith::SIToFPOp>(op)) {
+        int64_t integer = in(0).integer;
+        // A truth value that is a signed number is 0 or -1.
+        if (isa<arith::SIToFPOp>(op) &&
+            op->getOperand(0).getType().isInteger(1))
+          integer = -integer;
+        result.value = APFloat(semantics);
+        result.value.convertFromAPInt(APInt(64, integer, true), true, round);
+        return result;
+      }
+      result.value = in(0).value;
+      if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+        bool loses;
+        result.value.convert(semantics, round, &loses);
+      } else if (isa<arith::NegFOp>(op)) {
+        result.value.changeSign();
+      } else if (isa<arith::AddFOp>(op)) {
+        result.value.add(in(1).value, round);
+      } else if (isa<arith::SubFOp>(op)) {
+        result.value.subtract(in(1).value, round);
+      } else if (isa<arith::MulFOp>(op)) {
+        result.value.multiply(in(1).value, round);
+      } else if (isa<arith::MaximumFOp>(op)) {
+        result.value = llvm::maximum(in(0).value, in(1).value);
+      } else {
+        result.value = llvm::minimum(in(0).value, in(1).value);
+      }
+      return result;
+    }
+    int64_t a = in(0).integer, b = expr.operands.size() > 1 ? in(1).integer : 0;
+    if (isa<arith::AndIOp>(op))
+      result.integer = a & b;
+    else if (isa<arith::OrIOp>(op))
+      result.integer = a | b;
+    else if (isa<arith::XOrIOp>(op))
+      result.integer = a ^ b;
+    else if (isa<arith::AddIOp>(op))
+      result.integer = a + b;
+    else if (isa<arith::SubIOp>(op))
+      result.integer = a - b;
+    else if (isa<arith::MulIOp>(op))
+      result.integer = a * b;
+    else if (isa<arith::ExtSIOp>(op) &&
+             op->getOperand(0).getType().isInteger(1))
+      result.integer = -a;
+    else
+      result.integer = a;
+    if (type.isInteger(1))
+      result.integer &= 1;
+    return result;
+  }
+
+  const std::deque<Expr> &all;
+  ExprId root;
+  llvm::DenseSet<ExprId> seen;
+  SmallVector<ExprId> order;
+  std::vector<Number> values;
+};
+
+bool shows(const Number &number, bool &isPlain) {
+  if (!number.isFloat)
+    return number.integer != 0;
+  if (number.value.isZero())
+    return true;
+  double value = number.value.convertToDouble();
+  isPlain &= value < -1e30;
+  return false;
+}
+
+/// Every point that is a chain of constants from 0, with 0 <= q, k < T.
+std::set<Point> chains(const std::set<int64_t> &constants, int64_t maxLength) {
+  std::set<Point> points;
+  std::array<int, 3> order = {0, 1, 2};
+  do {
+    std::set<int64_t> first;
+    for (int64_t a : constants)
+      if (a >= 0)
+        first.insert(a);
+    for (int64_t a : first)
+      for (int64_t b : constants)
+        for (int64_t fromB : {int64_t(0), a})
+          for (int64_t c : constants)
+            for (int64_t fromC : {int64_t(0), a, fromB + b}) {
+              Point point;
+              point[order[0]] = a;
+              point[order[1]] = fromB + b;
+              point[order[2]] = fromC + c;
+              auto [q, k, t] = point;
+              if (q >= 0 && k >= 0 && q < t && k < t && t <= maxLength)
+                points.insert(point);
+            }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return points;
+}
+
+struct Candidate {
+  MaskKind kind;
+  int64_t window;
+
+  bool shows(int64_t q, int64_t k) const {
+    return k <= q && (kind == MaskKind::Causal || q - k < window);
+  }
+};
+} // namespace
+
+static std::string pointText(const Point &point) {
+  return "the query at " + std::to_string(point[0]) + " and the key at " +
+         std::to_string(point[1]) + " of " + std::to_string(point[2]) +
+         " tokens";
+}
+
+FailureOr<MaskAttr> kv::proveMask(const Graph &graph, Operation *attention,
+                                  Value mask) {
+  Elements elements(graph);
+  auto type = cast<RankedTensorType>(mask.getType());
+  llvm::SetVector<ExprId> roots;
+  Obstacle obstacle;
+  Atoms atoms(elements.expressions());
+  auto refuse = [&](const Obstacle &why) {
+    InFlightDiagnostic error =
+        attention->emitOpError("kv-raise: cannot prove what its mask shows");
+    if (why.op)
+      error.attachNote(why.op->getLoc())
+          << '\'' << why.op->getName() << "': " << why.reason;
+    return error;
+  };
+  for (int64_t head = 0; head < type.getDimSize(0); ++head) {
+    std::optional<ExprId> root = elements.element(
+        mask, {elements.integer({head}), elements.integer({0, {1, 0, 0}}),
+               elements.integer({0, {0, 1, 0}})});
+    if (!root)
+      return refuse(elements.obstacle);
+    if (roots.insert(*root) && !atoms.collect(*root, obstacle))
+      return refuse(obstacle);
+  }
+  SmallVector<Candidate> candidates = {{MaskKind::Causal, 0}};
+  for (int64_t constant : atoms.constants)
+    if (constant > 0 && constant < (int64_t(1) << 31))
+      candidates.push_back({MaskKind::Sliding, constant});
+  std::set<int64_t> constants;
+  for (int64_t constant : atoms.constants)
+    constants.insert({constant - 1, constant, constant + 1});
+  if (constants.size() > 40)
+    return refuse({attention, "compares with too many constants"});
+
+  std::set<Point> points = chains(constants, graph.maxLength);
+  SmallVector<std::optional<Point>> wrong(candidates.size());
+  for (ExprId root : roots) {
+    Evaluator evaluator(elements.expressions(), root);
+    for (const Point &point : points) {
+      bool isPlain = true;
+      bool shown = shows(evaluator.at(point), isPlain);
+      if (!isPlain)
+        return attention->emitOpError("kv-raise: its mask adds a number at ")
+               << pointText(point)
+               << ": a bias, which kv.attention does not have";
+      if (shown && point[1] > point[0])
+        return attention->emitOpError("kv-raise: its mask shows later tokens, ")
+               << pointText(point) << ": no cache can have them";
+      for (auto [candidate, at] : llvm::zip(candidates, wrong))
+        if (!at && candidate.shows(point[0], point[1]) != shown)
+          at = point;
+    }
+  }
+  for (auto [candidate, at] : llvm::zip(candidates, wrong))
+    if (!at)
+      return MaskAttr::get(attention->getContext(), candidate.kind,
+                           candidate.window);
+  return attention->emitOpError("kv-raise: its mask is neither causal nor a "
+                                "window: see ")
+         << pointText(*wrong.front())
+         << "; kv.attention has no other that only looks back";
+}

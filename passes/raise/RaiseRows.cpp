@@ -1,0 +1,135 @@
+//===- RaiseRows.cpp - The graph becomes an entry on ragged rows ----------===//
+//
+// Every operation computes each row by itself, so the rows of one sequence may
+// as well be those of several, one after the other. What follows the last
+// attention is computed for the rows alone whose logits are wanted.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kv/Passes/Raise.h"
+
+#include "EntryForm.h"
+#include "Graph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVRAISEROWS
+#include "kv/Passes/RaisePasses.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+namespace {
+struct RaiseRows : kv::impl::KVRaiseRowsBase<RaiseRows> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (llvm::any_of(function.getArgumentTypes(),
+                       llvm::IsaPred<CollectionType>))
+        if (failed(raise(function)))
+          return signalPassFailure();
+  }
+
+private:
+  LogicalResult raise(func::FuncOp function) {
+    auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+    Value logitRows = addLogitRows(function);
+    for (OpOperand &result : end->getOpOperands())
+      selectRows(end, result, logitRows);
+    return formEntry(function, "R");
+  }
+
+  /// The values that an operation and its regions take from outside.
+  static llvm::SetVector<Value> taken(Operation *op) {
+    llvm::SetVector<Value> values;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+            operand.getParentBlock()->getParentOp() != op)
+          values.insert(operand);
+    });
+    return values;
+  }
+
+  /// Whether a tensor is nothing but a shape, or that filled.
+  static bool isBlank(Value value) {
+    Operation *op = value.getDefiningOp();
+    return isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(op);
+  }
+
+  /// Computes a result for the rows `logitRows`.
+  static void selectRows(func::ReturnOp end, OpOperand &result,
+                         Value logitRows) {
+    Operation *last = nullptr;
+    for (Operation &op : *end->getBlock())
+      if (isa<AttentionOp>(op))
+        last = &op;
+    llvm::SetVector<Operation *> cone;
+    SmallVector<Value> open = {result.get()};
+    llvm::SetVector<Value> cut;
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      if (rowDims(value.getType()).empty())
+        continue;
+      if (!isBlank(value) && (!op || !last->isBeforeInBlock(op))) {
+        cut.insert(value);
+        continue;
+      }
+      if (cone.insert(op))
+        llvm::append_range(open, taken(op));
+    }
+    OpBuilder b(end);
+    Location loc = end.getLoc();
+    Value count = tensor::DimOp::create(b, loc, logitRows, 0);
+    IRMapping mapping;
+    for (Value value : cut)
+      mapping.map(value, gather(b, loc, value, logitRows, count));
+    SmallVector<Operation *> ordered(cone.begin(), cone.end());
+    llvm::sort(ordered, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    for (Operation *op : ordered) {
+      for (Value value : taken(op))
+        if (auto dim = value.getDefiningOp<tensor::DimOp>())
+          if (!rowDims(dim.getSource().getType()).empty())
+            mapping.map(value, count);
+      b.clone(*op, mapping);
+    }
+    result.set(mapping.lookup(result.get()));
+  }
+
+  /// The rows of `value` that `logitRows` names.
+  static Value gather(OpBuilder &b, Location loc, Value value, Value logitRows,
+                      Value count) {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t rank = type.getRank(), row = rowDims(type).front();
+    SmallVector<OpFoldResult> shape;
+    for (int64_t d = 0; d < rank; ++d)
+      shape.push_back(d == row
+                          ? OpFoldResult(count)
+                          : OpFoldResult(b.getIndexAttr(type.getDimSize(d))));
+    Value to = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+    AffineMap rows =
+        AffineMap::get(rank, 0, b.getAffineDimExpr(row), b.getContext());
+    SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+    return linalg::GenericOp::create(
+               b, loc, to.getType(), logitRows, to,
+               ArrayRef{rows, b.getMultiDimIdentityMap(rank)}, loops,
+               [&](OpBuilder &b, Location loc, ValueRange in) {
+                 SmallVector<Value> index;
+                 for (int64_t d = 0; d < rank; ++d)
+                   index.push_back(linalg::IndexOp::create(b, loc, d));
+                 index[row] = arith::IndexCastOp::create(
+                     b, loc, b.getIndexType(), in[0]);
+                 linalg::YieldOp::create(b, loc,
+                                         ValueRange{tensor::ExtractOp::create(
+                                             b, loc, value, index)});
+               })
+        .getResult(0);
+  }
+};
+} // namespace

@@ -1,0 +1,166 @@
+// What cannot be proven is refused, by the operation.
+//
+// RUN: kv-opt --allow-unregistered-dialect --kv-raise --split-input-file --verify-diagnostics %s
+
+// A token sees later ones: an encoder.
+func.func @encoder(%ids: tensor<1x?xi64>, %x: tensor<2x4xf32>) -> tensor<1x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %true = arith.constant true
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.fill ins(%true : i1) outs(%me : tensor<2x?x?xi1>) -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask shows later tokens, the query at 0 and the key at 1 of 2 tokens: no cache can have them}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The mean of all tokens.
+func.func @pools(%ids: tensor<1x?xi64>) -> tensor<?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %flat = tensor.collapse_shape %ids [[0, 1]] : tensor<1x?xi64> into tensor<?xi64>
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  // expected-error @below {{'linalg.generic' op kv-raise: combines the rows of the sequence}}
+  %s = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (d)>], iterator_types = ["reduction", "parallel"]}
+      ins(%flat : tensor<?xi64>) outs(%f : tensor<8xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %v = arith.sitofp %in : i64 to f32
+    %a = arith.addf %v, %out : f32
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  %re = tensor.empty(%t) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (d)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s : tensor<8xf32>) outs(%re : tensor<?x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Divides by the number of tokens.
+func.func @reads_length(%ids: tensor<?xi64>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %i = arith.index_cast %t : index to i64
+  %re = tensor.empty(%t) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi64>) outs(%re : tensor<?x8xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    // expected-error @below {{'arith.divsi' op kv-raise: reads the length of the sequence (T)}}
+    %d = arith.divsi %in, %i : i64
+    %v = arith.sitofp %d : i64 to f32
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// The length reaches a computation as the element of a tensor.
+func.func @hides_length(%ids: tensor<?xi64>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %i = arith.index_cast %t : index to i64
+  // expected-error @below {{'tensor.from_elements' op kv-raise: reads the length of the sequence (T)}}
+  %n = tensor.from_elements %i : tensor<1xi64>
+  %re = tensor.empty(%t) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (0)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids, %n : tensor<?xi64>, tensor<1xi64>) outs(%re : tensor<?x8xf32>) {
+  ^bb0(%in: i64, %n1: i64, %out: f32):
+    %d = arith.divsi %in, %n1 : i64
+    %v = arith.sitofp %d : i64 to f32
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Reads the token before its own.
+func.func @shifts(%ids: tensor<?xi64>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %re = tensor.empty(%t) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      outs(%re : tensor<?x8xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %i, %c1 : index
+    %k = arith.maxsi %j, %c0 : index
+    // expected-error @below {{'tensor.extract' op kv-raise: reads other rows than its own}}
+    %id = tensor.extract %ids[%k] : tensor<?xi64>
+    %v = arith.sitofp %id : i64 to f32
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Takes the first tokens.
+func.func @part(%ids: tensor<?xi64>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %u = arith.subi %t, %c1 : index
+  // expected-error @below {{'tensor.extract_slice' op kv-raise: the size of dimension 0 of 'tensor<?xi64>' is T + -1; only the length of the sequence may be dynamic}}
+  %s = tensor.extract_slice %ids[0] [%u] [1] : tensor<?xi64> to tensor<?xi64>
+  %re = tensor.empty(%u) : tensor<?x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s : tensor<?xi64>) outs(%re : tensor<?x8xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %v = arith.sitofp %in : i64 to f32
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// A check that some lengths fail.
+func.func @asserts(%ids: tensor<?xi64>) -> tensor<?xi64> {
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %small = arith.cmpi slt, %t, %c9 : index
+  // expected-error @below {{'cf.assert' op kv-raise: "short" is not true of every length}}
+  cf.assert %small, "short"
+  return %ids : tensor<?xi64>
+}
+
+// -----
+
+// expected-error @below {{kv-raise: the graph has no attention (tm_tensor.attention)}}
+func.func @no_attention(%ids: tensor<?xi64>) -> tensor<?xi64> {
+  return %ids : tensor<?xi64>
+}
+
+// -----
+
+// expected-error @below {{kv-raise: argument 1 of type 'tensor<?xf32>' has a dynamic size; only the tokens may, integers [1, T] or [T], once}}
+func.func @two_lengths(%ids: tensor<?xi64>, %w: tensor<?xf32>) -> tensor<?xi64> {
+  return %ids : tensor<?xi64>
+}
+
+// -----
+
+func.func @unknown(%ids: tensor<?xi64>) -> tensor<?xi64> {
+  // expected-error @below {{'x.sort' op kv-raise: the size of dimension 0 of 'tensor<?xi64>' is not known; only the length of the sequence may be dynamic}}
+  %s = "x.sort"(%ids) : (tensor<?xi64>) -> tensor<?xi64>
+  return %s : tensor<?xi64>
+}

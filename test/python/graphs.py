@@ -1,0 +1,114 @@
+"""Graphs without a cache, raised and plain, executed and compared: for test_raise.py."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import host
+from tools import ROOT, find, manifest
+
+STORED = ROOT / "test/data/raise"
+
+
+def opt(text, *options):
+    """(Module, or None when it is refused; what was printed as errors)."""
+    done = subprocess.run([find("kv-opt"), "--allow-unregistered-dialect", *options, "-"],
+                          input=text, capture_output=True, text=True, timeout=300)
+    assert done.returncode in (0, 1), (done.returncode, done.stderr[-2000:])
+    return (done.stdout if done.returncode == 0 else None), done.stderr
+
+
+def compiled(module, path, *options):
+    source = Path(path).with_suffix(".mlir")
+    source.write_text(module)
+    subprocess.run([find("kv-compile"), source, "-o", path, *options], check=True,
+                   capture_output=True, timeout=300)
+    return path
+
+
+def raised(text, path, *options):
+    module, errors = opt(text, "--kv-raise=dtype=f32 page=4")
+    assert module is not None, errors
+    return compiled(module, path, *options)
+
+
+def plain(text, path, *options):
+    module, errors = opt(text, "--kv-plain")
+    assert module is not None, errors
+    return compiled(module, path, "--pipeline", "kv-reference", "-O0", *options)
+
+
+def weights_of(artifact, seed=1):
+    """Random weights for an artifact, by their names; angles of rotations as models have them."""
+    random, weights = np.random.default_rng(seed), {}
+    for each in manifest(artifact)["entries"][0]["inputs"]:
+        if each["kind"] != "weight":
+            continue
+        shape = each["shape"]
+        if each.get("layout") == "n16k":
+            shape = [shape[0] * 16, shape[1]]
+        if "inv_freq" in each["name"]:
+            weights[each["name"]] = (10000.0 ** (-np.arange(shape[0]) / shape[0])).astype(np.float32)
+        else:
+            spread = 1.5 / shape[-1] ** 0.5 if len(shape) > 1 else 1
+            weights[each["name"]] = np.asarray(random.standard_normal(shape) * spread, np.float32)
+    return weights
+
+
+def write_weights(path, weights):
+    """A safetensors file of f32."""
+    header, data = {}, b""
+    for name, tensor in weights.items():
+        begin = len(data)
+        data += tensor.tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                        "data_offsets": [begin, len(data)]}
+    text = json.dumps(header).encode()
+    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def as_wanted(weight, argument):
+    """A row-major weight in the layout of an artifact's argument."""
+    if argument.get("layout") != "n16k":
+        return weight
+    rows, columns = weight.shape
+    return np.ascontiguousarray(weight.reshape(rows // 16, 16, columns).transpose(0, 2, 1))
+
+
+def plain_logits(artifact, weights, prompt):
+    """f32 [T, vocabulary]: the graph itself on a whole prompt."""
+    entry = manifest(artifact)["entries"][0]
+    arrays = [np.array(prompt, np.int32) if each["name"] == "tokens" else
+              as_wanted(weights[each["name"]], each) for each in entry["inputs"]]
+    out = np.full((len(prompt), entry["outputs"][0]["shape"][1]), np.nan, np.float32)
+    status, message = host.call_runtime(artifact, [*arrays, out], entry="forward")
+    assert status == 0, message
+    return out
+
+
+def cached_logits(artifact, weights_file, prompts, chunk, vocab):
+    """f32 [tokens, vocabulary] of all prompts, in chunks of at most `chunk` tokens."""
+    requests = "".join(json.dumps({"id": str(i), "tokens": prompt, "max_new_tokens": 1}) + "\n"
+                       for i, prompt in enumerate(prompts))
+    with tempfile.TemporaryDirectory() as folder:
+        dump = os.path.join(folder, "logits")
+        done = subprocess.run([find("kv-run"), artifact, "--weights", weights_file, "--dump-logits", dump,
+                               "--max-batch-tokens", str(chunk)], input=requests,
+                              capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return np.fromfile(dump, np.float32).reshape(-1, vocab)
+
+
+def stored(name):
+    return (STORED / f"{name}.mlir").read_text()
+
+
+def lines_with(text, pattern):
+    """Numbers of the lines that match."""
+    return [i for i, line in enumerate(text.splitlines()) if re.search(pattern, line)]

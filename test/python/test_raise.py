@@ -1,0 +1,26 @@
+"""Graphs of transformers, raised and executed: the cached module against the graph itself."""
+
+import numpy as np
+import pytest
+
+import graphs
+
+LENGTHS = (1, 2, 13, 29)
+
+
+@pytest.mark.parametrize("name", ("llama", "gemma3"))
+def test_equals_the_graph_at_every_cut(name, tmp_path):
+    text = graphs.stored(name)
+    cached = graphs.raised(text, tmp_path / "cached.so")
+    whole = graphs.plain(text, tmp_path / "whole.so")
+    weights = graphs.weights_of(whole)
+    graphs.write_weights(tmp_path / "weights", weights)
+    random = np.random.default_rng(2)
+    prompts = [random.integers(0, 32, length).tolist() for length in LENGTHS]
+    expected = np.concatenate([graphs.plain_logits(whole, weights, each) for each in prompts])
+    assert np.isfinite(expected).all() and len(set(expected.argmax(1).tolist())) > 5
+    runs = [graphs.cached_logits(cached, tmp_path / "weights", prompts, chunk, 32)
+            for chunk in (64, 11, 5, 1)]
+    for run in runs:
+        np.testing.assert_allclose(run, expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+        assert run.tobytes() == runs[0].tobytes()
