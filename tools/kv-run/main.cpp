@@ -3,11 +3,13 @@
 #include "AnswerWriter.h"
 #include "Monitoring.h"
 #include "Options.h"
+#include "Ranks.h"
 #include "RequestStream.h"
 #include "Tiers.h"
 
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "kv/Runtime/Serving/RankedRunner.h"
 
 #include <chrono>
 #include <cstring>
@@ -24,8 +26,15 @@ namespace {
 
 constexpr int ExitAnswered = 0, ExitSomeFailed = 1, ExitUnusable = 2;
 
+/// Null where this process computes alone. Kept to the end, since it is MPI's.
+std::shared_ptr<Communicator> ranks;
+
 int unusable(std::string_view message) {
-  std::cerr << "kv-run: error: " << message << '\n';
+  // In one piece: all ranks write to the same terminal.
+  std::string line = concat(
+      "kv-run: error: ", ranks ? concat("rank ", ranks->rank(), ": ") : "",
+      message, "\n");
+  std::cerr << line << std::flush;
   return ExitUnusable;
 }
 
@@ -72,6 +81,13 @@ int64_t peakRssBytes() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
+/// What the ranks other than rank 0 do.
+int follow(ModelRunner &runner, const MultiKVCacheParams &cache) {
+  if (Expected<void> done = followSteps(runner, *ranks, cache); !done)
+    return unusable(done.error().message);
+  return ExitAnswered;
+}
+
 int serve(const Options &options) {
   auto start = std::chrono::steady_clock::now();
   Expected<Device> device = Device::parse(options.device);
@@ -82,14 +98,15 @@ int serve(const Options &options) {
                            device->str(), " allowed: 1"));
   Expected<InferenceSession> session = InferenceSession::create(
       {.device = *device,
-       .threads = options.threads,
+       .threads = threadsOfRank(options, ranks.get()),
        .log =
            [](std::string_view note) {
-             std::cerr << "kv-run: note: " << note << '\n';
+             if (!ranks || ranks->rank() == 0)
+               std::cerr << "kv-run: note: " << note << '\n';
            },
        .deterministic = options.deterministic,
-       .weights =
-           options.mapWeights ? FileMemory::Mapped : FileMemory::Copied});
+       .weights = options.mapWeights ? FileMemory::Mapped : FileMemory::Copied,
+       .ranks = ranks});
   if (!session)
     return unusable(session.error().message);
   Expected<Model> model = session->load(options.artifact);
@@ -116,6 +133,13 @@ int serve(const Options &options) {
       ArtifactRunner::create(*model, *signature);
   if (!runner)
     return unusable(concat(options.artifact, ": ", runner.error().message));
+  if (ranks && ranks->rank() != 0)
+    return follow(**runner, signature->cache);
+  RankedRunner ranked(**runner, ranks.get(), [](const Error &error) {
+    // Nobody can compute any more, and the others do not know it yet.
+    std::fflush(stdout);
+    ranks->abort(unusable(error.message));
+  });
 
   std::random_device entropy;
   PagedKVCacheManager::Options cache;
@@ -128,6 +152,10 @@ int serve(const Options &options) {
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   cache.resetEndpoint = options.resetEndpoint;
+  if (ranks)
+    cache.pageOps = [&](int32_t replica, std::span<const PageOp> ops) {
+      ranked.addPageOps(replica, ops);
+    };
   cache.explainMisses = !options.metrics.empty();
   if (Expected<void> chosen =
           chooseTiers(options, *pages, signature->cache, cache.tiers);
@@ -172,7 +200,7 @@ int serve(const Options &options) {
   AnswerWriter writer(stdout, options.stream, dump.get());
   stream.setWriter(writer);
   TextGenerator generator(
-      **runner, **manager, writer,
+      ranked, **manager, writer,
       {.scheduler = {.maxBatch = options.maxBatch,
                      .maxBatchTokens = options.maxBatchTokens},
        .maxSeqLen = signature->maxSeqLen});
@@ -185,6 +213,8 @@ int serve(const Options &options) {
   if (!metrics)
     return unusable(metrics.error().message);
   GenerationStatistics statistics = generator.run(stream);
+  if (Expected<void> told = ranked.finish(); !told)
+    return unusable(told.error().message);
   statistics.requests += stream.numBad();
   statistics.failedRequests += stream.numBad();
 
@@ -193,6 +223,7 @@ int serve(const Options &options) {
   figures.cache = (*manager)->metrics();
   figures.pageSize = signature->cache.pageSize();
   figures.threads = session->threads();
+  figures.ranks = model->manifest().ranks;
   figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());
   figures.poolBytes = (*manager)->poolBytes();
   figures.peakRssBytes = peakRssBytes();
@@ -210,5 +241,15 @@ int main(int argc, char **argv) {
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;
-  return serve(std::get<Options>(parsed));
+  const Options &options = std::get<Options>(parsed);
+  Expected<std::shared_ptr<Communicator>> opened = openRanks(options);
+  if (!opened)
+    return unusable(opened.error().message);
+  ranks = std::move(*opened);
+  int code = serve(options);
+  // The others may wait for this one.
+  if (ranks && code == ExitUnusable)
+    ranks->abort(code);
+  ranks = nullptr;
+  return code;
 }
