@@ -42,8 +42,8 @@ install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 # Loaded by who links the runtime, never linked.
-foreach(library KVCuda KVEventsLibrary KVMetricsLibrary KVTiersLibrary
-    KVTransportLibrary)
+foreach(library KVCuda KVEventsLibrary KVMetricsLibrary KVMpiLibrary
+    KVTiersLibrary KVTransportLibrary)
   if(TARGET ${library})
     install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT runtime)

@@ -88,6 +88,17 @@ Value LoadOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
   return elementOf(b, getLoc(), cache.getMaxLengths(), ValueRange{zero, one});
 }
 
+Value GatherOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
+  Value size = sizeOf(b, getLoc(), getX(), dimension);
+  if (dimension != static_cast<int64_t>(getDim()))
+    return size;
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(b, getLoc(), value);
+  };
+  Value runs = arith::DivUIOp::create(b, getLoc(), size, constant(getShard()));
+  return arith::MulIOp::create(b, getLoc(), runs, constant(getSize()));
+}
+
 namespace {
 
 /// Of every operation with two forms: its tensors are read, none is written or

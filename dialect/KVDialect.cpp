@@ -86,6 +86,11 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == getModelAttrName() &&
       !isa<DictionaryAttr>(attr.getValue()))
     return op->emitOpError("'kv.model' is a dictionary attribute");
+  if (attr.getName() == getRanksAttrName()) {
+    auto ranks = dyn_cast<IntegerAttr>(attr.getValue());
+    if (!isa<ModuleOp>(op) || !ranks || ranks.getInt() < 1)
+      return op->emitOpError("'kv.ranks' is a positive integer, of a module");
+  }
   if (attr.getName() == getActivationsAttrName()) {
     auto type = dyn_cast<TypeAttr>(attr.getValue());
     if (!isa<ModuleOp>(op) || !type ||
@@ -125,6 +130,15 @@ static LogicalResult verifyValueAttribute(Operation *op, StringRef what,
     if (static_cast<int64_t>(dims.size()) != dynamic)
       return fail("names " + Twine(dims.size()) + " dimensions, the type has " +
                   Twine(dynamic) + " dynamic ones");
+  }
+  if (name == KVDialect::getShardAttrName()) {
+    auto shard = dyn_cast<DictionaryAttr>(attr.getValue());
+    for (StringRef field : {"runs", "size", "shard", "copies"}) {
+      auto number = shard ? shard.getAs<IntegerAttr>(field) : IntegerAttr();
+      if (!number || number.getInt() < 1)
+        return fail("is a dictionary with 'runs', 'size', 'shard' and "
+                    "'copies', positive integers");
+    }
   }
   if (name == KVDialect::getCollectionAttrName()) {
     auto collection = dyn_cast<TypeAttr>(attr.getValue());

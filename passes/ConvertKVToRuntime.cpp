@@ -80,6 +80,23 @@ struct ConvertKVToRuntime
         work->erase();
         return WalkResult::advance();
       }
+      if (isa<RankOp, GatherOp>(work)) {
+        Value context = getContextArgument(work);
+        if (!context)
+          return WalkResult::interrupt();
+        auto gather = dyn_cast<GatherOp>(work);
+        if (gather && isOnTensors(work) == true) {
+          work->emitOpError("is on tensors: bufferize before");
+          return WalkResult::interrupt();
+        }
+        OpBuilder b(work);
+        if (gather)
+          convert(b, gather, context);
+        else
+          convert(b, cast<RankOp>(work), context);
+        work->erase();
+        return WalkResult::advance();
+      }
       auto op = dyn_cast<CacheOpInterface>(work);
       if (!op && !isa<CopyPagesOp>(work))
         return WalkResult::advance();
@@ -205,6 +222,23 @@ struct ConvertKVToRuntime
     call(b, loc, "checkResult", context,
          {op.getBuffer(), name, constantI64(b, loc, op.getDimension()),
           indexAsI64(b, loc, op.getSize())});
+  }
+
+  void convert(OpBuilder &b, RankOp op, Value context) {
+    auto number = RuntimeCallOp::create(b, op.getLoc(), b.getI64Type(), "rank",
+                                        context, ValueRange());
+    op.getRank().replaceAllUsesWith(arith::IndexCastOp::create(
+        b, op.getLoc(), b.getIndexType(), number.getResult()));
+  }
+
+  void convert(OpBuilder &b, GatherOp op, Value context) {
+    Location loc = op.getLoc();
+    int64_t inner = op.getInner();
+    call(b, loc, "gather", context,
+         {op.getX(), constantI64(b, loc, op.getShard() * inner),
+          constantI64(b, loc, op.getSize() * inner),
+          constantI64(b, loc, op.getRanks()),
+          constantI64(b, loc, op.getCopies()), op.getOut()});
   }
 
   void convert(OpBuilder &b, StoreOp op, Value context) {

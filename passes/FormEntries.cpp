@@ -65,6 +65,8 @@ static DictionaryAttr describeInput(Builder &b, func::FuncOp function,
   }
   if (StringAttr layout = text(KVDialect::getLayoutAttrName()))
     row.set("layout", layout);
+  if (Attribute shard = function.getArgAttr(i, KVDialect::getShardAttrName()))
+    row.set("shard", shard);
   if (function.getArgAttr(i, "kv.host"))
     row.set("host", b.getUnitAttr());
   return row.getDictionary(b.getContext());

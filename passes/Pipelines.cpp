@@ -42,6 +42,19 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
   pm.addPass(createKVAssignLayout(assign));
 }
 
+/// For several ranks. Helpers that projections share would have to have one
+/// width, so they go first.
+static void addSharding(OpPassManager &pm, int64_t ranks) {
+  if (ranks == 1)
+    return;
+  pm.addPass(createKVInlineHelpers());
+  pm.addPass(createSymbolDCEPass());
+  KVShardOptions shard;
+  shard.ranks = ranks;
+  pm.addPass(createKVShard(shard));
+  simplify(pm);
+}
+
 /// Collections to their components.
 static void addResolution(OpPassManager &pm) {
   pm.addPass(createKVAssignPageLayers());
@@ -93,6 +106,7 @@ static void addBackPasses(OpPassManager &pm) {
 
 void kv::buildCPUPipeline(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
+  addSharding(pm, options.ranks);
   addLayout(pm, options.layout);
   addFrontPasses(pm);
   pm.addPass(createKVSelectKernel());
@@ -157,7 +171,9 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   addBackPasses(pm);
 }
 
-void kv::buildReferencePipeline(OpPassManager &pm) {
+void kv::buildReferencePipeline(OpPassManager &pm,
+                                const ReferencePipelineOptions &options) {
+  addSharding(pm, options.ranks);
   addFrontPasses(pm);
   pm.addPass(createKVCheckSteps());
   pm.addPass(createKVResolveBands());
@@ -175,8 +191,8 @@ void kv::registerPipelines() {
   PassPipelineRegistration<CUDAPipelineOptions>(
       "kv-cuda", "to the LLVM dialect, as host code of a GPU's kernels",
       buildCUDAPipeline);
-  PassPipelineRegistration<>("kv-reference",
-                             "to the LLVM dialect, by decomposition only",
-                             buildReferencePipeline);
+  PassPipelineRegistration<ReferencePipelineOptions>(
+      "kv-reference", "to the LLVM dialect, by decomposition only",
+      buildReferencePipeline);
   registerRaise();
 }

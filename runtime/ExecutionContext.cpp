@@ -28,6 +28,7 @@ ExecutionContext::create(Executor &executor, const Options &options) {
   state->context = {KV_ABI_VERSION, KV_STATUS_OK, &functions(), state.get(),
                     nullptr};
   state->executor = &executor;
+  state->ranks = options.ranks;
   if ((*backend)->isHost()) {
     Expected<Arena> arena = Arena::reserve(arenaBytes);
     if (!arena)

@@ -293,6 +293,54 @@ void checkResult(KvContext *context, const KvTensorView *buffer, void *name,
     leave(state);
 }
 
+int64_t rank(KvContext *context) {
+  const Communicator *ranks = State::of(context).ranks;
+  return ranks ? ranks->rank() : 0;
+}
+
+size_t denseBytes(const KvTensorView &view) {
+  size_t bytes = dtypeBytes(static_cast<DType>(view.dtype));
+  for (int64_t d = 0; d < view.rank; ++d)
+    bytes *= static_cast<size_t>(view.sizes[d]);
+  return bytes;
+}
+
+std::byte *firstByte(const KvTensorView &view) {
+  return static_cast<std::byte *>(view.data) +
+         view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
+}
+
+/// Whether all ranks have exchanged their shards; if not, the error has been
+/// recorded.
+bool isGathered(State &state, const KvTensorView &x, int64_t shard,
+                int64_t size, int64_t ranks, int64_t copies,
+                const KvTensorView &out) {
+  if (state.failed())
+    return false;
+  int64_t running = state.ranks ? state.ranks->size() : 1;
+  if (running != ranks) {
+    fail(state, KV_STATUS_UNSUPPORTED,
+         concat("the graph is for ", ranks, " ranks, this context has ",
+                running));
+    return false;
+  }
+  size_t bytes = dtypeBytes(static_cast<DType>(x.dtype));
+  Expected<void> done = gatherShards(
+      state.ranks, {firstByte(x), denseBytes(x)}, shard * bytes, size * bytes,
+      static_cast<size_t>(copies), firstByte(out), state.gathered);
+  if (!done)
+    fail(state, done.error().code, done.error().message);
+  return done.has_value();
+}
+
+void gather(KvContext *context, const KvTensorView *x, int64_t shard,
+            int64_t size, int64_t ranks, int64_t copies,
+            const KvTensorView *out) {
+  State &state = State::of(context);
+  if (!isGathered(state, *x, shard, size, ranks, copies, *out))
+    leave(state);
+}
+
 } // namespace abi
 } // namespace
 

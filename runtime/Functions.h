@@ -3,6 +3,7 @@
 #ifndef KV_RUNTIME_FUNCTIONS_H
 #define KV_RUNTIME_FUNCTIONS_H
 
+#include "kv/Runtime/Communicator.h"
 #include "kv/Runtime/Device.h"
 #include "kv/Runtime/ExecutionContext.h"
 
@@ -23,6 +24,9 @@ struct kv::ExecutionContext::State {
   std::atomic<bool> recording = false;
   size_t messageLength = 0;
   char message[MessageBytes];
+  /// The ranks that compute with this process; null if it computes alone.
+  Communicator *ranks = nullptr;
+  std::vector<std::byte> gathered; // scratch of `gather`
   /// Where the running entry is left after an error that generated code cannot
   /// continue from; null if no entry is running.
   jmp_buf *exit = nullptr;

@@ -53,7 +53,8 @@ Expected<InferenceSession> InferenceSession::create(SessionOptions options) {
       ExecutionContext::create(*state->executor,
                                {.device = options.device,
                                 .arenaBytes = options.arenaBytes,
-                                .deterministic = options.deterministic});
+                                .deterministic = options.deterministic,
+                                .ranks = options.ranks.get()});
   if (!context)
     return std::unexpected(context.error());
   state->context = std::move(*context);
@@ -84,12 +85,28 @@ static Expected<void> checkTarget(const Manifest &manifest,
   return enableCpuLevel(manifest.targetCpu);
 }
 
+static Expected<void> checkRanks(const Manifest &manifest,
+                                 const Communicator *ranks) {
+  int64_t running = ranks ? ranks->size() : 1;
+  if (running == manifest.ranks)
+    return {};
+  return makeError(KV_STATUS_UNSUPPORTED, "the artifact is for ",
+                   manifest.ranks, " ranks, this session has ", running,
+                   ": start 'mpirun -n ", manifest.ranks,
+                   " kv-run', or compile with --ranks=", running);
+}
+
 Expected<Model> InferenceSession::load(const std::filesystem::path &artifact) {
   std::string path = artifact.string();
   Expected<Manifest> manifest = Manifest::readFile(artifact);
   if (!manifest)
     return std::unexpected(manifest.error());
   if (Expected<void> fits = checkTarget(*manifest, state->options.device);
+      !fits)
+    return makeError(fits.error().code, path,
+                     ": manifest: ", fits.error().message);
+
+  if (Expected<void> fits = checkRanks(*manifest, state->options.ranks.get());
       !fits)
     return makeError(fits.error().code, path,
                      ": manifest: ", fits.error().message);
@@ -143,6 +160,7 @@ Expected<void> Model::bindWeights(const std::filesystem::path &file) {
                      file.string());
   Expected<Weights> weights =
       Weights::load(state->manifest, file, options.device, options.weights,
+                    options.ranks ? options.ranks->rank() : 0,
                     *state->session->executor, options.log);
   if (!weights)
     return std::unexpected(weights.error());

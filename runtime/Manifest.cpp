@@ -163,6 +163,31 @@ static std::string knownLayouts() {
   return text;
 }
 
+/// The field shard of a weight whose first dimension holds groups of
+/// `groupRows` rows.
+static void readShard(JsonFields &fields, const json &value,
+                      const std::string &where, int64_t groupRows,
+                      Argument &argument) {
+  if (!value.is_object())
+    return fields.fail(where, "shard is ", printJson(value),
+                       ", expected an object");
+  std::string inner = where + "shard.";
+  WeightShard shard{.runs = fields.integer(value, inner, "runs", 1),
+                    .size = fields.integer(value, inner, "size", 1),
+                    .shard = fields.integer(value, inner, "shard", 1),
+                    .copies = fields.integer(value, inner, "copies", 1)};
+  int64_t rows =
+      argument.shape.empty() ? 0 : argument.shape[0].size * groupRows;
+  int64_t held = 0;
+  if (__builtin_mul_overflow(shard.runs, shard.shard, &held) || held != rows ||
+      shard.shard % groupRows != 0 || shard.size % groupRows != 0)
+    fields.fail(where, "shard of the weight ", argument.name, " is ",
+                shard.runs, " runs of ", shard.shard, " of ", shard.size,
+                " rows, the argument has ", rows, " rows in groups of ",
+                groupRows);
+  argument.shard = shard;
+}
+
 static Argument readArgument(JsonFields &fields, const json &object,
                              const std::string &where, bool output) {
   Argument argument;
@@ -193,6 +218,9 @@ static Argument readArgument(JsonFields &fields, const json &object,
   if (blocks && (argument.dtype != DType::I8 || !blocks->allow(argument.shape)))
     fields.fail(where, "shape of the ", argument.layout, " weight ",
                 argument.name, " is not i8 ", blocks->form());
+  if (const json *shard = fields.find(object, where, "shard", false))
+    readShard(fields, *shard, where, argument.layout == "row_major" ? 1 : 16,
+              argument);
   return argument;
 }
 
@@ -330,6 +358,9 @@ Expected<Manifest> Manifest::parse(std::string_view text,
     else
       fields.fail("model is ", printJson(*model), ", expected an object");
   }
+  manifest.ranks = fields.integer(document, "", "ranks", 1, false);
+  if (manifest.ranks == 0)
+    manifest.ranks = 1;
   fields.objects(document, "", "collections",
                  [&](const json &object, const std::string &where) {
                    manifest.collections.push_back(

@@ -81,19 +81,42 @@ static std::string layoutOf(const SafetensorsFile &file,
   return stored ? *stored : "row_major";
 }
 
+/// Rows that a layout keeps together in the first dimension.
+static int64_t rowsTogether(const std::string &layout) {
+  return layout == "row_major" ? 1 : 16;
+}
+
+/// Copies the rows of rank `rank` to `target`, in the file's layout, which
+/// keeps `together` rows together.
+static void copyShard(const SafetensorsFile::Tensor &tensor,
+                      const WeightShard &shard, int rank, int64_t together,
+                      void *target) {
+  const auto *source = static_cast<const char *>(tensor.data);
+  auto *to = static_cast<char *>(target);
+  int64_t size = shard.size / together, held = shard.shard / together;
+  size_t bytes = tensor.bytes / static_cast<size_t>(tensor.shape[0]);
+  int64_t first = std::min(rank / shard.copies * held, size);
+  size_t known = std::min(held, size - first) * bytes;
+  for (int64_t run = 0; run < shard.runs; ++run, to += held * bytes) {
+    std::memcpy(to, source + (run * size + first) * bytes, known);
+    std::memset(to + known, 0, held * bytes - known);
+  }
+}
+
 /// Whether the file holds all weights in the layouts that the entries take.
 static bool isAsStored(const Manifest &manifest, const SafetensorsFile &file) {
   for (const Entry &entry : manifest.entries)
     for (const Argument &argument : entry.inputs)
       if (argument.kind == ArgumentKind::Weight &&
-          argument.layout != layoutOf(file, argument.name))
+          (argument.shard || argument.layout != layoutOf(file, argument.name)))
         return false;
   return true;
 }
 
 Expected<Weights>
 Weights::load(const Manifest &manifest, const std::filesystem::path &path,
-              const Device &device, FileMemory memory, Executor &executor,
+              const Device &device, FileMemory memory, int rank,
+              Executor &executor,
               const std::function<void(std::string_view)> &log) {
   Expected<SafetensorsFile> opened = SafetensorsFile::open(path);
   if (!opened)
@@ -141,6 +164,13 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
         pack     ? std::vector<int64_t>{shape[0] * 16, shape[1]}
         : unpack ? std::vector<int64_t>{shape[0] / 16, shape[1], 16}
                  : shape;
+    int64_t together = rowsTogether(layout);
+    if (argument.shard)
+      expected[0] = argument.shard->runs * argument.shard->size / together;
+    if (argument.shard && argument.shard->shard % together != 0)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
+                       describeFile(*tensor, layout), ", a rank's shard has ",
+                       argument.shard->shard, " rows: no multiple of 16");
     if (tensor->dtype != argument.dtype || tensor->shape != expected ||
         (layout != argument.layout && !pack && !unpack))
       return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
@@ -151,10 +181,14 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
                             : "");
 
     size_t elementBytes = dtypeBytes(argument.dtype);
-    weights.total += tensor->bytes;
+    bool repack = pack || unpack;
+    size_t bytes = elementBytes;
+    for (int64_t size : shape)
+      bytes *= static_cast<size_t>(size);
+    weights.total += bytes;
     bool aligned =
         reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
-    if (aligned && onHost && !pack && !unpack) {
+    if (aligned && onHost && !repack && !argument.shard) {
       // The file's memory may be read-only; entries only read weights.
       weights.views[key] =
           makeView(const_cast<void *>(tensor->data), argument.dtype, shape);
@@ -163,25 +197,38 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     Expected<Buffer> copy = Buffer::create(device, argument.dtype, shape);
     if (!copy)
       return makeError(copy.error().code, where(), copy.error().message);
+    if (onHost && !repack && argument.shard) {
+      copyShard(*tensor, *argument.shard, rank, together, copy->data());
+      weights.views[key] = copy->view();
+      weights.copies.push_back(std::move(*copy));
+      return {};
+    }
+    std::vector<char> own(argument.shard ? bytes : 0);
+    if (argument.shard)
+      copyShard(*tensor, *argument.shard, rank, together, own.data());
     // A weight for a device's memory is packed or unpacked on the host, and
     // then copied.
-    const void *source = tensor->data;
-    std::vector<char> repacked(!onHost && (pack || unpack) ? tensor->bytes : 0);
+    const void *source = argument.shard ? own.data() : tensor->data;
+    std::vector<char> repacked(!onHost && repack ? bytes : 0);
     void *target = repacked.empty() ? copy->data() : repacked.data();
     if (pack) {
-      packN16K(executor, source, target, expected[0], expected[1],
-               elementBytes);
+      packN16K(executor, source, target, shape[0] * 16, shape[1], elementBytes);
       ++packed;
-      packedBytes += tensor->bytes;
+      packedBytes += bytes;
     } else if (unpack) {
       unpackN16K(executor, source, target, shape[0], shape[1], elementBytes);
       ++unpacked;
-      unpackedBytes += tensor->bytes;
+      unpackedBytes += bytes;
     }
     if (!repacked.empty())
       source = repacked.data();
-    if ((!onHost || !(pack || unpack)) && tensor->bytes)
-      (*backend)->copyToDevice(copy->data(), source, tensor->bytes);
+    if ((!onHost || !repack) && bytes) {
+      (*backend)->copyToDevice(copy->data(), source, bytes);
+      // The copy may still be queued when its source is gone.
+      if (!own.empty() || !repacked.empty())
+        if (Expected<void> done = (*backend)->synchronize(); !done)
+          return done;
+    }
     weights.views[key] = copy->view();
     weights.copies.push_back(std::move(*copy));
     return {};

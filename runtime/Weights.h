@@ -30,19 +30,20 @@ class Weights {
 public:
   /// Loads from the file `path` the weights that the entries of `manifest`
   /// take. `memory` is where those lie that a CPU can use as the file holds
-  /// them, if it can use all of them so. `log` receives a sentence if weights
-  /// had to be packed or unpacked; it may be empty. Errors: the file cannot be
-  /// read; a weight is not in the file, or has another type, shape or layout
-  /// there; no memory.
+  /// them, if it can use all of them so. Of weights that ranks share, only the
+  /// rows of rank `rank` are read, and copied. `log` receives a sentence if
+  /// weights had to be packed or unpacked; it may be empty. Errors: the file
+  /// cannot be read; a weight is not in the file, or has another type, shape or
+  /// layout there; no memory.
   static Expected<Weights>
   load(const Manifest &manifest, const std::filesystem::path &path,
-       const Device &device, FileMemory memory, Executor &executor,
+       const Device &device, FileMemory memory, int rank, Executor &executor,
        const std::function<void(std::string_view)> &log);
 
   /// The tensor for a weight argument of an entry; null if `weight` is not of
   /// the manifest.
   const KvTensorView *find(const Argument &weight) const;
-  /// Bytes of all weights.
+  /// Bytes of all weights, of this rank's shards where ranks share them.
   size_t bytes() const { return total; }
 
 private:

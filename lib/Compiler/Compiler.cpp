@@ -112,6 +112,9 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                              "x86-64-v4-vnni, x86-64-v4-amx, or native on a "
                              "machine that has "
                              "at least x86-64-v3";
+  if (options.ranks != 1 && options.pipeline == "kv-cuda")
+    return emitError(loc) << "the pipeline kv-cuda compiles for one rank, not "
+                          << options.ranks;
   StageClock clock(options.timing);
   if (options.pageSize)
     setPageSize(module, options.pageSize);
@@ -125,6 +128,7 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     CPUPipelineOptions cpuOptions;
     cpuOptions.mcpu = cpu;
     cpuOptions.layout = options.layout;
+    cpuOptions.ranks = options.ranks;
     buildCPUPipeline(pm, cpuOptions);
   } else if (options.pipeline == "kv-cuda") {
     CUDAPipelineOptions cudaOptions;
@@ -132,7 +136,9 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     cudaOptions.layout = options.layout;
     buildCUDAPipeline(pm, cudaOptions);
   } else if (options.pipeline == "kv-reference") {
-    buildReferencePipeline(pm);
+    ReferencePipelineOptions referenceOptions;
+    referenceOptions.ranks = options.ranks;
+    buildReferencePipeline(pm, referenceOptions);
   } else {
     return emitError(loc) << "unknown pipeline '" << options.pipeline
                           << "': use kv-cpu, kv-cuda or kv-reference";

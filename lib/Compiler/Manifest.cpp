@@ -51,6 +51,8 @@ static json::Object describe(DictionaryAttr row) {
       object[field] = text.getValue();
   object["dtype"] = spell(row.getAs<TypeAttr>("dtype").getValue());
   object["shape"] = toJSON(row.getAs<ArrayAttr>("shape"));
+  if (auto shard = row.getAs<DictionaryAttr>("shard"))
+    object["shard"] = toJSON(shard);
   if (row.get("host"))
     object["host"] = true;
   return object;
@@ -131,6 +133,9 @@ FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
                         {"target", std::move(target)},
                         {"collections", std::move(collections)},
                         {"entries", std::move(entries)}};
+  if (auto ranks =
+          module->getAttrOfType<IntegerAttr>(KVDialect::getRanksAttrName()))
+    manifest["ranks"] = ranks.getInt();
   if (auto model =
           module->getAttrOfType<DictionaryAttr>(KVDialect::getModelAttrName()))
     manifest["model"] = toJSON(model);

@@ -298,6 +298,8 @@ void PagedKVCacheManager::runPageOps(int32_t replica,
       memories[replica].copyPage(op.group, op.source, op.target);
     else
       memories[replica].zeroPage(op.group, op.target);
+  if (options.pageOps && !ops.empty())
+    options.pageOps(replica, ops);
 }
 
 void PagedKVCacheManager::settle(int32_t replica) {

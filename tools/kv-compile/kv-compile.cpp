@@ -68,6 +68,11 @@ int main(int argc, char **argv) {
   cl::opt<int64_t> pageSize(
       "page-size", cl::desc("Tokens of a page, instead of the module's"),
       cl::init(0), cl::cat(category));
+  cl::opt<int64_t> ranks(
+      "ranks",
+      cl::desc("Processes that compute the model together, each with its shard "
+               "(default: 1; mpirun -n N kv-run ...)"),
+      cl::init(1), cl::cat(category));
   cl::opt<std::string> layout(
       "layout",
       cl::desc("Order of caches in memory: nhd, hnd or cpu, instead "
@@ -146,6 +151,7 @@ int main(int argc, char **argv) {
   options.optLevel = optLevel;
   options.pageSize = pageSize;
   options.layout = layout;
+  options.ranks = ranks;
   options.timing = timing;
   if (failed(kv::compileModule(*module, options, output)))
     return 1;

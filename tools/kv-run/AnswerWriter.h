@@ -21,6 +21,7 @@ struct RunFigures {
   KVCacheMetrics cache = {};
   int64_t pageSize = 0;
   unsigned threads = 0;
+  int64_t ranks = 1; // memory and weights are of rank 0
   double loadSeconds = 0;
   int64_t weightsBytes = 0;
   int64_t poolBytes = 0;

@@ -110,6 +110,12 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--reset-endpoint", options.resetEndpoint,
                  "ZeroMQ endpoint, bound, for requests to forget all cached "
                  "prefixes");
+  app.add_option(
+         "--rank-timeout", options.rankTimeout,
+         "under mpirun: seconds after which a rank that does not answer "
+         "another one is an error")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
   app.add_flag("--no-stream", noStream, "tokens only with the finish line");
   try {
     app.parse(argc, argv);

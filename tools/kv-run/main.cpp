@@ -4,11 +4,13 @@
 #include "Monitoring.h"
 #include "Options.h"
 #include "Peers.h"
+#include "Ranks.h"
 #include "RequestStream.h"
 #include "Tiers.h"
 
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "kv/Runtime/Serving/RankedRunner.h"
 
 #include <chrono>
 #include <cstring>
@@ -25,8 +27,15 @@ namespace {
 
 constexpr int ExitAnswered = 0, ExitSomeFailed = 1, ExitUnusable = 2;
 
+/// Null where this process computes alone. Kept to the end, since it is MPI's.
+std::shared_ptr<Communicator> ranks;
+
 int unusable(std::string_view message) {
-  std::cerr << "kv-run: error: " << message << '\n';
+  // In one piece: all ranks write to the same terminal.
+  std::string line = concat(
+      "kv-run: error: ", ranks ? concat("rank ", ranks->rank(), ": ") : "",
+      message, "\n");
+  std::cerr << line << std::flush;
   return ExitUnusable;
 }
 
@@ -73,6 +82,13 @@ int64_t peakRssBytes() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
+/// What the ranks other than rank 0 do.
+int follow(ModelRunner &runner, const MultiKVCacheParams &cache) {
+  if (Expected<void> done = followSteps(runner, *ranks, cache); !done)
+    return unusable(done.error().message);
+  return ExitAnswered;
+}
+
 int serve(const Options &options) {
   auto start = std::chrono::steady_clock::now();
   Expected<Device> device = Device::parse(options.device);
@@ -83,14 +99,15 @@ int serve(const Options &options) {
                            device->str(), " allowed: 1"));
   Expected<InferenceSession> session = InferenceSession::create(
       {.device = *device,
-       .threads = options.threads,
+       .threads = threadsOfRank(options, ranks.get()),
        .log =
            [](std::string_view note) {
-             std::cerr << "kv-run: note: " << note << '\n';
+             if (!ranks || ranks->rank() == 0)
+               std::cerr << "kv-run: note: " << note << '\n';
            },
        .deterministic = options.deterministic,
-       .weights =
-           options.mapWeights ? FileMemory::Mapped : FileMemory::Copied});
+       .weights = options.mapWeights ? FileMemory::Mapped : FileMemory::Copied,
+       .ranks = ranks});
   if (!session)
     return unusable(session.error().message);
   Expected<Model> model = session->load(options.artifact);
@@ -117,6 +134,13 @@ int serve(const Options &options) {
       ArtifactRunner::create(*model, *signature);
   if (!runner)
     return unusable(concat(options.artifact, ": ", runner.error().message));
+  if (ranks && ranks->rank() != 0)
+    return follow(**runner, signature->cache);
+  RankedRunner ranked(**runner, ranks.get(), [](const Error &error) {
+    // Nobody can compute any more, and the others do not know it yet.
+    std::fflush(stdout);
+    ranks->abort(unusable(error.message));
+  });
 
   std::random_device entropy;
   PagedKVCacheManager::Options cache;
@@ -129,6 +153,10 @@ int serve(const Options &options) {
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   cache.resetEndpoint = options.resetEndpoint;
+  if (ranks)
+    cache.pageOps = [&](int32_t replica, std::span<const PageOp> ops) {
+      ranked.addPageOps(replica, ops);
+    };
   cache.explainMisses = !options.metrics.empty();
   if (Expected<void> chosen =
           chooseTiers(options, *pages, signature->cache, cache.tiers);
@@ -183,7 +211,7 @@ int serve(const Options &options) {
   if (options.role == "prefill")
     prompts = std::make_unique<PeerRequests>(*peer, *paged);
   TextGenerator generator(
-      **runner, **manager,
+      ranked, **manager,
       prompts ? *prompts : static_cast<GenerationSink &>(writer),
       {.scheduler = {.maxBatch = options.maxBatch,
                      .maxBatchTokens = options.maxBatchTokens},
@@ -196,6 +224,8 @@ int serve(const Options &options) {
     return unusable(metrics.error().message);
   GenerationStatistics statistics =
       generator.run(prompts ? *prompts : static_cast<RequestSource &>(stream));
+  if (Expected<void> told = ranked.finish(); !told)
+    return unusable(told.error().message);
   statistics.requests += stream.numBad();
   statistics.failedRequests += stream.numBad();
 
@@ -205,6 +235,7 @@ int serve(const Options &options) {
   figures.peer = peer ? &peer->peerMetrics() : nullptr;
   figures.pageSize = signature->cache.pageSize();
   figures.threads = session->threads();
+  figures.ranks = model->manifest().ranks;
   figures.weightsBytes = static_cast<int64_t>(model->weightsBytes());
   figures.poolBytes = (*manager)->poolBytes();
   figures.peakRssBytes = peakRssBytes();
@@ -222,5 +253,15 @@ int main(int argc, char **argv) {
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;
-  return serve(std::get<Options>(parsed));
+  const Options &options = std::get<Options>(parsed);
+  Expected<std::shared_ptr<Communicator>> opened = openRanks(options);
+  if (!opened)
+    return unusable(opened.error().message);
+  ranks = std::move(*opened);
+  int code = serve(options);
+  // The others may wait for this one.
+  if (ranks && code == ExitUnusable)
+    ranks->abort(code);
+  ranks = nullptr;
+  return code;
 }

@@ -38,6 +38,11 @@ struct ErrorResource : mlir::SideEffects::Resource::Base<ErrorResource> {
   llvm::StringRef getName() final { return "kv.errors"; }
 };
 
+/// What ranks exchange: all take part in it, in one order.
+struct RankResource : mlir::SideEffects::Resource::Base<RankResource> {
+  llvm::StringRef getName() final { return "kv.ranks"; }
+};
+
 /// A dimension of a tensor or buffer, as an index.
 mlir::Value sizeOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value shaped,
                    int64_t dimension);

@@ -8,6 +8,7 @@ include "kv/Dialect/KVTypes.td"
 include "kv/Dialect/KVInterfaces.td"
 include "kv/Dialect/KVOps.td"
 include "kv/Dialect/KVDeviceOps.td"
+include "kv/Dialect/KVRankOps.td"
 include "kv/Dialect/KVRuntimeOps.td"
 
 #endif // KV_DIALECT_KV_TD

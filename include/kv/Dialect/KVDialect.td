@@ -49,6 +49,14 @@ def KV_Dialect : Dialect {
     /// Type attribute of a module: the precision of the rows that its weights
     /// are multiplied with, f32, bf16, f16 or i8. Not there: the target's.
     static llvm::StringRef getActivationsAttrName() { return "kv.activations"; }
+    /// Integer attribute of a module: how many processes compute it together.
+    /// Not there: one.
+    static llvm::StringRef getRanksAttrName() { return "kv.ranks"; }
+    /// Dictionary attribute of a weight argument of which each rank holds a
+    /// shard of the rows, integers: the weights file has `runs` runs of `size`
+    /// rows, of which rank r holds `shard` each, from (r / `copies`) * `shard`
+    /// on, and zeros beyond `size`.
+    static llvm::StringRef getShardAttrName() { return "kv.shard"; }
     /// Dictionary attribute of a module that is compiled for a GPU: the `chips`
     /// and the names of the device `images` that it needs, arrays of strings.
     static llvm::StringRef getDeviceCodeAttrName() { return "kv.device_code"; }

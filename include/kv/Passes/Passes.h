@@ -32,6 +32,9 @@ struct CPUPipelineOptions
       llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
                      "what their types say"),
       llvm::cl::init("")};
+  Option<int64_t> ranks{*this, "ranks",
+                        llvm::cl::desc("processes that compute together"),
+                        llvm::cl::init(1)};
 };
 
 /// The pipeline kv-cpu: lowers a module to the LLVM dialect, for a CPU.
@@ -56,10 +59,18 @@ struct CUDAPipelineOptions
 void buildCUDAPipeline(mlir::OpPassManager &pm,
                        const CUDAPipelineOptions &options);
 
+struct ReferencePipelineOptions
+    : public mlir::PassPipelineOptions<ReferencePipelineOptions> {
+  Option<int64_t> ranks{*this, "ranks",
+                        llvm::cl::desc("processes that compute together"),
+                        llvm::cl::init(1)};
+};
+
 /// The pipeline kv-reference: lowers a module to the LLVM dialect, with every
 /// operation decomposed and nothing tiled. It defines the meaning of a module,
 /// and is slow.
-void buildReferencePipeline(mlir::OpPassManager &pm);
+void buildReferencePipeline(mlir::OpPassManager &pm,
+                            const ReferencePipelineOptions &options = {});
 
 /// Registers kv-cpu, kv-cuda and kv-reference by name.
 void registerPipelines();

@@ -57,6 +57,42 @@ def KVAssignPageLayers : Pass<"kv-assign-page-layers", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVShard : Pass<"kv-shard", "::mlir::ModuleOp"> {
+  let summary = "a module for one process becomes one for several ranks";
+  let description = [{
+    All ranks run the same code, each with its shard: KV heads of the collections
+    with their query heads, and rows of the weights that are multiplied, chosen
+    from or looked up (projections, the MLP's, those of each expert, the
+    vocabulary). `heads = ?` becomes the heads of a rank. A product's columns are
+    computed whole by the rank that has the weight's rows, and gathered
+    (`kv.gather`) where something needs all of them: so no sum is ever cut, and
+    every bit is that of one rank.
+
+    Shards are equal. Where `ranks` divides no heads or rows, the last ranks hold
+    fewer, and zeros in the place of the rest. Where there are fewer KV heads than
+    ranks, neighbouring ranks hold copies of one and share its query heads, if
+    these can be divided so; otherwise the last ranks compute no head. A latent
+    cache is whole on every rank, and its query heads are divided. Rows are
+    divided in blocks of 16; a weight that is not such blocks, or that different
+    uses want divided differently, stays whole, and so does a router.
+
+    Runs on collections, after `kv-inline-helpers` and before weights are packed.
+    The module gets `kv.ranks`, sharded weights of entries get `kv.shard`, which
+    the manifest tells the runtime. Each weight leaves a remark: `Sharded` or
+    `Whole`.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "processes that compute together">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numSharded", "sharded", "weights of entries that became shards">,
+    Statistic<"numGathers", "gathers", "gathers of shards, but for lookups'">,
+    Statistic<"numSlices", "slices", "shards cut out of whole values">
+  ];
+}
+
 def KVExpandCollections : Pass<"kv-expand-collections", "::mlir::ModuleOp"> {
   let summary = "entry arguments that are collections become their components";
   let description = [{
@@ -455,7 +491,8 @@ def ConvertKVToRuntime : Pass<"convert-kv-to-runtime", "::mlir::ModuleOp"> {
   let summary = "operations on caches become runtime calls";
   let description = [{
     `kv.store`, `kv.attention`, `kv.print` and what stands for a device's kernels
-    (`kv.rt.launch`, `kv.rt.plan_bytes`, `kv.copy_pages` of the kernel `cuda`) become
+    (`kv.rt.launch`, `kv.rt.plan_bytes`, `kv.copy_pages` of the kernel `cuda`), and
+    what ranks exchange (`kv.rank`, `kv.gather`) become
     `kv.rt.call`s named in kv/ABI/Symbols.def, `kv.rt.assert` records its error
     when it fails. Runs after `kv-thread-context`.
   }];

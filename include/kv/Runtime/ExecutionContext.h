@@ -12,6 +12,8 @@
 
 namespace kv {
 
+class Communicator;
+
 /// What an entry needs to run: the KvContext that is passed to it, the arena,
 /// the executor and the place for the first error. Used by one thread at a
 /// time. Not movable, since generated code holds its address while it runs.
@@ -21,6 +23,9 @@ public:
     Device device = {};
     size_t arenaBytes = 0;      // 0: the device's default
     bool deterministic = false; // DeviceBackend::createContext
+    /// Those that compute with this process, on a CPU; must outlive the
+    /// context. Null: it computes alone.
+    Communicator *ranks = nullptr;
   };
 
   /// `executor` must outlive the context. Errors: no memory; those of

@@ -13,6 +13,7 @@
 #ifndef KV_RUNTIME_INFERENCESESSION_H
 #define KV_RUNTIME_INFERENCESESSION_H
 
+#include "kv/Runtime/Communicator.h"
 #include "kv/Runtime/Device.h"
 #include "kv/Runtime/ExecutionContext.h"
 #include "kv/Runtime/FileMemory.h"
@@ -36,6 +37,9 @@ struct SessionOptions {
   bool deterministic = false;
   /// On a CPU: where weights lie that the file holds as the entries take them.
   FileMemory weights = FileMemory::Copied;
+  /// The ranks that compute together with this process, for artifacts that were
+  /// compiled for as many. Null: it computes alone.
+  std::shared_ptr<Communicator> ranks = nullptr;
 };
 
 /// A tensor by the name that the manifest gives it.

@@ -13,6 +13,7 @@
 #include "kv/Runtime/Error.h"
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace kv {
@@ -44,6 +45,18 @@ struct Dimension {
   bool operator==(const Dimension &) const = default;
 };
 
+/// What one of several ranks holds of a weight's rows. The file has `runs` runs
+/// of `size` rows; rank r has `shard` of each, from row (r / copies) * shard of
+/// the run on, and zeros in the place of rows beyond `size`.
+struct WeightShard {
+  int64_t runs = 1;
+  int64_t size = 0;
+  int64_t shard = 0;
+  int64_t copies = 1;
+
+  bool operator==(const WeightShard &) const = default;
+};
+
 /// One argument of an entry, as it is passed.
 struct Argument {
   std::string name;
@@ -54,6 +67,7 @@ struct Argument {
   std::string layout = "row_major"; // of a weight: row_major, n16k or packed
                                     // blocks such as q4_0x16 (artifact.md)
   bool host = false;                // in host memory on any device
+  std::optional<WeightShard> shard = {}; // of a weight; none: all of it
 };
 
 struct Entry {
@@ -94,6 +108,9 @@ struct Manifest {
   std::string activations;
   std::vector<std::string> targetChips; // of device code: "sm_90a"
   ModelInfo model;
+  /// Processes that compute the model together, each with its shard; what
+  /// collections and arguments say is of one of them.
+  int64_t ranks = 1;
   std::vector<Collection> collections;
   std::vector<Entry> entries;
 

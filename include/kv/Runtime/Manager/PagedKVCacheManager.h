@@ -99,6 +99,9 @@ public:
     /// Receive every call that changes an engine: either no sink, or one for
     /// each replica. Not owned; they outlive the manager.
     std::vector<CommandSink *> logs = {};
+    /// Hears the operations on pages of a replica that the manager has queued,
+    /// for who keeps another memory in step; it may be empty.
+    std::function<void(int32_t replica, std::span<const PageOp>)> pageOps = {};
     /// Hear what enters and leaves the prefix indices: either none, or one for
     /// each replica. Not owned; they outlive the manager.
     std::vector<CacheEventSink *> events = {};

@@ -1,0 +1,63 @@
+//===- RankedRunner.h - Steps that several ranks compute --------*- C++ -*-===//
+//
+// Rank 0 alone has requests, a scheduler and a cache manager: one decision, and
+// so the same pages on every rank. The other ranks have the memory of a cache
+// and do what rank 0 says, step by step.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_SERVING_RANKEDRUNNER_H
+#define KV_RUNTIME_SERVING_RANKEDRUNNER_H
+
+#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Manager/CacheMemory.h"
+#include "kv/Runtime/Serving/ModelRunner.h"
+
+#include <functional>
+
+namespace kv {
+
+/// Rank 0's runner: gives every step to the other ranks, and runs it. For
+/// caches in this machine's memory. What it is given must outlive it. Without
+/// ranks it is the own runner.
+class RankedRunner : public ModelRunner {
+public:
+  /// `lost` is called once the ranks are apart, with what went wrong, and need
+  /// not return: no later step can run.
+  RankedRunner(ModelRunner &own, Communicator *ranks,
+               std::function<void(const Error &)> lost)
+      : own(own), ranks(ranks), lost(std::move(lost)) {}
+
+  int64_t vocabSize() const override { return own.vocabSize(); }
+  /// Errors: those of the own runner; those of Communicator.
+  Expected<std::span<const float>> run(const ModelStep &step) override;
+
+  /// Notes page operations of the manager, which the other ranks do before the
+  /// next step (PagedKVCacheManager::Options::pageOps).
+  void addPageOps(int32_t replica, std::span<const PageOp> ops);
+
+  /// Tells the other ranks that there are no more steps.
+  Expected<void> finish();
+
+private:
+  ModelRunner &own;
+  Communicator *ranks;
+  std::function<void(const Error &)> lost;
+  std::vector<int32_t> pageOps; // as they are sent
+  std::vector<std::byte> message;
+};
+
+/// What the other ranks do: run the steps of rank 0 on caches of their own,
+/// until it finishes. A step's error that is not one of Communicator is rank
+/// 0's as well, who reports it. Errors: those of Communicator; no memory.
+Expected<void> followSteps(ModelRunner &own, Communicator &ranks,
+                           const MultiKVCacheParams &params);
+
+/// Whether `digest` is the same number on all ranks. Error: that `what`
+/// differs, with the ranks that have another one than rank 0.
+Expected<void> checkAgreement(Communicator &ranks, std::string_view what,
+                              uint64_t digest);
+
+} // namespace kv
+
+#endif // KV_RUNTIME_SERVING_RANKEDRUNNER_H

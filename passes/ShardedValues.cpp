@@ -1,0 +1,120 @@
+//===- ShardedValues.cpp - Values of which a rank holds a shard -----------===//
+
+#include "ShardedValues.h"
+
+using namespace mlir;
+using namespace kv;
+
+Value ShardedValues::whole(Value value) {
+  auto found = shards.find(value);
+  if (found == shards.end())
+    return value;
+  Shard &shard = found->second;
+  if (!shard.gathered) {
+    OpBuilder b(value.getContext());
+    b.setInsertionPointAfterValue(shard.local);
+    const Sharding &how = shard.sharding;
+    shard.gathered =
+        GatherOp::create(b, value.getLoc(), value.getType(), shard.local,
+                         /*out=*/Value(), how.dim, how.shard, how.size, ranks,
+                         how.copies)
+            .getResult();
+    ++numGathers;
+  }
+  return shard.gathered;
+}
+
+Value ShardedValues::localSize(Emitter &b, Value size,
+                               const Sharding &sharding) {
+  return b.mul(b.div(size, b.index(sharding.size)), b.index(sharding.shard));
+}
+
+Value ShardedValues::sizeOf(Emitter &b, Value value, int64_t dimension) {
+  const Shard &shard = shards.at(value);
+  const Sharding &how = shard.sharding;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.isDynamicDim(dimension))
+    return b.index(type.getDimSize(dimension));
+  Value size = b.dim(shard.local, dimension);
+  if (dimension != how.dim)
+    return size;
+  return b.mul(b.div(size, b.index(how.shard)), b.index(how.size));
+}
+
+Value ShardedValues::firstOf(Emitter &b, const Sharding &sharding) {
+  Value rank = RankOp::create(b, b.getIndexType());
+  if (sharding.copies != 1)
+    rank = b.div(rank, b.index(sharding.copies));
+  return b.mul(rank, b.index(sharding.shard));
+}
+
+bool ShardedValues::isCheap(Value value) {
+  if (isa<BlockArgument>(value))
+    return cast<ShapedType>(value.getType()).getRank() == 1;
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  return isa<tensor::EmptyOp, linalg::FillOp>(op);
+}
+
+Value ShardedValues::local(Emitter &b, Value value, const Sharding &sharding) {
+  auto found = shards.find(value);
+  if (found != shards.end() && found->second.sharding == sharding)
+    return found->second.local;
+  RankedTensorType type = sharding.localType(value.getType());
+  if (auto empty = value.getDefiningOp<tensor::EmptyOp>()) {
+    SmallVector<Value> sizes;
+    auto dynamic = empty.getDynamicSizes().begin();
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d)) {
+        Value size = *dynamic++;
+        sizes.push_back(d == sharding.dim ? localSize(b, size, sharding)
+                                          : size);
+      }
+    return tensor::EmptyOp::create(b, type, sizes);
+  }
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return linalg::FillOp::create(b, fill.getInputs()[0],
+                                  local(b, fill.getOutputs()[0], sharding))
+        .getResult(0);
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return arith::ConstantOp::create(b, splat.resizeSplat(type));
+  return slice(b, whole(value), sharding);
+}
+
+/// This rank's elements of a value that every rank has; zeros beyond its size.
+Value ShardedValues::slice(Emitter &b, Value value, const Sharding &sharding) {
+  ++numSlices;
+  RankedTensorType type = sharding.localType(value.getType());
+  SmallVector<Value> sizes;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d)) {
+      Value size = b.dim(value, d);
+      sizes.push_back(d == sharding.dim ? localSize(b, size, sharding) : size);
+    }
+  Value first = firstOf(b, sharding);
+  Value empty = tensor::EmptyOp::create(b, type, sizes);
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      b, type, ValueRange(), empty, identity, parallel,
+      [&](OpBuilder &inner, Location loc, ValueRange) {
+        Emitter e(loc, inner);
+        SmallVector<Value> at;
+        for (int64_t d = 0; d < type.getRank(); ++d)
+          at.push_back(linalg::IndexOp::create(e, d));
+        Value place = at[sharding.dim];
+        Value size = e.index(sharding.size), shard = e.index(sharding.shard);
+        Value inRun = e.add(e.rem(place, shard), first);
+        Value inside = e.less(inRun, size);
+        Value known = e.select(inside, inRun, e.index(0));
+        at[sharding.dim] = e.add(e.mul(e.div(place, shard), size), known);
+        Value element = tensor::ExtractOp::create(e, value, at);
+        Value zero =
+            arith::ConstantOp::create(e, e.getZeroAttr(type.getElementType()));
+        linalg::YieldOp::create(e, e.select(inside, element, zero));
+      });
+  return generic.getResult(0);
+}

@@ -1,0 +1,51 @@
+//===- MpiCommunicator.h - Ranks by MPI -------------------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_MPI_MPICOMMUNICATOR_H
+#define KV_RUNTIME_MPI_MPICOMMUNICATOR_H
+
+#include "kv/Runtime/Communicator.h"
+
+#include <mpi.h>
+
+namespace kv {
+
+/// Every exchange is sends and receives between pairs, and not one of MPI's
+/// collective operations: only so can an error name the ranks that are missing.
+/// As many bytes go over the wire as in a ring, in one step.
+class MpiCommunicator final : public Communicator {
+public:
+  static Expected<std::unique_ptr<MpiCommunicator>>
+  open(const Options &options);
+  ~MpiCommunicator() override;
+
+  int rank() const override { return self; }
+  int size() const override { return count; }
+  int localSize() const override { return local; }
+  Expected<void> gather(std::span<const std::byte> mine,
+                        std::span<std::byte> all) override;
+  Expected<void> broadcast(std::vector<std::byte> &message) override;
+  bool isBroken() const override { return broken; }
+  [[noreturn]] void abort(int code) override;
+
+private:
+  explicit MpiCommunicator(const Options &options) : limit(options.limit) {}
+
+  /// Waits for all of `requests`, of which peers[i] is at the other end.
+  Expected<void> waitAll(const char *what);
+  Expected<void> sendToAll(std::span<const std::byte> bytes, int tag);
+  Expected<void> waitForMessage(std::vector<std::byte> &message, int tag);
+  /// Calls are numbered, so that ranks that are apart do not take each other's
+  /// messages for what they wait for.
+  int nextTag() { return calls++ % 32768; }
+  Expected<void> check(int result, const char *what);
+
+  std::chrono::milliseconds limit;
+  int self = 0, count = 1, local = 1, calls = 0;
+  bool broken = false;
+  std::vector<MPI_Request> requests;
+  std::vector<int> peers;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_MPI_MPICOMMUNICATOR_H

@@ -1,0 +1,88 @@
+//===- Ranks.cpp - kv-run under mpirun ------------------------------------===//
+
+#include "Ranks.h"
+
+#include "kv/Runtime/Serving/RankedRunner.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+using namespace kv;
+using namespace kv::run;
+
+/// A digest of a file's size, its beginning and its end: files of other models
+/// differ there, and the middle of a large one takes long to read.
+static Expected<uint64_t> digestFile(const std::string &path) {
+  constexpr std::streamoff Most = std::streamoff(1) << 20;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::streamoff size = file ? std::streamoff(file.tellg()) : 0;
+  uint64_t digest = 0xcbf29ce484222325u;
+  auto add = [&](unsigned char byte) {
+    digest = (digest ^ byte) * 0x100000001b3u;
+  };
+  for (int shift = 0; shift < 64; shift += 8)
+    add(static_cast<unsigned char>(size >> shift));
+  std::vector<char> part(static_cast<size_t>(std::min(size, Most)));
+  for (std::streamoff at : {std::streamoff(0), size - std::ssize(part)}) {
+    file.seekg(at);
+    file.read(part.data(), std::ssize(part));
+    for (char byte : part)
+      add(static_cast<unsigned char>(byte));
+  }
+  if (!file)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": ",
+                     std::strerror(errno));
+  return digest;
+}
+
+static Expected<void> checkFiles(const Options &options, Communicator &ranks) {
+  for (const std::string &path : {options.artifact, options.weights}) {
+    Expected<uint64_t> digest = digestFile(path);
+    if (!digest)
+      return std::unexpected(digest.error());
+    if (Expected<void> same = checkAgreement(ranks, path, *digest); !same)
+      return same;
+  }
+  return {};
+}
+
+Expected<std::shared_ptr<Communicator>>
+kv::run::openRanks(const Options &options) {
+  Expected<Manifest> manifest = Manifest::readFile(options.artifact);
+  if (!manifest)
+    return std::unexpected(manifest.error());
+  int64_t wanted = manifest->ranks, launched = Communicator::launchedRanks();
+  if (wanted != launched)
+    return makeError(KV_STATUS_UNSUPPORTED, options.artifact, " is for ",
+                     wanted, wanted == 1 ? " rank" : " ranks", ", ", launched,
+                     launched == 1 ? " is running: start 'mpirun -n "
+                                   : " are running: start 'mpirun -n ",
+                     wanted,
+                     " kv-run ...', or compile with --ranks=", launched);
+  if (wanted == 1)
+    return nullptr;
+  if (options.hostPages || !options.diskDirectory.empty())
+    return makeError(KV_STATUS_UNSUPPORTED,
+                     options.hostPages ? "--host-pages" : "--disk-dir",
+                     " is given, and ", wanted,
+                     " ranks: they keep no pages beside their caches");
+  Expected<std::unique_ptr<Communicator>> opened = Communicator::open(
+      {.limit = std::chrono::milliseconds(
+           static_cast<int64_t>(options.rankTimeout * 1e3))});
+  if (!opened)
+    return std::unexpected(opened.error());
+  if (Expected<void> same = checkFiles(options, **opened); !same)
+    return std::unexpected(same.error());
+  return std::shared_ptr<Communicator>(std::move(*opened));
+}
+
+unsigned kv::run::threadsOfRank(const Options &options,
+                                const Communicator *ranks) {
+  if (options.threads || !ranks)
+    return options.threads;
+  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::max(1u, cores / static_cast<unsigned>(ranks->localSize()));
+}

@@ -1,0 +1,24 @@
+//===- Ranks.h - kv-run under mpirun ----------------------------*- C++ -*-===//
+
+#ifndef KV_TOOLS_KVRUN_RANKS_H
+#define KV_TOOLS_KVRUN_RANKS_H
+
+#include "Options.h"
+
+#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Manifest.h"
+
+namespace kv::run {
+
+/// The ranks that compute with this process; null where mpirun has started
+/// none. Errors: more than one process, and an artifact for one, or the other
+/// way round; an option that several ranks do not take; those of Communicator;
+/// files that are not the same on all ranks.
+Expected<std::shared_ptr<Communicator>> openRanks(const Options &options);
+
+/// Threads of one rank: the cores of its machine, shared out.
+unsigned threadsOfRank(const Options &options, const Communicator *ranks);
+
+} // namespace kv::run
+
+#endif // KV_TOOLS_KVRUN_RANKS_H
