@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_H
 #define KV_KERNELS_CUDA_ATTENTION_H
 
+#include "../plan/Divisor.h"
 #include "../plan/Fold.h"
 #include "../plan/Plan.h"
 #include "Block.h"
@@ -14,8 +15,8 @@ namespace kv::cuda {
 struct CacheView {
   const void *data;
   int64_t pageStride, planeStride, layerStride, tokenStride, headStride;
-  int32_t pages;    // page ids are 0 .. pages; others read as zeros
-  int32_t pageSize; // at least 1
+  int32_t pages;              // page ids are 0 .. pages; others read as zeros
+  kv::plan::Divisor pageSize; // at least 1
 };
 
 /// Rows of q and of the cache are read in chunks of 16 bytes: pointers are
@@ -68,7 +69,7 @@ struct AttentionConfig {
   static constexpr int TileKeys = 64, TilesPerLeaf = 4;
   static constexpr int Stages = StagesV, Ahead = Stages - 1;
   static_assert(Ahead >= 1 && Ahead <= 2 * TilesPerLeaf,
-                "offsets are known for two leaves ahead");
+                "places are known for two leaves ahead");
   static_assert(Threads == Leaf, "a thread looks one key of a leaf up");
 
   /// In chunks. A row of the tile that the warps read has 16-bit elements.
@@ -83,19 +84,24 @@ struct AttentionConfig {
   static constexpr int ColumnTiles = WarpColumns / 8;
   static constexpr int KeyTiles = Leaf / Warps / 8;
 
-  /// How far the loops over K and the loads are unrolled: registers are
-  /// scarce where accumulators are many.
-  static constexpr int Unroll = RowTiles == 1 ? 2 : 1;
+  /// Of a tile: the chunks that a thread copies, and the rows that all threads
+  /// copy at a time.
+  static constexpr int ThreadChunks = StageChunks / Threads;
+  static constexpr int CopiedRows = Threads / RawChunks;
+  static_assert(ThreadChunks % 2 == 0, "places of rows are read in pairs");
+
+  /// Fragments of the queries stay in registers where there are enough.
+  static constexpr bool QueriesInRegisters = RowTiles == 1 && HeadDim <= 128;
 
   /// Shared memory, in bytes.
-  static constexpr int OffsetBuffers = 4;
+  static constexpr int RowPlaceBuffers = 4;
   static constexpr int Ring = 0;
   static constexpr int Wide = Ring + Stages * StageChunks * ChunkBytes;
   static constexpr int Queries =
       Wide + (Widens ? 2 * TileChunks * ChunkBytes : 0);
   static constexpr int Weights = Queries + Rows * HeadDim * 2;
-  static constexpr int Offsets = Weights + Rows * Leaf * 2;
-  static constexpr int Maxima = Offsets + OffsetBuffers * Leaf * 8;
+  static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
+  static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
   static constexpr int GroupWeights = Maxima + Rows * 16;
   static constexpr int TotalWeights = GroupWeights + Rows * 8;
   static constexpr int Finishes = TotalWeights + Rows * 8;

@@ -12,14 +12,14 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeValues() {
+KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
   clear(values);
   KV_UNROLL
   for (int i = 0; i < 4; ++i)
     sums[i] = 0;
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
-    int tile = nextTile();
+    int tile = nextTile(leaf, 2 + half);
     valueHalf(half, tile);
   }
   KV_UNROLL
@@ -34,37 +34,43 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
   auto weights =
       b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4);
   auto v = tileView();
+  using Matrix = Swizzled<C::RowChunks>;
+  using WeightMatrix = Swizzled<C::LeafPairs / 4>;
   Place a = loadA(lane), vt = loadB(lane);
+  int aChunk = WeightMatrix::chunk(a.row, a.column);
+  int vChunk =
+      tile + Matrix::chunk(vt.row, warp * (C::WarpColumns / 8) + vt.column);
   constexpr uint32_t One = OnePair<typename C::Query>;
-  KV_UNROLL_BY(C::Unroll)
+  KV_UNROLL
   for (int k = 0; k < C::TileKeys / 16; ++k) {
     uint32_t vFragments[C::ColumnTiles / 2][4];
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles / 2; ++n)
-      b.loadMatrixTransposed(
-          vFragments[n], v,
-          tile + Swizzled<C::RowChunks>::chunk(k * 16 + vt.row,
-                                               warp * (C::WarpColumns / 8) +
-                                                   n * 2 + vt.column));
+      b.loadMatrixTransposed(vFragments[n], v,
+                             Matrix::moved(vChunk, n * 2) +
+                                 k * 16 * C::RowChunks);
     KV_UNROLL
     for (int m = 0; m < C::RowTiles; ++m) {
       uint32_t pFragment[4];
       b.loadMatrix(pFragment, weights,
-                   Swizzled<C::LeafPairs / 4>::chunk(
-                       m * 16 + a.row, half * 8 + k * 2 + a.column));
+                   WeightMatrix::moved(aChunk, half * 8 + k * 2) +
+                       m * 16 * (C::LeafPairs / 4));
       KV_UNROLL
       for (int n = 0; n < C::ColumnTiles; ++n)
         b.template multiplyAdd<typename C::Query>(
             values[m][n], pFragment, vFragments[n / 2][n % 2 * 2],
             vFragments[n / 2][n % 2 * 2 + 1]);
+      // Warps that do not need it would lose more by looking.
+      if constexpr (C::RowTiles == 1)
+        b.template multiplyAdd<typename C::Query>(sums, pFragment, One, One);
     }
     // Loaded again: to pick a fragment by the warp's number would take an
     // array in memory.
-    if (warp < C::RowTiles) {
+    if (C::RowTiles > 1 && warp < C::RowTiles) {
       uint32_t pFragment[4];
       b.loadMatrix(pFragment, weights,
-                   Swizzled<C::LeafPairs / 4>::chunk(
-                       warp * 16 + a.row, half * 8 + k * 2 + a.column));
+                   WeightMatrix::moved(aChunk + warp * 16 * (C::LeafPairs / 4),
+                                       half * 8 + k * 2));
       b.template multiplyAdd<typename C::Query>(sums, pFragment, One, One);
     }
   }

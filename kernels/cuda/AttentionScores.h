@@ -13,7 +13,7 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeScores() {
+KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
   KV_UNROLL
   for (int m = 0; m < C::RowTiles; ++m)
     KV_UNROLL
@@ -23,28 +23,30 @@ KV_BODY void AttentionBody<B, C, F>::computeScores() {
     scores[m][n][i] = 0;
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
-    int tile = nextTile();
+    int tile = nextTile(leaf, half);
     scoreHalf(half, tile);
   }
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
-  auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
+  using Matrix = Swizzled<C::RowChunks>;
   auto k = tileView();
   Place a = loadA(lane), kt = loadTransposedB(lane);
-  KV_UNROLL_BY(C::Unroll)
+  int aChunk = Matrix::chunk(a.row, a.column);
+  int kChunk = tile + Matrix::chunk(warp * 16 + kt.row, kt.column);
+  KV_UNROLL
   for (int d = 0; d < C::HeadDim / 16; ++d) {
     uint32_t kFragment[4];
-    b.loadMatrix(kFragment, k,
-                 tile + Swizzled<C::RowChunks>::chunk(warp * 16 + kt.row,
-                                                      d * 2 + kt.column));
+    b.loadMatrix(kFragment, k, Matrix::moved(kChunk, d * 2));
     KV_UNROLL
     for (int m = 0; m < C::RowTiles; ++m) {
-      uint32_t qFragment[4];
-      b.loadMatrix(
-          qFragment, queries,
-          Swizzled<C::RowChunks>::chunk(m * 16 + a.row, d * 2 + a.column));
+      uint32_t loaded[4];
+      if constexpr (!C::QueriesInRegisters)
+        b.loadMatrix(loaded, queriesView(),
+                     Matrix::moved(aChunk, d * 2) + m * 16 * C::RowChunks);
+      const uint32_t (&qFragment)[4] =
+          C::QueriesInRegisters ? queryFragments[d] : loaded;
       KV_UNROLL
       for (int n = 0; n < 2; ++n)
         b.template multiplyAdd<typename C::Query>(scores[m][half * 2 + n],
@@ -55,12 +57,22 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueryFragments() {
+  using Matrix = Swizzled<C::RowChunks>;
+  Place a = loadA(lane);
+  KV_UNROLL
+  for (int d = 0; C::QueriesInRegisters && d < C::HeadDim / 16; ++d)
+    b.loadMatrix(queryFragments[d], queriesView(),
+                 Matrix::moved(Matrix::chunk(a.row, a.column), d * 2));
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
   if (scaleFirst)
     scaleScores();
   int first = leaf * C::Leaf;
   if (F != Fault::ForgottenMask &&
-      (first < allSeeFrom || first > allSeeTo - C::Leaf || liveRows < C::Rows))
+      (first < allSeeFrom || first > allSeeTo - C::Leaf))
     maskScores(first);
   auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::Warps);
   KV_UNROLL
@@ -72,10 +84,10 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
     for (int n = 0; n < C::KeyTiles; ++n)
       KV_UNROLL
     for (int i = 0; i < 2; ++i)
-      largest = larger(largest, scores[m][n][side * 2 + i]);
+      largest = kv::plan::larger(largest, scores[m][n][side * 2 + i]);
     if (F != Fault::SkippedShuffle || b.thread() != 37)
-      largest = larger(largest, b.shuffleXor(largest, 1));
-    largest = larger(largest, b.shuffleXor(largest, 2));
+      largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
+    largest = kv::plan::larger(largest, b.shuffleXor(largest, 2));
     if (lane % 4 == 0)
       maxima.store(rowOf(m, side) * C::Warps + warp, largest);
   }
@@ -118,6 +130,7 @@ KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::computeWeights() {
+  using Matrix = Swizzled<C::LeafPairs / 4>;
   auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
   auto weights =
       b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
@@ -127,8 +140,9 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
   for (int side = 0; side < 2; ++side) {
     int row = rowOf(m, side);
     FloatQuad four = maxima.load(row);
-    float maximum =
-        larger(larger(four.x, four.y), larger(four.z, four.w)) * toLog2;
+    float maximum = kv::plan::larger(kv::plan::larger(four.x, four.y),
+                                     kv::plan::larger(four.z, four.w)) *
+                    toLog2;
     float base = kv::plan::scoreBase(maximum);
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n) {
@@ -137,8 +151,10 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
       for (int i = 0; i < 2; ++i)
         w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
             scores[m][n][side * 2 + i], toLog2, -base));
-      weights.store(Swizzled<C::LeafPairs / 4>::word(row, keyOf(n, 0) / 2),
-                    narrowPair<typename C::Query>(w[0], w[1]));
+      weights.store(
+          Matrix::moved(Matrix::chunk(row, warp * 2), n / 2 * 8 + n % 2) * 4 +
+              lane % 4,
+          narrowPair<typename C::Query>(w[0], w[1]));
     }
     if (m == warp)
       leafWeights[side] =

@@ -33,7 +33,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
   loadQueries();
   bool any = work.leafBegin < work.leafEnd;
   if (any)
-    firstOffsets(work);
+    firstRowPlaces(work);
   if constexpr (F != Fault::MissingUnitBarrier)
     b.sync();
   clear(group);
@@ -50,7 +50,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries() {
   auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
   const auto *q = static_cast<const typename C::Query *>(p.q);
-  KV_UNROLL_BY(C::Unroll)
+  KV_UNROLL_BY(1)
   for (int i = b.thread(); i < C::Rows * C::RowChunks; i += C::Threads) {
     int row = i / C::RowChunks, column = i % C::RowChunks;
     Chunk chunk{};
@@ -79,20 +79,26 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
-  step = 0;
+  loadQueryFragments();
+  stage = 0;
   KV_UNROLL
-  for (int i = 0; i < C::Ahead; ++i)
-    issueTile(i);
+  for (int i = 0; i < C::Ahead; ++i) {
+    nextStage();
+    issueTile(leafBegin, i);
+  }
+  // The stage that no copy is under way to is "read" already.
+  lastStage = stage;
+  stage = wideTile = 0;
   groupState[0] = groupState[1] = Softmax();
   int pieces = 0, groups = 0;
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
-    nextOffsets(leaf);
-    computeScores();
+    nextRowPlaces(leaf);
+    computeScores(leaf);
     computeMaxima(leaf);
     if constexpr (F != Fault::MissingMaximaBarrier)
       b.sync();
     computeWeights();
-    computeValues();
+    computeValues(leaf);
     foldLeaf();
     bool last = leaf + 1 == leafEnd;
     // A piece ends with its group, or with its leaf where the group began in

@@ -57,7 +57,7 @@ TEST(Fault, MissingStageBarrier) {
   expectSeen<Fault::MissingStageBarrier, Small>(ordinary(), "race");
 }
 TEST(Fault, MissingUnitBarrier) {
-  expectSeen<Fault::MissingUnitBarrier, Small>(ordinary(), "nobody wrote");
+  expectSeen<Fault::MissingUnitBarrier, Small>(ordinary(), "shared memory");
 }
 TEST(Fault, MissingMaximaBarrier) {
   expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "race");

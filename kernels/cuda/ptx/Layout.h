@@ -27,6 +27,17 @@ template <int Columns> struct Swizzled {
   static KV_HD constexpr int chunk(int row, int column) {
     return row * Columns + (column ^ (row & 7));
   }
+  /// The chunk `columns` columns behind that one, whose column has none of the
+  /// bits of `columns`. On a GPU one instruction, or none where `columns` is a
+  /// multiple of eight: a constant distance is part of an access.
+  static KV_HD constexpr int moved(int chunk, int columns) {
+    return (chunk ^ (columns & 7)) + (columns & ~7);
+  }
+  /// The same so many rows below; the low three bits of the chunk's row have
+  /// none of the bits of `rows`.
+  static KV_HD constexpr int below(int chunk, int rows) {
+    return (chunk ^ (rows & 7)) + rows * Columns;
+  }
   /// The 32-bit word that holds the 16-bit elements 2 * pair, 2 * pair + 1.
   static KV_HD constexpr int word(int row, int pair) {
     return chunk(row, pair / 4) * 4 + pair % 4;
