@@ -8,6 +8,8 @@
 #include "../plan/Plan.h"
 #include "Block.h"
 
+#include <type_traits>
+
 namespace kv::cuda {
 
 /// A paged cache [page, plane, layer, token, head, dim] by strides in
@@ -58,6 +60,9 @@ struct AttentionConfig {
   using Query = QueryT;
   using Cache = CacheT;
   static constexpr bool Widens = sizeof(Cache) == 1;
+  /// What is multiplied. Queries are scaled to f16's range row by row, by a
+  /// power of two, and weights are at most 1: nothing is lost.
+  using Product = std::conditional_t<Widens, F16, Query>;
 
   static constexpr int HeadDim = HeadDimV;
   static constexpr int RowTiles = RowTilesV;
@@ -72,11 +77,10 @@ struct AttentionConfig {
                 "places are known for two leaves ahead");
   static_assert(Threads == Leaf, "a thread looks one key of a leaf up");
 
-  /// In chunks. A row of the tile that the warps read has 16-bit elements.
-  static constexpr int RowChunks = HeadDim * 2 / ChunkBytes;
-  static constexpr int RawChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
-  static constexpr int TileChunks = TileKeys * RowChunks;
-  static constexpr int StageChunks = TileKeys * RawChunks;
+  /// In chunks: a row of the queries, a row and a tile of the cache.
+  static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
+  static constexpr int RowChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
+  static constexpr int StageChunks = TileKeys * RowChunks;
   static constexpr int LeafPairs = Leaf / 2;
 
   /// Values' columns of a warp, and its accumulators.
@@ -84,10 +88,13 @@ struct AttentionConfig {
   static constexpr int ColumnTiles = WarpColumns / 8;
   static constexpr int KeyTiles = Leaf / Warps / 8;
 
+  /// Of 8 bits, one load of V has twice sixteen keys.
+  static constexpr int ValueSteps = Widens ? 2 : 1;
+
   /// Of a tile: the chunks that a thread copies, and the rows that all threads
   /// copy at a time.
   static constexpr int ThreadChunks = StageChunks / Threads;
-  static constexpr int CopiedRows = Threads / RawChunks;
+  static constexpr int CopiedRows = Threads / RowChunks;
   static_assert(ThreadChunks % 2 == 0, "places of rows are read in pairs");
 
   /// Fragments of the queries stay in registers where there are enough.
@@ -96,9 +103,7 @@ struct AttentionConfig {
   /// Shared memory, in bytes.
   static constexpr int RowPlaceBuffers = 4;
   static constexpr int Ring = 0;
-  static constexpr int Wide = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Queries =
-      Wide + (Widens ? 2 * TileChunks * ChunkBytes : 0);
+  static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
   static constexpr int Weights = Queries + Rows * HeadDim * 2;
   static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
   static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
@@ -107,7 +112,8 @@ struct AttentionConfig {
   static constexpr int Finishes = TotalWeights + Rows * 8;
   static constexpr int Bounds = Finishes + Rows * 8;
   static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int Ticket = OutPlaces + 2 * Rows * 8;
+  static constexpr int QueryScales = OutPlaces + 2 * Rows * 8;
+  static constexpr int Ticket = QueryScales + (Widens ? Rows * 4 : 0);
   static constexpr int SharedBytes = Ticket + 16;
 
   /// A piece: the values of all rows, then (maximum, sum) of each.

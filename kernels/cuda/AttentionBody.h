@@ -45,9 +45,9 @@ template <Block B, class C, Fault F = Fault::None> class AttentionBody {
 public:
   KV_BODY AttentionBody(B &b, const AttentionParams &p)
       : b(b), p(p), warp(b.thread() / WarpLanes), lane(b.thread() % WarpLanes),
-        batch(p.batch), ownChunk(opaque(firstRawChunk(b.thread()))),
-        ownPair(opaque(rawPlace(b.thread()).row * (C::ThreadChunks / 2))),
-        ownByte(opaque(rawPlace(b.thread()).column * ChunkBytes)),
+        batch(p.batch), ownChunk(opaque(firstChunk(b.thread()))),
+        ownPair(opaque(firstCopied(b.thread()).row * (C::ThreadChunks / 2))),
+        ownByte(opaque(firstCopied(b.thread()).column * ChunkBytes)),
         ownPlace(opaque(rowPlace(0, b.thread()))) {
     // Lengths are believed as far as a row of the table goes.
     batch.capacity = F == Fault::UncheckedTable
@@ -87,6 +87,8 @@ private:
   }
 
   KV_BODY void loadQueries();
+  /// To f16, sixteen elements of a row, by the lanes of the row together.
+  KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
 
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
@@ -130,36 +132,26 @@ private:
   KV_BODY auto ringView() const {
     return b.template shared<Chunk>(C::Ring, C::Stages * C::StageChunks);
   }
-  KV_BODY auto wideView() const {
-    return b.template shared<Chunk>(C::Wide, 2 * C::TileChunks);
-  }
 
   /// The first chunk of a tile that a thread copies; the others are every
   /// CopiedRows rows below.
-  static KV_BODY Place rawPlace(int thread) {
-    return {int(uint32_t(thread) / C::RawChunks),
-            int(uint32_t(thread) % C::RawChunks)};
+  static KV_BODY Place firstCopied(int thread) {
+    return {int(uint32_t(thread) / C::RowChunks),
+            int(uint32_t(thread) % C::RowChunks)};
+  }
+  static KV_BODY int firstChunk(int thread) {
+    Place first = firstCopied(thread);
+    return Swizzled<C::RowChunks>::chunk(first.row, first.column);
+  }
+  /// Where chunk i of a thread's part of a tile goes to.
+  KV_BODY int chunkOf(int i) const {
+    return Swizzled<C::RowChunks>::below(ownChunk, i * C::CopiedRows);
   }
 
   /// Begins to copy a tile into the stage that was read last. Tiles 0 to 3 of a
   /// leaf are K and V, each in two halves of 64 keys; those from 4 on are of
   /// the leaves after it.
   KV_BODY void issueTile(int leaf, int tile);
-
-  /// Where chunk i of a thread's part of a tile goes to.
-  static KV_BODY int firstRawChunk(int thread) {
-    Place first = rawPlace(thread);
-    if constexpr (C::Widens) // only the thread that copied it reads it
-      return first.row * C::RawChunks + first.column;
-    else
-      return Swizzled<C::RowChunks>::chunk(first.row, first.column);
-  }
-  KV_BODY int rawChunk(int i) const {
-    if constexpr (C::Widens)
-      return ownChunk + i * C::CopiedRows * C::RawChunks;
-    else
-      return Swizzled<C::RowChunks>::below(ownChunk, i * C::CopiedRows);
-  }
 
   /// Makes tile `tile` of a leaf, which is the next, readable for all, and lets
   /// a later one come into the place of the one before. Returns the tile's
@@ -173,17 +165,6 @@ private:
       stage = 0;
   }
 
-  /// 8-bit elements to 16 bits, by the thread that copied them. The other of
-  /// the two wide tiles may still be read.
-  KV_BODY void widenTile();
-
-  KV_BODY auto tileView() const {
-    if constexpr (C::Widens)
-      return wideView();
-    else
-      return ringView();
-  }
-
   //===--- A leaf ---------------------------------------------------------===//
 
   /// Warp w has keys 16 w .. 16 w + 15 of both halves of the leaf.
@@ -192,9 +173,19 @@ private:
   KV_BODY void scoreHalf(int half, int tile);
 
   KV_BODY auto queriesView() const {
-    return b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
+    return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryChunks);
   }
-  KV_BODY void loadQueryFragments();
+  KV_BODY auto queryScales() const {
+    return b.template shared<float>(C::QueryScales, C::Rows);
+  }
+  /// A row's scores are its products times this.
+  KV_BODY float scoreFactor(int row) const {
+    return C::Widens ? queryScales().load(row) : 1.0f;
+  }
+  KV_BODY void loadQueryFragment(uint32_t (&fragment)[4], int m, int d);
+
+  /// Sixteen elements d of the heads, with the warp's keys of a half.
+  KV_BODY void multiplyScores(int half, int d, const uint32_t (&kFragment)[4]);
 
   /// The leaf's key of score n, i of this thread.
   KV_BODY int keyOf(int n, int i) const {
@@ -231,6 +222,15 @@ private:
 
   KV_BODY void valueHalf(int half, int tile);
 
+  /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
+  /// all columns of the warp.
+  using ValueFragments = uint32_t[C::ValueSteps][C::ColumnTiles][2];
+  KV_BODY void loadValues(ValueFragments &fragments, int vChunk, int k);
+
+  /// Keys k * 16 .. k * 16 + 15 of the leaf.
+  KV_BODY void multiplyValues(int k,
+                              const uint32_t (&vFragments)[C::ColumnTiles][2]);
+
   //===--- Folding --------------------------------------------------------===//
 
   using Accumulators = float[C::RowTiles][C::ColumnTiles][4];
@@ -243,6 +243,23 @@ private:
   /// total waits in registers where there are enough, else in memory that only
   /// this thread uses, and only where there is more than one group.
   KV_BODY void foldGroup(bool first, bool last);
+
+  /// Pair n of a row of accumulators, of neighbouring columns, and the first of
+  /// them. Transposed as pairs of bytes, 8-bit values have their even and their
+  /// odd columns in two tiles.
+  static KV_BODY FloatPair pairOf(const float (&x)[C::ColumnTiles][4], int n,
+                                  int side) {
+    if constexpr (C::Widens)
+      return {x[n / 2 * 2][side * 2 + n % 2],
+              x[n / 2 * 2 + 1][side * 2 + n % 2]};
+    else
+      return {x[n][side * 2], x[n][side * 2 + 1]};
+  }
+  KV_BODY int columnOf(int n) const {
+    return warp * C::WarpColumns + (C::Widens
+                                        ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
+                                        : n * 8 + lane % 4 * 2);
+  }
 
   static KV_BODY int accumulator(int m, int n, int side) {
     return (m * C::ColumnTiles + n) * 2 + side;
@@ -327,7 +344,6 @@ private:
   int leafBegin, leafEnd;
   int32_t nextPage;
   int stage, lastStage; // of the next tile, and of the one before, in chunks
-  int wideTile;
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
   // The leaf, its group, the total. Warp m < RowTiles has the states of row

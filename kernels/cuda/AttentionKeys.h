@@ -81,7 +81,7 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
       }
       KV_UNROLL
       for (int i = 0; i < Together; ++i)
-        b.copyAsync(ring, lastStage + rawChunk(from + i), rows[i] + further);
+        b.copyAsync(ring, lastStage + chunkOf(from + i), rows[i] + further);
     }
   }
   b.commit();
@@ -94,8 +94,6 @@ KV_BODY int AttentionBody<B, C, F>::nextTile(int leaf, int tile) {
     issueTile(leaf, tile + C::Ahead);
   if constexpr (F != Fault::MissingWait)
     b.template wait<Pending + (F == Fault::LoadBeforeBarrier)>();
-  if constexpr (C::Widens)
-    widenTile();
   if constexpr (F == Fault::SkippedBarrier) {
     if (b.thread() != 37)
       b.sync();
@@ -105,35 +103,7 @@ KV_BODY int AttentionBody<B, C, F>::nextTile(int leaf, int tile) {
   if constexpr (F != Fault::LoadBeforeBarrier)
     issueTile(leaf, tile + C::Ahead);
   nextStage();
-  if constexpr (C::Widens) {
-    int wide = wideTile;
-    wideTile = C::TileChunks - wideTile;
-    return wide;
-  } else {
-    return lastStage;
-  }
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::widenTile() {
-  auto ring = ringView();
-  auto wide = wideView();
-  int target = wideTile;
-  KV_UNROLL
-  for (int i = 0; i < C::ThreadChunks; ++i) {
-    Place place = rawPlace(b.thread());
-    place.row += i * C::CopiedRows;
-    Chunk raw = ring.load(stage + rawChunk(i));
-    KV_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      Chunk chunk;
-      widenFour(raw.words[half * 2], chunk.words[0], chunk.words[1]);
-      widenFour(raw.words[half * 2 + 1], chunk.words[2], chunk.words[3]);
-      wide.store(target + Swizzled<C::RowChunks>::chunk(
-                              place.row, place.column * 2 + half),
-                 chunk);
-    }
-  }
+  return lastStage;
 }
 
 } // namespace kv::cuda

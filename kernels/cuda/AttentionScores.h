@@ -31,39 +31,60 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
   using Matrix = Swizzled<C::RowChunks>;
-  auto k = tileView();
-  Place a = loadA(lane), kt = loadTransposedB(lane);
-  int aChunk = Matrix::chunk(a.row, a.column);
+  // Of a chunk, eight elements of 16 bits or sixteen of 8.
+  constexpr int ChunkSteps = C::Widens ? 2 : 1;
+  auto k = ringView();
+  Place kt = loadTransposedB(lane);
   int kChunk = tile + Matrix::chunk(warp * 16 + kt.row, kt.column);
   KV_UNROLL
-  for (int d = 0; d < C::HeadDim / 16; ++d) {
-    uint32_t kFragment[4];
-    b.loadMatrix(kFragment, k, Matrix::moved(kChunk, d * 2));
+  for (int d = 0; d < C::HeadDim / 16; d += ChunkSteps) {
+    uint32_t loaded[4];
+    b.loadMatrix(loaded, k, Matrix::moved(kChunk, d * 2 / ChunkSteps));
     KV_UNROLL
-    for (int m = 0; m < C::RowTiles; ++m) {
-      uint32_t loaded[4];
-      if constexpr (!C::QueriesInRegisters)
-        b.loadMatrix(loaded, queriesView(),
-                     Matrix::moved(aChunk, d * 2) + m * 16 * C::RowChunks);
-      const uint32_t (&qFragment)[4] =
-          C::QueriesInRegisters ? queryFragments[d] : loaded;
+    for (int step = 0; step < ChunkSteps; ++step) {
+      uint32_t kFragment[4];
       KV_UNROLL
-      for (int n = 0; n < 2; ++n)
-        b.template multiplyAdd<typename C::Query>(scores[m][half * 2 + n],
-                                                  qFragment, kFragment[n * 2],
-                                                  kFragment[n * 2 + 1]);
+      for (int n = 0; n < 2; ++n) {
+        if constexpr (C::Widens) {
+          widenFour(loaded[n * 2 + step], kFragment[n * 2],
+                    kFragment[n * 2 + 1]);
+        } else {
+          kFragment[n * 2] = loaded[n * 2];
+          kFragment[n * 2 + 1] = loaded[n * 2 + 1];
+        }
+      }
+      multiplyScores(half, d + step, kFragment);
     }
   }
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueryFragments() {
-  using Matrix = Swizzled<C::RowChunks>;
-  Place a = loadA(lane);
+KV_BODY void
+AttentionBody<B, C, F>::multiplyScores(int half, int d,
+                                       const uint32_t (&kFragment)[4]) {
   KV_UNROLL
-  for (int d = 0; C::QueriesInRegisters && d < C::HeadDim / 16; ++d)
-    b.loadMatrix(queryFragments[d], queriesView(),
-                 Matrix::moved(Matrix::chunk(a.row, a.column), d * 2));
+  for (int m = 0; m < C::RowTiles; ++m) {
+    uint32_t loaded[4];
+    if constexpr (!C::QueriesInRegisters)
+      loadQueryFragment(loaded, m, d);
+    const uint32_t (&qFragment)[4] =
+        C::QueriesInRegisters ? queryFragments[d] : loaded;
+    KV_UNROLL
+    for (int n = 0; n < 2; ++n)
+      b.template multiplyAdd<typename C::Product>(scores[m][half * 2 + n],
+                                                  qFragment, kFragment[n * 2],
+                                                  kFragment[n * 2 + 1]);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
+                                                       int m, int d) {
+  using Matrix = Swizzled<C::QueryChunks>;
+  Place a = loadA(lane);
+  b.loadMatrix(fragment, queriesView(),
+               Matrix::moved(Matrix::chunk(a.row, a.column), d * 2) +
+                   m * 16 * C::QueryChunks);
 }
 
 template <Block B, class C, Fault F>
@@ -103,7 +124,7 @@ KV_BODY void AttentionBody<B, C, F>::scaleScores() {
     KV_UNROLL
   for (int i = 0; i < 4; ++i) {
     float &score = scores[m][n][i];
-    score = kv::plan::multiply(score, before);
+    score = kv::plan::multiply(score, before * scoreFactor(rowOf(m, i / 2)));
     if (p.softcap > 0)
       score = kv::plan::multiply(hyperbolicTangent(score), p.softcap);
   }
@@ -140,9 +161,10 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
   for (int side = 0; side < 2; ++side) {
     int row = rowOf(m, side);
     FloatQuad four = maxima.load(row);
+    float factor = scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
     float maximum = kv::plan::larger(kv::plan::larger(four.x, four.y),
                                      kv::plan::larger(four.z, four.w)) *
-                    toLog2;
+                    factor;
     float base = kv::plan::scoreBase(maximum);
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n) {
@@ -150,11 +172,11 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
       KV_UNROLL
       for (int i = 0; i < 2; ++i)
         w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
-            scores[m][n][side * 2 + i], toLog2, -base));
+            scores[m][n][side * 2 + i], factor, -base));
       weights.store(
           Matrix::moved(Matrix::chunk(row, warp * 2), n / 2 * 8 + n % 2) * 4 +
               lane % 4,
-          narrowPair<typename C::Query>(w[0], w[1]));
+          narrowPair<typename C::Product>(w[0], w[1]));
     }
     if (m == warp)
       leafWeights[side] =

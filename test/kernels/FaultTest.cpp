@@ -85,6 +85,13 @@ TEST(Fault, ForgottenMask) {
   c.sequences = {{10, 9}};
   expectSeen<Fault::ForgottenMask, Small>(c, nullptr);
 }
+TEST(Fault, UnscaledQueries) {
+  using Config = AttentionConfig<Bf16, F8E4M3, 64, 1, 4>;
+  BodyFixture<Config> fixture(ordinary());
+  fixture.enlargeQueries(18); // beyond f16
+  EXPECT_TRUE(fixture.check(fixture.run()));
+  EXPECT_FALSE(fixture.check(fixture.run<Fault::UnscaledQueries>()));
+}
 TEST(Fault, MissingFence) {
   AttentionCase c = ordinary();
   c.sequences = {{1500, 1}};

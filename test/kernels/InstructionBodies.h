@@ -179,7 +179,7 @@ KV_BODY void widenBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) { outAt(b, p, i, widen(inAt<T>(b, p, i))); });
 }
 
-/// in: count times four bytes; out: count times four bf16.
+/// in: count times four bytes; out: count times four f16.
 template <class B>
 KV_BODY void widenFourBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) {

@@ -64,12 +64,16 @@ TEST(Numbers, EightBits) {
   for (int i = 0; i < 256; ++i) {
     uint32_t low, high;
     widenFour(uint32_t(i) << 16 | uint32_t(255 - i), low, high);
-    float first = widenHalf<Bf16>(low, 0), third = widenHalf<Bf16>(high, 0);
+    float first = widenHalf<F16>(low, 0), third = widenHalf<F16>(high, 0);
     EXPECT_TRUE(i == 0x7f || i == 0xff ? std::isnan(third)
                                        : third == widen(F8E4M3{uint8_t(i)}));
     EXPECT_TRUE(i == 0x80 || i == 0 ? std::isnan(first)
                                     : first == widen(F8E4M3{uint8_t(255 - i)}));
-    EXPECT_EQ(widenHalf<Bf16>(high, 1), 0);
+    EXPECT_EQ(widenHalf<F16>(high, 1), 0);
+    uint32_t even, odd;
+    widenEvenOdd(uint32_t(i) << 16 | 0x38 << 8 | 0x40 << 24, even, odd);
+    EXPECT_EQ(even, narrowPair<F16>(0, widen(F8E4M3{uint8_t(i)})));
+    EXPECT_EQ(odd, narrowPair<F16>(1, 2));
   }
 }
 
