@@ -32,7 +32,7 @@ if [ -n "$missing" ]; then
 fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
-requirements="scripts/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
+requirements="scripts/requirements.txt scripts/sass/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
 # shellcheck disable=SC2086
 wanted=$(cat $requirements | sha256sum | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
