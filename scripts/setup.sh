@@ -33,7 +33,7 @@ if [ -n "$missing" ]; then
 fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
-requirements="scripts/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
+requirements="scripts/requirements.txt scripts/sass/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
 # NIXL asks for PyTorch and CUDA, which its library does without.
 alone=test/python/requirements-transport.txt
 # shellcheck disable=SC2086

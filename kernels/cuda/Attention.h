@@ -3,9 +3,12 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_H
 #define KV_KERNELS_CUDA_ATTENTION_H
 
+#include "../plan/Divisor.h"
 #include "../plan/Fold.h"
 #include "../plan/Plan.h"
 #include "Block.h"
+
+#include <type_traits>
 
 namespace kv::cuda {
 
@@ -14,8 +17,8 @@ namespace kv::cuda {
 struct CacheView {
   const void *data;
   int64_t pageStride, planeStride, layerStride, tokenStride, headStride;
-  int32_t pages;    // page ids are 0 .. pages; others read as zeros
-  int32_t pageSize; // at least 1
+  int32_t pages;              // page ids are 0 .. pages; others read as zeros
+  kv::plan::Divisor pageSize; // at least 1
 };
 
 /// Rows of q and of the cache are read in chunks of 16 bytes: pointers are
@@ -57,6 +60,9 @@ struct AttentionConfig {
   using Query = QueryT;
   using Cache = CacheT;
   static constexpr bool Widens = sizeof(Cache) == 1;
+  /// What is multiplied. Queries are scaled to f16's range row by row, by a
+  /// power of two, and weights are at most 1: nothing is lost.
+  using Product = std::conditional_t<Widens, F16, Query>;
 
   static constexpr int HeadDim = HeadDimV;
   static constexpr int RowTiles = RowTilesV;
@@ -68,14 +74,13 @@ struct AttentionConfig {
   static constexpr int TileKeys = 64, TilesPerLeaf = 4;
   static constexpr int Stages = StagesV, Ahead = Stages - 1;
   static_assert(Ahead >= 1 && Ahead <= 2 * TilesPerLeaf,
-                "offsets are known for two leaves ahead");
+                "places are known for two leaves ahead");
   static_assert(Threads == Leaf, "a thread looks one key of a leaf up");
 
-  /// In chunks. A row of the tile that the warps read has 16-bit elements.
-  static constexpr int RowChunks = HeadDim * 2 / ChunkBytes;
-  static constexpr int RawChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
-  static constexpr int TileChunks = TileKeys * RowChunks;
-  static constexpr int StageChunks = TileKeys * RawChunks;
+  /// In chunks: a row of the queries, a row and a tile of the cache.
+  static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
+  static constexpr int RowChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
+  static constexpr int StageChunks = TileKeys * RowChunks;
   static constexpr int LeafPairs = Leaf / 2;
 
   /// Values' columns of a warp, and its accumulators.
@@ -83,25 +88,32 @@ struct AttentionConfig {
   static constexpr int ColumnTiles = WarpColumns / 8;
   static constexpr int KeyTiles = Leaf / Warps / 8;
 
-  /// How far the loops over K and the loads are unrolled: registers are
-  /// scarce where accumulators are many.
-  static constexpr int Unroll = RowTiles == 1 ? 2 : 1;
+  /// Of 8 bits, one load of V has twice sixteen keys.
+  static constexpr int ValueSteps = Widens ? 2 : 1;
+
+  /// Of a tile: the chunks that a thread copies, and the rows that all threads
+  /// copy at a time.
+  static constexpr int ThreadChunks = StageChunks / Threads;
+  static constexpr int CopiedRows = Threads / RowChunks;
+  static_assert(ThreadChunks % 2 == 0, "places of rows are read in pairs");
+
+  /// Fragments of the queries stay in registers where there are enough.
+  static constexpr bool QueriesInRegisters = RowTiles == 1 && HeadDim <= 128;
 
   /// Shared memory, in bytes.
-  static constexpr int OffsetBuffers = 4;
+  static constexpr int RowPlaceBuffers = 4;
   static constexpr int Ring = 0;
-  static constexpr int Wide = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Queries =
-      Wide + (Widens ? 2 * TileChunks * ChunkBytes : 0);
+  static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
   static constexpr int Weights = Queries + Rows * HeadDim * 2;
-  static constexpr int Offsets = Weights + Rows * Leaf * 2;
-  static constexpr int Maxima = Offsets + OffsetBuffers * Leaf * 8;
+  static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
+  static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
   static constexpr int GroupWeights = Maxima + Rows * 16;
   static constexpr int TotalWeights = GroupWeights + Rows * 8;
   static constexpr int Finishes = TotalWeights + Rows * 8;
   static constexpr int Bounds = Finishes + Rows * 8;
   static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int Ticket = OutPlaces + 2 * Rows * 8;
+  static constexpr int QueryScales = OutPlaces + 2 * Rows * 8;
+  static constexpr int Ticket = QueryScales + (Widens ? Rows * 4 : 0);
   static constexpr int SharedBytes = Ticket + 16;
 
   /// A piece: the values of all rows, then (maximum, sum) of each.

@@ -45,7 +45,10 @@ template <Block B, class C, Fault F = Fault::None> class AttentionBody {
 public:
   KV_BODY AttentionBody(B &b, const AttentionParams &p)
       : b(b), p(p), warp(b.thread() / WarpLanes), lane(b.thread() % WarpLanes),
-        batch(p.batch) {
+        batch(p.batch), ownChunk(opaque(firstChunk(b.thread()))),
+        ownPair(opaque(firstCopied(b.thread()).row * (C::ThreadChunks / 2))),
+        ownByte(opaque(firstCopied(b.thread()).column * ChunkBytes)),
+        ownPlace(opaque(rowPlace(0, b.thread()))) {
     // Lengths are believed as far as a row of the table goes.
     batch.capacity = F == Fault::UncheckedTable
                          ? INT64_MAX
@@ -84,6 +87,8 @@ private:
   }
 
   KV_BODY void loadQueries();
+  /// To f16, sixteen elements of a row, by the lanes of the row together.
+  KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
 
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
@@ -93,33 +98,32 @@ private:
 
   //===--- Where keys are -------------------------------------------------===//
 
-  /// The page of this thread's key of a leaf; -1 if there is nothing that may
-  /// be read.
+  /// The table's entry for this thread's key of a leaf; -1 if there is nothing
+  /// that may be read. Nobody looks at it before the next leaf, so that nobody
+  /// waits for it.
   KV_BODY int32_t lookUp(int leaf) const;
 
-  /// The place of this thread's key of a leaf, in elements from the cache's
-  /// first: K's row; or -1.
+  /// The address of this thread's key of a leaf: K's row; or NoAddress.
   KV_BODY int64_t keyPlace(int leaf, int32_t page) const;
 
-  KV_BODY auto offsetsView() const {
-    return b.template shared<int64_t>(C::Offsets, C::OffsetBuffers * C::Leaf);
-  }
-  static KV_BODY int offsetPlace(int leafNumber, int key) {
-    return leafNumber % C::OffsetBuffers * C::Leaf + key;
+  /// The rows of a half that a thread copies lie side by side.
+  static KV_BODY uint32_t rowPlace(uint32_t leaf, uint32_t key) {
+    uint32_t row = key % C::TileKeys;
+    return leaf % C::RowPlaceBuffers * C::Leaf + key - row +
+           row % C::CopiedRows * C::ThreadChunks + row / C::CopiedRows;
   }
 
-  /// Leaves are numbered from the work's first.
-  KV_BODY void firstOffsets(const Work &work);
+  KV_BODY void firstRowPlaces(const Work &work);
 
-  KV_BODY void storeOffset(int leafNumber, int32_t page) {
-    offsetsView().store(offsetPlace(leafNumber, b.thread()),
-                        keyPlace(leafBegin + leafNumber, page));
+  KV_BODY void storeRowPlace(int leaf, int32_t page) {
+    b.template shared<int64_t>(C::RowPlaces, C::RowPlaceBuffers * C::Leaf)
+        .store(rowPlace(leaf, 0) + ownPlace, keyPlace(leaf, page));
   }
 
   /// Shares the places of the leaf after the next, and looks the one after
   /// that up: its page is known long before it is needed.
-  KV_BODY void nextOffsets(int leaf) {
-    storeOffset(leaf - leafBegin + 2, nextPage);
+  KV_BODY void nextRowPlaces(int leaf) {
+    storeRowPlace(leaf + 2, nextPage);
     nextPage = lookUp(leaf + 3);
   }
 
@@ -128,48 +132,60 @@ private:
   KV_BODY auto ringView() const {
     return b.template shared<Chunk>(C::Ring, C::Stages * C::StageChunks);
   }
-  KV_BODY auto wideView() const {
-    return b.template shared<Chunk>(C::Wide, 2 * C::TileChunks);
+
+  /// The first chunk of a tile that a thread copies; the others are every
+  /// CopiedRows rows below.
+  static KV_BODY Place firstCopied(int thread) {
+    return {int(uint32_t(thread) / C::RowChunks),
+            int(uint32_t(thread) % C::RowChunks)};
+  }
+  static KV_BODY int firstChunk(int thread) {
+    Place first = firstCopied(thread);
+    return Swizzled<C::RowChunks>::chunk(first.row, first.column);
+  }
+  /// Where chunk i of a thread's part of a tile goes to.
+  KV_BODY int chunkOf(int i) const {
+    return Swizzled<C::RowChunks>::below(ownChunk, i * C::CopiedRows);
   }
 
-  /// Where chunk i of a thread's part of a tile comes from and goes to.
-  static KV_BODY Place rawPlace(int thread, int i) {
-    return {thread / C::RawChunks + i * (C::Threads / C::RawChunks),
-            thread % C::RawChunks};
-  }
-  static constexpr int RawPerThread = C::StageChunks / C::Threads;
+  /// Begins to copy a tile into the stage that was read last. Tiles 0 to 3 of a
+  /// leaf are K and V, each in two halves of 64 keys; those from 4 on are of
+  /// the leaves after it.
+  KV_BODY void issueTile(int leaf, int tile);
 
-  /// Tile t of the work is K or V (half, of 64 keys) of leaf t / 4.
-  KV_BODY void issueTile(int t);
+  /// Makes tile `tile` of a leaf, which is the next, readable for all, and lets
+  /// a later one come into the place of the one before. Returns the tile's
+  /// first chunk.
+  KV_BODY int nextTile(int leaf, int tile);
 
-  static KV_BODY int rawChunk(Place place) {
-    if constexpr (C::Widens) // only the thread that copied it reads it
-      return place.row * C::RawChunks + place.column;
-    else
-      return Swizzled<C::RowChunks>::chunk(place.row, place.column);
-  }
-
-  /// Makes the next tile readable for all, and lets a later one come into the
-  /// place of the one before. Returns the tile's first chunk.
-  KV_BODY int nextTile();
-
-  /// 8-bit elements to 16 bits, by the thread that copied them. The other of
-  /// the two wide tiles may still be read.
-  KV_BODY void widenTile();
-
-  KV_BODY auto tileView() const {
-    if constexpr (C::Widens)
-      return wideView();
-    else
-      return ringView();
+  KV_BODY void nextStage() {
+    lastStage = stage;
+    stage += C::StageChunks;
+    if (stage == C::Stages * C::StageChunks)
+      stage = 0;
   }
 
   //===--- A leaf ---------------------------------------------------------===//
 
   /// Warp w has keys 16 w .. 16 w + 15 of both halves of the leaf.
-  KV_BODY void computeScores();
+  KV_BODY void computeScores(int leaf);
 
   KV_BODY void scoreHalf(int half, int tile);
+
+  KV_BODY auto queriesView() const {
+    return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryChunks);
+  }
+  KV_BODY auto queryScales() const {
+    return b.template shared<float>(C::QueryScales, C::Rows);
+  }
+  /// A row's scores are its products times this.
+  KV_BODY float scoreFactor(int row) const {
+    return C::Widens ? queryScales().load(row) : 1.0f;
+  }
+  KV_BODY void loadQueryFragment(uint32_t (&fragment)[4], int m, int d);
+
+  /// Sixteen elements d of the heads, with the warp's keys of a half.
+  KV_BODY void multiplyScores(int half, int d, const uint32_t (&kFragment)[4]);
 
   /// The leaf's key of score n, i of this thread.
   KV_BODY int keyOf(int n, int i) const {
@@ -183,8 +199,6 @@ private:
   /// Each row's largest score over this warp's keys. Keys that a row does not
   /// see get no score, so that even a NaN there counts for nothing.
   KV_BODY void computeMaxima(int leaf);
-
-  static KV_BODY float larger(float a, float b) { return b > a ? b : a; }
 
   KV_BODY void scaleScores();
 
@@ -204,9 +218,18 @@ private:
   }
 
   /// Warp w has columns w * WarpColumns and on.
-  KV_BODY void computeValues();
+  KV_BODY void computeValues(int leaf);
 
   KV_BODY void valueHalf(int half, int tile);
+
+  /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
+  /// all columns of the warp.
+  using ValueFragments = uint32_t[C::ValueSteps][C::ColumnTiles][2];
+  KV_BODY void loadValues(ValueFragments &fragments, int vChunk, int k);
+
+  /// Keys k * 16 .. k * 16 + 15 of the leaf.
+  KV_BODY void multiplyValues(int k,
+                              const uint32_t (&vFragments)[C::ColumnTiles][2]);
 
   //===--- Folding --------------------------------------------------------===//
 
@@ -220,6 +243,23 @@ private:
   /// total waits in registers where there are enough, else in memory that only
   /// this thread uses, and only where there is more than one group.
   KV_BODY void foldGroup(bool first, bool last);
+
+  /// Pair n of a row of accumulators, of neighbouring columns, and the first of
+  /// them. Transposed as pairs of bytes, 8-bit values have their even and their
+  /// odd columns in two tiles.
+  static KV_BODY FloatPair pairOf(const float (&x)[C::ColumnTiles][4], int n,
+                                  int side) {
+    if constexpr (C::Widens)
+      return {x[n / 2 * 2][side * 2 + n % 2],
+              x[n / 2 * 2 + 1][side * 2 + n % 2]};
+    else
+      return {x[n][side * 2], x[n][side * 2 + 1]};
+  }
+  KV_BODY int columnOf(int n) const {
+    return warp * C::WarpColumns + (C::Widens
+                                        ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
+                                        : n * 8 + lane % 4 * 2);
+  }
 
   static KV_BODY int accumulator(int m, int n, int side) {
     return (m * C::ColumnTiles + n) * 2 + side;
@@ -288,6 +328,9 @@ private:
   const AttentionParams &p;
   const int warp, lane;
   kv::plan::Batch batch;
+  // Of a tile: the thread's first chunk, the places of its rows, its column. Of
+  // a leaf: the place of its key.
+  const int ownChunk, ownPair, ownByte, ownPlace;
   bool scaleFirst;
   float toLog2;
 
@@ -295,10 +338,13 @@ private:
   const int32_t *tableRow;
   int32_t head, firstToken, firstRow, liveRows;
   int32_t keysFirst, keysLast; // what any row sees
+  int32_t keysCount;           // and of that this work, from keysFirst on
   int32_t allSeeFrom, allSeeTo;
   int unitNumber = 0;
-  int leafBegin, leafEnd, step;
+  int leafBegin, leafEnd;
   int32_t nextPage;
+  int stage, lastStage; // of the next tile, and of the one before, in chunks
+  uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
   // The leaf, its group, the total. Warp m < RowTiles has the states of row
   // tile m.

@@ -12,14 +12,14 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeValues() {
+KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
   clear(values);
   KV_UNROLL
   for (int i = 0; i < 4; ++i)
     sums[i] = 0;
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
-    int tile = nextTile();
+    int tile = nextTile(leaf, 2 + half);
     valueHalf(half, tile);
   }
   KV_UNROLL
@@ -30,43 +30,70 @@ KV_BODY void AttentionBody<B, C, F>::computeValues() {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
+                                                int vChunk, int k) {
+  using Matrix = Swizzled<C::RowChunks>;
+  auto v = ringView();
+  KV_UNROLL
+  for (int n = 0; n < C::ColumnTiles; n += 2) {
+    uint32_t loaded[4];
+    b.loadMatrixTransposed(loaded, v,
+                           Matrix::moved(vChunk, n / C::ValueSteps) +
+                               k * 16 * C::RowChunks);
+    KV_UNROLL
+    for (int i = 0; i < 4; ++i)
+      if constexpr (C::Widens)
+        widenEvenOdd(loaded[i], fragments[i / 2][n][i % 2],
+                     fragments[i / 2][n + 1][i % 2]);
+      else
+        fragments[0][n + i / 2][i % 2] = loaded[i];
+  }
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
+  Place vt = C::Widens ? Place{lane, 0} : loadB(lane);
+  int vChunk = tile + Swizzled<C::RowChunks>::chunk(
+                          vt.row, warp * (C::RowChunks / C::Warps) + vt.column);
+  KV_UNROLL
+  for (int k = 0; k < C::TileKeys / 16; k += C::ValueSteps) {
+    ValueFragments vFragments;
+    loadValues(vFragments, vChunk, k);
+    KV_UNROLL
+    for (int step = 0; step < C::ValueSteps; ++step)
+      multiplyValues(half * (C::TileKeys / 16) + k + step, vFragments[step]);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::multiplyValues(
+    int k, const uint32_t (&vFragments)[C::ColumnTiles][2]) {
+  using Matrix = Swizzled<C::LeafPairs / 4>;
+  using Product = typename C::Product;
+  constexpr uint32_t One = OnePair<Product>;
   auto weights =
       b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4);
-  auto v = tileView();
-  Place a = loadA(lane), vt = loadB(lane);
-  constexpr uint32_t One = OnePair<typename C::Query>;
-  KV_UNROLL_BY(C::Unroll)
-  for (int k = 0; k < C::TileKeys / 16; ++k) {
-    uint32_t vFragments[C::ColumnTiles / 2][4];
+  Place a = loadA(lane);
+  int aChunk = Matrix::moved(Matrix::chunk(a.row, a.column), k * 2);
+  constexpr int TileChunks = 16 * (C::LeafPairs / 4);
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m) {
+    uint32_t pFragment[4];
+    b.loadMatrix(pFragment, weights, aChunk + m * TileChunks);
     KV_UNROLL
-    for (int n = 0; n < C::ColumnTiles / 2; ++n)
-      b.loadMatrixTransposed(
-          vFragments[n], v,
-          tile + Swizzled<C::RowChunks>::chunk(k * 16 + vt.row,
-                                               warp * (C::WarpColumns / 8) +
-                                                   n * 2 + vt.column));
-    KV_UNROLL
-    for (int m = 0; m < C::RowTiles; ++m) {
-      uint32_t pFragment[4];
-      b.loadMatrix(pFragment, weights,
-                   Swizzled<C::LeafPairs / 4>::chunk(
-                       m * 16 + a.row, half * 8 + k * 2 + a.column));
-      KV_UNROLL
-      for (int n = 0; n < C::ColumnTiles; ++n)
-        b.template multiplyAdd<typename C::Query>(
-            values[m][n], pFragment, vFragments[n / 2][n % 2 * 2],
-            vFragments[n / 2][n % 2 * 2 + 1]);
-    }
-    // Loaded again: to pick a fragment by the warp's number would take an
-    // array in memory.
-    if (warp < C::RowTiles) {
-      uint32_t pFragment[4];
-      b.loadMatrix(pFragment, weights,
-                   Swizzled<C::LeafPairs / 4>::chunk(
-                       warp * 16 + a.row, half * 8 + k * 2 + a.column));
-      b.template multiplyAdd<typename C::Query>(sums, pFragment, One, One);
-    }
+    for (int n = 0; n < C::ColumnTiles; ++n)
+      b.template multiplyAdd<Product>(values[m][n], pFragment, vFragments[n][0],
+                                      vFragments[n][1]);
+    // Warps that do not need it would lose more by looking.
+    if constexpr (C::RowTiles == 1)
+      b.template multiplyAdd<Product>(sums, pFragment, One, One);
+  }
+  // Loaded again: to pick a fragment by the warp's number would take an array
+  // in memory.
+  if (C::RowTiles > 1 && warp < C::RowTiles) {
+    uint32_t pFragment[4];
+    b.loadMatrix(pFragment, weights, aChunk + warp * TileChunks);
+    b.template multiplyAdd<Product>(sums, pFragment, One, One);
   }
 }
 

@@ -14,74 +14,86 @@ namespace kv::cuda {
 
 template <Block B, class C, Fault F>
 KV_BODY int32_t AttentionBody<B, C, F>::lookUp(int leaf) const {
-  if (leaf >= leafEnd)
+  uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();
+  if (position - uint32_t(keysFirst) >= uint32_t(keysCount))
     return -1;
-  int32_t position = leaf * C::Leaf + b.thread();
-  bool inside = position >= keysFirst && position < keysLast;
-  if constexpr (F != Fault::NoTailFill)
-    if (!inside)
-      return -1;
-  int32_t column = uint32_t(position) / uint32_t(p.cache.pageSize);
-  int32_t page = b.load(tableRow + column);
-  if constexpr (F != Fault::UncheckedPage)
-    if (page < 0 || page >= p.cache.pages)
-      return -1;
-  return page;
+  return b.load(tableRow + p.cache.pageSize.quotient(int32_t(position)));
 }
 
 template <Block B, class C, Fault F>
 KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) const {
-  if (page < 0)
-    return -1;
-  int32_t position = leaf * C::Leaf + b.thread();
-  uint32_t slot = uint32_t(position) % uint32_t(p.cache.pageSize);
-  return page * p.cache.pageStride + p.layer * p.cache.layerStride +
-         slot * p.cache.tokenStride + head * p.cache.headStride;
+  bool exists = F == Fault::UncheckedPage
+                    ? page != -1
+                    : uint32_t(page) < uint32_t(p.cache.pages);
+  uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();
+  int32_t slot = p.cache.pageSize.remainder(int32_t(position));
+  // Computed whether it exists or not: cheaper than to go round it. Unsigned,
+  // since of any entry a multiple must be something.
+  uint64_t elements = uint64_t(page) * uint64_t(p.cache.pageStride) +
+                      uint64_t(p.layer) * uint64_t(p.cache.layerStride) +
+                      uint64_t(slot) * uint64_t(p.cache.tokenStride) +
+                      uint64_t(head) * uint64_t(p.cache.headStride);
+  int64_t place =
+      addressOf(p.cache.data) + int64_t(elements * sizeof(typename C::Cache));
+  return exists ? place : NoAddress;
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::firstOffsets(const Work &work) {
+KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
   leafEnd = work.leafEnd;
   leafBegin = work.leafBegin;
+  int64_t first = leafBegin * int64_t(C::Leaf);
+  int64_t last =
+      kv::plan::lesser<int64_t>(leafEnd * int64_t(C::Leaf), INT32_MAX);
+  if constexpr (F != Fault::NoTailFill) {
+    first = kv::plan::greater<int64_t>(first, keysFirst);
+    last = kv::plan::lesser<int64_t>(last, keysLast);
+  }
+  keysFirst = int32_t(first);
+  keysCount = int32_t(last - first);
   KV_UNROLL
   for (int i = 0; i < 2; ++i)
-    storeOffset(i, lookUp(leafBegin + i));
+    storeRowPlace(leafBegin + i, lookUp(leafBegin + i));
   nextPage = lookUp(leafBegin + 2);
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::issueTile(int t) {
-  if (t < (leafEnd - leafBegin) * C::TilesPerLeaf) {
-    int half = t % 2, plane = t / 2 % 2;
+KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
+  leaf += tile / C::TilesPerLeaf;
+  if (leaf < leafEnd) {
+    // So many places are read before they are used: what costs is latency.
+    constexpr int Together = C::ThreadChunks < 8 ? C::ThreadChunks : 8;
     auto ring = ringView();
-    auto offsets = offsetsView();
-    int stage = t % C::Stages * C::StageChunks;
-    const auto *data = static_cast<const typename C::Cache *>(p.cache.data);
-    KV_UNROLL_BY(C::Unroll)
-    for (int i = 0; i < RawPerThread; ++i) {
-      Place place = rawPlace(b.thread(), i);
-      int64_t offset = offsets.load(
-          offsetPlace(t / C::TilesPerLeaf, half * C::TileKeys + place.row));
-      const auto *source = data;
-      if (offset >= 0)
-        source += offset + plane * p.cache.planeStride +
-                  place.column * (ChunkBytes / int(sizeof(*data)));
-      b.copyAsync(ring, stage + rawChunk(place), source,
-                  offset >= 0 ? ChunkBytes : 0);
+    auto places = b.template shared<LongPair>(C::RowPlaces,
+                                              C::RowPlaceBuffers * C::Leaf / 2);
+    uint32_t pair = rowPlace(leaf, tile % 2 * C::TileKeys) / 2 + ownPair;
+    int64_t further = uint32_t(ownByte);
+    if (tile % C::TilesPerLeaf >= 2)
+      further += p.cache.planeStride * int64_t(sizeof(typename C::Cache));
+    KV_UNROLL
+    for (int from = 0; from < C::ThreadChunks; from += Together) {
+      int64_t rows[Together];
+      KV_UNROLL
+      for (int i = 0; i < Together; i += 2) {
+        LongPair two = places.load(pair + (from + i) / 2);
+        rows[i] = two.x;
+        rows[i + 1] = two.y;
+      }
+      KV_UNROLL
+      for (int i = 0; i < Together; ++i)
+        b.copyAsync(ring, lastStage + chunkOf(from + i), rows[i] + further);
     }
   }
   b.commit();
 }
 
 template <Block B, class C, Fault F>
-KV_BODY int AttentionBody<B, C, F>::nextTile() {
+KV_BODY int AttentionBody<B, C, F>::nextTile(int leaf, int tile) {
   constexpr int Pending = C::Ahead - 1 + (F == Fault::WaitOneShort);
   if constexpr (F == Fault::LoadBeforeBarrier)
-    issueTile(step + C::Ahead);
+    issueTile(leaf, tile + C::Ahead);
   if constexpr (F != Fault::MissingWait)
     b.template wait<Pending + (F == Fault::LoadBeforeBarrier)>();
-  if constexpr (C::Widens)
-    widenTile();
   if constexpr (F == Fault::SkippedBarrier) {
     if (b.thread() != 37)
       b.sync();
@@ -89,33 +101,9 @@ KV_BODY int AttentionBody<B, C, F>::nextTile() {
     b.sync();
   }
   if constexpr (F != Fault::LoadBeforeBarrier)
-    issueTile(step + C::Ahead);
-  int chunk =
-      C::Widens ? step % 2 * C::TileChunks : step % C::Stages * C::StageChunks;
-  ++step;
-  return chunk;
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::widenTile() {
-  auto ring = ringView();
-  auto wide = wideView();
-  int stage = step % C::Stages * C::StageChunks;
-  int target = step % 2 * C::TileChunks;
-  KV_UNROLL
-  for (int i = 0; i < RawPerThread; ++i) {
-    Place place = rawPlace(b.thread(), i);
-    Chunk raw = ring.load(stage + rawChunk(place));
-    KV_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      Chunk chunk;
-      widenFour(raw.words[half * 2], chunk.words[0], chunk.words[1]);
-      widenFour(raw.words[half * 2 + 1], chunk.words[2], chunk.words[3]);
-      wide.store(target + Swizzled<C::RowChunks>::chunk(
-                              place.row, place.column * 2 + half),
-                 chunk);
-    }
-  }
+    issueTile(leaf, tile + C::Ahead);
+  nextStage();
+  return lastStage;
 }
 
 } // namespace kv::cuda

@@ -38,10 +38,11 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
     FloatPair pair = finishes.load(rowOf(m, side));
     kv::plan::Finish finish{pair.x, pair.y};
     KV_UNROLL
-    for (int n = 0; n < C::ColumnTiles; ++n)
-      storeOut(place, warp * C::WarpColumns + n * 8 + lane % 4 * 2,
-               finishValue(group[m][n][side * 2], finish),
-               finishValue(group[m][n][side * 2 + 1], finish));
+    for (int n = 0; n < C::ColumnTiles; ++n) {
+      FloatPair two = pairOf(group[m], n, side);
+      storeOut(place, columnOf(n), finishValue(two.x, finish),
+               finishValue(two.y, finish));
+    }
   }
 }
 
@@ -55,13 +56,11 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
     int row = rowOf(m, side);
     if (row >= liveRows)
       continue;
-    float *target =
-        piece + row * C::HeadDim + warp * C::WarpColumns + lane % 4 * 2;
+    float *target = piece + row * C::HeadDim;
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n)
-      b.storeScratch(
-          reinterpret_cast<FloatPair *>(target + n * 8),
-          FloatPair{group[m][n][side * 2], group[m][n][side * 2 + 1]});
+      b.storeScratch(reinterpret_cast<FloatPair *>(target + columnOf(n)),
+                     pairOf(group[m], n, side));
     if (m == warp && lane % 4 == 0)
       b.storeScratch(
           reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,

@@ -13,7 +13,7 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeScores() {
+KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
   KV_UNROLL
   for (int m = 0; m < C::RowTiles; ++m)
     KV_UNROLL
@@ -23,35 +23,68 @@ KV_BODY void AttentionBody<B, C, F>::computeScores() {
     scores[m][n][i] = 0;
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
-    int tile = nextTile();
+    int tile = nextTile(leaf, half);
     scoreHalf(half, tile);
   }
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
-  auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
-  auto k = tileView();
-  Place a = loadA(lane), kt = loadTransposedB(lane);
-  KV_UNROLL_BY(C::Unroll)
-  for (int d = 0; d < C::HeadDim / 16; ++d) {
-    uint32_t kFragment[4];
-    b.loadMatrix(kFragment, k,
-                 tile + Swizzled<C::RowChunks>::chunk(warp * 16 + kt.row,
-                                                      d * 2 + kt.column));
+  using Matrix = Swizzled<C::RowChunks>;
+  // Of a chunk, eight elements of 16 bits or sixteen of 8.
+  constexpr int ChunkSteps = C::Widens ? 2 : 1;
+  auto k = ringView();
+  Place kt = loadTransposedB(lane);
+  int kChunk = tile + Matrix::chunk(warp * 16 + kt.row, kt.column);
+  KV_UNROLL
+  for (int d = 0; d < C::HeadDim / 16; d += ChunkSteps) {
+    uint32_t loaded[4];
+    b.loadMatrix(loaded, k, Matrix::moved(kChunk, d * 2 / ChunkSteps));
     KV_UNROLL
-    for (int m = 0; m < C::RowTiles; ++m) {
-      uint32_t qFragment[4];
-      b.loadMatrix(
-          qFragment, queries,
-          Swizzled<C::RowChunks>::chunk(m * 16 + a.row, d * 2 + a.column));
+    for (int step = 0; step < ChunkSteps; ++step) {
+      uint32_t kFragment[4];
       KV_UNROLL
-      for (int n = 0; n < 2; ++n)
-        b.template multiplyAdd<typename C::Query>(scores[m][half * 2 + n],
-                                                  qFragment, kFragment[n * 2],
-                                                  kFragment[n * 2 + 1]);
+      for (int n = 0; n < 2; ++n) {
+        if constexpr (C::Widens) {
+          widenFour(loaded[n * 2 + step], kFragment[n * 2],
+                    kFragment[n * 2 + 1]);
+        } else {
+          kFragment[n * 2] = loaded[n * 2];
+          kFragment[n * 2 + 1] = loaded[n * 2 + 1];
+        }
+      }
+      multiplyScores(half, d + step, kFragment);
     }
   }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void
+AttentionBody<B, C, F>::multiplyScores(int half, int d,
+                                       const uint32_t (&kFragment)[4]) {
+  KV_UNROLL
+  for (int m = 0; m < C::RowTiles; ++m) {
+    uint32_t loaded[4];
+    if constexpr (!C::QueriesInRegisters)
+      loadQueryFragment(loaded, m, d);
+    const uint32_t (&qFragment)[4] =
+        C::QueriesInRegisters ? queryFragments[d] : loaded;
+    KV_UNROLL
+    for (int n = 0; n < 2; ++n)
+      b.template multiplyAdd<typename C::Product>(scores[m][half * 2 + n],
+                                                  qFragment, kFragment[n * 2],
+                                                  kFragment[n * 2 + 1]);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
+                                                       int m, int d) {
+  using Matrix = Swizzled<C::QueryChunks>;
+  Place a = loadA(lane);
+  b.loadMatrix(fragment, queriesView(),
+               Matrix::moved(Matrix::chunk(a.row, a.column), d * 2) +
+                   m * 16 * C::QueryChunks);
 }
 
 template <Block B, class C, Fault F>
@@ -60,7 +93,7 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
     scaleScores();
   int first = leaf * C::Leaf;
   if (F != Fault::ForgottenMask &&
-      (first < allSeeFrom || first > allSeeTo - C::Leaf || liveRows < C::Rows))
+      (first < allSeeFrom || first > allSeeTo - C::Leaf))
     maskScores(first);
   auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::Warps);
   KV_UNROLL
@@ -72,10 +105,10 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
     for (int n = 0; n < C::KeyTiles; ++n)
       KV_UNROLL
     for (int i = 0; i < 2; ++i)
-      largest = larger(largest, scores[m][n][side * 2 + i]);
+      largest = kv::plan::larger(largest, scores[m][n][side * 2 + i]);
     if (F != Fault::SkippedShuffle || b.thread() != 37)
-      largest = larger(largest, b.shuffleXor(largest, 1));
-    largest = larger(largest, b.shuffleXor(largest, 2));
+      largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
+    largest = kv::plan::larger(largest, b.shuffleXor(largest, 2));
     if (lane % 4 == 0)
       maxima.store(rowOf(m, side) * C::Warps + warp, largest);
   }
@@ -91,7 +124,7 @@ KV_BODY void AttentionBody<B, C, F>::scaleScores() {
     KV_UNROLL
   for (int i = 0; i < 4; ++i) {
     float &score = scores[m][n][i];
-    score = kv::plan::multiply(score, before);
+    score = kv::plan::multiply(score, before * scoreFactor(rowOf(m, i / 2)));
     if (p.softcap > 0)
       score = kv::plan::multiply(hyperbolicTangent(score), p.softcap);
   }
@@ -118,6 +151,7 @@ KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::computeWeights() {
+  using Matrix = Swizzled<C::LeafPairs / 4>;
   auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
   auto weights =
       b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
@@ -127,8 +161,10 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
   for (int side = 0; side < 2; ++side) {
     int row = rowOf(m, side);
     FloatQuad four = maxima.load(row);
-    float maximum =
-        larger(larger(four.x, four.y), larger(four.z, four.w)) * toLog2;
+    float factor = scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
+    float maximum = kv::plan::larger(kv::plan::larger(four.x, four.y),
+                                     kv::plan::larger(four.z, four.w)) *
+                    factor;
     float base = kv::plan::scoreBase(maximum);
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n) {
@@ -136,9 +172,11 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
       KV_UNROLL
       for (int i = 0; i < 2; ++i)
         w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
-            scores[m][n][side * 2 + i], toLog2, -base));
-      weights.store(Swizzled<C::LeafPairs / 4>::word(row, keyOf(n, 0) / 2),
-                    narrowPair<typename C::Query>(w[0], w[1]));
+            scores[m][n][side * 2 + i], factor, -base));
+      weights.store(
+          Matrix::moved(Matrix::chunk(row, warp * 2), n / 2 * 8 + n % 2) * 4 +
+              lane % 4,
+          narrowPair<typename C::Product>(w[0], w[1]));
     }
     if (m == warp)
       leafWeights[side] =

@@ -33,7 +33,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
   loadQueries();
   bool any = work.leafBegin < work.leafEnd;
   if (any)
-    firstOffsets(work);
+    firstRowPlaces(work);
   if constexpr (F != Fault::MissingUnitBarrier)
     b.sync();
   clear(group);
@@ -48,19 +48,56 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries() {
-  auto queries = b.template shared<Chunk>(C::Queries, C::Rows * C::RowChunks);
+  auto queries = queriesView();
   const auto *q = static_cast<const typename C::Query *>(p.q);
-  KV_UNROLL_BY(C::Unroll)
-  for (int i = b.thread(); i < C::Rows * C::RowChunks; i += C::Threads) {
-    int row = i / C::RowChunks, column = i % C::RowChunks;
-    Chunk chunk{};
-    if (row < liveRows)
-      chunk = b.load(
-          reinterpret_cast<const Chunk *>(q + tokenOf(row) * p.qTokenStride +
-                                          queryHeadOf(row) * p.qHeadStride) +
-          column);
-    queries.store(Swizzled<C::RowChunks>::chunk(row, column), chunk);
+  constexpr int Together = C::Widens ? 2 : 1, Parts = C::QueryChunks / Together;
+  KV_UNROLL_BY(1)
+  for (int i = b.thread(); i < C::Rows * Parts; i += C::Threads) {
+    int row = i / Parts, part = i % Parts;
+    Chunk chunks[Together] = {};
+    if (row < liveRows) {
+      const auto *from = reinterpret_cast<const Chunk *>(
+          q + tokenOf(row) * p.qTokenStride + queryHeadOf(row) * p.qHeadStride);
+      KV_UNROLL
+      for (int j = 0; j < Together; ++j)
+        chunks[j] = b.load(from + part * Together + j);
+    }
+    if constexpr (C::Widens)
+      storeScaled(row, part, chunks);
+    else
+      queries.store(Swizzled<C::QueryChunks>::chunk(row, part), chunks[0]);
   }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
+                                                 const Chunk (&chunks)[2]) {
+  float x[16], largest = 0;
+  KV_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    x[i] = widenHalf<typename C::Query>(chunks[i / 8].words[i / 2 % 4], i % 2);
+    largest = kv::plan::larger(largest, x[i] < 0 ? -x[i] : x[i]);
+  }
+  KV_UNROLL
+  for (int mask = 1; mask < C::QueryChunks / 2; mask *= 2)
+    largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
+  RangeScale scale = rangeScale(largest);
+  if constexpr (F == Fault::UnscaledQueries)
+    scale = {1, 1};
+  if (pair == 0)
+    queryScales().store(row, scale.inverse);
+  // A lane has four elements of K side by side, of which an mma takes the first
+  // two and, in its other register, the last two.
+  Chunk ordered[2];
+  KV_UNROLL
+  for (int i = 0; i < 8; ++i)
+    ordered[i % 2].words[i / 2] =
+        narrowPair<F16>(kv::plan::multiply(x[i * 2], scale.factor),
+                        kv::plan::multiply(x[i * 2 + 1], scale.factor));
+  KV_UNROLL
+  for (int i = 0; i < 2; ++i)
+    queriesView().store(Swizzled<C::QueryChunks>::chunk(row, pair * 2 + i),
+                        ordered[i]);
 }
 
 template <Block B, class C, Fault F>
@@ -79,20 +116,28 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
-  step = 0;
   KV_UNROLL
-  for (int i = 0; i < C::Ahead; ++i)
-    issueTile(i);
+  for (int d = 0; C::QueriesInRegisters && d < C::HeadDim / 16; ++d)
+    loadQueryFragment(queryFragments[d], 0, d);
+  stage = 0;
+  KV_UNROLL
+  for (int i = 0; i < C::Ahead; ++i) {
+    nextStage();
+    issueTile(leafBegin, i);
+  }
+  // The stage that no copy is under way to is "read" already.
+  lastStage = stage;
+  stage = 0;
   groupState[0] = groupState[1] = Softmax();
   int pieces = 0, groups = 0;
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
-    nextOffsets(leaf);
-    computeScores();
+    nextRowPlaces(leaf);
+    computeScores(leaf);
     computeMaxima(leaf);
     if constexpr (F != Fault::MissingMaximaBarrier)
       b.sync();
     computeWeights();
-    computeValues();
+    computeValues(leaf);
     foldLeaf();
     bool last = leaf + 1 == leafEnd;
     // A piece ends with its group, or with its leaf where the group began in

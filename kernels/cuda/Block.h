@@ -13,7 +13,8 @@
 //   loadScratch storeScratch    global memory that blocks exchange
 //   fence() arrive(counter)     release and acquire between blocks
 //   storeLargest(p, x)          *p becomes x if that is larger, atomically
-//   copyAsync commit wait<N>    16-byte copies to shared memory
+//   copyAsync commit wait<N>    16-byte copies to shared memory; of zeros where
+//                               the address is negative, as NoAddress is
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
 //
@@ -40,6 +41,13 @@ struct alignas(16) FloatQuad {
 struct alignas(8) IntPair {
   int32_t x, y;
 };
+struct alignas(16) LongPair {
+  int64_t x, y;
+};
+
+/// An address as a number. So much and what is added to it is none.
+constexpr int64_t NoAddress = INT64_MIN;
+KV_HD int64_t addressOf(const void *p) { return reinterpret_cast<int64_t>(p); }
 
 template <class B>
 concept Block =
@@ -58,7 +66,7 @@ concept Block =
       b.fence();
       { b.arrive(counter) } -> std::same_as<uint32_t>;
       b.storeLargest(word, *word);
-      b.copyAsync(b.template shared<Chunk>(0, 1), 0, source, 16);
+      b.copyAsync(b.template shared<Chunk>(0, 1), 0, addressOf(source));
       b.commit();
       b.template wait<0>();
       { b.shuffleXor(x, 1) } -> std::same_as<float>;

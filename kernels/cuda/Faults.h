@@ -27,6 +27,7 @@ enum class Fault {
   UncheckedTable, // the table is read beyond its row
   MissingFence,   // pieces are announced before they are there
   ForgottenMask,
+  UnscaledQueries, // those of an 8-bit cache leave f16's range
 };
 
 } // namespace kv::cuda

@@ -51,9 +51,8 @@ struct GpuBlock {
   }
 
   __device__ __forceinline__ void copyAsync(Shared<Chunk> target, int index,
-                                            const void *source,
-                                            uint32_t bytes) const {
-    ptx::cpAsync(target.data + index, source, bytes);
+                                            int64_t address) const {
+    ptx::cpAsync(target.data + index, address);
   }
   __device__ __forceinline__ void commit() const { ptx::cpAsyncCommit(); }
   template <int Pending> __device__ __forceinline__ void wait() const {

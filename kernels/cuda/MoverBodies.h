@@ -58,18 +58,20 @@ KV_BODY void storeBody(B &b, const StoreParams &p) {
     int32_t index = sequenceOf(b, batch, token);
     kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, index);
     int64_t number = token - sequence.token;
-    int64_t position = sequence.cached + number;
-    if (number < 0 || number >= sequence.added || position >= batch.capacity)
+    int64_t place = sequence.cached + number;
+    if (number < 0 || number >= sequence.added ||
+        place >= kv::plan::lesser<int64_t>(batch.capacity, INT32_MAX))
       continue;
-    int32_t page =
-        b.load(p.table + index * p.tablePitch + position / p.cache.pageSize);
+    int32_t position = int32_t(place);
+    int32_t page = b.load(p.table + index * p.tablePitch +
+                          p.cache.pageSize.quotient(position));
     if (F != Fault::UncheckedPage && (page <= 0 || page >= p.cache.pages))
       continue;
     int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
                    head * (plane ? p.vHeadStride : p.kHeadStride) + column;
     int64_t to = page * p.cache.pageStride + plane * p.cache.planeStride +
                  p.layer * p.cache.layerStride +
-                 position % p.cache.pageSize * p.cache.tokenStride +
+                 p.cache.pageSize.remainder(position) * p.cache.tokenStride +
                  head * p.cache.headStride + column;
     float x[Eight];
     loadEight(b, plane ? p.v : p.k, from, p.rowsType, x);

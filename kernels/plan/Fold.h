@@ -68,6 +68,15 @@ KV_HD float reciprocal(float x) {
 #endif
 }
 
+/// The larger of a, which is a number, and b; a where b is NaN.
+KV_HD float larger(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return fmaxf(a, b); // one instruction
+#else
+  return b > a ? b : a;
+#endif
+}
+
 /// The number that is subtracted from scores: the maximum, or 0 where no key
 /// has been seen yet, since -inf - -inf is not a number.
 KV_HD float scoreBase(float maximum) {

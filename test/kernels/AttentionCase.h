@@ -231,7 +231,7 @@ public:
     p.lseTokenStride = queryHeads();
     p.lseHeadStride = 1;
     p.sinks = sinks.empty() ? nullptr : give(sinks, Access::Read);
-    p.scale = truth->shape.scale;
+    p.scale = std::ldexp(truth->shape.scale, -queryPower);
     p.softcap = c.softcap;
     p.scratch = give(scratch, Access::Write);
     p.totals = give(totals, Access::Write);
@@ -291,7 +291,9 @@ public:
       factor = std::exp(row.maximum - maximum);
       sum = sum * factor + std::exp(sinks[h] - maximum);
     }
-    double smallest = std::is_same_v<Query, F16> ? 0x1p-24 : 0x1p-126;
+    // Weights of an 8-bit cache are f16, too.
+    bool half = std::is_same_v<Query, F16> || sizeof(Cache) == 1;
+    double smallest = half ? 0x1p-24 : 0x1p-126;
     double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
     float gotLse = results.lse[token * queryHeads() + h];
     if (!(gotLse == lse || std::fabs(gotLse - lse) < unit))
@@ -312,6 +314,13 @@ public:
     return "";
   }
 
+  /// Multiplies the queries by 2^power and divides the scale by it.
+  void enlargeQueries(int power) {
+    queryPower += power;
+    for (Query &x : q)
+      x = narrow<Query>(std::ldexp(widen(x), power));
+  }
+
   const AttentionCase c;
   const AttentionKernel kernel;
   const int Dim;
@@ -323,6 +332,7 @@ public:
   std::vector<int32_t> table, cached, offsets;
   std::vector<Query> q;
   std::vector<float> sinks;
+  int queryPower = 0;
 };
 
 /// What a host would know of a shape that is not built.

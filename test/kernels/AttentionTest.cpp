@@ -155,6 +155,24 @@ TEST(AttentionBits, AnyPageSizeAndLayout) {
     }
 }
 
+// 8-bit caches are multiplied in a type of small range.
+TEST(AttentionBits, QueriesOfAnySize) {
+  AttentionCase c;
+  c.sequences = {{200, 1}, {70, 3}};
+  for (bool prefill : {false, true})
+    for (float softcap : {0.0f, 5.0f}) {
+      c.softcap = softcap;
+      AttentionFixture<Bf16, F8E4M3> one(kernelFor("f8", 128, prefill), c);
+      Results expected = one.run();
+      EXPECT_TRUE(one.check(expected));
+      for (int power : {-90, -30, -12, 12, 30, 100}) {
+        AttentionFixture<Bf16, F8E4M3> other(one.kernel, c);
+        other.enlargeQueries(power);
+        EXPECT_TRUE(sameBits(expected.out, other.run().out)) << power;
+      }
+    }
+}
+
 TEST(AttentionBits, AnyBatchAround) {
   AttentionCase c;
   c.parts = 5;
@@ -202,5 +220,11 @@ TEST(AttentionBits, DecodeIsPrefillOfOneAndChunksAreOne) {
       EXPECT_TRUE(sameBits(expected, run(Prefill64, c).out)) << c;
       EXPECT_TRUE(sameBits(expected, run(Decode64, c).out)) << c;
     }
+    c.sequences = {{340, 60}};
+    whole = run(kernelFor("f8", 128, true), c);
+    c.sequences = {{397, 3}};
+    EXPECT_TRUE(sameBits(lastRows(whole, c, 128, 3),
+                         run(kernelFor("f8", 128, false), c).out))
+        << c;
   }
 }

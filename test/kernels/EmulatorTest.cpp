@@ -114,9 +114,9 @@ TEST(Emulator, Copies) {
   };
   EXPECT_EQ(with([](CpuBlock &b) {
               auto x = b.shared<Chunk>(0, 2);
-              b.copyAsync(x, 0, source, 16);
+              b.copyAsync(x, 0, addressOf(source));
               b.commit();
-              b.copyAsync(x, 1, source + 1, 0);
+              b.copyAsync(x, 1, NoAddress);
               b.commit();
               b.wait<1>();
               EXPECT_EQ(x.load(0).words[3], 4u);
@@ -126,9 +126,9 @@ TEST(Emulator, Copies) {
             "");
   EXPECT_NE(with([](CpuBlock &b) {
               auto x = b.shared<Chunk>(0, 2);
-              b.copyAsync(x, 0, source, 16);
+              b.copyAsync(x, 0, addressOf(source));
               b.commit();
-              b.copyAsync(x, 1, source, 16);
+              b.copyAsync(x, 1, addressOf(source));
               b.commit();
               b.wait<1>();
               EXPECT_EQ(x.load(1).words[0], 0xffffffffu); // poison until then
@@ -136,12 +136,12 @@ TEST(Emulator, Copies) {
             }).find("under the copy"),
             std::string::npos);
   EXPECT_NE(with([](CpuBlock &b) {
-              b.copyAsync(b.shared<Chunk>(0, 2), 0, source, 16);
+              b.copyAsync(b.shared<Chunk>(0, 2), 0, addressOf(source));
               b.commit();
             }).find("leaves with a copy under way"),
             std::string::npos);
   EXPECT_NE(with([](CpuBlock &b) {
-              b.copyAsync(b.shared<Chunk>(0, 2), 0, source + 2, 16);
+              b.copyAsync(b.shared<Chunk>(0, 2), 0, addressOf(source + 2));
               b.commit();
               b.wait<0>();
             }).find("leaves global memory"),

@@ -57,7 +57,7 @@ TEST(Fault, MissingStageBarrier) {
   expectSeen<Fault::MissingStageBarrier, Small>(ordinary(), "race");
 }
 TEST(Fault, MissingUnitBarrier) {
-  expectSeen<Fault::MissingUnitBarrier, Small>(ordinary(), "nobody wrote");
+  expectSeen<Fault::MissingUnitBarrier, Small>(ordinary(), "shared memory");
 }
 TEST(Fault, MissingMaximaBarrier) {
   expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "race");
@@ -84,6 +84,13 @@ TEST(Fault, ForgottenMask) {
   AttentionCase c = ordinary();
   c.sequences = {{10, 9}};
   expectSeen<Fault::ForgottenMask, Small>(c, nullptr);
+}
+TEST(Fault, UnscaledQueries) {
+  using Config = AttentionConfig<Bf16, F8E4M3, 64, 1, 4>;
+  BodyFixture<Config> fixture(ordinary());
+  fixture.enlargeQueries(18); // beyond f16
+  EXPECT_TRUE(fixture.check(fixture.run()));
+  EXPECT_FALSE(fixture.check(fixture.run<Fault::UnscaledQueries>()));
 }
 TEST(Fault, MissingFence) {
   AttentionCase c = ordinary();

@@ -94,8 +94,8 @@ KV_BODY void loadMatrixBody(B &b, const InstructionParams &p) {
 }
 
 constexpr int CopyGroups = 4;
-/// How much of a chunk a lane copies.
-KV_HD constexpr uint32_t copiedBytes(int lane) { return lane % 3 * 8; }
+/// Whether a lane copies a chunk, or zeros.
+KV_HD constexpr bool copies(int lane) { return lane % 3; }
 
 /// in, out: CopyGroups times 32 chunks, a chunk a lane; each is read by the
 /// next lane when its group, and not yet those after it, must be there.
@@ -104,8 +104,10 @@ template <class B> KV_BODY void copyBody(B &b, const InstructionParams &p) {
   KV_UNROLL
   for (int g = 0; g < CopyGroups; ++g) {
     int i = g * WarpLanes + b.thread();
-    b.copyAsync(target, i, static_cast<const Chunk *>(p.in) + i,
-                copiedBytes(b.thread()));
+    b.copyAsync(target, i,
+                copies(b.thread())
+                    ? addressOf(static_cast<const Chunk *>(p.in) + i)
+                    : NoAddress + i * ChunkBytes);
     b.commit();
   }
   auto pass = [&](int g) {
@@ -177,7 +179,7 @@ KV_BODY void widenBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) { outAt(b, p, i, widen(inAt<T>(b, p, i))); });
 }
 
-/// in: count times four bytes; out: count times four bf16.
+/// in: count times four bytes; out: count times four f16.
 template <class B>
 KV_BODY void widenFourBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) {

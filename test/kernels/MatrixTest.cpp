@@ -157,9 +157,10 @@ TEST(AttentionMatrix, EveryPair) {
   uint32_t seed = 0;
   for (const Row &row : coveringArray()) {
     ++seed;
-    ASSERT_TRUE(run({{row, {.schedule = Schedule::OldestFirst}},
-                     {row, {.schedule = Schedule::Random, .seed = seed}}},
-                    seed));
+    ASSERT_TRUE(
+        run({{row, {.schedule = Schedule::OldestFirst}},
+             {row, {.schedule = Schedule::Random, .seed = seed, .sm = 80}}},
+            seed));
   }
 }
 
@@ -195,7 +196,8 @@ TEST(AttentionMatrix, Product) {
       }
       runs.push_back({row,
                       {.schedule = Schedule(schedule < 2 ? schedule : 2),
-                       .seed = uint32_t(schedule)}});
+                       .seed = uint32_t(schedule),
+                       .sm = (i + schedule) % 2 ? 80 : 90}});
     }
     ASSERT_TRUE(run(runs, i)) << "; case " << i;
   }

@@ -3,6 +3,7 @@
 #include "../../kernels/cuda/Numbers.h"
 #include "../../kernels/cuda/Widen.h"
 #include "../../kernels/cuda/ptx/Layout.h"
+#include "../../kernels/plan/Divisor.h"
 #include "../../kernels/reference/Elements.h"
 
 #include <cmath>
@@ -63,12 +64,16 @@ TEST(Numbers, EightBits) {
   for (int i = 0; i < 256; ++i) {
     uint32_t low, high;
     widenFour(uint32_t(i) << 16 | uint32_t(255 - i), low, high);
-    float first = widenHalf<Bf16>(low, 0), third = widenHalf<Bf16>(high, 0);
+    float first = widenHalf<F16>(low, 0), third = widenHalf<F16>(high, 0);
     EXPECT_TRUE(i == 0x7f || i == 0xff ? std::isnan(third)
                                        : third == widen(F8E4M3{uint8_t(i)}));
     EXPECT_TRUE(i == 0x80 || i == 0 ? std::isnan(first)
                                     : first == widen(F8E4M3{uint8_t(255 - i)}));
-    EXPECT_EQ(widenHalf<Bf16>(high, 1), 0);
+    EXPECT_EQ(widenHalf<F16>(high, 1), 0);
+    uint32_t even, odd;
+    widenEvenOdd(uint32_t(i) << 16 | 0x38 << 8 | 0x40 << 24, even, odd);
+    EXPECT_EQ(even, narrowPair<F16>(0, widen(F8E4M3{uint8_t(i)})));
+    EXPECT_EQ(odd, narrowPair<F16>(1, 2));
   }
 }
 
@@ -172,4 +177,54 @@ TEST(Layout, Swizzles) {
   expectSwizzle<8>();
   expectSwizzle<16>();
   expectSwizzle<32>();
+}
+
+TEST(Layout, NeighboursOfAChunk) {
+  using Matrix = Swizzled<16>;
+  for (int row = 0; row < 8; ++row)
+    for (int column = 0; column < 16; ++column) {
+      int chunk = Matrix::chunk(row, column);
+      for (int more = 0; more < 16; ++more)
+        if (!(more & column))
+          EXPECT_EQ(Matrix::moved(chunk, more),
+                    Matrix::chunk(row, column + more));
+      for (int rows = 0; rows < 64; ++rows)
+        if (!(rows & row & 7))
+          EXPECT_EQ(Matrix::below(chunk, rows),
+                    Matrix::chunk(row + rows, column));
+    }
+}
+
+TEST(Divisor, DividesAsTheLanguageDoes) {
+  std::mt19937 random(1);
+  auto expectSame = [](int32_t dividend, int32_t divisor) {
+    kv::plan::Divisor d = divisor;
+    ASSERT_EQ(d.quotient(dividend), dividend / divisor)
+        << dividend << " / " << divisor;
+    ASSERT_EQ(d.remainder(dividend), dividend % divisor)
+        << dividend << " / " << divisor;
+  };
+  auto expectAll = [&](int32_t divisor) {
+    ASSERT_EQ(int32_t(kv::plan::Divisor(divisor)), divisor);
+    // Where a quotient changes, first, last and at random.
+    for (int64_t i = 0; i < 50; ++i) {
+      int64_t most = INT32_MAX / divisor;
+      int64_t multiple = (i < 3   ? i
+                          : i < 6 ? most - (i - 3)
+                                  : int64_t(random()) % (most + 1)) *
+                         divisor;
+      for (int64_t near = multiple - 1; near <= multiple + 1; ++near)
+        if (near >= 0 && near <= INT32_MAX)
+          expectSame(int32_t(near), divisor);
+    }
+    expectSame(INT32_MAX, divisor);
+  };
+  for (int32_t divisor = 1; divisor < 3000; ++divisor)
+    expectAll(divisor);
+  for (int bit = 11; bit < 31; ++bit)
+    for (int32_t near : {-1, 0, 1})
+      expectAll((int32_t(1) << bit) + near);
+  for (int i = 0; i < 2000; ++i)
+    expectAll(1 + int32_t(random() % INT32_MAX));
+  expectAll(INT32_MAX);
 }

@@ -20,8 +20,14 @@ void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
   if constexpr (std::is_same_v<Query, ElementOf<KV_DTYPE_##query>> &&          \
                 std::is_same_v<Cache, ElementOf<KV_DTYPE_##cache>>)            \
-    if (kernel.name == "kv_attention_" #kind "_" #type "_" #dim)               \
-      with.template operator()<KV_ATTENTION_CONFIG(kind, query, cache, dim)>();
+    if (kernel.name == "kv_attention_" #kind "_" #type "_" #dim) {             \
+      if (machine.sm() == 90)                                                  \
+        with.template                                                          \
+        operator()<KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)>();        \
+      else                                                                     \
+        with.template                                                          \
+        operator()<KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)>();        \
+    }
 #include "kv/ABI/DeviceKernels.def"
 }
 

@@ -66,9 +66,8 @@ public:
       *p = x;
   }
 
-  void copyAsync(Shared<Chunk> target, int index, const void *source,
-                 uint32_t bytes) {
-    machine.copyAsync(self, target.place(index), source, bytes);
+  void copyAsync(Shared<Chunk> target, int index, int64_t address) {
+    machine.copyAsync(self, target.place(index), address);
   }
   void commit() { machine.commit(self); }
   template <int Pending> void wait() { machine.wait(self, Pending); }

@@ -110,8 +110,7 @@ bool Machine::landCopies() {
       landed += thread.groups[g];
     for (int i = 0; i < landed; ++i) {
       const Copy &copy = thread.copies[i];
-      sharedMemory.landCopy(t, copy.offset, copy.source, ChunkBytes,
-                            copy.bytes);
+      sharedMemory.landCopy(t, copy.offset, copy.source, ChunkBytes);
     }
     thread.copies.erase(thread.copies.begin(), thread.copies.begin() + landed);
     thread.groups.erase(thread.groups.begin(), thread.groups.begin() + groups);
@@ -339,12 +338,12 @@ bool Machine::globalAllowed(int thread, const void *p, size_t bytes,
   return false;
 }
 
-void Machine::copyAsync(int thread, int offset, const void *source,
-                        uint32_t bytes) {
-  if (bytes && !globalAllowed(thread, source, bytes, Access::Read))
-    bytes = 0;
+void Machine::copyAsync(int thread, int offset, int64_t address) {
+  const void *source = reinterpret_cast<const void *>(address);
+  if (address < 0 || !globalAllowed(thread, source, ChunkBytes, Access::Read))
+    source = nullptr;
   if (sharedMemory.beginCopy(thread, offset, ChunkBytes)) {
-    threads[thread].copies.push_back({offset, bytes, source});
+    threads[thread].copies.push_back({offset, source});
     ++threads[thread].open;
   }
 }

@@ -33,6 +33,7 @@ struct MachineOptions {
   SumOrder order = SumOrder::AccumulatorFirst;
   uint32_t seed = 1;
   bool detectRaces = true;
+  int sm = 90; // whose shapes the twins have, as AttentionKernel
 };
 
 /// The collective operations of a warp.
@@ -102,6 +103,7 @@ public:
               const std::function<void(Machine &, int)> &body);
 
   // What CpuBlock asks for, from inside a fiber.
+  int sm() const { return options.sm; }
   int block() const { return currentBlock; }
   int blocks() const { return blockCount; }
   void sync(int thread);
@@ -113,7 +115,7 @@ public:
   void sharedRead(int thread, int offset, int bytes, void *target);
   void sharedWrite(int thread, int offset, int bytes, const void *source);
   bool globalAllowed(int thread, const void *p, size_t bytes, Access access);
-  void copyAsync(int thread, int offset, const void *source, uint32_t bytes);
+  void copyAsync(int thread, int offset, int64_t address);
   void commit(int thread);
   void wait(int thread, int pending);
   void loadScratch(int thread, const void *p, size_t bytes, void *target);
@@ -126,8 +128,7 @@ private:
   enum class Waiting { No, Barrier, Copies };
   struct Copy {
     int offset;
-    uint32_t bytes;
-    const void *source;
+    const void *source; // null: zeros
   };
   struct Thread {
     Waiting waiting = Waiting::No;

@@ -109,9 +109,11 @@ bool SharedMemory::beginCopy(int thread, int offset, int bytes) {
 }
 
 void SharedMemory::landCopy(int thread, int offset, const void *source,
-                            int bytes, int copied) {
-  std::memcpy(data() + offset, source, copied);
-  std::memset(data() + offset + copied, 0, bytes - copied);
+                            int bytes) {
+  if (source)
+    std::memcpy(data() + offset, source, bytes);
+  else
+    std::memset(data() + offset, 0, bytes);
   for (int i = offset / 4; i * 4 < offset + bytes; ++i)
     setWriter(thread, i, false);
 }

@@ -39,8 +39,8 @@ public:
   /// An asynchronous copy begins: until it lands nobody may touch the bytes,
   /// and they are NaN.
   bool beginCopy(int thread, int offset, int bytes);
-  void landCopy(int thread, int offset, const void *source, int bytes,
-                int copied);
+  /// Of zeros, where there is no source.
+  void landCopy(int thread, int offset, const void *source, int bytes);
 
   unsigned char *data() const {
     return reinterpret_cast<unsigned char *>(memory.get());

@@ -11,13 +11,14 @@ __device__ __forceinline__ uint32_t sharedAddress(const void *p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// 16 bytes to shared memory, past the first-level cache; those from `bytes`
-/// on are zeros and are not read.
-__device__ __forceinline__ void cpAsync(void *target, const void *source,
-                                        uint32_t bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+/// 16 bytes to shared memory, past the first-level cache; zeros, and nothing is
+/// read, where the address is negative, which takes one instruction to see.
+__device__ __forceinline__ void cpAsync(void *target, int64_t address) {
+  asm volatile("{\n\t.reg .pred ignored;\n\t.reg .b32 low, high;\n\t"
+               "mov.b64 {low, high}, %1;\n\tsetp.lt.s32 ignored, high, 0;\n\t"
+               "cp.async.cg.shared.global [%0], [%1], 16, ignored;\n\t}" ::"r"(
                    sharedAddress(target)),
-               "l"(source), "r"(bytes)
+               "l"(address)
                : "memory");
 }
 

@@ -21,11 +21,26 @@ constexpr int ChunkBytes = 16;
 
 /// A matrix of `Columns` chunks a row in shared memory. A row's chunks are
 /// exchanged within runs of eight by the row's number, so that the eight rows
-/// of a column that ldmatrix reads at a time lie in different banks.
+/// of a column that ldmatrix reads at a time lie in different banks. Two rows
+/// of four chunks lie in one run.
 template <int Columns> struct Swizzled {
-  static_assert(Columns % 8 == 0);
+  static_assert(Columns % 8 == 0 || Columns == 4);
+  static KV_HD constexpr int exchanged(int row) {
+    return Columns == 4 ? row / 2 & 3 : row & 7;
+  }
   static KV_HD constexpr int chunk(int row, int column) {
-    return row * Columns + (column ^ (row & 7));
+    return row * Columns + (column ^ exchanged(row));
+  }
+  /// The chunk `columns` columns behind that one, whose column has none of the
+  /// bits of `columns`. On a GPU one instruction, or none where `columns` is a
+  /// multiple of eight: a constant distance is part of an access.
+  static KV_HD constexpr int moved(int chunk, int columns) {
+    return (chunk ^ (columns & 7)) + (columns & ~7);
+  }
+  /// The same so many rows below; the low three bits of the chunk's row have
+  /// none of the bits of `rows`.
+  static KV_HD constexpr int below(int chunk, int rows) {
+    return (chunk ^ exchanged(rows)) + rows * Columns;
   }
   /// The 32-bit word that holds the 16-bit elements 2 * pair, 2 * pair + 1.
   static KV_HD constexpr int word(int row, int pair) {

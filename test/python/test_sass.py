@@ -1,0 +1,161 @@
+"""scripts/sass: what it reads of a listing, which way it takes, what it predicts."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/sass"))
+
+import check  # noqa: E402
+import cycles  # noqa: E402
+import listing  # noqa: E402
+from leaf import Leaf  # noqa: E402
+from listing import Listing, Problem  # noqa: E402
+
+
+def text_of(lines):
+    """A listing as nvdisasm writes it. A line is a label, or (text, stall, barrier that the
+    result sets, barriers waited for)."""
+    text, address = [], 0
+    for line in lines:
+        if isinstance(line, str):
+            text.append(f"{line}:")
+            continue
+        what, stall, sets, waits = (*line, *(1, 7, ())[len(line) - 1:])
+        control = stall | sets << 5 | 7 << 8 | sum(1 << w for w in waits) << 11
+        text.append(f"        /*{address:04x}*/   {what} ;   /* 0x{0:016x} */")
+        text.append(f"                              /* 0x{control << 41:016x} */")
+        address += 16
+    return "\n".join(text)
+
+
+@pytest.fixture
+def listed(tmp_path):
+    def write(*lines):
+        path = tmp_path / "kernel.sass"
+        path.write_text(text_of(lines))
+        return Listing(path)
+    return write
+
+
+LOOP = (
+    ("MOV R1, c[0x0][0x28]",),
+    ".L_x_0",
+    ("LDG.E R2, desc[UR4][R4.64]", 1, 0),
+    ("@P0 BRA `(.L_x_1)", 5),
+    ("FSEL R3, R3, -INF , P1",),  # a mask: few leaves have one
+    ("FSEL R5, R5, -INF , P1",),
+    ".L_x_1",
+    ("LDGSTS.E.BYPASS.128 [R9], desc[UR4][R4.64], P2",),
+    ("LDGDEPBAR",),
+    ("DEPBAR.LE SB0, 0x1",),
+    ("BAR.SYNC.DEFER_BLOCKING 0x0", 6),
+    ("LDSM.16.M88.4 R12, [R7]", 1, 1),
+    ("HMMA.16816.F32.BF16 R16, R12, R20, R16", 4, 7, (1,)),
+    ("@P3 BRA `(.L_x_2)", 5),
+    ("HMMA.16816.F32.BF16 R16, R12, R20, R16", 4),  # of one warp only
+    ".L_x_2",
+    ("@!P4 BRA `(.L_x_0)", 5),
+    ("EXIT",),
+)
+
+
+def test_control_words(listed):
+    code = listed(("MOV R1, R2", 3), ("LDS R4, [R1]", 1, 2), ("FADD R5, R4, R4", 5, 7, (2, 4)),
+                  ("EXIT",)).instructions
+    assert [i.stall for i in code] == [3, 1, 5, 1]
+    assert [i.write_barrier for i in code] == [7, 2, 7, 7]
+    assert code[2].waits == 0b10100 and code[2].address == 0x20
+    assert code[1].operation == "LDS" and code[1].name == "LDS"
+
+
+def test_the_way_round_a_leaf(listed):
+    leaf = Leaf(listed(*LOOP))
+    assert [i.operation for i in leaf.way].count("FSEL") == 0
+    assert [i.operation for i in leaf.way].count("HMMA") == 1
+    assert [i.operation for i in leaf.fullest].count("HMMA") == 2
+    assert len(leaf.way) == 10 and leaf.per_warp == 10.25
+
+
+def test_counts_that_are_not_known_are_refused(listed):
+    inner = list(LOOP)
+    at = inner.index(("LDSM.16.M88.4 R12, [R7]", 1, 1))
+    inner[at:at + 1] = [".L_x_9", LOOP[at], ("@P5 BRA `(.L_x_9)", 5)]
+    with pytest.raises(Problem, match="a loop within the leaf's"):
+        Leaf(listed(*inner))
+    with pytest.raises(Problem, match="no loop has all matrix"):
+        Leaf(listed(("MOV R1, R2",), ("EXIT",)))
+
+
+def run(listed, lines, warps=1, leaves=1, **machine):
+    ways = [listed(*lines).instructions] * warps
+    return cycles.Multiprocessor(cycles.Machine(**machine), ways, blocks=1).run(leaves)
+
+
+def test_one_warp_waits_as_it_is_told(listed):
+    # 0: MOV, 4: LDS, whose result comes 24 later, then FADD.
+    alone = run(listed, (("MOV R1, R2", 4), ("LDS R4, [R1]", 1, 0),
+                         ("FADD R5, R4, R4", 2, 7, (0,))))
+    assert 4 + 24 <= alone <= 4 + 24 + 3
+    free = run(listed, (("MOV R1, R2", 4), ("LDS R4, [R1]", 1, 0), ("FADD R5, R4, R4", 2)))
+    assert free < 10
+
+
+def test_four_warps_issue_side_by_side_and_eight_in_turn(listed):
+    lines = tuple(("IADD3 R1, R1, R2, RZ", 1) for _ in range(100))
+    one, four, eight = (run(listed, lines, warps) for warps in (1, 4, 8))
+    assert four == one and 195 <= eight <= 205
+
+
+def test_copies_share_the_bandwidth(listed):
+    lines = (("LDGSTS.E.BYPASS.128 [R9], desc[UR4][R4.64], P2",), ("LDGDEPBAR",),
+             ("DEPBAR.LE SB0, 0x0",))
+    slow = run(listed, lines, warps=4, leaves=50, terabytes=0.1, latency=100)
+    fast = run(listed, lines, warps=4, leaves=50, terabytes=100, latency=100)
+    # 4 warps, 50 leaves, 512 bytes each, at 0.43 bytes a cycle.
+    assert slow == pytest.approx(4 * 50 * 512 / (0.1e12 / 132 / 1.755e9), rel=0.02)
+    assert 50 * 100 <= fast < 50 * 130
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with one image, and a disassembler for it."""
+    (tmp_path / "listing").write_text(text_of(LOOP))
+    tool = tmp_path / "nvdisasm"
+    tool.write_text(f"#!/bin/sh\ncat {tmp_path}/listing\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(listing, "find_disassembler", lambda: str(tool))
+    (tmp_path / "kv_attention_decode_bf16_128.sm_90a.cubin").touch()
+    return tmp_path
+
+
+def checked(folder, monkeypatch, *more):
+    monkeypatch.setattr(sys, "argv", ["check.py", str(folder), str(folder / "table"), *more])
+    check.main()
+
+
+def test_more_instructions_than_recorded_fail(folder, monkeypatch, capsys):
+    checked(folder, monkeypatch, "--record")
+    assert "bytes of KV" in capsys.readouterr().out
+    checked(folder, monkeypatch)
+    table = folder / "table"
+    table.write_text("kv_attention_decode_bf16_128 sm_90a 9\n")
+    with pytest.raises(Problem, match="10 instructions a leaf, at most 9 are allowed"):
+        checked(folder, monkeypatch)
+    table.write_text("")
+    with pytest.raises(Problem, match="is not in"):
+        checked(folder, monkeypatch)
+    table.write_text("kv_attention_decode_bf16_128 sm_90a 10\nkv_other sm_80 5\n")
+    with pytest.raises(Problem, match="kv_other .sm_80. has no image"):
+        checked(folder, monkeypatch)
+    table.write_text("kv_other sm_80\n")
+    with pytest.raises(Problem, match="is not: kernel chip instructions"):
+        checked(folder, monkeypatch)
+
+
+def test_no_disassembler_is_said(monkeypatch):
+    monkeypatch.setattr(listing.sys, "prefix", "/nowhere")
+    monkeypatch.setattr(listing.shutil, "which", lambda *_, **__: None)
+    with pytest.raises(Problem, match="there is no nvdisasm: scripts/setup.sh installs it"):
+        listing.find_disassembler()
