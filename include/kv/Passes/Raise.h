@@ -37,8 +37,8 @@ struct RaisePipelineOptions
 void buildRaisePipeline(mlir::OpPassManager &pm,
                         const RaisePipelineOptions &options);
 
-/// The pipeline kv-plain: makes of the same graph an entry that computes all rows
-/// of one sequence without a cache, which a raised one is compared with.
+/// The pipeline kv-plain: makes of the same graph an entry that computes all
+/// rows of one sequence without a cache, which a raised one is compared with.
 void buildPlainPipeline(mlir::OpPassManager &pm);
 
 /// Registers the passes and the pipelines by name.
