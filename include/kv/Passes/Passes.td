@@ -400,7 +400,7 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     Option<"blocks", "blocks", "int64_t", "2",
            "blocks of 16 outputs of a register tile">,
     Option<"dot", "dot", "std::string", "\"generic\"",
-           "what multiplies bytes: generic, avx2, avx512 or vnni">,
+           "what multiplies bytes: generic, avx2, avx512, vnni or amx">,
     Option<"matrix", "matrix", "bool", "false",
            "rows of bf16 are multiplied by AMX: with weights of bf16, and in "
            "attention with a cache of bf16">,
