@@ -25,6 +25,8 @@ constexpr int64_t kLine = 64;
 /// Columns of x whose weights are brought into tiles at a time: with the rows
 /// of x for them they stay in the first level.
 constexpr int64_t kChunk = 1024;
+/// Fewer rows than these take vectors less time than a tile.
+constexpr int64_t kFewRows = 8;
 
 namespace {
 class PanelBuilder {
@@ -43,7 +45,8 @@ public:
       minima = b.stack({chunk / facts.elements, kPackedRows}, b.getF32Type());
   }
 
-  /// The rows from `begin` to `end`, whole tiles.
+  /// The rows from `begin` to `end`, at least 16. The last tile has some of
+  /// those of the one before if it would not be whole.
   void build(VectorEmitter &b, Value begin, Value end) {
     unit.configure(b, b.index(kRows), facts.elements);
     b.forEach(
@@ -55,8 +58,9 @@ public:
             unpack(b, b.add(before, s), s);
           });
           Value isFirst = b.less(from, b.index(1));
-          b.forEach(begin, end, kRows, [&](VectorEmitter &b, Value row) {
-            buildTile(b, row, before, count, isFirst);
+          Value last = b.sub(end, b.index(kRows));
+          b.forEach(begin, end, kRows, [&](VectorEmitter &b, Value first) {
+            buildTile(b, b.minimum(first, last), first, before, count, isFirst);
           });
         });
     MatrixUnit::release(b);
@@ -90,10 +94,11 @@ private:
         });
   }
 
-  /// 16 rows of x with `count` sub-blocks, the first of which is `before` of
-  /// the row. Between chunks the sums are in the product.
-  void buildTile(VectorEmitter &b, Value row, Value before, Value count,
-                 Value isFirst) {
+  /// 16 rows of x, of which those before `first` are done, with `count`
+  /// sub-blocks, the first of which is `before` of the row. Between chunks the
+  /// sums are in the product.
+  void buildTile(VectorEmitter &b, Value row, Value first, Value before,
+                 Value count, Value isFirst) {
     Value place = b.mul(column, b.index(kPackedRows));
     auto forEachRow = [&](VectorEmitter &b,
                           llvm::function_ref<void(int64_t, ValueRange)> use) {
@@ -101,16 +106,11 @@ private:
         use(r, {b.add(row, r), place});
     };
     SmallVector<Value> sums(kRows, b.zeros(kLanes));
-    if (depth > chunk) {
-      b.when(isFirst, [&](VectorEmitter &b) {
-        forEachRow(b, [&](int64_t r, ValueRange at) {
-          b.storeLanes(sums[r], product.out, at);
-        });
-      });
+    if (depth > chunk)
       forEachRow(b, [&](int64_t r, ValueRange at) {
-        sums[r] = b.loadLanes(product.out, at);
+        Value before = b.loadLanes(product.out, at);
+        sums[r] = b.select(isFirst, sums[r], before);
       });
-    }
     sums = b.innerLoop(b.index(0), count, 1, sums,
                        [&](VectorEmitter &b, Value s, ValueRange carried) {
                          SmallVector<Value> sums(carried);
@@ -126,7 +126,11 @@ private:
                          return sums;
                        });
     forEachRow(b, [&](int64_t r, ValueRange at) {
-      b.storeLanes(sums[r], product.out, at);
+      // What is done twice from its beginning is the same.
+      if (depth <= chunk)
+        return b.storeLanes(sums[r], product.out, at);
+      b.when(b.lessOrEqual(first, at.front()),
+             [&](VectorEmitter &b) { b.storeLanes(sums[r], product.out, at); });
     });
   }
 
@@ -181,8 +185,9 @@ Value kv::buildMatrixBlocks(OpBuilder &builder, Location loc,
                             Value column, Value begin, Value end) {
   VectorEmitter b(loc, builder);
   PanelBuilder panel(b, product, block, column);
-  Value last = b.add(begin, b.roundDown(b.sub(end, begin), kRows));
-  b.when(b.less(begin, last),
-         [&](VectorEmitter &b) { panel.build(b, begin, last); });
-  return last;
+  Value few = b.rem(b.sub(end, begin), b.index(kRows));
+  Value last = b.select(b.less(few, b.index(kFewRows)), b.sub(end, few), end);
+  Value any = b.lessOrEqual(b.add(begin, kRows), end);
+  b.when(any, [&](VectorEmitter &b) { panel.build(b, begin, last); });
+  return b.select(any, last, begin);
 }

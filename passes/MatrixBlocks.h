@@ -7,9 +7,9 @@
 
 namespace kv {
 
-/// Emits what buildBlockTile() does, with its bits, by tiles of bytes, for as
-/// many whole tiles of 16 rows as there are from `begin` to `end`; rows stand
-/// in x as in the product. Returns the first row that is left.
+/// Emits what buildBlockTile() does, with its bits, by tiles of bytes, for the
+/// rows from `begin` on; they stand in x as in the product. Returns the first
+/// row before `end` that is left: all of less than 16 are, and few behind.
 mlir::Value buildMatrixBlocks(mlir::OpBuilder &b, mlir::Location loc,
                               const BlockProduct &product, mlir::Value block,
                               mlir::Value column, mlir::Value begin,

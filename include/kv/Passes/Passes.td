@@ -385,7 +385,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let description = [{
     `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
     outputs, with explicit fma and one k order; of quantised weights sums of
-    integer products, by the instructions that `dot` names; with `matrix`, of
+    integer products, by the instructions that `dot` names (`amx`: tiles for
+    each 16 rows, vectors for the others, the same bits); with `matrix`, of
     weights of bf16 in a module with `kv.activations = bf16`, tiles of AMX.
     `kv.expert_matmul` becomes the first two kinds of tiles, of each expert that
     a row has chosen with the rows that have, which are ordered first.
