@@ -22,9 +22,9 @@ using namespace kv;
 constexpr int64_t kRows = MatrixUnit::tileRows;
 /// Bytes of a row of a tile of weights: four elements of each of 16 rows.
 constexpr int64_t kLine = 64;
-/// Columns of x whose weights are brought into tiles at a time: with the rows
-/// of x for them they stay in the first level.
-constexpr int64_t kChunk = 1024;
+/// Columns of x whose weights are brought into tiles at a time: these take 32
+/// KiB, which stay near the core.
+constexpr int64_t kChunk = 2048;
 /// Fewer rows than these take vectors less time than a tile.
 constexpr int64_t kFewRows = 8;
 
