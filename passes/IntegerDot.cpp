@@ -17,6 +17,7 @@ std::optional<DotKind> kv::symbolizeDotKind(StringRef name) {
       .Case("avx2", DotKind::AVX2)
       .Case("avx512", DotKind::AVX512)
       .Case("vnni", DotKind::VNNI)
+      .Case("amx", DotKind::AMX)
       .Default(std::nullopt);
 }
 
@@ -93,6 +94,7 @@ IntegerDot::IntegerDot(DotKind kind, int64_t rows, int64_t largest,
                        bool isSigned)
     : kind(kind), most(INT16_MAX / (2 * 127 * largest)), isSigned(isSigned),
       sums(rows) {
+  assert(kind != DotKind::AMX && "not a vector's instruction");
   assert(most > 0 && "a pair of products does not fit 16 bits");
 }
 
@@ -141,6 +143,8 @@ void IntegerDot::add(OpBuilder &b, Location loc, Value weights,
       if (++sum.pending == most)
         flush(b, loc, sum);
       break;
+    case DotKind::AMX:
+      llvm_unreachable("not a vector's instruction");
     }
   }
 }

@@ -22,10 +22,11 @@ enum class DotKind {
   Generic, // extensions, multiplications and additions of i32
   AVX2,    // vpmaddubsw on 256 bits
   AVX512,  // the same on 512 bits
-  VNNI     // vpdpbusd on 512 bits
+  VNNI,    // vpdpbusd on 512 bits
+  AMX      // tdpbssd for many rows, VNNI for few
 };
 
-/// "generic", "avx2", "avx512", "vnni".
+/// "generic", "avx2", "avx512", "vnni", "amx".
 std::optional<DotKind> symbolizeDotKind(llvm::StringRef name);
 
 /// Lanes of one vector: four bytes each.
@@ -35,8 +36,8 @@ constexpr int64_t dotLanes(DotKind kind) {
 
 class IntegerDot {
 public:
-  /// Of weights of at most `largest` in magnitude, signed or not, for `rows`
-  /// rows whose elements are from -127 to 127.
+  /// By vectors, not AMX. Of weights of at most `largest` in magnitude, signed
+  /// or not, for `rows` rows whose elements are from -127 to 127.
   IntegerDot(DotKind kind, int64_t rows, int64_t largest, bool isSigned);
 
   /// Adds the products of `weights`, <4 x lanes x i8>, with the rows' elements:

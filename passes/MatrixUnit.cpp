@@ -38,14 +38,16 @@ static Value addressOf(VectorEmitter &b, Value buffer, ValueRange at) {
 MatrixUnit::MatrixUnit(VectorEmitter &b)
     : configuration(b.stack({64}, b.getI8Type())) {}
 
-void MatrixUnit::configure(VectorEmitter &b, Value rows) {
+void MatrixUnit::configure(VectorEmitter &b, Value rows, int64_t rowBytes) {
   // Palette 1; from byte 16 on the bytes of a row of each tile, 16 bits each;
   // from 48 on its rows, 8 bits each.
   SmallVector<APInt> bytes(64, APInt(8, 0));
   bytes[0] = 1;
   for (int64_t tile = 0; tile < 8; ++tile) {
-    bytes[16 + 2 * tile] = 64;
-    bytes[48 + tile] = tileRows;
+    bool isRows = tile >= firstRows && tile < firstWeights;
+    bytes[16 + 2 * tile] = isRows ? rowBytes : 64;
+    // Of weights, four bytes of a row of x each.
+    bytes[48 + tile] = tile < firstWeights ? tileRows : rowBytes / 4;
   }
   auto all = VectorType::get({64}, b.getI8Type());
   Value zero = b.index(0);
@@ -84,5 +86,11 @@ void MatrixUnit::store(VectorEmitter &b, int64_t tile, Value buffer,
 void MatrixUnit::multiply(VectorEmitter &b, int64_t sum, int64_t rows,
                           int64_t weights) {
   call(b, "llvm.x86.tdpbf16ps",
+       {tileNumber(b, sum), tileNumber(b, rows), tileNumber(b, weights)});
+}
+
+void MatrixUnit::multiplyBytes(VectorEmitter &b, int64_t sum, int64_t rows,
+                               int64_t weights) {
+  call(b, "llvm.x86.tdpbssd",
        {tileNumber(b, sum), tileNumber(b, rows), tileNumber(b, weights)});
 }

@@ -23,15 +23,15 @@ public:
   /// Only where it is executed once a call: it takes a little of the stack.
   explicit MatrixUnit(VectorEmitter &b);
 
-  /// Sums and rows of x have `rows` rows from here on, 1 to 16; what the tiles
-  /// hold is lost.
-  void configure(VectorEmitter &b, mlir::Value rows);
+  /// From here on sums and rows of x have `rows` rows, 1 to 16, and rows of x
+  /// `bytes` bytes each; what the tiles hold is lost.
+  void configure(VectorEmitter &b, mlir::Value rows, int64_t bytes = 64);
   /// No tile is in use any more: the system need not keep them.
   static void release(VectorEmitter &b);
 
   static void zero(VectorEmitter &b, int64_t tile);
-  /// Rows of 64 bytes of a buffer, the first at `at`, each `stride` bytes
-  /// behind the one before.
+  /// Rows of a buffer, of as many bytes as the tile has, the first at `at`,
+  /// each `stride` bytes behind the one before.
   static void load(VectorEmitter &b, int64_t tile, mlir::Value buffer,
                    mlir::ValueRange at, int64_t stride);
   static void store(VectorEmitter &b, int64_t tile, mlir::Value buffer,
@@ -41,6 +41,10 @@ public:
   /// weights[i, n, 1]), all of bf16. Numbers below 2^-126 count as 0.
   static void multiply(VectorEmitter &b, int64_t sum, int64_t rows,
                        int64_t weights);
+  /// sum[m, n] += the products of rows[m, 4i + q] and weights[i, n, q], signed
+  /// bytes and sums of i32.
+  static void multiplyBytes(VectorEmitter &b, int64_t sum, int64_t rows,
+                            int64_t weights);
 
 private:
   mlir::Value configuration; // i8 [64]

@@ -136,11 +136,11 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
   vectorize.matrix = StringRef(level).ends_with("-amx");
-  vectorize.dot = level.empty() ? "generic"
-                  : vectorize.matrix || StringRef(level).ends_with("-vnni")
-                      ? "vnni"
-                  : wide ? "avx512"
-                         : "avx2";
+  vectorize.dot = level.empty()                         ? "generic"
+                  : vectorize.matrix                    ? "amx"
+                  : StringRef(level).ends_with("-vnni") ? "vnni"
+                  : wide                                ? "avx512"
+                                                        : "avx2";
   vectorize.wide = wide;
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());

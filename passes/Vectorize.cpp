@@ -66,7 +66,7 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
     if (!kind) {
       getOperation()->emitError()
           << "kv-vectorize: dot is '" << dot
-          << "', expected generic, avx2, avx512 or vnni";
+          << "', expected generic, avx2, avx512, vnni or amx";
       return signalPassFailure();
     }
     dotKind = *kind;

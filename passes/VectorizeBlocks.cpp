@@ -12,6 +12,8 @@
 
 #include "Emitter.h"
 #include "KernelLoops.h"
+#include "MatrixBlocks.h"
+#include "PackedBlocks.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -150,50 +152,19 @@ QuantizedRows kv::quantizeRows(OpBuilder &builder, Location loc, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the code of a tile needs to know of a format (QuantFormats.def).
-struct FormatFacts {
-  int64_t elements; // of a row in a sub-block
-  int64_t header;   // bytes before the sub-blocks
-  int64_t subBytes; // of a sub-block
-  int64_t largest;  // magnitude of a value
-  bool isSigned;
-  int64_t offset; // that stored values are above what they mean
-  bool minima;
-  bool ownFactors = false; // of each sub-block
-};
-
-FormatFacts factsOf(QuantFormat format) {
-  switch (format) {
-  case QuantFormat::Q8_0:
-    return {32, 32, 512, 128, /*isSigned=*/true, 0, false};
-  case QuantFormat::Q4_0:
-    return {32, 32, 256, 15, /*isSigned=*/false, 8, false};
-  case QuantFormat::Q4_1:
-    return {32, 64, 256, 15, /*isSigned=*/false, 0, true};
-  case QuantFormat::Q4_K:
-    return {32, 64, 288, 15, /*isSigned=*/false, 0, true, /*ownFactors=*/true};
-  case QuantFormat::Q6_K:
-    return {
-        16, 32, 208, 63, /*isSigned=*/false, 32, false, /*ownFactors=*/true};
-  case QuantFormat::I8:
-    return {32, 64, 512, 128, /*isSigned=*/true, 0, false};
-  }
-  llvm_unreachable("a format of QuantFormats.def");
-}
-
 /// `rows` rows times `units` vectors of lanes of a packed block's 16 rows.
 class TileBuilder {
 public:
   TileBuilder(const BlockProduct &product, Value block,
               ArrayRef<TileRow> places, int64_t firstLane, int64_t units)
-      : product(product), facts(factsOf(product.format)),
-        group(groupOf(product)), block(block), places(places),
+      : product(product), facts(factsOf(product.format)), places(places),
         rows(places.size()), firstLane(firstLane), units(units),
-        lanes(dotLanes(product.dot)) {}
+        lanes(dotLanes(product.dot)),
+        reader(product.format, product.weight, block, lanes) {}
 
   /// Stores to block `columns` of the product.
   void build(Emitter &b, Value columns) {
-    VectorType f32 = vectorOf(b.getF32Type());
+    VectorType f32 = reader.vectorOf(b.getF32Type());
     SmallVector<Value> zeros(rows * units, splat(b, f32, 0));
     int64_t blocks = cast<MemRefType>(product.weight.getType()).getDimSize(1);
     SmallVector<Value> sums =
@@ -211,103 +182,36 @@ public:
   }
 
 private:
-  static int64_t groupOf(const BlockProduct &product) {
-    auto packed = cast<ShapedType>(product.weight.getType());
-    return sizesOf(product.format).of(depthOf(product.format, packed)).group;
-  }
-  VectorType vectorOf(Type element, int64_t each = 1) const {
-    return VectorType::get({each * lanes}, element);
-  }
   int64_t laneOf(int64_t unit) const { return firstLane + unit * lanes; }
-
-  /// `each` bytes a lane, of the present block; `at` is where lane 0 has its.
-  Value load(Emitter &b, Value at, int64_t unit, int64_t each) {
-    return vector::LoadOp::create(
-        b, vectorOf(b.getI8Type(), each), product.weight,
-        ValueRange{block, inner, b.add(at, b.index(each * laneOf(unit)))});
-  }
-
-  /// Numbers of the header: of f32 where a row has one, else of f16.
-  Value loadHeader(Emitter &b, int64_t at, int64_t unit) {
-    bool single = product.format == QuantFormat::I8;
-    Value bytes = load(b, b.index(at), unit, single ? 4 : 2);
-    Type type = single ? b.getF32Type() : b.getF16Type();
-    Value numbers = vector::BitCastOp::create(b, vectorOf(type), bytes);
-    return single ? numbers
-                  : arith::ExtFOp::create(b, vectorOf(b.getF32Type()), numbers)
-                        .getResult();
-  }
-
-  /// Scales of a sub-block, a byte each.
-  Value loadFactors(Emitter &b, Value at, int64_t unit, bool isSigned) {
-    Value bytes = load(b, at, unit, 1);
-    VectorType wide = vectorOf(b.getI32Type());
-    Value numbers = isSigned ? arith::ExtSIOp::create(b, wide, bytes).getOut()
-                             : arith::ExtUIOp::create(b, wide, bytes).getOut();
-    return arith::SIToFPOp::create(b, vectorOf(b.getF32Type()), numbers);
-  }
 
   void buildBlock(Emitter &b, Value i, SmallVectorImpl<Value> &sums) {
     inner = i;
     bool wholeRow = !sizesOf(product.format).group;
     if (!wholeRow)
-      ask(b, b.index(0), sizesOf(product.format).bytes);
-    SmallVector<Value> scales, minima;
-    for (int64_t u = 0; u < units; ++u) {
-      scales.push_back(loadHeader(b, 0, u));
-      if (facts.minima)
-        minima.push_back(loadHeader(b, 2 * kPackedRows, u));
-    }
-    Value column = b.mul(i, b.index(group));
-    if (!wholeRow && group == facts.elements)
-      return buildSubBlock(b, b.index(facts.header), column, scales, minima,
-                           sums);
+      reader.ask(b, inner, b.index(0), sizesOf(product.format).bytes);
+    SmallVector<BlockFactors> header;
+    for (int64_t u = 0; u < units; ++u)
+      header.push_back(reader.header(b, inner, laneOf(u)));
+    Value column = b.mul(i, b.index(reader.getGroup()));
+    if (!wholeRow && reader.subBlocks() == 1)
+      return buildSubBlock(b, b.index(facts.header), column, header, sums);
     SmallVector<Value> made =
-        loop(b, b.index(0), b.index(group / facts.elements), sums,
+        loop(b, b.index(0), b.index(reader.subBlocks()), sums,
              [&](Emitter &b, Value s, SmallVectorImpl<Value> &sums) {
                Value at = b.add(b.index(facts.header),
                                 b.mul(s, b.index(facts.subBytes)));
                Value from = b.add(column, b.mul(s, b.index(facts.elements)));
                if (wholeRow)
-                 ask(b, at, facts.subBytes);
-               if (facts.ownFactors)
-                 buildScaled(b, at, from, scales, minima, sums);
-               else
-                 buildSubBlock(b, at, from, scales, minima, sums);
+                 reader.ask(b, inner, at, facts.subBytes);
+               buildSubBlock(b, at, from, header, sums);
              });
     llvm::copy(made, sums.begin());
   }
 
-  /// Asks for what is read a while after the bytes from `at` on: the blocks of
-  /// one weight are one stream.
-  void ask(Emitter &b, Value at, int64_t bytes) {
-    prefetch(b, b.getLoc(), product.weight, {block, inner, at},
-             prefetchDistance(1), bytes);
-  }
-
-  /// A sub-block with factors of its own.
-  void buildScaled(Emitter &b, Value at, Value column, ArrayRef<Value> scales,
-                   ArrayRef<Value> minima, SmallVectorImpl<Value> &sums) {
-    bool isSigned = product.format == QuantFormat::Q6_K;
-    SmallVector<Value> ownScales, ownMinima;
-    for (int64_t u = 0; u < units; ++u) {
-      ownScales.push_back(
-          arith::MulFOp::create(b, scales[u], loadFactors(b, at, u, isSigned)));
-      if (!facts.minima)
-        continue;
-      Value behind = b.add(at, b.index(kPackedRows));
-      Value product = arith::MulFOp::create(
-          b, minima[u], loadFactors(b, behind, u, /*isSigned=*/false));
-      ownMinima.push_back(arith::NegFOp::create(b, product));
-    }
-    int64_t factors = facts.minima ? 2 : 1;
-    buildSubBlock(b, b.add(at, b.index(factors * kPackedRows)), column,
-                  ownScales, ownMinima, sums);
-  }
-
-  /// The values at `at`, which stand for the columns from `column` on.
-  void buildSubBlock(Emitter &b, Value at, Value column, ArrayRef<Value> scales,
-                     ArrayRef<Value> minima, SmallVectorImpl<Value> &sums) {
+  /// The sub-block at `at`, which stands for the columns from `column` on.
+  void buildSubBlock(Emitter &b, Value at, Value column,
+                     ArrayRef<BlockFactors> header,
+                     SmallVectorImpl<Value> &sums) {
     int64_t bias =
         IntegerDot(product.dot, 1, facts.largest, facts.isSigned).bias();
     int64_t offset = facts.offset + bias;
@@ -316,15 +220,18 @@ private:
       return memref::LoadOp::create(b, facts,
                                     ValueRange{places[row].rounded, group});
     };
-    VectorType f32 = vectorOf(b.getF32Type()), i32 = vectorOf(b.getI32Type());
+    VectorType f32 = reader.vectorOf(b.getF32Type());
+    VectorType i32 = reader.vectorOf(b.getI32Type());
     for (int64_t u = 0; u < units; ++u) {
+      BlockFactors own = reader.factors(b, inner, at, laneOf(u), header[u]);
       IntegerDot dot(product.dot, rows, facts.largest, facts.isSigned);
-      forEachPart(b, at, u, [&](Value weights, int64_t element) {
-        Value where = b.add(column, b.index(element));
-        dot.add(b, b.getLoc(), weights, [&](int64_t row) {
-          return fourOf(b, places[row].rounded, where);
-        });
-      });
+      reader.forEachPart(b, inner, at, laneOf(u),
+                         [&](Value weights, int64_t element) {
+                           Value where = b.add(column, b.index(element));
+                           dot.add(b, b.getLoc(), weights, [&](int64_t row) {
+                             return fourOf(b, places[row].rounded, where);
+                           });
+                         });
       for (int64_t r = 0; r < rows; ++r) {
         Value &sum = sums[u * rows + r];
         Value integers = dot.take(b, b.getLoc(), r);
@@ -336,12 +243,12 @@ private:
         }
         Value numbers = arith::SIToFPOp::create(b, f32, integers);
         Value scale = arith::MulFOp::create(
-            b, scales[u], spread(b, f32, ofGroup(product.x.scales, r)));
+            b, own.scale, spread(b, f32, ofGroup(product.x.scales, r)));
         sum = math::FmaOp::create(b, numbers, scale, sum);
-        if (!facts.minima)
+        if (!own.minimum)
           continue;
         Value rowSum = spread(b, f32, ofGroup(product.x.scaledSums, r));
-        sum = math::FmaOp::create(b, minima[u], rowSum, sum);
+        sum = math::FmaOp::create(b, own.minimum, rowSum, sum);
       }
     }
   }
@@ -366,59 +273,27 @@ private:
     return vector::ExtractOp::create(b, number, ArrayRef<int64_t>{0});
   }
 
-  /// Calls `use` with each vector of values of a sub-block and the place of its
-  /// first element in it.
-  void forEachPart(Emitter &b, Value at, int64_t unit,
-                   llvm::function_ref<void(Value, int64_t)> use) {
-    VectorType bytes = vectorOf(b.getI8Type(), 4);
-    auto part = [&](int64_t j) {
-      return load(b, b.add(at, b.index(4 * kPackedRows * j)), unit, 4);
-    };
-    if (facts.isSigned) {
-      for (int64_t j = 0; j < 8; ++j)
-        use(part(j), 4 * j);
-      return;
-    }
-    int64_t half = facts.elements / 2;
-    auto masked = [&](Value value, int64_t shift, int64_t mask) -> Value {
-      if (shift)
-        value = arith::ShRUIOp::create(b, value, splatInt(b, bytes, shift));
-      return arith::AndIOp::create(b, value, splatInt(b, bytes, mask));
-    };
-    Value upper;
-    if (product.format == QuantFormat::Q6_K)
-      upper = part(half / 4);
-    for (int64_t j = 0; j < half / 4; ++j) {
-      Value both = part(j);
-      for (int64_t which : {0, 1}) {
-        Value low = which
-                        ? arith::ShRUIOp::create(b, both, splatInt(b, bytes, 4))
-                              .getResult()
-                        : masked(both, 0, 15);
-        int64_t element = which * half + 4 * j;
-        if (upper) {
-          Value high = masked(upper, element / 2, 3);
-          high = arith::ShLIOp::create(b, high, splatInt(b, bytes, 4));
-          low = arith::OrIOp::create(b, low, high);
-        }
-        use(low, element);
-      }
-    }
-  }
-
   const BlockProduct &product;
   FormatFacts facts;
-  int64_t group; // elements of a row in a block
-  Value block;
   ArrayRef<TileRow> places;
   int64_t rows, firstLane, units, lanes;
+  BlockReader reader;
   Value inner; // the block of columns
 };
 } // namespace
 
 void kv::buildBlockTile(OpBuilder &builder, Location loc,
-                        const BlockProduct &product, Value block, Value column,
-                        const TileRows &rows) {
+                        const BlockProduct &given, Value block, Value column,
+                        const TileRows &givenRows) {
+  BlockProduct product = given;
+  TileRows rows = givenRows;
+  if (product.dot == DotKind::AMX) {
+    // Of rows that stand anywhere no tile can be loaded.
+    if (!rows.order)
+      rows.begin = buildMatrixBlocks(builder, loc, product, block, column,
+                                     rows.begin, rows.end);
+    product.dot = DotKind::VNNI;
+  }
   int64_t lanes = dotLanes(product.dot);
   // The values of a sub-block stay in registers while the rows pass by: many
   // rows take few lanes. A row alone has all lanes in one pass, so that the

@@ -32,7 +32,7 @@ kv::makeTargetMachine(StringRef cpu, unsigned optLevel) {
   std::string features = cpu.starts_with("x86-64-v4") ? "-prefer-256-bit" : "";
   bool hasMatrices = cpu.consume_back("-amx");
   if (hasMatrices)
-    features += ",+amx-tile,+amx-bf16";
+    features += ",+amx-tile,+amx-bf16,+amx-int8";
   if (hasMatrices || cpu.consume_back("-vnni"))
     features += ",+avx512vnni";
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(

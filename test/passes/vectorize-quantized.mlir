@@ -7,7 +7,7 @@
 // RUN: kv-opt --kv-vectorize="dot=vnni" %s | FileCheck %s --check-prefixes=CHECK,VNNI
 // RUN: kv-opt --kv-vectorize %s | FileCheck %s --check-prefixes=CHECK,GENERIC
 // RUN: not kv-opt --kv-vectorize="dot=sse" %s 2>&1 | FileCheck %s --check-prefix=ERROR
-// ERROR: dot is 'sse', expected generic, avx2, avx512 or vnni
+// ERROR: dot is 'sse', expected generic, avx2, avx512, vnni or amx
 
 // CHECK-LABEL: func.func private @q4_0(
 // CHECK-SAME: %[[X:.*]]: memref<?x64xf32>, %[[W:.*]]: memref<2x2x288xi8>, %[[Y:.*]]: memref<?x32xf32>)

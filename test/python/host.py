@@ -22,7 +22,15 @@ DTYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1, np.dtype(np.uint16):
 
 def has_matrix_unit():
     """Whether this machine runs code for x86-64-v4-amx."""
-    return HAS_TILES and "amx_bf16" in Path("/proc/cpuinfo").read_text().split()
+    flags = Path("/proc/cpuinfo").read_text().split()
+    return HAS_TILES and "amx_bf16" in flags and "amx_int8" in flags
+
+
+def runs_levels():
+    """How many of the levels x86-64-v3, -v4, -v4-vnni and -v4-amx this machine runs."""
+    flags = Path("/proc/cpuinfo").read_text().split()
+    has = ("avx512dq" in flags, "avx512_vnni" in flags, has_matrix_unit())
+    return 1 + (list(has) + [False]).index(False)
 
 
 class View(ctypes.Structure):

@@ -12,7 +12,7 @@ from channel_weights import MATRIX, channels
 from channel_weights import settings as channel_settings
 from kv_import import synthetic
 from test_equal_bits import Served, ask
-from test_quantized import rounded_rows
+from test_quantized import LEVELS, rounded_rows
 from tools import KV_IMPORT, find, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
@@ -131,6 +131,27 @@ def test_reference_pipeline(tmp_path, kind):
         answers.append({line["id"]: line["tokens"] for line in lines})
     assert len(answers[0]) == len(LENGTHS) and all(len(t) == 12 for t in answers[0].values())
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("weights", ("q8_0", "q4_0", "i8"))
+def test_levels_give_the_same_bits(tmp_path, weights):
+    """A whole model of quantised weights, whatever multiplies bytes: vectors of every level, AMX."""
+    config = synthetic.make_config("llama")
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16", "--weights", weights)
+    assert done.returncode == 0, done.stderr
+    random, seen = np.random.default_rng(3), {}
+    requests = "".join(json.dumps({"id": str(n), "tokens": random.integers(0, 256, n).tolist(),
+                                   "max_new_tokens": 4}) + "\n" for n in LENGTHS)
+    for level in LEVELS:
+        subprocess.run([KV_COMPILE, f"--mcpu={level}", tmp_path / "model.mlir", "-o",
+                        tmp_path / "model.so"], check=True, timeout=120)
+        subprocess.run([KV_RUN, tmp_path / "model.so", "--weights", tmp_path / "weights.safetensors",
+                        "--dump-logits", tmp_path / "logits", "--threads", "2"], input=requests,
+                       check=True, capture_output=True, text=True, timeout=120)
+        seen[level] = (tmp_path / "logits").read_bytes()
+        assert len(seen[level]) == 4 * config.vocab * sum(LENGTHS)
+    assert all(rows == seen[LEVELS[0]] for rows in seen.values())
 
 
 @pytest.mark.parametrize("weights", ("keep", "q8_0", "i8"))

@@ -19,7 +19,7 @@ namespace kv {
 /// The levels that code is generated for and checked against, the lowest first:
 /// the micro-architecture levels of the x86-64 ABI; what processors of the last
 /// one have that multiply bytes in one instruction; and of those the ones that
-/// multiply matrices of bf16 (AMX).
+/// multiply matrices of bf16 and of bytes (AMX).
 inline constexpr const char *kCpuLevels[] = {"x86-64",         "x86-64-v2",
                                              "x86-64-v3",      "x86-64-v4",
                                              "x86-64-v4-vnni", "x86-64-v4-amx"};
@@ -30,10 +30,12 @@ inline constexpr const char *kCpuLevels[] = {"x86-64",         "x86-64-v2",
 inline constexpr int kTileState = 18;
 inline constexpr int kGetSupportedStates = 0x1021, kRequestState = 0x1023;
 
-/// Whether this machine multiplies matrices of bf16 and the system knows.
+/// Whether this machine multiplies matrices of bf16 and of bytes and the system
+/// knows.
 inline bool hostHasMatrixUnit() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  constexpr unsigned needed = 1u << 22 | 1u << 24; // AMX-BF16, AMX-TILE
+  // AMX-BF16, AMX-TILE, AMX-INT8.
+  constexpr unsigned needed = 1u << 22 | 1u << 24 | 1u << 25;
   if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) ||
       (edx & needed) != needed)
     return false;

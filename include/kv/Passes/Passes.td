@@ -431,7 +431,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
   let description = [{
     `kv.matmul` becomes register tiles of `rows` x `blocks` vectors of 16
     outputs, with explicit fma and one k order; of quantised weights sums of
-    integer products, by the instructions that `dot` names; with `matrix`, of
+    integer products, by the instructions that `dot` names (`amx`: tiles for
+    each 16 rows, vectors for the others, the same bits); with `matrix`, of
     weights of bf16 in a module with `kv.activations = bf16`, tiles of AMX.
     `kv.expert_matmul` becomes the first two kinds of tiles, of each expert that
     a row has chosen with the rows that have, which are ordered first.
@@ -446,7 +447,7 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     Option<"blocks", "blocks", "int64_t", "2",
            "blocks of 16 outputs of a register tile">,
     Option<"dot", "dot", "std::string", "\"generic\"",
-           "what multiplies bytes: generic, avx2, avx512 or vnni">,
+           "what multiplies bytes: generic, avx2, avx512, vnni or amx">,
     Option<"matrix", "matrix", "bool", "false",
            "rows of bf16 are multiplied by AMX: with weights of bf16, and in "
            "attention with a cache of bf16">,

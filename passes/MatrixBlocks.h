@@ -1,0 +1,20 @@
+//===- MatrixBlocks.h - Packed blocks by a matrix unit ----------*- C++ -*-===//
+
+#ifndef KV_PASSES_MATRIXBLOCKS_H
+#define KV_PASSES_MATRIXBLOCKS_H
+
+#include "VectorizeBlocks.h"
+
+namespace kv {
+
+/// Emits what buildBlockTile() does, with its bits, by tiles of bytes, for the
+/// rows from `begin` on; they stand in x as in the product. Returns the first
+/// row before `end` that is left: all of less than 16 are, and few behind.
+mlir::Value buildMatrixBlocks(mlir::OpBuilder &b, mlir::Location loc,
+                              const BlockProduct &product, mlir::Value block,
+                              mlir::Value column, mlir::Value begin,
+                              mlir::Value end);
+
+} // namespace kv
+
+#endif // KV_PASSES_MATRIXBLOCKS_H
