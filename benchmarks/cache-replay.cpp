@@ -16,7 +16,6 @@
 #include "kv/Runtime/Engine/CacheEngine.h"
 
 #include <cstdio>
-#include <ctime>
 #include <list>
 #include <unordered_map>
 
@@ -24,14 +23,6 @@ using namespace kv;
 using namespace kv::benchmark;
 
 namespace {
-
-/// Of this thread alone: other work on the machine is not the engine's.
-double cpuSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// The tokens of a prompt: those of a block follow from its id.
 void expand(const Request &request, std::vector<int32_t> &tokens) {

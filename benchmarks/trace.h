@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -13,6 +14,14 @@
 namespace kv::benchmark {
 
 inline constexpr int32_t BlockTokens = 512;
+
+/// Of this thread alone: other work on the machine is not counted.
+inline double cpuSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) +
+         1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 struct Request {
   int64_t length;
