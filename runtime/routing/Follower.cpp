@@ -109,6 +109,7 @@ void Follower::answer(int64_t number, const std::string &payload) {
       return ask(Asked::Snapshot);
     if (status->sequence >= expected && held.empty()) {
       ++counted.gaps;
+      missing = status->sequence;
       return ask(Asked::Replay);
     }
     break;
@@ -121,7 +122,7 @@ void Follower::answer(int64_t number, const std::string &payload) {
     if (!isEnd)
       return;
     asked.reset();
-    if (!held.empty() && held.begin()->first > expected)
+    if (expected <= missing)
       return ask(Asked::Snapshot); // it is not kept any more
     break;
   case Asked::Snapshot:
@@ -179,6 +180,7 @@ void Follower::receive(int64_t number, const std::string &payload) {
   if (number > expected) {
     ++counted.gaps;
     held[number] = payload;
+    missing = number - 1;
     return ask(Asked::Replay);
   }
   apply(payload);

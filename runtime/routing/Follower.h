@@ -51,6 +51,8 @@ public:
   bool isCurrent() const { return !asked && isKnown; }
   /// Whether requests may be sent there: its index is known.
   bool isUsable() const { return isKnown; }
+  /// The number of the message that comes next.
+  int64_t next() const { return expected; }
   /// Asks for the status at once.
   void check() { nextStatus = {}; }
   const Figures &figures() const { return counted; }
@@ -81,6 +83,7 @@ private:
   Clock::time_point askedAt = {}, nextStatus = {};
   bool isKnown = false; // since a snapshot
   int64_t expected = 0;
+  int64_t missing = -1; // the last that a replay is to bring
   uint64_t incarnation = 0;
   /// Messages that have come while an answer is awaited.
   std::map<int64_t, std::string> held;

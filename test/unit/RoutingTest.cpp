@@ -289,8 +289,20 @@ TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
     }
     if (round % 16 == 5)
       machines[random() % NumMachines]->engine->resetPrefixes();
-    // Longer than what tells a lost message: two looks at the status.
-    follow(std::chrono::milliseconds(120));
+    // Until all is told: the status says that the last message was lost.
+    auto isTold = [&] {
+      for (size_t i = 0; i < machines.size(); ++i) {
+        EventPublisher::Figures told = machines[i]->publisher->figures();
+        if (!followers[i]->isUsable() ||
+            followers[i]->next() < told.batches + told.gaps)
+          return false;
+      }
+      return true;
+    };
+    follow(std::chrono::milliseconds(20));
+    for (int i = 0; i < 500 && !isTold(); ++i)
+      follow(std::chrono::milliseconds(10));
+    follow(std::chrono::milliseconds(20));
     for (int i = 0; i < 40; ++i) {
       Scope scope = {.salt = salts[random() % 2]};
       Tokens prompt = conversation(random);
