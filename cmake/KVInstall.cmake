@@ -41,6 +41,9 @@ install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
   FILES_MATCHING PATTERN *.h PATTERN *.def)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+if(TARGET kv-route)
+  install(TARGETS kv-route DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endif()
 # Loaded by who links the runtime, never linked.
 foreach(library KVCuda KVEventsLibrary KVMetricsLibrary KVMpiLibrary
     KVTiersLibrary KVTransportLibrary)

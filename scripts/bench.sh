@@ -18,6 +18,7 @@
 #   build                  the build itself, from nothing and without ccache
 #   plot                   the pictures of docs/performance.md, from benchmarks/results/
 #   replay TRACE           a trace in Mooncake's format through the cache engine
+#   route TRACE            the same before a router of 100 to 10 000 machines
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -112,15 +113,19 @@ plot)
   scripts/setup.sh
   peers
   exec build/bench/peers/bin/python benchmarks/plot.py ;;
-replay)
+replay | route)
   [ -r "${2:-}" ] || {
-    echo "bench.sh replay: ${2:-no trace given}; expected a file in Mooncake's format" >&2
+    echo "bench.sh $1: ${2:-no trace given}; expected a file in Mooncake's format" >&2
     exit 2
   }
   scripts/setup.sh
+  if [ "$1" = route ]; then
+    build release route-simulation
+    exec .venv/bin/python benchmarks/route.py "$2"
+  fi
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, transport, python, serve, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, transport, python, serve, build, plot, replay, route" >&2
   exit 2 ;;
 esac

@@ -324,19 +324,18 @@ void RespStore::work(int index) {
     bool hasToDo = isUp && (wantsReset || !writes.empty());
     if (isEnding && (!hasToDo || Clock::now() >= endBy))
       return;
-    // The first thread finds out whether the store is there.
-    if (index != 0 && (!isUp || !epoch)) {
-      sleep(lock, Never);
-    } else if (!isUp && Clock::now() < retryAt) {
-      sleep(lock, retryAt);
-    } else if (!isUp || !epoch) {
+    if (isUp && epoch) {
+      if (Batch batch = pick(index); !batch.empty()) {
+        lock.unlock();
+        Outcome outcome = run(batch, connection, header);
+        finish(lock, batch, outcome);
+        continue;
+      }
+    } else if (index == 0 && (isUp || Clock::now() >= retryAt)) {
+      // This thread finds out whether the store is there.
       learn(lock, connection);
-    } else if (Batch batch = pick(index); !batch.empty()) {
-      lock.unlock();
-      Outcome outcome = run(batch, connection, header);
-      finish(lock, batch, outcome);
-    } else {
-      sleep(lock, Never);
+      continue;
     }
+    sleep(lock, !isUp && index == 0 ? retryAt : Never);
   }
 }

@@ -1,0 +1,78 @@
+//===- PrefixRouter.h - Which machine a request goes to ---------*- C++ -*-===//
+//
+// Knows which machine has which prefix in its cache, as their events tell
+// (docs/routing.md), and how much each has to do; sends a request where it is
+// done first. Pages are known by the hashes of their prefixes, which are equal
+// in all processes.
+//
+// One thread at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_RUNTIME_ROUTING_PREFIXROUTER_H
+#define KV_RUNTIME_ROUTING_PREFIXROUTER_H
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace kv {
+
+class PrefixRouter {
+public:
+  using Machine = uint32_t;
+
+  /// Of `machines` machines, 0 to machines - 1, which have nothing.
+  explicit PrefixRouter(uint32_t machines);
+  ~PrefixRouter();
+  PrefixRouter(PrefixRouter &&) noexcept;
+
+  uint32_t numMachines() const;
+
+  //===--- What machines have ---------------------------------------------===//
+
+  /// Told twice is told once. `blocks`: hashes of prefixes.
+  void stored(Machine machine, std::span<const uint64_t> blocks);
+  void removed(Machine machine, std::span<const uint64_t> blocks);
+  /// It has nothing any more. O(1) if it had nothing, else O(all blocks).
+  void cleared(Machine machine);
+  /// Whether it may be chosen: one that is not heard of may not.
+  void setUsable(Machine machine, bool isUsable);
+
+  /// Prefixes that any machine has; pairs of machines and prefixes.
+  int64_t numBlocks() const;
+  int64_t numBlocks(Machine machine) const;
+
+  /// Pages of the prompt that the machine has, from the first on without a
+  /// gap, if it gives up what hangs on a page before the page, as ours do;
+  /// else maybe fewer or more. O(log pages).
+  int64_t hit(Machine machine, std::span<const uint64_t> prompt) const;
+
+  //===--- Where a request goes -------------------------------------------===//
+
+  struct Choice {
+    Machine machine = 0;
+    int64_t hitPages = 0;
+    bool isFound = false; // false: no machine can be used
+  };
+  /// The machine that has computed the prompt first: of those that have the
+  /// longest prefix, shorter ones, or none, the one with the least sum of its
+  /// load and of the pages of the prompt that it lacks. O(log pages), whatever
+  /// the number of machines; of many that have the same prefix, the least
+  /// loaded is searched for in a bounded number of steps.
+  Choice choose(std::span<const uint64_t> prompt) const;
+
+  /// What a machine has to do, in pages that are computed in the same time: a
+  /// request adds those that it lacks, and what its answer may cost, and takes
+  /// them away when it is over.
+  void addLoad(Machine machine, int64_t pages);
+  int64_t load(Machine machine) const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ROUTING_PREFIXROUTER_H

@@ -1,0 +1,36 @@
+//===- EventDecoder.h - Batches of cache events -----------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_ROUTING_EVENTDECODER_H
+#define KV_RUNTIME_ROUTING_EVENTDECODER_H
+
+#include "kv/Runtime/Error.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace kv {
+
+/// What a router needs of an event.
+struct RoutedEvent {
+  enum Kind { Stored, Removed, Cleared };
+  Kind kind = Cleared;
+  std::vector<uint64_t> blocks = {};
+};
+
+/// The events of the payload of a message, in either encoding
+/// (docs/observability.md), of one group of layers: others are left out. Error:
+/// it is no such payload.
+Expected<std::vector<RoutedEvent>> decodeEvents(std::string_view payload,
+                                                int64_t group = 0);
+
+/// What the publisher says of itself.
+struct PublisherStatus {
+  uint64_t incarnation = 0;
+  int64_t sequence = -1; // of the last batch
+};
+Expected<PublisherStatus> decodeStatus(std::string_view payload);
+
+} // namespace kv
+
+#endif // KV_RUNTIME_ROUTING_EVENTDECODER_H

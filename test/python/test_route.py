@@ -1,0 +1,114 @@
+"""kv-route before two kv-run that publish what they have: a conversation stays where its prefix is, others go
+where less is to be done, and what is predicted is what kv-run finds."""
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from test_tiers import KV_COMPILE, KV_RUN, PAGE, Plain, turns
+from tools import find
+
+KV_ROUTE = os.environ.get("KV_ROUTE") or find("kv-route")
+pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN and KV_ROUTE and Path(KV_ROUTE).exists()),
+                                reason="kv-route is not built")
+
+
+class Lines:
+    """A program that answers lines by lines."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def say(self, **request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, **request):
+        self.say(**request)
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        assert self.process.wait(timeout=60) == 0
+
+
+class Machine(Lines):
+    def __init__(self, model, folder, name):
+        artifact = model.artifact(PAGE)
+        self.name, self.events, self.replay = name, f"ipc://{folder}/{name}-e", f"ipc://{folder}/{name}-r"
+        super().__init__(KV_RUN, artifact / "model.so", "--weights", artifact / "weights.safetensors",
+                         "--events", self.events, "--events-replay", self.replay, "--no-stream", "--pages", 400)
+
+    def serve(self, request):
+        """Tokens of its prompt that were cached."""
+        answer = self.ask(**{key: value for key, value in request.items() if key not in ("logits", "arrival_step")})
+        assert "error" not in answer, answer
+        return answer["cached_tokens"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return Plain(tmp_path_factory.mktemp("route"))
+
+
+def wait_for(route, what):
+    for _ in range(500):
+        machines = {each["name"]: each for each in route.ask(status=True)["machines"]}
+        if what(machines):
+            return machines
+        time.sleep(0.02)
+    raise AssertionError(machines)
+
+
+def test_conversations_stay_where_they_are(model, tmp_path):
+    machines = {name: Machine(model, tmp_path, name) for name in ("a", "b")}
+    route = Lines(KV_ROUTE, "--page-size", PAGE, "--patience", 300,
+                  *(f"--machine={each.name}={each.events},{each.replay}" for each in machines.values()))
+    wait_for(route, lambda all: all["a"]["usable"] and all["b"]["usable"])
+    at = {}
+    conversations = {salt: turns(model, 3, length=40) for salt in ("x", "y", "z")}
+    right = asked = 0
+    for turn in range(3):
+        for salt, conversation in conversations.items():
+            request = {**conversation[turn], "id": f"{salt}{turn}", "salt": salt}
+            choice = route.ask(**{key: request[key] for key in ("id", "tokens", "salt")})
+            cached = machines[choice["machine"]].serve(request)
+            route.say(done=request["id"])
+            right += cached == choice["hit_tokens"]
+            asked += 1
+            if turn:
+                assert choice["machine"] == at[salt] and cached > 0
+            at[salt] = choice["machine"]
+            # Until the last page has been heard of.
+            pages = (len(request["tokens"]) + request["max_new_tokens"] - 1) // PAGE
+            wait_for(route, lambda all: all[at[salt]]["pages"] >= pages)
+            time.sleep(0.05)
+    assert right == asked == 9
+    # What runs makes a machine less wanted.
+    spread = {route.ask(id=f"n{i}", tokens=[7 + i] * 50)["machine"] for i in range(4)}
+    assert spread == {"a", "b"}
+    assert route.ask(id="n0", tokens=[1])["error"] == "request n0 is not over yet"
+    assert "not a request" in route.ask(id=5, tokens=[1])["error"]
+    # One that ends is sent nothing any more.
+    machines["a"].end()
+    wait_for(route, lambda all: not all["a"]["usable"] and all["a"]["pages"] == 0)
+    assert {route.ask(id=f"m{i}", tokens=[9] * 50)["machine"] for i in range(5)} == {"b"}
+    machines["b"].end()
+    wait_for(route, lambda all: not all["b"]["usable"])
+    assert route.ask(id="last", tokens=[1])["error"] == "no machine answers"
+    route.end()
+
+
+def test_what_cannot_be():
+    def sentence(*options):
+        done = subprocess.run([KV_ROUTE, *options], input="", capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+        return done.stderr.strip()
+
+    assert sentence("--machine", "a=b") == "kv-route: error: --machine is a=b, allowed: NAME=EVENTS,REPLAY"
+    assert sentence("--machine", "a=b,c").startswith("kv-route: error: router: b is no endpoint to connect to: ")

@@ -1,0 +1,56 @@
+//===- Options.cpp - The command line of kv-route -------------------------===//
+
+#include "Options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+using namespace kv::route;
+
+/// NAME=EVENTS,REPLAY
+static bool readMachine(const std::string &text, Machine &machine) {
+  size_t equals = text.find('='), comma = text.find(',', equals);
+  if (equals == std::string::npos || equals == 0 || comma == std::string::npos)
+    return false;
+  machine = {text.substr(0, equals),
+             text.substr(equals + 1, comma - equals - 1),
+             text.substr(comma + 1)};
+  return !machine.events.empty() && !machine.replay.empty();
+}
+
+std::variant<Options, int> kv::route::parseCommandLine(int argc, char **argv) {
+  Options options;
+  CLI::App app("Says to which machine a request goes: where most of its prefix "
+               "is cached, as machines tell by their events, and least is to "
+               "be done. One JSON object a line, in and out.",
+               "kv-route");
+  app.set_version_flag("--version", "kv-route " KV_VERSION);
+  std::vector<std::string> machines;
+  app.add_option("--machine", machines,
+                 "NAME=EVENTS,REPLAY: the endpoints that the machine has given "
+                 "--events and --events-replay; again for each machine")
+      ->required()
+      ->take_all();
+  app.add_option("--page-size", options.pageSize, "tokens; the machines'")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--topic", options.topic, "of the machines' events");
+  app.add_option("--patience", options.patience,
+                 "milliseconds after which a machine that does not answer is "
+                 "sent nothing")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  for (const std::string &text : machines)
+    if (!readMachine(text, options.machines.emplace_back())) {
+      std::cerr << "kv-route: error: --machine is " << text
+                << ", allowed: NAME=EVENTS,REPLAY\n";
+      return 2;
+    }
+  return options;
+}
