@@ -1,17 +1,18 @@
 """Prefill here, decode there: two kv-runs and NIXL between them give the tokens and bits of one."""
 
 import json
-import os
 import signal
+import socket
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
 from kv_import import synthetic
 from peers import Decode, Prefill, command, environment, nixl
 from test_windows import Model
-from tools import KV_IMPORT, find, run
+from tools import KV_IMPORT, ROOT, find, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -104,6 +105,11 @@ def test_page_size_and_layout_are_converted(model, before, after):
     assert statistics["peer"]["pages_read"] >= sum((n - 1) // 32 for n in (130, 70, 97))
 
 
+def test_windows_and_bands_are_converted(windows):
+    """Rows of several collections, of which some have windows."""
+    together(windows, windows.artifact(16, "nhd"), windows.artifact(32, "cpu"), windows.requests((130, 200), new=6))
+
+
 def test_the_second_request_finds_what_the_first_has_brought(model):
     artifact = model.artifact(PAGE)
     requests = [{**r, "salt": salt} for r, salt in zip(model.requests((90, 90), new=4), "ab")]
@@ -118,6 +124,36 @@ def test_the_second_request_finds_what_the_first_has_brought(model):
         # Its pages, brought for another salt, are not the first one's.
         assert statistics["peer"]["pages_read"] == 10 and statistics["peer"]["prompts"] == 2
         assert prefill.end()["peer"]["prompts"] == 2
+
+
+def test_metrics(model):
+    """The rows that docs/transport.md has, while both sides run."""
+    page = (ROOT / "docs/transport.md").read_text(encoding="utf-8")
+    documented = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `kv_peer_")}
+    artifact, (request,) = model.artifact(PAGE), model.requests((90,), new=4)
+
+    def port():
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            return free.getsockname()[1]
+
+    def figures(port):
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
+        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                if line.startswith("kv_peer_")}
+
+    here, there = port(), port()
+    with Prefill(artifact, "--metrics", f"127.0.0.1:{there}") as prefill, \
+            Decode(artifact, prefill.endpoint, "--metrics", f"127.0.0.1:{here}") as peer:
+        peer.answer(request)
+        assert {name.split("{")[0] for name in figures(here)} == documented
+        assert figures(here)['kv_peer_pages_total{outcome="read"}'] == 5
+        assert figures(here)['kv_peer_pages_total{outcome="lost"}'] == 0
+        assert figures(here)["kv_peer_read_bytes_total"] > 0
+        assert figures(there)["kv_peer_prompts_total"] == 1
+        assert figures(there)["kv_peer_leases"] == 0
+        assert figures(there)["kv_peer_leases_total"] == \
+            figures(there)['kv_peer_leases_ended_total{how="returned"}'] >= 1
 
 
 def test_killed_in_the_middle(model):

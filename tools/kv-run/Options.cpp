@@ -55,9 +55,11 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   bool noPrefixCache = false, noStream = false;
   app.add_flag("--no-prefix-cache", noPrefixCache,
                "compute every prompt in full");
-  app.add_option("--host-pages", options.hostPages,
-                 "pages of host memory that back all caches (default: none; "
-                 "with --disk-dir as many as the caches have, at most 512 MiB)")
+  app.add_option(
+         "--host-pages", options.hostPages,
+         "pages of host memory that back all caches (default: none; "
+         "with --disk-dir or --role as many as the caches have, but for "
+         "--role prefill at most 512 MiB)")
       ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
   CLI::Option *disk =
       app.add_option("--disk-dir", options.diskDirectory,
