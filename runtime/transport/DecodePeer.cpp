@@ -166,16 +166,17 @@ void DecodePeer::flush() {
   while (at < queued.size() && !(most < INT64_MAX && usesStaging)) {
     Transfer &transfer = transfers.emplace_back();
     transfer.firstSource = queued[at].index * page / source;
-    do {
+    for (; at < queued.size(); ++at) {
       const Load &load = queued[at];
       int64_t end = ((load.index + 1) * page + source - 1) / source;
-      if (end - transfer.firstSource > most)
+      bool follows = transfer.loads.empty() ||
+                     (load.question == transfer.loads.back().question &&
+                      load.index == transfer.loads.back().index + 1);
+      if (!follows || end - transfer.firstSource > most)
         break;
       transfer.numSources = end - transfer.firstSource;
       transfer.loads.push_back(load);
-    } while (++at < queued.size() &&
-             queued[at].question == queued[at - 1].question &&
-             queued[at].index == queued[at - 1].index + 1);
+    }
     transfer.request = ++lastId;
     transfer.link = link;
     transfer.deadline = Clock::now() + leaseTime;

@@ -25,6 +25,9 @@ inline constexpr uint32_t ProtocolVersion = 1;
 
 using Bytes = std::string;
 
+/// A longer message ends its connection: ten million tokens take less.
+inline constexpr int64_t MostMessageBytes = int64_t(64) << 20;
+
 // Of the decoding side.
 
 struct Hello {
@@ -167,11 +170,8 @@ private:
 /// Waits for something to read, or for `most`, or for a signal.
 inline void waitFor(std::span<zmq::pollitem_t> items,
                     std::chrono::milliseconds most) {
-  try {
-    zmq::poll(items.data(), items.size(), most);
-  } catch (const zmq::error_t &) {
-    // Interrupted: the caller looks at its sockets in any case.
-  }
+  // Interrupted, it returns: the caller looks at its sockets in any case.
+  (void)zmq_poll(items.data(), static_cast<int>(items.size()), most.count());
 }
 
 /// The frame of a message that has one, behind the peer's routing id if `from`
