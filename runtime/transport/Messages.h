@@ -155,8 +155,12 @@ public:
       return std::nullopt;
     try {
       size_t at = 2; // behind the kind
-      msgpack::object_handle handle =
-          msgpack::unpack(frame.data(), frame.size(), at);
+      // Memory is allocated for as many elements as a message claims to have:
+      // each takes a byte at least.
+      size_t most = frame.size();
+      msgpack::object_handle handle = msgpack::unpack(
+          frame.data(), frame.size(), at, nullptr, nullptr,
+          msgpack::unpack_limit(most, most, most, most, most, /*depth=*/8));
       return handle.get().template as<Message>();
     } catch (const std::exception &) {
       return std::nullopt;
