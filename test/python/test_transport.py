@@ -12,7 +12,7 @@ import pytest
 from kv_import import synthetic
 from peers import Decode, Prefill, command, environment, nixl
 from test_windows import Model
-from tools import KV_IMPORT, ROOT, find, run
+from tools import KV_IMPORT, ROOT, find, manifest, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -26,10 +26,10 @@ class Plain(Model):
         self.vocab = config.vocab
         synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=3))
 
-    def artifact(self, page, layout=None):
-        out = self.folder / f"{page}-{layout}"
+    def artifact(self, page, layout=None, *options):
+        out = self.folder / "-".join(map(str, (page, layout, *options)))
         if not out.exists():
-            done = run(KV_IMPORT, self.folder / "hf", "-o", out, "--page", str(page))
+            done = run(KV_IMPORT, self.folder / "hf", "-o", out, "--page", str(page), *options)
             assert done.returncode == 0, done.stderr
             subprocess.run([KV_COMPILE, out / "model.mlir", "-o", out / "model.so",
                             *[f"--layout={layout}"] * bool(layout)], check=True, timeout=300)
@@ -249,6 +249,11 @@ def test_what_cannot_be(model, windows, tmp_path):
         synthetic.write_hf(other.folder / "hf", config, synthetic.make_weights(config, seed=4))
         assert sentence(*decoding, artifact=other.artifact(PAGE)).startswith(
             f"--peer: peers: the one at {prefill.endpoint} has other pages: the model is ")
+        # The same weights, but other bits.
+        rounds = model.artifact(PAGE, None, "--activations", "bf16")
+        assert manifest(rounds / "model.so")["target"]["activations"] == "bf16"
+        refused = sentence(*decoding, artifact=rounds)
+        assert "the model is " in refused and refused.endswith(", activations bf16 on the decoding side"), refused
     prefilling = ("--role", "prefill", "--peer")
     assert sentence(*prefilling, "nowhere") == "--peer: peers: nowhere cannot be bound: Invalid argument"
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", "--requests", "file") == (
