@@ -126,6 +126,29 @@ def test_the_second_request_finds_what_the_first_has_brought(model):
         assert prefill.end()["peer"]["prompts"] == 2
 
 
+def test_two_decoding_sides(model):
+    """At once, with the same prompts: each has its leases, and the prompts are computed for both."""
+    artifact = model.artifact(PAGE)
+    requests = model.requests((120, 90, 150), new=4, seed=11)
+    want = alone(model, artifact, requests)
+    with Prefill(artifact) as prefill, Decode(artifact, prefill.endpoint) as one, \
+            Decode(artifact, prefill.endpoint) as two:
+        for request in requests:
+            one.send(request)
+            two.send(request)
+        for peer in (one, two):
+            have, left = {r["id"]: [] for r in requests}, len(requests)
+            while left:
+                line = json.loads(peer.process.stdout.readline())
+                left -= "finish_reason" in line
+                if "token" in line:
+                    have[line["id"]].append((line["token"], line["logits_digest"]))
+            assert have == want
+        assert sum(peer.end()["peer"]["pages_read"] for peer in (one, two)) == 2 * (7 + 5 + 9)
+        theirs = prefill.end()
+        assert theirs["peer"]["leases_returned"] == theirs["peer"]["leases"]
+
+
 def test_metrics(model):
     """The rows that docs/transport.md has, while both sides run."""
     page = (ROOT / "docs/transport.md").read_text(encoding="utf-8")
