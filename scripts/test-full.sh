@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test-full.sh: what is too slow for scripts/test.sh. Days.
-#   ThreadSanitizer on events, metrics, resets and tiers beside the engine
+#   ThreadSanitizer on events, metrics, resets, tiers and peers beside the engine
 #   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed; the same
-#   for managers with tiers (KV_TIERS_OPS), and 200 kills of a process with a disk tier
+#   for managers with tiers (KV_TIERS_OPS) and for peers (KV_PEER_TRANSFERS), and 200 kills of a process with a disk tier
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   the CUDA kernels' full product on the emulator
@@ -19,6 +19,9 @@ KV_ENGINE_OPS=${KV_ENGINE_OPS:-1000000000} KV_ENGINE_SEED=${KV_ENGINE_SEED:-1000
 build release KVTiersStateMachineTests
 KV_TIERS_OPS=${KV_TIERS_OPS:-1000000000} KV_TIERS_SEED=${KV_TIERS_SEED:-1000000} \
   build/release/bin/KVTiersStateMachineTests
+build release KVTransportTests
+KV_PEER_TRANSFERS=${KV_PEER_TRANSFERS:-100000} KV_PEER_SEED=${KV_PEER_SEED:-1000000} \
+  build/release/bin/KVTransportTests --gtest_filter=PeerStateMachine.*
 scripts/test-kill.sh 200
 scripts/fuzz-engine.sh 600
 scripts/fuzz-ir.sh

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 
 if [ $# -eq 0 ]; then
   mapfile -t files < <(git ls-files 'runtime/engine/*.cpp' 'runtime/hash/*.cpp' 'runtime/manager/*.cpp' 'runtime/serving/*.cpp' \
-    'runtime/tiers/*.cpp' 'runtime/routing/*.cpp')
+    'runtime/routing/*.cpp' 'runtime/tiers/*.cpp' \
+    'runtime/transport/*.cpp')
   set -- "${files[@]}"
 fi
 printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 clang-tidy-22 -p build/release --quiet 2>/dev/null

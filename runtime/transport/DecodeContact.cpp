@@ -44,20 +44,22 @@ DecodePeer::~DecodePeer() {
 
 /// A new socket, so that no answer to an earlier one is heard.
 Expected<void> DecodePeer::greet() {
-  dealer.emplace(context, zmq::socket_type::dealer);
-  dealer->set(zmq::sockopt::linger, 0);
-  dealer->set(zmq::sockopt::ipv6, true);
-  dealer->set(zmq::sockopt::immediate, true); // nothing is sent to nobody
-  dealer->set(zmq::sockopt::reconnect_ivl, 20);
-  dealer->set(zmq::sockopt::reconnect_ivl_max, 1000);
+  greeted = Clock::now();
   try {
-    dealer->connect(options.endpoint);
+    zmq::socket_t made(context, zmq::socket_type::dealer);
+    made.set(zmq::sockopt::linger, 0);
+    made.set(zmq::sockopt::ipv6, true);
+    made.set(zmq::sockopt::immediate, true); // nothing is sent to nobody
+    made.set(zmq::sockopt::maxmsgsize, MostMessageBytes);
+    made.set(zmq::sockopt::reconnect_ivl, 20);
+    made.set(zmq::sockopt::reconnect_ivl_max, 1000);
+    made.connect(options.endpoint);
+    dealer = std::move(made);
   } catch (const zmq::error_t &error) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "peers: ", options.endpoint,
                      " cannot be connected: ", error.what());
   }
   contact = Contact::Greeting;
-  greeted = Clock::now();
   unanswered.reset();
   return {};
 }
@@ -215,5 +217,6 @@ void DecodePeer::lose(std::string_view why) {
     return true;
   });
   progress = true;
+  contact = Contact::Greeting;
   (void)greet();
 }

@@ -17,9 +17,9 @@
 #include "Messages.h"
 #include "PrefixNames.h"
 #include "RecordConversion.h"
+#include "Transport.h"
 
 #include "kv/Runtime/Transport/PeerConnector.h"
-#include "kv/Runtime/Transport/Transport.h"
 
 #include <zmq.hpp>
 

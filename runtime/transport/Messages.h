@@ -25,6 +25,9 @@ inline constexpr uint32_t ProtocolVersion = 1;
 
 using Bytes = std::string;
 
+/// A longer message ends its connection: ten million tokens take less.
+inline constexpr int64_t MostMessageBytes = int64_t(64) << 20;
+
 // Of the decoding side.
 
 struct Hello {
@@ -152,8 +155,12 @@ public:
       return std::nullopt;
     try {
       size_t at = 2; // behind the kind
-      msgpack::object_handle handle =
-          msgpack::unpack(frame.data(), frame.size(), at);
+      // Memory is allocated for as many elements as a message claims to have:
+      // each takes a byte at least.
+      size_t most = frame.size();
+      msgpack::object_handle handle = msgpack::unpack(
+          frame.data(), frame.size(), at, nullptr, nullptr,
+          msgpack::unpack_limit(most, most, most, most, most, /*depth=*/8));
       return handle.get().template as<Message>();
     } catch (const std::exception &) {
       return std::nullopt;
@@ -167,11 +174,8 @@ private:
 /// Waits for something to read, or for `most`, or for a signal.
 inline void waitFor(std::span<zmq::pollitem_t> items,
                     std::chrono::milliseconds most) {
-  try {
-    zmq::poll(items.data(), items.size(), most);
-  } catch (const zmq::error_t &) {
-    // Interrupted: the caller looks at its sockets in any case.
-  }
+  // Interrupted, it returns: the caller looks at its sockets in any case.
+  (void)zmq_poll(items.data(), static_cast<int>(items.size()), most.count());
 }
 
 /// The frame of a message that has one, behind the peer's routing id if `from`

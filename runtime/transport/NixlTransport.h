@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_TRANSPORT_NIXLTRANSPORT_H
 #define KV_RUNTIME_TRANSPORT_NIXLTRANSPORT_H
 
-#include "kv/Runtime/Transport/Transport.h"
+#include "Transport.h"
 
 #include <unordered_map>
 

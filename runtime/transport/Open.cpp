@@ -38,10 +38,14 @@ kv_open_peer_connector(uint32_t interfaceVersion,
                      interfaceVersion)};
     return nullptr;
   }
-  Expected<std::unique_ptr<PeerConnector>> opened =
-      openPeer(*slots, std::move(own), *options);
-  if (opened)
-    return opened->release();
-  *error = opened.error();
+  try {
+    Expected<std::unique_ptr<PeerConnector>> opened =
+        openPeer(*slots, std::move(own), *options);
+    if (opened)
+      return opened->release();
+    *error = opened.error();
+  } catch (const std::exception &exception) { // libzmq has no descriptor left
+    *error = {KV_STATUS_OUT_OF_MEMORY, concat("peers: ", exception.what())};
+  }
   return nullptr;
 }

@@ -52,6 +52,7 @@ Expected<std::unique_ptr<PrefillPeer>> PrefillPeer::open(
 Expected<void> PrefillPeer::listen() {
   router.set(zmq::sockopt::linger, 100);
   router.set(zmq::sockopt::ipv6, true);
+  router.set(zmq::sockopt::maxmsgsize, peer::MostMessageBytes);
   try {
     router.bind(options.endpoint);
   } catch (const zmq::error_t &error) {

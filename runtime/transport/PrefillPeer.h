@@ -11,9 +11,9 @@
 
 #include "LeaseTable.h"
 #include "Messages.h"
+#include "Transport.h"
 
 #include "kv/Runtime/Transport/PeerConnector.h"
-#include "kv/Runtime/Transport/Transport.h"
 
 #include <zmq.hpp>
 

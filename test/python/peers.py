@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from tools import find
@@ -31,8 +33,14 @@ def command(artifact, *options):
             *map(str, options)]
 
 
+def listens(path):
+    """Whether somebody accepts connections at this path; a killed process leaves it behind."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
 class Prefill:
-    """A prefilling kv-run; its endpoint is ready when a decoding one asks, which waits for it."""
+    """A prefilling kv-run that listens."""
 
     def __init__(self, artifact, *options, endpoint=None):
         self.folder = tempfile.mkdtemp(prefix="kv-peers-")
@@ -40,6 +48,12 @@ class Prefill:
         self.process = subprocess.Popen(command(artifact, "--role", "prefill", "--peer", self.endpoint, *options),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True, env=environment())
+        path = Path(self.endpoint.removeprefix("ipc://"))
+        until = time.monotonic() + 60
+        while not listens(path):
+            assert self.process.poll() is None, self.process.stderr.read()
+            assert time.monotonic() < until, "it does not listen"
+            time.sleep(0.02)
 
     def __enter__(self):
         return self

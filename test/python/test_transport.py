@@ -1,17 +1,18 @@
 """Prefill here, decode there: two kv-runs and NIXL between them give the tokens and bits of one."""
 
 import json
-import os
 import signal
+import socket
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
 from kv_import import synthetic
 from peers import Decode, Prefill, command, environment, nixl
 from test_windows import Model
-from tools import KV_IMPORT, find, run
+from tools import KV_IMPORT, ROOT, find, manifest, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -25,10 +26,10 @@ class Plain(Model):
         self.vocab = config.vocab
         synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=3))
 
-    def artifact(self, page, layout=None):
-        out = self.folder / f"{page}-{layout}"
+    def artifact(self, page, layout=None, *options):
+        out = self.folder / "-".join(map(str, (page, layout, *options)))
         if not out.exists():
-            done = run(KV_IMPORT, self.folder / "hf", "-o", out, "--page", str(page))
+            done = run(KV_IMPORT, self.folder / "hf", "-o", out, "--page", str(page), *options)
             assert done.returncode == 0, done.stderr
             subprocess.run([KV_COMPILE, out / "model.mlir", "-o", out / "model.so",
                             *[f"--layout={layout}"] * bool(layout)], check=True, timeout=300)
@@ -104,6 +105,11 @@ def test_page_size_and_layout_are_converted(model, before, after):
     assert statistics["peer"]["pages_read"] >= sum((n - 1) // 32 for n in (130, 70, 97))
 
 
+def test_windows_and_bands_are_converted(windows):
+    """Rows of several collections, of which some have windows."""
+    together(windows, windows.artifact(16, "nhd"), windows.artifact(32, "cpu"), windows.requests((130, 200), new=6))
+
+
 def test_the_second_request_finds_what_the_first_has_brought(model):
     artifact = model.artifact(PAGE)
     requests = [{**r, "salt": salt} for r, salt in zip(model.requests((90, 90), new=4), "ab")]
@@ -118,6 +124,59 @@ def test_the_second_request_finds_what_the_first_has_brought(model):
         # Its pages, brought for another salt, are not the first one's.
         assert statistics["peer"]["pages_read"] == 10 and statistics["peer"]["prompts"] == 2
         assert prefill.end()["peer"]["prompts"] == 2
+
+
+def test_two_decoding_sides(model):
+    """At once, with the same prompts: each has its leases, and the prompts are computed for both."""
+    artifact = model.artifact(PAGE)
+    requests = model.requests((120, 90, 150), new=4, seed=11)
+    want = alone(model, artifact, requests)
+    with Prefill(artifact) as prefill, Decode(artifact, prefill.endpoint) as one, \
+            Decode(artifact, prefill.endpoint) as two:
+        for request in requests:
+            one.send(request)
+            two.send(request)
+        for peer in (one, two):
+            have, left = {r["id"]: [] for r in requests}, len(requests)
+            while left:
+                line = json.loads(peer.process.stdout.readline())
+                left -= "finish_reason" in line
+                if "token" in line:
+                    have[line["id"]].append((line["token"], line["logits_digest"]))
+            assert have == want
+        assert sum(peer.end()["peer"]["pages_read"] for peer in (one, two)) == 2 * (7 + 5 + 9)
+        theirs = prefill.end()
+        assert theirs["peer"]["leases_returned"] == theirs["peer"]["leases"]
+
+
+def test_metrics(model):
+    """The rows that docs/transport.md has, while both sides run."""
+    page = (ROOT / "docs/transport.md").read_text(encoding="utf-8")
+    documented = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `kv_peer_")}
+    artifact, (request,) = model.artifact(PAGE), model.requests((90,), new=4)
+
+    def port():
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            return free.getsockname()[1]
+
+    def figures(port):
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
+        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                if line.startswith("kv_peer_")}
+
+    here, there = port(), port()
+    with Prefill(artifact, "--metrics", f"127.0.0.1:{there}") as prefill, \
+            Decode(artifact, prefill.endpoint, "--metrics", f"127.0.0.1:{here}") as peer:
+        peer.answer(request)
+        assert {name.split("{")[0] for name in figures(here)} == documented
+        assert figures(here)['kv_peer_pages_total{outcome="read"}'] == 5
+        assert figures(here)['kv_peer_pages_total{outcome="lost"}'] == 0
+        assert figures(here)["kv_peer_read_bytes_total"] > 0
+        assert figures(there)["kv_peer_prompts_total"] == 1
+        assert figures(there)["kv_peer_leases"] == 0
+        assert figures(there)["kv_peer_leases_total"] == \
+            figures(there)['kv_peer_leases_ended_total{how="returned"}'] >= 1
 
 
 def test_killed_in_the_middle(model):
@@ -142,7 +201,7 @@ def test_killed_in_the_middle(model):
                 time.sleep(0.5)
             statistics = peer.end()
             assert second.end()["peer"]["prompts"] > 0
-        assert any("does not answer" in note for note in peer.notes), peer.notes
+        assert any("prompts are computed here" in note for note in peer.notes), peer.notes
         assert any("answers again" in note for note in peer.notes), peer.notes
         assert statistics["peer"]["pages_read"] >= 14
 
@@ -213,6 +272,11 @@ def test_what_cannot_be(model, windows, tmp_path):
         synthetic.write_hf(other.folder / "hf", config, synthetic.make_weights(config, seed=4))
         assert sentence(*decoding, artifact=other.artifact(PAGE)).startswith(
             f"--peer: peers: the one at {prefill.endpoint} has other pages: the model is ")
+        # The same weights, but other bits.
+        rounds = model.artifact(PAGE, None, "--activations", "bf16")
+        assert manifest(rounds / "model.so")["target"]["activations"] == "bf16"
+        refused = sentence(*decoding, artifact=rounds)
+        assert "the model is " in refused and refused.endswith(", activations bf16 on the decoding side"), refused
     prefilling = ("--role", "prefill", "--peer")
     assert sentence(*prefilling, "nowhere") == "--peer: peers: nowhere cannot be bound: Invalid argument"
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", "--requests", "file") == (

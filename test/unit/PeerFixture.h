@@ -154,7 +154,7 @@ struct Peers {
         concat("ipc://", (std::filesystem::temp_directory_path() /
                           concat("kv-peers-", ::getpid(), "-", ++number))
                              .string());
-    options.answer = std::chrono::milliseconds(300);
+    options.answer = std::chrono::seconds(5); // also on a busy machine
     options.note = [this](std::string_view one) { notes += concat(one, "\n"); };
   }
   ~Peers() {

@@ -199,6 +199,7 @@ TEST(Peer, AReadBehindTheEndIsRefused) {
 
 TEST(Peer, ADeadPeerCostsLittleTime) {
   Peers peers;
+  peers.options.answer = 300ms;
   ASSERT_TRUE(peers.openPrefill());
   ASSERT_TRUE(peers.openDecode());
   std::vector<int32_t> tokens = tokensFrom(5, 32);

@@ -24,16 +24,18 @@ Expected<Publishers> kv::run::openPublishers(const Options &options,
 Expected<std::unique_ptr<MetricsServer>>
 kv::run::openMetrics(const Options &options, const PagedKVCacheManager *manager,
                      const ServingFigures &serving,
-                     const Publishers &publishers) {
+                     const Publishers &publishers, const PeerMetrics *peer) {
   if (options.metrics.empty())
     return nullptr;
   Expected<std::unique_ptr<MetricsServer>> opened =
       MetricsServer::open(options.metrics, [&publishers, &serving, manager,
-                                            model = options.metricsVllm] {
+                                            peer, model = options.metricsVllm] {
         MetricFamilies families;
         if (manager)
           collectMetrics(*manager, families);
         collectMetrics(serving, families);
+        if (peer)
+          collectMetrics(*peer, families);
         for (size_t replica = 0; replica < publishers.size(); ++replica)
           collectMetrics(*publishers[replica], static_cast<int32_t>(replica),
                          families);

@@ -9,6 +9,7 @@
 #include "kv/Runtime/Manager/ManagerMetrics.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
 #include "kv/Runtime/Serving/ServingMetrics.h"
+#include "kv/Runtime/Transport/PeerMetrics.h"
 
 namespace kv::run {
 
@@ -23,7 +24,8 @@ Expected<Publishers> openPublishers(const Options &options,
 /// outlives it.
 Expected<std::unique_ptr<MetricsServer>>
 openMetrics(const Options &options, const PagedKVCacheManager *manager,
-            const ServingFigures &serving, const Publishers &publishers);
+            const ServingFigures &serving, const Publishers &publishers,
+            const PeerMetrics *peer);
 
 } // namespace kv::run
 

@@ -57,8 +57,8 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                "compute every prompt in full");
   app.add_option("--host-pages", options.hostPages,
                  "pages of host memory that back all caches (default: none; "
-                 "with --disk-dir or --store as many as the caches have, at "
-                 "most 512 MiB)")
+                 "with --disk-dir, --store or --role as many as the caches "
+                 "have, but for --role prefill at most 512 MiB)")
       ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
   CLI::Option *disk =
       app.add_option("--disk-dir", options.diskDirectory,

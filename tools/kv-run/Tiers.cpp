@@ -62,8 +62,12 @@ Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
                      " is given, and --no-prefix-cache");
   constexpr int64_t MostBytes = int64_t(512) << 20;
   int64_t bytes = PoolLayout::of(params).recordBytes();
+  // What peers may read is in host memory, so all that the devices have is.
+  int64_t most = pages * options.replicas;
   int64_t hostPages = options.hostPages.value_or(
-      std::clamp<int64_t>(MostBytes / bytes, 1, pages * options.replicas));
+      options.role == "prefill"
+          ? most
+          : std::clamp<int64_t>(MostBytes / bytes, 1, most));
   for (KVCacheParams &one : params.params) {
     one.connector =
         hasDisk || hasStore ? KVConnector::Tiered : KVConnector::Host;

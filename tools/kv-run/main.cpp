@@ -219,7 +219,8 @@ int serve(const Options &options) {
   if (paged)
     stream.setIdle(paged->resetDescriptor(), [&] { paged->serveResets(); });
   Expected<std::unique_ptr<MetricsServer>> metrics =
-      openMetrics(options, paged, generator.figures(), *publishers);
+      openMetrics(options, paged, generator.figures(), *publishers,
+                  peer ? &peer->peerMetrics() : nullptr);
   if (!metrics)
     return unusable(metrics.error().message);
   GenerationStatistics statistics =

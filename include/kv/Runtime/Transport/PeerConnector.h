@@ -13,6 +13,7 @@
 
 #include "kv/Runtime/Manager/KVCacheParams.h"
 #include "kv/Runtime/Tiers/PageConnector.h"
+#include "kv/Runtime/Transport/PeerMetrics.h"
 
 #include <functional>
 #include <optional>
@@ -20,20 +21,6 @@
 #include <vector>
 
 namespace kv {
-
-/// Figures of one side since it was opened.
-struct PeerMetrics {
-  Counter asks;           // prompts that a peer was asked for, or has asked for
-  Counter readPages;      // of ours, from a peer
-  Counter readBytes;      // of the peer's records
-  Counter failedPages;    // asked for and not got: they are computed here
-  Counter grantedLeases;  // of records, to peers
-  Counter returnedLeases; // in time
-  Counter expiredLeases;  // whose records may have been evicted since
-  Counter refusedReturns; // came too late: the peer drops what it has read
-  Gauge openLeases, openAsks;
-  Gauge openReads; // under way, those that were given up included
-};
 
 class PeerConnector : public PageConnector {
 public:
