@@ -88,6 +88,7 @@ int serve(const Options &options) {
              std::cerr << "kv-run: note: " << note << '\n';
            },
        .deterministic = options.deterministic,
+       .graphs = options.graphs,
        .weights =
            options.mapWeights ? FileMemory::Mapped : FileMemory::Copied});
   if (!session)
