@@ -71,13 +71,13 @@ bool StepGraphs::finish(bool sound) {
   return false;
 }
 
-/// A device may still run it: the driver waits before it takes it away.
+/// The device may still run it. So seldom, a wait costs nothing.
 void StepGraphs::dropOldest() {
   auto oldest = std::min_element(graphs.begin(), graphs.end(),
                                  [](const auto &a, const auto &b) {
                                    return a.second.used < b.second.used;
                                  });
-  if (oldest->second.exec)
+  if (oldest->second.exec && backend.synchronize())
     backend.check(backend.driver().graphExecDestroy(oldest->second.exec),
                   "cuGraphExecDestroy");
   graphs.erase(oldest);

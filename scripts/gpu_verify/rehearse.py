@@ -179,16 +179,17 @@ def limits(rehearsal):
 
 
 def sanitizer(rehearsal):
-    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only", "racecheck,memcheck",
-                               "--seconds", "400")
+    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only",
+                               "racecheck long,memcheck movers")
     expect({suite.split()[0] for suite, _ in records} == {"racecheck", "memcheck"}, "no tools ran")
     expect(all(record["status"] == PASSED for record in records.values()), "the tools are green")
-    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only", "racecheck",
+    _, records = rehearsal.run(visit.PASSED, rehearsal.fresh(), "--only", "racecheck long",
                                GPU_VERIFY_REHEARSED_REFUSAL="1")
     expect(records and all(record["status"] == LEFT and "not supported" in record["message"]
                            for record in records.values()), "a tool that refuses is left out")
-    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "racecheck,memcheck",
-                               "--seconds", "400", GPU_VERIFY_REHEARSED_REPORT="racecheck")
+    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only",
+                               "racecheck long,memcheck movers",
+                               GPU_VERIFY_REHEARSED_REPORT="racecheck")
     red = {suite for (suite, _), record in records.items() if record["status"] == FAILED}
     expect(red and all(suite.startswith("racecheck") for suite in red), f"red: {red}")
 

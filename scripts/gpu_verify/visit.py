@@ -62,7 +62,7 @@ class Visit:
             return suite[0].name if isinstance(suite, list) else suite.name
 
         return [suite if isinstance(suite, list) else [suite] for suite in made
-                if wanted is None or name(suite).split()[0] in wanted]
+                if wanted is None or {name(suite), name(suite).split()[0]} & set(wanted)]
 
     def run(self):
         try:

@@ -1,5 +1,6 @@
 //===- StepGraphsTest.cpp - Steps that are queued as graphs ---------------===//
 
+#include "../../runtime/cuda/StepGraphs.h"
 #include "SessionFixture.h"
 
 using namespace kv;
@@ -178,4 +179,43 @@ TEST_F(StepGraphs, WhatTheHostReadsIsPartOfACall) {
     next += 2;
   }
   EXPECT_GT(fake::counters().graphLaunches, before);
+}
+
+TEST_F(StepGraphs, TheOldestGo) {
+  auto own = kv::cuda::Backend::open(0);
+  int64_t before = fake::graphsInUse();
+  {
+    kv::cuda::StepGraphs graphs(**own);
+    // The work of a call is a fill that the graph repeats.
+    Tensor<int32_t> target(device, DType::I32, {1});
+    auto call = [&](uint64_t word) {
+      std::vector<uint64_t> words{1, word};
+      bool isReplayed = graphs.start(words);
+      if (!isReplayed) {
+        (*own)->zero(target.data(), 4);
+        EXPECT_TRUE(graphs.finish(true));
+      }
+      return isReplayed;
+    };
+    constexpr uint64_t Most = kv::cuda::StepGraphs::MostGraphs;
+    for (uint64_t i = 0; i < Most; ++i) {
+      EXPECT_FALSE(call(i));
+      EXPECT_FALSE(call(i));
+    }
+    EXPECT_EQ(fake::graphsInUse() - before, int64_t(Most));
+    EXPECT_TRUE(call(0));
+    EXPECT_FALSE(call(Most)); // takes the place of 1
+    EXPECT_EQ(fake::graphsInUse() - before, int64_t(Most) - 1);
+    EXPECT_TRUE(call(0));
+    EXPECT_TRUE(call(2));
+    EXPECT_FALSE(call(1)); // takes the place of 3
+    EXPECT_TRUE(call(4));
+    EXPECT_FALSE(call(3));
+    target.fill({7});
+    ASSERT_TRUE(backend.synchronize());
+    EXPECT_TRUE(call(2));
+    ASSERT_TRUE((*own)->synchronize());
+    EXPECT_EQ(target.read(), std::vector<int32_t>{0});
+  }
+  EXPECT_EQ(fake::graphsInUse(), before);
 }

@@ -40,6 +40,8 @@ __attribute__((visibility("default"))) std::vector<std::string> takeProblems();
 __attribute__((visibility("default"))) void forgetFailure();
 /// Device memory that nobody has freed, in bytes.
 __attribute__((visibility("default"))) int64_t bytesInUse();
+/// Executable graphs that nobody has destroyed.
+__attribute__((visibility("default"))) int64_t graphsInUse();
 /// The next captures fail when they end, as those of a driver may.
 __attribute__((visibility("default"))) void refuseCaptures(bool refuse);
 /// Runs everything that may run on the second streams of all devices.

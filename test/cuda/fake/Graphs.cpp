@@ -12,12 +12,21 @@ namespace {
 
 using Work = std::vector<std::function<Status()>>;
 
+struct Executable {
+  Work work;
+  FakeStream *stream = nullptr; // that it was launched on last
+  int64_t until = 0;            // operations of the stream, its own among them
+};
+
 bool &isRefused() {
   static bool refused = false;
   return refused;
 }
 
 } // namespace
+
+static int64_t inUse = 0;
+int64_t kv::fake::graphsInUse() { return inUse; }
 
 void kv::fake::refuseCaptures(bool refuse) { isRefused() = refuse; }
 
@@ -59,7 +68,8 @@ EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph,
   if (flags)
     return state.problem(InvalidValue, "cuGraphInstantiate: flags");
   ++state.counters.graphsMade;
-  *exec = new Work(*static_cast<Work *>(graph));
+  ++inUse;
+  *exec = new Executable{*static_cast<Work *>(graph)};
   return Success;
 }
 
@@ -67,19 +77,25 @@ EXPORT int cuGraphLaunch(void *exec, void *stream) {
   State &state = State::get();
   if (Status status = state.checkStream("cuGraphLaunch", stream))
     return status;
-  const Work &work = *static_cast<Work *>(exec);
+  auto &graph = *static_cast<Executable *>(exec);
   ++state.counters.graphLaunches;
-  state.trace("graph " + std::to_string(work.size()));
-  for (const auto &operation : work)
+  state.trace("graph " + std::to_string(graph.work.size()));
+  for (const auto &operation : graph.work)
     state.enqueue(stream, operation);
+  graph.stream = static_cast<FakeStream *>(stream);
+  graph.until = graph.stream->total();
   return Success;
 }
 
 EXPORT int cuGraphExecDestroy(void *exec) {
-  // The device may still run it.
-  Status status = State::get().run();
-  delete static_cast<Work *>(exec);
-  return status;
+  State &state = State::get();
+  auto *graph = static_cast<Executable *>(exec);
+  if (graph->stream && graph->stream->done < graph->until)
+    return state.problem(InvalidValue, "cuGraphExecDestroy of a graph that may "
+                                       "be running");
+  --inUse;
+  delete graph;
+  return Success;
 }
 EXPORT int cuGraphDestroy(void *graph) {
   delete static_cast<Work *>(graph);
