@@ -74,7 +74,8 @@ static int32_t callGuarded(KvEntry entry, KvContext *context,
 
 Expected<void> ExecutionContext::call(KvEntry entry,
                                       std::span<const KvTensorView> args,
-                                      const DeviceModule *module) {
+                                      const DeviceModule *module,
+                                      std::span<const uint64_t> identity) {
   reset();
   if (state->device) {
     if (Expected<void> sound = state->backend->status(); !sound)
@@ -83,7 +84,21 @@ Expected<void> ExecutionContext::call(KvEntry entry,
       return makeError(sound.error().code,
                        "an earlier call: ", sound.error().message);
     state->device->use(module);
+    if (state->device->start(identity))
+      return state->backend->status();
   }
+  callEntry(entry, args);
+  if (state->device && !state->device->finish(!state->failed())) {
+    reset();
+    callEntry(entry, args);
+  }
+  if (state->device && !state->failed())
+    return state->backend->status();
+  return result();
+}
+
+void ExecutionContext::callEntry(KvEntry entry,
+                                 std::span<const KvTensorView> args) {
   int32_t status = callGuarded(entry, &state->context, args.data(),
                                static_cast<int32_t>(args.size()), state->exit);
   if (status != KV_STATUS_OK)
@@ -91,9 +106,6 @@ Expected<void> ExecutionContext::call(KvEntry entry,
         static_cast<KvStatus>(status),
         concat("the entry returned status ", status, " without a message"));
   state->arena.release(0);
-  if (state->device && !state->failed())
-    return state->backend->status();
-  return result();
 }
 
 Expected<void> ExecutionContext::stepError() {

@@ -35,7 +35,62 @@ struct Invocation::State {
   std::vector<char> bound;        // for each of args whether it is bound
   size_t unbound = 0;             // arguments that are not bound yet
   HostArguments host;
+  std::vector<uint64_t> identity; // what the step's queued work depends on
+
+  bool identify();
 };
+
+/// Appends what of an input in host memory decides what an entry queues. False:
+/// too much to compare.
+static bool addContents(const Argument &input, const KvTensorView &view,
+                        std::vector<uint64_t> &words) {
+  const char *from = static_cast<const char *>(view.data) +
+                     view.offset * int64_t(dtypeBytes(input.dtype));
+  if (input.kind == ArgumentKind::MaxLengths) {
+    // Of each step the longest prompt: which kernels it needs. The longest
+    // cache beside it is nothing that the device's functions read.
+    for (int64_t step = 0; step < view.sizes[0]; ++step)
+      words.push_back(uint64_t(*reinterpret_cast<const int32_t *>(
+          from + step * view.strides[0] * int64_t(sizeof(int32_t)))));
+    return true;
+  }
+  constexpr size_t MostBytes = 256;
+  size_t bytes = dtypeBytes(input.dtype);
+  for (int64_t d = 0; d < view.rank; ++d)
+    bytes *= size_t(view.sizes[d]);
+  if (bytes > MostBytes)
+    return false;
+  for (size_t i = 0; i < bytes; ++i)
+    words.push_back(uint64_t(static_cast<unsigned char>(from[i])));
+  return true;
+}
+
+/// Fills `identity`; false if a step cannot be told from another by it. Weights
+/// are the model's, and so is the device module, of which the device knows.
+bool Invocation::State::identify() {
+  identity.clear();
+  identity.push_back(reinterpret_cast<uintptr_t>(function));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Argument *input =
+        i < entry->inputs.size() ? &entry->inputs[i] : nullptr;
+    if (input && input->kind == ArgumentKind::Weight)
+      continue;
+    const KvTensorView &view = args[i];
+    identity.push_back(uint64_t(view.rank) << 32 | uint64_t(view.dtype));
+    for (int64_t d = 0; d < view.rank; ++d) {
+      identity.push_back(uint64_t(view.sizes[d]));
+      identity.push_back(uint64_t(view.strides[d]));
+    }
+    if (input && input->host) {
+      if (!addContents(*input, view, identity))
+        return false;
+      continue;
+    }
+    identity.push_back(reinterpret_cast<uintptr_t>(view.data));
+    identity.push_back(uint64_t(view.offset));
+  }
+  return true;
+}
 
 //===----------------------------------------------------------------------===//
 // InferenceSession
@@ -281,9 +336,12 @@ Expected<void> Invocation::execute() {
   }
   auto &session = *state->model->session;
   Expected<void> done = state->host.upload(session.options.device, state->args);
+  std::span<const uint64_t> identity;
+  if (session.options.graphs && !session.backend->isHost() && state->identify())
+    identity = state->identity;
   if (done)
     done = session.context->call(state->function, state->args,
-                                 state->model->module.get());
+                                 state->model->module.get(), identity);
   if (done) {
     Expected<bool> waited = state->host.download(session.options.device);
     if (!waited)

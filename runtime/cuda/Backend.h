@@ -41,6 +41,9 @@ public:
   /// succeeded. The first failure of all calls stays, as "cuLaunchKernel:
   /// invalid argument", and is what status() returns.
   bool check(driver::Result result, std::string_view call);
+  /// Forgets what check() has kept: for work that was captured and never
+  /// executed, while nothing had failed before.
+  void forgetFailure() { failure.reset(); }
   /// The error of a call that failed, without keeping it as check() does: for
   /// calls on which nothing else depends.
   std::unexpected<Error> fail(driver::Result result,

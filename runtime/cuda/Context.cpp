@@ -37,6 +37,13 @@ Context::~Context() {
     device.freePinned(errors, 0);
 }
 
+bool Context::start(std::span<const uint64_t> call) {
+  identity.assign(call.begin(), call.end());
+  if (!call.empty())
+    identity.push_back(module ? module->serial : 0);
+  return graphs.start(identity);
+}
+
 Expected<void> Context::takeStepError() {
   std::atomic_ref<uint64_t> word(*errors); // kernels write to it
   StepError error = unpackStepError(word.load(std::memory_order_acquire));

@@ -6,6 +6,7 @@
 #include "../Functions.h"
 #include "Matmul.h"
 #include "Module.h"
+#include "StepGraphs.h"
 
 namespace kv::cuda {
 
@@ -29,6 +30,8 @@ public:
 
   Backend &backend() { return device; }
   Matmuls &matmuls() { return products; }
+  bool start(std::span<const uint64_t> call) override;
+  bool finish(bool sound) override { return graphs.finish(sound); }
   Expected<void> takeStepError() override;
   /// The word in which kernels report step errors (kernels/cuda/StepErrors.h).
   /// It lies in pinned memory, which a GPU can write to by the host's address.
@@ -47,11 +50,13 @@ public:
 
 private:
   Context(Backend &backend, Matmuls products)
-      : device(backend), products(std::move(products)) {}
+      : device(backend), products(std::move(products)), graphs(backend) {}
 
   Backend &device;
   Matmuls products;
+  StepGraphs graphs;
   const Module *module = nullptr;
+  std::vector<uint64_t> identity; // of a call, with its module
   uint32_t *arrivals = nullptr;
   uint64_t *errors = nullptr;
 };

@@ -25,6 +25,8 @@ using Stream = struct StreamTag *;
 using Event = struct EventTag *;
 using Module = struct ModuleTag *;
 using Function = struct FunctionTag *;
+using Graph = struct GraphTag *;
+using GraphExec = struct GraphExecTag *;
 
 enum : int {
   AttributeMultiprocessors = 16,
@@ -36,6 +38,9 @@ enum : int {
   FunctionCarveout = 9,      // percent of an SM's memory that is shared memory
 };
 enum : unsigned { StreamNonBlocking = 1, EventNoTiming = 2, HostPortable = 1 };
+
+/// What other threads may do while a stream is captured: anything.
+enum CaptureMode : int { CaptureThreadLocal = 1 };
 
 // Keys of the array `extra` of cuLaunchKernel.
 inline void *const LaunchBufferPointer = reinterpret_cast<void *>(1);

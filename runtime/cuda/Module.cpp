@@ -2,6 +2,7 @@
 
 #include "Module.h"
 
+#include <atomic>
 #include <charconv>
 #include <map>
 
@@ -61,6 +62,13 @@ Module::load(Backend &backend, const std::vector<KernelImage> &images) {
     return std::unexpected(sound.error());
   return module;
 }
+
+Module::Module(Backend &backend)
+    : serial([] {
+        static std::atomic<uint64_t> made = 0;
+        return ++made;
+      }()),
+      backend(backend) {}
 
 Module::~Module() {
   backend.enter();

@@ -26,12 +26,15 @@ public:
   load(Backend &backend, const std::vector<KernelImage> &images);
   ~Module() override;
 
+  /// No other module of the process has or had it, as one may have an address.
+  const uint64_t serial;
+
   /// The kernel of a row of KernelLaunches; its function is null if the
   /// artifact does not contain it.
   const LoadedKernel &kernel(size_t row) const { return kernels[row]; }
 
 private:
-  explicit Module(Backend &backend) : backend(backend) {}
+  explicit Module(Backend &backend);
   Expected<void> add(const KernelImage &image);
   Expected<void> addKernel(driver::Module from, size_t row, int sm);
 

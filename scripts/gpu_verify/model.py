@@ -1,5 +1,6 @@
-"""Whole models on the GPU: prompts against the CPU's logits, and decoding against the model's own
-prompts, which needs no tolerance where all products are deterministic."""
+"""Whole models on the GPU: prompts against the CPU's logits; steps as graphs against calls of the
+entry; and decoding against the model's own prompts, which needs no tolerance where all products
+are deterministic."""
 
 import array
 import json
@@ -20,9 +21,15 @@ def floats(path):
 
 
 def answers(path):
-    """{id: tokens} of kv-run's lines."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return {line["id"]: line["tokens"] for line in lines if "id" in line}
+    """({id: tokens}, statistics) of kv-run's lines."""
+    *lines, last = [json.loads(line) for line in path.read_text().splitlines()]
+    return {line["id"]: line["tokens"] for line in lines}, last["statistics"]
+
+
+def decode_time(metric, statistics):
+    """A measurement: of one token of one request, with its part of the step."""
+    seconds = statistics["decode_seconds"] / max(1, statistics["decode_tokens"])
+    return {"metric": metric, "unit": "us", "value": seconds * 1e6, "baseline": "", "aim": None}
 
 
 def difference(expected, got):
@@ -59,14 +66,14 @@ class Models(Suite):
     def rows(self):
         return [(path.name, 8) for path in self.models()]
 
-    def serve(self, model, requests, seconds):
-        """(answers, logits) of kv-run on the device."""
+    def serve(self, model, requests, seconds, *more):
+        """(tokens, logits, statistics) of kv-run on the device."""
         folder = self.visit.scratch
         (folder / "requests.jsonl").write_text("".join(json.dumps(r) + "\n" for r in requests))
         command = [self.visit.folder / "bin/kv-run", model / "gpu.so", "--device", "cuda:0",
                    "--weights", model / "weights.safetensors", "--requests",
                    folder / "requests.jsonl", "--no-stream", "--deterministic", "--pages", "600",
-                   "--threads", "1", "--no-prefix-cache", "--dump-logits", folder / "logits.f32"]
+                   "--threads", "1", "--no-prefix-cache", "--dump-logits", folder / "logits.f32", *more]
         with open(folder / "answers.jsonl", "w") as out:
             try:
                 done = subprocess.run([str(part) for part in command], stdout=out, text=True,
@@ -78,7 +85,8 @@ class Models(Suite):
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
             raise worker.Died(f"kv-run ended with status {done.returncode}: {last}")
-        return answers(folder / "answers.jsonl"), floats(folder / "logits.f32")
+        tokens, statistics = answers(folder / "answers.jsonl")
+        return tokens, floats(folder / "logits.f32"), statistics
 
     def run(self, row, seconds):
         model = self.visit.folder / "model" / row
@@ -86,23 +94,29 @@ class Models(Suite):
                     (model / "requests.jsonl").read_text().splitlines()]
         expected = floats(model / "logits.f32")
         vocabulary = len(expected) // sum(len(request["tokens"]) for request in requests)
-        generated, logits = self.serve(model, requests, seconds)
+        generated, logits, statistics = self.serve(model, requests, seconds)
         worst = difference(expected, logits)
         if isinstance(worst, str):
             return {"status": FAILED, "message": worst}
+        called, others, slower = self.serve(model, requests, seconds, "--no-graphs")
+        if called != generated or others != logits:
+            return {"status": FAILED, "message": "steps as graphs and as calls give other tokens or "
+                                                 "logits"}
         # What was generated as part of the prompt; the last token has no successor.
         whole = [{**request, "tokens": request["tokens"] + generated[request["id"]],
                   "max_new_tokens": 1} for request in requests]
-        _, again = self.serve(model, whole, seconds)
+        _, again, _ = self.serve(model, whole, seconds)
         wrong, count = misses(requests, generated, again, vocabulary)
         if wrong:
             return {"status": FAILED,
                     "message": f"{wrong} of {count} tokens are others when they are decoded than "
                                "the largest logit of the same prompt"}
-        cpu = answers(model / "answers.jsonl")
+        cpu, _ = answers(model / "answers.jsonl")
         same = sum(generated[name] == cpu[name] for name in cpu)
         return {"status": PASSED, "message": f"logits differ by {worst:.2g} of the largest; "
-                                             f"{same} of {len(cpu)} requests have the CPU's tokens"}
+                                             f"{same} of {len(cpu)} requests have the CPU's tokens",
+                "measurements": [decode_time("a decoded token", statistics),
+                                 decode_time("a decoded token without graphs", slower)]}
 
     def close(self):
         return None

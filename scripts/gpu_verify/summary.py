@@ -70,7 +70,8 @@ def kernels(results):
     return seen
 
 
-def text(results):
+def verdict(results):
+    """What has run and what failed: the first part of text()."""
     lines = []
     by_suite = {}
     for (build, suite, _), record in results.rows.items():
@@ -96,6 +97,13 @@ def text(results):
             lines.append(f"kernel {name}: {verdict}")
     right = sum(1 for rows, failed in seen.values() if rows and not failed)
     lines.append(f"{right} of {len(seen)} kernels ran, and rightly")
+    lines.append("all right so far" if not results.failed() else
+                 f"{len(results.failed())} rows FAILED")
+    return "\n".join(lines) + "\n"
+
+
+def text(results):
+    lines = [verdict(results)]
     for row in ratios(results):
         if row["metric"] in ("least", "most", "clock"):
             continue
@@ -103,8 +111,6 @@ def text(results):
         if row["met"] is not None:
             more += f", aim {row['aim']:g} {'met' if row['met'] else 'MISSED'}"
         lines.append(f"{row['case']:56} {row['value']:10.4g} {row['unit']:8} {row['metric']}{more}")
-    lines.append("all right so far" if not results.failed() else
-                 f"{len(results.failed())} rows FAILED")
     return "\n".join(lines) + "\n"
 
 

@@ -62,7 +62,7 @@ class Visit:
             return suite[0].name if isinstance(suite, list) else suite.name
 
         return [suite if isinstance(suite, list) else [suite] for suite in made
-                if wanted is None or name(suite).split()[0] in wanted]
+                if wanted is None or {name(suite), name(suite).split()[0]} & set(wanted)]
 
     def run(self):
         try:
@@ -82,7 +82,7 @@ class Visit:
                 for suite in builds:
                     self.finish(suite)
         self.results.write("summary.txt", summary.text(self.results))
-        self.say(summary.text(self.results))
+        self.say(summary.verdict(self.results))
         self.results.close()
         if self.results.failed():
             return UNEQUAL
@@ -112,10 +112,16 @@ class Visit:
             return
         try:
             rows = first.rows()
-            also = [{name for name, _ in suite.rows()} for suite in builds[1:]]
         except (worker.Died, worker.Hung) as problem:
             self.add(first, "the names of its rows", FAILED, str(problem), 0)
             return
+        also = []
+        for suite in builds[1:]:
+            try:
+                also.append({name for name, _ in suite.rows()})
+            except (worker.Died, worker.Hung) as problem:
+                self.say(f"the other build is left out: {problem}")
+                also.append(set())
         todo = [(name, seconds) for name, seconds in rows
                 if not self.results.known(first.build, first.name, name)]
         if not todo:

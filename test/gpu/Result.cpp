@@ -3,6 +3,7 @@
 #include "Result.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 using namespace kv::cuda::test;
@@ -34,6 +35,8 @@ std::string kv::cuda::test::jsonString(std::string_view text) {
 }
 
 static std::string number(double value) {
+  if (!std::isfinite(value))
+    return "0"; // JSON has no other numbers
   char text[32];
   std::snprintf(text, sizeof(text), "%.6g", value);
   return text;

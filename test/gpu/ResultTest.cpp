@@ -3,6 +3,7 @@
 #include "Result.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 using namespace kv::cuda::test;
@@ -25,6 +26,7 @@ TEST(GpuResult, Json) {
   Result result{false,
                 "line 3:\n\t\"x\" is 1\\2",
                 {{"time", "us", 45.5},
+                 {"rate", "GB/s", std::numeric_limits<double>::infinity()},
                  {"bytes", "GB/s", 2500, Baseline::ReadCeiling, 0.88}}};
   auto parsed = nlohmann::json::parse(json(result));
   EXPECT_EQ(parsed["passed"], false);
@@ -32,6 +34,7 @@ TEST(GpuResult, Json) {
   EXPECT_EQ(parsed["measurements"][0]["value"], 45.5);
   EXPECT_EQ(parsed["measurements"][0]["baseline"], "");
   EXPECT_TRUE(parsed["measurements"][0]["aim"].is_null());
-  EXPECT_EQ(parsed["measurements"][1]["baseline"], "read ceiling");
-  EXPECT_EQ(parsed["measurements"][1]["aim"], 0.88);
+  EXPECT_EQ(parsed["measurements"][1]["value"], 0);
+  EXPECT_EQ(parsed["measurements"][2]["baseline"], "read ceiling");
+  EXPECT_EQ(parsed["measurements"][2]["aim"], 0.88);
 }

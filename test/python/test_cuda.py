@@ -48,7 +48,7 @@ def check_steps(trace):
     running, waited, products, asked, launches = False, None, set(), 0, 0
     for line in trace.splitlines():
         word, *sizes = line.split()
-        if word in ("launch", "product"):
+        if word in ("launch", "product", "graph"):
             assert not (running and waited), f"{waited} within a step"
             running, waited = True, None
             launches += 1
@@ -86,6 +86,36 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     assert np.abs(cuda_logits - logits).max() < LIMIT * np.abs(logits).max()
     assert cuda_tokens == tokens and all(len(t) == NEW_TOKENS for t in tokens.values())
     check_steps(trace.read_text())
+
+
+def test_steps_as_graphs(tmp_path):
+    """Steps like earlier ones are one graph launch between the copies of tokens and of logits, and
+    change no bit."""
+    config = synthetic.make_config("qwen3", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
+                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+    random = np.random.default_rng(3)
+    requests = "".join(json.dumps({"id": str(i), "tokens": random.integers(0, 256, n).tolist(),
+                                   "max_new_tokens": 30}) + "\n" for i, n in enumerate(LENGTHS))
+    answers, kinds = [], {}
+    for flags in ([], ["--no-graphs"]):
+        trace = tmp_path / f"trace{len(flags)}"
+        answers.append(serve(tmp_path, "cuda.so", "cuda:0", requests,
+                             options=["--dump-logits", tmp_path / f"logits{len(flags)}", *flags],
+                             KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))[0])
+        check_steps(trace.read_text())
+        kinds[len(flags)] = [line.split()[0] for line in trace.read_text().splitlines()]
+    assert answers[0] == answers[1] and all(len(t) == 30 for t in answers[0].values())
+    assert (tmp_path / "logits0").read_bytes() == (tmp_path / "logits1").read_bytes()
+    assert "graph" not in kinds[1]
+    # A step is from one copy of logits to the next.
+    steps = " ".join(kinds[0]).split("cuMemcpyDtoHAsync")
+    replayed = [step.split() for step in steps if "graph" in step and "capture" not in step]
+    assert len(replayed) > 20
+    assert all(set(step) <= {"graph", "cuMemcpyHtoDAsync", "synchronize", "cuMemsetD8Async"}
+               for step in replayed), replayed
 
 
 def test_windows_change_no_bit(tmp_path):

@@ -28,6 +28,9 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_flag("--deterministic", options.deterministic,
                "on a GPU: a token's bits do not depend on the tokens beside "
                "it (on a CPU they never do)");
+  app.add_flag("!--no-graphs", options.graphs,
+               "on a GPU: call the entry for every step, also where an equal "
+               "one is kept as a CUDA graph");
   CLI::Option *pages =
       app.add_option("--pages", options.pages,
                      "usable pages of a replica's cache")

@@ -19,6 +19,7 @@ struct Options {
   unsigned threads = 0; // 0: one a core
   std::string device = "cpu";
   bool deterministic = false;
+  bool graphs = true;
   std::optional<int64_t> pages;
   std::optional<int64_t> cacheBytes;
   std::optional<int64_t> pageSize;

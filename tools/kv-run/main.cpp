@@ -106,6 +106,7 @@ int serve(const Options &options) {
                std::cerr << "kv-run: note: " << note << '\n';
            },
        .deterministic = options.deterministic,
+       .graphs = options.graphs,
        .weights = options.mapWeights ? FileMemory::Mapped : FileMemory::Copied,
        .ranks = ranks});
   if (!session)

@@ -52,6 +52,14 @@ public:
   virtual void *stream() const = 0;
   /// Entries call the kernels of `module` from now on. It must outlive them.
   virtual void use(const DeviceModule *module) = 0;
+  /// Begins a call of an entry. `call` holds all that the work which it queues
+  /// depends on, beside the module; without any words nothing is known of it.
+  /// True: the same work as that of an earlier call with equal words has been
+  /// queued, and the entry is not to be called.
+  virtual bool start(std::span<const uint64_t> call) = 0;
+  /// Behind the entry, if start() returned false; `sound`: it has recorded no
+  /// error. False: nothing has been queued, and it is to be called again.
+  virtual bool finish(bool sound) = 0;
   /// What kernels found wrong with the data of steps that somebody has waited
   /// for, such as an id that an embedding does not have; once. Does not wait.
   virtual Expected<void> takeStepError() = 0;
@@ -138,7 +146,7 @@ public:
 using OpenDevice = DeviceBackend *(*)(uint32_t interfaceVersion, int index,
                                       Error *error);
 #define KV_OPEN_DEVICE_SYMBOL "kv_open_device"
-inline constexpr uint32_t DeviceInterfaceVersion = 3;
+inline constexpr uint32_t DeviceInterfaceVersion = 4;
 
 } // namespace kv
 

@@ -48,8 +48,13 @@ public:
   /// failures after that are in the device's status(), or are a stepError().
   /// The call itself fails if an earlier one left such an error that nobody
   /// asked for.
+  ///
+  /// `identity`, if there is any, holds all that the queued work depends on:
+  /// the entry, its arguments, and what it reads of host memory. A device may
+  /// then queue the work of an equal call instead of calling the entry.
   Expected<void> call(KvEntry entry, std::span<const KvTensorView> args,
-                      const DeviceModule *module = nullptr);
+                      const DeviceModule *module = nullptr,
+                      std::span<const uint64_t> identity = {});
 
   /// On a device, after a wait for it: what kernels found wrong with the data
   /// of the calls so far, such as an id that an embedding does not have. An
@@ -76,6 +81,8 @@ public:
 
 private:
   explicit ExecutionContext(std::unique_ptr<State> state);
+  /// Calls the entry, and leaves its error in the state and the arena empty.
+  void callEntry(KvEntry entry, std::span<const KvTensorView> args);
   std::unique_ptr<State> state;
 };
 

@@ -35,6 +35,9 @@ struct SessionOptions {
   /// On a GPU: the bits of a row do not depend on the other rows of the batch.
   /// On a CPU they never do.
   bool deterministic = false;
+  /// On a GPU: a step like an earlier one is queued as a CUDA graph, without
+  /// calling its entry. Changes no bit.
+  bool graphs = true;
   /// On a CPU: where weights lie that the file holds as the entries take them.
   FileMemory weights = FileMemory::Copied;
   /// The ranks that compute together with this process, for artifacts that were
@@ -49,8 +52,9 @@ struct NamedTensor {
 };
 
 /// An entry with a slot for each argument. Binding and executing allocate
-/// nothing unless there is an error. Used by one thread at a time; of all
-/// models of a session, one invocation executes at a time.
+/// nothing unless there is an error, or a GPU keeps a step as a graph. Used by
+/// one thread at a time; of all models of a session, one invocation executes at
+/// a time.
 class Invocation {
 public:
   /// The slot of an input (not a weight) or an output. Error: no such name.

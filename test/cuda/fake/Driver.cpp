@@ -69,6 +69,9 @@ Status copy(const char *call, void *target, const void *source, size_t bytes,
       return state().problem(InvalidValue,
                              std::string(call) + ": source and target overlap");
   }
+  if (from == Place::Pageable || to == Place::Pageable)
+    if (Status status = state().checkNoCapture(call))
+      return status;
   if (from == Place::Pageable) {
     ++state().counters.pageableCopies;
     auto *begin = static_cast<const char *>(source);
@@ -176,6 +179,8 @@ EXPORT int cuGetErrorString(int status, const char **text) {
 //===--- Memory -----------------------------------------------------------===//
 
 EXPORT int cuMemAlloc_v2(Pointer *pointer, size_t bytes) {
+  if (Status status = state().checkNoCapture("cuMemAlloc"))
+    return status;
   ++state().counters.allocations;
   state().trace("alloc " + std::to_string(bytes));
   if (state().device < 0)
@@ -187,6 +192,8 @@ EXPORT int cuMemAlloc_v2(Pointer *pointer, size_t bytes) {
   return *pointer ? Success : OutOfMemory;
 }
 EXPORT int cuMemFree_v2(Pointer pointer) {
+  if (Status status = state().checkNoCapture("cuMemFree"))
+    return status;
   ++state().counters.allocations;
   state().trace("free");
   Status status = state().run();
@@ -292,6 +299,8 @@ EXPORT int cuStreamDestroy_v2(void *stream) {
   return Success;
 }
 EXPORT int cuStreamSynchronize(void *stream) {
+  if (Status status = state().checkNoCapture("cuStreamSynchronize"))
+    return status;
   ++state().counters.synchronizations;
   state().trace("synchronize");
   auto &all = *static_cast<FakeStream *>(stream);
@@ -322,12 +331,16 @@ EXPORT int cuEventRecord(void *event, void *stream) {
   return Success;
 }
 EXPORT int cuEventSynchronize(void *event) {
+  if (Status status = state().checkNoCapture("cuEventSynchronize"))
+    return status;
   ++state().counters.synchronizations;
   state().trace("synchronize event");
   auto *of = static_cast<FakeEvent *>(event);
   return of->stream ? state().runUntil(*of->stream, of->after) : Success;
 }
 EXPORT int cuEventQuery(void *event) {
+  if (Status status = state().checkNoCapture("cuEventQuery"))
+    return status;
   auto *of = static_cast<FakeEvent *>(event);
   return !of->stream || of->stream->done >= of->after ? Success : NotReady;
 }
@@ -339,6 +352,8 @@ EXPORT int cuEventElapsedTime(float *milliseconds, void *, void *) {
 //===--- Modules and launches ---------------------------------------------===//
 
 EXPORT int cuModuleLoadData(void **module, const void *image) {
+  if (Status status = state().checkNoCapture("cuModuleLoadData"))
+    return status;
   if (state().device < 0)
     return InvalidContext;
   FakeModule loaded;

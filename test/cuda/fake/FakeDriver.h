@@ -30,6 +30,7 @@ struct Counters {
   int64_t pageableCopies = 0;
   int64_t products = 0;
   int64_t heuristics = 0;
+  int64_t graphsMade = 0, graphLaunches = 0;
 };
 
 __attribute__((visibility("default"))) Counters counters();
@@ -39,6 +40,10 @@ __attribute__((visibility("default"))) std::vector<std::string> takeProblems();
 __attribute__((visibility("default"))) void forgetFailure();
 /// Device memory that nobody has freed, in bytes.
 __attribute__((visibility("default"))) int64_t bytesInUse();
+/// Executable graphs that nobody has destroyed.
+__attribute__((visibility("default"))) int64_t graphsInUse();
+/// The next captures fail when they end, as those of a driver may.
+__attribute__((visibility("default"))) void refuseCaptures(bool refuse);
 /// Runs everything that may run on the second streams of all devices.
 /// Otherwise nothing runs before somebody waits for it.
 __attribute__((visibility("default"))) void runAside();

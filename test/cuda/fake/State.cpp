@@ -110,6 +110,14 @@ Status State::checkStream(const char *call, void *stream) {
                      std::to_string(device));
 }
 
+Status State::checkNoCapture(const char *call) {
+  for (const FakeStream *stream : streams)
+    if (stream->captured)
+      return problem(CaptureUnsupported,
+                     std::string(call) + " while a stream is captured");
+  return Success;
+}
+
 Counters kv::fake::counters() { return State::get().counters; }
 std::vector<std::string> kv::fake::takeProblems() {
   return std::exchange(State::get().problems, {});

@@ -21,6 +21,7 @@ enum Status : int {
   InvalidContext = 201,
   NoBinaryForGpu = 209,
   InvalidPtx = 218,
+  CaptureUnsupported = 900,
   NotFound = 500,
   NotReady = 600,
   LaunchFailed = 719,
@@ -43,6 +44,8 @@ struct FakeStream {
   bool isAside; // the second of a backend, which makes two
   std::deque<Operation> operations = {};
   int64_t done = 0;
+  /// Where operations go instead, while the stream is captured.
+  std::vector<std::function<Status()>> *captured = nullptr;
   /// How many operations have ever been queued.
   int64_t total() const { return done + int64_t(operations.size()); }
 };
@@ -60,8 +63,14 @@ public:
   /// Device work: runs when somebody waits for it, and not before, or in
   /// runAside(). The first failure is what every later wait returns.
   void enqueue(void *stream, std::function<Status()> work) {
-    static_cast<FakeStream *>(stream)->operations.push_back({std::move(work)});
+    auto &to = *static_cast<FakeStream *>(stream);
+    if (to.captured)
+      to.captured->push_back(std::move(work));
+    else
+      to.operations.push_back({std::move(work)});
   }
+  /// A mistake, where a stream is captured: a call that a graph cannot hold.
+  Status checkNoCapture(const char *call);
   /// Runs what is queued on all streams.
   Status run();
   /// Runs the stream until `number` of its operations are done, and of other
