@@ -9,6 +9,7 @@
 #   attention-cpu  attention alone, by context, beside ggml
 #   compile        text to the LLVM dialect, by depth; a million operations
 #   import         memory and time of an import of more than 1 GB
+#   ranks          SmolLM2 on 1, 2 and 4 ranks by MPI: equal bits, memory, speed
 #   tiers          pages in host memory and on a disk, and conversations that return
 #   manager        what the operations of the cache engine cost
 #   python         what calls of the Python package cost over C; a decode step
@@ -88,6 +89,11 @@ tiers)
   build release kv-compile kv-run page-tiers
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/tiers.py ;;
+ranks)
+  scripts/setup.sh
+  build release kv-compile kv-run rank-exchange
+  scripts/fetch-smollm2.sh build/models
+  exec .venv/bin/python benchmarks/ranks.py ;;
 python)
   scripts/setup.sh
   build release kvmlir-python c-calls KVHistoryArtifact
@@ -113,6 +119,6 @@ replay)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, python, serve, build, plot, replay" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, ranks, python, serve, build, plot, replay" >&2
   exit 2 ;;
 esac
