@@ -61,7 +61,7 @@ struct ExpandCollections
         if (ShapedType::isDynamic(type.getHeads())) {
           function.emitOpError()
               << "argument " << i << ": the heads of " << type
-              << " must be known in an entry: fix them by sharding before";
+              << " must be known in an entry: run kv-shard before";
           return signalPassFailure();
         }
         i += expand(function, i, seen++);

@@ -42,17 +42,18 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
   pm.addPass(createKVAssignLayout(assign));
 }
 
-/// For several ranks. Helpers that projections share would have to have one
-/// width, so they go first.
+/// For several ranks, or to find the heads that a module leaves open. Helpers
+/// that projections share would have to have one width, so they go first.
 static void addSharding(OpPassManager &pm, int64_t ranks) {
-  if (ranks == 1)
-    return;
-  pm.addPass(createKVInlineHelpers());
-  pm.addPass(createSymbolDCEPass());
+  if (ranks != 1) {
+    pm.addPass(createKVInlineHelpers());
+    pm.addPass(createSymbolDCEPass());
+  }
   KVShardOptions shard;
   shard.ranks = ranks;
   pm.addPass(createKVShard(shard));
-  simplify(pm);
+  if (ranks != 1)
+    simplify(pm);
 }
 
 /// Collections to their components.
@@ -150,6 +151,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
 
 void kv::buildCUDAPipeline(OpPassManager &pm,
                            const CUDAPipelineOptions &options) {
+  addSharding(pm, /*ranks=*/1);
   addLayout(pm, options.layout);
   addResolution(pm);
   KVSelectKernelOptions select;

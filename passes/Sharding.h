@@ -61,6 +61,15 @@ struct ShardPlan {
   static llvm::FailureOr<ShardPlan> of(mlir::ModuleOp module, int64_t ranks);
 };
 
+struct ShardCounts {
+  int64_t gathers = 0, slices = 0;
+};
+
+/// Gives the module's collections the heads of one rank, its weights their
+/// shards, and its functions what they do on these. Errors are emitted.
+llvm::FailureOr<ShardCounts> rewriteShards(mlir::ModuleOp module,
+                                           const ShardPlan &plan);
+
 /// The loop over which a linalg operation's results are sharded, if its operand
 /// `map` is sharded along `dim`: nothing if that is no loop of its own.
 std::optional<unsigned> loopOf(mlir::AffineMap map, int64_t dim);

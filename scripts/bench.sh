@@ -13,6 +13,7 @@
 #   tiers                  pages in host memory, on a disk, in a store; conversations that return
 #   transport              pages of another process beside NIXL alone; prompts computed elsewhere
 #   manager                what the operations of the cache engine cost
+#   ranks                  SmolLM2 on 1, 2 and 4 ranks by MPI: equal bits, memory, speed
 #   python                 what calls of the Python package cost over C; a decode step
 #   serve                  64 clients of kv-serve at once, beside kv-run
 #   build                  the build itself, from nothing and without ccache
@@ -97,6 +98,11 @@ transport)
   build release kv-compile kv-run page-transport KVTransportLibrary KVTiersLibrary
   scripts/fetch-smollm2.sh build/models
   exec .venv/bin/python benchmarks/transport.py ;;
+ranks)
+  scripts/setup.sh
+  build release kv-compile kv-run rank-exchange
+  scripts/fetch-smollm2.sh build/models
+  exec .venv/bin/python benchmarks/ranks.py ;;
 python)
   scripts/setup.sh
   build release kvmlir-python c-calls KVHistoryArtifact
@@ -126,6 +132,6 @@ replay | route)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, transport, python, serve, build, plot, replay, route" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, transport, ranks, python, serve, build, plot, replay, route" >&2
   exit 2 ;;
 esac

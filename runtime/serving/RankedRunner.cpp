@@ -141,11 +141,12 @@ namespace {
 /// The caches of one of the other ranks, and what their steps need.
 class Follower {
 public:
-  Follower(ModelRunner &own, const MultiKVCacheParams &params)
-      : own(own), params(params), layout(PoolLayout::of(params)) {}
+  Follower(ModelRunner &own, const Communicator &ranks,
+           const MultiKVCacheParams &params)
+      : own(own), ranks(ranks), params(params), layout(PoolLayout::of(params)) {}
 
   /// Runs a step, whose own error it leaves to rank 0. Errors: no memory; a
-  /// message that is not one.
+  /// message that is not one; the ranks are apart.
   Expected<void> step(MessageReader &reader) {
     if (Expected<void> made = allocate(reader.number()); !made)
       return made;
@@ -166,7 +167,9 @@ public:
     }
     if (!reader.isWhole() || !runPageOps(ops))
       return damaged();
-    (void)own.run(step);
+    Expected<std::span<const float>> logits = own.run(step);
+    if (!logits && ranks.isBroken())
+      return std::unexpected(logits.error());
     return {};
   }
 
@@ -216,6 +219,7 @@ private:
   }
 
   ModelRunner &own;
+  const Communicator &ranks;
   const MultiKVCacheParams &params;
   PoolLayout layout;
   std::vector<CacheMemory> memories;
@@ -226,7 +230,7 @@ private:
 
 Expected<void> kv::followSteps(ModelRunner &own, Communicator &ranks,
                                const MultiKVCacheParams &params) {
-  Follower follower(own, params);
+  Follower follower(own, ranks, params);
   std::vector<std::byte> message;
   for (;;) {
     if (Expected<void> received = ranks.broadcast(message); !received)
@@ -236,8 +240,6 @@ Expected<void> kv::followSteps(ModelRunner &own, Communicator &ranks,
       return {};
     if (Expected<void> done = follower.step(reader); !done)
       return done;
-    if (ranks.isBroken())
-      return makeError(KV_STATUS_INTERNAL, "the ranks are apart");
   }
 }
 

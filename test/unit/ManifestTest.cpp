@@ -112,6 +112,17 @@ TEST(Manifest, NamesTheField) {
       {"row_major", "column",
        "entries[0].inputs[0].layout is \"column\", expected row_major, "
        "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16"},
+      {"\"row_major\"", "\"row_major\", \"shard\": 3",
+       "entries[0].inputs[0].shard is 3, expected an object"},
+      {"\"row_major\"", "\"row_major\", \"shard\": {\"runs\": 1}",
+       "entries[0].inputs[0].shard.size is missing"},
+      {"\"row_major\"",
+       "\"row_major\", \"shard\": {\"runs\": 2, \"size\": 4, \"shard\": 2, "
+       "\"copies\": 1}",
+       "entries[0].inputs[0].shard of the weight w is 2 runs of 2 of 4 rows, "
+       "the argument has 2 rows in groups of 1"},
+      {"\"abi_version\": 2", "\"abi_version\": 2, \"ranks\": 0",
+       "ranks is 0, expected an integer of 1 or more"},
       {"row_major", "n16k",
        "entries[0].inputs[0].shape of the n16k weight w is not [N / 16, K, "
        "16]"},

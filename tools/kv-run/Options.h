@@ -41,7 +41,7 @@ struct Options {
   std::string metrics;     // HOST:PORT; empty: none
   std::string metricsVllm; // the model's name there; empty: our names only
   std::string resetEndpoint;
-  double rankTimeout = 5; // seconds
+  double rankTimeout = 4; // seconds
 };
 
 /// The options, or the exit code when there is nothing to run: help and

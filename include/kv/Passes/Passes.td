@@ -63,7 +63,8 @@ def KVShard : Pass<"kv-shard", "::mlir::ModuleOp"> {
     All ranks run the same code, each with its shard: KV heads of the collections
     with their query heads, and rows of the weights that are multiplied, chosen
     from or looked up (projections, the MLP's, those of each expert, the
-    vocabulary). `heads = ?` becomes the heads of a rank. A product's columns are
+    vocabulary). `heads = ?` becomes the heads of a rank, which with one rank is
+    all that happens. A product's columns are
     computed whole by the rank that has the weight's rows, and gathered
     (`kv.gather`) where something needs all of them: so no sum is ever cut, and
     every bit is that of one rank.

@@ -23,7 +23,7 @@ class Communicator {
 public:
   struct Options {
     /// How long a call waits for the other ranks, but for broadcast().
-    std::chrono::milliseconds limit{5000};
+    std::chrono::milliseconds limit{4000};
   };
 
   /// The ranks that mpirun has started, by libkv_mpi.so. A process has one
