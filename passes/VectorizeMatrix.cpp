@@ -80,7 +80,8 @@ public:
   MatrixTileBuilder(VectorEmitter &b, const MatrixProduct &product, Value first,
                     int64_t width)
       : product(product), first(first), width(width),
-        depth(columnsOf(product.weight)), chunk(std::min(depth, kChunk)), unit(b),
+        depth(columnsOf(product.weight)), chunk(std::min(depth, kChunk)),
+        unit(b),
         pairs(b.stack({width, chunk / 2, 2 * kPackedRows}, b.getI16Type())),
         flat(memref::CollapseShapeOp::create(
             b, product.weight, ArrayRef<ReassociationIndices>{{0}, {1, 2}})) {}
