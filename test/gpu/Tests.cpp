@@ -9,6 +9,8 @@ using namespace kv::cuda::test;
 
 namespace {
 
+constexpr std::string_view LargePool = "APoolBeyondTwoToThe31Elements";
+constexpr int64_t LargePoolBytes = int64_t(16) << 30;
 constexpr std::string_view Product = "AttentionMatrix.Product";
 
 /// The first failure of the test that runs.
@@ -23,8 +25,9 @@ public:
 
 class Tests final : public Suite {
 public:
-  Tests(const std::string &filter, double seconds, int shards)
-      : seconds(seconds), shards(shards) {
+  Tests(const std::string &filter, double seconds, int64_t memoryBytes,
+        int shards)
+      : seconds(seconds), memoryBytes(memoryBytes), shards(shards) {
     static bool isReady = false;
     if (!isReady) {
       int one = 1;
@@ -52,7 +55,8 @@ public:
         if (name == Product && filter == Product)
           for (int shard = 0; shard < shards; ++shard)
             rows.push_back({name + "/" + std::to_string(shard), seconds});
-        else if (name.starts_with(filter) && name != Product)
+        else if (name.starts_with(filter) && name != Product &&
+                 (memoryBytes >= LargePoolBytes || !name.ends_with(LargePool)))
           rows.push_back({name, seconds});
       }
     return rows;
@@ -78,6 +82,7 @@ private:
   static constexpr int ProductShards = 389;
   std::string filter;
   double seconds;
+  int64_t memoryBytes;
   int shards;
   Listener listener;
 };
@@ -85,25 +90,27 @@ private:
 } // namespace
 
 std::unique_ptr<Suite> kv::cuda::test::makeTests(const std::string &filter,
-                                                 double seconds, int shards) {
-  return std::make_unique<Tests>(filter, seconds, shards);
+                                                 double seconds,
+                                                 int64_t memoryBytes,
+                                                 int shards) {
+  return std::make_unique<Tests>(filter, seconds, memoryBytes, shards);
 }
 
 std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
                                                  Gpu &gpu,
                                                  const SuiteOptions &options) {
   if (name == "instructions")
-    return makeTests("Instruction.", 1);
+    return makeTests("Instruction.", 1, gpu.memoryBytes);
   if (name == "movers")
-    return makeTests("Mover.", 1);
+    return makeTests("Mover.", 1, gpu.memoryBytes);
   if (name == "attention")
-    return makeTests("Attention.", 5);
+    return makeTests("Attention.", 5, gpu.memoryBytes);
   if (name == "bits")
-    return makeTests("AttentionBits.", 5);
+    return makeTests("AttentionBits.", 5, gpu.memoryBytes);
   if (name == "pairs")
-    return makeTests("AttentionMatrix.E", 20);
+    return makeTests("AttentionMatrix.E", 20, gpu.memoryBytes);
   if (name == "cases")
-    return makeTests(std::string(Product), 5, 40);
+    return makeTests(std::string(Product), 5, gpu.memoryBytes, 40);
   if (name == "probes")
     return makeProbes(gpu);
   if (name == "long")
