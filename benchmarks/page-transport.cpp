@@ -36,6 +36,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <tuple>
 #include <unistd.h>
 
 using namespace kv;
@@ -284,12 +285,13 @@ int main(int argc, char **argv) {
                 tokens);
   Decoding other(endpoint, cacheOf(pageBytes, 2 * PageTokens, CacheLayout::HND),
                  tokens);
-  Side target(same.side.cache, pages);
-  std::unique_ptr<Transport> raw = target.transport();
+  // Into the same memory, so that nobody finds it colder than the other.
+  std::span<std::byte> target = same.side.memory;
+  std::unique_ptr<Transport> raw = same.side.transport();
   Transport::Peer peer = need(raw->connect(address));
   std::vector<Transport::Part> parts;
   for (int64_t i = 0; i < pages; ++i)
-    parts.push_back({target.memory.data() + i * pageBytes,
+    parts.push_back({target.data() + i * pageBytes,
                      from[static_cast<size_t>(i)],
                      static_cast<size_t>(pageBytes)});
   // In the way that is faster: looking all the time, or with pauses.
@@ -305,10 +307,16 @@ int main(int argc, char **argv) {
   double bytes = static_cast<double>(pages * pageBytes);
   std::vector<double> nixl, ours, ratio, busy, questions, converted;
   for (int round = 0; round < Warm + Rounds; ++round) {
-    double best = plain(false), begin = busySeconds();
-    best = std::min(best, plain(true));
-    double plainBusy = busySeconds() - begin;
-    auto [question, time] = same.load();
+    double best = 0, plainBusy = 0, question = 0, time = 0;
+    for (bool isOurs : {round % 2 == 0, round % 2 != 0})
+      if (isOurs) {
+        std::tie(question, time) = same.load();
+      } else {
+        double begin = busySeconds();
+        best = plain(true);
+        plainBusy = busySeconds() - begin;
+        best = std::min(best, plain(false));
+      }
     double conversion = other.load().second;
     if (round < Warm)
       continue;
@@ -319,12 +327,13 @@ int main(int argc, char **argv) {
     questions.push_back(1e3 * question);
     converted.push_back(bytes / conversion / 1e9);
   }
+  std::ranges::fill(target, std::byte(0));
+  (void)same.load();
   std::vector<std::byte> wanted(static_cast<size_t>(pageBytes));
   for (int64_t i = 0; i < pages; ++i) {
     fill(wanted, i);
     PageConnector::Slot slot = same.peer->acquire(same.prompt.at(i));
-    if (!std::equal(wanted.begin(), wanted.end(), slot.data) ||
-        !std::equal(wanted.begin(), wanted.end(), parts[i].to)) {
+    if (!std::equal(wanted.begin(), wanted.end(), slot.data)) {
       std::fprintf(stderr, "page-transport: page %lld is wrong\n",
                    static_cast<long long>(i));
       return 1;
