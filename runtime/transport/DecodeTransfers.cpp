@@ -5,15 +5,24 @@
 using namespace kv;
 using namespace kv::peer;
 
+/// Of one lease: while its pages are read, the owner looks for those of the
+/// next.
+static constexpr int64_t LeaseBytes = int64_t(8) << 20;
+
 bool DecodePeer::fetch(const PrefixPage &page) {
-  if (records->find(page) == Place::Disk)
+  Place own = records->find(page);
+  if (own == Place::Disk)
     return records->fetch(page);
-  if (loading.contains(page.name) || find(page) != Place::Disk)
+  auto at = known.find(page.name);
+  if (own != Place::Absent || at == known.end() ||
+      contact != Contact::Connected || loading.contains(page.name))
+    return false;
+  auto [question, index] = at->second;
+  if ((index + 1) * slots.pageSize > question->have)
     return false;
   Slot slot = records->reserve(page, {});
   if (!slot)
     return !loading.empty();
-  auto [question, index] = known.at(page.name);
   queued.push_back({page.name, slot, question->id, index});
   loading.emplace(page.name, question->id);
   return true;
@@ -39,11 +48,13 @@ void DecodePeer::flush() {
         giveUp(question.id, 0);
     }
   int64_t page = slots.pageSize, source = conversion->sourcePage();
-  int64_t most = conversion->isIdentity()
-                     ? INT64_MAX
-                     : std::ssize(staging) / conversion->sourceBytes();
+  // One transfer at a time has the staging buffer.
+  bool converts = !conversion->isIdentity();
+  int64_t most =
+      converts ? std::ssize(staging) / conversion->sourceBytes()
+               : std::max<int64_t>(LeaseBytes / conversion->sourceBytes(), 1);
   size_t at = 0;
-  while (at < queued.size() && !(most < INT64_MAX && usesStaging)) {
+  while (at < queued.size() && !(converts && usesStaging)) {
     Transfer &transfer = transfers.emplace_back();
     transfer.firstSource = queued[at].index * page / source;
     for (; at < queued.size(); ++at) {
@@ -60,7 +71,7 @@ void DecodePeer::flush() {
     transfer.request = ++lastId;
     transfer.link = link;
     transfer.deadline = Clock::now() + leaseTime;
-    if (most < INT64_MAX)
+    if (converts)
       usesStaging = &transfer;
     // If it cannot be sent, the deadline ends it.
     (void)send(Lease{incarnation, transfer.request, transfer.loads[0].question,
