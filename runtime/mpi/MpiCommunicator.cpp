@@ -92,22 +92,26 @@ Expected<void> MpiCommunicator::waitAll(const char *what) {
   if (done)
     return {};
   broken = true;
-  std::string missing;
-  std::vector<char> named(static_cast<size_t>(count));
-  for (size_t i = 0; i < requests.size(); ++i) {
-    int complete = 0;
-    if (requests[i] != MPI_REQUEST_NULL)
-      MPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
-    else
-      complete = 1;
-    if (!complete && !named[peers[i]]) {
-      named[peers[i]] = 1;
-      missing += concat(missing.empty() ? "" : ", ", peers[i]);
-    }
-  }
-  return makeError(KV_STATUS_INTERNAL, "rank ", missing,
+  return makeError(KV_STATUS_INTERNAL, "rank ", missingRanks(),
                    " did not answer rank ", self, " within ",
                    static_cast<int64_t>(limit.count()), " ms");
+}
+
+std::string MpiCommunicator::missingRanks() {
+  // Receives come first. Who has sent may not have taken what it was sent,
+  // since it waits for the same missing rank.
+  std::string missing;
+  size_t half = requests.size() / 2;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i == half && !missing.empty())
+      break;
+    int complete = 1;
+    if (requests[i] != MPI_REQUEST_NULL)
+      MPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
+    if (!complete)
+      missing += concat(missing.empty() ? "" : ", ", peers[i]);
+  }
+  return missing;
 }
 
 Expected<void> MpiCommunicator::gather(std::span<const std::byte> mine,

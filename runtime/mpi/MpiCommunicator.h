@@ -32,6 +32,8 @@ private:
 
   /// Waits for all of `requests`, of which peers[i] is at the other end.
   Expected<void> waitAll(const char *what);
+  /// The ranks for which some of `requests` still wait, as text.
+  std::string missingRanks();
   Expected<void> sendToAll(std::span<const std::byte> bytes, int tag);
   Expected<void> waitForMessage(std::vector<std::byte> &message, int tag);
   /// Calls are numbered, so that ranks that are apart do not take each other's
