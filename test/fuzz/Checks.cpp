@@ -82,6 +82,7 @@ static const StringRef kLimits[] = {
     "which is a component already",
     // heads = ?, which every pipeline wants to find.
     "must be known in an entry: run kv-shard before",
+    "has a collection with heads = ?: run kv-shard before",
     "no kv.store says how many heads",
     "all stores must say how many heads it has",
     "opens a collection: kv-shard takes",
