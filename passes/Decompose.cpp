@@ -95,8 +95,8 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
                              "kv-resolve-bands before");
     if (cacheOp &&
         ShapedType::isDynamic(cacheOp.getCollectionType().getHeads()))
-      return op->emitOpError("has a collection with heads = ?: fix them by "
-                             "sharding before");
+      return op->emitOpError("has a collection with heads = ?: run kv-shard "
+                             "before");
     if (isOnTensors(op) != true)
       return op->emitOpError("is on buffers: run kv-decompose before "
                              "bufferization");

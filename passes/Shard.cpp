@@ -2,7 +2,6 @@
 
 #include "kv/Passes/Passes.h"
 
-#include "CollectionTypes.h"
 #include "Sharding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
@@ -33,10 +32,7 @@ struct Shard : kv::impl::KVShardBase<Shard> {
             module->getAttrOfType<IntegerAttr>(KVDialect::getRanksAttrName()))
       return module.emitError() << "the module is for " << given.getInt()
                                 << " ranks already: kv-shard takes one for one";
-    bool isOpen = llvm::any_of(CollectionTypes::of(module).all, [](auto type) {
-      return ShapedType::isDynamic(type.getHeads());
-    });
-    if (ranks == 1 && !isOpen)
+    if (ranks == 1 && !takesOpenHeads(module))
       return success();
     FailureOr<ShardPlan> plan = ShardPlan::of(module, ranks);
     if (failed(plan))
@@ -51,6 +47,18 @@ struct Shard : kv::impl::KVShardBase<Shard> {
     module->setAttr(KVDialect::getRanksAttrName(),
                     Builder(module.getContext()).getI64IntegerAttr(ranks));
     return success();
+  }
+
+  /// Whether an entry takes a collection with `heads = ?`.
+  static bool takesOpenHeads(ModuleOp module) {
+    return llvm::any_of(module.getOps<func::FuncOp>(), [](auto function) {
+      return function->hasAttr(KVDialect::getEntryAttrName()) &&
+             llvm::any_of(function.getArgumentTypes(), [](Type type) {
+               auto collection = dyn_cast<CollectionType>(type);
+               return collection &&
+                      ShapedType::isDynamic(collection.getHeads());
+             });
+    });
   }
 
   /// Notes on the weights of entries which of their rows a rank holds.

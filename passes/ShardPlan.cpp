@@ -22,6 +22,8 @@ public:
   FailureOr<ShardPlan> run() {
     if (failed(planHeads()))
       return failure();
+    if (plan.ranks == 1)
+      return std::move(plan);
     wantHeads();
     connectArguments();
     module.walk([&](func::FuncOp function) {
@@ -42,11 +44,16 @@ private:
   LogicalResult planHeads() {
     llvm::DenseMap<CollectionType, SmallVector<int64_t>> queries;
     WalkResult seen = module.walk([&](Operation *op) -> WalkResult {
-      if (isa<FetchOp, UnpackOp>(op) ||
-          (isa<CacheOpInterface>(op) &&
-           cast<CacheOpInterface>(op).isResolved()))
+      if (isa<FetchOp, UnpackOp>(op) && plan.ranks != 1)
         return op->emitOpError("opens a collection: kv-shard takes collections "
                                "as arguments, not their components");
+      if (auto cache = dyn_cast<CacheOpInterface>(op);
+          cache && cache.isResolved()) {
+        if (plan.ranks != 1)
+          return op->emitOpError("has the components of a collection: run "
+                                 "kv-shard before kv-resolve-collections");
+        return success();
+      }
       if (auto store = dyn_cast<StoreOp>(op))
         return WalkResult(noteHeads(store, store.getK()));
       if (auto attention = dyn_cast<AttentionOp>(op))
@@ -56,12 +63,20 @@ private:
     });
     if (seen.wasInterrupted())
       return failure();
-    for (CollectionType type : CollectionTypes::of(module).all) {
+    CollectionTypes types = CollectionTypes::of(module);
+    for (CollectionType type : types.all) {
       ShardedHeads &heads = plan.heads[type];
       heads.latent = type.isLatent();
       heads.ranks = plan.ranks;
       if (!ShapedType::isDynamic(type.getHeads()))
         heads.heads = type.getHeads();
+      // One rank leaves to other passes what they can do without, and what
+      // stands in other types too.
+      if (plan.ranks == 1 &&
+          (heads.heads == 0 || types.opened.contains(type))) {
+        plan.heads.erase(type);
+        continue;
+      }
       if (heads.heads == 0)
         return module.emitError()
                << "no kv.store says how many heads " << type << " has";

@@ -92,22 +92,25 @@ Expected<void> MpiCommunicator::waitAll(const char *what) {
   if (done)
     return {};
   broken = true;
-  std::string missing;
-  std::vector<char> named(static_cast<size_t>(count));
-  for (size_t i = 0; i < requests.size(); ++i) {
-    int complete = 0;
-    if (requests[i] != MPI_REQUEST_NULL)
-      MPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
-    else
-      complete = 1;
-    if (!complete && !named[peers[i]]) {
-      named[peers[i]] = 1;
-      missing += concat(missing.empty() ? "" : ", ", peers[i]);
-    }
-  }
-  return makeError(KV_STATUS_INTERNAL, "rank ", missing,
+  return makeError(KV_STATUS_INTERNAL, "rank ", missingRanks(),
                    " did not answer rank ", self, " within ",
                    static_cast<int64_t>(limit.count()), " ms");
+}
+
+std::string MpiCommunicator::missingRanks() {
+  // Receives come first. Who has sent may not have taken what it was sent,
+  // since it waits for the same missing rank.
+  std::string missing;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i == numReceives && !missing.empty())
+      break;
+    int complete = 1;
+    if (requests[i] != MPI_REQUEST_NULL)
+      MPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
+    if (!complete)
+      missing += concat(missing.empty() ? "" : ", ", peers[i]);
+  }
+  return missing;
 }
 
 Expected<void> MpiCommunicator::gather(std::span<const std::byte> mine,
@@ -118,55 +121,39 @@ Expected<void> MpiCommunicator::gather(std::span<const std::byte> mine,
   int bytes = static_cast<int>(mine.size()), tag = nextTag();
   requests.clear();
   peers.clear();
-  auto start = [&](int peer, auto begin) -> Expected<void> {
-    peers.push_back(peer);
-    return check(begin(&requests.emplace_back(MPI_REQUEST_NULL)),
-                 "an exchange");
-  };
-  for (int peer = 0; peer < count; ++peer) {
-    if (peer == self)
-      continue;
-    if (Expected<void> begun = start(
-            peer,
-            [&](MPI_Request *request) {
-              return MPI_Irecv(all.data() + peer * mine.size(), bytes, MPI_BYTE,
-                               peer, tag, MPI_COMM_WORLD, request);
-            });
-        !begun)
-      return begun;
-  }
-  for (int peer = 0; peer < count; ++peer) {
-    if (peer == self)
-      continue;
+  for (int peer = 0; peer < count; ++peer)
     if (Expected<void> begun =
-            start(peer,
-                  [&](MPI_Request *request) {
-                    return MPI_Isend(mine.data(), bytes, MPI_BYTE, peer, tag,
-                                     MPI_COMM_WORLD, request);
-                  });
+            peer == self ? Expected<void>()
+                         : check(MPI_Irecv(all.data() + peer * mine.size(),
+                                           bytes, MPI_BYTE, peer, tag,
+                                           MPI_COMM_WORLD, addRequest(peer)),
+                                 "an exchange");
         !begun)
       return begun;
-  }
+  numReceives = requests.size();
+  if (Expected<void> begun = sendToOthers(mine, tag, "an exchange"); !begun)
+    return begun;
   if (bytes)
     std::memcpy(all.data() + self * mine.size(), mine.data(), mine.size());
   return waitAll("an exchange");
 }
 
-Expected<void> MpiCommunicator::sendToAll(std::span<const std::byte> bytes,
-                                          int tag) {
-  requests.clear();
-  peers.clear();
-  for (int peer = 1; peer < count; ++peer) {
-    peers.push_back(peer);
-    if (Expected<void> begun =
-            check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()),
-                            MPI_BYTE, peer, tag, MPI_COMM_WORLD,
-                            &requests.emplace_back(MPI_REQUEST_NULL)),
-                  "a broadcast");
-        !begun)
-      return begun;
-  }
-  return waitAll("a broadcast");
+MPI_Request *MpiCommunicator::addRequest(int peer) {
+  peers.push_back(peer);
+  return &requests.emplace_back(MPI_REQUEST_NULL);
+}
+
+Expected<void> MpiCommunicator::sendToOthers(std::span<const std::byte> bytes,
+                                             int tag, const char *what) {
+  for (int peer = 0; peer < count; ++peer)
+    if (peer != self)
+      if (Expected<void> begun = check(
+              MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE,
+                        peer, tag, MPI_COMM_WORLD, addRequest(peer)),
+              what);
+          !begun)
+        return begun;
+  return {};
 }
 
 /// Between steps the next message comes at once. While rank 0 has no requests,
@@ -209,5 +196,12 @@ Expected<void> MpiCommunicator::broadcast(std::vector<std::byte> &message) {
     return makeError(KV_STATUS_UNSUPPORTED, "ranks exchange at most ", INT_MAX,
                      " bytes at once, not ", message.size());
   int tag = nextTag();
-  return self == 0 ? sendToAll(message, tag) : waitForMessage(message, tag);
+  if (self != 0)
+    return waitForMessage(message, tag);
+  requests.clear();
+  peers.clear();
+  numReceives = 0;
+  if (Expected<void> begun = sendToOthers(message, tag, "a broadcast"); !begun)
+    return begun;
+  return waitAll("a broadcast");
 }

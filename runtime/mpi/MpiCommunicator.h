@@ -32,7 +32,13 @@ private:
 
   /// Waits for all of `requests`, of which peers[i] is at the other end.
   Expected<void> waitAll(const char *what);
-  Expected<void> sendToAll(std::span<const std::byte> bytes, int tag);
+  /// The ranks for which some of `requests` still wait, as text.
+  std::string missingRanks();
+  /// Begins sends, which waitAll() ends.
+  Expected<void> sendToOthers(std::span<const std::byte> bytes, int tag,
+                              const char *what);
+  /// Where a request to or from `peer` is kept.
+  MPI_Request *addRequest(int peer);
   Expected<void> waitForMessage(std::vector<std::byte> &message, int tag);
   /// Calls are numbered, so that ranks that are apart do not take each other's
   /// messages for what they wait for.
@@ -43,6 +49,7 @@ private:
   int self = 0, count = 1, local = 1, calls = 0;
   bool broken = false;
   std::vector<MPI_Request> requests;
+  size_t numReceives = 0; // of a gather; they stand before its sends
   std::vector<int> peers;
 };
 

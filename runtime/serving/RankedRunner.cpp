@@ -143,7 +143,8 @@ class Follower {
 public:
   Follower(ModelRunner &own, const Communicator &ranks,
            const MultiKVCacheParams &params)
-      : own(own), ranks(ranks), params(params), layout(PoolLayout::of(params)) {}
+      : own(own), ranks(ranks), params(params), layout(PoolLayout::of(params)) {
+  }
 
   /// Runs a step, whose own error it leaves to rank 0. Errors: no memory; a
   /// message that is not one; the ranks are apart.

@@ -80,8 +80,12 @@ static const StringRef kLimits[] = {
     "has blocks that are an argument of an entry, but makes",
     "has blocks that are of no collection",
     "which is a component already",
-    "must be known in an entry: fix them by sharding before",
-    "has a collection with heads = ?: fix them by sharding before",
+    // heads = ?, which every pipeline wants to find.
+    "must be known in an entry: run kv-shard before",
+    "has a collection with heads = ?: run kv-shard before",
+    "no kv.store says how many heads",
+    "all stores must say how many heads it has",
+    "opens a collection: kv-shard takes",
     "run kv-select-kernel{target=cuda} before",
     // A GPU has kernels for models, and the host does not see its memory.
     "kv-cuda has ",
