@@ -3,7 +3,6 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_H
 #define KV_KERNELS_CUDA_ATTENTION_H
 
-#include "../plan/Divisor.h"
 #include "../plan/Fold.h"
 #include "../plan/Plan.h"
 #include "Block.h"
@@ -44,10 +43,13 @@ struct AttentionParams {
   int64_t lseTokenStride, lseHeadStride;
   const float *sinks; // [query heads] or null
   float scale;
-  float softcap;      // <= 0: none
-  float *scratch;     // parts * slots * SlotFloats
-  float *totals;      // parts * TotalFloats
-  uint32_t *counters; // [parts], zero before and after a launch
+  float softcap;  // <= 0: none
+  float *scratch; // parts * slots * SlotFloats
+  float *totals;  // parts * TotalFloats
+  /// [2, parts], zero before and after a launch: groups of a unit that are
+  /// complete, by the unit's first part; parts that have done their leaves of a
+  /// shared group, by its first part.
+  uint32_t *counters;
 };
 
 /// One kernel. Four warps work on one tile of 16 * RowTiles packed rows: for
@@ -112,9 +114,14 @@ struct AttentionConfig {
   static constexpr int Finishes = TotalWeights + Rows * 8;
   static constexpr int Bounds = Finishes + Rows * 8;
   static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int QueryScales = OutPlaces + 2 * Rows * 8;
+  static constexpr int QueryScales = OutPlaces + Rows * 8;
   static constexpr int Ticket = QueryScales + (Widens ? Rows * 4 : 0);
   static constexpr int SharedBytes = Ticket + 16;
+
+  /// Places of pieces that a merge looks up before it reads them, which lie
+  /// where places of rows did.
+  static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
+  static_assert(MergeTable >= kv::plan::LeavesPerGroup);
 
   /// A piece: the values of all rows, then (maximum, sum) of each.
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
@@ -139,7 +146,7 @@ using DecodeConfig = AttentionConfig<Query, Cache, HeadDim, 1,
 template <class Query, class Cache, int HeadDim, int Sm = 90>
 using PrefillConfig =
     AttentionConfig<Query, Cache, HeadDim,
-                    HeadDim == 256                         ? 2
+                    HeadDim == 256 ? (sizeof(Cache) == 1 ? 1 : 2)
                     : HeadDim == 128 && sizeof(Cache) == 1 ? 3
                                                            : 4,
                     HeadDim == 128 && Sm == 80 ? 2 : 4>;

@@ -45,14 +45,7 @@ template <Block B, class C, Fault F = Fault::None> class AttentionBody {
 public:
   KV_BODY AttentionBody(B &b, const AttentionParams &p)
       : b(b), p(p), warp(b.thread() / WarpLanes), lane(b.thread() % WarpLanes),
-        batch(p.batch), ownChunk(opaque(firstChunk(b.thread()))),
-        ownPair(opaque(firstCopied(b.thread()).row * (C::ThreadChunks / 2))),
-        ownByte(opaque(firstCopied(b.thread()).column * ChunkBytes)),
-        ownPlace(opaque(rowPlace(0, b.thread()))) {
-    // Lengths are believed as far as a row of the table goes.
-    batch.capacity = F == Fault::UncheckedTable
-                         ? INT64_MAX
-                         : int64_t(p.tableColumns) * p.cache.pageSize;
+        own(ownOf(b.thread())) {
     // A score's raw value times this is in units of log2. A scale that would
     // turn the order of scores is applied before.
     scaleFirst = p.softcap > 0 || !(p.scale > 0);
@@ -60,30 +53,39 @@ public:
   }
 
   KV_BODY void run() {
-    kv::plan::Cut at = p.cuts[b.block()];
-    Work work;
-    while (kv::plan::nextWork(p.shape, *p.header, p.tiles, at,
-                              p.cuts[b.block() + 1], work))
-      runWork(work);
+    kv::plan::Cut at = b.load(p.cuts + b.block());
+    while (true) {
+      // All at once: each load waits for the second-level cache. Not kept: the
+      // leaves need registers more.
+      kv::plan::Cut end = b.load(p.cuts + b.block() + 1);
+      int32_t tiles = b.load(&p.header->tiles);
+      Work work;
+      kv::plan::Tile tile;
+      if (!kv::plan::workAt(tiles, p.tiles, at, end, work, tile))
+        return;
+      runWork(work, tile);
+      at = kv::plan::cutAfter(p.shape, work);
+    }
   }
 
 private:
   //===--- A unit ---------------------------------------------------------===//
 
-  KV_BODY void runWork(const Work &work);
+  KV_BODY void runWork(const Work &work, const kv::plan::Tile &tile);
 
   KV_BODY IntPair visible(const kv::plan::Sequence &sequence, int row) const {
     kv::plan::Keys seen = kv::plan::visibleKeys(
         p.shape.mask, p.shape.window,
-        sequence.cached + (firstRow + row) / p.shape.group, sequence.length);
+        sequence.cached + p.shape.group.quotient(firstRow + row),
+        sequence.length);
     return {int32_t(kv::plan::lesser<int64_t>(seen.first, INT32_MAX)),
             int32_t(seen.last)};
   }
   KV_BODY int64_t tokenOf(int row) const {
-    return firstToken + (firstRow + row) / p.shape.group;
+    return firstToken + p.shape.group.quotient(firstRow + row);
   }
   KV_BODY int queryHeadOf(int row) const {
-    return head * p.shape.group + (firstRow + row) % p.shape.group;
+    return head * p.shape.group + p.shape.group.remainder(firstRow + row);
   }
 
   KV_BODY void loadQueries();
@@ -93,6 +95,9 @@ private:
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
   KV_BODY void storeBounds(const kv::plan::Sequence &sequence);
+
+  /// Begins to copy the first tiles of a work.
+  KV_BODY void fillRing();
 
   KV_BODY void runLeaves(const Work &work);
 
@@ -117,7 +122,7 @@ private:
 
   KV_BODY void storeRowPlace(int leaf, int32_t page) {
     b.template shared<int64_t>(C::RowPlaces, C::RowPlaceBuffers * C::Leaf)
-        .store(rowPlace(leaf, 0) + ownPlace, keyPlace(leaf, page));
+        .store(rowPlace(leaf, 0) + own.place, keyPlace(leaf, page));
   }
 
   /// Shares the places of the leaf after the next, and looks the one after
@@ -139,15 +144,18 @@ private:
     return {int(uint32_t(thread) / C::RowChunks),
             int(uint32_t(thread) % C::RowChunks)};
   }
-  static KV_BODY int firstChunk(int thread) {
+  /// What a thread copies of a tile: its first chunk, the places of its rows,
+  /// its column's byte; and of a leaf the place of its key.
+  struct Own {
+    int chunk, pair, byte, place;
+  };
+  static KV_BODY Own ownOf(int thread) {
     Place first = firstCopied(thread);
-    return Swizzled<C::RowChunks>::chunk(first.row, first.column);
+    return {opaque(Swizzled<C::RowChunks>::chunk(first.row, first.column)),
+            opaque(first.row * (C::ThreadChunks / 2)),
+            opaque(first.column * ChunkBytes),
+            opaque(int(rowPlace(0, thread)))};
   }
-  /// Where chunk i of a thread's part of a tile goes to.
-  KV_BODY int chunkOf(int i) const {
-    return Swizzled<C::RowChunks>::below(ownChunk, i * C::CopiedRows);
-  }
-
   /// Begins to copy a tile into the stage that was read last. Tiles 0 to 3 of a
   /// leaf are K and V, each in two halves of 64 keys; those from 4 on are of
   /// the leaves after it.
@@ -209,12 +217,10 @@ private:
   KV_BODY void computeWeights();
 
   /// Tells all warps how a row folds.
-  KV_BODY kv::plan::Weights announce(int offset, int row,
-                                     kv::plan::Weights weights) {
+  KV_BODY void announce(int offset, int row, kv::plan::Weights weights) {
     if (lane % 4 == 0)
       b.template shared<FloatPair>(offset, C::Rows)
           .store(row, {weights.left, weights.right});
-    return weights;
   }
 
   /// Warp w has columns w * WarpColumns and on.
@@ -283,10 +289,8 @@ private:
     return {b.load(p.sinks + queryHeadOf(row)) * kv::plan::Log2E, 1.0f};
   }
 
-  /// Two buffers: the last unit's may still be read.
   KV_BODY auto placesView() const {
-    return b.template shared<int64_t>(
-        C::OutPlaces + unitNumber % 2 * C::Rows * 8, C::Rows);
+    return b.template shared<int64_t>(C::OutPlaces, C::Rows);
   }
   KV_BODY int64_t outPlace(int row) const {
     return tokenOf(row) * p.outTokenStride + queryHeadOf(row) * p.outHeadStride;
@@ -312,25 +316,50 @@ private:
 
   KV_BODY void storePiece(int64_t slot);
 
-  KV_BODY void arriveAndMerge(const Work &work, const kv::plan::Tile &tile);
+  /// A unit that several parts compute.
+  struct Shared {
+    const kv::plan::Tile &tile;
+    kv::plan::Parts parts;
+  };
 
-  /// Every thread folds four columns of a row over all pieces.
-  KV_BODY void mergePieces(const kv::plan::Tile &tile, kv::plan::Parts parts);
+  /// By one thread, for all: says that what the block stored is there. Whether
+  /// it makes `expected` arrivals; then the counter is zero for the next
+  /// launch.
+  KV_BODY bool arrive(uint32_t *counter, uint32_t count, uint32_t expected);
 
-  KV_BODY void mergeRow(const kv::plan::Tile &tile, kv::plan::Parts parts,
-                        int row, int quad);
+  KV_BODY void arriveAndMerge(const Work &work);
 
-  static KV_BODY void foldFour(Softmax &left, float (&leftValues)[4],
-                               const Softmax &right,
-                               const float (&rightValues)[4]);
+  KV_BODY int64_t partOfLeaf(const Shared &s, int32_t leaf) const {
+    return kv::plan::partOf(p.shape, *p.header, s.tile, head, s.parts, leaf);
+  }
+  /// The slot of the piece that begins at a leaf, or -1; that of a whole group.
+  KV_BODY int32_t pieceSlot(const Shared &s, int32_t leaf) const;
+  KV_BODY int32_t groupSlot(const Shared &s, int32_t group) const;
+
+  /// To shared memory, where there is room: the slots of the unit's groups, or
+  /// of the pieces at `count` leaves.
+  KV_BODY void findPieces(const Shared &s, int32_t first, int32_t count,
+                          bool groups);
+
+  /// Four columns of a row over `count` pieces that were found.
+  KV_BODY Softmax foldPieces(const Shared &s, int row, int quad, int32_t count,
+                             bool groups, float (&values)[4]);
+
+  /// A row's state and four columns of a piece.
+  KV_BODY void loadPiece(int32_t slot, int row, int quad, FloatPair &state,
+                         FloatQuad &four) const;
+  static KV_BODY void foldPiece(Softmax &left, float (&values)[4],
+                                FloatPair state, FloatQuad four);
+
+  /// Every thread folds four columns of a row over all pieces: of a group to
+  /// one piece, of the unit to its result.
+  KV_BODY void mergeGroup(const Shared &s, kv::plan::Leaves leaves);
+  KV_BODY void finishMerged(const Shared &s, int32_t count, bool groups);
 
   B &b;
   const AttentionParams &p;
   const int warp, lane;
-  kv::plan::Batch batch;
-  // Of a tile: the thread's first chunk, the places of its rows, its column. Of
-  // a leaf: the place of its key.
-  const int ownChunk, ownPair, ownByte, ownPlace;
+  const Own own;
   bool scaleFirst;
   float toLog2;
 
@@ -340,7 +369,6 @@ private:
   int32_t keysFirst, keysLast; // what any row sees
   int32_t keysCount;           // and of that this work, from keysFirst on
   int32_t allSeeFrom, allSeeTo;
-  int unitNumber = 0;
   int leafBegin, leafEnd;
   int32_t nextPage;
   int stage, lastStage; // of the next tile, and of the one before, in chunks
@@ -350,7 +378,6 @@ private:
   // tile m.
   float scores[C::RowTiles][C::KeyTiles][4];
   float sums[4];
-  kv::plan::Weights leafWeights[2];
   Softmax groupState[2], totalState[2];
   Accumulators values, group;
   float total[C::TotalInRegisters ? C::RowTiles : 1][C::ColumnTiles][4];

@@ -22,11 +22,14 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
     int tile = nextTile(leaf, 2 + half);
     valueHalf(half, tile);
   }
+  auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
-    if (warp < C::RowTiles)
+    if (warp < C::RowTiles) {
+      FloatPair pair = weights.load(rowOf(warp, side));
       groupState[side].sum = kv::plan::foldValue(
-          groupState[side].sum, sums[side * 2], leafWeights[side]);
+          groupState[side].sum, sums[side * 2], {pair.x, pair.y});
+    }
 }
 
 template <Block B, class C, Fault F>

@@ -62,12 +62,13 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
   leaf += tile / C::TilesPerLeaf;
   if (leaf < leafEnd) {
     // So many places are read before they are used: what costs is latency.
-    constexpr int Together = C::ThreadChunks < 8 ? C::ThreadChunks : 8;
+    constexpr int Most = C::RowTiles > 1 && C::HeadDim == 256 ? 4 : 8;
+    constexpr int Together = C::ThreadChunks < Most ? C::ThreadChunks : Most;
     auto ring = ringView();
     auto places = b.template shared<LongPair>(C::RowPlaces,
                                               C::RowPlaceBuffers * C::Leaf / 2);
-    uint32_t pair = rowPlace(leaf, tile % 2 * C::TileKeys) / 2 + ownPair;
-    int64_t further = uint32_t(ownByte);
+    uint32_t pair = rowPlace(leaf, tile % 2 * C::TileKeys) / 2 + own.pair;
+    int64_t further = uint32_t(own.byte);
     if (tile % C::TilesPerLeaf >= 2)
       further += p.cache.planeStride * int64_t(sizeof(typename C::Cache));
     KV_UNROLL
@@ -81,7 +82,10 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
       }
       KV_UNROLL
       for (int i = 0; i < Together; ++i)
-        b.copyAsync(ring, lastStage + chunkOf(from + i), rows[i] + further);
+        b.copyAsync(ring,
+                    lastStage + Swizzled<C::RowChunks>::below(
+                                    own.chunk, (from + i) * C::CopiedRows),
+                    rows[i] + further);
     }
   }
   b.commit();

@@ -179,9 +179,8 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
           narrowPair<typename C::Product>(w[0], w[1]));
     }
     if (m == warp)
-      leafWeights[side] =
-          announce(C::GroupWeights, row,
-                   kv::plan::foldMaximum(groupState[side].maximum, maximum));
+      announce(C::GroupWeights, row,
+               kv::plan::foldMaximum(groupState[side].maximum, maximum));
   }
 }
 

@@ -13,14 +13,19 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
-  const kv::plan::Tile &tile = p.tiles[work.tile];
-  ++unitNumber;
+KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
+                                             const kv::plan::Tile &tile) {
+  bool any = work.leafBegin < work.leafEnd;
   head = work.head;
   firstRow = tile.row;
   tableRow = p.table + tile.sequence * p.tablePitch;
   {
     // Not kept: the leaves need registers more.
+    kv::plan::Batch batch = p.batch;
+    // Lengths are believed as far as a row of the table goes.
+    batch.capacity = F == Fault::UncheckedTable
+                         ? INT64_MAX
+                         : int64_t(p.tableColumns) * p.cache.pageSize;
     kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, tile.sequence);
     firstToken = int32_t(sequence.token);
     liveRows = int32_t(kv::plan::lesser<int64_t>(
@@ -28,13 +33,18 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
     kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
+    if (any)
+      firstRowPlaces(work);
+    // The places are there, and nobody reads anything of the last unit.
+    if constexpr (F != Fault::MissingUnitBarrier)
+      b.sync();
+    if (any)
+      fillRing();
     storeBounds(sequence);
   }
+  // While keys are under way.
   loadQueries();
-  bool any = work.leafBegin < work.leafEnd;
-  if (any)
-    firstRowPlaces(work);
-  if constexpr (F != Fault::MissingUnitBarrier)
+  if constexpr (F != Fault::MissingQueriesBarrier)
     b.sync();
   clear(group);
   totalState[0] = totalState[1] = Softmax();
@@ -43,7 +53,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work) {
   if (work.whole())
     finishRows();
   else
-    arriveAndMerge(work, tile);
+    arriveAndMerge(work);
 }
 
 template <Block B, class C, Fault F>
@@ -115,10 +125,7 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
-  KV_UNROLL
-  for (int d = 0; C::QueriesInRegisters && d < C::HeadDim / 16; ++d)
-    loadQueryFragment(queryFragments[d], 0, d);
+KV_BODY void AttentionBody<B, C, F>::fillRing() {
   stage = 0;
   KV_UNROLL
   for (int i = 0; i < C::Ahead; ++i) {
@@ -128,6 +135,13 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
   // The stage that no copy is under way to is "read" already.
   lastStage = stage;
   stage = 0;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
+  KV_UNROLL
+  for (int d = 0; C::QueriesInRegisters && d < C::HeadDim / 16; ++d)
+    loadQueryFragment(queryFragments[d], 0, d);
   groupState[0] = groupState[1] = Softmax();
   int pieces = 0, groups = 0;
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {

@@ -11,7 +11,7 @@
 //   shared<T>(offset, count)    a typed view of shared memory
 //   load(p) store(p, x)         global memory, this kernel's arguments
 //   loadScratch storeScratch    global memory that blocks exchange
-//   fence() arrive(counter)     release and acquire between blocks
+//   arrive<Order>(counter, n)   counts n; release and acquire between blocks
 //   storeLargest(p, x)          *p becomes x if that is larger, atomically
 //   copyAsync commit wait<N>    16-byte copies to shared memory; of zeros where
 //                               the address is negative, as NoAddress is
@@ -49,6 +49,10 @@ struct alignas(16) LongPair {
 constexpr int64_t NoAddress = INT64_MIN;
 KV_HD int64_t addressOf(const void *p) { return reinterpret_cast<int64_t>(p); }
 
+/// What an arrival passes on: what happened before it, to who arrives later; to
+/// the caller, what happened before the earlier ones.
+enum class Order { Release, Acquire, AcquireRelease };
+
 template <class B>
 concept Block =
     requires(B &b, float x, float (&c)[4], uint32_t (&r)[4], uint32_t *counter,
@@ -63,8 +67,9 @@ concept Block =
       b.store(&x, x);
       { b.loadScratch(&x) } -> std::same_as<float>;
       b.storeScratch(&x, x);
-      b.fence();
-      { b.arrive(counter) } -> std::same_as<uint32_t>;
+      {
+        b.template arrive<Order::AcquireRelease>(counter, 1u)
+      } -> std::same_as<uint32_t>;
       b.storeLargest(word, *word);
       b.copyAsync(b.template shared<Chunk>(0, 1), 0, addressOf(source));
       b.commit();

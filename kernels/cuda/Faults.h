@@ -17,15 +17,25 @@ enum class Fault {
   MissingWait,         // nobody waits for the copies
   WaitOneShort,        // the newest copy needed may still be under way
   MissingStageBarrier, // own copies are awaited, others' are not
-  MissingUnitBarrier,  // the next unit's queries overwrite this one's state
+  MissingUnitBarrier,  // the next unit's keys overwrite this one's state
+  MissingQueriesBarrier,
   MissingMaximaBarrier,
   MissingTotalBarrier,
-  SkippedShuffle, // one lane does not take part
-  SkippedBarrier, // one thread does not take part
-  NoTailFill,     // keys beyond the end are loaded, not zeroed
-  UncheckedPage,  // an entry that is no page is used
-  UncheckedTable, // the table is read beyond its row
-  MissingFence,   // pieces are announced before they are there
+  MissingEndsBarrier, // of the plan: where others' tiles end is not known yet
+  SkippedShuffle,     // one lane does not take part
+  SkippedBarrier,     // one thread does not take part
+  NoTailFill,         // keys beyond the end are loaded, not zeroed
+  UncheckedPage,      // an entry that is no page is used
+  UncheckedTable,     // the table is read beyond its row
+  MissingRelease,     // pieces are announced before they are there
+  MissingAcquire,     // who comes last may read what was there before
+  MissingArrivalBarrier, // a thread announces the pieces of others
+  MissingTicketBarrier,  // who is last is asked before it is known
+  MissingReset,          // counters are not zero for the next launch
+  MissingMergeBarrier,   // the next unit overwrites what a merge still reads
+  PlainScratchLoad,      // pieces come from the block's own cache
+  PlainScratchStore,
+  SlotOfAnotherGroup, // the merge reads a group twice
   ForgottenMask,
   UnscaledQueries, // those of an 8-bit cache leave f16's range
 };

@@ -42,9 +42,11 @@ struct GpuBlock {
   __device__ __forceinline__ void storeScratch(T *p, T x) const {
     ptx::storeGlobal(p, x);
   }
-  __device__ __forceinline__ void fence() const { __threadfence(); }
-  __device__ __forceinline__ uint32_t arrive(uint32_t *counter) const {
-    return atomicAdd(counter, 1u);
+  template <Order order>
+  __device__ __forceinline__ uint32_t arrive(uint32_t *counter,
+                                             uint32_t count) const {
+    static_assert(order == Order::AcquireRelease, "kernels need both");
+    return ptx::addAcquireRelease(counter, count);
   }
   __device__ __forceinline__ void storeLargest(uint64_t *p, uint64_t x) const {
     atomicMax(reinterpret_cast<unsigned long long *>(p), x);

@@ -137,7 +137,7 @@ constexpr AttentionWorkspace workspace(const AttentionKernel &kernel,
   using namespace kv::plan;
   return {int64_t(shape.parts) * shape.slots * kernel.slotFloats * 4,
           shape.parts * kernel.totalFloats * 4,
-          shape.parts * int64_t(sizeof(uint32_t)),
+          2 * shape.parts * int64_t(sizeof(uint32_t)),
           int64_t(sizeof(Header)),
           maxTiles(shape, sequences, tokens) * int64_t(sizeof(Tile)),
           (shape.parts + int64_t(1)) * int64_t(sizeof(Cut))};

@@ -20,10 +20,10 @@ namespace kv::cuda {
 constexpr int MoverThreads = 256, MoverWarps = MoverThreads / WarpLanes;
 
 /// Shared memory: a sum a warp; a candidate and its place a warp; two buffers
-/// of (tiles, cost) for the sums over sequences.
+/// for sums over threads, and where the tiles of each thread's sequence end.
 constexpr int NormSharedBytes = MoverWarps * 4;
 constexpr int ArgmaxSharedBytes = MoverWarps * 8;
-constexpr int PlanSharedBytes = 2 * 2 * MoverThreads * 8;
+constexpr int PlanSharedBytes = 3 * MoverThreads * 8;
 
 /// This step's rows into one layer of the cache. Page 0 is the null page: what
 /// is stored to it is dropped, and so is what no page holds.

@@ -16,33 +16,26 @@
 
 namespace kv::cuda {
 
-/// The sums of `count` and `cost` over the threads before this one; the two
-/// become the sums over all threads.
-template <class B, Fault F>
-KV_BODY void sumBefore(B &b, int64_t &count, int64_t &cost, int64_t &counts,
-                       int64_t &costs) {
-  auto sums = b.template shared<int64_t>(0, 4 * MoverThreads);
+/// The sum of `value` over the threads before this one; `value` becomes the sum
+/// over all threads.
+template <class B, Fault F> KV_BODY int64_t sumBefore(B &b, int64_t &value) {
+  auto sums = b.template shared<int64_t>(0, 2 * MoverThreads);
   int t = b.thread(), from = 0;
-  sums.store(t, count);
-  sums.store(MoverThreads + t, cost);
+  sums.store(t, value);
   for (int distance = 1; distance < MoverThreads; distance *= 2) {
     b.sync();
-    int64_t a = sums.load(from + t), c = sums.load(from + MoverThreads + t);
-    if (t >= distance) {
-      a += sums.load(from + t - distance);
-      c += sums.load(from + MoverThreads + t - distance);
-    }
-    from = 2 * MoverThreads - from;
-    sums.store(from + t, a);
-    sums.store(from + MoverThreads + t, c);
+    int64_t sum = sums.load(from + t);
+    if (t >= distance)
+      sum += sums.load(from + t - distance);
+    from = MoverThreads - from;
+    sums.store(from + t, sum);
   }
   if constexpr (F != Fault::MissingStageBarrier)
     b.sync();
-  counts = t ? sums.load(from + t - 1) : 0;
-  costs = t ? sums.load(from + MoverThreads + t - 1) : 0;
-  count = sums.load(from + MoverThreads - 1);
-  cost = sums.load(from + 2 * MoverThreads - 1);
+  int64_t before = t ? sums.load(from + t - 1) : 0;
+  value = sums.load(from + MoverThreads - 1);
   b.sync();
+  return before;
 }
 
 /// Entry `index` of row_offsets against the one before, and the ends.
@@ -63,31 +56,40 @@ KV_BODY void planBody(B &b, const PlanParams &p) {
   for (int32_t i = b.thread(); p.errors && i <= p.batch.sequences;
        i += MoverThreads)
     checkRowOffset(b, p, i);
+  // A sequence a thread counts tiles, then a tile a thread makes them: one long
+  // prompt is the work of all.
+  auto ends = b.template shared<int64_t>(2 * MoverThreads * 8, MoverThreads);
   int64_t tilesBefore = 0, costBefore = 0;
   for (int32_t base = 0; base < p.batch.sequences; base += MoverThreads) {
-    int32_t index = base + b.thread();
-    Sequence sequence{};
-    int64_t count = 0, cost = 0;
-    if (index < p.batch.sequences) {
-      sequence = sequenceAt(p.batch, index);
-      count = tilesOf(p.shape, sequence);
-      for (int64_t i = 0; i < count; ++i)
-        cost +=
-            unitCost(makeTile(p.shape, sequence, index, i, 0)) * p.shape.heads;
+    int32_t own = base + b.thread();
+    int64_t count = own < p.batch.sequences
+                        ? tilesOf(p.shape, sequenceAt(p.batch, own))
+                        : 0;
+    int64_t tiles = count;
+    ends.store(b.thread(), count + sumBefore<B, F>(b, tiles));
+    if constexpr (F != Fault::MissingEndsBarrier)
+      b.sync();
+    for (int64_t first = 0; first < tiles && tilesBefore + first < room;
+         first += MoverThreads) {
+      int64_t i = first + b.thread(), cost = 0;
+      Tile tile{};
+      if (i < tiles) {
+        int low = -1, high = MoverThreads - 1; // whose last tile is i or later
+        while (high - low > 1) {
+          int middle = (low + high) / 2;
+          (ends.load(middle) > i ? high : low) = middle;
+        }
+        int64_t number = i - (high ? ends.load(high - 1) : 0);
+        tile = makeTile(p.shape, sequenceAt(p.batch, base + high), base + high,
+                        number, costBefore);
+        cost = unitCost(tile) * p.shape.heads;
+      }
+      tile.start += sumBefore<B, F>(b, cost);
+      if (i < tiles && tilesBefore + i < room)
+        b.store(p.tiles + tilesBefore + i, tile);
+      costBefore += cost;
     }
-    int64_t own = count, firstTile, start;
-    sumBefore<B, F>(b, count, cost, firstTile, start);
-    start += costBefore;
-    for (int64_t i = 0; i < own; ++i) {
-      int64_t place = tilesBefore + firstTile + i;
-      if (place >= room)
-        break;
-      Tile tile = makeTile(p.shape, sequence, index, i, start);
-      b.store(p.tiles + place, tile);
-      start += unitCost(tile) * p.shape.heads;
-    }
-    tilesBefore += count;
-    costBefore += cost;
+    tilesBefore += tiles;
   }
   b.sync(); // all tiles are there
   Header header{0, 0, int32_t(lesser(tilesBefore, room))};

@@ -12,15 +12,6 @@
 
 namespace kv::cuda {
 
-/// f8E4M3 to f16, exactly, one element after the other.
-KV_HD void widenFourSlowly(uint32_t four, uint32_t &low, uint32_t &high) {
-  float x[4];
-  for (int i = 0; i < 4; ++i)
-    x[i] = widen(F8E4M3{uint8_t(four >> 8 * i)});
-  low = narrowPair<F16>(x[0], x[1]);
-  high = narrowPair<F16>(x[2], x[3]);
-}
-
 #ifdef __CUDA_ARCH__
 /// Two 16-bit floats times 2^8, exactly; subnormals are no special case.
 __device__ __forceinline__ uint32_t rebias(uint32_t pair) {
@@ -30,7 +21,7 @@ __device__ __forceinline__ uint32_t rebias(uint32_t pair) {
 }
 #endif
 
-/// Elements 0, 1 and 2, 3 of four.
+/// f8E4M3 to f16, exactly: elements 0, 1 and 2, 3 of four.
 KV_HD void widenFour(uint32_t four, uint32_t &low, uint32_t &high) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
   asm("{\n\t.reg .b16 first, second;\n\tmov.b32 {first, second}, %2;\n\t"
@@ -38,17 +29,24 @@ KV_HD void widenFour(uint32_t four, uint32_t &low, uint32_t &high) {
       : "=r"(low), "=r"(high)
       : "r"(four));
 #elif defined(__CUDA_ARCH__)
-  // A NaN is the one magnitude that carries into the sign's place.
-  if (((four & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u)
-    return widenFourSlowly(four, low, high);
   // Bytes 0, 1 and 2, 3 to the upper halves of 16 bits each. The bits moved to
   // where f16 has sign, exponent and mantissa are the value times 2^-8.
   uint32_t first = __byte_perm(four, 0, 0x1404);
   uint32_t second = __byte_perm(four, 0, 0x3424);
   low = rebias((first & 0x80008000u) | ((first & 0x7f007f00u) >> 1));
   high = rebias((second & 0x80008000u) | ((second & 0x7f007f00u) >> 1));
+  // A NaN is the one magnitude that carries into the sign's place.
+  uint32_t nan = ((four & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u;
+  if (nan) {
+    low |= (__byte_perm(nan, 0, 0x1404) >> 15 & 0x00010001u) * 0x7fff;
+    high |= (__byte_perm(nan, 0, 0x3424) >> 15 & 0x00010001u) * 0x7fff;
+  }
 #else
-  widenFourSlowly(four, low, high);
+  float x[4];
+  for (int i = 0; i < 4; ++i)
+    x[i] = widen(F8E4M3{uint8_t(four >> 8 * i)});
+  low = narrowPair<F16>(x[0], x[1]);
+  high = narrowPair<F16>(x[2], x[3]);
 #endif
 }
 

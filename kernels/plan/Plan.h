@@ -23,6 +23,8 @@
 // No bit of the result depends on the cuts: a part folds leaves only into leaf
 // groups that it computes from the first leaf on, and the merge folds the
 // pieces in the order in which a single worker would have folded leaves and
+// groups. It has two levels: who comes last of the parts that share a leaf
+// group folds its pieces, who completes the last group of the unit folds the
 // groups.
 //
 //===----------------------------------------------------------------------===//
@@ -30,6 +32,7 @@
 #ifndef KV_KERNELS_PLAN_PLAN_H
 #define KV_KERNELS_PLAN_PLAN_H
 
+#include "Divisor.h"
 #include "Masks.h"
 
 namespace kv::plan {
@@ -80,7 +83,7 @@ KV_HD constexpr Sequence sequenceAt(const Batch &batch, int32_t index) {
 /// The kernel, the cache and the mask that a plan is made for.
 struct Shape {
   int32_t heads;    // KV heads of the cache
-  int32_t group;    // query heads that share a KV head
+  Divisor group;    // query heads that share a KV head
   int32_t tileRows; // most packed rows of a tile
   int32_t leaf;     // keys of a leaf
   int32_t mask;     // a KvMask
@@ -129,11 +132,12 @@ KV_HD constexpr Keys tileKeys(const Shape &shape, const Sequence &sequence,
                               int64_t row) {
   int64_t rows = sequence.added * shape.group;
   int64_t last = lesser(row + shape.tileRows, rows) - 1;
-  Keys first =
-      visibleKeys(shape.mask, shape.window, sequence.cached + row / shape.group,
-                  sequence.length);
+  Keys first = visibleKeys(shape.mask, shape.window,
+                           sequence.cached + shape.group.quotient(int32_t(row)),
+                           sequence.length);
   Keys end = visibleKeys(shape.mask, shape.window,
-                         sequence.cached + last / shape.group, sequence.length);
+                         sequence.cached + shape.group.quotient(int32_t(last)),
+                         sequence.length);
   return {first.first, end.last};
 }
 
@@ -157,9 +161,7 @@ KV_HD constexpr int64_t unitCost(const Tile &tile) {
 
 /// Length of a part where `parts` parts share a line of length `total`.
 KV_HD constexpr int64_t payloadOf(int64_t total, int32_t parts) {
-  // More than the fixed cost of a unit, since otherwise two parts could begin
-  // at the same leaf.
-  return greater(ceilDivide(total, parts), UnitCost + 1);
+  return greater<int64_t>(ceilDivide(total, parts), 1);
 }
 
 /// Number of pieces of the leaves [begin, end): one for each leaf before the
@@ -277,10 +279,11 @@ KV_HD constexpr Parts unitParts(const Shape &shape, const Header &header,
     return {last, last};
   int64_t first = start / header.payload;
   // A cut within the fixed cost of the unit moves down to its beginning, so the
-  // part before has none of its leaves.
-  if (first < last &&
-      cutLeaf(shape, header, tile, (first + 1) * header.payload - start) ==
-          tile.leafBegin)
+  // part before has none of its leaves; nor have the ones before that, where
+  // parts are shorter than the fixed cost.
+  while (first < last &&
+         cutLeaf(shape, header, tile, (first + 1) * header.payload - start) ==
+             tile.leafBegin)
     ++first;
   return {first, last};
 }
@@ -305,6 +308,38 @@ KV_HD constexpr Leaves partLeaves(const Shape &shape, const Header &header,
   return leaves;
 }
 
+/// The part that computes a leaf of a unit; `parts` is unitParts() of the unit.
+KV_HD constexpr int64_t partOf(const Shape &shape, const Header &header,
+                               const Tile &tile, int32_t head, Parts parts,
+                               int64_t leaf) {
+  if (parts.first == parts.last)
+    return parts.first;
+  if (header.payload >= GroupPayload) // cuts have moved down to a group
+    leaf |= LeavesPerGroup - 1;
+  int64_t place = unitStart(tile, head) + leaf - tile.leafBegin + UnitCost;
+  return greater(lesser(place / header.payload, parts.last), parts.first);
+}
+
+/// Number of leaf groups that a unit of `tile` has leaves of.
+KV_HD constexpr int32_t groupCount(const Tile &tile) {
+  return (tile.leafEnd - 1) / LeavesPerGroup - tile.leafBegin / LeavesPerGroup +
+         1;
+}
+
+/// The leaves of its leaf group `number`.
+KV_HD constexpr Leaves groupLeaves(const Tile &tile, int32_t number) {
+  int32_t group = tile.leafBegin / LeavesPerGroup + number;
+  return {greater(group * LeavesPerGroup, tile.leafBegin),
+          lesser((group + 1) * LeavesPerGroup, tile.leafEnd)};
+}
+
+/// Whether a piece of a part begins at `leaf`, which is one of its `leaves`.
+KV_HD constexpr bool pieceBegins(Leaves leaves, int32_t leaf) {
+  return leaf % LeavesPerGroup == 0 ||
+         (leaves.begin % LeavesPerGroup != 0 &&
+          leaf / LeavesPerGroup == leaves.begin / LeavesPerGroup);
+}
+
 /// The stretch that a part computes at a time: leaves [leafBegin, leafEnd) of a
 /// unit.
 struct Work {
@@ -317,32 +352,35 @@ struct Work {
   KV_HD constexpr bool whole() const { return starts && ends; }
 };
 
-/// Takes the next stretch off [at, end): writes it to `work` and moves `at` to
-/// its end. False if nothing is left.
-KV_HD constexpr bool nextWork(const Shape &shape, const Header &header,
-                              const Tile *tiles, Cut &at, const Cut &end,
-                              Work &work) {
-  if (at == end)
+/// The stretch of a part that begins at `at`, with its tile; false at the
+/// part's `end`. The leaf of `at` may be FirstLeaf, that of its unit: a tile is
+/// read once, when it is needed.
+constexpr int32_t FirstLeaf = -1;
+KV_HD constexpr bool workAt(int32_t tiles, const Tile *tileArray, const Cut &at,
+                            const Cut &end, Work &work, Tile &tile) {
+  if (at.tile >= tiles)
     return false;
-  const Tile &tile = tiles[at.tile];
-  bool ends = at.tile != end.tile || at.head != end.head;
+  tile = tileArray[at.tile];
+  int32_t begin = at.leaf == FirstLeaf ? tile.leafBegin : at.leaf;
+  bool ends = (at.tile != end.tile) | (at.head != end.head);
+  if (!ends && begin == end.leaf)
+    return false;
   work = {at.tile,
           at.head,
-          at.leaf,
+          begin,
           ends ? tile.leafEnd : end.leaf,
-          at.leaf == tile.leafBegin,
+          begin == tile.leafBegin,
           ends};
-  if (!ends) {
-    at = end;
-    return true;
-  }
-  ++at.head;
-  if (at.head == shape.heads) {
-    at.head = 0;
-    ++at.tile;
-  }
-  at.leaf = at.tile < header.tiles ? tiles[at.tile].leafBegin : 0;
   return true;
+}
+
+/// Where the stretch after `work` begins.
+KV_HD constexpr Cut cutAfter(const Shape &shape, const Work &work) {
+  if (!work.ends)
+    return {work.tile, work.head, work.leafEnd};
+  if (work.head + 1 < shape.heads)
+    return {work.tile, work.head + 1, FirstLeaf};
+  return {work.tile + 1, 0, FirstLeaf};
 }
 
 /// The slot in scratch memory of piece `index` that `part` writes of a unit.

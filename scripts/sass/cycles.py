@@ -30,10 +30,10 @@ class Machine:
     gigahertz: float = 1.755
     terabytes: float = 4.3  # read from memory in a second, at most
     latency: int = 800  # of a copy from memory that nothing delays
-    l2_latency: int = 300
-    # Until a result can be used.
+    # Until a result can be used. LDG: from the second-level cache, where plans, lengths, tables
+    # and pieces lie.
     results: dict = field(default_factory=lambda: dict(
-        LDS=24, LDSM=30, LDC=28, MUFU=20, SHFL=24, I2F=20, F2I=20, LDG=600, STS=12, STG=20,
+        LDS=24, LDSM=30, LDC=28, MUFU=20, SHFL=24, I2F=20, F2I=20, LDG=300, STS=12, STG=20,
         S2R=20, HMMA=24, F2FP=6))
     # Cycles that a warp's instruction keeps the pipe of shared memory, and of its scheduler.
     shared: dict = field(default_factory=lambda: dict(LDS=1, LDSM=4, STS=1, LDGSTS=4))

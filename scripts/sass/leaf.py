@@ -1,4 +1,4 @@
-"""The way that a warp takes through a leaf's loop in the steady state.
+"""The ways that a warp takes: through a leaf's loop in the steady state, and to it.
 
 A leaf is the smallest loop with all of the matrix multiplications. The steady
 state copies a tile at every place where there is one to copy, and takes the
@@ -16,6 +16,41 @@ def operations(listing, block):
     return {i.operation for i in listing.block_instructions(block)}
 
 
+def shortest_way(listing, begin, inside, musts, ends):
+    """The shortest way from a block to one of `ends`, through blocks `inside`, past as many
+    of `musts` as there is a way past, none twice. Returns it as blocks, and that number."""
+    order, seen = [], {begin}
+    stack = [(begin, iter(listing.after[begin]))]
+    while stack:
+        block, rest = stack[-1]
+        following = next((f for f in rest if f in inside and f not in seen), None)
+        if following is None:
+            order.append(block)
+            stack.pop()
+        else:
+            seen.add(following)
+            stack.append((following, iter(listing.after[following])))
+    order.reverse()
+    place = {b: i for i, b in enumerate(order)}
+    best = {begin: ((begin in musts, -len(listing.blocks[begin])), None)}
+    for block in order:
+        if block not in best:
+            continue
+        passed, length = best[block][0]
+        for following in listing.after[block]:
+            if place.get(following, -1) <= place[block]:
+                continue
+            found = (passed + (following in musts), length - len(listing.blocks[following]))
+            if following not in best or found > best[following][0]:
+                best[following] = (found, block)
+    end = max((b for b in best if b in ends), key=lambda b: best[b][0])
+    passed, way = best[end][0][0], []
+    while end is not None:
+        way.append(end)
+        end = best[end][1]
+    return way[::-1], passed
+
+
 class Leaf:
     """`way` are the instructions of a warp, `fullest` those of one that also
     sums weights up."""
@@ -23,7 +58,7 @@ class Leaf:
     def __init__(self, listing):
         self.listing = listing
         products = {b for b in range(len(listing.blocks)) if "HMMA" in operations(listing, b)}
-        loops = listing.loops()
+        self.loops = loops = listing.loops()
         around = [(len(body), header) for header, body in loops.items() if products <= body]
         if not products or not around:
             raise Problem(f"{listing.path}: no loop has all matrix multiplications")
@@ -41,56 +76,43 @@ class Leaf:
         self.way = self._way(musts)
         self.fullest = self._way(musts | products)
 
-    def _length(self, block):
-        return len(self.listing.blocks[block])
-
     def _way(self, musts):
-        """The shortest way round through all of `musts`, as instructions."""
-        body, after = self.body, self.listing.after
-        order, seen = [], set()
-
-        def visit(root):
-            stack = [(root, iter(after[root]))]
-            seen.add(root)
-            while stack:
-                block, rest = stack[-1]
-                following = next((f for f in rest if f in body and f != self.header
-                                  and f not in seen), None)
-                if following is None:
-                    order.append(block)
-                    stack.pop()
-                else:
-                    seen.add(following)
-                    stack.append((following, iter(after[following])))
-
-        visit(self.header)
-        order.reverse()
-        place = {b: i for i, b in enumerate(order)}
-        wanted = sorted((b for b in musts if b in place), key=place.get)
-        # best[b]: (musts passed, -length), the way to b
-        best = {self.header: ((self.header in musts, -self._length(self.header)), None)}
-        for block in order:
-            if block not in best:
-                continue
-            (passed, length), _ = best[block]
-            for following in after[block]:
-                if following not in body or place.get(following, -1) <= place[block]:
-                    continue
-                found = (passed + (following in musts), length - self._length(following))
-                if following not in best or found > best[following][0]:
-                    best[following] = (found, block)
-        ends = [b for b in best if self.header in after[b]]
-        end = max(ends, key=lambda b: best[b][0])
-        if best[end][0][0] < len(wanted):
-            raise Problem(f"{self.listing.path}: no way round the leaf's loop passes all of "
+        """Round the loop, past all of `musts`, as instructions."""
+        listing = self.listing
+        ends = {b for b in self.body if self.header in listing.after[b]}
+        way, passed = shortest_way(listing, self.header, self.body, musts, ends)
+        if passed < len(musts):
+            raise Problem(f"{listing.path}: no way round the leaf's loop passes all of "
                           f"{', '.join(MUST)}")
-        way = []
-        block = end
-        while block is not None:
-            way.append(block)
-            block = best[block][1]
-        way.reverse()
+        return self._instructions(way)
+
+    def _instructions(self, way):
         return [i for b in way for i in self.listing.block_instructions(b)]
+
+    @property
+    def start(self):
+        """From the kernel's begin to its first leaf: every load and copy on the way, once."""
+        listing = self.listing
+        musts = {b for b in range(len(listing.blocks))
+                 if operations(listing, b) & {"LDG", "LDGSTS", "BAR"}}
+        way, _ = shortest_way(listing, 0, set(range(len(listing.blocks))), musts, {self.header})
+        return self._instructions(way[:-1])
+
+    @property
+    def merges(self):
+        """A round of each loop that reads pieces of others, beside the leaf's."""
+        listing = self.listing
+        rounds = []
+        for header, body in self.loops.items():
+            reads = sum(i.operation == "LDG" and "128" in i.name and "STRONG" in i.name
+                        for b in body for i in listing.block_instructions(b))
+            if reads and not body & self.body and not any(
+                    other < body for other in self.loops.values()):
+                musts = {b for b in body if operations(listing, b) & {"LDG", "LDS", "MUFU"}}
+                ends = {b for b in body if header in listing.after[b]}
+                rounds.append(self._instructions(
+                    shortest_way(listing, header, body, musts, ends)[0]))
+        return rounds
 
     @property
     def per_warp(self):

@@ -207,7 +207,7 @@ public:
     auto scratch =
         poisoned<float>(int64_t(c.parts) * p.shape.slots * kernel.slotFloats);
     auto totals = poisoned<float>(c.parts * kernel.totalFloats);
-    std::vector<uint32_t> counters(c.parts);
+    std::vector<uint32_t> counters(2 * c.parts);
 
     size_t pageBytes = view.pageStride * sizeof(Cache);
     p.cache = view;

@@ -175,7 +175,7 @@ TEST(Emulator, Shuffles) {
   });
 }
 
-TEST(Emulator, FencesPublish) {
+TEST(Emulator, ArrivalsPublish) {
   for (bool fenced : {true, false}) {
     float data[4] = {};
     uint32_t counter = 0;
@@ -189,10 +189,8 @@ TEST(Emulator, FencesPublish) {
       b.sync();
       auto last = b.shared<uint32_t>(0, 1);
       if (b.thread() == 0) {
-        if (fenced)
-          b.fence();
-        last.store(0, b.arrive(&counter) == 3);
-        b.fence();
+        last.store(0, (fenced ? b.arrive<Order::AcquireRelease>(&counter, 1)
+                              : b.arrive<Order::Acquire>(&counter, 1)) == 3);
       }
       b.sync();
       if (last.load(0)) {
@@ -203,6 +201,34 @@ TEST(Emulator, FencesPublish) {
     EXPECT_EQ(machine.reports().empty(), fenced);
     EXPECT_EQ(counter, 4u);
   }
+}
+
+// What blocks exchange goes past their own caches.
+TEST(Emulator, PlainAccessesOfScratch) {
+  auto with = [](auto &&store, auto &&load) {
+    float data = 0;
+    uint32_t counter = 0;
+    Machine machine({.schedule = Schedule::OldestFirst});
+    machine.global().allow(&data, sizeof(data), Access::Write);
+    machine.global().allow(&counter, sizeof(counter), Access::Write);
+    machine.launch(2, 1, 0, [&](Machine &m, int thread) {
+      CpuBlock b(m, thread);
+      if (b.block() == 0)
+        store(b, &data);
+      if (b.arrive<Order::AcquireRelease>(&counter, 1) == 1)
+        EXPECT_EQ(load(b, &data), 1.0f);
+    });
+    return machine.reports().empty() ? std::string() : machine.reports()[0];
+  };
+  auto store = [](CpuBlock &b, float *p) { b.storeScratch(p, 1.0f); };
+  auto load = [](CpuBlock &b, float *p) { return b.loadScratch(p); };
+  auto plainStore = [](CpuBlock &b, float *p) { b.store(p, 1.0f); };
+  auto plainLoad = [](CpuBlock &b, float *p) { return b.load(p); };
+  EXPECT_EQ(with(store, load), "");
+  EXPECT_NE(with(store, plainLoad).find("as if nobody else wrote it"),
+            std::string::npos);
+  EXPECT_NE(with(plainStore, load).find("as if nobody else read it"),
+            std::string::npos);
 }
 
 namespace {

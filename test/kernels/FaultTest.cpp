@@ -59,6 +59,9 @@ TEST(Fault, MissingStageBarrier) {
 TEST(Fault, MissingUnitBarrier) {
   expectSeen<Fault::MissingUnitBarrier, Small>(ordinary(), "shared memory");
 }
+TEST(Fault, MissingQueriesBarrier) {
+  expectSeen<Fault::MissingQueriesBarrier, Small>(ordinary(), "shared memory");
+}
 TEST(Fault, MissingMaximaBarrier) {
   expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "race");
 }
@@ -92,11 +95,63 @@ TEST(Fault, UnscaledQueries) {
   EXPECT_TRUE(fixture.check(fixture.run()));
   EXPECT_FALSE(fixture.check(fixture.run<Fault::UnscaledQueries>()));
 }
-TEST(Fault, MissingFence) {
+
+//===--- Units that parts share
+//---------------------------------------------===//
+
+namespace {
+
+/// Two groups, each of several parts.
+AttentionCase sharedUnit() {
   AttentionCase c = ordinary();
   c.sequences = {{1500, 1}};
+  c.parts = 11;
+  return c;
+}
+
+} // namespace
+
+TEST(Fault, MissingRelease) {
+  expectSeen<Fault::MissingRelease, Small>(sharedUnit(),
+                                           "reads scratch unordered");
+}
+TEST(Fault, MissingAcquire) {
+  expectSeen<Fault::MissingAcquire, Small>(sharedUnit(),
+                                           "reads scratch unordered");
+}
+TEST(Fault, MissingArrivalBarrier) {
+  expectSeen<Fault::MissingArrivalBarrier, Small>(sharedUnit(),
+                                                  "reads scratch unordered");
+}
+TEST(Fault, MissingTicketBarrier) {
+  expectSeen<Fault::MissingTicketBarrier, Small>(sharedUnit(), "shared memory");
+}
+TEST(Fault, MissingReset) {
+  expectSeen<Fault::MissingReset, Small>(sharedUnit(), "a counter is left");
+}
+TEST(Fault, PlainScratchLoad) {
+  expectSeen<Fault::PlainScratchLoad, Small>(sharedUnit(),
+                                             "as if nobody else wrote it");
+}
+TEST(Fault, PlainScratchStore) {
+  expectSeen<Fault::PlainScratchStore, Small>(sharedUnit(),
+                                              "as if nobody else read it");
+}
+TEST(Fault, SlotOfAnotherGroup) {
+  expectSeen<Fault::SlotOfAnotherGroup, Small>(sharedUnit(), nullptr);
+}
+TEST(Fault, MissingMergeBarrier) {
+  // Who comes last goes on with another unit.
+  AttentionCase c = ordinary();
+  c.sequences = {{1500, 1}, {700, 1}};
   c.parts = 5;
-  expectSeen<Fault::MissingFence, Small>(c, "reads scratch unordered");
+  c.machine.schedule = Schedule::OldestFirst;
+  BodyFixture<Small> fixture(c);
+  EXPECT_TRUE(fixture.check(fixture.run()));
+  Results results = fixture.run<Fault::MissingMergeBarrier>();
+  ASSERT_FALSE(results.reports.empty());
+  EXPECT_NE(results.reports[0].find("race"), std::string::npos)
+      << results.reports[0];
 }
 
 namespace {

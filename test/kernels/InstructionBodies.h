@@ -159,9 +159,7 @@ template <class B> KV_BODY void arriveBody(B &b, const InstructionParams &p) {
     b.storeScratch(out + 1 + b.block(), float(10 + b.block()));
   b.sync();
   if (b.thread() == 0) {
-    b.fence();
-    uint32_t number = b.arrive(p.counter);
-    b.fence();
+    uint32_t number = b.template arrive<Order::AcquireRelease>(p.counter, 1);
     last.store(0, number + 1 == uint32_t(b.blocks()));
   }
   b.sync();

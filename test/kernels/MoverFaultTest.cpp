@@ -92,6 +92,9 @@ TEST(MoverFault, MissingBarrierOfPlan) {
   expectReport("shared memory", give, [&](CpuBlock &b) {
     planBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
   });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    planBody<CpuBlock, Fault::MissingEndsBarrier>(b, p);
+  });
 }
 
 TEST(MoverFault, UncheckedPageOfStore) {

@@ -448,6 +448,13 @@ TEST(Mover, PlanIsTheHosts) {
       host.batch.tokens = last;
       host.make();
     }
+    if (seed % 20 == 10) { // more tiles of one prompt than threads
+      host.offsets.push_back(host.offsets.back() + 6000);
+      host.cached.push_back(100);
+      host.batch.tokens = host.offsets.back();
+      host.batch.capacity += 6100;
+      host.make();
+    }
     if (seed % 9 == 0) { // rows that no offset covers
       host.batch.tokens += 3;
       host.make();

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace kv::plan;
 using namespace kv::plan::test;
@@ -64,15 +65,18 @@ namespace {
   for (int32_t t = 0; t < p.header.tiles; ++t)
     units.resize(units.size() + p.shape.heads, {p.tiles[t].leafBegin});
   std::vector<char> taken(int64_t(p.shape.parts) * p.shape.slots);
+  std::set<int64_t> completed, shared;
   Cut end = p.cuts[0];
   EXPECT((end == Cut{0, 0, p.header.tiles ? p.tiles[0].leafBegin : 0}));
   for (int64_t part = 0; part < p.shape.parts; ++part) {
     Cut at = end;
     end = p.cuts[part + 1];
     Work work;
-    while (nextWork(p.shape, p.header, p.tiles.data(), at, end, work)) {
+    Tile tile;
+    for (; workAt(p.header.tiles, p.tiles.data(), at, end, work, tile);
+         at = cutAfter(p.shape, work)) {
       EXPECT(work.tile < p.header.tiles && work.head < p.shape.heads);
-      const Tile &tile = p.tiles[work.tile];
+      EXPECT(tile.start == p.tiles[work.tile].start);
       Unit &unit = units[int64_t(work.tile) * p.shape.heads + work.head];
       EXPECT(work.leafBegin == unit.next);
       EXPECT(work.leafEnd > work.leafBegin || tile.leafBegin == tile.leafEnd);
@@ -86,8 +90,11 @@ namespace {
       if (work.starts)
         unit.first = part;
       unit.last = part;
+      for (int32_t leaf = work.leafBegin; leaf < work.leafEnd; ++leaf)
+        EXPECT(partOf(p.shape, p.header, tile, work.head, parts, leaf) == part);
       if (work.whole())
         continue;
+      EXPECT(completed.insert(parts.first).second == work.starts);
       int64_t index = 0;
       for (int64_t leaf = work.leafBegin; leaf < work.leafEnd; ++index) {
         int64_t slot = slotOf(p.shape, part, work.starts, index);
@@ -98,9 +105,25 @@ namespace {
         int64_t next = pieceEnd(leaf, work.leafEnd);
         EXPECT(next > leaf && (leaf % LeavesPerGroup == 0 || next == leaf + 1));
         EXPECT(leaf / LeavesPerGroup == (next - 1) / LeavesPerGroup);
+        for (int64_t inside = leaf; inside < next; ++inside)
+          EXPECT(pieceBegins(leaves, inside) == (inside == leaf));
+        EXPECT(index == pieceCount(leaves.begin, leaf));
         leaf = next;
       }
       EXPECT(index == pieceCount(work.leafBegin, work.leafEnd));
+      // Every group that ends here, with the part that has its first leaf.
+      for (int32_t g = 0; g < groupCount(tile); ++g) {
+        Leaves group = groupLeaves(tile, g);
+        EXPECT(group.begin < group.end);
+        EXPECT(g ? group.begin == groupLeaves(tile, g - 1).end
+                 : group.begin == tile.leafBegin);
+        if (group.end <= work.leafBegin || group.end > work.leafEnd)
+          continue;
+        int64_t first =
+            partOf(p.shape, p.header, tile, work.head, parts, group.begin);
+        if (first < part) // a counter of its own
+          EXPECT(shared.insert(first).second);
+      }
     }
   }
   EXPECT((end == Cut{p.header.tiles, 0, 0}));
@@ -147,6 +170,21 @@ TEST(Plan, OneRequestIsSharedByAllParts) {
   Parts parts = unitParts(p.shape, p.header, p.tiles[0], 1);
   EXPECT_EQ(parts.first, 6);
   EXPECT_EQ(parts.last, 11);
+  EXPECT_TRUE(leavesCovered(p));
+}
+
+// A short request: every leaf on its own.
+TEST(Plan, PartsShorterThanTheFixedCost) {
+  Planned p;
+  p.cached = {1023};
+  p.offsets = {0, 1};
+  p.shape = {8, 4, 16, GpuLeaf, KV_MASK_CAUSAL, 0, 0, INT64_MAX, 264, 64};
+  p.batch.tokens = 1;
+  p.batch.capacity = 4096;
+  p.make();
+  EXPECT_EQ(p.header.payload, 1);
+  Parts parts = unitParts(p.shape, p.header, p.tiles[0], 7);
+  EXPECT_EQ(parts.last - parts.first + 1, 8);
   EXPECT_TRUE(leavesCovered(p));
 }
 

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/sass"))
 import check  # noqa: E402
 import cycles  # noqa: E402
 import listing  # noqa: E402
+import steps  # noqa: E402
 from leaf import Leaf  # noqa: E402
 from listing import Listing, Problem  # noqa: E402
 
@@ -116,6 +117,16 @@ def test_copies_share_the_bandwidth(listed):
     # 4 warps, 50 leaves, 512 bytes each, at 0.43 bytes a cycle.
     assert slow == pytest.approx(4 * 50 * 512 / (0.1e12 / 132 / 1.755e9), rel=0.02)
     assert 50 * 100 <= fast < 50 * 130
+
+
+def test_parts_are_those_of_the_plan():
+    # As in test/kernels/PlanTest.cpp.
+    short, payload = steps.parts_of(1, 1024, heads=8, parts=264)
+    assert payload == 1 and sum(short) == 64 and max(short) == 1
+    shared, payload = steps.parts_of(1, 2048, heads=2, parts=16)
+    assert payload == 3 and sum(shared) == 32 and max(shared) == 3
+    long, payload = steps.parts_of(64, 8192, heads=8, parts=264)
+    assert payload == 128 and sum(long) == 64 * 8 * 64 and all(n % 8 == 0 for n in long)
 
 
 @pytest.fixture

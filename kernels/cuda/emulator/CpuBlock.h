@@ -43,12 +43,12 @@ public:
   }
 
   template <class T> T load(const T *p) const {
-    if (machine.globalAllowed(self, p, sizeof(T), Access::Read))
+    if (machine.plainLoad(self, p, sizeof(T)))
       return *p;
     return T();
   }
   template <class T> void store(T *p, T x) const {
-    if (machine.globalAllowed(self, p, sizeof(T), Access::Write))
+    if (machine.plainStore(self, p, sizeof(T)))
       *p = x;
   }
   template <class T> T loadScratch(const T *p) const {
@@ -59,8 +59,9 @@ public:
   template <class T> void storeScratch(T *p, T x) const {
     machine.storeScratch(self, p, sizeof(T), &x);
   }
-  void fence() { machine.fence(self); }
-  uint32_t arrive(uint32_t *counter) { return machine.arrive(self, counter); }
+  template <Order order> uint32_t arrive(uint32_t *counter, uint32_t count) {
+    return machine.arrive(self, counter, count, order);
+  }
   void storeLargest(uint64_t *p, uint64_t x) const {
     if (machine.globalAllowed(self, p, sizeof(x), Access::Write) && *p < x)
       *p = x;

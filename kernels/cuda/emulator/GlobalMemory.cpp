@@ -18,6 +18,13 @@ bool GlobalMemory::allowed(const void *p, size_t bytes, Access access) const {
   return false;
 }
 
+const GlobalMemory::Writer *GlobalMemory::written(const void *p) const {
+  uintptr_t word = reinterpret_cast<uintptr_t>(p) / 4;
+  auto page = pages.find(word / PageWords);
+  return page == pages.end() ? nullptr
+                             : &page->second.writers[word % PageWords];
+}
+
 GlobalMemory::Writer &GlobalMemory::writer(const void *p) {
   uintptr_t word = reinterpret_cast<uintptr_t>(p) / 4;
   uintptr_t number = word / PageWords;

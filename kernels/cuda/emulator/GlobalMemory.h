@@ -27,14 +27,17 @@ public:
     counters.clear();
   }
 
-  /// Who wrote a 32-bit word of scratch, and when.
+  /// Who wrote a 32-bit word, and when.
   struct Writer {
     int block = -1; // none: from before the launch
     int thread;
     Moment moment;
+    bool plain; // not as scratch
   };
   /// Of the word at p.
   Writer &writer(const void *p);
+  /// The same, or null where nobody has written near it.
+  const Writer *written(const void *p) const;
   BlockClocks &counter(const void *p) { return counters[p]; }
 
 private:

@@ -338,6 +338,27 @@ bool Machine::globalAllowed(int thread, const void *p, size_t bytes,
   return false;
 }
 
+bool Machine::plainLoad(int thread, const void *p, size_t bytes) {
+  if (!globalAllowed(thread, p, bytes, Access::Read))
+    return false;
+  for (size_t i = 0; i < bytes; i += sizeof(float)) {
+    const auto *writer = globalMemory.written(static_cast<const char *>(p) + i);
+    if (writer && writer->block >= 0 && !writer->plain)
+      report("thread " + std::to_string(thread) +
+             " reads scratch as if nobody else wrote it");
+  }
+  return true;
+}
+
+bool Machine::plainStore(int thread, void *p, size_t bytes) {
+  if (!globalAllowed(thread, p, bytes, Access::Write))
+    return false;
+  for (size_t i = 0; i < bytes; i += sizeof(float))
+    globalMemory.writer(static_cast<char *>(p) + i) = {currentBlock, thread,
+                                                       now, /*plain=*/true};
+  return true;
+}
+
 void Machine::copyAsync(int thread, int offset, int64_t address) {
   const void *source = reinterpret_cast<const void *>(address);
   if (address < 0 || !globalAllowed(thread, source, ChunkBytes, Access::Read))
@@ -374,6 +395,9 @@ void Machine::checkScratch(int thread, const void *p) {
   const GlobalMemory::Writer &writer = globalMemory.writer(p);
   if (writer.block < 0)
     return;
+  if (writer.plain && writer.block != currentBlock)
+    report("thread " + std::to_string(thread) + " reads scratch that block " +
+           std::to_string(writer.block) + " wrote as if nobody else read it");
   bool ordered;
   if (writer.block == currentBlock) {
     ordered = writer.thread == thread || writer.moment < lastBarrier;
@@ -404,7 +428,7 @@ void Machine::storeScratch(int thread, void *p, size_t bytes,
     return;
   for (size_t i = 0; i < bytes; i += sizeof(float))
     globalMemory.writer(static_cast<char *>(p) + i) = {currentBlock, thread,
-                                                       now};
+                                                       now, /*plain=*/false};
   std::memcpy(p, source, bytes);
 }
 
@@ -420,14 +444,19 @@ void Machine::fence(int thread) {
   ++now; // what this thread does from here on is not published
 }
 
-uint32_t Machine::arrive(int thread, uint32_t *counter) {
+uint32_t Machine::arrive(int thread, uint32_t *counter, uint32_t count,
+                         Order order) {
   if (!globalAllowed(thread, counter, sizeof(*counter), Access::Write))
     return 0;
+  if (order != Order::Acquire)
+    fence(thread);
   ThreadClock &clock = clocks[thread];
   BlockClocks &published = globalMemory.counter(counter);
   join(clock.acquired, published);
   join(published, clock.fenced);
-  return (*counter)++;
+  if (order != Order::Release)
+    fence(thread);
+  return (*counter += count) - count;
 }
 
 void Machine::reportDeadlock() {

@@ -115,13 +115,15 @@ public:
   void sharedRead(int thread, int offset, int bytes, void *target);
   void sharedWrite(int thread, int offset, int bytes, const void *source);
   bool globalAllowed(int thread, const void *p, size_t bytes, Access access);
+  /// Accesses that a block's own cache may answer: not of what others store.
+  bool plainLoad(int thread, const void *p, size_t bytes);
+  bool plainStore(int thread, void *p, size_t bytes);
   void copyAsync(int thread, int offset, int64_t address);
   void commit(int thread);
   void wait(int thread, int pending);
   void loadScratch(int thread, const void *p, size_t bytes, void *target);
   void storeScratch(int thread, void *p, size_t bytes, const void *source);
-  void fence(int thread);
-  uint32_t arrive(int thread, uint32_t *counter);
+  uint32_t arrive(int thread, uint32_t *counter, uint32_t count, Order order);
 
 private:
   /// Who waits for neither of these and cannot run waits for its warp.
@@ -157,6 +159,7 @@ private:
   template <bool Transposed> void executeLoad(int warp);
   void executeMultiplyAdd(WarpRequest *lanes);
   void checkScratch(int thread, const void *p);
+  void fence(int thread);
   void reportDeadlock();
 
   MachineOptions options;

@@ -43,6 +43,18 @@ __device__ __forceinline__ void storeGlobal(FloatPair *p, FloatPair x) {
                : "memory");
 }
 
+/// *p += count; the value before. What this thread, or one that it met at a
+/// barrier, did before is visible to who sees the sum in the same way.
+__device__ __forceinline__ uint32_t addAcquireRelease(uint32_t *p,
+                                                      uint32_t count) {
+  uint32_t before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(p), "r"(count)
+               : "memory");
+  return before;
+}
+
 } // namespace kv::cuda::ptx
 
 #endif // KV_KERNELS_CUDA_PTX_MEMORY_H

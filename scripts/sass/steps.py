@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""steps.py IMAGE: predicts how long a decode step's attention takes.
+
+The steady state of cycles.py, on the parts that kernels/plan/Plan.h makes of a batch, with what
+comes before a part's first leaf and after its last. All of it is predicted, nothing
+measured; the assumptions are the constants here and in cycles.py's Machine.
+"""
+
+import argparse
+
+import sys
+from pathlib import Path
+
+from check import LEAF_KEYS, WARPS, leaf_bytes
+from cycles import Machine, Multiprocessor, predict
+from leaf import Leaf
+from listing import Listing, Problem
+
+UNIT_COST, GROUP_PAYLOAD, GROUP = 2, 64, 8  # Plan.h
+LAUNCH = 2.5  # microseconds from the last kernel's end to the first instruction
+ARRIVAL = 900  # cycles: a barrier, an atomic addition that releases and acquires, a barrier
+STORE = 150  # cycles: the last piece or row on its way
+
+CASES = ((64, 8192, 8), (16, 4096, 8), (1, 131072, 8), (1, 32768, 8), (1, 8192, 8), (1, 1024, 8))
+
+
+def parts_of(sequences, keys, heads, parts):
+    """Leaves of each part, and the payload."""
+    leaves = -(-keys // LEAF_KEYS)
+    cost = leaves + UNIT_COST
+    total = sequences * heads * cost
+    payload = max(-(-total // parts), 1)
+
+    def place(part):
+        """Leaves before the part's begin."""
+        at = min(part * payload, total) if part < parts else total
+        unit, offset = divmod(at, cost)
+        leaf = max(offset - UNIT_COST, 0)
+        if payload >= GROUP_PAYLOAD:
+            leaf = leaf // GROUP * GROUP
+        return unit * leaves + leaf
+
+    return [place(p + 1) - place(p) for p in range(parts)], payload
+
+
+class Model:
+    def __init__(self, image, blocks, machine):
+        self.machine, self.blocks = machine, blocks
+        listing = Listing(image)
+        kernel = image.name.split(".")[0]
+        self.leaf_bytes = leaf_bytes(kernel)
+        self.quads = int(kernel.split("_")[-1]) // 4  # four columns of a row are an item
+        unbound = Machine(terabytes=1000, gigahertz=machine.gigahertz)
+        self.alone = predict(listing, kernel, unbound, 1).cycles
+        self.together = predict(listing, kernel, unbound, blocks).cycles
+        leaf = Leaf(listing)
+        self.start = Multiprocessor(unbound, [leaf.start] * WARPS, 1).run(1)
+        # The longest round is that of whole batches of pieces.
+        rounds = [Multiprocessor(unbound, [r] * WARPS, 1).run(1) for r in leaf.merges
+                  if sum(i.operation == "LDG" for i in r) >= GROUP]
+        if not rounds:
+            raise Problem(f"{image}: no loop reads pieces in batches")
+        self.round = max(rounds)
+
+    def predict(self, sequences, keys, heads, rows):
+        """Microseconds, and those of reading the cache alone. `rows` of a tile are live."""
+        machine = self.machine
+        parts, payload = parts_of(sequences, keys, heads, machine.sms * self.blocks)
+        largest, busy = max(parts), sum(n > 0 for n in parts)
+        size = sum(parts) * self.leaf_bytes
+        read = size / (machine.terabytes * 1e6)
+        # Blocks that share an SM share its schedulers.
+        each = self.together if busy > machine.sms else self.alone
+        leaves = machine.microseconds(largest * each)
+        # The memory's time, then what the largest part has more than the mean, alone.
+        mean = sum(parts) / max(busy, 1)
+        bound = read + machine.microseconds((largest - mean) * self.alone)
+        before = machine.microseconds(self.start)
+        items = -(-rows * self.quads // (32 * WARPS))  # of a thread in a merge
+        groups = -(-keys // LEAF_KEYS // GROUP)
+        merge = STORE
+        if largest < -(-keys // LEAF_KEYS):  # units are shared
+            merge += ARRIVAL + items * self.round * -(-groups // GROUP)
+            if payload < GROUP_PAYLOAD and groups > 1:
+                merge += ARRIVAL + items * self.round  # of a group's leaves
+        return LAUNCH + before + max(leaves, bound) + machine.microseconds(merge), read
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("image", type=Path)
+    parser.add_argument("--blocks", type=int, default=2, help="that an SM has room for")
+    parser.add_argument("--rows", type=int, default=4, help="query heads of a KV head")
+    parser.add_argument("--terabytes", type=float, default=Machine.terabytes)
+    parser.add_argument("--gigahertz", type=float, default=Machine.gigahertz)
+    arguments = parser.parse_args()
+    machine = Machine(terabytes=arguments.terabytes, gigahertz=arguments.gigahertz)
+    model = Model(arguments.image, arguments.blocks, machine)
+    print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz, {machine.terabytes} TB/s: "
+          f"{model.start} cycles to the first leaf, {model.alone:.0f} a leaf alone, "
+          f"{model.together:.0f} with {model.blocks} blocks an SM, {model.round} a batch of pieces")
+    for sequences, keys, heads in CASES:
+        time, read = model.predict(sequences, keys, heads, arguments.rows)
+        print(f"{sequences:3} x {keys:6} keys, {heads} KV heads: {time:7.1f} us predicted, "
+              f"{read:6.1f} to read the cache, {read / time:.2f} of the ceiling")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"steps.py: {problem}")
