@@ -20,8 +20,9 @@ Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
   int blocks = 0;
   for (const AttentionKernel &kernel : AttentionKernels)
     blocks = std::max({blocks, kernel.blocks80, kernel.blocks90});
+  // Two a part: of a unit's groups, and of a group's parts.
   Expected<void *> counters = backend.allocate(
-      sizeof(uint32_t) * blocks * backend.info().multiprocessors,
+      sizeof(uint32_t) * 2 * blocks * backend.info().multiprocessors,
       /*zeroed=*/true);
   if (!counters)
     return std::unexpected(counters.error());
