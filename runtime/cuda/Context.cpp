@@ -17,9 +17,11 @@ Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
   if (!products)
     return std::unexpected(products.error());
   std::unique_ptr<Context> context(new Context(backend, std::move(*products)));
-  Expected<void *> counters = backend.allocate(
-      sizeof(uint32_t) * backend.info().blocks * backend.info().multiprocessors,
-      /*zeroed=*/true);
+  // Two a part: of a unit's groups, and of a group's parts.
+  Expected<void *> counters =
+      backend.allocate(sizeof(uint32_t) * 2 * backend.info().blocks *
+                           backend.info().multiprocessors,
+                       /*zeroed=*/true);
   if (!counters)
     return std::unexpected(counters.error());
   context->arrivals = static_cast<uint32_t *>(*counters);
