@@ -102,11 +102,10 @@ bool kv::namesRow(OpOperand &use) {
   return extract.getTensor().getType().isDynamicDim(use.getOperandNumber() - 1);
 }
 
-/// The operation's dialect is not registered: its properties are a
-/// dictionary.
-FailureOr<double> kv::attentionScale(Operation *op) {
+FailureOr<ScoreFactors> kv::scoreFactors(Operation *op) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-  double scale = 1 / std::sqrt(static_cast<double>(type.getShape().back()));
+  ScoreFactors factors = {
+      1 / std::sqrt(static_cast<double>(type.getShape().back()))};
   auto dictionary =
       dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
   SmallVector<NamedAttribute> all(op->getDiscardableAttrs());
@@ -115,10 +114,12 @@ FailureOr<double> kv::attentionScale(Operation *op) {
   for (NamedAttribute each : all) {
     auto number = dyn_cast<FloatAttr>(each.getValue());
     if (each.getName() == "scale" && number)
-      scale = number.getValueAsDouble();
+      factors.scale = number.getValueAsDouble();
+    else if (each.getName() == kSoftcapAttrName && number)
+      factors.softcap = number.getValueAsDouble();
     else if (each.getName() != "operandSegmentSizes")
       return op->emitOpError("kv-raise: its attribute '")
              << each.getName().getValue() << "' is not known";
   }
-  return scale;
+  return factors;
 }

@@ -8,10 +8,10 @@
 // RUN: kv-opt --allow-unregistered-dialect --kv-raise --kv-cpu %s | FileCheck %s --check-prefix=CPU
 
 // CHECK: func.func @forward(%[[TOKENS:.*]]: tensor<?xi32> {kv.dims = ["T"], kv.name = "tokens"},
-// CHECK-SAME: %[[ROWS:.*]]: tensor<?xi32> {kv.dims = ["R"], kv.name = "logit_rows"},
 // CHECK-SAME: tensor<32x64xf32> {kv.weight = "embed"}, %{{.*}}: tensor<32x64xf32> {kv.weight = "arg2"},
 // CHECK-SAME: %[[OFFSETS:.*]]: tensor<?xi32> {kv.dims = ["offsets"], kv.name = "row_offsets"},
-// CHECK-SAME: %[[KV:.*]]: !kv.collection<paged, f32, layers = 1, heads = 2, dim = 16, page = 16, window = 7> {kv.name = "kv"})
+// CHECK-SAME: %[[KV:.*]]: !kv.collection<paged, f32, layers = 1, heads = 2, dim = 16, page = 16, window = 7> {kv.name = "kv"},
+// CHECK-SAME: %[[ROWS:.*]]: tensor<?xi32> {kv.dims = ["R"], kv.name = "logit_rows"})
 // CHECK-SAME: -> (tensor<?x32xf32> {kv.dims = ["R"], kv.name = "logits"}) attributes {kv.entry}
 // CHECK: %[[POSITIONS:.*]] = kv.positions %[[KV]], %[[OFFSETS]]
 // The position is a number, and the row of x that is read is not.
