@@ -164,3 +164,20 @@ func.func @unknown(%ids: tensor<?xi64>) -> tensor<?xi64> {
   %s = "x.sort"(%ids) : (tensor<?xi64>) -> tensor<?xi64>
   return %s : tensor<?xi64>
 }
+
+// -----
+
+// A softmax that does not divide by its own sum is no attention.
+func.func @no_softmax(%ids: tensor<1x?xi64>) -> tensor<?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<1x?x8xf32>
+  %v = linalg.fill ins(%zero : f32) outs(%e : tensor<1x?x8xf32>) -> tensor<1x?x8xf32>
+  %we = tensor.empty(%t, %t) : tensor<1x?x?xf32>
+  %w = linalg.fill ins(%zero : f32) outs(%we : tensor<1x?x?xf32>) -> tensor<1x?x?xf32>
+  // expected-error @below {{'linalg.batch_matmul' op kv-raise: combines the rows of the sequence}}
+  %o = linalg.batch_matmul ins(%w, %v : tensor<1x?x?xf32>, tensor<1x?x8xf32>) outs(%v : tensor<1x?x8xf32>) -> tensor<1x?x8xf32>
+  %r = tensor.collapse_shape %o [[0, 1], [2]] : tensor<1x?x8xf32> into tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
