@@ -109,6 +109,11 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
                 "it reads argument " +
                     std::to_string(cast<BlockArgument>(tensor).getArgNumber()) +
                     ", tokens or a weight");
+  // A part of the sequence would be summed as if it were all.
+  for (int64_t d : rowDims(tensor.getType()))
+    if (std::optional<Size> size = sizes.dim(tensor, d);
+        !size || !size->isLength())
+      return stop(op, "a dynamic size of it is not the length");
   DenseElementsAttr dense;
   if (matchPattern(tensor, m_Constant(&dense))) {
     if (dense.isSplat())

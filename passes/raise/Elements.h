@@ -12,6 +12,7 @@
 #include "Sizes.h"
 
 #include <array>
+#include <compare>
 #include <deque>
 #include <map>
 

@@ -5,6 +5,9 @@
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace kv;
 

@@ -8,7 +8,7 @@ import graphs
 LENGTHS = (1, 2, 13, 29)
 
 
-@pytest.mark.parametrize("name", ("llama", "gemma3"))
+@pytest.mark.parametrize("name", ("llama", "gemma3", "gemma2"))
 def test_equals_the_graph_at_every_cut(name, tmp_path):
     text = graphs.stored(name)
     cached = graphs.raised(text, tmp_path / "cached.so")
