@@ -46,7 +46,7 @@ private:
     std::optional<KvDType> dtype = elementType();
     if (!dtype || page < 1)
       return graph.function.emitError("kv-raise: dtype is '")
-             << dtypeName << "' and page " << page
+             << dtypeName << "' and page " << page.getValue()
              << ", expected f32, bf16 or f16 and a positive number";
     SmallVector<Layer> layers;
     SmallVector<Kind> kinds;
