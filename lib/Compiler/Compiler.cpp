@@ -75,8 +75,7 @@ static LogicalResult checkSelfContained(const llvm::Module &ir, Location loc) {
         !function.use_empty())
       return emitError(loc)
              << "the graph needs the function '" << function.getName()
-             << "', and an artifact has none but mem*; a strided copy is the "
-                "usual cause (a slice as a result, for example)";
+             << "', and an artifact has none but mem*";
   }
   return success();
 }

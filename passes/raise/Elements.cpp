@@ -36,6 +36,7 @@ std::optional<ExprId> Elements::element(Value tensor, ArrayRef<ExprId> index) {
     id = all.size();
     Expr leaf{Expr::Kind::Operation};
     leaf.operands.assign(index.begin(), index.end());
+    leaf.tensor = tensor;
     all.push_back(leaf);
   }
   if (id)
@@ -108,6 +109,11 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
                 "it reads argument " +
                     std::to_string(cast<BlockArgument>(tensor).getArgNumber()) +
                     ", tokens or a weight");
+  // A part of the sequence would be summed as if it were all.
+  for (int64_t d : rowDims(tensor.getType()))
+    if (std::optional<Size> size = sizes.dim(tensor, d);
+        !size || !size->isLength())
+      return stop(op, "a dynamic size of it is not the length");
   DenseElementsAttr dense;
   if (matchPattern(tensor, m_Constant(&dense))) {
     if (dense.isSplat())
@@ -161,20 +167,70 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
 std::optional<ExprId> Elements::ofLinalg(OpResult result,
                                          ArrayRef<ExprId> index) {
   auto op = cast<linalg::LinalgOp>(result.getOwner());
-  if (op.getNumReductionLoops())
+  if (op.getNumReductionLoops() && !keepsLeaves)
     return stop(op, "sums over something");
   OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
   AffineMap map = op.getMatchingIndexingMap(init);
   SmallVector<std::optional<ExprId>> loops(op.getNumLoops());
   for (auto [expr, at] : llvm::zip(map.getResults(), index)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim)
+    auto number = dyn_cast<AffineConstantExpr>(expr);
+    if (dim)
+      loops[dim.getPosition()] = at;
+    else if (!number || at != integer({number.getValue()}))
       return stop(op, "its result is no plain map of its loops");
-    loops[dim.getPosition()] = at;
   }
+  if (op.getNumReductionLoops())
+    return ofReduction(result, loops);
   llvm::DenseMap<Value, ExprId> known;
   auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
   return scalar(yield.getOperand(result.getResultNumber()), op, loops, known);
+}
+
+std::optional<ExprId>
+Elements::ofReduction(OpResult result,
+                      MutableArrayRef<std::optional<ExprId>> loops) {
+  auto op = cast<linalg::LinalgOp>(result.getOwner());
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
+  Value yielded = yield.getOperand(result.getResultNumber());
+  Operation *combiner = yielded.getDefiningOp();
+  OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
+  BlockArgument sum = op.getMatchingBlockArgument(init);
+  bool isKnown =
+      isa_and_nonnull<arith::AddFOp, arith::MaximumFOp, arith::MaxNumFOp>(
+          combiner) &&
+      llvm::is_contained(combiner->getOperands(), Value(sum));
+  // k is what is combined over: it must not stand for anything else here.
+  for (std::optional<ExprId> loop : loops)
+    isKnown &= !loop || (all[*loop].kind == Expr::Kind::Integer &&
+                         all[*loop].linear.coefficients[1] == 0);
+  if (reduced.size() != 1 || !isKnown ||
+      !llvm::is_contained(rowLoops(op), reduced[0]))
+    return stop(op, "sums over something");
+  SmallVector<ExprId> initIndex;
+  for (AffineExpr expr : op.getMatchingIndexingMap(init).getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    initIndex.push_back(
+        dim ? *loops[dim.getPosition()]
+            : integer({cast<AffineConstantExpr>(expr).getValue()}));
+  }
+  std::optional<ExprId> start = element(init->get(), initIndex);
+  loops[reduced[0]] = integer({0, {0, 1, 0}});
+  Value term =
+      combiner->getOperand(combiner->getOperand(0) == Value(sum) ? 1 : 0);
+  llvm::DenseMap<Value, ExprId> known;
+  std::optional<ExprId> body =
+      term == Value(sum) ? std::nullopt : scalar(term, op, loops, known);
+  if (!start || !body)
+    return std::nullopt;
+  Expr expr{Expr::Kind::Operation};
+  expr.op = combiner;
+  expr.operands = {*body, *start};
+  expr.isReduction = true;
+  all.push_back(expr);
+  return all.size() - 1;
 }
 
 std::optional<ExprId> Elements::scalar(Value value, linalg::LinalgOp within,

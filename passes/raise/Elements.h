@@ -12,6 +12,7 @@
 #include "Sizes.h"
 
 #include <array>
+#include <compare>
 #include <deque>
 #include <map>
 
@@ -40,6 +41,11 @@ struct Expr {
   llvm::APFloat value = llvm::APFloat(0.0);
   mlir::Operation *op = nullptr;
   llvm::SmallVector<ExprId, 3> operands = {};
+  /// Of a leaf: the tensor that `operands` index.
+  mlir::Value tensor = {};
+  /// Whether `op` combines the first operand for all k, beginning with the
+  /// second one.
+  bool isReduction = false;
 };
 
 /// Why an element has no expression: the operation that ends it.
@@ -51,7 +57,8 @@ struct Obstacle {
 class Elements {
 public:
   /// With `keepsLeaves` an element that depends on more than positions is an
-  /// expression of its own, equal to those of the same tensor and index alone.
+  /// expression of its own, equal to those of the same tensor and index alone,
+  /// and sums and maxima over the sequence are expressions.
   explicit Elements(const Graph &graph, bool keepsLeaves = false)
       : sizes(graph), keepsLeaves(keepsLeaves) {}
 
@@ -74,6 +81,9 @@ private:
   std::optional<ExprId> scalar(mlir::Value value, mlir::linalg::LinalgOp within,
                                llvm::ArrayRef<std::optional<ExprId>> loops,
                                llvm::DenseMap<mlir::Value, ExprId> &known);
+  std::optional<ExprId>
+  ofReduction(mlir::OpResult result,
+              llvm::MutableArrayRef<std::optional<ExprId>> loops);
   std::optional<ExprId> apply(mlir::Operation *op,
                               llvm::ArrayRef<ExprId> operands);
   std::optional<ExprId> constant(mlir::Operation *op, mlir::TypedAttr value);

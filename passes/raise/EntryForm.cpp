@@ -30,14 +30,20 @@ static void nameWeights(func::FuncOp function) {
   }
 }
 
+static StringRef nameOf(func::FuncOp function, BlockArgument argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(
+      argument.getArgNumber(), KVDialect::getNameAttrName());
+  return name ? name.getValue() : "";
+}
+
 /// Replaces the tokens by i32 [T].
 static void replaceTokens(func::FuncOp function) {
   Builder b(function.getContext());
   BlockArgument old;
   for (BlockArgument argument : function.getArguments())
     if (isRows(argument.getType()) &&
-        !function.getArgAttr(argument.getArgNumber(),
-                             KVDialect::getDimsAttrName()))
+        !llvm::is_contained({"row_offsets", "logit_rows"},
+                            nameOf(function, argument)))
       old = argument;
   auto type = RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
   Location loc = function.getLoc();

@@ -154,12 +154,12 @@ private:
     for (Operation &op : llvm::make_early_inc_range(graph.body())) {
       if (!isAttention(&op))
         continue;
-      FailureOr<double> scale = attentionScale(&op);
-      if (failed(scale))
+      FailureOr<ScoreFactors> factors = scoreFactors(&op);
+      if (failed(factors))
         return failure();
-      if (op.getNumOperands() != 5)
-        return op.emitOpError("has no mask");
-      op.replaceAllUsesWith(ValueRange(Expansion(&op, *scale).run()));
+      if (op.getNumOperands() != 5 || factors->softcap)
+        return op.emitOpError("has no mask, or a cap");
+      op.replaceAllUsesWith(ValueRange(Expansion(&op, factors->scale).run()));
       op.erase();
     }
     return formEntry(graph.function, "T");

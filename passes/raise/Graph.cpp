@@ -5,6 +5,9 @@
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace kv;
 
@@ -102,11 +105,10 @@ bool kv::namesRow(OpOperand &use) {
   return extract.getTensor().getType().isDynamicDim(use.getOperandNumber() - 1);
 }
 
-/// The operation's dialect is not registered: its properties are a
-/// dictionary.
-FailureOr<double> kv::attentionScale(Operation *op) {
+FailureOr<ScoreFactors> kv::scoreFactors(Operation *op) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-  double scale = 1 / std::sqrt(static_cast<double>(type.getShape().back()));
+  ScoreFactors factors = {
+      1 / std::sqrt(static_cast<double>(type.getShape().back()))};
   auto dictionary =
       dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
   SmallVector<NamedAttribute> all(op->getDiscardableAttrs());
@@ -115,10 +117,12 @@ FailureOr<double> kv::attentionScale(Operation *op) {
   for (NamedAttribute each : all) {
     auto number = dyn_cast<FloatAttr>(each.getValue());
     if (each.getName() == "scale" && number)
-      scale = number.getValueAsDouble();
+      factors.scale = number.getValueAsDouble();
+    else if (each.getName() == kSoftcapAttrName && number)
+      factors.softcap = number.getValueAsDouble();
     else if (each.getName() != "operandSegmentSizes")
       return op->emitOpError("kv-raise: its attribute '")
              << each.getName().getValue() << "' is not known";
   }
-  return scale;
+  return factors;
 }

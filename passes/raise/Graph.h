@@ -48,9 +48,18 @@ llvm::LogicalResult checkTokens(const Graph &graph);
 /// tm_tensor.attention on [heads, T, dim], whose dialect is not registered.
 bool isAttention(mlir::Operation *op);
 
-/// What its scores are multiplied with, or an error for attributes that are not
-/// known. The dialect is not registered, so that properties are a dictionary.
-llvm::FailureOr<double> attentionScale(mlir::Operation *op);
+/// What happens to the scores of an attention before its mask.
+struct ScoreFactors {
+  double scale;
+  double softcap = 0; // 0: none
+};
+
+/// They, or an error for attributes that are not known. The dialect is not
+/// registered, so that properties are a dictionary.
+llvm::FailureOr<ScoreFactors> scoreFactors(mlir::Operation *op);
+
+/// The attribute of an attention that kv-raise-softmax has found.
+inline constexpr llvm::StringLiteral kSoftcapAttrName = "kv.softcap";
 
 /// Whether this use of a `linalg.index` over rows says which row of a tensor of
 /// rows is read. Every other use is arithmetic with the position.

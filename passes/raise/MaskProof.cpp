@@ -15,6 +15,8 @@
 
 #include "Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
 #include <set>
 
 using namespace mlir;

@@ -20,7 +20,7 @@ namespace {
 struct Layer {
   Operation *op;
   MaskAttr mask;
-  double scale;
+  ScoreFactors factors;
   int64_t heads, dim, groups; // query heads, and how many read one KV head
   unsigned collection;        // an index of the collections
   int64_t layer;              // counted in that collection
@@ -46,7 +46,7 @@ private:
     std::optional<KvDType> dtype = elementType();
     if (!dtype || page < 1)
       return graph.function.emitError("kv-raise: dtype is '")
-             << dtypeName << "' and page " << page
+             << dtypeName << "' and page " << page.getValue()
              << ", expected f32, bf16 or f16 and a positive number";
     SmallVector<Layer> layers;
     SmallVector<Kind> kinds;
@@ -95,8 +95,8 @@ private:
       return op->emitOpError("kv-raise: queries are ")
              << q << ", keys " << k << ", values " << v << ", the mask " << m
              << ": equal heads and one head dimension are needed";
-    FailureOr<double> scale = attentionScale(op);
-    if (failed(scale))
+    FailureOr<ScoreFactors> factors = scoreFactors(op);
+    if (failed(factors))
       return failure();
     MaskAttr &mask = proven[op->getOperand(3)];
     if (!mask) {
@@ -105,7 +105,7 @@ private:
         return failure();
       mask = *found;
     }
-    Layer layer{op, mask, *scale, q.getDimSize(0), q.getDimSize(2), 1, 0, 0};
+    Layer layer{op, mask, *factors, q.getDimSize(0), q.getDimSize(2), 1, 0, 0};
     layer.groups = groupsOf(graph, layer);
     return layer;
   }
@@ -228,19 +228,22 @@ private:
     OperationState store(loc, StoreOp::getOperationName());
     StoreOp::build(b, store, k, v, collection, index, rowOffsets, TypeAttr());
     b.create(store);
+    FloatAttr softcap = layer.factors.softcap
+                            ? b.getF64FloatAttr(layer.factors.softcap)
+                            : FloatAttr();
     OperationState attend(loc, AttentionOp::getOperationName());
     AttentionOp::build(b, attend, q.getType(), /*lse=*/Type(), q, collection,
                        index, rowOffsets, /*sinks=*/Value(), /*out=*/Value(),
                        /*out_lse=*/Value(), /*plan=*/Value(),
                        /*kv_row_offsets=*/Value(), layer.mask,
-                       b.getF64FloatAttr(layer.scale), /*softcap=*/FloatAttr(),
+                       b.getF64FloatAttr(layer.factors.scale), softcap,
                        /*collection=*/TypeAttr());
     Value result = transposed(b, loc, b.create(attend)->getResult(0), length);
     op->replaceAllUsesWith(ValueRange(result));
     remark::passed(loc, raiseRemark("Attention")) << remark::add(
         "layer {0} of {1}: {2} query heads read {3} KV heads, {4}, scale {5}",
         layer.layer, printed(collection.getType()), layer.heads,
-        layer.heads / layer.groups, printed(layer.mask), layer.scale);
+        layer.heads / layer.groups, printed(layer.mask), layer.factors.scale);
     ++numLayers;
     op->erase();
   }

@@ -20,6 +20,8 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   simplify(pm);
   pm.addPass(createKVRaiseSizes());
   simplify(pm);
+  pm.addPass(createKVRaiseSoftmax());
+  simplify(pm);
   pm.addPass(createKVRaiseTokens());
   KVRaiseAttentionOptions attention;
   attention.dtypeName = options.dtype;

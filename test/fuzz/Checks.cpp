@@ -95,8 +95,6 @@ static const StringRef kLimits[] = {
     "returns device memory of its own",
     "has no kernel on a GPU",
     "is not known before the call: it must be that of an argument",
-    // Executed modules: upstream lowers a strided copy to a foreign function.
-    "the graph needs the function 'memrefCopy'",
 };
 
 /// Of the fixed pipelines: 0 and 1 are kv-cpu for two machines.

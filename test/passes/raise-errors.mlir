@@ -164,3 +164,80 @@ func.func @unknown(%ids: tensor<?xi64>) -> tensor<?xi64> {
   %s = "x.sort"(%ids) : (tensor<?xi64>) -> tensor<?xi64>
   return %s : tensor<?xi64>
 }
+
+// -----
+
+// A softmax that does not divide by its own sum is no attention.
+func.func @no_softmax(%ids: tensor<1x?xi64>) -> tensor<?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<1x?x8xf32>
+  %v = linalg.fill ins(%zero : f32) outs(%e : tensor<1x?x8xf32>) -> tensor<1x?x8xf32>
+  %we = tensor.empty(%t, %t) : tensor<1x?x?xf32>
+  %w = linalg.fill ins(%zero : f32) outs(%we : tensor<1x?x?xf32>) -> tensor<1x?x?xf32>
+  // expected-error @below {{'linalg.batch_matmul' op kv-raise: combines the rows of the sequence}}
+  %o = linalg.batch_matmul ins(%w, %v : tensor<1x?x?xf32>, tensor<1x?x8xf32>) outs(%v : tensor<1x?x8xf32>) -> tensor<1x?x8xf32>
+  %r = tensor.collapse_shape %o [[0, 1], [2]] : tensor<1x?x8xf32> into tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Softmax over all keys but the last, of which the sum is taken over a slice.
+func.func @part_of_softmax(%ids: tensor<1x?xi64>, %w: tensor<8x4xf32>) -> tensor<?x4xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %t1 = arith.subi %t, %c1 : index
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %qe = tensor.empty(%t) : tensor<1x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%qe : tensor<1x?x4xf32>) -> tensor<1x?x4xf32>
+  %ke = tensor.empty(%t) : tensor<1x4x?xf32>
+  %k = linalg.fill ins(%zero : f32) outs(%ke : tensor<1x4x?xf32>) -> tensor<1x4x?xf32>
+  %se = tensor.empty(%t, %t) : tensor<1x?x?xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%se : tensor<1x?x?xf32>) -> tensor<1x?x?xf32>
+  %s1 = linalg.batch_matmul ins(%q, %k : tensor<1x?x4xf32>, tensor<1x4x?xf32>) outs(%s0 : tensor<1x?x?xf32>) -> tensor<1x?x?xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>, affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s1 : tensor<1x?x?xf32>) outs(%se : tensor<1x?x?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c = arith.cmpi sle, %j, %i : index
+    %v = arith.select %c, %in, %low : f32
+    linalg.yield %v : f32
+  } -> tensor<1x?x?xf32>
+  %re = tensor.empty(%t) : tensor<1x?xf32>
+  %r0 = linalg.fill ins(%low : f32) outs(%re : tensor<1x?xf32>) -> tensor<1x?xf32>
+  // expected-error @below {{'linalg.generic' op kv-raise: combines the rows of the sequence}}
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>, affine_map<(h, q, k) -> (h, q)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : tensor<1x?x?xf32>) outs(%r0 : tensor<1x?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.maximumf %in, %out : f32
+    linalg.yield %v : f32
+  } -> tensor<1x?xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>, affine_map<(h, q, k) -> (h, q)>, affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %m : tensor<1x?x?xf32>, tensor<1x?xf32>) outs(%se : tensor<1x?x?xf32>) {
+  ^bb0(%in: f32, %most: f32, %out: f32):
+    %d = arith.subf %in, %most : f32
+    %v = math.exp %d : f32
+    linalg.yield %v : f32
+  } -> tensor<1x?x?xf32>
+  %xs = tensor.extract_slice %x[0, 0, 0] [1, %t, %t1] [1, 1, 1] : tensor<1x?x?xf32> to tensor<1x?x?xf32>
+  %z0 = linalg.fill ins(%zero : f32) outs(%re : tensor<1x?xf32>) -> tensor<1x?xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>, affine_map<(h, q, k) -> (h, q)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%xs : tensor<1x?x?xf32>) outs(%z0 : tensor<1x?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %out : f32
+    linalg.yield %v : f32
+  } -> tensor<1x?xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>, affine_map<(h, q, k) -> (h, q)>, affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %z : tensor<1x?x?xf32>, tensor<1x?xf32>) outs(%se : tensor<1x?x?xf32>) {
+  ^bb0(%in: f32, %sum: f32, %out: f32):
+    %v = arith.divf %in, %sum : f32
+    linalg.yield %v : f32
+  } -> tensor<1x?x?xf32>
+  %o = linalg.batch_matmul ins(%p, %q : tensor<1x?x?xf32>, tensor<1x?x4xf32>) outs(%q : tensor<1x?x4xf32>) -> tensor<1x?x4xf32>
+  %y = tensor.collapse_shape %o [[0, 1], [2]] : tensor<1x?x4xf32> into tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import graphs
+from tools import KV_IMPORT, fails
 
 LENGTHS = (1, 2, 13, 29)
 
 
-@pytest.mark.parametrize("name", ("llama", "gemma3"))
+@pytest.mark.parametrize("name", ("llama", "gemma3", "gemma2"))
 def test_equals_the_graph_at_every_cut(name, tmp_path):
     text = graphs.stored(name)
     cached = graphs.raised(text, tmp_path / "cached.so")
@@ -24,3 +25,9 @@ def test_equals_the_graph_at_every_cut(name, tmp_path):
     for run in runs:
         np.testing.assert_allclose(run, expected, rtol=0, atol=2e-5 * np.abs(expected).max())
         assert run.tobytes() == runs[0].tobytes()
+
+
+def test_the_import_says_what_is_missing(tmp_path):
+    missing = fails(KV_IMPORT, "--from", "torch", tmp_path / "none", "-o", tmp_path / "out")
+    assert missing.endswith("none: no such folder; --from torch needs a Hugging Face folder")
+    assert "--check is for --from torch" in fails(KV_IMPORT, "a.gguf", "--check", "-o", tmp_path)

@@ -464,8 +464,8 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
 def KVExpandMath : Pass<"kv-expand-math"> {
   let summary = "math functions become arithmetic";
   let description = [{
-    An artifact calls no mathematics library: exp, log and tanh become
-    polynomials (upstream's), rsqrt a division by a square root, conversions of bf16 and of 8-bit
+    An artifact calls no mathematics library: exp, log, tanh, sin, cos and erf become
+    polynomials (upstream's), fpowi and powf products of them, rsqrt a division by a square root, conversions of bf16 and of 8-bit
     floats integer operations that round to nearest even.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -23,6 +23,23 @@ def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVRaiseSoftmax : Pass<"kv-raise-softmax", "::mlir::ModuleOp"> {
+  let summary = "attention that is spelled out becomes one operation";
+  let description = [{
+    A product with what is proven, element by element, to be
+    `exp(s - max(s)) / sum(exp(s - max(s)))` over the sequence, where s is a product
+    of queries and keys, multiplied with constants, perhaps capped
+    (`c * tanh(s / c)`), and hidden where a mask says so, becomes a
+    `tm_tensor.attention`. What is not stays, and `kv-raise-tokens` says why that
+    cannot be.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numAttentions", "attentions", "attentions that were spelled out">
+  ];
+}
+
 def KVRaiseTokens : Pass<"kv-raise-tokens", "::mlir::ModuleOp"> {
   let summary = "proves that a graph computes each token's row by itself";
   let description = [{

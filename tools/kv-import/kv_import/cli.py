@@ -25,6 +25,9 @@ def parse(arguments):
                         help="torch: take a Hugging Face folder of any architecture through its "
                              "PyTorch code, whose graph kv-raise gives a cache; weights are f32, "
                              "--dtype is the cache's (docs/raise.md)")
+    parser.add_argument("--check", action="store_true",
+                        help="with --from torch: compile the graph itself, too, and compare the "
+                             "logits of prompts that are cut in several ways")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
                         help="of dense weights and the cache (default: bf16)")
@@ -103,6 +106,9 @@ def main(arguments=None):
         if options.source == "torch":
             from .torch_source import run_torch
             run_torch(options)
+        elif options.check:
+            raise ImportFailure("--check is for --from torch, whose graph can be executed beside the "
+                                "module")
         else:
             run(options)
     except ImportFailure as error:

@@ -2,16 +2,15 @@
 
 import dataclasses
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from .errors import ImportFailure
 from .hf_reader import read_json
+from .programs import ROOT, program
+from .raise_check import check_raised
 from .text_side import write_text_side
 
-ROOT = Path(__file__).resolve().parents[3]
 EXPORTERS = ROOT / "tools/kv-import/exporters"
 
 
@@ -54,14 +53,6 @@ def exporter_python():
                         f"install -r {EXPORTERS / 'torch.txt'}; export KV_EXPORTER_PYTHON=DIR/bin/python")
 
 
-def kv_opt():
-    for program in (os.environ.get("KV_OPT"), shutil.which("kv-opt"),
-                    ROOT / "build/release/bin/kv-opt"):
-        if program and os.access(program, os.X_OK):
-            return str(program)
-    raise ImportFailure("--from torch needs kv-opt in PATH")
-
-
 def last_line(text):
     lines = [line for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if " error: " in line]
@@ -70,7 +61,7 @@ def last_line(text):
 
 def run_torch(options):
     source = TorchSource(options.model, options)
-    python, opt = exporter_python(), kv_opt()
+    python, opt = exporter_python(), program("kv-opt")
     options.output.mkdir(parents=True, exist_ok=True)
     write_text_side(options.output, source, source.config, options)
     done = subprocess.run([python, str(EXPORTERS / "torch_export.py"), options.model, "-o",
@@ -85,4 +76,7 @@ def run_torch(options):
     if raised.returncode != 0:
         raise ImportFailure(f"{source.path}: {last_line(raised.stderr)}")
     print(f"{source.config.name}: {source.config.architecture}, raised from {graph}, f32, at most "
-          f"{source.config.max_seq} tokens -> {options.output}", file=sys.stdout)
+          f"{source.config.max_seq} tokens -> {options.output}")
+    if options.check:
+        print(check_raised(graph, options.output / "weights.safetensors", source.config.vocab,
+                           source.config.max_seq))
