@@ -90,6 +90,7 @@ FAMILIES = {
     "llama in f32": ("llama", {}, ("--dtype", "f32")),
     "8 bits": ("llama", {}, ("--weights", "q8_0")),
     "4 bits": ("llama", {}, ("--weights", "q4_0")),
+    "8 bits a row": ("llama", {}, ("--weights", "i8")),
     "rounded rows": ("llama", {}, ("--activations", "bf16")),
     # Neither heads nor widths can be divided: the last ranks have less, or nothing.
     "three KV heads": ("llama", {"heads": 9, "kv_heads": 3, "intermediate": 144}, ()),
