@@ -12,7 +12,7 @@ import statistics
 import sys
 
 from attention_cpu import DIM, GROUP, HEADS, inputs, timer
-from smollm2 import MODEL, ROOT, compiled, gguf, imported, output, tokens_a_second
+from smollm2 import MODEL, ROOT, compiled, gguf, imported, output, slug, tokens_a_second
 from table import Table
 
 FOLDER = ROOT / "build/bench/generate"
@@ -59,7 +59,7 @@ def attention(table, threads, rounds):
 
 def main(rounds=ROUNDS):
     threads = os.cpu_count()
-    folders = {name: compiled(imported(FOLDER / name.replace(", ", "-").replace(" ", "-"), *options))
+    folders = {name: compiled(imported(FOLDER / slug(name), *options))
                for name, (options, _) in OURS.items()}
     peers = sorted({each for _, beside in OURS.values() for each in beside.items()})
     samples = {}

@@ -11,7 +11,7 @@ import sys
 
 from level import record
 from smollm2 import (CACHE_BYTES_A_TOKEN, MODEL, PEERS, ROOT, compiled, gguf, imported, output,
-                     read_roof, tokens_a_second)
+                     read_roof, slug, tokens_a_second)
 from table import Table
 
 FOLDER = ROOT / "build/bench" / record("generate")
@@ -35,8 +35,7 @@ def main():
     files = {"q4_1": MODEL} | {kind: gguf(kind.upper()) for kind in ("bf16", "f16", "q8_0", "q4_0")}
     files["bf16, rows of bf16"] = files["bf16"]  # as llama.cpp rounds them for weights of bf16
     options = {"bf16": ["--weights", "dense"], "bf16, rows of bf16": ["--weights", "dense", "--activations", "bf16"]}
-    folders = {kind: compiled(imported(FOLDER / kind.replace(", ", "-").replace(" ", "-"),
-                                       *options.get(kind, []), source=files[kind]))
+    folders = {kind: compiled(imported(FOLDER / slug(kind), *options.get(kind, []), source=files[kind]))
                for kind in files if kind != "f16"}
     sizes = {kind: (folder / "weights.safetensors").stat().st_size for kind, folder in folders.items()}
 

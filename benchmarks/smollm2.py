@@ -21,6 +21,11 @@ def output(*command, **more):
                           **more).stdout
 
 
+def slug(name):
+    """A name of a table as that of a folder."""
+    return name.replace(", ", "-").replace(" ", "-")
+
+
 def imported(folder, *options, source=MODEL):
     """`folder`, with the module and the weights of a model file."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from kv_import import synthetic
 from test_windows import Model
 from tools import find
 
@@ -25,10 +24,7 @@ class Plain(Model):
     """Without windows."""
 
     def __init__(self, folder):
-        self.folder = folder
-        config = synthetic.make_config("llama")
-        self.vocab = config.vocab
-        synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=3))
+        super().__init__(folder, "llama", seed=3)
 
 
 @pytest.fixture(scope="module", params=(Plain, Model), ids=("plain", "windows"))

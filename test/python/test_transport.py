@@ -21,10 +21,7 @@ PAGE = 16
 
 class Plain(Model):
     def __init__(self, folder):
-        self.folder = folder
-        config = synthetic.make_config("llama")
-        self.vocab = config.vocab
-        synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=3))
+        super().__init__(folder, "llama", seed=3)
 
     def artifact(self, page, layout=None, *options):
         out = self.folder / "-".join(map(str, (page, layout, *options)))

@@ -17,13 +17,13 @@ PAGES = (1, 4, 16)
 
 
 class Model:
-    """The synthetic model `mixed`, imported and compiled once a way: both sides of a test."""
+    """A synthetic model, imported and compiled once a way: both sides of a test."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, kind="mixed", seed=13):
         self.folder = folder
-        config = synthetic.make_config("mixed")
+        config = synthetic.make_config(kind)
         self.vocab, self.window = config.vocab, config.sliding
-        synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=13))
+        synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=seed))
 
     def artifact(self, page, keep_all=False, pipeline="kv-cpu"):
         out = self.folder / f"{page}-{keep_all}-{pipeline}"

@@ -4,6 +4,9 @@
 
 #include "kv/Runtime/Serving/RankedRunner.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -15,22 +18,16 @@ using namespace kv::run;
 
 /// A digest of a file's size, its beginning and its end: files of other models
 /// differ there, and the middle of a large one takes long to read.
-static Expected<uint64_t> digestFile(const std::string &path) {
+static Expected<uint64_t> digestEnds(const std::string &path) {
   constexpr std::streamoff Most = std::streamoff(1) << 20;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::streamoff size = file ? std::streamoff(file.tellg()) : 0;
-  uint64_t digest = 0xcbf29ce484222325u;
-  auto add = [&](unsigned char byte) {
-    digest = (digest ^ byte) * 0x100000001b3u;
-  };
-  for (int shift = 0; shift < 64; shift += 8)
-    add(static_cast<unsigned char>(size >> shift));
   std::vector<char> part(static_cast<size_t>(std::min(size, Most)));
+  XXH64_hash_t digest = XXH3_64bits(&size, sizeof size);
   for (std::streamoff at : {std::streamoff(0), size - std::ssize(part)}) {
     file.seekg(at);
     file.read(part.data(), std::ssize(part));
-    for (char byte : part)
-      add(static_cast<unsigned char>(byte));
+    digest = XXH3_64bits_withSeed(part.data(), part.size(), digest);
   }
   if (!file)
     return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": ",
@@ -40,7 +37,7 @@ static Expected<uint64_t> digestFile(const std::string &path) {
 
 static Expected<void> checkFiles(const Options &options, Communicator &ranks) {
   for (const std::string &path : {options.artifact, options.weights}) {
-    Expected<uint64_t> digest = digestFile(path);
+    Expected<uint64_t> digest = digestEnds(path);
     if (!digest)
       return std::unexpected(digest.error());
     if (Expected<void> same = checkAgreement(ranks, path, *digest); !same)
