@@ -119,8 +119,10 @@ void Publisher::run(const std::stop_token &stop) {
     drain();
     zmq::pollitem_t item = {requests, 0, ZMQ_POLLIN, 0};
     zmq::poll(&item, 1, last ? std::chrono::milliseconds(0) : options.interval);
-    if (item.revents)
+    if (item.revents) {
+      drain(); // an answer includes what was told before it was asked
       answer();
+    }
   }
 }
 

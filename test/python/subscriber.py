@@ -53,14 +53,23 @@ class Subscriber:
         self.events = self.context.socket(zmq.SUB)
         self.events.setsockopt(zmq.SUBSCRIBE, topic)
         self.events.setsockopt(zmq.RECONNECT_IVL, 10)
-        self.events.connect(endpoint)
         self.replay_endpoint = replay
         self.topic = topic
         self.blocks = {}  # name -> (parent, tokens, adapter, extra keys)
         self.expected = None
+        self.heard = None  # the last number that came, also of a message that was lost
         self.incarnation = None
         self.batches = []
         self.resyncs = self.replays = self.gaps = 0
+        self.connect(endpoint)
+
+    def connect(self, endpoint):
+        """Returns when the publisher knows of the subscription: what it sends before is nobody's."""
+        monitor = self.events.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
+        self.events.connect(endpoint)
+        assert monitor.poll(10_000), f"no publisher at {endpoint}"
+        self.events.disable_monitor()
+        self.heard = self.status()["sequence"]  # takes the same way, behind the subscription
 
     def close(self):
         self.events.close(linger=0)
@@ -142,13 +151,15 @@ class Subscriber:
         self.apply(payload)
         self.expected += 1
 
-    def drain(self, lose=lambda: False, wait=200):
-        """Reads what comes until nothing does for so many milliseconds; loses what it is told to."""
-        while self.events.poll(wait):
+    def drain(self, lose=lambda: False):
+        """Reads what was published up to now, by the publisher's own count; loses what it is told to."""
+        last = self.status()["sequence"]
+        while self.heard < last and self.events.poll(10_000):
             topic, number, payload = self.events.recv_multipart()
             assert topic == self.topic and len(number) == 8
+            self.heard = int.from_bytes(number, "big")
             if not lose():
-                self.receive(int.from_bytes(number, "big"), payload)
+                self.receive(self.heard, payload)
 
     def settle(self):
         """What a subscriber does now and then: the last message may be the lost one."""

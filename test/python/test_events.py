@@ -62,7 +62,7 @@ def test_an_index_is_the_managers(ends, encoding):
     router.resync()
     for seed in range(20):
         manager(f"work 20 {seed}")
-        router.drain(wait=50)
+        router.drain()
         names = manager.names()
         assert len(names) > 10 and router.findable() == names
     # Each batch is as vLLM's readers want it, and blocks came and went.
@@ -108,7 +108,7 @@ def test_lost_messages_are_replayed(ends):
     lost = random.Random(4)
     for seed in range(30):
         manager(f"work 5 {seed}")
-        router.drain(lose=lambda: lost.random() < 0.3, wait=20)
+        router.drain(lose=lambda: lost.random() < 0.3)
     router.settle()
     assert router.findable() == manager.names()
     assert router.gaps > 3 and router.resyncs <= 2  # replay gave what was lost
@@ -122,7 +122,7 @@ def test_a_snapshot_after_more_was_lost_than_is_kept(ends):
     router.resync()
     for seed in range(40):
         manager(f"work 5 {seed}")
-        router.drain(lose=lambda: seed % 10 != 9, wait=20)
+        router.drain(lose=lambda: seed % 10 != 9)
     router.settle()
     assert router.findable() == manager.names()
     assert router.gaps >= 2 and router.resyncs >= 3
@@ -139,9 +139,9 @@ def test_an_overflow_of_the_queue_is_a_gap(ends):
     plain.receive = lambda number, payload: plain.apply(payload)  # as readers do that know no replay
     for seed in range(4):
         manager(f"work 3000 {seed}")
-        router.drain(wait=700)
+        router.drain()
         manager("idle")  # a step begins: the engine tells of its whole index
-        router.drain(wait=700)
+        router.drain()
         plain.drain()
         assert router.findable() == plain.findable() == manager.names()
     assert router.gaps >= 4
