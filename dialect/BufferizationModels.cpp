@@ -78,6 +78,11 @@ Value RowOffsetsOp::getResultSize(OpBuilder &b, unsigned, int64_t) {
   return sizeOf(b, getLoc(), getRowOffsets(), 0);
 }
 
+Value StateReadOp::getResultSize(OpBuilder &b, unsigned, int64_t) {
+  auto cache = cast<CacheOpInterface>(getOperation());
+  return sizeOf(b, getLoc(), cache.getLookupTable(), 0);
+}
+
 /// As many rows as there are cache lengths, of max_lengths[0, 1] keys.
 Value LoadOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
   auto cache = cast<CacheOpInterface>(getOperation());

@@ -57,6 +57,8 @@ LogicalResult writeGeometry(GeometryType type, uint64_t code, uint64_t version,
     since = 2;
   if (type.getWindow() || type.getPageLayers())
     since = 3;
+  if (type.getStrategy() == Strategy::Recurrent)
+    since = 5;
   if (version < since)
     return failure(); // as text
   writer.writeVarInt(code);

@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace kv;
 
 static_assert((int)Strategy::Paged == (int)CacheStrategy::Paged &&
-                  (int)Strategy::Continuous == (int)CacheStrategy::Continuous,
+                  (int)Strategy::Continuous == (int)CacheStrategy::Continuous &&
+                  (int)Strategy::Recurrent == (int)CacheStrategy::Recurrent,
               "the dialect's strategies are the ABI's");
 static_assert((int)Layout::NHD == (int)CacheLayout::NHD &&
                   (int)Layout::HND == (int)CacheLayout::HND &&
@@ -121,6 +122,9 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t page, int64_t vDim, ScaleAttr scale,
                                 Layout layout, int64_t window,
                                 int64_t pageLayers) {
+  if (strategy == Strategy::Recurrent)
+    return emitError() << "cache: a recurrent collection has no keys and no "
+                          "values, only states";
   return verifyGeometry(emitError, "cache", strategy, elementType, layers,
                         heads, dim, page, vDim, scale, layout, window,
                         pageLayers);
@@ -201,7 +205,7 @@ public:
 
 private:
   StringRef pageName() const {
-    return strategy == Strategy::Paged ? "page" : "max_seq";
+    return strategy == Strategy::Continuous ? "max_seq" : "page";
   }
 
   ParseResult parseParameter() {

@@ -126,6 +126,13 @@ LogicalResult kv::verifyCache(CacheOpInterface op,
   OperandRange cache = op.getCacheOperands();
   if (cache.empty())
     return op->emitOpError("names no cache");
+  bool isOnStates = isa<StateReadOp, StateWriteOp>(op.getOperation());
+  CollectionType type = collectionOf(cache, collection);
+  if (type && isOnStates != type.getGeometry().isRecurrent())
+    return op->emitOpError()
+           << "is on " << type
+           << (isOnStates ? ", which holds keys and values, and no states"
+                          : ", which holds states, and no keys and values");
   if (!op.isResolved()) {
     if (cache.size() != 1)
       return op->emitOpError("takes one handle, or the components of one");

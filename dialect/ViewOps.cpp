@@ -31,11 +31,32 @@ LogicalResult UnpackOp::fold(FoldAdaptor,
   return success();
 }
 
+/// Keys and values are of collections that have them.
+static LogicalResult verifyHasKeys(Operation *op, CollectionType type) {
+  if (type.getStrategy() != Strategy::Recurrent)
+    return success();
+  return op->emitOpError() << "is on the recurrent collection " << type
+                           << ", which has states and no keys: kv.state_read "
+                              "and kv.state_write take it";
+}
+
+LogicalResult AdvanceOp::verify() {
+  if (getCollection().getType().getStrategy() != Strategy::Recurrent)
+    return success();
+  return emitOpError() << "is on the recurrent collection "
+                       << getCollection().getType()
+                       << ", whose table is of one step";
+}
+
 LogicalResult KeyCacheOp::verify() {
+  if (failed(verifyHasKeys(*this, getCollection().getType())))
+    return failure();
   return verifyLayer(*this, getLayer(), getCollection().getType());
 }
 
 LogicalResult ValueCacheOp::verify() {
+  if (failed(verifyHasKeys(*this, getCollection().getType())))
+    return failure();
   if (getCollection().getType().isLatent())
     return emitOpError("a latent cache has no values of its own: they are the "
                        "first v_dim elements of its keys");

@@ -44,7 +44,8 @@ struct AssignLayout : kv::impl::KVAssignLayoutBase<AssignLayout> {
     CollectionTypes types = CollectionTypes::of(module);
     llvm::DenseMap<CollectionType, CollectionType> assigned;
     for (CollectionType type : types.all) {
-      if (type.getLayout() == choice->layout)
+      if (type.getLayout() == choice->layout ||
+          type.getGeometry().isRecurrent())
         continue;
       if (types.opened.contains(type)) {
         remark::missed(

@@ -65,6 +65,10 @@ private:
       return failure();
     CollectionTypes types = CollectionTypes::of(module);
     for (CollectionType type : types.all) {
+      if (plan.ranks != 1 && type.getGeometry().isRecurrent())
+        return module.emitError()
+               << "kv-shard does not cut the states of " << type
+               << ": a module with recurrent layers is for one rank";
       ShardedHeads &heads = plan.heads[type];
       heads.latent = type.isLatent();
       heads.ranks = plan.ranks;

@@ -72,7 +72,7 @@ const Collection *Manifest::findCollection(std::string_view name) const {
 int64_t Manifest::maxSeqLen() const {
   int64_t most = model.maxSeqLen;
   for (const Collection &collection : collections)
-    if (!collection.geometry.isPaged())
+    if (collection.geometry.strategy == CacheStrategy::Continuous)
       most = std::min(most, collection.geometry.page);
   return most;
 }

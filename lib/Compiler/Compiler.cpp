@@ -41,11 +41,11 @@ private:
 };
 } // namespace
 
-/// Replaces the page size of every paged collection.
+/// Replaces the page size of every collection that has one.
 static void setPageSize(ModuleOp module, int64_t page) {
   auto withPage = [page](auto type) -> std::optional<Type> {
     CacheGeometry geometry = type.getGeometry();
-    if (geometry.isPaged())
+    if (geometry.isPaged() || geometry.isRecurrent())
       geometry.page = page;
     return decltype(type)::get(type.getContext(), geometry);
   };

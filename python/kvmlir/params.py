@@ -17,6 +17,7 @@ class KVCacheStrategy(str, enum.Enum):
     MODEL_DEFAULT = "model_default"
     PAGED = "paged"
     CONTINUOUS = "continuous"
+    RECURRENT = "recurrent"  # no keys but states, beside a paged collection
 
 
 class KVConnectorType(str, enum.Enum):
@@ -36,6 +37,8 @@ class CacheLayout(str, enum.Enum):
     cpu = "cpu"
 
 
+# Values of KvStrategy in the C interface; all others are paged.
+_STRATEGIES = {KVCacheStrategy.CONTINUOUS: 1, KVCacheStrategy.RECURRENT: 2}
 _LAYOUTS = {"nhd": 0, "hnd": 1, "cpu": 2}
 _CONNECTORS = {None: 0, "null": 1, "host": 2, "tiered": 3}
 _METHODS = {None: 0, "eagle": 1, "mtp": 2, "dflash": 3}
@@ -280,7 +283,7 @@ class KVCacheParams(KVCacheParamInterface):
                              "in the call")
         result: dict[str, Any] = {
             "name": self.name, "dtype": DType.of(self.dtype).code, "layers": layers,
-            "strategy": int(self.cache_strategy == KVCacheStrategy.CONTINUOUS),
+            "strategy": _STRATEGIES.get(self.cache_strategy, 0),
             "heads": self.n_kv_heads_per_device, "dim": self.head_dim,
             "page": page_size or self.page_size, "layout": _LAYOUTS[CacheLayout(self.layout).value],
             "window": self.window, "page_layers": self.page_layers,

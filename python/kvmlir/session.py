@@ -105,11 +105,12 @@ class Manifest:
     def params(self) -> AnyParams:
         """The caches, for managers and estimators. Paged ones reuse prefixes."""
         layouts = list(CacheLayout)
-        paged = all(one["strategy"] == 0 for one in self.collections)
+        strategies = [KVCacheStrategy.PAGED, KVCacheStrategy.CONTINUOUS, KVCacheStrategy.RECURRENT]
+        paged = all(one["strategy"] != 1 for one in self.collections)
         caches = [KVCacheParams(
             dtype=DTYPES[one["dtype"]], n_kv_heads=one["heads"], head_dim=one["dim"],
             num_layers=one["layers"], enable_prefix_caching=paged,
-            cache_strategy=KVCacheStrategy.CONTINUOUS if one["strategy"] else KVCacheStrategy.PAGED,
+            cache_strategy=strategies[one["strategy"]],
             page_size=one["page"], is_mla=one["v_dim"] > 0, v_head_dim=one["v_dim"],
             kvcache_quant_config=KVCacheQuantizationConfig(
                 DTYPES[one["scale_dtype"]], one["scale_group"]) if one["scale_group"] else None,

@@ -38,7 +38,7 @@ Expected<MultiKVCacheParams> capi::readSpec(const KvCacheSpec *spec) {
   std::vector<KVCacheParams> params;
   for (int32_t i = 0; i < spec->numCollections; ++i) {
     const KvCollectionSpec &from = spec->collections[i];
-    auto strategy = readEnum<CacheStrategy>("strategy", from.strategy, 2);
+    auto strategy = readEnum<CacheStrategy>("strategy", from.strategy, 3);
     auto layout = readEnum<CacheLayout>("layout", from.layout, 3);
     auto method = readEnum<SpeculativeMethod>("speculativeMethod",
                                               spec->speculativeMethod, 4);
@@ -49,7 +49,7 @@ Expected<MultiKVCacheParams> capi::readSpec(const KvCacheSpec *spec) {
                                connector ? nullptr : &connector.error()})
       if (error)
         return std::unexpected(*error);
-    bool hasDefault = from.page == 0 && *strategy == CacheStrategy::Paged;
+    bool hasDefault = from.page == 0 && *strategy != CacheStrategy::Continuous;
     params.push_back(
         {.name = from.name ? from.name : "kv",
          .geometry = {.strategy = *strategy,

@@ -105,7 +105,7 @@ int32_t kvModelCreateManager(const KvModel *model,
       return status;
     spec.enablePrefixCaching =
         std::ranges::all_of(manifest.collections, [](const Collection &one) {
-          return one.geometry.isPaged();
+          return one.geometry.strategy != CacheStrategy::Continuous;
         });
     KvManagerOptions completed = *options;
     if (!completed.maxSeqLen)

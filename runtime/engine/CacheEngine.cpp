@@ -26,6 +26,8 @@ static Expected<void> validateOptions(const CacheEngine::Options &options) {
         inRange("pageSize", options.pageSize, 1, Many),
         inRange("maxSequences", options.maxSequences, 1, Many),
         inRange("maxTokens", options.maxTokens, 0, INT32_MAX),
+        inRange("snapshots", options.snapshots, 0,
+                options.recurrent ? Many : 0),
         inRange("maxOpenSteps", options.maxOpenSteps, 1, Steps::MostOpen - 1),
         inRange("maxScopes", options.maxScopes, 1, Many),
         inRange("maxScopeBytes", options.maxScopeBytes, 64, ScopeBytes::Most),
@@ -47,7 +49,7 @@ CacheEngineImpl::CacheEngineImpl(const Options &wanted)
     hasFullGroup |= isFull;
     hasWindow |= !isFull;
   }
-  isPlain = hasFullGroup && options.groups.size() == 1;
+  isPlain = hasFullGroup && options.groups.size() == 1 && !options.recurrent;
   maxPages = options.numPages;
   if (options.maxTokens > 0) {
     int64_t wantedPages = pagesFor(options.maxTokens);
@@ -87,6 +89,10 @@ bool CacheEngineImpl::allocateMemory() {
                        .pitch = pages.pitch()},
                       scopes) &&
          sequences.create(options.maxSequences) &&
+         (!options.recurrent ||
+          (sequenceStates.create(options.maxSequences) &&
+           states.create(2 * options.maxSequences + options.snapshots,
+                         caches ? numNodes + 1 : 0))) &&
          rowStorage.create(rowPages * numGroups,
                            FixedArray<PageId>::Untouched) &&
          tagStorage.create(caches ? rowPages : 0,
@@ -141,6 +147,6 @@ size_t CacheEngineImpl::poolBytes() const {
 size_t CacheEngineImpl::totalBytes() const {
   return poolBytes() + scopes.totalBytes() + sequences.bytes() +
          rowStorage.bytes() + tagStorage.bytes() + unusedSlots.bytes() +
-         operations.bytes() + issued.bytes() + hits.bytes() +
-         explained.bytes() + sizeof(*this);
+         operations.bytes() + issued.bytes() + hits.bytes() + states.bytes() +
+         sequenceStates.bytes() + explained.bytes() + sizeof(*this);
 }

@@ -15,6 +15,7 @@
 #include "PrefixIndex.h"
 #include "ScopeTable.h"
 #include "SequenceState.h"
+#include "StatePool.h"
 #include "Steps.h"
 
 #include "kv/Runtime/Engine/CacheEngine.h"
@@ -52,6 +53,12 @@ public:
                           const Retention &retention) override;
   Expected<void> truncate(Sequence &sequence, int64_t tokens) override;
   void release(Sequence &sequence) override;
+  int64_t nextSnapshot(const Sequence &sequence) const override;
+  StatePlaces statePlaces(const Sequence &sequence) const override {
+    return options.recurrent ? places(stateOf(sequence)) : StatePlaces();
+  }
+  int32_t numStates() const override { return states.numTotal(); }
+  StateCounts stateCounts() const override { return states.counts(); }
 
   Expected<Step> beginStep() override;
   Expected<void> join(Sequence &sequence, Ticket ticket) override;
@@ -147,8 +154,9 @@ private:
   bool hasRoom(const SequenceState &state, int64_t tokens,
                int64_t drafts) const;
   int64_t room(const SequenceState &state) const {
-    return state.borrowsTail ? state.processed
-                             : int64_t(state.held) * options.pageSize;
+    return state.borrowsTail || lacksState(state)
+               ? state.processed
+               : int64_t(state.held) * options.pageSize;
   }
   bool fillsPage(const SequenceState &state, int64_t processed) const {
     return processed >= int64_t(state.committed + 1) * options.pageSize;
@@ -162,6 +170,27 @@ private:
   bool comesTooEarly(const SequenceState &state) const;
   [[gnu::cold]] Expected<void> refuseJoin(const SequenceState &state,
                                           Ticket ticket) const;
+
+  // States.cpp
+  SequenceStates &statesOf(const SequenceState &state) const {
+    return sequenceStates[state.slot];
+  }
+  StatePlaces places(const SequenceState &state) const;
+  bool lacksState(const SequenceState &state) const {
+    return options.recurrent && places(state).write == NullState;
+  }
+  void chooseSnapshots(SequenceState &state, const Prompt &prompt,
+                       int32_t found);
+  void takeState(SequenceState &state, StateId snapshot);
+  void reserveState(SequenceState &state);
+  void advanceState(SequenceState &state, const Prompt &prompt);
+  void releaseStates(SequenceState &state);
+  Expected<void> canKeepState(const SequenceState &state, int64_t tokens) const;
+  void forkState(SequenceState &source, SequenceState &fork);
+  void eraseNode(uint32_t node) {
+    states.forget(node);
+    nodes.erase(node);
+  }
 
   // Reserve.cpp
   Plan reserveMore(Sequence &sequence, const Prompt &prompt,
@@ -194,8 +223,8 @@ private:
   int32_t namingGroup = -1;
   bool hasFullGroup = false;
   bool hasWindow = false;
-  /// One full group, as most models have: lookups, commits and evictions then
-  /// take shorter paths.
+  /// One full group and no states, as most models have: lookups, commits and
+  /// evictions then take shorter paths.
   bool isPlain = false;
   uint32_t epoch = 0;
   int64_t time = 0; // nanoseconds
@@ -206,7 +235,10 @@ private:
   Steps steps;
   EngineMetrics counters;
 
+  StatePool states; // empty without recurrent layers
+
   FixedArray<SequenceState> sequences;
+  FixedArray<SequenceStates> sequenceStates; // by slot
   FixedArray<PageId> rowStorage;
   FixedArray<uint64_t> tagStorage;
   FixedArray<int32_t> unusedSlots; // a stack of indices of `sequences`
@@ -222,6 +254,9 @@ private:
   FixedArray<uint64_t> evicted;
   FixedArray<Reason> explained;      // written by countReasons()
   mutable FixedArray<uint32_t> hits; // ids of nodes, written by match()
+  /// Written by match(): the pages that it would have returned if there were a
+  /// snapshot at every page.
+  mutable int32_t found = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -231,7 +266,8 @@ private:
 inline bool CacheEngineImpl::hasRoom(const SequenceState &state, int64_t tokens,
                                      int64_t drafts) const {
   return tokens <= int64_t(state.held) * options.pageSize - drafts &&
-         state.held != state.committed && !state.borrowsTail;
+         state.held != state.committed && !state.borrowsTail &&
+         !lacksState(state);
 }
 
 inline CacheEngine::Plan CacheEngineImpl::reserve(Sequence &sequence,
@@ -255,7 +291,8 @@ inline Expected<void> CacheEngineImpl::commit(Sequence &sequence,
   if (processed < state.processed || processed > mostProcessed(state, prompt))
       [[unlikely]]
     return refuseCommit(state, prompt, processed);
-  if (fillsPage(state, processed) || hasWindow || options.log) [[unlikely]]
+  if (fillsPage(state, processed) || hasWindow || options.recurrent ||
+      options.log) [[unlikely]]
     return options.events ? commitAndTell(state, prompt, processed)
                           : commitMore(state, prompt, processed);
   state.processed = processed;
@@ -272,9 +309,11 @@ inline void CacheEngineImpl::prefetchCommit(Sequence &sequence,
 inline Expected<void> CacheEngineImpl::join(Sequence &sequence, Ticket ticket) {
   SequenceState &state = stateOf(sequence);
   if (!steps.isOpen(ticket) || state.borrowsTail ||
-      state.stamp > steps.lastOpened() || (numOps > 0 && comesTooEarly(state)))
-      [[unlikely]]
+      state.stamp > steps.lastOpened() ||
+      (numOps > 0 && comesTooEarly(state)) || lacksState(state)) [[unlikely]]
     return refuseJoin(state, ticket);
+  if (options.recurrent)
+    statesOf(state).written = places(state).write;
   state.stamp = std::max(state.stamp, ticket);
   if (options.log)
     options.log->command({.kind = Command::Join,

@@ -10,6 +10,7 @@ std::string CacheEngineImpl::check() const {
   int32_t numGroups = options.groups.size();
   std::vector<int32_t> holds(pages.numTotal() + 1);
   std::vector<int32_t> scopeUsers(scopes.capacity());
+  std::vector<int32_t> stateHolds(std::max(states.numTotal(), 0) + 1);
   for (const SequenceState &state : sequences) {
     if (!state.isOpen)
       continue;
@@ -23,6 +24,14 @@ std::string CacheEngineImpl::check() const {
       return wrong(" has processed more than it reserved");
     if (state.borrowsTail && pagesFor(state.processed) != state.held)
       return wrong(" borrows a page that is not its last");
+    if (options.recurrent) {
+      const SequenceStates &own = statesOf(state);
+      if ((own.current == NullState) != (state.processed == 0))
+        return wrong(" has processed ", state.processed,
+                     " tokens and has the state ", own.current);
+      for (StateId id : {own.current, own.spare})
+        stateHolds[id] += id != NullState;
+    }
     if (state.scope != ScopeTable::None)
       ++scopeUsers[state.scope];
     for (int32_t group = 0; group < numGroups; ++group) {
@@ -68,6 +77,9 @@ std::string CacheEngineImpl::check() const {
   if (pages.holds(NullPage) != 0)
     return "the null page is held";
   if (const char *fault = pages.check())
+    return fault;
+  if (const char *fault =
+          options.recurrent ? states.check(stateHolds) : nullptr)
     return fault;
   if (!options.prefixCaching)
     return {};

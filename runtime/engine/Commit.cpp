@@ -39,6 +39,7 @@ void CacheEngineImpl::prefetchNodes(const SequenceState &state, int32_t page,
 Expected<void> CacheEngineImpl::commitMore(SequenceState &state,
                                            const Prompt &prompt,
                                            int64_t processed) {
+  bool advances = options.recurrent && processed > state.processed;
   if (options.log) {
     logPrompt(state, prompt);
     options.log->command({.kind = Command::Commit,
@@ -64,6 +65,8 @@ Expected<void> CacheEngineImpl::commitMore(SequenceState &state,
       }
     }
   }
+  if (advances)
+    advanceState(state, prompt);
   if (hasWindow)
     lowest = std::min(lowest, passWindows(state));
   if (lowest < INT32_MAX)

@@ -62,6 +62,7 @@ bool CacheEngineImpl::canTakeOver(const SequenceState &state) const {
 int32_t CacheEngineImpl::match(SequenceState &state,
                                const Prompt &prompt) const {
   int32_t committed = state.committed;
+  found = committed;
   if (!canTakeOver(state))
     return committed;
   // The last token is always computed, since its logits are needed.
@@ -118,8 +119,11 @@ int32_t CacheEngineImpl::match(SequenceState &state,
       all &=
           options.groups[group].accepts(page + 1, run[group], options.pageSize);
     }
-    if (all)
-      accepted = static_cast<int32_t>(page) + 1;
+    if (!all)
+      continue;
+    found = static_cast<int32_t>(page) + 1;
+    if (!options.recurrent || states.at(node) != NullState)
+      accepted = found;
   }
   return accepted;
 }
@@ -186,7 +190,7 @@ void CacheEngineImpl::explainPages(uint32_t own, uint64_t rootTag,
            all &= options.groups[group].accepts(page + 1, run[group],
                                                 options.pageSize);
          }
-         if (all)
+         if (all && (!options.recurrent || states.at(node) != NullState))
            accepted = page + 1;
          return true;
        });

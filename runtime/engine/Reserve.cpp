@@ -35,6 +35,7 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
   }
   int32_t pageSize = options.pageSize, numGroups = options.groups.size();
   int64_t chunk = demand.most();
+  found = state.committed;
   int32_t end = demand.reuse ? match(state, prompt) : state.committed;
   plan.hitPages = end - state.committed;
   bool hit = plan.hitPages > 0;
@@ -127,8 +128,12 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
       canCommit(state))
     countReasons(state, prompt, demand.loaded);
   // Hits are held before anything is evicted: they may be the oldest pages.
+  if (options.recurrent && (plan.hitPages > 0 || state.processed == 0))
+    chooseSnapshots(state, prompt, found);
   if (plan.hitPages > 0)
     takeHits(state, state.committed + plan.hitPages);
+  if (options.recurrent && demand.length > state.processed)
+    reserveState(state);
   int32_t copies = 0;
   if (state.borrowsTail &&
       demand.draft + std::min(demand.length - state.processed, demand.chunk) >
@@ -178,6 +183,8 @@ void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
     state.firstHeld[group] = first;
   }
   state.tip = nodes.ref(hits[count - 1]);
+  if (options.recurrent)
+    takeState(state, states.at(hits[count - 1]));
   state.committed = state.held = end;
   state.processed = int64_t(end) * options.pageSize;
   counters.hitPages += count;

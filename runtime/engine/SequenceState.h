@@ -13,6 +13,7 @@
 
 #include "kv/Runtime/Engine/Groups.h"
 #include "kv/Runtime/Engine/Sequence.h"
+#include "kv/Runtime/Engine/States.h"
 
 #include <array>
 #include <cstdint>
@@ -44,6 +45,17 @@ struct alignas(64) SequenceState : detail::SequenceView {
   Worth floor; // the highest worth of any page that it has released
   std::array<int32_t, CacheGroups::Most> firstHeld; // entries below are null
   int64_t loggedTokens;                             // of the prompt
+};
+
+/// The states of a sequence, where the engine has recurrent layers. Apart from
+/// SequenceState, of which decode steps read one cache line.
+struct SequenceStates {
+  StateId current = NullState; // of the processed tokens
+  StateId spare = NullState;   // for the next step, unless it writes in place
+  StateId written = NullState; // by a step that it has joined
+  StateId latest = NullState;  // snapshot that it has made or used
+  /// Tokens after which the state is kept; 0: none.
+  int64_t junction = 0, promptEnd = 0;
 };
 
 /// The record behind an open handle.

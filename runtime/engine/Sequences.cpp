@@ -102,6 +102,8 @@ Expected<void> CacheEngineImpl::canKeep(const SequenceState &state,
   if (tokens < 0 || tokens > state.processed)
     return makeError(KV_STATUS_OUT_OF_RANGE, "cache engine: ", tokens,
                      " tokens are to be kept, allowed: 0 to ", state.processed);
+  if (Expected<void> possible = canKeepState(state, tokens); !possible)
+    return possible;
   for (int32_t group = 0; group < options.groups.size(); ++group) {
     int64_t first = options.groups[group].skippable(tokens) / options.pageSize;
     if (first < state.firstHeld[group] && first < pagesFor(tokens))
@@ -115,7 +117,7 @@ Expected<void> CacheEngineImpl::canKeep(const SequenceState &state,
 Expected<Sequence> CacheEngineImpl::fork(const Sequence &sequence,
                                          int64_t tokens,
                                          const Retention &retention) {
-  const SequenceState &source = stateOf(sequence);
+  SequenceState &source = stateOf(sequence);
   if (Expected<void> possible = canKeep(source, tokens); !possible)
     return std::unexpected(possible.error());
   Expected<SequenceState *> taken = takeSlot(retention);
@@ -152,6 +154,7 @@ Expected<Sequence> CacheEngineImpl::fork(const Sequence &sequence,
     state.knownTags = std::min(source.knownTags, full);
     std::copy_n(source.tags, state.knownTags, state.tags);
   }
+  forkState(source, state);
   state.loggedTokens = std::min(tokens, source.loggedTokens);
   if (options.log)
     options.log->command({.kind = Command::Fork,
@@ -166,6 +169,8 @@ Expected<void> CacheEngineImpl::truncate(Sequence &sequence, int64_t tokens) {
   SequenceState &state = stateOf(sequence);
   if (Expected<void> possible = canKeep(state, tokens); !possible)
     return possible;
+  if (options.recurrent && tokens == 0)
+    releaseStates(state);
   int32_t kept = static_cast<int32_t>(pagesFor(tokens));
   if (kept < state.held)
     changed(state, kept);
@@ -218,6 +223,8 @@ void CacheEngineImpl::release(Sequence &sequence) {
   sequence.view = nullptr;
   sequence.engine = nullptr;
   dropBehind(state, 0);
+  if (options.recurrent)
+    releaseStates(state);
   if (state.scope != ScopeTable::None)
     scopes.release(state.scope);
   state.isOpen = false;
@@ -284,7 +291,7 @@ void CacheEngineImpl::changed(SequenceState &state, int32_t from) {
 void CacheEngineImpl::forget(PageId page) {
   uint32_t node = pages.content(page);
   if (isPlain) {
-    nodes.erase(node);
+    eraseNode(node);
     return;
   }
   int32_t numGroups = options.groups.size();
@@ -301,7 +308,7 @@ void CacheEngineImpl::forget(PageId page) {
           pages.clearContent(useless);
           lost |= 1u << other;
         }
-      nodes.erase(node);
+      eraseNode(node);
     }
     if (options.events) {
       int32_t id = static_cast<int32_t>(node);
@@ -319,7 +326,7 @@ void CacheEngineImpl::forget(PageId page) {
     if (nodes.numChildren(node) > 0)
       return;
     NodeRef parent = nodes.parent(node);
-    nodes.erase(node);
+    eraseNode(node);
     if (parent.isRoot())
       return;
     node = parent.id;

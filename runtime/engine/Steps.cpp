@@ -48,6 +48,11 @@ Expected<void> CacheEngineImpl::refuseJoin(const SequenceState &state,
                      state.slot,
                      " shares its last page, a reservation comes "
                      "before its next step");
+  if (lacksState(state))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
+                     state.slot,
+                     " has no place for its new state, a reservation comes "
+                     "before its next step");
   return makeError(KV_STATUS_INVALID_ARGUMENT, "cache engine: sequence ",
                    state.slot,
                    " has page operations that come with the next step, step ",
@@ -95,6 +100,7 @@ Expected<void> CacheEngineImpl::setTime(int64_t nanoseconds) {
 void CacheEngineImpl::resetPrefixes() {
   ++epoch;
   pages.makeStale();
+  states.forgetAll();
   if (options.log)
     options.log->command({.kind = Command::Reset});
   if (options.events)

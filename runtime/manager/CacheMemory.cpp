@@ -53,12 +53,24 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                          bytes, " bytes: ", slab.error().message);
       shard.slabs.push_back(std::move(*slab));
     }
+    for (int64_t bytes : layout.stateSlabs) {
+      // Row 0 is the null state.
+      Expected<Memory> slab =
+          device.allocate(size_t(shape.states + 1) * size_t(bytes));
+      if (!slab)
+        return makeError(slab.error().code, shape.states, " states of ", bytes,
+                         " bytes: ", slab.error().message);
+      shard.stateSlabs.push_back(std::move(*slab));
+    }
     for (size_t i = 0; i < params.params.size(); ++i) {
       const KVCacheParams &one = params.params[i];
       const PoolLayout::Collection &at = layout.collections[i];
-      shard.blocks.push_back(makeView(shard.slabs[at.blocks].data(),
-                                      one.dtype(),
-                                      one.blockShape(shape.count)));
+      bool hasStates = at.states != PoolLayout::NoSlab;
+      const Memory &blocks =
+          hasStates ? shard.stateSlabs[at.states] : shard.slabs[at.blocks];
+      shard.blocks.push_back(
+          makeView(blocks.data(), one.dtype(),
+                   one.blockShape(hasStates ? shape.states : shape.count)));
       shard.scales.push_back(at.scales == PoolLayout::NoSlab
                                  ? KvTensorView()
                                  : makeView(shard.slabs[at.scales].data(),
@@ -79,6 +91,13 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
           return std::unexpected(table.error());
         step.tables.push_back(std::move(*table));
       }
+      if (layout.hasStates()) {
+        sizes = {shape.maxBatch, 2};
+        Expected<Staged> table = Staged::create(device, sizes);
+        if (!table)
+          return std::unexpected(table.error());
+        step.states = std::move(*table);
+      }
     }
   }
   for (Memory &maxima : memory.maxLengths) {
@@ -96,8 +115,12 @@ int64_t CacheMemory::poolBytes() const {
   for (const Shard &shard : shards) {
     for (const Memory &slab : shard.slabs)
       bytes += slab.bytes();
+    for (const Memory &slab : shard.stateSlabs)
+      bytes += slab.bytes();
     for (const Step &step : shard.steps) {
       bytes += step.lengths.device.bytes();
+      if (layout.hasStates())
+        bytes += step.states.device.bytes();
       for (const Staged &table : step.tables)
         bytes += table.device.bytes();
     }
@@ -109,7 +132,7 @@ int64_t CacheMemory::hostBytes() const {
   size_t bytes = 0;
   for (const Shard &shard : shards)
     for (const Step &step : shard.steps) {
-      bytes += step.lengths.staging.bytes();
+      bytes += step.lengths.staging.bytes() + step.states.staging.bytes();
       for (const Staged &table : step.tables)
         bytes += table.staging.bytes();
     }
@@ -140,11 +163,14 @@ void CacheMemory::publishLengths(int32_t buffer, int64_t rows, int64_t first,
 }
 
 void CacheMemory::publish(int32_t buffer, int64_t rows, int64_t steps) {
-  for (Shard &shard : shards)
+  for (Shard &shard : shards) {
     for (size_t i = 0; i < layout.tables.size(); ++i) {
       int64_t entries = std::max<int64_t>(pitch(static_cast<int32_t>(i)), 1);
       shard.steps[buffer].tables[i].upload(*shard.backend, 0, rows * entries);
     }
+    if (layout.hasStates())
+      shard.steps[buffer].states.upload(*shard.backend, 0, rows * 2);
+  }
   publishLengths(buffer, rows, 0, steps);
 }
 
@@ -155,14 +181,16 @@ void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
     for (size_t i = 0; i < shard.blocks.size(); ++i) {
       const Step &step = shard.steps[buffer];
       int32_t tableOf = layout.collections[i].table;
-      void *table = step.tables[tableOf].device.data();
+      bool hasStates = layout.collections[i].states != PoolLayout::NoSlab;
+      void *table = hasStates ? step.states.device.data()
+                              : step.tables[tableOf].device.data();
+      int64_t width = hasStates ? 2 : pitch(tableOf);
       inputs[at++] = {
           .blocks = shard.blocks[i],
           .cacheLengths =
               makeView(step.lengths.device.data(), DType::I32, {rows}),
-          .lookupTable =
-              segment ? makeView(table, DType::I32, {rows, pitch(tableOf)})
-                      : makeView(table, DType::I32, {rows}),
+          .lookupTable = segment ? makeView(table, DType::I32, {rows, width})
+                                 : makeView(table, DType::I32, {rows}),
           .maxLengths =
               makeView(maxLengths[buffer].data(), DType::I32, {steps, 2}),
           .scales = shard.scales[i]};

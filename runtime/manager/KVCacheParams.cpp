@@ -54,10 +54,14 @@ Expected<void> KVCacheParams::validate() const {
   if (numDevices % dataParallelDegree != 0)
     return fail("data_parallel_degree is ", dataParallelDegree,
                 ", allowed: a divisor of n_devices = ", numDevices);
-  if (enablePrefixCaching && !geometry.isPaged())
+  if (enablePrefixCaching && geometry.strategy == CacheStrategy::Continuous)
     return fail("enable_prefix_caching is true, allowed: false, since the "
                 "strategy is continuous");
 
+  if (geometry.isRecurrent() && numDraftTokens != 0)
+    return fail("num_draft_tokens is ", numDraftTokens,
+                ", allowed: 0, since a state cannot go back to before a "
+                "rejected draft");
   constexpr int64_t MostDrafts = 1 << 10;
   if (numDraftTokens < 0 || numDraftTokens > MostDrafts)
     return fail("num_draft_tokens is ", numDraftTokens, ", allowed: 0 to ",
@@ -71,6 +75,9 @@ Expected<void> KVCacheParams::validate() const {
     return fail("host_kvcache_swap_space_gb is ", *hostSwapSpaceGB,
                 ", allowed: a positive number");
   if (connector == KVConnector::Host || connector == KVConnector::Tiered) {
+    if (geometry.isRecurrent())
+      return fail("kv_connector is ", connectorName(connector),
+                  ", allowed beside states, which have no records: none, null");
     if (!enablePrefixCaching)
       return fail("kv_connector is ", connectorName(connector),
                   ", enable_prefix_caching is false: the connector needs it");
@@ -129,11 +136,11 @@ int64_t KVCacheParams::numDraftTokensPerStep() const {
 
 static std::array<int64_t, 6> shape(const CacheGeometry &geometry,
                                     int64_t count, int64_t elements) {
-  // In a paged cache, the first page is the null page.
-  int64_t logical[] = {count + geometry.isPaged(),
+  // The first page is the null page, the first state the null state.
+  int64_t logical[] = {count + (geometry.strategy != CacheStrategy::Continuous),
                        geometry.planes(),
                        geometry.layersPerPage(),
-                       geometry.page,
+                       geometry.tokensPerRow(),
                        geometry.heads,
                        elements};
   std::array<int64_t, 6> result;

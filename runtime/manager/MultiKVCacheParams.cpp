@@ -39,7 +39,12 @@ Expected<void> MultiKVCacheParams::validate() const {
       return kCacheStrategyNames[static_cast<size_t>(one.geometry.strategy)];
     };
     auto boolean = [](bool value) { return value ? "true" : "false"; };
-    if (strategy(other) != strategy(first))
+    if (first.geometry.isRecurrent())
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ", first.name,
+                       " is recurrent and comes first, needed before it: a "
+                       "paged one");
+    bool isBeside = other.geometry.isRecurrent() && first.geometry.isPaged();
+    if (strategy(other) != strategy(first) && !isBeside)
       return differ("strategy", strategy(other), strategy(first));
     if (other.pageSize() != first.pageSize())
       return differ(first.geometry.pageName(), other.pageSize(),
@@ -72,6 +77,8 @@ Expected<void> MultiKVCacheParams::validate() const {
   // Counts the groups before PoolLayout::of() allocates them.
   std::map<int64_t, int64_t> bands; // by window
   for (const KVCacheParams &one : params) {
+    if (one.geometry.isRecurrent())
+      continue;
     int64_t &most = bands[one.geometry.isPaged() ? one.geometry.window : 0];
     most = std::max(most, one.geometry.bands());
   }
@@ -84,8 +91,10 @@ Expected<void> MultiKVCacheParams::validate() const {
                      " groups of pages (windows times bands of page_layers "
                      "layers), at most ",
                      CacheGroups::Most, " are allowed");
-  if (PoolLayout::of(*this).bytesPerPage() * numDevices() > INT64_MAX)
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "a page of the ",
+  PoolLayout layout = PoolLayout::of(*this);
+  if (std::max(layout.bytesPerPage(), layout.bytesPerState()) * numDevices() >
+      INT64_MAX)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "a page or a state of the ",
                      params.size(), " collections on ", numDevices(),
                      " devices takes 2^63 bytes or more");
   return {};

@@ -30,7 +30,12 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   if (options.maxChunkTokens < 0 || options.maxChunkTokens > INT32_MAX)
     return invalid("maxChunkTokens is ", options.maxChunkTokens,
                    ", allowed: 0 (the whole prompt) to ", INT32_MAX);
-  StepLimits limits = {options.maxSteps, options.maxChunkTokens};
+  constexpr int64_t MostSnapshots = 1 << 20;
+  if (options.snapshots < -1 || options.snapshots > MostSnapshots)
+    return invalid("snapshots is ", options.snapshots, ", allowed: 0 to ",
+                   MostSnapshots, ", or -1 (two a request)");
+  StepLimits limits = {options.maxSteps, options.maxChunkTokens,
+                       options.snapshots};
   if ((options.numPages == 0) == (options.availableCacheMemory == 0))
     return invalid("numPages is ", options.numPages,
                    ", availableCacheMemory is ", options.availableCacheMemory,
@@ -100,7 +105,7 @@ PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
                                          int64_t pages)
     : ReplicatedKVCacheManager(std::move(common)), options(options),
       sizes(params(), requests.slotsPerReplica(), maxSeqLen(),
-            {options.maxSteps, options.maxChunkTokens}),
+            {options.maxSteps, options.maxChunkTokens, options.snapshots}),
       numPages(pages), drafts(params().draftSlots()),
       mainGroup(sizes.layout().mainGroup()) {}
 
@@ -108,7 +113,7 @@ PagedKVCacheManager::~PagedKVCacheManager() = default;
 
 Expected<void> PagedKVCacheManager::createReplicas() {
   int64_t segment = sizes.segment(numPages);
-  if (Expected<void> made = allocate(numPages, segment); !made)
+  if (Expected<void> made = allocate(numPages, segment, sizes.states()); !made)
     return made;
   int32_t rows = requests.slotsPerReplica();
   slots.resize(static_cast<size_t>(numReplicas()) * rows);
@@ -119,6 +124,8 @@ Expected<void> PagedKVCacheManager::createReplicas() {
         {.numPages = static_cast<int32_t>(numPages),
          .pageSize = static_cast<int32_t>(params().pageSize()),
          .groups = CacheGroups(sizes.groups()),
+         .recurrent = sizes.layout().hasStates(),
+         .snapshots = static_cast<int32_t>(sizes.snapshots()),
          .maxSequences = rows + 1, // planFresh() opens one more
          .maxTokens = maxSeqLen() + drafts,
          .prefixCaching = params().enablePrefixCaching(),
@@ -354,7 +361,14 @@ void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
   if (tiers) // what they compute now is not waited for
     for (Place place : places)
       giveUpLoad(loads[this->index(place)], index);
-  const CacheMemory &memory = memories[index];
+  CacheMemory &memory = memories[index];
+  for (int32_t shard = 0; shard < memory.numShards(); ++shard)
+    if (int32_t *states = memory.states(buffer, shard))
+      for (size_t row = 0; row < places.size(); ++row) {
+        StatePlaces own = replica.engine->statePlaces(sequence(places[row]));
+        states[2 * row] = own.read;
+        states[2 * row + 1] = own.write;
+      }
   size_t at = replica.tables.size() / CacheMemory::NumBuffers * buffer;
   for (int32_t shard = 0; shard < memory.numShards(); ++shard)
     for (const PoolLayout::Table &made : sizes.layout().tables)

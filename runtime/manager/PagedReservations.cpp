@@ -45,6 +45,25 @@ PagedKVCacheManager::checkChunk(const TextGenerationContext &context) const {
                 " tokens at once, maxChunkTokens is ", most);
 }
 
+void PagedKVCacheManager::limitStep(TextGenerationContext &context,
+                                    Place place) const {
+  if (sizes.layout().hasStates())
+    context.endStepAt(engine(place).nextSnapshot(sequence(place)));
+}
+
+/// A state is that of one step.
+static std::optional<AllocationError>
+checkSteps(const PagedSizes &sizes, const TextGenerationContext &context,
+           int32_t steps) {
+  if (steps == 1 || !sizes.layout().hasStates())
+    return std::nullopt;
+  return AllocationError{
+      AllocationError::Reason::Invalid,
+      {KV_STATUS_INVALID_ARGUMENT,
+       concat("request ", context.id(), ": ", steps,
+              " steps, with recurrent collections allowed: 1")}};
+}
+
 Expected<AllocationPlan>
 PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
@@ -53,6 +72,9 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
           checkDemand(context, steps, held(place)))
     return std::unexpected(std::move(refused->error));
   if (std::optional<AllocationError> refused = checkChunk(context))
+    return std::unexpected(std::move(refused->error));
+  if (std::optional<AllocationError> refused =
+          checkSteps(sizes, context, steps))
     return std::unexpected(std::move(refused->error));
   const Sequence &own = sequence(*place);
   Expected<CacheEngine::Plan> plan =
@@ -85,6 +107,7 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
   if (const Sequence &sequence = this->sequence(*place);
       sequence && engine(*place).hasRoom(sequence, context.length() + steps -
                                                        1 + drafts)) [[likely]] {
+    limitStep(context, *place);
     replicas[place->replica]->counters.inputTokens += context.active();
     return Allocation();
   }
@@ -95,6 +118,9 @@ std::expected<Allocation, AllocationError>
 PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
                              Place place) {
   if (std::optional<AllocationError> refused = checkChunk(context))
+    return std::unexpected(std::move(*refused));
+  if (std::optional<AllocationError> refused =
+          checkSteps(sizes, context, steps))
     return std::unexpected(std::move(*refused));
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
@@ -157,6 +183,7 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   if (!goesOn && !hasAsked)
     state.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
+  limitStep(context, place);
   if (isFirst && !isPrefetching)
     counters.promptTokens += context.length();
   Gauge &peak = replicas[place.replica]->peakUsedPages;

@@ -48,15 +48,29 @@ int64_t PagedSizes::segment(int64_t pages) const {
   return PagedKVCacheManager::tablePitch(most);
 }
 
+int64_t PagedSizes::snapshots() const {
+  if (!pool.hasStates())
+    return 0;
+  return limits.snapshots < 0 ? 2 * slots : limits.snapshots;
+}
+
+int64_t PagedSizes::states() const {
+  // An engine has a sequence more than there are slots.
+  return pool.hasStates() ? 2 * (slots + 1) + snapshots() : 0;
+}
+
 __int128 PagedSizes::bytesFor(int64_t pages) const {
   // Entries of one request: its length before each step, and its rows of page
   // ids.
   int64_t entries = limits.maxSteps;
   for (const PoolLayout::Table &table : pool.tables)
     entries += table.bands * segment(pages);
+  if (pool.hasStates())
+    entries += 2;
   __int128 tables =
       __int128(CacheMemory::NumBuffers) * slots * entries * sizeof(int32_t);
-  return shards * ((pages + 1) * pool.bytesPerPage() + tables);
+  return shards * ((pages + 1) * pool.bytesPerPage() +
+                   (states() + 1) * pool.bytesPerState() + tables);
 }
 
 int64_t PagedSizes::pagesIn(int64_t bytes) const {

@@ -16,10 +16,17 @@ PoolLayout PoolLayout::of(const MultiKVCacheParams &params) {
   PoolLayout layout;
   layout.collections.resize(params.params.size());
   std::vector<int64_t> windows;
-  for (const KVCacheParams &one : params.params)
-    if (int64_t window = windowOf(one.geometry);
-        std::ranges::find(windows, window) == windows.end())
+  for (size_t i = 0; i < params.params.size(); ++i) {
+    const CacheGeometry &geometry = params.params[i].geometry;
+    if (geometry.isRecurrent()) {
+      layout.collections[i].states =
+          static_cast<int32_t>(layout.stateSlabs.size());
+      layout.stateSlabs.push_back(geometry.blockBytesPerPage());
+    } else if (int64_t window = windowOf(geometry);
+               std::ranges::find(windows, window) == windows.end()) {
       windows.push_back(window);
+    }
+  }
 
   for (int64_t window : windows) {
     int32_t firstGroup = layout.numGroups();
@@ -43,7 +50,7 @@ PoolLayout PoolLayout::of(const MultiKVCacheParams &params) {
     };
     for (size_t i = 0; i < params.params.size(); ++i) {
       const CacheGeometry &geometry = params.params[i].geometry;
-      if (windowOf(geometry) != window)
+      if (geometry.isRecurrent() || windowOf(geometry) != window)
         continue;
       int32_t bands = static_cast<int32_t>(geometry.bands());
       while (layout.numGroups() < firstGroup + bands)
@@ -70,6 +77,13 @@ PoolLayout PoolLayout::of(const MultiKVCacheParams &params) {
 __int128 PoolLayout::bytesPerPage() const {
   __int128 bytes = 0;
   for (int64_t row : slabs)
+    bytes += row;
+  return bytes;
+}
+
+__int128 PoolLayout::bytesPerState() const {
+  __int128 bytes = 0;
+  for (int64_t row : stateSlabs)
     bytes += row;
   return bytes;
 }

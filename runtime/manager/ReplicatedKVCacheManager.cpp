@@ -64,7 +64,8 @@ ReplicatedKVCacheManager::ReplicatedKVCacheManager(Common prepared)
 }
 
 Expected<void> ReplicatedKVCacheManager::allocate(int64_t count,
-                                                  int64_t segment) {
+                                                  int64_t segment,
+                                                  int64_t states) {
   for (int64_t bytes : common.layout.slabs)
     if (__int128(count + 1) * bytes > INT64_MAX)
       return makeError(KV_STATUS_OUT_OF_MEMORY, "cache manager: ", count, " ",
@@ -78,7 +79,8 @@ Expected<void> ReplicatedKVCacheManager::allocate(int64_t count,
         {.count = count,
          .maxBatch = common.slots,
          .segment = segment,
-         .maxSteps = common.maxSteps});
+         .maxSteps = common.maxSteps,
+         .states = states});
     if (!memory)
       return std::unexpected(memory.error());
     memories.push_back(std::move(*memory));

@@ -55,6 +55,10 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                  "tokens a step; longer prompts are prefilled in chunks")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
       ->capture_default_str();
+  app.add_option("--snapshots", options.snapshots,
+                 "states of recurrent layers that a replica keeps for later "
+                 "requests (default: two a request of --max-batch)")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 20));
   bool noPrefixCache = false, noStream = false;
   app.add_flag("--no-prefix-cache", noPrefixCache,
                "compute every prompt in full");

@@ -26,6 +26,7 @@ struct Options {
   int32_t replicas = 1;
   int32_t maxBatch = 16;
   int64_t maxBatchTokens = 512;
+  int64_t snapshots = -1; // StepLimits::snapshots
   bool prefixCache = true;
   std::optional<int64_t> hostPages; // nullopt: none, or what a disk needs
   std::string diskDirectory;        // empty: no disk

@@ -60,7 +60,8 @@ Expected<int64_t> choosePages(const Options &options,
   constexpr int64_t MostBytes = int64_t(1) << 30;
   int64_t bytes = options.cacheBytes.value_or(MostBytes);
   PagedSizes sizes(cache, options.maxBatch / options.replicas,
-                   signature.maxSeqLen, {1, options.maxBatchTokens});
+                   signature.maxSeqLen,
+                   {1, options.maxBatchTokens, options.snapshots});
   int64_t pages = sizes.pagesIn(bytes / options.replicas);
   if (!options.cacheBytes)
     return std::clamp<int64_t>(pages, 1,
@@ -123,7 +124,8 @@ int serve(const Options &options) {
                            ", --max-batch is ", options.maxBatch,
                            ": each replica needs a request"));
   for (KVCacheParams &one : signature->cache.params) {
-    one.enablePrefixCaching = options.prefixCache && one.geometry.isPaged();
+    one.enablePrefixCaching =
+        options.prefixCache && signature->cache.params[0].geometry.isPaged();
     one.numDevices = one.dataParallelDegree = options.replicas;
   }
   Expected<int64_t> pages = choosePages(options, *signature);
@@ -151,6 +153,7 @@ int serve(const Options &options) {
   cache.maxSeqLen = signature->maxSeqLen;
   cache.maxSteps = 1;
   cache.maxChunkTokens = options.maxBatchTokens;
+  cache.snapshots = options.snapshots;
   cache.numPages = *pages;
   cache.key = (uint64_t(entropy()) << 32) | entropy();
   cache.resetEndpoint = options.resetEndpoint;

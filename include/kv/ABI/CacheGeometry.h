@@ -22,9 +22,10 @@
 
 namespace kv {
 
-/// How a sequence is stored: in pages that a lookup table names, or in one
-/// contiguous slot.
-enum class CacheStrategy : int32_t { Paged = 0, Continuous = 1 };
+/// How a sequence is stored: its keys and values in pages that a lookup table
+/// names, or in one contiguous slot; or, of layers that have no keys, one state
+/// that every step replaces.
+enum class CacheStrategy : int32_t { Paged = 0, Continuous = 1, Recurrent = 2 };
 
 /// The order of the dimensions of blocks and scales in memory. The logical
 /// order, in which operations and kernels index, is always that of NHD.
@@ -35,8 +36,8 @@ enum class CacheLayout : int32_t {
            // one head in one page are contiguous
 };
 
-inline constexpr std::string_view kCacheStrategyNames[] = {"paged",
-                                                           "continuous"};
+inline constexpr std::string_view kCacheStrategyNames[] = {
+    "paged", "continuous", "recurrent"};
 inline constexpr std::string_view kCacheLayoutNames[] = {"nhd", "hnd", "cpu"};
 
 /// The logical dimension that lies at each place in memory, from the outermost
@@ -77,11 +78,14 @@ struct CacheGeometry {
   CacheStrategy strategy = CacheStrategy::Paged;
   KvDType dtype = KV_DTYPE_BF16;
   int64_t layers = 0; // layers of the model that store keys and values
-  int64_t heads = 0;  // KV heads a device; 1 if latent
-  int64_t dim = 0;    // elements of a head
+  /// KV heads a device; 1 if latent. Of a recurrent collection: rows of a
+  /// layer's state.
+  int64_t heads = 0;
+  int64_t dim = 0; // elements of a head, or of a row of a state
   /// Tokens of a page; in a continuous cache tokens of a slot, which have no
-  /// default.
-  int64_t page = strategy == CacheStrategy::Paged ? DefaultPage : 0;
+  /// default. States of a recurrent collection are kept for later sequences
+  /// where a page ends.
+  int64_t page = strategy == CacheStrategy::Continuous ? 0 : DefaultPage;
   /// In a latent cache the leading elements of a row that are its value; else
   /// 0.
   int64_t vDim = 0;
@@ -102,9 +106,13 @@ struct CacheGeometry {
 
   bool isLatent() const { return vDim != 0; }
   bool isPaged() const { return strategy == CacheStrategy::Paged; }
+  bool isRecurrent() const { return strategy == CacheStrategy::Recurrent; }
   bool hasScales() const { return scaleGroup != 0; }
-  /// Size of the plane dimension: 2, keys and values; 1 in a latent cache.
-  int64_t planes() const { return isLatent() ? 1 : 2; }
+  /// Size of the plane dimension: 2, keys and values; 1 in a latent cache and
+  /// of states.
+  int64_t planes() const { return isLatent() || isRecurrent() ? 1 : 2; }
+  /// Size of the token dimension: a state is that of all tokens before it.
+  int64_t tokensPerRow() const { return isRecurrent() ? 1 : page; }
   /// Elements of a head in the result of attention.
   int64_t valueDim() const { return isLatent() ? vDim : dim; }
   /// Layers that a page has room for. A page of the last band may use fewer.
@@ -119,7 +127,13 @@ struct CacheGeometry {
 
   /// The name of `page` in messages: "page", or "max_seq" in a continuous
   /// cache.
-  const char *pageName() const { return isPaged() ? "page" : "max_seq"; }
+  const char *pageName() const {
+    return strategy == CacheStrategy::Continuous ? "max_seq" : "page";
+  }
+  /// The name of the number of rows of blocks.
+  const char *countName() const {
+    return isPaged() ? "pages" : isRecurrent() ? "states" : "slots";
+  }
 
   /// The components in the order of kv.fetch: blocks, cache_lengths,
   /// lookup_table, max_lengths and, in a cache with scales, scales. The
@@ -130,9 +144,9 @@ struct CacheGeometry {
   /// positive, not 0"; empty if all hold.
   std::string problem() const;
 
-  /// Bytes of one page in all of its layers, or of one slot, on one device: its
-  /// elements in blocks, its scales (0 without scales), and both. `heads` must
-  /// be known.
+  /// Bytes of one page in all of its layers, of one slot, or of one state, on
+  /// one device: its elements in blocks, its scales (0 without scales), and
+  /// both. `heads` must be known.
   int64_t blockBytesPerPage() const;
   int64_t scaleBytesPerPage() const;
   int64_t bytesPerPage() const {
@@ -155,10 +169,10 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
   auto fixed = [](int64_t size) { return ComponentDim{size, nullptr}; };
   auto named = [](const char *symbol) { return ComponentDim{-1, symbol}; };
   auto block = [&](const char *name, KvDType type, int64_t elements) {
-    ComponentDim logical[] = {named(isPaged() ? "pages" : "slots"),
+    ComponentDim logical[] = {named(countName()),
                               fixed(planes()),
                               fixed(layersPerPage()),
-                              fixed(page),
+                              fixed(tokensPerRow()),
                               heads == Unknown ? named("heads") : fixed(heads),
                               fixed(elements)};
     CacheComponent component{name, type, {}, /*isMutable=*/true};
@@ -173,6 +187,8 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
       {"max_lengths", KV_DTYPE_I32, {named("steps"), fixed(2)}, false, true}};
   if (isPaged())
     result[2].dims.push_back(named("pitch"));
+  if (isRecurrent()) // the state before the step, and the one behind it
+    result[2].dims.push_back(fixed(2));
   if (hasScales())
     result.push_back(block("scales", scaleDType, dim / scaleGroup));
   return result;
@@ -202,7 +218,17 @@ inline std::string CacheGeometry::problem() const {
     return fail("page_layers", "1 to layers = " + std::to_string(layers),
                 pageLayers);
   if (!isPaged() && pageLayers != 0)
-    return "'page_layers' is for paged caches, not for continuous ones";
+    return std::string("'page_layers' is for paged caches, not for ") +
+           std::string(kCacheStrategyNames[static_cast<size_t>(strategy)]) +
+           " ones";
+  if (isRecurrent()) {
+    if (isLatent() || hasScales() || window || layout != CacheLayout::NHD)
+      return "a recurrent collection has layers, heads, dim and page alone: a "
+             "state is no keys";
+    if (dtype != KV_DTYPE_F32 && dtype != KV_DTYPE_F16 &&
+        dtype != KV_DTYPE_BF16)
+      return "the element type of a state must be f32, f16 or bf16";
+  }
   if (isLatent() && heads != 1)
     return fail("heads", "1 in a latent cache", heads);
   if (vDim < 0 || vDim > dim)
@@ -224,16 +250,18 @@ inline std::string CacheGeometry::problem() const {
                   scaleGroup);
   }
   // In 128 bits: each factor is bounded, but the product may exceed 64 bits.
-  __int128 bytes = __int128(planes()) * layersPerPage() * page *
+  __int128 bytes = __int128(planes()) * layersPerPage() * tokensPerRow() *
                    (heads == Unknown ? 1 : heads) * dim * elementBytes(dtype);
   if (bytes > (__int128(1) << 40))
-    return isPaged() ? "a page must be at most 2^40 bytes"
-                     : "a slot must be at most 2^40 bytes";
+    return isPaged()       ? "a page must be at most 2^40 bytes"
+           : isRecurrent() ? "a state must be at most 2^40 bytes"
+                           : "a slot must be at most 2^40 bytes";
   return {};
 }
 
 inline int64_t CacheGeometry::blockBytesPerPage() const {
-  return planes() * layersPerPage() * page * heads * dim * elementBytes(dtype);
+  return planes() * layersPerPage() * tokensPerRow() * heads * dim *
+         elementBytes(dtype);
 }
 
 inline int64_t CacheGeometry::scaleBytesPerPage() const {

@@ -25,8 +25,9 @@ class KVDialect;
 /// kv.matmul with several weights, kv.update, kv.plan, #kv.kernel |
 /// | 3 | `window` and `page_layers` of collections and caches |
 /// | 4 | !kv.quant, #kv.quant, kv.dequantize; `formats` of kv.matmul |
+/// | 5 | recurrent collections, kv.state_read, kv.state_write |
 struct BytecodeVersion : mlir::DialectVersion {
-  static constexpr uint64_t kCurrent = 4;
+  static constexpr uint64_t kCurrent = 5;
 
   explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
 

@@ -204,7 +204,8 @@ def KV_AdvanceOp : KV_Op<"advance", [Pure,
   let description = [{
     The same cache after a step of the rows `row_offsets` (i32 `[B + 1]`): each
     sequence is longer by its tokens, and the first row of max_lengths is gone.
-    The last row stays, so that there is one. Touches nothing: a handle that was
+    The last row stays, so that there is one. Not of a recurrent collection,
+    whose table says where one step's states are. Touches nothing: a handle that was
     taken before still means its own step.
 
     ```mlir
@@ -222,6 +223,7 @@ def KV_AdvanceOp : KV_Op<"advance", [Pure,
     $collection `rows` $row_offsets attr-dict `:`
     qualified(type($collection)) `,` type($row_offsets)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -397,6 +399,58 @@ def KV_LoadOp : KV_PartOfCacheOp<"load", /*writes=*/0, /*reads=*/1,
     custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
     (`outs` type($out)^ `,` type($out_lengths))?
     (`->` type($result)^ `,` type($lengths))?
+  }];
+}
+
+def KV_StateReadOp : KV_CacheOp<"state_read", /*writes=*/0, /*reads=*/1,
+    ["Out"], [AttrSizedOperandSegments], /*resources=*/[], /*ownSizes=*/1,
+    layer = "&getLayerMutable()"> {
+  let summary = "the states that one layer of a step begins with";
+  let description = [{
+    `[B, heads, dim]`: for each sequence what the layer's last `kv.state_write`
+    left, in an earlier step or for another sequence that begins alike; zeros for
+    a sequence without tokens (its state is the null state). Elements are f32 or
+    the collection's own. A layer's states are read once a step, before they are
+    written.
+
+    ```mlir
+    %s = kv.state_read %kv[%layer] rows %row_offsets
+        : !kv.collection<recurrent, ...>, tensor<?xi32> -> tensor<?x4x256xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<KV_CacheOperand>:$cache, Index:$layer,
+                       KV_I32Vector:$row_offsets,
+                       Optional<MemRefRankOf<[KV_Float], [3]>>:$out,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result);
+  let assemblyFormat = [{
+    custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
+    (`outs` `(` $out^ `)`)? attr-dict `:`
+    custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
+    (`outs` type($out)^)? (`->` type($result)^)?
+  }];
+}
+
+def KV_StateWriteOp : KV_CacheOp<"state_write", /*writes=*/1, /*reads=*/0,
+    /*outs=*/[], /*traits=*/[], layer = "&getLayerMutable()"> {
+  let summary = "the states that one layer of a step ends with";
+  let description = [{
+    `state` is `[B, heads, dim]`: what the layer's next step reads of each
+    sequence, rounded to the collection's type, to nearest even. A sequence whose
+    place is the null state is passed over.
+
+    ```mlir
+    kv.state_write %s into %kv[%layer] rows %row_offsets
+        : tensor<?x4x256xf32> into !kv.collection<recurrent, ...>, tensor<?xi32>
+    ```
+  }];
+  let arguments = (ins KV_Rows:$state, Variadic<KV_CacheOperand>:$cache,
+                       Index:$layer, KV_I32Vector:$row_offsets,
+                       OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
+  let assemblyFormat = [{
+    $state `into` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
+    attr-dict `:` type($state) `into`
+    custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
   }];
 }
 

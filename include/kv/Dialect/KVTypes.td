@@ -19,7 +19,8 @@ def KV_MaskKind : I32Enum<"MaskKind", "which keys a query sees", [
 
 def KV_Strategy : I32Enum<"Strategy", "how a cache is laid out", [
     I32EnumCase<"Paged", 0, "paged">,
-    I32EnumCase<"Continuous", 1, "continuous">]> {
+    I32EnumCase<"Continuous", 1, "continuous">,
+    I32EnumCase<"Recurrent", 2, "recurrent">]> {
   let cppNamespace = "::kv";
 }
 
@@ -205,6 +206,16 @@ def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
     pages of collections with different numbers of layers can have equally many
     bytes. The last band's pages may have layers that nothing uses.
 
+    A recurrent collection holds no keys but states, of layers that carry one
+    from token to token: Mamba-2, gated delta net, a causal convolution. A layer's
+    state of a sequence is `[heads, dim]` numbers of f32, f16 or bf16 that a step
+    reads and replaces (`kv.state_read`, `kv.state_write`):
+    ```mlir
+    !kv.collection<recurrent, f32, layers = 36, heads = 32, dim = 16384, page = 16>
+    ```
+    `page` is that of the paged collection beside it: where a page ends, a
+    manager may keep the state for later sequences that begin alike.
+
     Runtime inputs (P usable pages, B sequences):
 
     | component | paged | continuous |
@@ -214,6 +225,11 @@ def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
     | lookup_table | tensor i32 `[B, pitch]`: page ids | i32 `[B]`: slots |
     | max_lengths | tensor i32 `[steps, 2]`, host | the same |
     | scales | like blocks, `dim / group` for dim; only with `scale` | the same |
+
+    Of a recurrent collection blocks are `[S + 1, 1, layers, 1, heads, dim]`, S
+    states and the null state 0, which is never written and read as zeros;
+    lookup_table is i32 `[B, 2]`: the state that a step begins with, and where the
+    one that it ends with goes, which may be the same place.
 
     A latent cache has 1 for 2. With `layout = hnd` blocks and scales are
     `[P + 1, 2, layers, heads, page, dim]`, with `cpu`

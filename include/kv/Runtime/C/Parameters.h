@@ -12,7 +12,11 @@
 extern "C" {
 #endif
 
-enum KvStrategy { KV_STRATEGY_PAGED = 0, KV_STRATEGY_CONTINUOUS = 1 };
+enum KvStrategy {
+  KV_STRATEGY_PAGED = 0,
+  KV_STRATEGY_CONTINUOUS = 1,
+  KV_STRATEGY_RECURRENT = 2
+};
 enum KvLayout { KV_LAYOUT_NHD = 0, KV_LAYOUT_HND = 1, KV_LAYOUT_CPU = 2 };
 enum KvSpeculativeMethod {
   KV_SPECULATIVE_NONE = 0,

@@ -29,6 +29,7 @@
 #include "kv/Runtime/Engine/PageOps.h"
 #include "kv/Runtime/Engine/Scope.h"
 #include "kv/Runtime/Engine/Sequence.h"
+#include "kv/Runtime/Engine/States.h"
 #include "kv/Runtime/Error.h"
 
 #include <cstdint>
@@ -54,6 +55,11 @@ public:
     /// Tokens of a page, 1 to 2^20.
     int32_t pageSize = 0;
     CacheGroups groups = CacheGroups();
+    /// Whether there are recurrent layers beside the groups: sequences have
+    /// states (States.h). There are two for each sequence, and `snapshots` more
+    /// that are kept for later ones, 0 to 2^20.
+    bool recurrent = false;
+    int32_t snapshots = 0;
     /// Most sequences that are open at the same time, 1 to 2^20.
     int32_t maxSequences = 16;
     /// Most tokens of one sequence; 0: as many as the pool holds. The engine
@@ -167,7 +173,7 @@ public:
 
   /// Tokens that fit into the sequence's own pages. A shared last page counts
   /// only as far as it is filled: reserve() replaces it by a copy before the
-  /// sequence writes to it.
+  /// sequence writes to it. The same holds of a shared state.
   virtual int64_t room(const Sequence &sequence) const = 0;
 
   /// Whether the sequence has pages of its own for `tokens` tokens, drafts
@@ -215,6 +221,28 @@ public:
   virtual void release(Sequence &sequence) = 0;
 
   //===--------------------------------------------------------------------===//
+  // States of recurrent layers (Options::recurrent). A hit is then the longest
+  // prefix that every group accepts and of which there is a snapshot. A
+  // snapshot is made where a step ends with a full page: at nextSnapshot(), and
+  // of generated tokens. A sequence can be forked and truncated at 0 and at its
+  // processed tokens only. The states' memory is read and written by steps
+  // alone, which a device runs in order: it may be given on while a step is
+  // open.
+  //===--------------------------------------------------------------------===//
+
+  /// The number of tokens with which the sequence's next steps should end, so
+  /// that the state there is kept: where its prompt parts from one that was
+  /// computed before, and the end of the prompt's last page that can be a hit.
+  /// INT64_MAX: there is no such place ahead.
+  virtual int64_t nextSnapshot(const Sequence &sequence) const = 0;
+  /// For the step that the sequence joins next; reserve() must have come
+  /// before.
+  virtual StatePlaces statePlaces(const Sequence &sequence) const = 0;
+  /// Usable states: ids are 1 to numStates(). 0 without recurrent layers.
+  virtual int32_t numStates() const = 0;
+  virtual StateCounts stateCounts() const = 0;
+
+  //===--------------------------------------------------------------------===//
   // Steps
   //===--------------------------------------------------------------------===//
 
@@ -253,8 +281,9 @@ public:
   /// Error: earlier than the last time, or later than 2^62.
   virtual Expected<void> setTime(int64_t nanoseconds) = 0;
 
-  /// Forgets every cached prefix, in O(1). Open sequences keep their pages but
-  /// commit no more; cached pages are the first to be evicted.
+  /// Forgets every cached prefix, in O(1), snapshots in O(states). Open
+  /// sequences keep their pages but commit no more; cached pages are the first
+  /// to be evicted.
   virtual void resetPrefixes() = 0;
 
   /// Why a page of a prompt would have to be computed, or Hit.
@@ -263,7 +292,8 @@ public:
     NeverSeen,      // never computed, or its eviction has been forgotten
     Evicted,        // was cached
     OtherScope,     // is cached for another model, adapter, tenant or epoch
-    GroupLacksIt,   // a window group has evicted its pages of the prefix
+    GroupLacksIt,   // a window group has evicted its pages of the prefix, or
+                    // there is no snapshot of its state
     AlwaysComputed, // the page of the last token, or not a full page
     OtherTier       // is loaded from a tier beside the devices (Demand::loaded)
   };

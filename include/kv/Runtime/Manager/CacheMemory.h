@@ -15,10 +15,11 @@ namespace kv {
 
 /// The memory of one replica on all of its devices, the shards: the pool's
 /// slabs (PoolLayout.h), in which blocks and scales of the collections lie, and
-/// the lengths and lookup tables of two steps, so that one step can be prepared
-/// while the other runs. Every shard has tables of its own with the same
-/// entries. Where the host cannot write a device's memory, it writes pinned
-/// memory, and publish() queues a copy to the device. Owns all of this memory.
+/// the lengths, lookup tables and tables of states of two steps, so that one
+/// step can be prepared while the other runs. Every shard has tables of its own
+/// with the same entries. Where the host cannot write a device's memory, it
+/// writes pinned memory, and publish() queues a copy to the device. Owns all of
+/// this memory.
 class CacheMemory {
 public:
   static constexpr int32_t NumBuffers = 2; // steps that have tables
@@ -30,6 +31,7 @@ public:
     /// band. 0: tables have rank 1, one slot a row (continuous caches).
     int64_t segment = 0;
     int64_t maxSteps = 1; // steps of one multi-step loop
+    int64_t states = 0;   // usable states, of recurrent collections
   };
 
   /// Allocates on each of `shards`, the replica's devices. All memory is zero,
@@ -61,6 +63,12 @@ public:
   /// Entries of a row of `table`: a segment for each band.
   int64_t pitch(int32_t table) const {
     return layout.tables[table].bands * segment;
+  }
+  /// Where the host writes the states of a step, [maxBatch, 2]: what each
+  /// request reads and what it writes. Null without recurrent collections.
+  int32_t *states(int32_t buffer, int32_t shard) {
+    return layout.hasStates() ? shards[shard].steps[buffer].states.host()
+                              : nullptr;
   }
   /// Where the host writes max_lengths: [steps, 2], shared by all shards.
   int32_t *maxima(int32_t buffer) { return maxLengths[buffer].as<int32_t>(); }
@@ -129,11 +137,12 @@ private:
   struct Step {
     Staged lengths;
     std::vector<Staged> tables;
+    Staged states;
     uint64_t uploaded = 0; // mark in the queue behind the last upload
   };
   struct Shard {
     DeviceBackend *backend = nullptr;
-    std::vector<Memory> slabs;
+    std::vector<Memory> slabs, stateSlabs;
     std::vector<KvTensorView> blocks; // by collection, into the slabs
     std::vector<KvTensorView> scales; // by collection; empty without scales
     std::array<Step, NumBuffers> steps;

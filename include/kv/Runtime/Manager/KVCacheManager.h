@@ -37,7 +37,8 @@ struct RaggedKVCacheInputs {
   KvTensorView blocks;       // KVCacheParams::blockShape
   KvTensorView cacheLengths; // i32 [B]: tokens in the cache before the step
   KvTensorView lookupTable;  // i32 [B, pitch]: page ids, unused entries 0;
-                             // continuous: i32 [B], slots
+                             // continuous: i32 [B], slots; recurrent: i32
+                             // [B, 2], the states to read and to write
   /// i32 [steps, 2], in host memory: the most new tokens of a sequence, and the
   /// most tokens of one with them.
   KvTensorView maxLengths;

@@ -88,6 +88,8 @@ struct KVCacheParams {
   /// The shape of a device's blocks for `count` usable pages or slots. Paged:
   /// [count + 1, planes, layers of a page, page, heads, dim]; the first page is
   /// the null page. Continuous: [count, planes, layers, max_seq, heads, dim].
+  /// Recurrent, for `count` usable states: [count + 1, 1, layers, 1, heads,
+  /// dim].
   /// The dimensions are given here in logical order, and returned in the order
   /// of the layout.
   std::array<int64_t, 6> blockShape(int64_t count) const;
@@ -106,7 +108,8 @@ struct KVCacheParams {
 
 /// Several caches for the same sequences. All of them share the lengths and one
 /// pool of pages; caches with the same window share page ids as well
-/// (PoolLayout.h).
+/// (PoolLayout.h). Recurrent collections stand behind the paged ones that they
+/// are beside, and have states instead of pages.
 struct MultiKVCacheParams {
   std::vector<KVCacheParams> params;
 

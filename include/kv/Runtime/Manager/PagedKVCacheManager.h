@@ -80,6 +80,9 @@ public:
     /// window; 0: its whole prompt. Beside the pages of the window a request
     /// then needs the pages of so many tokens.
     int64_t maxChunkTokens = 0;
+    /// States of recurrent collections that are kept for later requests, on
+    /// each replica, 0 to 2^20; -1: StepLimits::snapshots.
+    int64_t snapshots = -1;
     /// How getOrRecommendReplica() chooses for a new request: true: the replica
     /// with the largest difference between the pages of the request's prefix
     /// that it has cached and all pages that it has in use; false: the replica
@@ -379,6 +382,8 @@ private:
   static int64_t longestSequence(const MultiKVCacheParams &params) {
     return INT32_MAX - params.draftSlots();
   }
+  /// Lets the next step end where the request's state is to be kept.
+  void limitStep(TextGenerationContext &context, Place place) const;
   /// Refuses more tokens at once than maxChunkTokens, where there are windows.
   std::optional<AllocationError>
   checkChunk(const TextGenerationContext &context) const;

@@ -26,6 +26,9 @@ struct StepLimits {
   /// Tokens of one chunk; 0: the whole prompt. Pages that a window has passed
   /// are released between chunks only, so shorter chunks take fewer pages.
   int64_t maxChunkTokens = 0;
+  /// States of recurrent collections that are kept for later requests, beside
+  /// two for each request; -1: as many as those.
+  int64_t snapshots = -1;
 
   bool operator==(const StepLimits &) const = default;
 };
@@ -51,9 +54,13 @@ public:
   /// rounded up to a multiple of 8, and 16 more so that kernels may read beyond
   /// the end.
   int64_t segment(int64_t pages) const;
+  /// The engine's Options::snapshots, and usable states of a replica; 0 without
+  /// recurrent collections.
+  int64_t snapshots() const;
+  int64_t states() const;
   /// Bytes on all devices of a replica with `pages` usable pages: blocks and
-  /// scales of these pages and of the null page, and the tables and lengths of
-  /// two steps.
+  /// scales of these pages and of the null page, all states, and the tables and
+  /// lengths of two steps.
   __int128 bytesFor(int64_t pages) const;
   /// The largest number of pages for which bytesFor() is at most `bytes`; 0 if
   /// one page already takes more.

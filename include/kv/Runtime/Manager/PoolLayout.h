@@ -7,6 +7,8 @@
 // of their own, since each of them stores its rows under the same page ids.
 // Collections with different windows share slabs whose rows are equally long,
 // so that a page that is released by one group can be used by any other.
+// States of recurrent collections have ids of their own, and each such
+// collection has a slab with one row for every state.
 //
 // With windows 0 and 512 and rows of equal bytes there is one slab:
 //
@@ -49,6 +51,9 @@ struct PoolLayout {
     int32_t table = 0;
     int32_t blocks = 0;      // slab of the keys and values
     int32_t scales = NoSlab; // slab of their scales
+    /// Of a recurrent collection: its slab among the slabs of states; it has no
+    /// others.
+    int32_t states = NoSlab;
   };
 
   /// By window, in the order in which collections first name it, then by band.
@@ -56,12 +61,16 @@ struct PoolLayout {
   std::vector<Table> tables;
   std::vector<Collection> collections; // in the parameters' order
   std::vector<int64_t> slabs;          // for each slab the bytes of a row
+  std::vector<int64_t> stateSlabs;     // the same of slabs of states
 
   /// The layout of these collections. They need not pass validate().
   static PoolLayout of(const MultiKVCacheParams &params);
 
   /// Bytes of one page id's rows in all slabs, on one device.
   __int128 bytesPerPage() const;
+  /// Bytes of one state of all recurrent collections, on one device.
+  __int128 bytesPerState() const;
+  bool hasStates() const { return !stateSlabs.empty(); }
   /// Bytes of the rows of one page of every group, on one device: what a record
   /// beside the devices holds of each.
   int64_t recordBytes() const;

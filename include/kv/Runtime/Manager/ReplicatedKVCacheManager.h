@@ -75,9 +75,9 @@ protected:
   }
 
   /// Allocates on every device: `count` usable pages or slots, and tables whose
-  /// rows have `segment` entries for each band; 0: tables of rank 1. Errors: no
-  /// memory.
-  Expected<void> allocate(int64_t count, int64_t segment);
+  /// rows have `segment` entries for each band; 0: tables of rank 1. `states`
+  /// is the number of usable states. Errors: no memory.
+  Expected<void> allocate(int64_t count, int64_t segment, int64_t states = 0);
 
   /// What a request holds in the cache, in tokens.
   struct Extent {

@@ -21,7 +21,9 @@ using RequestId = uint64_t;
 /// step by that of the longer list.
 ///
 ///   [0, processed)                    keys and values are in the cache
-///   [processed, processed + active)   what the next step computes
+///   [processed, processed + active)   what the next step computes: all, or
+///                                     as much as limitActive() or endStepAt()
+///                                     allow
 ///   [processed + active, length)      what later chunks compute
 class TextGenerationContext {
 public:
@@ -36,7 +38,10 @@ public:
   std::span<const int32_t> tokens() const { return all; }
   int64_t length() const { return static_cast<int64_t>(all.size()); }
   int64_t processed() const { return done; }
-  int64_t active() const { return std::min(length() - done, chunk); }
+  int64_t active() const {
+    int64_t most = std::min(length() - done, chunk);
+    return end > done ? std::min(most, end - done) : most;
+  }
   std::span<const int32_t> activeTokens() const {
     return all.subspan(done, active());
   }
@@ -47,6 +52,10 @@ public:
     chunk = std::min(count, NoLimit);
   }
   int64_t activeLimit() const { return chunk; }
+  /// The next step ends at token `position` at the latest. alloc() says so of a
+  /// model with recurrent layers, where the state there is worth keeping;
+  /// whatever lies behind is for a later step. Without effect once processed.
+  void endStepAt(int64_t position) { end = position; }
 
   /// Whether a cached prefix may be taken over instead of being computed. Must
   /// be off if the logits of the prompt are needed.
@@ -98,6 +107,7 @@ private:
   std::span<const int32_t> all;
   int64_t done = 0;
   int64_t chunk = NoLimit;
+  int64_t end = 0;
   std::span<const ImageSpan> media;
   bool reuse = true;
   Scope sharing;
