@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# check-raise.sh [NAME...]: architectures of Hugging Face transformers, exported without a cache,
-# raised by kv-raise and compared with transformers (test/python/check_raise.py).
-# Installs PyTorch, transformers and torch-mlir (6 GB) in build/exporters; CI does not run this.
+# check-raise.sh [torch|jax|onnx] [NAME...]: models without a cache, exported, raised by kv-raise and
+# compared with the framework that they come from. torch (default): architectures of Hugging Face
+# transformers (test/python/check_raise.py); jax, onnx: models of the tests (check_sources.py).
+# Installs the framework and torch-mlir (torch: 6 GB) in build/exporters, build/exporters-jax and
+# build/exporters-onnx; CI does not run this.
 # With KV_OPT, KV_COMPILE and KV_RUN set, those programs are checked and nothing is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
+source=torch
+case ${1:-} in torch | jax | onnx) source=$1; shift ;; esac
 if [ -z "${KV_OPT:-}" ] || [ -z "${KV_COMPILE:-}" ] || [ -z "${KV_RUN:-}" ]; then
   scripts/setup.sh
   build release kv-opt kv-compile kv-run
 fi
-requirements=tools/kv-import/exporters/torch.txt
-if ! cmp -s "$requirements" build/exporters/requirements.txt; then
-  [ -x build/exporters/bin/python ] || step "the exporters' environment" \
-    .venv/bin/python -m venv build/exporters
-  step "PyTorch, transformers and torch-mlir" build/exporters/bin/python -m pip install --quiet \
+folder=build/exporters
+[ "$source" = torch ] || folder=build/exporters-$source
+requirements=tools/kv-import/exporters/$source.txt
+if ! cmp -s "$requirements" $folder/requirements.txt; then
+  [ -x $folder/bin/python ] || step "the exporters' environment" .venv/bin/python -m venv $folder
+  step "what $requirements names" $folder/bin/python -m pip install --quiet \
     --disable-pip-version-check -r "$requirements"
-  cp "$requirements" build/exporters/requirements.txt
+  cp "$requirements" $folder/requirements.txt
 fi
-exec build/exporters/bin/python test/python/check_raise.py "$@"
+[ "$source" != torch ] || exec $folder/bin/python test/python/check_raise.py "$@"
+exec $folder/bin/python test/python/check_sources.py "$source" "$@"

@@ -18,6 +18,7 @@ static void simplify(OpPassManager &pm) {
 void kv::buildRaisePipeline(OpPassManager &pm,
                             const RaisePipelineOptions &options) {
   simplify(pm);
+  pm.addPass(createKVRaiseContractions());
   pm.addPass(createKVRaiseSizes());
   simplify(pm);
   pm.addPass(createKVRaiseSoftmax());

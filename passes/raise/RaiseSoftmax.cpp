@@ -28,11 +28,12 @@ struct Softmax {
   ExprId mask = 0;
   bool hidesWhereTrue = false; // of a mask of truth values
   Value scores;                // the product of queries and keys
+  bool keysFirst = false;      // it is that of keys and queries
 
   bool operator==(const Softmax &other) const {
-    return std::tie(scale, softcap, mask, hidesWhereTrue, scores) ==
+    return std::tie(scale, softcap, mask, hidesWhereTrue, scores, keysFirst) ==
            std::tie(other.scale, other.softcap, other.mask,
-                    other.hidesWhereTrue, other.scores);
+                    other.hidesWhereTrue, other.scores, other.keysFirst);
   }
 };
 
@@ -51,6 +52,7 @@ public:
     if (!exp)
       return std::nullopt;
     auto [score, most] = binary<arith::SubFOp>(exp->operands[0]);
+    most = most ? readMaximum(most) : most;
     if (!most ||
         !(isReduction<arith::MaximumFOp>(most, score) ||
           isReduction<arith::MaxNumFOp>(most, score)) ||
@@ -64,8 +66,11 @@ public:
     const Expr &leaf = at(product);
     auto q = elements.integer({0, {1, 0, 0}});
     auto k = elements.integer({0, {0, 1, 0}});
+    using Index = SmallVector<ExprId, 3>;
+    softmax.keysFirst = leaf.operands == Index{elements.integer({head}), k, q};
     if (!leaf.tensor ||
-        leaf.operands != SmallVector<ExprId, 3>{elements.integer({head}), q, k})
+        (!softmax.keysFirst &&
+         leaf.operands != Index{elements.integer({head}), q, k}))
       return std::nullopt;
     softmax.scores = leaf.tensor;
     return softmax;
@@ -124,6 +129,15 @@ private:
   bool isHiding(ExprId id) {
     std::optional<double> value = constant(id);
     return value && *value < -1e30;
+  }
+
+  /// x of max(x, -inf), which JAX begins a maximum with.
+  ExprId readMaximum(ExprId id) {
+    auto [a, b] = binary<arith::MaximumFOp>(id);
+    for (auto [least, x] : {std::pair(a, b), std::pair(b, a)})
+      if (b && constant(least) == -INFINITY)
+        return x;
+    return id;
   }
 
   /// What a mask shows; its expression goes to `softmax`.
@@ -228,16 +242,21 @@ private:
       return;
     OpBuilder b(product);
     Location loc = product.getLoc();
-    Value q = scores.getInputs()[0], k = scores.getInputs()[1];
-    auto qType = cast<RankedTensorType>(q.getType());
+    // One of them is the right side, [heads, dim, T].
+    Value q = scores.getInputs()[softmax->keysFirst],
+          k = scores.getInputs()[!softmax->keysFirst];
+    Value &right = softmax->keysFirst ? q : k;
+    Type qType = (softmax->keysFirst ? k : q).getType();
     if (qType != v.getType() || qType != product.getResult(0).getType())
       return;
     Value length =
         tensor::DimOp::create(b, loc, graph.tokens, graph.sequenceDim);
+    auto vType = cast<RankedTensorType>(v.getType());
     Value to = tensor::EmptyOp::create(
-        b, loc, qType.getShape(), qType.getElementType(), ValueRange(length));
-    k = linalg::TransposeOp::create(b, loc, k, to, ArrayRef<int64_t>{0, 2, 1})
-            ->getResult(0);
+        b, loc, vType.getShape(), vType.getElementType(), ValueRange(length));
+    right = linalg::TransposeOp::create(b, loc, right, to,
+                                        ArrayRef<int64_t>{0, 2, 1})
+                ->getResult(0);
     std::optional<Value> mask =
         maskTensor(b, loc, elements, *softmax, type, length);
     if (!mask)

@@ -49,6 +49,9 @@ private:
       } else if (auto reshape = dyn_cast<tensor::ReshapeOp>(op)) {
         if (failed(split(reshape, sizes, length)))
           return failure();
+      } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+        if (failed(lookUp(slice, graph, sizes, length)))
+          return failure();
       } else {
         if (failed(proveBounds(op)))
           return failure();
@@ -79,6 +82,53 @@ private:
           "\"{0}\" is left to whoever gives the data", check.getMsg());
       check.erase();
     }
+    return success();
+  }
+
+  /// The first T rows of a table (learned positions) are a look-up by position.
+  LogicalResult lookUp(tensor::ExtractSliceOp slice, const Graph &graph,
+                       Sizes &sizes, Value length) {
+    RankedTensorType source = slice.getSourceType(), type = slice.getType();
+    if (!rowDims(source).empty() || !isRows(type) ||
+        source.getRank() != type.getRank())
+      return success();
+    int64_t row = rowDims(type).front();
+    std::optional<Size> size = sizes.dim(slice, row);
+    SmallVector<int64_t> offsets(slice.getStaticOffsets());
+    if (!size || !size->isLength() ||
+        llvm::any_of(offsets, ShapedType::isDynamic) ||
+        !llvm::all_of(slice.getStaticStrides(),
+                      [](int64_t stride) { return stride == 1; }))
+      return success();
+    if (offsets[row] + graph.maxLength > source.getDimSize(row))
+      return slice.emitOpError("kv-raise: takes a row for each token of a "
+                               "table with ")
+             << source.getDimSize(row) << ", and max_seq_len is "
+             << graph.maxLength;
+    OpBuilder b(slice);
+    Location loc = slice.getLoc();
+    Value to = tensor::EmptyOp::create(b, loc, type.getShape(),
+                                       type.getElementType(), length);
+    SmallVector<utils::IteratorType> loops(type.getRank(),
+                                           utils::IteratorType::parallel);
+    auto rows = linalg::GenericOp::create(
+        b, loc, type, ValueRange(), to,
+        ArrayRef{b.getMultiDimIdentityMap(type.getRank())}, loops,
+        [&](OpBuilder &b, Location loc, ValueRange) {
+          SmallVector<Value> index;
+          for (int64_t d = 0; d < type.getRank(); ++d) {
+            index.push_back(linalg::IndexOp::create(b, loc, d));
+            if (offsets[d] != 0) {
+              Value by = arith::ConstantIndexOp::create(b, loc, offsets[d]);
+              index[d] = arith::AddIOp::create(b, loc, index[d], by);
+            }
+          }
+          Value read =
+              tensor::ExtractOp::create(b, loc, slice.getSource(), index);
+          linalg::YieldOp::create(b, loc, read);
+        });
+    slice.replaceAllUsesWith(rows.getResult(0));
+    slice.erase();
     return success();
   }
 

@@ -241,3 +241,16 @@ func.func @part_of_softmax(%ids: tensor<1x?xi64>, %w: tensor<8x4xf32>) -> tensor
   %y = tensor.collapse_shape %o [[0, 1], [2]] : tensor<1x?x4xf32> into tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
+
+// -----
+
+// More rows than a table of positions has.
+module attributes {kv.model = {name = "m", max_seq_len = 65 : i64}} {
+  func.func @short_table(%tokens: tensor<?xi32>, %table: tensor<64x8xf32> {kv.weight = "p"}) -> tensor<?x8xf32> {
+    %c0 = arith.constant 0 : index
+    %t = tensor.dim %tokens, %c0 : tensor<?xi32>
+    // expected-error @+1 {{kv-raise: takes a row for each token of a table with 64, and max_seq_len is 65}}
+    %rows = tensor.extract_slice %table[0, 0] [%t, 8] [1, 1] : tensor<64x8xf32> to tensor<?x8xf32>
+    return %rows : tensor<?x8xf32>
+  }
+}

@@ -56,7 +56,8 @@ def weights_of(artifact, seed=1):
         if "inv_freq" in each["name"]:
             weights[each["name"]] = (10000.0 ** (-np.arange(shape[0]) / shape[0])).astype(np.float32)
         else:
-            spread = 1.5 / shape[-1] ** 0.5 if len(shape) > 1 else 1
+            # Large biases, final ones above all, would hide the tokens.
+            spread = 1.5 / shape[-1] ** 0.5 if len(shape) > 1 else 0.1 if each["name"].endswith(".b") else 1
             weights[each["name"]] = np.asarray(random.standard_normal(shape) * spread, np.float32)
     return weights
 

@@ -7,17 +7,34 @@ include "mlir/Pass/PassBase.td"
 
 // The pipeline kv-raise is these in this order (docs/raise.md).
 
+def KVRaiseContractions : Pass<"kv-raise-contractions", "::mlir::ModuleOp"> {
+  let summary = "products of any spelling become plain or batched ones";
+  let description = [{
+    A contraction with maps of its own (an einsum) becomes a `linalg.batch_matmul`
+    if rows meet rows in it, with a batch for each head: keys that several query
+    heads read are repeated, which `kv-raise-attention` sees through. With an
+    operand without rows it becomes a `linalg.matmul`, of a transposed weight
+    where that is how the weight lies. Others stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numProducts", "products", "contractions that were rewritten">
+  ];
+}
+
 def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
   let summary = "sizes of a graph without a cache are constants or the length";
   let description = [{
     Integers that compute shapes are evaluated as polynomials in T, the length
     of the sequence, for every T from 1 to the module's `max_seq_len`: those that
     are T become one value, those that are constant constants, `tensor.reshape`
-    becomes a collapse and an expansion, and each `cf.assert` is proven and
-    dropped. A check that is not true of every length is an error.
+    becomes a collapse and an expansion, the first T rows of a table a look-up by
+    position, and each `cf.assert` is proven and dropped. A check that is not true
+    of every length is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::tensor::TensorDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numChecks", "checks", "assertions that were proven">
   ];

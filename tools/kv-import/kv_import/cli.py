@@ -21,12 +21,16 @@ def parse(arguments):
                     "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, Granite, Phi-3, OLMo 2, "
                     "Gemma 3 (text).")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
-    parser.add_argument("--from", dest="source", choices=("torch",),
-                        help="torch: take a Hugging Face folder of any architecture through its "
-                             "PyTorch code, whose graph kv-raise gives a cache; weights are f32, "
-                             "--dtype is the cache's (docs/raise.md)")
+    parser.add_argument("--from", dest="source", choices=("torch", "jax", "onnx"),
+                        help="take a graph without a cache, which kv-raise gives one. torch: of a "
+                             "Hugging Face folder of any architecture, by its PyTorch code; jax: a "
+                             "file of StableHLO; onnx: an ONNX model. Weights are f32, --dtype is "
+                             "the cache's (docs/raise.md)")
+    parser.add_argument("--tensors", metavar="FILE.safetensors",
+                        help="with --from jax: the values of the function's arguments by their names "
+                             "(default: the file beside the model, if there is one)")
     parser.add_argument("--check", action="store_true",
-                        help="with --from torch: compile the graph itself, too, and compare the "
+                        help="with --from: compile the graph itself, too, and compare the "
                              "logits of prompts that are cut in several ways")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
@@ -103,12 +107,12 @@ def run(options):
 def main(arguments=None):
     options = parse(arguments)
     try:
-        if options.source == "torch":
-            from .torch_source import run_torch
-            run_torch(options)
-        elif options.check:
-            raise ImportFailure("--check is for --from torch, whose graph can be executed beside the "
-                                "module")
+        if options.source:
+            from .exporters import run_exporter
+            run_exporter(options)
+        elif options.check or options.tensors:
+            raise ImportFailure(f"{'--check' if options.check else '--tensors'} is for --from, which "
+                                "takes a graph without a cache")
         else:
             run(options)
     except ImportFailure as error:

@@ -19,7 +19,7 @@ LENGTHS = (1, 2, 17, 50)
 CHUNKS = (256, 7, 1)
 
 
-def _ran(command, what, **options):
+def ran(command, what, **options):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     if done.returncode != 0:
         raise ImportFailure(f"--check: {what}: {done.stderr.strip().splitlines()[-1]}")
@@ -27,9 +27,9 @@ def _ran(command, what, **options):
 
 def _compiled(graph, folder, name, pipeline, *options):
     module, artifact = folder / f"{name}.mlir", folder / f"{name}.so"
-    _ran([program("kv-opt"), "--allow-unregistered-dialect", pipeline, graph, "-o", module],
+    ran([program("kv-opt"), "--allow-unregistered-dialect", pipeline, graph, "-o", module],
          "kv-opt failed")
-    _ran([program("kv-compile"), module, "-o", artifact, *options], "kv-compile failed")
+    ran([program("kv-compile"), module, "-o", artifact, *options], "kv-compile failed")
     return artifact
 
 
@@ -48,11 +48,12 @@ def _graph_logits(artifact, weights, prompts):
     return numpy.concatenate(rows)
 
 
-def _cached_logits(artifact, weights, prompts, chunk, vocab, folder):
+def cached_logits(artifact, weights, prompts, chunk, vocab, folder):
+    """f32 [tokens, vocab] of all prompts, at most `chunk` tokens a step."""
     import numpy
     requests = "".join(json.dumps({"id": str(i), "tokens": prompt, "max_new_tokens": 1}) + "\n"
                        for i, prompt in enumerate(prompts))
-    _ran([program("kv-run"), artifact, "--weights", weights, "--dump-logits", folder / "logits",
+    ran([program("kv-run"), artifact, "--weights", weights, "--dump-logits", folder / "logits",
           "--max-batch-tokens", chunk], "kv-run failed", input=requests)
     return numpy.fromfile(folder / "logits", numpy.float32).reshape(-1, vocab)
 
@@ -67,7 +68,7 @@ def check_raised(graph, weights, vocab, max_seq):
         plain = _compiled(graph, folder, "plain", "--kv-plain", "--pipeline", "kv-reference")
         cached = _compiled(graph, folder, "cached", "--kv-raise=dtype=f32 page=16")
         expected = _graph_logits(plain, weights, prompts)
-        runs = [_cached_logits(cached, weights, prompts, chunk, vocab, folder) for chunk in CHUNKS]
+        runs = [cached_logits(cached, weights, prompts, chunk, vocab, folder) for chunk in CHUNKS]
     largest = float(abs(expected).max())
     gap = max(float(abs(run - expected).max()) for run in runs)
     if not gap <= LIMIT * largest:

@@ -17,8 +17,11 @@ def sha256(path):
 
 
 def write_text_side(folder, source, config, options):
-    """`source` is a GGUFSource, or one that has a Hugging Face `folder`."""
-    of = _hugging_face if hasattr(source, "folder") else _gguf
+    """`source` is a GGUFSource, or has a `folder`: a Hugging Face one, or None for a graph without
+    text."""
+    of = _gguf
+    if hasattr(source, "folder"):
+        of = _hugging_face if source.folder else _no_text
     facts = of(folder, source, options)
     document = {"name": config.name, "architecture": config.architecture,
                 "vocab_size": config.vocab, "max_seq_len": config.max_seq,
@@ -33,6 +36,10 @@ def _facts(template, bos, eos, stops, tokens, sampling):
     return {"chat_template": template, "bos_token_id": bos, "eos_token_id": eos,
             "bos_token": tokens(bos), "eos_token": tokens(eos),
             "stop_token_ids": sorted({s for s in stops if s is not None}), "sampling": sampling}
+
+
+def _no_text(folder, source, options):
+    return _facts(None, None, None, [], lambda i: None, {})
 
 
 def _gguf(folder, source, options):

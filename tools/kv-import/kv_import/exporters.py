@@ -1,0 +1,141 @@
+"""Models that an exporter writes as a graph without a cache, which kv-raise gives one."""
+
+import dataclasses
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from .errors import ImportFailure
+from .hf_reader import read_json
+from .programs import ROOT, program
+from .raise_check import check_raised
+from .text_side import write_text_side
+
+EXPORTERS = ROOT / "tools/kv-import/exporters"
+LONGEST = 2048  # of a model that does not say
+
+
+@dataclasses.dataclass
+class Facts:
+    """What model.json says of a model; `vocab` is None until the graph is written."""
+    name: str
+    architecture: str
+    vocab: int | None
+    max_seq: int
+
+
+class TorchSource:
+    """A Hugging Face folder of any architecture that transformers knows."""
+    script, needs = "torch_export.py", "PyTorch and torch-mlir"
+
+    def __init__(self, folder, options):
+        self.path = str(folder)
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise ImportFailure(f"{folder}: no such folder; --from torch needs a Hugging Face folder")
+        if options.tensors:
+            raise ImportFailure(f"--tensors {options.tensors}: a Hugging Face folder has its weights")
+        self.raw = read_json(self.folder / "config.json")
+        self.files = [str(self.folder / "config.json"),
+                      *map(str, sorted(self.folder.glob("*.safetensors")))]
+        facts = {**self.raw, **self.raw.get("text_config", {})}
+        most = facts.get("max_position_embeddings") or facts.get("n_positions") or LONGEST
+        if options.max_seq is not None and not 1 < options.max_seq <= most:
+            raise ImportFailure(f"--max-seq {options.max_seq}: {self.folder.name} takes 2 to {most} "
+                                "tokens")
+        self.config = Facts(options.name or self.folder.name, facts.get("model_type", "unknown"),
+                            facts.get("vocab_size"), options.max_seq or most)
+
+
+class FileSource:
+    """A file that somebody has exported; without a tokenizer."""
+    folder = None
+
+    def __init__(self, path, options):
+        self.path, self.files = str(path), [str(path)]
+        if not Path(path).is_file():
+            raise ImportFailure(f"{path}: no such file; --from {options.source} needs {self.takes}")
+        beside = Path(path).with_suffix(".safetensors")
+        if not options.tensors and beside.exists():
+            options.tensors = str(beside)
+        if options.max_seq is not None and options.max_seq < 2:
+            raise ImportFailure(f"--max-seq {options.max_seq}: 2 tokens at least are needed")
+        self.config = Facts(options.name or Path(path).stem, options.source, None,
+                            options.max_seq or LONGEST)
+
+
+class JaxSource(FileSource):
+    """StableHLO as jax.export writes it."""
+    script, needs, takes = "stablehlo_export.py", "torch-mlir", "StableHLO that jax.export has written"
+
+
+class OnnxSource(FileSource):
+    """An ONNX model of one sequence."""
+    script, needs, takes = "onnx_export.py", "onnx and torch-mlir", "an ONNX model"
+
+
+SOURCES = {"torch": TorchSource, "jax": JaxSource, "onnx": OnnxSource}
+
+
+def exporter_python(source):
+    """The Python that has exporters/SOURCE.txt installed."""
+    named = os.environ.get("KV_EXPORTER_PYTHON")
+    built = "build/exporters" if source == "torch" else f"build/exporters-{source}"
+    for python in (named, ROOT / built / "bin/python"):
+        if python and os.access(python, os.X_OK):
+            return str(python)
+    raise ImportFailure(f"--from {source} needs {SOURCES[source].needs}: python3 -m venv DIR; DIR/bin/pip "
+                        f"install -r {EXPORTERS / source}.txt; export KV_EXPORTER_PYTHON=DIR/bin/python")
+
+
+def first_error(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if "error: " in line]
+    return (errors or lines or ["no message"])[0 if errors else -1].strip()
+
+
+def export(source, options):
+    """DIR/graph.mlir, and DIR/weights.safetensors where their values are known."""
+    command = [exporter_python(options.source), str(EXPORTERS / source.script), source.path, "-o",
+               str(options.output), "--name", source.config.name, "--max-seq",
+               str(source.config.max_seq)]
+    if options.tensors:
+        command += ["--tensors", options.tensors]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ImportFailure(f"{source.path}: the exporter gave up: {first_error(done.stderr)}")
+    return options.output / "graph.mlir"
+
+
+def run_exporter(options):
+    source = SOURCES[options.source](options.model, options)
+    opt = program("kv-opt")
+    options.output.mkdir(parents=True, exist_ok=True)
+    graph = export(source, options)
+    if source.config.vocab is None:
+        source.config.vocab = vocabulary_of(graph)
+    write_text_side(options.output, source, source.config, options)
+    raised = subprocess.run([opt, "--allow-unregistered-dialect",
+                             f"--kv-raise=dtype={options.dtype} page={options.page}", str(graph), "-o",
+                             str(options.output / "model.mlir")], capture_output=True, text=True)
+    if raised.returncode != 0:
+        raise ImportFailure(f"{source.path}: {first_error(raised.stderr)}")
+    print(f"{source.config.name}: {source.config.architecture}, raised from {graph}, f32, at most "
+          f"{source.config.max_seq} tokens -> {options.output}")
+    weights = options.output / "weights.safetensors"
+    if not weights.exists():
+        if options.check:
+            raise ImportFailure("--check needs the weights: --tensors FILE.safetensors")
+        print(f"weights: none, a safetensors file with the kv.weight names of {graph} is needed")
+    if options.check:
+        print(check_raised(graph, weights, source.config.vocab, source.config.max_seq))
+
+
+def vocabulary_of(graph):
+    """The exporters write it into kv.model."""
+    with open(graph, encoding="utf-8") as file:
+        for line in file:
+            if found := re.search(r"vocab_size = (\d+) : i64", line):
+                return int(found[1])
+    raise ImportFailure(f"{graph}: says no vocab_size")
