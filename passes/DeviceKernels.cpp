@@ -24,10 +24,6 @@ Type kv::queryType(Type element) {
 }
 
 LogicalResult kv::checkCache(Operation *op, CollectionType type) {
-  if (type.getStrategy() != Strategy::Paged)
-    return op->emitOpError()
-           << "is on a " << stringifyStrategy(type.getStrategy())
-           << " cache: kv-cuda has kernels for paged ones";
   if (type.isLatent())
     return op->emitOpError("is on a latent cache: kv-cuda has kernels for "
                            "caches of keys and values");

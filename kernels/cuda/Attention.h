@@ -80,24 +80,45 @@ struct AttentionConfig {
   static_assert(Threads == Leaf, "a thread looks one key of a leaf up");
 
   /// In chunks: a row of the queries, a row and a tile of the cache.
+  static_assert(HeadDim % 16 == 0, "a product takes sixteen elements");
   static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
   static constexpr int RowChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
-  static constexpr int StageChunks = TileKeys * RowChunks;
+  using QueryRows = SharedRows<QueryChunks>;
+  using CacheRows = SharedRows<RowChunks>;
+  static constexpr int StageChunks = TileKeys * CacheRows::Pitch;
   static constexpr int LeafPairs = Leaf / 2;
 
-  /// Values' columns of a warp, and its accumulators.
-  static constexpr int WarpColumns = HeadDim / Warps;
+  /// Values' columns of a warp, and its accumulators. Where a quarter of a head
+  /// is no whole number of tiles, the last warps have columns that are none:
+  /// they compute others' there, and store nothing.
+  static constexpr int ValueTile = Widens ? 16 : 8;
+  static constexpr int WarpColumns =
+      (HeadDim / Warps + ValueTile - 1) / ValueTile * ValueTile;
+  static constexpr int WarpChunks = WarpColumns / (Widens ? 16 : 8);
   static constexpr int ColumnTiles = WarpColumns / 8;
+  static constexpr bool Ragged = WarpColumns * Warps != HeadDim;
+  /// Where a warp has a power of two chunks, those of all its columns lie at
+  /// constant distances from the first.
+  static constexpr bool ValuesAtConstants = isSwizzled(RowChunks);
+  static constexpr int ValueLoads =
+      ValuesAtConstants ? 1 : (ColumnTiles + 1) / 2;
   static constexpr int KeyTiles = Leaf / Warps / 8;
 
   /// Of 8 bits, one load of V has twice sixteen keys.
   static constexpr int ValueSteps = Widens ? 2 : 1;
 
-  /// Of a tile: the chunks that a thread copies, and the rows that all threads
-  /// copy at a time.
-  static constexpr int ThreadChunks = StageChunks / Threads;
-  static constexpr int CopiedRows = Threads / RowChunks;
-  static_assert(ThreadChunks % 2 == 0, "places of rows are read in pairs");
+  /// Of a tile all threads copy CopiedRows rows at a time, of CopiedColumns
+  /// chunks each: a thread copies ThreadColumns chunks of ThreadRows rows, or
+  /// one less of each where the columns do not come out even.
+  static constexpr int CopiedColumns =
+      (RowChunks & -RowChunks) > 2 ? RowChunks & -RowChunks : 2;
+  static constexpr int CopiedRows = Threads / CopiedColumns;
+  static constexpr int ThreadRows = TileKeys / CopiedRows;
+  static constexpr int ThreadColumns =
+      (RowChunks + CopiedColumns - 1) / CopiedColumns;
+  static_assert(CopiedRows <= TileKeys);
+  /// Places of rows are read in pairs where a thread has more than one.
+  static constexpr int PlacesTogether = ThreadRows > 1 ? 2 : 1;
 
   /// Fragments of the queries stay in registers where there are enough.
   static constexpr bool QueriesInRegisters = RowTiles == 1 && HeadDim <= 128;
@@ -106,7 +127,7 @@ struct AttentionConfig {
   static constexpr int RowPlaceBuffers = 4;
   static constexpr int Ring = 0;
   static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Weights = Queries + Rows * HeadDim * 2;
+  static constexpr int Weights = Queries + Rows * QueryRows::Pitch * ChunkBytes;
   static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
   static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
   static constexpr int GroupWeights = Maxima + Rows * 16;
@@ -129,27 +150,44 @@ struct AttentionConfig {
   /// The total of a unit of several groups, beside the group's and the leaf's
   /// accumulators.
   static constexpr bool TotalInRegisters = RowTiles == 1;
-  static constexpr int TotalFloats = TotalInRegisters ? 0 : Rows * HeadDim;
+  static constexpr int TotalFloats =
+      TotalInRegisters ? 0 : Rows * Warps * WarpColumns;
 };
 
 /// A decode kernel takes sequences with at most so many packed rows.
 constexpr int DecodeRows = 16;
 
 /// The shapes that are built, for sm_90a (Sm 90) and for all others (80). Rings
-/// are as long as lets two blocks share an SM's memory, or one of head
-/// dimension 256. Eight-bit prefill has fewer rows, for registers.
+/// are as long as lets two blocks share an SM's memory, or one of large head
+/// dimensions. Prefill has as many rows as there are registers for; the
+/// eight-bit one fewer.
+template <int HeadDim, int Sm>
+constexpr int DecodeStages = HeadDim == 256               ? 4
+                             : HeadDim == 192             ? (Sm == 80 ? 4 : 3)
+                             : HeadDim >= 112 && Sm == 80 ? 3
+                                                          : 5;
 template <class Query, class Cache, int HeadDim, int Sm = 90>
-using DecodeConfig = AttentionConfig<Query, Cache, HeadDim, 1,
-                                     HeadDim == 256               ? 4
-                                     : HeadDim == 128 && Sm == 80 ? 3
-                                                                  : 5>;
+using DecodeConfig =
+    AttentionConfig<Query, Cache, HeadDim, 1, DecodeStages<HeadDim, Sm>>;
+
+template <class Cache, int HeadDim>
+constexpr int PrefillTiles = sizeof(Cache) == 1 ? (HeadDim == 256   ? 1
+                                                   : HeadDim == 192 ? 2
+                                                   : HeadDim > 64   ? 3
+                                                                    : 4)
+                             : HeadDim == 256   ? 2
+                             : HeadDim == 192 || HeadDim == 112 ? 3
+                                                : 4;
+template <int HeadDim, int Sm>
+constexpr int PrefillStages = HeadDim == 192               ? 3
+                              : Sm == 90 || HeadDim == 256 ? 4
+                              : HeadDim >= 112             ? 2
+                              : HeadDim > 64               ? 3
+                                                           : 4;
 template <class Query, class Cache, int HeadDim, int Sm = 90>
 using PrefillConfig =
-    AttentionConfig<Query, Cache, HeadDim,
-                    HeadDim == 256 ? (sizeof(Cache) == 1 ? 1 : 2)
-                    : HeadDim == 128 && sizeof(Cache) == 1 ? 3
-                                                           : 4,
-                    HeadDim == 128 && Sm == 80 ? 2 : 4>;
+    AttentionConfig<Query, Cache, HeadDim, PrefillTiles<Cache, HeadDim>,
+                    PrefillStages<HeadDim, Sm>>;
 
 /// The configuration of a row of DeviceKernels.def; an Sm may follow.
 #define KV_CONFIG_decode DecodeConfig

@@ -89,6 +89,13 @@ private:
   }
 
   KV_BODY void loadQueries();
+  /// The least power of two that is not below x.
+  static KV_HD constexpr int powerAbove(int x) {
+    int power = 1;
+    while (power < x)
+      power *= 2;
+    return power;
+  }
   /// To f16, sixteen elements of a row, by the lanes of the row together.
   KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
 
@@ -115,7 +122,7 @@ private:
   static KV_BODY uint32_t rowPlace(uint32_t leaf, uint32_t key) {
     uint32_t row = key % C::TileKeys;
     return leaf % C::RowPlaceBuffers * C::Leaf + key - row +
-           row % C::CopiedRows * C::ThreadChunks + row / C::CopiedRows;
+           row % C::CopiedRows * C::ThreadRows + row / C::CopiedRows;
   }
 
   KV_BODY void firstRowPlaces(const Work &work);
@@ -141,18 +148,18 @@ private:
   /// The first chunk of a tile that a thread copies; the others are every
   /// CopiedRows rows below.
   static KV_BODY Place firstCopied(int thread) {
-    return {int(uint32_t(thread) / C::RowChunks),
-            int(uint32_t(thread) % C::RowChunks)};
+    return {int(uint32_t(thread) / C::CopiedColumns),
+            int(uint32_t(thread) % C::CopiedColumns)};
   }
   /// What a thread copies of a tile: its first chunk, the places of its rows,
   /// its column's byte; and of a leaf the place of its key.
   struct Own {
-    int chunk, pair, byte, place;
+    int chunk, rows, byte, place;
   };
   static KV_BODY Own ownOf(int thread) {
     Place first = firstCopied(thread);
-    return {opaque(Swizzled<C::RowChunks>::chunk(first.row, first.column)),
-            opaque(first.row * (C::ThreadChunks / 2)),
+    return {opaque(C::CacheRows::chunk(first.row, first.column)),
+            opaque(first.row * C::ThreadRows / C::PlacesTogether),
             opaque(first.column * ChunkBytes),
             opaque(int(rowPlace(0, thread)))};
   }
@@ -160,6 +167,10 @@ private:
   /// leaf are K and V, each in two halves of 64 keys; those from 4 on are of
   /// the leaves after it.
   KV_BODY void issueTile(int leaf, int tile);
+
+  /// So many rows' places, of this thread's from row `from` on.
+  template <int Count>
+  KV_BODY void loadRowPlaces(int64_t (&rows)[Count], uint32_t first) const;
 
   /// Makes tile `tile` of a leaf, which is the next, readable for all, and lets
   /// a later one come into the place of the one before. Returns the tile's
@@ -181,7 +192,7 @@ private:
   KV_BODY void scoreHalf(int half, int tile);
 
   KV_BODY auto queriesView() const {
-    return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryChunks);
+    return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryRows::Pitch);
   }
   KV_BODY auto queryScales() const {
     return b.template shared<float>(C::QueryScales, C::Rows);
@@ -231,7 +242,11 @@ private:
   /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
   /// all columns of the warp.
   using ValueFragments = uint32_t[C::ValueSteps][C::ColumnTiles][2];
-  KV_BODY void loadValues(ValueFragments &fragments, int vChunk, int k);
+  using ValuePlaces = int[C::ValueLoads];
+  KV_BODY void loadValues(ValueFragments &fragments, const ValuePlaces &places,
+                          int k);
+  /// The chunk of a tile that this lane names for column tiles n and n + 1.
+  KV_BODY int valueChunk(int n) const;
 
   /// Keys k * 16 .. k * 16 + 15 of the leaf.
   KV_BODY void multiplyValues(int k,
@@ -265,6 +280,11 @@ private:
     return warp * C::WarpColumns + (C::Widens
                                         ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
                                         : n * 8 + lane % 4 * 2);
+  }
+
+  /// Whether a column is one of the head's.
+  static KV_BODY bool exists(int column) {
+    return !C::Ragged || F == Fault::StoredBeyondHead || column < C::HeadDim;
   }
 
   static KV_BODY int accumulator(int m, int n, int side) {

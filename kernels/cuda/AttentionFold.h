@@ -34,34 +34,49 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
-                                                int vChunk, int k) {
-  using Matrix = Swizzled<C::RowChunks>;
+                                                const ValuePlaces &places,
+                                                int k) {
+  using Matrix = typename C::CacheRows;
   auto v = ringView();
   KV_UNROLL
   for (int n = 0; n < C::ColumnTiles; n += 2) {
     uint32_t loaded[4];
-    b.loadMatrixTransposed(loaded, v,
-                           Matrix::moved(vChunk, n / C::ValueSteps) +
-                               k * 16 * C::RowChunks);
+    int chunk = C::ValuesAtConstants
+                    ? Matrix::moved(places[0], n / C::ValueSteps)
+                    : places[C::ValuesAtConstants ? 0 : n / 2];
+    b.loadMatrixTransposed(loaded, v, chunk + k * 16 * Matrix::Pitch);
     KV_UNROLL
     for (int i = 0; i < 4; ++i)
       if constexpr (C::Widens)
         widenEvenOdd(loaded[i], fragments[i / 2][n][i % 2],
                      fragments[i / 2][n + 1][i % 2]);
-      else
+      else if (n + i / 2 < C::ColumnTiles)
         fragments[0][n + i / 2][i % 2] = loaded[i];
   }
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
+KV_BODY int AttentionBody<B, C, F>::valueChunk(int n) const {
   Place vt = C::Widens ? Place{lane, 0} : loadB(lane);
-  int vChunk = tile + Swizzled<C::RowChunks>::chunk(
-                          vt.row, warp * (C::RowChunks / C::Warps) + vt.column);
+  int column = warp * C::WarpChunks + n / C::ValueSteps;
+  // A last tile without a neighbour is read twice.
+  if (n + 1 < C::ColumnTiles)
+    column += vt.column;
+  if (C::Ragged && F != Fault::ColumnsBeyondRow)
+    column = kv::plan::lesser(column, C::RowChunks - 1);
+  return C::CacheRows::chunk(vt.row, column);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
+  ValuePlaces places;
+  KV_UNROLL
+  for (int i = 0; i < C::ValueLoads; ++i)
+    places[i] = tile + valueChunk(i * 2);
   KV_UNROLL
   for (int k = 0; k < C::TileKeys / 16; k += C::ValueSteps) {
     ValueFragments vFragments;
-    loadValues(vFragments, vChunk, k);
+    loadValues(vFragments, places, k);
     KV_UNROLL
     for (int step = 0; step < C::ValueSteps; ++step)
       multiplyValues(half * (C::TileKeys / 16) + k + step, vFragments[step]);

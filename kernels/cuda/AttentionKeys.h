@@ -63,32 +63,54 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
   if (leaf < leafEnd) {
     // So many places are read before they are used: what costs is latency.
     constexpr int Most = C::RowTiles > 1 && C::HeadDim == 256 ? 4 : 8;
-    constexpr int Together = C::ThreadChunks < Most ? C::ThreadChunks : Most;
+    constexpr int Together = C::ThreadRows < Most ? C::ThreadRows : Most;
     auto ring = ringView();
-    auto places = b.template shared<LongPair>(C::RowPlaces,
-                                              C::RowPlaceBuffers * C::Leaf / 2);
-    uint32_t pair = rowPlace(leaf, tile % 2 * C::TileKeys) / 2 + own.pair;
+    uint32_t first =
+        rowPlace(leaf, tile % 2 * C::TileKeys) / C::PlacesTogether + own.rows;
     int64_t further = uint32_t(own.byte);
     if (tile % C::TilesPerLeaf >= 2)
       further += p.cache.planeStride * int64_t(sizeof(typename C::Cache));
     KV_UNROLL
-    for (int from = 0; from < C::ThreadChunks; from += Together) {
+    for (int from = 0; from < C::ThreadRows; from += Together) {
       int64_t rows[Together];
-      KV_UNROLL
-      for (int i = 0; i < Together; i += 2) {
-        LongPair two = places.load(pair + (from + i) / 2);
-        rows[i] = two.x;
-        rows[i + 1] = two.y;
-      }
+      loadRowPlaces(rows, first + from / C::PlacesTogether);
       KV_UNROLL
       for (int i = 0; i < Together; ++i)
-        b.copyAsync(ring,
-                    lastStage + Swizzled<C::RowChunks>::below(
-                                    own.chunk, (from + i) * C::CopiedRows),
-                    rows[i] + further);
+        KV_UNROLL
+      for (int j = 0; j < C::ThreadColumns; ++j) {
+        int column = j * C::CopiedColumns;
+        if (F == Fault::CopiedBeyondRow ||
+            column + C::CopiedColumns <= C::RowChunks ||
+            own.byte < (C::RowChunks - column) * ChunkBytes)
+          b.copyAsync(ring,
+                      lastStage +
+                          C::CacheRows::moved(
+                              C::CacheRows::below(own.chunk,
+                                                  (from + i) * C::CopiedRows),
+                              column),
+                      rows[i] + further, column * ChunkBytes);
+      }
     }
   }
   b.commit();
+}
+
+template <Block B, class C, Fault F>
+template <int Count>
+KV_BODY void AttentionBody<B, C, F>::loadRowPlaces(int64_t (&rows)[Count],
+                                                   uint32_t first) const {
+  constexpr int Places = C::RowPlaceBuffers * C::Leaf;
+  if constexpr (Count == 1) {
+    rows[0] = b.template shared<int64_t>(C::RowPlaces, Places).load(first);
+  } else {
+    auto places = b.template shared<LongPair>(C::RowPlaces, Places / 2);
+    KV_UNROLL
+    for (int i = 0; i < Count; i += 2) {
+      LongPair two = places.load(first + i / 2);
+      rows[i] = two.x;
+      rows[i + 1] = two.y;
+    }
+  }
 }
 
 template <Block B, class C, Fault F>

@@ -42,8 +42,9 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
       FloatPair two = pairOf(group[m], n, side);
-      storeOut(place, columnOf(n), finishValue(two.x, finish),
-               finishValue(two.y, finish));
+      if (exists(columnOf(n)))
+        storeOut(place, columnOf(n), finishValue(two.x, finish),
+                 finishValue(two.y, finish));
     }
   }
 }
@@ -61,6 +62,8 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
     float *target = piece + row * C::HeadDim;
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
+      if (!exists(columnOf(n)))
+        continue;
       auto *place = reinterpret_cast<FloatPair *>(target + columnOf(n));
       if constexpr (F == Fault::PlainScratchStore)
         b.store(place, pairOf(group[m], n, side));

@@ -30,7 +30,7 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
-  using Matrix = Swizzled<C::RowChunks>;
+  using Matrix = typename C::CacheRows;
   // Of a chunk, eight elements of 16 bits or sixteen of 8.
   constexpr int ChunkSteps = C::Widens ? 2 : 1;
   auto k = ringView();
@@ -39,9 +39,14 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
   KV_UNROLL
   for (int d = 0; d < C::HeadDim / 16; d += ChunkSteps) {
     uint32_t loaded[4];
-    b.loadMatrix(loaded, k, Matrix::moved(kChunk, d * 2 / ChunkSteps));
+    // Of a last chunk without a neighbour, all lanes read that one.
+    bool alone = d + ChunkSteps > C::HeadDim / 16;
+    b.loadMatrix(
+        loaded, k,
+        Matrix::moved(alone ? kChunk - kt.column : kChunk, d * 2 / ChunkSteps));
     KV_UNROLL
-    for (int step = 0; step < ChunkSteps; ++step) {
+    for (int step = 0; step < ChunkSteps && d + step < C::HeadDim / 16;
+         ++step) {
       uint32_t kFragment[4];
       KV_UNROLL
       for (int n = 0; n < 2; ++n) {
@@ -80,11 +85,11 @@ AttentionBody<B, C, F>::multiplyScores(int half, int d,
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
                                                        int m, int d) {
-  using Matrix = Swizzled<C::QueryChunks>;
+  using Matrix = typename C::QueryRows;
   Place a = loadA(lane);
   b.loadMatrix(fragment, queriesView(),
                Matrix::moved(Matrix::chunk(a.row, a.column), d * 2) +
-                   m * 16 * C::QueryChunks);
+                   m * 16 * Matrix::Pitch);
 }
 
 template <Block B, class C, Fault F>

@@ -61,11 +61,13 @@ KV_BODY void AttentionBody<B, C, F>::loadQueries() {
   auto queries = queriesView();
   const auto *q = static_cast<const typename C::Query *>(p.q);
   constexpr int Together = C::Widens ? 2 : 1, Parts = C::QueryChunks / Together;
+  // Lanes that find a row's largest element are a power of two.
+  constexpr int Lanes = C::Widens ? powerAbove(Parts) : Parts;
   KV_UNROLL_BY(1)
-  for (int i = b.thread(); i < C::Rows * Parts; i += C::Threads) {
-    int row = i / Parts, part = i % Parts;
+  for (int i = b.thread(); i < C::Rows * Lanes; i += C::Threads) {
+    int row = i / Lanes, part = i % Lanes;
     Chunk chunks[Together] = {};
-    if (row < liveRows) {
+    if (row < liveRows && part < Parts) {
       const auto *from = reinterpret_cast<const Chunk *>(
           q + tokenOf(row) * p.qTokenStride + queryHeadOf(row) * p.qHeadStride);
       KV_UNROLL
@@ -75,7 +77,7 @@ KV_BODY void AttentionBody<B, C, F>::loadQueries() {
     if constexpr (C::Widens)
       storeScaled(row, part, chunks);
     else
-      queries.store(Swizzled<C::QueryChunks>::chunk(row, part), chunks[0]);
+      queries.store(C::QueryRows::chunk(row, part), chunks[0]);
   }
 }
 
@@ -89,7 +91,7 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
     largest = kv::plan::larger(largest, x[i] < 0 ? -x[i] : x[i]);
   }
   KV_UNROLL
-  for (int mask = 1; mask < C::QueryChunks / 2; mask *= 2)
+  for (int mask = 1; mask < powerAbove(C::QueryChunks / 2); mask *= 2)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
   RangeScale scale = rangeScale(largest);
   if constexpr (F == Fault::UnscaledQueries)
@@ -104,10 +106,11 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
     ordered[i % 2].words[i / 2] =
         narrowPair<F16>(kv::plan::multiply(x[i * 2], scale.factor),
                         kv::plan::multiply(x[i * 2 + 1], scale.factor));
+  if (pair >= C::QueryChunks / 2)
+    return;
   KV_UNROLL
   for (int i = 0; i < 2; ++i)
-    queriesView().store(Swizzled<C::QueryChunks>::chunk(row, pair * 2 + i),
-                        ordered[i]);
+    queriesView().store(C::QueryRows::chunk(row, pair * 2 + i), ordered[i]);
 }
 
 template <Block B, class C, Fault F>

@@ -37,7 +37,10 @@ enum class Fault {
   PlainScratchStore,
   SlotOfAnotherGroup, // the merge reads a group twice
   ForgottenMask,
-  UnscaledQueries, // those of an 8-bit cache leave f16's range
+  ColumnsBeyondRow, // a warp reads columns that a row does not have
+  StoredBeyondHead, // and stores them
+  CopiedBeyondRow,  // a thread copies more of a row than there is
+  UnscaledQueries,  // those of an 8-bit cache leave f16's range
 };
 
 } // namespace kv::cuda

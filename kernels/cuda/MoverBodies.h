@@ -65,7 +65,8 @@ KV_BODY void storeBody(B &b, const StoreParams &p) {
     int32_t position = int32_t(place);
     int32_t page = b.load(p.table + index * p.tablePitch +
                           p.cache.pageSize.quotient(position));
-    if (F != Fault::UncheckedPage && (page <= 0 || page >= p.cache.pages))
+    if (F != Fault::UncheckedPage &&
+        (page < p.firstPage || page >= p.cache.pages))
       continue;
     int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
                    head * (plane ? p.vHeadStride : p.kHeadStride) + column;

@@ -25,8 +25,9 @@ constexpr int NormSharedBytes = MoverWarps * 4;
 constexpr int ArgmaxSharedBytes = MoverWarps * 8;
 constexpr int PlanSharedBytes = 3 * MoverThreads * 8;
 
-/// This step's rows into one layer of the cache. Page 0 is the null page: what
-/// is stored to it is dropped, and so is what no page holds.
+/// This step's rows into one layer of the cache. What is stored to pages before
+/// the first, such as the null page 0, is dropped, and so is what no page
+/// holds.
 struct StoreParams {
   CacheView cache; // written
   int64_t layer;
@@ -38,6 +39,7 @@ struct StoreParams {
   const void *k, *v; // [tokens, heads, dim]; v null: a cache with one plane
   int64_t kTokenStride, kHeadStride, vTokenStride, vHeadStride;
   int32_t rowsType, cacheType;
+  int32_t firstPage = 1;
 };
 
 /// x [tokens, heads, dim] rotated by the angles of its positions: row p of

@@ -152,7 +152,7 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
        int32_t mask, int64_t window, const KvTensorView &plan, Step &step) {
   if (!cacheOf(call, blocks, step.cache) ||
-      !pagedBatchOf(call, cacheLengths, lookupTable, rowOffsets, tokens,
+      !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens,
                     step.cache, step.table, step.batch))
     return false;
   bool windowed = mask == KV_MASK_SLIDING || mask == KV_MASK_CHUNKED ||

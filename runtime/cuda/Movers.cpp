@@ -294,7 +294,7 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   StoreParams p{};
   if (call.failed() || !cacheOf(call, *blocks, cache) ||
       !checkHeads(call, "k", *k) || (v && !checkHeads(call, "v", *v)) ||
-      !pagedBatchOf(call, *cacheLengths, *lookupTable, *rowOffsets, k->sizes[0],
+      !tableOf(call, *cacheLengths, *lookupTable, *rowOffsets, k->sizes[0],
                     cache, table, p.batch))
     return;
   if (scales)
@@ -311,6 +311,7 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   p.table = table.entries;
   p.tablePitch = table.pitch;
   p.tableColumns = table.columns;
+  p.firstPage = table.firstPage;
   p.heads = int32_t(cache.heads);
   p.dim = int32_t(cache.dim);
   p.k = firstElement(*k);

@@ -137,18 +137,20 @@ bool kv::cuda::batchOf(Call &call, const KvTensorView &cacheLengths,
   return true;
 }
 
-bool kv::cuda::pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
-                            const KvTensorView &lookupTable,
-                            const KvTensorView &rowOffsets, int64_t tokens,
-                            const Cache &cache, Table &table,
-                            kv::plan::Batch &batch) {
+bool kv::cuda::tableOf(Call &call, const KvTensorView &cacheLengths,
+                       const KvTensorView &lookupTable,
+                       const KvTensorView &rowOffsets, int64_t tokens,
+                       const Cache &cache, Table &table,
+                       kv::plan::Batch &batch) {
   if (!batchOf(call, cacheLengths, rowOffsets, tokens, batch))
     return false;
-  if (lookupTable.dtype != KV_DTYPE_I32 || lookupTable.rank != 2 ||
-      (lookupTable.sizes[1] > 1 && lookupTable.strides[1] != 1) ||
-      lookupTable.sizes[1] > INT32_MAX) {
+  bool paged = lookupTable.rank == 2;
+  if (lookupTable.dtype != KV_DTYPE_I32 || (!paged && lookupTable.rank != 1) ||
+      (paged && ((lookupTable.sizes[1] > 1 && lookupTable.strides[1] != 1) ||
+                 lookupTable.sizes[1] > INT32_MAX))) {
     call.unsupported("lookup_table is ", describe(lookupTable),
-                     ": CUDA kernels take paged caches, i32 [B, pitch]");
+                     ": CUDA kernels take i32 [B, pitch], rows of page ids, or "
+                     "i32 [B], slots of a continuous cache");
     return false;
   }
   if (lookupTable.sizes[0] != batch.sequences) {
@@ -158,7 +160,8 @@ bool kv::cuda::pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
     return false;
   }
   table = {static_cast<const int32_t *>(firstElement(lookupTable)),
-           lookupTable.strides[0], int32_t(lookupTable.sizes[1])};
+           lookupTable.strides[0],
+           paged ? int32_t(lookupTable.sizes[1]) : 1, paged ? 1 : 0};
   batch.capacity = int64_t(table.columns) * cache.view.pageSize;
   return true;
 }

@@ -84,19 +84,22 @@ bool batchOf(Call &call, const KvTensorView &cacheLengths,
              const KvTensorView &rowOffsets, int64_t tokens,
              kv::plan::Batch &batch);
 
-/// The lookup table of a step: page ids [sequences, columns] on the device.
+/// The lookup table of a step: page ids [sequences, columns] on the device. A
+/// continuous cache is one whose sequences have one page each, of the whole
+/// slot, and none of whose pages is the null page.
 struct Table {
   const int32_t *entries;
-  int64_t pitch;   // entries between rows
-  int32_t columns; // entries of a row
+  int64_t pitch;     // entries between rows
+  int32_t columns;   // entries of a row
+  int32_t firstPage; // ids before it are no pages that may be written
 };
 /// Fills `table`, and `batch` with the capacity that the table gives. Returns
-/// false, with an error in the call, where batchOf() does, if the table has not
-/// one row for each sequence, and for a continuous cache.
-bool pagedBatchOf(Call &call, const KvTensorView &cacheLengths,
-                  const KvTensorView &lookupTable,
-                  const KvTensorView &rowOffsets, int64_t tokens,
-                  const Cache &cache, Table &table, kv::plan::Batch &batch);
+/// false, with an error in the call, where batchOf() does, and if the table has
+/// not one row for each sequence.
+bool tableOf(Call &call, const KvTensorView &cacheLengths,
+             const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
+             int64_t tokens, const Cache &cache, Table &table,
+             kv::plan::Batch &batch);
 
 /// All rows of Symbols.def, declared under their names. The rows that run on a
 /// device are defined in this folder; the program does not link if one is

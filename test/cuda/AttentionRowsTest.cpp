@@ -26,40 +26,63 @@ struct Case {
   bool knownLengths = true;
   bool sinks = false;
   CacheLayout layout = CacheLayout::NHD;
+  bool continuous = false; // slots of `page` tokens
+  DType type = DType::BF16;
+  int dim = 64;
+  int scaleGroup = 0; // elements that share a scale; 0: none
+  DType scaleType = DType::F32;
 };
 
 /// One layer of a batch: what a CPU says, and what a device does.
 class Batch {
 public:
-  static constexpr int Dim = 64, Layers = 2, Layer = 1;
+  static constexpr int Layers = 2, Layer = 1;
 
-  explicit Batch(const Case &c) : c(c) {
+  explicit Batch(const Case &c) : c(c), Dim(c.dim) {
     int32_t pages = 1;
     for (Lengths s : c.sequences) {
       offsets.push_back(tokens);
       cached.push_back(s.cached);
       tokens += s.added;
       longest = std::max(longest, s.added);
-      columns = std::max(columns, (s.cached + s.added) / c.page + 1);
+      if (!c.continuous)
+        columns = std::max(columns, (s.cached + s.added) / c.page + 1);
     }
     offsets.push_back(tokens);
-    for (size_t b = 0; b < c.sequences.size(); ++b)
+    if (c.continuous) {
+      // The last slot first: the first is one like the others.
+      pages = int32_t(c.sequences.size());
+      for (int32_t slot = pages; slot-- > 0;)
+        table.push_back(slot);
+    }
+    for (size_t b = 0; !c.continuous && b < c.sequences.size(); ++b)
       for (int i = 0; i < columns; ++i) {
         bool used = i * c.page < c.sequences[b].cached + c.sequences[b].added;
         table.push_back(used ? pages++ : 0);
       }
-    int64_t sizes[] = {pages, 2, Layers, c.page, c.heads, Dim};
-    // Strides of the logical order, from memory's.
-    blocksView.rank = 6;
-    blocksView.dtype = KV_DTYPE_BF16;
-    int64_t stride = 1;
-    auto order = blockOrder(c.layout);
-    for (int place = 5; place >= 0; --place) {
-      blocksView.sizes[order[place]] = sizes[order[place]];
-      blocksView.strides[order[place]] = stride;
-      stride *= sizes[order[place]];
+    int64_t elements = shapePool(blocksView, c.type, pages, Dim);
+    if (c.type == DType::BF16) {
+      auto values = randomValues<Bf16>(elements, 1);
+      blocks.resize(elements * 2);
+      std::memcpy(blocks.data(), values.data(), blocks.size());
+    } else {
+      // Of magnitudes that a scale makes ordinary, and no NaN.
+      blocks = randomBytes(elements, c.type == DType::F8E5M2 ? 0xbf : 0xf7);
     }
-    blocks = randomValues<Bf16>(stride, 1);
+    if (c.scaleGroup) {
+      elements = shapePool(scalesView, c.scaleType, pages, Dim / c.scaleGroup);
+      if (c.scaleType == DType::F32) {
+        auto values = randomValues<float>(elements, 6);
+        for (float &x : values)
+          x = (2 + x) / (c.type == DType::F8E5M2 ? 4 : 200);
+        scales.resize(elements * 4);
+        std::memcpy(scales.data(), values.data(), scales.size());
+      } else {
+        scales = randomBytes(elements, 3);
+        for (char &x : scales)
+          x = char(x + (c.type == DType::F8E5M2 ? 124 : 119));
+      }
+    }
     q = randomValues<Bf16>(int64_t(tokens) * queryHeads() * Dim, 2);
     k = randomValues<Bf16>(int64_t(tokens) * c.heads * Dim, 3);
     v = randomValues<Bf16>(k.size(), 4);
@@ -69,19 +92,49 @@ public:
 
   int64_t queryHeads() const { return c.heads * c.group; }
   int64_t batch() const { return int64_t(cached.size()); }
+  std::vector<int64_t> tableShape() const {
+    return c.continuous ? std::vector<int64_t>{batch()}
+                        : std::vector<int64_t>{batch(), columns};
+  }
+
+  /// Fills a view of a pool's shape with the strides of the case's layout.
+  /// Returns the number of elements.
+  int64_t shapePool(KvTensorView &view, DType type, int64_t pages,
+                    int64_t last) const {
+    int64_t sizes[] = {pages, 2, Layers, c.page, c.heads, last}, stride = 1;
+    view.rank = 6;
+    view.dtype = int32_t(type);
+    auto order = blockOrder(c.layout);
+    for (int place = 5; place >= 0; --place) {
+      view.sizes[order[place]] = sizes[order[place]];
+      view.strides[order[place]] = stride;
+      stride *= sizes[order[place]];
+    }
+    return stride;
+  }
+  static std::vector<char> randomBytes(int64_t count, int mask) {
+    std::mt19937 random(7);
+    std::vector<char> bytes(count);
+    for (char &byte : bytes)
+      byte = char(random() >> 8 & mask);
+    return bytes;
+  }
 
   struct Result {
-    std::vector<Bf16> blocks, out;
+    std::vector<char> blocks, scales;
+    std::vector<Bf16> out;
     std::vector<float> lse;
   };
 
   Result onCpu() {
-    Result result{blocks, std::vector<Bf16>(q.size()),
+    Result result{blocks, scales, std::vector<Bf16>(q.size()),
                   std::vector<float>(tokens * queryHeads())};
-    KvTensorView pool = blocksView;
+    KvTensorView pool = blocksView, scalePool = scalesView;
     pool.data = result.blocks.data();
+    scalePool.data = result.scales.data();
+    const KvTensorView *some = c.scaleGroup ? &scalePool : nullptr;
     auto lengths = makeView(cached.data(), DType::I32, {batch()});
-    auto pages = makeView(table.data(), DType::I32, {batch(), columns});
+    auto pages = makeView(table.data(), DType::I32, tableShape());
     auto rows = makeView(offsets.data(), DType::I32, {batch() + 1});
     auto dk = makeView(k.data(), DType::BF16, {tokens, c.heads, Dim});
     auto dv = makeView(v.data(), DType::BF16, {tokens, c.heads, Dim});
@@ -90,13 +143,13 @@ public:
         makeView(result.out.data(), DType::BF16, {tokens, queryHeads(), Dim});
     auto lse = makeView(result.lse.data(), DType::F32, {tokens, queryHeads()});
     auto sink = makeView(sinks.data(), DType::F32, {queryHeads()});
-    reference::StoreArguments store{&pool, nullptr, &lengths, &pages,
-                                    &rows, Layer,   &dk,      &dv};
+    reference::StoreArguments store{&pool, some,  &lengths, &pages,
+                                    &rows, Layer, &dk,      &dv};
     EXPECT_FALSE(reference::validate(store));
     reference::store(store, 0, reference::storeItems(store));
     reference::AttentionArguments attention{
-        &pool, nullptr, &lengths, &pages, &rows,  Layer,   &dq,
-        &out,  &lse,    Scale,    0,      c.mask, c.window};
+        &pool, some, &lengths, &pages, &rows,  Layer,   &dq,
+        &out,  &lse, Scale,    0,      c.mask, c.window};
     attention.sinks = c.sinks ? &sink : nullptr;
     EXPECT_FALSE(reference::validate(attention));
     reference::attention(attention, 0, reference::attentionItems(attention));
@@ -105,11 +158,14 @@ public:
 
   Result on(Gpu &gpu) {
     const Device &device = gpu.device;
-    Tensor<Bf16> pool(device, DType::BF16, {int64_t(blocks.size())}, blocks);
-    KvTensorView view = blocksView;
+    Tensor<char> pool(device, DType::I8, {int64_t(blocks.size())}, blocks);
+    Tensor<char> scalePool(device, DType::I8, {int64_t(scales.size())}, scales);
+    KvTensorView view = blocksView, scaleView = scalesView;
     view.data = pool.data();
+    scaleView.data = scalePool.data();
+    const KvTensorView *some = c.scaleGroup ? &scaleView : nullptr;
     Tensor<int32_t> lengths(device, DType::I32, {batch()}, cached);
-    Tensor<int32_t> pages(device, DType::I32, {batch(), columns}, table);
+    Tensor<int32_t> pages(device, DType::I32, tableShape(), table);
     Tensor<int32_t> rows(device, DType::I32, {batch() + 1}, offsets);
     Tensor<Bf16> dk(device, DType::BF16, {tokens, c.heads, Dim}, k);
     Tensor<Bf16> dv(device, DType::BF16, {tokens, c.heads, Dim}, v);
@@ -127,24 +183,26 @@ public:
           makeView(f.arenaAlloc(ctx, bytes), DType::I8, {bytes});
       f.plan(ctx, &view, lengths.view(), pages.view(), rows.view(), known,
              queryHeads(), tokens, c.mask, c.window, &plan);
-      f.store(ctx, &view, nullptr, lengths.view(), pages.view(), rows.view(),
+      f.store(ctx, &view, some, lengths.view(), pages.view(), rows.view(),
               Layer, dk.view(), dv.view());
-      f.plannedAttention(ctx, &view, nullptr, lengths.view(), pages.view(),
+      f.plannedAttention(ctx, &view, some, lengths.view(), pages.view(),
                          rows.view(), known, &plan, Layer, dq.view(),
                          out.view(), lse.view(), Scale, 0, c.mask, c.window,
                          c.sinks ? sink.view() : nullptr);
     });
-    return {pool.read(), out.read(), lse.read()};
+    return {pool.read(), scalePool.read(), out.read(), lse.read()};
   }
 
   static constexpr float Scale = 0.125f;
 
 private:
   Case c;
+  const int Dim;
   int32_t tokens = 0, longest = 0, columns = 1;
   std::vector<int32_t> cached, offsets, table;
-  KvTensorView blocksView = {};
-  std::vector<Bf16> blocks, q, k, v;
+  KvTensorView blocksView = {}, scalesView = {};
+  std::vector<char> blocks, scales;
+  std::vector<Bf16> q, k, v;
   std::vector<float> sinks;
 };
 
@@ -154,10 +212,8 @@ bool sameBits(const Batch::Result &a, const Batch::Result &b) {
 }
 
 void expectClose(const Batch::Result &got, const Batch::Result &expected) {
-  ASSERT_EQ(std::memcmp(got.blocks.data(), expected.blocks.data(),
-                        got.blocks.size() * 2),
-            0)
-      << "store writes the same";
+  ASSERT_TRUE(got.blocks == expected.blocks) << "store writes the same";
+  ASSERT_TRUE(got.scales == expected.scales) << "and scales";
   for (size_t i = 0; i < got.out.size(); ++i)
     ASSERT_NEAR(widen(got.out[i]), widen(expected.out[i]), 2e-2) << i;
   for (size_t i = 0; i < got.lse.size(); ++i)
@@ -215,6 +271,28 @@ TEST_F(AttentionRows, MasksSinksLayouts) {
   check({.sequences = {{10, 2}}, .mask = KV_MASK_NONE, .sinks = true});
 }
 
+TEST_F(AttentionRows, HeadsThatAreNoPowerOfTwo) {
+  for (int dim : {80, 96, 112, 192})
+    for (DType type : {DType::BF16, DType::F8E4M3FN}) {
+      SCOPED_TRACE(dim);
+      check({.sequences = {{150, 1}, {30, 12}},
+             .heads = 2,
+             .layout = CacheLayout::HND,
+             .type = type,
+             .dim = dim});
+    }
+}
+
+TEST_F(AttentionRows, SlotsOfAContinuousCache) {
+  for (CacheLayout layout :
+       {CacheLayout::NHD, CacheLayout::HND, CacheLayout::CPU})
+    check({.sequences = {{300, 1}, {0, 33}, {500, 12}, {17, 1}},
+           .heads = 2,
+           .page = 512,
+           .layout = layout,
+           .continuous = true});
+}
+
 TEST_F(AttentionRows, TheSameBitsOnAWiderDevice) {
   Batch batch({.sequences = {{2600, 1}, {40, 30}, {900, 2}}, .heads = 2});
   Gpu wide(1);
@@ -244,9 +322,9 @@ TEST_F(AttentionRows, Refusals) {
       EXPECT_EQ(f.planBytes(ctx, &view, 4, 2, 8), 0);
     });
   };
-  EXPECT_EQ(bytes(blocks(DType::BF16, 2, 80)),
+  EXPECT_EQ(bytes(blocks(DType::BF16, 2, 88)),
             "planBytes: there is no kernel for a cache of bf16 with 2 planes "
-            "and a head dimension of 80");
+            "and a head dimension of 88");
   EXPECT_EQ(bytes(blocks(DType::F16, 1, 64)),
             "planBytes: there is no kernel for a cache of f16 with 1 planes "
             "and a head dimension of 64");
@@ -260,11 +338,11 @@ TEST_F(AttentionRows, Refusals) {
                table = makeView(nullptr, DType::I32, {1, 8}),
                plan = makeView(nullptr, DType::I8, {64});
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-              f.plan(ctx, &pool, &one, &one, &two, nullptr, 4, 1,
+              f.plan(ctx, &pool, &one, &plan, &two, nullptr, 4, 1,
                      KV_MASK_CAUSAL, 0, &plan);
             }),
-            "plan: lookup_table is i32[1]: CUDA kernels take paged caches, i32 "
-            "[B, pitch]");
+            "plan: lookup_table is i8[64]: CUDA kernels take i32 [B, pitch], "
+            "rows of page ids, or i32 [B], slots of a continuous cache");
   EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
               f.plan(ctx, &pool, &one, &table, &two, nullptr, 3, 1,
                      KV_MASK_CAUSAL, 0, &plan);

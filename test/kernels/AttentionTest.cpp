@@ -173,6 +173,28 @@ TEST(AttentionBits, QueriesOfAnySize) {
     }
 }
 
+TEST(AttentionBits, DecodeIsPrefillOfEveryKernel) {
+  for (const AttentionKernel &prefill : AttentionKernels) {
+    if (!prefill.prefill)
+      continue;
+    const AttentionKernel &decode =
+        kernelFor(prefill.type, prefill.headDim, false);
+    AttentionCase c;
+    c.heads = 1;
+    c.group = 3;
+    c.sequences = {{150, 20}};
+    Results whole = run(prefill, c);
+    c.sequences = {{165, 5}};
+    c.headsFirst = true;
+    c.pageSize = 5;
+    c.parts = 2;
+    Results last = run(decode, c);
+    EXPECT_TRUE(whole.reports.empty() && last.reports.empty());
+    EXPECT_TRUE(sameBits(lastRows(whole, c, decode.headDim, 5), last.out))
+        << decode.name;
+  }
+}
+
 TEST(AttentionBits, AnyBatchAround) {
   AttentionCase c;
   c.parts = 5;

@@ -96,6 +96,23 @@ TEST(Fault, UnscaledQueries) {
   EXPECT_FALSE(fixture.check(fixture.run<Fault::UnscaledQueries>()));
 }
 
+//===--- Heads that are no power of two
+//-------------------------------------===//
+
+using Narrow = AttentionConfig<Bf16, Bf16, 80, 1, 4>;
+
+TEST(Fault, ColumnsBeyondRow) {
+  expectSeen<Fault::ColumnsBeyondRow, Narrow>(ordinary(), "nobody wrote");
+}
+TEST(Fault, StoredBeyondHead) {
+  expectSeen<Fault::StoredBeyondHead, Narrow>(ordinary(),
+                                              "leaves global memory");
+}
+TEST(Fault, CopiedBeyondRow) {
+  using Config = AttentionConfig<Bf16, F8E4M3, 80, 1, 4>;
+  expectSeen<Fault::CopiedBeyondRow, Config>(ordinary(), "two copies");
+}
+
 //===--- Units that parts share
 //---------------------------------------------===//
 

@@ -35,7 +35,7 @@ enum Factor {
   Order,
   FactorCount
 };
-constexpr int Levels[FactorCount] = {3, 3, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
+constexpr int Levels[FactorCount] = {3, 7, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
 using Row = std::array<int, FactorCount>;
 
 /// The length of the sequence that a case is about.
@@ -58,7 +58,7 @@ constexpr Masked Masks[] = {
 
 const AttentionKernel &kernelOf(const Row &row) {
   constexpr std::string_view Types[] = {"bf16", "f16", "f8"};
-  constexpr int Dims[] = {64, 128, 256};
+  constexpr int Dims[] = {64, 80, 96, 112, 128, 192, 256};
   return kernelFor(Types[row[Type]], Dims[row[Dim]], row[Kernel] == 1);
 }
 
@@ -172,7 +172,7 @@ TEST(AttentionMatrix, Product) {
     return text ? std::atoi(text) : otherwise;
   };
   int schedules = variable("KV_TEST_SCHEDULES", 1);
-  int shards = variable("KV_TEST_SHARDS", 3571);
+  int shards = variable("KV_TEST_SHARDS", 8243);
   constexpr Factor Full[] = {Type, Dim, Kernel, Page, Group, Length, Mask};
   int count = 1;
   for (Factor f : Full)

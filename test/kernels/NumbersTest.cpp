@@ -151,13 +151,18 @@ TEST(Layout, LoadsGiveFragments) {
       }
 }
 
-template <int Columns> void expectSwizzle() {
+template <int Columns> void expectRows() {
+  using Rows = SharedRows<Columns>;
   std::set<int> chunks;
   for (int row = 0; row < 64; ++row)
     for (int column = 0; column < Columns; ++column) {
-      int chunk = Swizzled<Columns>::chunk(row, column);
-      EXPECT_TRUE(chunk >= row * Columns && chunk < (row + 1) * Columns);
+      int chunk = Rows::chunk(row, column);
+      EXPECT_TRUE(chunk >= row * Rows::Pitch &&
+                  chunk < (row + 1) * Rows::Pitch);
       chunks.insert(chunk);
+      if (!isSwizzled(Columns))
+        EXPECT_EQ(chunk,
+                  Rows::below(Rows::moved(Rows::chunk(0, 0), column), row));
     }
   EXPECT_EQ(chunks.size(), size_t(64 * Columns));
   // Eight rows of a column lie in eight different groups of four banks.
@@ -165,18 +170,15 @@ template <int Columns> void expectSwizzle() {
     for (int column = 0; column < Columns; ++column) {
       std::set<int> banks;
       for (int i = 0; i < 8; ++i)
-        banks.insert(Swizzled<Columns>::chunk(row + i, column) % 8);
+        banks.insert(Rows::chunk(row + i, column) % 8);
       EXPECT_EQ(banks.size(), 8u);
     }
-  for (int pair = 0; pair < Columns * 4; ++pair)
-    EXPECT_EQ(Swizzled<Columns>::word(5, pair),
-              Swizzled<Columns>::chunk(5, pair / 4) * 4 + pair % 4);
 }
 
-TEST(Layout, Swizzles) {
-  expectSwizzle<8>();
-  expectSwizzle<16>();
-  expectSwizzle<32>();
+TEST(Layout, RowsInSharedMemory) {
+  [&]<int... Columns>(std::integer_sequence<int, Columns...>) {
+    (expectRows<Columns>(), ...);
+  }(std::integer_sequence<int, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32>());
 }
 
 TEST(Layout, NeighboursOfAChunk) {

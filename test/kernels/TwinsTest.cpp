@@ -37,7 +37,7 @@ TEST(Twins, EveryKernelHasOne) {
 
 TEST(Twins, ANameThatIsNone) {
   Machine machine;
-  EXPECT_FALSE(runTwin(machine, "kv_attention_decode_bf16_96", 1, nullptr));
+  EXPECT_FALSE(runTwin(machine, "kv_attention_decode_bf16_88", 1, nullptr));
   EXPECT_FALSE(runTwin(machine, "store", 1, nullptr));
 }
 

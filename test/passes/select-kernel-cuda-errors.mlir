@@ -2,13 +2,13 @@
 //
 // RUN: kv-opt --kv-select-kernel="target=cuda" --verify-diagnostics --split-input-file %s
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 80, page = 16>
-func.func @f(%b: memref<?x2x2x16x1x80xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
-    %q: tensor<?x1x80xbf16>, %layer: index) -> tensor<?x1x80xbf16> {
-  // expected-error @+1 {{has the head dimension 80: kv-cuda has kernels for 64, 128 and 256}}
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 88, page = 16>
+func.func @f(%b: memref<?x2x2x16x1x88xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x88xbf16>, %layer: index) -> tensor<?x1x88xbf16> {
+  // expected-error @+1 {{has the head dimension 88: kv-cuda has kernels for 64, 80, 96, 112, 128, 192 and 256}}
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
-      : tensor<?x1x80xbf16> in (memref<?x2x2x16x1x80xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x80xbf16>
-  return %o : tensor<?x1x80xbf16>
+      : tensor<?x1x88xbf16> in (memref<?x2x2x16x1x88xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x88xbf16>
+  return %o : tensor<?x1x88xbf16>
 }
 
 // -----
@@ -42,17 +42,6 @@ func.func @f(%b: memref<?x1x2x16x1x128xbf16>, %l: tensor<?xi32>, %t: tensor<?x?x
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
       : tensor<?x4x128xbf16> in (memref<?x1x2x16x1x128xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x4x64xbf16>
   return %o : tensor<?x4x64xbf16>
-}
-
-// -----
-
-!kv = !kv.collection<continuous, bf16, layers = 2, heads = 1, dim = 64, max_seq = 128>
-func.func @f(%b: memref<?x2x2x128x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
-    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
-  // expected-error @+1 {{is on a continuous cache: kv-cuda has kernels for paged ones}}
-  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
-      : tensor<?x1x64xbf16> in (memref<?x2x2x128x1x64xbf16>, tensor<?xi32>, tensor<?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
-  return %o : tensor<?x1x64xbf16>
 }
 
 // -----

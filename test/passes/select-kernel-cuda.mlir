@@ -53,3 +53,17 @@ func.func @forward(%q: tensor<?x2x64xbf16>, %k: tensor<?x1x64xbf16>, %kv: !kv, %
   kv.copy_pages %blocks#0 from %from to %from layout hnd : memref<?x2x2x1x16x64xbf16>, tensor<?xi32>, tensor<?xi32>
   return %o : tensor<?x2x64xbf16>
 }
+
+// Slots of a continuous cache are pages as long as a sequence.
+// CHECK-LABEL: func.func @continuous(
+// CHECK: kv.rt.launch "plan"(
+// CHECK: kv.store {{.*}} {kv.kernel = #kv.kernel<cuda>}
+// CHECK: kv.attention {{.*}} {kv.kernel = #kv.kernel<cuda>}
+!slots = !kv.collection<continuous, bf16, layers = 2, heads = 1, dim = 96, max_seq = 128>
+func.func @continuous(%q: tensor<?x2x96xbf16>, %k: tensor<?x1x96xbf16>, %kv: !slots, %ro: tensor<?xi32>, %layer: index)
+    -> tensor<?x2x96xbf16> {
+  kv.store %k, %k into %kv[%layer] rows %ro : tensor<?x1x96xbf16>, tensor<?x1x96xbf16> into !slots, tensor<?xi32>
+  %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x2x96xbf16> in !slots, tensor<?xi32> -> tensor<?x2x96xbf16>
+  return %o : tensor<?x2x96xbf16>
+}

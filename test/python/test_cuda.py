@@ -3,6 +3,7 @@ bf16 as a GPU would have it, against the same model compiled for the CPU."""
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -24,7 +25,7 @@ NEW_TOKENS = 6
 LIMIT = 4e-2
 KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_dim": 64},
          "mistral": {"heads": 4, "head_dim": 64, "sliding": 12},
-         "phi3": {"head_dim": 64, "sliding": 12}, "olmo2": {"head_dim": 64}}
+         "phi3": {"head_dim": 96, "sliding": 12}, "olmo2": {"head_dim": 80}}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):
@@ -65,12 +66,32 @@ def check_steps(trace):
     assert launches > 0 and 0 < asked <= 2 * len(products)
 
 
+# The cache's type in a module that kv-import wrote, and that of another cache.
+PAGED = re.compile(r"!kv.collection<paged, bf16, (.*?), page = 16>")
+CACHES = {"continuous": r"!kv.collection<continuous, bf16, \1, max_seq = 64>"}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_tokens_of_the_cpu(tmp_path, kind):
+    check_model(tmp_path, kind)
+
+
+@pytest.mark.parametrize("cache", CACHES)
+def test_tokens_of_the_cpu_with_another_cache(tmp_path, cache):
+    check_model(tmp_path, "llama", CACHES[cache])
+
+
+def check_model(tmp_path, kind, cache=None):
+    """The model's tokens on the fake driver and on the CPU; `cache` replaces the cache's type."""
     config = synthetic.make_config(kind, **KINDS[kind])
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
     done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16")
     assert done.returncode == 0, done.stderr
+    if cache:
+        module = tmp_path / "model.mlir"
+        text, count = PAGED.subn(cache, module.read_text())
+        assert count > 0
+        module.write_text(text)
     for target, artifact in (("cpu", "cpu.so"), ("cuda:sm_80,sm_90a", "cuda.so")):
         done = subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / artifact,
                                f"--target={target}"], capture_output=True, text=True, timeout=300)

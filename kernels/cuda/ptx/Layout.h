@@ -11,6 +11,8 @@
 
 #include "../../plan/HostDevice.h"
 
+#include <type_traits>
+
 namespace kv::cuda {
 
 /// The unit of cp.async and of a row of ldmatrix.
@@ -25,6 +27,7 @@ constexpr int ChunkBytes = 16;
 /// of four chunks lie in one run.
 template <int Columns> struct Swizzled {
   static_assert(Columns % 8 == 0 || Columns == 4);
+  static constexpr int Pitch = Columns; // chunks from a row to the next
   static KV_HD constexpr int exchanged(int row) {
     return Columns == 4 ? row / 2 & 3 : row & 7;
   }
@@ -42,11 +45,31 @@ template <int Columns> struct Swizzled {
   static KV_HD constexpr int below(int chunk, int rows) {
     return (chunk ^ exchanged(rows)) + rows * Columns;
   }
-  /// The 32-bit word that holds the 16-bit elements 2 * pair, 2 * pair + 1.
-  static KV_HD constexpr int word(int row, int pair) {
-    return chunk(row, pair / 4) * 4 + pair % 4;
+};
+
+/// The same where an odd number of chunks lies between rows, the last of them
+/// unused if `Columns` is even: eight rows of a column lie in different banks
+/// as they are, and all distances are constants.
+template <int Columns> struct Padded {
+  static constexpr int Pitch = Columns | 1;
+  static KV_HD constexpr int chunk(int row, int column) {
+    return row * Pitch + column;
+  }
+  static KV_HD constexpr int moved(int chunk, int columns) {
+    return chunk + columns;
+  }
+  static KV_HD constexpr int below(int chunk, int rows) {
+    return chunk + rows * Pitch;
   }
 };
+
+/// How rows of so many chunks lie in shared memory.
+KV_HD constexpr bool isSwizzled(int columns) {
+  return columns >= 4 && (columns & (columns - 1)) == 0;
+}
+template <int Columns>
+using SharedRows =
+    std::conditional_t<isSwizzled(Columns), Swizzled<Columns>, Padded<Columns>>;
 
 struct Place {
   int row;
