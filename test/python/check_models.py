@@ -76,6 +76,18 @@ MODELS = {
         num_key_value_heads=2, rope_parameters={
             "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128,
             "rope_theta": 1000000.0})),
+    # DeepSeek-V2-Lite and DeepSeek-V3 without their experts; the latter with scaled positions.
+    "deepseek_v2": ("DeepseekV2Config", dict(
+        hidden_size=128, intermediate_size=224, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=4, q_lora_rank=None, kv_lora_rank=64, qk_rope_head_dim=32,
+        qk_nope_head_dim=48, v_head_dim=40, first_k_dense_replace=3)),
+    "deepseek_v3": ("DeepseekV3Config", dict(
+        hidden_size=96, intermediate_size=256, num_hidden_layers=3, num_attention_heads=6,
+        num_key_value_heads=6, q_lora_rank=80, kv_lora_rank=128, qk_rope_head_dim=64,
+        qk_nope_head_dim=32, v_head_dim=48, first_k_dense_replace=3, rope_parameters={
+            "rope_type": "yarn", "factor": 40.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+            "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 64,
+            "rope_theta": 10000.0})),
     # Granite 3.x 2B.
     "granite": ("GraniteConfig", dict(
         hidden_size=128, intermediate_size=512, num_hidden_layers=4, num_attention_heads=8,

@@ -25,6 +25,49 @@ def rotate(x, angles, stretch):
     return np.concatenate([a * cos - b * sin, b * cos + a * sin, x[..., 2 * count:]], axis=-1)
 
 
+def rotate_pairs(x, angles, stretch):
+    """The same where elements 2i and 2i + 1 of all of a head are one plane."""
+    turned = rotate(np.concatenate([x[..., ::2], x[..., 1::2]], axis=-1), angles, stretch)
+    out = np.empty_like(x)
+    out[..., ::2], out[..., 1::2] = np.split(turned, 2, axis=-1)
+    return out
+
+
+def growth(scaling, key):
+    """Of what YaRN scales, by the slope that the configuration calls `key`."""
+    return 0.1 * scaling.get(key, 1) * np.log(scaling["factor"]) + 1 if scaling else 1
+
+
+def latent_attention(raw, linear, norm, h, angles, visible, cache_dtype):
+    """Keys and values of every head are made of each token's latent, as the models are defined."""
+    heads, rank, count = raw["num_attention_heads"], raw["kv_lora_rank"], len(h)
+    plain, rotary, width = raw["qk_nope_head_dim"], raw["qk_rope_head_dim"], raw["v_head_dim"]
+    scaling = raw.get("rope_scaling") or {}
+    stretch = growth(scaling, "mscale") / growth(scaling, "mscale_all_dim")
+    if raw.get("q_lora_rank"):
+        q = linear(norm(linear(h, "q_a_proj"), "q_a_layernorm"), "q_b_proj")
+    else:
+        q = linear(h, "q_proj")
+    q = q.reshape(count, heads, plain + rotary)
+    latent, key = np.split(linear(h, "kv_a_proj_with_mqa"), [rank], axis=1)
+    latent = norm(latent, "kv_a_layernorm")
+    key = rotate_pairs(key[:, None], angles, stretch)
+    if cache_dtype == "bf16":
+        latent, key = bf16(latent), bf16(key)
+    up = linear(latent, "kv_b_proj").reshape(count, heads, plain + width)
+    turned = rotate_pairs(q[..., plain:], angles, stretch)
+    scale = (plain + rotary) ** -0.5
+    if scaling.get("mscale_all_dim"):
+        scale *= growth(scaling, "mscale_all_dim") ** 2
+    out = np.empty((count, heads, width))
+    for head in range(heads):
+        scores = q[:, head, :plain] @ up[:, head, :plain].T + turned[:, head] @ key[:, 0].T
+        scores = np.where(visible, scores * scale, -np.inf)
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        out[:, head] = scores / scores.sum(axis=1, keepdims=True) @ up[:, head, plain:]
+    return linear(out.reshape(count, heads * width), "o_proj")
+
+
 def tanh_cap(x, cap):
     return x if cap is None else cap * np.tanh(x / cap)
 
@@ -48,6 +91,8 @@ def frequencies(theta, scaling, dim):
             low, high = (np.log(scaling["original_max_position_embeddings"] / (2 * np.pi * beta))
                          / np.log(theta) * dim / 2
                          for beta in (scaling["beta_fast"], scaling["beta_slow"]))
+            if scaling.get("truncate", True):
+                low, high = np.floor(low), np.ceil(high)
             slow = np.clip((i - max(low, 0)) / (min(high, dim - 1) - max(low, 0)), 0, 1)
             frequency = frequency * (1 - slow) + frequency / scaling["factor"] * slow
         elif kind == "longrope":
@@ -152,6 +197,11 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
             return out if bias is None else out + bias
 
         def attention(h):
+            if kind.startswith("deepseek"):
+                return latent_attention(
+                    raw, lambda x, name: linear(x, f"self_attn.{name}"),
+                    lambda x, name: rms_norm(x, weights[f"{prefix}self_attn.{name}.weight"], 1e-6),
+                    h, angles, visible, cache_dtype)
             if kind == "phi3":
                 q, k, v = np.split(linear(h, "self_attn.qkv_proj"),
                                    [heads * dim, (heads + kv_heads) * dim], axis=1)

@@ -22,7 +22,7 @@ def to_generic(module):
         sinks = f", {m[8]}" if m[8] else ""
         return (f'{m[1]} = "kv.attention"({", ".join(operands(m[2]))}) '
                 f"{{scale = {m[4]} : f32{cap}, mask = {chr(34)}{m[3]}{chr(34)}}} : "
-                f"({m[6]}, {m[7]}, index, tensor<?xi32>{sinks}) -> {m[6]}")
+                f"({m[6]}, {m[7]}, index, tensor<?xi32>{sinks}) -> {m[9]}")
 
     def route(m):
         return f'{m[1]} = "kv.route"({m[2]}) : ({m[3]}) -> ({m[4]})'
@@ -31,11 +31,11 @@ def to_generic(module):
         return (f'{m[1]} = "kv.expert_matmul"({", ".join(operands(m[2]))}) : '
                 f"({m[3]}, {m[4]}) -> ({m[5]})")
 
-    module = re.sub(r"(%\w+) = kv\.rope ([^:]+?)\s*: (.*)", rope, module)
+    module = re.sub(r"(%\w+) = kv\.rope ([^:]+?)(?: interleaved)?\s*: (.*)", rope, module)
     module = re.sub(r"kv\.store (.*?)\s*: (.*?) into (!\w+), tensor<\?xi32>", store, module,
                     flags=re.S)
     module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)(?: softcap (\S+))?"
-                    r"\s*: (.*?) in (!\w+), tensor<\?xi32>(?: sinks (\S+))? ->.*", attention, module)
+                    r"\s*: (.*?) in (!\w+), tensor<\?xi32>(?: sinks (\S+))? -> (.*)", attention, module)
     module = re.sub(r"(%\w+, %\w+) = kv\.route (%\w+)[\w ]*\s*: (.*?) -> (.*)", route, module)
     module = re.sub(r"(%\w+(?:, %\w+)*) = kv\.expert_matmul (.*?)\s*: (.*?) experts (.*?)\s*-> (.*)",
                     experts, module)

@@ -262,6 +262,13 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("qwen3_moe", {"num_experts": None}, ("lacks 'num_local_experts'",)),
     ("qwen3_moe", {"num_experts_per_tok": 9}, ("9 experts a token", "only 8 in a layer")),
     ("qwen3_moe", {"moe_intermediate_size": 40}, ("experts of 64 and 40 rows", "multiples of 16")),
+    ("deepseek_v2", {"first_k_dense_replace": 1}, ("first_k_dense_replace is 1", "without experts")),
+    ("deepseek_v2", {"kv_lora_rank": 0}, ("kv_lora_rank is 0", "a positive integer")),
+    ("deepseek_v2", {"v_head_dim": None}, ("lacks 'v_head_dim'",)),
+    ("deepseek_v3", {"q_lora_rank": "48"}, ("q_lora_rank is '48'", "a positive integer")),
+    ("deepseek_v3", {"attention_bias": True}, ("attention_bias is True", "false with latents")),
+    ("deepseek_v3", {"rope_scaling": {"type": "yarn", "mscale_all_dim": 1, "factor": 0}},
+     ("factor is 0", "a positive number")),
     ("gpt_oss", {"swiglu_limit": 0}, ("swiglu_limit is 0", "a positive number")),
     ("gpt_oss", {"quantization_config": {"quant_method": "gptq"}}, ("'gptq'", "mxfp4 of gpt_oss")),
     ("qwen3_moe", {"quantization_config": {"quant_method": "mxfp4"}},
@@ -291,6 +298,17 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("gemma3", {"model_type": ["gemma3_text"]}, ("model_type", "gemma3_text"))])
 def test_settings_of_families(tmp_path, kind, settings, parts):
     refused(family_folder(tmp_path, kind, **settings), tmp_path, "config.json", *parts)
+
+
+def test_tensors_of_latents(tmp_path):
+    name = "model.layers.1.self_attn.kv_b_proj.weight"
+
+    def shorten(weights):
+        weights[name] = weights[name][:-16]
+
+    refused(family_folder(tmp_path, "deepseek_v2", shorten), tmp_path, name, "[304, 128]", "[320, 128]")
+    refused(family_folder(tmp_path, "deepseek_v2", lambda weights: weights.pop(name)), tmp_path,
+            "lacks the tensor", name)
 
 
 def test_fused_tensors(tmp_path):

@@ -44,6 +44,13 @@ def test_logits_of_gpt_oss(tmp_path, dtype):
     check_logits(tmp_path, "gpt_oss", dtype, "hf")
 
 
+@pytest.mark.parametrize("kind", ("deepseek_v2", "deepseek_v3"))
+@pytest.mark.parametrize("dtype", ("f32", "bf16"))
+def test_logits_over_latents(tmp_path, kind, dtype):
+    """Absorbed attention against that of the definition, which makes every head's keys and values."""
+    check_logits(tmp_path, kind, dtype, "hf")
+
+
 @pytest.mark.parametrize("dtype", ("f32", "bf16"))
 def test_logits_with_soft_caps(tmp_path, dtype):
     """Of scores and logits, with a scale of scores and of positions; no GGUF file says them."""
@@ -110,7 +117,8 @@ def compare_logits(tmp_path, form, config, weights, dtype, limit, *rounded):
         assert len(tokens) == len(prompt) + 4
 
 
-@pytest.mark.parametrize("kind", ("llama", "qwen3", "mistral", "qwen3_moe", "gpt_oss"))
+@pytest.mark.parametrize("kind", ("llama", "qwen3", "mistral", "qwen3_moe", "gpt_oss",
+                                  "deepseek_v3"))
 def test_reference_pipeline(tmp_path, kind):
     """kv-cpu and kv-reference, which decomposes every operation, generate the same tokens."""
     config = synthetic.make_config(kind)

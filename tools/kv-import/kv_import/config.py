@@ -5,6 +5,7 @@ from collections import namedtuple
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from .latent import Latent, latent_weights
 from .rope import Rope
 
 # Suffixes of the per-layer projections that may have a bias.
@@ -22,8 +23,9 @@ NORMS = {
 }
 
 
-# Roles of the matrices that can be stored in 16 bits or quantised.
+# Roles of the matrices that can be stored in 16 bits or quantised, and of those in 16 bits only.
 MATRICES = ("linear", "experts", "embedding")
+NARROW = (*MATRICES, "heads")
 
 
 # A cache of the layers in `layers`, which see `window` tokens; None: all of them.
@@ -37,7 +39,7 @@ class Weight:
     name: str
     shape: tuple
     # "linear"; "experts" (a matrix below the other); "router" (f32); "embedding" (rows are
-    # gathered, no product); "vector"; "table"
+    # gathered, no product); "heads" (a matrix a head: [H, N, K]); "vector"; "table"
     role: str
     argument: str  # the SSA name in the module, without "%"
 
@@ -79,6 +81,7 @@ class ModelConfig:
     sliding_rope: Rope | None = None  # of the layers that slide; None: that of all
     sinks: bool = False  # one more logit of each query head's softmax
     norms: str = "before"  # a key of NORMS
+    latent: Latent | None = None  # attention over latents; `kv_heads` is then 1
     mixture: Mixture | None = None  # `intermediate` is then the width of an expert
     activation: str = "silu"  # of the MLP's gate: "silu", "gelu_tanh", "clamped_swiglu"
     swiglu_alpha: float | None = None  # of clamped_swiglu: the slope of the sigmoid
@@ -133,9 +136,13 @@ class ModelConfig:
                 add(f"{NORMS[self.norms][argument]}.weight", (self.hidden,), "vector", argument)
 
         norm("attn_norm")
-        projection("q_proj", q, self.hidden, "q")
-        projection("k_proj", kv, self.hidden, "k")
-        projection("v_proj", kv, self.hidden, "v")
+        if self.latent:
+            latent_weights(self, add, projection)
+            q = self.heads * self.latent.value
+        else:
+            projection("q_proj", q, self.hidden, "q")
+            projection("k_proj", kv, self.hidden, "k")
+            projection("v_proj", kv, self.hidden, "v")
         if self.qk_norm:
             whole = self.qk_norm == "row"
             add("self_attn.q_norm.weight", (q if whole else self.head_dim,), "vector", "q_norm")

@@ -22,6 +22,7 @@ class Family:
     one_plus: bool = False  # norms multiply by 1 + their weight
     tied: bool = False  # what a config.json without tie_word_embeddings means
     head_dim: int | None = None  # without head_dim; None: the width over the heads
+    latent: bool = False  # attention over latents
 
 
 # By `model_type` of config.json.
@@ -35,6 +36,8 @@ FAMILIES = {
     "gpt_oss": Family(windows="always", full_every=2, sinks=True, experts="interleaved",
                       biases=("q_proj", "k_proj", "v_proj", "o_proj"), head_dim=64),
     "granite": Family(),
+    "deepseek_v2": Family(latent=True),
+    "deepseek_v3": Family(latent=True),
     "phi3": Family(windows="always", partial=True, fused=True),
     "olmo2": Family(norms="after", qk_norm="row"),
     "gemma3_text": Family(norms="around", qk_norm="head", one_plus=True, windows="always",

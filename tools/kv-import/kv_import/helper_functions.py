@@ -2,6 +2,7 @@
 
 import math
 
+from . import latent_writer
 from .expert_functions import ExpertFunctions
 from .module_types import number
 
@@ -25,10 +26,12 @@ class HelperFunctions:
         matrices = [(*weight.shape, types.formats.get(weight.name)) for layer in range(c.layers)
                     for weight in c.layer_weights(layer) if weight.role == "linear"]
         out += [self.linear(*matrix) for matrix in dict.fromkeys(matrices)]
-        widths = {"q_proj": types.q_width, "k_proj": types.kv_width, "v_proj": types.kv_width,
-                  "o_proj": c.hidden}
+        widths = {} if c.latent else {"q_proj": types.q_width, "k_proj": types.kv_width, "v_proj": types.kv_width,
+                                      "o_proj": c.hidden}
         out += [self.add_bias(width)
                 for width in dict.fromkeys(widths[name] for name in widths if name in c.biases)]
+        if c.latent:
+            out += latent_writer.functions(self)
         if c.mixture:
             out += ExpertFunctions(types).text()
         out += [self.activation(), self.add()]
@@ -38,7 +41,7 @@ class HelperFunctions:
             out.append(self.adjust_logits())
         return out
 
-    def rms_norm(self, name, width):
+    def rms_norm(self, name, width, eps=None):
         x, vector = self.types.rows(width), f"tensor<{width}xf32>"
         return f"""\
   // Each row divided by its root mean square, times the weight.
@@ -46,7 +49,7 @@ class HelperFunctions:
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32
     %width = arith.constant {number(width)} : f32
-    %eps = arith.constant {number(self.config.eps)} : f32
+    %eps = arith.constant {number(eps or self.config.eps)} : f32
     %rows = tensor.dim %x, %c0 : {x}
     %column = tensor.empty(%rows) : tensor<?xf32>
     %zeros = linalg.fill ins(%zero : f32) outs(%column : tensor<?xf32>) -> tensor<?xf32>

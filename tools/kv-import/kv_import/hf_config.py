@@ -9,6 +9,7 @@ from .compressed_tensors import check_scheme
 from .config import PROJECTIONS, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
+from .latent import Latent
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 
 ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope")
@@ -66,8 +67,14 @@ class _Reader:
                 self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one, "
                              "compressed-tensors, and mxfp4 of gpt_oss")
         hidden, heads = self._integer("hidden_size"), self._integer("num_attention_heads")
-        head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
-        rotary = self._rotary(head_dim)
+        latent = self._latent()
+        if latent:
+            head_dim, rotary = latent.plain + latent.rotary, latent.rotary
+        else:
+            head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
+            rotary = self._rotary(head_dim)
+        if latent and self.raw.get("attention_bias"):
+            self._refuse("attention_bias", True, "false with latents")
         biases = family.biases or (PROJECTIONS if self.raw.get("attention_bias") else ())
         sliding, full_layers = self._sliding()
         return ModelConfig(
@@ -77,7 +84,7 @@ class _Reader:
             hidden=hidden,
             intermediate=self._integer(family.intermediate),
             heads=heads,
-            kv_heads=self._integer("num_key_value_heads", heads),
+            kv_heads=1 if latent else self._integer("num_key_value_heads", heads),
             head_dim=head_dim,
             rotary=rotary if rotary != head_dim else None,
             vocab=self._integer("vocab_size"),
@@ -87,12 +94,27 @@ class _Reader:
             biases=frozenset(biases),
             qk_norm=family.qk_norm,
             sinks=family.sinks,
+            latent=latent,
             mixture=self._mixture(),
             sliding=sliding,
             full_layers=full_layers,
             norms=family.norms,
             **({"activation": ACTIVATIONS[activation]} | self._ropes(rotary)
                | self._of_family(hidden)))
+
+    def _latent(self):
+        """The numbers of attention over latents. Every layer must have an MLP."""
+        if not self.family.latent:
+            return None
+        dense = self.raw.get("first_k_dense_replace") or 0
+        if self.raw.get("n_routed_experts") and dense < self._integer("num_hidden_layers"):
+            self._refuse("first_k_dense_replace", dense,
+                         "num_hidden_layers and more: layers without experts")
+        rank = self.raw.get("q_lora_rank")
+        return Latent(rank=self._integer("kv_lora_rank"), rotary=self._integer("qk_rope_head_dim"),
+                      plain=self._integer("qk_nope_head_dim"), value=self._integer("v_head_dim"),
+                      query_rank=None if rank is None else self._integer("q_lora_rank"),
+                      interleaved=self.raw.get("rope_interleave", True) is not False)
 
     def _mixture(self):
         if not self.family.experts:
@@ -113,6 +135,8 @@ class _Reader:
             return {"activation": "clamped_swiglu",
                     "swiglu_alpha": self._real("swiglu_alpha", 1.702),
                     "swiglu_limit": self._real("swiglu_limit", 7.0)}
+        if self.family.latent:
+            return {"attention_scale": self._latent_scale()}
         if self.kind == "granite":
             return {"embedding_scale": self._real("embedding_multiplier", 1.0),
                     "residual_scale": self._real("residual_multiplier", 1.0),
@@ -126,6 +150,18 @@ class _Reader:
                     "attention_cap": self._optional("attn_logit_softcapping"),
                     "logit_cap": self._optional("final_logit_softcapping")}
         return {}
+
+    def _latent_scale(self):
+        """Of scores. Where positions are scaled by mscale_all_dim, so are scores, by its square."""
+        latent, scaling = self._latent(), self._found_ropes()
+        scale = (latent.plain + latent.rotary) ** -0.5
+        if scaling.get("mscale_all_dim"):
+            scale *= yarn_scale(self._yarn_real(scaling, "factor"),
+                                self._yarn_real(scaling, "mscale_all_dim")) ** 2
+        return scale
+
+    def _yarn_real(self, scaling, key):
+        return real(self.path, key, scaling.get(key))
 
     def _sliding(self):
         """The window, and the layers that have none nevertheless."""
@@ -209,7 +245,7 @@ class _Reader:
             return self._longrope(scaling, theta, head_dim // 2)
         if kind == "yarn":
             for key in ("mscale", "mscale_all_dim"):
-                if scaling.get(key) is not None:
+                if scaling.get(key) is not None and not self.family.latent:
                     self._refuse(f"rope scaling 'yarn' with {key}", scaling[key], "none")
             optional = {key: real(self.path, key, scaling[key]) for key in (
                 "beta_fast", "beta_slow") if scaling.get(key) is not None}
@@ -218,7 +254,7 @@ class _Reader:
                 theta, head_dim, factor, parameter("original_max_position_embeddings"),
                 truncate=scaling.get("truncate") is not False, **optional),
                 scale=parameter("attention_factor") if scaling.get("attention_factor") else
-                yarn_scale(factor))
+                self._yarn_growth(scaling, factor))
         if kind == "linear":
             return Rope(theta=theta, linear=parameter("factor"))
         if kind == "llama3":
@@ -226,6 +262,13 @@ class _Reader:
                 "factor", "low_freq_factor", "high_freq_factor",
                 "original_max_position_embeddings"))))
         return Rope(theta=theta)
+
+    def _yarn_growth(self, scaling, factor):
+        """Of cos and sin: of the two scales of latent attention, what scores do not have."""
+        if not (scaling.get("mscale") and scaling.get("mscale_all_dim")):
+            return yarn_scale(factor)
+        return (yarn_scale(factor, self._yarn_real(scaling, "mscale"))
+                / yarn_scale(factor, self._yarn_real(scaling, "mscale_all_dim")))
 
     def _longrope(self, scaling, theta, pairs):
         """Two tables of factors; which of them counts is a matter of the longest sequence."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from safetensors import SafetensorError, safe_open
 
+from . import latent
 from .checks import check_numbers
 from .compressed_tensors import row_scales, scale_name
 from .errors import ImportFailure
@@ -60,14 +61,17 @@ class HuggingFaceSource:
     def found_as(self, name):
         if self.experts:
             return self.experts.found_as(name)
+        if self.config.latent:
+            return latent.stored_name(name)
         return stored_name(name) if self.family.fused else name
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape, _) in self.index.items()
                   if name not in self.scales}
-        if not (self.family.fused or self.experts):
+        if not (self.family.fused or self.experts or self.config.latent):
             return shapes
-        split = self.experts.shapes if self.experts else partial(split_shapes, self.config)
+        split = self.experts.shapes if self.experts else partial(
+            latent.split_shapes if self.config.latent else split_shapes, self.config)
         return split(shapes, lambda name: f"{self.path}: the tensor {name}")
 
     def format(self, name):
@@ -86,6 +90,8 @@ class HuggingFaceSource:
         if self._is_of_experts(name):
             return self.experts.tensor(name, rows)
         values = self._stored(*self._place(name, rows))
+        if latent.is_part(name):
+            return latent.part(self.config, name, values)
         if self.family.one_plus and name.endswith("norm.weight"):
             values = values + np.float32(1)
         return values

@@ -1,5 +1,6 @@
 """The function of one transformer layer."""
 
+from . import latent_writer
 from .module_types import number
 
 # The function that multiplies the MLP's gate, through its activation, with what goes up.
@@ -21,16 +22,19 @@ class LayerWriter:
         c, types = self.config, self.types
         kv = "!" + types.cache_name(self.cache)
         x = types.rows(c.hidden)
-        self._emit("%c0 = arith.constant 0 : index")
-        self._emit(f"%rows = tensor.dim %x, %c0 : {x}")
-        self._attention(kv)
+        self.emit("%c0 = arith.constant 0 : index")
+        self.emit(f"%rows = tensor.dim %x, %c0 : {x}")
+        if c.latent:
+            latent_writer.write_attention(self, kv)
+        else:
+            self._attention(kv)
         self._residual("middle", "x", "attended", "attn_out_norm")
         if self.config.mixture:
             self._mixture()
         else:
             self._mlp()
         self._residual("y", "middle", "d", "mlp_out_norm")
-        self._emit(f"return %y : {x}")
+        self.emit(f"return %y : {x}")
         body = "\n".join(self.lines)
         signature = ",\n      ".join([
             f"%x: {x}, %kv: {kv}, %layer: index",
@@ -51,46 +55,46 @@ class LayerWriter:
         q3, kv3 = types.rows(c.heads, c.head_dim), types.rows(c.kv_heads, c.head_dim)
         mask = f"sliding = {self.window}" if self.window else "causal"
         normalise = "normalise, " if "attn_norm" in self.weights else ""
-        self._part(f"Attention: {normalise}project, split into heads, rotate, store, attend.")
-        h = self._norm("h", "x", "attn_norm")
-        self._linear("q", h, "wq", "q_proj")
-        self._linear("k", h, "wk", "k_proj")
-        self._linear("v", h, "wv", "v_proj")
+        self.part(f"Attention: {normalise}project, split into heads, rotate, store, attend.")
+        h = self.norm("h", "x", "attn_norm")
+        self.linear("q", h, "wq", "q_proj")
+        self.linear("k", h, "wk", "k_proj")
+        self.linear("v", h, "wv", "v_proj")
         query, key = "q", "k"
         if c.qk_norm == "row":
-            self._say("Queries and keys are normalised as whole rows.")
+            self.say("Queries and keys are normalised as whole rows.")
             query, key = self._row_norm("q", types.q_width), self._row_norm("k", types.kv_width)
-        self._heads("q_heads", query, c.heads, q, q3)
-        self._heads("k_heads", key, c.kv_heads, k_or_v, kv3)
-        self._heads("v_heads", "v", c.kv_heads, k_or_v, kv3)
+        self.heads("q_heads", query, c.heads, q, q3)
+        self.heads("k_heads", key, c.kv_heads, k_or_v, kv3)
+        self.heads("v_heads", "v", c.kv_heads, k_or_v, kv3)
         query, key = "q_heads", "k_heads"
         if c.qk_norm == "head":
-            self._say("Query and key heads are normalised before the rotation.")
+            self.say("Query and key heads are normalised before the rotation.")
             self._head_norm("q_scaled", query, "q_norm", c.heads, q3)
             self._head_norm("k_scaled", key, "k_norm", c.kv_heads, kv3)
             query, key = "q_scaled", "k_scaled"
         self._rope("q_rope", query, q3)
         self._rope("k_rope", key, kv3)
-        self._emit(f"kv.store %k_rope, %v_heads into %kv[%layer] rows %row_offsets\n"
+        self.emit(f"kv.store %k_rope, %v_heads into %kv[%layer] rows %row_offsets\n"
                    f"    : {kv3}, {kv3} into {kv}, tensor<?xi32>")
         cap = f" softcap {number(c.attention_cap)}" if c.attention_cap else ""
         sinks = " sinks %sinks" if c.sinks else ""
         sinks_type = f" sinks tensor<{c.heads}xf32>" if c.sinks else ""
-        self._emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets{sinks} "
+        self.emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets{sinks} "
                    f"mask <{mask}> scale {number(c.score_scale)}{cap}\n"
                    f"    : {q3} in {kv}, tensor<?xi32>{sinks_type} -> {q3}")
-        self._emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
-        self._linear("attended", "o", "wo", "o_proj")
+        self.emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
+        self.linear("attended", "o", "wo", "o_proj")
 
     def _mlp(self):
         c = self.config
-        self._part(f"MLP: down({c.activation.partition('_')[0]}(gate) * up).")
-        m = self._norm("m", "middle", "mlp_norm")
-        self._linear("g", m, "gate")
-        self._linear("u", m, "up")
+        self.part(f"MLP: down({c.activation.partition('_')[0]}(gate) * up).")
+        m = self.norm("m", "middle", "mlp_norm")
+        self.linear("g", m, "gate")
+        self.linear("u", m, "up")
         wide = self.types.rows(c.intermediate)
-        self._emit(f"%a = call @{GATED[c.activation]}(%g, %u) : ({wide}, {wide}) -> {wide}")
-        self._linear("d", "a", "down")
+        self.emit(f"%a = call @{GATED[c.activation]}(%g, %u) : ({wide}, {wide}) -> {wide}")
+        self.linear("d", "a", "down")
 
     def _mixture(self):
         """Ends with %d, as _mlp does."""
@@ -99,28 +103,28 @@ class LayerWriter:
         logits, ids = types.rows(experts), f"tensor<?x{choices}xi32>"
         narrow, wide = types.rows(choices, c.hidden), types.rows(*types.mlp_sizes)
         gated = GATED[c.activation]
-        self._part(f"Each row goes through {choices} of {experts} experts: the sum of their shares "
+        self.part(f"Each row goes through {choices} of {experts} experts: the sum of their shares "
                    f"of down({gated}(gate, up)).")
-        m = self._norm("m", "middle", "mlp_norm")
+        m = self.norm("m", "middle", "mlp_norm")
         shares, normalised = types.rows(choices), " normalised" if c.mixture.normalised else ""
         bias = ", %router_bias" if c.mixture.biased else ""
         bias_type = f", tensor<{experts}xf32>" if bias else ""
         x, router = types.rows(c.hidden), types.weight_type(self.weights["router"])
-        self._emit(f"%logits = call @router(%{m}, %router{bias})\n"
+        self.emit(f"%logits = call @router(%{m}, %router{bias})\n"
                    f"    : ({x}, {router}{bias_type}) -> {logits}")
-        self._emit(f"%experts, %shares = kv.route %logits{normalised}\n"
+        self.emit(f"%experts, %shares = kv.route %logits{normalised}\n"
                    f"    : {logits} -> {ids}, {shares}")
         self._experts(("g", "u"), m, x, ("gate", "up"), wide, ids)
-        self._emit(f"%a = call @{gated}(%g, %u) : ({wide}, {wide}) -> {wide}")
+        self.emit(f"%a = call @{gated}(%g, %u) : ({wide}, {wide}) -> {wide}")
         self._experts(("e",), "a", wide, ("down",), narrow, ids)
-        self._emit(f"%d = call @share_experts(%e, %shares) : ({narrow}, {shares}) -> {x}")
+        self.emit(f"%d = call @share_experts(%e, %shares) : ({narrow}, {shares}) -> {x}")
 
     def _experts(self, results, operand, operand_type, weights, result_type, ids):
         """%results = operand * the chosen experts' weights (+ biases)."""
         biased = self.config.mixture.biased
         products = [f"%{result}_product" if biased else f"%{result}" for result in results]
         matrices = ", ".join(self.types.weight_type(self.weights[weight]) for weight in weights)
-        self._emit(f"{', '.join(products)} = kv.expert_matmul %{operand}, "
+        self.emit(f"{', '.join(products)} = kv.expert_matmul %{operand}, "
                    f"{', '.join(f'%{weight}' for weight in weights)} experts(%experts)\n"
                    f"    : {operand_type}, {matrices} experts {ids}\n"
                    f"    -> {', '.join([result_type] * len(results))}")
@@ -128,72 +132,72 @@ class LayerWriter:
             return
         for result, product, weight in zip(results, products, weights):
             bias = self.weights[f"{weight}_bias"]
-            self._emit(f"%{result} = call @add_expert_bias_{bias.shape[1]}({product}, %experts, "
+            self.emit(f"%{result} = call @add_expert_bias_{bias.shape[1]}({product}, %experts, "
                        f"%{weight}_bias)\n    : ({result_type}, {ids}, "
                        f"{self.types.weight_type(bias)}) -> {result_type}")
 
     # Lines of the function.
 
-    def _say(self, text):
+    def say(self, text):
         self.lines.append(f"    // {text}")
 
-    def _part(self, text):
+    def part(self, text):
         self.lines.append("")
-        self._say(text)
+        self.say(text)
 
-    def _emit(self, text):
+    def emit(self, text):
         self.lines.append("    " + text.replace("\n", "\n    "))
 
-    def _linear(self, result, operand, weight, projection=None):
+    def linear(self, result, operand, weight, projection=None):
         """%result = operand * weight (+ bias)."""
         types, found = self.types, self.weights[weight]
         rows, columns = found.shape
         y, format_ = types.rows(rows), types.formats.get(found.name)
         biased = projection in self.config.biases
         product = f"{result}_product" if biased else result
-        self._emit(f"%{product} = call {types.linear_name(rows, columns, format_)}(%{operand}, "
+        self.emit(f"%{product} = call {types.linear_name(rows, columns, format_)}(%{operand}, "
                    f"%{weight})\n    : ({types.rows(columns)}, "
                    f"{types.matrix(rows, columns, format_)}) -> {y}")
         if biased:
-            self._emit(f"%{result} = call @add_bias_{rows}(%{product}, %b{weight[1:]})\n"
+            self.emit(f"%{result} = call @add_bias_{rows}(%{product}, %b{weight[1:]})\n"
                        f"    : ({y}, tensor<{rows}xf32>) -> {y}")
 
-    def _norm(self, result, operand, weight):
+    def norm(self, result, operand, weight):
         """The name of the normalised operand: itself where the layer has no such norm."""
         if weight not in self.weights:
             return operand
         width = self.config.hidden
         x = self.types.rows(width)
-        self._emit(f"%{result} = call @rms_norm(%{operand}, %{weight}) : "
+        self.emit(f"%{result} = call @rms_norm(%{operand}, %{weight}) : "
                    f"({x}, tensor<{width}xf32>) -> {x}")
         return result
 
     def _residual(self, result, residual, new, weight):
         x = self.types.rows(self.config.hidden)
-        new = self._norm(f"{new}_normal", new, weight)
-        self._emit(f"%{result} = call @add(%{residual}, %{new}) : ({x}, {x}) -> {x}")
+        new = self.norm(f"{new}_normal", new, weight)
+        self.emit(f"%{result} = call @add(%{residual}, %{new}) : ({x}, {x}) -> {x}")
 
     def _row_norm(self, operand, width):
         x = self.types.rows(width)
-        self._emit(f"%{operand}_normal = call @rms_norm_{width}(%{operand}, %{operand}_norm)\n"
+        self.emit(f"%{operand}_normal = call @rms_norm_{width}(%{operand}, %{operand}_norm)\n"
                    f"    : ({x}, tensor<{width}xf32>) -> {x}")
         return f"{operand}_normal"
 
-    def _heads(self, result, operand, count, flat, shaped):
-        self._emit(f"%{result} = tensor.expand_shape %{operand} [[0], [1, 2]] "
+    def heads(self, result, operand, count, flat, shaped):
+        self.emit(f"%{result} = tensor.expand_shape %{operand} [[0], [1, 2]] "
                    f"output_shape [%rows, {count}, {self.config.head_dim}]\n"
                    f"    : {flat} into {shaped}")
 
     def _head_norm(self, result, operand, weight, count, shaped):
         width = self.config.head_dim
         rows = self.types.rows(width)
-        self._emit(f"%{operand}_flat = tensor.collapse_shape %{operand} [[0, 1], [2]] : "
+        self.emit(f"%{operand}_flat = tensor.collapse_shape %{operand} [[0, 1], [2]] : "
                    f"{shaped} into {rows}")
-        self._emit(f"%{operand}_normal = call @head_norm(%{operand}_flat, %{weight})\n"
+        self.emit(f"%{operand}_normal = call @head_norm(%{operand}_flat, %{weight})\n"
                    f"    : ({rows}, tensor<{width}xf32>) -> {rows}")
-        self._emit(f"%{result} = tensor.expand_shape %{operand}_normal [[0, 1], [2]] "
+        self.emit(f"%{result} = tensor.expand_shape %{operand}_normal [[0, 1], [2]] "
                    f"output_shape [%rows, {count}, {width}]\n    : {rows} into {shaped}")
 
     def _rope(self, result, operand, shaped):
-        self._emit(f"%{result} = kv.rope %{operand}, %positions, %freqs\n"
+        self.emit(f"%{result} = kv.rope %{operand}, %positions, %freqs\n"
                    f"    : {shaped}, tensor<?xi32>, {self.freqs}")

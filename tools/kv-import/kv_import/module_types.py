@@ -62,8 +62,11 @@ class ModuleTypes:
     def cache_type(self, cache):
         c = self.config
         window = f", window = {cache.window}" if cache.window else ""
-        return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, "
-                f"heads = {c.kv_heads}, dim = {c.head_dim}, page = {self.page}{window}>")
+        rows = f"heads = {c.kv_heads}, dim = {c.head_dim}"
+        if c.latent:
+            rows = f"latent, dim = {c.latent.row}, v_dim = {c.latent.rank}"
+        return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, {rows}, "
+                f"page = {self.page}{window}>")
 
     def linear_name(self, rows, columns, format_):
         return f"@linear_{rows}x{columns}" + (f"_{format_}" if format_ else "")

@@ -1,5 +1,6 @@
 """model.mlir: the model as a module, meant to be read by people too (docs/module.md)."""
 
+from . import latent_writer
 from .entry_writer import EntryWriter
 from .helper_functions import HelperFunctions
 from .layer_writer import LayerWriter
@@ -39,7 +40,7 @@ class ModuleWriter:
                           for cache in self.types.caches)
         return f"""\
 // {c.name}: {c.architecture}, {c.layers} layers, width {c.hidden}, \
-{c.heads} query heads over {c.kv_heads} KV heads of {c.head_dim}.
+{self.heads()}.
 // T: tokens of all sequences of the step; R: rows whose logits are wanted.
 
 {types}
@@ -49,7 +50,7 @@ class ModuleWriter:
 #i = affine_map<(i, j) -> (i)>
 #j = affine_map<(i, j) -> (j)>
 #row = affine_map<(i) -> (i)>
-{EXPERT_MAPS if c.mixture else ""}
+{EXPERT_MAPS if c.mixture else ""}{latent_writer.MAPS if c.latent else ""}
 // A product with a weight [N, K]: out[m, n] = sum over k of lhs[m, k] * rhs[n, k].
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (n, k)>
@@ -61,6 +62,13 @@ max_seq_len = {c.max_seq} : i64,
 {f", kv.activations = {self.types.activations}" if self.types.activations else ""}}} {{
 
 """
+
+    def heads(self):
+        c = self.config
+        if c.latent:
+            return (f"{c.heads} query heads of {c.head_dim} over latents of {c.latent.rank} with "
+                    f"{c.latent.rotary} rotated elements")
+        return f"{c.heads} query heads over {c.kv_heads} KV heads of {c.head_dim}"
 
     def layer_formats(self, layer):
         """The formats of a layer's weights, in the order of config.layer_weights."""

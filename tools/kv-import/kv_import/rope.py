@@ -73,6 +73,6 @@ def longrope_scale(factor, original):
         if factor > 1 else 1.0
 
 
-def yarn_scale(factor):
+def yarn_scale(factor, slope=1.0):
     """Of cos and sin where nothing else is said; the same source."""
-    return 0.1 * math.log(factor) + 1 if factor > 1 else 1.0
+    return 0.1 * slope * math.log(factor) + 1 if factor > 1 else 1.0

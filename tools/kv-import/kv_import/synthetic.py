@@ -14,10 +14,11 @@ import numpy as np
 
 import gguf
 
-from . import synthetic_experts
+from . import latent, synthetic_experts
 from .config import Mixture, ModelConfig
 from .families import FAMILIES
 from .fused import stored_name
+from .latent import Latent
 from .gguf_names import NAMES, gguf_name, is_permuted, permute_rotary
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 from .weights_writer import round_to_bf16, write_safetensors
@@ -29,6 +30,8 @@ TEMPLATE = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + 
             "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 64}
+LATENT_YARN = {"rope_type": "yarn", "factor": 8.0, "mscale": 1.0, "mscale_all_dim": 0.7,
+               "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 64}
 YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0,
         "truncate": False, "original_max_position_embeddings": 64}
 
@@ -63,6 +66,14 @@ KINDS = {
         theta=10000.0, factors=(1.0, 1.0, 1.0, 1.25, 1.5, 2.0),
         long_factors=(1.0, 1.5, 2.0, 4.0, 16.0, 32.0), original=64,
         scale=longrope_scale(8.0, 64))},
+    # Attention over latents; queries from a latent of their own, scaled positions.
+    "deepseek_v2": {"latent": Latent(rank=128, rotary=64, plain=32, value=48), "head_dim": 96,
+                    "kv_heads": 1, "rotary": 64, "tied": False, "attention_scale": 96 ** -0.5},
+    "deepseek_v3": {"latent": Latent(rank=128, rotary=64, plain=32, value=48, query_rank=48),
+                    "head_dim": 96, "kv_heads": 1, "rotary": 64, "tied": False, "eps": 1e-6,
+                    "attention_scale": 96 ** -0.5 * yarn_scale(8.0, 0.7) ** 2,
+                    "rope": Rope(theta=10000.0, factors=yarn_factors(10000.0, 64, 8.0, 64),
+                                 scale=yarn_scale(8.0) / yarn_scale(8.0, 0.7))},
     # Queries are wider than keys, and both are normalised whole.
     "olmo2": {"norms": "after", "qk_norm": "row", "tied": False, "eps": 1e-6},
     # Every sixth layer sees everything.
@@ -105,6 +116,8 @@ def make_weights(config, seed=0):
                                else 1.5 / np.sqrt(weight.shape[1]))
         out[weight.name] = (round_to_bf16(values.astype(np.float32)).astype(np.uint32)
                             << 16).view(np.float32)
+    if config.latent:
+        return latent.join(config, out)
     if family.experts:
         return synthetic_experts.FORMS[family.experts](config, out)
     return fuse(out) if family.fused else out
@@ -132,6 +145,7 @@ def tokens():
 
 CLASSES = {"llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2", "qwen3": "Qwen3",
            "qwen3_moe": "Qwen3Moe", "gpt_oss": "GptOss",
+           "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
            "granite": "Granite", "phi3": "Phi3", "olmo2": "Olmo2", "gemma3_text": "Gemma3"}
 
 
@@ -159,6 +173,12 @@ def _family_settings(config):
                 "residual_multiplier": config.residual_scale,
                 "attention_multiplier": config.attention_scale,
                 "logits_scaling": 1 / config.logit_scale}
+    if it := config.latent:
+        return {"kv_lora_rank": it.rank, "qk_rope_head_dim": it.rotary, "q_lora_rank": it.query_rank,
+                "qk_nope_head_dim": it.plain, "v_head_dim": it.value, "head_dim": it.rotary,
+                "num_key_value_heads": config.heads, "n_routed_experts": 4,
+                "first_k_dense_replace": config.layers,
+                "rope_scaling": LATENT_YARN if config.rope.factors else None}
     if config.architecture == "qwen3_moe":
         return {"num_experts": config.mixture.experts, "intermediate_size": 4 * config.hidden,
                 "moe_intermediate_size": config.intermediate, "decoder_sparse_step": 1,

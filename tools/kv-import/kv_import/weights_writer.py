@@ -7,7 +7,7 @@ import struct
 import numpy as np
 
 from . import quant_blocks
-from .config import MATRICES
+from .config import NARROW
 from .errors import ImportFailure
 from .weight_formats import blocks_of
 
@@ -36,7 +36,7 @@ def unpack_n16k(packed):
 
 def stored_dtype(weight, dtype):
     """Matrices are stored as asked; routers, norms, biases and the rope table stay f32."""
-    return dtype if weight.role in MATRICES else "f32"
+    return dtype if weight.role in NARROW else "f32"
 
 
 def stored_shape(weight):
@@ -90,7 +90,7 @@ def write_weights(path, config, source, dtype, formats):
 
 def _pieces(weight):
     """Slices of a weight's rows: whole blocks of 16, which follow one another in every layout."""
-    if weight.role == "table" or len(weight.shape) == 1:
+    if weight.role == "table" or len(weight.shape) != 2:
         yield slice(None)
         return
     rows, columns = weight.shape
