@@ -43,8 +43,8 @@ class Prefill:
     """A prefilling kv-run that listens."""
 
     def __init__(self, artifact, *options, endpoint=None):
-        self.folder = tempfile.mkdtemp(prefix="kv-peers-")
-        self.endpoint = endpoint or f"ipc://{self.folder}/control"
+        self.folder = tempfile.TemporaryDirectory(prefix="kv-peers-")
+        self.endpoint = endpoint or f"ipc://{self.folder.name}/control"
         self.process = subprocess.Popen(command(artifact, "--role", "prefill", "--peer", self.endpoint, *options),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True, env=environment())

@@ -8,6 +8,7 @@
 #include "kv/Runtime/Manager/ManagerMetrics.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
 
+#include "TemporaryFile.h"
 #include "Values.h"
 
 #include <arpa/inet.h>
@@ -24,10 +25,6 @@ using namespace kv;
 using namespace kv::test;
 
 namespace {
-
-std::string endpoint(const char *name) {
-  return concat("ipc:///tmp/kv-monitoring-", int64_t(::getpid()), "-", name);
-}
 
 /// What a plain HTTP client gets.
 std::string get(int port) {
@@ -72,8 +69,8 @@ void serve(PagedKVCacheManager &manager, const std::atomic<bool> &ended) {
 
 TEST(Monitoring, RunsBesideTheEnginesThread) {
   auto publisher =
-      EventPublisher::open({.endpoint = endpoint("events"),
-                            .replayEndpoint = endpoint("replay"),
+      EventPublisher::open({.endpoint = localEndpoint("events"),
+                            .replayEndpoint = localEndpoint("replay"),
                             .pageSize = 4,
                             .replayBatches = 50,
                             .queueBytes = 1 << 16,
@@ -83,7 +80,8 @@ TEST(Monitoring, RunsBesideTheEnginesThread) {
                                           .maxSeqLen = 100,
                                           .numPages = 60,
                                           .events = {publisher->get()},
-                                          .resetEndpoint = endpoint("reset"),
+                                          .resetEndpoint =
+                                              localEndpoint("reset"),
                                           .explainMisses = true};
   auto manager = PagedKVCacheManager::create(
       KVCacheParams{.geometry = {.dtype = KV_DTYPE_F16,
@@ -112,9 +110,9 @@ TEST(Monitoring, RunsBesideTheEnginesThread) {
     zmq::socket_t events(context, zmq::socket_type::sub);
     events.set(zmq::sockopt::subscribe, "");
     events.set(zmq::sockopt::rcvtimeo, 100);
-    events.connect(endpoint("events"));
+    events.connect(localEndpoint("events"));
     zmq::socket_t ask(context, zmq::socket_type::dealer);
-    ask.connect(endpoint("replay"));
+    ask.connect(localEndpoint("replay"));
     ask.set(zmq::sockopt::rcvtimeo, 5000);
     for (int round = 0; !ended; ++round) {
       zmq::message_t frame;
@@ -140,7 +138,7 @@ TEST(Monitoring, RunsBesideTheEnginesThread) {
   std::thread admin([&] {
     zmq::context_t context;
     zmq::socket_t ask(context, zmq::socket_type::req);
-    ask.connect(endpoint("reset"));
+    ask.connect(localEndpoint("reset"));
     ask.set(zmq::sockopt::rcvtimeo, 5000);
     while (!ended) {
       ask.send(zmq::str_buffer("reset_prefix_cache"), zmq::send_flags::none);

@@ -12,6 +12,7 @@
 #define KV_TEST_UNIT_PEERFIXTURE_H
 
 #include "FakeTransport.h"
+#include "TemporaryFile.h"
 
 #include "../../runtime/tiers/TieredConnector.h"
 #include "../../runtime/transport/DecodePeer.h"
@@ -21,8 +22,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <unistd.h>
 
 namespace kv::test {
 
@@ -150,17 +149,13 @@ struct Peers {
       : prefillSide(prefillCache, prefillSlots),
         decodeSide(decodeCache, decodeSlots) {
     static int number = 0;
-    options.endpoint =
-        concat("ipc://", (std::filesystem::temp_directory_path() /
-                          concat("kv-peers-", ::getpid(), "-", ++number))
-                             .string());
+    options.endpoint = localEndpoint(concat("peers-", ++number));
     options.answer = std::chrono::seconds(5); // also on a busy machine
     options.note = [this](std::string_view one) { notes += concat(one, "\n"); };
   }
   ~Peers() {
     decode.reset();
     prefill.reset();
-    std::filesystem::remove(options.endpoint.substr(6));
   }
 
   Expected<void> openPrefill() {

@@ -6,6 +6,7 @@
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Routing/PrefixRouter.h"
 
+#include "TemporaryFile.h"
 #include "Values.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,6 @@
 #include <random>
 #include <set>
 #include <thread>
-#include <unistd.h>
 
 using namespace kv;
 using namespace kv::test;
@@ -169,8 +169,7 @@ struct Serving {
   std::unique_ptr<CacheEngine> engine;
 
   static std::string endpoint(const char *kind, int index) {
-    return concat("ipc:///tmp/kv-route-", kind, "-", int64_t(::getpid()), "-",
-                  index);
+    return localEndpoint(concat(kind, "-", index));
   }
   explicit Serving(int index, EventPublisher::Encoding encoding) {
     auto opened =
@@ -339,8 +338,8 @@ TEST(Router, AMachineThatDoesNotAnswerIsNotUsed) {
   zmq::context_t context;
   PrefixRouter router(2);
   auto follower = Follower::open(context,
-                                 {.events = "ipc:///tmp/kv-route-nobody",
-                                  .replay = "ipc:///tmp/kv-route-nobody-2",
+                                 {.events = localEndpoint("nobody"),
+                                  .replay = localEndpoint("nobody-2"),
                                   .patience = std::chrono::milliseconds(5)},
                                  router, 1);
   ASSERT_TRUE(follower) << text(follower);

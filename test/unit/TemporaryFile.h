@@ -68,6 +68,13 @@ private:
   std::filesystem::path name;
 };
 
+/// An endpoint of ZeroMQ on this machine. It lies in one folder of the process,
+/// which goes when that ends: libzmq leaves its sockets where they were bound.
+inline std::string localEndpoint(std::string_view socket) {
+  static const TemporaryFolder folder;
+  return "ipc://" + folder.path() + "/" + std::string(socket);
+}
+
 /// Replaces every `from`; both have the same length, so offsets stay.
 inline std::string replaced(std::string text, std::string_view from,
                             std::string_view to) {

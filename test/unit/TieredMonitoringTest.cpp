@@ -54,10 +54,10 @@ void serve(PagedKVCacheManager &manager, const std::atomic<bool> &ended) {
 
 TEST(TieredMonitoring, RunsBesideTheEnginesThread) {
   TemporaryFolder folder;
-  auto publisher = EventPublisher::open(
-      {.endpoint = concat("ipc:///tmp/kv-tiers-", int64_t(::getpid())),
-       .pageSize = 4,
-       .interval = std::chrono::milliseconds(1)});
+  auto publisher =
+      EventPublisher::open({.endpoint = localEndpoint("events"),
+                            .pageSize = 4,
+                            .interval = std::chrono::milliseconds(1)});
   ASSERT_TRUE(publisher) << text(publisher);
   KVCacheParams params = {.geometry = {.dtype = KV_DTYPE_F16,
                                        .layers = 1,
