@@ -66,10 +66,14 @@ struct AttentionConfig {
   /// power of two, and weights are at most 1: nothing is lost.
   using Product = std::conditional_t<Widens, F16, Query>;
 
-  static constexpr int HeadDim = HeadDimV;
+  /// Elements of a row of the result, and of a query and a key.
+  static constexpr int HeadDim = HeadDimV, KeyDim = HeadDim;
   static constexpr int RowTiles = RowTilesV;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int Warps = 4, Threads = Warps * WarpLanes;
+  /// Warps that share the keys of a row tile's scores, and the row tiles that
+  /// each has scores of.
+  static constexpr int KeyWarps = Warps, ScoreTiles = RowTiles;
 
   /// A leaf is loaded as two tiles of K and two of V.
   static constexpr int Leaf = kv::plan::GpuLeaf;
@@ -82,13 +86,14 @@ struct AttentionConfig {
   /// In chunks: a row of the queries, a row and a tile of the cache.
   static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
   static constexpr int RowChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
+  static constexpr int ValueChunks = RowChunks;
   static constexpr int StageChunks = TileKeys * RowChunks;
   static constexpr int LeafPairs = Leaf / 2;
 
   /// Values' columns of a warp, and its accumulators.
   static constexpr int WarpColumns = HeadDim / Warps;
   static constexpr int ColumnTiles = WarpColumns / 8;
-  static constexpr int KeyTiles = Leaf / Warps / 8;
+  static constexpr int KeyTiles = Leaf / KeyWarps / 8;
 
   /// Of 8 bits, one load of V has twice sixteen keys.
   static constexpr int ValueSteps = Widens ? 2 : 1;

@@ -14,7 +14,8 @@
 //   arrive<Order>(counter, n)   counts n; release and acquire between blocks
 //   storeLargest(p, x)          *p becomes x if that is larger, atomically
 //   copyAsync commit wait<N>    16-byte copies to shared memory; of zeros where
-//                               the address is negative, as NoAddress is
+//                               the address is negative, as NoAddress is. What
+//                               is copied may lie some bytes behind it
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
 //
@@ -71,7 +72,7 @@ concept Block =
         b.template arrive<Order::AcquireRelease>(counter, 1u)
       } -> std::same_as<uint32_t>;
       b.storeLargest(word, *word);
-      b.copyAsync(b.template shared<Chunk>(0, 1), 0, addressOf(source));
+      b.copyAsync(b.template shared<Chunk>(0, 1), 0, addressOf(source), 16);
       b.commit();
       b.template wait<0>();
       { b.shuffleXor(x, 1) } -> std::same_as<float>;

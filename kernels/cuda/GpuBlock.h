@@ -53,8 +53,9 @@ struct GpuBlock {
   }
 
   __device__ __forceinline__ void copyAsync(Shared<Chunk> target, int index,
-                                            int64_t address) const {
-    ptx::cpAsync(target.data + index, address);
+                                            int64_t address,
+                                            int behind = 0) const {
+    ptx::cpAsync(target.data + index, address + behind, address);
   }
   __device__ __forceinline__ void commit() const { ptx::cpAsyncCommit(); }
   template <int Pending> __device__ __forceinline__ void wait() const {

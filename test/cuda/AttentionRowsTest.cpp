@@ -26,14 +26,16 @@ struct Case {
   bool knownLengths = true;
   bool sinks = false;
   CacheLayout layout = CacheLayout::NHD;
+  int dim = 64, vDim = 0; // 0: not latent
 };
 
 /// One layer of a batch: what a CPU says, and what a device does.
 class Batch {
 public:
-  static constexpr int Dim = 64, Layers = 2, Layer = 1;
+  static constexpr int Layers = 2, Layer = 1;
 
-  explicit Batch(const Case &c) : c(c) {
+  explicit Batch(const Case &c)
+      : c(c), Dim(c.dim), ValueDim(c.vDim ? c.vDim : c.dim) {
     int32_t pages = 1;
     for (Lengths s : c.sequences) {
       offsets.push_back(tokens);
@@ -48,7 +50,7 @@ public:
         bool used = i * c.page < c.sequences[b].cached + c.sequences[b].added;
         table.push_back(used ? pages++ : 0);
       }
-    int64_t sizes[] = {pages, 2, Layers, c.page, c.heads, Dim};
+    int64_t sizes[] = {pages, c.vDim ? 1 : 2, Layers, c.page, c.heads, Dim};
     // Strides of the logical order, from memory's.
     blocksView.rank = 6;
     blocksView.dtype = KV_DTYPE_BF16;
@@ -76,7 +78,7 @@ public:
   };
 
   Result onCpu() {
-    Result result{blocks, std::vector<Bf16>(q.size()),
+    Result result{blocks, std::vector<Bf16>(tokens * queryHeads() * ValueDim),
                   std::vector<float>(tokens * queryHeads())};
     KvTensorView pool = blocksView;
     pool.data = result.blocks.data();
@@ -86,12 +88,13 @@ public:
     auto dk = makeView(k.data(), DType::BF16, {tokens, c.heads, Dim});
     auto dv = makeView(v.data(), DType::BF16, {tokens, c.heads, Dim});
     auto dq = makeView(q.data(), DType::BF16, {tokens, queryHeads(), Dim});
-    auto out =
-        makeView(result.out.data(), DType::BF16, {tokens, queryHeads(), Dim});
+    auto out = makeView(result.out.data(), DType::BF16,
+                        {tokens, queryHeads(), ValueDim});
     auto lse = makeView(result.lse.data(), DType::F32, {tokens, queryHeads()});
     auto sink = makeView(sinks.data(), DType::F32, {queryHeads()});
-    reference::StoreArguments store{&pool, nullptr, &lengths, &pages,
-                                    &rows, Layer,   &dk,      &dv};
+    reference::StoreArguments store{
+        &pool, nullptr, &lengths, &pages,
+        &rows, Layer,   &dk,      c.vDim ? nullptr : &dv};
     EXPECT_FALSE(reference::validate(store));
     reference::store(store, 0, reference::storeItems(store));
     reference::AttentionArguments attention{
@@ -114,7 +117,7 @@ public:
     Tensor<Bf16> dk(device, DType::BF16, {tokens, c.heads, Dim}, k);
     Tensor<Bf16> dv(device, DType::BF16, {tokens, c.heads, Dim}, v);
     Tensor<Bf16> dq(device, DType::BF16, {tokens, queryHeads(), Dim}, q);
-    Tensor<Bf16> out(device, DType::BF16, {tokens, queryHeads(), Dim});
+    Tensor<Bf16> out(device, DType::BF16, {tokens, queryHeads(), ValueDim});
     Tensor<float> lse(device, DType::F32, {tokens, queryHeads()});
     Tensor<float> sink(device, DType::F32, {int64_t(sinks.size())}, sinks);
     int32_t longestOf[] = {longest, 0};
@@ -128,7 +131,7 @@ public:
       f.plan(ctx, &view, lengths.view(), pages.view(), rows.view(), known,
              queryHeads(), tokens, c.mask, c.window, &plan);
       f.store(ctx, &view, nullptr, lengths.view(), pages.view(), rows.view(),
-              Layer, dk.view(), dv.view());
+              Layer, dk.view(), c.vDim ? nullptr : dv.view());
       f.plannedAttention(ctx, &view, nullptr, lengths.view(), pages.view(),
                          rows.view(), known, &plan, Layer, dq.view(),
                          out.view(), lse.view(), Scale, 0, c.mask, c.window,
@@ -141,6 +144,7 @@ public:
 
 private:
   Case c;
+  int64_t Dim, ValueDim;
   int32_t tokens = 0, longest = 0, columns = 1;
   std::vector<int32_t> cached, offsets, table;
   KvTensorView blocksView = {};
@@ -213,6 +217,24 @@ TEST_F(AttentionRows, MasksSinksLayouts) {
          .window = 64,
          .layout = CacheLayout::CPU});
   check({.sequences = {{10, 2}}, .mask = KV_MASK_NONE, .sinks = true});
+}
+
+TEST_F(AttentionRows, LatentRows) {
+  EXPECT_EQ(check({.sequences = {{300, 1}, {17, 1}},
+                   .group = 16,
+                   .dim = 192,
+                   .vDim = 128}),
+            3)
+      << "decode";
+  check({.sequences = {{130, 3}, {0, 40}, {65, 1}},
+         .group = 5,
+         .page = 64,
+         .mask = KV_MASK_SLIDING,
+         .window = 70,
+         .sinks = true,
+         .dim = 192,
+         .vDim = 128});
+  check({.sequences = {{70, 1}, {3, 2}}, .group = 20, .dim = 576, .vDim = 512});
 }
 
 TEST_F(AttentionRows, TheSameBitsOnAWiderDevice) {

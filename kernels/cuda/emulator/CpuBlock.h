@@ -67,8 +67,9 @@ public:
       *p = x;
   }
 
-  void copyAsync(Shared<Chunk> target, int index, int64_t address) {
-    machine.copyAsync(self, target.place(index), address);
+  void copyAsync(Shared<Chunk> target, int index, int64_t address,
+                 int behind = 0) {
+    machine.copyAsync(self, target.place(index), address + behind);
   }
   void commit() { machine.commit(self); }
   template <int Pending> void wait() { machine.wait(self, Pending); }

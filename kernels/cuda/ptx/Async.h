@@ -12,13 +12,15 @@ __device__ __forceinline__ uint32_t sharedAddress(const void *p) {
 }
 
 /// 16 bytes to shared memory, past the first-level cache; zeros, and nothing is
-/// read, where the address is negative, which takes one instruction to see.
-__device__ __forceinline__ void cpAsync(void *target, int64_t address) {
+/// read, where `row` is negative, which takes one instruction to see for all
+/// copies of a row.
+__device__ __forceinline__ void cpAsync(void *target, int64_t address,
+                                        int64_t row) {
   asm volatile("{\n\t.reg .pred ignored;\n\t.reg .b32 low, high;\n\t"
-               "mov.b64 {low, high}, %1;\n\tsetp.lt.s32 ignored, high, 0;\n\t"
+               "mov.b64 {low, high}, %2;\n\tsetp.lt.s32 ignored, high, 0;\n\t"
                "cp.async.cg.shared.global [%0], [%1], 16, ignored;\n\t}" ::"r"(
                    sharedAddress(target)),
-               "l"(address)
+               "l"(address), "l"(row)
                : "memory");
 }
 
