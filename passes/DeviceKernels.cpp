@@ -24,13 +24,19 @@ Type kv::queryType(Type element) {
 }
 
 LogicalResult kv::checkCache(Operation *op, CollectionType type) {
-  if (type.isLatent())
-    return op->emitOpError("is on a latent cache: kv-cuda has kernels for "
-                           "caches of keys and values");
   if (type.getScale())
     return op->emitOpError()
            << "is on a cache with the scale " << type.getScale()
            << ": kv-cuda has kernels for caches without scales";
+  if (type.isLatent()) {
+    std::optional<KvDType> cache = dtypeOf(type.getElementType());
+    if (cache && kernels::isLatentRow(*cache, type.getDim(), type.getVDim()))
+      return success();
+    return op->emitOpError()
+           << "is on a latent cache of " << type.getElementType() << " rows of "
+           << type.getDim() << "/" << type.getVDim()
+           << ": kv-cuda has kernels for " << kernels::latentRows();
+  }
   if (!queryType(type.getElementType()))
     return op->emitOpError()
            << "is on a cache of " << type.getElementType()
@@ -56,7 +62,8 @@ SmallVector<StringRef> kv::attentionImages(CollectionType type) {
   SmallVector<StringRef> images;
   std::optional<KvDType> cache = dtypeOf(type.getElementType());
   for (const kernels::AttentionKernel &kernel : kernels::AttentionKernels)
-    if (kernel.cache == cache && kernel.headDim == type.getDim())
+    if (kernel.cache == cache && kernel.headDim == type.getDim() &&
+        kernel.vDim == type.getVDim())
       images.push_back(kernel.name);
   return images;
 }

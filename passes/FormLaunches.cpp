@@ -380,10 +380,11 @@ private:
   static bool isHostCode(Operation *op) {
     if (isa<func::FuncOp, func::CallOp, func::ReturnOp, tensor::EmptyOp,
             tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp,
-            tensor::CollapseShapeOp, tensor::ExtractSliceOp, memref::DimOp,
-            memref::CastOp, memref::TransposeOp, scf::ForOp, scf::IfOp,
-            scf::YieldOp, LaunchOp, PlanBytesOp, StoreOp, AttentionOp,
-            CopyPagesOp, AssertOp, CheckStepOp>(op))
+            tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+            tensor::InsertSliceOp, memref::DimOp, memref::CastOp,
+            memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
+            PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
+            CheckStepOp>(op))
       return true;
     return isa<arith::ArithDialect>(op->getDialect()) &&
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);

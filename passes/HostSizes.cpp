@@ -87,6 +87,18 @@ static std::optional<HostSize> stepBack(HostSize size, int depth) {
     OpFoldResult given = expand.getMixedOutputShape()[dim];
     return sourceOfIndex(cast<Value>(given));
   }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return HostSize{insert.getDest(), dim};
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    int64_t at = 0;
+    for (int64_t kept = 0; dropped[at] || kept < dim; ++at)
+      kept += !dropped[at];
+    OpFoldResult given = slice.getMixedSizes()[at];
+    if (auto size = dyn_cast<Value>(given))
+      return sourceOfIndex(size);
+    return std::nullopt;
+  }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     ReassociationIndices group = collapse.getReassociationIndices()[dim];
     if (group.size() == 1)

@@ -160,18 +160,27 @@ static std::optional<Scalar> summand(GenericOp op) {
   return std::nullopt;
 }
 
-/// out[m, n] = sum over k of x[m, k] * weight[n, k]
+/// out[m, n] = sum over k of x[m, k] * weight[n, k], or of each head h
+/// out[m, h, n] = sum over k of x[m, h, k] * weight[h, n, k]
 static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
-  if (op.getNumLoops() != 3 || op.getNumResults() != 1 ||
+  unsigned loops = op.getNumLoops();
+  if ((loops != 3 && loops != 4) || op.getNumResults() != 1 ||
       op.getNumReductionLoops() != 1)
     return std::nullopt;
-  AffineExpr m, n, k;
-  bindDims(op.getContext(), m, n, k);
-  auto map = [&](AffineExpr a, AffineExpr b) {
-    return AffineMap::get(3, 0, {a, b}, op.getContext());
+  bool heads = loops == 4;
+  AffineExpr m, h, n, k;
+  if (heads)
+    bindDims(op.getContext(), m, h, n, k);
+  else
+    bindDims(op.getContext(), m, n, k);
+  auto rows = [&](AffineExpr last) {
+    return heads ? AffineMap::get(4, 0, {m, h, last}, op.getContext())
+                 : AffineMap::get(3, 0, {m, last}, op.getContext());
   };
+  AffineMap weights = heads ? AffineMap::get(4, 0, {h, n, k}, op.getContext())
+                            : AffineMap::get(3, 0, {n, k}, op.getContext());
   std::optional<Scalar> term = summand(op);
-  if (!term || op.getIndexingMapsArray().back() != map(m, n))
+  if (!term || op.getIndexingMapsArray().back() != rows(n))
     return std::nullopt;
   Product product = factor(*term);
   if (product.over.size() != 2 || !product.under.empty())
@@ -179,9 +188,9 @@ static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   Value x, weight;
   for (Scalar each : product.over) {
     std::optional<Element> element = elementOf(each);
-    if (element && element->map == map(m, k))
+    if (element && element->map == rows(k))
       x = element->tensor;
-    else if (element && element->map == map(n, k))
+    else if (element && element->map == weights)
       weight = element->tensor;
   }
   if (!x || !weight)

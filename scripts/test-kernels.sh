@@ -2,7 +2,7 @@
 # test-kernels.sh: what is too slow for every build about the CUDA kernels'
 # bodies on a CPU: ten million plans, ten thousand executed hand-outs, a thousand
 # batches around a request, the product of kernels, types, head dimensions, page
-# sizes, GQA ratios, lengths and masks (38 880 cases) under ten schedules each,
+# sizes, GQA ratios, lengths and masks (64 800 cases) under ten schedules each,
 # and the ordinary tests under ASan and UBSan. Two hours of a core, nearly all the
 # product (docs/performance.md), which goes on where an earlier run of the same
 # program was ended; `test-kernels.sh N` looks at every N-th of each.

@@ -66,10 +66,14 @@ struct AttentionConfig {
   /// power of two, and weights are at most 1: nothing is lost.
   using Product = std::conditional_t<Widens, F16, Query>;
 
-  static constexpr int HeadDim = HeadDimV;
+  /// Elements of a row of the result, and of a query and a key.
+  static constexpr int HeadDim = HeadDimV, KeyDim = HeadDim;
   static constexpr int RowTiles = RowTilesV;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int Warps = 4, Threads = Warps * WarpLanes;
+  /// Warps that share the keys of a row tile's scores, and the row tiles that
+  /// each has scores of.
+  static constexpr int KeyWarps = Warps, ScoreTiles = RowTiles;
 
   /// A leaf is loaded as two tiles of K and two of V.
   static constexpr int Leaf = kv::plan::GpuLeaf;
@@ -102,7 +106,7 @@ struct AttentionConfig {
   static constexpr bool ValuesAtConstants = isSwizzled(RowChunks);
   static constexpr int ValueLoads =
       ValuesAtConstants ? 1 : (ColumnTiles + 1) / 2;
-  static constexpr int KeyTiles = Leaf / Warps / 8;
+  static constexpr int KeyTiles = Leaf / KeyWarps / 8;
 
   /// Of 8 bits, one load of V has twice sixteen keys.
   static constexpr int ValueSteps = Widens ? 2 : 1;
@@ -177,7 +181,7 @@ constexpr int PrefillTiles = sizeof(Cache) == 1 ? (HeadDim == 256   ? 1
                                                                     : 4)
                              : HeadDim == 256   ? 2
                              : HeadDim == 192 || HeadDim == 112 ? 3
-                                                : 4;
+                                                                : 4;
 template <int HeadDim, int Sm>
 constexpr int PrefillStages = HeadDim == 192               ? 3
                               : Sm == 90 || HeadDim == 256 ? 4

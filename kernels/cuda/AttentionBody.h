@@ -26,6 +26,7 @@
 #include "Attention.h"
 #include "Body.h"
 #include "Faults.h"
+#include "Latent.h"
 #include "Widen.h"
 
 namespace kv::cuda {
@@ -128,6 +129,8 @@ private:
   KV_BODY void firstRowPlaces(const Work &work);
 
   KV_BODY void storeRowPlace(int leaf, int32_t page) {
+    if (C::Threads > C::Leaf && b.thread() >= C::Leaf)
+      return;
     b.template shared<int64_t>(C::RowPlaces, C::RowPlaceBuffers * C::Leaf)
         .store(rowPlace(leaf, 0) + own.place, keyPlace(leaf, page));
   }
@@ -167,6 +170,8 @@ private:
   /// leaf are K and V, each in two halves of 64 keys; those from 4 on are of
   /// the leaves after it.
   KV_BODY void issueTile(int leaf, int tile);
+  KV_BODY void issueTile(int leaf, int tile)
+    requires LatentRows<C>;
 
   /// So many rows' places, of this thread's from row `from` on.
   template <int Count>
@@ -176,6 +181,8 @@ private:
   /// a later one come into the place of the one before. Returns the tile's
   /// first chunk.
   KV_BODY int nextTile(int leaf, int tile);
+  KV_BODY int nextTile(int leaf, int tile)
+    requires LatentRows<C>;
 
   KV_BODY void nextStage() {
     lastStage = stage;
@@ -188,6 +195,9 @@ private:
 
   /// Warp w has keys 16 w .. 16 w + 15 of both halves of the leaf.
   KV_BODY void computeScores(int leaf);
+  KV_BODY void computeScores(int leaf)
+    requires LatentRows<C>;
+  KV_BODY void clearScores();
 
   KV_BODY void scoreHalf(int half, int tile);
 
@@ -206,9 +216,25 @@ private:
   /// Sixteen elements d of the heads, with the warp's keys of a half.
   KV_BODY void multiplyScores(int half, int d, const uint32_t (&kFragment)[4]);
 
+  /// The warp among those that share a row tile's keys, and its row tiles of
+  /// scores.
+  KV_BODY int keyWarp() const {
+    return C::Warps == C::KeyWarps ? warp : warp % C::KeyWarps;
+  }
+  KV_BODY int scoreTile(int m) const {
+    return C::Warps == C::KeyWarps ? m : warp / C::KeyWarps * C::ScoreTiles + m;
+  }
+  /// The row tile whose states this warp keeps; RowTiles or more for none.
+  KV_BODY int stateTile() const {
+    if (C::Warps == C::KeyWarps)
+      return warp;
+    return keyWarp() < C::ScoreTiles ? scoreTile(keyWarp()) : C::RowTiles;
+  }
+
   /// The leaf's key of score n, i of this thread.
   KV_BODY int keyOf(int n, int i) const {
-    return n / 2 * C::TileKeys + warp * 16 + n % 2 * 8 + lane % 4 * 2 + i % 2;
+    return n / 2 * C::TileKeys + keyWarp() * 16 + n % 2 * 8 + lane % 4 * 2 +
+           i % 2;
   }
   /// The row of accumulators 0, 1 (side 0) or 2, 3 (side 1) of row tile m.
   KV_BODY int rowOf(int m, int side) const {
@@ -223,8 +249,8 @@ private:
 
   KV_BODY void maskScores(int first);
 
-  /// Scores to 16-bit weights for all warps. Warp m keeps the state of row
-  /// tile m and says how the leaf folds into the group.
+  /// Scores to 16-bit weights for all warps. Who keeps a row tile's state says
+  /// how the leaf folds into the group.
   KV_BODY void computeWeights();
 
   /// Tells all warps how a row folds.
@@ -238,6 +264,8 @@ private:
   KV_BODY void computeValues(int leaf);
 
   KV_BODY void valueHalf(int half, int tile);
+  KV_BODY void valueHalf(int half, int tile)
+    requires LatentRows<C>;
 
   /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
   /// all columns of the warp.
@@ -248,7 +276,16 @@ private:
   /// The chunk of a tile that this lane names for column tiles n and n + 1.
   KV_BODY int valueChunk(int n) const;
 
-  /// Keys k * 16 .. k * 16 + 15 of the leaf.
+  /// Of keys k * 16 .. k * 16 + 15 of the leaf: the weights of row tile m, and
+  /// their sums, where this warp keeps a state.
+  KV_BODY void loadWeights(uint32_t (&fragment)[4], int m, int k);
+  KV_BODY void sumWeights(int k);
+  KV_BODY void sumWeights(const uint32_t (&fragment)[4]) {
+    constexpr uint32_t One = OnePair<typename C::Product>;
+    b.template multiplyAdd<typename C::Product>(sums, fragment, One, One);
+  }
+
+  /// The same keys.
   KV_BODY void multiplyValues(int k,
                               const uint32_t (&vFragments)[C::ColumnTiles][2]);
 
@@ -394,9 +431,8 @@ private:
   int stage, lastStage; // of the next tile, and of the one before, in chunks
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
-  // The leaf, its group, the total. Warp m < RowTiles has the states of row
-  // tile m.
-  float scores[C::RowTiles][C::KeyTiles][4];
+  // The leaf, its group, the total; the states of row tile stateTile().
+  float scores[C::ScoreTiles][C::KeyTiles][4];
   float sums[4];
   Softmax groupState[2], totalState[2];
   Accumulators values, group;
@@ -410,5 +446,6 @@ private:
 #include "AttentionMerge.h"
 #include "AttentionScores.h"
 #include "AttentionUnit.h"
+#include "LatentRows.h"
 
 #endif // KV_KERNELS_CUDA_ATTENTIONBODY_H

@@ -25,8 +25,8 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
   auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
-    if (warp < C::RowTiles) {
-      FloatPair pair = weights.load(rowOf(warp, side));
+    if (stateTile() < C::RowTiles) {
+      FloatPair pair = weights.load(rowOf(stateTile(), side));
       groupState[side].sum = kv::plan::foldValue(
           groupState[side].sum, sums[side * 2], {pair.x, pair.y});
     }
@@ -84,35 +84,44 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadWeights(uint32_t (&fragment)[4], int m,
+                                                 int k) {
+  using Matrix = Swizzled<C::LeafPairs / 4>;
+  Place a = loadA(lane);
+  b.loadMatrix(fragment,
+               b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4),
+               Matrix::moved(Matrix::chunk(a.row, a.column), k * 2) +
+                   m * 16 * (C::LeafPairs / 4));
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::sumWeights(int k) {
+  // Loaded again: to pick a fragment by the warp's number would take an array
+  // in memory.
+  if (C::RowTiles > 1 && stateTile() < C::RowTiles) {
+    uint32_t pFragment[4];
+    loadWeights(pFragment, stateTile(), k);
+    sumWeights(pFragment);
+  }
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::multiplyValues(
     int k, const uint32_t (&vFragments)[C::ColumnTiles][2]) {
-  using Matrix = Swizzled<C::LeafPairs / 4>;
   using Product = typename C::Product;
-  constexpr uint32_t One = OnePair<Product>;
-  auto weights =
-      b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4);
-  Place a = loadA(lane);
-  int aChunk = Matrix::moved(Matrix::chunk(a.row, a.column), k * 2);
-  constexpr int TileChunks = 16 * (C::LeafPairs / 4);
   KV_UNROLL
   for (int m = 0; m < C::RowTiles; ++m) {
     uint32_t pFragment[4];
-    b.loadMatrix(pFragment, weights, aChunk + m * TileChunks);
+    loadWeights(pFragment, m, k);
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n)
       b.template multiplyAdd<Product>(values[m][n], pFragment, vFragments[n][0],
                                       vFragments[n][1]);
     // Warps that do not need it would lose more by looking.
     if constexpr (C::RowTiles == 1)
-      b.template multiplyAdd<Product>(sums, pFragment, One, One);
+      sumWeights(pFragment);
   }
-  // Loaded again: to pick a fragment by the warp's number would take an array
-  // in memory.
-  if (C::RowTiles > 1 && warp < C::RowTiles) {
-    uint32_t pFragment[4];
-    b.loadMatrix(pFragment, weights, aChunk + warp * TileChunks);
-    b.template multiplyAdd<Product>(sums, pFragment, One, One);
-  }
+  sumWeights(k);
 }
 
 template <Block B, class C, Fault F>
@@ -147,11 +156,11 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
-    if (warp < C::RowTiles) {
+    if (stateTile() < C::RowTiles) {
       kv::plan::Weights weights =
           kv::plan::fold(totalState[side], groupState[side]);
       if (!first)
-        announce(C::TotalWeights, rowOf(warp, side), weights);
+        announce(C::TotalWeights, rowOf(stateTile(), side), weights);
     }
   if (first) {
     if (!last)

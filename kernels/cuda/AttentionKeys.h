@@ -15,7 +15,8 @@ namespace kv::cuda {
 template <Block B, class C, Fault F>
 KV_BODY int32_t AttentionBody<B, C, F>::lookUp(int leaf) const {
   uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();
-  if (position - uint32_t(keysFirst) >= uint32_t(keysCount))
+  if (position - uint32_t(keysFirst) >= uint32_t(keysCount) ||
+      (C::Threads > C::Leaf && b.thread() >= C::Leaf))
     return -1;
   return b.load(tableRow + p.cache.pageSize.quotient(int32_t(position)));
 }

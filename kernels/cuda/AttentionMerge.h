@@ -19,8 +19,8 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
   auto finishes = b.template shared<FloatPair>(C::Finishes, C::Rows);
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    int row = rowOf(warp, side);
-    if (warp < C::RowTiles && row < liveRows) {
+    int row = rowOf(stateTile(), side);
+    if (stateTile() < C::RowTiles && row < liveRows) {
       kv::plan::Finish finish = kv::plan::finish(totalState[side], sinkOf(row));
       if (lane % 4 == 0) {
         finishes.store(row, {finish.weight, finish.inverse});
@@ -43,8 +43,8 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
     for (int n = 0; n < C::ColumnTiles; ++n) {
       FloatPair two = pairOf(group[m], n, side);
       if (exists(columnOf(n)))
-        storeOut(place, columnOf(n), finishValue(two.x, finish),
-                 finishValue(two.y, finish));
+        storeOut(place + columnOf(0), columnOf(n) - columnOf(0),
+                 finishValue(two.x, finish), finishValue(two.y, finish));
     }
   }
 }
@@ -59,18 +59,19 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
     int row = rowOf(m, side);
     if (row >= liveRows)
       continue;
-    float *target = piece + row * C::HeadDim;
+    float *target = piece + row * C::HeadDim + columnOf(0);
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
       if (!exists(columnOf(n)))
         continue;
-      auto *place = reinterpret_cast<FloatPair *>(target + columnOf(n));
+      auto *place =
+          reinterpret_cast<FloatPair *>(target + (columnOf(n) - columnOf(0)));
       if constexpr (F == Fault::PlainScratchStore)
         b.store(place, pairOf(group[m], n, side));
       else
         b.storeScratch(place, pairOf(group[m], n, side));
     }
-    if (m == warp && lane % 4 == 0)
+    if (m == stateTile() && lane % 4 == 0)
       b.storeScratch(
           reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,
           FloatPair{groupState[side].maximum, groupState[side].sum});

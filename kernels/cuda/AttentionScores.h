@@ -13,14 +13,19 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
+KV_BODY void AttentionBody<B, C, F>::clearScores() {
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n)
     KV_UNROLL
   for (int i = 0; i < 4; ++i)
     scores[m][n][i] = 0;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
+  clearScores();
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
     int tile = nextTile(leaf, half);
@@ -35,18 +40,19 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
   constexpr int ChunkSteps = C::Widens ? 2 : 1;
   auto k = ringView();
   Place kt = loadTransposedB(lane);
-  int kChunk = tile + Matrix::chunk(warp * 16 + kt.row, kt.column);
+  constexpr bool OneTile = C::KeyWarps * 16 <= C::TileKeys;
+  int firstKey = OneTile ? keyWarp() * 16 : keyWarp() * 16 % C::TileKeys;
+  int kChunk = tile + Matrix::chunk(firstKey + kt.row, kt.column);
   KV_UNROLL
-  for (int d = 0; d < C::HeadDim / 16; d += ChunkSteps) {
+  for (int d = 0; d < C::KeyDim / 16; d += ChunkSteps) {
     uint32_t loaded[4];
     // Of a last chunk without a neighbour, all lanes read that one.
-    bool alone = d + ChunkSteps > C::HeadDim / 16;
+    bool alone = d + ChunkSteps > C::KeyDim / 16;
     b.loadMatrix(
         loaded, k,
         Matrix::moved(alone ? kChunk - kt.column : kChunk, d * 2 / ChunkSteps));
     KV_UNROLL
-    for (int step = 0; step < ChunkSteps && d + step < C::HeadDim / 16;
-         ++step) {
+    for (int step = 0; step < ChunkSteps && d + step < C::KeyDim / 16; ++step) {
       uint32_t kFragment[4];
       KV_UNROLL
       for (int n = 0; n < 2; ++n) {
@@ -68,10 +74,10 @@ KV_BODY void
 AttentionBody<B, C, F>::multiplyScores(int half, int d,
                                        const uint32_t (&kFragment)[4]) {
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m) {
+  for (int m = 0; m < C::ScoreTiles; ++m) {
     uint32_t loaded[4];
     if constexpr (!C::QueriesInRegisters)
-      loadQueryFragment(loaded, m, d);
+      loadQueryFragment(loaded, scoreTile(m), d);
     const uint32_t (&qFragment)[4] =
         C::QueriesInRegisters ? queryFragments[d] : loaded;
     KV_UNROLL
@@ -100,9 +106,9 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
   if (F != Fault::ForgottenMask &&
       (first < allSeeFrom || first > allSeeTo - C::Leaf))
     maskScores(first);
-  auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::Warps);
+  auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::KeyWarps);
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     float largest = kv::plan::NoScore;
@@ -115,7 +121,8 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
       largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
     largest = kv::plan::larger(largest, b.shuffleXor(largest, 2));
     if (lane % 4 == 0)
-      maxima.store(rowOf(m, side) * C::Warps + warp, largest);
+      maxima.store(rowOf(scoreTile(m), side) * C::KeyWarps + keyWarp(),
+                   largest);
   }
 }
 
@@ -123,13 +130,14 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::scaleScores() {
   float before = p.softcap > 0 ? p.scale / p.softcap : p.scale;
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n)
     KV_UNROLL
   for (int i = 0; i < 4; ++i) {
     float &score = scores[m][n][i];
-    score = kv::plan::multiply(score, before * scoreFactor(rowOf(m, i / 2)));
+    score = kv::plan::multiply(
+        score, before * scoreFactor(rowOf(scoreTile(m), i / 2)));
     if (p.softcap > 0)
       score = kv::plan::multiply(hyperbolicTangent(score), p.softcap);
   }
@@ -139,10 +147,10 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    IntPair seen = bounds.load(rowOf(m, side));
+    IntPair seen = bounds.load(rowOf(scoreTile(m), side));
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n)
       KV_UNROLL
@@ -161,10 +169,10 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
   auto weights =
       b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    int row = rowOf(m, side);
+    int row = rowOf(scoreTile(m), side);
     FloatQuad four = maxima.load(row);
     float factor = scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
     float maximum = kv::plan::larger(kv::plan::larger(four.x, four.y),
@@ -179,11 +187,12 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
         w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
             scores[m][n][side * 2 + i], factor, -base));
       weights.store(
-          Matrix::moved(Matrix::chunk(row, warp * 2), n / 2 * 8 + n % 2) * 4 +
+          Matrix::moved(Matrix::chunk(row, keyWarp() * 2), n / 2 * 8 + n % 2) *
+                  4 +
               lane % 4,
           narrowPair<typename C::Product>(w[0], w[1]));
     }
-    if (m == warp)
+    if (scoreTile(m) == stateTile())
       announce(C::GroupWeights, row,
                kv::plan::foldMaximum(groupState[side].maximum, maximum));
   }

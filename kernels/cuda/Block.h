@@ -72,7 +72,7 @@ concept Block =
         b.template arrive<Order::AcquireRelease>(counter, 1u)
       } -> std::same_as<uint32_t>;
       b.storeLargest(word, *word);
-      b.copyAsync(b.template shared<Chunk>(0, 1), 0, addressOf(source), 0);
+      b.copyAsync(b.template shared<Chunk>(0, 1), 0, addressOf(source), 16);
       b.commit();
       b.template wait<0>();
       { b.shuffleXor(x, 1) } -> std::same_as<float>;

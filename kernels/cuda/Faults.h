@@ -20,6 +20,8 @@ enum class Fault {
   MissingUnitBarrier,  // the next unit's keys overwrite this one's state
   MissingQueriesBarrier,
   MissingMaximaBarrier,
+  MissingWeightsBarrier, // over latent rows, which come in no tiles of values
+  MissingRefillBarrier,  // a latent tile is refilled while others read values
   MissingTotalBarrier,
   MissingEndsBarrier, // of the plan: where others' tiles end is not known yet
   SkippedShuffle,     // one lane does not take part

@@ -7,6 +7,7 @@
 #ifndef KV_KERNELS_CUDA_KERNELTABLE_H
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
+#include "Latent.h"
 #include "Movers.h"
 #include "kv/ABI/DeviceKernels.h"
 
@@ -21,15 +22,19 @@ namespace kv::cuda {
 struct AttentionKernel {
   std::string_view name, type; // the row's name of its types
   KvDType query, cache;
-  int headDim;
+  int headDim; // of a key
+  int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
   int rows; // of a tile: Shape::tileRows
+  int leaf; // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90;
   int blocks80, blocks90; // that an SM has room for
   int64_t slotFloats;     // of a piece
   int64_t totalFloats;    // of a part
 
+  constexpr int valueDim() const { return vDim ? vDim : headDim; }
+  constexpr int planes() const { return vDim ? 1 : 2; }
   constexpr int sharedBytes(int sm) const {
     return sm == 90 ? sharedBytes90 : sharedBytes80;
   }
@@ -38,23 +43,42 @@ struct AttentionKernel {
   }
 };
 
+/// A row of the table; `C` is its configuration on sm_90a, `C80` on others.
+template <class C, class C80>
+constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
+                                KvDType query, KvDType cache, int vDim,
+                                char kind, int blocks80, int blocks90) {
+  return {name,
+          type,
+          query,
+          cache,
+          C::KeyDim,
+          vDim,
+          kind == 'p',
+          C::Rows,
+          C::Leaf,
+          C::Threads,
+          C80::SharedBytes,
+          C::SharedBytes,
+          blocks80,
+          blocks90,
+          C::SlotFloats,
+          C::TotalFloats};
+}
+
 constexpr AttentionKernel AttentionKernels[] = {
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
                             blocks80, blocks90)                                \
-  {"kv_attention_" #kind "_" #type "_" #dim,                                   \
-   #type,                                                                      \
-   KV_DTYPE_##query,                                                           \
-   KV_DTYPE_##cache,                                                           \
-   dim,                                                                        \
-   #kind[0] == 'p',                                                            \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::Rows,                         \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::Threads,                      \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)::SharedBytes,              \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)::SharedBytes,              \
-   blocks80,                                                                   \
-   blocks90,                                                                   \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::SlotFloats,                   \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::TotalFloats},
+  rowOf<KV_ATTENTION_CONFIG(kind, query, cache, dim),                          \
+        KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)>(                     \
+      "kv_attention_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,       \
+      KV_DTYPE_##cache, 0, #kind[0], blocks80, blocks90),
+#define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
+                         blocks80, blocks90)                                   \
+  rowOf<KV_LATENT_CONFIG(kind, query, cache, dim, vDim),                       \
+        KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80)>(                  \
+      "kv_latent_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,          \
+      KV_DTYPE_##cache, vDim, #kind[0], blocks80, blocks90),
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -37,9 +37,9 @@
 
 namespace kv::plan {
 
-/// Keys of a leaf.
-constexpr int32_t GpuLeaf = 128, CpuLeaf = 256;
-/// Leaves of a leaf group, which has 1024 keys on a GPU and 2048 on a CPU.
+/// Keys of a leaf: on a GPU, there over a latent cache, and on a CPU.
+constexpr int32_t GpuLeaf = 128, LatentLeaf = 64, CpuLeaf = 256;
+/// Leaves of a leaf group, which so has 1024, 512 or 2048 keys.
 constexpr int32_t LeavesPerGroup = 8;
 /// The fixed cost of a unit, in leaves: loading its queries, waiting for its
 /// first keys, writing its results. An estimate, not confirmed by measurement.

@@ -49,7 +49,8 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
   int count = 0;
   for (size_t row = 0; row < std::size(AttentionKernels); ++row) {
     const AttentionKernel &kernel = AttentionKernels[row];
-    if (kernel.cache != cache.type || kernel.headDim != cache.dim)
+    if (kernel.cache != cache.type || kernel.headDim != cache.dim ||
+        kernel.planes() != cache.planes)
       continue;
     const LoadedKernel *loaded =
         Context::of(call.state).kernel(call.state, row);
@@ -59,7 +60,7 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
         row, call.multiprocessors() * loaded->blocks};
     ++count;
   }
-  if (count == 2 && cache.planes == 2)
+  if (count == 2)
     return found;
   call.unsupported("there is no kernel for a cache of ",
                    dtypeName(static_cast<DType>(cache.type)), " with ",
@@ -75,7 +76,7 @@ static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group) {
   shape.heads = int32_t(cache.heads);
   shape.group = int32_t(group);
   shape.tileRows = kernel.traits().rows;
-  shape.leaf = GpuLeaf;
+  shape.leaf = kernel.traits().leaf;
   shape.rowsFrom = prefill ? DecodeRows + 1 : 0;
   shape.rowsTo = prefill ? INT64_MAX : DecodeRows + 1;
   shape.parts = kernel.parts;
@@ -227,7 +228,8 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
       });
 }
 
-static bool checkAttention(Call &call, const Cache &cache,
+/// `valueDim`: elements of a head of `out`.
+static bool checkAttention(Call &call, const Cache &cache, int64_t valueDim,
                            const KvTensorView *scales, int64_t layer,
                            const KvTensorView &q, const KvTensorView &out,
                            const KvTensorView *lse, const KvTensorView *sinks) {
@@ -239,11 +241,12 @@ static bool checkAttention(Call &call, const Cache &cache,
   }
   KvDType query = *kernels::queryTypeOf(cache.type);
   if (q.dtype != query || out.dtype != query || q.sizes[2] != cache.dim ||
-      describe(q) != describe(out) || layer < 0 || layer >= cache.layers) {
+      out.sizes[0] != q.sizes[0] || out.sizes[1] != q.sizes[1] ||
+      out.sizes[2] != valueDim || layer < 0 || layer >= cache.layers) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, " of ", cache.layers,
               ", q ", describe(q), ", out ", describe(out),
               ", needed: ", dtypeName(static_cast<DType>(query)), " of ",
-              cache.dim, " elements a head");
+              cache.dim, " elements a head and out of ", valueDim);
     return false;
   }
   if ((lse && (lse->dtype != KV_DTYPE_F32 || lse->rank != 2 ||
@@ -273,7 +276,8 @@ void rows::plannedAttention(
       !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
               maxLengths, q->sizes[1], q->sizes[0], mask, window, *plan,
               step) ||
-      !checkAttention(call, step.cache, scales, layer, *q, *out, lse, sinks) ||
+      !checkAttention(call, step.cache, step.kernels.decode.traits().valueDim(),
+                      scales, layer, *q, *out, lse, sinks) ||
       q->sizes[0] == 0)
     return;
   AttentionParams p{};

@@ -90,6 +90,8 @@ enum : int {
   DescriptorTransA = 3,
   LayoutColumns = 3,
   LayoutLeading = 4,
+  LayoutBatch = 5,       // i32: products at once
+  LayoutBatchStride = 6, // i64: elements between their matrices
   PreferenceWorkspace = 1,
   PreferenceReductions = 3,
   PreferenceAlignmentA = 5, // B, C and D follow

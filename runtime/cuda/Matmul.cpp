@@ -104,6 +104,18 @@ Result Matmuls::choose(const Key &key, const Product &product, Plan &plan) {
   r = r ? r
         : api.layoutCreate(&plan.out, cudaType(key.outType), key.n, key.rows,
                            product.outStride);
+  if (key.heads > 1)
+    for (auto [layout, stride] :
+         {std::pair(plan.weight, product.weightHeadStride),
+          std::pair(plan.x, product.xHeadStride),
+          std::pair(plan.out, product.outHeadStride)}) {
+      r = r ? r
+            : api.layoutSet(layout, driver::LayoutBatch, &key.heads,
+                            sizeof key.heads);
+      r = r ? r
+            : api.layoutSet(layout, driver::LayoutBatchStride, &stride,
+                            sizeof stride);
+    }
   driver::Heuristic best = {};
   int count = 0;
   r = r ? r
@@ -120,8 +132,12 @@ Expected<Matmuls::Plan *> Matmuls::find(const Product &product) {
   // The algorithm of a class is chosen for its largest number of rows, since
   // the workspace that an algorithm needs may grow with the rows.
   int64_t rows = int64_t(std::bit_ceil(uint64_t(product.m)));
-  Key key{deterministic ? DeterministicRows : rows, product.n, product.k,
-          product.type, product.outType};
+  Key key{deterministic ? DeterministicRows : rows,
+          product.n,
+          product.k,
+          product.type,
+          product.outType,
+          product.heads};
   auto [it, added] = plans.try_emplace(key);
   if (added)
     if (Result r = choose(key, product, it->second)) {
@@ -156,6 +172,11 @@ Expected<void> Matmuls::multiply(const Product &product) {
   set(plan.x, driver::LayoutLeading, product.xStride);
   set(plan.out, driver::LayoutColumns, columns);
   set(plan.out, driver::LayoutLeading, product.outStride);
+  if (product.heads > 1) {
+    set(plan.weight, driver::LayoutBatchStride, product.weightHeadStride);
+    set(plan.x, driver::LayoutBatchStride, product.xHeadStride);
+    set(plan.out, driver::LayoutBatchStride, product.outHeadStride);
+  }
   float one = 1, zero = 0;
   r = r ? r
         : api.matmul(handle, descriptor, &one, product.weight, plan.weight,

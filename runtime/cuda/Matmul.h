@@ -9,14 +9,16 @@
 
 namespace kv::cuda {
 
-/// The product out [m, n] = x [m, k] * transpose(weight [n, k]) on the device.
-/// Strides count elements between rows.
+/// The product out [m, n] = x [m, k] * transpose(weight [n, k]) on the device,
+/// of each head. Strides count elements between rows, and between heads.
 struct Product {
   const void *x, *weight;
   void *out;
   int64_t m, n, k;
   int64_t xStride, weightStride, outStride;
   KvDType type, outType; // of x and weight; of out
+  int32_t heads = 1;
+  int64_t xHeadStride = 0, weightHeadStride = 0, outHeadStride = 0;
 };
 
 /// Multiplies with cuBLASLt. The algorithm is chosen once for each shape of a
@@ -39,6 +41,7 @@ private:
   struct Key {
     int64_t rows, n, k; // rows: the m that the algorithm is chosen for
     KvDType type, outType;
+    int32_t heads;
     auto operator<=>(const Key &) const = default;
   };
   struct Plan {

@@ -38,9 +38,42 @@ static bool sameRows(Call &call, std::string_view argument, const Rows &a,
   return false;
 }
 
+/// Queues a product, unless it is of nothing.
+static void multiply(Call &call, const Product &product) {
+  if (product.m == 0 || product.n == 0)
+    return;
+  Expected<void> done = Context::of(call.state).matmuls().multiply(product);
+  if (!done)
+    call.state.recordError(done.error().code, done.error().message);
+}
+
+/// The product of each head.
+static void multiplyHeads(Call &call, const KvTensorView &x,
+                          const KvTensorView &weight, const KvTensorView &out) {
+  Rows w;
+  if (!checkHeads(call, "x", x) || !checkHeads(call, "out", out) ||
+      !rowsOf(call, "weight", weight, w))
+    return;
+  int64_t heads = x.sizes[1], n = out.sizes[2];
+  if (weight.rank != 3 || weight.sizes[0] != heads || weight.sizes[1] != n ||
+      w.width != x.sizes[2] || w.type != int32_t(x.dtype) ||
+      out.sizes[0] != x.sizes[0] || out.sizes[1] != heads || heads > INT32_MAX)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(x),
+                     ", weight ", describe(weight), ", out ", describe(out),
+                     ": they do not fit");
+  if (heads == 0)
+    return;
+  multiply(call, {firstElement(x), w.data, firstElement(out), x.sizes[0], n,
+                  w.width, x.strides[0], w.stride, out.strides[0],
+                  KvDType(x.dtype), KvDType(out.dtype), int32_t(heads),
+                  x.strides[1], n * w.stride, out.strides[1]});
+}
+
 void rows::matmul(KvContext *context, const KvTensorView *x,
                   const KvTensorView *weight, const KvTensorView *out) {
   Call call(context, "matmul");
+  if (!call.failed() && x->rank == 3)
+    return multiplyHeads(call, *x, *weight, *out);
   Rows a, b, c;
   if (call.failed() || !rowsOf(call, "x", *x, a) ||
       !rowsOf(call, "weight", *weight, b) || !rowsOf(call, "out", *out, c))
@@ -50,15 +83,8 @@ void rows::matmul(KvContext *context, const KvTensorView *x,
     return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x),
                      ", weight ", describe(*weight), ", out ", describe(*out),
                      ": they do not fit");
-  if (a.count == 0 || b.count == 0)
-    return;
-  Expected<void> done = Context::of(call.state)
-                            .matmuls()
-                            .multiply({a.data, b.data, c.data, a.count, b.count,
-                                       a.width, a.stride, b.stride, c.stride,
-                                       KvDType(a.type), KvDType(c.type)});
-  if (!done)
-    call.state.recordError(done.error().code, done.error().message);
+  multiply(call, {a.data, b.data, c.data, a.count, b.count, a.width, a.stride,
+                  b.stride, c.stride, KvDType(a.type), KvDType(c.type)});
 }
 
 void rows::norm(KvContext *context, const KvTensorView *x,

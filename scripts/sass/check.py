@@ -2,30 +2,46 @@
 """check.py FOLDER TABLE [--record]: the attention kernels' instructions a leaf.
 
 FOLDER has the images that the build made. Each line of TABLE has a kernel, a chip
-and the most instructions that a warp may need for a leaf of 128 keys; a kernel that
+and the most instructions that a warp may need for a leaf of its keys; a kernel that
 needs more, or is not in the table, is an error. --record writes what is measured.
 """
 
 import argparse
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from leaf import Leaf
 from listing import Listing, Problem
 
-LEAF_KEYS, WARPS = 128, 4
-HEAD = """# Instructions of a warp for a leaf of 128 keys in the steady state, at most. Held
+HEAD = """# Instructions of a warp for a leaf in the steady state, at most: of 128 keys, of 64 latent rows. Held
 # against the machine code by the test KernelInstructions, and written anew by
 # scripts/sass/check.py build/release/lib/kv-cuda kernels/cuda/instructions.txt --record
 # kernel chip instructions
 """
 
 
-def leaf_bytes(kernel):
-    """Of K and V that a block reads for a leaf."""
-    found = re.match(r"kv_attention_\w+?_(\w+?)_(\d+)$", kernel)
-    return LEAF_KEYS * 2 * int(found.group(2)) * (1 if found.group(1).startswith("f8") else 2)
+@dataclass(frozen=True)
+class Shape:
+    """What a kernel's name says of it."""
+
+    keys: int  # of a leaf
+    warps: int
+    bytes: int  # of K and V that a block reads for a leaf
+    value: int  # elements of a row of the result
+
+
+# Of a latent row of so many elements.
+VALUES = {192: 128, 320: 256, 576: 512}
+
+
+def shape_of(kernel):
+    found = re.match(r"kv_(attention|latent)_(\w+?)_(\w+?)_(\d+)$", kernel)
+    dim = int(found.group(4))
+    if found.group(1) == "latent":
+        return Shape(64, 8 if found.group(2) == "prefill" else 4, 64 * 2 * dim, VALUES[dim])
+    return Shape(128, 4, 128 * 2 * dim * (1 if found.group(3).startswith("f8") else 2), dim)
 
 
 def read_table(path):
@@ -41,7 +57,8 @@ def read_table(path):
 
 def measure(folder):
     """{(kernel, chip): instructions} of every attention image."""
-    images = sorted(folder.glob("kv_attention_*.cubin"))
+    images = [image for image in sorted(folder.glob("*.cubin"))
+              if image.name.startswith(("kv_attention_", "kv_latent_"))]
     if not images:
         raise Problem(f"{folder} has no images of attention kernels (*.cubin)")
     measured = {}
@@ -65,7 +82,7 @@ def main():
     problems = [f"{kernel} ({chip}) has no image" for kernel, chip in table.keys() - measured.keys()]
     for (kernel, chip), count in measured.items():
         print(f"{kernel:34} {chip:7} {count:6.0f} instructions a warp and leaf, "
-              f"{leaf_bytes(kernel) / WARPS / count:5.1f} bytes of KV each")
+              f"{shape_of(kernel).bytes / shape_of(kernel).warps / count:5.1f} bytes of KV each")
         most = table.get((kernel, chip))
         if most is None:
             problems.append(f"{kernel} ({chip}) is not in {arguments.table}")

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from check import WARPS, leaf_bytes
+from check import shape_of
 from leaf import Leaf
 from listing import Listing, Problem
 
@@ -192,15 +192,15 @@ class Prediction:
 
 def predict(listing, kernel, machine, blocks, leaves=12):
     """The steady state of a kernel with so many blocks on an SM."""
-    leaf = Leaf(listing)
-    ways = [leaf.fullest] + [leaf.way] * (WARPS - 1)
+    leaf, shape = Leaf(listing), shape_of(kernel)
+    ways = ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4)
     runs = []
     for count in (leaves // 3, leaves):  # the first leaves fill the ring
         sm = Multiprocessor(machine, ways, blocks)
         runs.append((sm.run(count), sm))
     cycles = (runs[1][0] - runs[0][0]) / (leaves - leaves // 3)
     total, sm = runs[1]
-    return Prediction(cycles, blocks, leaf_bytes(kernel), sm.issued / total,
+    return Prediction(cycles, blocks, shape.bytes, sm.issued / total,
                       sm.shared_busy / total, dict(sm.waiting))
 
 

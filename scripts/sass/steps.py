@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import LEAF_KEYS, WARPS, leaf_bytes
+from check import shape_of
 from cycles import Machine, Multiprocessor, predict
 from leaf import Leaf
 from listing import Listing, Problem
@@ -21,12 +21,14 @@ LAUNCH = 2.5  # microseconds from the last kernel's end to the first instruction
 ARRIVAL = 900  # cycles: a barrier, an atomic addition that releases and acquires, a barrier
 STORE = 150  # cycles: the last piece or row on its way
 
+# Sequences, keys, KV heads; and those of a latent cache.
 CASES = ((64, 8192, 8), (16, 4096, 8), (1, 131072, 8), (1, 32768, 8), (1, 8192, 8), (1, 1024, 8))
+LATENT_CASES = ((64, 8192, 1), (64, 4096, 1), (16, 4096, 1), (1, 131072, 1), (1, 32768, 1), (1, 8192, 1))
 
 
-def parts_of(sequences, keys, heads, parts):
+def parts_of(sequences, keys, heads, parts, leaf_keys=128):
     """Leaves of each part, and the payload."""
-    leaves = -(-keys // LEAF_KEYS)
+    leaves = -(-keys // leaf_keys)
     cost = leaves + UNIT_COST
     total = sequences * heads * cost
     payload = max(-(-total // parts), 1)
@@ -48,15 +50,15 @@ class Model:
         self.machine, self.blocks = machine, blocks
         listing = Listing(image)
         kernel = image.name.split(".")[0]
-        self.leaf_bytes = leaf_bytes(kernel)
-        self.quads = int(kernel.split("_")[-1]) // 4  # four columns of a row are an item
+        self.shape = shape_of(kernel)
+        self.quads = self.shape.value // 4  # four columns of a row are an item
         unbound = Machine(terabytes=1000, gigahertz=machine.gigahertz)
         self.alone = predict(listing, kernel, unbound, 1).cycles
         self.together = predict(listing, kernel, unbound, blocks).cycles
         leaf = Leaf(listing)
-        self.start = Multiprocessor(unbound, [leaf.start] * WARPS, 1).run(1)
+        self.start = Multiprocessor(unbound, [leaf.start] * self.shape.warps, 1).run(1)
         # The longest round is that of whole batches of pieces.
-        rounds = [Multiprocessor(unbound, [r] * WARPS, 1).run(1) for r in leaf.merges
+        rounds = [Multiprocessor(unbound, [r] * self.shape.warps, 1).run(1) for r in leaf.merges
                   if sum(i.operation == "LDG" for i in r) >= GROUP]
         if not rounds:
             raise Problem(f"{image}: no loop reads pieces in batches")
@@ -65,9 +67,9 @@ class Model:
     def predict(self, sequences, keys, heads, rows):
         """Microseconds, and those of reading the cache alone. `rows` of a tile are live."""
         machine = self.machine
-        parts, payload = parts_of(sequences, keys, heads, machine.sms * self.blocks)
+        parts, payload = parts_of(sequences, keys, heads, machine.sms * self.blocks, self.shape.keys)
         largest, busy = max(parts), sum(n > 0 for n in parts)
-        size = sum(parts) * self.leaf_bytes
+        size = sum(parts) * self.shape.bytes
         read = size / (machine.terabytes * 1e6)
         # Blocks that share an SM share its schedulers.
         each = self.together if busy > machine.sms else self.alone
@@ -76,10 +78,10 @@ class Model:
         mean = sum(parts) / max(busy, 1)
         bound = read + machine.microseconds((largest - mean) * self.alone)
         before = machine.microseconds(self.start)
-        items = -(-rows * self.quads // (32 * WARPS))  # of a thread in a merge
-        groups = -(-keys // LEAF_KEYS // GROUP)
+        items = -(-rows * self.quads // (32 * self.shape.warps))  # of a thread in a merge
+        groups = -(-keys // self.shape.keys // GROUP)
         merge = STORE
-        if largest < -(-keys // LEAF_KEYS):  # units are shared
+        if largest < -(-keys // self.shape.keys):  # units are shared
             merge += ARRIVAL + items * self.round * -(-groups // GROUP)
             if payload < GROUP_PAYLOAD and groups > 1:
                 merge += ARRIVAL + items * self.round  # of a group's leaves
@@ -99,7 +101,7 @@ def main():
     print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz, {machine.terabytes} TB/s: "
           f"{model.start} cycles to the first leaf, {model.alone:.0f} a leaf alone, "
           f"{model.together:.0f} with {model.blocks} blocks an SM, {model.round} a batch of pieces")
-    for sequences, keys, heads in CASES:
+    for sequences, keys, heads in LATENT_CASES if "latent" in arguments.image.name else CASES:
         time, read = model.predict(sequences, keys, heads, arguments.rows)
         print(f"{sequences:3} x {keys:6} keys, {heads} KV heads: {time:7.1f} us predicted, "
               f"{read:6.1f} to read the cache, {read / time:.2f} of the ceiling")

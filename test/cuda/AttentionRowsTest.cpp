@@ -28,8 +28,8 @@ struct Case {
   CacheLayout layout = CacheLayout::NHD;
   bool continuous = false; // slots of `page` tokens
   DType type = DType::BF16;
-  int dim = 64;
-  int scaleGroup = 0; // elements that share a scale; 0: none
+  int dim = 64, vDim = 0; // 0: not latent
+  int scaleGroup = 0;     // elements that share a scale; 0: none
   DType scaleType = DType::F32;
 };
 
@@ -38,7 +38,8 @@ class Batch {
 public:
   static constexpr int Layers = 2, Layer = 1;
 
-  explicit Batch(const Case &c) : c(c), Dim(c.dim) {
+  explicit Batch(const Case &c)
+      : c(c), Dim(c.dim), ValueDim(c.vDim ? c.vDim : c.dim) {
     int32_t pages = 1;
     for (Lengths s : c.sequences) {
       offsets.push_back(tokens);
@@ -101,7 +102,8 @@ public:
   /// Returns the number of elements.
   int64_t shapePool(KvTensorView &view, DType type, int64_t pages,
                     int64_t last) const {
-    int64_t sizes[] = {pages, 2, Layers, c.page, c.heads, last}, stride = 1;
+    int64_t sizes[] = {pages, c.vDim ? 1 : 2, Layers, c.page, c.heads, last},
+            stride = 1;
     view.rank = 6;
     view.dtype = int32_t(type);
     auto order = blockOrder(c.layout);
@@ -127,7 +129,8 @@ public:
   };
 
   Result onCpu() {
-    Result result{blocks, scales, std::vector<Bf16>(q.size()),
+    Result result{blocks, scales,
+                  std::vector<Bf16>(tokens * queryHeads() * ValueDim),
                   std::vector<float>(tokens * queryHeads())};
     KvTensorView pool = blocksView, scalePool = scalesView;
     pool.data = result.blocks.data();
@@ -139,12 +142,13 @@ public:
     auto dk = makeView(k.data(), DType::BF16, {tokens, c.heads, Dim});
     auto dv = makeView(v.data(), DType::BF16, {tokens, c.heads, Dim});
     auto dq = makeView(q.data(), DType::BF16, {tokens, queryHeads(), Dim});
-    auto out =
-        makeView(result.out.data(), DType::BF16, {tokens, queryHeads(), Dim});
+    auto out = makeView(result.out.data(), DType::BF16,
+                        {tokens, queryHeads(), ValueDim});
     auto lse = makeView(result.lse.data(), DType::F32, {tokens, queryHeads()});
     auto sink = makeView(sinks.data(), DType::F32, {queryHeads()});
-    reference::StoreArguments store{&pool, some,  &lengths, &pages,
-                                    &rows, Layer, &dk,      &dv};
+    reference::StoreArguments store{
+        &pool, some,  &lengths, &pages,
+        &rows, Layer, &dk,      c.vDim ? nullptr : &dv};
     EXPECT_FALSE(reference::validate(store));
     reference::store(store, 0, reference::storeItems(store));
     reference::AttentionArguments attention{
@@ -170,7 +174,7 @@ public:
     Tensor<Bf16> dk(device, DType::BF16, {tokens, c.heads, Dim}, k);
     Tensor<Bf16> dv(device, DType::BF16, {tokens, c.heads, Dim}, v);
     Tensor<Bf16> dq(device, DType::BF16, {tokens, queryHeads(), Dim}, q);
-    Tensor<Bf16> out(device, DType::BF16, {tokens, queryHeads(), Dim});
+    Tensor<Bf16> out(device, DType::BF16, {tokens, queryHeads(), ValueDim});
     Tensor<float> lse(device, DType::F32, {tokens, queryHeads()});
     Tensor<float> sink(device, DType::F32, {int64_t(sinks.size())}, sinks);
     int32_t longestOf[] = {longest, 0};
@@ -184,7 +188,7 @@ public:
       f.plan(ctx, &view, lengths.view(), pages.view(), rows.view(), known,
              queryHeads(), tokens, c.mask, c.window, &plan);
       f.store(ctx, &view, some, lengths.view(), pages.view(), rows.view(),
-              Layer, dk.view(), dv.view());
+              Layer, dk.view(), c.vDim ? nullptr : dv.view());
       f.plannedAttention(ctx, &view, some, lengths.view(), pages.view(),
                          rows.view(), known, &plan, Layer, dq.view(),
                          out.view(), lse.view(), Scale, 0, c.mask, c.window,
@@ -197,7 +201,7 @@ public:
 
 private:
   Case c;
-  const int Dim;
+  int64_t Dim, ValueDim;
   int32_t tokens = 0, longest = 0, columns = 1;
   std::vector<int32_t> cached, offsets, table;
   KvTensorView blocksView = {}, scalesView = {};
@@ -291,6 +295,24 @@ TEST_F(AttentionRows, SlotsOfAContinuousCache) {
            .page = 512,
            .layout = layout,
            .continuous = true});
+}
+
+TEST_F(AttentionRows, LatentRows) {
+  EXPECT_EQ(check({.sequences = {{300, 1}, {17, 1}},
+                   .group = 16,
+                   .dim = 192,
+                   .vDim = 128}),
+            3)
+      << "decode";
+  check({.sequences = {{130, 3}, {0, 40}, {65, 1}},
+         .group = 5,
+         .page = 64,
+         .mask = KV_MASK_SLIDING,
+         .window = 70,
+         .sinks = true,
+         .dim = 192,
+         .vDim = 128});
+  check({.sequences = {{70, 1}, {3, 2}}, .group = 20, .dim = 576, .vDim = 512});
 }
 
 TEST_F(AttentionRows, TheSameBitsOnAWiderDevice) {

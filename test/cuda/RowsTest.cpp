@@ -128,6 +128,46 @@ TEST(RowsOf, DeterministicMatmul) {
   }
 }
 
+// A head's rows may lie among others', of x as of out.
+TEST_F(Rows, MatmulOfHeads) {
+  constexpr int M = 5, H = 3, N = 24, K = 40, Wide = 56, Columns = 32;
+  auto x = randomValues<Bf16>(M * H * Wide, 1),
+       w = randomValues<Bf16>(H * N * K, 2);
+  Tensor<Bf16> dx(device, DType::BF16, {M, H, Wide}, x);
+  Tensor<Bf16> dw(device, DType::BF16, {H, N, K}, w);
+  Tensor<float> dy(device, DType::F32, {M, H, Columns},
+                   std::vector<float>(M * H * Columns, 7.0f));
+  KvTensorView part = *dx.view(), out = *dy.view();
+  part.offset += 16;
+  part.sizes[2] = K;
+  out.offset += 8;
+  out.sizes[2] = N;
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.matmul(ctx, &part, dw.view(), &out);
+  });
+  auto got = dy.read();
+  for (int m = 0; m < M; ++m)
+    for (int h = 0; h < H; ++h) {
+      const float *row = &got[(m * H + h) * Columns];
+      for (int i = 0; i < 8; ++i)
+        EXPECT_EQ(row[i], 7.0f) << "before the head's columns";
+      for (int n = 0; n < N; ++n) {
+        double sum = 0;
+        for (int k = 0; k < K; ++k)
+          sum += double(widen(x[(m * H + h) * Wide + 16 + k])) *
+                 widen(w[(h * N + n) * K + k]);
+        expectNear(row[8 + n], sum, 4);
+      }
+    }
+  KvTensorView two = *dw.view();
+  two.sizes[0] = 2;
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.matmul(ctx, &part, &two, &out);
+            }),
+            "matmul: x is bf16[5, 3, 40], weight bf16[2, 24, 40], out f32[5, "
+            "3, 24]: they do not fit");
+}
+
 TEST_F(Rows, MatmulErrors) {
   Tensor<Bf16> x(device, DType::BF16, {4, 16}), w(device, DType::BF16, {8, 24});
   Tensor<Bf16> out(device, DType::BF16, {4, 8});

@@ -28,7 +28,7 @@ public:
       rows.push_back({shape.name(), 0.5 + 2.5 * longest / 32768 +
                                         3e-8 * double(shape.tokens()) *
                                             shape.heads * shape.group *
-                                            shape.dim});
+                                            shape.valueDim()});
     }
     return rows;
   }

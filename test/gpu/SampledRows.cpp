@@ -48,14 +48,14 @@ public:
       }
     }
     for (Row &row : rows)
-      row.out = row.size = row.squares = std::vector<double>(s.dim);
+      row.out = row.size = row.squares = std::vector<double>(s.valueDim());
     for (int64_t key = 0; key <= position; ++key) {
-      load(sample, 1, key, x);
+      load(sample, s.vDim ? 0 : 1, key, x);
       for (Row &row : rows) {
         double weight = std::exp(row.scores[key] - row.maximum);
         row.sum += weight;
         row.sumOfSquares += weight * weight;
-        for (int d = 0; d < s.dim; ++d) {
+        for (int d = 0; d < s.valueDim(); ++d) {
           double value = weight * x[d];
           row.out[d] += value;
           row.size[d] += std::fabs(value);
@@ -96,14 +96,14 @@ private:
         Deviations * Unit * std::sqrt(row.sumOfSquares) / row.sum + 4 * slack;
     if (!(std::fabs(lse[index] - expected) <= bound))
       return "lse " + describe(lse[index], expected, bound);
-    for (int d = 0; d < s.dim; ++d) {
+    for (int d = 0; d < s.valueDim(); ++d) {
       expected = row.out[d] / row.sum;
       bound = Unit * std::fabs(expected) +
               (Deviations * Unit * std::sqrt(row.squares[d]) +
                slack * row.size[d]) /
                   row.sum +
               1e-6;
-      float got = widen(Query{out[index * s.dim + d]});
+      float got = widen(Query{out[index * s.valueDim() + d]});
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " +
                describe(got, expected, bound);

@@ -31,13 +31,16 @@ inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
                                              const StepShape &prefill) {
   for (const AttentionKernel &kernel : AttentionKernels)
     if (std::none_of(shapes.begin(), shapes.end(), [&](const StepShape &s) {
-          return s.type == kernel.type && s.dim == kernel.headDim &&
-                 s.needs(kernel);
+          return s.fits(kernel) && s.needs(kernel);
         }))
       shapes.push_back(
           with(kernel.prefill ? prefill : decode, [&](StepShape &s) {
             s.type = kernel.type;
             s.dim = kernel.headDim;
+            if ((s.vDim = kernel.vDim)) {
+              s.heads = 1;
+              s.group = 16;
+            }
           }));
   return shapes;
 }
@@ -57,6 +60,15 @@ inline std::vector<StepShape> stepShapes(bool small) {
   };
   auto group8 = one([](StepShape &s) { s.group = 8; });
   auto hnd = one([](StepShape &s) { s.headsFirst = true; });
+  // DeepSeek's rows for this many query heads.
+  auto latent = [&](int heads) {
+    return one([heads](StepShape &s) {
+      s.heads = 1;
+      s.group = heads;
+      s.dim = 576;
+      s.vDim = 512;
+    });
+  };
   if (small) {
     auto heads = one([](StepShape &s) { s.heads = 1; });
     auto tiny = [&](int count, int cached, int added) {
@@ -96,7 +108,11 @@ inline std::vector<StepShape> stepShapes(bool small) {
                          page(128)(hnd(uniform(4, 8192, 2048))),
                          mixedShape(32, 8191),
                          type("f8")(mixedShape(32, 4095)),
-                         group8(mixedShape(64, 2047))},
+                         group8(mixedShape(64, 2047)),
+                         page(64)(latent(16)(b64)),
+                         page(64)(latent(128)(uniform(64, 4095, 1))),
+                         latent(16)(long1),
+                         page(64)(latent(128)(uniform(1, 8192, 1024)))},
                         mid, uniform(1, 0, 2048));
 }
 

@@ -26,7 +26,8 @@ StepShape kv::cuda::test::uniform(int count, int cached, int added) {
 
 std::string StepShape::name() const {
   return type + " " + lengths + " " + std::to_string(heads * group) + "/" +
-         std::to_string(heads) + " d" + std::to_string(dim) + " page " +
+         std::to_string(heads) + " d" + std::to_string(dim) +
+         (vDim ? "/" + std::to_string(vDim) : "") + " page " +
          std::to_string(page) + (headsFirst ? " hnd" : "");
 }
 
@@ -35,6 +36,10 @@ int64_t StepShape::tokens() const {
   for (const Lengths &s : sequences)
     sum += s.added;
   return sum;
+}
+
+bool StepShape::fits(const AttentionKernel &kernel) const {
+  return kernel.type == type && kernel.headDim == dim && kernel.vDim == vDim;
 }
 
 bool StepShape::needs(const AttentionKernel &kernel) const {
@@ -56,14 +61,14 @@ double StepShape::keyBytes() const {
   double keys = 0;
   for (const Lengths &s : sequences)
     keys += s.cached + s.added;
-  return 2 * keys * heads * dim * (type == "f8" ? 1 : 2);
+  return (vDim ? 1 : 2) * keys * heads * dim * (type == "f8" ? 1 : 2);
 }
 
 double StepShape::operations() const {
   double pairs = 0;
   for (const Lengths &s : sequences)
     pairs += s.added * (s.cached + (s.added + 1) / 2.0);
-  return 4 * pairs * heads * group * dim;
+  return 2 * pairs * heads * group * (dim + valueDim());
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,7 +118,7 @@ Step::Step(Gpu &gpu, const StepShape &given)
   deviceLengths = buffers.copyOf(lengths);
 
   int64_t plane = int64_t(shape.page) * shape.heads * shape.dim;
-  cache.pageStride = plane * 2;
+  cache.pageStride = plane * (shape.vDim ? 1 : 2);
   cache.planeStride = cache.layerStride = plane;
   cache.tokenStride =
       shape.headsFirst ? shape.dim : int64_t(shape.heads) * shape.dim;
@@ -122,9 +127,10 @@ Step::Step(Gpu &gpu, const StepShape &given)
   cache.pages = int32_t(pages);
   cache.pageSize = shape.page;
   int64_t row = int64_t(shape.heads) * shape.group * shape.dim;
+  int64_t outRow = int64_t(shape.heads) * shape.group * shape.valueDim();
   int64_t tokens = shape.tokens();
   for (const AttentionKernel &kernel : AttentionKernels) {
-    if (kernel.type != shape.type || kernel.headDim != shape.dim)
+    if (!shape.fits(kernel))
       continue;
     if (!cacheNoise.count) {
       int64_t elements = cache.pageStride * pages;
@@ -137,7 +143,7 @@ Step::Step(Gpu &gpu, const StepShape &given)
   }
   cache.data = buffers.makeNoise(cacheNoise);
   void *q = buffers.makeNoise(queryNoise);
-  out = buffers.make(tokens * row * 2, 0xff);
+  out = buffers.make(tokens * outRow * 2, 0xff);
   lse = static_cast<float *>(
       buffers.make(tokens * shape.heads * shape.group * 4, 0xff));
   for (auto &[kernel, p] : launches) {
@@ -147,8 +153,10 @@ Step::Step(Gpu &gpu, const StepShape &given)
     p.tableColumns = int32_t(columns);
     p.q = q;
     p.out = out;
-    p.qTokenStride = p.outTokenStride = row;
-    p.qHeadStride = p.outHeadStride = shape.dim;
+    p.qTokenStride = row;
+    p.qHeadStride = shape.dim;
+    p.outTokenStride = outRow;
+    p.outHeadStride = shape.valueDim();
     p.lse = lse;
     p.lseTokenStride = int64_t(shape.heads) * shape.group;
     p.lseHeadStride = 1;
@@ -156,7 +164,7 @@ Step::Step(Gpu &gpu, const StepShape &given)
     p.shape = {shape.heads,
                shape.group,
                kernel->rows,
-               GpuLeaf,
+               kernel->leaf,
                KV_MASK_CAUSAL,
                0,
                kernel->prefill ? DecodeRows + 1 : 0,
@@ -270,7 +278,7 @@ std::string Step::checkPlans() {
 //===----------------------------------------------------------------------===//
 
 std::vector<uint16_t> Step::readOut() const {
-  std::vector<uint16_t> data(queryNoise.count);
+  std::vector<uint16_t> data(queryNoise.count / shape.dim * shape.valueDim());
   gpu.copyOut(data.data(), out, data.size() * sizeof(data[0]));
   return data;
 }

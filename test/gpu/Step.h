@@ -25,10 +25,14 @@ struct StepShape {
   std::string type = "bf16"; // of a row of DeviceKernels.def
   int heads = 8, group = 4, dim = 128, page = 16;
   bool headsFirst = false; // layout hnd, else nhd
+  int vDim = 0;            // of a latent cache; 0: not latent
 
+  int valueDim() const { return vDim ? vDim : dim; }
   std::string name() const;
   int64_t tokens() const;
-  /// Whether a sequence is the kernel's, if it is one of this type.
+  /// Whether the kernel is for such caches, and whether it then has a sequence
+  /// of these.
+  bool fits(const AttentionKernel &kernel) const;
   bool needs(const AttentionKernel &kernel) const;
   int64_t columns() const; // of the lookup table
   /// Bytes of K and V that the rows need, each once.
@@ -82,7 +86,7 @@ public:
   /// Why what kv_plan gives is not the host's plan; empty: it is.
   std::string checkPlans();
 
-  /// [token][query head][dim], as bits; [token][query head].
+  /// [token][query head][valueDim()], as bits; [token][query head].
   std::vector<uint16_t> readOut() const;
   std::vector<float> readLse() const;
 

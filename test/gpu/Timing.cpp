@@ -21,7 +21,8 @@ public:
     for (const StepShape &shape : stepShapes(small)) {
       add("attention " + shape.name(), [=, this] { return attention(shape); });
       for (const std::string &peer : options.peers)
-        if (shape.type == "bf16" && !shape.headsFirst && shape.dim == 128)
+        if (shape.type == "bf16" && !shape.headsFirst && shape.dim == 128 &&
+            !shape.vDim)
           add("peer " + peer.substr(0, peer.find('=')) + " " + shape.name(),
               [=, this] { return this->peer(shape, peer); });
     }

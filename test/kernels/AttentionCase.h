@@ -81,7 +81,8 @@ public:
   /// `truth` may be that of a case that differs in what it does not depend on.
   AttentionFixture(const AttentionKernel &kernel, const AttentionCase &c,
                    std::shared_ptr<Truth> shared = nullptr)
-      : c(c), kernel(kernel), Dim(kernel.headDim), truth(std::move(shared)) {
+      : c(c), kernel(kernel), Dim(kernel.headDim), ValueDim(kernel.valueDim()),
+        truth(std::move(shared)) {
     if (!truth)
       truth = makeTruth(kernel, c);
     if (truth->shape != truthShape(kernel, c))
@@ -102,7 +103,7 @@ public:
     view.headStride = c.headsFirst ? int64_t(c.pageSize) * Dim : Dim;
     view.layerStride = int64_t(c.pageSize) * c.heads * Dim;
     view.planeStride = view.layerStride * Layers;
-    view.pageStride = view.planeStride * 2;
+    view.pageStride = view.planeStride * kernel.planes();
     pageCount = pages + 2;
     firstPage = 1;
     if (c.sparse) {
@@ -131,7 +132,7 @@ public:
       for (int64_t i = 0; i * c.pageSize < length; ++i)
         table[b * columns + i] = ids[next++];
       for (int64_t position = 0; position < length; ++position)
-        for (int plane = 0; plane < 2; ++plane)
+        for (int plane = 0; plane < kernel.planes(); ++plane)
           for (int head = 0; head < c.heads; ++head)
             std::memcpy(pool + place(b, plane, position, head),
                         truth->element(position, plane, head),
@@ -150,13 +151,10 @@ public:
   static TruthShape truthShape(const AttentionKernel &kernel,
                                const AttentionCase &c) {
     int dim = kernel.headDim;
-    return {c.seed,
-            c.heads,
-            c.group,
-            dim,
-            c.mask,
-            c.window,
-            c.scale ? c.scale : 1 / std::sqrt(float(dim))};
+    return {c.seed,      c.heads,
+            c.group,     dim,
+            kernel.vDim, c.mask,
+            c.window,    c.scale ? c.scale : 1 / std::sqrt(float(dim))};
   }
   static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
                                           const AttentionCase &c) {
@@ -190,8 +188,8 @@ public:
     AttentionParams p{};
     p.batch = {cached.data(), offsets.data(), int32_t(cached.size()),
                int32_t(tokens), columns * c.pageSize};
-    p.shape = {c.heads,  c.group,    kernel.rows, kv::plan::GpuLeaf, c.mask,
-               c.window, c.rowsFrom, c.rowsTo,    c.parts,           c.slots};
+    p.shape = {c.heads,  c.group,    kernel.rows, kernel.leaf, c.mask,
+               c.window, c.rowsFrom, c.rowsTo,    c.parts,     c.slots};
     std::vector<kv::plan::Tile> tiles(
         kv::plan::maxTiles(p.shape, p.batch.sequences, tokens));
     std::vector<kv::plan::Cut> cuts(c.parts + 1);
@@ -202,7 +200,7 @@ public:
       header[0] =
           kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
     }
-    auto out = poisoned<Query>(tokens * queryHeads() * Dim);
+    auto out = poisoned<Query>(tokens * queryHeads() * ValueDim);
     auto lse = poisoned<float>(tokens * queryHeads());
     auto scratch =
         poisoned<float>(int64_t(c.parts) * p.shape.slots * kernel.slotFloats);
@@ -224,8 +222,10 @@ public:
     p.tiles = give(tiles, Access::Read);
     p.cuts = give(cuts, Access::Read);
     p.q = give(q, Access::Read);
-    p.qTokenStride = p.outTokenStride = int64_t(queryHeads()) * Dim;
-    p.qHeadStride = p.outHeadStride = Dim;
+    p.qTokenStride = int64_t(queryHeads()) * Dim;
+    p.qHeadStride = Dim;
+    p.outTokenStride = int64_t(queryHeads()) * ValueDim;
+    p.outHeadStride = ValueDim;
     p.out = give(out, Access::Write);
     p.lse = give(lse, Access::Write);
     p.lseTokenStride = queryHeads();
@@ -299,13 +299,13 @@ public:
     if (!(gotLse == lse || std::fabs(gotLse - lse) < unit))
       return "lse " + std::to_string(gotLse) + ", expected " +
              std::to_string(lse);
-    for (int d = 0; d < Dim; ++d) {
+    for (int d = 0; d < ValueDim; ++d) {
       double expected = sum == 0 ? 0 : row.out[d] * factor / sum;
       // What is too small for the type is lost of a weight and of the result.
       double bound = sum == 0 ? 0
                               : unit * row.size[d] * factor / sum +
                                     smallest * (1 + rows.plain[d] / sum);
-      float got = results.out[(token * queryHeads() + h) * Dim + d];
+      float got = results.out[(token * queryHeads() + h) * ValueDim + d];
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " + std::to_string(got) +
                ", expected " + std::to_string(expected) + " +- " +
@@ -323,7 +323,7 @@ public:
 
   const AttentionCase c;
   const AttentionKernel kernel;
-  const int Dim;
+  const int Dim, ValueDim;
   std::shared_ptr<Truth> truth;
   int64_t tokens = 0, columns, pageCount, firstPage;
   CacheView view{};
@@ -338,7 +338,9 @@ public:
 /// What a host would know of a shape that is not built.
 template <class Config> constexpr AttentionKernel kernelOf() {
   AttentionKernel kernel{};
-  kernel.headDim = Config::HeadDim;
+  kernel.headDim = Config::KeyDim;
+  kernel.vDim = LatentRows<Config> ? Config::HeadDim : 0;
+  kernel.leaf = Config::Leaf;
   kernel.rows = Config::Rows;
   kernel.slotFloats = Config::SlotFloats;
   kernel.totalFloats = Config::TotalFloats;
@@ -346,10 +348,10 @@ template <class Config> constexpr AttentionKernel kernelOf() {
 }
 
 inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
-                                        bool prefill) {
+                                        bool prefill, bool latent = false) {
   for (const AttentionKernel &kernel : AttentionKernels)
     if (kernel.type == type && kernel.headDim == headDim &&
-        kernel.prefill == prefill)
+        kernel.prefill == prefill && (kernel.vDim != 0) == latent)
       return kernel;
   std::abort();
 }

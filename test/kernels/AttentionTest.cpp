@@ -45,6 +45,16 @@ TEST(Attention, LongSequencesOfSeveralGroups) {
   EXPECT_TRUE(check(Prefill64, c));
 }
 
+TEST(Attention, LatentRowsOfEverySize) {
+  AttentionCase c;
+  c.heads = 1;
+  c.group = 16;
+  c.sequences = {{1100, 1}, {0, 2}, {5, 0}, {300, 1}};
+  for (int dim : {192, 320, 576})
+    for (bool prefill : {false, true})
+      EXPECT_TRUE(check(kernelFor("bf16", dim, prefill, true), c)) << dim;
+}
+
 TEST(Attention, ScalesOfAnySign) {
   AttentionCase c;
   c.sequences = {{200, 1}, {70, 3}};
@@ -153,6 +163,38 @@ TEST(AttentionBits, AnyPageSizeAndLayout) {
       c.headsFirst = headsFirst;
       EXPECT_TRUE(sameBits(one.out, run(Decode64, c).out)) << c;
     }
+}
+
+TEST(AttentionBits, LatentRows) {
+  const AttentionKernel &decode = kernelFor("bf16", 192, false, true);
+  const AttentionKernel &prefill = kernelFor("bf16", 192, true, true);
+  AttentionCase c;
+  c.heads = 1;
+  c.group = 5;
+  c.pageSize = 1;
+  c.parts = 1;
+  c.sequences = {{1250, 50}};
+  Results whole = run(prefill, c);
+  std::mt19937 random(7);
+  for (int i = 0; i < 12; ++i) {
+    int page[] = {3, 16, 64, 100};
+    c.pageSize = page[i % 4];
+    c.headsFirst = i % 2;
+    c.parts = 1 + random() % 20;
+    c.slots = random() % 4 ? 0 : 2 * (random() % 20);
+    c.machine = {.schedule = Schedule(i % 3),
+                 .seed = uint32_t(i),
+                 .sm = i % 2 ? 80 : 90};
+    int added = i % 4 == 3 ? 30 : 1 + i % 3;
+    c.sequences = {{1300 - added, added}};
+    Results some = run(i % 4 == 3 ? prefill : decode, c);
+    ASSERT_TRUE(some.reports.empty()) << some.reports[0];
+    EXPECT_TRUE(sameBits(lastRows(whole, c, 128, added), some.out)) << c;
+    // In a batch.
+    c.sequences.insert(c.sequences.begin(), {int32_t(random() % 900), 2});
+    Results batch = run(decode, c);
+    EXPECT_TRUE(sameBits(some.out, lastRows(batch, c, 128, added))) << c;
+  }
 }
 
 // 8-bit caches are multiplied in a type of small range.

@@ -31,10 +31,12 @@ template <class T, class Random> T randomElement(Random &random) {
 struct TruthShape {
   uint32_t seed;
   int heads, group, dim;
+  int vDim; // of a latent cache; 0: not latent
   int mask;
   int64_t window;
   float scale;
 
+  int valueDim() const { return vDim ? vDim : dim; }
   bool operator==(const TruthShape &) const = default;
 };
 
@@ -55,8 +57,9 @@ public:
   explicit AttentionTruth(const TruthShape &shape)
       : shape(shape), random(shape.seed * 7919) {}
 
-  /// K (plane 0) or V of a position: a sequence is another's beginning. Valid
-  /// until a later position is asked for.
+  /// K (plane 0) or V of a position: a sequence is another's beginning. In a
+  /// latent cache both begin with the same elements. Valid until a later
+  /// position is asked for.
   const Cache *element(int64_t position, int plane, int head) {
     return &elements[place(position, plane, head)];
   }
@@ -89,6 +92,8 @@ private:
       elements.push_back(randomElement<Cache>(random));
       widened.push_back(widen(elements.back()));
     }
+    if (shape.vDim)
+      plane = 0;
     return position * tokenElements +
            (size_t(plane) * shape.heads + head) * shape.dim;
   }
@@ -126,10 +131,10 @@ private:
       if (sees(position, key))
         keys.push_back(key);
     place(length - 1, 0, 0); // no element moves from here on
-    rows.plain.resize(shape.dim);
+    rows.plain.resize(shape.valueDim());
     for (int64_t key : keys) {
       const float *v = &widened[place(key, 1, head)];
-      for (int d = 0; d < shape.dim; ++d)
+      for (int d = 0; d < shape.valueDim(); ++d)
         rows.plain[d] += std::fabs(v[d]);
     }
     const Query *q = &query(position)[size_t(head) * shape.group * shape.dim];
@@ -143,14 +148,14 @@ private:
         scores.push_back(score);
         row.maximum = std::max(row.maximum, score);
       }
-      row.out.resize(shape.dim);
-      row.size.resize(shape.dim);
+      row.out.resize(shape.valueDim());
+      row.size.resize(shape.valueDim());
       double *out = row.out.data(), *size = row.size.data();
       for (size_t k = 0; k < keys.size(); ++k) {
         double weight = std::exp(scores[k] - row.maximum);
         row.sum += weight;
         const float *v = &widened[place(keys[k], 1, head)];
-        for (int d = 0; d < shape.dim; ++d) {
+        for (int d = 0; d < shape.valueDim(); ++d) {
           out[d] += weight * v[d];
           size[d] += weight * std::fabs(v[d]);
         }

@@ -88,6 +88,63 @@ TEST(Fault, ForgottenMask) {
   c.sequences = {{10, 9}};
   expectSeen<Fault::ForgottenMask, Small>(c, nullptr);
 }
+//===--- Latent rows
+//------------------------------------------------------===//
+
+namespace {
+
+/// Three stages, which are filled as soon as they are read, and five.
+using Latent = LatentConfig<Bf16, Bf16, 192, 128, 1, 3>;
+using LatentPrefill = LatentConfig<Bf16, Bf16, 192, 128, 2, 5>;
+
+AttentionCase latent() {
+  AttentionCase c = ordinary();
+  c.heads = 1;
+  c.sequences = {{600, 1}, {0, 1}, {130, 7}};
+  return c;
+}
+
+} // namespace
+
+TEST(Fault, LatentLoadBeforeBarrier) {
+  expectSeen<Fault::LoadBeforeBarrier, Latent>(latent(), "race");
+}
+TEST(Fault, LatentMissingWait) {
+  expectSeen<Fault::MissingWait, LatentPrefill>(latent(),
+                                                "reads under the copy");
+}
+TEST(Fault, LatentWaitOneShort) {
+  expectSeen<Fault::WaitOneShort, Latent>(latent(), "reads under the copy");
+  expectSeen<Fault::WaitOneShort, LatentPrefill>(latent(),
+                                                 "reads under the copy");
+}
+TEST(Fault, LatentMissingStageBarrier) {
+  expectSeen<Fault::MissingStageBarrier, Latent>(latent(), "race");
+}
+TEST(Fault, LatentMissingMaximaBarrier) {
+  expectSeen<Fault::MissingMaximaBarrier, LatentPrefill>(latent(), "race");
+}
+TEST(Fault, LatentMissingWeightsBarrier) {
+  expectSeen<Fault::MissingWeightsBarrier, Latent>(latent(), "shared memory");
+}
+TEST(Fault, LatentMissingRefillBarrier) {
+  expectSeen<Fault::MissingRefillBarrier, Latent>(latent(), "race");
+}
+TEST(Fault, LatentNoTailFill) {
+  AttentionCase c = latent();
+  c.pageSize = 128;
+  expectSeen<Fault::NoTailFill, Latent>(c, nullptr);
+}
+TEST(Fault, LatentForgottenMask) {
+  expectSeen<Fault::ForgottenMask, LatentPrefill>(latent(), nullptr);
+}
+TEST(Fault, LatentSlotOfAnotherGroup) {
+  AttentionCase c = latent();
+  c.sequences = {{1500, 1}};
+  c.parts = 11;
+  expectSeen<Fault::SlotOfAnotherGroup, Latent>(c, nullptr);
+}
+
 TEST(Fault, UnscaledQueries) {
   using Config = AttentionConfig<Bf16, F8E4M3, 64, 1, 4>;
   BodyFixture<Config> fixture(ordinary());

@@ -37,7 +37,8 @@ TEST(KernelTable, DecodeAndPrefillOfEachTypeAndDimension) {
   for (const AttentionKernel &kernel : AttentionKernels) {
     int same = 0, other = 0;
     for (const AttentionKernel &one : AttentionKernels)
-      if (one.cache == kernel.cache && one.headDim == kernel.headDim) {
+      if (one.cache == kernel.cache && one.headDim == kernel.headDim &&
+          one.vDim == kernel.vDim) {
         EXPECT_EQ(one.query, kernel.query) << kernel.name;
         ++(one.prefill == kernel.prefill ? same : other);
       }
@@ -53,9 +54,16 @@ TEST(KernelTable, Sentences) {
   EXPECT_EQ(kernels::multipliedTypes(), "bf16 and f16");
   EXPECT_EQ(kernels::cacheTypes(), "bf16, f16 and f8E4M3FN");
   EXPECT_EQ(kernels::headDims(), "64, 80, 96, 112, 128, 192 and 256");
+  EXPECT_EQ(kernels::latentRows(),
+            "bf16 and f16 rows of 192/128, 320/256 and 576/512");
   EXPECT_EQ(kernels::enumerate({"a", "a"}, "and"), "a");
   EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F8E4M3FN), KV_DTYPE_BF16);
   EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F8E5M2), std::nullopt);
+  EXPECT_FALSE(kernels::isHeadDim(576));
+  EXPECT_TRUE(kernels::isLatentRow(KV_DTYPE_BF16, 576, 512));
+  EXPECT_FALSE(kernels::isLatentRow(KV_DTYPE_BF16, 576, 256));
+  EXPECT_FALSE(kernels::isLatentRow(KV_DTYPE_F8E4M3FN, 576, 512));
+  EXPECT_FALSE(kernels::isLatentRow(KV_DTYPE_BF16, 128, 0));
 }
 
 TEST(KernelTable, BlocksFindRoom) {

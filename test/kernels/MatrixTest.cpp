@@ -35,7 +35,7 @@ enum Factor {
   Order,
   FactorCount
 };
-constexpr int Levels[FactorCount] = {3, 7, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
+constexpr int Levels[FactorCount] = {3, 9, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
 using Row = std::array<int, FactorCount>;
 
 /// The length of the sequence that a case is about.
@@ -57,9 +57,13 @@ constexpr Masked Masks[] = {
     {KV_MASK_SLIDING, 1 << 30}};
 
 const AttentionKernel &kernelOf(const Row &row) {
-  constexpr std::string_view Types[] = {"bf16", "f16", "f8"};
-  constexpr int Dims[] = {64, 80, 96, 112, 128, 192, 256};
-  return kernelFor(Types[row[Type]], Dims[row[Dim]], row[Kernel] == 1);
+  constexpr std::string_view Types[] = {"bf16", "f16", "f8"},
+                             LatentTypes[] = {"bf16", "f16", "bf16"};
+  constexpr int Dims[] = {64, 80, 96, 112, 128, 192, 256, 192, 576};
+  constexpr int LatentFrom = 7;
+  bool latent = row[Dim] >= LatentFrom;
+  return kernelFor((latent ? LatentTypes : Types)[row[Type]], Dims[row[Dim]],
+                   row[Kernel] == 1, latent);
 }
 
 AttentionCase caseOf(const Row &row, uint32_t seed) {
@@ -69,6 +73,8 @@ AttentionCase caseOf(const Row &row, uint32_t seed) {
   c.seed = seed;
   c.pageSize = Pages[row[Page]];
   c.group = Groups[row[Group]];
+  if (kernelOf(row).vDim)
+    c.heads = 1;
   int length = lengthOf(row[Length], c.pageSize);
   int added[] = {1, 2, 17, 40};
   int rows = std::min(added[row[Added]], length);

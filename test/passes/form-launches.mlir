@@ -41,6 +41,33 @@ func.func @matmul(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>) -> tensor<?x32xf
   return %y : tensor<?x32xf32>
 }
 
+// A product of each head: the head's rows may be a part of wider ones.
+// CHECK-LABEL: func.func @heads(
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: %[[C:.*]] = kv.rt.launch "cast"({{.*}}) outs({{.*}}) : {{.*}} -> tensor<?x{{.*}}bf16>
+// CHECK: kv.rt.launch "matmul"(%{{.*}}, %{{.*}}) outs(%{{.*}}) : tensor<?x4x32xbf16>, tensor<4x128x32xbf16> outs tensor<?x4x128xf32> -> tensor<?x4x128xf32>
+#head_x = affine_map<(t, h, n, k) -> (t, h, k)>
+#head_w = affine_map<(t, h, n, k) -> (h, n, k)>
+#head_out = affine_map<(t, h, n, k) -> (t, h, n)>
+func.func @heads(%q: tensor<?x4x96xf32>, %w: tensor<4x128x32xbf16>) -> tensor<?x4x128xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %q, %c0 : tensor<?x4x96xf32>
+  %x = tensor.extract_slice %q[0, 0, 0] [%rows, 4, 32] [1, 1, 1] : tensor<?x4x96xf32> to tensor<?x4x32xf32>
+  %empty = tensor.empty(%rows) : tensor<?x4x128xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x4x128xf32>) -> tensor<?x4x128xf32>
+  %y = linalg.generic {indexing_maps = [#head_x, #head_w, #head_out],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x4x32xf32>, tensor<4x128x32xbf16>) outs(%zeros : tensor<?x4x128xf32>) {
+  ^bb0(%value: f32, %weight: bf16, %sum: f32):
+    %wide = arith.extf %weight : bf16 to f32
+    %product = arith.mulf %value, %wide : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<?x4x128xf32>
+  return %y : tensor<?x4x128xf32>
+}
+
 // One cast serves all products of a value.
 // CHECK-LABEL: func.func @two_products(
 // CHECK-COUNT-1: kv.rt.launch "cast"

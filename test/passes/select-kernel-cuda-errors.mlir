@@ -38,7 +38,7 @@ func.func @f(%b: memref<?x2x2x16x1x64xi8>, %l: tensor<?xi32>, %t: tensor<?x?xi32
 !kv = !kv.collection<paged, bf16, layers = 2, latent, dim = 128, v_dim = 64, page = 16>
 func.func @f(%b: memref<?x1x2x16x1x128xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
     %q: tensor<?x4x128xbf16>, %layer: index) -> tensor<?x4x64xbf16> {
-  // expected-error @+1 {{is on a latent cache: kv-cuda has kernels for caches of keys and values}}
+  // expected-error @+1 {{is on a latent cache of 'bf16' rows of 128/64: kv-cuda has kernels for bf16 and f16 rows of 192/128, 320/256 and 576/512}}
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
       : tensor<?x4x128xbf16> in (memref<?x1x2x16x1x128xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x4x64xbf16>
   return %o : tensor<?x4x64xbf16>

@@ -129,6 +129,16 @@ def test_parts_are_those_of_the_plan():
     assert payload == 128 and sum(long) == 64 * 8 * 64 and all(n % 8 == 0 for n in long)
 
 
+def test_shapes_by_the_kernels_names():
+    from check import shape_of
+    plain, narrow = shape_of("kv_attention_decode_bf16_128"), shape_of("kv_attention_prefill_f8_64")
+    assert (plain.keys, plain.warps, plain.bytes, plain.value) == (128, 4, 65536, 128)
+    assert (narrow.keys, narrow.warps, narrow.bytes, narrow.value) == (128, 4, 16384, 64)
+    decode, prefill = shape_of("kv_latent_decode_bf16_576"), shape_of("kv_latent_prefill_f16_192")
+    assert (decode.keys, decode.warps, decode.bytes, decode.value) == (64, 4, 73728, 512)
+    assert (prefill.keys, prefill.warps, prefill.bytes, prefill.value) == (64, 8, 24576, 128)
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with one image, and a disassembler for it."""

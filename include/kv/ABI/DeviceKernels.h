@@ -42,12 +42,16 @@ inline constexpr RowType RowTypes[] = {
 struct AttentionKernel {
   std::string_view name;
   KvDType query, cache;
-  int64_t headDim;
+  int64_t headDim; // of a key
+  int64_t vDim;    // of a value of a latent cache; 0: not latent
 };
 inline constexpr AttentionKernel AttentionKernels[] = {
 #define KV_ATTENTION_KERNEL(kind, name, query, cache, dim, ...)                \
   {"kv_attention_" #kind "_" #name "_" #dim, KV_DTYPE_##query,                 \
-   KV_DTYPE_##cache, dim},
+   KV_DTYPE_##cache, dim, 0},
+#define KV_LATENT_KERNEL(kind, name, query, cache, dim, vDim, ...)             \
+  {"kv_latent_" #kind "_" #name "_" #dim, KV_DTYPE_##query, KV_DTYPE_##cache,  \
+   dim, vDim},
 #include "kv/ABI/DeviceKernels.def"
 };
 
@@ -75,9 +79,21 @@ constexpr std::optional<KvDType> queryTypeOf(int64_t cache) {
 
 /// Whether there are attention kernels for this head dimension, with any types.
 constexpr bool isHeadDim(int64_t dim) {
-  return std::any_of(
-      std::begin(AttentionKernels), std::end(AttentionKernels),
-      [&](const AttentionKernel &kernel) { return kernel.headDim == dim; });
+  return std::any_of(std::begin(AttentionKernels), std::end(AttentionKernels),
+                     [&](const AttentionKernel &kernel) {
+                       return kernel.headDim == dim && kernel.vDim == 0;
+                     });
+}
+
+/// Whether there are attention kernels for latent caches of this KvDType, of
+/// rows of `dim` elements of which the first `vDim` are the value.
+constexpr bool isLatentRow(int64_t cache, int64_t dim, int64_t vDim) {
+  return vDim != 0 &&
+         std::any_of(std::begin(AttentionKernels), std::end(AttentionKernels),
+                     [&](const AttentionKernel &kernel) {
+                       return kernel.cache == cache && kernel.headDim == dim &&
+                              kernel.vDim == vDim;
+                     });
 }
 
 //===--- Lists for messages -----------------------------------------------===//
@@ -139,8 +155,22 @@ inline std::string cacheTypes() {
 inline std::string headDims() {
   std::vector<std::string> words;
   for (const AttentionKernel &kernel : AttentionKernels)
-    words.push_back(std::to_string(kernel.headDim));
+    if (!kernel.vDim)
+      words.push_back(std::to_string(kernel.headDim));
   return enumerate(words, "and");
+}
+
+/// The types and rows of latent caches that attention kernels take, a row with
+/// how much of it is the value: "bf16 and f16 rows of 192/128 and 576/512".
+inline std::string latentRows() {
+  std::vector<std::string> types, rows;
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (kernel.vDim) {
+      types.push_back(spellingOf(kernel.cache));
+      rows.push_back(std::to_string(kernel.headDim) + "/" +
+                     std::to_string(kernel.vDim));
+    }
+  return enumerate(types, "and") + " rows of " + enumerate(rows, "and");
 }
 
 } // namespace kv::kernels

@@ -17,20 +17,30 @@ using namespace kv::cuda;
 #define KV_SM 80
 #endif
 
+/// A kernel of one configuration on sm_80 and one on sm_90a.
+template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
+  static_assert(fits(C80::SharedBytes, Blocks80, 80) &&
+                fits(C90::SharedBytes, Blocks90, 90));
+  using Config = std::conditional_t<KV_SM == 80, C80, C90>;
+  static constexpr int Blocks = KV_SM == 80 ? Blocks80 : Blocks90;
+};
+
+#define KV_KERNEL(name, ...)                                                   \
+  extern "C" __global__ void __launch_bounds__(                                \
+      Built<__VA_ARGS__>::Config::Threads, Built<__VA_ARGS__>::Blocks)         \
+      name(const __grid_constant__ AttentionParams params) {                   \
+    GpuBlock block;                                                            \
+    AttentionBody<GpuBlock, Built<__VA_ARGS__>::Config>(block, params).run();  \
+  }
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
                             blocks80, blocks90)                                \
-  static_assert(                                                               \
-      fits(KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)::SharedBytes,      \
-           blocks80, 80) &&                                                    \
-      fits(KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)::SharedBytes,      \
-           blocks90, 90));                                                     \
-  extern "C" __global__ void __launch_bounds__(                                \
-      KV_ATTENTION_CONFIG(kind, query, cache, dim, KV_SM)::Threads,            \
-      KV_SM == 80 ? blocks80 : blocks90)                                       \
-      kv_attention_##kind##_##type##_##dim(                                    \
-          const __grid_constant__ AttentionParams params) {                    \
-    GpuBlock block;                                                            \
-    AttentionBody<GpuBlock, KV_ATTENTION_CONFIG(kind, query, cache, dim,       \
-                                                KV_SM)>(block, params)         \
-        .run();                                                                \
-  }
+  KV_KERNEL(kv_attention_##kind##_##type##_##dim,                              \
+            KV_ATTENTION_CONFIG(kind, query, cache, dim, 80),                  \
+            KV_ATTENTION_CONFIG(kind, query, cache, dim, 90), blocks80,        \
+            blocks90)
+#define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
+                         blocks80, blocks90)                                   \
+  KV_KERNEL(kv_latent_##kind##_##type##_##dim,                                 \
+            KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80),               \
+            KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 90), blocks80,     \
+            blocks90)

@@ -17,17 +17,22 @@ void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                      AttentionBody<CpuBlock, Config>(b, params).run();
                    });
   };
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
+#define KV_TWIN(config, query, cache, twin, ...)                               \
   if constexpr (std::is_same_v<Query, ElementOf<KV_DTYPE_##query>> &&          \
                 std::is_same_v<Cache, ElementOf<KV_DTYPE_##cache>>)            \
-    if (kernel.name == "kv_attention_" #kind "_" #type "_" #dim) {             \
+    if (kernel.name == twin) {                                                 \
       if (machine.sm() == 90)                                                  \
-        with.template                                                          \
-        operator()<KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)>();        \
+        with.template operator()<config(__VA_ARGS__, 90)>();                   \
       else                                                                     \
-        with.template                                                          \
-        operator()<KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)>();        \
+        with.template operator()<config(__VA_ARGS__, 80)>();                   \
     }
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
+  KV_TWIN(KV_ATTENTION_CONFIG, query, cache,                                   \
+          "kv_attention_" #kind "_" #type "_" #dim, kind, query, cache, dim)
+#define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, ...)             \
+  KV_TWIN(KV_LATENT_CONFIG, query, cache,                                      \
+          "kv_latent_" #kind "_" #type "_" #dim, kind, query, cache, dim,      \
+          vDim)
 #include "kv/ABI/DeviceKernels.def"
 }
 

@@ -32,6 +32,10 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
   if (name == "kv_attention_" #kind "_" #type "_" #dim)                        \
     runAttentionTwin<ElementOf<KV_DTYPE_##query>,                              \
                      ElementOf<KV_DTYPE_##cache>>(machine, kernel, blocks, p);
+#define KV_LATENT_KERNEL(kind, type, query, cache, dim, ...)                   \
+  if (name == "kv_latent_" #kind "_" #type "_" #dim)                           \
+    runAttentionTwin<ElementOf<KV_DTYPE_##query>,                              \
+                     ElementOf<KV_DTYPE_##cache>>(machine, kernel, blocks, p);
 #include "kv/ABI/DeviceKernels.def"
     return true;
   }

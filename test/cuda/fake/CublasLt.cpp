@@ -29,6 +29,8 @@ struct FakeLayout {
   int type;
   uint64_t rows, columns;
   int64_t leading;
+  int32_t batch = 1;
+  int64_t batchStride = 0;
 };
 struct FakeDescriptor {
   int32_t transposed = 0;
@@ -88,7 +90,8 @@ void multiply(const void *a, const FakeLayout &la, const void *b,
 size_t extent(const FakeLayout &layout) {
   if (layout.rows == 0 || layout.columns == 0)
     return 0;
-  return ((layout.columns - 1) * layout.leading + layout.rows) *
+  return ((layout.columns - 1) * layout.leading + layout.rows +
+          (layout.batch - 1) * layout.batchStride) *
          elementBytes(layout.type);
 }
 
@@ -132,9 +135,15 @@ EXPORT int cublasLtMatrixLayoutDestroy(void *layout) {
 EXPORT int cublasLtMatrixLayoutSetAttribute(void *layout, int attribute,
                                             const void *value, size_t bytes) {
   auto *to = static_cast<FakeLayout *>(layout);
+  if (attribute == lt::LayoutBatch && bytes == sizeof to->batch) {
+    std::memcpy(&to->batch, value, bytes);
+    return 0;
+  }
   if (bytes != 8)
     return InvalidArgument;
-  if (attribute == lt::LayoutColumns)
+  if (attribute == lt::LayoutBatchStride)
+    std::memcpy(&to->batchStride, value, bytes);
+  else if (attribute == lt::LayoutColumns)
     std::memcpy(&to->columns, value, bytes);
   else if (attribute == lt::LayoutLeading)
     std::memcpy(&to->leading, value, bytes);
@@ -214,7 +223,8 @@ EXPORT int cublasLtMatmul(void *, void *descriptor, const void *alpha,
       static_cast<FakeDescriptor *>(descriptor)->transposed != lt::Transposed)
     return wrong("it is asked for something else than a product");
   if (left.rows != right.rows || out.rows != left.columns ||
-      out.columns != right.columns || left.type != right.type)
+      out.columns != right.columns || left.type != right.type ||
+      left.batch != right.batch || out.batch != right.batch)
     return wrong("the shapes or types do not fit");
   if (!algorithm || algorithm->data[0] != Magic ||
       algorithm->data[2] != left.rows)
@@ -236,7 +246,13 @@ EXPORT int cublasLtMatmul(void *, void *descriptor, const void *alpha,
         !state.memory.holds(b, extent(right)) ||
         !state.memory.holds(d, extent(out)))
       return state.problem(LaunchFailed, "cublasLtMatmul leaves device memory");
-    multiply(a, left, b, right, d, out, parts);
+    auto matrix = [](const void *data, const FakeLayout &layout, int i) {
+      return static_cast<const char *>(data) +
+             i * layout.batchStride * int64_t(elementBytes(layout.type));
+    };
+    for (int i = 0; i < out.batch; ++i)
+      multiply(matrix(a, left, i), left, matrix(b, right, i), right,
+               const_cast<char *>(matrix(d, out, i)), out, parts);
     return Success;
   });
   return 0;
