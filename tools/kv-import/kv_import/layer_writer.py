@@ -14,16 +14,14 @@ class LayerWriter:
         self.types, self.name, self.cache, self.window = types, name, cache, window
         self.config = types.config
         self.weights = {w.argument.partition("_")[2]: w for w in types.config.layer_weights(first)}
-        self.freqs = types.weight_type(types.config.freqs(first))
         self.lines = []
 
     def text(self):
         c, types = self.config, self.types
-        kv = "!" + types.cache_name(self.cache)
         x = types.rows(c.hidden)
         self._emit("%c0 = arith.constant 0 : index")
         self._emit(f"%rows = tensor.dim %x, %c0 : {x}")
-        self._attention(kv)
+        self._mixer(self.cache)
         self._residual("middle", "x", "attended", "attn_out_norm")
         if self.config.mixture:
             self._mixture()
@@ -33,20 +31,31 @@ class LayerWriter:
         self._emit(f"return %y : {x}")
         body = "\n".join(self.lines)
         signature = ",\n      ".join([
-            f"%x: {x}, %kv: {kv}, %layer: index",
-            f"%row_offsets: tensor<?xi32>, %positions: tensor<?xi32>, %freqs: {self.freqs}",
+            *self._parameters(self.cache),
             *(f"%{argument}: {types.weight_type(w)}" for argument, w in self.weights.items())])
-        sees = f", whose queries see {self.window} tokens" if self.name == "layer_sliding" else ""
         return f"""\
-  // One transformer layer{sees}.
+  // {self._comment()}
   func.func private @{self.name}(
       {signature})
       -> {x} {{
 {body}
   }}"""
 
-    def _attention(self, kv):
+    def _comment(self):
+        sees = f", whose queries see {self.window} tokens" if self.name == "layer_sliding" else ""
+        return f"One transformer layer{sees}."
+
+    def _parameters(self, cache):
+        types, freqs = self.types, self.config.freqs(cache.layers[0])
+        return [f"%x: {types.rows(self.config.hidden)}, %kv: !{types.cache_name(cache)}, "
+                "%layer: index",
+                "%row_offsets: tensor<?xi32>, %positions: tensor<?xi32>, "
+                f"%freqs: {types.weight_type(freqs)}"]
+
+    def _mixer(self, cache):
+        """What ends with %attended: here attention."""
         c, types = self.config, self.types
+        kv = "!" + types.cache_name(cache)
         q, k_or_v = types.rows(types.q_width), types.rows(types.kv_width)
         q3, kv3 = types.rows(c.heads, c.head_dim), types.rows(c.kv_heads, c.head_dim)
         mask = f"sliding = {self.window}" if self.window else "causal"
@@ -80,7 +89,12 @@ class LayerWriter:
                    f"mask <{mask}> scale {number(c.score_scale)}{cap}\n"
                    f"    : {q3} in {kv}, tensor<?xi32>{sinks_type} -> {q3}")
         self._emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
-        self._linear("attended", "o", "wo", "o_proj")
+        last = "o"
+        if c.gated_attention:
+            self._linear("gate_rows", h, "wq_gate")
+            self._emit(f"%gated = call @gate_sigmoid(%o, %gate_rows) : ({q}, {q}) -> {q}")
+            last = "gated"
+        self._linear("attended", last, "wo", "o_proj")
 
     def _mlp(self):
         c = self.config
@@ -196,4 +210,5 @@ class LayerWriter:
 
     def _rope(self, result, operand, shaped):
         self._emit(f"%{result} = kv.rope %{operand}, %positions, %freqs\n"
-                   f"    : {shaped}, tensor<?xi32>, {self.freqs}")
+                   f"    : {shaped}, tensor<?xi32>, "
+                   f"{self.types.weight_type(self.config.freqs(self.cache.layers[0]))}")
