@@ -73,5 +73,6 @@ def mamba(raw, weights, name, h, linear):
         state = state * decay[t][:, None, None] + np.einsum(
             "hp,hn->hpn", step[t][:, None] * x[t], b[t])
         out[t] = np.einsum("hpn,hn->hp", state, c[t]) + weights[f"{name}D"][:, None] * x[t]
-    out = out.reshape(count, inner) * silu(z)
-    return linear(normal(out, weights[f"{name}norm.weight"], raw["rms_norm_eps"]), "out_proj")
+    out = (out.reshape(count, inner) * silu(z)).reshape(count, groups, -1)
+    weight = weights[f"{name}norm.weight"].reshape(groups, -1)
+    return linear(normal(out, weight, raw["rms_norm_eps"]).reshape(count, inner), "out_proj")

@@ -35,8 +35,8 @@ class HelperFunctions:
         if c.gated_attention:
             out.append(self.gate_sigmoid())
         if c.recurrent:
-            r = c.recurrent
-            out.append(self.rms_norm("gated_norm", r.value_dim if r.delta else r.inner))
+            if c.recurrent.delta:
+                out.append(self.rms_norm("gated_norm", c.recurrent.value_dim))
             out += RecurrentFunctions(types).text()
         out += [self.activation(), self.add()]
         if c.embedding_scale != 1:

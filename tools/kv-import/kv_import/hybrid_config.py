@@ -5,6 +5,7 @@ import math
 from .config import Recurrent
 from .rope import Rope
 
+# Of layers with a state, and of others.
 KINDS = {"qwen3_next": ("linear_attention", "full_attention"),
          "granitemoehybrid": ("mamba", "attention")}
 
@@ -19,6 +20,9 @@ def recurrent_settings(kind, raw, integer, refuse):
         types = [KINDS[kind][(i + 1) % every == 0] for i in range(count)]
     if not isinstance(types, list) or len(types) != count:
         refuse("layer_types", types, f"a list of {count} kinds, one a layer")
+    # transformers 5 has one name for each in all families.
+    types = [dict(zip(KINDS["qwen3_next"], KINDS[kind])).get(one, one) if isinstance(one, str)
+             else one for one in types]
     for one in types:
         if one not in KINDS[kind]:
             refuse("layer_types", one, ", ".join(KINDS[kind]))

@@ -1,5 +1,7 @@
 """The functions of recurrent layers: what a token does to the state that is carried on."""
 
+from .module_types import number
+
 
 class RecurrentFunctions:
     """Of one module, whose types are `types`. Each goes through the tokens of each sequence in
@@ -10,8 +12,8 @@ class RecurrentFunctions:
         self.r = types.config.recurrent
 
     def text(self):
-        return [self.convolution(), self.gates(), self.scan(), self.gate_silu()] + (
-            [self.unit_rows()] if self.r.delta else [])
+        return [self.convolution(), self.gates(), self.scan(), self.gate_silu(),
+                self.unit_rows() if self.r.delta else self.group_norm()]
 
     def maps(self):
         """Aliases at the head of the module (c: channel; g, r: key head and which of its value
@@ -26,6 +28,7 @@ class RecurrentFunctions:
 #grp = affine_map<(g, r, n, p) -> (g, r, p)>
 #value = affine_map<(g, r, p) -> (g, r, p)>
 #value_head = affine_map<(g, r, p) -> (g, r)>
+#value_weight = affine_map<(g, r, p) -> (r, p)>
 """
 
     def _sequence(self):
@@ -306,6 +309,49 @@ class RecurrentFunctions:
       linalg.yield %product : f32
     }} -> {x}
     return %y : {x}
+  }}"""
+
+    def group_norm(self):
+        r = self.r
+        groups, width = r.key_heads, r.inner // r.key_heads
+        x, shaped = self.types.rows(r.inner), self.types.rows(groups, width)
+        sums, weight = self.types.rows(groups), f"tensor<{groups}x{width}xf32>"
+        return f"""\
+  // Each group of a row divided by its root mean square, times the weight.
+  func.func private @group_norm(%x: {x}, %flat_weight: tensor<{r.inner}xf32>) -> {x} {{
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %rows = tensor.dim %x, %c0 : {x}
+    %groups = tensor.expand_shape %x [[0], [1, 2]] output_shape [%rows, {groups}, {width}]
+        : {x} into {shaped}
+    %weight = tensor.expand_shape %flat_weight [[0, 1]] output_shape [{groups}, {width}]
+        : tensor<{r.inner}xf32> into {weight}
+    %column = tensor.empty(%rows) : {sums}
+    %zeros = linalg.fill ins(%zero : f32) outs(%column : {sums}) -> {sums}
+    %squares = linalg.generic {{indexing_maps = [#value, #value_head],
+                               iterator_types = ["parallel", "parallel", "reduction"]}}
+        ins(%groups : {shaped}) outs(%zeros : {sums}) {{
+    ^bb0(%value: f32, %sum: f32):
+      %square = arith.mulf %value, %value : f32
+      %next = arith.addf %sum, %square : f32
+      linalg.yield %next : f32
+    }} -> {sums}
+    %empty = tensor.empty(%rows) : {shaped}
+    %y = linalg.generic {{indexing_maps = [#value, #value_head, #value_weight, #value],
+                         iterator_types = ["parallel", "parallel", "parallel"]}}
+        ins(%groups, %squares, %weight : {shaped}, {sums}, {weight}) outs(%empty : {shaped}) {{
+    ^bb0(%value: f32, %sum: f32, %w: f32, %unused: f32):
+      %width = arith.constant {number(width)} : f32
+      %eps = arith.constant {number(self.types.config.eps)} : f32
+      %mean = arith.divf %sum, %width : f32
+      %shifted = arith.addf %mean, %eps : f32
+      %scale = math.rsqrt %shifted : f32
+      %normal = arith.mulf %value, %scale : f32
+      %weighted = arith.mulf %normal, %w : f32
+      linalg.yield %weighted : f32
+    }} -> {shaped}
+    %flat = tensor.collapse_shape %y [[0], [1, 2]] : {shaped} into {x}
+    return %flat : {x}
   }}"""
 
     def unit_rows(self):

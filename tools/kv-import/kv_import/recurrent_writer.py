@@ -92,7 +92,7 @@ class RecurrentLayerWriter(LayerWriter):
             self._emit(f"%gated = call @gate_silu(%normal_rows, %z) : ({inner}, {inner}) -> {inner}")
         else:
             self._emit(f"%gated_raw = call @gate_silu(%o, %z) : ({inner}, {inner}) -> {inner}")
-            self._emit(f"%gated = call @gated_norm(%gated_raw, %mixer_norm)\n"
+            self._emit(f"%gated = call @group_norm(%gated_raw, %mixer_norm)\n"
                        f"    : ({inner}, tensor<{r.inner}xf32>) -> {inner}")
         self._linear("attended", "gated", "wo")
 
