@@ -22,6 +22,9 @@ namespace {
 struct ExpandCopies : kv::impl::KVExpandCopiesBase<ExpandCopies> {
   void runOnOperation() override {
     getOperation().walk([](memref::CopyOp copy) {
+      // What a loop has made in its place is put where it is.
+      if (copy.getSource() == copy.getTarget())
+        return copy.erase();
       if (isOnePiece(copy.getSource()) && isOnePiece(copy.getTarget()))
         return;
       OpBuilder b(copy);

@@ -23,7 +23,8 @@ struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return llvm::is_contained({"math.exp", "math.log", "math.tanh",
-                                 "math.sin", "math.cos", "math.erf"},
+                                 "math.sin", "math.cos", "math.erf",
+                                 "math.log1p"},
                                 name);
     });
     // What raised graphs have besides (kv-raise).

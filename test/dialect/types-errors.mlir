@@ -30,7 +30,7 @@ func.func private @f(!kv.collection<paged, i8, layers = 1, heads = 1, dim = 8, p
 
 // -----
 
-// expected-error @+1 {{expected one of [paged, continuous] for how a cache is laid out, got: striped}}
+// expected-error @+1 {{expected one of [paged, continuous, recurrent] for how a cache is laid out, got: striped}}
 func.func private @f(!kv.collection<striped, f32, layers = 1, heads = 1, dim = 8, page = 16>)
 
 // -----

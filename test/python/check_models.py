@@ -93,6 +93,28 @@ MODELS = {
         hidden_size=128, intermediate_size=512, num_hidden_layers=4, num_attention_heads=8,
         num_key_value_heads=2, embedding_multiplier=12.0, attention_multiplier=0.015625,
         residual_multiplier=0.22, logits_scaling=8.0, tie_word_embeddings=True)),
+    # Granite 4.0 H Micro: Mamba-2 beside attention without positions, no experts; here two groups.
+    "granite_hybrid": ("GraniteMoeHybridConfig", dict(
+        hidden_size=96, intermediate_size=256, shared_intermediate_size=256, num_hidden_layers=5,
+        num_attention_heads=4, num_key_value_heads=2, num_local_experts=0, num_experts_per_tok=0,
+        layer_types=["mamba", "mamba", "attention", "mamba", "mamba"], mamba_n_heads=12,
+        mamba_d_head=16, mamba_n_groups=2, mamba_d_state=24, position_embedding_type="nope",
+        embedding_multiplier=12.0, attention_multiplier=0.04, residual_multiplier=0.22,
+        logits_scaling=8.0, tie_word_embeddings=True)),
+    # The same with positions, and states of one group.
+    "granite_hybrid_rope": ("GraniteMoeHybridConfig", dict(
+        hidden_size=64, intermediate_size=192, shared_intermediate_size=192, num_hidden_layers=3,
+        num_attention_heads=4, num_key_value_heads=4, num_local_experts=0, num_experts_per_tok=0,
+        layer_types=["mamba", "attention", "mamba"], mamba_n_heads=8, mamba_d_head="auto",
+        mamba_n_groups=1, mamba_d_state=32, position_embedding_type="rope")),
+    # Qwen 3 Next with dense layers: two value heads to a key head, a quarter of a head rotated.
+    "qwen3_next": ("Qwen3NextConfig", dict(
+        hidden_size=96, intermediate_size=256, num_hidden_layers=5, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=32, num_experts=0, mlp_only_layers=[0, 1, 2, 3, 4],
+        linear_num_key_heads=4, linear_num_value_heads=8, linear_key_head_dim=16,
+        linear_value_head_dim=24, layer_types=["linear_attention", "linear_attention",
+                                               "full_attention", "linear_attention",
+                                               "full_attention"])),
     # Phi-3 mini: as many KV heads as heads; and Phi-3 medium: a quarter.
     "phi3": ("Phi3Config", dict(
         hidden_size=96, intermediate_size=256, num_hidden_layers=3, num_attention_heads=4,

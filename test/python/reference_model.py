@@ -4,6 +4,8 @@ with the importer but the names of the weights. Written from the models' definit
 
 import numpy as np
 
+import reference_recurrent
+
 
 def bf16(values):
     """Rounded to bf16, ties to even."""
@@ -152,13 +154,16 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
     name)`: what becomes of rows before the weight `name` multiplies them."""
     weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
     kind = raw["model_type"]
-    gemma, granite = kind == "gemma3_text", kind == "granite"
+    gemma, granite = kind == "gemma3_text", kind in ("granite", "granitemoehybrid")
+    one_plus = gemma or kind == "qwen3_next"
     dim, eps, width = raw["head_dim"], raw["rms_norm_eps"], raw["hidden_size"]
     heads, kv_heads = raw["num_attention_heads"], raw["num_key_value_heads"]
     count = len(tokens)
     positions = np.arange(count)
     rotated = round(dim * raw.get("partial_rotary_factor", 1))
     angles = np.outer(positions, frequencies(raw["rope_theta"], raw.get("rope_scaling"), rotated))
+    if raw.get("position_embedding_type") == "nope":
+        angles *= 0
     if gemma:
         local_angles = np.outer(positions, frequencies(raw["rope_local_base_freq"], None, dim))
     distance = positions[:, None] - positions[None, :]
@@ -176,7 +181,7 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
 
     def norm(x, name):
         weight = weights[f"{name}.weight"]
-        return rms_norm(x, 1 + weight if gemma else weight, eps)
+        return rms_norm(x, 1 + weight if one_plus else weight, eps)
 
     x = weights["model.embed_tokens.weight"][tokens]
     if granite:
@@ -209,6 +214,8 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
                 q, k, v = (linear(h, f"self_attn.{n}_proj") for n in "qkv")
             if kind == "olmo2":
                 q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
+            if kind == "qwen3_next":  # of each head the query, then the gate
+                q, gate = np.split(q.reshape(count, heads, 2 * dim), 2, axis=2)
             q = q.reshape(count, heads, dim)
             k, v = k.reshape(count, kv_heads, dim), v.reshape(count, kv_heads, dim)
             if gemma or kind.startswith("qwen3"):
@@ -228,11 +235,25 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
                 scores = np.exp(scores - most)
                 total = scores.sum(axis=1, keepdims=True) + np.exp(sink - most)
                 out[:, head] = scores / total @ v[:, shared]
+            if kind == "qwen3_next":
+                out = out * reference_recurrent.sigmoid(gate)
             return linear(out.reshape(count, heads * dim), "self_attn.o_proj")
+
+        def mixer(h):
+            # What stands in place of attention in recurrent layers.
+            for name, part, of in (("linear_attention", "linear_attn", reference_recurrent.delta_net),
+                                   ("mamba", "mamba", reference_recurrent.mamba)):
+                if kinds and kinds[layer] == name:
+                    return of(raw, weights, f"{prefix}{part}.", h,
+                              lambda rows, weight: linear(rows, f"{part}.{weight}"))
+            return attention(h)
 
         def mlp(h):
             if kind in ("qwen3_moe", "gpt_oss"):
                 return mixture(raw, weights, prefix, h, rounded)
+            if kind == "granitemoehybrid":
+                gate, up = np.split(linear(h, "shared_mlp.input_linear"), 2, axis=1)
+                return linear(silu(gate) * up, "shared_mlp.output_linear")
             if kind == "phi3":
                 gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
             else:
@@ -248,7 +269,7 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
             h = mlp(norm(x, prefix + "pre_feedforward_layernorm"))
             x = x + norm(h, prefix + "post_feedforward_layernorm")
         else:
-            x = x + residual * attention(norm(x, prefix + "input_layernorm"))
+            x = x + residual * mixer(norm(x, prefix + "input_layernorm"))
             x = x + residual * mlp(norm(x, prefix + "post_attention_layernorm"))
     head = "lm_head.weight" if "lm_head.weight" in weights else "model.embed_tokens.weight"
     out = rounded(norm(x, "model.norm"), head) @ weights[head].T

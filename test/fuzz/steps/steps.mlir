@@ -2,6 +2,7 @@
 // them bad ones: the names of the arguments are what it knows them by.
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 !keys = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
+!states = !kv.collection<recurrent, bf16, layers = 2, heads = 2, dim = 8, page = 4>
 !slots = !kv.collection<continuous, bf16, layers = 2, heads = 2, dim = 8, max_seq = 16>
 
 func.func @positions(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
@@ -27,6 +28,15 @@ func.func @row_offsets_of_three(%rows: tensor<?xi32> {kv.name = "row_offsets"}, 
     -> tensor<4xi32> attributes {kv.entry} {
   %o = kv.row_offsets %kv, %rows : !kv, tensor<?xi32> -> tensor<4xi32>
   return %o : tensor<4xi32>
+}
+
+func.func @states(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !states {kv.name = "states"})
+    -> (tensor<?x2x8xf32> {kv.name = "read", kv.dims = ["states.batch"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %s = kv.state_read %kv[%0] rows %rows : !states, tensor<?xi32> -> tensor<?x2x8xf32>
+  kv.state_write %s into %kv[%1] rows %rows : tensor<?x2x8xf32> into !states, tensor<?xi32>
+  return %s : tensor<?x2x8xf32>
 }
 
 // Two layers by a function: the entry checks for both.

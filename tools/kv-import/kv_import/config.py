@@ -59,6 +59,46 @@ class Mixture:
 
 
 @dataclass(frozen=True)
+class Recurrent:
+    """Layers with a state in place of attention: gated delta nets (`delta`) or Mamba-2, whose
+    groups are the key heads, state size the key dimension, heads the value heads."""
+
+    delta: bool
+    layers: Collection
+    kernel: int  # taps of the convolution
+    key_heads: int
+    key_dim: int
+    value_heads: int  # a multiple of the key heads
+    value_dim: int
+
+    @property
+    def biased(self):
+        """Whether the convolution has a bias."""
+        return not self.delta
+
+    @property
+    def inner(self):
+        return self.value_heads * self.value_dim
+
+    @property
+    def channels(self):
+        """Of the convolution."""
+        return self.inner + 2 * self.key_heads * self.key_dim
+
+    @property
+    def gates(self):
+        """Numbers a row that decide on decay and strength."""
+        return (2 if self.delta else 1) * self.value_heads
+
+    def parts(self):
+        """Queries, keys and values among the channels: {name: (first, width)}."""
+        keys = self.key_heads * self.key_dim
+        if self.delta:
+            return {"q": (0, keys), "k": (keys, keys), "v": (2 * keys, self.inner)}
+        return {"v": (0, self.inner), "k": (self.inner, keys), "q": (self.inner + keys, keys)}
+
+
+@dataclass(frozen=True)
 class ModelConfig:
     name: str
     architecture: str
@@ -92,6 +132,8 @@ class ModelConfig:
     attention_cap: float | None = None  # c: a score s becomes c * tanh(s / c)
     logit_scale: float = 1.0
     logit_cap: float | None = None  # c: after the scale, a logit l becomes c * tanh(l / c)
+    recurrent: Recurrent | None = None
+    gated_attention: bool = False  # what attention gives is multiplied by sigmoid(gate)
 
     @property
     def score_scale(self):
@@ -109,10 +151,16 @@ class ModelConfig:
         # A window that no sequence can outgrow is no window.
         return self.sliding if self.slides(layer) and self.sliding < self.max_seq else None
 
+    def is_recurrent(self, layer):
+        return self.recurrent is not None and layer in self.recurrent.layers
+
+    def attention_layers(self):
+        return tuple(layer for layer in range(self.layers) if not self.is_recurrent(layer))
+
     def caches(self):
         """Layers of one window share a cache; that of the layers without one comes first."""
         layers = {}
-        for layer in range(self.layers):
+        for layer in self.attention_layers():
             layers.setdefault(self.window(layer), []).append(layer)
         return [Cache(window, tuple(layers[window]))
                 for window in sorted(layers, key=lambda w: w or 0)]
@@ -136,11 +184,17 @@ class ModelConfig:
                 add(f"{NORMS[self.norms][argument]}.weight", (self.hidden,), "vector", argument)
 
         norm("attn_norm")
+        if self.is_recurrent(layer):
+            self._mixer_weights(add)
+            self._mlp_weights(add, norm)
+            return out
         if self.latent:
             latent_weights(self, add, projection)
             q = self.heads * self.latent.value
         else:
             projection("q_proj", q, self.hidden, "q")
+            if self.gated_attention:
+                add("self_attn.q_gate.weight", (q, self.hidden), "linear", "wq_gate")
             projection("k_proj", kv, self.hidden, "k")
             projection("v_proj", kv, self.hidden, "v")
         if self.qk_norm:
@@ -151,6 +205,25 @@ class ModelConfig:
             add("self_attn.sinks", (self.heads,), "vector", "sinks")
         projection("o_proj", self.hidden, q, "o")
         norm("attn_out_norm")
+        self._mlp_weights(add, norm)
+        return out
+
+    def _mixer_weights(self, add):
+        r = self.recurrent
+        prefix = "linear_attn" if r.delta else "mamba"
+        for name, rows in (("in_z", r.inner), ("in_mixed", r.channels), ("in_gates", r.gates)):
+            add(f"{prefix}.{name}.weight", (rows, self.hidden), "linear", name)
+        add(f"{prefix}.conv1d.weight", (r.kernel, r.channels), "vector", "conv_weight")
+        if r.biased:
+            add(f"{prefix}.conv1d.bias", (r.channels,), "vector", "conv_bias")
+        add(f"{prefix}.A_log", (r.value_heads,), "vector", "a_log")
+        add(f"{prefix}.dt_bias", (r.value_heads,), "vector", "dt_bias")
+        if not r.delta:
+            add(f"{prefix}.D", (r.value_heads,), "vector", "skip")
+        add(f"{prefix}.norm.weight", (r.value_dim if r.delta else r.inner,), "vector", "mixer_norm")
+        add(f"{prefix}.out_proj.weight", (self.hidden, r.inner), "linear", "wo")
+
+    def _mlp_weights(self, add, norm):
         norm("mlp_norm")
         sizes = {"gate": (self.intermediate, self.hidden), "up": (self.intermediate, self.hidden),
                  "down": (self.hidden, self.intermediate)}
@@ -168,7 +241,6 @@ class ModelConfig:
             for name, shape in sizes.items():
                 add(f"mlp.{name}_proj.weight", shape, "linear", name)
         norm("mlp_out_norm")
-        return out
 
     def _has_rope_of_its_own(self, layer):
         return self.sliding_rope is not None and self.slides(layer)
@@ -182,7 +254,7 @@ class ModelConfig:
     def ropes(self):
         """{table: what it is made from}, of the tables that some layer uses."""
         return {self.freqs(layer): self.sliding_rope if self._has_rope_of_its_own(layer)
-                else self.rope for layer in range(self.layers)}
+                else self.rope for layer in self.attention_layers()}
 
     @property
     def embedding(self):

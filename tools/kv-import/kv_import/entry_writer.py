@@ -48,23 +48,26 @@ class EntryWriter:
         """The layers, each with its place in its cache."""
         c = self.config
         lines, constants = [], {0: "c0"}
-        places = {layer: (cache, i) for cache in self.types.caches
+        places = {layer: (cache, i) for cache in self.types.all_caches()
                   for i, layer in enumerate(cache.layers)}
         for layer in range(c.layers):
             cache, place = places[layer]
             if place not in constants:
                 constants[place] = f"layer{place}"
                 lines.append(f"    %layer{place} = arith.constant {place} : index")
-            kv = self.types.cache_name(cache)
             names = [f"%{w.argument}" for w in c.layer_weights(layer)]
-            freqs = c.freqs(layer)
             types = [self.types.weight_type(w) for w in c.layer_weights(layer)]
+            caches, more, more_types = ["conv", "state"], "", ""
+            if cache is not self.types.states:
+                caches, freqs = [self.types.cache_name(cache)], c.freqs(layer)
+                more = f", %positions, %{freqs.argument}"
+                more_types = f", tensor<?xi32>, {self.types.weight_type(freqs)}"
             lines.append(
-                f"    %x{layer + 1} = call @{self.functions[layer]}(%x{layer}, %{kv}, "
-                f"%{constants[place]}, %row_offsets, %positions, %{freqs.argument},\n"
+                f"    %x{layer + 1} = call @{self.functions[layer]}(%x{layer}, "
+                f"{', '.join(f'%{kv}' for kv in caches)}, %{constants[place]}, %row_offsets{more},\n"
                 f"        {', '.join(names)})\n"
-                f"        : ({x}, !{kv}, index, tensor<?xi32>, tensor<?xi32>, "
-                f"{self.types.weight_type(freqs)},\n           {', '.join(types)})\n"
+                f"        : ({x}, {', '.join(f'!{kv}' for kv in caches)}, index, tensor<?xi32>"
+                f"{more_types},\n           {', '.join(types)})\n"
                 f"        -> {x}")
         return lines
 
@@ -77,7 +80,7 @@ class EntryWriter:
                      '%row_offsets: tensor<?xi32> {kv.name = "row_offsets", kv.dims = ["offsets"]}',
                      '%logit_rows: tensor<?xi32> {kv.name = "logit_rows", kv.dims = ["R"]}',
                      *(f"%{name}: !{name} {{kv.name = {quoted(name)}}}"
-                       for name in map(self.types.cache_name, self.types.caches))]
+                       for name in self.types.collections())]
         arguments += [f"%{w.argument}: {self.types.weight_type(w)} {{kv.weight = {quoted(w.name)}}}"
                       for w in c.weights()]
         signature = ",\n      ".join(arguments)

@@ -21,6 +21,8 @@ class Family:
     sinks: bool = False  # as ModelConfig.sinks
     one_plus: bool = False  # norms multiply by 1 + their weight
     tied: bool = False  # what a config.json without tie_word_embeddings means
+    recurrent: bool = False  # some layers have states in place of attention
+    gated: bool = False  # as ModelConfig.gated_attention
     head_dim: int | None = None  # without head_dim; None: the width over the heads
     latent: bool = False  # attention over latents
 
@@ -43,4 +45,7 @@ FAMILIES = {
     "gemma3_text": Family(norms="around", qk_norm="head", one_plus=True, windows="always",
                           full_every=6, activation=("hidden_activation", "gelu_pytorch_tanh"),
                           tied=True, head_dim=256),
+    # Of dense layers: no experts.
+    "qwen3_next": Family(qk_norm="head", one_plus=True, partial=True, recurrent=True, gated=True),
+    "granitemoehybrid": Family(recurrent=True, intermediate="shared_intermediate_size"),
 }

@@ -5,6 +5,7 @@ import math
 from . import latent_writer
 from .expert_functions import ExpertFunctions
 from .module_types import number
+from .recurrent_functions import RecurrentFunctions
 
 
 class HelperFunctions:
@@ -34,6 +35,12 @@ class HelperFunctions:
             out += latent_writer.functions(self)
         if c.mixture:
             out += ExpertFunctions(types).text()
+        if c.gated_attention:
+            out.append(self.gate_sigmoid())
+        if c.recurrent:
+            if c.recurrent.delta:
+                out.append(self.rms_norm("gated_norm", c.recurrent.value_dim))
+            out += RecurrentFunctions(types).text()
         out += [self.activation(), self.add()]
         if c.embedding_scale != 1:
             out.append(self.scale_embedding())
@@ -153,6 +160,17 @@ class HelperFunctions:
       %below = arith.addf %exp, %one : f32
       %silu = arith.divf %g, %below : f32
       %product = arith.mulf %silu, %u : f32
+      linalg.yield %product : f32""")
+
+    def gate_sigmoid(self):
+        return self._pointwise("x * sigmoid(gate).", "gate_sigmoid", (self.types.q_width,),
+                               ("x", "gate"), """\
+    ^bb0(%value: f32, %g: f32, %unused: f32):
+      %one = arith.constant 1.0 : f32
+      %minus = arith.negf %g : f32
+      %exp = math.exp %minus : f32
+      %below = arith.addf %exp, %one : f32
+      %product = arith.divf %value, %below : f32
       linalg.yield %product : f32""")
 
     def gelu_mul(self):

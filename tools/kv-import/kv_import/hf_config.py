@@ -9,6 +9,7 @@ from .compressed_tensors import check_scheme
 from .config import PROJECTIONS, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
+from .hybrid_config import recurrent_settings
 from .latent import Latent
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 
@@ -99,6 +100,7 @@ class _Reader:
             sliding=sliding,
             full_layers=full_layers,
             norms=family.norms,
+            gated_attention=family.gated,
             **({"activation": ACTIVATIONS[activation]} | self._ropes(rotary)
                | self._of_family(hidden)))
 
@@ -137,11 +139,16 @@ class _Reader:
                     "swiglu_limit": self._real("swiglu_limit", 7.0)}
         if self.family.latent:
             return {"attention_scale": self._latent_scale()}
-        if self.kind == "granite":
-            return {"embedding_scale": self._real("embedding_multiplier", 1.0),
-                    "residual_scale": self._real("residual_multiplier", 1.0),
-                    "attention_scale": self._real("attention_multiplier", 1.0),
-                    "logit_scale": 1 / self._real("logits_scaling", 1.0)}
+        more = {}
+        if self.family.recurrent:
+            more = recurrent_settings(self.kind, self.raw, self._integer, self._refuse)
+            if self.kind == "qwen3_next":
+                return more
+        if self.kind in ("granite", "granitemoehybrid"):
+            return more | {"embedding_scale": self._real("embedding_multiplier", 1.0),
+                           "residual_scale": self._real("residual_multiplier", 1.0),
+                           "attention_scale": self._real("attention_multiplier", 1.0),
+                           "logit_scale": 1 / self._real("logits_scaling", 1.0)}
         if self.kind == "gemma3_text":
             if self.raw.get("use_bidirectional_attention"):
                 self._refuse("use_bidirectional_attention", True, "false")
@@ -165,6 +172,8 @@ class _Reader:
 
     def _sliding(self):
         """The window, and the layers that have none nevertheless."""
+        if self.family.recurrent:
+            return None, ()
         layers = self._integer("num_hidden_layers")
         full = self._full_layers(layers)
         window = self.raw.get("sliding_window")

@@ -17,6 +17,7 @@ from .expert_tensors import ExpertTensors
 from .families import FAMILIES
 from .fused import rows_of, split_shapes, stored_name
 from .hf_config import read_config
+from .hybrid_tensors import HybridTensors
 from .quant_blocks import row_blocks, row_values
 
 
@@ -58,19 +59,26 @@ class HuggingFaceSource:
             form = "mxfp4" if method == "mxfp4" else self.family.experts
             self.experts = ExpertTensors(form, self.config, self._stored, self._stored_format)
 
+        self.hybrid = None
+        if self.config.recurrent:
+            self.hybrid = HybridTensors(self.config, lambda name: self._stored(name, slice(None)))
+
     def found_as(self, name):
         if self.experts:
             return self.experts.found_as(name)
         if self.config.latent:
             return latent.stored_name(name)
+        if self.hybrid:
+            return self.hybrid.found_as(name)
         return stored_name(name) if self.family.fused else name
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape, _) in self.index.items()
                   if name not in self.scales}
-        if not (self.family.fused or self.experts or self.config.latent):
+        if not (self.family.fused or self.experts or self.hybrid or self.config.latent):
             return shapes
-        split = self.experts.shapes if self.experts else partial(
+        own = self.experts or self.hybrid
+        split = own.shapes if own else partial(
             latent.split_shapes if self.config.latent else split_shapes, self.config)
         return split(shapes, lambda name: f"{self.path}: the tensor {name}")
 
@@ -89,10 +97,13 @@ class HuggingFaceSource:
     def tensor(self, name, rows=slice(None)):
         if self._is_of_experts(name):
             return self.experts.tensor(name, rows)
-        values = self._stored(*self._place(name, rows))
+        values = (self.hybrid.tensor(name, rows) if self.hybrid
+                  else self._stored(*self._place(name, rows)))
         if latent.is_part(name):
             return latent.part(self.config, name, values)
-        if self.family.one_plus and name.endswith("norm.weight"):
+        # The norm behind a delta net's scan is as others are.
+        if (self.family.one_plus and name.endswith("norm.weight")
+                and "linear_attn" not in name):
             values = values + np.float32(1)
         return values
 

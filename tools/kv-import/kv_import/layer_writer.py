@@ -15,19 +15,14 @@ class LayerWriter:
         self.types, self.name, self.cache, self.window = types, name, cache, window
         self.config = types.config
         self.weights = {w.argument.partition("_")[2]: w for w in types.config.layer_weights(first)}
-        self.freqs = types.weight_type(types.config.freqs(first))
         self.lines = []
 
     def text(self):
         c, types = self.config, self.types
-        kv = "!" + types.cache_name(self.cache)
         x = types.rows(c.hidden)
         self.emit("%c0 = arith.constant 0 : index")
         self.emit(f"%rows = tensor.dim %x, %c0 : {x}")
-        if c.latent:
-            latent_writer.write_attention(self, kv)
-        else:
-            self._attention(kv)
+        self._mixer(self.cache)
         self._residual("middle", "x", "attended", "attn_out_norm")
         if self.config.mixture:
             self._mixture()
@@ -37,20 +32,38 @@ class LayerWriter:
         self.emit(f"return %y : {x}")
         body = "\n".join(self.lines)
         signature = ",\n      ".join([
-            f"%x: {x}, %kv: {kv}, %layer: index",
-            f"%row_offsets: tensor<?xi32>, %positions: tensor<?xi32>, %freqs: {self.freqs}",
+            *self._parameters(self.cache),
             *(f"%{argument}: {types.weight_type(w)}" for argument, w in self.weights.items())])
-        sees = f", whose queries see {self.window} tokens" if self.name == "layer_sliding" else ""
         return f"""\
-  // One transformer layer{sees}.
+  // {self._comment()}
   func.func private @{self.name}(
       {signature})
       -> {x} {{
 {body}
   }}"""
 
-    def _attention(self, kv):
+    @property
+    def freqs(self):
+        return self.types.weight_type(self.config.freqs(self.cache.layers[0]))
+
+    def _comment(self):
+        sees = f", whose queries see {self.window} tokens" if self.name == "layer_sliding" else ""
+        return f"One transformer layer{sees}."
+
+    def _parameters(self, cache):
+        types = self.types
+        return [f"%x: {types.rows(self.config.hidden)}, %kv: !{types.cache_name(cache)}, "
+                "%layer: index",
+                "%row_offsets: tensor<?xi32>, %positions: tensor<?xi32>, "
+                f"%freqs: {self.freqs}"]
+
+    def _mixer(self, cache):
+        """What ends with %attended: here attention."""
         c, types = self.config, self.types
+        kv = "!" + types.cache_name(cache)
+        if c.latent:
+            latent_writer.write_attention(self, kv)
+            return
         q, k_or_v = types.rows(types.q_width), types.rows(types.kv_width)
         q3, kv3 = types.rows(c.heads, c.head_dim), types.rows(c.kv_heads, c.head_dim)
         mask = f"sliding = {self.window}" if self.window else "causal"
@@ -84,7 +97,12 @@ class LayerWriter:
                    f"mask <{mask}> scale {number(c.score_scale)}{cap}\n"
                    f"    : {q3} in {kv}, tensor<?xi32>{sinks_type} -> {q3}")
         self.emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
-        self.linear("attended", "o", "wo", "o_proj")
+        last = "o"
+        if c.gated_attention:
+            self.linear("gate_rows", h, "wq_gate")
+            self.emit(f"%gated = call @gate_sigmoid(%o, %gate_rows) : ({q}, {q}) -> {q}")
+            last = "gated"
+        self.linear("attended", last, "wo", "o_proj")
 
     def _mlp(self):
         c = self.config

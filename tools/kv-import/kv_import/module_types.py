@@ -31,7 +31,9 @@ class ModuleTypes:
         self.activations = activations
         self.page = page
         c = config
-        self.caches = [Cache(None, tuple(range(c.layers)))] if keep_all else c.caches()
+        self.caches = [Cache(None, c.attention_layers())] if keep_all else c.caches()
+        # The layers that have states instead.
+        self.states = Cache(None, tuple(c.recurrent.layers)) if c.recurrent else None
         self.q_width, self.kv_width = c.heads * c.head_dim, c.kv_heads * c.head_dim
 
     def rows(self, *sizes):
@@ -67,6 +69,20 @@ class ModuleTypes:
             rows = f"latent, dim = {c.latent.row}, v_dim = {c.latent.rank}"
         return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, {rows}, "
                 f"page = {self.page}{window}>")
+
+    def all_caches(self):
+        return self.caches + ([self.states] if self.states else [])
+
+    def collections(self):
+        """Name -> type, in the order of the entry's arguments."""
+        out = {self.cache_name(cache): self.cache_type(cache) for cache in self.caches}
+        if self.states:
+            r, layers = self.config.recurrent, len(self.states.layers)
+            out |= {name: f"!kv.collection<recurrent, f32, layers = {layers}, heads = {heads}, "
+                          f"dim = {dim}, page = {self.page}>"
+                    for name, heads, dim in (("conv", r.kernel - 1, r.channels),
+                                             ("state", r.value_heads, r.key_dim * r.value_dim))}
+        return out
 
     def linear_name(self, rows, columns, format_):
         return f"@linear_{rows}x{columns}" + (f"_{format_}" if format_ else "")

@@ -5,6 +5,8 @@ from .entry_writer import EntryWriter
 from .helper_functions import HelperFunctions
 from .layer_writer import LayerWriter
 from .module_types import ModuleTypes, quoted
+from .recurrent_functions import RecurrentFunctions
+from .recurrent_writer import RecurrentLayerWriter
 
 
 EXPERT_MAPS = """
@@ -26,18 +28,18 @@ class ModuleWriter:
 
     def text(self):
         kinds = self.kinds()
-        functions = {layer: kinds[self.kind(cache, layer)][0] for cache in self.types.caches
+        functions = {layer: kinds[self.kind(cache, layer)][0] for cache in self.types.all_caches()
                      for layer in cache.layers}
         parts = HelperFunctions(self.types).text()
-        parts += [LayerWriter(self.types, name, *kind[:2], first).text()
-                  for kind, (name, first) in kinds.items()]
+        parts += [(RecurrentLayerWriter if kind[0] is self.types.states else LayerWriter)(
+            self.types, name, *kind[:2], first).text() for kind, (name, first) in kinds.items()]
         parts.append(EntryWriter(self.types, functions).forward())
         return self.head() + "\n\n".join(parts) + "\n}\n"
 
     def head(self):
         c = self.config
-        types = "\n".join(f"!{self.types.cache_name(cache)} = {self.types.cache_type(cache)}"
-                          for cache in self.types.caches)
+        types = "\n".join(f"!{name} = {type_}"
+                          for name, type_ in self.types.collections().items())
         return f"""\
 // {c.name}: {c.architecture}, {c.layers} layers, width {c.hidden}, \
 {self.heads()}.
@@ -50,7 +52,8 @@ class ModuleWriter:
 #i = affine_map<(i, j) -> (i)>
 #j = affine_map<(i, j) -> (j)>
 #row = affine_map<(i) -> (i)>
-{EXPERT_MAPS if c.mixture else ""}{latent_writer.MAPS if c.latent else ""}
+{EXPERT_MAPS if c.mixture else ""}{latent_writer.MAPS if c.latent else ""}\
+{RecurrentFunctions(self.types).maps() if c.recurrent else ""}
 // A product with a weight [N, K]: out[m, n] = sum over k of lhs[m, k] * rhs[n, k].
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (n, k)>
@@ -81,12 +84,14 @@ max_seq_len = {c.max_seq} : i64,
     def kinds(self):
         """Layers that are one function: {kind: (name, the first of them)}."""
         firsts = {}
-        for cache in self.types.caches:
+        for cache in self.types.all_caches():
             for layer in cache.layers:
                 firsts.setdefault(self.kind(cache, layer), layer)
         names, windows = {}, {window for _, window, _ in firsts}
         for kind, layer in firsts.items():
             name = "layer_sliding" if kind[1] and len(windows) > 1 else "layer"
+            if kind[0] is self.types.states:
+                name = "layer_recurrent"
             taken = sum(other.rstrip("0123456789_") == name for other, _ in names.values())
             names[kind] = (f"{name}_{taken + 1}" if taken else name, layer)
         return names

@@ -8,6 +8,7 @@ differ in the cache only. The vocabulary is the 256 bytes, 15 special tokens and
 import argparse
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,12 @@ import numpy as np
 import gguf
 
 from . import latent, synthetic_experts
-from .config import Mixture, ModelConfig
+from .config import Mixture, ModelConfig, Recurrent
 from .families import FAMILIES
 from .fused import stored_name
 from .latent import Latent
 from .gguf_names import NAMES, gguf_name, is_permuted, permute_rotary
+from .hybrid_tensors import HybridTensors
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 from .weights_writer import round_to_bf16, write_safetensors
 
@@ -83,6 +85,20 @@ KINDS = {
                "full_layers": frozenset((5,)), "rope": Rope(theta=1000000.0),
                "sliding_rope": Rope(theta=10000.0)},
 }
+# Three delta nets to one attention; two value heads to a key head; a quarter of a head is rotated.
+KINDS["qwen3_next"] = {
+    "layers": 4, "head_dim": 32, "rotary": 8, "qk_norm": "head", "eps": 1e-6, "tied": False,
+    "gated_attention": True, "recurrent": Recurrent(
+        delta=True, layers=(0, 1, 2), kernel=4, key_heads=2, key_dim=8, value_heads=4,
+        value_dim=16)}
+# Mamba-2 with two groups, and attention without positions. The embedding counts for less than in
+# released models, so that the layers decide on tokens.
+KINDS["granite_hybrid"] = {
+    **KINDS["granite"], "architecture": "granitemoehybrid", "layers": 4, "tied": False,
+    "embedding_scale": 2.0, "residual_scale": 0.7,
+    "rope": Rope(theta=10000.0, linear=math.inf), "recurrent": Recurrent(
+        delta=False, layers=(0, 2, 3), kernel=4, key_heads=2, key_dim=16, value_heads=8,
+        value_dim=16)}
 # What no released Gemma 3 has at once: both caps, a scale of scores that is not that of the
 # heads, layers of both kinds in another order, scaled positions.
 KINDS["gemma3_caps"] = {**KINDS["gemma3"], "layers": 3, "full_layers": frozenset((1,)),
@@ -118,6 +134,8 @@ def make_weights(config, seed=0):
                             << 16).view(np.float32)
     if config.latent:
         return latent.join(config, out)
+    if config.recurrent:
+        return HybridTensors(config).stored(out)
     if family.experts:
         return synthetic_experts.FORMS[family.experts](config, out)
     return fuse(out) if family.fused else out
@@ -146,7 +164,8 @@ def tokens():
 CLASSES = {"llama": "Llama", "mistral": "Mistral", "qwen2": "Qwen2", "qwen3": "Qwen3",
            "qwen3_moe": "Qwen3Moe", "gpt_oss": "GptOss",
            "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
-           "granite": "Granite", "phi3": "Phi3", "olmo2": "Olmo2", "gemma3_text": "Gemma3"}
+           "granite": "Granite", "phi3": "Phi3", "olmo2": "Olmo2", "gemma3_text": "Gemma3",
+           "qwen3_next": "Qwen3Next", "granitemoehybrid": "GraniteMoeHybrid"}
 
 
 def _common_settings(config):
@@ -168,17 +187,27 @@ def _common_settings(config):
 
 def _family_settings(config):
     """Entries of config.json that other families lack, or call otherwise."""
-    if config.architecture == "granite":
+    if config.architecture in ("granite", "granitemoehybrid"):
         return {"embedding_multiplier": config.embedding_scale,
                 "residual_multiplier": config.residual_scale,
                 "attention_multiplier": config.attention_scale,
-                "logits_scaling": 1 / config.logit_scale}
+                "logits_scaling": 1 / config.logit_scale,
+                **(_mamba_settings(config) if config.recurrent else {})}
     if it := config.latent:
         return {"kv_lora_rank": it.rank, "qk_rope_head_dim": it.rotary, "q_lora_rank": it.query_rank,
                 "qk_nope_head_dim": it.plain, "v_head_dim": it.value, "head_dim": it.rotary,
                 "num_key_value_heads": config.heads, "n_routed_experts": 4,
                 "first_k_dense_replace": config.layers,
                 "rope_scaling": LATENT_YARN if config.rope.factors else None}
+    if config.architecture == "qwen3_next":
+        r = config.recurrent
+        return {"num_experts": 0, "mlp_only_layers": [], "decoder_sparse_step": 1,
+                "partial_rotary_factor": config.rotary_dim / config.head_dim,
+                "layer_types": ["linear_attention" if config.is_recurrent(i) else "full_attention"
+                                for i in range(config.layers)],
+                "linear_conv_kernel_dim": r.kernel, "linear_num_key_heads": r.key_heads,
+                "linear_key_head_dim": r.key_dim, "linear_num_value_heads": r.value_heads,
+                "linear_value_head_dim": r.value_dim}
     if config.architecture == "qwen3_moe":
         return {"num_experts": config.mixture.experts, "intermediate_size": 4 * config.hidden,
                 "moe_intermediate_size": config.intermediate, "decoder_sparse_step": 1,
@@ -204,6 +233,18 @@ def _family_settings(config):
                 "final_logit_softcapping": config.logit_cap,
                 "rope_scaling": scaling if config.rope.linear != 1 else None}
     return {}
+
+
+def _mamba_settings(config):
+    r = config.recurrent
+    return {"num_local_experts": 0, "shared_intermediate_size": config.intermediate,
+            "position_embedding_type": "nope", "mamba_n_heads": r.value_heads,
+            "mamba_d_head": r.value_dim, "mamba_n_groups": r.key_heads,
+            "mamba_d_state": r.key_dim, "mamba_d_conv": r.kernel,
+            "mamba_expand": r.inner // config.hidden, "mamba_conv_bias": True,
+            "mamba_proj_bias": False,
+            "layer_types": ["mamba" if config.is_recurrent(i) else "attention"
+                            for i in range(config.layers)]}
 
 
 def write_hf(folder, config, weights, dtype="BF16", settings=None):

@@ -1,0 +1,154 @@
+"""Models with recurrent layers beside attention through kv-import, kv-compile and kv-run: against the
+numpy oracle, and with prefix hits, chunks, batches and small caches against runs without them."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+import test_end_to_end
+from kv_import import synthetic
+from tools import KV_IMPORT, find, run
+
+KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
+pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
+
+KINDS = ("qwen3_next", "granite_hybrid")
+PAGE = 16
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ("f32", "bf16"))
+def test_logits(tmp_path, kind, dtype):
+    test_end_to_end.check_logits(tmp_path, kind, dtype, "hf")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reference_pipeline(tmp_path, kind):
+    test_end_to_end.test_reference_pipeline(tmp_path, kind)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def model(request, tmp_path_factory):
+    """A folder with model.so and weights.safetensors."""
+    folder = tmp_path_factory.mktemp(request.param)
+    config = synthetic.make_config(request.param)
+    synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=3))
+    done = run(KV_IMPORT, folder / "hf", "-o", folder, "--page", str(PAGE))
+    assert done.returncode == 0, done.stderr
+    subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / "model.so"], check=True,
+                   timeout=120)
+    return folder
+
+
+class Served:
+    """What kv-run says; `requests`: id -> (tokens, new tokens)."""
+
+    def __init__(self, model, requests, *options):
+        lines = "".join(json.dumps({"id": name, "tokens": [int(t) for t in tokens],
+                                    "max_new_tokens": new, "logits": "digest"}) + "\n"
+                        for name, (tokens, new) in requests.items())
+        done = subprocess.run(
+            [KV_RUN, model / "model.so", "--weights", model / "weights.safetensors",
+             "--threads", "2", *map(str, options)], input=lines, capture_output=True, text=True,
+            timeout=300)
+        assert done.returncode == 0, done.stderr + done.stdout[:2000]
+        *told, last = map(json.loads, done.stdout.splitlines())
+        self.statistics = last["statistics"]
+        self.cached = {one["id"]: one["cached_tokens"] for one in told if "token" not in one}
+        # Each token with the digest of its logits' bits.
+        self.rows = {name: [] for name in requests}
+        for one in told:
+            if "token" in one:
+                self.rows[one["id"]].append((one["token"], one["logits_digest"]))
+
+    def tokens(self, name):
+        return [token for token, _ in self.rows[name]]
+
+
+class Oracle:
+    """What has been computed and kept, of requests that come one after the other and are not
+    evicted: pages of all prefixes, states where a prompt parts from what was known, behind the last
+    page of a prompt that a later one can take over, and behind every page that was generated."""
+
+    def __init__(self):
+        self.pages, self.states = set(), set()
+
+    def hit(self, prompt, answer):
+        """Tokens that `prompt` finds; from now on it is known, with the answer."""
+        last = (len(prompt) - 1) // PAGE * PAGE
+        known = [at for at in range(PAGE, last + 1, PAGE) if tuple(prompt[:at]) in self.pages]
+        kept = [at for at in known if tuple(prompt[:at]) in self.states]
+        # The last generated token is never computed.
+        whole = [*prompt, *answer[:-1]]
+        ends = range(PAGE, len(whole) + 1, PAGE)
+        self.pages |= {tuple(whole[:at]) for at in ends}
+        self.states |= {tuple(whole[:at]) for at in ends
+                        if at in known[-1:] or at == last or at >= len(prompt)}
+        return max(kept, default=0)
+
+
+def conversations(random, vocab=256):
+    """Prompts that share beginnings in several ways, without the answers between them."""
+    system, other = random.integers(0, vocab, 53), random.integers(0, vocab, 40)
+    for i in range(4):
+        for start in (system, other):
+            yield np.concatenate([start, random.integers(0, vocab, 9 + 7 * i)])
+    yield system  # alone, and once more
+    yield system
+    yield system[:33]
+    yield system[:32]
+
+
+def test_hits_are_the_oracles_and_change_no_bit(model):
+    random = np.random.default_rng(5)
+    prompts = [list(p) for p in conversations(random)]
+    # Turns go on with what was answered: a first run says what that is.
+    plain = Served(model, {str(i): (p, 20) for i, p in enumerate(prompts)}, "--no-prefix-cache")
+    for i in range(3):
+        prompts.append([*prompts[i], *plain.tokens(str(i)), *random.integers(0, 256, 12)])
+    prompts += [prompts[0], prompts[-2]]
+    requests = {str(i): (p, 20) for i, p in enumerate(prompts)}
+    plain = Served(model, requests, "--no-prefix-cache")
+    oracle = Oracle()
+    wanted = {name: oracle.hit(prompt, plain.tokens(name))
+              for name, (prompt, _) in requests.items()}
+    assert len(set(wanted.values())) > 4, wanted
+    for chunk in (512, 10):
+        cached = Served(model, requests, "--max-batch", 1, "--max-batch-tokens", chunk,
+                        "--snapshots", 100)
+        assert cached.cached == wanted
+        assert cached.rows == plain.rows
+
+
+def test_cuts_of_prompts_change_no_bit(model):
+    """The scan goes from token to token, whatever a step holds."""
+    random = np.random.default_rng(6)
+    requests = {str(i): (random.integers(0, 256, n), 1) for i, n in enumerate((1, 17, 64, 90))}
+    found = []
+    for options in (("--max-batch-tokens", 512), ("--max-batch-tokens", 1), ("--max-batch-tokens", 23),
+                    ("--max-batch", 1, "--max-batch-tokens", 40)):
+        dump = model / "logits"
+        Served(model, requests, "--dump-logits", dump, *options)
+        found.append(dump.read_bytes())
+    assert len(found[0]) > 0 and all(bits == found[0] for bits in found)
+
+
+@pytest.mark.parametrize("options", (
+    ("--max-batch", 8),
+    ("--max-batch", 8, "--snapshots", 0),
+    ("--max-batch", 8, "--pages", 14, "--snapshots", 2),  # for two of the requests
+    ("--max-batch", 3, "--pages", 12, "--max-batch-tokens", 19),
+    ("--max-batch", 6, "--replicas", 2)))
+def test_batches_and_small_caches_change_no_bit(model, options):
+    random = np.random.default_rng(7)
+    prompts = list(conversations(random))
+    requests = {str(i): (p, 25) for i, p in enumerate(prompts + prompts)}
+    plain = Served(model, requests, "--no-prefix-cache", "--max-batch", 1)
+    cached = Served(model, requests, *options)
+    assert cached.rows == plain.rows
+    if "--pages" in options:
+        assert cached.statistics["preemptions"] > 0
+    if "--snapshots" not in options:
+        assert sum(cached.cached.values()) > 0
