@@ -8,11 +8,20 @@
 
 namespace kv {
 
+/// What a mask shows, and what it adds to the score of a key that it shows: its
+/// position times the head's number. Nothing is added where there are none.
+struct MaskFacts {
+  MaskAttr shown;
+  llvm::SmallVector<double> slopes = {};
+};
+
 /// Proves what the mask [heads, T, T] of an attention shows, for every query,
-/// key and length; true or 0 shows a key, false, -inf or a number below -1e30
-/// hides it. Otherwise emits an error at `attention` with a position that the
+/// key and length. True shows a key and false hides it; of numbers, those below
+/// -1e30 hide it, and all others are, for one query, a multiple of the key's
+/// position and a number that is the same for all keys, which a softmax does
+/// not see. Otherwise emits an error at `attention` with a position that the
 /// nearest mask has wrong, or with the operation that ends the proof.
-llvm::FailureOr<MaskAttr>
+llvm::FailureOr<MaskFacts>
 proveMask(const Graph &graph, mlir::Operation *attention, mlir::Value mask);
 
 } // namespace kv

@@ -20,6 +20,8 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   simplify(pm);
   pm.addPass(createKVRaiseSizes());
   simplify(pm);
+  pm.addPass(createKVRaiseIndices());
+  simplify(pm);
   pm.addPass(createKVRaiseSoftmax());
   simplify(pm);
   pm.addPass(createKVRaiseTokens());
@@ -37,6 +39,8 @@ void kv::buildRaisePipeline(OpPassManager &pm,
 void kv::buildPlainPipeline(OpPassManager &pm) {
   simplify(pm);
   pm.addPass(createKVRaiseSizes());
+  simplify(pm);
+  pm.addPass(createKVRaiseIndices());
   simplify(pm);
   pm.addPass(createKVExpandAttention());
   simplify(pm);

@@ -9,7 +9,17 @@ from tools import KV_IMPORT, fails
 LENGTHS = (1, 2, 13, 29)
 
 
-@pytest.mark.parametrize("name", ("llama", "gemma3", "gemma2"))
+# Each for what it alone has.
+GRAPHS = ("llama", "gemma3", "gemma2",
+          "bloom",  # ALiBi on sums of ones
+          "deepseek_v2",  # values of another dimension, complex numbers, experts
+          "falcon",  # rows read by tables of their numbers
+          "gpt_oss",  # sinks, windows, experts with biases
+          "mpt",  # ALiBi as the end of a table
+          "qwen3_moe")  # the largest of several by sorting
+
+
+@pytest.mark.parametrize("name", GRAPHS)
 def test_equals_the_graph_at_every_cut(name, tmp_path):
     text = graphs.stored(name)
     cached = graphs.raised(text, tmp_path / "cached.so")
@@ -19,7 +29,8 @@ def test_equals_the_graph_at_every_cut(name, tmp_path):
     random = np.random.default_rng(2)
     prompts = [random.integers(0, 32, length).tolist() for length in LENGTHS]
     expected = np.concatenate([graphs.plain_logits(whole, weights, each) for each in prompts])
-    assert np.isfinite(expected).all() and len(set(expected.argmax(1).tolist())) > 5
+    assert np.isfinite(expected).all()
+    assert np.abs(expected - expected.mean(0)).max() > 0.1 * np.abs(expected).max()
     runs = [graphs.cached_logits(cached, tmp_path / "weights", prompts, chunk, 32)
             for chunk in (64, 11, 5, 1)]
     for run in runs:

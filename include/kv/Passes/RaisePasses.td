@@ -23,6 +23,20 @@ def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVRaiseIndices : Pass<"kv-raise-indices", "::mlir::ModuleOp"> {
+  let summary = "positions that are written in other ways are numbers of rows";
+  let description = [{
+    A `tm_tensor.scan` that adds one constant for each token is the position, a row
+    that is read at a computed number which is proven to be the loop's is read at
+    the loop's, the first T rows of a table are read at the number of each row, and
+    a `tm_tensor.sort` along another dimension than the sequence counts, in each row,
+    how many elements belong before one. What is not proven stays, and
+    `kv-raise-tokens` says why that cannot be.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVRaiseSoftmax : Pass<"kv-raise-softmax", "::mlir::ModuleOp"> {
   let summary = "attention that is spelled out becomes one operation";
   let description = [{
