@@ -183,6 +183,9 @@ private:
   }
 
   LogicalResult checkLinalg(linalg::LinalgOp op) {
+    if (!sizes.loopsAgree(op))
+      return op.emitOpError("kv-raise: its operands have different sizes along "
+                            "a loop");
     SmallVector<unsigned> loops = rowLoops(op);
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     for (OpOperand &operand : op->getOpOperands()) {

@@ -176,8 +176,11 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
                                collapse.getSrcType(), false);
     return other ? element(collapse.getSrc(), *other) : std::nullopt;
   }
-  if (auto cast = dyn_cast<tensor::CastOp>(op))
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    if (rowDims(cast.getSource().getType()) != rowDims(cast.getType()))
+      return stop(op, "is true of one length alone");
     return element(cast.getSource(), index);
+  }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     Index other;
     llvm::SmallBitVector dropped = slice.getDroppedDims();
@@ -236,6 +239,11 @@ std::optional<ExprId> Elements::ofLinalg(OpResult result,
   auto op = cast<linalg::LinalgOp>(result.getOwner());
   if (op.getNumReductionLoops() && !keepsLeaves)
     return stop(op, "sums over something");
+  auto [agrees, isNew] = loopsAgree.try_emplace(op, false);
+  if (isNew)
+    agrees->second = sizes.loopsAgree(op);
+  if (!agrees->second)
+    return stop(op, "its operands have different sizes along a loop");
   OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
   AffineMap map = op.getMatchingIndexingMap(init);
   SmallVector<std::optional<ExprId>> loops(op.getNumLoops());

@@ -118,6 +118,7 @@ private:
 
   Sizes sizes;
   bool keepsLeaves;
+  llvm::DenseMap<mlir::Operation *, bool> loopsAgree;
   std::deque<Expr> all;
   std::map<std::pair<const void *, uint64_t>, ExprId> floats;
   std::map<Linear, ExprId> integers;

@@ -330,6 +330,10 @@ struct Added {
     return slopes == other.slopes &&
            std::abs(rest - other.rest) <= rounding + other.rounding;
   }
+  AddedNumber number() const {
+    return {slopes[1], slopes[0], slopes[2],
+            std::abs(rest) > rounding ? rest : 0};
+  }
   static std::optional<Added> of(const Number &number, const Point &point) {
     Added added;
     if (!number.isFloat)
@@ -429,7 +433,7 @@ FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
 
   std::set<Point> points = chains(constants, graph.maxLength);
   SmallVector<std::optional<Point>> wrong(candidates.size());
-  llvm::DenseMap<ExprId, double> slopes;
+  llvm::DenseMap<ExprId, AddedNumber> addedBy;
   for (ExprId root : roots) {
     Evaluator evaluator(elements.expressions(), root);
     std::optional<Added> same;
@@ -447,20 +451,23 @@ FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
       std::optional<Added> added = Added::of(number, point);
       if (!added || (same && !(*same == *added)))
         return attention->emitOpError("kv-raise: its mask adds a number at ")
-               << pointText(point)
-               << " that is no multiple of the key's position";
+               << pointText(point) << " that is not linear in the positions";
       if (!same)
         same = added;
     }
-    slopes[root] = same ? same->slopes[1] : 0;
+    if (same)
+      addedBy[root] = same->number();
   }
   for (auto [candidate, at] : llvm::zip(candidates, wrong))
     if (!at) {
       MaskFacts facts{MaskAttr::get(attention->getContext(), candidate.kind,
                                     candidate.window)};
-      if (llvm::any_of(slopes, [](auto &each) { return each.second != 0; }))
+      if (llvm::any_of(addedBy, [](auto &each) {
+            const AddedNumber &a = each.second;
+            return a.key != 0 || a.query != 0 || a.length != 0 || a.rest != 0;
+          }))
         for (ExprId root : rootOf)
-          facts.slopes.push_back(slopes.lookup(root));
+          facts.added.push_back(addedBy.lookup(root));
       return facts;
     }
   return attention->emitOpError("kv-raise: its mask is neither causal nor a "

@@ -27,6 +27,8 @@ struct Layer {
   int64_t dim;           // of a row in the cache
   /// Of a key, what its position is written as: `digits` numbers below `base`.
   int64_t digits = 0, base = 0;
+  /// Whether what is the same for all keys of a query is added as well.
+  bool addsRow = false;
   unsigned collection = 0; // an index of the collections
   int64_t layer = 0;       // counted in that collection
 };
@@ -114,24 +116,47 @@ private:
       mask = *found;
     }
     Layer layer{op, mask, *factors, q.getDimSize(0), 1, q.getDimSize(2)};
-    if (!mask.slopes.empty()) {
-      if (factors->softcap || std::abs(factors->scale) < 1e-6)
-        return op->emitOpError("kv-raise: its mask adds positions to scores "
-                               "that are capped, or not scaled");
-      // What the elements of a cache hold exactly.
-      layer.base = dtype == KV_DTYPE_F32   ? int64_t(1) << 24
-                   : dtype == KV_DTYPE_F16 ? int64_t(1) << 11
-                                           : int64_t(1) << 8;
-      for (int64_t most = graph.maxLength - 1; most > 0; most /= layer.base)
-        ++layer.digits;
-      layer.digits = std::max<int64_t>(layer.digits, 1);
-    }
-    layer.dim = std::max(layer.dim + layer.digits, v.getDimSize(2));
+    if (failed(addPositions(graph, layer, dtype)))
+      return failure();
+    layer.dim =
+        std::max(layer.dim + layer.digits + layer.addsRow, v.getDimSize(2));
     // Rows of a cache are whole vectors where they are ours to choose.
     if (layer.dim != q.getDimSize(2))
       layer.dim = llvm::alignTo(layer.dim, 8);
     layer.groups = groupsOf(graph, layer);
     return layer;
+  }
+
+  /// What a mask adds becomes elements of queries and keys. What is the same
+  /// for all keys of a query changes no weight, unless there is a sink.
+  LogicalResult addPositions(const Graph &graph, Layer &layer, KvDType dtype) {
+    bool byKey = false, byLength = false;
+    for (const AddedNumber &each : layer.mask.added) {
+      byKey |= each.key != 0;
+      byLength |= each.length != 0;
+      layer.addsRow |= each.query != 0 || each.rest != 0;
+    }
+    Operation *op = layer.op;
+    bool hasSinks = static_cast<bool>(AttentionForm(op).sinks);
+    layer.addsRow &= hasSinks;
+    if (byLength && hasSinks)
+      return op->emitOpError("kv-raise: its mask adds the length of the "
+                             "sequence to scores, but not to the sink's");
+    if (!byKey && !layer.addsRow)
+      return success();
+    if (layer.factors.softcap || std::abs(layer.factors.scale) < 1e-6)
+      return op->emitOpError("kv-raise: its mask adds positions to scores that "
+                             "are capped, or not scaled");
+    if (!byKey)
+      return success();
+    // What the elements of a cache hold exactly.
+    layer.base = dtype == KV_DTYPE_F32   ? int64_t(1) << 24
+                 : dtype == KV_DTYPE_F16 ? int64_t(1) << 11
+                                         : int64_t(1) << 8;
+    for (int64_t most = graph.maxLength - 1; most > 0; most /= layer.base)
+      ++layer.digits;
+    layer.digits = std::max<int64_t>(layer.digits, 1);
+    return success();
   }
 
   /// The greatest number of neighbouring heads whose keys, and values, are
@@ -278,29 +303,53 @@ private:
     return tensor::ConcatOp::create(b, loc, 2, ValueRange{rows, last});
   }
 
-  /// The number that a query's element is multiplied with: the digit's worth.
-  static Value slope(OpBuilder &b, Location loc, const Layer &layer, Type type,
-                     int64_t digit) {
+  /// A number for each head, chosen by the loop over heads.
+  static Value ofHead(OpBuilder &b, Location loc, const Layer &layer, Type type,
+                      llvm::function_ref<double(const AddedNumber &)> number) {
     Value head = linalg::IndexOp::create(b, loc, 1), value;
-    double worth = std::pow(static_cast<double>(layer.base), digit);
-    for (auto [i, each] : llvm::enumerate(layer.mask.slopes)) {
-      Value number = arith::ConstantOp::create(
-          b, loc, b.getFloatAttr(type, each * worth / layer.factors.scale));
+    for (auto [i, each] : llvm::enumerate(layer.mask.added)) {
+      Value mine = arith::ConstantOp::create(
+          b, loc, b.getFloatAttr(type, number(each) / layer.factors.scale));
       if (i == 0) {
-        value = number;
+        value = mine;
         continue;
       }
       Value at = arith::ConstantIndexOp::create(b, loc, i);
       Value isThis =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, head, at);
-      value = arith::SelectOp::create(b, loc, isThis, number, value);
+      value = arith::SelectOp::create(b, loc, isThis, mine, value);
     }
     return value;
   }
 
-  /// A digit of a key's position.
+  /// What a query's further elements are: the worth of a digit of the key's
+  /// position, and last what is the same for all keys.
+  static Value factorOf(OpBuilder &b, Location loc, const Layer &layer,
+                        Type type, int64_t i) {
+    if (i < layer.digits) {
+      double worth = std::pow(static_cast<double>(layer.base), i);
+      return ofHead(b, loc, layer, type,
+                    [&](const AddedNumber &each) { return each.key * worth; });
+    }
+    Value rest = ofHead(b, loc, layer, type,
+                        [](const AddedNumber &each) { return each.rest; });
+    Value slope = ofHead(b, loc, layer, type,
+                         [](const AddedNumber &each) { return each.query; });
+    Value position = asFloat(b, loc, linalg::IndexOp::create(b, loc, 0), type);
+    slope = arith::MulFOp::create(b, loc, slope, position);
+    return arith::AddFOp::create(b, loc, rest, slope);
+  }
+
+  static Value asFloat(OpBuilder &b, Location loc, Value index, Type type) {
+    index = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+    return arith::SIToFPOp::create(b, loc, type, index);
+  }
+
+  /// What a key's further elements are: digits of its position, and last 1.
   static Value digitOf(OpBuilder &b, Location loc, const Layer &layer,
                        Type type, int64_t digit) {
+    if (digit == layer.digits)
+      return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, 1));
     Value position = linalg::IndexOp::create(b, loc, 0);
     int64_t worth = 1;
     for (int64_t i = 0; i < digit; ++i)
@@ -309,8 +358,7 @@ private:
     Value base = arith::ConstantIndexOp::create(b, loc, layer.base);
     position = arith::DivUIOp::create(b, loc, position, by);
     position = arith::RemUIOp::create(b, loc, position, base);
-    position = arith::IndexCastOp::create(b, loc, b.getI64Type(), position);
-    return arith::SIToFPOp::create(b, loc, type, position);
+    return asFloat(b, loc, position, type);
   }
 
   void rewrite(const Graph &graph, const Layer &layer, Value collection,
@@ -326,14 +374,16 @@ private:
     auto rows = [&](Value value, int64_t groups) {
       return transposed(b, loc, firsts(b, loc, value, groups, length), length);
     };
-    Value q = widened(b, loc, rows(form.q, 1), layer.dim, layer.digits,
-                      [&](OpBuilder &b, int64_t i) {
-                        return slope(b, loc, layer, element, i);
-                      });
-    Value k = widened(b, loc, rows(form.k, layer.groups), layer.dim,
-                      layer.digits, [&](OpBuilder &b, int64_t i) {
-                        return digitOf(b, loc, layer, element, i);
-                      });
+    Value q =
+        widened(b, loc, rows(form.q, 1), layer.dim,
+                layer.digits + layer.addsRow, [&](OpBuilder &b, int64_t i) {
+                  return factorOf(b, loc, layer, element, i);
+                });
+    Value k =
+        widened(b, loc, rows(form.k, layer.groups), layer.dim,
+                layer.digits + layer.addsRow, [&](OpBuilder &b, int64_t i) {
+                  return digitOf(b, loc, layer, element, i);
+                });
     Value v = widened(b, loc, rows(form.v, layer.groups), layer.dim, 0, {});
     Value index = arith::ConstantIndexOp::create(b, loc, layer.layer);
     OperationState store(loc, StoreOp::getOperationName());
@@ -365,7 +415,7 @@ private:
         layer.layer, printed(collection.getType()), layer.heads,
         layer.heads / layer.groups, printed(layer.mask.shown),
         layer.factors.scale, form.sinks ? ", sinks" : "",
-        layer.digits ? ", positions are added" : "");
+        layer.digits || layer.addsRow ? ", positions are added" : "");
     ++numLayers;
     op->erase();
   }

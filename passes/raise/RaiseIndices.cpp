@@ -75,8 +75,7 @@ private:
     Block &body = op->getRegion(0).front();
     if (!isa<arith::AddIOp>(body.front()) ||
         body.front().getOperands() != ValueRange(body.getArguments()) ||
-        body.back().getOperands() !=
-            ValueRange(body.front().getResults()))
+        body.back().getOperands() != ValueRange(body.front().getResults()))
       return;
     Elements elements(graph);
     SmallVector<ExprId> index(type.getRank(), elements.integer({0}));

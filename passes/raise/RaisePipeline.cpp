@@ -18,6 +18,8 @@ static void simplify(OpPassManager &pm) {
 void kv::buildRaisePipeline(OpPassManager &pm,
                             const RaisePipelineOptions &options) {
   simplify(pm);
+  pm.addPass(createKVRaiseShapes());
+  simplify(pm);
   pm.addPass(createKVRaiseSizes());
   simplify(pm);
   pm.addPass(createKVRaiseIndices());
@@ -37,6 +39,8 @@ void kv::buildRaisePipeline(OpPassManager &pm,
 }
 
 void kv::buildPlainPipeline(OpPassManager &pm) {
+  simplify(pm);
+  pm.addPass(createKVRaiseShapes());
   simplify(pm);
   pm.addPass(createKVRaiseSizes());
   simplify(pm);

@@ -88,7 +88,6 @@ public:
                         [&](ExprId each) { return isOfPositions(each); });
   }
 
-
 private:
   const Expr &at(ExprId id) { return elements.expressions()[id]; }
 

@@ -159,6 +159,25 @@ std::optional<Size> Sizes::dim(Value tensor, int64_t d) {
   return size;
 }
 
+bool Sizes::loopsAgree(linalg::LinalgOp op) {
+  SmallVector<std::optional<Size>> lengths(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        continue;
+      std::optional<Size> size = dim(operand.get(), d);
+      std::optional<Size> &known = lengths[loop.getPosition()];
+      if (known && size && !(*known == *size))
+        return false;
+      if (!known)
+        known = size;
+    }
+  }
+  return true;
+}
+
 std::optional<Size> Sizes::fold(OpFoldResult size) {
   if (auto value = dyn_cast<Value>(size))
     return scalar(value);

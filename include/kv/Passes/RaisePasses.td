@@ -7,6 +7,19 @@ include "mlir/Pass/PassBase.td"
 
 // The pipeline kv-raise is these in this order (docs/raise.md).
 
+def KVRaiseShapes : Pass<"kv-raise-shapes", "::mlir::ModuleOp"> {
+  let summary = "a graph of one length takes every length up to it";
+  let description = [{
+    In a graph whose tokens have a static shape `[N]`, `[1, N]` or `[B, N]`, the
+    dimensions that come from them become dynamic, and the batch one sequence: what
+    does not come from the tokens is made for as many, or its first rows are
+    taken. An operation that combines the batch, tells its members apart or joins
+    these dimensions with others is an error. `max_seq_len` becomes N at most.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
   let summary = "sizes of a graph without a cache are constants or the length";
   let description = [{
