@@ -23,6 +23,7 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   pm.addPass(createKVRaiseSizes());
   simplify(pm);
   pm.addPass(createKVRaiseIndices());
+  pm.addPass(createKVRaiseLast());
   simplify(pm);
   pm.addPass(createKVRaiseSoftmax());
   simplify(pm);
@@ -45,6 +46,7 @@ void kv::buildPlainPipeline(OpPassManager &pm) {
   pm.addPass(createKVRaiseSizes());
   simplify(pm);
   pm.addPass(createKVRaiseIndices());
+  pm.addPass(createKVRaiseLast());
   simplify(pm);
   pm.addPass(createKVExpandAttention());
   simplify(pm);

@@ -156,8 +156,11 @@ def check(name, folder):
 
 
 def store(name):
+    """A graph; NAME@BxT for B sequences of T tokens alone, NAME@last for the last token's logits."""
+    base, _, form = name.partition("@")
+    fixed = [int(size) for size in form.split("x")] if "x" in form else None
     with tempfile.TemporaryDirectory() as folder:
-        torch_export.export(make(name, small=True), Path(folder), name, 64)
+        torch_export.export(make(base, small=True), Path(folder), base, 64, fixed, form == "last")
         text = ran([program("kv-opt"), "--allow-unregistered-dialect", "--canonicalize", "--cse",
                     Path(folder, "graph.mlir")])
     path = ROOT / f"test/data/raise/{name}.mlir"
@@ -168,7 +171,7 @@ def store(name):
 def main():
     transformers.utils.logging.disable_progress_bar()
     names = [name for name in sys.argv[1:] if name != "--store"] or list(MODELS)
-    unknown = [name for name in names if name not in MODELS]
+    unknown = [name for name in names if name.partition("@")[0] not in MODELS]
     if unknown:
         sys.exit(f"check-raise: {unknown[0]!r} is none of {', '.join(MODELS)}")
     if "--store" in sys.argv:

@@ -36,6 +36,17 @@ def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVRaiseLast : Pass<"kv-raise-last", "::mlir::ModuleOp"> {
+  let summary = "what is computed of the last token alone is computed of all";
+  let description = [{
+    Where a graph returns no row for each token, and takes the last one's by a
+    slice, what follows the slice is written for all rows: `logit_rows` says of
+    which a caller wants it. An operation that cannot be is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVRaiseIndices : Pass<"kv-raise-indices", "::mlir::ModuleOp"> {
   let summary = "positions that are written in other ways are numbers of rows";
   let description = [{

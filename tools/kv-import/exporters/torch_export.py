@@ -146,18 +146,20 @@ class Real(torch.nn.Module):
 
 
 class Logits(torch.nn.Module):
-    """ids i64 [1, T] and the weights to logits f32 [1, T, vocab]; nothing is kept between calls."""
+    """ids i64 [1, T] and the weights to logits f32 [1, T, vocab], or those of the last token alone;
+    nothing is kept between calls."""
 
-    def __init__(self, model, weights):
+    def __init__(self, model, weights, last=False):
         super().__init__()
         # Not as a submodule: its tensors are arguments, and so keep their names.
         self.__dict__["model"] = model
         self.__dict__["names"] = list(weights)
+        self.__dict__["more"] = {"logits_to_keep": 1} if last else {}
 
     def forward(self, ids, *weights):
         # A mask of ones keeps transformers from looking for packed sequences in the positions.
         ones = torch.ones_like(ids)
-        call = dict(input_ids=ids, attention_mask=ones, use_cache=False)
+        call = dict(input_ids=ids, attention_mask=ones, use_cache=False, **self.more)
         done = torch.func.functional_call(self.model, dict(zip(self.names, weights)), (), call)
         return done.logits.float()
 
@@ -172,9 +174,14 @@ def tensors_of(model):
     return found
 
 
-def exported(graph, weights, max_seq):
+def exported(graph, weights, max_seq, fixed=None):
     """(A program, the most tokens that it takes): 2 to max_seq, or one less where a model treats its
-    greatest length as a case of its own."""
+    greatest length as a case of its own; or for `fixed` [batch, length] alone."""
+    if fixed:
+        with torch.no_grad():
+            return torch.export.export(graph, (torch.zeros(fixed, dtype=torch.int64), *weights.values()),
+                                       strict=False), fixed[1]
+
     def at_most(longest):
         length = torch.export.Dim("T", min=2, max=longest)
         with torch.no_grad():
@@ -204,7 +211,7 @@ def settle(program):
             program.graph.erase_node(node)
 
 
-def to_linalg(model, max_seq):
+def to_linalg(model, max_seq, fixed=None, last=False):
     """(MLIR module on builtin tensors, name -> weight in the order of its arguments, the most tokens)."""
     AttentionInterface.register("kv", attention)
     AttentionMaskInterface.register("kv", plain_mask)
@@ -215,10 +222,10 @@ def to_linalg(model, max_seq):
     for module in model.modules():
         module._non_persistent_buffers_set.clear()
     weights = tensors_of(model)
-    program, max_seq = exported(Logits(model, weights), weights, max_seq)
+    program, max_seq = exported(Logits(model, weights, last), weights, max_seq, fixed)
     if any(isinstance(value := node.meta.get("val"), torch.Tensor) and value.is_complex()
            for node in program.graph.nodes):
-        program, max_seq = exported(Real(program.module()), weights, max_seq)
+        program, max_seq = exported(Real(program.module()), weights, max_seq, fixed)
     settle(program)
     for node in program.graph.nodes:
         # Any order will do; torch-mlir has the sorted one.
@@ -253,10 +260,10 @@ def write(module, weights, config, name, max_seq, folder):
               folder / "weights.safetensors")
 
 
-def export(model, folder, name, max_seq=None):
+def export(model, folder, name, max_seq=None, fixed=None, last=False):
     config = model.config.get_text_config()
     max_seq = max_seq or getattr(config, "max_position_embeddings", 2048)
-    module, weights, max_seq = to_linalg(model, max_seq)
+    module, weights, max_seq = to_linalg(model, max_seq, fixed, last)
     write(module, weights, config, name, max_seq, Path(folder))
 
 
