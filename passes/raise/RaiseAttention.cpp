@@ -29,6 +29,7 @@ struct Layer {
   int64_t digits = 0, base = 0;
   /// Whether what is the same for all keys of a query is added as well.
   bool addsRow = false;
+  size_t expressions = 0;  // that keys and values were compared by
   unsigned collection = 0; // an index of the collections
   int64_t layer = 0;       // counted in that collection
 };
@@ -161,7 +162,7 @@ private:
 
   /// The greatest number of neighbouring heads whose keys, and values, are
   /// equal: the same elements of the same tensors.
-  static int64_t groupsOf(const Graph &graph, const Layer &layer) {
+  static int64_t groupsOf(const Graph &graph, Layer &layer) {
     Elements elements(graph, /*keepsLeaves=*/true);
     int64_t common = layer.heads;
     for (unsigned operand : {1, 2}) {
@@ -180,6 +181,7 @@ private:
       while (layer.heads % common || !repeats(common))
         --common;
     }
+    layer.expressions = elements.expressions().size();
     return common;
   }
 
@@ -411,11 +413,12 @@ private:
     op->replaceAllUsesWith(ValueRange(transposed(b, loc, result, length)));
     remark::passed(loc, raiseRemark("Attention")) << remark::add(
         "layer {0} of {1}: {2} query heads read {3} KV heads, {4}, scale "
-        "{5}{6}{7}",
+        "{5}{6}{7}, by {8} expressions",
         layer.layer, printed(collection.getType()), layer.heads,
         layer.heads / layer.groups, printed(layer.mask.shown),
         layer.factors.scale, form.sinks ? ", sinks" : "",
-        layer.digits || layer.addsRow ? ", positions are added" : "");
+        layer.digits || layer.addsRow ? ", positions are added" : "",
+        layer.expressions);
     ++numLayers;
     op->erase();
   }

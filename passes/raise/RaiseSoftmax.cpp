@@ -328,7 +328,9 @@ private:
     product.erase();
     ++numAttentions;
     remark::passed(loc, raiseRemark("Softmax")) << remark::add(
-        "a product with a softmax of {0} * q . k is attention", softmax.scale);
+        "a product with a softmax of {0} * q . k is attention, by {1} "
+        "expressions",
+        softmax.scale, elements.expressions().size());
   }
 
   /// The logits that have no key, f32 [heads]; no value where there are none,
