@@ -156,11 +156,13 @@ def check(name, folder):
 
 
 def store(name):
-    """A graph; NAME@BxT for B sequences of T tokens alone, NAME@last for the last token's logits."""
+    """A graph; NAME@BxT for B sequences of T tokens alone, NAME@last for the last token's logits, NAME@bf16
+    for matrices of bf16."""
     base, _, form = name.partition("@")
     fixed = [int(size) for size in form.split("x")] if "x" in form else None
     with tempfile.TemporaryDirectory() as folder:
-        torch_export.export(make(base, small=True), Path(folder), base, 64, fixed, form == "last")
+        torch_export.export(make(base, small=True), Path(folder), base, 64, fixed, form == "last",
+                            form == "bf16")
         text = ran([program("kv-opt"), "--allow-unregistered-dialect", "--canonicalize", "--cse",
                     Path(folder, "graph.mlir")])
     path = ROOT / f"test/data/raise/{name}.mlir"

@@ -151,8 +151,8 @@ def KVExpandAttention : Pass<"kv-expand-attention", "::mlir::ModuleOp"> {
 def KVRaiseProducts : Pass<"kv-raise-products", "::mlir::ModuleOp"> {
   let summary = "products with weights get the form that has kernels";
   let description = [{
-    A `linalg.matmul` whose right side is a transposed matrix reads that matrix
-    itself, joined tensors become slices, and powers with small whole exponents
+    A `linalg.matmul` whose right side is a transposed matrix, or one of bf16 that
+    was widened, reads that matrix itself, joined tensors become slices, and powers with small whole exponents
     products.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",

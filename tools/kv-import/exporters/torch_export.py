@@ -160,7 +160,9 @@ class Logits(torch.nn.Module):
         # A mask of ones keeps transformers from looking for packed sequences in the positions.
         ones = torch.ones_like(ids)
         call = dict(input_ids=ids, attention_mask=ones, use_cache=False, **self.more)
-        done = torch.func.functional_call(self.model, dict(zip(self.names, weights)), (), call)
+        # Weights of 16 bits are widened: what is computed is f32.
+        weights = dict(zip(self.names, (each.float() for each in weights)))
+        done = torch.func.functional_call(self.model, weights, (), call)
         return done.logits.float()
 
 
@@ -211,7 +213,7 @@ def settle(program):
             program.graph.erase_node(node)
 
 
-def to_linalg(model, max_seq, fixed=None, last=False):
+def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
     """(MLIR module on builtin tensors, name -> weight in the order of its arguments, the most tokens)."""
     AttentionInterface.register("kv", attention)
     AttentionMaskInterface.register("kv", plain_mask)
@@ -222,6 +224,9 @@ def to_linalg(model, max_seq, fixed=None, last=False):
     for module in model.modules():
         module._non_persistent_buffers_set.clear()
     weights = tensors_of(model)
+    if narrow:
+        weights = {name: tensor.bfloat16() if tensor.dim() > 1 else tensor
+                   for name, tensor in weights.items()}
     program, max_seq = exported(Logits(model, weights, last), weights, max_seq, fixed)
     if any(isinstance(value := node.meta.get("val"), torch.Tensor) and value.is_complex()
            for node in program.graph.nodes):
@@ -260,10 +265,10 @@ def write(module, weights, config, name, max_seq, folder):
               folder / "weights.safetensors")
 
 
-def export(model, folder, name, max_seq=None, fixed=None, last=False):
+def export(model, folder, name, max_seq=None, fixed=None, last=False, narrow=False):
     config = model.config.get_text_config()
     max_seq = max_seq or getattr(config, "max_position_embeddings", 2048)
-    module, weights, max_seq = to_linalg(model, max_seq, fixed, last)
+    module, weights, max_seq = to_linalg(model, max_seq, fixed, last, narrow)
     write(module, weights, config, name, max_seq, Path(folder))
 
 
@@ -273,9 +278,12 @@ def main():
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--name", help="the model's name (default: the folder's)")
     parser.add_argument("--max-seq", type=int)
+    parser.add_argument("--weights", choices=("f32", "bf16"), default="f32",
+                        help="of matrices; what is computed is f32 (default: f32)")
     options = parser.parse_args()
     model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32).eval()
-    export(model, options.output, options.name or Path(options.model).name, options.max_seq)
+    export(model, options.output, options.name or Path(options.model).name, options.max_seq,
+           narrow=options.weights == "bf16")
     return 0
 
 
