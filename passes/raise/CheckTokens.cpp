@@ -28,9 +28,12 @@ public:
   explicit Checker(const Graph &graph) : graph(graph), sizes(graph) {}
 
   LogicalResult run() {
-    for (Operation &op : graph.body().without_terminator())
-      if (failed(check(&op)))
+    llvm::DenseSet<Operation *> needed = neededOps();
+    for (Operation &op : graph.body().without_terminator()) {
+      bool isPure = isMemoryEffectFree(&op) || isScan(&op) || isSort(&op);
+      if ((!isPure || needed.contains(&op)) && failed(check(&op)))
         return failure();
+    }
     for (OpOperand &result : graph.terminator()->getOpOperands())
       if (!isRows(result.get().getType()))
         return graph.terminator()->emitOpError("kv-raise: result ")
@@ -41,6 +44,25 @@ public:
   }
 
 private:
+  /// What the results are computed from, but not what makes masks alone: these
+  /// are executed symbolically, for all positions, and then dropped.
+  llvm::DenseSet<Operation *> neededOps() const {
+    llvm::DenseSet<Operation *> needed;
+    SmallVector<Operation *> open = {graph.terminator()};
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val();
+      Value mask = isAttention(op) ? AttentionForm(op).mask : Value();
+      op->walk([&](Operation *inner) {
+        for (Value value : inner->getOperands())
+          if (Operation *from = value.getDefiningOp();
+              from && value != mask && from->getBlock() == &graph.body() &&
+              needed.insert(from).second)
+            open.push_back(from);
+      });
+    }
+    return needed;
+  }
+
   LogicalResult check(Operation *op) {
     for (Value result : op->getResults())
       for (int64_t d : rowDims(result.getType())) {
@@ -161,6 +183,9 @@ private:
   }
 
   LogicalResult checkLinalg(linalg::LinalgOp op) {
+    if (!sizes.loopsAgree(op))
+      return op.emitOpError("kv-raise: its operands have different sizes along "
+                            "a loop");
     SmallVector<unsigned> loops = rowLoops(op);
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     for (OpOperand &operand : op->getOpOperands()) {
@@ -286,15 +311,18 @@ private:
   }
 
   LogicalResult checkAttention(Operation *op) {
-    for (auto [i, type] : llvm::enumerate(op->getOperandTypes())) {
-      bool isMask = i == 3 && op->getNumOperands() == 5;
+    AttentionForm form(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      bool isMask = operand == form.mask;
+      if (operand == form.sinks && i == 5)
+        continue;
       SmallVector<int64_t> wanted = {1};
       if (isMask)
         wanted.push_back(2);
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      if (!tensor || tensor.getRank() != 3 || rowDims(type) != wanted)
+      auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+      if (!tensor || tensor.getRank() != 3 || rowDims(tensor) != wanted)
         return op->emitOpError("kv-raise: operand ")
-               << i << " is " << type << ", expected [heads, T, "
+               << i << " is " << operand.getType() << ", expected [heads, T, "
                << (isMask ? "T]" : "dim]");
     }
     return success();

@@ -9,6 +9,40 @@
 using namespace mlir;
 using namespace kv;
 
+Linear kv::difference(const Linear &a, const Linear &b) {
+  Linear result{a.constant - b.constant};
+  for (size_t i = 0; i < 3; ++i)
+    result.coefficients[i] = a.coefficients[i] - b.coefficients[i];
+  return result;
+}
+
+std::optional<bool> kv::isNonNegative(const Linear &linear) {
+  // At its least q and k are 0 or T - 1, and then T is 1 or grows.
+  auto holds = [](const Linear &least) {
+    int64_t atOne = least.constant, slope = least.coefficients[2];
+    for (size_t i = 0; i < 2; ++i) {
+      int64_t falls = std::min<int64_t>(least.coefficients[i], 0);
+      slope += falls;
+      atOne -= falls;
+    }
+    return slope >= 0 && atOne + slope >= 0;
+  };
+  if (holds(linear))
+    return true;
+  if (holds(difference({-1}, linear)))
+    return false;
+  return std::nullopt;
+}
+
+std::optional<Linear> kv::linearSize(const std::optional<Size> &size) {
+  if (!size || size->coefficients.size() > 2)
+    return std::nullopt;
+  Linear linear{size->constant()};
+  if (size->coefficients.size() == 2)
+    linear.coefficients[2] = size->coefficients[1];
+  return linear;
+}
+
 std::nullopt_t Elements::stop(Operation *op, StringRef reason) {
   if (!obstacle.op)
     obstacle = {op, reason.str()};
@@ -109,11 +143,14 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
                 "it reads argument " +
                     std::to_string(cast<BlockArgument>(tensor).getArgNumber()) +
                     ", tokens or a weight");
-  // A part of the sequence would be summed as if it were all.
-  for (int64_t d : rowDims(tensor.getType()))
-    if (std::optional<Size> size = sizes.dim(tensor, d);
-        !size || !size->isLength())
+  // Indices are inside: k is one of 0 to T - 1, which a shorter tensor has not.
+  for (int64_t d : rowDims(tensor.getType())) {
+    std::optional<Linear> size = linearSize(sizes.dim(tensor, d));
+    if (!size || all[index[d]].kind != Expr::Kind::Integer ||
+        isNonNegative(
+            difference(difference(*size, all[index[d]].linear), {1})) != true)
       return stop(op, "a dynamic size of it is not the length");
+  }
   DenseElementsAttr dense;
   if (matchPattern(tensor, m_Constant(&dense))) {
     if (dense.isSplat())
@@ -139,16 +176,21 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
                                collapse.getSrcType(), false);
     return other ? element(collapse.getSrc(), *other) : std::nullopt;
   }
-  if (auto cast = dyn_cast<tensor::CastOp>(op))
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    if (rowDims(cast.getSource().getType()) != rowDims(cast.getType()))
+      return stop(op, "is true of one length alone");
     return element(cast.getSource(), index);
+  }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     Index other;
     llvm::SmallBitVector dropped = slice.getDroppedDims();
     for (size_t d = 0, i = 0; d < slice.getMixedOffsets().size(); ++d) {
-      std::optional<int64_t> offset =
-          getConstantIntValue(slice.getMixedOffsets()[d]);
+      OpFoldResult from = slice.getMixedOffsets()[d];
+      std::optional<Linear> offset =
+          linearSize(isa<Value>(from) ? sizes.scalar(cast<Value>(from))
+                                      : Size(*getConstantIntValue(from)));
       if (!offset || !isConstantIntValue(slice.getMixedStrides()[d], 1))
-        return stop(op, "its offset is not a constant");
+        return stop(op, "its offset is not known");
       Linear linear;
       if (!dropped.test(d)) {
         const Expr &at = all[index[i++]];
@@ -156,12 +198,40 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
           return stop(op, "its index is no position");
         linear = at.linear;
       }
-      linear.constant += *offset;
-      other.push_back(integer(linear));
+      other.push_back(integer(difference(linear, difference({0}, *offset))));
     }
     return element(slice.getSource(), other);
   }
+  if (isa<tensor::ConcatOp>(op))
+    return ofConcat(op, index);
   return stop(op, "is not known of a mask");
+}
+
+/// An element of the part that has it, for all positions.
+std::optional<ExprId> Elements::ofConcat(Operation *op,
+                                         ArrayRef<ExprId> index) {
+  auto concat = cast<tensor::ConcatOp>(op);
+  size_t dim = concat.getDim();
+  Index inner(index);
+  for (Value input : concat.getInputs()) {
+    std::optional<Linear> size = linearSize(sizes.dim(input, dim));
+    const Expr &at = all[inner[dim]];
+    std::optional<bool> isBeyond;
+    if (size && at.kind == Expr::Kind::Integer)
+      isBeyond = isNonNegative(difference(at.linear, *size));
+    if (!isBeyond)
+      break;
+    if (!*isBeyond)
+      return element(input, inner);
+    inner[dim] = integer(difference(at.linear, *size));
+  }
+  return stop(op, "joins what cannot be told apart");
+}
+
+std::optional<ExprId> Elements::within(linalg::LinalgOp op, Value value,
+                                       ArrayRef<std::optional<ExprId>> loops) {
+  llvm::DenseMap<Value, ExprId> known;
+  return scalar(value, op, loops, known);
 }
 
 std::optional<ExprId> Elements::ofLinalg(OpResult result,
@@ -169,6 +239,11 @@ std::optional<ExprId> Elements::ofLinalg(OpResult result,
   auto op = cast<linalg::LinalgOp>(result.getOwner());
   if (op.getNumReductionLoops() && !keepsLeaves)
     return stop(op, "sums over something");
+  auto [agrees, isNew] = loopsAgree.try_emplace(op, false);
+  if (isNew)
+    agrees->second = sizes.loopsAgree(op);
+  if (!agrees->second)
+    return stop(op, "its operands have different sizes along a loop");
   OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
   AffineMap map = op.getMatchingIndexingMap(init);
   SmallVector<std::optional<ExprId>> loops(op.getNumLoops());
@@ -185,6 +260,24 @@ std::optional<ExprId> Elements::ofLinalg(OpResult result,
   llvm::DenseMap<Value, ExprId> known;
   auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
   return scalar(yield.getOperand(result.getResultNumber()), op, loops, known);
+}
+
+/// How many more iterations than the sequence has tokens a loop does, up to 4.
+std::optional<int64_t> Elements::lengthBeyond(linalg::LinalgOp op,
+                                              unsigned loop) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (int64_t d : rowDims(operand.get().getType())) {
+      if (map.getResult(d) != getAffineDimExpr(loop, op.getContext()))
+        continue;
+      std::optional<Linear> size = linearSize(sizes.dim(operand.get(), d));
+      if (!size || size->coefficients[2] != 1 || size->constant < 0 ||
+          size->constant > 4)
+        return std::nullopt;
+      return size->constant;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<ExprId>
@@ -217,20 +310,30 @@ Elements::ofReduction(OpResult result,
             : integer({cast<AffineConstantExpr>(expr).getValue()}));
   }
   std::optional<ExprId> start = element(init->get(), initIndex);
-  loops[reduced[0]] = integer({0, {0, 1, 0}});
+  std::optional<int64_t> beyond = lengthBeyond(op, reduced[0]);
   Value term =
       combiner->getOperand(combiner->getOperand(0) == Value(sum) ? 1 : 0);
-  llvm::DenseMap<Value, ExprId> known;
-  std::optional<ExprId> body =
-      term == Value(sum) ? std::nullopt : scalar(term, op, loops, known);
-  if (!start || !body)
-    return std::nullopt;
+  if (!start || !beyond || term == Value(sum))
+    return stop(op, "sums over something");
   Expr expr{Expr::Kind::Operation};
   expr.op = combiner;
-  expr.operands = {*body, *start};
   expr.isReduction = true;
-  all.push_back(expr);
-  return all.size() - 1;
+  for (int64_t at = -1; at < *beyond; ++at) {
+    loops[reduced[0]] =
+        integer(at < 0 ? Linear{0, {0, 1, 0}} : Linear{at, {0, 0, 1}});
+    std::optional<ExprId> body = within(op, term, loops);
+    if (!body)
+      return std::nullopt;
+    expr.operands.push_back(*body);
+    if (at < 0)
+      expr.operands.push_back(*start);
+  }
+  std::pair<void *, std::vector<ExprId>> key{
+      combiner, {expr.operands.begin(), expr.operands.end()}};
+  auto [found, isNew] = reductions.try_emplace(key, all.size());
+  if (isNew)
+    all.push_back(expr);
+  return found->second;
 }
 
 std::optional<ExprId> Elements::scalar(Value value, linalg::LinalgOp within,
@@ -266,13 +369,10 @@ std::optional<ExprId> Elements::scalar(Value value, linalg::LinalgOp within,
   } else if (auto loop = dyn_cast<linalg::IndexOp>(op)) {
     id = loops[loop.getDim()];
   } else if (op->getParentOp() != within.getOperation()) {
-    std::optional<Size> size = sizes.scalar(value);
-    if (!size || size->coefficients.size() > 2)
+    std::optional<Linear> linear = linearSize(sizes.scalar(value));
+    if (!linear)
       return stop(op, "is no size");
-    Linear linear{size->constant()};
-    if (size->coefficients.size() == 2)
-      linear.coefficients[2] = size->coefficients[1];
-    id = integer(linear);
+    id = integer(*linear);
   } else {
     bool isExtract = isa<tensor::ExtractOp>(op);
     Index operands;
@@ -323,6 +423,8 @@ std::optional<ExprId> Elements::apply(Operation *op,
       a.coefficients[i] += sign * b.coefficients[i];
     return integer(a);
   }
+  if (std::optional<ExprId> folded = fold(op, operands))
+    return folded;
   std::pair<void *, std::vector<ExprId>> key{op, operands.vec()};
   auto [found, isNew] = operations.try_emplace(key, all.size());
   if (isNew) {
@@ -332,4 +434,53 @@ std::optional<ExprId> Elements::apply(Operation *op,
     all.push_back(expr);
   }
   return found->second;
+}
+
+/// Comparisons that have one result for all positions, and what follows.
+std::optional<ExprId> Elements::fold(Operation *op, ArrayRef<ExprId> operands) {
+  auto truth = [&](size_t i) -> std::optional<bool> {
+    if (!isConstant(operands[i]))
+      return std::nullopt;
+    return all[operands[i]].linear.constant != 0;
+  };
+  if (isa<arith::SelectOp>(op)) {
+    std::optional<bool> condition = truth(0);
+    return condition ? std::optional(operands[*condition ? 1 : 2])
+                     : std::nullopt;
+  }
+  if (isa<arith::ExtUIOp>(op) && isConstant(operands[0]))
+    return operands[0];
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare || compare.getLhs().getType().isInteger(1) ||
+      all[operands[0]].kind != Expr::Kind::Integer ||
+      all[operands[1]].kind != Expr::Kind::Integer)
+    return std::nullopt;
+  const Linear &a = all[operands[0]].linear, &b = all[operands[1]].linear;
+  std::optional<bool> less = isNonNegative(difference(difference(b, a), {1}));
+  std::optional<bool> more = isNonNegative(difference(difference(a, b), {1}));
+  std::optional<bool> fact;
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::eq:
+  case arith::CmpIPredicate::ne:
+    if (a == b || less == true || more == true)
+      fact = (a == b) == (compare.getPredicate() == arith::CmpIPredicate::eq);
+    break;
+  case arith::CmpIPredicate::slt:
+    fact = less;
+    break;
+  case arith::CmpIPredicate::sgt:
+    fact = more;
+    break;
+  case arith::CmpIPredicate::sle:
+    if (more)
+      fact = !*more;
+    break;
+  case arith::CmpIPredicate::sge:
+    if (less)
+      fact = !*less;
+    break;
+  default:
+    break;
+  }
+  return fact ? std::optional(integer({*fact})) : std::nullopt;
 }

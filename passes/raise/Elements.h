@@ -29,6 +29,16 @@ struct Linear {
   auto operator<=>(const Linear &) const = default;
 };
 
+/// Whether it is at least 0 for all 0 <= q, k < T and T >= 1; nothing where it
+/// is so for some of them.
+std::optional<bool> isNonNegative(const Linear &linear);
+
+/// a - b.
+Linear difference(const Linear &a, const Linear &b);
+
+/// c + n * T, if a size is that.
+std::optional<Linear> linearSize(const std::optional<Size> &size);
+
 /// A place among the expressions of an `Elements`; children come before their
 /// parents.
 using ExprId = unsigned;
@@ -44,7 +54,7 @@ struct Expr {
   /// Of a leaf: the tensor that `operands` index.
   mlir::Value tensor = {};
   /// Whether `op` combines the first operand for all k, beginning with the
-  /// second one.
+  /// second one, and then those that follow, which are beyond the sequence.
   bool isReduction = false;
 };
 
@@ -68,6 +78,11 @@ public:
                                 llvm::ArrayRef<ExprId> index);
   ExprId integer(Linear linear);
 
+  /// A scalar inside of an operation whose loops are at `loops`, as far as
+  /// these are known.
+  std::optional<ExprId> within(mlir::linalg::LinalgOp op, mlir::Value scalar,
+                               llvm::ArrayRef<std::optional<ExprId>> loops);
+
   const std::deque<Expr> &expressions() const { return all; }
 
   Obstacle obstacle;
@@ -84,6 +99,7 @@ private:
   std::optional<ExprId>
   ofReduction(mlir::OpResult result,
               llvm::MutableArrayRef<std::optional<ExprId>> loops);
+  std::optional<int64_t> lengthBeyond(mlir::linalg::LinalgOp op, unsigned loop);
   std::optional<ExprId> apply(mlir::Operation *op,
                               llvm::ArrayRef<ExprId> operands);
   std::optional<ExprId> constant(mlir::Operation *op, mlir::TypedAttr value);
@@ -91,6 +107,10 @@ private:
   throughGroups(mlir::Operation *op, llvm::ArrayRef<ExprId> index,
                 llvm::ArrayRef<mlir::ReassociationIndices> groups,
                 mlir::RankedTensorType wide, bool expands);
+  std::optional<ExprId> ofConcat(mlir::Operation *op,
+                                 llvm::ArrayRef<ExprId> index);
+  std::optional<ExprId> fold(mlir::Operation *op,
+                             llvm::ArrayRef<ExprId> operands);
   std::nullopt_t stop(mlir::Operation *op, llvm::StringRef reason);
   bool isConstant(ExprId id) const {
     return all[id].kind == Expr::Kind::Integer && all[id].linear.isConstant();
@@ -98,10 +118,12 @@ private:
 
   Sizes sizes;
   bool keepsLeaves;
+  llvm::DenseMap<mlir::Operation *, bool> loopsAgree;
   std::deque<Expr> all;
   std::map<std::pair<const void *, uint64_t>, ExprId> floats;
   std::map<Linear, ExprId> integers;
-  std::map<std::pair<void *, std::vector<ExprId>>, ExprId> elements, operations;
+  std::map<std::pair<void *, std::vector<ExprId>>, ExprId> elements, operations,
+      reductions;
 };
 
 } // namespace kv

@@ -157,8 +157,9 @@ private:
       FailureOr<ScoreFactors> factors = scoreFactors(&op);
       if (failed(factors))
         return failure();
-      if (op.getNumOperands() != 5 || factors->softcap)
-        return op.emitOpError("has no mask, or a cap");
+      AttentionForm form(&op);
+      if (!form.mask || form.sinks || factors->softcap)
+        return op.emitOpError("has no mask, or sinks or a cap");
       op.replaceAllUsesWith(ValueRange(Expansion(&op, factors->scale).run()));
       op.erase();
     }

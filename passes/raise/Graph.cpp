@@ -98,11 +98,36 @@ bool kv::isAttention(Operation *op) {
   return op->getName().getStringRef() == "tm_tensor.attention";
 }
 
+bool kv::isScan(Operation *op) {
+  return op->getName().getStringRef() == "tm_tensor.scan";
+}
+
+bool kv::isSort(Operation *op) {
+  return op->getName().getStringRef() == "tm_tensor.sort";
+}
+
+AttentionForm::AttentionForm(Operation *op) {
+  auto at = [&](unsigned i) {
+    return i < op->getNumOperands() ? op->getOperand(i) : Value();
+  };
+  q = at(0), k = at(1), v = at(2), mask = at(3), init = at(4), sinks = at(5);
+  if (op->getNumOperands() == 4)
+    std::swap(mask, init);
+}
+
 bool kv::namesRow(OpOperand &use) {
   auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
   if (!extract || use.getOperandNumber() == 0)
     return false;
   return extract.getTensor().getType().isDynamicDim(use.getOperandNumber() - 1);
+}
+
+Attribute kv::attributeOf(Operation *op, StringRef name) {
+  if (Attribute attribute = op->getDiscardableAttr(name))
+    return attribute;
+  auto properties =
+      dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+  return properties ? properties.get(name) : Attribute();
 }
 
 FailureOr<ScoreFactors> kv::scoreFactors(Operation *op) {

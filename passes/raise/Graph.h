@@ -45,14 +45,29 @@ llvm::SmallVector<unsigned> rowLoops(mlir::linalg::LinalgOp op);
 /// alone. Otherwise emits an error that names the operation.
 llvm::LogicalResult checkTokens(const Graph &graph);
 
-/// tm_tensor.attention on [heads, T, dim], whose dialect is not registered.
+/// tm_tensor.attention on [heads, T, dim], whose dialect is not registered; and
+/// its operations that combine, or order, what is along one dimension.
 bool isAttention(mlir::Operation *op);
+bool isScan(mlir::Operation *op);
+bool isSort(mlir::Operation *op);
+
+/// The operands of an attention. There may be no mask; f32 [heads] of sinks
+/// come from kv-raise-softmax alone.
+struct AttentionForm {
+  explicit AttentionForm(mlir::Operation *op);
+
+  mlir::Value q, k, v, mask, init, sinks;
+};
 
 /// What happens to the scores of an attention before its mask.
 struct ScoreFactors {
   double scale;
   double softcap = 0; // 0: none
 };
+
+/// An attribute of an operation whose dialect is not registered: it may be
+/// among its properties.
+mlir::Attribute attributeOf(mlir::Operation *op, llvm::StringRef name);
 
 /// They, or an error for attributes that are not known. The dialect is not
 /// registered, so that properties are a dictionary.

@@ -9,14 +9,21 @@
 // if a mask agrees with `causal` on them it agrees everywhere. The constants of
 // the mask that is compared with, and of 0 <= q, k < T, are among them.
 //
+// A mask of numbers may compute with positions as well, linearly: on a cell it
+// is a number and a multiple of each of q, k and T. Those of k must be the same
+// on all cells that show a key.
+//
 //===----------------------------------------------------------------------===//
 
 #include "MaskProof.h"
 
 #include "Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 using namespace mlir;
@@ -25,12 +32,40 @@ using namespace kv;
 namespace {
 using Point = std::array<int64_t, 3>; // q, k, T
 
-/// A value of an expression at a point.
+/// A value of an expression at a point, and how much of it is a multiple of q,
+/// k and T, wherever its comparisons have the same results.
 struct Number {
   bool isFloat = false;
   int64_t integer = 0;
   APFloat value = APFloat(0.0);
+  std::array<double, 3> slopes = {0, 0, 0};
+
+  double number() const { return isFloat ? value.convertToDouble() : integer; }
+  void addSlopes(const Number &other, double factor) {
+    for (size_t i = 0; i < 3; ++i)
+      if (other.slopes[i] != 0)
+        slopes[i] += factor * other.slopes[i];
+  }
 };
+
+/// A function of one number.
+std::optional<double> unary(Operation *op, double x) {
+  return llvm::TypeSwitch<Operation *, std::optional<double>>(op)
+      .Case([&](math::ExpOp) { return std::exp(x); })
+      .Case([&](math::Exp2Op) { return std::exp2(x); })
+      .Case([&](math::LogOp) { return std::log(x); })
+      .Case([&](math::Log2Op) { return std::log2(x); })
+      .Case([&](math::SqrtOp) { return std::sqrt(x); })
+      .Case([&](math::FloorOp) { return std::floor(x); })
+      .Case([&](math::CeilOp) { return std::ceil(x); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+bool isConversion(Operation *op) {
+  return isa<arith::ExtUIOp, arith::ExtSIOp, arith::UIToFPOp, arith::SIToFPOp,
+             arith::ExtFOp, arith::TruncFOp, arith::TruncIOp,
+             arith::IndexCastOp>(op);
+}
 
 /// The thresholds of an expression's comparisons; nothing if it looks at
 /// positions in other ways.
@@ -39,44 +74,48 @@ public:
   explicit Atoms(const std::deque<Expr> &all) : all(all) {}
 
   bool collect(ExprId root, Obstacle &obstacle) {
-    if (!seen.insert(root).second)
+    auto [found, isNew] = varies.try_emplace(root, false);
+    if (!isNew)
       return true;
     const Expr &expr = all[root];
     if (expr.kind == Expr::Kind::Float)
       return true;
     if (expr.kind == Expr::Kind::Integer) {
-      // Reached other than by a comparison.
-      return expr.linear.isConstant();
+      found->second = !expr.linear.isConstant();
+      return true;
     }
+    Operation *op = expr.op;
     auto fails = [&](StringRef reason) {
-      obstacle = {expr.op, reason.str()};
+      obstacle = {op, reason.str()};
       return false;
     };
     bool isIntegers = llvm::all_of(expr.operands, [&](ExprId each) {
       return all[each].kind == Expr::Kind::Integer;
     });
-    auto comparison = dyn_cast<arith::CmpIOp>(expr.op);
+    auto comparison = dyn_cast<arith::CmpIOp>(op);
     if (comparison && comparison.getPredicate() >= arith::CmpIPredicate::ult)
       return fails("compares positions without their sign");
     if (comparison && isIntegers)
       return compare(all[expr.operands[0]].linear, all[expr.operands[1]].linear)
                  ? true
                  : fails("compares positions other than by their difference");
-    if (!isa<arith::CmpIOp, arith::CmpFOp, arith::SelectOp, arith::AndIOp,
-             arith::OrIOp, arith::XOrIOp, arith::ExtUIOp, arith::ExtSIOp,
-             arith::UIToFPOp, arith::SIToFPOp, arith::AddFOp, arith::SubFOp,
-             arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
-             arith::ExtFOp, arith::TruncFOp, arith::TruncIOp, arith::AddIOp,
-             arith::SubIOp, arith::MulIOp>(expr.op))
+    if (!isConversion(op) && !unary(op, 1) &&
+        !isa<arith::CmpIOp, arith::CmpFOp, arith::SelectOp, arith::AndIOp,
+             arith::OrIOp, arith::XOrIOp, arith::AddFOp, arith::SubFOp,
+             arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
+             math::PowFOp>(op))
       return fails("is not known of a mask");
+    SmallVector<bool> in;
     for (ExprId each : expr.operands) {
-      if (all[each].kind == Expr::Kind::Integer &&
-          !all[each].linear.isConstant())
-        return fails("computes with positions: a bias, which kv.attention does "
-                     "not have");
       if (!collect(each, obstacle))
         return false;
+      in.push_back(varies.lookup(each));
     }
+    bool any = llvm::is_contained(in, true);
+    if (any && !isLinear(op, in))
+      return fails("computes with positions other than linearly");
+    varies[root] = any;
     return true;
   }
 
@@ -85,6 +124,23 @@ public:
   std::set<int64_t> constants = {-1, 0, 1};
 
 private:
+  /// Of an operation that computes with positions.
+  static bool isLinear(Operation *op, ArrayRef<bool> varies) {
+    if (isa<arith::SelectOp>(op))
+      return !varies[0];
+    if (isa<arith::MulFOp, arith::MulIOp>(op))
+      return !varies[0] || !varies[1];
+    if (isa<arith::DivFOp>(op))
+      return !varies[1];
+    // Narrow numbers are too coarse for positions.
+    Type type = op->getResult(0).getType();
+    if (type.isIntOrFloat() && type.getIntOrFloatBitWidth() < 32)
+      return false;
+    return isa<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp,
+               arith::NegFOp, arith::SIToFPOp, arith::ExtFOp, arith::TruncFOp,
+               arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(op);
+  }
+
   bool compare(const Linear &a, const Linear &b) {
     int64_t ones = 0, minusOnes = 0;
     for (size_t i = 0; i < 3; ++i) {
@@ -107,7 +163,8 @@ private:
   }
 
   const std::deque<Expr> &all;
-  llvm::DenseSet<ExprId> seen;
+  /// Whether what was looked at computes with positions.
+  llvm::DenseMap<ExprId, bool> varies;
 };
 
 /// Computes expressions at points, exactly as the operations would.
@@ -137,8 +194,10 @@ private:
     Number result;
     if (expr.kind == Expr::Kind::Integer) {
       result.integer = expr.linear.constant;
-      for (size_t i = 0; i < 3; ++i)
+      for (size_t i = 0; i < 3; ++i) {
         result.integer += expr.linear.coefficients[i] * point[i];
+        result.slopes[i] = expr.linear.coefficients[i];
+      }
       return result;
     }
     if (expr.kind == Expr::Kind::Float) {
@@ -163,37 +222,19 @@ private:
       return result;
     }
     Type type = op->getResult(0).getType();
+    if (isConversion(op) || isa<arith::AddFOp, arith::AddIOp, arith::SubFOp,
+                                arith::SubIOp, arith::NegFOp>(op))
+      result.addSlopes(in(0), isa<arith::NegFOp>(op) ? -1 : 1);
+    if (isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(op))
+      result.addSlopes(in(1), isa<arith::SubFOp, arith::SubIOp>(op) ? -1 : 1);
+    if (isa<arith::MulFOp, arith::MulIOp>(op)) {
+      result.addSlopes(in(0), in(1).number());
+      result.addSlopes(in(1), in(0).number());
+    }
+    if (isa<arith::DivFOp>(op))
+      result.addSlopes(in(0), 1 / in(1).number());
     if (auto floatType = dyn_cast<FloatType>(type)) {
-      result.isFloat = true;
-      const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
-      auto round = APFloat::rmNearestTiesToEven;
-      if (isa<arith::UIToFPOp, arith::SIToFPOp>(op)) {
-        int64_t integer = in(0).integer;
-        // A truth value that is a signed number is 0 or -1.
-        if (isa<arith::SIToFPOp>(op) &&
-            op->getOperand(0).getType().isInteger(1))
-          integer = -integer;
-        result.value = APFloat(semantics);
-        result.value.convertFromAPInt(APInt(64, integer, true), true, round);
-        return result;
-      }
-      result.value = in(0).value;
-      if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-        bool loses;
-        result.value.convert(semantics, round, &loses);
-      } else if (isa<arith::NegFOp>(op)) {
-        result.value.changeSign();
-      } else if (isa<arith::AddFOp>(op)) {
-        result.value.add(in(1).value, round);
-      } else if (isa<arith::SubFOp>(op)) {
-        result.value.subtract(in(1).value, round);
-      } else if (isa<arith::MulFOp>(op)) {
-        result.value.multiply(in(1).value, round);
-      } else if (isa<arith::MaximumFOp>(op)) {
-        result.value = llvm::maximum(in(0).value, in(1).value);
-      } else {
-        result.value = llvm::minimum(in(0).value, in(1).value);
-      }
+      computeFloat(op, floatType, expr, result);
       return result;
     }
     int64_t a = in(0).integer, b = expr.operands.size() > 1 ? in(1).integer : 0;
@@ -219,6 +260,53 @@ private:
     return result;
   }
 
+  void computeFloat(Operation *op, FloatType type, const Expr &expr,
+                    Number &result) {
+    auto in = [&](size_t i) -> const Number & {
+      return values[expr.operands[i]];
+    };
+    result.isFloat = true;
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    auto round = APFloat::rmNearestTiesToEven;
+    auto set = [&](double value) {
+      bool loses;
+      result.value = APFloat(value);
+      result.value.convert(semantics, round, &loses);
+    };
+    if (isa<arith::UIToFPOp, arith::SIToFPOp>(op)) {
+      int64_t integer = in(0).integer;
+      // A truth value that is a signed number is 0 or -1.
+      if (isa<arith::SIToFPOp>(op) && op->getOperand(0).getType().isInteger(1))
+        integer = -integer;
+      result.value = APFloat(semantics);
+      result.value.convertFromAPInt(APInt(64, integer, true), true, round);
+      return;
+    }
+    if (std::optional<double> value = unary(op, in(0).number()))
+      return set(*value);
+    if (isa<math::PowFOp>(op))
+      return set(std::pow(in(0).number(), in(1).number()));
+    result.value = in(0).value;
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+      bool loses;
+      result.value.convert(semantics, round, &loses);
+    } else if (isa<arith::NegFOp>(op)) {
+      result.value.changeSign();
+    } else if (isa<arith::AddFOp>(op)) {
+      result.value.add(in(1).value, round);
+    } else if (isa<arith::SubFOp>(op)) {
+      result.value.subtract(in(1).value, round);
+    } else if (isa<arith::MulFOp>(op)) {
+      result.value.multiply(in(1).value, round);
+    } else if (isa<arith::DivFOp>(op)) {
+      result.value.divide(in(1).value, round);
+    } else if (isa<arith::MaximumFOp>(op)) {
+      result.value = llvm::maximum(in(0).value, in(1).value);
+    } else {
+      result.value = llvm::minimum(in(0).value, in(1).value);
+    }
+  }
+
   const std::deque<Expr> &all;
   ExprId root;
   llvm::DenseSet<ExprId> seen;
@@ -226,15 +314,44 @@ private:
   std::vector<Number> values;
 };
 
-bool shows(const Number &number, bool &isPlain) {
+bool shows(const Number &number) {
   if (!number.isFloat)
     return number.integer != 0;
-  if (number.value.isZero())
-    return true;
-  double value = number.value.convertToDouble();
-  isPlain &= value < -1e30;
-  return false;
+  return !(number.number() < -1e30);
 }
+
+/// What a head's mask adds where it shows a key.
+struct Added {
+  std::array<double, 3> slopes = {0, 0, 0};
+  double rest = 0, rounding = 1e-5;
+
+  /// Whether it adds the same at another point.
+  bool operator==(const Added &other) const {
+    return slopes == other.slopes &&
+           std::abs(rest - other.rest) <= rounding + other.rounding;
+  }
+  AddedNumber number() const {
+    return {slopes[1], slopes[0], slopes[2],
+            std::abs(rest) > rounding ? rest : 0};
+  }
+  static std::optional<Added> of(const Number &number, const Point &point) {
+    Added added;
+    if (!number.isFloat)
+      return added;
+    added.slopes = number.slopes;
+    added.rest = number.number();
+    for (size_t i = 0; i < 3; ++i) {
+      added.rest -= added.slopes[i] * point[i];
+      added.rounding += 1e-6 * std::abs(added.slopes[i] * point[i]);
+    }
+    added.rounding += 1e-6 * std::abs(added.rest);
+    // Far below what hides a key, at any position.
+    bool isSmall = std::abs(added.rest) < 1e12;
+    for (double slope : added.slopes)
+      isSmall &= std::abs(slope) < 1e6;
+    return isSmall ? std::optional(added) : std::nullopt;
+  }
+};
 
 /// Every point that is a chain of constants from 0, with 0 <= q, k < T.
 std::set<Point> chains(const std::set<int64_t> &constants, int64_t maxLength) {
@@ -278,8 +395,8 @@ static std::string pointText(const Point &point) {
          " tokens";
 }
 
-FailureOr<MaskAttr> kv::proveMask(const Graph &graph, Operation *attention,
-                                  Value mask) {
+FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
+                                   Value mask) {
   Elements elements(graph);
   auto type = cast<RankedTensorType>(mask.getType());
   llvm::SetVector<ExprId> roots;
@@ -293,12 +410,14 @@ FailureOr<MaskAttr> kv::proveMask(const Graph &graph, Operation *attention,
           << '\'' << why.op->getName() << "': " << why.reason;
     return error;
   };
+  SmallVector<ExprId> rootOf;
   for (int64_t head = 0; head < type.getDimSize(0); ++head) {
     std::optional<ExprId> root = elements.element(
         mask, {elements.integer({head}), elements.integer({0, {1, 0, 0}}),
                elements.integer({0, {0, 1, 0}})});
     if (!root)
       return refuse(elements.obstacle);
+    rootOf.push_back(*root);
     if (roots.insert(*root) && !atoms.collect(*root, obstacle))
       return refuse(obstacle);
   }
@@ -314,27 +433,43 @@ FailureOr<MaskAttr> kv::proveMask(const Graph &graph, Operation *attention,
 
   std::set<Point> points = chains(constants, graph.maxLength);
   SmallVector<std::optional<Point>> wrong(candidates.size());
+  llvm::DenseMap<ExprId, AddedNumber> addedBy;
   for (ExprId root : roots) {
     Evaluator evaluator(elements.expressions(), root);
+    std::optional<Added> same;
     for (const Point &point : points) {
-      bool isPlain = true;
-      bool shown = shows(evaluator.at(point), isPlain);
-      if (!isPlain)
-        return attention->emitOpError("kv-raise: its mask adds a number at ")
-               << pointText(point)
-               << ": a bias, which kv.attention does not have";
+      Number number = evaluator.at(point);
+      bool shown = shows(number);
       if (shown && point[1] > point[0])
         return attention->emitOpError("kv-raise: its mask shows later tokens, ")
                << pointText(point) << ": no cache can have them";
       for (auto [candidate, at] : llvm::zip(candidates, wrong))
         if (!at && candidate.shows(point[0], point[1]) != shown)
           at = point;
+      if (!shown)
+        continue;
+      std::optional<Added> added = Added::of(number, point);
+      if (!added || (same && !(*same == *added)))
+        return attention->emitOpError("kv-raise: its mask adds a number at ")
+               << pointText(point) << " that is not linear in the positions";
+      if (!same)
+        same = added;
     }
+    if (same)
+      addedBy[root] = same->number();
   }
   for (auto [candidate, at] : llvm::zip(candidates, wrong))
-    if (!at)
-      return MaskAttr::get(attention->getContext(), candidate.kind,
-                           candidate.window);
+    if (!at) {
+      MaskFacts facts{MaskAttr::get(attention->getContext(), candidate.kind,
+                                    candidate.window)};
+      if (llvm::any_of(addedBy, [](auto &each) {
+            const AddedNumber &a = each.second;
+            return a.key != 0 || a.query != 0 || a.length != 0 || a.rest != 0;
+          }))
+        for (ExprId root : rootOf)
+          facts.added.push_back(addedBy.lookup(root));
+      return facts;
+    }
   return attention->emitOpError("kv-raise: its mask is neither causal nor a "
                                 "window: see ")
          << pointText(*wrong.front())

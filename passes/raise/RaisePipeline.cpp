@@ -18,8 +18,13 @@ static void simplify(OpPassManager &pm) {
 void kv::buildRaisePipeline(OpPassManager &pm,
                             const RaisePipelineOptions &options) {
   simplify(pm);
+  pm.addPass(createKVRaiseShapes());
+  simplify(pm);
   pm.addPass(createKVRaiseContractions());
   pm.addPass(createKVRaiseSizes());
+  simplify(pm);
+  pm.addPass(createKVRaiseIndices());
+  pm.addPass(createKVRaiseLast());
   simplify(pm);
   pm.addPass(createKVRaiseSoftmax());
   simplify(pm);
@@ -37,7 +42,12 @@ void kv::buildRaisePipeline(OpPassManager &pm,
 
 void kv::buildPlainPipeline(OpPassManager &pm) {
   simplify(pm);
+  pm.addPass(createKVRaiseShapes());
+  simplify(pm);
   pm.addPass(createKVRaiseSizes());
+  simplify(pm);
+  pm.addPass(createKVRaiseIndices());
+  pm.addPass(createKVRaiseLast());
   simplify(pm);
   pm.addPass(createKVExpandAttention());
   simplify(pm);

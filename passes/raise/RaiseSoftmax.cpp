@@ -25,15 +25,22 @@ namespace {
 /// How the weights of one head come about.
 struct Softmax {
   double scale = 1, softcap = 0;
-  ExprId mask = 0;
-  bool hidesWhereTrue = false; // of a mask of truth values
-  Value scores;                // the product of queries and keys
-  bool keysFirst = false;      // it is that of keys and queries
+  /// Truth values, each with whether it hides a key where it is true.
+  SmallVector<std::pair<ExprId, bool>> hidden = {};
+  SmallVector<std::pair<ExprId, double>> added = {}; // numbers, times that
+  std::optional<ExprId> sink = {};
+  Value scores;           // the product of queries and keys
+  bool keysFirst = false; // it is that of keys and queries
 
-  bool operator==(const Softmax &other) const {
-    return std::tie(scale, softcap, mask, hidesWhereTrue, scores, keysFirst) ==
-           std::tie(other.scale, other.softcap, other.mask,
-                    other.hidesWhereTrue, other.scores, other.keysFirst);
+  /// Whether heads differ in what is hidden and added at most.
+  bool isLike(const Softmax &other) const {
+    return std::tie(scale, softcap, scores, keysFirst) ==
+               std::tie(other.scale, other.softcap, other.scores,
+                        other.keysFirst) &&
+           sink.has_value() == other.sink.has_value();
+  }
+  bool hasMaskOf(const Softmax &other) const {
+    return hidden == other.hidden && added == other.added;
   }
 };
 
@@ -52,17 +59,20 @@ public:
     if (!exp)
       return std::nullopt;
     auto [score, most] = binary<arith::SubFOp>(exp->operands[0]);
-    most = most ? readMaximum(most) : most;
+    ExprId largest = most ? readMaximum(most) : 0;
     if (!most ||
-        !(isReduction<arith::MaximumFOp>(most, score) ||
-          isReduction<arith::MaxNumFOp>(most, score)) ||
-        !isHiding(at(most).operands[1]))
+        !(isReduction<arith::MaximumFOp>(largest, score) ||
+          isReduction<arith::MaxNumFOp>(largest, score)) ||
+        !isHiding(at(largest).operands[1]))
       return std::nullopt;
     Softmax softmax;
+    if (!readSink(at(total), at(largest), most, softmax))
+      return std::nullopt;
+    dropShifts(score, softmax);
     std::optional<ExprId> shown = readMask(score, softmax);
     if (!shown)
       return std::nullopt;
-    ExprId product = readFactors(readCap(*shown, softmax), softmax);
+    ExprId product = readFactors(*shown, softmax);
     const Expr &leaf = at(product);
     auto q = elements.integer({0, {1, 0, 0}});
     auto k = elements.integer({0, {0, 1, 0}});
@@ -76,11 +86,10 @@ public:
     return softmax;
   }
 
-  /// Whether nothing but positions are in an expression, and not the length.
+  /// Whether nothing but positions are in an expression.
   bool isOfPositions(ExprId id) {
     const Expr &expr = at(id);
     return !expr.tensor && !expr.isReduction &&
-           expr.linear.coefficients[2] == 0 &&
            llvm::all_of(expr.operands,
                         [&](ExprId each) { return isOfPositions(each); });
   }
@@ -140,22 +149,77 @@ private:
     return id;
   }
 
-  /// What a mask shows; its expression goes to `softmax`.
-  std::optional<ExprId> readMask(ExprId score, Softmax &softmax) {
-    if (const Expr *select = application<arith::SelectOp>(score)) {
-      softmax.mask = select->operands[0];
-      softmax.hidesWhereTrue = isHiding(select->operands[1]);
-      bool shows = !softmax.hidesWhereTrue && isHiding(select->operands[2]);
-      if (shows || softmax.hidesWhereTrue)
-        return select->operands[shows ? 1 : 2];
-      return std::nullopt;
+  /// What is beyond the sequence takes part in the maximum and in the sum: one
+  /// more logit, or nothing.
+  bool readSink(const Expr &total, const Expr &maximum, ExprId most,
+                Softmax &softmax) {
+    if (total.operands.size() != maximum.operands.size() ||
+        total.operands.size() > 3)
+      return false;
+    if (total.operands.size() == 2)
+      return true;
+    const Expr *exp = application<math::ExpOp>(total.operands[2]);
+    if (!exp || binary<arith::SubFOp>(exp->operands[0]) !=
+                    std::pair(maximum.operands[2], most))
+      return false;
+    softmax.sink = maximum.operands[2];
+    return true;
+  }
+
+  /// A number that is the same for all keys and the sink changes no weight.
+  void dropShifts(ExprId &score, Softmax &softmax) {
+    while (true) {
+      auto [x, shift] = binary<arith::SubFOp>(score);
+      if (!shift || dependsOnKey(shift))
+        return;
+      if (softmax.sink) {
+        auto [sink, same] = binary<arith::SubFOp>(*softmax.sink);
+        if (same != shift)
+          return;
+        softmax.sink = sink;
+      }
+      score = x;
     }
-    auto [a, b] = binary<arith::AddFOp>(score);
-    if (!b)
-      return std::nullopt;
-    bool first = isOfPositions(a);
-    softmax.mask = first ? a : b;
-    return first ? b : a;
+  }
+
+  bool dependsOnKey(ExprId id) {
+    const Expr &expr = at(id);
+    if (expr.isReduction)
+      return false;
+    return expr.linear.coefficients[1] != 0 ||
+           llvm::any_of(expr.operands,
+                        [&](ExprId each) { return dependsOnKey(each); });
+  }
+
+  /// What a mask hides and adds goes to `softmax`, and what is left is
+  /// returned.
+  std::optional<ExprId> readMask(ExprId score, Softmax &softmax) {
+    while (true) {
+      if (softmax.scale == 1)
+        if (ExprId capped = readCap(score, softmax); capped != score)
+          return capped;
+      if (const Expr *select = application<arith::SelectOp>(score)) {
+        bool hides = isHiding(select->operands[1]);
+        if (!isOfPositions(select->operands[0]) || softmax.scale != 1 ||
+            hides == isHiding(select->operands[2]))
+          return std::nullopt;
+        softmax.hidden.push_back({select->operands[0], hides});
+        score = select->operands[hides ? 2 : 1];
+        continue;
+      }
+      auto [a, b] = binary<arith::AddFOp>(score);
+      if (!b) {
+        ExprId inner = readFactor(score, softmax);
+        if (inner == score)
+          return score;
+        score = inner;
+        continue;
+      }
+      if (!isOfPositions(a) && !isOfPositions(b))
+        return std::nullopt;
+      softmax.added.push_back({isOfPositions(a) ? a : b, softmax.scale});
+      score = isOfPositions(a) ? b : a;
+    }
   }
 
   /// What c * tanh(x / c) caps.
@@ -178,21 +242,27 @@ private:
   /// What is multiplied with constants.
   ExprId readFactors(ExprId id, Softmax &softmax) {
     while (true) {
-      auto [x, divisor] = binary<arith::DivFOp>(id);
-      if (std::optional<double> c =
-              divisor ? constant(divisor) : std::nullopt) {
-        softmax.scale /= *c;
-        id = x;
-        continue;
-      }
-      auto [a, b] = binary<arith::MulFOp>(id);
-      std::optional<double> first = b ? constant(a) : std::nullopt;
-      std::optional<double> second = b ? constant(b) : std::nullopt;
-      if (!first && !second)
+      ExprId inner = readFactor(id, softmax);
+      if (inner == id)
         return id;
-      softmax.scale *= first ? *first : *second;
-      id = first ? b : a;
+      id = inner;
     }
+  }
+
+  /// What is multiplied with a constant, or `id` itself.
+  ExprId readFactor(ExprId id, Softmax &softmax) {
+    auto [x, divisor] = binary<arith::DivFOp>(id);
+    if (std::optional<double> c = divisor ? constant(divisor) : std::nullopt) {
+      softmax.scale /= *c;
+      return x;
+    }
+    auto [a, b] = binary<arith::MulFOp>(id);
+    std::optional<double> first = b ? constant(a) : std::nullopt;
+    std::optional<double> second = b ? constant(b) : std::nullopt;
+    if (!first && !second)
+      return id;
+    softmax.scale *= first ? *first : *second;
+    return first ? b : a;
   }
 
   Elements &elements;
@@ -226,120 +296,201 @@ private:
       return;
     Elements elements(graph, /*keepsLeaves=*/true);
     Reader reader(elements);
-    std::optional<Softmax> softmax;
+    SmallVector<Softmax> heads;
     for (int64_t head = 0; head < type.getDimSize(0); ++head) {
       std::optional<ExprId> weight = elements.element(
           weights, {elements.integer({head}), elements.integer({0, {1, 0, 0}}),
                     elements.integer({0, {0, 1, 0}})});
       std::optional<Softmax> found =
           weight ? reader.read(*weight, head) : std::nullopt;
-      if (!found || (head && !(*found == *softmax)))
+      if (!found || (head && !found->isLike(heads[0])))
         return;
-      softmax = found;
+      heads.push_back(*found);
     }
-    auto scores = softmax->scores.getDefiningOp<linalg::BatchMatmulOp>();
-    if (!scores || !isPlain(scores) || !reader.isOfPositions(softmax->mask))
+    const Softmax &softmax = heads[0];
+    auto scores = softmax.scores.getDefiningOp<linalg::BatchMatmulOp>();
+    if (!scores || !isPlain(scores) ||
+        (softmax.hidden.empty() && softmax.added.empty()))
       return;
     OpBuilder b(product);
     Location loc = product.getLoc();
-    // One of them is the right side, [heads, dim, T].
-    Value q = scores.getInputs()[softmax->keysFirst],
-          k = scores.getInputs()[!softmax->keysFirst];
-    Value &right = softmax->keysFirst ? q : k;
-    Type qType = (softmax->keysFirst ? k : q).getType();
-    if (qType != v.getType() || qType != product.getResult(0).getType())
+    // The right side is [heads, dim, T].
+    Value left = scores.getInputs()[0], right = scores.getInputs()[1];
+    auto leftType = cast<RankedTensorType>(left.getType());
+    auto vType = cast<RankedTensorType>(v.getType());
+    if (leftType.getShape().drop_back() != vType.getShape().drop_back() ||
+        leftType.getElementType() != vType.getElementType() ||
+        vType != product.getResult(0).getType())
+      return;
+    std::optional<Value> sinks = sinkTensor(b, loc, elements, heads);
+    if (!sinks)
       return;
     Value length =
         tensor::DimOp::create(b, loc, graph.tokens, graph.sequenceDim);
-    auto vType = cast<RankedTensorType>(v.getType());
-    Value to = tensor::EmptyOp::create(
-        b, loc, vType.getShape(), vType.getElementType(), ValueRange(length));
+    Value to =
+        tensor::EmptyOp::create(b, loc, leftType.getShape(),
+                                leftType.getElementType(), ValueRange(length));
     right = linalg::TransposeOp::create(b, loc, right, to,
                                         ArrayRef<int64_t>{0, 2, 1})
                 ->getResult(0);
-    std::optional<Value> mask =
-        maskTensor(b, loc, elements, *softmax, type, length);
-    if (!mask)
-      return;
+    Value q = softmax.keysFirst ? right : left,
+          k = softmax.keysFirst ? left : right;
+    Value mask = maskTensor(b, loc, elements, heads, type, length);
     OperationState state(loc, "tm_tensor.attention");
-    state.addOperands({q, k, v, *mask, product.getOutputs()[0]});
-    state.addTypes(qType);
-    state.addAttribute("scale", b.getF64FloatAttr(softmax->scale));
-    if (softmax->softcap)
-      state.addAttribute(kSoftcapAttrName, b.getF64FloatAttr(softmax->softcap));
+    state.addOperands({q, k, v, mask, product.getOutputs()[0]});
+    if (*sinks)
+      state.addOperands(*sinks);
+    state.addTypes(vType);
+    state.addAttribute("scale", b.getF64FloatAttr(softmax.scale));
+    if (softmax.softcap)
+      state.addAttribute(kSoftcapAttrName, b.getF64FloatAttr(softmax.softcap));
     product.getResult(0).replaceAllUsesWith(b.create(state)->getResult(0));
     product.erase();
     ++numAttentions;
     remark::passed(loc, raiseRemark("Softmax")) << remark::add(
-        "a product with a softmax of {0} * q . k is attention", softmax->scale);
+        "a product with a softmax of {0} * q . k is attention, by {1} "
+        "expressions",
+        softmax.scale, elements.expressions().size());
   }
 
-  /// The mask as a tensor [heads, T, T] of its own.
-  static std::optional<Value> maskTensor(OpBuilder &b, Location loc,
+  /// The logits that have no key, f32 [heads]; no value where there are none,
+  /// and nothing where they are not known.
+  static std::optional<Value> sinkTensor(OpBuilder &b, Location loc,
                                          Elements &elements,
-                                         const Softmax &softmax,
-                                         RankedTensorType type, Value length) {
-    const Expr &root = elements.expressions()[softmax.mask];
-    if (root.kind != Expr::Kind::Operation)
-      return std::nullopt;
-    Type element = root.op->getResult(0).getType();
-    if (!element.isInteger(1) && !element.isF32())
-      return std::nullopt;
+                                         ArrayRef<Softmax> heads) {
+    if (!heads[0].sink)
+      return Value();
+    const std::deque<Expr> &all = elements.expressions();
+    Value whole = all[*heads[0].sink].tensor;
+    SmallVector<Value> each;
+    for (auto [head, softmax] : llvm::enumerate(heads)) {
+      const Expr &leaf = all[*softmax.sink];
+      auto type = leaf.tensor ? cast<RankedTensorType>(leaf.tensor.getType())
+                              : RankedTensorType();
+      if (!type || !rowDims(type).empty() || !type.getElementType().isF32())
+        return std::nullopt;
+      SmallVector<Value> index;
+      for (ExprId operand : leaf.operands) {
+        if (all[operand].kind != Expr::Kind::Integer ||
+            !all[operand].linear.isConstant())
+          return std::nullopt;
+        index.push_back(arith::ConstantIndexOp::create(
+            b, loc, all[operand].linear.constant));
+      }
+      if (leaf.tensor != whole || type.getRank() != 1 ||
+          type.getDimSize(0) != static_cast<int64_t>(heads.size()) ||
+          all[leaf.operands[0]].linear.constant != static_cast<int64_t>(head))
+        whole = Value();
+      each.push_back(tensor::ExtractOp::create(b, loc, leaf.tensor, index));
+    }
+    if (whole)
+      return whole;
+    return tensor::FromElementsOp::create(b, loc, each).getResult();
+  }
+
+  /// The mask as a tensor [heads, T, T] of its own: of truth values, or of
+  /// numbers where some are added.
+  static Value maskTensor(OpBuilder &b, Location loc, Elements &elements,
+                          ArrayRef<Softmax> heads, RankedTensorType type,
+                          Value length) {
+    bool adds = llvm::any_of(
+        heads, [](const Softmax &each) { return !each.added.empty(); });
+    Type element = adds ? Type(b.getF32Type()) : b.getI1Type();
     Value to = tensor::EmptyOp::create(b, loc, type.getShape(), element,
                                        ValueRange{length, length});
+    bool areSame = llvm::all_of(
+        heads, [&](const Softmax &each) { return each.hasMaskOf(heads[0]); });
     SmallVector<utils::IteratorType> loops(3, utils::IteratorType::parallel);
     return linalg::GenericOp::create(
                b, loc, to.getType(), ValueRange(), to,
                ArrayRef{b.getMultiDimIdentityMap(3)}, loops,
-               [&](OpBuilder &inner, Location, ValueRange) {
-                 llvm::DenseMap<ExprId, Value> done;
-                 Value value =
-                     emit(inner, loc, elements, softmax.mask, element, done);
-                 if (softmax.hidesWhereTrue) {
-                   Value one = arith::ConstantIntOp::create(inner, loc, 1, 1);
-                   value = arith::XOrIOp::create(inner, loc, value, one);
+               [&](OpBuilder &b, Location loc, ValueRange) {
+                 Emission emission{b, loc, elements, length};
+                 Value value = emission.mask(heads[0], adds);
+                 for (size_t i = 1; i < heads.size() && !areSame; ++i) {
+                   Value head = linalg::IndexOp::create(b, loc, 0);
+                   Value at = arith::ConstantIndexOp::create(b, loc, i);
+                   Value isThis = arith::CmpIOp::create(
+                       b, loc, arith::CmpIPredicate::eq, head, at);
+                   Value other = emission.mask(heads[i], adds);
+                   value =
+                       arith::SelectOp::create(b, loc, isThis, other, value);
                  }
-                 linalg::YieldOp::create(inner, loc, value);
+                 linalg::YieldOp::create(b, loc, value);
                })
         .getResult(0);
   }
 
-  /// An expression of positions, in the type that its user wants.
-  static Value emit(OpBuilder &b, Location loc, Elements &elements, ExprId id,
-                    Type type, llvm::DenseMap<ExprId, Value> &done) {
-    const Expr &expr = elements.expressions()[id];
-    if (expr.kind == Expr::Kind::Float)
-      return arith::ConstantOp::create(b, loc,
-                                       b.getFloatAttr(type, expr.value));
-    if (expr.kind == Expr::Kind::Integer) {
-      Value sum = arith::ConstantIndexOp::create(b, loc, expr.linear.constant);
-      for (int64_t i : {0, 1}) {
-        int64_t factor = expr.linear.coefficients[i];
+  /// Writes expressions of positions into the body of a loop over heads,
+  /// queries and keys.
+  struct Emission {
+    OpBuilder &b;
+    Location loc;
+    Elements &elements;
+    Value length;
+    llvm::DenseMap<ExprId, Value> done{};
+
+    Value mask(const Softmax &softmax, bool adds) {
+      Value shown = arith::ConstantIntOp::create(b, loc, 1, 1), one = shown;
+      for (auto [id, hides] : softmax.hidden) {
+        Value truth = emit(id, b.getI1Type());
+        if (hides)
+          truth = arith::XOrIOp::create(b, loc, truth, one);
+        shown = arith::AndIOp::create(b, loc, shown, truth);
+      }
+      if (!adds)
+        return shown;
+      Type type = b.getF32Type();
+      Value sum = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+      for (auto [id, factor] : softmax.added) {
+        Value by = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(factor));
+        Value term = arith::MulFOp::create(b, loc, emit(id, type), by);
+        sum = arith::AddFOp::create(b, loc, sum, term);
+      }
+      Value low = arith::ConstantOp::create(
+          b, loc, b.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+      return arith::SelectOp::create(b, loc, shown, sum, low);
+    }
+
+    /// An expression of positions, in the type that its user wants.
+    Value emit(ExprId id, Type type) {
+      const Expr &expr = elements.expressions()[id];
+      if (expr.kind == Expr::Kind::Float)
+        return arith::ConstantOp::create(b, loc,
+                                         b.getFloatAttr(type, expr.value));
+      if (expr.kind == Expr::Kind::Integer)
+        return linear(expr.linear, type);
+      if (!done.lookup(id)) {
+        SmallVector<Value> operands;
+        for (auto [operand, old] :
+             llvm::zip(expr.operands, expr.op->getOperands()))
+          operands.push_back(emit(operand, old.getType()));
+        Operation *clone = b.clone(*expr.op);
+        clone->setOperands(operands);
+        done[id] = clone->getResult(0);
+      }
+      return done[id];
+    }
+
+    Value linear(const Linear &linear, Type type) {
+      if (type.isInteger(1))
+        return arith::ConstantIntOp::create(b, loc, linear.constant, 1);
+      Value sum = arith::ConstantIndexOp::create(b, loc, linear.constant);
+      for (int64_t i : {0, 1, 2}) {
+        int64_t factor = linear.coefficients[i];
         if (factor == 0)
           continue;
-        Value position = linalg::IndexOp::create(b, loc, i + 1);
+        Value position =
+            i == 2 ? length
+                   : linalg::IndexOp::create(b, loc, i + 1).getResult();
         Value by = arith::ConstantIndexOp::create(b, loc, factor);
         Value term = arith::MulIOp::create(b, loc, position, by);
         sum = arith::AddIOp::create(b, loc, sum, term);
       }
-      if (type.isInteger(1))
-        return arith::ConstantIntOp::create(b, loc, expr.linear.constant, 1);
       return type.isIndex()
                  ? sum
                  : arith::IndexCastOp::create(b, loc, type, sum).getResult();
     }
-    Value &value = done[id];
-    if (!value) {
-      SmallVector<Value> operands;
-      for (auto [operand, old] :
-           llvm::zip(expr.operands, expr.op->getOperands()))
-        operands.push_back(
-            emit(b, loc, elements, operand, old.getType(), done));
-      Operation *clone = b.clone(*expr.op);
-      clone->setOperands(operands);
-      done[id] = clone->getResult(0);
-    }
-    return done[id];
-  }
+  };
 };
 } // namespace

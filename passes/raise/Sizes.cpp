@@ -2,6 +2,7 @@
 
 #include "Sizes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -108,6 +109,35 @@ std::optional<bool> Sizes::isNegative(const Size &size) const {
   return least >= 0 ? std::optional(false) : std::nullopt;
 }
 
+/// An affine expression of sizes.
+static std::optional<Size> evaluate(AffineExpr expr, ArrayRef<Size> operands,
+                                    unsigned numDims) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return Size(number.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return operands[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return operands[numDims + symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<Size> a = evaluate(binary.getLHS(), operands, numDims);
+  std::optional<Size> b = evaluate(binary.getRHS(), operands, numDims);
+  if (!a || !b)
+    return std::nullopt;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return sum(*a, *b, 1);
+  case AffineExprKind::Mul:
+    return product(*a, *b);
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return quotient(*a, *b);
+  case AffineExprKind::Mod:
+    return quotient(*a, *b) ? std::optional(Size(0)) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
 std::optional<Size> Sizes::scalar(Value value) {
   auto found = scalars.find(value);
   if (found != scalars.end())
@@ -127,6 +157,25 @@ std::optional<Size> Sizes::dim(Value tensor, int64_t d) {
   std::optional<Size> size = computeDim(tensor, d);
   dims[{tensor, d}] = size;
   return size;
+}
+
+bool Sizes::loopsAgree(linalg::LinalgOp op) {
+  SmallVector<std::optional<Size>> lengths(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        continue;
+      std::optional<Size> size = dim(operand.get(), d);
+      std::optional<Size> &known = lengths[loop.getPosition()];
+      if (known && size && !(*known == *size))
+        return false;
+      if (!known)
+        known = size;
+    }
+  }
+  return true;
 }
 
 std::optional<Size> Sizes::fold(OpFoldResult size) {
@@ -157,7 +206,8 @@ std::optional<Size> Sizes::compute(Value value) {
     return scalar(condition->constant() ? select.getTrueValue()
                                         : select.getFalseValue());
   }
-  if (!isa<arith::ArithDialect>(op->getDialect()))
+  auto apply = dyn_cast<affine::AffineApplyOp>(op);
+  if (!apply && !isa<arith::ArithDialect>(op->getDialect()))
     return std::nullopt;
   SmallVector<Size, 2> in;
   for (Value operand : op->getOperands()) {
@@ -165,6 +215,10 @@ std::optional<Size> Sizes::compute(Value value) {
     if (!each)
       return std::nullopt;
     in.push_back(*each);
+  }
+  if (apply) {
+    AffineMap map = apply.getAffineMap();
+    return evaluate(map.getResult(0), in, map.getNumDims());
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp>(op))
     return in[0];
@@ -249,7 +303,12 @@ std::optional<Size> Sizes::computeDim(Value tensor, int64_t d) {
             ->get(),
         d);
   if (isAttention(op))
-    return dim(op->getOperands().back(), d);
+    return dim(AttentionForm(op).init, d);
+  if (isScan(op) || isSort(op))
+    return dim(
+        op->getOperands().take_back(
+            op->getNumResults())[cast<OpResult>(tensor).getResultNumber()],
+        d);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return fold(expand.getMixedOutputShape()[d]);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
@@ -275,10 +334,16 @@ std::optional<Size> Sizes::computeDim(Value tensor, int64_t d) {
     return isa<RankedTensorType>(cast.getSource().getType())
                ? dim(cast.getSource(), d)
                : std::nullopt;
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return static_cast<int64_t>(concat.getDim()) == d
-               ? std::nullopt
-               : dim(concat.getInputs().front(), d);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    if (static_cast<int64_t>(concat.getDim()) != d)
+      return dim(concat.getInputs().front(), d);
+    std::optional<Size> size = Size(0);
+    for (Value input : concat.getInputs()) {
+      std::optional<Size> each = dim(input, d);
+      size = size && each ? sum(*size, *each, 1) : std::nullopt;
+    }
+    return size;
+  }
   if (auto reshape = dyn_cast<tensor::ReshapeOp>(op)) {
     auto shape = reshape.getShape().getDefiningOp<tensor::FromElementsOp>();
     return shape ? scalar(shape.getElements()[d]) : std::nullopt;

@@ -48,6 +48,10 @@ public:
   /// The size of a dimension.
   std::optional<Size> dim(mlir::Value tensor, int64_t dim);
 
+  /// Whether all tensors along a loop of the operation have its length: MLIR
+  /// checks this of static sizes alone.
+  bool loopsAgree(mlir::linalg::LinalgOp op);
+
 private:
   std::optional<Size> compute(mlir::Value value);
   std::optional<Size> computeDim(mlir::Value tensor, int64_t dim);

@@ -63,12 +63,12 @@ def weights_of(artifact, seed=1):
 
 
 def write_weights(path, weights):
-    """A safetensors file of f32."""
+    """A safetensors file of f32 and bf16."""
     header, data = {}, b""
     for name, tensor in weights.items():
         begin = len(data)
         data += tensor.tobytes()
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+        header[name] = {"dtype": "F32" if tensor.dtype == np.float32 else "BF16", "shape": list(tensor.shape),
                         "data_offsets": [begin, len(data)]}
     text = json.dumps(header).encode()
     Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)

@@ -7,6 +7,19 @@ include "mlir/Pass/PassBase.td"
 
 // The pipeline kv-raise is these in this order (docs/raise.md).
 
+def KVRaiseShapes : Pass<"kv-raise-shapes", "::mlir::ModuleOp"> {
+  let summary = "a graph of one length takes every length up to it";
+  let description = [{
+    In a graph whose tokens have a static shape `[N]`, `[1, N]` or `[B, N]`, the
+    dimensions that come from them become dynamic, and the batch one sequence: what
+    does not come from the tokens is made for as many, or its first rows are
+    taken. An operation that combines the batch, tells its members apart or joins
+    these dimensions with others is an error. `max_seq_len` becomes N at most.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVRaiseContractions : Pass<"kv-raise-contractions", "::mlir::ModuleOp"> {
   let summary = "products of any spelling become plain or batched ones";
   let description = [{
@@ -38,6 +51,31 @@ def KVRaiseSizes : Pass<"kv-raise-sizes", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numChecks", "checks", "assertions that were proven">
   ];
+}
+
+def KVRaiseLast : Pass<"kv-raise-last", "::mlir::ModuleOp"> {
+  let summary = "what is computed of the last token alone is computed of all";
+  let description = [{
+    Where a graph returns no row for each token, and takes the last one's by a
+    slice, what follows the slice is written for all rows: `logit_rows` says of
+    which a caller wants it. An operation that cannot be is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def KVRaiseIndices : Pass<"kv-raise-indices", "::mlir::ModuleOp"> {
+  let summary = "positions that are written in other ways are numbers of rows";
+  let description = [{
+    A `tm_tensor.scan` that adds one constant for each token is the position, a row
+    that is read at a computed number which is proven to be the loop's is read at
+    the loop's, the first T rows of a table are read at the number of each row, and
+    a `tm_tensor.sort` along another dimension than the sequence counts, in each row,
+    how many elements belong before one. What is not proven stays, and
+    `kv-raise-tokens` says why that cannot be.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def KVRaiseSoftmax : Pass<"kv-raise-softmax", "::mlir::ModuleOp"> {
@@ -130,8 +168,8 @@ def KVExpandAttention : Pass<"kv-expand-attention", "::mlir::ModuleOp"> {
 def KVRaiseProducts : Pass<"kv-raise-products", "::mlir::ModuleOp"> {
   let summary = "products with weights get the form that has kernels";
   let description = [{
-    A `linalg.matmul` whose right side is a transposed matrix reads that matrix
-    itself, joined tensors become slices, and powers with small whole exponents
+    A `linalg.matmul` whose right side is a transposed matrix, or one of bf16 that
+    was widened, reads that matrix itself, joined tensors become slices, and powers with small whole exponents
     products.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",

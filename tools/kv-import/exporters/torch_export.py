@@ -7,15 +7,19 @@ layer, whose weights are arguments with the attribute kv.weight, and DIR/weights
 tensors of those names. Runs in an environment with torch.txt installed (kv-import makes one)."""
 
 import argparse
+import collections
 import sys
 from pathlib import Path
 
+import sympy
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
+from torch.utils._sympy.value_ranges import bound_sympy
 from torch_mlir import fx
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM
+from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
 
 LEGAL = ["aten.scaled_dot_product_attention"]
 
@@ -67,20 +71,98 @@ def plain_mask(batch_size, q_length, kv_length, q_offset=0, kv_offset=0, mask_fu
     return mask_function(zero, zero, rows, keys)
 
 
-class Logits(torch.nn.Module):
-    """ids i64 [1, T] and the weights to logits f32 [1, T, vocab]; nothing is kept between calls."""
+def experts(self, hidden, chosen, shares):
+    """What a block of experts calls: rows [T, H] and, of each, the numbers and shares [T, choices] of
+    its experts. Each row by itself, with the matrices that it has chosen."""
+    def product(rows, name):
+        matrices = getattr(self, name)[chosen]
+        if self.is_transposed:
+            out = (rows[..., :, None] * matrices).sum(-2)
+        else:
+            out = (rows[..., None, :] * matrices).sum(-1)
+        return out + getattr(self, name + "_bias")[chosen] if self.has_bias else out
 
-    def __init__(self, model, weights):
+    rows = hidden[:, None, :]
+    if self.has_gate:
+        inner = self._apply_gate(product(rows, "gate_up_proj"))
+    else:
+        inner = self.act_fn(product(rows, "up_proj"))
+    out = product(inner, "down_proj")
+    if self.has_post_expert_norm:
+        out = self.post_expert_norm(out)
+    return (out * shares[..., None]).sum(1).to(hidden.dtype)
+
+
+Pair = collections.namedtuple("Pair", ("real", "imaginary"))
+
+
+class RealPairs(torch.fx.Interpreter):
+    """Runs a graph with each complex tensor as a Pair."""
+
+    aten = torch.ops.aten
+
+    def call_function(self, target, args, kwargs):
+        aten = torch.ops.aten
+        if target is aten.polar.default:
+            return Pair(args[0] * torch.cos(args[1]), args[0] * torch.sin(args[1]))
+        if target is aten.view_as_complex.default:
+            return Pair(args[0][..., 0], args[0][..., 1])
+        if not any(isinstance(each, Pair) for each in args):
+            return super().call_function(target, args, kwargs)
+        if target is aten._assert_tensor_metadata.default:
+            return None
+        if target is aten.view_as_real.default:
+            return torch.stack(tuple(args[0]), -1)
+        if target is aten.mul.Tensor:
+            a, b = args
+            if not isinstance(a, Pair) or not isinstance(b, Pair):
+                pair, factor = (a, b) if isinstance(a, Pair) else (b, a)
+                return Pair(pair.real * factor, pair.imaginary * factor)
+            return Pair(a.real * b.real - a.imaginary * b.imaginary,
+                        a.real * b.imaginary + a.imaginary * b.real)
+        dtype = kwargs.get("dtype")
+        if target in (aten._to_copy.default, aten.to.device, aten.to.dtype_layout) and (
+                dtype is None or dtype.is_complex):
+            return args[0]
+        if target not in (aten.unsqueeze.default, aten.squeeze.dim, aten.transpose.int,
+                          aten.permute.default, aten.view.default, aten.reshape.default,
+                          aten.expand.default, aten.slice.Tensor, aten.select.int, aten.clone.default,
+                          aten.contiguous.default, aten.alias.default):
+            raise NotImplementedError(f"{target} of complex numbers")
+        # What moves elements moves those of both parts.
+        return Pair(*(super(RealPairs, self).call_function(target, (part, *args[1:]), kwargs)
+                      for part in args[0]))
+
+
+class Real(torch.nn.Module):
+    """A graph without complex numbers."""
+
+    def __init__(self, graph):
+        super().__init__()
+        self.__dict__["graph"] = graph
+
+    def forward(self, ids, *weights):
+        return RealPairs(self.graph).run(ids, *weights)
+
+
+class Logits(torch.nn.Module):
+    """ids i64 [1, T] and the weights to logits f32 [1, T, vocab], or those of the last token alone;
+    nothing is kept between calls."""
+
+    def __init__(self, model, weights, last=False):
         super().__init__()
         # Not as a submodule: its tensors are arguments, and so keep their names.
         self.__dict__["model"] = model
         self.__dict__["names"] = list(weights)
+        self.__dict__["more"] = {"logits_to_keep": 1} if last else {}
 
     def forward(self, ids, *weights):
         # A mask of ones keeps transformers from looking for packed sequences in the positions.
         ones = torch.ones_like(ids)
-        call = dict(input_ids=ids, attention_mask=ones, use_cache=False)
-        done = torch.func.functional_call(self.model, dict(zip(self.names, weights)), (), call)
+        call = dict(input_ids=ids, attention_mask=ones, use_cache=False, **self.more)
+        # Weights of 16 bits are widened: what is computed is f32.
+        weights = dict(zip(self.names, (each.float() for each in weights)))
+        done = torch.func.functional_call(self.model, weights, (), call)
         return done.logits.float()
 
 
@@ -94,25 +176,72 @@ def tensors_of(model):
     return found
 
 
-def to_linalg(model, max_seq):
-    """(MLIR module on builtin tensors, name -> weight in the order of its arguments)."""
+def exported(graph, weights, max_seq, fixed=None):
+    """(A program, the most tokens that it takes): 2 to max_seq, or one less where a model treats its
+    greatest length as a case of its own; or for `fixed` [batch, length] alone."""
+    if fixed:
+        with torch.no_grad():
+            return torch.export.export(graph, (torch.zeros(fixed, dtype=torch.int64), *weights.values()),
+                                       strict=False), fixed[1]
+
+    def at_most(longest):
+        length = torch.export.Dim("T", min=2, max=longest)
+        with torch.no_grad():
+            return torch.export.export(
+                graph, (torch.zeros((1, 8), dtype=torch.int64), *weights.values()), strict=False,
+                dynamic_shapes=({1: length}, (None,) * len(weights))), longest
+
+    try:
+        return at_most(max_seq)
+    except torch._dynamo.exc.UserError:
+        return at_most(max_seq - 1)
+
+
+def settle(program):
+    """Replaces the larger, or smaller, of two sizes by the one that it is for every length."""
+    def expression(argument):
+        value = argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument
+        return value if isinstance(value, int) else value.node.expr
+
+    for node in list(program.graph.nodes):
+        if node.target not in (torch.sym_max, torch.sym_min):
+            continue
+        a, b = node.args if node.target is torch.sym_max else reversed(node.args)
+        more = bound_sympy(sympy.sympify(expression(a) - expression(b)), program.range_constraints)
+        if more.lower >= 0 or more.upper <= 0:
+            node.replace_all_uses_with(a if more.lower >= 0 else b)
+            program.graph.erase_node(node)
+
+
+def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
+    """(MLIR module on builtin tensors, name -> weight in the order of its arguments, the most tokens)."""
     AttentionInterface.register("kv", attention)
     AttentionMaskInterface.register("kv", plain_mask)
     model.set_attn_implementation("kv")
+    ALL_EXPERTS_FUNCTIONS.register("kv", experts)
+    if model._can_set_experts_implementation():
+        model.set_experts_implementation("kv")
     for module in model.modules():
         module._non_persistent_buffers_set.clear()
     weights = tensors_of(model)
-    length = torch.export.Dim("T", min=2, max=max_seq)
-    with torch.no_grad():
-        program = torch.export.export(
-            Logits(model, weights), (torch.zeros((1, 8), dtype=torch.int64), *weights.values()),
-            strict=False, dynamic_shapes=({1: length}, (None,) * len(weights)))
+    if narrow:
+        weights = {name: tensor.bfloat16() if tensor.dim() > 1 else tensor
+                   for name, tensor in weights.items()}
+    program, max_seq = exported(Logits(model, weights, last), weights, max_seq, fixed)
+    if any(isinstance(value := node.meta.get("val"), torch.Tensor) and value.is_complex()
+           for node in program.graph.nodes):
+        program, max_seq = exported(Real(program.module()), weights, max_seq, fixed)
+    settle(program)
+    for node in program.graph.nodes:
+        # Any order will do; torch-mlir has the sorted one.
+        if node.target is torch.ops.aten.topk.default:
+            node.args = (*node.args[:4], *(-1, True)[len(node.args) - 2:], True)
     table = get_decomposition_table()
     for op in [op for op in table if "scaled_dot" in str(op)]:
         table.pop(op)
     module = fx.export_and_import(program, output_type="linalg-on-tensors",
                                   decomposition_table=table, backend_legal_ops=LEGAL)
-    return module, weights
+    return module, weights, max_seq
 
 
 def write(module, weights, config, name, max_seq, folder):
@@ -136,10 +265,10 @@ def write(module, weights, config, name, max_seq, folder):
               folder / "weights.safetensors")
 
 
-def export(model, folder, name, max_seq=None):
+def export(model, folder, name, max_seq=None, fixed=None, last=False, narrow=False):
     config = model.config.get_text_config()
     max_seq = max_seq or getattr(config, "max_position_embeddings", 2048)
-    module, weights = to_linalg(model, max_seq)
+    module, weights, max_seq = to_linalg(model, max_seq, fixed, last, narrow)
     write(module, weights, config, name, max_seq, Path(folder))
 
 
@@ -149,9 +278,12 @@ def main():
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--name", help="the model's name (default: the folder's)")
     parser.add_argument("--max-seq", type=int)
+    parser.add_argument("--weights", choices=("f32", "bf16"), default="f32",
+                        help="of matrices; what is computed is f32 (default: f32)")
     options = parser.parse_args()
     model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32).eval()
-    export(model, options.output, options.name or Path(options.model).name, options.max_seq)
+    export(model, options.output, options.name or Path(options.model).name, options.max_seq,
+           narrow=options.weights == "bf16")
     return 0
 
 
