@@ -140,8 +140,7 @@ static bool isAsStored(const Manifest &manifest, const SafetensorsFile &file) {
   for (const Entry &entry : manifest.entries)
     for (const Argument &argument : entry.inputs)
       if (argument.kind == ArgumentKind::Weight &&
-          (argument.shard || argument.stored ||
-           argument.layout != layoutOf(file, argument.name)))
+          (argument.shard || argument.layout != layoutOf(file, argument.name)))
         return false;
   return true;
 }

@@ -10,7 +10,7 @@ from .errors import ImportFailure
 from .hf_reader import read_json
 from .programs import ROOT, program
 from .raise_check import check_raised
-from .round_weights import round_weights
+from .raised_weights import write_raised_weights
 from .text_side import write_text_side
 
 EXPORTERS = ROOT / "tools/kv-import/exporters"
@@ -132,8 +132,8 @@ def run_exporter(options):
         print(f"weights: none, a safetensors file with the kv.weight names of {graph} is needed")
     if options.check:  # in f32: of the graph, before anything is rounded
         print(check_raised(graph, weights, source.config.vocab, source.config.max_seq))
-    if weights.exists() and options.dtype == "bf16":
-        round_weights(weights, (options.output / "model.mlir").read_text(encoding="utf-8"))
+    if weights.exists():
+        write_raised_weights(weights, (options.output / "model.mlir").read_text(encoding="utf-8"))
 
 
 def vocabulary_of(graph):
