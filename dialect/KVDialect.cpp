@@ -1,6 +1,7 @@
 //===- KVDialect.cpp - Registration and discardable attributes ------------===//
 
 #include "kv/Dialect/KV.h"
+#include "kv/Dialect/StoredWeight.h"
 
 #include "kv/Dialect/Bytecode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -8,6 +9,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -102,6 +104,29 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
+static bool isStoredForm(Type type, Attribute attribute) {
+  auto stored = dyn_cast<DictionaryAttr>(attribute);
+  auto shape = stored ? stored.getAs<ArrayAttr>("shape") : ArrayAttr();
+  auto order = stored ? stored.getAs<ArrayAttr>("order") : ArrayAttr();
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shape || !order || shape.size() != order.size() || !shaped ||
+      !shaped.hasStaticShape() ||
+      !llvm::all_of(shape, llvm::IsaPred<IntegerAttr>) ||
+      !llvm::all_of(order, llvm::IsaPred<IntegerAttr>))
+    return false;
+  llvm::SmallBitVector seen(shape.size());
+  int64_t elements = 1;
+  for (auto [size, dim] : llvm::zip(shape.getAsRange<IntegerAttr>(),
+                                    order.getAsRange<IntegerAttr>())) {
+    if (dim.getInt() < 0 || dim.getInt() >= int64_t(shape.size()) ||
+        seen.test(dim.getInt()) || size.getInt() < 1)
+      return false;
+    seen.set(dim.getInt());
+    elements *= size.getInt();
+  }
+  return elements == shaped.getNumElements();
+}
+
 /// Verifies an attribute of an argument or a result; `what` says which of them.
 static LogicalResult verifyValueAttribute(Operation *op, StringRef what,
                                           unsigned index, Type type,
@@ -140,6 +165,9 @@ static LogicalResult verifyValueAttribute(Operation *op, StringRef what,
                     "'copies', positive integers");
     }
   }
+  if (name == kv::kStoredAttrName && !isStoredForm(type, attr.getValue()))
+    return fail("is a dictionary with 'shape', and an 'order' of its "
+                "dimensions, with as many elements as the argument");
   if (name == KVDialect::getCollectionAttrName()) {
     auto collection = dyn_cast<TypeAttr>(attr.getValue());
     if (!collection || !isa<kv::CollectionType>(collection.getValue()))

@@ -3,6 +3,7 @@
 #include "kv/Passes/Passes.h"
 
 #include "HostSizes.h"
+#include "kv/Dialect/StoredWeight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -67,6 +68,8 @@ static DictionaryAttr describeInput(Builder &b, func::FuncOp function,
     row.set("layout", layout);
   if (Attribute shard = function.getArgAttr(i, KVDialect::getShardAttrName()))
     row.set("shard", shard);
+  if (Attribute stored = function.getArgAttr(i, kStoredAttrName))
+    row.set("stored", stored);
   if (function.getArgAttr(i, "kv.host"))
     row.set("host", b.getUnitAttr());
   return row.getDictionary(b.getContext());

@@ -3,6 +3,7 @@
 #include "CollectionTypes.h"
 #include "Sharding.h"
 #include "WeightProduct.h"
+#include "kv/Dialect/StoredWeight.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -200,6 +201,7 @@ private:
     members[leader].push_back(argument);
     if ((!function.isPrivate() && !isWeight) ||
         function.getArgAttr(number, KVDialect::getLayoutAttrName()) ||
+        function.getArgAttr(number, kStoredAttrName) ||
         foreign.contains(argument.getAsOpaquePointer()))
       decided[leader] = std::nullopt;
     for (OpOperand &use : argument.getUses()) {

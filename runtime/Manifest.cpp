@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 using namespace kv;
@@ -188,6 +189,38 @@ static void readShard(JsonFields &fields, const json &value,
   argument.shard = shard;
 }
 
+/// The field stored of a weight.
+static void readStored(JsonFields &fields, const json &value,
+                       const std::string &where, Argument &argument) {
+  auto isList = [&](const char *name) {
+    return value.is_object() && value.contains(name) &&
+           value[name].is_array() &&
+           std::ranges::all_of(value[name], [](const json &each) {
+             return each.is_number_integer();
+           });
+  };
+  if (!isList("shape") || !isList("order"))
+    return fields.fail(where, "stored is ", printJson(value),
+                       ", expected an object with shape and order");
+  StoredForm stored{value["shape"].get<std::vector<int64_t>>(),
+                    value["order"].get<std::vector<int64_t>>()};
+  std::vector<int64_t> sorted = stored.order, all(stored.shape.size());
+  std::ranges::sort(sorted);
+  std::iota(all.begin(), all.end(), 0);
+  int64_t elements = 1, wanted = 1;
+  bool fits = !all.empty() && sorted == all &&
+              (argument.layout == "row_major" || argument.layout == "n16k");
+  for (int64_t size : stored.shape)
+    fits &= size > 0 && !__builtin_mul_overflow(elements, size, &elements);
+  for (const Dimension &dimension : argument.shape)
+    fits &= !__builtin_mul_overflow(wanted, dimension.size, &wanted);
+  if (!fits || elements != wanted || argument.shard)
+    return fields.fail(where, "stored of the weight ", argument.name, " is ",
+                       printJson(value), ", expected a shape with ", wanted,
+                       " elements and an order of its dimensions");
+  argument.stored = std::move(stored);
+}
+
 static Argument readArgument(JsonFields &fields, const json &object,
                              const std::string &where, bool output) {
   Argument argument;
@@ -221,6 +254,8 @@ static Argument readArgument(JsonFields &fields, const json &object,
   if (const json *shard = fields.find(object, where, "shard", false))
     readShard(fields, *shard, where, argument.layout == "row_major" ? 1 : 16,
               argument);
+  if (const json *stored = fields.find(object, where, "stored", false))
+    readStored(fields, *stored, where, argument);
   return argument;
 }
 

@@ -103,6 +103,38 @@ static void copyShard(const SafetensorsFile::Tensor &tensor,
   }
 }
 
+/// The elements of a tensor of the file in the order that the argument has.
+static std::vector<char> reordered(Executor &executor,
+                                   const SafetensorsFile::Tensor &tensor,
+                                   const StoredForm &stored, size_t bytes) {
+  std::vector<char> result(tensor.bytes);
+  size_t rank = stored.shape.size();
+  // Of each dimension of the result: its size, and the step in the file.
+  std::vector<int64_t> steps(rank, 1), sizes(rank, 1), by(rank, 1);
+  for (size_t d = rank; d-- > 1;)
+    steps[d - 1] = steps[d] * stored.shape[d];
+  for (size_t d = 0; d < rank; ++d) {
+    sizes[d] = stored.shape[stored.order[d]];
+    by[d] = steps[stored.order[d]];
+  }
+  int64_t inner = rank ? sizes[rank - 1] : 1, step = rank ? by[rank - 1] : 1;
+  int64_t rows = static_cast<int64_t>(tensor.bytes / bytes) / inner;
+  const auto *source = static_cast<const char *>(tensor.data);
+  withSize(bytes, [&](auto size) {
+    executor.forRange(rows, 64, [&](int64_t lo, int64_t hi) {
+      for (int64_t row = lo; row < hi; ++row) {
+        int64_t from = 0, rest = row;
+        for (size_t d = rank - 1; d-- > 0; rest /= sizes[d])
+          from += rest % sizes[d] * by[d];
+        for (int64_t i = 0; i < inner; ++i)
+          std::memcpy(result.data() + (row * inner + i) * size,
+                      source + (from + i * step) * size, size);
+      }
+    });
+  });
+  return result;
+}
+
 /// Whether the file holds all weights in the layouts that the entries take.
 static bool isAsStored(const Manifest &manifest, const SafetensorsFile &file) {
   for (const Entry &entry : manifest.entries)
@@ -167,18 +199,21 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     int64_t together = rowsTogether(layout);
     if (argument.shard)
       expected[0] = argument.shard->runs * argument.shard->size / together;
+    bool reorder = argument.stored && layout == "row_major";
+    if (reorder)
+      expected = argument.stored->shape;
     if (argument.shard && argument.shard->shard % together != 0)
       return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
                        describeFile(*tensor, layout), ", a rank's shard has ",
                        argument.shard->shard, " rows: no multiple of 16");
     if (tensor->dtype != argument.dtype || tensor->shape != expected ||
         (layout != argument.layout && !pack && !unpack))
-      return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
-                       describeFile(*tensor, layout), ", the artifact wants ",
-                       wanted(),
-                       pack ? concat(" or ", describe(argument.dtype, expected),
-                                     " (row_major)")
-                            : "");
+      return makeError(
+          KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
+          describeFile(*tensor, layout), ", the artifact wants ", wanted(),
+          pack || reorder ? concat(" or ", describe(argument.dtype, expected),
+                                   " (row_major)")
+                          : "");
 
     size_t elementBytes = dtypeBytes(argument.dtype);
     bool repack = pack || unpack;
@@ -188,7 +223,7 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     weights.total += bytes;
     bool aligned =
         reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
-    if (aligned && onHost && !repack && !argument.shard) {
+    if (aligned && onHost && !repack && !argument.shard && !reorder) {
       // The file's memory may be read-only; entries only read weights.
       weights.views[key] =
           makeView(const_cast<void *>(tensor->data), argument.dtype, shape);
@@ -206,9 +241,11 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
     std::vector<char> own(argument.shard ? bytes : 0);
     if (argument.shard)
       copyShard(*tensor, *argument.shard, rank, together, own.data());
+    else if (reorder)
+      own = reordered(executor, *tensor, *argument.stored, elementBytes);
     // A weight for a device's memory is packed or unpacked on the host, and
     // then copied.
-    const void *source = argument.shard ? own.data() : tensor->data;
+    const void *source = own.empty() ? tensor->data : own.data();
     std::vector<char> repacked(!onHost && repack ? bytes : 0);
     void *target = repacked.empty() ? copy->data() : repacked.data();
     if (pack) {

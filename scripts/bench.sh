@@ -9,6 +9,7 @@
 #   batch [LEVEL]          how a decode step grows with the requests side by side
 #   attention-cpu [LEVEL]  attention alone, by context, beside ggml
 #   compile                text to the LLVM dialect, by depth; a million operations
+#   raised                 SmolLM2 through PyTorch and kv-raise beside kv-import's own module
 #   import                 memory and time of an import of more than 1 GB
 #   tiers                  pages in host memory, on a disk, in a store; conversations that return
 #   transport              pages of another process beside NIXL alone; prompts computed elsewhere
@@ -81,6 +82,12 @@ compile)
   build release
   shift
   exec .venv/bin/python benchmarks/compile.py "$@" ;;
+raised)
+  scripts/setup.sh
+  build release kv-opt kv-compile kv-run
+  scripts/fetch-smollm2.sh build/models
+  exporters torch
+  exec .venv/bin/python benchmarks/raised.py ;;
 import)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/import_memory.py ;;
@@ -132,6 +139,6 @@ replay | route)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, import, engines, manager, tiers, transport, ranks, python, serve, build, plot, replay, route" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, raised, import, engines, manager, tiers, transport, ranks, python, serve, build, plot, replay, route" >&2
   exit 2 ;;
 esac

@@ -15,14 +15,10 @@ if [ -z "${KV_OPT:-}" ] || [ -z "${KV_COMPILE:-}" ] || [ -z "${KV_RUN:-}" ]; the
   scripts/setup.sh
   build release kv-opt kv-compile kv-run
 fi
-folder=build/exporters
-[ "$source" = torch ] || folder=build/exporters-$source
-requirements=tools/kv-import/exporters/$source.txt
-if ! cmp -s "$requirements" $folder/requirements.txt; then
-  [ -x $folder/bin/python ] || step "the exporters' environment" .venv/bin/python -m venv $folder
-  step "what $requirements names" $folder/bin/python -m pip install --quiet \
-    --disable-pip-version-check -r "$requirements"
-  cp "$requirements" $folder/requirements.txt
+exporters "$source"
+if [ "$source" = onnx ]; then
+  step "what the models are written with" $folder/bin/python -m pip install --quiet \
+    --disable-pip-version-check -r test/python/requirements-onnx.txt
 fi
 [ "$source" != torch ] || exec $folder/bin/python test/python/check_raise.py "$@"
 exec $folder/bin/python test/python/check_sources.py "$source" "$@"

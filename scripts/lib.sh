@@ -62,3 +62,16 @@ build() {
   step "configure ($preset)" cmake --preset "$preset"
   step "build ($preset)" cmake --build "build/$preset" -j "$(jobs)" ${1:+--target "$@"}
 }
+
+# exporters SOURCE: what tools/kv-import/exporters/SOURCE.txt names, in build/exporters for torch and
+# build/exporters-SOURCE for the others. Sets `folder`.
+exporters() {
+  folder=build/exporters
+  [ "$1" = torch ] || folder=build/exporters-$1
+  local requirements=tools/kv-import/exporters/$1.txt
+  cmp -s "$requirements" "$folder/requirements.txt" && return
+  [ -x "$folder/bin/python" ] || step "the exporters' environment" .venv/bin/python -m venv "$folder"
+  step "what $requirements names" "$folder/bin/python" -m pip install --quiet \
+    --disable-pip-version-check -r "$requirements"
+  cp "$requirements" "$folder/requirements.txt"
+}

@@ -53,6 +53,8 @@ static json::Object describe(DictionaryAttr row) {
   object["shape"] = toJSON(row.getAs<ArrayAttr>("shape"));
   if (auto shard = row.getAs<DictionaryAttr>("shard"))
     object["shard"] = toJSON(shard);
+  if (auto stored = row.getAs<DictionaryAttr>("stored"))
+    object["stored"] = toJSON(stored);
   if (row.get("host"))
     object["host"] = true;
   return object;

@@ -151,3 +151,17 @@ FailureOr<ScoreFactors> kv::scoreFactors(Operation *op) {
   }
   return factors;
 }
+
+linalg::MatmulOp kv::createWeightProduct(OpBuilder &b, Location loc, Value x,
+                                         Value w, Value init) {
+  AffineExpr m, n, k;
+  bindDims(b.getContext(), m, n, k);
+  SmallVector<Attribute> maps;
+  for (auto [i, j] : {std::pair(m, k), std::pair(n, k), std::pair(m, n)})
+    maps.push_back(
+        AffineMapAttr::get(AffineMap::get(3, 0, {i, j}, b.getContext())));
+  auto product = linalg::MatmulOp::create(b, loc, TypeRange(init.getType()),
+                                          ValueRange{x, w}, ValueRange(init));
+  product.setIndexingMapsAttr(b.getArrayAttr(maps));
+  return product;
+}

@@ -80,6 +80,11 @@ inline constexpr llvm::StringLiteral kSoftcapAttrName = "kv.softcap";
 /// rows is read. Every other use is arithmetic with the position.
 bool namesRow(mlir::OpOperand &use);
 
+/// x * transpose(w) + init, the form that weights have kernels in.
+mlir::linalg::MatmulOp createWeightProduct(mlir::OpBuilder &b,
+                                           mlir::Location loc, mlir::Value x,
+                                           mlir::Value w, mlir::Value init);
+
 inline mlir::remark::RemarkOpts raiseRemark(llvm::StringRef name) {
   return mlir::remark::RemarkOpts::name(name).category("kv-raise");
 }

@@ -264,17 +264,10 @@ private:
     Value right = grouped(rhs, {first, isTransposed ? reduced : columns});
     Value to = zeros(left, right, isTransposed ? 0 : 1);
     auto product =
-        linalg::MatmulOp::create(b, loc, TypeRange(to.getType()),
-                                 ValueRange{left, right}, ValueRange(to));
-    if (isTransposed) {
-      AffineExpr i, j, l;
-      bindDims(b.getContext(), i, j, l);
-      SmallVector<Attribute> maps;
-      for (auto [x, y] : {std::pair(i, l), std::pair(j, l), std::pair(i, j)})
-        maps.push_back(
-            AffineMapAttr::get(AffineMap::get(3, 0, {x, y}, b.getContext())));
-      product.setIndexingMapsAttr(b.getArrayAttr(maps));
-    }
+        isTransposed
+            ? createWeightProduct(b, loc, left, right, to)
+            : linalg::MatmulOp::create(b, loc, TypeRange(to.getType()),
+                                       ValueRange{left, right}, ValueRange(to));
     return asBefore(product->getResult(0), {m, n});
   }
 

@@ -38,6 +38,10 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   simplify(pm);
   pm.addPass(createKVRaiseProducts());
   simplify(pm);
+  KVRaiseWeightsOptions weights;
+  weights.dtypeName = options.weights;
+  pm.addPass(createKVRaiseWeights(weights));
+  simplify(pm);
 }
 
 void kv::buildPlainPipeline(OpPassManager &pm) {

@@ -2,6 +2,7 @@
 
 #include "kv/Passes/Raise.h"
 
+#include "Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,16 +31,9 @@ struct ReadTransposed : OpRewritePattern<linalg::MatmulOp> {
     auto transpose = op.getInputs()[1].getDefiningOp<linalg::TransposeOp>();
     if (!transpose)
       return failure();
-    AffineExpr m, n, k;
-    bindDims(op.getContext(), m, n, k);
-    SmallVector<Attribute> maps;
-    for (auto [a, b] : {std::pair(m, k), std::pair(n, k), std::pair(m, n)})
-      maps.push_back(
-          AffineMapAttr::get(AffineMap::get(3, 0, {a, b}, op.getContext())));
-    auto product = linalg::MatmulOp::create(
-        rewriter, op.getLoc(), op.getResultTypes(),
-        ValueRange{op.getInputs()[0], transpose.getInput()}, op.getOutputs());
-    product.setIndexingMapsAttr(rewriter.getArrayAttr(maps));
+    auto product =
+        kv::createWeightProduct(rewriter, op.getLoc(), op.getInputs()[0],
+                                transpose.getInput(), op.getOutputs()[0]);
     rewriter.replaceOp(op, product);
     return success();
   }

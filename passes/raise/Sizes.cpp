@@ -184,6 +184,51 @@ std::optional<Size> Sizes::fold(OpFoldResult size) {
   return Size(cast<IntegerAttr>(cast<Attribute>(size)).getInt());
 }
 
+/// An element of a shape, which exporters cut and join as a tensor.
+std::optional<Size> Sizes::element(Value tensor, ArrayRef<int64_t> index) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  Operation *op = tensor.getDefiningOp();
+  if (!op || !type || !type.hasStaticShape())
+    return std::nullopt;
+  int64_t linear = 0;
+  for (auto [at, size] : llvm::zip(index, type.getShape())) {
+    if (at < 0 || at >= size)
+      return std::nullopt;
+    linear = linear * size + at;
+  }
+  DenseIntElementsAttr dense;
+  if (matchPattern(tensor, m_Constant(&dense)))
+    return Size(dense.getValues<APInt>()[linear].getSExtValue());
+  if (auto elements = dyn_cast<tensor::FromElementsOp>(op))
+    return scalar(elements.getElements()[linear]);
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
+    auto source = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+    if (!source || !source.hasStaticShape())
+      return std::nullopt;
+    SmallVector<int64_t> from(source.getRank());
+    for (int64_t d = source.getRank(); d-- > 0;) {
+      from[d] = linear % source.getDimSize(d);
+      linear /= source.getDimSize(d);
+    }
+    return element(op->getOperand(0), from);
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<int64_t> from;
+    for (size_t d = 0, i = 0; d < dropped.size(); ++d) {
+      std::optional<int64_t> offset =
+          getConstantIntValue(slice.getMixedOffsets()[d]);
+      std::optional<int64_t> stride =
+          getConstantIntValue(slice.getMixedStrides()[d]);
+      if (!offset || !stride)
+        return std::nullopt;
+      from.push_back(*offset + (dropped.test(d) ? 0 : index[i++] * *stride));
+    }
+    return element(slice.getSource(), from);
+  }
+  return std::nullopt;
+}
+
 std::optional<Size> Sizes::compute(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.getType().isIntOrIndex())
@@ -198,6 +243,16 @@ std::optional<Size> Sizes::compute(Value value) {
     if (!index || !type || *index < 0 || *index >= type.getRank())
       return std::nullopt;
     return dim(dimOp.getSource(), *index);
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    SmallVector<int64_t> index;
+    for (Value each : extract.getIndices()) {
+      std::optional<int64_t> at = getConstantIntValue(each);
+      if (!at)
+        return std::nullopt;
+      index.push_back(*at);
+    }
+    return element(extract.getTensor(), index);
   }
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     std::optional<Size> condition = scalar(select.getCondition());

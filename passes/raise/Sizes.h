@@ -54,6 +54,8 @@ public:
 
 private:
   std::optional<Size> compute(mlir::Value value);
+  std::optional<Size> element(mlir::Value tensor,
+                              llvm::ArrayRef<int64_t> index);
   std::optional<Size> computeDim(mlir::Value tensor, int64_t dim);
   std::optional<Size> fold(mlir::OpFoldResult size);
   std::optional<bool> isNegative(const Size &size) const;

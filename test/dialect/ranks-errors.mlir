@@ -61,5 +61,10 @@ module attributes {kv.ranks = 0 : i64} {}
 
 // -----
 
+// expected-error @+1 {{argument 0: 'kv.stored' is a dictionary with 'shape', and an 'order' of its dimensions, with as many elements as the argument}}
+func.func private @stored(tensor<16x8xf32> {kv.stored = {shape = [8, 16], order = [1, 1]}})
+
+// -----
+
 // expected-error @+1 {{argument 0: 'kv.shard' is a dictionary with 'runs', 'size', 'shard' and 'copies', positive integers}}
 func.func private @f(tensor<16x8xf32> {kv.shard = {runs = 1, size = 32}})

@@ -75,7 +75,10 @@ def write_weights(path, weights):
 
 
 def as_wanted(weight, argument):
-    """A row-major weight in the layout of an artifact's argument."""
+    """A weight of a file in the form and layout of an artifact's argument."""
+    if stored := argument.get("stored"):
+        columns = argument["shape"][1]
+        weight = np.ascontiguousarray(weight.transpose(stored["order"]).reshape(-1, columns))
     if argument.get("layout") != "n16k":
         return weight
     rows, columns = weight.shape

@@ -112,6 +112,12 @@ TEST(Manifest, NamesTheField) {
       {"row_major", "column",
        "entries[0].inputs[0].layout is \"column\", expected row_major, "
        "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16"},
+      {"\"row_major\"", "\"row_major\", \"stored\": 3",
+       "entries[0].inputs[0].stored is 3, expected an object with shape and "
+       "order"},
+      {"\"row_major\"",
+       "\"row_major\", \"stored\": {\"shape\": [4], \"order\": [1]}",
+       "entries[0].inputs[0].stored of the weight w is"},
       {"\"row_major\"", "\"row_major\", \"shard\": 3",
        "entries[0].inputs[0].shard is 3, expected an object"},
       {"\"row_major\"", "\"row_major\", \"shard\": {\"runs\": 1}",

@@ -28,6 +28,11 @@ struct RaisePipelineOptions
       *this, "dtype",
       llvm::cl::desc("element type of the cache: f32, bf16 or f16"),
       llvm::cl::init("bf16")};
+  Option<std::string> weights{
+      *this, "weights",
+      llvm::cl::desc("element type of matrices: f32 (as the graph has them) or "
+                     "bf16"),
+      llvm::cl::init("f32")};
   Option<int64_t> page{*this, "page", llvm::cl::desc("tokens of a page"),
                        llvm::cl::init(128)};
 };

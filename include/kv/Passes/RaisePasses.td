@@ -176,4 +176,25 @@ def KVRaiseProducts : Pass<"kv-raise-products", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
+def KVRaiseWeights : Pass<"kv-raise-weights", "::mlir::ModuleOp"> {
+  let summary = "weights that are only multiplied become [N, K]";
+  let description = [{
+    A weight that the graph transposes or reshapes before it is multiplied with,
+    always in the same way, becomes an argument `[N, K]`, and `kv.stored` says of
+    which shape its tensor in the file is, and in which order its dimensions are
+    read. With `dtype=bf16` matrices that are multiplied or looked up are bf16;
+    vectors stay f32.
+  }];
+  let options = [
+    Option<"dtypeName", "dtype", "std::string", "\"f32\"",
+           "element type of matrices: f32 (as the graph has them) or bf16">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numRestored", "restored", "weights that became [N, K]">,
+    Statistic<"numNarrowed", "narrowed", "matrices that became bf16">
+  ];
+}
+
 #endif // KV_PASSES_RAISEPASSES_TD

@@ -57,6 +57,16 @@ struct WeightShard {
   bool operator==(const WeightShard &) const = default;
 };
 
+/// How the file holds a weight whose layout there is row-major: with this shape,
+/// and the argument's elements are those of the tensor with its dimensions in
+/// the order `order`.
+struct StoredForm {
+  std::vector<int64_t> shape;
+  std::vector<int64_t> order; // a permutation of the dimensions
+
+  bool operator==(const StoredForm &) const = default;
+};
+
 /// One argument of an entry, as it is passed.
 struct Argument {
   std::string name;
@@ -68,6 +78,7 @@ struct Argument {
                                     // blocks such as q4_0x16 (artifact.md)
   bool host = false;                // in host memory on any device
   std::optional<WeightShard> shard = {}; // of a weight; none: all of it
+  std::optional<StoredForm> stored = {}; // of a weight; none: as it is passed
 };
 
 struct Entry {

@@ -50,8 +50,9 @@ def lift_constants(function):
     return found
 
 
-def write(module, names, options, architecture):
-    """DIR/graph.mlir and, where the values are known, DIR/weights.safetensors."""
+def write(module, names, options, architecture, known=None):
+    """DIR/graph.mlir and, where the values are known, DIR/weights.safetensors. `names`: of the
+    arguments; `known`: values by them."""
     function = module.body.operations[0].operation
     block = function.regions[0].blocks[0]
     constants = lift_constants(function)
@@ -81,7 +82,7 @@ def write(module, names, options, architecture):
         module.operation.get_asm(print_generic_op_form=True), encoding="utf-8")
     wanted = {name: ir.RankedTensorType(kind).shape for kind, name in zip(kinds, names)
               if not is_tokens(kind)}
-    write_weights(wanted, constants, options)
+    write_weights(wanted, {**(known or {}), **constants}, options)
 
 
 def write_weights(wanted, constants, options):

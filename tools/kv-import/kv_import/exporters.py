@@ -10,6 +10,7 @@ from .errors import ImportFailure
 from .hf_reader import read_json
 from .programs import ROOT, program
 from .raise_check import check_raised
+from .raised_weights import write_raised_weights
 from .text_side import write_text_side
 
 EXPORTERS = ROOT / "tools/kv-import/exporters"
@@ -117,19 +118,22 @@ def run_exporter(options):
         source.config.vocab = vocabulary_of(graph)
     write_text_side(options.output, source, source.config, options)
     raised = subprocess.run([opt, "--allow-unregistered-dialect",
-                             f"--kv-raise=dtype={options.dtype} page={options.page}", str(graph), "-o",
-                             str(options.output / "model.mlir")], capture_output=True, text=True)
+                             f"--kv-raise=dtype={options.dtype} weights={options.dtype} page={options.page}",
+                             str(graph), "-o", str(options.output / "model.mlir")],
+                            capture_output=True, text=True)
     if raised.returncode != 0:
         raise ImportFailure(f"{source.path}: {first_error(raised.stderr)}")
-    print(f"{source.config.name}: {source.config.architecture}, raised from {graph}, f32, at most "
-          f"{source.config.max_seq} tokens -> {options.output}")
+    print(f"{source.config.name}: {source.config.architecture}, raised from {graph}, {options.dtype}, at "
+          f"most {source.config.max_seq} tokens -> {options.output}")
     weights = options.output / "weights.safetensors"
     if not weights.exists():
         if options.check:
             raise ImportFailure("--check needs the weights: --tensors FILE.safetensors")
         print(f"weights: none, a safetensors file with the kv.weight names of {graph} is needed")
-    if options.check:
+    if options.check:  # in f32: of the graph, before anything is rounded
         print(check_raised(graph, weights, source.config.vocab, source.config.max_seq))
+    if weights.exists():
+        write_raised_weights(weights, (options.output / "model.mlir").read_text(encoding="utf-8"))
 
 
 def vocabulary_of(graph):
