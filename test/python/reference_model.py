@@ -143,7 +143,8 @@ def mixture(raw, weights, prefix, h, rounded):
                 gate, up = (weights[n] @ rounded(row[None], n)[0] for n in names[:2])
                 inner = rounded((silu(gate) * up)[None], names[2])[0]
                 made = weights[names[2]] @ inner
-            out[t] += made * np.exp(scores[t, e] - scores[t, chosen[0]]) / total
+            share = raw.get("routed_scaling_factor", 1) * np.exp(scores[t, e] - scores[t, chosen[0]])
+            out[t] += made * share / total
     return out
 
 
@@ -233,6 +234,11 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
         def mlp(h):
             if kind in ("qwen3_moe", "gpt_oss"):
                 return mixture(raw, weights, prefix, h, rounded)
+            if kind.startswith("deepseek") and layer >= raw["first_k_dense_replace"]:
+                shared = silu(linear(h, "mlp.shared_experts.gate_proj"))
+                shared = shared * linear(h, "mlp.shared_experts.up_proj")
+                return (mixture(raw, weights, prefix, h, rounded)
+                        + linear(shared, "mlp.shared_experts.down_proj"))
             if kind == "phi3":
                 gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
             else:
