@@ -81,6 +81,13 @@ MODELS = {
         hidden_size=128, intermediate_size=224, num_hidden_layers=3, num_attention_heads=4,
         num_key_value_heads=4, q_lora_rank=None, kv_lora_rank=64, qk_rope_head_dim=32,
         qk_nope_head_dim=48, v_head_dim=40, first_k_dense_replace=3)),
+    # DeepSeek-V2-Lite: one layer without experts, two MLPs' width beside them.
+    "deepseek_v2_experts": ("DeepseekV2Config", dict(
+        hidden_size=96, intermediate_size=224, moe_intermediate_size=48, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=4, q_lora_rank=None, kv_lora_rank=64,
+        qk_rope_head_dim=32, qk_nope_head_dim=48, v_head_dim=40, first_k_dense_replace=1,
+        n_routed_experts=16, num_experts_per_tok=4, n_shared_experts=2, routed_scaling_factor=1.5,
+        topk_method="greedy", norm_topk_prob=False)),
     "deepseek_v3": ("DeepseekV3Config", dict(
         hidden_size=96, intermediate_size=256, num_hidden_layers=3, num_attention_heads=6,
         num_key_value_heads=6, q_lora_rank=80, kv_lora_rank=128, qk_rope_head_dim=64,

@@ -145,7 +145,8 @@ def mixture(raw, weights, prefix, h, rounded):
                 gate, up = (weights[n] @ rounded(row[None], n)[0] for n in names[:2])
                 inner = rounded((silu(gate) * up)[None], names[2])[0]
                 made = weights[names[2]] @ inner
-            out[t] += made * np.exp(scores[t, e] - scores[t, chosen[0]]) / total
+            share = raw.get("routed_scaling_factor", 1) * np.exp(scores[t, e] - scores[t, chosen[0]])
+            out[t] += made * share / total
     return out
 
 
@@ -254,6 +255,11 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
             if kind == "granitemoehybrid":
                 gate, up = np.split(linear(h, "shared_mlp.input_linear"), 2, axis=1)
                 return linear(silu(gate) * up, "shared_mlp.output_linear")
+            if kind.startswith("deepseek") and layer >= raw["first_k_dense_replace"]:
+                shared = silu(linear(h, "mlp.shared_experts.gate_proj"))
+                shared = shared * linear(h, "mlp.shared_experts.up_proj")
+                return (mixture(raw, weights, prefix, h, rounded)
+                        + linear(shared, "mlp.shared_experts.down_proj"))
             if kind == "phi3":
                 gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
             else:

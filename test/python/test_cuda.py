@@ -112,10 +112,11 @@ def check_model(tmp_path, kind, cache=None):
     check_steps(trace.read_text())
 
 
-def test_steps_as_graphs(tmp_path):
+@pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2"))
+def test_steps_as_graphs(tmp_path, kind):
     """Steps like earlier ones are one graph launch between the copies of tokens and of logits, and
     change no bit."""
-    config = synthetic.make_config("qwen3", head_dim=64)
+    config = synthetic.make_config(kind, **KINDS[kind])
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
     assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
     subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",

@@ -100,6 +100,8 @@ FAMILIES = {
     "norms of heads": ("qwen3", {}, ()),
     "norms of whole rows": ("olmo2", {}, ()),
     "one KV head, two caches": ("gemma3_caps", {}, ()),
+    # Every rank holds all latents.
+    "latents": ("deepseek_v3", {}, ()),
     "experts": ("qwen3_moe", {}, ()),
     "experts in 8 bits": ("qwen3_moe", {"intermediate": 64}, ("--weights", "q8_0")),
     "experts, sinks and biases": ("gpt_oss", {}, ()),

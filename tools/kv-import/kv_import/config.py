@@ -56,6 +56,10 @@ class Mixture:
     choices: int
     normalised: bool  # the shares of a row's experts add up to 1
     biased: bool = False  # the router and the experts' projections
+    scale: float = 1.0  # of the shares, which add up to it
+    shared: int | None = None  # the width of one more MLP, which every row goes through
+    dense: int = 0  # the first layers that have an MLP instead
+    dense_width: int | None = None  # of their MLP
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,10 @@ class ModelConfig:
     def rotary_dim(self):
         return self.rotary or self.head_dim
 
+    def mixture_of(self, layer):
+        """None where the layer has an MLP."""
+        return self.mixture if self.mixture and layer >= self.mixture.dense else None
+
     def slides(self, layer):
         return self.sliding is not None and layer not in self.full_layers
 
@@ -225,20 +233,25 @@ class ModelConfig:
 
     def _mlp_weights(self, add, norm):
         norm("mlp_norm")
-        sizes = {"gate": (self.intermediate, self.hidden), "up": (self.intermediate, self.hidden),
-                 "down": (self.hidden, self.intermediate)}
-        if mixture := self.mixture:
+        def sizes(width):
+            return {"gate": (width, self.hidden), "up": (width, self.hidden),
+                    "down": (self.hidden, width)}
+
+        if mixture := self.mixture_of(layer):
             add("mlp.router.weight", (mixture.experts, self.hidden), "router", "router")
             if mixture.biased:
                 add("mlp.router.bias", (mixture.experts,), "vector", "router_bias")
-            for name, (rows, columns) in sizes.items():
+            for name, (rows, columns) in sizes(self.intermediate).items():
                 add(f"mlp.experts.{name}_proj.weight", (mixture.experts * rows, columns), "experts",
                     name)
                 if mixture.biased:
                     add(f"mlp.experts.{name}_proj.bias", (mixture.experts, rows), "vector",
                         f"{name}_bias")
+            for name, shape in sizes(mixture.shared).items() if mixture.shared else ():
+                add(f"mlp.shared_experts.{name}_proj.weight", shape, "linear", f"shared_{name}")
         else:
-            for name, shape in sizes.items():
+            width = self.mixture.dense_width if self.mixture else self.intermediate
+            for name, shape in sizes(width).items():
                 add(f"mlp.{name}_proj.weight", shape, "linear", name)
         norm("mlp_out_norm")
 

@@ -1,5 +1,7 @@
 """The private functions of a mixture of experts."""
 
+from .module_types import number
+
 
 class ExpertFunctions:
     """Of one module, whose types are `types`."""
@@ -81,6 +83,11 @@ class ExpertFunctions:
         c, types = self.config, self.types
         x, y = types.rows(c.mixture.choices, c.hidden), types.rows(c.hidden)
         shares = types.rows(c.mixture.choices)
+        scaled, share = "", "%share"
+        if c.mixture.scale != 1:
+            share = "%scaled"
+            scaled = (f"      %scale = arith.constant {number(c.mixture.scale)} : f32\n"
+                      "      %scaled = arith.mulf %share, %scale : f32\n")
         return f"""\
   // What the experts of a row give, each times its share, in the order of the choices.
   func.func private @share_experts(%x: {x}, %shares: {shares}) -> {y} {{
@@ -93,7 +100,7 @@ class ExpertFunctions:
                          iterator_types = ["parallel", "parallel", "reduction"]}}
         ins(%x, %shares : {x}, {shares}) outs(%zeros : {y}) {{
     ^bb0(%value: f32, %share: f32, %sum: f32):
-      %part = arith.mulf %value, %share : f32
+{scaled}      %part = arith.mulf %value, {share} : f32
       %next = arith.addf %sum, %part : f32
       linalg.yield %next : f32
     }} -> {y}

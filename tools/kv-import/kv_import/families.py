@@ -38,7 +38,7 @@ FAMILIES = {
     "gpt_oss": Family(windows="always", full_every=2, sinks=True, experts="interleaved",
                       biases=("q_proj", "k_proj", "v_proj", "o_proj"), head_dim=64),
     "granite": Family(),
-    "deepseek_v2": Family(latent=True),
+    "deepseek_v2": Family(latent=True, experts="apart"),
     "deepseek_v3": Family(latent=True),
     "phi3": Family(windows="always", partial=True, fused=True),
     "olmo2": Family(norms="after", qk_norm="row"),

@@ -41,7 +41,9 @@ class HelperFunctions:
             if c.recurrent.delta:
                 out.append(self.rms_norm("gated_norm", c.recurrent.value_dim))
             out += RecurrentFunctions(types).text()
-        out += [self.activation(), self.add()]
+        out.append(self.activation())
+        out += [self.activation(f"_{width}", (width,)) for width in types.other_widths]
+        out.append(self.add())
         if c.embedding_scale != 1:
             out.append(self.scale_embedding())
         if c.logit_scale != 1 or c.logit_cap:
@@ -146,12 +148,14 @@ class HelperFunctions:
     return %y : {x}
   }}"""
 
-    def activation(self):
+    def activation(self, suffix="", sizes=None):
+        """That of the MLP or of experts, or of rows of these sizes."""
         return {"silu": self.silu_mul, "gelu_tanh": self.gelu_mul,
-                "clamped_swiglu": self.clamped_swiglu}[self.config.activation]()
+                "clamped_swiglu": self.clamped_swiglu}[self.config.activation](
+                    suffix, sizes or self.types.mlp_sizes)
 
-    def silu_mul(self):
-        return self._pointwise("gate * sigmoid(gate) * up.", "silu_mul", self.types.mlp_sizes,
+    def silu_mul(self, suffix, sizes):
+        return self._pointwise("gate * sigmoid(gate) * up.", f"silu_mul{suffix}", sizes,
                                ("gate", "up"), """\
     ^bb0(%g: f32, %u: f32, %unused: f32):
       %one = arith.constant 1.0 : f32
@@ -173,10 +177,10 @@ class HelperFunctions:
       %product = arith.divf %value, %below : f32
       linalg.yield %product : f32""")
 
-    def gelu_mul(self):
+    def gelu_mul(self, suffix, sizes):
         return self._pointwise(
             "gelu(gate) * up, where gelu(g) = g / 2 * (1 + tanh(sqrt(2 / pi) * (g + 0.044715 "
-            "g^3))).", "gelu_tanh_mul", self.types.mlp_sizes, ("gate", "up"), f"""\
+            "g^3))).", f"gelu_tanh_mul{suffix}", sizes, ("gate", "up"), f"""\
     ^bb0(%g: f32, %u: f32, %unused: f32):
       %one = arith.constant 1.0 : f32
       %half = arith.constant 0.5 : f32
@@ -194,12 +198,12 @@ class HelperFunctions:
       %product = arith.mulf %gelu, %u : f32
       linalg.yield %product : f32""")
 
-    def clamped_swiglu(self):
+    def clamped_swiglu(self, suffix, sizes):
         c = self.config
         return self._pointwise(
             f"(up + 1) * gate * sigmoid({number(c.swiglu_alpha)} * gate), of gates of at most "
             f"{number(c.swiglu_limit)} and what goes up of at most that magnitude.",
-            "clamped_swiglu", self.types.mlp_sizes, ("gate", "up"), f"""\
+            f"clamped_swiglu{suffix}", sizes, ("gate", "up"), f"""\
     ^bb0(%g: f32, %u: f32, %unused: f32):
       %one = arith.constant 1.0 : f32
       %limit = arith.constant {number(c.swiglu_limit)} : f32

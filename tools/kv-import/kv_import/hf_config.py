@@ -74,6 +74,7 @@ class _Reader:
         else:
             head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
             rotary = self._rotary(head_dim)
+        mixture = self._latent_mixture() if latent else self._mixture()
         if latent and self.raw.get("attention_bias"):
             self._refuse("attention_bias", True, "false with latents")
         biases = family.biases or (PROJECTIONS if self.raw.get("attention_bias") else ())
@@ -83,7 +84,8 @@ class _Reader:
             architecture=self.kind,
             layers=self._integer("num_hidden_layers"),
             hidden=hidden,
-            intermediate=self._integer(family.intermediate),
+            intermediate=self._integer("moe_intermediate_size" if mixture and latent else
+                                       family.intermediate),
             heads=heads,
             kv_heads=1 if latent else self._integer("num_key_value_heads", heads),
             head_dim=head_dim,
@@ -96,7 +98,7 @@ class _Reader:
             qk_norm=family.qk_norm,
             sinks=family.sinks,
             latent=latent,
-            mixture=self._mixture(),
+            mixture=mixture,
             sliding=sliding,
             full_layers=full_layers,
             norms=family.norms,
@@ -105,13 +107,9 @@ class _Reader:
                | self._of_family(hidden)))
 
     def _latent(self):
-        """The numbers of attention over latents. Every layer must have an MLP."""
+        """The numbers of attention over latents."""
         if not self.family.latent:
             return None
-        dense = self.raw.get("first_k_dense_replace") or 0
-        if self.raw.get("n_routed_experts") and dense < self._integer("num_hidden_layers"):
-            self._refuse("first_k_dense_replace", dense,
-                         "num_hidden_layers and more: layers without experts")
         rank = self.raw.get("q_lora_rank")
         return Latent(rank=self._integer("kv_lora_rank"), rotary=self._integer("qk_rope_head_dim"),
                       plain=self._integer("qk_nope_head_dim"), value=self._integer("v_head_dim"),
@@ -157,6 +155,27 @@ class _Reader:
                     "attention_cap": self._optional("attn_logit_softcapping"),
                     "logit_cap": self._optional("final_logit_softcapping")}
         return {}
+
+    def _latent_mixture(self):
+        """Experts in all layers but the first, and an MLP beside them: DeepSeek-V2-Lite."""
+        layers = self._integer("num_hidden_layers")
+        dense = self.raw.get("first_k_dense_replace") or 0
+        if not self.raw.get("n_routed_experts") or dense >= layers:
+            return None
+        if not self.family.experts:
+            self._refuse("first_k_dense_replace", dense,
+                         f"{layers} and more, layers without experts, of {self.kind}")
+        for key, allowed in (("topk_method", ("greedy",)), ("scoring_func", ("softmax",)),
+                             ("moe_layer_freq", (1,)), ("norm_topk_prob", (False,))):
+            if self.raw.get(key) is not None and self.raw[key] not in allowed:
+                self._refuse(key, self.raw[key], ", ".join(map(str, allowed)))
+        width = self._integer("moe_intermediate_size")
+        shared = self.raw.get("n_shared_experts")
+        return Mixture(experts=self._integer("n_routed_experts"),
+                       choices=self._integer("num_experts_per_tok"), normalised=False,
+                       scale=self._real("routed_scaling_factor", 1.0),
+                       shared=shared and width * self._integer("n_shared_experts"),
+                       dense=dense, dense_width=self._integer("intermediate_size"))
 
     def _latent_scale(self):
         """Of scores. Where positions are scaled by mscale_all_dim, so are scores, by its square."""

@@ -2,7 +2,6 @@
 
 import json
 import math
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +54,7 @@ class HuggingFaceSource:
         self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors"
                        else frozenset())
         self.experts = None
-        if self.family.experts:
+        if self.config.mixture:
             form = "mxfp4" if method == "mxfp4" else self.family.experts
             self.experts = ExpertTensors(form, self.config, self._stored, self._stored_format)
 
@@ -64,10 +63,10 @@ class HuggingFaceSource:
             self.hybrid = HybridTensors(self.config, lambda name: self._stored(name, slice(None)))
 
     def found_as(self, name):
+        if self.config.latent and latent.is_part(name):
+            return latent.stored_name(name)
         if self.experts:
             return self.experts.found_as(name)
-        if self.config.latent:
-            return latent.stored_name(name)
         if self.hybrid:
             return self.hybrid.found_as(name)
         return stored_name(name) if self.family.fused else name
@@ -75,12 +74,17 @@ class HuggingFaceSource:
     def shapes(self):
         shapes = {name: shape for name, (_, shape, _) in self.index.items()
                   if name not in self.scales}
-        if not (self.family.fused or self.experts or self.hybrid or self.config.latent):
-            return shapes
-        own = self.experts or self.hybrid
-        split = own.shapes if own else partial(
-            latent.split_shapes if self.config.latent else split_shapes, self.config)
-        return split(shapes, lambda name: f"{self.path}: the tensor {name}")
+
+        def where(name):
+            return f"{self.path}: the tensor {name}"
+
+        if self.hybrid:
+            return self.hybrid.shapes(shapes, where)
+        if self.family.fused:
+            shapes = split_shapes(self.config, shapes, where)
+        if self.config.latent:
+            shapes = latent.split_shapes(self.config, shapes, where)
+        return self.experts.shapes(shapes, where) if self.experts else shapes
 
     def format(self, name):
         """The quantised format of a tensor; None for numbers."""

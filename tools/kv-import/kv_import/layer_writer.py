@@ -14,6 +14,7 @@ class LayerWriter:
     def __init__(self, types, name, cache, window, first):
         self.types, self.name, self.cache, self.window = types, name, cache, window
         self.config = types.config
+        self.mixture = types.config.mixture_of(first)
         self.weights = {w.argument.partition("_")[2]: w for w in types.config.layer_weights(first)}
         self.lines = []
 
@@ -24,8 +25,8 @@ class LayerWriter:
         self.emit(f"%rows = tensor.dim %x, %c0 : {x}")
         self._mixer(self.cache)
         self._residual("middle", "x", "attended", "attn_out_norm")
-        if self.config.mixture:
-            self._mixture()
+        if self.mixture:
+            self._experts_and_shared()
         else:
             self._mlp()
         self._residual("y", "middle", "d", "mlp_out_norm")
@@ -107,15 +108,30 @@ class LayerWriter:
     def _mlp(self):
         c = self.config
         self.part(f"MLP: down({c.activation.partition('_')[0]}(gate) * up).")
-        m = self.norm("m", "middle", "mlp_norm")
-        self.linear("g", m, "gate")
-        self.linear("u", m, "up")
-        wide = self.types.rows(c.intermediate)
-        self.emit(f"%a = call @{GATED[c.activation]}(%g, %u) : ({wide}, {wide}) -> {wide}")
-        self.linear("d", "a", "down")
+        self._gated(self.norm("m", "middle", "mlp_norm"))
 
-    def _mixture(self):
-        """Ends with %d, as _mlp does."""
+    def _gated(self, operand, prefix=""):
+        """%<prefix>d from the weights that begin with `prefix`."""
+        width = self.weights[f"{prefix}up"].shape[0]
+        wide = self.types.rows(width)
+        # That of experts has the plain name.
+        suffix = f"_{width}" if self.config.mixture else ""
+        self.linear(f"{prefix}g", operand, f"{prefix}gate")
+        self.linear(f"{prefix}u", operand, f"{prefix}up")
+        self.emit(f"%{prefix}a = call @{GATED[self.config.activation]}{suffix}(%{prefix}g, "
+                  f"%{prefix}u) : ({wide}, {wide}) -> {wide}")
+        self.linear(f"{prefix}d", f"{prefix}a", f"{prefix}down")
+
+    def _experts_and_shared(self):
+        m = self._mixture("d" if not self.mixture.shared else "routed")
+        if self.mixture.shared:
+            self.say("And through one MLP that all rows share.")
+            self._gated(m, "shared_")
+            x = self.types.rows(self.config.hidden)
+            self.emit(f"%d = call @add(%routed, %shared_d) : ({x}, {x}) -> {x}")
+
+    def _mixture(self, result):
+        """%result from %middle; returns the name of its normalised rows."""
         c, types = self.config, self.types
         experts, choices = c.mixture.experts, c.mixture.choices
         logits, ids = types.rows(experts), f"tensor<?x{choices}xi32>"
@@ -135,7 +151,8 @@ class LayerWriter:
         self._experts(("g", "u"), m, x, ("gate", "up"), wide, ids)
         self.emit(f"%a = call @{gated}(%g, %u) : ({wide}, {wide}) -> {wide}")
         self._experts(("e",), "a", wide, ("down",), narrow, ids)
-        self.emit(f"%d = call @share_experts(%e, %shares) : ({narrow}, {shares}) -> {x}")
+        self.emit(f"%{result} = call @share_experts(%e, %shares) : ({narrow}, {shares}) -> {x}")
+        return m
 
     def _experts(self, results, operand, operand_type, weights, result_type, ids):
         """%results = operand * the chosen experts' weights (+ biases)."""

@@ -52,6 +52,13 @@ class ModuleTypes:
         mixture = self.config.mixture
         return (*((mixture.choices,) if mixture else ()), self.config.intermediate)
 
+    @property
+    def other_widths(self):
+        """Of MLPs beside experts: those that all rows go through, and those of other layers."""
+        mixture = self.config.mixture
+        widths = (mixture.shared, mixture.dense_width if mixture.dense else None) if mixture else ()
+        return tuple(dict.fromkeys(width for width in widths if width))
+
     def matrix(self, rows, columns, format_):
         element = f"!kv.quant<{format_}>" if format_ else self.dtype
         return f"tensor<{rows}x{columns}x{element}>"

@@ -79,7 +79,8 @@ max_seq_len = {c.max_seq} : i64,
 
     def kind(self, cache, layer):
         """What layers of one function have in common."""
-        return cache, self.config.window(layer), self.layer_formats(layer)
+        config = self.config
+        return cache, config.window(layer), self.layer_formats(layer), config.mixture_of(layer)
 
     def kinds(self):
         """Layers that are one function: {kind: (name, the first of them)}."""
@@ -87,7 +88,7 @@ max_seq_len = {c.max_seq} : i64,
         for cache in self.types.all_caches():
             for layer in cache.layers:
                 firsts.setdefault(self.kind(cache, layer), layer)
-        names, windows = {}, {window for _, window, _ in firsts}
+        names, windows = {}, {window for _, window, *_ in firsts}
         for kind, layer in firsts.items():
             name = "layer_sliding" if kind[1] and len(windows) > 1 else "layer"
             if kind[0] is self.types.states:

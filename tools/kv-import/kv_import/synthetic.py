@@ -71,6 +71,13 @@ KINDS = {
     # Attention over latents; queries from a latent of their own, scaled positions.
     "deepseek_v2": {"latent": Latent(rank=128, rotary=64, plain=32, value=48), "head_dim": 96,
                     "kv_heads": 1, "rotary": 64, "tied": False, "attention_scale": 96 ** -0.5},
+    # Layers with experts behind one without, and an MLP that all rows share.
+    "deepseek_v2_experts": {
+        "architecture": "deepseek_v2", "latent": Latent(rank=128, rotary=64, plain=32, value=48),
+        "head_dim": 96, "kv_heads": 1, "rotary": 64, "tied": False, "attention_scale": 96 ** -0.5,
+        "layers": 3, "intermediate": 48, "mixture": Mixture(
+            experts=8, choices=3, normalised=False, scale=2.5, shared=96, dense=1,
+            dense_width=128)},
     "deepseek_v3": {"latent": Latent(rank=128, rotary=64, plain=32, value=48, query_rank=48),
                     "head_dim": 96, "kv_heads": 1, "rotary": 64, "tied": False, "eps": 1e-6,
                     "attention_scale": 96 ** -0.5 * yarn_scale(8.0, 0.7) ** 2,
@@ -133,10 +140,10 @@ def make_weights(config, seed=0):
         out[weight.name] = (round_to_bf16(values.astype(np.float32)).astype(np.uint32)
                             << 16).view(np.float32)
     if config.latent:
-        return latent.join(config, out)
+        out = latent.join(config, out)
     if config.recurrent:
         return HybridTensors(config).stored(out)
-    if family.experts:
+    if config.mixture:
         return synthetic_experts.FORMS[family.experts](config, out)
     return fuse(out) if family.fused else out
 
@@ -185,6 +192,17 @@ def _common_settings(config):
             "rope_scaling": LLAMA3 if config.rope.factors else None}
 
 
+def _latent_experts(config):
+    mixture = config.mixture
+    if not mixture:
+        return {"n_routed_experts": 4, "first_k_dense_replace": config.layers}
+    return {"n_routed_experts": mixture.experts, "first_k_dense_replace": mixture.dense,
+            "num_experts_per_tok": mixture.choices, "intermediate_size": mixture.dense_width,
+            "moe_intermediate_size": config.intermediate, "topk_method": "greedy",
+            "n_shared_experts": mixture.shared // config.intermediate,
+            "routed_scaling_factor": mixture.scale, "norm_topk_prob": False}
+
+
 def _family_settings(config):
     """Entries of config.json that other families lack, or call otherwise."""
     if config.architecture in ("granite", "granitemoehybrid"):
@@ -196,8 +214,7 @@ def _family_settings(config):
     if it := config.latent:
         return {"kv_lora_rank": it.rank, "qk_rope_head_dim": it.rotary, "q_lora_rank": it.query_rank,
                 "qk_nope_head_dim": it.plain, "v_head_dim": it.value, "head_dim": it.rotary,
-                "num_key_value_heads": config.heads, "n_routed_experts": 4,
-                "first_k_dense_replace": config.layers,
+                "num_key_value_heads": config.heads, **_latent_experts(config),
                 "rope_scaling": LATENT_YARN if config.rope.factors else None}
     if config.architecture == "qwen3_next":
         r = config.recurrent
