@@ -194,7 +194,7 @@ class ModelConfig:
         norm("attn_norm")
         if self.is_recurrent(layer):
             self._mixer_weights(add)
-            self._mlp_weights(add, norm)
+            self._mlp_weights(layer, add, norm)
             return out
         if self.latent:
             latent_weights(self, add, projection)
@@ -213,7 +213,7 @@ class ModelConfig:
             add("self_attn.sinks", (self.heads,), "vector", "sinks")
         projection("o_proj", self.hidden, q, "o")
         norm("attn_out_norm")
-        self._mlp_weights(add, norm)
+        self._mlp_weights(layer, add, norm)
         return out
 
     def _mixer_weights(self, add):
@@ -231,8 +231,9 @@ class ModelConfig:
         add(f"{prefix}.norm.weight", (r.value_dim if r.delta else r.inner,), "vector", "mixer_norm")
         add(f"{prefix}.out_proj.weight", (self.hidden, r.inner), "linear", "wo")
 
-    def _mlp_weights(self, add, norm):
+    def _mlp_weights(self, layer, add, norm):
         norm("mlp_norm")
+
         def sizes(width):
             return {"gate": (width, self.hidden), "up": (width, self.hidden),
                     "down": (self.hidden, width)}
