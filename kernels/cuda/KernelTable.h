@@ -21,6 +21,7 @@ namespace kv::cuda {
 struct AttentionKernel {
   std::string_view name, type; // the row's name of its types
   KvDType query, cache;
+  Scales scales;
   int headDim;
   bool prefill;
   int rows; // of a tile: Shape::tileRows
@@ -39,22 +40,23 @@ struct AttentionKernel {
 };
 
 constexpr AttentionKernel AttentionKernels[] = {
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \
                             blocks80, blocks90)                                \
   {"kv_attention_" #kind "_" #type "_" #dim,                                   \
    #type,                                                                      \
    KV_DTYPE_##query,                                                           \
    KV_DTYPE_##cache,                                                           \
+   Scales::scales,                                                             \
    dim,                                                                        \
    #kind[0] == 'p',                                                            \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::Rows,                         \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::Threads,                      \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)::SharedBytes,              \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)::SharedBytes,              \
+   KV_ATTENTION_CONFIG(kind, query, cache, scales, dim)::Rows,                 \
+   KV_ATTENTION_CONFIG(kind, query, cache, scales, dim)::Threads,              \
+   KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80)::SharedBytes,      \
+   KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90)::SharedBytes,      \
    blocks80,                                                                   \
    blocks90,                                                                   \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::SlotFloats,                   \
-   KV_ATTENTION_CONFIG(kind, query, cache, dim)::TotalFloats},
+   KV_ATTENTION_CONFIG(kind, query, cache, scales, dim)::SlotFloats,           \
+   KV_ATTENTION_CONFIG(kind, query, cache, scales, dim)::TotalFloats},
 #include "kv/ABI/DeviceKernels.def"
 };
 

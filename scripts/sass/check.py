@@ -25,7 +25,7 @@ HEAD = """# Instructions of a warp for a leaf of 128 keys in the steady state, a
 def leaf_bytes(kernel):
     """Of K and V that a block reads for a leaf."""
     found = re.match(r"kv_attention_\w+?_(\w+?)_(\d+)$", kernel)
-    return LEAF_KEYS * 2 * int(found.group(2)) * (1 if found.group(1).startswith("f8") else 2)
+    return LEAF_KEYS * 2 * int(found.group(2)) * (2 if found.group(1) in ("bf16", "f16") else 1)
 
 
 def read_table(path):

@@ -96,6 +96,9 @@ inline std::vector<StepShape> stepShapes(bool small) {
                          page(128)(hnd(uniform(4, 8192, 2048))),
                          mixedShape(32, 8191),
                          type("f8")(mixedShape(32, 4095)),
+                         type("f8s")(b64),
+                         type("i8s")(b64),
+                         type("f8g")(b64),
                          group8(mixedShape(64, 2047))},
                         mid, uniform(1, 0, 2048));
 }

@@ -33,9 +33,10 @@ enum Factor {
   Layout,
   Parts,
   Order,
+  Scaling,
   FactorCount
 };
-constexpr int Levels[FactorCount] = {3, 7, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
+constexpr int Levels[FactorCount] = {8, 7, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4, 4};
 using Row = std::array<int, FactorCount>;
 
 /// The length of the sequence that a case is about.
@@ -57,9 +58,15 @@ constexpr Masked Masks[] = {
     {KV_MASK_SLIDING, 1 << 30}};
 
 const AttentionKernel &kernelOf(const Row &row) {
-  constexpr std::string_view Types[] = {"bf16", "f16", "f8"};
-  constexpr int Dims[] = {64, 80, 96, 112, 128, 192, 256};
-  return kernelFor(Types[row[Type]], Dims[row[Dim]], row[Kernel] == 1);
+  constexpr std::string_view Types[] = {"bf16", "f16", "f8",  "f8s",
+                                        "f8g",  "e5s", "i8s", "i8g"};
+  // Not every type has every head dimension.
+  std::vector<int> dims;
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (kernel.type == Types[row[Type]] && !kernel.prefill)
+      dims.push_back(kernel.headDim);
+  return kernelFor(Types[row[Type]], dims[row[Dim] % dims.size()],
+                   row[Kernel] == 1);
 }
 
 AttentionCase caseOf(const Row &row, uint32_t seed) {
@@ -80,6 +87,8 @@ AttentionCase caseOf(const Row &row, uint32_t seed) {
   c.headsFirst = row[Layout];
   c.parts = PartCounts[row[Parts]];
   c.machine.order = SumOrder(row[Order]);
+  c.powers = row[Scaling] % 2;
+  c.groups = row[Scaling] / 2 ? 2 : 4;
   return c;
 }
 
@@ -172,7 +181,7 @@ TEST(AttentionMatrix, Product) {
     return text ? std::atoi(text) : otherwise;
   };
   int schedules = variable("KV_TEST_SCHEDULES", 1);
-  int shards = variable("KV_TEST_SHARDS", 8243);
+  int shards = variable("KV_TEST_SHARDS", 20011);
   constexpr Factor Full[] = {Type, Dim, Kernel, Page, Group, Length, Mask};
   int count = 1;
   for (Factor f : Full)

@@ -17,20 +17,21 @@ using namespace kv::cuda;
 #define KV_SM 80
 #endif
 
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \
                             blocks80, blocks90)                                \
-  static_assert(                                                               \
-      fits(KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)::SharedBytes,      \
-           blocks80, 80) &&                                                    \
-      fits(KV_ATTENTION_CONFIG(kind, query, cache, dim, 90)::SharedBytes,      \
-           blocks90, 90));                                                     \
+  static_assert(fits(KV_ATTENTION_CONFIG(kind, query, cache, scales, dim,      \
+                                         80)::SharedBytes,                     \
+                     blocks80, 80) &&                                          \
+                fits(KV_ATTENTION_CONFIG(kind, query, cache, scales, dim,      \
+                                         90)::SharedBytes,                     \
+                     blocks90, 90));                                           \
   extern "C" __global__ void __launch_bounds__(                                \
-      KV_ATTENTION_CONFIG(kind, query, cache, dim, KV_SM)::Threads,            \
+      KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, KV_SM)::Threads,    \
       KV_SM == 80 ? blocks80 : blocks90)                                       \
       kv_attention_##kind##_##type##_##dim(                                    \
           const __grid_constant__ AttentionParams params) {                    \
     GpuBlock block;                                                            \
-    AttentionBody<GpuBlock, KV_ATTENTION_CONFIG(kind, query, cache, dim,       \
-                                                KV_SM)>(block, params)         \
+    AttentionBody<GpuBlock, KV_ATTENTION_CONFIG(kind, query, cache, scales,    \
+                                                dim, KV_SM)>(block, params)    \
         .run();                                                                \
   }
