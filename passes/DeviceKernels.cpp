@@ -24,27 +24,45 @@ Type kv::queryType(Type element) {
 }
 
 LogicalResult kv::checkCache(Operation *op, CollectionType type) {
-  if (type.getScale())
-    return op->emitOpError()
-           << "is on a cache with the scale " << type.getScale()
-           << ": kv-cuda has kernels for caches without scales";
   if (type.isLatent()) {
     std::optional<KvDType> cache = dtypeOf(type.getElementType());
-    if (cache && kernels::isLatentRow(*cache, type.getDim(), type.getVDim()))
+    if (cache && !type.getScale() &&
+        kernels::isLatentRow(*cache, type.getDim(), type.getVDim()))
       return success();
-    return op->emitOpError()
-           << "is on a latent cache of " << type.getElementType() << " rows of "
-           << type.getDim() << "/" << type.getVDim()
-           << ": kv-cuda has kernels for " << kernels::latentRows();
+    InFlightDiagnostic error = op->emitOpError()
+                               << "is on a latent cache of "
+                               << type.getElementType() << " rows of "
+                               << type.getDim() << "/" << type.getVDim();
+    if (type.getScale())
+      error << " with the scale " << type.getScale();
+    return error << ": kv-cuda has kernels for " << kernels::latentRows();
   }
   if (!queryType(type.getElementType()))
     return op->emitOpError()
            << "is on a cache of " << type.getElementType()
            << ": kv-cuda has kernels for " << kernels::cacheTypes();
-  if (!kernels::isHeadDim(type.getDim()))
+  int64_t dtype = *dtypeOf(type.getElementType()), dim = type.getDim();
+  ScaleAttr scale = type.getScale();
+  int64_t group = scale ? scale.getGroup() : 0;
+  if (scale && group != dim &&
+      (group % kernels::ScaleChunk || dim / group > kernels::mostGroups(dim)))
     return op->emitOpError()
-           << "has the head dimension " << type.getDim()
-           << ": kv-cuda has kernels for " << kernels::headDims();
+           << "is on a cache with the scale " << scale
+           << ": kv-cuda has kernels for a scale a row of " << dim
+           << " elements, or for at most " << kernels::mostGroups(int(dim))
+           << " groups a row, of a multiple of " << kernels::ScaleChunk
+           << " elements";
+  kernels::Scales scales = kernels::scalesFor(dtype, scale ? dim / group : 0);
+  std::string dims = kernels::headDims(dtype, scales);
+  if (dims.empty())
+    return op->emitOpError()
+           << "is on a cache of " << type.getElementType() << " with the scale "
+           << scale << ": kv-cuda has kernels for such a cache with a scale a "
+           << "row";
+  if (!kernels::hasKernels(dtype, scales, dim))
+    return op->emitOpError()
+           << "has the head dimension " << dim << ": kv-cuda has kernels for "
+           << dims << (scale ? " with such scales" : "");
   if (ShapedType::isDynamic(type.getHeads()))
     return op->emitOpError("is on a cache whose number of heads is not known: "
                            "give the collection's 'heads'");
@@ -61,9 +79,11 @@ LogicalResult kv::checkAttention(AttentionOp op) {
 SmallVector<StringRef> kv::attentionImages(CollectionType type) {
   SmallVector<StringRef> images;
   std::optional<KvDType> cache = dtypeOf(type.getElementType());
+  kernels::Scales scales = kernels::scalesFor(
+      *cache, type.getScale() ? type.getDim() / type.getScale().getGroup() : 0);
   for (const kernels::AttentionKernel &kernel : kernels::AttentionKernels)
     if (kernel.cache == cache && kernel.headDim == type.getDim() &&
-        kernel.vDim == type.getVDim())
+        kernel.vDim == type.getVDim() && kernel.scales == scales)
       images.push_back(kernel.name);
   return images;
 }

@@ -6,6 +6,7 @@
 #include "../plan/Fold.h"
 #include "../plan/Plan.h"
 #include "Block.h"
+#include "kv/ABI/DeviceKernels.h"
 
 #include <type_traits>
 
@@ -18,6 +19,16 @@ struct CacheView {
   int64_t pageStride, planeStride, layerStride, tokenStride, headStride;
   int32_t pages;              // page ids are 0 .. pages; others read as zeros
   kv::plan::Divisor pageSize; // at least 1
+};
+
+/// The scales of a cache: group g of a row is multiplied by element g of its
+/// row here. Strides in elements; a row's groups are contiguous.
+struct ScalesView {
+  const void *data;
+  int64_t pageStride, planeStride, layerStride, tokenStride, headStride;
+  int32_t powers;     // 1: they are f8E8M0FNU; 0: f32
+  int32_t groups;     // of a row
+  int32_t groupShift; // a group has 16 << groupShift elements, of several
 };
 
 /// Rows of q and of the cache are read in chunks of 16 bytes: pointers are
@@ -50,14 +61,18 @@ struct AttentionParams {
   /// complete, by the unit's first part; parts that have done their leaves of a
   /// shared group, by its first part.
   uint32_t *counters;
+  ScalesView scales; // of kernels that take scales
 };
+
+using kernels::Scales;
 
 /// One kernel. Four warps work on one tile of 16 * RowTiles packed rows: for
 /// the scores each has a quarter of a leaf's keys, for the values a quarter of
 /// the head dimension, so that every element of K and V is read from shared
 /// memory once and nothing is merged between warps at the end. Decode and
 /// prefill differ in RowTiles and Stages only, and so give the same bits.
-template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV>
+template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV,
+          Scales ScalesV = Scales::None>
 struct AttentionConfig {
   using Query = QueryT;
   using Cache = CacheT;
@@ -66,8 +81,16 @@ struct AttentionConfig {
   /// power of two, and weights are at most 1: nothing is lost.
   using Product = std::conditional_t<Widens, F16, Query>;
 
+  static constexpr bool Scaled = ScalesV != Scales::None;
+  static constexpr bool Shares = ScalesV == Scales::Groups;
+  static_assert(Widens || !Scaled);
+
   /// Elements of a row of the result, and of a query and a key.
   static constexpr int HeadDim = HeadDimV, KeyDim = HeadDim;
+  /// Scales of a row, at most.
+  static constexpr int ScaleGroups = Shares ? kernels::mostGroups(HeadDim) : 1;
+  static_assert(!Shares || (HeadDim & (HeadDim - 1)) == 0,
+                "groups are found by shifts");
   static constexpr int RowTiles = RowTilesV;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int Warps = 4, Threads = Warps * WarpLanes;
@@ -140,7 +163,12 @@ struct AttentionConfig {
   static constexpr int Bounds = Finishes + Rows * 8;
   static constexpr int OutPlaces = Bounds + Rows * 8;
   static constexpr int QueryScales = OutPlaces + Rows * 8;
-  static constexpr int Ticket = QueryScales + (Widens ? Rows * 4 : 0);
+  static constexpr int LargestScales = QueryScales + (Widens ? Rows * 4 : 0);
+  static constexpr int RowSums = LargestScales + (Scaled ? Rows * 16 : 0);
+  static constexpr int RowScales = RowSums + (Scaled ? Rows * 16 : 0);
+  static constexpr int ScaleShares = RowScales + (Scaled ? 4 * Leaf * 4 : 0);
+  static constexpr int ShareWords = Shares ? 4 * ScaleGroups * Leaf : 0;
+  static constexpr int Ticket = ScaleShares + ShareWords * 4;
   static constexpr int SharedBytes = Ticket + 16;
 
   /// Places of pieces that a merge looks up before it reads them, which lie
@@ -170,35 +198,35 @@ constexpr int DecodeStages = HeadDim == 256               ? 4
                              : HeadDim == 192             ? (Sm == 80 ? 4 : 3)
                              : HeadDim >= 112 && Sm == 80 ? 3
                                                           : 5;
-template <class Query, class Cache, int HeadDim, int Sm = 90>
+template <class Query, class Cache, Scales S, int HeadDim, int Sm = 90>
 using DecodeConfig =
-    AttentionConfig<Query, Cache, HeadDim, 1, DecodeStages<HeadDim, Sm>>;
+    AttentionConfig<Query, Cache, HeadDim, 1, DecodeStages<HeadDim, Sm>, S>;
 
 template <class Cache, int HeadDim>
 constexpr int PrefillTiles = sizeof(Cache) == 1 ? (HeadDim == 256   ? 1
                                                    : HeadDim == 192 ? 2
                                                    : HeadDim > 64   ? 3
                                                                     : 4)
-                             : HeadDim == 256   ? 2
-                             : HeadDim == 192 || HeadDim == 112 ? 3
-                                                                : 4;
+                             : HeadDim >= 192   ? 2
+                             : HeadDim == 112   ? 3
+                                                : 4;
 template <int HeadDim, int Sm>
 constexpr int PrefillStages = HeadDim == 192               ? 3
                               : Sm == 90 || HeadDim == 256 ? 4
                               : HeadDim >= 112             ? 2
                               : HeadDim > 64               ? 3
                                                            : 4;
-template <class Query, class Cache, int HeadDim, int Sm = 90>
+template <class Query, class Cache, Scales S, int HeadDim, int Sm = 90>
 using PrefillConfig =
     AttentionConfig<Query, Cache, HeadDim, PrefillTiles<Cache, HeadDim>,
-                    PrefillStages<HeadDim, Sm>>;
+                    PrefillStages<HeadDim, Sm>, S>;
 
 /// The configuration of a row of DeviceKernels.def; an Sm may follow.
 #define KV_CONFIG_decode DecodeConfig
 #define KV_CONFIG_prefill PrefillConfig
-#define KV_ATTENTION_CONFIG(kind, query, cache, ...)                           \
+#define KV_ATTENTION_CONFIG(kind, query, cache, scales, ...)                   \
   KV_CONFIG_##kind<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,   \
-                   __VA_ARGS__>
+                   Scales::scales, __VA_ARGS__>
 
 /// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
 /// more than it asks for.

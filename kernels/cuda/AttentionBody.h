@@ -116,8 +116,9 @@ private:
   /// waits for it.
   KV_BODY int32_t lookUp(int leaf) const;
 
-  /// The address of this thread's key of a leaf: K's row; or NoAddress.
-  KV_BODY int64_t keyPlace(int leaf, int32_t page) const;
+  /// The address of this thread's key of a leaf: K's row; or NoAddress. The
+  /// place of its scales goes to scaleAt.
+  KV_BODY int64_t keyPlace(int leaf, int32_t page);
 
   /// The rows of a half that a thread copies lie side by side.
   static KV_BODY uint32_t rowPlace(uint32_t leaf, uint32_t key) {
@@ -127,6 +128,47 @@ private:
   }
 
   KV_BODY void firstRowPlaces(const Work &work);
+
+  //===--- Scales of keys and values --------------------------------------===//
+
+  /// Where the scales of a plane lie, of the leaf and of the next in turn.
+  static KV_BODY int scalePlace(int leaf, int plane) {
+    return ((F == Fault::OneScaleBuffer ? 0 : leaf & 1) * 2 + plane) * C::Leaf;
+  }
+  /// The same of a group's shares.
+  static KV_BODY int sharePlace(int leaf, int plane, int group) {
+    return scalePlace(leaf, plane) * C::ScaleGroups + group * C::Leaf;
+  }
+  static KV_BODY float magnitudeOf(float x) { return fabsf(x); }
+
+  /// Those of this thread's key at scaleAt, as they lie in memory; zero where
+  /// there is nothing that may be read.
+  KV_BODY void loadScales();
+  KV_BODY uint32_t loadScale(int64_t at) const;
+  KV_BODY float scaleOf(uint32_t loaded) const;
+  /// For all threads, what was loaded.
+  KV_BODY void storeScales(int leaf);
+
+  /// The scales of rows of the keys of scores n, 0 and n, 1 of this thread.
+  KV_BODY FloatPair scalesOf(int leaf, int plane, int n) const;
+  KV_BODY void applyKeyScales(int leaf);
+  /// The largest scale of a value that a row sees, over this warp's keys.
+  KV_BODY void shareLargestScales(int leaf, bool masked);
+  /// Over the four lanes that have keys of a row.
+  KV_BODY float largestOfRow(float x) {
+    x = kv::plan::larger(x, b.shuffleXor(x, 1));
+    return kv::plan::larger(x, b.shuffleXor(x, 2));
+  }
+  /// What a row's weights of this leaf are divided by.
+  KV_BODY RangePower weightPower(int row) const;
+  /// A row's sum of weights, which are f32 here, over this warp's keys.
+  KV_BODY void shareSum(int row, float sum);
+  KV_BODY void foldSums();
+
+  /// What a group's elements of a key, or of two neighbouring values, are
+  /// multiplied by once they are widened, as a pair.
+  KV_BODY uint32_t keyShares(int leaf, int half, int d, int n) const;
+  KV_BODY uint32_t valueShares(int leaf, int k, int chunk, int high) const;
 
   KV_BODY void storeRowPlace(int leaf, int32_t page) {
     if (C::Threads > C::Leaf && b.thread() >= C::Leaf)
@@ -138,6 +180,8 @@ private:
   /// Shares the places of the leaf after the next, and looks the one after
   /// that up: its page is known long before it is needed.
   KV_BODY void nextRowPlaces(int leaf) {
+    if constexpr (C::Scaled && F != Fault::StaleScales)
+      loadScales();
     storeRowPlace(leaf + 2, nextPage);
     nextPage = lookUp(leaf + 3);
   }
@@ -199,7 +243,7 @@ private:
     requires LatentRows<C>;
   KV_BODY void clearScores();
 
-  KV_BODY void scoreHalf(int half, int tile);
+  KV_BODY void scoreHalf(int leaf, int half, int tile);
 
   KV_BODY auto queriesView() const {
     return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryRows::Pitch);
@@ -251,7 +295,7 @@ private:
 
   /// Scores to 16-bit weights for all warps. Who keeps a row tile's state says
   /// how the leaf folds into the group.
-  KV_BODY void computeWeights();
+  KV_BODY void computeWeights(int leaf);
 
   /// Tells all warps how a row folds.
   KV_BODY void announce(int offset, int row, kv::plan::Weights weights) {
@@ -263,8 +307,8 @@ private:
   /// Warp w has columns w * WarpColumns and on.
   KV_BODY void computeValues(int leaf);
 
-  KV_BODY void valueHalf(int half, int tile);
-  KV_BODY void valueHalf(int half, int tile)
+  KV_BODY void valueHalf(int leaf, int half, int tile);
+  KV_BODY void valueHalf(int leaf, int half, int tile)
     requires LatentRows<C>;
 
   /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
@@ -272,7 +316,7 @@ private:
   using ValueFragments = uint32_t[C::ValueSteps][C::ColumnTiles][2];
   using ValuePlaces = int[C::ValueLoads];
   KV_BODY void loadValues(ValueFragments &fragments, const ValuePlaces &places,
-                          int k);
+                          int leaf, int half, int k);
   /// The chunk of a tile that this lane names for column tiles n and n + 1.
   KV_BODY int valueChunk(int n) const;
 
@@ -428,6 +472,7 @@ private:
   int32_t allSeeFrom, allSeeTo;
   int leafBegin, leafEnd;
   int32_t nextPage;
+  int64_t scaleAt; // of this thread's next key, in the scales; negative: none
   int stage, lastStage; // of the next tile, and of the one before, in chunks
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
@@ -435,6 +480,8 @@ private:
   float scores[C::ScoreTiles][C::KeyTiles][4];
   float sums[4];
   Softmax groupState[2], totalState[2];
+  uint32_t nextScales[2][C::ScaleGroups]; // of this thread's key
+  float leafWeights[2]; // by which the sums of a leaf fold into the group's
   Accumulators values, group;
   float total[C::TotalInRegisters ? C::RowTiles : 1][C::ColumnTiles][4];
 };
@@ -444,6 +491,7 @@ private:
 #include "AttentionFold.h"
 #include "AttentionKeys.h"
 #include "AttentionMerge.h"
+#include "AttentionScales.h"
 #include "AttentionScores.h"
 #include "AttentionUnit.h"
 #include "LatentRows.h"

@@ -20,8 +20,10 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
     int tile = nextTile(leaf, 2 + half);
-    valueHalf(half, tile);
+    valueHalf(leaf, half, tile);
   }
+  if constexpr (C::Scaled)
+    return foldSums();
   auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
@@ -35,7 +37,7 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
                                                 const ValuePlaces &places,
-                                                int k) {
+                                                int leaf, int half, int k) {
   using Matrix = typename C::CacheRows;
   auto v = ringView();
   KV_UNROLL
@@ -47,10 +49,17 @@ KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
     b.loadMatrixTransposed(loaded, v, chunk + k * 16 * Matrix::Pitch);
     KV_UNROLL
     for (int i = 0; i < 4; ++i)
-      if constexpr (C::Widens)
-        widenEvenOdd(loaded[i], fragments[i / 2][n][i % 2],
-                     fragments[i / 2][n + 1][i % 2]);
-      else if (n + i / 2 < C::ColumnTiles)
+      if constexpr (C::Widens) {
+        uint32_t &even = fragments[i / 2][n][i % 2];
+        uint32_t &odd = fragments[i / 2][n + 1][i % 2];
+        widenEvenOdd<typename C::Cache>(loaded[i], even, odd);
+        if constexpr (C::Shares) {
+          uint32_t shares = valueShares(
+              leaf, half * (C::TileKeys / 16) + k + i / 2, n / 2, i % 2);
+          even = multiplyPair(even, shares);
+          odd = multiplyPair(odd, shares);
+        }
+      } else if (n + i / 2 < C::ColumnTiles)
         fragments[0][n + i / 2][i % 2] = loaded[i];
   }
 }
@@ -68,7 +77,7 @@ KV_BODY int AttentionBody<B, C, F>::valueChunk(int n) const {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
+KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
   ValuePlaces places;
   KV_UNROLL
   for (int i = 0; i < C::ValueLoads; ++i)
@@ -76,7 +85,7 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile) {
   KV_UNROLL
   for (int k = 0; k < C::TileKeys / 16; k += C::ValueSteps) {
     ValueFragments vFragments;
-    loadValues(vFragments, places, k);
+    loadValues(vFragments, places, leaf, half, k);
     KV_UNROLL
     for (int step = 0; step < C::ValueSteps; ++step)
       multiplyValues(half * (C::TileKeys / 16) + k + step, vFragments[step]);
@@ -118,10 +127,11 @@ KV_BODY void AttentionBody<B, C, F>::multiplyValues(
       b.template multiplyAdd<Product>(values[m][n], pFragment, vFragments[n][0],
                                       vFragments[n][1]);
     // Warps that do not need it would lose more by looking.
-    if constexpr (C::RowTiles == 1)
+    if constexpr (C::RowTiles == 1 && !C::Scaled)
       sumWeights(pFragment);
   }
-  sumWeights(k);
+  if constexpr (!C::Scaled)
+    sumWeights(k);
 }
 
 template <Block B, class C, Fault F>

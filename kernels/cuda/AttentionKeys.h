@@ -22,7 +22,7 @@ KV_BODY int32_t AttentionBody<B, C, F>::lookUp(int leaf) const {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) const {
+KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
   bool exists = F == Fault::UncheckedPage
                     ? page != -1
                     : uint32_t(page) < uint32_t(p.cache.pages);
@@ -36,6 +36,14 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) const {
                       uint64_t(head) * uint64_t(p.cache.headStride);
   int64_t place =
       addressOf(p.cache.data) + int64_t(elements * sizeof(typename C::Cache));
+  if constexpr (C::Scaled) {
+    bool known = F == Fault::UncheckedScalePage ? page != -1 : exists;
+    int64_t at = int64_t(uint64_t(page) * uint64_t(p.scales.pageStride) +
+                         uint32_t(slot) * uint64_t(p.scales.tokenStride) +
+                         uint64_t(p.layer) * uint64_t(p.scales.layerStride) +
+                         uint64_t(head) * uint64_t(p.scales.headStride));
+    scaleAt = known ? at : -1;
+  }
   return exists ? place : NoAddress;
 }
 
@@ -53,8 +61,13 @@ KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
   keysFirst = int32_t(first);
   keysCount = int32_t(last - first);
   KV_UNROLL
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
     storeRowPlace(leafBegin + i, lookUp(leafBegin + i));
+    if (C::Scaled && i == 0) {
+      loadScales();
+      storeScales(leafBegin);
+    }
+  }
   nextPage = lookUp(leafBegin + 2);
 }
 

@@ -29,12 +29,12 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
     int tile = nextTile(leaf, half);
-    scoreHalf(half, tile);
+    scoreHalf(leaf, half, tile);
   }
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
+KV_BODY void AttentionBody<B, C, F>::scoreHalf(int leaf, int half, int tile) {
   using Matrix = typename C::CacheRows;
   // Of a chunk, eight elements of 16 bits or sixteen of 8.
   constexpr int ChunkSteps = C::Widens ? 2 : 1;
@@ -57,8 +57,13 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int half, int tile) {
       KV_UNROLL
       for (int n = 0; n < 2; ++n) {
         if constexpr (C::Widens) {
-          widenFour(loaded[n * 2 + step], kFragment[n * 2],
-                    kFragment[n * 2 + 1]);
+          widenFour<typename C::Cache>(loaded[n * 2 + step], kFragment[n * 2],
+                                       kFragment[n * 2 + 1]);
+          if constexpr (C::Shares) {
+            uint32_t shares = keyShares(leaf, half, d + step, n);
+            kFragment[n * 2] = multiplyPair(kFragment[n * 2], shares);
+            kFragment[n * 2 + 1] = multiplyPair(kFragment[n * 2 + 1], shares);
+          }
         } else {
           kFragment[n * 2] = loaded[n * 2];
           kFragment[n * 2 + 1] = loaded[n * 2 + 1];
@@ -100,12 +105,17 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
+  if constexpr (C::Scaled)
+    applyKeyScales(leaf);
   if (scaleFirst)
     scaleScores();
   int first = leaf * C::Leaf;
-  if (F != Fault::ForgottenMask &&
-      (first < allSeeFrom || first > allSeeTo - C::Leaf))
+  bool masked = F != Fault::ForgottenMask &&
+                (first < allSeeFrom || first > allSeeTo - C::Leaf);
+  if (masked)
     maskScores(first);
+  if constexpr (C::Scaled)
+    shareLargestScales(leaf, masked);
   auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::KeyWarps);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
@@ -163,11 +173,15 @@ KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeWeights() {
+KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
   using Matrix = Swizzled<C::LeafPairs / 4>;
   auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
   auto weights =
       b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
+  FloatPair scales[C::KeyTiles];
+  KV_UNROLL
+  for (int n = 0; C::Scaled && n < C::KeyTiles; ++n)
+    scales[n] = scalesOf(leaf, 1, n);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
@@ -179,6 +193,12 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
                                      kv::plan::larger(four.z, four.w)) *
                     factor;
     float base = kv::plan::scoreBase(maximum);
+    float sum = 0;
+    RangePower power{1, 1, 0};
+    if constexpr (C::Scaled) {
+      power = weightPower(row);
+      base += power.log; // of these weights only: the same for a row's leaf
+    }
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n) {
       float w[2];
@@ -186,15 +206,27 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights() {
       for (int i = 0; i < 2; ++i)
         w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
             scores[m][n][side * 2 + i], factor, -base));
+      if constexpr (C::Scaled) {
+        sum += w[0] + w[1];
+        w[0] = kv::plan::multiply(w[0], scales[n].x);
+        w[1] = kv::plan::multiply(w[1], scales[n].y);
+      }
       weights.store(
           Matrix::moved(Matrix::chunk(row, keyWarp() * 2), n / 2 * 8 + n % 2) *
                   4 +
               lane % 4,
           narrowPair<typename C::Product>(w[0], w[1]));
     }
-    if (scoreTile(m) == stateTile())
-      announce(C::GroupWeights, row,
-               kv::plan::foldMaximum(groupState[side].maximum, maximum));
+    if constexpr (C::Scaled)
+      shareSum(row, kv::plan::multiply(sum, power.power));
+    if (scoreTile(m) == stateTile()) {
+      kv::plan::Weights weights =
+          kv::plan::foldMaximum(groupState[side].maximum, maximum);
+      leafWeights[side] = weights.right;
+      if constexpr (C::Scaled)
+        weights.right = kv::plan::multiply(weights.right, power.power);
+      announce(C::GroupWeights, row, weights);
+    }
   }
 }
 

@@ -150,10 +150,12 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
     nextRowPlaces(leaf);
     computeScores(leaf);
+    if constexpr (C::Scaled)
+      storeScales(leaf + 1);
     computeMaxima(leaf);
     if constexpr (F != Fault::MissingMaximaBarrier)
       b.sync();
-    computeWeights();
+    computeWeights(leaf);
     computeValues(leaf);
     foldLeaf();
     bool last = leaf + 1 == leafEnd;

@@ -50,15 +50,17 @@ KV_BODY void storeEight(B &b, T *to, const float (&x)[Eight]) {
   b.store(reinterpret_cast<Chunk *>(to), chunk);
 }
 
-template <class B>
-KV_BODY void storeEight(B &b, F8E4M3 *to, const float (&x)[Eight]) {
+/// To T of 8 bits.
+template <class T, class B>
+KV_BODY void storeEightBytes(B &b, void *data, int64_t at,
+                             const float (&x)[Eight]) {
   IntPair words{0, 0};
   KV_UNROLL
   for (int i = 0; i < 4; ++i) {
-    words.x |= int32_t(uint32_t(narrow<F8E4M3>(x[i]).bits) << i * 8);
-    words.y |= int32_t(uint32_t(narrow<F8E4M3>(x[i + 4]).bits) << i * 8);
+    words.x |= int32_t(uint32_t(narrow<T>(x[i]).bits) << i * 8);
+    words.y |= int32_t(uint32_t(narrow<T>(x[i + 4]).bits) << i * 8);
   }
-  b.store(reinterpret_cast<IntPair *>(to), words);
+  b.store(reinterpret_cast<IntPair *>(static_cast<T *>(data) + at), words);
 }
 
 /// The same of a KvDType, from element `at` of `data` on.
@@ -86,7 +88,11 @@ KV_BODY void storeEight(B &b, void *data, int64_t at, int32_t type,
   else if (type == KV_DTYPE_F16)
     storeEight(b, static_cast<F16 *>(data) + at, x);
   else if (type == KV_DTYPE_F8E4M3FN)
-    storeEight(b, static_cast<F8E4M3 *>(data) + at, x);
+    storeEightBytes<F8E4M3>(b, data, at, x);
+  else if (type == KV_DTYPE_F8E5M2)
+    storeEightBytes<F8E5M2>(b, data, at, x);
+  else if (type == KV_DTYPE_I8)
+    storeEightBytes<I8>(b, data, at, x);
   else
     storeEight(b, static_cast<Bf16 *>(data) + at, x);
 }

@@ -39,10 +39,16 @@ enum class Fault {
   PlainScratchStore,
   SlotOfAnotherGroup, // the merge reads a group twice
   ForgottenMask,
-  ColumnsBeyondRow, // a warp reads columns that a row does not have
-  StoredBeyondHead, // and stores them
-  CopiedBeyondRow,  // a thread copies more of a row than there is
-  UnscaledQueries,  // those of an 8-bit cache leave f16's range
+  ColumnsBeyondRow,   // a warp reads columns that a row does not have
+  StoredBeyondHead,   // and stores them
+  CopiedBeyondRow,    // a thread copies more of a row than there is
+  UnscaledQueries,    // those of an 8-bit cache leave f16's range
+  UnscaledWeights,    // so do weights with the scales of values
+  ScalesOfUnseenKeys, // a row's weights shrink for what it does not see
+  OneScaleBuffer,     // the next leaf's scales overwrite this one's
+  StaleScales,        // a leaf has the scales of the one before
+  UncheckedScalePage, // the scales of an entry that is no page are read
+  UnmaskedAmax,       // of a store: lanes beyond a row count for its scale
 };
 
 } // namespace kv::cuda

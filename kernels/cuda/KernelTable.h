@@ -22,6 +22,7 @@ namespace kv::cuda {
 struct AttentionKernel {
   std::string_view name, type; // the row's name of its types
   KvDType query, cache;
+  Scales scales;
   int headDim; // of a key
   int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
@@ -46,39 +47,29 @@ struct AttentionKernel {
 /// A row of the table; `C` is its configuration on sm_90a, `C80` on others.
 template <class C, class C80>
 constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
-                                KvDType query, KvDType cache, int vDim,
-                                char kind, int blocks80, int blocks90) {
-  return {name,
-          type,
-          query,
-          cache,
-          C::KeyDim,
-          vDim,
-          kind == 'p',
-          C::Rows,
-          C::Leaf,
-          C::Threads,
-          C80::SharedBytes,
-          C::SharedBytes,
-          blocks80,
-          blocks90,
-          C::SlotFloats,
+                                KvDType query, KvDType cache, Scales scales,
+                                int vDim, char kind, int blocks80,
+                                int blocks90) {
+  return {name,           type,      query,      cache,
+          scales,         C::KeyDim, vDim,       kind == 'p',
+          C::Rows,        C::Leaf,   C::Threads, C80::SharedBytes,
+          C::SharedBytes, blocks80,  blocks90,   C::SlotFloats,
           C::TotalFloats};
 }
 
 constexpr AttentionKernel AttentionKernels[] = {
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \
                             blocks80, blocks90)                                \
-  rowOf<KV_ATTENTION_CONFIG(kind, query, cache, dim),                          \
-        KV_ATTENTION_CONFIG(kind, query, cache, dim, 80)>(                     \
+  rowOf<KV_ATTENTION_CONFIG(kind, query, cache, scales, dim),                  \
+        KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80)>(             \
       "kv_attention_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,       \
-      KV_DTYPE_##cache, 0, #kind[0], blocks80, blocks90),
+      KV_DTYPE_##cache, Scales::scales, 0, #kind[0], blocks80, blocks90),
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
   rowOf<KV_LATENT_CONFIG(kind, query, cache, dim, vDim),                       \
         KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80)>(                  \
       "kv_latent_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,          \
-      KV_DTYPE_##cache, vDim, #kind[0], blocks80, blocks90),
+      KV_DTYPE_##cache, Scales::None, vDim, #kind[0], blocks80, blocks90),
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -24,7 +24,8 @@ struct LatentConfig {
   using Query = QueryT;
   using Cache = CacheT;
   static_assert(std::is_same_v<Query, Cache>);
-  static constexpr bool Widens = false;
+  static constexpr bool Widens = false, Scaled = false, Shares = false;
+  static constexpr int ScaleGroups = 1;
   using Product = Query;
 
   static constexpr int KeyDim = KeyDimV, HeadDim = HeadDimV;

@@ -82,13 +82,14 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf)
 {
   clearScores();
   int first = nextTile(leaf, 0), second = nextTile(leaf, 1);
-  scoreHalf(0, keyWarp() < C::KeyWarps / C::TilesPerLeaf ? first : second);
+  scoreHalf(leaf, 0,
+            keyWarp() < C::KeyWarps / C::TilesPerLeaf ? first : second);
 }
 
 /// A fragment of the values is used at once: with all of a row's there would be
 /// no registers left.
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::valueHalf(int half, int tile)
+KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile)
   requires LatentRows<C>
 {
   using Matrix = typename C::CacheRows;

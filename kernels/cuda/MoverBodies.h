@@ -12,6 +12,7 @@
 #include "Faults.h"
 #include "Movers.h"
 #include "StepErrors.h"
+#include "Widen.h"
 
 namespace kv::cuda {
 
@@ -42,6 +43,34 @@ template <class B> KV_BODY void positionsBody(B &b, const PositionsParams &p) {
   }
 }
 
+/// Where a new token's row goes; false if nowhere.
+template <class B, Fault F>
+KV_BODY bool findStored(B &b, const StoreParams &p,
+                        const kv::plan::Batch &batch, int64_t token,
+                        int32_t &page, int32_t &slot) {
+  int32_t index = sequenceOf(b, batch, token);
+  kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, index);
+  int64_t number = token - sequence.token;
+  int64_t place = sequence.cached + number;
+  if (number < 0 || number >= sequence.added ||
+      place >= kv::plan::lesser<int64_t>(batch.capacity, INT32_MAX))
+    return false;
+  page = b.load(p.table + index * p.tablePitch +
+                p.cache.pageSize.quotient(int32_t(place)));
+  slot = p.cache.pageSize.remainder(int32_t(place));
+  return F == Fault::UncheckedPage ||
+         (page >= p.firstPage && page < p.cache.pages);
+}
+
+/// The first element of a row of a cache or of its scales.
+template <class View>
+KV_BODY int64_t rowAt(const View &view, int32_t page, int plane, int64_t layer,
+                      int32_t slot, int head) {
+  return page * view.pageStride + plane * view.planeStride +
+         layer * view.layerStride + slot * view.tokenStride +
+         head * view.headStride;
+}
+
 template <class B, Fault F = Fault::None>
 KV_BODY void storeBody(B &b, const StoreParams &p) {
   kv::plan::Batch batch = p.batch;
@@ -55,28 +84,108 @@ KV_BODY void storeBody(B &b, const StoreParams &p) {
     int rest = int(i - token * perToken);
     int column = rest % chunks * Eight, head = rest / chunks % p.heads;
     int plane = rest / chunks / p.heads;
-    int32_t index = sequenceOf(b, batch, token);
-    kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, index);
-    int64_t number = token - sequence.token;
-    int64_t place = sequence.cached + number;
-    if (number < 0 || number >= sequence.added ||
-        place >= kv::plan::lesser<int64_t>(batch.capacity, INT32_MAX))
-      continue;
-    int32_t position = int32_t(place);
-    int32_t page = b.load(p.table + index * p.tablePitch +
-                          p.cache.pageSize.quotient(position));
-    if (F != Fault::UncheckedPage &&
-        (page < p.firstPage || page >= p.cache.pages))
+    int32_t page, slot;
+    if (!findStored<B, F>(b, p, batch, token, page, slot))
       continue;
     int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
                    head * (plane ? p.vHeadStride : p.kHeadStride) + column;
-    int64_t to = page * p.cache.pageStride + plane * p.cache.planeStride +
-                 p.layer * p.cache.layerStride +
-                 p.cache.pageSize.remainder(position) * p.cache.tokenStride +
-                 head * p.cache.headStride + column;
     float x[Eight];
     loadEight(b, plane ? p.v : p.k, from, p.rowsType, x);
-    storeEight(b, const_cast<void *>(p.cache.data), to, p.cacheType, x);
+    storeEight(b, const_cast<void *>(p.cache.data),
+               rowAt(p.cache, page, plane, p.layer, slot, head) + column,
+               p.cacheType, x);
+  }
+}
+
+/// The larger of `largest` and of all magnitudes; NaN if there is one.
+KV_BODY float largestMagnitude(float largest, const float (&x)[Eight]) {
+  uint32_t bits = bitsAs<uint32_t>(largest);
+  KV_UNROLL
+  for (float element : x)
+    bits = kv::plan::greater(bits, bitsAs<uint32_t>(element) & 0x7fffffff);
+  return bitsAs<float>(bits);
+}
+
+/// The scale of a group, as it is stored and as it is read back.
+struct StoredScale {
+  uint32_t bits;
+  float value;
+};
+KV_BODY StoredScale scaleFor(float largest, int32_t cacheType, bool powers) {
+  float most = cacheType == KV_DTYPE_I8       ? LargestOf<I8>
+               : cacheType == KV_DTYPE_F8E5M2 ? LargestOf<F8E5M2>
+                                              : LargestOf<F8E4M3>;
+  float ratio = largest / most;
+  if (!powers)
+    return {bitsAs<uint32_t>(ratio), ratio};
+  uint32_t bits = bitsAs<uint32_t>(ratio);
+  uint32_t exponent =
+      kv::plan::lesser<uint32_t>((bits >> 23) + ((bits & 0x7fffff) != 0), 255);
+  return {exponent, powerOfExponent(exponent)};
+}
+
+/// A power of two lanes, no more than a warp, have a row, a chunk each; the
+/// last ones may have none.
+template <class B, Fault F = Fault::None>
+KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
+  const StoreParams &p = params.store;
+  const ScalesView &s = params.scales;
+  kv::plan::Batch batch = p.batch;
+  batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
+  int chunks = p.dim / Eight, planes = p.v ? 2 : 1, lanes = 1;
+  while (lanes < chunks)
+    lanes *= 2;
+  // Lanes that find a scale together; 1: each looks at its whole group.
+  int group = params.groupChunks;
+  int together = s.groups == 1 ? lanes : group & (group - 1) ? 1 : group;
+  int64_t perToken = int64_t(planes) * p.heads;
+  int64_t rows = batch.sequences > 0 ? batch.tokens * perToken : 0;
+  // All lanes of a warp stay until its last row.
+  for (int64_t first = int64_t(b.block()) * MoverThreads; first < rows * lanes;
+       first += itemStep(b, MoverThreads)) {
+    int64_t row = (first + b.thread()) / lanes;
+    int chunk = int((first + b.thread()) % lanes);
+    int64_t token = row / perToken;
+    int head = int(row % perToken) % p.heads;
+    int plane = int(row % perToken) / p.heads;
+    int32_t page = 0, slot = 0;
+    bool stored =
+        row < rows && findStored<B, F>(b, p, batch, token, page, slot);
+    int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
+                   head * (plane ? p.vHeadStride : p.kHeadStride);
+    const void *source = plane ? p.v : p.k;
+    float x[Eight] = {}, largest = 0;
+    if (stored && (F == Fault::UnmaskedAmax || chunk < chunks))
+      loadEight(b, source, from + chunk * Eight, p.rowsType, x);
+    largest = largestMagnitude(0, x);
+    for (int mask = 1; mask < together; mask *= 2)
+      largest = bitsAs<float>(
+          kv::plan::greater(bitsAs<uint32_t>(largest),
+                            bitsAs<uint32_t>(b.shuffleXor(largest, mask))));
+    stored = stored && chunk < chunks;
+    for (int i = 0; together == 1 && stored && i < group; ++i) {
+      float y[Eight];
+      loadEight(b, source, from + (chunk / group * group + i) * Eight,
+                p.rowsType, y);
+      largest = largestMagnitude(largest, y);
+    }
+    if (!stored)
+      continue;
+    StoredScale scale = scaleFor(largest, p.cacheType, s.powers);
+    KV_UNROLL
+    for (float &element : x)
+      element = scale.value == 0 ? 0.0f : element / scale.value;
+    storeEight(b, const_cast<void *>(p.cache.data),
+               rowAt(p.cache, page, plane, p.layer, slot, head) + chunk * Eight,
+               p.cacheType, x);
+    if (chunk % group)
+      continue;
+    int64_t at = rowAt(s, page, plane, p.layer, slot, head) + chunk / group;
+    void *scales = const_cast<void *>(s.data);
+    if (s.powers)
+      b.store(static_cast<uint8_t *>(scales) + at, uint8_t(scale.bits));
+    else
+      b.store(static_cast<uint32_t *>(scales) + at, scale.bits);
   }
 }
 

@@ -42,6 +42,15 @@ struct StoreParams {
   int32_t firstPage = 1;
 };
 
+/// The same to 8 bits with scales: the scale of a group is its largest
+/// magnitude over the largest number of the cache's type, or the power of two
+/// above. A row has at most 256 elements.
+struct StoreScaledParams {
+  StoreParams store;
+  ScalesView scales;   // written
+  int32_t groupChunks; // chunks of a group
+};
+
 /// x [tokens, heads, dim] rotated by the angles of its positions: row p of
 /// freqs [positions, width] holds pairs (cos, sin). Element i < width / 2 is
 /// rotated with i + width / 2 or, interleaved, 2 i with 2 i + 1; elements from

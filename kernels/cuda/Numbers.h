@@ -29,6 +29,18 @@ struct F8E4M3 {
   uint8_t bits;
 };
 
+/// 1 sign, 5 exponent, 2 mantissa bits: the upper half of an f16.
+struct F8E5M2 {
+  uint8_t bits;
+};
+struct I8 {
+  uint8_t bits; // in two's complement
+};
+template <class T> inline constexpr float LargestOf = 0;
+template <> inline constexpr float LargestOf<F8E4M3> = 448;
+template <> inline constexpr float LargestOf<F8E5M2> = 57344;
+template <> inline constexpr float LargestOf<I8> = 127;
+
 /// The C++ type of a KvDType that kernels know.
 template <KvDType> struct ElementOfDType;
 template <> struct ElementOfDType<KV_DTYPE_F32> {
@@ -42,6 +54,12 @@ template <> struct ElementOfDType<KV_DTYPE_BF16> {
 };
 template <> struct ElementOfDType<KV_DTYPE_F8E4M3FN> {
   using Type = F8E4M3;
+};
+template <> struct ElementOfDType<KV_DTYPE_F8E5M2> {
+  using Type = F8E5M2;
+};
+template <> struct ElementOfDType<KV_DTYPE_I8> {
+  using Type = I8;
 };
 template <KvDType type> using ElementOf = typename ElementOfDType<type>::Type;
 
@@ -71,6 +89,9 @@ KV_HD float widen(F8E4M3 x) {
   return bitsAs<float>(
       sign | bitsAs<uint32_t>(bitsAs<float>(magnitude << 20) * 0x1p120f));
 }
+
+KV_HD float widen(F8E5M2 x) { return widen(F16{uint16_t(x.bits << 8)}); }
+KV_HD float widen(I8 x) { return float(int8_t(x.bits)); }
 
 /// float to T; two at a time as the kernels need them, `low` in the low half.
 template <class T> KV_HD T narrow(float x);
@@ -126,6 +147,30 @@ template <> KV_HD F8E4M3 narrow<F8E4M3>(float x) {
   else
     eighth = (magnitude - 0x3c000000 + 0x7ffff + ((magnitude >> 20) & 1)) >> 20;
   return {uint8_t(sign | eighth)};
+}
+
+/// Saturates, as the one above.
+template <> KV_HD F8E5M2 narrow<F8E5M2>(float x) {
+  uint32_t bits = bitsAs<uint32_t>(x);
+  uint32_t sign = (bits >> 24) & 0x80, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000)
+    return {uint8_t(sign | 0x7f)};
+  if (magnitude >= 0x47600000) // 57344
+    return {uint8_t(sign | 0x7b)};
+  uint32_t eighth;
+  if (magnitude < 0x38800000) // subnormal below 2^-14: round at 2^-16
+    eighth = bitsAs<uint32_t>(bitsAs<float>(magnitude) + 0x1p7f) - 0x43000000;
+  else
+    eighth = (magnitude - 0x38000000 + 0xfffff + ((magnitude >> 21) & 1)) >> 21;
+  return {uint8_t(sign | eighth)};
+}
+
+/// To the nearest, at most 127 from zero; NaN becomes 0.
+template <> KV_HD I8 narrow<I8>(float x) {
+  x = x < -127.0f ? -127.0f : x > 127.0f ? 127.0f : x;
+  // In the last bits of a number so large that it has no fraction.
+  uint32_t bits = bitsAs<uint32_t>(x + 0x1.8p23f);
+  return {x == x ? uint8_t(bits) : uint8_t(0)};
 }
 
 template <> KV_HD uint32_t narrowPair<Bf16>(float low, float high) {

@@ -1,7 +1,8 @@
 //===- Widen.h - 8-bit elements to 16 bits ----------------------*- C++ -*-===//
 //
-// Eight-bit caches are multiplied as f16, which has every number that f8E4M3
-// has: two elements are one instruction where there is one (sm_89 and on).
+// Eight-bit caches are multiplied as f16, which has every number of theirs: two
+// of f8E4M3 are one instruction where there is one (sm_89 and on); f8E5M2 is
+// f16's upper half; i8 becomes f16 as a mantissa, from which a number is taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +10,8 @@
 #define KV_KERNELS_CUDA_WIDEN_H
 
 #include "Numbers.h"
+
+#include <type_traits>
 
 namespace kv::cuda {
 
@@ -21,8 +24,42 @@ __device__ __forceinline__ uint32_t rebias(uint32_t pair) {
 }
 #endif
 
-/// f8E4M3 to f16, exactly: elements 0, 1 and 2, 3 of four.
+/// Two products of f16, each rounded once.
+KV_HD uint32_t multiplyPair(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+  uint32_t result;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+#else
+  return narrowPair<F16>(widenHalf<F16>(a, 0) * widenHalf<F16>(b, 0),
+                         widenHalf<F16>(a, 1) * widenHalf<F16>(b, 1));
+#endif
+}
+
+#ifdef __CUDA_ARCH__
+/// i8 plus 128, in the mantissas of 1024 and on, to f16.
+__device__ __forceinline__ uint32_t fromMantissas(uint32_t pair) {
+  uint32_t result;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(pair), "r"(0x64806480u));
+  return result;
+}
+#endif
+
+/// Cache to f16, exactly: elements 0, 1 and 2, 3 of four.
+template <class Cache>
 KV_HD void widenFour(uint32_t four, uint32_t &low, uint32_t &high) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<Cache, F8E5M2>) {
+    low = __byte_perm(four, 0, 0x1404);
+    high = __byte_perm(four, 0, 0x3424);
+    return;
+  } else if constexpr (std::is_same_v<Cache, I8>) {
+    four ^= 0x80808080u;
+    low = fromMantissas(__byte_perm(four, 0x64646464u, 0x4140));
+    high = fromMantissas(__byte_perm(four, 0x64646464u, 0x4342));
+    return;
+  }
+#endif
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
   asm("{\n\t.reg .b16 first, second;\n\tmov.b32 {first, second}, %2;\n\t"
       "cvt.rn.f16x2.e4m3x2 %0, first;\n\tcvt.rn.f16x2.e4m3x2 %1, second;\n\t}"
@@ -44,20 +81,31 @@ KV_HD void widenFour(uint32_t four, uint32_t &low, uint32_t &high) {
 #else
   float x[4];
   for (int i = 0; i < 4; ++i)
-    x[i] = widen(F8E4M3{uint8_t(four >> 8 * i)});
+    x[i] = widen(Cache{uint8_t(four >> 8 * i)});
   low = narrowPair<F16>(x[0], x[1]);
   high = narrowPair<F16>(x[2], x[3]);
 #endif
 }
 
 /// Elements 0, 2 and 1, 3 of four.
+template <class Cache>
 KV_HD void widenEvenOdd(uint32_t four, uint32_t &even, uint32_t &odd) {
 #ifdef __CUDA_ARCH__
-  widenFour(__byte_perm(four, 0, 0x3120), even, odd);
+  if constexpr (std::is_same_v<Cache, F8E5M2>) {
+    even = __byte_perm(four, 0, 0x2404);
+    odd = four & 0xff00ff00u;
+  } else if constexpr (std::is_same_v<Cache, I8>) {
+    four ^= 0x80808080u;
+    even = fromMantissas(__byte_perm(four, 0x64646464u, 0x4240));
+    odd = fromMantissas(__byte_perm(four, 0x64646464u, 0x4341));
+  } else {
+    widenFour<Cache>(__byte_perm(four, 0, 0x3120), even, odd);
+  }
 #else
   uint32_t inner = four >> 8;
-  widenFour((four & 0xff0000ff) | (four >> 8 & 0xff00) | (inner & 0xff) << 16,
-            even, odd);
+  widenFour<Cache>((four & 0xff0000ff) | (four >> 8 & 0xff00) |
+                       (inner & 0xff) << 16,
+                   even, odd);
 #endif
 }
 
@@ -71,6 +119,24 @@ KV_HD RangeScale rangeScale(float largest) {
   exponent = exponent < 15 ? 15 : exponent;
   return {bitsAs<float>((268 - exponent) << 23),
           bitsAs<float>((exponent - 14) << 23)};
+}
+
+/// The power of two above a scale, 2^-64 at least: what is far below counts for
+/// nothing. Its inverse and its logarithm.
+struct RangePower {
+  float power, inverse, log;
+};
+KV_HD RangePower powerAboveScale(float scale) {
+  uint32_t exponent = bitsAs<uint32_t>(scale) >> 23;
+  exponent = exponent < 62 ? 62 : exponent > 251 ? 251 : exponent;
+  return {bitsAs<float>((exponent + 1) << 23),
+          bitsAs<float>((253 - exponent) << 23), float(int(exponent) - 126)};
+}
+
+/// 2^(exponent - 127), which is f8E8M0FNU; 255 is NaN.
+KV_HD float powerOfExponent(uint32_t exponent) {
+  uint32_t bits = exponent == 255 ? 0x7fc00000u : exponent << 23;
+  return bitsAs<float>(bits < 0x00400000u ? 0x00400000u : bits);
 }
 
 } // namespace kv::cuda

@@ -14,6 +14,7 @@
 #include "Views.h"
 #include "kv/Runtime/Buffer.h"
 
+#include <algorithm>
 #include <optional>
 
 using namespace kv;
@@ -43,28 +44,50 @@ struct PlanPlaces {
 
 } // namespace
 
-/// The kernels for a cache. Without any, records an error and returns nullopt.
-static std::optional<Kernels> findKernels(Call &call, const Cache &cache) {
-  Kernels found;
+/// The kernels for a cache, whose rows have `scales` if that is given. Without
+/// any, records an error and returns nullopt. A plan does not know the scales:
+/// kernels that differ in them only have tiles of one size, and as many parts
+/// as the one with the fewest blocks.
+static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
+                                          std::optional<Scales> scales) {
+  std::optional<Kernel> found[2];
+  size_t missing[2];
+  int32_t parts[2] = {INT32_MAX, INT32_MAX};
   int count = 0;
   for (size_t row = 0; row < std::size(AttentionKernels); ++row) {
     const AttentionKernel &kernel = AttentionKernels[row];
     if (kernel.cache != cache.type || kernel.headDim != cache.dim ||
         kernel.planes() != cache.planes)
       continue;
-    const LoadedKernel *loaded =
-        Context::of(call.state).kernel(call.state, row);
+    bool wanted = !scales || kernel.scales == *scales;
+    if (wanted) {
+      missing[kernel.prefill] = row;
+      ++count;
+    }
+    const LoadedKernel *loaded = Context::of(call.state).findKernel(row);
     if (!loaded)
-      return std::nullopt;
-    (kernel.prefill ? found.prefill : found.decode) = {
-        row, call.multiprocessors() * loaded->blocks};
-    ++count;
+      continue;
+    int32_t &least = parts[kernel.prefill];
+    least = std::min(least, call.multiprocessors() * loaded->blocks);
+    if (wanted)
+      found[kernel.prefill] = {row, 0};
   }
-  if (count == 2)
-    return found;
+  if (count) {
+    for (int prefill : {0, 1}) {
+      if (!found[prefill]) {
+        (void)Context::of(call.state).kernel(call.state, missing[prefill]);
+        return std::nullopt;
+      }
+      found[prefill]->parts = parts[prefill];
+    }
+    return Kernels{*found[0], *found[1]};
+  }
   call.unsupported("there is no kernel for a cache of ",
                    dtypeName(static_cast<DType>(cache.type)), " with ",
-                   cache.planes, " planes and a head dimension of ", cache.dim);
+                   cache.planes, " planes and a head dimension of ", cache.dim,
+                   !scales || *scales == Scales::None ? ""
+                   : *scales == Scales::Row ? " and a scale a row"
+                                            : " and several scales a row");
   return std::nullopt;
 }
 
@@ -104,7 +127,7 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
   Cache cache;
   if (call.failed() || !cacheOf(call, *blocks, cache))
     return 0;
-  std::optional<Kernels> kernels = findKernels(call, cache);
+  std::optional<Kernels> kernels = findKernels(call, cache, std::nullopt);
   if (!kernels)
     return 0;
   int64_t end = 0, group = queryHeads / cache.heads;
@@ -151,10 +174,11 @@ static bool
 stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
-       int32_t mask, int64_t window, const KvTensorView &plan, Step &step) {
+       int32_t mask, int64_t window, const KvTensorView &plan,
+       std::optional<Scales> scales, Step &step) {
   if (!cacheOf(call, blocks, step.cache) ||
-      !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens,
-                    step.cache, step.table, step.batch))
+      !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens, step.cache,
+               step.table, step.batch))
     return false;
   bool windowed = mask == KV_MASK_SLIDING || mask == KV_MASK_CHUNKED ||
                   mask == KV_MASK_SLIDING_NONCAUSAL;
@@ -169,7 +193,7 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
               step.cache.heads, " of the cache");
     return false;
   }
-  std::optional<Kernels> kernels = findKernels(call, step.cache);
+  std::optional<Kernels> kernels = findKernels(call, step.cache, scales);
   if (!kernels)
     return false;
   step.kernels = *kernels;
@@ -212,9 +236,9 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
                 const KvTensorView *plan) {
   Call call(context, "plan");
   Step step;
-  if (call.failed() ||
-      !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
-              maxLengths, queryHeads, tokens, mask, window, *plan, step))
+  if (call.failed() || !stepOf(call, *blocks, *cacheLengths, *lookupTable,
+                               *rowOffsets, maxLengths, queryHeads, tokens,
+                               mask, window, *plan, std::nullopt, step))
     return;
   step.forEachKernel(
       mask, window, [&](const Kernel &, const Shape &shape, PlanPlaces places) {
@@ -230,15 +254,11 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
 
 /// `valueDim`: elements of a head of `out`.
 static bool checkAttention(Call &call, const Cache &cache, int64_t valueDim,
-                           const KvTensorView *scales, int64_t layer,
-                           const KvTensorView &q, const KvTensorView &out,
-                           const KvTensorView *lse, const KvTensorView *sinks) {
+                           int64_t layer, const KvTensorView &q,
+                           const KvTensorView &out, const KvTensorView *lse,
+                           const KvTensorView *sinks) {
   if (!checkHeads(call, "q", q) || !checkHeads(call, "out", out))
     return false;
-  if (scales) {
-    call.unsupported("there is no kernel for caches with scales");
-    return false;
-  }
   KvDType query = *kernels::queryTypeOf(cache.type);
   if (q.dtype != query || out.dtype != query || q.sizes[2] != cache.dim ||
       out.sizes[0] != q.sizes[0] || out.sizes[1] != q.sizes[1] ||
@@ -272,15 +292,17 @@ void rows::plannedAttention(
     float softcap, int32_t mask, int64_t window, const KvTensorView *sinks) {
   Call call(context, "plannedAttention");
   Step step;
-  if (call.failed() ||
+  AttentionParams p{};
+  if (call.failed() || !scalesOf(call, scales, *blocks, p.scales) ||
       !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
               maxLengths, q->sizes[1], q->sizes[0], mask, window, *plan,
-              step) ||
+              kernels::scalesFor(blocks->dtype, p.scales.groups), step) ||
       !checkAttention(call, step.cache, step.kernels.decode.traits().valueDim(),
-                      scales, layer, *q, *out, lse, sinks) ||
+                      layer, *q, *out, lse, sinks) ||
       q->sizes[0] == 0)
     return;
-  AttentionParams p{};
+  if (!scales) // and where the kernels take some, one for all
+    p.scales = {.data = Context::of(call.state).one(), .groups = 1};
   p.cache = step.cache.view;
   p.layer = layer;
   p.table = step.table.entries;

@@ -18,17 +18,22 @@ Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
     return std::unexpected(products.error());
   std::unique_ptr<Context> context(new Context(backend, std::move(*products)));
   // Two a part: of a unit's groups, and of a group's parts.
+  size_t count =
+      size_t(2) * backend.info().blocks * backend.info().multiprocessors;
   Expected<void *> counters =
-      backend.allocate(sizeof(uint32_t) * 2 * backend.info().blocks *
-                           backend.info().multiprocessors,
+      backend.allocate(sizeof(uint32_t) * count + sizeof(float),
                        /*zeroed=*/true);
   if (!counters)
     return std::unexpected(counters.error());
   context->arrivals = static_cast<uint32_t *>(*counters);
-  Expected<void *> errors = backend.allocatePinned(sizeof(uint64_t));
+  context->unit = reinterpret_cast<float *>(context->arrivals + count);
+  Expected<void *> errors =
+      backend.allocatePinned(sizeof(uint64_t) + sizeof(float));
   if (!errors)
     return std::unexpected(errors.error());
   context->errors = static_cast<uint64_t *>(*errors);
+  auto *one = new (context->errors + 1) float(1);
+  backend.copyToDevice(context->unit, one, sizeof(float));
   return context;
 }
 
@@ -70,8 +75,7 @@ Expected<void> Context::takeStepError() {
 }
 
 const LoadedKernel *Context::kernel(State &state, size_t row) const {
-  const LoadedKernel *kernel = module ? &module->kernel(row) : nullptr;
-  if (kernel && kernel->function)
+  if (const LoadedKernel *kernel = findKernel(row))
     return kernel;
   state.recordError(KV_STATUS_UNSUPPORTED,
                     concat("the artifact has no kernel ",

@@ -39,9 +39,17 @@ public:
   /// Counters on the device, one for each thread block that it can run at once.
   /// Zero between launches.
   uint32_t *counters() const { return arrivals; }
+  /// A 1 on the device: the scale of what has none, for kernels that take
+  /// scales.
+  const float *one() const { return unit; }
   /// The kernel of a row of KernelLaunches. Null, with an error in `state`, if
   /// the artifact does not contain this kernel.
   const LoadedKernel *kernel(ExecutionContext::State &state, size_t row) const;
+  /// The same without an error.
+  const LoadedKernel *findKernel(size_t row) const {
+    return module && module->kernel(row).function ? &module->kernel(row)
+                                                  : nullptr;
+  }
 
   /// The context of an execution on a GPU.
   static Context &of(ExecutionContext::State &state) {
@@ -58,6 +66,7 @@ private:
   const Module *module = nullptr;
   std::vector<uint64_t> identity; // of a call, with its module
   uint32_t *arrivals = nullptr;
+  float *unit = nullptr; // behind them
   uint64_t *errors = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace kv;
 using namespace kv::cuda;
@@ -259,7 +260,7 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
                      const KvTensorView *destination, int64_t layer) {
   Call call(context, "copyPages");
   Cache cache;
-  if (call.failed() || !cacheOf(call, *blocks, cache) ||
+  if (call.failed() || !poolOf(call, *blocks, cache) ||
       !checkIntegers(call, "source", *source) ||
       !checkIntegers(call, "destination", *destination))
     return;
@@ -298,7 +299,7 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
       p.runStride = view.planeStride * bytes;
     }
   }
-  if (p.runBytes % 16)
+  if (p.runBytes % 16 || p.pageStride % 16 || p.runStride % 16)
     return call.unsupported("blocks is ", describe(*blocks),
                             ": what is copied must be a multiple of 16 bytes");
   p.pages = cache.view.pages;
@@ -317,14 +318,14 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   Call call(context, "store");
   Cache cache;
   Table table;
-  StoreParams p{};
+  StoreScaledParams scaled{};
+  StoreParams &p = scaled.store;
   if (call.failed() || !cacheOf(call, *blocks, cache) ||
+      !scalesOf(call, scales, *blocks, scaled.scales) ||
       !checkHeads(call, "k", *k) || (v && !checkHeads(call, "v", *v)) ||
       !tableOf(call, *cacheLengths, *lookupTable, *rowOffsets, k->sizes[0],
-                    cache, table, p.batch))
+               cache, table, p.batch))
     return;
-  if (scales)
-    return call.unsupported("there is no kernel for caches with scales");
   int64_t tokens = k->sizes[0];
   if (layer < 0 || layer >= cache.layers || (v ? 2 : 1) != cache.planes ||
       k->sizes[1] != cache.heads || k->sizes[2] != cache.dim ||
@@ -350,7 +351,14 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   }
   p.rowsType = int32_t(k->dtype);
   p.cacheType = cache.type;
-  move(call, kernelRow("kv_store"),
-       tokens * cache.planes * cache.heads * (cache.dim / kernels::RowChunk),
-       p);
+  int64_t rows = tokens * cache.planes * cache.heads;
+  int64_t chunks = cache.dim / kernels::RowChunk;
+  if (!scales)
+    return move(call, kernelRow("kv_store"), rows * chunks, p);
+  if (chunks > WarpLanes)
+    return call.unsupported("blocks is ", describe(*blocks),
+                            ": with scales a row has at most 256 elements");
+  scaled.groupChunks = int32_t(chunks / scaled.scales.groups);
+  move(call, kernelRow("kv_store_scaled"),
+       rows * int64_t(std::bit_ceil(uint64_t(chunks))), scaled);
 }

@@ -9,6 +9,7 @@ using namespace kv;
 using namespace kv::cuda;
 
 using kernels::RowChunk;
+using kernels::ScaleChunk;
 
 static bool aligned(const KvTensorView &view) {
   return reinterpret_cast<uintptr_t>(firstElement(view)) %
@@ -83,28 +84,29 @@ bool kv::cuda::checkIntegers(Call &call, std::string_view argument,
   return false;
 }
 
-bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
-  auto refuse = [&](const std::string &why) {
-    call.unsupported("blocks is ", describe(blocks), " with ", strides(blocks),
-                     ": ", why);
-    return false;
-  };
-  if (blocks.rank != 6 || blocks.strides[5] != 1 || !aligned(blocks))
-    return refuse("it must be [pages, planes, layers, tokens, heads, dim] with "
+/// Records an error that names the blocks or scales of a cache. Returns false.
+static bool refuse(Call &call, std::string_view argument,
+                   const KvTensorView &view, const std::string &why) {
+  call.unsupported(argument, " is ", describe(view), " with ", strides(view),
+                   ": ", why);
+  return false;
+}
+
+bool kv::cuda::poolOf(Call &call, const KvTensorView &blocks, Cache &cache) {
+  if (blocks.rank != 6 || (blocks.sizes[5] > 1 && blocks.strides[5] != 1) ||
+      !aligned(blocks))
+    return refuse(call, "blocks", blocks,
+                  "it must be [pages, planes, layers, tokens, heads, dim] with "
                   "contiguous rows");
-  if (!kernels::queryTypeOf(blocks.dtype))
-    return refuse("there are kernels for " + kernels::cacheTypes());
   if (blocks.sizes[0] > INT32_MAX || blocks.sizes[3] > INT32_MAX)
-    return refuse("there are at most 2147483647 pages and tokens of a page");
+    return refuse(call, "blocks", blocks,
+                  "there are at most 2147483647 pages and tokens of a page");
   if (blocks.sizes[1] < 1 || blocks.sizes[1] > 2 ||
       std::any_of(blocks.sizes + 2, blocks.sizes + 6,
                   [](int64_t size) { return size < 1; }))
-    return refuse("it must have one or two planes, and no page may be empty");
+    return refuse(call, "blocks", blocks,
+                  "it must have one or two planes, and no page may be empty");
   const int64_t *s = blocks.strides;
-  int64_t bytes = int64_t(dtypeBytes(static_cast<DType>(blocks.dtype)));
-  for (int64_t d = 0; d < 5; ++d)
-    if (blocks.sizes[d] > 1 && s[d] * bytes % kernels::RowAlignment)
-      return refuse("its rows must be aligned to 16 bytes");
   cache = {{firstElement(blocks), s[0], s[1], s[2], s[3], s[4],
             int32_t(blocks.sizes[0]), int32_t(blocks.sizes[3])},
            blocks.sizes[1],
@@ -112,6 +114,51 @@ bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
            blocks.sizes[4],
            blocks.sizes[5],
            KvDType(blocks.dtype)};
+  return true;
+}
+
+bool kv::cuda::cacheOf(Call &call, const KvTensorView &blocks, Cache &cache) {
+  if (!poolOf(call, blocks, cache))
+    return false;
+  if (!kernels::queryTypeOf(blocks.dtype))
+    return refuse(call, "blocks", blocks,
+                  "there are kernels for " + kernels::cacheTypes());
+  int64_t bytes = int64_t(dtypeBytes(static_cast<DType>(blocks.dtype)));
+  for (int64_t d = 0; d < 5; ++d)
+    if (blocks.sizes[d] > 1 &&
+        blocks.strides[d] * bytes % kernels::RowAlignment)
+      return refuse(call, "blocks", blocks,
+                    "its rows must be aligned to 16 bytes");
+  return true;
+}
+
+bool kv::cuda::scalesOf(Call &call, const KvTensorView *scales,
+                        const KvTensorView &blocks, ScalesView &view) {
+  view = {};
+  if (!scales)
+    return true;
+  bool powers = scales->dtype == KV_DTYPE_F8E8M0FNU;
+  if ((!powers && scales->dtype != KV_DTYPE_F32) || scales->rank != 6 ||
+      blocks.rank != 6 ||
+      !std::equal(blocks.sizes, blocks.sizes + 5, scales->sizes) ||
+      scales->sizes[5] < 1 || blocks.sizes[5] % scales->sizes[5] ||
+      (scales->sizes[5] > 1 && scales->strides[5] != 1))
+    return refuse(
+        call, "scales", *scales,
+        "it must be f32 or f8E8M0FNU like blocks, with a divisor of " +
+            std::to_string(blocks.sizes[5]) + " contiguous scales a row");
+  int64_t groups = scales->sizes[5], chunks = blocks.sizes[5] / ScaleChunk;
+  if (groups > 1 && (blocks.sizes[5] / groups % ScaleChunk ||
+                     groups > kernels::mostGroups(int(blocks.sizes[5]))))
+    return refuse(call, "scales", *scales,
+                  "of several a row there are at most 4 (of 256 elements 2), "
+                  "of a multiple of 16 "
+                  "elements each");
+  const int64_t *s = scales->strides;
+  view = {firstElement(*scales), s[0], s[1], s[2], s[3], s[4], powers,
+          int32_t(groups),       0};
+  while ((chunks / groups) >> (view.groupShift + 1))
+    ++view.groupShift;
   return true;
 }
 
@@ -160,8 +207,8 @@ bool kv::cuda::tableOf(Call &call, const KvTensorView &cacheLengths,
     return false;
   }
   table = {static_cast<const int32_t *>(firstElement(lookupTable)),
-           lookupTable.strides[0],
-           paged ? int32_t(lookupTable.sizes[1]) : 1, paged ? 1 : 0};
+           lookupTable.strides[0], paged ? int32_t(lookupTable.sizes[1]) : 1,
+           paged ? 1 : 0};
   batch.capacity = int64_t(table.columns) * cache.view.pageSize;
   return true;
 }

@@ -76,6 +76,13 @@ struct Cache {
 /// returns false.
 bool cacheOf(Call &call, const KvTensorView &blocks, Cache &cache);
 
+/// Any pages of such blocks, of whatever elements: what is copied.
+bool poolOf(Call &call, const KvTensorView &blocks, Cache &cache);
+/// Reads the scales of blocks; without any (null), a view of none. Returns
+/// false, with an error in the call, if kernels cannot read them.
+bool scalesOf(Call &call, const KvTensorView *scales,
+              const KvTensorView &blocks, ScalesView &view);
+
 /// Fills `batch`, except for its capacity, from the lengths of a step with
 /// `tokens` new tokens. Returns false, with an error in the call, unless
 /// row_offsets has one entry for each sequence and one more. Only sizes are

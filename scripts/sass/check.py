@@ -41,7 +41,8 @@ def shape_of(kernel):
     dim = int(found.group(4))
     if found.group(1) == "latent":
         return Shape(64, 8 if found.group(2) == "prefill" else 4, 64 * 2 * dim, VALUES[dim])
-    return Shape(128, 4, 128 * 2 * dim * (1 if found.group(3).startswith("f8") else 2), dim)
+    element = 2 if found.group(3) in ("bf16", "f16") else 1
+    return Shape(128, 4, 128 * 2 * dim * element, dim)
 
 
 def read_table(path):

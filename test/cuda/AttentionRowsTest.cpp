@@ -287,6 +287,35 @@ TEST_F(AttentionRows, HeadsThatAreNoPowerOfTwo) {
     }
 }
 
+TEST_F(AttentionRows, CachesWithScales) {
+  struct Kind {
+    DType type;
+    int dim, group;
+    DType scale;
+  };
+  const Kind kinds[] = {{DType::F8E4M3FN, 64, 64, DType::F32},
+                        {DType::F8E4M3FN, 128, 32, DType::F8E8M0FNU},
+                        {DType::F8E4M3FN, 192, 192, DType::F8E8M0FNU},
+                        {DType::I8, 128, 128, DType::F8E8M0FNU},
+                        {DType::I8, 64, 16, DType::F32},
+                        {DType::F8E5M2, 64, 64, DType::F32},
+                        {DType::F8E5M2, 64, 0, DType::F32}};
+  for (const Kind &kind : kinds)
+    for (bool continuous : {false, true}) {
+      SCOPED_TRACE(concat(dtypeName(kind.type), " ", kind.dim, " by ",
+                          kind.group, ", continuous ", continuous));
+      check({.sequences = {{150, 1}, {0, 0}, {30, 12}},
+             .heads = 2,
+             .page = continuous ? 256 : 16,
+             .layout = continuous ? CacheLayout::CPU : CacheLayout::NHD,
+             .continuous = continuous,
+             .type = kind.type,
+             .dim = kind.dim,
+             .scaleGroup = kind.group,
+             .scaleType = kind.scale});
+    }
+}
+
 TEST_F(AttentionRows, SlotsOfAContinuousCache) {
   for (CacheLayout layout :
        {CacheLayout::NHD, CacheLayout::HND, CacheLayout::CPU})
@@ -352,8 +381,8 @@ TEST_F(AttentionRows, Refusals) {
             "and a head dimension of 64");
   EXPECT_EQ(bytes(blocks(DType::F32, 2, 64)),
             "planBytes: blocks is f32[4, 2, 1, 16, 2, 64] with strides [4096, "
-            "2048, 2048, 128, 64, 1]: there are kernels for bf16, f16 and "
-            "f8E4M3FN");
+            "2048, 2048, 128, 64, 1]: there are kernels for bf16, f16, "
+            "f8E4M3FN, f8E5M2 and i8");
   KvTensorView pool = blocks(DType::BF16, 2, 64);
   KvTensorView one = makeView(nullptr, DType::I32, {1}),
                two = makeView(nullptr, DType::I32, {2}),

@@ -24,17 +24,23 @@ KV_HD float noise(uint64_t seed, uint64_t i) {
 }
 
 /// kv_test_noise: element i of `count` is noise(seed, i % period) times 4^(row
-/// % 4), where a row has `width` elements; a width of 0 leaves it as it is.
+/// % 4), where a row has `width` elements; a width of 0 leaves it as it is. All
+/// of it times 2^power, and where `isScale`, of [0.5, 1.5) before.
 struct NoiseParams {
   void *out;
   int64_t count, period;
   uint64_t seed;
   int32_t type; // a KvDType
   int32_t width;
+  int32_t power = 0, isScale = 0;
 };
 
 KV_HD float noiseAt(const NoiseParams &p, int64_t i) {
   float value = noise(p.seed, i % p.period);
+  if (p.isScale)
+    value = 1 + value / 2;
+  if (p.power)
+    value *= bitsAs<float>(uint32_t(127 + p.power) << 23);
   return p.width ? value * float(1 << (i / p.width % 4 * 2)) : value;
 }
 
@@ -46,6 +52,10 @@ template <class Function> KV_HD void withElement(int32_t type, Function f) {
     f(F16());
   else if (type == KV_DTYPE_F8E4M3FN)
     f(F8E4M3());
+  else if (type == KV_DTYPE_F8E5M2)
+    f(F8E5M2());
+  else if (type == KV_DTYPE_I8)
+    f(I8());
   else
     f(float());
 }

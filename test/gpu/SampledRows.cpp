@@ -86,6 +86,9 @@ private:
     int64_t at = step.place(sample.sequence, plane, key, sample.head);
     for (int d = 0; d < s.dim; ++d)
       x[d] = element<Cache>(step.cacheNoise, at + d);
+    for (int d = 0; step.groups && d < s.dim; ++d)
+      x[d] *= noiseAt(step.scaleNoise,
+                      at / s.dim * step.groups + d * step.groups / s.dim);
   }
 
   std::string compare(const Row &row, int64_t index) const {
@@ -168,9 +171,16 @@ std::string checkAll(const Step &step, int count, int threads) {
 
 std::string kv::cuda::test::checkSampledRows(const Step &step, int count,
                                              int threads) {
-  if (step.cacheNoise.type == KV_DTYPE_F8E4M3FN)
+  switch (step.cacheNoise.type) {
+  case KV_DTYPE_F8E4M3FN:
     return checkAll<Bf16, F8E4M3>(step, count, threads);
-  return step.queryNoise.type == KV_DTYPE_F16
-             ? checkAll<F16, F16>(step, count, threads)
-             : checkAll<Bf16, Bf16>(step, count, threads);
+  case KV_DTYPE_F8E5M2:
+    return checkAll<Bf16, F8E5M2>(step, count, threads);
+  case KV_DTYPE_I8:
+    return checkAll<Bf16, I8>(step, count, threads);
+  case KV_DTYPE_F16:
+    return checkAll<F16, F16>(step, count, threads);
+  default:
+    return checkAll<Bf16, Bf16>(step, count, threads);
+  }
 }

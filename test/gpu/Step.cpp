@@ -55,13 +55,23 @@ int64_t StepShape::columns() const {
   return most;
 }
 
-static int elementBytes(int type) { return type == KV_DTYPE_F8E4M3FN ? 1 : 2; }
+static int elementBytes(int type) {
+  return type == KV_DTYPE_F32                            ? 4
+         : type == KV_DTYPE_BF16 || type == KV_DTYPE_F16 ? 2
+                                                         : 1;
+}
+
+/// Elements with scales are as large as their type has room for.
+static int rawPower(int type) {
+  return type == KV_DTYPE_F8E5M2 ? 13 : type == KV_DTYPE_I8 ? 6 : 7;
+}
 
 double StepShape::keyBytes() const {
   double keys = 0;
   for (const Lengths &s : sequences)
     keys += s.cached + s.added;
-  return (vDim ? 1 : 2) * keys * heads * dim * (type == "f8" ? 1 : 2);
+  return (vDim ? 1 : 2) * keys * heads * dim *
+         (type == "bf16" || type == "f16" ? 2 : 1);
 }
 
 double StepShape::operations() const {
@@ -87,8 +97,7 @@ void *Buffers::make(size_t bytes, unsigned char byte) {
 }
 
 void *Buffers::makeNoise(NoiseParams &p) {
-  all.push_back(gpu.allocate(
-      p.count * (p.type == KV_DTYPE_F32 ? 4 : elementBytes(p.type))));
+  all.push_back(gpu.allocate(p.count * elementBytes(p.type)));
   p.out = all.back();
   gpu.launch("kv_test_noise", gpu.multiprocessors * 4, &p);
   return p.out;
@@ -135,6 +144,15 @@ Step::Step(Gpu &gpu, const StepShape &given)
     if (!cacheNoise.count) {
       int64_t elements = cache.pageStride * pages;
       cacheNoise = {nullptr, elements, elements, 1, kernel.cache, 0};
+      groups = kernel.scales == Scales::Groups ? 2
+               : kernel.scales == Scales::Row  ? 1
+                                               : 0;
+      if (groups) {
+        cacheNoise.power = rawPower(kernel.cache);
+        elements = elements / shape.dim * groups;
+        scaleNoise = {nullptr,      elements, elements,          3,
+                      KV_DTYPE_F32, 0,        -cacheNoise.power, 1};
+      }
       queryNoise = {nullptr, tokens * row, tokens * row,
                     2,       kernel.query, shape.dim};
     }
@@ -143,11 +161,25 @@ Step::Step(Gpu &gpu, const StepShape &given)
   }
   cache.data = buffers.makeNoise(cacheNoise);
   void *q = buffers.makeNoise(queryNoise);
+  ScalesView scales{};
+  if (groups) {
+    auto ofScales = [&](int64_t stride) { return stride / shape.dim * groups; };
+    scales = {buffers.makeNoise(scaleNoise),
+              ofScales(cache.pageStride),
+              ofScales(cache.planeStride),
+              ofScales(cache.layerStride),
+              ofScales(cache.tokenStride),
+              ofScales(cache.headStride),
+              /*powers=*/0,
+              groups,
+              /*groupShift=*/shape.dim / 128 + (shape.dim < 256)};
+  }
   out = buffers.make(tokens * outRow * 2, 0xff);
   lse = static_cast<float *>(
       buffers.make(tokens * shape.heads * shape.group * 4, 0xff));
   for (auto &[kernel, p] : launches) {
     p.cache = cache;
+    p.scales = scales;
     p.table = deviceTable;
     p.tablePitch = columns;
     p.tableColumns = int32_t(columns);

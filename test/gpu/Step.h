@@ -95,7 +95,10 @@ public:
 
   const StepShape shape;
   std::vector<Launch> launches;
-  NoiseParams cacheNoise{}, queryNoise{};
+  /// An element of the cache is multiplied by element place / dim * groups +
+  /// its group of scaleNoise, where there are groups.
+  NoiseParams cacheNoise{}, queryNoise{}, scaleNoise{};
+  int groups = 0;
   std::vector<int32_t> cached, offsets, table;
   int32_t *deviceTable, *deviceCached, *deviceOffsets, *deviceLengths;
 

@@ -37,7 +37,10 @@ struct AttentionCase {
   int parts = 3;
   int slots = 0; // 0: as many as the plan may need
   int64_t rowsFrom = 0, rowsTo = INT64_MAX;
-  bool sparse = false; // a pool of more than 2^31 elements
+  int groups = 4;        // scales of a row, of kernels that take several
+  bool powers = false;   // scales are powers of two
+  bool unscaled = false; // a kernel that takes scales gets none
+  bool sparse = false;   // a pool of more than 2^31 elements
   uint32_t seed = 1;
   MachineOptions machine;
 };
@@ -47,9 +50,10 @@ inline std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
      << ", mask " << c.mask << " window " << c.window << ", softcap "
      << c.softcap << ", scale " << c.scale << ", sinks " << c.sinks << ", hnd "
      << c.headsFirst << ", parts " << c.parts << ", slots " << c.slots
-     << ", seed " << c.seed << ", schedule " << int(c.machine.schedule)
-     << ", order " << int(c.machine.order) << ", machine seed "
-     << c.machine.seed << ", sequences";
+     << ", groups " << c.groups << ", powers " << c.powers << ", unscaled "
+     << c.unscaled << ", seed " << c.seed << ", schedule "
+     << int(c.machine.schedule) << ", order " << int(c.machine.order)
+     << ", machine seed " << c.machine.seed << ", sequences";
   for (const SequenceLengths &s : c.sequences)
     os << ' ' << s.cached << '+' << s.added;
   return os;
@@ -138,6 +142,8 @@ public:
                         truth->element(position, plane, head),
                         Dim * sizeof(Cache));
     }
+    if (truth->shape.groups)
+      makeScales();
     for (const SequenceLengths &s : c.sequences)
       for (int i = 0; i < s.added; ++i) {
         const std::vector<Query> &query = truth->query(s.cached + i);
@@ -151,10 +157,19 @@ public:
   static TruthShape truthShape(const AttentionKernel &kernel,
                                const AttentionCase &c) {
     int dim = kernel.headDim;
-    return {c.seed,      c.heads,
-            c.group,     dim,
-            kernel.vDim, c.mask,
-            c.window,    c.scale ? c.scale : 1 / std::sqrt(float(dim))};
+    return {c.seed,
+            c.heads,
+            c.group,
+            dim,
+            kernel.vDim,
+            c.mask,
+            c.window,
+            c.scale ? c.scale : 1 / std::sqrt(float(dim)),
+            kernel.scales == Scales::Groups
+                ? std::min(c.groups, kernels::mostGroups(dim))
+            : kernel.scales == Scales::Row && !c.unscaled ? 1
+                                                          : 0,
+            c.powers};
   }
   static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
                                           const AttentionCase &c) {
@@ -167,6 +182,36 @@ public:
     return page * view.pageStride + plane * view.planeStride +
            Layer * view.layerStride + position % c.pageSize * view.tokenStride +
            head * view.headStride;
+  }
+
+  void makeScales() {
+    int groups = truth->shape.groups;
+    scalesView = {nullptr,
+                  view.pageStride / Dim * groups,
+                  view.planeStride / Dim * groups,
+                  view.layerStride / Dim * groups,
+                  view.tokenStride / Dim * groups,
+                  view.headStride / Dim * groups,
+                  c.powers,
+                  groups,
+                  0};
+    while ((Dim / 16 / groups) >> (scalesView.groupShift + 1))
+      ++scalesView.groupShift;
+    scales = poisoned<uint8_t>(pageCount * scalesView.pageStride *
+                               (c.powers ? 1 : 4));
+    for (size_t b = 0; b < c.sequences.size(); ++b)
+      for (int64_t i = 0; i < c.sequences[b].cached + c.sequences[b].added; ++i)
+        for (int plane = 0; plane < 2; ++plane)
+          for (int head = 0; head < c.heads; ++head)
+            for (int g = 0; g < groups; ++g)
+              setScale(place(b, plane, i, head) / Dim * groups + g,
+                       truth->scale(i, plane, head, g));
+  }
+  void setScale(int64_t at, float scale) {
+    if (c.powers)
+      scales[at] = uint8_t(Truth::exponentOf(scale));
+    else
+      std::memcpy(&scales[at * 4], &scale, 4);
   }
 
   Results run() {
@@ -213,6 +258,11 @@ public:
                                     (firstPage - 1) * pageBytes,
                                     (pageCount - firstPage + 1) * pageBytes);
     p.layer = Layer;
+    p.scales = scalesView;
+    if (c.unscaled)
+      p.scales.data = give(one, Access::Read);
+    else if (!scales.empty())
+      p.scales.data = give(scales, Access::Read);
     p.table = give(table, Access::Read);
     p.tablePitch = columns;
     p.tableColumns = columns;
@@ -327,6 +377,9 @@ public:
   std::shared_ptr<Truth> truth;
   int64_t tokens = 0, columns, pageCount, firstPage;
   CacheView view{};
+  ScalesView scalesView{};
+  std::vector<uint8_t> scales;
+  std::vector<float> one = {1}; // where there are none, with strides of 0
   std::unique_ptr<Reservation> reservation;
   Cache *pool;
   std::vector<int32_t> table, cached, offsets;
@@ -338,6 +391,9 @@ public:
 /// What a host would know of a shape that is not built.
 template <class Config> constexpr AttentionKernel kernelOf() {
   AttentionKernel kernel{};
+  kernel.scales = Config::Shares   ? Scales::Groups
+                  : Config::Scaled ? Scales::Row
+                                   : Scales::None;
   kernel.headDim = Config::KeyDim;
   kernel.vDim = LatentRows<Config> ? Config::HeadDim : 0;
   kernel.leaf = Config::Leaf;
@@ -359,11 +415,18 @@ inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
 /// Calls f.operator()<Query, Cache>() with the kernel's types.
 template <class Function>
 auto withTypes(const AttentionKernel &kernel, Function f) {
-  if (kernel.type == "bf16")
-    return f.template operator()<Bf16, Bf16>();
-  if (kernel.type == "f16")
+  switch (kernel.cache) {
+  case KV_DTYPE_F16:
     return f.template operator()<F16, F16>();
-  return f.template operator()<Bf16, F8E4M3>();
+  case KV_DTYPE_F8E4M3FN:
+    return f.template operator()<Bf16, F8E4M3>();
+  case KV_DTYPE_F8E5M2:
+    return f.template operator()<Bf16, F8E5M2>();
+  case KV_DTYPE_I8:
+    return f.template operator()<Bf16, I8>();
+  default:
+    return f.template operator()<Bf16, Bf16>();
+  }
 }
 
 /// Calls f with the case as a fixture of the kernel's types.

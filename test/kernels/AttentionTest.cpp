@@ -215,6 +215,15 @@ TEST(AttentionBits, QueriesOfAnySize) {
     }
 }
 
+TEST(Attention, ScalesThatAreNone) {
+  // f8E5M2 without scales is what it is with scales of 1.
+  AttentionCase c;
+  c.sequences = {{200, 1}, {70, 9}};
+  c.unscaled = true;
+  for (bool prefill : {false, true})
+    EXPECT_TRUE(check(kernelFor("e5s", 128, prefill), c));
+}
+
 TEST(AttentionBits, DecodeIsPrefillOfEveryKernel) {
   for (const AttentionKernel &prefill : AttentionKernels) {
     if (!prefill.prefill)

@@ -27,6 +27,14 @@ template <class T, class Random> T randomElement(Random &random) {
   return narrow<T>(x / float(1 << (random() >> 8 & 3)));
 }
 
+/// Elements that have scales are of a larger size, by this power of two, and
+/// their scales, which differ by up to 2^6, of a smaller one.
+template <class T> inline constexpr int RawPower = 0;
+template <> inline constexpr int RawPower<F8E4M3> = 7;
+template <> inline constexpr int RawPower<F8E5M2> = 13;
+template <> inline constexpr int RawPower<I8> = 5;
+constexpr float MostScale = 8;
+
 /// What a truth is about.
 struct TruthShape {
   uint32_t seed;
@@ -35,6 +43,8 @@ struct TruthShape {
   int mask;
   int64_t window;
   float scale;
+  int groups = 0;      // scales of a row; 0: none
+  bool powers = false; // scales are powers of two
 
   int valueDim() const { return vDim ? vDim : dim; }
   bool operator==(const TruthShape &) const = default;
@@ -63,6 +73,17 @@ public:
   const Cache *element(int64_t position, int plane, int head) {
     return &elements[place(position, plane, head)];
   }
+  /// The scale of a group of a row, as a number and as a power's exponent.
+  float scale(int64_t position, int plane, int head, int group) const {
+    std::minstd_rand random(shape.seed * 31 +
+                            ((position * 2 + plane) * shape.heads + head) *
+                                shape.groups +
+                            group + 1);
+    random.discard(3);
+    float mantissa = shape.powers ? 1 : 1 + float(random() >> 8 & 255) / 256;
+    return std::ldexp(mantissa, int(random() >> 8) % 6 - 3 - RawPower<Cache>);
+  }
+  static int exponentOf(float power) { return std::ilogb(power) + 127; }
   /// [query head][dim]. Likewise a query depends on its position only.
   const std::vector<Query> &query(int64_t position) {
     std::vector<Query> &q = queries[position];
@@ -89,8 +110,20 @@ private:
   size_t place(int64_t position, int plane, int head) {
     size_t tokenElements = size_t(2) * shape.heads * shape.dim;
     for (size_t end = (position + 1) * tokenElements; elements.size() < end;) {
-      elements.push_back(randomElement<Cache>(random));
-      widened.push_back(widen(elements.back()));
+      size_t i = elements.size(), row = i / shape.dim;
+      Cache element = randomElement<Cache>(random);
+      float times = 1, most = 1;
+      if (shape.groups) {
+        element = narrow<Cache>(widen(randomElement<Bf16>(random)) *
+                                std::ldexp(1.0f, RawPower<Cache>));
+        times =
+            scale(row / shape.heads / 2, row / shape.heads % 2,
+                  row % shape.heads, i % shape.dim * shape.groups / shape.dim);
+        most = std::ldexp(MostScale, -RawPower<Cache>);
+      }
+      elements.push_back(element);
+      widened.push_back(widen(element) * times);
+      sizes.push_back(std::fabs(widen(element)) * most);
     }
     if (shape.vDim)
       plane = 0;
@@ -133,9 +166,9 @@ private:
     place(length - 1, 0, 0); // no element moves from here on
     rows.plain.resize(shape.valueDim());
     for (int64_t key : keys) {
-      const float *v = &widened[place(key, 1, head)];
+      const float *v = &sizes[place(key, 1, head)];
       for (int d = 0; d < shape.valueDim(); ++d)
-        rows.plain[d] += std::fabs(v[d]);
+        rows.plain[d] += v[d];
     }
     const Query *q = &query(position)[size_t(head) * shape.group * shape.dim];
     for (int h = 0; h < shape.group; ++h, q += shape.dim) {
@@ -174,6 +207,7 @@ private:
   std::minstd_rand random;
   std::vector<Cache> elements; // [position][plane][head][dim]
   std::vector<float> widened;
+  std::vector<float> sizes; // with the largest scale that there is
   std::map<int64_t, std::vector<Query>> queries;
   std::map<Key, TrueRows> known;
 };

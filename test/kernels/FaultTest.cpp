@@ -167,7 +167,67 @@ TEST(Fault, StoredBeyondHead) {
 }
 TEST(Fault, CopiedBeyondRow) {
   using Config = AttentionConfig<Bf16, F8E4M3, 80, 1, 4>;
-  expectSeen<Fault::CopiedBeyondRow, Config>(ordinary(), "two copies");
+  expectSeen<Fault::CopiedBeyondRow, Config>(ordinary(), "under the copy");
+}
+
+//===--- Scales
+//-------------------------------------------------------------===//
+
+using ScaledRows = AttentionConfig<Bf16, F8E4M3, 64, 1, 4, Scales::Row>;
+using ScaledGroups = AttentionConfig<Bf16, I8, 64, 1, 4, Scales::Groups>;
+
+TEST(Fault, StaleScales) {
+  expectSeen<Fault::StaleScales, ScaledRows>(ordinary(), nullptr);
+  expectSeen<Fault::StaleScales, ScaledGroups>(ordinary(), nullptr);
+}
+TEST(Fault, OneScaleBuffer) {
+  expectSeen<Fault::OneScaleBuffer, ScaledRows>(ordinary(), "race");
+  expectSeen<Fault::OneScaleBuffer, ScaledGroups>(ordinary(), "race");
+}
+TEST(Fault, UncheckedScalePage) {
+  AttentionCase c = ordinary();
+  BodyFixture<ScaledRows> fixture(c);
+  fixture.table[3] = 1 << 30;
+  EXPECT_TRUE(fixture.run().reports.empty());
+  Results results = fixture.run<Fault::UncheckedScalePage>();
+  ASSERT_FALSE(results.reports.empty());
+  EXPECT_NE(results.reports[0].find("leaves global memory"), std::string::npos)
+      << results.reports[0];
+}
+TEST(Fault, UnscaledWeights) {
+  // Scales of values beyond what a weight of 16 bits holds.
+  AttentionCase c = ordinary();
+  BodyFixture<ScaledRows> fixture(c);
+  std::vector<float> expected = fixture.run().out;
+  for (size_t at = 0; at < fixture.scales.size() / 4; ++at) {
+    float scale;
+    std::memcpy(&scale, &fixture.scales[at * 4], 4);
+    if (at * 64 / fixture.view.planeStride % 2)
+      fixture.setScale(at, std::ldexp(scale, 30));
+  }
+  // A power of two changes nothing but roundings.
+  Results large = fixture.run();
+  ASSERT_TRUE(large.reports.empty());
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(std::ldexp(large.out[i], -30), expected[i], 0.02) << i;
+  Results faulty = fixture.run<Fault::UnscaledWeights>();
+  EXPECT_FALSE(std::isfinite(faulty.out[0]));
+}
+TEST(Fault, ScalesOfUnseenKeys) {
+  // The last token's value is huge; the token before does not see it.
+  AttentionCase c = ordinary();
+  c.sequences = {{140, 2}};
+  c.heads = 1;
+  BodyFixture<ScaledRows> fixture(c);
+  Results plain = fixture.run();
+  fixture.setScale(fixture.place(0, 1, 141, 0) / 64, 0x1p90f);
+  Results huge = fixture.run();
+  std::vector<float> first(plain.out.begin(), plain.out.begin() + 4 * 64);
+  auto same = [&](const Results &other) {
+    return std::equal(first.begin(), first.end(), other.out.begin());
+  };
+  EXPECT_TRUE(same(huge));
+  EXPECT_FALSE(same(fixture.run<Fault::ScalesOfUnseenKeys>()));
 }
 
 //===--- Units that parts share

@@ -177,13 +177,24 @@ KV_BODY void widenBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) { outAt(b, p, i, widen(inAt<T>(b, p, i))); });
 }
 
-/// in: count times four bytes; out: count times four f16.
-template <class B>
+/// in: count times four bytes; out: count times four f16, in their order and
+/// then the even ones before the odd ones.
+template <class T, class B>
 KV_BODY void widenFourBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) {
-    uint32_t low, high;
-    widenFour(inAt<uint32_t>(b, p, i), low, high);
-    outAt(b, p, i, IntPair{int32_t(low), int32_t(high)});
+    uint32_t low, high, even, odd;
+    widenFour<T>(inAt<uint32_t>(b, p, i), low, high);
+    widenEvenOdd<T>(inAt<uint32_t>(b, p, i), even, odd);
+    outAt(b, p, i, Chunk{{low, high, even, odd}});
+  });
+}
+
+/// in: count times two pairs of f16; out: the pair of their products.
+template <class B>
+KV_BODY void multiplyPairBody(B &b, const InstructionParams &p) {
+  forEachItem(b, p, [&](int i) {
+    IntPair two = inAt<IntPair>(b, p, i);
+    outAt(b, p, i, multiplyPair(uint32_t(two.x), uint32_t(two.y)));
   });
 }
 

@@ -166,22 +166,45 @@ TEST(Instruction, Widen) {
   testWiden<F16>("kv_test_widen_f16");
 }
 
-TEST(Instruction, WidenFour) {
+template <class T> void testWidenFour(const char *name) {
   std::vector<uint32_t> in;
   for (uint32_t i = 0; i < 256; ++i) // every byte at every place
     for (int place = 0; place < 4; ++place)
       in.push_back((i * 0x01010101u) ^ (0x9du << 8 * place));
-  auto out = runInstruction<F16>("kv_test_widen_four", in, in.size() * 4);
+  auto out = runInstruction<F16>(name, in, in.size() * 8);
+  constexpr int Order[] = {0, 1, 2, 3, 0, 2, 1, 3};
   for (size_t i = 0; i < out.size(); ++i)
     expectSame(out[i],
-               narrow<F16>(widen(F8E4M3{uint8_t(in[i / 4] >> i % 4 * 8)})),
+               narrow<F16>(widen(T{uint8_t(in[i / 8] >> Order[i % 8] * 8)})),
                "byte " + std::to_string(i));
+}
+
+TEST(Instruction, WidenFour) {
+  testWidenFour<F8E4M3>("kv_test_widen_four_f8");
+  testWidenFour<F8E5M2>("kv_test_widen_four_e5");
+  testWidenFour<I8>("kv_test_widen_four_i8");
+}
+
+TEST(Instruction, MultiplyPair) {
+  std::vector<IntPair> in;
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i)
+    in.push_back({int32_t(random()), int32_t(random())});
+  auto out = runInstruction<uint32_t>("kv_test_multiply_pair", in, in.size());
+  for (size_t i = 0; i < in.size(); ++i)
+    for (int half : {0, 1})
+      expectSame(F16{uint16_t(out[i] >> 16 * half)},
+                 narrow<F16>(widenHalf<F16>(in[i].x, half) *
+                             widenHalf<F16>(in[i].y, half)),
+                 "product " + std::to_string(i));
 }
 
 TEST(Instruction, Narrow) {
   testNarrow<Bf16>("kv_test_narrow_bf16", "kv_test_narrow_pair_bf16");
   testNarrow<F16>("kv_test_narrow_f16", "kv_test_narrow_pair_f16");
   testNarrow<F8E4M3>("kv_test_narrow_f8", nullptr);
+  testNarrow<F8E5M2>("kv_test_narrow_e5", nullptr);
+  testNarrow<I8>("kv_test_narrow_i8", nullptr);
 }
 
 TEST(Instruction, Functions) {

@@ -40,6 +40,11 @@ TEST(KernelTable, DecodeAndPrefillOfEachTypeAndDimension) {
       if (one.cache == kernel.cache && one.headDim == kernel.headDim &&
           one.vDim == kernel.vDim) {
         EXPECT_EQ(one.query, kernel.query) << kernel.name;
+        // A plan does not know the scales.
+        if (one.prefill == kernel.prefill)
+          EXPECT_EQ(one.rows, kernel.rows) << kernel.name;
+        if (one.scales != kernel.scales)
+          continue;
         ++(one.prefill == kernel.prefill ? same : other);
       }
     EXPECT_EQ(same, 1) << kernel.name;
@@ -52,14 +57,20 @@ TEST(KernelTable, Sentences) {
   EXPECT_EQ(kernels::rowTypes(), "f32, bf16 and f16");
   EXPECT_EQ(kernels::rowTypes("or"), "f32, bf16 or f16");
   EXPECT_EQ(kernels::multipliedTypes(), "bf16 and f16");
-  EXPECT_EQ(kernels::cacheTypes(), "bf16, f16 and f8E4M3FN");
-  EXPECT_EQ(kernels::headDims(), "64, 80, 96, 112, 128, 192 and 256");
+  EXPECT_EQ(kernels::cacheTypes(), "bf16, f16, f8E4M3FN, f8E5M2 and i8");
+  EXPECT_EQ(kernels::headDims(KV_DTYPE_I8, Scales::Groups), "64 and 128");
+  EXPECT_EQ(kernels::headDims(KV_DTYPE_BF16, Scales::None),
+            "64, 80, 96, 112, 128, 192 and 256");
   EXPECT_EQ(kernels::latentRows(),
             "bf16 and f16 rows of 192/128, 320/256 and 576/512");
   EXPECT_EQ(kernels::enumerate({"a", "a"}, "and"), "a");
   EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F8E4M3FN), KV_DTYPE_BF16);
-  EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F8E5M2), std::nullopt);
-  EXPECT_FALSE(kernels::isHeadDim(576));
+  EXPECT_EQ(kernels::queryTypeOf(KV_DTYPE_F32), std::nullopt);
+  EXPECT_EQ(kernels::scalesFor(KV_DTYPE_F8E4M3FN, 0), Scales::None);
+  EXPECT_EQ(kernels::scalesFor(KV_DTYPE_F8E5M2, 0), Scales::Row);
+  EXPECT_EQ(kernels::scalesFor(KV_DTYPE_I8, 1), Scales::Row);
+  EXPECT_EQ(kernels::scalesFor(KV_DTYPE_I8, 2), Scales::Groups);
+  EXPECT_FALSE(kernels::hasKernels(KV_DTYPE_BF16, Scales::None, 576));
   EXPECT_TRUE(kernels::isLatentRow(KV_DTYPE_BF16, 576, 512));
   EXPECT_FALSE(kernels::isLatentRow(KV_DTYPE_BF16, 576, 256));
   EXPECT_FALSE(kernels::isLatentRow(KV_DTYPE_F8E4M3FN, 576, 512));

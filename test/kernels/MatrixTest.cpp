@@ -33,9 +33,11 @@ enum Factor {
   Layout,
   Parts,
   Order,
+  Scaling,
   FactorCount
 };
-constexpr int Levels[FactorCount] = {3, 9, 2, 4, 5, 12, 4, 9, 2, 2, 2, 3, 4};
+constexpr int Levels[FactorCount] = {8, 10, 2, 4, 5, 12, 4,
+                                     9, 2,  2, 2, 3, 4,  4};
 using Row = std::array<int, FactorCount>;
 
 /// The length of the sequence that a case is about.
@@ -57,13 +59,15 @@ constexpr Masked Masks[] = {
     {KV_MASK_SLIDING, 1 << 30}};
 
 const AttentionKernel &kernelOf(const Row &row) {
-  constexpr std::string_view Types[] = {"bf16", "f16", "f8"},
-                             LatentTypes[] = {"bf16", "f16", "bf16"};
-  constexpr int Dims[] = {64, 80, 96, 112, 128, 192, 256, 192, 576};
-  constexpr int LatentFrom = 7;
-  bool latent = row[Dim] >= LatentFrom;
-  return kernelFor((latent ? LatentTypes : Types)[row[Type]], Dims[row[Dim]],
-                   row[Kernel] == 1, latent);
+  constexpr std::string_view Types[] = {"bf16", "f16", "f8",  "f8s",
+                                        "f8g",  "e5s", "i8s", "i8g"};
+  // Not every type has every head dimension, and some have latent rows.
+  std::vector<const AttentionKernel *> shapes;
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (kernel.type == Types[row[Type]] && !kernel.prefill)
+      shapes.push_back(&kernel);
+  const AttentionKernel &shape = *shapes[row[Dim] % shapes.size()];
+  return kernelFor(shape.type, shape.headDim, row[Kernel] == 1, shape.vDim);
 }
 
 AttentionCase caseOf(const Row &row, uint32_t seed) {
@@ -86,6 +90,8 @@ AttentionCase caseOf(const Row &row, uint32_t seed) {
   c.headsFirst = row[Layout];
   c.parts = PartCounts[row[Parts]];
   c.machine.order = SumOrder(row[Order]);
+  c.powers = row[Scaling] % 2;
+  c.groups = row[Scaling] / 2 ? 2 : 4;
   return c;
 }
 
@@ -178,7 +184,7 @@ TEST(AttentionMatrix, Product) {
     return text ? std::atoi(text) : otherwise;
   };
   int schedules = variable("KV_TEST_SCHEDULES", 1);
-  int shards = variable("KV_TEST_SHARDS", 8243);
+  int shards = variable("KV_TEST_SHARDS", 20011);
   constexpr Factor Full[] = {Type, Dim, Kernel, Page, Group, Length, Mask};
   int count = 1;
   for (Factor f : Full)

@@ -120,6 +120,40 @@ TEST(MoverFault, UncheckedPageOfStore) {
   });
 }
 
+TEST(MoverFault, UnmaskedAmax) {
+  // A row of 24 chunks of 32 lanes, and behind it a larger one.
+  constexpr int Dim = 192;
+  std::vector<float> k(2 * Dim, 1), scales(2);
+  std::fill(k.begin() + Dim, k.end(), 1000);
+  std::vector<I8> cache(2 * Dim);
+  std::vector<int32_t> table = {1}, cached = {0}, offsets = {0, 1};
+  StoreScaledParams p{};
+  p.store.cache = {cache.data(), Dim, Dim, Dim, Dim, Dim, 2, 1};
+  p.store.table = table.data();
+  p.store.tablePitch = p.store.tableColumns = 1;
+  p.store.batch = {cached.data(), offsets.data(), 1, 1, 0};
+  p.store.heads = 1;
+  p.store.dim = Dim;
+  p.store.k = k.data();
+  p.store.cacheType = KV_DTYPE_I8;
+  p.scales = {scales.data(), 1, 1, 1, 1, 1, 0, 1, 0};
+  p.groupChunks = Dim / 8;
+  auto give = [&](Backend &b) {
+    b.give(k.data(), k.size() * 4, Access::Read);
+    b.give(table.data(), 4, Access::Read);
+    b.give(offsets.data(), 8, Access::Read);
+    b.give(cache.data(), cache.size(), Access::Write);
+    b.give(scales.data(), scales.size() * 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { storeScaledBody(b, p); });
+  EXPECT_EQ(scales[1], 1.0f / 127);
+  EXPECT_EQ(cache[Dim].bits, 127);
+  expectReport(nullptr, give, [&](CpuBlock &b) {
+    storeScaledBody<CpuBlock, Fault::UnmaskedAmax>(b, p);
+  });
+  EXPECT_NE(scales[1], 1.0f / 127);
+}
+
 //===--- Pools beyond 2^31 elements ---------------------------------------===//
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "../../kernels/cuda/Movers.h"
 #include "../../kernels/cuda/StepErrors.h"
+#include "../../kernels/cuda/Widen.h"
 #include "KernelRun.h"
 #include "PlanCase.h"
 
@@ -30,10 +31,12 @@ template <class T> std::vector<T> nothing(size_t count) {
 }
 
 template <class T>
-constexpr int32_t TypeOf = std::is_same_v<T, float>  ? KV_DTYPE_F32
-                           : std::is_same_v<T, F16>  ? KV_DTYPE_F16
-                           : std::is_same_v<T, Bf16> ? KV_DTYPE_BF16
-                                                     : KV_DTYPE_F8E4M3FN;
+constexpr int32_t TypeOf = std::is_same_v<T, float>    ? KV_DTYPE_F32
+                           : std::is_same_v<T, F16>    ? KV_DTYPE_F16
+                           : std::is_same_v<T, Bf16>   ? KV_DTYPE_BF16
+                           : std::is_same_v<T, I8>     ? KV_DTYPE_I8
+                           : std::is_same_v<T, F8E5M2> ? KV_DTYPE_F8E5M2
+                                                       : KV_DTYPE_F8E4M3FN;
 
 template <class T> bool sameBytes(const T &a, const T &b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
@@ -115,7 +118,105 @@ TEST(Mover, Store) {
       testStore<Bf16, Bf16>(headsFirst, planes);
       testStore<F16, F16>(headsFirst, planes);
       testStore<Bf16, F8E4M3>(headsFirst, planes);
+      testStore<float, F8E5M2>(headsFirst, planes);
     }
+}
+
+/// Slots of a continuous cache, the first among them, of one token each.
+template <class From, class To>
+void testStoreScaled(int dim, int group, bool powers) {
+  constexpr int Heads = 3, Tokens = 5;
+  int groups = dim / group;
+  std::vector<int32_t> cached(Tokens), offsets = {0, 1, 2, 3, 4, 5},
+                                       table = {4, 0, 1, 7, -1};
+  auto k = draw<From>(Tokens * Heads * dim), v = draw<From>(k.size());
+  for (size_t i = 0; i < k.size(); ++i) // groups of different sizes
+    k[i] = narrow<From>(widen(k[i]) * std::ldexp(1.0f, int(i / group) % 7 - 3));
+  std::fill(k.begin(), k.begin() + group, narrow<From>(0)); // no scale
+  k[Heads * dim + 1] = narrow<From>(NAN);
+  auto cache = nothing<To>(6 * 2 * Heads * dim), expected = cache;
+  auto scales = nothing<uint8_t>(6 * 2 * Heads * groups * (powers ? 1 : 4));
+  auto expectedScales = scales;
+  KernelRun run;
+  StoreScaledParams p{};
+  p.store = {{run.out(cache), 2 * Heads * dim, Heads * dim, 0, 0, dim, 6, 1},
+             0,
+             run.in(table),
+             1,
+             1,
+             {run.in(cached), run.in(offsets), Tokens, Tokens, 0},
+             Heads,
+             dim,
+             run.in(k),
+             run.in(v),
+             Heads * dim,
+             dim,
+             Heads * dim,
+             dim,
+             TypeOf<From>,
+             TypeOf<To>,
+             /*firstPage=*/0};
+  p.scales = {run.out(scales),
+              2 * Heads * groups,
+              Heads * groups,
+              0,
+              0,
+              groups,
+              powers,
+              groups,
+              0};
+  p.groupChunks = group / 8;
+  for (int t = 0; t < Tokens; ++t)
+    for (int plane = 0; plane < 2 && table[t] >= 0 && table[t] < 6; ++plane)
+      for (int at = 0; at < Heads * dim; at += group) {
+        const From *row = &(plane ? v : k)[t * Heads * dim + at];
+        float largest = 0, scale;
+        for (int i = 0; i < group; ++i)
+          largest = std::isnan(widen(row[i]))
+                        ? NAN
+                        : std::max(largest, std::fabs(widen(row[i])));
+        int64_t slot = (table[t] * 2 + plane) * Heads * groups + at / group;
+        scale = largest / LargestOf<To>;
+        if (powers) {
+          int exponent = scale == 0 ? 0
+                         : std::isnan(scale)
+                             ? 255
+                             : 127 + int(std::ceil(std::log2(double(scale))));
+          expectedScales[slot] = uint8_t(exponent);
+          scale = powerOfExponent(exponent);
+        } else {
+          std::memcpy(&expectedScales[slot * 4], &scale, 4);
+        }
+        for (int i = 0; i < group; ++i)
+          expected[slot * group + i] =
+              narrow<To>(scale == 0 ? 0 : widen(row[i]) / scale);
+      }
+  run("kv_store_scaled", 2, p);
+  for (size_t i = 0; i < cache.size(); ++i)
+    ASSERT_TRUE(sameBytes(cache[i], expected[i])) << i;
+  for (size_t i = 0; i < scales.size(); i += powers ? 1 : 4) {
+    float got = 0, wanted = 0;
+    if (!powers) {
+      std::memcpy(&got, &scales[i], 4);
+      std::memcpy(&wanted, &expectedScales[i], 4);
+    }
+    ASSERT_TRUE(powers               ? scales[i] == expectedScales[i]
+                : std::isnan(wanted) ? std::isnan(got)
+                                     : got == wanted)
+        << i;
+  }
+}
+
+TEST(Mover, StoreWithScales) {
+  for (bool powers : {false, true}) {
+    testStoreScaled<Bf16, F8E4M3>(128, 128, powers);
+    testStoreScaled<F16, F8E5M2>(64, 64, powers);
+    testStoreScaled<float, I8>(192, 192, powers);
+    testStoreScaled<Bf16, I8>(128, 16, powers);
+    testStoreScaled<float, F8E4M3>(96, 48, powers);
+    testStoreScaled<Bf16, F8E4M3>(192, 64, powers);
+    testStoreScaled<Bf16, F8E4M3>(256, 256, powers);
+  }
 }
 
 template <class T, class To>

@@ -51,6 +51,7 @@ TEST(Numbers, NarrowToTheNearest) {
   expectNearest<F16, uint16_t>(0x7c00, 65504);
   expectNearest<Bf16, uint16_t>(0x7f80, 3.3e38f);
   expectNearest<F8E4M3, uint8_t>(0x7f, 448);
+  expectNearest<F8E5M2, uint8_t>(0x7c, 57344);
 }
 
 TEST(Numbers, EightBits) {
@@ -63,7 +64,7 @@ TEST(Numbers, EightBits) {
   EXPECT_EQ(narrow<F8E4M3>(-INFINITY).bits, 0xfe);
   for (int i = 0; i < 256; ++i) {
     uint32_t low, high;
-    widenFour(uint32_t(i) << 16 | uint32_t(255 - i), low, high);
+    widenFour<F8E4M3>(uint32_t(i) << 16 | uint32_t(255 - i), low, high);
     float first = widenHalf<F16>(low, 0), third = widenHalf<F16>(high, 0);
     EXPECT_TRUE(i == 0x7f || i == 0xff ? std::isnan(third)
                                        : third == widen(F8E4M3{uint8_t(i)}));
@@ -71,7 +72,7 @@ TEST(Numbers, EightBits) {
                                     : first == widen(F8E4M3{uint8_t(255 - i)}));
     EXPECT_EQ(widenHalf<F16>(high, 1), 0);
     uint32_t even, odd;
-    widenEvenOdd(uint32_t(i) << 16 | 0x38 << 8 | 0x40 << 24, even, odd);
+    widenEvenOdd<F8E4M3>(uint32_t(i) << 16 | 0x38 << 8 | 0x40 << 24, even, odd);
     EXPECT_EQ(even, narrowPair<F16>(0, widen(F8E4M3{uint8_t(i)})));
     EXPECT_EQ(odd, narrowPair<F16>(1, 2));
   }

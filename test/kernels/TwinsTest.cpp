@@ -91,8 +91,8 @@ TEST(Twins, NoRingChangesABit) {
     EXPECT_EQ(one.out, other.out);
     EXPECT_EQ(one.lse, other.lse);
   };
-  expectSame.operator()<DecodeConfig<F16, F16, 128, 80>>();
-  expectSame.operator()<PrefillConfig<F16, F16, 128, 80>>();
+  expectSame.operator()<DecodeConfig<F16, F16, Scales::None, 128, 80>>();
+  expectSame.operator()<PrefillConfig<F16, F16, Scales::None, 128, 80>>();
   expectSame.operator()<AttentionConfig<F16, F16, 128, 1, 9>>();
   expectSame.operator()<AttentionConfig<F16, F16, 128, 3, 2>>();
 }

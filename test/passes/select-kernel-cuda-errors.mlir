@@ -16,7 +16,7 @@ func.func @f(%b: memref<?x2x2x16x1x88xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @f(%b: memref<?x2x2x16x1x64xf32>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
     %q: tensor<?x1x64xf32>, %layer: index) -> tensor<?x1x64xf32> {
-  // expected-error @+1 {{is on a cache of 'f32': kv-cuda has kernels for bf16, f16 and f8E4M3FN}}
+  // expected-error @+1 {{is on a cache of 'f32': kv-cuda has kernels for bf16, f16, f8E4M3FN, f8E5M2 and i8}}
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0
       : tensor<?x1x64xf32> in (memref<?x2x2x16x1x64xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xf32>
   return %o : tensor<?x1x64xf32>
@@ -24,13 +24,36 @@ func.func @f(%b: memref<?x2x2x16x1x64xf32>, %l: tensor<?xi32>, %t: tensor<?x?xi3
 
 // -----
 
-!kv = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 64, page = 16, scale = #kv.scale<f32, group = 64>>
-func.func @f(%b: memref<?x2x2x16x1x64xi8>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %s: memref<?x2x2x16x1x1xf32>, %ro: tensor<?xi32>,
+!kv = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 64, page = 16, scale = #kv.scale<f32, group = 8>>
+func.func @f(%b: memref<?x2x2x16x1x64xi8>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %s: memref<?x2x2x16x1x8xf32>, %ro: tensor<?xi32>,
     %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
-  // expected-error @+1 {{is on a cache with the scale #kv.scale<f32, group = 64>: kv-cuda has kernels for caches without scales}}
+  // expected-error @+1 {{is on a cache with the scale #kv.scale<f32, group = 8>: kv-cuda has kernels for a scale a row of 64 elements, or for at most 4 groups a row, of a multiple of 16 elements}}
   %o = kv.attention %q in (%b, %l, %t, %m, %s)[%layer] rows %ro mask <causal> scale 1.0
-      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xi8>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, memref<?x2x2x16x1x1xf32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xi8>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, memref<?x2x2x16x1x8xf32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
   return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, f8E5M2, layers = 2, heads = 1, dim = 64, page = 16, scale = #kv.scale<f32, group = 16>>
+func.func @store(%b: memref<?x2x2x16x1x64xf8E5M2>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %s: memref<?x2x2x16x1x4xf32>, %ro: tensor<?xi32>,
+    %k: tensor<?x1x64xbf16>, %layer: index) {
+  // expected-error @+1 {{is on a cache of 'f8E5M2' with the scale #kv.scale<f32, group = 16>: kv-cuda has kernels for such a cache with a scale a row}}
+  kv.store %k, %k into (%b, %l, %t, %m, %s)[%layer] rows %ro
+      : tensor<?x1x64xbf16>, tensor<?x1x64xbf16>
+        into (memref<?x2x2x16x1x64xf8E5M2>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, memref<?x2x2x16x1x4xf32>) as !kv, tensor<?xi32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 96, page = 16, scale = #kv.scale<f32, group = 96>>
+func.func @f(%b: memref<?x2x2x16x1x96xi8>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %s: memref<?x2x2x16x1x1xf32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x96xbf16>, %layer: index) -> tensor<?x1x96xbf16> {
+  // expected-error @+1 {{has the head dimension 96: kv-cuda has kernels for 64, 128 and 256 with such scales}}
+  %o = kv.attention %q in (%b, %l, %t, %m, %s)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x96xbf16> in (memref<?x2x2x16x1x96xi8>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, memref<?x2x2x16x1x1xf32>) as !kv, tensor<?xi32> -> tensor<?x1x96xbf16>
+  return %o : tensor<?x1x96xbf16>
 }
 
 // -----
@@ -75,18 +98,6 @@ func.func @f(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0 {kv.kernel = #kv.kernel<reference>}
       : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
   return %o : tensor<?x1x64xbf16>
-}
-
-// -----
-
-!kv = !kv.collection<paged, f8E5M2, layers = 2, heads = 1, dim = 64, page = 16>
-func.func @store(%b: memref<?x2x2x16x1x64xf8E5M2>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
-    %k: tensor<?x1x64xbf16>, %layer: index) {
-  // expected-error @+1 {{is on a cache of 'f8E5M2': kv-cuda has kernels for bf16, f16 and f8E4M3FN}}
-  kv.store %k, %k into (%b, %l, %t, %m)[%layer] rows %ro
-      : tensor<?x1x64xbf16>, tensor<?x1x64xbf16>
-        into (memref<?x2x2x16x1x64xf8E5M2>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
-  return
 }
 
 // -----

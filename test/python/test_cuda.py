@@ -70,7 +70,11 @@ def check_steps(trace):
 
 # The cache's type in a module that kv-import wrote, and that of another cache.
 PAGED = re.compile(r"!kv.collection<paged, bf16, (.*?), page = 16>")
-CACHES = {"continuous": r"!kv.collection<continuous, bf16, \1, max_seq = 64>"}
+SCALED = r"!kv.collection<paged, {}, \1, page = 16, scale = #kv.scale<{}, group = {}>>"
+CACHES = {"continuous": r"!kv.collection<continuous, bf16, \1, max_seq = 64>",
+          "f8 with scales": SCALED.format("f8E4M3FN", "f32", 64),
+          "f8 with scales of groups": SCALED.format("f8E4M3FN", "f8E8M0FNU", 32),
+          "i8 with scales": SCALED.format("i8", "f32", 64)}
 
 
 @pytest.mark.parametrize("kind", KINDS)

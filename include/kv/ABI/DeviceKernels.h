@@ -39,19 +39,37 @@ inline constexpr RowType RowTypes[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
+/// How many scales a row of a cache has.
+enum class Scales { None, Row, Groups };
+/// A group has a multiple of ScaleChunk elements, and a row at most so many
+/// groups.
+inline constexpr int ScaleChunk = 16;
+constexpr int mostGroups(int headDim) {
+  return std::min(headDim / ScaleChunk, headDim > 128 ? 2 : 4);
+}
+
 struct AttentionKernel {
   std::string_view name;
   KvDType query, cache;
+  Scales scales;
   int64_t headDim; // of a key
   int64_t vDim;    // of a value of a latent cache; 0: not latent
 };
 inline constexpr AttentionKernel AttentionKernels[] = {
-#define KV_ATTENTION_KERNEL(kind, name, query, cache, dim, ...)                \
-  {"kv_attention_" #kind "_" #name "_" #dim, KV_DTYPE_##query,                 \
-   KV_DTYPE_##cache, dim, 0},
+#define KV_ATTENTION_KERNEL(kind, name, query, cache, scales, dim, ...)        \
+  {"kv_attention_" #kind "_" #name "_" #dim,                                   \
+   KV_DTYPE_##query,                                                           \
+   KV_DTYPE_##cache,                                                           \
+   Scales::scales,                                                             \
+   dim,                                                                        \
+   0},
 #define KV_LATENT_KERNEL(kind, name, query, cache, dim, vDim, ...)             \
-  {"kv_latent_" #kind "_" #name "_" #dim, KV_DTYPE_##query, KV_DTYPE_##cache,  \
-   dim, vDim},
+  {"kv_latent_" #kind "_" #name "_" #dim,                                      \
+   KV_DTYPE_##query,                                                           \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   vDim},
 #include "kv/ABI/DeviceKernels.def"
 };
 
@@ -77,23 +95,34 @@ constexpr std::optional<KvDType> queryTypeOf(int64_t cache) {
   return std::nullopt;
 }
 
-/// Whether there are attention kernels for this head dimension, with any types.
-constexpr bool isHeadDim(int64_t dim) {
+/// The kernels that a cache of this KvDType needs whose rows have so many
+/// scales, none or more: where none are made for a type without scales, those
+/// for one a row do.
+constexpr Scales scalesFor(int64_t cache, int64_t groups) {
+  if (groups > 0)
+    return groups == 1 ? Scales::Row : Scales::Groups;
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (kernel.cache == cache && kernel.scales == Scales::None)
+      return Scales::None;
+  return Scales::Row;
+}
+
+/// Whether there are attention kernels for such a cache; `vDim` is a value's
+/// elements of a latent one, else 0.
+constexpr bool hasKernels(int64_t cache, Scales scales, int64_t headDim,
+                          int64_t vDim = 0) {
   return std::any_of(std::begin(AttentionKernels), std::end(AttentionKernels),
                      [&](const AttentionKernel &kernel) {
-                       return kernel.headDim == dim && kernel.vDim == 0;
+                       return kernel.cache == cache &&
+                              kernel.scales == scales &&
+                              kernel.headDim == headDim && kernel.vDim == vDim;
                      });
 }
 
 /// Whether there are attention kernels for latent caches of this KvDType, of
 /// rows of `dim` elements of which the first `vDim` are the value.
 constexpr bool isLatentRow(int64_t cache, int64_t dim, int64_t vDim) {
-  return vDim != 0 &&
-         std::any_of(std::begin(AttentionKernels), std::end(AttentionKernels),
-                     [&](const AttentionKernel &kernel) {
-                       return kernel.cache == cache && kernel.headDim == dim &&
-                              kernel.vDim == vDim;
-                     });
+  return vDim != 0 && hasKernels(cache, Scales::None, dim, vDim);
 }
 
 //===--- Lists for messages -----------------------------------------------===//
@@ -151,11 +180,12 @@ inline std::string cacheTypes() {
   return enumerate(words, "and");
 }
 
-/// The head dimensions of attention kernels: "64, 128 and 256".
-inline std::string headDims() {
+/// The head dimensions of the attention kernels for such a cache, such as "64,
+/// 128 and 256".
+inline std::string headDims(int64_t cache, Scales scales) {
   std::vector<std::string> words;
   for (const AttentionKernel &kernel : AttentionKernels)
-    if (!kernel.vDim)
+    if (!kernel.vDim && kernel.cache == cache && kernel.scales == scales)
       words.push_back(std::to_string(kernel.headDim));
   return enumerate(words, "and");
 }

@@ -32,12 +32,12 @@ template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
     GpuBlock block;                                                            \
     AttentionBody<GpuBlock, Built<__VA_ARGS__>::Config>(block, params).run();  \
   }
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, registers,          \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \
                             blocks80, blocks90)                                \
   KV_KERNEL(kv_attention_##kind##_##type##_##dim,                              \
-            KV_ATTENTION_CONFIG(kind, query, cache, dim, 80),                  \
-            KV_ATTENTION_CONFIG(kind, query, cache, dim, 90), blocks80,        \
-            blocks90)
+            KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80),          \
+            KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90),          \
+            blocks80, blocks90)
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
   KV_KERNEL(kv_latent_##kind##_##type##_##dim,                                 \

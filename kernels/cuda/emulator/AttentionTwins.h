@@ -13,7 +13,7 @@
 
 namespace kv::cuda {
 
-template <class Query, class Cache>
+template <class Query, class Cache, Scales S>
 void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                       int blocks, const AttentionParams &params);
 

@@ -1,4 +1,5 @@
 #include "AttentionTwinsImpl.h"
 
-template void kv::cuda::runAttentionTwin<kv::cuda::Bf16, kv::cuda::F8E4M3>(
+template void kv::cuda::runAttentionTwin<kv::cuda::Bf16, kv::cuda::F8E4M3,
+                                         kv::cuda::Scales::None>(
     Machine &, const AttentionKernel &, int, const AttentionParams &);

@@ -7,7 +7,7 @@
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 
-template <class Query, class Cache>
+template <class Query, class Cache, kv::cuda::Scales S>
 void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                                 int blocks, const AttentionParams &params) {
   auto with = [&]<class Config>() {
@@ -17,20 +17,22 @@ void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                      AttentionBody<CpuBlock, Config>(b, params).run();
                    });
   };
-#define KV_TWIN(config, query, cache, twin, ...)                               \
+#define KV_TWIN(config, query, cache, scales, twin, ...)                       \
   if constexpr (std::is_same_v<Query, ElementOf<KV_DTYPE_##query>> &&          \
-                std::is_same_v<Cache, ElementOf<KV_DTYPE_##cache>>)            \
+                std::is_same_v<Cache, ElementOf<KV_DTYPE_##cache>> &&          \
+                S == Scales::scales)                                           \
     if (kernel.name == twin) {                                                 \
       if (machine.sm() == 90)                                                  \
         with.template operator()<config(__VA_ARGS__, 90)>();                   \
       else                                                                     \
         with.template operator()<config(__VA_ARGS__, 80)>();                   \
     }
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
-  KV_TWIN(KV_ATTENTION_CONFIG, query, cache,                                   \
-          "kv_attention_" #kind "_" #type "_" #dim, kind, query, cache, dim)
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, ...)        \
+  KV_TWIN(KV_ATTENTION_CONFIG, query, cache, scales,                           \
+          "kv_attention_" #kind "_" #type "_" #dim, kind, query, cache,        \
+          scales, dim)
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, ...)             \
-  KV_TWIN(KV_LATENT_CONFIG, query, cache,                                      \
+  KV_TWIN(KV_LATENT_CONFIG, query, cache, None,                                \
           "kv_latent_" #kind "_" #type "_" #dim, kind, query, cache, dim,      \
           vDim)
 #include "kv/ABI/DeviceKernels.def"

@@ -28,14 +28,14 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
     if (kernel.name != name)
       continue;
     const auto &p = *static_cast<const AttentionParams *>(params);
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, ...)                \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, ...)        \
   if (name == "kv_attention_" #kind "_" #type "_" #dim)                        \
-    runAttentionTwin<ElementOf<KV_DTYPE_##query>,                              \
-                     ElementOf<KV_DTYPE_##cache>>(machine, kernel, blocks, p);
+    runAttentionTwin<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>, \
+                     Scales::scales>(machine, kernel, blocks, p);
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, ...)                   \
   if (name == "kv_latent_" #kind "_" #type "_" #dim)                           \
-    runAttentionTwin<ElementOf<KV_DTYPE_##query>,                              \
-                     ElementOf<KV_DTYPE_##cache>>(machine, kernel, blocks, p);
+    runAttentionTwin<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>, \
+                     Scales::None>(machine, kernel, blocks, p);
 #include "kv/ABI/DeviceKernels.def"
     return true;
   }

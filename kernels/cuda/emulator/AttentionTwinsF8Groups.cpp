@@ -1,0 +1,9 @@
+#include "AttentionTwinsImpl.h"
+
+template void kv::cuda::runAttentionTwin<kv::cuda::Bf16, kv::cuda::F8E4M3,
+                                         kv::cuda::Scales::Groups>(
+    Machine &, const AttentionKernel &, int, const AttentionParams &);
+
+template void kv::cuda::runAttentionTwin<kv::cuda::Bf16, kv::cuda::I8,
+                                         kv::cuda::Scales::Groups>(
+    Machine &, const AttentionKernel &, int, const AttentionParams &);

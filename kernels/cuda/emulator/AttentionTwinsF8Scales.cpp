@@ -1,0 +1,5 @@
+#include "AttentionTwinsImpl.h"
+
+template void kv::cuda::runAttentionTwin<kv::cuda::Bf16, kv::cuda::F8E4M3,
+                                         kv::cuda::Scales::Row>(
+    Machine &, const AttentionKernel &, int, const AttentionParams &);
