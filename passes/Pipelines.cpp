@@ -154,6 +154,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   addSharding(pm, /*ranks=*/1);
   addLayout(pm, options.layout);
   addResolution(pm);
+  pm.addPass(createKVPackQuantized());
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));
