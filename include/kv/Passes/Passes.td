@@ -116,7 +116,12 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
     A 1:N conversion through functions, calls, returns and scf. Afterwards no
     value is a handle and the operations carry the components. Must run before
     bufferization: a tensor hidden behind a handle would be analysed wrongly.
+
+    With `device` the lengths of a step lie on a device, and `kv.advance` is a
+    launch that makes the next ones; how long the longest are, nobody knows then.
   }];
+  let options = [Option<"device", "device", "bool", "false",
+                        "the components lie on a device">];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
