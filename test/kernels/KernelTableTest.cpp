@@ -50,7 +50,7 @@ TEST(KernelTable, Sentences) {
   namespace kernels = kv::kernels;
   EXPECT_EQ(kernels::rowTypes(), "f32, bf16 and f16");
   EXPECT_EQ(kernels::rowTypes("or"), "f32, bf16 or f16");
-  EXPECT_EQ(kernels::multipliedTypes(), "bf16 and f16");
+  EXPECT_EQ(kernels::multipliedTypes(), "f32, bf16 and f16");
   EXPECT_EQ(kernels::cacheTypes(), "bf16, f16 and f8E4M3FN");
   EXPECT_EQ(kernels::headDims(), "64, 128 and 256");
   EXPECT_EQ(kernels::enumerate({"a", "a"}, "and"), "a");
