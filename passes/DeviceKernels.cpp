@@ -70,9 +70,11 @@ LogicalResult kv::checkCache(Operation *op, CollectionType type) {
 }
 
 LogicalResult kv::checkAttention(AttentionOp op) {
-  if (op.getKvRowOffsets())
-    return op.emitOpError("has 'keys' of their own: kv-cuda has no kernel for "
-                          "cross attention");
+  if (op.getKvRowOffsets() && op.getMask().getKind() != MaskKind::None)
+    return op.emitOpError()
+           << "has 'keys' of their own and the mask '"
+           << stringifyMaskKind(op.getMask().getKind())
+           << "': kv-cuda has a kernel for cross attention with 'none'";
   return checkCache(op, op.getCollectionType());
 }
 

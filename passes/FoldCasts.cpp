@@ -21,8 +21,9 @@ static bool canWrite(LaunchOp op, Type element) {
   StringRef callee = op.getCallee();
   if (callee == "matmul")
     return element == getElementTypeOrSelf(op.getArguments()[1]);
-  return callee == "norm" || callee == "pair" || callee == "embedding" ||
-         callee == "rope";
+  return callee == "norm" || callee == "pair" || callee == "elementwise" ||
+         callee == "embedding" || callee == "rope" || callee == "quantMatmul" ||
+         callee == "quantEmbedding";
 }
 
 namespace {
@@ -84,17 +85,6 @@ struct FoldCast : OpRewritePattern<LaunchOp> {
 FailureOr<int64_t> kv::foldCasts(ModuleOp module) {
   MLIRContext *context = module.getContext();
   int64_t left = 0;
-  // Sizes are traced to arguments first, so that a tensor of which only a size
-  // is used need not be computed.
-  module.walk([](tensor::DimOp op) {
-    std::optional<int64_t> dim = op.getConstantIndex();
-    if (!dim)
-      return;
-    OpBuilder b(op);
-    Value size = traceSize(op.getSource(), *dim).materialize(b, op.getLoc());
-    op.replaceAllUsesWith(size);
-    op.erase();
-  });
   RewritePatternSet patterns(context);
   patterns.add<FoldCast>(context);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);

@@ -3,11 +3,13 @@
 #include "kv/Passes/Passes.h"
 
 #include "DeviceKernels.h"
+#include "ElementPrograms.h"
 #include "FoldCasts.h"
 #include "HostSizes.h"
 #include "Launches.h"
 #include "MatchLaunches.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -40,7 +42,8 @@ struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
   using KVFormLaunchesBase::KVFormLaunchesBase;
 
   void runOnOperation() override {
-    if (failed(checkChips()) || failed(formLaunches()))
+    if (failed(checkChips()) || failed(formLaunches()) ||
+        failed(formElementwise()))
       return signalPassFailure();
     FailureOr<int64_t> casts = foldCasts(getOperation());
     if (failed(casts) || failed(checkRest()))
@@ -65,12 +68,13 @@ private:
   }
 
   LogicalResult formLaunches() {
+    foldSizes(getOperation());
     SmallVector<Operation *> positions, others;
     getOperation().walk([&](Operation *op) {
       if (isa<PositionsOp>(op))
         positions.push_back(op);
-      else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp>(
-                   op))
+      else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
+                   MatmulOp, DequantizeOp>(op))
         others.push_back(op);
     });
     // Ropes tell how many positions there are.
@@ -81,13 +85,64 @@ private:
     for (Operation *op : others) {
       LogicalResult converted =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, linalg::LinalgOp>(
+              .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
+                    DequantizeOp, linalg::LinalgOp>(
                   [&](auto each) { return convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
         return failure();
     }
     return success();
+  }
+
+  /// What is left of elementwise computations, from the last on: parts of
+  /// others are used no more.
+  LogicalResult formElementwise() {
+    SmallVector<linalg::GenericOp> left;
+    getOperation().walk([&](linalg::GenericOp op) { left.push_back(op); });
+    for (linalg::GenericOp op : llvm::reverse(left)) {
+      if (isOpTriviallyDead(op)) {
+        names.erase(op);
+        op.erase();
+        continue;
+      }
+      std::optional<ElementProgram> program = matchElementwise(op);
+      if (program && failed(replace(op, *program)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult replace(linalg::GenericOp op, const ElementProgram &program) {
+    StringRef callee = "elementwise";
+    SmallVector<Value> moved(program.tensors);
+    moved.push_back(op.getResult(0));
+    if (failed(checkRows(op, callee, moved)))
+      return failure();
+    Emitter b(op);
+    Value text = TextOp::create(b, LLVM::LLVMPointerType::get(&getContext()),
+                                program.text);
+    Value a = toRows(b, program.tensors[0]), second = program.tensors.back();
+    if (cast<RankedTensorType>(second.getType()).getRank() > 1 ||
+        program.tensors.size() == 1)
+      second = toRows(b, second);
+    Value made = launch(b, callee, {text, a, second}, a,
+                        getElementTypeOrSelf(op.getResult(0)));
+    replaceBy(op, op->getResult(0), callee,
+              fromRows(b, made, program.tensors[0]));
+    return success();
+  }
+
+  /// `made`, by `callee`, is the result.
+  void replaceBy(linalg::GenericOp op, OpResult result, StringRef callee,
+                 Value made) {
+    Emitter b(op);
+    if (made.getType() != result.getType())
+      made = tensor::CastOp::create(b, result.getType(), made);
+    remarkLaunch(op, callee, result.getType());
+    result.replaceAllUsesWith(made);
+    names.erase(op);
+    op.erase();
   }
 
   void remarkLaunch(Operation *op, StringRef callee, Type type) {
@@ -140,21 +195,14 @@ private:
 
   LogicalResult convert(RopeOp op) {
     auto x = cast<ShapedType>(op.getX().getType());
-    auto freqs = cast<ShapedType>(op.getFreqs().getType());
     if (cast<ShapedType>(op.getPositions().getType()).getRank() != 1)
       return op.emitOpError("has a position an angle: kv-cuda has a kernel for "
                             "one a row");
-    if (freqs.getDimSize(1) % kernels::RopeChunk)
-      return op.emitOpError()
-             << "rotates " << freqs.getDimSize(1)
-             << " elements: kv-cuda has a kernel for multiples "
-                "of "
-             << kernels::RopeChunk;
-    if (x.getDimSize(2) % kernels::RopeChunk)
+    if (x.getDimSize(2) % kernels::RowChunk)
       return op.emitOpError()
              << "has heads of " << x.getDimSize(2)
              << " elements: kv-cuda has a kernel for multiples of "
-             << kernels::RopeChunk;
+             << kernels::RowChunk;
     Emitter b(op);
     Value interleaved =
         arith::ConstantIntOp::create(b, op.getInterleaved() ? 1 : 0, 32);
@@ -188,6 +236,66 @@ private:
     op.getResult().replaceAllUsesWith(made);
     op.erase();
     return success();
+  }
+
+  /// Of quantised weights: each product by itself, of rows that are rounded
+  /// once.
+  LogicalResult convert(MatmulOp op) {
+    Value x = op.getX();
+    int64_t depth = cast<ShapedType>(x.getType()).getDimSize(1);
+    for (size_t i = 0; i < op.getWeights().size(); ++i)
+      if (!op.getFormat(i))
+        return success(); // of dense weights: named, as it is left
+    if (failed(checkRows(op, "roundRows", x)))
+      return failure();
+    Emitter b(op);
+    SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), x);
+    sizes.back() = b.getIndexAttr(kernels::roundedRowBytes(depth));
+    Value bytes = tensor::EmptyOp::create(b, sizes, b.getI8Type());
+    Value rounded =
+        LaunchOp::create(b, bytes.getType(), "roundRows", x, bytes).getResult();
+    for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
+      Value product = op.getProducts()[i];
+      auto type = cast<RankedTensorType>(product.getType());
+      sizes.back() = b.getIndexAttr(type.getDimSize(1));
+      Value out = tensor::EmptyOp::create(b, sizes, type.getElementType());
+      Value arguments[] = {rounded, weight, formatOf(b, *op.getFormat(i))};
+      Value made =
+          LaunchOp::create(b, out.getType(), "quantMatmul", arguments, out)
+              .getResult();
+      if (made.getType() != type)
+        made = tensor::CastOp::create(b, type, made);
+      remarkLaunch(op, "quantMatmul", type);
+      product.replaceAllUsesWith(made);
+    }
+    op.erase();
+    return success();
+  }
+
+  /// Rows of a quantised table.
+  LogicalResult convert(DequantizeOp op) {
+    if (!op.getRows() || !op.getFormat())
+      return success(); // named, as it is left
+    Emitter b(op);
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), op.getRows());
+    sizes.push_back(b.getIndexAttr(type.getDimSize(1)));
+    Value out = tensor::EmptyOp::create(b, sizes, type.getElementType());
+    Value arguments[] = {op.getRows(), op.getWeight(),
+                         formatOf(b, *op.getFormat())};
+    Value made =
+        LaunchOp::create(b, out.getType(), "quantEmbedding", arguments, out)
+            .getResult();
+    if (made.getType() != type)
+      made = tensor::CastOp::create(b, type, made);
+    remarkLaunch(op, "quantEmbedding", type);
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
+  static Value formatOf(Emitter &b, QuantFormat format) {
+    return arith::ConstantIntOp::create(b, static_cast<int64_t>(format), 32);
   }
 
   /// Keys and values have one type.
@@ -246,21 +354,40 @@ private:
       generic = *made;
       names[generic] = name;
     }
-    std::optional<LaunchMatch> match = matchLaunch(generic);
-    if (!match)
+    if (std::optional<LaunchMatch> match = matchLaunch(generic))
+      return replace(generic, *match);
+    if (mayBecomePart(generic))
       return success();
-    return replace(generic, *match);
+    std::optional<ElementProgram> program = matchElementwise(generic);
+    if (!program || !isMoved(generic.getResult(0)))
+      return success();
+    return replace(generic, *program);
+  }
+
+  /// Whether the only user computes element by element, too.
+  static bool mayBecomePart(linalg::GenericOp op) {
+    if (op.getNumResults() != 1 || !op.getResult(0).hasOneUse())
+      return false;
+    auto user = dyn_cast<linalg::LinalgOp>(*op.getResult(0).user_begin());
+    return user && user.getNumParallelLoops() == user.getNumLoops();
+  }
+
+  /// Whether a kernel can move the tensor's rows.
+  static bool isMoved(Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    int64_t width = type.getShape().back();
+    return kv::isMoved(type.getElementType()) &&
+           !ShapedType::isDynamic(width) && width % kernels::RowChunk == 0;
   }
 
   /// Whether rows of all tensors can be moved in chunks.
   LogicalResult checkRows(Operation *op, StringRef callee, ValueRange tensors) {
     for (Value tensor : tensors) {
       auto type = cast<RankedTensorType>(tensor.getType());
-      if (!isMoved(type.getElementType()))
+      if (!kv::isMoved(type.getElementType()))
         return noKernel(op) << ": '" << callee << "' is for "
                             << kernels::rowTypes() << ", not " << type;
-      int64_t width = type.getShape().back();
-      if (ShapedType::isDynamic(width) || width % kernels::RowChunk)
+      if (!isMoved(tensor))
         return noKernel(op)
                << ": '" << callee << "' is for rows of a multiple of "
                << kernels::RowChunk << " elements, not " << type;
@@ -269,11 +396,13 @@ private:
   }
 
   /// Rows that are multiplied have the weight's type, whatever it costs of f32;
-  /// another type that the module asks for would be something else.
+  /// another type that the module asks for would be something else. i8 is for
+  /// quantised weights only.
   LogicalResult checkActivations(linalg::GenericOp op, Type weight) {
     auto wanted = getOperation()->getAttrOfType<TypeAttr>(
         KVDialect::getActivationsAttrName());
-    if (!wanted || wanted.getValue().isF32() || wanted.getValue() == weight)
+    if (!wanted || wanted.getValue().isF32() ||
+        wanted.getValue().isInteger(8) || wanted.getValue() == weight)
       return success();
     return noKernel(op) << ": 'kv.activations' is " << wanted.getValue()
                         << ", and 'matmul' rounds rows to its weight's "
@@ -359,12 +488,7 @@ private:
       made = launch(b, callee, first, like, element);
       break;
     }
-    if (made.getType() != result.getType())
-      made = tensor::CastOp::create(b, result.getType(), made);
-    remarkLaunch(op, callee, result.getType());
-    result.replaceAllUsesWith(made);
-    names.erase(op);
-    op.erase();
+    replaceBy(op, result, callee, made);
     return success();
   }
 
@@ -383,7 +507,7 @@ private:
             tensor::CollapseShapeOp, tensor::ExtractSliceOp,
             tensor::InsertSliceOp, memref::DimOp, memref::CastOp,
             memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
-            PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
+            TextOp, PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
             CheckStepOp>(op))
       return true;
     return isa<arith::ArithDialect>(op->getDialect()) &&
@@ -399,10 +523,11 @@ private:
       failed = true;
       noKernel(op)
           << ": kv-cuda has kernels for products with a weight [N, K], "
-             "x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a "
-             "+ b (b may be one row for all), rows of a table, casts, argmax, "
-             "kv.positions, "
-             "kv.rope, kv.store, kv.attention and kv.copy_pages";
+             "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
+             "on one or two tensors (one may be a row for all), rows of a "
+             "table, casts, argmax, kv.positions, kv.rope, kv.store, "
+             "kv.attention, kv.copy_pages, and quantised weights with "
+             "kv.activations = i8";
       return WalkResult::skip();
     });
     return failure(failed);

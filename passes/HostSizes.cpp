@@ -81,6 +81,8 @@ static std::optional<HostSize> stepBack(HostSize size, int depth) {
         destination.getTiedOpOperand(cast<OpResult>(size.value))->get(), dim};
   if (auto convert = dyn_cast<tensor::CastOp>(op))
     return HostSize{convert.getSource(), dim};
+  if (auto rows = dyn_cast<DequantizeOp>(op); rows && rows.getRows())
+    return HostSize{rows.getRows(), dim};
   if (auto form = dyn_cast<TwoFormOpInterface>(op); form && !form.hasOwnSizes())
     return HostSize{op->getOperand(0), dim};
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
@@ -176,4 +178,16 @@ static std::optional<HostSize> rowsOfUsers(Value positions, int depth) {
 
 std::optional<HostSize> kv::rowsOfUsers(Value positions) {
   return ::rowsOfUsers(positions, 0);
+}
+
+void kv::foldSizes(Operation *root) {
+  root->walk([](tensor::DimOp op) {
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!dim)
+      return;
+    OpBuilder b(op);
+    Value size = traceSize(op.getSource(), *dim).materialize(b, op.getLoc());
+    op.replaceAllUsesWith(size);
+    op.erase();
+  });
 }

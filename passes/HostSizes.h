@@ -35,6 +35,10 @@ HostSize traceSize(mlir::Value shaped, int64_t dim);
 llvm::SmallVector<mlir::OpFoldResult>
 hostSizes(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor);
 
+/// Sizes become those of where they come from, so that a tensor of which only a
+/// size is used need not be computed.
+void foldSizes(mlir::Operation *root);
+
 /// How many rows the users of `positions` have, as a size of the function where
 /// it is; nothing when none tells.
 std::optional<HostSize> rowsOfUsers(mlir::Value positions);

@@ -2,6 +2,7 @@
 
 #include "MatchLaunches.h"
 
+#include "Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,108 +13,15 @@ using namespace kv;
 using linalg::GenericOp;
 
 namespace {
-/// A scalar in the body of a generic, which may be another than the matched
-/// one; `at` maps the loops of the matched generic to those of this one.
-struct Scalar {
-  Value value;
-  AffineMap at;
-};
-
-/// An element of a tensor; `map` maps the loops of the matched generic to its
-/// indices.
-struct Element {
-  Value tensor;
-  AffineMap map;
-};
-
 /// A fraction: the product of `over` divided by the product of `under`.
 struct Product {
   SmallVector<Scalar> over, under;
 };
-
-/// Maps from the r loops of a generic: all loops, the first r - 1, the last.
-struct Maps {
-  explicit Maps(GenericOp op)
-      : identity(AffineMap::getMultiDimIdentityMap(op.getNumLoops(),
-                                                   op.getContext())) {
-    if (op.getNumLoops() == 0)
-      return;
-    rows = identity.getMajorSubMap(op.getNumLoops() - 1);
-    last = identity.getMinorSubMap(1);
-  }
-  AffineMap identity, rows, last;
-};
 } // namespace
-
-/// Whether result `i` is computed element by element.
-static bool isElementwise(GenericOp op, unsigned i) {
-  return op.getNumParallelLoops() == op.getNumLoops() &&
-         op.getMatchingIndexingMap(op.getDpsInitOperand(i)).isIdentity();
-}
-
-/// Follows a scalar to the operation that computes it: through extensions,
-/// which are exact, and into the bodies of elementwise generics.
-static Scalar trace(Scalar scalar) {
-  while (true) {
-    if (auto wide = scalar.value.getDefiningOp<arith::ExtFOp>()) {
-      scalar.value = wide.getIn();
-      continue;
-    }
-    auto argument = dyn_cast<BlockArgument>(scalar.value);
-    auto op = argument ? dyn_cast<GenericOp>(argument.getOwner()->getParentOp())
-                       : GenericOp();
-    if (!op || argument.getArgNumber() >= op.getNumDpsInputs())
-      return scalar;
-    OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
-    AffineMap map = op.getMatchingIndexingMap(operand).compose(scalar.at);
-    if (auto fill = operand->get().getDefiningOp<linalg::FillOp>()) {
-      scalar = {fill.getInputs()[0], map};
-      continue;
-    }
-    auto producer = operand->get().getDefiningOp<GenericOp>();
-    if (!producer)
-      return scalar;
-    unsigned i = cast<OpResult>(operand->get()).getResultNumber();
-    if (!isElementwise(producer, i))
-      return scalar;
-    scalar = {producer.getBody()->getTerminator()->getOperand(i), map};
-  }
-}
-
-static std::optional<Element> elementOf(Scalar scalar) {
-  scalar = trace(scalar);
-  auto argument = dyn_cast<BlockArgument>(scalar.value);
-  auto op = argument ? dyn_cast<GenericOp>(argument.getOwner()->getParentOp())
-                     : GenericOp();
-  if (!op || argument.getArgNumber() >= op.getNumDpsInputs())
-    return std::nullopt;
-  OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
-  return Element{operand->get(),
-                 op.getMatchingIndexingMap(operand).compose(scalar.at)};
-}
-
-static std::optional<double> constantOf(Scalar scalar) {
-  APFloat value(0.0);
-  if (!matchPattern(trace(scalar).value, m_ConstantFloat(&value)))
-    return std::nullopt;
-  return value.convertToDouble();
-}
 
 static bool isConstant(Scalar scalar, double wanted) {
   std::optional<double> value = constantOf(scalar);
   return value && *value == wanted;
-}
-
-/// The operands of the operation that computes `scalar`, if it is an Op.
-template <typename Op>
-static std::optional<SmallVector<Scalar>> operandsOf(Scalar scalar) {
-  scalar = trace(scalar);
-  auto op = scalar.value.getDefiningOp<Op>();
-  if (!op)
-    return std::nullopt;
-  return llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-    return Scalar{operand, scalar.at};
-  });
 }
 
 static void factor(Scalar scalar, bool under, Product &product) {
@@ -132,15 +40,6 @@ static Product factor(Scalar scalar) {
   Product product;
   factor(scalar, /*under=*/false, product);
   return product;
-}
-
-/// What a generic with one result yields, without the final rounding to the
-/// result's type.
-static Scalar yielded(GenericOp op) {
-  Value value = op.getBody()->getTerminator()->getOperand(0);
-  if (auto round = value.getDefiningOp<arith::TruncFOp>())
-    value = round.getIn();
-  return {value, Maps(op).identity};
 }
 
 /// What each iteration of a reduction adds to its result, if it is a sum that

@@ -57,10 +57,12 @@ static void addSharding(OpPassManager &pm, int64_t ranks) {
 }
 
 /// Collections to their components.
-static void addResolution(OpPassManager &pm) {
+static void addResolution(OpPassManager &pm, bool device = false) {
   pm.addPass(createKVAssignPageLayers());
   pm.addPass(createKVExpandCollections());
-  pm.addPass(createKVResolveCollections());
+  KVResolveCollectionsOptions resolve;
+  resolve.device = device;
+  pm.addPass(createKVResolveCollections(resolve));
   simplify(pm);
 }
 
@@ -153,7 +155,8 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
                            const CUDAPipelineOptions &options) {
   addSharding(pm, /*ranks=*/1);
   addLayout(pm, options.layout);
-  addResolution(pm);
+  addResolution(pm, /*device=*/true);
+  pm.addPass(createKVPackQuantized());
   KVSelectKernelOptions select;
   select.target = "cuda";
   pm.addPass(createKVSelectKernel(select));

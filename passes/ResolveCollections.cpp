@@ -98,7 +98,10 @@ struct ResolveComponent : OpConversionPattern<Op> {
 
 /// Longer sequences, and one step less to go.
 struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ResolveAdvance(const TypeConverter &converter, MLIRContext *context,
+                 bool onDevice)
+      : OpConversionPattern(converter, context), onDevice(onDevice) {}
+
   LogicalResult
   matchAndRewrite(AdvanceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -108,10 +111,26 @@ struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
                         components[2], /*max_lengths=*/Value(),
                         /*rows=*/Value(), /*sequences=*/IntegerAttr(),
                         /*page=*/IntegerAttr(), /*bands=*/IntegerAttr());
-    components[1] = grow(b, components[1], adaptor.getRowOffsets().front());
-    components[3] = dropRow(b, components[3]);
+    Value offsets = adaptor.getRowOffsets().front();
+    components[1] = onDevice ? growOnDevice(b, components[1], offsets)
+                             : grow(b, components[1], offsets);
+    // A tensor of the host that a device's code computes has nowhere to lie:
+    // without a row it says nothing.
+    components[3] =
+        onDevice
+            ? tensor::EmptyOp::create(b, components[3].getType(), b.index(0))
+            : dropRow(b, components[3]);
     rewriter.replaceOpWithMultiple(op, {ValueRange(components)});
     return success();
+  }
+
+  static Value growOnDevice(Emitter &b, Value lengths, Value offsets) {
+    Value out =
+        tensor::EmptyOp::create(b, lengths.getType(), b.dim(lengths, 0));
+    Value sign = arith::ConstantIntOp::create(b, 1, 32);
+    Value arguments[] = {lengths, offsets, sign};
+    return LaunchOp::create(b, out.getType(), "growLengths", arguments, out)
+        .getResult();
   }
 
   /// result[b] = lengths[b] + row_offsets[b + 1] - row_offsets[b]
@@ -154,6 +173,9 @@ struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
         });
     return loop.getResult(0);
   }
+
+private:
+  bool onDevice;
 };
 
 struct ResolveCacheOp : OpInterfaceConversionPattern<CacheOpInterface> {
@@ -213,6 +235,8 @@ struct ResolveFunction : OpConversionPattern<func::FuncOp> {
 
 struct ResolveCollections
     : kv::impl::KVResolveCollectionsBase<ResolveCollections> {
+  using KVResolveCollectionsBase::KVResolveCollectionsBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     // Conversions append: types of values before may stand there already.
@@ -241,8 +265,9 @@ struct ResolveCollections
     patterns
         .add<ResolveFetch, ResolveUnpack, ResolvePart<KeyCacheOp, 0>,
              ResolvePart<ValueCacheOp, 1>, ResolveComponent<CacheLengthsOp, 1>,
-             ResolveComponent<MaxLengthsOp, 3>, ResolveAdvance, ResolveCacheOp,
+             ResolveComponent<MaxLengthsOp, 3>, ResolveCacheOp,
              ResolveFunction>(converter, context);
+    patterns.add<ResolveAdvance>(converter, context, device.getValue());
     populateCallOpTypeConversionPattern(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

@@ -14,6 +14,7 @@
 #include "CacheAccess.h"
 #include "DeviceKernels.h"
 #include "HostSizes.h"
+#include "Launches.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
@@ -296,6 +297,26 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     return {target.kernel, target.why.str()};
   }
 
+  /// Keys with rows of their own: as many as if the cache had held, before the
+  /// rows of the queries, what is more of them. How long the longest is nobody
+  /// knows.
+  static void countKeys(AttentionOp op) {
+    Emitter b(op);
+    Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
+    auto grow = [&](Value offsets, int64_t sign) {
+      Value number = arith::ConstantIntOp::create(b, sign, 32);
+      lengths = launch(b, "growLengths", {lengths, offsets, number}, lengths,
+                       b.getI32Type());
+    };
+    grow(op.getKvRowOffsets(), 1);
+    grow(op.getRowOffsets(), -1);
+    auto pairs =
+        RankedTensorType::get({ShapedType::kDynamic, 2}, b.getI32Type());
+    op.getCacheMutable()[1].set(lengths);
+    op.getCacheMutable()[3].set(tensor::EmptyOp::create(b, pairs, b.index(0)));
+    op.getKvRowOffsetsMutable().clear();
+  }
+
   void select(Operation *op, const Target &chosen, Planner &planner) {
     KernelAttr kernel = getKernel(op);
     std::string why = "it had this kernel";
@@ -311,6 +332,8 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention)
       return;
+    if (attention.getKvRowOffsets() && kernel.getKind() == KernelKind::Cuda)
+      countKeys(attention);
     if (attention.getKvRowOffsets()) {
       remark::missed(op->getLoc(), remarkOpts("NoPlan"))
           << remark::add("keys with rows of their own: a plan has those of the "

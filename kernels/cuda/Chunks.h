@@ -97,6 +97,49 @@ KV_BODY void storeEight(B &b, void *data, int64_t at, int32_t type,
     storeEight(b, static_cast<Bf16 *>(data) + at, x);
 }
 
+template <class B>
+KV_BODY float loadOne(B &b, const void *data, int64_t at, int32_t type) {
+  if (type == KV_DTYPE_F32)
+    return b.load(static_cast<const float *>(data) + at);
+  if (type == KV_DTYPE_F16)
+    return widen(b.load(static_cast<const F16 *>(data) + at));
+  return widen(b.load(static_cast<const Bf16 *>(data) + at));
+}
+
+template <class B>
+KV_BODY void storeOne(B &b, void *data, int64_t at, int32_t type, float x) {
+  if (type == KV_DTYPE_F32)
+    b.store(static_cast<float *>(data) + at, x);
+  else if (type == KV_DTYPE_F16)
+    b.store(static_cast<F16 *>(data) + at, narrow<F16>(x));
+  else if (type == KV_DTYPE_F8E4M3FN)
+    b.store(static_cast<F8E4M3 *>(data) + at, narrow<F8E4M3>(x));
+  else
+    b.store(static_cast<Bf16 *>(data) + at, narrow<Bf16>(x));
+}
+
+/// `count` elements, at most eight, from anywhere; x has zeros behind them.
+template <class B>
+KV_BODY void loadSpan(B &b, const void *data, int64_t at, int32_t type,
+                      int count, float (&x)[Eight]) {
+  if (count == Eight && at % Eight == 0)
+    return loadEight(b, data, at, type, x);
+  KV_UNROLL
+  for (int i = 0; i < Eight; ++i)
+    x[i] = i < count ? loadOne(b, data, at + i, type) : 0.0f;
+}
+
+template <class B>
+KV_BODY void storeSpan(B &b, void *data, int64_t at, int32_t type, int count,
+                       const float (&x)[Eight]) {
+  if (count == Eight && at % Eight == 0)
+    return storeEight(b, data, at, type, x);
+  KV_UNROLL
+  for (int i = 0; i < Eight; ++i)
+    if (i < count)
+      storeOne(b, data, at + i, type, x[i]);
+}
+
 /// This thread's numbers below `count`: next, then every so many.
 template <class B> KV_BODY int64_t firstItem(B &b, int threads) {
   return int64_t(b.block()) * threads + b.thread();

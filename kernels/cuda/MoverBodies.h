@@ -71,6 +71,18 @@ KV_BODY int64_t rowAt(const View &view, int32_t page, int plane, int64_t layer,
          head * view.headStride;
 }
 
+template <class B>
+KV_BODY void growLengthsBody(B &b, const GrowLengthsParams &p) {
+  for (int64_t i = firstItem(b, MoverThreads); i < p.sequences;
+       i += itemStep(b, MoverThreads)) {
+    // Wraps where offsets are anything: whoever reads lengths clamps them.
+    uint32_t rows = uint32_t(b.load(p.rowOffsets + i + 1)) -
+                    uint32_t(b.load(p.rowOffsets + i));
+    b.store(p.out + i,
+            int32_t(uint32_t(b.load(p.lengths + i)) + uint32_t(p.sign) * rows));
+  }
+}
+
 template <class B, Fault F = Fault::None>
 KV_BODY void storeBody(B &b, const StoreParams &p) {
   kv::plan::Batch batch = p.batch;
@@ -203,9 +215,12 @@ KV_BODY void rotate(float &x, float &y, float cosine, float sine) {
   x = turned;
 }
 
-/// An item is 16 elements: two chunks that are turned together, or that pass.
+/// An item is two spans of at most 8 elements, which are turned together or
+/// pass. They are whole chunks where the rotated width and the head are
+/// multiples of 16.
 template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
-  int perRow = p.dim / (2 * Eight);
+  int half = p.width / 2, turns = ropeTurns(p.width);
+  int perRow = ropeItems(p.dim, p.width);
   int64_t items = int64_t(p.tokens) * p.heads * perRow;
   for (int64_t i = firstItem(b, MoverThreads); i < items;
        i += itemStep(b, MoverThreads)) {
@@ -214,13 +229,17 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
     int64_t token = i / perRow / p.heads;
     int64_t from = token * p.xTokenStride + head * p.xHeadStride;
     int64_t to = token * p.outTokenStride + head * p.outHeadStride;
-    bool turned = part * 2 * Eight < p.width;
-    bool apart = turned && !p.interleaved;
-    int first = apart ? part * Eight : part * 2 * Eight;
-    int second = apart ? first + p.width / 2 : first + Eight;
+    bool turned = part < turns, apart = turned && !p.interleaved;
+    int pairs = kv::plan::lesser(Eight, half - part * Eight);
+    int first = turned ? part * (apart ? Eight : 2 * Eight)
+                       : p.width + (part - turns) * 2 * Eight;
+    int count = turned ? 2 * pairs : kv::plan::lesser(2 * Eight, p.dim - first);
+    int firsts = apart ? pairs : kv::plan::lesser(Eight, count);
+    int seconds = count - firsts;
+    int second = apart ? first + half : first + Eight;
     float x[Eight], y[Eight];
-    loadEight(b, p.x, from + first, p.xType, x);
-    loadEight(b, p.x, from + second, p.xType, y);
+    loadSpan(b, p.x, from + first, p.xType, firsts, x);
+    loadSpan(b, p.x, from + second, p.xType, seconds, y);
     if (turned) {
       int32_t position = b.load(p.positions + token);
       bool known = position >= 0 && position < p.freqRows;
@@ -230,14 +249,13 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
       // Angles part * 8 and on, as pairs.
       float f[2][Eight];
       KV_UNROLL
-      for (int half = 0; half < 2; ++half) {
+      for (int quad = 0; quad < 2; ++quad) {
+        int at = part * 2 * Eight + quad * Eight;
         if (known)
-          loadEight(b,
-                    p.freqs + int64_t(position) * p.width + part * 2 * Eight +
-                        half * Eight,
-                    f[half]);
+          loadSpan(b, p.freqs, int64_t(position) * p.width + at, KV_DTYPE_F32,
+                   kv::plan::lesser(Eight, p.width - at), f[quad]);
         else
-          fillNaN(f[half]);
+          fillNaN(f[quad]);
       }
       KV_UNROLL
       for (int j = 0; j < Eight; ++j) {
@@ -250,8 +268,8 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
           rotate(y[j * 2 - 8], y[j * 2 - 7], cosine, sine);
       }
     }
-    storeEight(b, p.out, to + first, p.outType, x);
-    storeEight(b, p.out, to + second, p.outType, y);
+    storeSpan(b, p.out, to + first, p.outType, firsts, x);
+    storeSpan(b, p.out, to + second, p.outType, seconds, y);
   }
 }
 

@@ -14,6 +14,7 @@
 #define KV_KERNELS_CUDA_MOVERS_H
 
 #include "Attention.h"
+#include "QuantFormat.h"
 
 namespace kv::cuda {
 
@@ -24,6 +25,13 @@ constexpr int MoverThreads = 256, MoverWarps = MoverThreads / WarpLanes;
 constexpr int NormSharedBytes = MoverWarps * 4;
 constexpr int ArgmaxSharedBytes = MoverWarps * 8;
 constexpr int PlanSharedBytes = 3 * MoverThreads * 8;
+
+/// Shared memory of a block's products: of each warp's group the sums of 16
+/// rows and 16 columns, twice where a group has two sub-blocks, and the sum of
+/// each row; two of these, which are written and read in turn.
+constexpr int QuantTileFloats = 16 * BlockRows;
+constexpr int QuantWarpFloats = 2 * QuantTileFloats + 16;
+constexpr int QuantSharedBytes = 2 * MoverWarps * QuantWarpFloats * 4;
 
 /// This step's rows into one layer of the cache. What is stored to pages before
 /// the first, such as the null page 0, is dropped, and so is what no page
@@ -54,8 +62,8 @@ struct StoreScaledParams {
 /// x [tokens, heads, dim] rotated by the angles of its positions: row p of
 /// freqs [positions, width] holds pairs (cos, sin). Element i < width / 2 is
 /// rotated with i + width / 2 or, interleaved, 2 i with 2 i + 1; elements from
-/// width on pass through. width is a multiple of 16. A position that freqs does
-/// not have gives NaN and raises an error.
+/// width on pass through. width is even, and freqs has no gaps between rows. A
+/// position that freqs does not have gives NaN and raises an error.
 struct RopeParams {
   const void *x;
   void *out;
@@ -68,6 +76,13 @@ struct RopeParams {
   int32_t xType, outType;
   uint64_t *errors; // StepErrors.h
 };
+
+/// What one thread of a rope does at a time: 8 pairs that are rotated, or 16
+/// elements that pass. How many of each a head has.
+KV_HD constexpr int ropeTurns(int width) { return (width / 2 + 7) / 8; }
+KV_HD constexpr int ropeItems(int dim, int width) {
+  return ropeTurns(width) + (dim - width + 15) / 16;
+}
 
 /// out = x / sqrt(mean(x^2) + epsilon) * (weight + offset), row by row.
 struct NormParams {
@@ -90,6 +105,30 @@ struct PairParams {
   int32_t aType, bType, outType;
 };
 
+enum class ElementOp : int32_t {
+#define KV_ELEMENT_OP(name, ...) name,
+#include "kv/ABI/ElementOps.def"
+};
+enum class ElementSource : int32_t { None, A, B, T, U, Number };
+struct ElementStep {
+  ElementOp op;
+  ElementSource source;
+  float number; // of the source Number
+};
+constexpr int MaxElementSteps = 32;
+
+/// Each element of out is what a program (ElementOps.def) makes of the elements
+/// of a and b at its place; a stride of 0 gives every row the same a or b.
+struct ElementwiseParams {
+  const void *a, *b;
+  void *out;
+  int64_t aStride, bStride, outStride;
+  int32_t rows, width;
+  int32_t aType, bType, outType;
+  int32_t count; // of steps
+  ElementStep steps[MaxElementSteps];
+};
+
 /// Row i of out is row ids[i] of the table; NaN, and an error is raised, where
 /// the table has none.
 struct EmbeddingParams {
@@ -110,6 +149,41 @@ struct CastParams {
   int32_t xType, outType;
 };
 
+/// Each 32 elements x of a row become round(x / d), ties to even, with d = max
+/// |x| / 127. A row of out is `width` bytes and then the d's, f32. width is a
+/// multiple of 32; rows begin at multiples of 8 bytes.
+struct RoundRowsParams {
+  const void *x;
+  int8_t *out;
+  int64_t xStride, outStride; // outStride: bytes
+  int32_t rows, width;
+  int32_t xType;
+};
+
+/// out = x * transpose(weight), as kv.matmul says it of quantised weights: x is
+/// what a RoundRows makes of rows of `depth` elements.
+struct QuantMatmulParams {
+  const int8_t *x;
+  QuantWeight weight;
+  void *out;
+  int64_t xStride, outStride; // xStride: bytes
+  int32_t rows, columns, depth;
+  int32_t outType;
+  QuantFormat format;
+};
+
+/// As EmbeddingParams, of a quantised table.
+struct QuantEmbeddingParams {
+  const int32_t *ids;
+  QuantWeight table;
+  void *out;
+  int64_t outStride;
+  int32_t rows, width, tableRows;
+  int32_t outType;
+  QuantFormat format;
+  uint64_t *errors; // StepErrors.h
+};
+
 /// The first of the largest elements of each row; NaN is smaller than all.
 struct ArgmaxParams {
   const void *x;
@@ -124,6 +198,13 @@ struct ArgmaxParams {
 struct PositionsParams {
   kv::plan::Batch batch;
   int32_t *out; // [tokens]
+};
+
+/// out[b] = lengths[b] + sign * (the rows of sequence b).
+struct GrowLengthsParams {
+  const int32_t *lengths, *rowOffsets;
+  int32_t *out;
+  int32_t sequences, sign;
 };
 
 /// Page source[i] to page destination[i], i < count: `runs` times `runBytes`

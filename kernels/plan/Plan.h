@@ -75,9 +75,11 @@ KV_HD constexpr Sequence sequenceAt(const Batch &batch, int32_t index) {
   first = lesser(first, tokens);
   int64_t last = greater<int64_t>(batch.rowOffsets[index + 1], first);
   last = lesser(last, tokens);
-  int64_t cached = greater<int64_t>(batch.cacheLengths[index], 0);
+  // Less than 0 where there are fewer keys than rows: of cross attention.
+  int64_t cached = batch.cacheLengths[index];
   int64_t length = lesser(cached + last - first, batch.capacity);
-  return {first, last - first, cached, lesser<int64_t>(length, INT32_MAX)};
+  length = greater<int64_t>(lesser<int64_t>(length, INT32_MAX), 0);
+  return {first, last - first, greater<int64_t>(cached, 0), length};
 }
 
 /// The kernel, the cache and the mask that a plan is made for.

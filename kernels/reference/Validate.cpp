@@ -208,6 +208,16 @@ Checked checkCache(const char *op, const KvTensorView *blocks,
 
 } // namespace
 
+/// `least`: 0 where a graph may not know of its own step.
+static Checked checkMaxLengths(const StepArguments &args, int64_t least) {
+  const KvTensorView *most = args.maxLengths;
+  if (!most || (most->sizes[0] >= least && most->sizes[1] == 2))
+    return std::nullopt;
+  return invalid(std::string(args.prefix) + "max_lengths is [" +
+                 text(most->sizes[0]) + ", " + text(most->sizes[1]) +
+                 "], expected two numbers a step");
+}
+
 Checked kv::reference::validateSizes(const StepArguments &args) {
   std::string_view given = args.prefix;
   std::string op(given.substr(0, given.find(':')));
@@ -233,18 +243,15 @@ Checked kv::reference::validateSizes(const StepArguments &args) {
     return invalid(prefix() + "cache_lengths has " + text(batch) +
                    " elements, the graph was compiled for " +
                    text(args.sequences) + " sequences");
-  if (args.maxLengths &&
-      (args.maxLengths->sizes[0] < 1 || args.maxLengths->sizes[1] != 2))
-    return invalid(
-        prefix() + "max_lengths is [" + text(args.maxLengths->sizes[0]) + ", " +
-        text(args.maxLengths->sizes[1]) + "], expected two numbers a step");
-  return std::nullopt;
+  return checkMaxLengths(args, /*least=*/0);
 }
 
 /// One pass over the offsets; words are made only when there is something to
 /// say.
 Checked kv::reference::validate(const StepArguments &args) {
   if (Checked failure = validateSizes(args))
+    return failure;
+  if (Checked failure = checkMaxLengths(args, /*least=*/1))
     return failure;
   auto prefix = [&] { return std::string(args.prefix); };
   auto name = [&] { return prefix() + args.offsetsName; };

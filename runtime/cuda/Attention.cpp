@@ -203,16 +203,16 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
                      " query heads a KV head: at most 2147483647 in all");
     return false;
   }
-  if (maxLengths &&
-      (maxLengths->dtype != KV_DTYPE_I32 || maxLengths->rank != 2 ||
-       maxLengths->sizes[0] < 1 || maxLengths->sizes[1] != 2)) {
+  if (maxLengths && (maxLengths->dtype != KV_DTYPE_I32 ||
+                     maxLengths->rank != 2 || maxLengths->sizes[1] != 2)) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, "max_lengths is ",
               describe(*maxLengths), ", needed: i32 [steps, 2] of a step");
     return false;
   }
   int64_t longest =
-      maxLengths ? *static_cast<const int32_t *>(firstElement(*maxLengths))
-                 : tokens;
+      maxLengths && maxLengths->sizes[0] > 0
+          ? *static_cast<const int32_t *>(firstElement(*maxLengths))
+          : tokens;
   step.decodeOnly = longest * step.group <= DecodeRows;
   step.plan = static_cast<char *>(firstElement(plan));
   int64_t end = 0;

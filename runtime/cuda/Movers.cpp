@@ -1,6 +1,6 @@
 //===- Movers.cpp - Rows of Symbols.def that move rows --------------------===//
 
-#include "Views.h"
+#include "Movers.h"
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
@@ -9,29 +9,11 @@
 using namespace kv;
 using namespace kv::cuda;
 
-/// Queues a mover with `items` items of work, of which a thread block handles
-/// MoverThreads at a time. Movers loop over their items, so the grid may have
-/// any size; thread blocks beyond a few for each multiprocessor would only
-/// wait.
-template <class Params>
-static void move(Call &call, size_t row, int64_t items, const Params &params) {
-  constexpr int BlocksPerSM = 8;
-  int64_t blocks = (items + MoverThreads - 1) / MoverThreads;
-  if (blocks > 0)
-    launch(call.state, row,
-           std::min<int64_t>(blocks, call.multiprocessors() * BlocksPerSM),
-           &params);
-}
-
-static int64_t chunksOf(const Rows &rows) {
-  return rows.count * (rows.width / kernels::RowChunk);
-}
-
 /// The items of a mover that handles each row with one thread block.
 static int64_t rowItems(const Rows &rows) { return rows.count * MoverThreads; }
 
-static bool sameRows(Call &call, std::string_view argument, const Rows &a,
-                     const Rows &out) {
+bool kv::cuda::sameRows(Call &call, std::string_view argument, const Rows &a,
+                        const Rows &out) {
   if (a.count == out.count && a.width == out.width)
     return true;
   call.fail(KV_STATUS_INVALID_ARGUMENT, argument, " has ", a.count, " rows of ",
@@ -150,17 +132,6 @@ void rows::embedding(KvContext *context, const KvTensorView *ids,
   move(call, kernelRow("kv_embedding"), chunksOf(c), p);
 }
 
-/// Whether elements lie one after the other, in the order of the dimensions.
-static bool isDense(const KvTensorView &view) {
-  int64_t stride = 1;
-  for (int64_t d = view.rank - 1; d >= 0; --d) {
-    if (view.sizes[d] > 1 && view.strides[d] != stride)
-      return false;
-    stride *= view.sizes[d];
-  }
-  return true;
-}
-
 void rows::cast(KvContext *context, const KvTensorView *x,
                 const KvTensorView *out) {
   Call call(context, "cast");
@@ -214,26 +185,43 @@ void rows::positions(KvContext *context, const KvTensorView *cacheLengths,
   move(call, kernelRow("kv_positions"), out->sizes[0], p);
 }
 
+void rows::growLengths(KvContext *context, const KvTensorView *lengths,
+                       const KvTensorView *rowOffsets, int32_t sign,
+                       const KvTensorView *out) {
+  Call call(context, "growLengths");
+  kv::plan::Batch batch;
+  if (call.failed() || !checkIntegers(call, "out", *out) ||
+      !batchOf(call, *lengths, *rowOffsets, /*tokens=*/0, batch))
+    return;
+  if (out->sizes[0] != batch.sequences)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "lengths is ",
+                     describe(*lengths), ", out ", describe(*out),
+                     ": they do not fit");
+  GrowLengthsParams p{batch.cacheLengths, batch.rowOffsets,
+                      static_cast<int32_t *>(firstElement(*out)),
+                      batch.sequences, sign};
+  move(call, kernelRow("kv_grow_lengths"), batch.sequences, p);
+}
+
 void rows::rope(KvContext *context, const KvTensorView *x,
                 const KvTensorView *positions, const KvTensorView *freqs,
                 int32_t interleaved, const KvTensorView *out) {
   Call call(context, "rope");
-  Rows angles;
   if (call.failed() || !checkHeads(call, "x", *x) ||
       !checkHeads(call, "out", *out) ||
-      !checkIntegers(call, "positions", *positions) ||
-      !rowsOf(call, "freqs", *freqs, angles))
+      !checkIntegers(call, "positions", *positions))
     return;
   int64_t tokens = x->sizes[0], heads = x->sizes[1], dim = x->sizes[2];
-  if (angles.type != KV_DTYPE_F32 || angles.stride != angles.width ||
-      angles.width % kernels::RopeChunk || angles.width > dim ||
-      dim % kernels::RopeChunk || positions->sizes[0] != tokens ||
-      out->sizes[0] != tokens || out->sizes[1] != heads || out->sizes[2] != dim)
+  int64_t width = freqs->rank == 2 ? freqs->sizes[1] : 0;
+  if (freqs->dtype != KV_DTYPE_F32 || !isDense(*freqs) || !aligned(*freqs) ||
+      width % 2 || width <= 0 || width > dim || freqs->sizes[0] > INT32_MAX ||
+      positions->sizes[0] != tokens || out->sizes[0] != tokens ||
+      out->sizes[1] != heads || out->sizes[2] != dim)
     return call.unsupported("x is ", describe(*x), ", positions ",
                             describe(*positions), ", freqs ", describe(*freqs),
                             ", out ", describe(*out),
                             ": a position a token, f32 angles in dense rows of "
-                            "a multiple of 16, at most a head's");
+                            "an even number, at most a head's");
   RopeParams p{firstElement(*x),
                firstElement(*out),
                x->strides[0],
@@ -243,16 +231,16 @@ void rows::rope(KvContext *context, const KvTensorView *x,
                int32_t(tokens),
                int32_t(heads),
                int32_t(dim),
-               int32_t(angles.width),
+               int32_t(width),
                static_cast<const int32_t *>(firstElement(*positions)),
-               static_cast<const float *>(angles.data),
-               int32_t(angles.count),
+               static_cast<const float *>(firstElement(*freqs)),
+               int32_t(freqs->sizes[0]),
                interleaved != 0,
                int32_t(x->dtype),
                int32_t(out->dtype),
                Context::of(call.state).stepErrors()};
-  move(call, kernelRow("kv_rope"), tokens * heads * (dim / kernels::RopeChunk),
-       p);
+  move(call, kernelRow("kv_rope"),
+       tokens * heads * ropeItems(int(dim), int(width)), p);
 }
 
 void rows::copyPages(KvContext *context, const KvTensorView *blocks,

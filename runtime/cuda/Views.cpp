@@ -11,10 +11,20 @@ using namespace kv::cuda;
 using kernels::RowChunk;
 using kernels::ScaleChunk;
 
-static bool aligned(const KvTensorView &view) {
+bool kv::cuda::aligned(const KvTensorView &view) {
   return reinterpret_cast<uintptr_t>(firstElement(view)) %
              kernels::RowAlignment ==
          0;
+}
+
+bool kv::cuda::isDense(const KvTensorView &view) {
+  int64_t stride = 1;
+  for (int64_t d = view.rank - 1; d >= 0; --d) {
+    if (view.sizes[d] > 1 && view.strides[d] != stride)
+      return false;
+    stride *= view.sizes[d];
+  }
+  return true;
 }
 
 std::string kv::cuda::strides(const KvTensorView &view) {

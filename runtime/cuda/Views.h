@@ -44,6 +44,12 @@ inline void *firstElement(const KvTensorView &view) {
          view.offset * int64_t(dtypeBytes(static_cast<DType>(view.dtype)));
 }
 
+/// Whether it begins at a multiple of 16 bytes.
+bool aligned(const KvTensorView &view);
+
+/// Whether elements lie one after the other, in the order of the dimensions.
+bool isDense(const KvTensorView &view);
+
 /// The strides in elements, for a message: "strides [512, 64, 1]".
 std::string strides(const KvTensorView &view);
 

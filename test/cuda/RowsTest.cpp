@@ -254,6 +254,92 @@ TEST_F(Rows, Bias) {
             "pair: b has 1 rows of 8, out 6 of 16");
 }
 
+TEST_F(Rows, Elementwise) {
+  constexpr int T = 3, H = 2, W = 16;
+  auto x = randomValues<Bf16>(T * H * W, 1);
+  auto row = randomValues<float>(W, 2);
+  Tensor<Bf16> dx(device, DType::BF16, {T, H, W}, x);
+  Tensor<float> dr(device, DType::F32, {W}, row);
+  Tensor<float> out(device, DType::F32, {T, H, W});
+  auto run = [&](const char *program, const KvTensorView *b) {
+    return error([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.elementwise(ctx, const_cast<char *>(program), dx.view(), b, out.view());
+    });
+  };
+  ASSERT_EQ(run("get a; mul -1; exp; add 1; rdiv a; keep u; get 2.5e-1; sub b; "
+                "mul u",
+                dr.view()),
+            "no error");
+  auto got = out.read();
+  for (int i = 0; i < T * H * W; ++i) {
+    double a = widen(x[i]), b = row[i % W];
+    expectNear(got[i], a / (1 + std::exp(-a)) * (0.25 - b), 4);
+  }
+  for (const char *step : {"get", "get c", "exp a", "keep a", "keep 1",
+                           "nothing", "add 1x", "add  1", "Add 1", ""})
+    EXPECT_EQ(
+        run(concat("get a; ", step, "; mul 1").c_str(), dx.view()),
+        concat("elementwise: step \"", step, "\" of the program is none"));
+  std::string most = "get a";
+  for (int i = 0; i < 31; ++i)
+    most += "; mul b";
+  EXPECT_EQ(run(most.c_str(), dx.view()), "no error");
+  EXPECT_EQ(run((most + "; exp").c_str(), dx.view()),
+            "elementwise: the program is longer than 32 steps");
+  KvTensorView half = makeView(dr.data(), DType::F32, {8});
+  EXPECT_EQ(run("get a", &half), "elementwise: b has 1 rows of 8, out 6 of 16");
+}
+
+// What they compute, kernels/QuantTest says.
+TEST_F(Rows, QuantisedWeights) {
+  constexpr int T = 3, K = 64, N = 32, Q8_0 = 0, I8 = 5;
+  Tensor<float> x(device, DType::F32, {T, K}, std::vector<float>(T * K, 1));
+  Tensor<int8_t> rounded(device, DType::I8, {T, 80});
+  Tensor<int8_t> weight(device, DType::I8, {N / 16, K / 32, 544},
+                        std::vector<int8_t>(N / 16 * K / 32 * 544, 0x11));
+  Tensor<float> out(device, DType::F32, {T, N});
+  Tensor<int32_t> ids(device, DType::I32, {T}, {0, 31, 5});
+  auto multiply = [&](const KvTensorView &rows, const KvTensorView &blocks,
+                      int32_t format, const KvTensorView &result) {
+    return error([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.roundRows(ctx, x.view(), rounded.view());
+      f.quantMatmul(ctx, &rows, &blocks, format, &result);
+    });
+  };
+  ASSERT_EQ(multiply(*rounded.view(), *weight.view(), Q8_0, *out.view()),
+            "no error");
+  // Ones become 127 times 1 / 127; each scale is f16 0x1111, each weight 17.
+  float scale = widen(F16{0x1111}), expected = 0;
+  for (int group = 0; group < 2; ++group)
+    expected = std::fma(32 * 127 * 17.0f, scale * (1 / 127.0f), expected);
+  for (float product : out.read())
+    EXPECT_EQ(product, expected);
+  EXPECT_EQ(multiply(*rounded.view(), *weight.view(), 6, *out.view()),
+            "quantMatmul: format 6 is none of QuantFormats.def");
+  EXPECT_EQ(multiply(*rounded.view(), *weight.view(), I8, *out.view()),
+            "quantMatmul: weight is i8[2, 2, 544] with strides [1088, 544, 1]: "
+            "it must be the packed blocks of i8");
+  EXPECT_EQ(multiply(*x.view(), *weight.view(), Q8_0, *out.view()),
+            "quantMatmul: x is f32[3, 64] with strides [64, 1]: it must be i8 "
+            "[3, 80], the rounded rows of 64 elements");
+  KvTensorView half = columns(*out.view(), 0, 16);
+  EXPECT_EQ(multiply(*rounded.view(), *weight.view(), Q8_0, half),
+            "quantMatmul: weight has 32 rows, out is f32[3, 16]: they do not "
+            "fit");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              KvTensorView odd = columns(*x.view(), 0, 40);
+              KvTensorView bytes = columns(*rounded.view(), 0, 48);
+              f.roundRows(ctx, &odd, &bytes);
+            }),
+            "roundRows: x has rows of 40 elements, needed: a multiple of 32");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.quantEmbedding(ctx, ids.view(), weight.view(), Q8_0,
+                               out.view());
+            }),
+            "quantEmbedding: ids is i32[3], rows of table have 64 elements, "
+            "out is f32[3, 32]: they do not fit");
+}
+
 // What lies on the device is clamped there; how much of it there is is checked
 // here.
 TEST_F(Rows, ShapesThatDoNotFit) {

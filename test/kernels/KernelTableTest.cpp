@@ -56,7 +56,7 @@ TEST(KernelTable, Sentences) {
   namespace kernels = kv::kernels;
   EXPECT_EQ(kernels::rowTypes(), "f32, bf16 and f16");
   EXPECT_EQ(kernels::rowTypes("or"), "f32, bf16 or f16");
-  EXPECT_EQ(kernels::multipliedTypes(), "bf16 and f16");
+  EXPECT_EQ(kernels::multipliedTypes(), "f32, bf16 and f16");
   EXPECT_EQ(kernels::cacheTypes(), "bf16, f16, f8E4M3FN, f8E5M2 and i8");
   EXPECT_EQ(kernels::headDims(KV_DTYPE_I8, Scales::Groups), "64 and 128");
   EXPECT_EQ(kernels::headDims(KV_DTYPE_BF16, Scales::None),

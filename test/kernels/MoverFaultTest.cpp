@@ -6,6 +6,7 @@
 
 #include "../../kernels/cuda/MoverBodies.h"
 #include "../../kernels/cuda/PlanBody.h"
+#include "../../kernels/cuda/QuantBody.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "EmulatorBackend.h"
 #include "Reservation.h"
@@ -26,7 +27,7 @@ void expectReport(const char *text, Give give, Body body) {
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
     EmulatorBackend backend({.schedule = schedule});
     give(backend);
-    backend.machine.launch(1, MoverThreads, PlanSharedBytes,
+    backend.machine.launch(1, MoverThreads, QuantSharedBytes,
                            [&](Machine &m, int thread) {
                              CpuBlock b(m, thread);
                              body(b);
@@ -68,6 +69,28 @@ TEST(MoverFault, MissingBarrierOfArgmax) {
   expectReport(nullptr, give, [&](CpuBlock &b) { argmaxBody(b, p); });
   expectReport("shared memory", give, [&](CpuBlock &b) {
     argmaxBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, MissingBarrierOfQuantisedProduct) {
+  constexpr int Depth = 64, Columns = 16;
+  std::vector<int8_t> x(kv::kernels::roundedRowBytes(Depth));
+  std::vector<uint8_t> weight(Depth / 32 * 544);
+  std::vector<float> out(Columns);
+  QuantMatmulParams p{
+      x.data(),     {weight.data(), int64_t(weight.size()), 1, 544},
+      out.data(),   int64_t(x.size()),
+      Columns,      1,
+      Columns,      Depth,
+      KV_DTYPE_F32, QuantFormat::Q8_0};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), x.size(), Access::Read);
+    b.give(weight.data(), weight.size(), Access::Read);
+    b.give(out.data(), Columns * 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { quantMatmulBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    quantMatmulBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
   });
 }
 

@@ -296,6 +296,12 @@ TEST(Mover, Rope) {
     testRope<float, float>(64, 64, interleaved);
     testRope<float, Bf16>(96, 32, interleaved);
     testRope<float, F16>(64, 16, interleaved);
+    // Neither the pairs nor what passes are whole chunks.
+    testRope<Bf16, Bf16>(64, 24, interleaved);
+    testRope<float, Bf16>(16, 12, interleaved);
+    testRope<F16, F16>(24, 24, interleaved);
+    testRope<float, float>(72, 34, interleaved);
+    testRope<Bf16, float>(8, 2, interleaved);
   }
 }
 
@@ -369,6 +375,126 @@ TEST(Mover, Pair) {
   testPair<float, Bf16, float>(); // the residual sum of an f32 stream
   testPair<float, float, Bf16>();
   testPair<float, float, F16>();
+}
+
+namespace {
+constexpr auto A = ElementSource::A, B_ = ElementSource::B,
+               Kept = ElementSource::T, Kept2 = ElementSource::U,
+               Number = ElementSource::Number, None = ElementSource::None;
+using Op = ElementOp;
+
+struct Program {
+  std::vector<ElementStep> steps;
+  double (*expected)(double a, double b);
+  double slack = 1; // units of the result
+};
+
+double gelu(double a) {
+  double bent = std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a);
+  return a / 2 * (1 + std::tanh(bent));
+}
+
+/// Every step is in one of them, and every source.
+const Program Programs[] = {
+    {{{Op::Get, A, 0},
+      {Op::Mul, A, 0},
+      {Op::Mul, A, 0},
+      {Op::Mul, Number, 0.044715f},
+      {Op::Add, A, 0},
+      {Op::Mul, Number, 0.7978845608f},
+      {Op::Tanh, None, 0},
+      {Op::Add, Number, 1},
+      {Op::Keep, Kept, 0},
+      {Op::Get, A, 0},
+      {Op::Mul, Number, 0.5f},
+      {Op::Mul, Kept, 0},
+      {Op::Mul, B_, 0}},
+     [](double a, double b) { return gelu(a) * b; },
+     8},
+    {{{Op::Get, A, 0},
+      {Op::Mul, Number, float(M_SQRT1_2)},
+      {Op::Erf, None, 0},
+      {Op::Add, Number, 1},
+      {Op::Mul, A, 0},
+      {Op::Mul, Number, 0.5f}},
+     [](double a, double) { return a / 2 * std::erfc(-a * M_SQRT1_2); },
+     4},
+    {{{Op::Get, A, 0},
+      {Op::Max, Number, 0},
+      {Op::Keep, Kept, 0},
+      {Op::Mul, Kept, 0},
+      {Op::RSub, B_, 0}},
+     [](double a, double b) {
+       return b - (std::isnan(a) ? a : a > 0 ? a * a : 0);
+     }},
+    {{{Op::Get, A, 0},
+      {Op::Keep, Kept, 0},
+      {Op::Min, B_, 0},
+      {Op::Keep, Kept2, 0},
+      {Op::Get, Kept, 0},
+      {Op::Sub, Number, 3},
+      {Op::RDiv, Kept2, 0}},
+     [](double a, double b) {
+       return (std::isnan(a) || a < b ? a : b) / (a - 3);
+     },
+     4},
+    {{{Op::Get, A, 0},
+      {Op::Abs, None, 0},
+      {Op::Add, Number, 1},
+      {Op::Log, None, 0},
+      {Op::Exp, None, 0},
+      {Op::Div, Number, 3},
+      {Op::Sqrt, None, 0},
+      {Op::Rsqrt, None, 0}},
+     [](double a, double) {
+       return 1 / std::sqrt(std::sqrt((std::fabs(a) + 1) / 3));
+     },
+     4},
+    {{{Op::Get, B_, 0}, {Op::Mul, Number, 1.01f}, {Op::Bf16, None, 0}},
+     [](double, double b) {
+       return double(widen(narrow<Bf16>(float(b) * 1.01f)));
+     }},
+    {{{Op::Get, B_, 0}, {Op::Mul, Number, 1.01f}, {Op::F16, None, 0}},
+     [](double, double b) {
+       return double(widen(narrow<F16>(float(b) * 1.01f)));
+     }},
+};
+} // namespace
+
+template <class A, class B, class Out> void testElementwise() {
+  constexpr int Rows = 7, Width = 72, Stride = 80;
+  auto a = draw<A>(Rows * Stride);
+  auto c = draw<B>(Rows * Stride);
+  a[Stride] = narrow<A>(NAN);
+  c[2 * Stride + 1] = narrow<B>(NAN);
+  for (const Program &program : Programs)
+    for (int stride : {Stride, 0}) { // a row each; one for all
+      auto out = nothing<Out>(Rows * Stride);
+      KernelRun run;
+      ElementwiseParams p{run.in(a), run.in(c),   run.out(out),
+                          Stride,    stride,      Stride,
+                          Rows,      Width,       TypeOf<A>,
+                          TypeOf<B>, TypeOf<Out>, int32_t(program.steps.size()),
+                          {}};
+      std::copy(program.steps.begin(), program.steps.end(), p.steps);
+      run("kv_elementwise", 2, p);
+      for (int i = 0; i < Rows * Stride; ++i) {
+        if (i % Stride >= Width) {
+          EXPECT_TRUE(std::isnan(widen(out[i]))) << "between rows";
+          continue;
+        }
+        double x = widen(a[i]), y = widen(c[stride ? i : i % Stride]);
+        SCOPED_TRACE(&program - Programs);
+        expectNear(out[i], program.expected(x, y), program.slack * UnitOf<Out>);
+      }
+    }
+}
+
+TEST(Mover, Elementwise) {
+  testElementwise<Bf16, Bf16, Bf16>();
+  testElementwise<float, float, float>();
+  testElementwise<F16, float, F16>();
+  testElementwise<float, Bf16, float>();
 }
 
 template <class From, class To> void testCast() {

@@ -11,7 +11,7 @@
 func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>
-  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, silu(a) * b, a + b (b may be one row for all), rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention and kv.copy_pages}}
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention, kv.copy_pages, and quantised weights with kv.activations = i8}}
   %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
   // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
   %y = linalg.matmul ins(%x, %w : tensor<4x64xbf16>, tensor<64x32xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
@@ -36,14 +36,14 @@ func.func @accumulates(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>, %sum: tens
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (n, k)>
 #out = affine_map<(m, n, k) -> (m, n)>
-func.func @wide_weight(%x: tensor<4x64xf32>, %w: tensor<32x64xf32>) -> tensor<4x32xf32> {
-  %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<4x32xf32>
-  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
-  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU: 'matmul' is for weights of bf16 and f16, not 'tensor<32x64xf32>'}}
+func.func @wide_weight(%x: tensor<4x64xf64>, %w: tensor<32x64xf64>) -> tensor<4x32xf64> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty() : tensor<4x32xf64>
+  %zeros = linalg.fill ins(%zero : f64) outs(%empty : tensor<4x32xf64>) -> tensor<4x32xf64>
+  // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU: 'matmul' is for weights of f32, bf16 and f16, not 'tensor<32x64xf64>'}}
   %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
-      ins(%x, %w : tensor<4x64xf32>, tensor<32x64xf32>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
-  return %y : tensor<4x32xf32>
+      ins(%x, %w : tensor<4x64xf64>, tensor<32x64xf64>) outs(%zeros : tensor<4x32xf64>) -> tensor<4x32xf64>
+  return %y : tensor<4x32xf64>
 }
 
 // -----
@@ -183,14 +183,15 @@ func.func @other_gate(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<4x6
 
 // -----
 
-// A product alone, a column for all, integers.
+// A column for all, integers, f64.
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
-func.func @other_pairs(%a: tensor<4x64xf32>, %column: tensor<4xf32>, %n: tensor<4x64xi32>)
-    -> (tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x64xi32>) {
+func.func @other_pairs(%a: tensor<4x64xf32>, %column: tensor<4xf32>, %n: tensor<4x64xi32>, %d: tensor<4x64xf64>)
+    -> (tensor<4x64xf64>, tensor<4x64xf32>, tensor<4x64xi32>) {
   %empty = tensor.empty() : tensor<4x64xf32>
+  %empty64 = tensor.empty() : tensor<4x64xf64>
   // expected-error @+1 {{'linalg.mul' op has no kernel on a GPU}}
-  %product = linalg.mul ins(%a, %a : tensor<4x64xf32>, tensor<4x64xf32>) outs(%empty : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %product = linalg.mul ins(%d, %d : tensor<4x64xf64>, tensor<4x64xf64>) outs(%empty64 : tensor<4x64xf64>) -> tensor<4x64xf64>
   // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
   %sum = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = ["parallel", "parallel"]}
       ins(%a, %column : tensor<4x64xf32>, tensor<4xf32>) outs(%empty : tensor<4x64xf32>) {
@@ -201,7 +202,7 @@ func.func @other_pairs(%a: tensor<4x64xf32>, %column: tensor<4xf32>, %n: tensor<
   %integers = tensor.empty() : tensor<4x64xi32>
   // expected-error @+1 {{'linalg.add' op has no kernel on a GPU}}
   %isum = linalg.add ins(%n, %n : tensor<4x64xi32>, tensor<4x64xi32>) outs(%integers : tensor<4x64xi32>) -> tensor<4x64xi32>
-  return %product, %sum, %isum : tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x64xi32>
+  return %product, %sum, %isum : tensor<4x64xf64>, tensor<4x64xf32>, tensor<4x64xi32>
 }
 
 // -----
@@ -224,17 +225,24 @@ func.func @odd_width(%a: tensor<4x60xf32>) -> tensor<4x60xf32> {
 
 // -----
 
-// Rounded twice on the way.
+// More steps than a program has.
 #ij = affine_map<(i, j) -> (i, j)>
-func.func @rounded_twice(%a: tensor<4x64xf32>) -> tensor<4x64xf32> {
+func.func @long(%a: tensor<4x64xf32>) -> tensor<4x64xf32> {
   %empty = tensor.empty() : tensor<4x64xf32>
   // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
   %y = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<4x64xf32>) outs(%empty : tensor<4x64xf32>) {
   ^bb0(%x: f32, %unused: f32):
-    %narrow = arith.truncf %x : f32 to bf16
-    %wide = arith.extf %narrow : bf16 to f32
-    linalg.yield %wide : f32
+    %x1 = math.exp %x : f32
+    %p1 = arith.mulf %x1, %x : f32
+    %x2 = arith.addf %p1, %x1 : f32
+    %p2 = arith.mulf %x2, %x : f32
+    %x3 = arith.addf %p2, %x2 : f32
+    %p3 = arith.mulf %x3, %x : f32
+    %x4 = arith.addf %p3, %x3 : f32
+    %p4 = arith.mulf %x4, %x : f32
+    %x5 = arith.addf %p4, %x4 : f32
+    linalg.yield %x5 : f32
   } -> tensor<4x64xf32>
   return %y : tensor<4x64xf32>
 }
@@ -330,16 +338,8 @@ func.func @per_angle(%x: tensor<4x2x64xf32>, %p: tensor<32x4xi32>, %f: tensor<51
 
 // -----
 
-func.func @few_angles(%x: tensor<4x2x64xf32>, %p: tensor<4xi32>, %f: tensor<512x24xf32>) -> tensor<4x2x64xf32> {
-  // expected-error @+1 {{rotates 24 elements: kv-cuda has a kernel for multiples of 16}}
-  %y = kv.rope %x, %p, %f : tensor<4x2x64xf32>, tensor<4xi32>, tensor<512x24xf32>
-  return %y : tensor<4x2x64xf32>
-}
-
-// -----
-
 func.func @odd_heads(%x: tensor<4x2x36xf32>, %p: tensor<4xi32>, %f: tensor<512x32xf32>) -> tensor<4x2x36xf32> {
-  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 16}}
+  // expected-error @+1 {{has heads of 36 elements: kv-cuda has a kernel for multiples of 8}}
   %y = kv.rope %x, %p, %f : tensor<4x2x36xf32>, tensor<4xi32>, tensor<512x32xf32>
   return %y : tensor<4x2x36xf32>
 }
@@ -385,4 +385,21 @@ func.func @experts(%x: tensor<4x64xf32>, %l: tensor<4x8xf32>, %w: tensor<128x64x
   %y = kv.expert_matmul %x, %w experts(%e)
       : tensor<4x64xf32>, tensor<128x64xbf16> experts tensor<4x2xi32> -> tensor<4x2x16xf32>
   return %y : tensor<4x2x16xf32>
+}
+
+// -----
+
+// A quantised weight whose rows are not rounded is none that is multiplied.
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+func.func @dequantised(%x: tensor<4x64xf32>, %w: tensor<2x2x288xi8>) -> tensor<4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x32xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
+  // expected-error @+1 {{'kv.dequantize' op has no kernel on a GPU: kv-cuda has kernels for}}
+  %d = kv.dequantize %w format <q4_0> : tensor<2x2x288xi8> -> tensor<32x64xf32>
+  %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
+      ins(%x, %d : tensor<4x64xf32>, tensor<32x64xf32>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %y : tensor<4x32xf32>
 }

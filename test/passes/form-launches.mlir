@@ -293,6 +293,120 @@ func.func @biases(%x: tensor<4x2x64xf32>, %bias: tensor<64xf32>) -> tensor<4x2x6
   return %z : tensor<4x2x64xbf16>
 }
 
+// Other elementwise arithmetic is a program. What only it uses is a part of it.
+// CHECK-LABEL: func.func @gelu_tanh_mul(
+// CHECK-SAME: %[[G:.*]]: tensor<4x128xf32>, %[[U:.*]]: tensor<4x128xbf16>)
+// CHECK: %[[P:.*]] = kv.rt.text "get a; mul 0.5; keep t; get a; mul a; mul a; mul 0.044715; add a; mul 0.7978846; tanh; add 1; mul t; mul b"
+// CHECK: kv.rt.launch "elementwise"(%[[P]], %[[G]], %[[U]]) outs(%{{.*}}) : !llvm.ptr, tensor<4x128xf32>, tensor<4x128xbf16> outs tensor<4x128xbf16>
+// CHECK-NOT: launch
+func.func @gelu_tanh_mul(%gate: tensor<4x128xf32>, %up: tensor<4x128xbf16>) -> tensor<4x128xbf16> {
+  %wide = tensor.empty() : tensor<4x128xf32>
+  %gelu = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%gate : tensor<4x128xf32>) outs(%wide : tensor<4x128xf32>) {
+  ^bb0(%g: f32, %unused: f32):
+    %one = arith.constant 1.0 : f32
+    %half = arith.constant 0.5 : f32
+    %cubic = arith.constant 0.044715 : f32
+    %slope = arith.constant 0.797884583 : f32
+    %square = arith.mulf %g, %g : f32
+    %cube = arith.mulf %square, %g : f32
+    %correction = arith.mulf %cube, %cubic : f32
+    %bent = arith.addf %g, %correction : f32
+    %argument = arith.mulf %bent, %slope : f32
+    %tanh = math.tanh %argument : f32
+    %weight = arith.addf %tanh, %one : f32
+    %halved = arith.mulf %g, %half : f32
+    %product = arith.mulf %halved, %weight : f32
+    linalg.yield %product : f32
+  } -> tensor<4x128xf32>
+  %empty = tensor.empty() : tensor<4x128xbf16>
+  %y = linalg.generic {indexing_maps = [#ij, #ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%gelu, %up : tensor<4x128xf32>, tensor<4x128xbf16>) outs(%empty : tensor<4x128xbf16>) {
+  ^bb0(%g: f32, %narrow: bf16, %unused: bf16):
+    %u = arith.extf %narrow : bf16 to f32
+    %product = arith.mulf %g, %u : f32
+    %rounded = arith.truncf %product : f32 to bf16
+    linalg.yield %rounded : bf16
+  } -> tensor<4x128xbf16>
+  return %y : tensor<4x128xbf16>
+}
+
+// A square of what is computed; one row for all, which comes first in the
+// arithmetic; a sum that is scaled, whose other use is a launch of its own.
+// CHECK-LABEL: func.func @programs(
+// CHECK-SAME: %[[X:.*]]: tensor<4x2x64xf32>, %[[R:.*]]: tensor<64xf32>, %[[Y:.*]]: tensor<4x64xbf16>)
+// CHECK: %[[P:.*]] = kv.rt.text "get a; max 0; keep t; mul t; keep t; get b; exp; sub t"
+// CHECK: %[[X2:.*]] = tensor.collapse_shape %[[X]]
+// CHECK: kv.rt.launch "elementwise"(%[[P]], %[[X2]], %[[R]]) {{.*}} : !llvm.ptr, tensor<8x64xf32>, tensor<64xf32> outs tensor<8x64xf32>
+// CHECK: %[[Q:.*]] = kv.rt.text "get a; div 3"
+// CHECK: %[[Z:.*]] = kv.rt.launch "elementwise"(%[[Q]], %[[Y]], %[[Y]]) {{.*}} outs tensor<4x64xbf16>
+// CHECK: %[[S:.*]] = kv.rt.text "get a; mul 0.1; bf16; add b; bf16; tanh"
+// CHECK: kv.rt.launch "elementwise"(%[[S]], %[[Z]], %[[Y]]) {{.*}} outs tensor<4x64xf32>
+#tij = affine_map<(t, i, j) -> (t, i, j)>
+#tj = affine_map<(t, i, j) -> (j)>
+func.func @programs(%x: tensor<4x2x64xf32>, %row: tensor<64xf32>, %y: tensor<4x64xbf16>)
+    -> (tensor<4x2x64xf32>, tensor<4x64xbf16>, tensor<4x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %three = arith.constant 3.0 : bf16
+  %tenth = arith.constant 0.1 : f32
+  %e0 = tensor.empty() : tensor<4x2x64xf32>
+  %a = linalg.generic {indexing_maps = [#tj, #tij, #tij], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%row, %x : tensor<64xf32>, tensor<4x2x64xf32>) outs(%e0 : tensor<4x2x64xf32>) {
+  ^bb0(%r: f32, %v: f32, %unused: f32):
+    %positive = arith.maximumf %v, %zero : f32
+    %square = arith.mulf %positive, %positive : f32
+    %exp = math.exp %r : f32
+    %difference = arith.subf %exp, %square : f32
+    linalg.yield %difference : f32
+  } -> tensor<4x2x64xf32>
+  %e1 = tensor.empty() : tensor<4x64xbf16>
+  %b = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<4x64xbf16>) outs(%e1 : tensor<4x64xbf16>) {
+  ^bb0(%v: bf16, %unused: bf16):
+    %third = arith.divf %v, %three : bf16
+    linalg.yield %third : bf16
+  } -> tensor<4x64xbf16>
+  %e2 = tensor.empty() : tensor<4x64xf32>
+  %c = linalg.generic {indexing_maps = [#ij, #ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%b, %y : tensor<4x64xbf16>, tensor<4x64xbf16>) outs(%e2 : tensor<4x64xf32>) {
+  ^bb0(%v: bf16, %w: bf16, %unused: f32):
+    %wide = arith.extf %v : bf16 to f32
+    %scaled = arith.mulf %wide, %tenth : f32
+    %narrow = arith.truncf %scaled : f32 to bf16
+    %sum = arith.addf %narrow, %w : bf16
+    %sum_wide = arith.extf %sum : bf16 to f32
+    %tanh = math.tanh %sum_wide : f32
+    linalg.yield %tanh : f32
+  } -> tensor<4x64xf32>
+  return %a, %b, %c : tensor<4x2x64xf32>, tensor<4x64xbf16>, tensor<4x64xf32>
+}
+
+// Quantised weights: rows are rounded once for both products, which may be
+// written in another type.
+// CHECK-LABEL: func.func @quantised(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x64xf32>, %[[W:[a-z0-9]*]]: tensor<2x2x288xi8>, %[[V:[a-z0-9]*]]: tensor<1x1x1088xi8>, %[[IDS:[a-z0-9]*]]: tensor<?xi32>
+// CHECK: %[[R:.*]] = kv.rt.launch "roundRows"(%[[X]]) outs(%{{.*}}) : tensor<?x64xf32> outs tensor<?x80xi8>
+// CHECK: %[[Y:.*]] = kv.rt.launch "quantMatmul"(%[[R]], %[[W]], %c1_i32) outs(%{{.*}}) : tensor<?x80xi8>, tensor<2x2x288xi8>, i32 outs tensor<?x32xbf16>
+// CHECK: %[[Z:.*]] = kv.rt.launch "quantMatmul"(%[[R]], %[[V]], %c5_i32) outs(%{{.*}}) : {{.*}} outs tensor<?x16xf32>
+// CHECK: %[[E:.*]] = kv.rt.launch "quantEmbedding"(%[[IDS]], %[[W]], %c1_i32) outs(%{{.*}}) : tensor<?xi32>, tensor<2x2x288xi8>, i32 outs tensor<?x64xf32>
+// CHECK: return %[[Y]], %[[Z]], %[[E]]
+func.func @quantised(%x: tensor<?x64xf32>, %w: tensor<2x2x288xi8>, %v: tensor<1x1x1088xi8>, %ids: tensor<?xi32>)
+    -> (tensor<?x32xbf16>, tensor<?x16xf32>, tensor<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %y, %z = kv.matmul %x, %w, %v {formats = [#kv.quant<q4_0>, #kv.quant<i8>]}
+      : tensor<?x64xf32>, tensor<2x2x288xi8>, tensor<1x1x1088xi8> -> tensor<?x32xf32>, tensor<?x16xf32>
+  %rows = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %empty = tensor.empty(%rows) : tensor<?x32xbf16>
+  %narrow = linalg.generic {indexing_maps = [#ij, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<?x32xf32>) outs(%empty : tensor<?x32xbf16>) {
+  ^bb0(%value: f32, %unused: bf16):
+    %n = arith.truncf %value : f32 to bf16
+    linalg.yield %n : bf16
+  } -> tensor<?x32xbf16>
+  %e = kv.dequantize %w rows(%ids) format <q4_0> : tensor<2x2x288xi8>, tensor<?xi32> -> tensor<?x64xf32>
+  return %narrow, %z, %e : tensor<?x32xbf16>, tensor<?x16xf32>, tensor<?x64xf32>
+}
+
 // Casts, of vectors too; one to the same type is nothing.
 // CHECK-LABEL: func.func @casts(
 // CHECK-SAME: %[[X:.*]]: tensor<4x64xf32>, %[[V:.*]]: tensor<64xbf16>)

@@ -83,7 +83,7 @@ func.func @f(%b: memref<?x2x2x16x?x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @f(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
     %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
-  // expected-error @+1 {{has 'keys' of their own: kv-cuda has no kernel for cross attention}}
+  // expected-error @+1 {{has 'keys' of their own and the mask 'causal': kv-cuda has a kernel for cross attention with 'none'}}
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro keys %ro mask <causal> scale 1.0
       : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x1x64xbf16>
   return %o : tensor<?x1x64xbf16>

@@ -67,3 +67,18 @@ func.func @continuous(%q: tensor<?x2x96xbf16>, %k: tensor<?x1x96xbf16>, %kv: !sl
       : tensor<?x2x96xbf16> in !slots, tensor<?xi32> -> tensor<?x2x96xbf16>
   return %o : tensor<?x2x96xbf16>
 }
+
+// Keys with rows of their own are counted where the queries' rows end.
+// CHECK-LABEL: func.func @cross(
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x2x64xbf16>, %[[RO:[a-z0-9]*]]: tensor<?xi32>, %[[KO:[a-z0-9]*]]: tensor<?xi32>, %[[B:[a-z0-9]*]]: memref<{{[^>]*}}>, %[[L:[a-z0-9]*]]: tensor<?xi32>
+// CHECK: %[[MORE:.*]] = kv.rt.launch "growLengths"(%[[L]], %[[KO]], %c1_i32)
+// CHECK: %[[KEYS:.*]] = kv.rt.launch "growLengths"(%[[MORE]], %[[RO]], %c-1_i32)
+// CHECK: %[[UNKNOWN:.*]] = tensor.empty(%c0) : tensor<?x2xi32>
+// CHECK: %[[P:.*]] = kv.rt.launch "plan"(%{{.*}}, %[[KEYS]], %{{.*}}, %[[RO]], %[[UNKNOWN]],
+// CHECK: kv.attention %[[Q]] in (%[[B]], %[[KEYS]], %{{.*}}, %[[UNKNOWN]])[%c0] rows %[[RO]] plan %[[P]] mask <none>
+func.func @cross(%q: tensor<?x2x64xbf16>, %ro: tensor<?xi32>, %ko: tensor<?xi32>, %kv: !kv) -> tensor<?x2x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %o = kv.attention %q in %kv[%c0] rows %ro keys %ko mask <none> scale 1.0
+      : tensor<?x2x64xbf16> in !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x2x64xbf16>
+  return %o : tensor<?x2x64xbf16>
+}

@@ -1,6 +1,7 @@
 """Whole models compiled for GPUs, on the fake driver: every kernel is its twin on the CPU, in
 bf16 as a GPU would have it, against the same model compiled for the CPU."""
 
+import dataclasses
 import json
 import os
 import re
@@ -23,9 +24,17 @@ NEW_TOKENS = 6
 # Largest accepted difference relative to the largest logit: activations are bf16 on a GPU and
 # f32 on a CPU.
 LIMIT = 4e-2
+LONGROPE = dataclasses.replace(synthetic.KINDS["phi3_long"]["rope"], factors=(1.0,) * 12,
+                               long_factors=tuple(1.0 + i for i in range(12)))
 KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_dim": 64},
          "mistral": {"heads": 4, "head_dim": 64, "sliding": 12},
          "phi3": {"head_dim": 96, "sliding": 12}, "olmo2": {"head_dim": 80},
+         # 24 elements of a head are rotated.
+         "phi3_long": {"head_dim": 64, "sliding": 12, "rotary": 24, "rope": LONGROPE},
+         "granite": {"head_dim": 64},
+         "gemma3": {"head_dim": 64, "layers": 3, "sliding": 12, "full_layers": frozenset((1,))},
+         # A cap that leaves logits apart.
+         "gemma3_caps": {"head_dim": 64, "sliding": 12, "logit_cap": 30.0},
          "deepseek_v2": {}, "deepseek_v3": {"heads": 20}}
 SEEDS = {"deepseek_v2": 8, "deepseek_v3": 8}  # whose tokens are no near ties; else 5
 
@@ -77,43 +86,70 @@ CACHES = {"continuous": r"!kv.collection<continuous, bf16, \1, max_seq = 64>",
           "i8 with scales": SCALED.format("i8", "f32", 64)}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_tokens_of_the_cpu(tmp_path, kind):
-    check_model(tmp_path, kind)
-
-
-@pytest.mark.parametrize("cache", CACHES)
-def test_tokens_of_the_cpu_with_another_cache(tmp_path, cache):
-    check_model(tmp_path, "llama", CACHES[cache])
-
-
-def check_model(tmp_path, kind, cache=None):
-    """The model's tokens on the fake driver and on the CPU; `cache` replaces the cache's type."""
-    config = synthetic.make_config(kind, **KINDS[kind])
-    weights = synthetic.make_weights(config, seed=SEEDS.get(kind, 5))
-    synthetic.write_hf(tmp_path / "hf", config, weights)
-    done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16")
+def check_tokens(folder, model, *flags, change=lambda text: text):
+    """The imported model gives the CPU's tokens, and nearly its logits."""
+    done = run(KV_IMPORT, model, "-o", folder, "--page", "16", *flags)
     assert done.returncode == 0, done.stderr
-    if cache:
-        module = tmp_path / "model.mlir"
-        text, count = PAGED.subn(cache, module.read_text())
-        assert count > 0
-        module.write_text(text)
+    (folder / "model.mlir").write_text(change((folder / "model.mlir").read_text()))
     for target, artifact in (("cpu", "cpu.so"), ("cuda:sm_80,sm_90a", "cuda.so")):
-        done = subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / artifact,
+        done = subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / artifact,
                                f"--target={target}"], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr[:2000]
     random = np.random.default_rng(3)
     requests = "".join(json.dumps({"id": str(i), "tokens": random.integers(0, 256, n).tolist(),
                                    "max_new_tokens": NEW_TOKENS}) + "\n"
                        for i, n in enumerate(LENGTHS))
-    tokens, logits = serve(tmp_path, "cpu.so", "cpu", requests)
-    trace = tmp_path / "trace"
-    cuda_tokens, cuda_logits = serve(tmp_path, "cuda.so", "cuda:0", requests,
+    tokens, logits = serve(folder, "cpu.so", "cpu", requests)
+    trace = folder / "trace"
+    cuda_tokens, cuda_logits = serve(folder, "cuda.so", "cuda:0", requests,
                                      KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))
     assert np.abs(cuda_logits - logits).max() < LIMIT * np.abs(logits).max()
     assert cuda_tokens == tokens and all(len(t) == NEW_TOKENS for t in tokens.values())
-    check_steps(trace.read_text())
+    return trace.read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tokens_of_the_cpu(tmp_path, kind):
+    config = synthetic.make_config(kind, **KINDS[kind])
+    weights = synthetic.make_weights(config, seed=SEEDS.get(kind, 5))
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    check_steps(check_tokens(tmp_path, tmp_path / "hf"))
+
+
+@pytest.mark.parametrize("cache", CACHES)
+def test_tokens_of_the_cpu_with_another_cache(tmp_path, cache):
+    def change(text):
+        text, count = PAGED.subn(CACHES[cache], text)
+        assert count > 0
+        return text
+
+    config = synthetic.make_config("llama", **KINDS["llama"])
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    check_steps(check_tokens(tmp_path, tmp_path / "hf", change=change))
+
+
+def test_f32_weights(tmp_path):
+    """Products of f32; the cache is of 16 bits."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5), "F32")
+    check_steps(check_tokens(tmp_path, tmp_path / "hf", "--dtype", "f32",
+                             change=lambda text: text.replace("<paged, f32,", "<paged, bf16,")))
+
+
+@pytest.mark.parametrize("format_", ("Q4_1", "Q8_0"))
+def test_quantised_weights(tmp_path, format_):
+    """Blocks of a GGUF file as they are, the tied embedding among them: no product is cuBLASLt's."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_gguf(tmp_path / "m.gguf", config, synthetic.make_weights(config, seed=6), format_)
+    trace = check_tokens(tmp_path, tmp_path / "m.gguf")
+    assert "product" not in trace and "launch kv_quant_matmul" in trace, trace[:2000]
+
+
+def test_weights_with_a_scale_a_row(tmp_path):
+    config = synthetic.make_config("qwen2", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=6))
+    trace = check_tokens(tmp_path, tmp_path / "hf", "--weights", "i8")
+    assert "launch kv_quant_matmul" in trace, trace[:2000]
 
 
 @pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2"))

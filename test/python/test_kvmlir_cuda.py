@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import kvmlir
+import numpy as np
 from kv_import import synthetic
 from test_cuda import FAKE
-from tools import KV_IMPORT, run
+from tools import KV_IMPORT, find, run
 
 PROGRAM = """
 import json, sys
@@ -58,3 +59,73 @@ def test_on_the_fake_driver(tmp_path):
     assert says["lengths"] == "cpu:0"
     sentence = "the buffer lies on cuda:0, numpy sees host memory only: torch.from_dlpack(buffer)"
     assert says["refused"] == [sentence] * 2
+
+
+STEPS = """
+!kv = !kv.collection<paged, bf16, layers = 1, heads = 1, dim = 64, page = 16>
+module attributes {kv.model = {architecture = "none", max_seq_len = 512 : i64, name = "m", vocab_size = 272 : i64}} {
+  // Queries over keys with rows of their own, then a second step over those of both.
+  func.func @forward(%q: tensor<?x2x64xf32> {kv.name = "q", kv.dims = ["Q"]},
+                     %k: tensor<?x1x64xf32> {kv.name = "k", kv.dims = ["T"]},
+                     %q2: tensor<?x2x64xf32> {kv.name = "q2", kv.dims = ["T"]},
+                     %rows: tensor<?xi32> {kv.name = "rows", kv.dims = ["R"]},
+                     %keys: tensor<?xi32> {kv.name = "keys", kv.dims = ["R"]}, %kv: !kv {kv.name = "kv"})
+      -> (tensor<?x2x64xf32> {kv.name = "crossed", kv.dims = ["Q"]},
+          tensor<?x2x64xf32> {kv.name = "second", kv.dims = ["T"]}) attributes {kv.entry} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    kv.store %k, %k into %kv[%c0] rows %keys : tensor<?x1x64xf32>, tensor<?x1x64xf32> into !kv, tensor<?xi32>
+    %crossed = kv.attention %q in %kv[%c0] rows %rows keys %keys mask <none> scale 0.125
+        : tensor<?x2x64xf32> in !kv, tensor<?xi32> keys tensor<?xi32> -> tensor<?x2x64xf32>
+    %last, %second = scf.for %i = %c0 to %c1 step %c1 iter_args(%now = %kv, %given = %q2)
+        -> (!kv, tensor<?x2x64xf32>) {
+      %next = kv.advance %now rows %keys : !kv, tensor<?xi32>
+      kv.store %k, %k into %next[%c0] rows %keys : tensor<?x1x64xf32>, tensor<?x1x64xf32> into !kv, tensor<?xi32>
+      %o = kv.attention %given in %next[%c0] rows %keys mask <causal> scale 0.125
+          : tensor<?x2x64xf32> in !kv, tensor<?xi32> -> tensor<?x2x64xf32>
+      scf.yield %next, %o : !kv, tensor<?x2x64xf32>
+    }
+    return %crossed, %second : tensor<?x2x64xf32>, tensor<?x2x64xf32>
+  }
+}
+"""
+RUN_STEPS = """
+import sys
+import numpy as np
+import kvmlir
+
+folder, artifact, device = sys.argv[1:]
+model = kvmlir.InferenceSession([kvmlir.Accelerator(0) if device == "cuda" else kvmlir.CPU()]).load(
+    f"{folder}/{artifact}")
+manager = model.create_manager(2, num_pages=40, warn=False)
+contexts = [kvmlir.TextGenerationContext(list(range(n))) for n in (10, 34)]
+for context in contexts:
+    manager.claim(context.request_id)
+    manager.alloc(context)
+manager.get_runtime_inputs(contexts)
+random = np.random.default_rng(1)
+q, k, q2 = (random.standard_normal(shape).astype(np.float32) for shape in ((43, 2, 64), (22, 1, 64), (22, 2, 64)))
+out = {"crossed": np.zeros_like(q), "second": np.zeros_like(q2)}
+model.execute(q=q, k=k, q2=q2, rows=np.array([0, 40, 43], np.int32), keys=np.array([0, 5, 22], np.int32),
+              manager=manager, **out)
+np.savez(f"{folder}/{device}.npz", **out)
+"""
+
+
+def test_cross_attention_and_a_second_step(tmp_path):
+    (tmp_path / "m.mlir").write_text(STEPS)
+    package = str(Path(kvmlir.__file__).parents[1])
+    found = {}
+    for device, target in (("cpu", "cpu"), ("cuda", "cuda:sm_80,sm_90a")):
+        done = subprocess.run([find("kv-compile"), tmp_path / "m.mlir", "-o", tmp_path / f"{device}.so",
+                               f"--target={target}"], capture_output=True, text=True,
+                              timeout=300)
+        assert done.returncode == 0, done.stderr[:3000]
+        done = subprocess.run([sys.executable, "-c", RUN_STEPS, tmp_path, f"{device}.so", device], text=True,
+                              capture_output=True, timeout=300,
+                              env={**os.environ, "PYTHONPATH": package, "KV_CUDA_DRIVER": str(FAKE)})
+        assert done.returncode == 0, done.stderr[-3000:]
+        found[device] = np.load(tmp_path / f"{device}.npz")
+    for name, want in found["cpu"].items():
+        np.testing.assert_allclose(found["cuda"][name], want, atol=3e-2, err_msg=name)
+        assert np.abs(want).max() > 0.1

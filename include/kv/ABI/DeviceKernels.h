@@ -22,9 +22,12 @@ namespace kv::kernels {
 /// Kernels read rows in chunks of RowChunk elements; rows begin at multiples of
 /// RowAlignment bytes.
 inline constexpr int64_t RowChunk = 8, RowAlignment = 16;
-/// Elements that are rotated together: a chunk and the chunk of its partners.
-/// The head dimension and the rotated width are multiples of RopeChunk.
-inline constexpr int64_t RopeChunk = 2 * RowChunk;
+
+/// The bytes of a row of `width` elements that is rounded to 8 bits: `width`
+/// bytes, then an f32 for each 32, then what makes a multiple of 16.
+constexpr int64_t roundedRowBytes(int64_t width) {
+  return (width + width / 8 + 15) / 16 * 16;
+}
 
 /// The name of the image with all movers. Each attention kernel has an image of
 /// its own, named like the kernel.

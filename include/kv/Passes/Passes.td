@@ -116,7 +116,12 @@ def KVResolveCollections : Pass<"kv-resolve-collections", "::mlir::ModuleOp"> {
     A 1:N conversion through functions, calls, returns and scf. Afterwards no
     value is a handle and the operations carry the components. Must run before
     bufferization: a tensor hidden behind a handle would be analysed wrongly.
+
+    With `device` the lengths of a step lie on a device, and `kv.advance` is a
+    launch that makes the next ones; how long the longest are, nobody knows then.
   }];
+  let options = [Option<"device", "device", "bool", "false",
+                        "the components lie on a device">];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
@@ -320,7 +325,8 @@ def KVFormLaunches : Pass<"kv-form-launches", "::mlir::ModuleOp"> {
   let description = [{
     Matrix products with a transposed weight, norms, silu * mul, sums,
     embeddings, casts, argmax, `kv.rope` and `kv.positions` become `kv.rt.launch`,
-    whatever operations they are written in. Elements are cast where a kernel
+    whatever operations they are written in. Other elementwise arithmetic becomes
+    the program of one launch (`ElementOps.def`). Elements are cast where a kernel
     wants 16 bits (the rows of a matrix product, the queries of an attention);
     a cast is folded into the launch that makes its operand. What has no kernel
     is an error that names it.
@@ -337,7 +343,8 @@ def KVFormLaunches : Pass<"kv-form-launches", "::mlir::ModuleOp"> {
                "what device code is for: sm_80, sm_90a, ...">
   ];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numLaunches", "launches", "launches made">,
     Statistic<"numCasts", "casts", "casts left">

@@ -1,6 +1,8 @@
+#include "../ElementsBody.h"
 #include "../GpuBlock.h"
 #include "../MoverBodies.h"
 #include "../PlanBody.h"
+#include "../QuantBody.h"
 
 using namespace kv::cuda;
 

@@ -1,8 +1,9 @@
 //===- Twins.cpp - Every kernel on a CPU, by its name ---------------------===//
 
 #include "Twins.h"
-#include "../MoverBodies.h"
+#include "../ElementsBody.h"
 #include "../PlanBody.h"
+#include "../QuantBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 

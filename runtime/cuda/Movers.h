@@ -1,0 +1,37 @@
+//===- Movers.h - How movers are launched -----------------------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_CUDA_MOVERS_H
+#define KV_RUNTIME_CUDA_MOVERS_H
+
+#include "Views.h"
+
+#include <algorithm>
+
+namespace kv::cuda {
+
+/// Queues a mover with `items` items of work, of which a thread block handles
+/// MoverThreads at a time. Movers loop over their items, so the grid may have
+/// any size; thread blocks beyond a few for each multiprocessor would only
+/// wait.
+template <class Params>
+void move(Call &call, size_t row, int64_t items, const Params &params) {
+  constexpr int BlocksPerSM = 8;
+  int64_t blocks = (items + MoverThreads - 1) / MoverThreads;
+  if (blocks > 0)
+    launch(call.state, row,
+           std::min<int64_t>(blocks, call.multiprocessors() * BlocksPerSM),
+           &params);
+}
+
+inline int64_t chunksOf(const Rows &rows) {
+  return rows.count * (rows.width / kernels::RowChunk);
+}
+
+/// Whether both have as many rows of as many elements; if not, records an error
+/// that names `argument`.
+bool sameRows(Call &call, std::string_view argument, const Rows &a,
+              const Rows &out);
+
+} // namespace kv::cuda
+
+#endif // KV_RUNTIME_CUDA_MOVERS_H
