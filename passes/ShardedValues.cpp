@@ -83,9 +83,35 @@ Value ShardedValues::local(Emitter &b, Value value, const Sharding &sharding) {
   return slice(b, whole(value), sharding);
 }
 
+/// slice() where all ranks have equally many elements, of one run.
+Value ShardedValues::view(Emitter &b, Value value, const Sharding &sharding) {
+  auto whole = cast<RankedTensorType>(value.getType());
+  RankedTensorType type = sharding.localType(whole);
+  if (whole.getDimSize(sharding.dim) != sharding.size ||
+      !sharding.isEqual(ranks)) {
+    emitError(b.getLoc()) << ranks << " ranks on GPUs would cut "
+                          << sharding.shard
+                          << " elements each out of dimension " << sharding.dim
+                          << " of " << whole
+                          << ": they take equal parts of the whole dimension";
+    hasFailed = true;
+  }
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  offsets[sharding.dim] = firstOf(b, sharding);
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    sizes.push_back(type.isDynamicDim(d)
+                        ? OpFoldResult(b.dim(value, d))
+                        : OpFoldResult(b.getIndexAttr(type.getDimSize(d))));
+  return tensor::ExtractSliceOp::create(b, type, value, offsets, sizes,
+                                        strides);
+}
+
 /// This rank's elements of a value that every rank has; zeros beyond its size.
 Value ShardedValues::slice(Emitter &b, Value value, const Sharding &sharding) {
   ++numSlices;
+  if (forDevice)
+    return view(b, value, sharding);
   RankedTensorType type = sharding.localType(value.getType());
   SmallVector<Value> sizes;
   for (int64_t d = 0; d < type.getRank(); ++d)

@@ -8,20 +8,6 @@
 using namespace kv;
 using namespace kv::cuda;
 
-/// Queues a mover with `items` items of work, of which a thread block handles
-/// MoverThreads at a time. Movers loop over their items, so the grid may have
-/// any size; thread blocks beyond a few for each multiprocessor would only
-/// wait.
-template <class Params>
-static void move(Call &call, size_t row, int64_t items, const Params &params) {
-  constexpr int BlocksPerSM = 8;
-  int64_t blocks = (items + MoverThreads - 1) / MoverThreads;
-  if (blocks > 0)
-    launch(call.state, row,
-           std::min<int64_t>(blocks, call.multiprocessors() * BlocksPerSM),
-           &params);
-}
-
 static int64_t chunksOf(const Rows &rows) {
   return rows.count * (rows.width / kernels::RowChunk);
 }
@@ -123,17 +109,6 @@ void rows::embedding(KvContext *context, const KvTensorView *ids,
   move(call, kernelRow("kv_embedding"), chunksOf(c), p);
 }
 
-/// Whether elements lie one after the other, in the order of the dimensions.
-static bool isDense(const KvTensorView &view) {
-  int64_t stride = 1;
-  for (int64_t d = view.rank - 1; d >= 0; --d) {
-    if (view.sizes[d] > 1 && view.strides[d] != stride)
-      return false;
-    stride *= view.sizes[d];
-  }
-  return true;
-}
-
 void rows::cast(KvContext *context, const KvTensorView *x,
                 const KvTensorView *out) {
   Call call(context, "cast");
@@ -143,9 +118,8 @@ void rows::cast(KvContext *context, const KvTensorView *x,
     if (describe(*x) != describe(*out))
       return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x),
                        ", out ", describe(*out), ": they have one shape");
-    int64_t bytes = dtypeBytes(static_cast<DType>(x->dtype));
-    for (int64_t d = 0; d < x->rank; ++d)
-      bytes *= x->sizes[d];
+    int64_t bytes =
+        elementsOf(*x) * int64_t(dtypeBytes(static_cast<DType>(x->dtype)));
     if (bytes)
       call.state.backend->copyOnDevice(firstElement(*out), firstElement(*x),
                                        bytes);

@@ -16,6 +16,23 @@ static bool aligned(const KvTensorView &view) {
          0;
 }
 
+int64_t kv::cuda::elementsOf(const KvTensorView &view) {
+  int64_t elements = 1;
+  for (int64_t d = 0; d < view.rank; ++d)
+    elements *= view.sizes[d];
+  return elements;
+}
+
+bool kv::cuda::isDense(const KvTensorView &view) {
+  int64_t stride = 1;
+  for (int64_t d = view.rank - 1; d >= 0; --d) {
+    if (view.sizes[d] > 1 && view.strides[d] != stride)
+      return false;
+    stride *= view.sizes[d];
+  }
+  return true;
+}
+
 std::string kv::cuda::strides(const KvTensorView &view) {
   std::string text = "strides [";
   for (int64_t d = 0; d < view.rank; ++d)
