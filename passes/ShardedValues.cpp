@@ -83,8 +83,27 @@ Value ShardedValues::local(Emitter &b, Value value, const Sharding &sharding) {
   return slice(b, whole(value), sharding);
 }
 
-/// slice() where all ranks have equally many elements, of one run.
+/// slice() where all ranks have equally many elements, of one run. Heads are
+/// cut out of the rows that they were made of, and before they are rotated:
+/// kernels take rows at equal distances.
 Value ShardedValues::view(Emitter &b, Value value, const Sharding &sharding) {
+  Operation *maker = value.getDefiningOp();
+  auto ofLocal = [&](const Sharding &from) {
+    SmallVector<Value> operands(maker->getOperands());
+    operands[0] = local(b, operands[0], from);
+    Type type = sharding.localType(value.getType());
+    return mlir::clone(b, maker, type, operands);
+  };
+  if (isa_and_nonnull<RopeOp>(maker) && sharding.dim == 1)
+    return ofLocal(sharding)->getResult(0);
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(maker))
+    if (auto from = sharding.collapsed(expand.getReassociationIndices(),
+                                       expand.getType())) {
+      auto made = cast<tensor::ExpandShapeOp>(ofLocal(*from));
+      // A size that is static is an attribute.
+      made.setStaticOutputShape(made.getType().getShape());
+      return made;
+    }
   auto whole = cast<RankedTensorType>(value.getType());
   RankedTensorType type = sharding.localType(whole);
   if (whole.getDimSize(sharding.dim) != sharding.size ||

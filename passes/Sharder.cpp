@@ -286,6 +286,11 @@ private:
       if (!dim) {
         if (isInit || map.isFunctionOfDim(*loop))
           return std::nullopt;
+        // A number for each row that would be cut, such as the scale of a norm,
+        // which has a kernel only together with what the number is made of.
+        if (plan.forDevice && map.getNumResults() != 0 &&
+            *loop + 1 == op.getNumLoops())
+          return std::nullopt;
         continue;
       }
       const Sharding *found = values.find(operand);

@@ -50,23 +50,32 @@ private:
   bool broken = false;
 };
 
-/// Calls `body` in this process as rank 0 and in another one as rank 1.
+/// Calls `body` in two processes, one a rank: a device that has failed stays
+/// so.
 void inTwoProcesses(int milliseconds,
                     const std::function<void(PairRanks &)> &body) {
   int sockets[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-  pid_t child = fork();
-  ASSERT_GE(child, 0);
-  {
-    close(sockets[child ? 1 : 0]);
-    PairRanks ranks(child ? 0 : 1, sockets[child ? 0 : 1], milliseconds);
-    body(ranks);
-    if (!child)
-      _exit(::testing::Test::HasFailure());
+  pid_t children[2];
+  for (int rank : {0, 1}) {
+    children[rank] = fork();
+    ASSERT_GE(children[rank], 0);
+    if (children[rank] != 0)
+      continue;
+    close(sockets[1 - rank]);
+    {
+      PairRanks ranks(rank, sockets[rank], milliseconds);
+      body(ranks);
+    }
+    std::fflush(stdout);
+    _exit(::testing::Test::HasFailure());
   }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0) << "rank 1 failed";
+  for (int rank : {0, 1}) {
+    close(sockets[rank]);
+    int status = -1;
+    EXPECT_EQ(waitpid(children[rank], &status, 0), children[rank]);
+    EXPECT_EQ(status, 0) << "rank " << rank << " failed";
+  }
 }
 
 /// Element i of run `run` of what rank `rank` holds.
