@@ -69,14 +69,20 @@ private:
 
   LogicalResult formLaunches() {
     foldSizes(getOperation());
-    SmallVector<Operation *> positions, others;
+    SmallVector<Operation *> gathers, positions, others;
     getOperation().walk([&](Operation *op) {
-      if (isa<PositionsOp>(op))
+      if (isa<GatherOp>(op))
+        gathers.push_back(op);
+      else if (isa<PositionsOp>(op))
         positions.push_back(op);
       else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
                    MatmulOp, DequantizeOp>(op))
         others.push_back(op);
     });
+    // Sizes are traced through launches.
+    for (Operation *op : gathers)
+      if (failed(convert(cast<GatherOp>(op))))
+        return failure();
     // Ropes tell how many positions there are.
     for (Operation *op : positions)
       if (failed(convert(cast<PositionsOp>(op))))
@@ -188,6 +194,40 @@ private:
     if (made.getType() != type)
       made = tensor::CastOp::create(b, type, made);
     remarkLaunch(op, "positions", type);
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
+  LogicalResult convert(GatherOp op) {
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    int64_t dim = op.getDim(), inner = op.getInner();
+    if (type.isDynamicDim(dim))
+      return op.emitOpError() << "gathers runs along dimension " << dim
+                              << ", of unknown size: kv-cuda takes "
+                                 "dimensions of known size";
+    if (!isMoved(type.getElementType()) ||
+        op.getShard() * inner % kernels::RowChunk ||
+        op.getSize() * inner % kernels::RowChunk)
+      return op.emitOpError()
+             << "makes " << type << " of " << op.getX().getType()
+             << ": kv-cuda gathers " << kernels::rowTypes()
+             << ", by multiples of " << kernels::RowChunk << " elements";
+    Emitter b(op);
+    SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), op.getX());
+    sizes[dim] = b.getIndexAttr(type.getDimSize(dim));
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, b.getI64Type(), value);
+    };
+    Value out = tensor::EmptyOp::create(b, sizes, type.getElementType());
+    Value arguments[] = {op.getX(), number(op.getShard() * inner),
+                         number(op.getSize() * inner), number(op.getRanks()),
+                         number(op.getCopies())};
+    Value made = LaunchOp::create(b, out.getType(), "gather", arguments, out)
+                     .getResult();
+    if (made.getType() != type)
+      made = tensor::CastOp::create(b, type, made);
+    remarkLaunch(op, "gather", type);
     op.getResult().replaceAllUsesWith(made);
     op.erase();
     return success();
@@ -508,7 +548,7 @@ private:
             tensor::InsertSliceOp, memref::DimOp, memref::CastOp,
             memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
             TextOp, PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
-            CheckStepOp>(op))
+            CheckStepOp, RankOp>(op))
       return true;
     return isa<arith::ArithDialect>(op->getDialect()) &&
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);

@@ -44,13 +44,15 @@ static void addLayout(OpPassManager &pm, const std::string &layout) {
 
 /// For several ranks, or to find the heads that a module leaves open. Helpers
 /// that projections share would have to have one width, so they go first.
-static void addSharding(OpPassManager &pm, int64_t ranks) {
+static void addSharding(OpPassManager &pm, int64_t ranks,
+                        const char *target = "cpu") {
   if (ranks != 1) {
     pm.addPass(createKVInlineHelpers());
     pm.addPass(createSymbolDCEPass());
   }
   KVShardOptions shard;
   shard.ranks = ranks;
+  shard.target = target;
   pm.addPass(createKVShard(shard));
   if (ranks != 1)
     simplify(pm);
@@ -153,7 +155,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
 
 void kv::buildCUDAPipeline(OpPassManager &pm,
                            const CUDAPipelineOptions &options) {
-  addSharding(pm, /*ranks=*/1);
+  addSharding(pm, options.ranks, "cuda");
   addLayout(pm, options.layout);
   addResolution(pm, /*device=*/true);
   pm.addPass(createKVPackQuantized());

@@ -25,6 +25,9 @@ struct Shard : kv::impl::KVShardBase<Shard> {
   }
 
   LogicalResult shard(ModuleOp module) {
+    if (target != "cpu" && target != "cuda")
+      return module.emitError()
+             << "target must be cpu or cuda, not '" << target << "'";
     if (ranks < 1 || ranks > 1024)
       return module.emitError()
              << "ranks must be 1 to 1024, not " << int64_t(ranks);
@@ -34,7 +37,8 @@ struct Shard : kv::impl::KVShardBase<Shard> {
                                 << " ranks already: kv-shard takes one for one";
     if (ranks == 1 && !takesOpenHeads(module))
       return success();
-    FailureOr<ShardPlan> plan = ShardPlan::of(module, ranks);
+    FailureOr<ShardPlan> plan =
+        ShardPlan::of(module, ranks, /*forDevice=*/target == "cuda");
     if (failed(plan))
       return failure();
     if (ranks != 1)

@@ -16,8 +16,9 @@ namespace {
 /// Makes the plan of one module.
 class Planner {
 public:
-  Planner(ModuleOp module, int64_t ranks) : module(module) {
+  Planner(ModuleOp module, int64_t ranks, bool forDevice) : module(module) {
     plan.ranks = ranks;
+    plan.forDevice = forDevice;
   }
 
   FailureOr<ShardPlan> run() {
@@ -34,8 +35,10 @@ public:
     });
     for (auto [leader, sharding] : decided)
       for (Value argument : members[leader])
-        if (sharding)
+        if (sharding && !tables.contains(leader))
           plan.weights[argument] = *sharding;
+        else if (sharding && sharding->isEqual(plan.ranks))
+          plan.cuts[argument] = *sharding;
     return std::move(plan);
   }
 
@@ -207,6 +210,12 @@ private:
     for (OpOperand &use : argument.getUses()) {
       if (isa<func::CallOp>(use.getOwner()))
         continue;
+      // A row of another rank's is read as one that nobody takes, which is no
+      // computation that a device has a kernel for.
+      if (plan.forDevice && isLookup(use)) {
+        tables.insert(leader);
+        continue;
+      }
       std::optional<Sharding> sharding = shardingFor(use);
       auto [it, fresh] = decided.try_emplace(leader, sharding);
       // Where two uses want different things, every rank has all rows.
@@ -236,6 +245,11 @@ private:
                                               : std::nullopt;
     }
     return lookupOf(use) ? ofRows(rows) : std::nullopt;
+  }
+
+  static bool isLookup(OpOperand &use) {
+    auto dequantize = dyn_cast<DequantizeOp>(use.getOwner());
+    return dequantize ? !!dequantize.getRows() : !!lookupOf(use);
   }
 
   std::optional<Sharding> ofProduct(linalg::MatmulOp matmul, int64_t rows) {
@@ -274,12 +288,14 @@ private:
   llvm::DenseMap<Value, Sharding> wanted;
   llvm::EquivalenceClasses<void *> connected;
   llvm::DenseSet<void *> foreign; // that are also passed what is no argument
+  llvm::DenseSet<void *> tables;  // leaders of what stays whole for lookups
   llvm::MapVector<void *, std::optional<Sharding>> decided;
   llvm::DenseMap<void *, SmallVector<Value>> members;
 };
 
 } // namespace
 
-FailureOr<ShardPlan> ShardPlan::of(ModuleOp module, int64_t ranks) {
-  return Planner(module, ranks).run();
+FailureOr<ShardPlan> ShardPlan::of(ModuleOp module, int64_t ranks,
+                                   bool forDevice) {
+  return Planner(module, ranks, forDevice).run();
 }

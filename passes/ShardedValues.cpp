@@ -83,9 +83,54 @@ Value ShardedValues::local(Emitter &b, Value value, const Sharding &sharding) {
   return slice(b, whole(value), sharding);
 }
 
+/// slice() where all ranks have equally many elements, of one run. Heads are
+/// cut out of the rows that they were made of, and before they are rotated:
+/// kernels take rows at equal distances.
+Value ShardedValues::view(Emitter &b, Value value, const Sharding &sharding) {
+  Operation *maker = value.getDefiningOp();
+  auto ofLocal = [&](const Sharding &from) {
+    SmallVector<Value> operands(maker->getOperands());
+    operands[0] = local(b, operands[0], from);
+    Type type = sharding.localType(value.getType());
+    return mlir::clone(b, maker, type, operands);
+  };
+  if (isa_and_nonnull<RopeOp>(maker) && sharding.dim == 1)
+    return ofLocal(sharding)->getResult(0);
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(maker))
+    if (auto from = sharding.collapsed(expand.getReassociationIndices(),
+                                       expand.getType())) {
+      auto made = cast<tensor::ExpandShapeOp>(ofLocal(*from));
+      // A size that is static is an attribute.
+      made.setStaticOutputShape(made.getType().getShape());
+      return made;
+    }
+  auto whole = cast<RankedTensorType>(value.getType());
+  RankedTensorType type = sharding.localType(whole);
+  if (whole.getDimSize(sharding.dim) != sharding.size ||
+      !sharding.isEqual(ranks)) {
+    emitError(b.getLoc()) << ranks << " ranks on GPUs would cut "
+                          << sharding.shard
+                          << " elements each out of dimension " << sharding.dim
+                          << " of " << whole
+                          << ": they take equal parts of the whole dimension";
+    hasFailed = true;
+  }
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  offsets[sharding.dim] = firstOf(b, sharding);
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    sizes.push_back(type.isDynamicDim(d)
+                        ? OpFoldResult(b.dim(value, d))
+                        : OpFoldResult(b.getIndexAttr(type.getDimSize(d))));
+  return tensor::ExtractSliceOp::create(b, type, value, offsets, sizes,
+                                        strides);
+}
+
 /// This rank's elements of a value that every rank has; zeros beyond its size.
 Value ShardedValues::slice(Emitter &b, Value value, const Sharding &sharding) {
   ++numSlices;
+  if (forDevice)
+    return view(b, value, sharding);
   RankedTensorType type = sharding.localType(value.getType());
   SmallVector<Value> sizes;
   for (int64_t d = 0; d < type.getRank(); ++d)

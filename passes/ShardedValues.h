@@ -13,7 +13,9 @@ namespace kv {
 /// whole, the gather of these.
 class ShardedValues {
 public:
-  explicit ShardedValues(int64_t ranks) : ranks(ranks) {}
+  /// `forDevice`: ShardPlan.
+  ShardedValues(int64_t ranks, bool forDevice)
+      : ranks(ranks), forDevice(forDevice) {}
 
   void add(mlir::Value whole, mlir::Value local, const Sharding &sharding) {
     shards[whole] = {local, sharding, {}};
@@ -40,9 +42,11 @@ public:
   static mlir::Value firstOf(Emitter &b, const Sharding &sharding);
 
   int64_t numGathers = 0, numSlices = 0;
+  bool hasFailed = false; // a shard cannot be cut; its error has been emitted
 
 private:
   mlir::Value slice(Emitter &b, mlir::Value whole, const Sharding &sharding);
+  mlir::Value view(Emitter &b, mlir::Value whole, const Sharding &sharding);
 
   struct Shard {
     mlir::Value local;
@@ -50,6 +54,7 @@ private:
     mlir::Value gathered; // null until somebody needs it
   };
   int64_t ranks;
+  bool forDevice;
   llvm::DenseMap<mlir::Value, Shard> shards;
 };
 

@@ -18,7 +18,7 @@ class Sharder {
 
 public:
   Sharder(ModuleOp module, const ShardPlan &plan)
-      : module(module), plan(plan), values(plan.ranks) {}
+      : module(module), plan(plan), values(plan.ranks, plan.forDevice) {}
 
   LogicalResult run() {
     for (auto [argument, sharding] : plan.weights) {
@@ -31,7 +31,7 @@ public:
           return failure();
       return success();
     });
-    if (done.wasInterrupted())
+    if (done.wasInterrupted() || values.hasFailed)
       return failure();
     for (Operation *op : llvm::reverse(replaced))
       op->erase();
@@ -156,6 +156,9 @@ private:
 
   LogicalResult rewrite(linalg::MatmulOp op) {
     const Sharding *weight = values.find(op.getInputs()[1]);
+    auto cut = plan.cuts.find(op.getInputs()[1]);
+    if (cut != plan.cuts.end())
+      weight = &cut->second;
     if (!weight || weight->dim != 0 || op.getInputs()[0] == op.getInputs()[1])
       return keepWhole(op);
     Emitter b(op);
@@ -282,6 +285,11 @@ private:
       bool isInit = i >= op.getInputs().size();
       if (!dim) {
         if (isInit || map.isFunctionOfDim(*loop))
+          return std::nullopt;
+        // A number for each row that would be cut, such as the scale of a norm,
+        // which has a kernel only together with what the number is made of.
+        if (plan.forDevice && map.getNumResults() != 0 &&
+            *loop + 1 == op.getNumLoops())
           return std::nullopt;
         continue;
       }

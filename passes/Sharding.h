@@ -17,6 +17,8 @@ struct Sharding {
   int64_t dim = 0, size = 0, shard = 0, copies = 1;
 
   bool operator==(const Sharding &) const = default;
+  /// Whether all of `ranks` ranks have equally many elements of a run.
+  bool isEqual(int64_t ranks) const { return ranks / copies * shard == size; }
   Sharding at(int64_t other) const { return {other, size, shard, copies}; }
   /// Of a dimension each of whose elements stands for `inner` of this one's.
   Sharding times(int64_t inner, int64_t other) const {
@@ -52,13 +54,20 @@ struct ShardedHeads {
 /// What kv-shard decides before it changes anything.
 struct ShardPlan {
   int64_t ranks = 1;
+  /// For host code of a device, which has views and launches only: tables of
+  /// lookups stay whole, and what is cut out of whole values is a view.
+  bool forDevice = false;
   llvm::DenseMap<CollectionType, ShardedHeads> heads;
   /// The arguments of which a rank holds a shard of the rows.
   llvm::DenseMap<mlir::Value, Sharding> weights;
 
+  /// The arguments that are whole, and of which products take a rank's rows.
+  llvm::DenseMap<mlir::Value, Sharding> cuts;
+
   /// Errors are emitted: heads that no operation tells, or of which two tell
   /// different things; operations on components.
-  static llvm::FailureOr<ShardPlan> of(mlir::ModuleOp module, int64_t ranks);
+  static llvm::FailureOr<ShardPlan> of(mlir::ModuleOp module, int64_t ranks,
+                                       bool forDevice);
 };
 
 struct ShardCounts {

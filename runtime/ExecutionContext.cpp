@@ -40,7 +40,7 @@ ExecutionContext::create(Executor &executor, const Options &options) {
       return makeError(memory.error().code,
                        "the arena: ", memory.error().message);
     Expected<std::unique_ptr<DeviceContext>> device =
-        (*backend)->createContext(options.deterministic);
+        (*backend)->createContext(options.deterministic, options.ranks);
     if (!device)
       return makeError(device.error().code, "device ", options.device.str(),
                        ": ", device.error().message);

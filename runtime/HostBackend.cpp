@@ -66,7 +66,8 @@ public:
   load(const std::vector<KernelImage> &) override {
     return makeError(KV_STATUS_UNSUPPORTED, "a CPU has no kernels to load");
   }
-  Expected<std::unique_ptr<DeviceContext>> createContext(bool) override {
+  Expected<std::unique_ptr<DeviceContext>>
+  createContext(bool, Communicator *) override {
     return makeError(KV_STATUS_UNSUPPORTED,
                      "a CPU has the functions of ExecutionContext");
   }

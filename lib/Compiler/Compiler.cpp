@@ -111,9 +111,6 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                              "x86-64-v4-vnni, x86-64-v4-amx, or native on a "
                              "machine that has "
                              "at least x86-64-v3";
-  if (options.ranks != 1 && options.pipeline == "kv-cuda")
-    return emitError(loc) << "the pipeline kv-cuda compiles for one rank, not "
-                          << options.ranks;
   StageClock clock(options.timing);
   if (options.pageSize)
     setPageSize(module, options.pageSize);
@@ -133,6 +130,7 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     CUDAPipelineOptions cudaOptions;
     cudaOptions.chips = options.chips;
     cudaOptions.layout = options.layout;
+    cudaOptions.ranks = options.ranks;
     buildCUDAPipeline(pm, cudaOptions);
   } else if (options.pipeline == "kv-reference") {
     ReferencePipelineOptions referenceOptions;

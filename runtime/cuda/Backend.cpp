@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sched.h>
 
 using namespace kv;
 using namespace kv::cuda;
 using driver::Result;
 
-static constexpr Result OutOfMemory = 2;
+static constexpr Result OutOfMemory = 2, NotReady = 600;
 
 //===----------------------------------------------------------------------===//
 // Opening
@@ -249,12 +250,41 @@ uint64_t Backend::mark() {
 Expected<void> Backend::wait(uint64_t mark) {
   enter();
   if (mark)
-    check(api.eventSynchronize(queue.event(mark)), "cuEventSynchronize");
+    waitFor(queue.event(mark));
   return status();
+}
+
+void Backend::waitFor(driver::Event event) {
+  if (!mayWait) {
+    check(api.eventSynchronize(event), "cuEventSynchronize");
+    return;
+  }
+  auto begin = std::chrono::steady_clock::now();
+  for (uint32_t turn = 1;; ++turn) {
+    Result result = api.eventQuery(event);
+    if (result != NotReady) {
+      check(result, "cuEventQuery");
+      return;
+    }
+    if (turn % 64)
+      continue;
+    // With as many ranks as cores, the one that is waited for may need this
+    // one.
+    sched_yield();
+    Expected<void> allowed = mayWait(std::chrono::steady_clock::now() - begin);
+    if (allowed)
+      continue;
+    if (!failure)
+      failure = allowed.error();
+    return;
+  }
 }
 
 Expected<void> Backend::synchronize() {
   enter();
+  // A wait with an end first.
+  if (mayWait)
+    waitFor(queue.event(mark(queue)));
   for (Queue *each : {&queue, &aside})
     if (each == &queue || each->marks > 0)
       check(api.streamSynchronize(each->stream), "cuStreamSynchronize");
@@ -283,7 +313,6 @@ void Backend::followAside(uint64_t mark) {
 
 bool Backend::isAsideDone(uint64_t mark) {
   enter();
-  constexpr Result NotReady = 600;
   if (mark <= aside.done)
     return true;
   Result result = api.eventQuery(aside.event(mark));
@@ -306,7 +335,7 @@ Backend::load(const std::vector<KernelImage> &images) {
 }
 
 Expected<std::unique_ptr<DeviceContext>>
-Backend::createContext(bool deterministic) {
+Backend::createContext(bool deterministic, Communicator *ranks) {
   enter();
-  return Context::create(*this, deterministic);
+  return Context::create(*this, deterministic, ranks);
 }

@@ -7,6 +7,8 @@
 #include "kv/Runtime/DeviceBackend.h"
 
 #include <array>
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -77,7 +79,14 @@ public:
   Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &images) override;
   Expected<std::unique_ptr<DeviceContext>>
-  createContext(bool deterministic) override;
+  createContext(bool deterministic, Communicator *ranks) override;
+
+  /// Whoever waits for the queue asks `mayWait` now and then, with how long it
+  /// has waited; an error ends the wait, and stays as check()'s do. Null: waits
+  /// have no end.
+  using MayWait =
+      std::function<Expected<void>(std::chrono::steady_clock::duration)>;
+  void limitWaits(MayWait given) { mayWait = std::move(given); }
 
 private:
   explicit Backend(const driver::Driver &api) : api(api) {}
@@ -105,7 +114,10 @@ private:
   void copyBatch(std::span<const MemoryCopy> copies, driver::Stream stream);
 
   Queue queue, aside;
+  void waitFor(driver::Event event);
+
   std::optional<Error> failure; // the first one
+  MayWait mayWait;
   // Arguments of copyBatch(), kept so that their memory is used again.
   std::vector<driver::Pointer> targets, sources;
   std::vector<size_t> sizes;

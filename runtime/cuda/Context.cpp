@@ -11,8 +11,8 @@ using namespace kv;
 using namespace kv::cuda;
 using State = ExecutionContext::State;
 
-Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
-                                                         bool deterministic) {
+Expected<std::unique_ptr<DeviceContext>>
+Context::create(Backend &backend, bool deterministic, Communicator *ranks) {
   Expected<Matmuls> products = Matmuls::create(backend, deterministic);
   if (!products)
     return std::unexpected(products.error());
@@ -34,6 +34,12 @@ Expected<std::unique_ptr<DeviceContext>> Context::create(Backend &backend,
   context->errors = static_cast<uint64_t *>(*errors);
   auto *one = new (context->errors + 1) float(1);
   backend.copyToDevice(context->unit, one, sizeof(float));
+  if (ranks) {
+    Expected<std::unique_ptr<Ranks>> group = Ranks::create(backend, *ranks);
+    if (!group)
+      return std::unexpected(group.error());
+    context->group = std::move(*group);
+  }
   return context;
 }
 

@@ -6,6 +6,7 @@
 #include "../Functions.h"
 #include "Matmul.h"
 #include "Module.h"
+#include "Ranks.h"
 #include "StepGraphs.h"
 
 namespace kv::cuda {
@@ -16,9 +17,10 @@ namespace kv::cuda {
 class Context final : public DeviceContext {
 public:
   /// `deterministic`: no bit of a row depends on the other rows of a product.
-  /// Errors: no memory; cuBLASLt is not there or cannot be set up.
-  static Expected<std::unique_ptr<DeviceContext>> create(Backend &backend,
-                                                         bool deterministic);
+  /// `ranks`: those that compute with this process, or null. Errors: no memory;
+  /// cuBLASLt is not there or cannot be set up; those of Ranks.
+  static Expected<std::unique_ptr<DeviceContext>>
+  create(Backend &backend, bool deterministic, Communicator *ranks);
   ~Context() override;
 
   const KvFunctionTable &functions() const override;
@@ -30,6 +32,8 @@ public:
 
   Backend &backend() { return device; }
   Matmuls &matmuls() { return products; }
+  /// Null where this process computes alone.
+  Ranks *ranks() { return group.get(); }
   bool start(std::span<const uint64_t> call) override;
   bool finish(bool sound) override { return graphs.finish(sound); }
   Expected<void> takeStepError() override;
@@ -62,6 +66,7 @@ private:
 
   Backend &device;
   Matmuls products;
+  std::unique_ptr<Ranks> group;
   StepGraphs graphs;
   const Module *module = nullptr;
   std::vector<uint64_t> identity; // of a call, with its module

@@ -1,7 +1,8 @@
-//===- Driver.cpp - The CUDA driver and cuBLASLt, loaded ------------------===//
+//===- Driver.cpp - The CUDA driver, cuBLASLt and NCCL, loaded ------------===//
 
 #include "Driver.h"
 #include "FindCublasLt.h"
+#include "Nccl.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -9,11 +10,15 @@
 using namespace kv;
 using namespace kv::cuda::driver;
 
-/// Opens the first of `names` that can be opened; if KV_CUDA_DRIVER is set,
-/// only the file that it names. Error: a sentence with `needed`.
+/// Opens the first of `names` that can be opened; if the environment variable
+/// `variable` or KV_CUDA_DRIVER is set, only the file that it names. Error: a
+/// sentence with `needed`.
 static Expected<void *> openLibrary(const std::vector<std::string> &names,
-                                    const char *needed) {
-  const char *given = std::getenv("KV_CUDA_DRIVER");
+                                    const char *needed,
+                                    const char *variable = nullptr) {
+  const char *given = variable ? std::getenv(variable) : nullptr;
+  if (!given)
+    given = std::getenv("KV_CUDA_DRIVER");
   std::string problem;
   auto open = [&](const char *name) {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -73,4 +78,22 @@ Expected<const CublasLt *> kv::cuda::driver::loadCublasLt() {
     return makeError(KV_STATUS_UNSUPPORTED, "cuBLASLt is too old: it has no ",
                      missing);
   return &cublas;
+}
+
+Expected<const kv::cuda::nccl::Nccl *> kv::cuda::nccl::loadNccl() {
+  static Nccl nccl;
+  Expected<void *> library = openLibrary(ncclCandidates(),
+                                         "NCCL, by which GPUs of several ranks "
+                                         "exchange what they have,",
+                                         "KV_NCCL_LIBRARY");
+  if (!library)
+    return std::unexpected(library.error());
+  std::string missing;
+#define KV_NCCL(result, member, symbol, ...)                                   \
+  load(*library, #symbol, nccl.member, false, missing);
+#include "Nccl.def"
+  if (!missing.empty())
+    return makeError(KV_STATUS_UNSUPPORTED, "NCCL is too old: it has no ",
+                     missing);
+  return &nccl;
 }

@@ -1,4 +1,4 @@
-//===- FindCublasLt.cpp - Where cuBLASLt may lie --------------------------===//
+//===- FindCublasLt.cpp - Where cuBLASLt and NCCL may lie -----------------===//
 
 #include "FindCublasLt.h"
 
@@ -6,16 +6,16 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <glob.h>
+#include <span>
 
 using namespace kv::cuda::driver;
 
-static constexpr const char *Names[] = {"libcublasLt.so.13",
-                                        "libcublasLt.so.12", "libcublasLt.so"};
+using Names = std::span<const char *const>;
 
 /// Folders in which `folder`, which may have wildcards, has the library.
-static void addFiles(const std::string &folder,
+static void addFiles(Names names, const std::string &folder,
                      std::vector<std::string> &candidates) {
-  for (const char *name : Names) {
+  for (const char *name : names) {
     glob_t found = {};
     if (glob((folder + "/" + name).c_str(), 0, nullptr, &found) == 0)
       // The last is the latest version of several.
@@ -35,25 +35,37 @@ static std::filesystem::path ownFolder() {
   return std::filesystem::absolute(info.dli_fname, none).parent_path();
 }
 
-std::vector<std::string> kv::cuda::driver::cublasLtCandidates() {
-  std::vector<std::string> candidates(std::begin(Names), std::end(Names));
+static std::vector<std::string> candidatesOf(Names names) {
+  std::vector<std::string> candidates(names.begin(), names.end());
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char *folder = std::getenv(variable))
-      addFiles(std::string(folder) + "/lib64", candidates);
-  addFiles("/usr/local/cuda*/lib64", candidates);
+      addFiles(names, std::string(folder) + "/lib64", candidates);
+  addFiles(names, "/usr/local/cuda*/lib64", candidates);
   // Wheels lie side by side: site-packages/kvmlir/..., site-packages/nvidia/...
   std::filesystem::path folder = ownFolder();
   for (int level = 0; level < 3 && folder.has_relative_path(); ++level) {
     folder = folder.parent_path();
-    addFiles(folder.string() + "/nvidia/*/lib", candidates);
+    addFiles(names, folder.string() + "/nvidia/*/lib", candidates);
   }
   if (const char *environment = std::getenv("VIRTUAL_ENV"))
-    addFiles(std::string(environment) +
+    addFiles(names,
+             std::string(environment) +
                  "/lib/python3*/site-packages/nvidia/*/lib",
              candidates);
   for (const char *packages : {"/usr/local/lib/python3*/dist-packages",
                                "/usr/local/lib/python3*/site-packages",
                                "/usr/lib/python3*/site-packages"})
-    addFiles(std::string(packages) + "/nvidia/*/lib", candidates);
+    addFiles(names, std::string(packages) + "/nvidia/*/lib", candidates);
   return candidates;
+}
+
+std::vector<std::string> kv::cuda::driver::cublasLtCandidates() {
+  static constexpr const char *names[] = {
+      "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"};
+  return candidatesOf(names);
+}
+
+std::vector<std::string> kv::cuda::driver::ncclCandidates() {
+  static constexpr const char *names[] = {"libnccl.so.2", "libnccl.so"};
+  return candidatesOf(names);
 }

@@ -1,4 +1,4 @@
-//===- FindCublasLt.h - Where cuBLASLt may lie ------------------*- C++ -*-===//
+//===- FindCublasLt.h - Where cuBLASLt and NCCL may lie ---------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_CUDA_FINDCUBLASLT_H
 #define KV_RUNTIME_CUDA_FINDCUBLASLT_H
@@ -13,6 +13,8 @@ namespace kv::cuda::driver {
 /// /usr/local/cuda*), of NVIDIA's wheels beside this library and in
 /// VIRTUAL_ENV, and in the system's Python.
 std::vector<std::string> cublasLtCandidates();
+/// The same for NCCL.
+std::vector<std::string> ncclCandidates();
 
 } // namespace kv::cuda::driver
 

@@ -141,9 +141,8 @@ void rows::cast(KvContext *context, const KvTensorView *x,
     if (describe(*x) != describe(*out))
       return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x),
                        ", out ", describe(*out), ": they have one shape");
-    int64_t bytes = dtypeBytes(static_cast<DType>(x->dtype));
-    for (int64_t d = 0; d < x->rank; ++d)
-      bytes *= x->sizes[d];
+    int64_t bytes =
+        elementsOf(*x) * int64_t(dtypeBytes(static_cast<DType>(x->dtype)));
     if (bytes)
       call.state.backend->copyOnDevice(firstElement(*out), firstElement(*x),
                                        bytes);

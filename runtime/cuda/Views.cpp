@@ -17,6 +17,13 @@ bool kv::cuda::aligned(const KvTensorView &view) {
          0;
 }
 
+int64_t kv::cuda::elementsOf(const KvTensorView &view) {
+  int64_t elements = 1;
+  for (int64_t d = 0; d < view.rank; ++d)
+    elements *= view.sizes[d];
+  return elements;
+}
+
 bool kv::cuda::isDense(const KvTensorView &view) {
   int64_t stride = 1;
   for (int64_t d = view.rank - 1; d >= 0; --d) {

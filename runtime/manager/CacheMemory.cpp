@@ -182,18 +182,24 @@ void CacheMemory::fill(std::span<RaggedKVCacheInputs> inputs, int32_t buffer,
       const Step &step = shard.steps[buffer];
       int32_t tableOf = layout.collections[i].table;
       bool hasStates = layout.collections[i].states != PoolLayout::NoSlab;
-      void *table = hasStates ? step.states.device.data()
-                              : step.tables[tableOf].device.data();
+      const Staged &table = hasStates ? step.states : step.tables[tableOf];
       int64_t width = hasStates ? 2 : pitch(tableOf);
+      auto lengthsAt = [&](void *data) {
+        return data ? makeView(data, DType::I32, {rows}) : KvTensorView();
+      };
+      auto tableAt = [&](void *data) {
+        return data && segment ? makeView(data, DType::I32, {rows, width})
+                               : lengthsAt(data);
+      };
       inputs[at++] = {
           .blocks = shard.blocks[i],
-          .cacheLengths =
-              makeView(step.lengths.device.data(), DType::I32, {rows}),
-          .lookupTable = segment ? makeView(table, DType::I32, {rows, width})
-                                 : makeView(table, DType::I32, {rows}),
+          .cacheLengths = lengthsAt(step.lengths.device.data()),
+          .lookupTable = tableAt(table.device.data()),
           .maxLengths =
               makeView(maxLengths[buffer].data(), DType::I32, {steps, 2}),
-          .scales = shard.scales[i]};
+          .scales = shard.scales[i],
+          .hostCacheLengths = lengthsAt(step.lengths.staging.data()),
+          .hostLookupTable = tableAt(table.staging.data())};
     }
 }
 

@@ -9,7 +9,7 @@ namespace kv {
 
 /// Grows with every change of what crosses the border between runtime and
 /// library.
-inline constexpr uint32_t MpiInterfaceVersion = 1;
+inline constexpr uint32_t MpiInterfaceVersion = 2;
 
 /// Null, and the error, if there are no ranks.
 using OpenCommunicator = Communicator *(*)(uint32_t interfaceVersion,

@@ -54,6 +54,7 @@ MpiCommunicator::open(const Options &options) {
   if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, made->self,
                           MPI_INFO_NULL, &here) == MPI_SUCCESS) {
     MPI_Comm_size(here, &made->local);
+    MPI_Comm_rank(here, &made->localSelf);
     MPI_Comm_free(&here);
   }
   return made;
@@ -71,7 +72,7 @@ void MpiCommunicator::abort(int code) {
 }
 
 Expected<void> MpiCommunicator::waitAll(const char *what) {
-  Clock::time_point end = Clock::now() + limit;
+  Clock::time_point end = Clock::now() + longest;
   int done = 0;
   for (uint32_t turn = 0; !done; ++turn) {
     if (Expected<void> tested =
@@ -94,7 +95,7 @@ Expected<void> MpiCommunicator::waitAll(const char *what) {
   broken = true;
   return makeError(KV_STATUS_INTERNAL, "rank ", missingRanks(),
                    " did not answer rank ", self, " within ",
-                   static_cast<int64_t>(limit.count()), " ms");
+                   static_cast<int64_t>(longest.count()), " ms");
 }
 
 std::string MpiCommunicator::missingRanks() {

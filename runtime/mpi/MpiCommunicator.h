@@ -21,14 +21,17 @@ public:
   int rank() const override { return self; }
   int size() const override { return count; }
   int localSize() const override { return local; }
+  int localRank() const override { return localSelf; }
+  std::chrono::milliseconds limit() const override { return longest; }
   Expected<void> gather(std::span<const std::byte> mine,
                         std::span<std::byte> all) override;
   Expected<void> broadcast(std::vector<std::byte> &message) override;
   bool isBroken() const override { return broken; }
+  void giveUp() override { broken = true; }
   [[noreturn]] void abort(int code) override;
 
 private:
-  explicit MpiCommunicator(const Options &options) : limit(options.limit) {}
+  explicit MpiCommunicator(const Options &options) : longest(options.limit) {}
 
   /// Waits for all of `requests`, of which peers[i] is at the other end.
   Expected<void> waitAll(const char *what);
@@ -45,8 +48,8 @@ private:
   int nextTag() { return calls++ % 32768; }
   Expected<void> check(int result, const char *what);
 
-  std::chrono::milliseconds limit;
-  int self = 0, count = 1, local = 1, calls = 0;
+  std::chrono::milliseconds longest;
+  int self = 0, count = 1, local = 1, localSelf = 0, calls = 0;
   bool broken = false;
   std::vector<MPI_Request> requests;
   size_t numReceives = 0; // of a gather; they stand before its sends

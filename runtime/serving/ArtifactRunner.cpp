@@ -139,8 +139,13 @@ Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
     const CacheSlots &slots = caches[i];
     const RaggedKVCacheInputs &inputs = step.kv[i];
     forward.bind(slots.blocks, inputs.blocks);
-    forward.bind(slots.cacheLengths, inputs.cacheLengths);
-    forward.bind(slots.lookupTable, inputs.lookupTable);
+    if (step.hostTables) {
+      forward.bindHost(slots.cacheLengths, inputs.cacheLengths);
+      forward.bindHost(slots.lookupTable, inputs.lookupTable);
+    } else {
+      forward.bind(slots.cacheLengths, inputs.cacheLengths);
+      forward.bind(slots.lookupTable, inputs.lookupTable);
+    }
     if (slots.maxLengths >= 0)
       forward.bind(slots.maxLengths, inputs.maxLengths);
     if (slots.scales >= 0)

@@ -112,14 +112,22 @@ Expected<std::span<const float>> RankedRunner::run(const ModelStep &step) {
   writer.list(step.tokens);
   writer.list(step.rowOffsets);
   writer.list(step.logitRows);
-  for (const RaggedKVCacheInputs &inputs : step.kv) {
+  host.assign(step.kv.begin(), step.kv.end());
+  for (RaggedKVCacheInputs &inputs : host) {
+    if (inputs.hostCacheLengths.data) {
+      inputs.cacheLengths = inputs.hostCacheLengths;
+      inputs.lookupTable = inputs.hostLookupTable;
+    }
     writer.tensor(inputs.cacheLengths);
     writer.tensor(inputs.lookupTable);
     writer.tensor(inputs.maxLengths);
   }
+  ModelStep mine = step;
+  mine.kv = host;
+  mine.hostTables = true;
   Expected<void> sent = ranks->broadcast(message);
   Expected<std::span<const float>> logits =
-      sent ? own.run(step) : std::unexpected(sent.error());
+      sent ? own.run(mine) : std::unexpected(sent.error());
   if (ranks->isBroken())
     lost(logits ? Error{} : logits.error());
   return logits;
@@ -142,9 +150,9 @@ namespace {
 class Follower {
 public:
   Follower(ModelRunner &own, const Communicator &ranks,
-           const MultiKVCacheParams &params)
-      : own(own), ranks(ranks), params(params), layout(PoolLayout::of(params)) {
-  }
+           const MultiKVCacheParams &params, const Device &device)
+      : own(own), ranks(ranks), params(params), device(device),
+        layout(PoolLayout::of(params)) {}
 
   /// Runs a step, whose own error it leaves to rank 0. Errors: no memory; a
   /// message that is not one; the ranks are apart.
@@ -157,7 +165,8 @@ public:
                    .rowOffsets = reader.list(),
                    .logitRows = reader.list(),
                    .kv = inputs,
-                   .replica = replica};
+                   .replica = replica,
+                   .hostTables = true};
     if (replica < 0 || static_cast<size_t>(replica) >= memories.size())
       return damaged();
     memories[static_cast<size_t>(replica)].fill(inputs, 0, 1, 1);
@@ -189,7 +198,6 @@ private:
     inputs.resize(params.params.size());
     for (int64_t replica = 0; replica < params.dataParallelDegree();
          ++replica) {
-      Device device;
       Expected<CacheMemory> memory =
           CacheMemory::create(params, layout, std::span(&device, 1),
                               {.count = rows - isPaged,
@@ -222,6 +230,7 @@ private:
   ModelRunner &own;
   const Communicator &ranks;
   const MultiKVCacheParams &params;
+  const Device &device;
   PoolLayout layout;
   std::vector<CacheMemory> memories;
   std::vector<RaggedKVCacheInputs> inputs;
@@ -230,8 +239,9 @@ private:
 } // namespace
 
 Expected<void> kv::followSteps(ModelRunner &own, Communicator &ranks,
-                               const MultiKVCacheParams &params) {
-  Follower follower(own, ranks, params);
+                               const MultiKVCacheParams &params,
+                               const Device &device) {
+  Follower follower(own, ranks, params, device);
   std::vector<std::byte> message;
   for (;;) {
     if (Expected<void> received = ranks.broadcast(message); !received)

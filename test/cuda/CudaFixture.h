@@ -98,15 +98,16 @@ class Gpu {
 public:
   static constexpr size_t ArenaBytes = 16 << 20;
 
-  explicit Gpu(int index = 0, bool deterministic = false)
+  explicit Gpu(int index = 0, bool deterministic = false,
+               Communicator *ranks = nullptr)
       : device{Device::Kind::CUDA, index}, backend(**device.backend()) {
     auto loaded = backend.load(allImages());
     EXPECT_TRUE(loaded) << loaded.error().message;
     module = std::move(*loaded);
-    auto made =
-        ExecutionContext::create(pool, {.device = device,
-                                        .arenaBytes = ArenaBytes,
-                                        .deterministic = deterministic});
+    auto made = ExecutionContext::create(pool, {.device = device,
+                                                .arenaBytes = ArenaBytes,
+                                                .deterministic = deterministic,
+                                                .ranks = ranks});
     EXPECT_TRUE(made) << made.error().message;
     context = std::move(*made);
   }

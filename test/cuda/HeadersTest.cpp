@@ -5,15 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../runtime/cuda/Driver.h"
+#include "../../runtime/cuda/Nccl.h"
 
 #include <cublasLt.h>
 #include <cuda.h>
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
 
 #include <gtest/gtest.h>
 #include <type_traits>
 
 namespace own = kv::cuda::driver;
+namespace nccl = kv::cuda::nccl;
 
 template <class T, class U>
 constexpr bool sameParameter =
@@ -83,6 +87,30 @@ KV_SAME(own::PreferenceReductions, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
 KV_SAME(own::PreferenceAlignmentA, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
 KV_SAME(own::PreferenceAlignmentA + 3,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+
+#if __has_include(<nccl.h>)
+#define KV_NCCL(result, member, symbol, ...)                                   \
+  static_assert(sameShape<decltype(nccl::Nccl::member), decltype(&::symbol)>,  \
+                #symbol);
+#include "../../runtime/cuda/Nccl.def"
+KV_SAME(nccl::InProgress, ncclInProgress);
+KV_SAME(nccl::Int8, ncclInt8);
+static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));
+static_assert(offsetof(nccl::CommConfig, magic) ==
+              offsetof(ncclConfig_t, magic));
+static_assert(offsetof(nccl::CommConfig, version) ==
+              offsetof(ncclConfig_t, version));
+static_assert(offsetof(nccl::CommConfig, blocking) ==
+              offsetof(ncclConfig_t, blocking));
+
+TEST(Headers, NcclConfig) {
+  ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
+  nccl::CommConfig ours;
+  EXPECT_EQ(ours.magic, theirs.magic);
+  EXPECT_LE(ours.version, theirs.version);
+  EXPECT_LT(ours.size, theirs.size);
+}
+#endif
 
 // What a static_assert cannot say.
 TEST(Headers, LaunchArguments) {

@@ -403,3 +403,27 @@ func.func @dequantised(%x: tensor<4x64xf32>, %w: tensor<2x2x288xi8>) -> tensor<4
       ins(%x, %d : tensor<4x64xf32>, tensor<32x64xf32>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
   return %y : tensor<4x32xf32>
 }
+
+// -----
+
+func.func @gathered_numbers(%x: tensor<?x16xi32>) -> tensor<?x32xi32> {
+  // expected-error @+1 {{makes 'tensor<?x32xi32>' of 'tensor<?x16xi32>': kv-cuda gathers f32, bf16 and f16, by multiples of 8 elements}}
+  %y = kv.gather %x dim 1 shard 16 of 32 ranks 2 : tensor<?x16xi32> -> tensor<?x32xi32>
+  return %y : tensor<?x32xi32>
+}
+
+// -----
+
+func.func @gathered_eights(%x: tensor<?x16xf32>) -> tensor<?x20xf32> {
+  // expected-error @+1 {{by multiples of 8 elements}}
+  %y = kv.gather %x dim 1 shard 16 of 20 ranks 2 : tensor<?x16xf32> -> tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// -----
+
+func.func @gathered_rows(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{gathers runs along dimension 0, of unknown size: kv-cuda takes dimensions of known size}}
+  %y = kv.gather %x dim 0 shard 16 of 32 ranks 2 : tensor<?xf32> -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}

@@ -82,7 +82,8 @@ public:
   load(const std::vector<KernelImage> &) override {
     return makeError(KV_STATUS_UNSUPPORTED, "this device runs nothing");
   }
-  Expected<std::unique_ptr<DeviceContext>> createContext(bool) override {
+  Expected<std::unique_ptr<DeviceContext>>
+  createContext(bool, Communicator *) override {
     return makeError(KV_STATUS_UNSUPPORTED, "this device runs nothing");
   }
 

@@ -22,9 +22,14 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                  "JSON lines (default: standard input)");
   app.add_option("--threads", options.threads, "default: one a core")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--device", options.device,
-                 "cpu, cuda or cuda:N: what the artifact was compiled for")
-      ->capture_default_str();
+  CLI::Option *device = app.add_option(
+      "--device", options.device,
+      "cpu, cuda or cuda:N: what the artifact was compiled for (default: cpu)");
+  app.add_option("--devices", options.devices,
+                 "under mpirun: a GPU for each rank of this machine, such as "
+                 "cuda:0,cuda:1")
+      ->delimiter(',')
+      ->excludes(device);
   app.add_flag("--deterministic", options.deterministic,
                "on a GPU: a token's bits do not depend on the tokens beside "
                "it (on a CPU they never do)");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace kv::run {
 
@@ -16,8 +17,9 @@ struct Options {
   std::string weights;
   std::string requests; // empty: standard input
   bool mapWeights = false;
-  unsigned threads = 0; // 0: one a core
-  std::string device = "cpu";
+  unsigned threads = 0;             // 0: one a core
+  std::string device;               // empty: cpu
+  std::vector<std::string> devices; // one a rank of this machine
   bool deterministic = false;
   bool graphs = true;
   std::optional<int64_t> pages;

@@ -80,6 +80,51 @@ kv::run::openRanks(const Options &options) {
   return std::shared_ptr<Communicator>(std::move(*opened));
 }
 
+/// One GPU a rank: NCCL takes none for two.
+static Expected<Device> deviceOf(const std::vector<std::string> &devices,
+                                 const Communicator &ranks) {
+  std::vector<Device> parsed;
+  for (const std::string &name : devices) {
+    Expected<Device> one = Device::parse(name);
+    if (!one)
+      return makeError(one.error().code, "--devices: ", one.error().message);
+    if (one->kind != Device::Kind::CUDA)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "--devices names ", name,
+                       ", allowed: GPUs, such as cuda:0,cuda:1");
+    if (std::ranges::find(parsed, *one) != parsed.end())
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "--devices names ", name,
+                       " twice: each rank needs a GPU of its own");
+    parsed.push_back(std::move(*one));
+  }
+  if (std::ssize(parsed) != ranks.localSize())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--devices names ",
+                     std::ssize(parsed),
+                     parsed.size() == 1 ? " GPU, " : " GPUs, ",
+                     ranks.localSize(), " ranks run on this machine");
+  return parsed[static_cast<size_t>(ranks.localRank())];
+}
+
+Expected<Device> kv::run::deviceOfRank(const Options &options,
+                                       const Communicator *ranks) {
+  if (!options.devices.empty()) {
+    if (!ranks)
+      return makeError(KV_STATUS_INVALID_ARGUMENT,
+                       "--devices is given, and one rank: name its GPU with "
+                       "--device");
+    return deviceOf(options.devices, *ranks);
+  }
+  Expected<Device> device =
+      Device::parse(options.device.empty() ? "cpu" : options.device);
+  if (!device)
+    return makeError(device.error().code, "--device: ", device.error().message);
+  if (ranks && device->kind == Device::Kind::CUDA)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--device is ", device->str(),
+                     ", and ", ranks->size(),
+                     " ranks: give each rank of this machine a GPU with "
+                     "--devices, such as cuda:0,cuda:1");
+  return device;
+}
+
 unsigned kv::run::threadsOfRank(const Options &options,
                                 const Communicator *ranks) {
   if (options.threads || !ranks)

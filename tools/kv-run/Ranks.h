@@ -6,6 +6,7 @@
 #include "Options.h"
 
 #include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device.h"
 #include "kv/Runtime/Manifest.h"
 
 namespace kv::run {
@@ -15,6 +16,11 @@ namespace kv::run {
 /// way round; an option that several ranks do not take; those of Communicator;
 /// files that are not the same on all ranks.
 Expected<std::shared_ptr<Communicator>> openRanks(const Options &options);
+
+/// The device of this process. Errors: no such device; with several ranks,
+/// --devices that do not give each of this machine a GPU of its own.
+Expected<Device> deviceOfRank(const Options &options,
+                              const Communicator *ranks);
 
 /// Threads of one rank: the cores of its machine, shared out.
 unsigned threadsOfRank(const Options &options, const Communicator *ranks);

@@ -84,17 +84,18 @@ int64_t peakRssBytes() {
 }
 
 /// What the ranks other than rank 0 do.
-int follow(ModelRunner &runner, const MultiKVCacheParams &cache) {
-  if (Expected<void> done = followSteps(runner, *ranks, cache); !done)
+int follow(ModelRunner &runner, const MultiKVCacheParams &cache,
+           const Device &device) {
+  if (Expected<void> done = followSteps(runner, *ranks, cache, device); !done)
     return unusable(done.error().message);
   return ExitAnswered;
 }
 
 int serve(const Options &options) {
   auto start = std::chrono::steady_clock::now();
-  Expected<Device> device = Device::parse(options.device);
+  Expected<Device> device = deviceOfRank(options, ranks.get());
   if (!device)
-    return unusable(concat("--device: ", device.error().message));
+    return unusable(device.error().message);
   if (device->kind != Device::Kind::CPU && options.replicas > 1)
     return unusable(concat("--replicas is ", options.replicas, ", on ",
                            device->str(), " allowed: 1"));
@@ -138,7 +139,7 @@ int serve(const Options &options) {
   if (!runner)
     return unusable(concat(options.artifact, ": ", runner.error().message));
   if (ranks && ranks->rank() != 0)
-    return follow(**runner, signature->cache);
+    return follow(**runner, signature->cache, *device);
   RankedRunner ranked(**runner, ranks.get(), [](const Error &error) {
     // Nobody can compute any more, and the others do not know it yet.
     std::fflush(stdout);

@@ -28,8 +28,7 @@ struct CompileOptions {
   /// nhd, hnd or cpu: the order of every cache in memory, instead of its
   /// type's. Not kv-reference.
   std::string layout;
-  /// Processes that compute the model together, each with its shard. 1 for
-  /// kv-cuda.
+  /// Processes that compute the model together, each with its shard.
   int64_t ranks = 1;
   /// For kv-cuda: the chips that its device code is for ("sm_80", "sm_90a"), at
   /// least one, and the folder that contains the kernels' images.

@@ -51,6 +51,9 @@ struct CUDAPipelineOptions
       llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
                      "what their types say"),
       llvm::cl::init("")};
+  Option<int64_t> ranks{*this, "ranks",
+                        llvm::cl::desc("processes that compute together"),
+                        llvm::cl::init(1)};
 };
 
 /// The pipeline kv-cuda: lowers a module to the LLVM dialect, as host code that

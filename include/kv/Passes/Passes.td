@@ -77,13 +77,19 @@ def KVShard : Pass<"kv-shard", "::mlir::ModuleOp"> {
     divided in blocks of 16; a weight that is not such blocks, or that different
     uses want divided differently, stays whole, and so does a router.
 
+    With `target=cuda` a table of which rows are looked up stays whole, and what a
+    rank takes of a value that all have is a view: where the ranks' parts would
+    not be equal, that is an error. Of a table that is multiplied, too, a rank's
+    product takes such a view, if parts are equal.
+
     Runs on collections, after `kv-inline-helpers` and before weights are packed.
     The module gets `kv.ranks`, sharded weights of entries get `kv.shard`, which
     the manifest tells the runtime. Each weight leaves a remark: `Sharded` or
     `Whole`.
   }];
   let options = [
-    Option<"ranks", "ranks", "int64_t", "1", "processes that compute together">
+    Option<"ranks", "ranks", "int64_t", "1", "processes that compute together">,
+    Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">
   ];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

@@ -39,8 +39,11 @@ public:
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Ranks on this machine, this one included.
+  /// Ranks on this machine, this one included, and which of them this is.
   virtual int localSize() const = 0;
+  virtual int localRank() const = 0;
+  /// Options::limit.
+  virtual std::chrono::milliseconds limit() const = 0;
 
   /// Gives `mine` to all ranks: all[r] begins with what rank r gave, which has
   /// as many bytes on every rank, and `all` has size() times as many. Error:
@@ -55,6 +58,8 @@ public:
 
   /// Whether a call has failed, and the ranks are apart for good.
   virtual bool isBroken() const = 0;
+  /// They are: what they exchange in another way has failed.
+  virtual void giveUp() = 0;
 
   /// Ends all ranks, at once, with this exit code.
   [[noreturn]] virtual void abort(int code) = 0;

@@ -22,6 +22,8 @@
 
 namespace kv {
 
+class Communicator;
+
 /// A copy of bytes. Both addresses are the device's, or one is in pinned memory
 /// of the host.
 struct MemoryCopy {
@@ -137,8 +139,10 @@ public:
   virtual Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &images) = 0;
   /// `deterministic`: a row's bits do not depend on the rows beside it.
+  /// `ranks`: those that compute with this process, which all make this call,
+  /// or null.
   virtual Expected<std::unique_ptr<DeviceContext>>
-  createContext(bool deterministic) = 0;
+  createContext(bool deterministic, Communicator *ranks) = 0;
 };
 
 /// What libkv_cuda.so exports as KV_OPEN_DEVICE_SYMBOL: opens device `index`.
@@ -146,7 +150,7 @@ public:
 using OpenDevice = DeviceBackend *(*)(uint32_t interfaceVersion, int index,
                                       Error *error);
 #define KV_OPEN_DEVICE_SYMBOL "kv_open_device"
-inline constexpr uint32_t DeviceInterfaceVersion = 4;
+inline constexpr uint32_t DeviceInterfaceVersion = 5;
 
 } // namespace kv
 

@@ -23,8 +23,8 @@ public:
     Device device = {};
     size_t arenaBytes = 0;      // 0: the device's default
     bool deterministic = false; // DeviceBackend::createContext
-    /// Those that compute with this process, on a CPU; must outlive the
-    /// context. Null: it computes alone.
+    /// Those that compute with this process; must outlive the context. Null: it
+    /// computes alone.
     Communicator *ranks = nullptr;
   };
 

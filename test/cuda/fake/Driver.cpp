@@ -342,7 +342,12 @@ EXPORT int cuEventQuery(void *event) {
   if (Status status = state().checkNoCapture("cuEventQuery"))
     return status;
   auto *of = static_cast<FakeEvent *>(event);
-  return !of->stream || of->stream->done >= of->after ? Success : NotReady;
+  if (!of->stream || of->stream->done >= of->after)
+    return Success;
+  if (of->stream->isAside)
+    return NotReady;
+  Status status = state().runOne(*of->stream);
+  return of->stream->done >= of->after ? status : NotReady;
 }
 EXPORT int cuEventElapsedTime(float *milliseconds, void *, void *) {
   *milliseconds = 1;

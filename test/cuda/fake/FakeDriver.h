@@ -1,10 +1,11 @@
 //===- FakeDriver.h - CUDA without a GPU ------------------------*- C++ -*-===//
 //
-// libkv_fake_cuda.so exports the functions of the driver and of cuBLASLt that
-// the runtime loads (KV_CUDA_DRIVER names it). Device memory is host memory
-// that the host may not touch; what is queued on a stream runs when somebody
-// waits for that stream, as late as a device may, or in runAside(), as early;
-// a launch runs the kernel's twin, a product is a loop. Tests ask here what
+// libkv_fake_cuda.so exports the functions of the driver, of cuBLASLt and of
+// NCCL that the runtime loads (KV_CUDA_DRIVER names it). Device memory is host
+// memory that the host may not touch; what is queued on a stream runs when
+// somebody waits for that stream, as late as a device may, or in runAside(), as
+// early; who asks for an event instead runs one operation of the stream before
+// it; a launch runs the kernel's twin, a product is a loop. Tests ask here what
 // happened.
 //
 // Devices: 0 and 1 of compute capability 9.0 (2 SMs and 5), 2 of 8.6, 3

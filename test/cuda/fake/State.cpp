@@ -3,6 +3,7 @@
 #include "State.h"
 
 #include <cstdlib>
+#include <sched.h>
 #include <utility>
 
 using namespace kv::fake;
@@ -40,16 +41,31 @@ void State::trace(const std::string &line) {
 }
 
 void State::advance(FakeStream &stream, int64_t number) {
-  while (stream.done < number) {
-    FakeStream::Operation operation = std::move(stream.operations.front());
-    if (operation.other)
-      advance(*operation.other, operation.after);
-    stream.operations.pop_front();
-    ++stream.done;
-    // After a failure a real device does nothing any more.
-    if (operation.work && failure == Success)
-      failure = operation.work();
+  while (stream.done < number)
+    if (!advanceOne(stream))
+      sched_yield();
+}
+
+bool State::advanceOne(FakeStream &stream) {
+  FakeStream::Operation &operation = stream.operations.front();
+  if (operation.other)
+    advance(*operation.other, operation.after);
+  // After a failure a real device does nothing any more.
+  if (operation.work && failure == Success) {
+    Status status = operation.work();
+    if (status == NotReady)
+      return false;
+    failure = status;
   }
+  stream.operations.pop_front();
+  ++stream.done;
+  return true;
+}
+
+Status State::runOne(FakeStream &stream) {
+  DeviceMemory::Access access(memory);
+  advanceOne(stream);
+  return failure;
 }
 
 Status State::runUntil(FakeStream &stream, int64_t number) {

@@ -34,7 +34,7 @@ struct DeviceModel {
 };
 
 struct FakeStream {
-  /// Work, or a wait for another stream.
+  /// Work, or a wait for another stream. Work that is NotReady is tried again.
   struct Operation {
     std::function<Status()> work;
     FakeStream *other = nullptr; // until `after` of its operations are done
@@ -76,6 +76,8 @@ public:
   /// Runs the stream until `number` of its operations are done, and of other
   /// streams what it waits for.
   Status runUntil(FakeStream &stream, int64_t number);
+  /// Runs one operation of the stream, unless it waits for somebody.
+  Status runOne(FakeStream &stream);
   /// Runs all that can run on the second streams: as early as a device may.
   void runAside();
   void forgetFailure() { failure = Success; }
@@ -97,6 +99,7 @@ public:
 private:
   State();
   void advance(FakeStream &stream, int64_t number);
+  bool advanceOne(FakeStream &stream);
   Status failure = Success;
   std::FILE *traceFile = nullptr;
 };

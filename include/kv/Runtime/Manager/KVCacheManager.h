@@ -43,6 +43,9 @@ struct RaggedKVCacheInputs {
   /// most tokens of one with them.
   KvTensorView maxLengths;
   KvTensorView scales = {}; // KVCacheParams::scaleShape; null data: no scales
+  /// What cacheLengths and lookupTable were copied from, in host memory, for
+  /// whom the device's is too far. Null data: these two lie there themselves.
+  KvTensorView hostCacheLengths = {}, hostLookupTable = {};
   /// Whether no sequence of the device has tokens in the cache, so that the
   /// step computes whole prompts; also true without sequences. False after
   /// incrementCacheLengths(). It does not follow from max_lengths: cached

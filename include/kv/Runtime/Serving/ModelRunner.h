@@ -19,6 +19,7 @@ struct ModelStep {
   /// the order of the parameters.
   std::span<const RaggedKVCacheInputs> kv;
   int32_t replica = 0;
+  bool hostTables = false; // lengths and tables of `kv` lie in host memory
 };
 
 /// Executes steps: by an entry of an artifact, or by a function of a test.

@@ -17,9 +17,10 @@
 
 namespace kv {
 
-/// Rank 0's runner: gives every step to the other ranks, and runs it. For
-/// caches in this machine's memory. What it is given must outlive it. Without
-/// ranks it is the own runner.
+/// Rank 0's runner: gives every step to the other ranks, and runs it. What it
+/// is given must outlive it. Without ranks it is the own runner. All ranks run
+/// a step with lengths and tables in host memory, so that devices that keep
+/// steps see equal ones on all ranks.
 class RankedRunner : public ModelRunner {
 public:
   /// `lost` is called once the ranks are apart, with what went wrong, and need
@@ -43,15 +44,18 @@ private:
   ModelRunner &own;
   Communicator *ranks;
   std::function<void(const Error &)> lost;
-  std::vector<int32_t> pageOps; // as they are sent
+  std::vector<int32_t> pageOps;          // as they are sent
+  std::vector<RaggedKVCacheInputs> host; // of the step that runs
   std::vector<std::byte> message;
 };
 
-/// What the other ranks do: run the steps of rank 0 on caches of their own,
-/// until it finishes. A step's error that is not one of Communicator is rank
-/// 0's as well, who reports it. Errors: those of Communicator; no memory.
+/// What the other ranks do: run the steps of rank 0 on caches of their own, on
+/// `device`, until it finishes. A step's error that is not one of Communicator
+/// is rank 0's as well, who reports it. Errors: those of Communicator; no
+/// memory.
 Expected<void> followSteps(ModelRunner &own, Communicator &ranks,
-                           const MultiKVCacheParams &params);
+                           const MultiKVCacheParams &params,
+                           const Device &device = {});
 
 /// Whether `digest` is the same number on all ranks. Error: that `what`
 /// differs, with the ranks that have another one than rank 0.
