@@ -31,20 +31,6 @@ struct Call {
   }
 };
 
-/// Queues a mover with `items` items of work, of which a thread block handles
-/// MoverThreads at a time. Movers loop over their items, so the grid may have
-/// any size; thread blocks beyond a few for each multiprocessor would only
-/// wait.
-template <class Params>
-void move(Call &call, size_t row, int64_t items, const Params &params) {
-  constexpr int BlocksPerSM = 8;
-  int64_t blocks = (items + MoverThreads - 1) / MoverThreads;
-  if (blocks > 0)
-    launch(call.state, row,
-           std::min<int64_t>(blocks, call.multiprocessors() * BlocksPerSM),
-           &params);
-}
-
 /// A tensor as a list of rows at equal distances, the form that movers take.
 struct Rows {
   void *data;
@@ -64,6 +50,7 @@ inline void *firstElement(const KvTensorView &view) {
 bool aligned(const KvTensorView &view);
 
 int64_t elementsOf(const KvTensorView &view);
+
 /// Whether elements lie one after the other, in the order of the dimensions.
 bool isDense(const KvTensorView &view);
 
