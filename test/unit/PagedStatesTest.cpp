@@ -152,9 +152,10 @@ TEST(PagedStates, WhatIsNotSupportedIsSaid) {
   auto refused = [](MultiKVCacheParams params) {
     return text(MultiKVCacheParams::fromParams(params.params));
   };
-  MultiKVCacheParams alone = recurrent("state", 1);
-  EXPECT_EQ(refused(alone), "collection state is recurrent and comes first, "
-                            "needed before it: a paged one");
+  EXPECT_EQ(text(PagedKVCacheManager::create(recurrent("state", 1),
+                                             {.maxSeqLen = 8, .numPages = 8})),
+            "collection state: strategy is recurrent, this cache manager needs "
+            "paged");
   MultiKVCacheParams drafts = hybrid();
   for (KVCacheParams &one : drafts.params) {
     one.speculativeMethod = SpeculativeMethod::Eagle;
