@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test-full.sh: what is too slow for scripts/test.sh. Days.
 #   ThreadSanitizer on events, metrics, resets, tiers and peers beside the engine
-#   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed; the same
+#   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed; with recurrent layers
+#   KV_STATE_OPS (10^8); the same
 #   for managers with tiers (KV_TIERS_OPS) and for peers (KV_PEER_TRANSFERS), and 200 kills of a process with a disk tier
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
@@ -16,6 +17,8 @@ scripts/test-threads.sh
 build release KVEngineStateMachineTests
 KV_ENGINE_OPS=${KV_ENGINE_OPS:-1000000000} KV_ENGINE_SEED=${KV_ENGINE_SEED:-1000000} \
   build/release/bin/KVEngineStateMachineTests
+build release KVEngineTests
+KV_STATE_OPS=${KV_STATE_OPS:-100000000} build/release/bin/KVEngineTests --gtest_filter=EngineStates.*
 build release KVTiersStateMachineTests
 KV_TIERS_OPS=${KV_TIERS_OPS:-1000000000} KV_TIERS_SEED=${KV_TIERS_SEED:-1000000} \
   build/release/bin/KVTiersStateMachineTests

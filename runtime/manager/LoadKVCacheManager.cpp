@@ -21,7 +21,8 @@ kv::loadKVCacheManager(const MultiKVCacheParams &params,
     return NullKVCacheManager::create(
         params, {.devices = options.devices, .maxSeqLen = options.maxSeqLen});
   }
-  if (!params.params.empty() && !params.params[0].geometry.isPaged()) {
+  if (!params.params.empty() &&
+      params.params[0].geometry.strategy == CacheStrategy::Continuous) {
     if (!(options.events.empty() && options.zmqEndpointBase.empty() &&
           options.resetEndpoint.empty()))
       return makeError(KV_STATUS_INVALID_ARGUMENT,

@@ -39,10 +39,6 @@ Expected<void> MultiKVCacheParams::validate() const {
       return kCacheStrategyNames[static_cast<size_t>(one.geometry.strategy)];
     };
     auto boolean = [](bool value) { return value ? "true" : "false"; };
-    if (first.geometry.isRecurrent())
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "collection ", first.name,
-                       " is recurrent and comes first, needed before it: a "
-                       "paged one");
     bool isBeside = other.geometry.isRecurrent() && first.geometry.isPaged();
     if (strategy(other) != strategy(first) && !isBeside)
       return differ("strategy", strategy(other), strategy(first));

@@ -152,3 +152,21 @@ def test_batches_and_small_caches_change_no_bit(model, options):
         assert cached.statistics["preemptions"] > 0
     if "--snapshots" not in options:
         assert sum(cached.cached.values()) > 0
+
+
+@pytest.mark.parametrize("kind, changes, said", (
+    ("qwen3_next", {"num_experts": 8}, ("num_experts is 8", "every layer in mlp_only_layers")),
+    ("qwen3_next", {"layer_types": ["mamba"] * 4}, ("layer_types is 'mamba'", "linear_attention, full_attention")),
+    ("qwen3_next", {"layer_types": ["full_attention"] * 4}, ("layers of both kinds",)),
+    ("qwen3_next", {"linear_num_value_heads": 3}, ("the number of value heads is 3", "a multiple of")),
+    ("qwen3_next", {"linear_value_head_dim": 8}, ("in_proj_qkvz.weight has the shape", "calls for")),
+    ("granite_hybrid", {"num_local_experts": 4}, ("num_local_experts is 4; supported: 0",)),
+    ("granite_hybrid", {"mamba_d_head": 7}, ("mamba_d_head is 7", "16, so that 8 heads have 128 elements")),
+    ("granite_hybrid", {"mamba_conv_bias": False}, ("mamba_conv_bias is False; supported: true",)),
+    ("granite_hybrid", {"layer_types": ["mamba"] * 3}, ("a list of 4 kinds, one a layer",))))
+def test_what_is_not_supported_is_said(tmp_path, kind, changes, said):
+    config = synthetic.make_config(kind)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config), settings=changes)
+    done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert all(text in done.stderr for text in said), done.stderr

@@ -281,9 +281,10 @@ TEST(MultiKVCacheParams, MismatchesNameTheFieldAndBothValues) {
   std::vector<KVCacheParams> many(128, huge);
   for (size_t i = 0; i < many.size(); ++i)
     many[i].name = std::to_string(i);
-  EXPECT_EQ(text(MultiKVCacheParams::fromParams(many)),
-            "a page or a state of the 128 collections on 65536 devices takes 2^63 "
-            "bytes or more");
+  EXPECT_EQ(
+      text(MultiKVCacheParams::fromParams(many)),
+      "a page or a state of the 128 collections on 65536 devices takes 2^63 "
+      "bytes or more");
   many.pop_back();
   EXPECT_EQ(text(MultiKVCacheParams::fromParams(many)), "no error");
   auto check = [](auto change) {

@@ -94,7 +94,7 @@ std::vector<int64_t> run(PagedKVCacheManager &manager,
 } // namespace
 
 TEST(PagedStates, StepsEndWhereStatesAreKept) {
-  auto manager = make({.numPages = 32, .maxBatchSize = 2});
+  auto manager = make({.maxBatchSize = 2, .numPages = 32});
   Tokens tokens = iota(15), other = iota(15);
   other[9] = 900;
   TextGenerationContext first(1, tokens), second(2, other);
@@ -113,7 +113,7 @@ TEST(PagedStates, StepsEndWhereStatesAreKept) {
 }
 
 TEST(PagedStates, AnotherRequestsStateIsNotWritten) {
-  auto manager = make({.numPages = 32, .maxBatchSize = 2});
+  auto manager = make({.maxBatchSize = 2, .numPages = 32});
   Tokens tokens = iota(10);
   TextGenerationContext source(1, tokens);
   run(*manager, source);
@@ -135,8 +135,8 @@ TEST(PagedStates, AnotherRequestsStateIsNotWritten) {
 
 TEST(PagedStates, TheSizesAreExact) {
   for (int64_t snapshots : {-1, 0, 7}) {
-    auto manager = make({.numPages = 32,
-                         .maxBatchSize = 2,
+    auto manager = make({.maxBatchSize = 2,
+                         .numPages = 32,
                          .maxSteps = 1,
                          .snapshots = snapshots});
     PagedSizes sizes(hybrid(), 2, 64, {1, 0, snapshots});
@@ -152,9 +152,10 @@ TEST(PagedStates, WhatIsNotSupportedIsSaid) {
   auto refused = [](MultiKVCacheParams params) {
     return text(MultiKVCacheParams::fromParams(params.params));
   };
-  MultiKVCacheParams alone = recurrent("state", 1);
-  EXPECT_EQ(refused(alone), "collection state is recurrent and comes first, "
-                            "needed before it: a paged one");
+  EXPECT_EQ(text(PagedKVCacheManager::create(recurrent("state", 1),
+                                             {.maxSeqLen = 8, .numPages = 8})),
+            "collection state: strategy is recurrent, this cache manager needs "
+            "paged");
   MultiKVCacheParams drafts = hybrid();
   for (KVCacheParams &one : drafts.params) {
     one.speculativeMethod = SpeculativeMethod::Eagle;
@@ -178,7 +179,7 @@ TEST(PagedStates, WhatIsNotSupportedIsSaid) {
                 hybrid(), {.maxSeqLen = 8, .numPages = 8, .snapshots = -2})),
             "cache manager: snapshots is -2, allowed: 0 to 1048576, or -1 (two "
             "a request)");
-  auto manager = make({.numPages = 32, .maxBatchSize = 2});
+  auto manager = make({.maxBatchSize = 2, .numPages = 32});
   Tokens tokens = iota(5);
   TextGenerationContext context(1, tokens);
   ASSERT_TRUE(manager->claim(1));

@@ -30,12 +30,18 @@ func.func @row_offsets_of_three(%rows: tensor<?xi32> {kv.name = "row_offsets"}, 
   return %o : tensor<4xi32>
 }
 
-func.func @states(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !states {kv.name = "states"})
+// Alone, states say nothing of the number of rows: keys beside them do.
+func.func @states(%k: tensor<?x2x8xf32> {kv.name = "k", kv.dims = ["T"]},
+                  %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv,
+                  %states: !states {kv.name = "states"})
     -> (tensor<?x2x8xf32> {kv.name = "read", kv.dims = ["states.batch"]}) attributes {kv.entry} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
-  %s = kv.state_read %kv[%0] rows %rows : !states, tensor<?xi32> -> tensor<?x2x8xf32>
-  kv.state_write %s into %kv[%1] rows %rows : tensor<?x2x8xf32> into !states, tensor<?xi32>
+  %s = kv.state_read %states[%0] rows %rows : !states, tensor<?xi32> -> tensor<?x2x8xf32>
+  kv.state_write %s into %states[%1] rows %rows
+      : tensor<?x2x8xf32> into !states, tensor<?xi32>
+  kv.store %k, %k into %kv[%0] rows %rows
+      : tensor<?x2x8xf32>, tensor<?x2x8xf32> into !kv, tensor<?xi32>
   return %s : tensor<?x2x8xf32>
 }
 

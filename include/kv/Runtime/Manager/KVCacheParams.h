@@ -108,8 +108,8 @@ struct KVCacheParams {
 
 /// Several caches for the same sequences. All of them share the lengths and one
 /// pool of pages; caches with the same window share page ids as well
-/// (PoolLayout.h). Recurrent collections stand behind the paged ones that they
-/// are beside, and have states instead of pages.
+/// (PoolLayout.h). Recurrent collections have states instead of pages; a
+/// manager needs a paged one before them.
 struct MultiKVCacheParams {
   std::vector<KVCacheParams> params;
 
