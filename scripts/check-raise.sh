@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
+# check-raise.sh --mutants N [SEED]: N random changes of graphs, on all cores: what is raised
+# nevertheless is executed beside the changed graph (test/python/mutants.py). 100000 take about an hour.
+#
 # check-raise.sh [NAME...]: architectures of Hugging Face transformers, exported without a cache,
 # raised by kv-raise and compared with transformers (test/python/check_raise.py).
 # Installs PyTorch, transformers and torch-mlir (6 GB) in build/exporters; CI does not run this.
@@ -7,6 +10,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
+if [ "${1:-}" = --mutants ]; then
+  case "${2:-},${3:-0}" in
+  ,* | *[!0-9,]*)
+    echo "usage: $(basename "$0") --mutants N [SEED]; N is how many graphs" >&2
+    exit 2 ;;
+  esac
+  scripts/setup.sh
+  build release kv-opt kv-compile KVTestHost
+  exec .venv/bin/python test/python/mutants.py "$2" "${3:-0}" "$(nproc)"
+fi
 if [ -z "${KV_OPT:-}" ] || [ -z "${KV_COMPILE:-}" ] || [ -z "${KV_RUN:-}" ]; then
   scripts/setup.sh
   build release kv-opt kv-compile kv-run
