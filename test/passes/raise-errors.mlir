@@ -402,3 +402,27 @@ func.func @halves(%ids: tensor<1x6xi64>) -> tensor<1x3xi64> {
   %s = tensor.extract_slice %ids[0, 0] [1, 3] [1, 1] : tensor<1x6xi64> to tensor<1x3xi64>
   return %s : tensor<1x3xi64>
 }
+
+// -----
+
+// An order of a whole vocabulary: too many to compare each with all others.
+func.func @orders_many(%ids: tensor<?xi64>, %w: tensor<8x2000xf32>) -> tensor<?x2000xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %e = tensor.empty(%t) : tensor<?x2000xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi64>) outs(%e : tensor<?x2000xf32>) {
+  ^bb0(%id: i64, %out: f32):
+    %i = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %w[%i, %j] : tensor<8x2000xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x2000xf32>
+  // expected-error @below {{'tm_tensor.sort' op kv-raise: is none of the operations whose rows can be told apart}}
+  %s = "tm_tensor.sort"(%x) <{dimension = 1 : i64, operandSegmentSizes = array<i32: 0, 1>}> ({
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf oge, %a, %b : f32
+    "tm_tensor.yield"(%c) : (i1) -> ()
+  }) : (tensor<?x2000xf32>) -> tensor<?x2000xf32>
+  return %s : tensor<?x2000xf32>
+}
