@@ -118,7 +118,10 @@ private:
   void rank(Operation *op) {
     auto dim = dyn_cast_or_null<IntegerAttr>(attributeOf(op, "dimension"));
     auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+    // Each is compared with all others.
+    constexpr int64_t most = 1024;
     if (!dim || !type || type.isDynamicDim(dim.getInt()) ||
+        type.getDimSize(dim.getInt()) > most ||
         op->getNumOperands() != op->getNumResults() || op->getNumRegions() != 1)
       return;
     // The terminator is not registered.

@@ -254,3 +254,188 @@ module attributes {kv.model = {name = "m", max_seq_len = 65 : i64}} {
     return %rows : tensor<?x8xf32>
   }
 }
+
+// -----
+
+// A number that is added to some keys alone is no multiple of the position.
+func.func @adds_to_some(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c3 = arith.constant 3 : index
+    %first = arith.cmpi slt, %j, %c3 : index
+    %more = arith.select %first, %two, %zero : f32
+    %later = arith.cmpi sgt, %j, %i : index
+    %v = arith.select %later, %low, %more : f32
+    linalg.yield %v : f32
+  } -> tensor<2x?x?xf32>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask adds a number at the query at 3 and the key at 3 of 4 tokens that is not linear in the positions}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xf32>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// Positions of 16 bits are not those that a cache has.
+func.func @rounds_positions(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %k = arith.index_cast %j : index to i64
+    // expected-note @below {{'arith.sitofp': computes with positions other than linearly}}
+    %short = arith.sitofp %k : i64 to bf16
+    %number = arith.extf %short : bf16 to f32
+    %later = arith.cmpi sgt, %j, %i : index
+    %v = arith.select %later, %low, %number : f32
+    linalg.yield %v : f32
+  } -> tensor<2x?x?xf32>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: cannot prove what its mask shows}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xf32>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The first four keys are seen always: a window and its beginning.
+func.func @keeps_first(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %first = arith.cmpi slt, %j, %c4 : index
+    %far = arith.subi %i, %j : index
+    %near = arith.cmpi slt, %far, %c8 : index
+    %some = arith.ori %first, %near : i1
+    %seen = arith.cmpi sle, %j, %i : index
+    %v = arith.andi %some, %seen : i1
+    linalg.yield %v : i1
+  } -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask is neither causal nor a window: see the query at}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The mean of a batch.
+func.func @mixes_batch(%ids: tensor<2x6xi64>) -> tensor<6x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6x8xf32>) -> tensor<6x8xf32>
+  // expected-error @below {{'linalg.generic' op kv-raise: in a graph of 2 x 6 tokens, combines the batch}}
+  %s = linalg.generic {indexing_maps = [affine_map<(b, t, d) -> (b, t)>, affine_map<(b, t, d) -> (t, d)>], iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%ids : tensor<2x6xi64>) outs(%f : tensor<6x8xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %v = arith.sitofp %in : i64 to f32
+    %a = arith.addf %v, %out : f32
+    linalg.yield %a : f32
+  } -> tensor<6x8xf32>
+  return %s : tensor<6x8xf32>
+}
+
+// -----
+
+// Each member of the batch has a weight of its own.
+func.func @differs_in_batch(%ids: tensor<2x6xi64>, %w: tensor<2x8xf32>) -> tensor<2x6x8xf32> {
+  %e = tensor.empty() : tensor<2x6x8xf32>
+  // expected-error @below {{'linalg.generic' op kv-raise: in a graph of 2 x 6 tokens, reads what may differ between the members of the batch}}
+  %s = linalg.generic {indexing_maps = [affine_map<(b, t, d) -> (b, t)>, affine_map<(b, t, d) -> (b, d)>, affine_map<(b, t, d) -> (b, t, d)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%ids, %w : tensor<2x6xi64>, tensor<2x8xf32>) outs(%e : tensor<2x6x8xf32>) {
+  ^bb0(%in: i64, %weight: f32, %out: f32):
+    %v = arith.sitofp %in : i64 to f32
+    %a = arith.addf %v, %weight : f32
+    linalg.yield %a : f32
+  } -> tensor<2x6x8xf32>
+  return %s : tensor<2x6x8xf32>
+}
+
+// -----
+
+// The number of a member of the batch.
+func.func @numbers_batch(%ids: tensor<2x6xi64>) -> tensor<2x6x8xf32> {
+  %e = tensor.empty() : tensor<2x6x8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, t, d) -> (b, t)>, affine_map<(b, t, d) -> (b, t, d)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%ids : tensor<2x6xi64>) outs(%e : tensor<2x6x8xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %b = linalg.index 0 : index
+    // expected-error @below {{'arith.index_cast' op kv-raise: in a graph of 2 x 6 tokens, tells the members of the batch apart}}
+    %i = arith.index_cast %b : index to i64
+    %n = arith.addi %in, %i : i64
+    %v = arith.sitofp %n : i64 to f32
+    linalg.yield %v : f32
+  } -> tensor<2x6x8xf32>
+  return %s : tensor<2x6x8xf32>
+}
+
+// -----
+
+// Tokens of half of the length.
+func.func @halves(%ids: tensor<1x6xi64>) -> tensor<1x3xi64> {
+  // expected-error @below {{'tensor.extract_slice' op kv-raise: in a graph of 1 x 6 tokens, takes a part of the sequence, or of the batch}}
+  %s = tensor.extract_slice %ids[0, 0] [1, 3] [1, 1] : tensor<1x6xi64> to tensor<1x3xi64>
+  return %s : tensor<1x3xi64>
+}
+
+// -----
+
+// An order of a whole vocabulary: too many to compare each with all others.
+func.func @orders_many(%ids: tensor<?xi64>, %w: tensor<8x2000xf32>) -> tensor<?x2000xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %e = tensor.empty(%t) : tensor<?x2000xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi64>) outs(%e : tensor<?x2000xf32>) {
+  ^bb0(%id: i64, %out: f32):
+    %i = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %w[%i, %j] : tensor<8x2000xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x2000xf32>
+  // expected-error @below {{'tm_tensor.sort' op kv-raise: is none of the operations whose rows can be told apart}}
+  %s = "tm_tensor.sort"(%x) <{dimension = 1 : i64, operandSegmentSizes = array<i32: 0, 1>}> ({
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf oge, %a, %b : f32
+    "tm_tensor.yield"(%c) : (i1) -> ()
+  }) : (tensor<?x2000xf32>) -> tensor<?x2000xf32>
+  return %s : tensor<?x2000xf32>
+}
