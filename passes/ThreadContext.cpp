@@ -2,6 +2,7 @@
 
 #include "kv/Passes/Passes.h"
 
+#include "ReuseTemporaries.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,6 +36,7 @@ struct ThreadContext : kv::impl::KVThreadContextBase<ThreadContext> {
       Value context = function.getArgument(0);
       function.walk(
           [&](func::CallOp call) { call->insertOperands(0, context); });
+      reuseTemporaries(function);
       useArena(function, context);
     }
   }

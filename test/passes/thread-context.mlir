@@ -55,3 +55,48 @@ func.func private @passes_on(%n: index) {
   %r = call @result(%n) : (index) -> memref<?xf32>
   return
 }
+
+// The third temporary takes the buffer of the first, which nothing reads any more, also through a view;
+// the fourth one is of another size, and the second is still read.
+// CHECK-LABEL: func.func private @reuse(
+// CHECK: %[[FIRST:.*]] = kv.rt.arena_alloc %{{.*}}(%[[N:.*]]) : memref<?xf32>
+// CHECK: %[[SECOND:.*]] = kv.rt.arena_alloc %{{.*}}(%[[N]]) : memref<?xf32>
+// CHECK: memref.copy %{{.*}}, %[[FIRST]]
+// CHECK: %[[VIEW:.*]] = memref.subview %[[FIRST]]
+// CHECK: memref.copy %[[VIEW]], %{{.*}}
+// CHECK: memref.copy %[[SECOND]], %[[FIRST]]
+// CHECK: %[[OTHER:.*]] = kv.rt.arena_alloc %{{.*}}(%{{.*}}) : memref<?xf32>
+// CHECK: memref.copy %[[FIRST]], %[[OTHER]]
+// CHECK: memref.copy %[[OTHER]], %[[SECOND]]
+func.func private @reuse(%n: index, %m: index, %in: memref<?xf32>) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  memref.copy %in, %a : memref<?xf32> to memref<?xf32>
+  %v = memref.subview %a[0] [%n] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+  memref.copy %v, %b : memref<?xf32, strided<[1]>> to memref<?xf32>
+  %c = memref.alloc(%n) : memref<?xf32>
+  memref.copy %b, %c : memref<?xf32> to memref<?xf32>
+  %d = memref.alloc(%m) : memref<?xf32>
+  memref.copy %c, %d : memref<?xf32> to memref<?xf32>
+  memref.copy %d, %b : memref<?xf32> to memref<?xf32>
+  return
+}
+
+// A loop hands its buffer on: it is in use as long as the loop's result.
+// CHECK-LABEL: func.func private @carried(
+// CHECK: %[[FIRST:.*]] = kv.rt.arena_alloc
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[FIRST]])
+// CHECK: kv.rt.arena_alloc
+// CHECK: return
+func.func private @carried(%n: index, %in: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (memref<?xf32>) {
+    scf.yield %x : memref<?xf32>
+  }
+  %b = memref.alloc(%n) : memref<?xf32>
+  memref.copy %in, %b : memref<?xf32> to memref<?xf32>
+  memref.copy %r, %in : memref<?xf32> to memref<?xf32>
+  return
+}

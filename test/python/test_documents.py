@@ -1,4 +1,4 @@
-"""Every shell command of README.md, docs/tutorial.md, docs/c.md, docs/python.md and docs/serve.md is executed.
+"""Every shell command of README.md, docs/tutorial.md, docs/c.md, docs/python.md, docs/raise.md and docs/serve.md is executed.
 
 The blocks of a page run in order in one shell and one empty folder, with the tools in PATH and the
 checkout in $KV. A block is one of
@@ -138,6 +138,19 @@ def test_python(folder):
         pytest.skip("the package kvmlir is not built: there is no nanobind")
     write_model(folder)
     assert execute(ROOT / "docs/python.md", folder) == 5
+
+
+def test_raise(folder, monkeypatch):
+    """The commands after the exporter's installation, which takes 6 GB."""
+    from kv_import.errors import ImportFailure
+    from kv_import.exporters import exporter_python
+    try:
+        monkeypatch.setenv("KV_EXPORTER_PYTHON", exporter_python("torch"))
+    except ImportFailure:
+        pytest.skip("the exporter of PyTorch is not installed (exporters/torch.txt)")
+    config = synthetic.make_config("llama")
+    synthetic.write_hf(folder / "MODEL_FOLDER", config, synthetic.make_weights(config))
+    assert execute(ROOT / "docs/raise.md", folder) == 1
 
 
 def test_serve(folder):

@@ -117,7 +117,9 @@ TEST(Manifest, NamesTheField) {
        "order"},
       {"\"row_major\"",
        "\"row_major\", \"stored\": {\"shape\": [4], \"order\": [1]}",
-       "entries[0].inputs[0].stored of the weight w is"},
+       "entries[0].inputs[0].stored of the weight w is "
+       "{\"order\":[1],\"shape\":[4]}, expected a shape with 6 elements and an "
+       "order of its dimensions"},
       {"\"row_major\"", "\"row_major\", \"shard\": 3",
        "entries[0].inputs[0].shard is 3, expected an object"},
       {"\"row_major\"", "\"row_major\", \"shard\": {\"runs\": 1}",
