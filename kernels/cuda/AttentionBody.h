@@ -97,6 +97,8 @@ private:
       power *= 2;
     return power;
   }
+  KV_BODY void loadQueries()
+    requires LatentRows<C>;
   /// To f16, sixteen elements of a row, by the lanes of the row together.
   KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
 
@@ -445,12 +447,29 @@ private:
   /// Four columns of a row over `count` pieces that were found.
   KV_BODY Softmax foldPieces(const Shared &s, int row, int quad, int32_t count,
                              bool groups, float (&values)[4]);
+  KV_BODY Softmax foldPieces(const Shared &s, int row, int quad, int32_t count,
+                             bool groups, float (&values)[4])
+    requires LatentRows<C>;
+  KV_BODY void weighPieces(int32_t count)
+    requires LatentRows<C>;
+
+  KV_BODY const FloatPair *pieceState(int32_t slot, int row) const {
+    const float *piece = p.scratch + slot * int64_t(C::SlotFloats);
+    return reinterpret_cast<const FloatPair *>(piece + C::Rows * C::HeadDim) +
+           row;
+  }
+  KV_BODY const FloatQuad *pieceQuad(int32_t slot, int row, int quad) const {
+    const float *piece = p.scratch + slot * int64_t(C::SlotFloats);
+    return reinterpret_cast<const FloatQuad *>(piece + row * C::HeadDim) + quad;
+  }
 
   /// A row's state and four columns of a piece.
   KV_BODY void loadPiece(int32_t slot, int row, int quad, FloatPair &state,
                          FloatQuad &four) const;
   static KV_BODY void foldPiece(Softmax &left, float (&values)[4],
                                 FloatPair state, FloatQuad four);
+  static KV_BODY void foldQuad(float (&values)[4], FloatQuad four,
+                               kv::plan::Weights weights);
 
   /// Every thread folds four columns of a row over all pieces: of a group to
   /// one piece, of the unit to its result.
@@ -494,6 +513,7 @@ private:
 #include "AttentionScales.h"
 #include "AttentionScores.h"
 #include "AttentionUnit.h"
+#include "LatentMerge.h"
 #include "LatentRows.h"
 
 #endif // KV_KERNELS_CUDA_ATTENTIONBODY_H

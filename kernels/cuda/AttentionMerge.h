@@ -177,6 +177,8 @@ KV_BODY void AttentionBody<B, C, F>::findPieces(const Shared &s, int32_t first,
   for (int32_t i = b.thread(); i < known; i += C::Threads)
     slots.store(i, groups ? groupSlot(s, i) : pieceSlot(s, first + i));
   b.sync();
+  if constexpr (LatentRows<C>)
+    weighPieces(count);
 }
 
 template <Block B, class C, Fault F>
@@ -227,17 +229,12 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadPiece(int32_t slot, int row, int quad,
                                                FloatPair &state,
                                                FloatQuad &four) const {
-  const float *piece = p.scratch + slot * int64_t(C::SlotFloats);
-  const auto *states =
-      reinterpret_cast<const FloatPair *>(piece + C::Rows * C::HeadDim);
-  const auto *quads =
-      reinterpret_cast<const FloatQuad *>(piece + row * C::HeadDim);
   if constexpr (F == Fault::PlainScratchLoad) {
-    state = b.load(states + row);
-    four = b.load(quads + quad);
+    state = b.load(pieceState(slot, row));
+    four = b.load(pieceQuad(slot, row, quad));
   } else {
-    state = b.loadScratch(states + row);
-    four = b.loadScratch(quads + quad);
+    state = b.loadScratch(pieceState(slot, row));
+    four = b.loadScratch(pieceQuad(slot, row, quad));
   }
 }
 
@@ -296,7 +293,13 @@ template <Block B, class C, Fault F>
 KV_BODY void
 AttentionBody<B, C, F>::foldPiece(Softmax &left, float (&values)[4],
                                   FloatPair state, FloatQuad four) {
-  kv::plan::Weights weights = kv::plan::fold(left, {state.x, state.y});
+  foldQuad(values, four, kv::plan::fold(left, {state.x, state.y}));
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldQuad(float (&values)[4],
+                                              FloatQuad four,
+                                              kv::plan::Weights weights) {
   values[0] = kv::plan::foldValue(values[0], four.x, weights);
   values[1] = kv::plan::foldValue(values[1], four.y, weights);
   values[2] = kv::plan::foldValue(values[2], four.z, weights);

@@ -31,11 +31,12 @@ enum class Fault {
   UncheckedTable,     // the table is read beyond its row
   MissingRelease,     // pieces are announced before they are there
   MissingAcquire,     // who comes last may read what was there before
-  MissingArrivalBarrier, // a thread announces the pieces of others
-  MissingTicketBarrier,  // who is last is asked before it is known
-  MissingReset,          // counters are not zero for the next launch
-  MissingMergeBarrier,   // the next unit overwrites what a merge still reads
-  PlainScratchLoad,      // pieces come from the block's own cache
+  MissingArrivalBarrier,      // a thread announces the pieces of others
+  MissingTicketBarrier,       // who is last is asked before it is known
+  MissingReset,               // counters are not zero for the next launch
+  MissingPieceWeightsBarrier, // over latent rows
+  MissingMergeBarrier, // the next unit overwrites what a merge still reads
+  PlainScratchLoad,    // pieces come from the block's own cache
   PlainScratchStore,
   SlotOfAnotherGroup, // the merge reads a group twice
   ForgottenMask,

@@ -100,12 +100,22 @@ class Leaf:
 
     @property
     def merges(self):
-        """A round of each loop that reads pieces of others, beside the leaf's."""
+        """A round of each loop that reads values of others' pieces, beside the leaf's."""
+        return self._rounds(lambda widths: "128" in widths)
+
+    @property
+    def weighs(self):
+        """The same of loops that read their states alone."""
+        return self._rounds(lambda widths: widths == {"64"})
+
+    def _rounds(self, wanted):
         listing = self.listing
         rounds = []
         for header, body in self.loops.items():
-            reads = sum(i.operation == "LDG" and "128" in i.name and "STRONG" in i.name
-                        for b in body for i in listing.block_instructions(b))
+            widths = {next((w for w in ("128", "64") if w in i.name.split(".")), "")
+                      for b in body for i in listing.block_instructions(b)
+                      if i.operation == "LDG" and "STRONG" in i.name}
+            reads = wanted(widths)
             if reads and not body & self.body and not any(
                     other < body for other in self.loops.values()):
                 musts = {b for b in body if operations(listing, b) & {"LDG", "LDS", "MUFU"}}

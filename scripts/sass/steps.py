@@ -58,11 +58,16 @@ class Model:
         leaf = Leaf(listing)
         self.start = Multiprocessor(unbound, [leaf.start] * self.shape.warps, 1).run(1)
         # The longest round is that of whole batches of pieces.
-        rounds = [Multiprocessor(unbound, [r] * self.shape.warps, 1).run(1) for r in leaf.merges
-                  if sum(i.operation == "LDG" for i in r) >= GROUP]
-        if not rounds:
-            raise Problem(f"{image}: no loop reads pieces in batches")
-        self.round = max(rounds)
+        def longest(rounds):
+            times = [Multiprocessor(unbound, [r] * self.shape.warps, 1).run(1) for r in rounds
+                     if sum(i.operation == "LDG" for i in r) >= GROUP]
+            if not times:
+                raise Problem(f"{image}: no loop reads pieces in batches")
+            return max(times)
+
+        self.round = longest(leaf.merges)
+        # Of states alone, where values come later.
+        self.weigh = longest(leaf.weighs) if "latent" in kernel else 0
 
     def predict(self, sequences, keys, heads, rows):
         """Microseconds, and those of reading the cache alone. `rows` of a tile are live."""
@@ -82,9 +87,9 @@ class Model:
         groups = -(-keys // self.shape.keys // GROUP)
         merge = STORE
         if largest < -(-keys // self.shape.keys):  # units are shared
-            merge += ARRIVAL + items * self.round * -(-groups // GROUP)
+            merge += ARRIVAL + (self.weigh + items * self.round) * -(-groups // GROUP)
             if payload < GROUP_PAYLOAD and groups > 1:
-                merge += ARRIVAL + items * self.round  # of a group's leaves
+                merge += ARRIVAL + self.weigh + items * self.round  # of a group's leaves
         return LAUNCH + before + max(leaves, bound) + machine.microseconds(merge), read
 
 
@@ -100,7 +105,7 @@ def main():
     model = Model(arguments.image, arguments.blocks, machine)
     print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz, {machine.terabytes} TB/s: "
           f"{model.start} cycles to the first leaf, {model.alone:.0f} a leaf alone, "
-          f"{model.together:.0f} with {model.blocks} blocks an SM, {model.round} a batch of pieces")
+          f"{model.together:.0f} with {model.blocks} blocks an SM, {model.weigh} the states of a batch of pieces, {model.round} their values")
     for sequences, keys, heads in LATENT_CASES if "latent" in arguments.image.name else CASES:
         time, read = model.predict(sequences, keys, heads, arguments.rows)
         print(f"{sequences:3} x {keys:6} keys, {heads} KV heads: {time:7.1f} us predicted, "

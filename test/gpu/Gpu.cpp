@@ -134,7 +134,8 @@ const Gpu::Kernel &Gpu::find(std::string_view name) {
   Kernel kernel{};
   std::string image;
   if (const KernelLaunch *known = findKernel(name)) {
-    bool attention = name.starts_with("kv_attention_");
+    bool attention =
+        name.starts_with("kv_attention_") || name.starts_with("kv_latent_");
     image = "kv-cuda/" + (attention ? std::string(name) : "kv_movers");
     kernel = {nullptr, known->threads, known->sharedBytes(sm()),
               known->paramBytes};

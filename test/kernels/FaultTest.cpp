@@ -274,6 +274,12 @@ TEST(Fault, PlainScratchStore) {
 TEST(Fault, SlotOfAnotherGroup) {
   expectSeen<Fault::SlotOfAnotherGroup, Small>(sharedUnit(), nullptr);
 }
+TEST(Fault, MissingPieceWeightsBarrier) {
+  AttentionCase c = latent();
+  c.sequences = {{1500, 1}};
+  c.parts = 11;
+  expectSeen<Fault::MissingPieceWeightsBarrier, Latent>(c, "shared memory");
+}
 TEST(Fault, MissingMergeBarrier) {
   // Who comes last goes on with another unit.
   AttentionCase c = ordinary();
