@@ -89,6 +89,10 @@ Expected<void> Ranks::mayWait(Duration waited) {
 }
 
 Expected<void> Ranks::settle(std::string_view call) {
+  // NCCL looks for ways between GPUs, which takes seconds. It does so in the
+  // beginning, and with the first gather.
+  constexpr int Patience = 15;
+  std::chrono::milliseconds limit = Patience * all.limit();
   Clock::time_point begin = Clock::now();
   while (true) {
     nccl::Result state = 0;
@@ -97,10 +101,10 @@ Expected<void> Ranks::settle(std::string_view call) {
       sound = check(state, call);
     if (sound && state == 0)
       return {};
-    if (sound && Clock::now() - begin > all.limit())
+    if (sound && Clock::now() - begin > limit)
       sound = makeError(KV_STATUS_INTERNAL, call,
                         ": not all ranks' GPUs took part within ",
-                        static_cast<int64_t>(all.limit().count()), " ms");
+                        static_cast<int64_t>(limit.count()), " ms");
     if (!sound) {
       giveUp();
       return sound;

@@ -33,7 +33,8 @@ private:
   using Duration = std::chrono::steady_clock::duration;
 
   Expected<void> check(nccl::Result result, std::string_view call) const;
-  /// Until NCCL has done what it does beside the caller.
+  /// Until NCCL has done what it does beside the caller. Error: that takes 15
+  /// times as long as one rank waits for another in a step.
   Expected<void> settle(std::string_view call);
   /// Whether somebody who has waited so long may go on waiting.
   Expected<void> mayWait(Duration waited);

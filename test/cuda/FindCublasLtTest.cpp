@@ -63,3 +63,12 @@ TEST_F(FindCublasLt, InToolkitsAndWheels) {
   ASSERT_NE(library, nullptr) << dlerror();
   EXPECT_NE(dlsym(library, "cublasLtCreate"), nullptr);
 }
+
+TEST_F(FindCublasLt, NcclLiesBesideIt) {
+  std::string wheel = make("env/lib/python3.12/site-packages/nvidia/nccl/lib/"
+                           "libnccl.so.2");
+  setenv("VIRTUAL_ENV", (root / "env").c_str(), 1);
+  std::vector<std::string> all = kv::cuda::driver::ncclCandidates();
+  EXPECT_EQ(all[0], "libnccl.so.2");
+  EXPECT_NE(std::ranges::find(all, wheel), all.end());
+}

@@ -3,7 +3,7 @@
 #include "State.h"
 
 #include <cstdlib>
-#include <sched.h>
+#include <unistd.h>
 #include <utility>
 
 using namespace kv::fake;
@@ -42,24 +42,25 @@ void State::trace(const std::string &line) {
 
 void State::advance(FakeStream &stream, int64_t number) {
   while (stream.done < number)
-    if (!advanceOne(stream))
-      sched_yield();
+    advanceOne(stream);
 }
 
-bool State::advanceOne(FakeStream &stream) {
+void State::advanceOne(FakeStream &stream) {
   FakeStream::Operation &operation = stream.operations.front();
   if (operation.other)
     advance(*operation.other, operation.after);
   // After a failure a real device does nothing any more.
   if (operation.work && failure == Success) {
     Status status = operation.work();
-    if (status == NotReady)
-      return false;
+    if (status == NotReady) {
+      // Somebody else may need this core for what is waited for.
+      usleep(20);
+      return;
+    }
     failure = status;
   }
   stream.operations.pop_front();
   ++stream.done;
-  return true;
 }
 
 Status State::runOne(FakeStream &stream) {

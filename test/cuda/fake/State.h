@@ -99,7 +99,7 @@ public:
 private:
   State();
   void advance(FakeStream &stream, int64_t number);
-  bool advanceOne(FakeStream &stream);
+  void advanceOne(FakeStream &stream);
   Status failure = Success;
   std::FILE *traceFile = nullptr;
 };
