@@ -142,7 +142,7 @@ private:
     Value arguments[] = {blocks,
                          lengths,
                          table,
-                         key.values[4],
+                         key.values.back(),
                          key.values[3],
                          i64(key.heads),
                          arith::IndexCastOp::create(b, b.getI64Type(), rows),

@@ -67,8 +67,10 @@ public:
       blocks.resize(elements * 2);
       std::memcpy(blocks.data(), values.data(), blocks.size());
     } else {
-      // Of magnitudes that a scale makes ordinary, and no NaN.
-      blocks = randomBytes(elements, c.type == DType::F8E5M2 ? 0xbf : 0xf7);
+      // Of magnitudes that the scale, if any, makes ordinary, and no NaN.
+      blocks = randomBytes(elements, c.type == DType::F8E5M2 ? 0xbf
+                                     : c.scaleGroup          ? 0xf7
+                                                             : 0xb7);
     }
     if (c.scaleGroup) {
       elements = shapePool(scalesView, c.scaleType, pages, Dim / c.scaleGroup);

@@ -368,9 +368,10 @@ TEST_F(Rows, ShapesThatDoNotFit) {
             "store: lookup_table is i32[1, 3], cache_lengths i32[2]: each "
             "sequence has a row of pages");
   KvTensorView floats = makeView(table.data(), DType::F32, {2, 3});
-  EXPECT_EQ(store(*blocks.view(), floats, *k.view()),
-            "store: lookup_table is f32[2, 3]: CUDA kernels take paged caches, "
-            "i32 [B, pitch]");
+  EXPECT_EQ(
+      store(*blocks.view(), floats, *k.view()),
+      "store: lookup_table is f32[2, 3]: CUDA kernels take i32 [B, "
+      "pitch], rows of page ids, or i32 [B], slots of a continuous cache");
   KvTensorView emptyPages = makeView(nullptr, DType::BF16, {3, 2, 1, 0, 1, 16});
   EXPECT_EQ(store(emptyPages, *table.view(), *k.view()),
             "store: blocks is bf16[3, 2, 1, 0, 1, 16] with strides [0, 0, 0, "

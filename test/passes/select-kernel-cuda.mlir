@@ -54,6 +54,18 @@ func.func @forward(%q: tensor<?x2x64xbf16>, %k: tensor<?x1x64xbf16>, %kv: !kv, %
   return %o : tensor<?x2x64xbf16>
 }
 
+// The plan's row offsets are behind the cache's operands, of which scales are one.
+// CHECK-LABEL: func.func @scaled(
+// CHECK-SAME: %[[S:[a-z0-9]*]]: memref<?x2x2x16x1x1xf32>, %[[RO:[a-z0-9]*]]: tensor<?xi32>
+// CHECK: kv.rt.launch "plan"(%{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %[[RO]],
+!scaled = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 64, page = 16, scale = #kv.scale<f32, group = 64>>
+func.func @scaled(%q: tensor<?x1x64xbf16>, %b: memref<?x2x2x16x1x64xi8>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %s: memref<?x2x2x16x1x1xf32>, %ro: tensor<?xi32>, %layer: index) -> tensor<?x1x64xbf16> {
+  %o = kv.attention %q in (%b, %l, %t, %m, %s)[%layer] rows %ro mask <causal> scale 1.0
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xi8>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, memref<?x2x2x16x1x1xf32>) as !scaled, tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
 // Slots of a continuous cache are pages as long as a sequence.
 // CHECK-LABEL: func.func @continuous(
 // CHECK: kv.rt.launch "plan"(
