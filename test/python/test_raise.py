@@ -15,7 +15,7 @@ def test_equals_the_graph_at_every_cut(name, tmp_path):
     # What has another form is compared with the model's graph of all lengths and logits.
     model, _, form = name.partition("@")
     most = int(form.split("x")[1]) if "x" in form else 64
-    cached = graphs.raised(graphs.stored(name), tmp_path / "cached.so")
+    cached = graphs.raised(graphs.stored(name), tmp_path / "cached.so", "-O0")
     whole = graphs.plain(graphs.stored(model), tmp_path / "whole.so")
     weights = graphs.weights_of(whole)
     narrow = {name: tensor.astype(ml_dtypes.bfloat16) for name, tensor in weights.items()
