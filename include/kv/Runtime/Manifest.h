@@ -57,9 +57,9 @@ struct WeightShard {
   bool operator==(const WeightShard &) const = default;
 };
 
-/// How the file holds a weight whose layout there is row-major: with this shape,
-/// and the argument's elements are those of the tensor with its dimensions in
-/// the order `order`.
+/// How the file holds a weight whose layout there is row-major: with this
+/// shape, and the argument's elements are those of the tensor with its
+/// dimensions in the order `order`.
 struct StoredForm {
   std::vector<int64_t> shape;
   std::vector<int64_t> order; // a permutation of the dimensions
