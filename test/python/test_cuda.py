@@ -103,7 +103,10 @@ def check_tokens(folder, model, *flags, change=lambda text: text, pages=40):
     trace = folder / "trace"
     cuda_tokens, cuda_logits = serve(folder, "cuda.so", "cuda:0", requests, pages,
                                      KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))
-    assert np.abs(cuda_logits - logits).max() < LIMIT * np.abs(logits).max()
+    # Rows that differ by a rounding may become neighbours among f8E4M3's numbers, 1/16 apart.
+    limit = 3 * LIMIT if cache and "f8E4M3" in cache else LIMIT
+    difference = np.abs(cuda_logits - logits).max() / np.abs(logits).max()
+    assert difference < limit
     assert cuda_tokens == tokens and all(len(t) == NEW_TOKENS for t in tokens.values())
     return trace.read_text()
 
