@@ -288,6 +288,35 @@ void testRope(int dim, int width, bool interleaved) {
     }
 }
 
+/// What ranks gave, [Ranks, Runs, shard], as [Runs, Ranks, shard]: a rotation
+/// by no angles, without positions (runtime/cuda/Gather.cpp).
+template <class T> void testPlace(int shard) {
+  constexpr int Runs = 5, Ranks = 3;
+  auto x = draw<T>(Ranks * Runs * shard);
+  auto out = nothing<T>(x.size());
+  x[1] = narrow<T>(-0.0f);
+  std::vector<uint64_t> errors(1);
+  KernelRun run;
+  RopeParams p{};
+  p.x = run.in(x);
+  p.out = run.out(out);
+  p.xTokenStride = shard;
+  p.xHeadStride = Runs * shard;
+  p.outTokenStride = Ranks * shard;
+  p.outHeadStride = shard;
+  p.tokens = Runs;
+  p.heads = Ranks;
+  p.dim = shard;
+  p.xType = p.outType = TypeOf<T>;
+  p.errors = run.out(errors);
+  run("kv_rope", 2, p);
+  EXPECT_EQ(errors[0], 0u);
+  for (int at = 0; at < Runs * Ranks * shard; ++at) {
+    int i = at % shard, rank = at / shard % Ranks, number = at / shard / Ranks;
+    ASSERT_TRUE(sameBytes(out[at], x[(rank * Runs + number) * shard + i]));
+  }
+}
+
 TEST(Mover, Rope) {
   for (bool interleaved : {false, true}) {
     testRope<Bf16, Bf16>(64, 64, interleaved);
@@ -303,6 +332,9 @@ TEST(Mover, Rope) {
     testRope<float, float>(72, 34, interleaved);
     testRope<Bf16, float>(8, 2, interleaved);
   }
+  testPlace<Bf16>(16);
+  testPlace<F16>(48);
+  testPlace<float>(16);
 }
 
 template <class X, class Weight, class Out> void testNorm(int width) {
