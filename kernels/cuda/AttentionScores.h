@@ -179,9 +179,11 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
   auto weights =
       b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
   FloatPair scales[C::KeyTiles];
-  KV_UNROLL
-  for (int n = 0; C::Scaled && n < C::KeyTiles; ++n)
-    scales[n] = scalesOf(leaf, 1, n);
+  if constexpr (C::Scaled) {
+    KV_UNROLL
+    for (int n = 0; n < C::KeyTiles; ++n)
+      scales[n] = scalesOf(leaf, 1, n);
+  }
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
