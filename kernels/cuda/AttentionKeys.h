@@ -63,10 +63,11 @@ KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
   KV_UNROLL
   for (int i = 0; i < 2; ++i) {
     storeRowPlace(leafBegin + i, lookUp(leafBegin + i));
-    if (C::Scaled && i == 0) {
-      loadScales();
-      storeScales(leafBegin);
-    }
+    if constexpr (C::Scaled)
+      if (i == 0) {
+        loadScales();
+        storeScales(leafBegin);
+      }
   }
   nextPage = lookUp(leafBegin + 2);
 }
