@@ -144,8 +144,8 @@ EXPORT int ncclCommInitRankConfig(nccl::Comm *comm, int ranks,
   close(file);
   if (memory == MAP_FAILED)
     return InvalidUsage;
-  Handle made(new Communicator{rank, ranks, id.bytes,
-                               static_cast<Shared *>(memory)});
+  Handle made(
+      new Communicator{rank, ranks, id.bytes, static_cast<Shared *>(memory)});
   ++made->shared->attached;
   *comm = reinterpret_cast<nccl::Comm>(new Handle(std::move(made)));
   return nccl::InProgress;
