@@ -206,7 +206,7 @@ private:
       return op.emitOpError() << "gathers runs along dimension " << dim
                               << ", of unknown size: kv-cuda takes "
                                  "dimensions of known size";
-    if (!isMoved(type.getElementType()) ||
+    if (!kv::isMoved(type.getElementType()) ||
         op.getShard() * inner % kernels::RowChunk ||
         op.getSize() * inner % kernels::RowChunk)
       return op.emitOpError()

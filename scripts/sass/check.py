@@ -9,6 +9,7 @@ needs more, or is not in the table, is an error. --record writes what is measure
 import argparse
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,11 +63,13 @@ def measure(folder):
               if image.name.startswith(("kv_attention_", "kv_latent_"))]
     if not images:
         raise Problem(f"{folder} has no images of attention kernels (*.cubin)")
-    measured = {}
-    for image in images:
-        kernel, chip, _ = image.name.split(".")
-        measured[kernel, chip] = Leaf(Listing(image)).per_warp
-    return measured
+    with ProcessPoolExecutor() as pool:
+        return dict(zip((tuple(image.name.split(".")[:2]) for image in images),
+                        pool.map(count, images)))
+
+
+def count(image):
+    return Leaf(Listing(image)).per_warp
 
 
 def main():

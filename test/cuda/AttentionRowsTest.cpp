@@ -267,7 +267,7 @@ TEST_F(AttentionRows, CrossAttention) {
   };
   const std::vector<Cross> sequences = {
       {300, 0, 1}, {5, 5, 40}, {17, 3, 17}, {0, 0, 2}, {9, 9, 0}};
-  constexpr int Dim = Batch::Dim, Page = 16, Columns = 19, Heads = 2;
+  constexpr int Dim = 64, Page = 16, Columns = 19, Heads = 2;
   std::vector<int32_t> cached, keyOffsets = {0}, rowOffsets = {0}, table;
   for (Cross c : sequences) {
     cached.push_back(c.keys - c.fresh);
