@@ -283,9 +283,12 @@ private:
   LogicalResult convert(MatmulOp op) {
     Value x = op.getX();
     int64_t depth = cast<ShapedType>(x.getType()).getDimSize(1);
+    // On buffers, or of dense weights: named, as it is left.
+    if (isOnTensors(op) != true)
+      return success();
     for (size_t i = 0; i < op.getWeights().size(); ++i)
       if (!op.getFormat(i))
-        return success(); // of dense weights: named, as it is left
+        return success();
     if (failed(checkRows(op, "roundRows", x)))
       return failure();
     Emitter b(op);
@@ -314,7 +317,7 @@ private:
 
   /// Rows of a quantised table.
   LogicalResult convert(DequantizeOp op) {
-    if (!op.getRows() || !op.getFormat())
+    if (!op.getRows() || !op.getFormat() || isOnTensors(op) != true)
       return success(); // named, as it is left
     Emitter b(op);
     auto type = cast<RankedTensorType>(op.getResult().getType());

@@ -34,5 +34,9 @@ if [ "$source" = onnx ]; then
   step "what the models are written with" $folder/bin/python -m pip install --quiet \
     --disable-pip-version-check -r test/python/requirements-onnx.txt
 fi
-[ "$source" != torch ] || exec $folder/bin/python test/python/check_raise.py "$@"
+if [ "$source" = torch ]; then
+  step "the tutorial" env KV_EXPORTER_PYTHON="$PWD/$folder/bin/python" \
+    .venv/bin/python -m pytest -q -p no:cacheprovider test/python/test_documents.py -k raise
+  exec $folder/bin/python test/python/check_raise.py "$@"
+fi
 exec $folder/bin/python test/python/check_sources.py "$source" "$@"

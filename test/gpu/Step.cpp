@@ -5,6 +5,7 @@
 #include "Ceilings.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -164,15 +165,16 @@ Step::Step(Gpu &gpu, const StepShape &given)
   ScalesView scales{};
   if (groups) {
     auto ofScales = [&](int64_t stride) { return stride / shape.dim * groups; };
-    scales = {buffers.makeNoise(scaleNoise),
-              ofScales(cache.pageStride),
-              ofScales(cache.planeStride),
-              ofScales(cache.layerStride),
-              ofScales(cache.tokenStride),
-              ofScales(cache.headStride),
-              /*powers=*/0,
-              groups,
-              /*groupShift=*/shape.dim / 128 + (shape.dim < 256)};
+    scales = {
+        buffers.makeNoise(scaleNoise),
+        ofScales(cache.pageStride),
+        ofScales(cache.planeStride),
+        ofScales(cache.layerStride),
+        ofScales(cache.tokenStride),
+        ofScales(cache.headStride),
+        /*powers=*/0,
+        groups,
+        /*groupShift=*/std::countr_zero(unsigned(shape.dim / groups / 16))};
   }
   out = buffers.make(tokens * outRow * 2, 0xff);
   lse = static_cast<float *>(

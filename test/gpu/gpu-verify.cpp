@@ -53,7 +53,8 @@ bool parse(int argc, char **argv, Options &options) {
   return !options.folder.empty();
 }
 
-/// The first file that a GPU could want and that is not there.
+/// The first file that a GPU of the chips with images could want and that is
+/// not there. PTX, which other chips want, is not carried to every machine.
 std::string missingImage(const std::string &folder) {
   std::set<std::string> images = {"kv-cuda/kv_movers"};
   for (const AttentionKernel &kernel : AttentionKernels)
@@ -61,8 +62,7 @@ std::string missingImage(const std::string &folder) {
   for (const VerifyKernel &kernel : VerifyKernels)
     images.insert("kv-verify/" + std::string(kernel.image));
   for (const std::string &image : images)
-    for (const char *kind :
-         {".sm_80.cubin", ".sm_90a.cubin", ".compute_80.ptx"})
+    for (const char *kind : {".sm_80.cubin", ".sm_90a.cubin"})
       if (std::string path = folder + "/" + image + kind;
           !std::filesystem::exists(path))
         return path;

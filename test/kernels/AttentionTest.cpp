@@ -229,7 +229,7 @@ TEST(AttentionBits, DecodeIsPrefillOfEveryKernel) {
     if (!prefill.prefill)
       continue;
     const AttentionKernel &decode =
-        kernelFor(prefill.type, prefill.headDim, false);
+        kernelFor(prefill.type, prefill.headDim, false, prefill.vDim);
     AttentionCase c;
     c.heads = 1;
     c.group = 3;
@@ -241,7 +241,7 @@ TEST(AttentionBits, DecodeIsPrefillOfEveryKernel) {
     c.parts = 2;
     Results last = run(decode, c);
     EXPECT_TRUE(whole.reports.empty() && last.reports.empty());
-    EXPECT_TRUE(sameBits(lastRows(whole, c, decode.headDim, 5), last.out))
+    EXPECT_TRUE(sameBits(lastRows(whole, c, decode.valueDim(), 5), last.out))
         << decode.name;
   }
 }

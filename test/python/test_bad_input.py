@@ -101,7 +101,8 @@ def test_unknown_gguf_architecture(tmp_path, config, weights):
 def test_unknown_folder_architecture(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="gemma3")
     refused(folder, tmp_path, "config.json", "'gemma3'",
-            "llama, mistral, qwen2, qwen3, qwen3_moe, gpt_oss, granite, phi3, olmo2, gemma3_text")
+            "llama, mistral, qwen2, qwen3, qwen3_moe, gpt_oss, granite, deepseek_v2, deepseek_v3, phi3, olmo2, "
+            "gemma3_text, qwen3_next, granitemoehybrid")
 
 
 def test_missing_gguf_tensor(tmp_path, config, weights):

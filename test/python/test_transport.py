@@ -176,10 +176,20 @@ def test_metrics(model):
             figures(there)['kv_peer_leases_ended_total{how="returned"}'] >= 1
 
 
+def found_again(peer, requests, want):
+    """Requests, from the fourth on, until the prefilling side computes one of them again."""
+    for request in requests[3:]:
+        tokens, line = peer.answer(request)
+        assert tokens == want[request["id"]]
+        if line["cached_tokens"]:
+            return
+        time.sleep(0.5)
+
+
 def test_killed_in_the_middle(model):
     """A prefilling side that dies costs a computation; the next one takes its place."""
     artifact = model.artifact(PAGE)
-    requests = model.requests((120,) * 8, new=4, seed=5)
+    requests = model.requests((120,) * 40, new=4, seed=5)
     want = alone(model, artifact, requests)
     with Prefill(artifact) as first, Decode(artifact, first.endpoint) as peer:
         assert peer.answer(requests[0])[0] == want["0"]
@@ -193,9 +203,7 @@ def test_killed_in_the_middle(model):
         assert peer.answer(requests[2])[0] == want["2"]
         assert time.monotonic() - begin < 30
         with Prefill(artifact, endpoint=first.endpoint) as second:
-            for i in range(3, 8):
-                assert peer.answer(requests[i])[0] == want[str(i)]
-                time.sleep(0.5)
+            found_again(peer, requests, want)
             statistics = peer.end()
             assert second.end()["peer"]["prompts"] > 0
         assert any("prompts are computed here" in note for note in peer.notes), peer.notes
@@ -206,7 +214,7 @@ def test_killed_in_the_middle(model):
 def test_stopped_for_a_while(model):
     """A prefilling side that hangs is left alone, and found again when it goes on."""
     artifact = model.artifact(PAGE)
-    requests = model.requests((120,) * 6, new=4, seed=6)
+    requests = model.requests((120,) * 40, new=4, seed=6)
     want = alone(model, artifact, requests)
     with Prefill(artifact) as prefill, Decode(artifact, prefill.endpoint) as peer:
         assert peer.answer(requests[0])[0] == want["0"]
@@ -216,9 +224,7 @@ def test_stopped_for_a_while(model):
             assert peer.answer(requests[i])[0] == want[str(i)]
         assert time.monotonic() - begin < 20
         prefill.process.send_signal(signal.SIGCONT)
-        for i in (3, 4, 5):
-            time.sleep(1)
-            assert peer.answer(requests[i])[0] == want[str(i)]
+        found_again(peer, requests, want)
         statistics = peer.end()
         assert statistics["peer"]["pages_read"] >= 14, statistics
 

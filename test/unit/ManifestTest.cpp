@@ -217,7 +217,7 @@ TEST(Manifest, CollectionErrorsNameTheField) {
     const char *from, *to, *message;
   } cases[] = {
       {"\"paged\"", "\"naive\"",
-       ".strategy is \"naive\", expected one of paged, continuous"},
+       ".strategy is \"naive\", expected one of paged, continuous, recurrent"},
       {"\"paged\"", "\"continuous\"", ".max_seq is missing"},
       {"\"page\": 16", "\"page\": 16, \"layout\": \"x\"",
        ".layout is \"x\", expected one of nhd, hnd, cpu"},
