@@ -182,6 +182,20 @@ private:
     return success();
   }
 
+  /// Whether nothing has written a tensor: whatever is read of it may be
+  /// another number each time.
+  static bool isUnwritten(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (isa<tensor::EmptyOp>(op))
+        return true;
+      if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+               tensor::ExtractSliceOp>(op))
+        return false;
+      value = op->getOperand(0);
+    }
+    return false;
+  }
+
   LogicalResult checkLinalg(linalg::LinalgOp op) {
     if (!sizes.loopsAgree(op))
       return op.emitOpError("kv-raise: its operands have different sizes along "
@@ -192,6 +206,10 @@ private:
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type)
         continue;
+      if (isUnwritten(operand.get()) &&
+          op.payloadUsesValueFromOperand(&operand))
+        return op.emitOpError("kv-raise: reads a tensor that nothing has "
+                              "written");
       AffineMap map = op.getMatchingIndexingMap(&operand);
       llvm::SmallDenseSet<unsigned> seen;
       for (int64_t d = 0; d < type.getRank(); ++d) {

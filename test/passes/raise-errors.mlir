@@ -439,3 +439,23 @@ func.func @orders_many(%ids: tensor<?xi64>, %w: tensor<8x2000xf32>) -> tensor<?x
   }) : (tensor<?x2000xf32>) -> tensor<?x2000xf32>
   return %s : tensor<?x2000xf32>
 }
+
+// -----
+
+// A sum into memory that nothing has written.
+func.func @unwritten(%ids: tensor<?xi64>, %w: tensor<8x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %e = tensor.empty(%t) : tensor<?x4xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi64>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%id: i64, %out: f32):
+    %i = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %w[%i, %j] : tensor<8x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>
+  // expected-error @below {{kv-raise: reads a tensor that nothing has written}}
+  %s = linalg.add ins(%x, %e : tensor<?x4xf32>, tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %s : tensor<?x4xf32>
+}
