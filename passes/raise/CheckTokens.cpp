@@ -44,11 +44,15 @@ public:
   }
 
 private:
-  /// What the results are computed from, but not what makes masks alone: these
-  /// are executed symbolically, for all positions, and then dropped.
+  /// What results and attentions are computed from (attentions stay, also where
+  /// nobody takes what they give), but not what makes masks alone: these are
+  /// executed symbolically, for all positions, and then dropped.
   llvm::DenseSet<Operation *> neededOps() const {
     llvm::DenseSet<Operation *> needed;
     SmallVector<Operation *> open = {graph.terminator()};
+    for (Operation &op : graph.body())
+      if (isAttention(&op))
+        open.push_back(&op);
     while (!open.empty()) {
       Operation *op = open.pop_back_val();
       Value mask = isAttention(op) ? AttentionForm(op).mask : Value();

@@ -459,3 +459,28 @@ func.func @unwritten(%ids: tensor<?xi64>, %w: tensor<8x4xf32>) -> tensor<?x4xf32
   %s = linalg.add ins(%x, %e : tensor<?x4xf32>, tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
   return %s : tensor<?x4xf32>
 }
+
+// -----
+
+// The same where nobody takes what an attention gives: it stays, with what it takes.
+func.func @unwritten_and_unused(%ids: tensor<?xi64>, %w: tensor<8x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %ids, %c0 : tensor<?xi64>
+  %zero = arith.constant 0.0 : f32
+  %le = tensor.empty(%t) : tensor<?x4xf32>
+  %l = linalg.fill ins(%zero : f32) outs(%le : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  // expected-error @below {{kv-raise: reads a tensor that nothing has written}}
+  %q = linalg.exp ins(%e : tensor<2x?x4xf32>) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %seen = arith.cmpi sle, %j, %i : index
+    linalg.yield %seen : i1
+  } -> tensor<2x?x?xi1>
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  return %l : tensor<?x4xf32>
+}

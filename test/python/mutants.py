@@ -3,12 +3,12 @@
     python mutants.py COUNT [SEED [PROCESSES]]   # for test_raise_mutants.py, and for long runs"""
 
 import functools
-import multiprocessing
 import random
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
@@ -243,8 +243,10 @@ def check_range(numbers):
 def main(count, seed=0, processes=1):
     ranges = [range(first, min(first + 200, seed + count)) for first in range(seed, seed + count, 200)]
     done, total, executed, wrong = 0, 0, 0, []
-    with multiprocessing.Pool(processes) as pool:
-        for some, run, bad in pool.imap_unordered(check_range, ranges):
+    # A worker that crashes is an error, and not a wait for ever.
+    with ProcessPoolExecutor(processes) as pool:
+        for future in as_completed([pool.submit(check_range, each) for each in ranges]):
+            some, run, bad = future.result()
             total, executed, wrong = total + some, executed + run, wrong + bad
             done += 200
             if bad or done % 5000 == 0:
