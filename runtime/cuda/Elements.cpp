@@ -64,12 +64,7 @@ void rows::elementwise(KvContext *context, void *program, const KvTensorView *a,
                        const KvTensorView *b, const KvTensorView *out) {
   Call call(context, "elementwise");
   Rows x, y, c;
-  if (call.failed() || !rowsOf(call, "a", *a, x) || !rowsOf(call, "b", *b, y) ||
-      !rowsOf(call, "out", *out, c) || !sameRows(call, "a", x, c))
-    return;
-  if (b->rank == 1 && y.width == c.width)
-    y.stride = 0; // every row of a takes the same row of b
-  else if (!sameRows(call, "b", y, c))
+  if (call.failed() || !pairedRows(call, *a, *b, *out, x, y, c))
     return;
   ElementwiseParams p{x.data,   y.data,   c.data,           x.stride,
                       y.stride, c.stride, int32_t(c.count), int32_t(c.width),

@@ -21,6 +21,18 @@ bool kv::cuda::sameRows(Call &call, std::string_view argument, const Rows &a,
   return false;
 }
 
+bool kv::cuda::pairedRows(Call &call, const KvTensorView &a,
+                          const KvTensorView &b, const KvTensorView &out,
+                          Rows &x, Rows &y, Rows &made) {
+  if (!rowsOf(call, "a", a, x) || !rowsOf(call, "b", b, y) ||
+      !rowsOf(call, "out", out, made) || !sameRows(call, "a", x, made))
+    return false;
+  if (b.rank != 1 || y.width != made.width)
+    return sameRows(call, "b", y, made);
+  y.stride = 0; // every row of a takes the same row of b
+  return true;
+}
+
 /// Queues a product, unless it is of nothing.
 static void multiply(Call &call, const Product &product) {
   if (product.m == 0 || product.n == 0)
@@ -92,12 +104,7 @@ void rows::pair(KvContext *context, int32_t function, const KvTensorView *a,
                 const KvTensorView *b, const KvTensorView *out) {
   Call call(context, "pair");
   Rows x, y, c;
-  if (call.failed() || !rowsOf(call, "a", *a, x) || !rowsOf(call, "b", *b, y) ||
-      !rowsOf(call, "out", *out, c) || !sameRows(call, "a", x, c))
-    return;
-  if (b->rank == 1 && y.width == c.width)
-    y.stride = 0; // every row of a takes the same row of b
-  else if (!sameRows(call, "b", y, c))
+  if (call.failed() || !pairedRows(call, *a, *b, *out, x, y, c))
     return;
   if (function != KV_PAIR_ADD && function != KV_PAIR_SILU_MUL)
     return call.unsupported("function ", function, ", allowed: 0 and 1");

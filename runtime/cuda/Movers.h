@@ -32,6 +32,12 @@ inline int64_t chunksOf(const Rows &rows) {
 bool sameRows(Call &call, std::string_view argument, const Rows &a,
               const Rows &out);
 
+/// Reads a, b and out of a mover of two operands. b may be one row for all of
+/// a's: its stride is 0 then. Returns false, with an error in the call, unless
+/// all have as many rows of as many elements.
+bool pairedRows(Call &call, const KvTensorView &a, const KvTensorView &b,
+                const KvTensorView &out, Rows &x, Rows &y, Rows &made);
+
 } // namespace kv::cuda
 
 #endif // KV_RUNTIME_CUDA_MOVERS_H

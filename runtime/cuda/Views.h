@@ -6,8 +6,6 @@
 #include "Context.h"
 #include "kv/Runtime/DType.h"
 
-#include <algorithm>
-
 namespace kv::cuda {
 
 /// One call of a row of Symbols.def: the state in which its errors are
