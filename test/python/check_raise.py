@@ -19,6 +19,7 @@ import transformers
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/kv-import/exporters"))
 import torch_export  # noqa: E402
+from each_model import check_each  # noqa: E402
 
 LIMIT = 1e-4
 LENGTHS = (1, 2, 17, 50)
@@ -180,22 +181,15 @@ def main():
         for name in names:
             store(name)
         return
-    failed = []
-    for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            kept = os.environ.get("KV_KEEP")
-            folder = Path(kept, name) if kept else Path(folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                sentence, passed = check(name, folder)
-                passed &= name not in REFUSED
-            except Refused as refusal:
-                sentence, passed = f"refused: {refusal}", REFUSED.get(name, "\n") in str(refusal)
-        print(f"{name}: {'pass' if passed else 'FAIL'}: {sentence}", flush=True)
-        if not passed:
-            failed.append(name)
-    if failed:
-        sys.exit(f"check-raise: {', '.join(failed)} failed")
+
+    def verdict(name, folder):
+        try:
+            sentence, passed = check(name, folder)
+            return sentence, passed and name not in REFUSED
+        except Refused as refusal:
+            return f"refused: {refusal}", REFUSED.get(name, "\n") in str(refusal)
+
+    check_each(names, verdict)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import importlib
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ sys.path.insert(0, str(ROOT / "tools/kv-import"))
 os.environ.setdefault("KV_EXPORTER_PYTHON", sys.executable)
 from kv_import import raise_check  # noqa: E402
 from kv_import.errors import ImportFailure  # noqa: E402
+from each_model import check_each  # noqa: E402
 from tools import KV_IMPORT, find  # noqa: E402
 
 LIMIT = 1e-4
@@ -60,21 +60,14 @@ def main():
     unknown = [name for name in names if name not in models.MODELS]
     if unknown:
         sys.exit(f"check-raise: {unknown[0]!r} is none of {', '.join(models.MODELS)}")
-    failed = []
-    for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            kept = os.environ.get("KV_KEEP")
-            folder = Path(kept, name) if kept else Path(folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                sentence, passed = check(source, models, name, folder)
-            except ImportFailure as failure:
-                sentence, passed = str(failure), False
-        print(f"{name}: {'pass' if passed else 'FAIL'}: {sentence}", flush=True)
-        if not passed:
-            failed.append(name)
-    if failed:
-        sys.exit(f"check-raise: {', '.join(failed)} failed")
+
+    def verdict(name, folder):
+        try:
+            return check(source, models, name, folder)
+        except ImportFailure as failure:
+            return str(failure), False
+
+    check_each(names, verdict)
 
 
 if __name__ == "__main__":

@@ -232,32 +232,40 @@ def ranks_of(process):
     return found
 
 
+def lose(rank, how, lines, arguments, errors, environment=None, timeout=60):
+    """Sends a signal to a rank that computes: what the ranks said, after how many seconds they had ended,
+    and their process ids."""
+    with open(errors, "w+") as said, subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
+            env=environment) as process:
+        process.stdin.write(lines)
+        process.stdin.close()
+        assert "token" in process.stdout.readline()
+        ranks = ranks_of(process)
+        assert sorted(ranks) == list(range(len(ranks))) and rank in ranks
+        begin = time.monotonic()
+        os.kill(ranks[rank], how)
+        process.stdout.read()
+        code = process.wait(timeout=timeout)
+        seconds = time.monotonic() - begin
+        said.seek(0)
+        text = said.read()
+    assert code != 0
+    if how == signal.SIGKILL:
+        assert f"process rank {rank}" in text and "Killed" in text, text
+        assert seconds < 5
+    return text, seconds, ranks
+
+
 @pytest.mark.parametrize("rank", (0, 2))
 @pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGSTOP))
 def test_lost_rank(tmp_path, rank, how):
     """A rank that is killed or hangs ends all of them, with a sentence, in 5 seconds."""
     folder = make(tmp_path, "llama", ranks=(4,))
     lines = requests(lengths=(60,) * 16, new=400)
-    with open(tmp_path / "err", "w+") as errors, subprocess.Popen(
-            command(folder, 4, limit=3), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=errors, text=True) as process:
-        process.stdin.write(lines)
-        process.stdin.close()
-        assert "token" in process.stdout.readline()
-        ranks = ranks_of(process)
-        assert sorted(ranks) == [0, 1, 2, 3]
-        begin = time.monotonic()
-        os.kill(ranks[rank], how)
-        process.stdout.read()
-        code = process.wait(timeout=60)
-        seconds = time.monotonic() - begin
-        errors.seek(0)
-        said = errors.read()
-    assert code != 0
-    if how == signal.SIGKILL:
-        assert f"process rank {rank}" in said and "Killed" in said, said
-        assert seconds < 5
-    else:
+    said, seconds, ranks = lose(rank, how, lines, command(folder, 4, limit=3), tmp_path / "err")
+    assert sorted(ranks) == [0, 1, 2, 3]
+    if how == signal.SIGSTOP:
         # Ranks that end before others have seen the limit are missing, too.
         assert re.search(rf"kv-run: error: rank \d: .*rank [\d, ]*\b{rank}\b[\d, ]* did not answer "
                          r"rank \d within 3000 ms", said), said

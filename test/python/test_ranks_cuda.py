@@ -7,14 +7,13 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kv_import import synthetic
-from test_ranks import launcher, ranks_of
+from test_ranks import launcher, lose
 from tools import KV_IMPORT, ROOT, find, manifest, run
 
 KV_COMPILE, KV_RUN, MPIRUN = find("kv-compile"), find("kv-run"), find("mpirun")
@@ -159,26 +158,11 @@ def test_lost_rank(llama, tmp_path, rank, how):
     """A rank that is killed ends the other in 5 seconds; one that hangs, a limit later."""
     folder = llama[0]
     limit = 8  # of a wait for a GPU, in which steps of an emulator run as well
-    with open(tmp_path / "err", "w+") as errors, subprocess.Popen(
-            command(folder, 2, *gpus(2), limit=limit), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=errors, text=True, env=environment()) as process:
-        process.stdin.write(requests(lengths=(9,) * 4, new=400))
-        process.stdin.close()
-        assert "token" in process.stdout.readline()
-        ranks = ranks_of(process)
-        assert sorted(ranks) == [0, 1]
-        begin = time.monotonic()
-        os.kill(ranks[rank], how)
-        process.stdout.read()
-        code = process.wait(timeout=120)
-        seconds = time.monotonic() - begin
-        errors.seek(0)
-        said = errors.read()
-    assert code != 0
-    if how == signal.SIGKILL:
-        assert f"process rank {rank}" in said and "Killed" in said, said
-        assert seconds < 5
-    else:
+    said, _, ranks = lose(rank, how, requests(lengths=(9,) * 4, new=400),
+                          command(folder, 2, *gpus(2), limit=limit), tmp_path / "err", environment(),
+                          timeout=120)
+    assert sorted(ranks) == [0, 1]
+    if how == signal.SIGSTOP:
         # The wait that sees it is for the GPU, or for the answer of the other process.
         assert re.search(rf"kv-run: error: rank {1 - rank}: .*(the GPU of another rank, or this "
                          rf"one's, did not finish|did not answer).* within {limit}000 ms",
