@@ -183,11 +183,11 @@ LogicalResult kv::verifyWindow(Operation *op, MaskAttr mask,
   bool looksBack = kind == MaskKind::None || kind == MaskKind::Causal;
   if (!window || (!looksBack && mask.getWindow() <= window))
     return success();
-  return op->emitOpError()
-         << "has the mask " << mask
-         << ", but the collection has 'window = " << window
-         << "': the mask must be sliding, sliding_noncausal or "
-         << "chunked, of at most " << window << " tokens";
+  return op->emitOpError() << "has the mask " << mask
+                           << ", but the collection has 'window = " << window
+                           << "': the mask must be sliding, sliding_noncausal, "
+                           << "chunked or chunked_causal, of at most " << window
+                           << " tokens";
 }
 
 CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {

@@ -22,7 +22,9 @@ static_assert((int)MaskKind::None == KV_MASK_NONE &&
                   (int)MaskKind::Causal == KV_MASK_CAUSAL &&
                   (int)MaskKind::Sliding == KV_MASK_SLIDING &&
                   (int)MaskKind::Chunked == KV_MASK_CHUNKED &&
-                  (int)MaskKind::SlidingNoncausal == KV_MASK_SLIDING_NONCAUSAL,
+                  (int)MaskKind::SlidingNoncausal ==
+                      KV_MASK_SLIDING_NONCAUSAL &&
+                  (int)MaskKind::ChunkedCausal == KV_MASK_CHUNKED_CAUSAL,
               "the dialect's masks are the ABI's");
 
 static Value indexAsI64(OpBuilder &b, Location loc, Value index) {

@@ -317,6 +317,11 @@ private:
     auto inWindow = [&](Value also) {
       return b.both(also, b.less(at, b.add(key, window)));
     };
+    auto inChunk = [&](Value also) {
+      return b.both(also, arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                b.div(key, window),
+                                                b.div(at, window)));
+    };
     switch (op.getMask().getKind()) {
     case MaskKind::None:
       return owned;
@@ -327,9 +332,9 @@ private:
     case MaskKind::SlidingNoncausal:
       return inWindow(owned);
     case MaskKind::Chunked:
-      return b.both(owned, arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                                 b.div(key, window),
-                                                 b.div(at, window)));
+      return inChunk(owned);
+    case MaskKind::ChunkedCausal:
+      return inChunk(notAfter());
     }
     llvm_unreachable("a mask without a meaning");
   }

@@ -31,6 +31,8 @@ std::pair<Value, Value> kv::visibleKeys(Emitter &b, MaskAttr mask,
     Value first = b.mul(b.div(position, window), window);
     return {first, b.add(first, b.minimum(window, b.sub(length, first)))};
   }
+  case MaskKind::ChunkedCausal:
+    return {b.mul(b.div(position, window), window), b.minimum(after, length)};
   }
   llvm_unreachable("a mask without a meaning");
 }

@@ -25,15 +25,16 @@ struct Keys {
 KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
                                  int64_t length) {
   Keys keys{0, length};
-  if (mask == KV_MASK_CAUSAL || mask == KV_MASK_SLIDING)
+  if (mask == KV_MASK_CAUSAL || mask == KV_MASK_SLIDING ||
+      mask == KV_MASK_CHUNKED_CAUSAL)
     keys.last = position + 1;
   if (mask == KV_MASK_SLIDING || mask == KV_MASK_SLIDING_NONCAUSAL)
     keys.first = position + 1 - window;
-  if (mask == KV_MASK_CHUNKED) {
+  if (mask == KV_MASK_CHUNKED || mask == KV_MASK_CHUNKED_CAUSAL)
     keys.first = position / window * window;
-    // Not first + window, which could overflow: a window may be any i64.
+  // Not first + window, which could overflow: a window may be any i64.
+  if (mask == KV_MASK_CHUNKED)
     keys.last = window > length - keys.first ? length : keys.first + window;
-  }
   return {greater<int64_t>(keys.first, 0), lesser(keys.last, length)};
 }
 

@@ -40,6 +40,10 @@ Visible visibleKeys(int32_t mask, int64_t window, int64_t position,
   case KV_MASK_SLIDING_NONCAUSAL:
     first = position - window + 1;
     break;
+  case KV_MASK_CHUNKED_CAUSAL:
+    first = position / window * window;
+    last = position + 1;
+    break;
   default:
     break;
   }

@@ -401,9 +401,9 @@ Checked kv::reference::validate(const AttentionArguments &args) {
                                     queryHeads, "the heads of q"))
       return failure;
   }
-  if (args.mask < KV_MASK_NONE || args.mask > KV_MASK_SLIDING_NONCAUSAL)
+  if (args.mask < KV_MASK_NONE || args.mask > KV_MASK_CHUNKED_CAUSAL)
     return invalid("attention: mask " + text(args.mask) +
-                   ", expected a value from 0 to 4");
+                   ", expected a value from 0 to 5");
   if (args.mask >= KV_MASK_SLIDING && args.window < 1)
     return invalid("attention: a window of " + text(args.window) +
                    " tokens, expected at least 1");

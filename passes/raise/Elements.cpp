@@ -237,8 +237,6 @@ std::optional<ExprId> Elements::within(linalg::LinalgOp op, Value value,
 std::optional<ExprId> Elements::ofLinalg(OpResult result,
                                          ArrayRef<ExprId> index) {
   auto op = cast<linalg::LinalgOp>(result.getOwner());
-  if (op.getNumReductionLoops() && !keepsLeaves)
-    return stop(op, "sums over something");
   auto [agrees, isNew] = loopsAgree.try_emplace(op, false);
   if (isNew)
     agrees->second = sizes.loopsAgree(op);
@@ -291,9 +289,12 @@ Elements::ofReduction(OpResult result,
   Operation *combiner = yielded.getDefiningOp();
   OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
   BlockArgument sum = op.getMatchingBlockArgument(init);
+  bool counts = isa_and_nonnull<arith::AddIOp>(combiner);
   bool isKnown =
-      isa_and_nonnull<arith::AddFOp, arith::MaximumFOp, arith::MaxNumFOp>(
-          combiner) &&
+      (counts ||
+       (keepsLeaves &&
+        isa_and_nonnull<arith::AddFOp, arith::MaximumFOp, arith::MaxNumFOp>(
+            combiner))) &&
       llvm::is_contained(combiner->getOperands(), Value(sum));
   // k is what is combined over: it must not stand for anything else here.
   for (std::optional<ExprId> loop : loops)
@@ -324,6 +325,11 @@ Elements::ofReduction(OpResult result,
     std::optional<ExprId> body = within(op, term, loops);
     if (!body)
       return std::nullopt;
+    // A count of what never happens.
+    if (counts && *beyond == 0 && *body == integer({0}))
+      return start;
+    if (counts)
+      return stop(op, "sums over something");
     expr.operands.push_back(*body);
     if (at < 0)
       expr.operands.push_back(*start);

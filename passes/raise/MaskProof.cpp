@@ -1,13 +1,7 @@
 //===- MaskProof.cpp - What a mask is, for all positions ------------------===//
 //
-// A mask is a function of q, k and T that looks at them by comparisons x - y <=
-// c alone, x and y each one of q, k, T and 0. Such comparisons cut the space of
-// (q, k, T) into cells on which the mask is constant, and a cell that is not
-// empty contains its least point: every variable there is another one, or 0,
-// plus one of the constants (shortest paths of difference constraints). So the
-// finitely many points that are chains of constants decide for all positions:
-// if a mask agrees with `causal` on them it agrees everywhere. The constants of
-// the mask that is compared with, and of 0 <= q, k < T, are among them.
+// What it shows is compared with masks that are known at the points of
+// MaskPoints.h, which decide for all positions.
 //
 // A mask of numbers may compute with positions as well, linearly: on a cell it
 // is a number and a multiple of each of q, k and T. Those of k must be the same
@@ -17,21 +11,18 @@
 
 #include "MaskProof.h"
 
-#include "Elements.h"
+#include "MaskAtoms.h"
+#include "MaskPoints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <algorithm>
 #include <cmath>
-#include <set>
 
 using namespace mlir;
 using namespace kv;
 
 namespace {
-using Point = std::array<int64_t, 3>; // q, k, T
-
 /// A value of an expression at a point, and how much of it is a multiple of q,
 /// k and T, wherever its comparisons have the same results.
 struct Number {
@@ -46,125 +37,6 @@ struct Number {
       if (other.slopes[i] != 0)
         slopes[i] += factor * other.slopes[i];
   }
-};
-
-/// A function of one number.
-std::optional<double> unary(Operation *op, double x) {
-  return llvm::TypeSwitch<Operation *, std::optional<double>>(op)
-      .Case([&](math::ExpOp) { return std::exp(x); })
-      .Case([&](math::Exp2Op) { return std::exp2(x); })
-      .Case([&](math::LogOp) { return std::log(x); })
-      .Case([&](math::Log2Op) { return std::log2(x); })
-      .Case([&](math::SqrtOp) { return std::sqrt(x); })
-      .Case([&](math::FloorOp) { return std::floor(x); })
-      .Case([&](math::CeilOp) { return std::ceil(x); })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-bool isConversion(Operation *op) {
-  return isa<arith::ExtUIOp, arith::ExtSIOp, arith::UIToFPOp, arith::SIToFPOp,
-             arith::ExtFOp, arith::TruncFOp, arith::TruncIOp,
-             arith::IndexCastOp>(op);
-}
-
-/// The thresholds of an expression's comparisons; nothing if it looks at
-/// positions in other ways.
-class Atoms {
-public:
-  explicit Atoms(const std::deque<Expr> &all) : all(all) {}
-
-  bool collect(ExprId root, Obstacle &obstacle) {
-    auto [found, isNew] = varies.try_emplace(root, false);
-    if (!isNew)
-      return true;
-    const Expr &expr = all[root];
-    if (expr.kind == Expr::Kind::Float)
-      return true;
-    if (expr.kind == Expr::Kind::Integer) {
-      found->second = !expr.linear.isConstant();
-      return true;
-    }
-    Operation *op = expr.op;
-    auto fails = [&](StringRef reason) {
-      obstacle = {op, reason.str()};
-      return false;
-    };
-    bool isIntegers = llvm::all_of(expr.operands, [&](ExprId each) {
-      return all[each].kind == Expr::Kind::Integer;
-    });
-    auto comparison = dyn_cast<arith::CmpIOp>(op);
-    if (comparison && comparison.getPredicate() >= arith::CmpIPredicate::ult)
-      return fails("compares positions without their sign");
-    if (comparison && isIntegers)
-      return compare(all[expr.operands[0]].linear, all[expr.operands[1]].linear)
-                 ? true
-                 : fails("compares positions other than by their difference");
-    if (!isConversion(op) && !unary(op, 1) &&
-        !isa<arith::CmpIOp, arith::CmpFOp, arith::SelectOp, arith::AndIOp,
-             arith::OrIOp, arith::XOrIOp, arith::AddFOp, arith::SubFOp,
-             arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
-             arith::MinimumFOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
-             math::PowFOp>(op))
-      return fails("is not known of a mask");
-    SmallVector<bool> in;
-    for (ExprId each : expr.operands) {
-      if (!collect(each, obstacle))
-        return false;
-      in.push_back(varies.lookup(each));
-    }
-    bool any = llvm::is_contained(in, true);
-    if (any && !isLinear(op, in))
-      return fails("computes with positions other than linearly");
-    varies[root] = any;
-    return true;
-  }
-
-  /// The constants with their neighbours, and the negatives of these: where a
-  /// comparison, or that of a mask which is like it, changes.
-  std::set<int64_t> constants = {-1, 0, 1};
-
-private:
-  /// Of an operation that computes with positions.
-  static bool isLinear(Operation *op, ArrayRef<bool> varies) {
-    if (isa<arith::SelectOp>(op))
-      return !varies[0];
-    if (isa<arith::MulFOp, arith::MulIOp>(op))
-      return !varies[0] || !varies[1];
-    if (isa<arith::DivFOp>(op))
-      return !varies[1];
-    // Narrow numbers are too coarse for positions.
-    Type type = op->getResult(0).getType();
-    if (type.isIntOrFloat() && type.getIntOrFloatBitWidth() < 32)
-      return false;
-    return isa<arith::AddFOp, arith::SubFOp, arith::AddIOp, arith::SubIOp,
-               arith::NegFOp, arith::SIToFPOp, arith::ExtFOp, arith::TruncFOp,
-               arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(op);
-  }
-
-  bool compare(const Linear &a, const Linear &b) {
-    int64_t ones = 0, minusOnes = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      int64_t coefficient = a.coefficients[i] - b.coefficients[i];
-      if (coefficient > 1 || coefficient < -1)
-        return false;
-      ones += coefficient == 1;
-      minusOnes += coefficient == -1;
-    }
-    if (ones > 1 || minusOnes > 1)
-      return false;
-    int64_t constant = b.constant - a.constant;
-    if (std::abs(constant) > (int64_t(1) << 40))
-      return false;
-    for (int64_t near : {constant - 1, constant, constant + 1}) {
-      constants.insert(near);
-      constants.insert(-near);
-    }
-    return true;
-  }
-
-  const std::deque<Expr> &all;
-  /// Whether what was looked at computes with positions.
-  llvm::DenseMap<ExprId, bool> varies;
 };
 
 /// Computes expressions at points, exactly as the operations would.
@@ -250,6 +122,10 @@ private:
       result.integer = a - b;
     else if (isa<arith::MulIOp>(op))
       result.integer = a * b;
+    else if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(op))
+      result.integer = a / b; // of a position, by a number that is positive
+    else if (isa<arith::FPToSIOp>(op))
+      result.integer = static_cast<int64_t>(in(0).number());
     else if (isa<arith::ExtSIOp>(op) &&
              op->getOperand(0).getType().isInteger(1))
       result.integer = -a;
@@ -353,38 +229,15 @@ struct Added {
   }
 };
 
-/// Every point that is a chain of constants from 0, with 0 <= q, k < T.
-std::set<Point> chains(const std::set<int64_t> &constants, int64_t maxLength) {
-  std::set<Point> points;
-  std::array<int, 3> order = {0, 1, 2};
-  do {
-    std::set<int64_t> first;
-    for (int64_t a : constants)
-      if (a >= 0)
-        first.insert(a);
-    for (int64_t a : first)
-      for (int64_t b : constants)
-        for (int64_t fromB : {int64_t(0), a})
-          for (int64_t c : constants)
-            for (int64_t fromC : {int64_t(0), a, fromB + b}) {
-              Point point;
-              point[order[0]] = a;
-              point[order[1]] = fromB + b;
-              point[order[2]] = fromC + c;
-              auto [q, k, t] = point;
-              if (q >= 0 && k >= 0 && q < t && k < t && t <= maxLength)
-                points.insert(point);
-            }
-  } while (std::next_permutation(order.begin(), order.end()));
-  return points;
-}
-
 struct Candidate {
   MaskKind kind;
   int64_t window;
 
   bool shows(int64_t q, int64_t k) const {
-    return k <= q && (kind == MaskKind::Causal || q - k < window);
+    return k <= q &&
+           (kind == MaskKind::Causal ||
+            (kind == MaskKind::ChunkedCausal ? q / window == k / window
+                                             : q - k < window));
   }
 };
 } // namespace
@@ -425,13 +278,27 @@ FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
   for (int64_t constant : atoms.constants)
     if (constant > 0 && constant < (int64_t(1) << 31))
       candidates.push_back({MaskKind::Sliding, constant});
+  if (atoms.chunk)
+    candidates.push_back({MaskKind::ChunkedCausal, atoms.chunk});
   std::set<int64_t> constants;
   for (int64_t constant : atoms.constants)
     constants.insert({constant - 1, constant, constant + 1});
   if (constants.size() > 40)
     return refuse({attention, "compares with too many constants"});
 
-  std::set<Point> points = chains(constants, graph.maxLength);
+  std::set<Point> points;
+  if (atoms.chunk) {
+    if (atoms.comparesLength)
+      return refuse({attention, "compares the length beside chunks"});
+    auto some = chunkPoints(constants, atoms.chunk, graph.maxLength);
+    if (!some)
+      return refuse(
+          {attention, "compares with numbers far above its chunks of " +
+                          std::to_string(atoms.chunk)});
+    points = std::move(*some);
+  } else {
+    points = chains(constants, graph.maxLength);
+  }
   SmallVector<std::optional<Point>> wrong(candidates.size());
   llvm::DenseMap<ExprId, AddedNumber> addedBy;
   for (ExprId root : roots) {
@@ -471,7 +338,7 @@ FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
       return facts;
     }
   return attention->emitOpError("kv-raise: its mask is neither causal nor a "
-                                "window: see ")
+                                "window nor chunks: see ")
          << pointText(*wrong.front())
          << "; kv.attention has no other that only looks back";
 }

@@ -180,12 +180,11 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
       !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens, step.cache,
                step.table, step.batch))
     return false;
-  bool windowed = mask == KV_MASK_SLIDING || mask == KV_MASK_CHUNKED ||
-                  mask == KV_MASK_SLIDING_NONCAUSAL;
-  if (mask < KV_MASK_NONE || mask > KV_MASK_SLIDING_NONCAUSAL ||
+  bool windowed = mask != KV_MASK_NONE && mask != KV_MASK_CAUSAL;
+  if (mask < KV_MASK_NONE || mask > KV_MASK_CHUNKED_CAUSAL ||
       (windowed && window < 1)) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, "mask ", mask, " with the window ",
-              window, ": masks are 0 to 4, a window is at least 1");
+              window, ": masks are 0 to 5, a window is at least 1");
     return false;
   }
   if (queryHeads < 1 || queryHeads % step.cache.heads) {

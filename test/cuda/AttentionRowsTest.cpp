@@ -339,6 +339,9 @@ TEST_F(AttentionRows, MasksSinksLayouts) {
          .mask = KV_MASK_CHUNKED,
          .window = 64,
          .layout = CacheLayout::CPU});
+  check({.sequences = {{70, 1}, {0, 33}},
+         .mask = KV_MASK_CHUNKED_CAUSAL,
+         .window = 32});
   check({.sequences = {{10, 2}}, .mask = KV_MASK_NONE, .sinks = true});
 }
 
@@ -483,7 +486,7 @@ TEST_F(AttentionRows, Refusals) {
               f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1,
                      KV_MASK_SLIDING, 0, &plan);
             }),
-            "plan: mask 2 with the window 0: masks are 0 to 4, a window is at "
+            "plan: mask 2 with the window 0: masks are 0 to 5, a window is at "
             "least 1");
   KvTensorView wide = makeView(nullptr, DType::I64, {1, 2});
   for (auto [lengths, given] :

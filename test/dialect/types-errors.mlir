@@ -35,7 +35,7 @@ func.func private @f(!kv.collection<striped, f32, layers = 1, heads = 1, dim = 8
 
 // -----
 
-// expected-error @+2 {{expected one of [none, causal, sliding, chunked, sliding_noncausal] for which keys a query sees, got: diagonal}}
+// expected-error @+2 {{expected one of [none, causal, sliding, chunked, sliding_noncausal, chunked_causal] for which keys a query sees, got: diagonal}}
 // expected-error @+1 {{failed to parse}}
 func.func private @f() attributes {mask = #kv.mask<diagonal>}
 

@@ -13,10 +13,11 @@ func.func private @bf16(!kv.collection<paged, bf16, page = 128, dim = 64, heads 
 
 // CHECK-LABEL: func.func private @masks() attributes
 // CHECK-SAME: a = #kv.mask<none>, b = #kv.mask<causal>, c = #kv.mask<sliding = 4>
-// CHECK-SAME: d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>
+// CHECK-SAME: d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>, f = #kv.mask<chunked_causal = 8>
 func.func private @masks() attributes {
   a = #kv.mask<none>, b = #kv.mask<causal>, c = #kv.mask<sliding = 4>,
-  d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>}
+  d = #kv.mask<chunked = 8>, e = #kv.mask<sliding_noncausal = 1>,
+  f = #kv.mask<chunked_causal = 8>}
 
 // CHECK-LABEL: func.func private @cache(!kv.cache<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)
 func.func private @cache(!kv.cache<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>)

@@ -62,7 +62,7 @@ func.func @f(%kv: !kv, %x: tensor<?x2x8xf32>, %rows: tensor<?xi32>) {
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16, window = 8>
 func.func @f(%kv: !kv, %q: tensor<?x2x8xf32>, %rows: tensor<?xi32>, %i: index) {
-  // expected-error @+1 {{has the mask #kv.mask<causal>, but the collection has 'window = 8': the mask must be sliding, sliding_noncausal or chunked, of at most 8 tokens}}
+  // expected-error @+1 {{has the mask #kv.mask<causal>, but the collection has 'window = 8': the mask must be sliding, sliding_noncausal, chunked or chunked_causal, of at most 8 tokens}}
   %o = kv.attention %q in %kv[%i] rows %rows mask <causal> scale 0.1 : tensor<?x2x8xf32> in !kv, tensor<?xi32> -> tensor<?x2x8xf32>
   return
 }

@@ -57,8 +57,9 @@ CacheName name(FunctionBuilder &f, Value handle) {
 
 /// A mask that sees no further back than the collection's window.
 MaskAttr anyMask(FunctionBuilder &f, CollectionType type) {
-  MaskKind kind = f.random.oneOf(
-      {MaskKind::Sliding, MaskKind::Chunked, MaskKind::SlidingNoncausal});
+  MaskKind kind =
+      f.random.oneOf({MaskKind::Sliding, MaskKind::Chunked,
+                      MaskKind::SlidingNoncausal, MaskKind::ChunkedCausal});
   if (!type.getWindow() && f.random.percent(40))
     kind = f.random.oneOf({MaskKind::None, MaskKind::Causal});
   bool windowed = kind != MaskKind::None && kind != MaskKind::Causal;

@@ -279,7 +279,8 @@ TEST(AttentionBits, AnyBatchAround) {
 
 TEST(AttentionBits, DecodeIsPrefillOfOneAndChunksAreOne) {
   // 1400 tokens: the last 60 at once, in pieces, and one by one.
-  for (int mask : {KV_MASK_CAUSAL, KV_MASK_SLIDING, KV_MASK_CHUNKED}) {
+  for (int mask : {KV_MASK_CAUSAL, KV_MASK_SLIDING, KV_MASK_CHUNKED,
+                   KV_MASK_CHUNKED_CAUSAL}) {
     AttentionCase c;
     c.mask = mask;
     c.window = 300;

@@ -141,6 +141,8 @@ private:
       return key / shape.window == position / shape.window;
     case KV_MASK_SLIDING_NONCAUSAL:
       return key > position - shape.window;
+    case KV_MASK_CHUNKED_CAUSAL:
+      return key <= position && key / shape.window == position / shape.window;
     default:
       return true;
     }

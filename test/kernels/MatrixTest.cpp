@@ -52,11 +52,11 @@ struct Masked {
   int64_t window;
 };
 constexpr Masked Masks[] = {
-    {KV_MASK_NONE, 0},         {KV_MASK_CAUSAL, 0},
-    {KV_MASK_SLIDING, 1},      {KV_MASK_SLIDING, 20},
-    {KV_MASK_SLIDING, 128},    {KV_MASK_CHUNKED, 50},
-    {KV_MASK_CHUNKED, 128},    {KV_MASK_SLIDING_NONCAUSAL, 7},
-    {KV_MASK_SLIDING, 1 << 30}};
+    {KV_MASK_NONE, 0},          {KV_MASK_CAUSAL, 0},
+    {KV_MASK_SLIDING, 1},       {KV_MASK_SLIDING, 20},
+    {KV_MASK_SLIDING, 128},     {KV_MASK_CHUNKED, 50},
+    {KV_MASK_CHUNKED, 128},     {KV_MASK_SLIDING_NONCAUSAL, 7},
+    {KV_MASK_SLIDING, 1 << 30}, {KV_MASK_CHUNKED_CAUSAL, 50}};
 
 const AttentionKernel &kernelOf(const Row &row) {
   constexpr std::string_view Types[] = {"bf16", "f16", "f8",  "f8s",

@@ -202,18 +202,20 @@ TEST(Plan, EmptySequencesKeepOneWork) {
 }
 
 TEST(Plan, VisibleKeysByTheDefinition) {
-  for (int32_t mask = KV_MASK_NONE; mask <= KV_MASK_SLIDING_NONCAUSAL; ++mask)
+  for (int32_t mask = KV_MASK_NONE; mask <= KV_MASK_CHUNKED_CAUSAL; ++mask)
     for (int64_t window : {1, 2, 5, 16, 100})
       for (int64_t length = 0; length < 24; ++length)
         for (int64_t p = 0; p < 28; ++p) {
           Keys keys = visibleKeys(mask, window, p, length);
           for (int64_t k = 0; k < length; ++k) {
-            bool causal = k <= p, near = p - window < k;
-            bool sees = mask == KV_MASK_NONE      ? true
-                        : mask == KV_MASK_CAUSAL  ? causal
-                        : mask == KV_MASK_SLIDING ? causal && near
-                        : mask == KV_MASK_CHUNKED ? k / window == p / window
-                                                  : near;
+            bool causal = k <= p, near = p - window < k,
+                 chunk = k / window == p / window;
+            bool sees = mask == KV_MASK_NONE             ? true
+                        : mask == KV_MASK_CAUSAL         ? causal
+                        : mask == KV_MASK_SLIDING        ? causal && near
+                        : mask == KV_MASK_CHUNKED        ? chunk
+                        : mask == KV_MASK_CHUNKED_CAUSAL ? causal && chunk
+                                                         : near;
             EXPECT_EQ(sees, keys.first <= k && k < keys.last)
                 << mask << ' ' << window << ' ' << p << ' ' << k;
           }

@@ -346,7 +346,143 @@ func.func @keeps_first(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
     %v = arith.andi %some, %seen : i1
     linalg.yield %v : i1
   } -> tensor<2x?x?xi1>
-  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask is neither causal nor a window: see the query at}}
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask is neither causal nor a window nor chunks: see the query at}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The own chunk and the one before.
+func.func @two_chunks(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c4 = arith.constant 4 : index
+    %qc = arith.divui %i, %c4 : index
+    %kc = arith.divui %j, %c4 : index
+    %c1_0 = arith.constant 1 : index
+    %last = arith.subi %qc, %c1_0 : index
+    // expected-note @below {{'arith.cmpi': compares chunks of positions other than by their difference}}
+    %same = arith.cmpi sle, %last, %kc : index
+    %seen = arith.cmpi sle, %j, %i : index
+    %v = arith.andi %same, %seen : i1
+    linalg.yield %v : i1
+  } -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: cannot prove what its mask shows}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The own chunk, and all keys at the beginning of one.
+func.func @chunk_beginnings(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c4 = arith.constant 4 : index
+    %qc = arith.divui %i, %c4 : index
+    // expected-note @below {{'arith.divui': is not known of a mask}}
+    %kc = arith.divui %j, %c4 : index
+    %same = arith.cmpi eq, %qc, %kc : index
+    %b = arith.muli %kc, %c4 : index
+    %is = arith.cmpi eq, %b, %j : index
+    %some = arith.ori %same, %is : i1
+    %seen = arith.cmpi sle, %j, %i : index
+    %v = arith.andi %some, %seen : i1
+    linalg.yield %v : i1
+  } -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: cannot prove what its mask shows}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The own chunk, but of the first one none.
+func.func @not_first_chunk(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c4 = arith.constant 4 : index
+    %qc = arith.divui %i, %c4 : index
+    %kc = arith.divui %j, %c4 : index
+    %c0 = arith.constant 0 : index
+    %same = arith.cmpi eq, %qc, %kc : index
+    %later = arith.cmpi ne, %qc, %c0 : index
+    %some = arith.andi %same, %later : i1
+    %seen = arith.cmpi sle, %j, %i : index
+    %v = arith.andi %some, %seen : i1
+    linalg.yield %v : i1
+  } -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask is neither causal nor a window nor chunks: see the query at}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
+// The whole chunk: later tokens.
+func.func @whole_chunk(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c4 = arith.constant 4 : index
+    %qc = arith.divui %i, %c4 : index
+    %kc = arith.divui %j, %c4 : index
+    %v = arith.cmpi eq, %qc, %kc : index
+    linalg.yield %v : i1
+  } -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask shows later tokens}}
   %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
   %oe = tensor.empty(%t) : tensor<?x2x4xf32>
   %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]

@@ -51,6 +51,9 @@ MODELS = {
     "llama4": ("Llama4TextConfig", dict(
         GQA, head_dim=16, intermediate_size_mlp=96, attention_chunk_size=8, num_local_experts=4,
         num_experts_per_tok=1, layer_types=["chunked_attention", "full_attention"])),
+    "llama4_dense": ("Llama4TextConfig", dict(
+        GQA, head_dim=16, intermediate_size_mlp=96, attention_chunk_size=8, moe_layers=[], floor_scale=8,
+        no_rope_layers=[1, 0], layer_types=["chunked_attention", "full_attention"])),
     "mixtral": ("MixtralConfig", dict(GQA, num_local_experts=4, num_experts_per_tok=2)),
     "mpt": ("MptConfig", dict(d_model=64, n_heads=4, n_layers=2, max_seq_len=128, expansion_ratio=2)),
     "bloom": ("BloomConfig", dict(n_head=4, n_layer=2)),
@@ -70,7 +73,8 @@ SMALL = dict(vocab_size=32, hidden_size=16, num_hidden_layers=1, num_attention_h
              max_position_embeddings=64, num_key_value_heads=1, intermediate_size=16, ffn_hidden_size=16,
              moe_intermediate_size=16, d_model=16, n_heads=2, n_layers=1, n_layer=1, n_head=2,
              max_seq_len=64, expansion_ratio=1, sliding_window=5, kv_lora_rank=8, qk_nope_head_dim=8,
-             qk_rope_head_dim=4, v_head_dim=8, first_k_dense_replace=0)
+             qk_rope_head_dim=4, v_head_dim=8, first_k_dense_replace=0, intermediate_size_mlp=16,
+             attention_chunk_size=6)
 # What is refused, with a part of the sentence that says why.
 REFUSED = {
     "falcon_alibi": "cannot prove what its mask shows",  # positions in bf16 are too coarse

@@ -68,7 +68,8 @@ def sees(mask, p, k):
     kind, _, window = mask.partition(" = ")
     w, p, k = int(window or 0), int(p), int(k)
     return {"none": True, "causal": k <= p, "sliding": p - w < k <= p,
-            "chunked": w and k // w == p // w, "sliding_noncausal": p - w < k}[kind]
+            "chunked": w and k // w == p // w, "sliding_noncausal": p - w < k,
+            "chunked_causal": w and k <= p and k // w == p // w}[kind]
 
 
 def array(pointer):
@@ -104,7 +105,8 @@ def store(context, blocks, scales, lengths, table, rows, layer, k, v):
         blocks[page, 0, layer, slot], blocks[page, 1, layer, slot] = k[t], v[t]
 
 
-MASKS = ("none", "causal", "sliding = {}", "chunked = {}", "sliding_noncausal = {}")
+MASKS = ("none", "causal", "sliding = {}", "chunked = {}", "sliding_noncausal = {}",
+         "chunked_causal = {}")
 
 
 def attention(context, blocks, scales, lengths, table, rows, layer, q, out, lse, scale, softcap, mask,

@@ -17,8 +17,9 @@ import host
 from graphs import as_wanted
 from tools import ROOT, find, manifest
 
-# One operation, and spelled out with sinks: a window and a cap, and a multiple of the position.
-BASES = (ROOT / "test/passes/raise.mlir", ROOT / "test/passes/raise-softmax.mlir")
+# One operation, with a window or chunks, and spelled out with sinks: a window and a cap, and a multiple of the
+# position.
+BASES = tuple(ROOT / f"test/passes/raise{part}.mlir" for part in ("", "-chunks", "-softmax"))
 VOCAB = 64
 SWAPS = (("arith.addi", "arith.subi"), ("arith.ori", "arith.andi", "arith.xori"),
          ("arith.addf", "arith.subf", "arith.mulf", "arith.maximumf", "arith.divf", "arith.minimumf"),

@@ -22,7 +22,8 @@ PARAMETERS = {
     "group": [1, 2, 3, 4, 7, 8, 16, 40],
     "page": [1, 3, 16, 128],
     "place": ["nhd", "hnd", "cpu", "continuous"],
-    "mask": ["causal", "none", "sliding = 37", "chunked = 100", "sliding_noncausal = 300"],
+    "mask": ["causal", "none", "sliding = 37", "chunked = 100", "sliding_noncausal = 300",
+             "chunked_causal = 100"],
     "more": ["", "softcap", "sinks", "latent"],
     "mcpu": ["native", "x86-64-v3"],
 }

@@ -10,7 +10,8 @@ from host import call_runtime, softmax
 from tools import find
 
 KV_COMPILE = find("kv-compile")
-MASKS = ("none", "causal", "sliding = 3", "chunked = 4", "sliding_noncausal = 3")
+MASKS = ("none", "causal", "sliding = 3", "chunked = 4", "sliding_noncausal = 3",
+         "chunked_causal = 4")
 PIPELINES = ("kv-reference", "kv-cpu")
 G = Geometry
 # Every value of every parameter, and every pair of values that meet in one piece of code.
@@ -106,7 +107,8 @@ def test_store_and_attention(run, g):
     if g.window:
         variants = [(f"sliding = {g.window}", 0, False), ("sliding = 3", 7.0, True),
                     (f"chunked = {g.window}", 0, False),
-                    (f"sliding_noncausal = {g.window}", 0, False)]
+                    (f"sliding_noncausal = {g.window}", 0, False),
+                    (f"chunked_causal = {g.window}", 0, False)]
     check_attentions(run, g, g.heads * group, [0, 7, 4, 3], [5, 1, 4, 0], variants)
 
 

@@ -49,6 +49,7 @@ def expected(q, k, v, cached, past, mask, softcap):
     ("f32", "causal", 4, None), ("bf16", "causal", 2, None), ("f16", "none", 6, None),
     ("f32", "sliding = 3", 2, 5.0), ("bf16", "sliding = 1", 4, None),
     ("f32", "chunked = 4", 2, None), ("f32", "sliding_noncausal = 2", 2, None),
+    ("f32", "chunked_causal = 4", 2, None),
     ("f16", "causal", 2, 2.0)])
 def test_store_and_attention(tmp_path, cache, mask, heads, softcap):
     source, artifact = tmp_path / "m.mlir", tmp_path / "m.so"

@@ -275,7 +275,8 @@ def test_between_store_and_attention(run):  # noqa: F811
 
 MASKS = ("none", "causal", "sliding = 3", "sliding = 1", "sliding = 9223372036854775807",
          "chunked = 4", "chunked = 9223372036854775807", "sliding_noncausal = 2",
-         "sliding_noncausal = 9223372036854775807")
+         "sliding_noncausal = 9223372036854775807",
+         "chunked_causal = 4", "chunked_causal = 9223372036854775807")
 
 
 @pytest.mark.parametrize("mask", MASKS)

@@ -32,6 +32,8 @@ const Variant Variants[] = {
      [](int64_t p, int64_t k) { return k / 20 == p / 20; }},
     {"sliding noncausal", KV_MASK_SLIDING_NONCAUSAL, 9, 0,
      [](int64_t p, int64_t k) { return p - 9 < k; }},
+    {"chunked causal", KV_MASK_CHUNKED_CAUSAL, 20, 0,
+     [](int64_t p, int64_t k) { return k <= p && k / 20 == p / 20; }},
     {"causal softcap", KV_MASK_CAUSAL, 0, 2.5f,
      [](int64_t p, int64_t k) { return k <= p; }},
 };

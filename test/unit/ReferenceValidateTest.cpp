@@ -215,8 +215,8 @@ TEST(ReferenceValidate, Attention) {
   sinks.rank = 2;
   EXPECT_EQ(attentionError([&](Call &c) { c.sinks = &sinks; }),
             "attention: sinks has rank 2, expected 1");
-  EXPECT_EQ(attentionError([](Call &c) { c.mask = 5; }),
-            "attention: mask 5, expected a value from 0 to 4");
+  EXPECT_EQ(attentionError([](Call &c) { c.mask = 6; }),
+            "attention: mask 6, expected a value from 0 to 5");
   EXPECT_EQ(attentionError([](Call &c) { c.mask = KV_MASK_CHUNKED; }),
             "attention: a window of 0 tokens, expected at least 1");
 }

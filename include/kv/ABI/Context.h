@@ -30,11 +30,12 @@ enum KvStatus {
 /// position k, both counted from the beginning of the sequence; W is the
 /// window.
 enum KvMask {
-  KV_MASK_NONE = 0,             // every cached key
-  KV_MASK_CAUSAL = 1,           // k <= p
-  KV_MASK_SLIDING = 2,          // p - W < k <= p
-  KV_MASK_CHUNKED = 3,          // k / W == p / W
-  KV_MASK_SLIDING_NONCAUSAL = 4 // p - W < k
+  KV_MASK_NONE = 0,              // every cached key
+  KV_MASK_CAUSAL = 1,            // k <= p
+  KV_MASK_SLIDING = 2,           // p - W < k <= p
+  KV_MASK_CHUNKED = 3,           // k / W == p / W
+  KV_MASK_SLIDING_NONCAUSAL = 4, // p - W < k
+  KV_MASK_CHUNKED_CAUSAL = 5     // k / W == p / W and k <= p
 };
 
 /// What the function `pair` computes, element by element.

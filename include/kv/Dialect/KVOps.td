@@ -314,8 +314,8 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
     ones and this step's, which must be stored before) that the mask shows, by
     absolute positions. With `softcap` c > 0 a score s becomes c * tanh(s / c).
     Sums accumulate in f32 or better; a row that sees nothing gives 0. A
-    collection with `window = W` needs the mask `sliding`, `sliding_noncausal` or
-    `chunked`, of at most W tokens: earlier pages may be gone.
+    collection with `window = W` needs the mask `sliding`, `sliding_noncausal`,
+    `chunked` or `chunked_causal`, of at most W tokens: earlier pages may be gone.
     Prefill and decode rows may stand in one batch.
 
     `sinks` f32 `[Hq]` is one more logit a head, without a value: it takes part

@@ -13,7 +13,8 @@ def KV_MaskKind : I32Enum<"MaskKind", "which keys a query sees", [
     I32EnumCase<"Causal", 1, "causal">,
     I32EnumCase<"Sliding", 2, "sliding">,
     I32EnumCase<"Chunked", 3, "chunked">,
-    I32EnumCase<"SlidingNoncausal", 4, "sliding_noncausal">]> {
+    I32EnumCase<"SlidingNoncausal", 4, "sliding_noncausal">,
+    I32EnumCase<"ChunkedCausal", 5, "chunked_causal">]> {
   let cppNamespace = "::kv";
 }
 
@@ -46,6 +47,7 @@ def KV_MaskAttr : AttrDef<KV_Dialect, "Mask"> {
     | `sliding = W` | p - W < k <= p |
     | `chunked = W` | k / W == p / W |
     | `sliding_noncausal = W` | p - W < k |
+    | `chunked_causal = W` | k / W == p / W and k <= p |
   }];
   let parameters = (ins EnumParameter<KV_MaskKind>:$kind,
                         DefaultValuedParameter<"int64_t", "0">:$window);
