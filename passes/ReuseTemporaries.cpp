@@ -64,9 +64,47 @@ static Operation *lastUse(memref::AllocOp alloc) {
   return last;
 }
 
+/// A dynamic size of a buffer as the value that it was made with; null if that
+/// is not known.
+static Value sizeOf(Value buffer, int64_t dim) {
+  Operation *op = buffer.getDefiningOp();
+  if (auto alloc = dyn_cast_or_null<memref::AllocOp>(op))
+    return alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(dim)];
+  if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(op))
+    return dyn_cast<Value>(expand.getMixedOutputShape()[dim]);
+  auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(op);
+  if (!collapse)
+    return {};
+  // All of a group but one are 1.
+  std::optional<int64_t> only;
+  for (int64_t d : collapse.getReassociationIndices()[dim]) {
+    if (collapse.getSrcType().getDimSize(d) == 1)
+      continue;
+    if (only)
+      return {};
+    only = d;
+  }
+  return only ? sizeOf(collapse.getSrc(), *only) : Value();
+}
+
+/// Equal sizes become equal values where reshapes alone stand between.
+static void shareSizes(func::FuncOp function) {
+  function.walk([](memref::DimOp op) {
+    std::optional<int64_t> dim = op.getConstantIndex();
+    auto type = dyn_cast<MemRefType>(op.getSource().getType());
+    if (!dim || !type || !type.isDynamicDim(*dim))
+      return;
+    if (Value size = sizeOf(op.getSource(), *dim)) {
+      op.replaceAllUsesWith(size);
+      op.erase();
+    }
+  });
+}
+
 unsigned kv::reuseTemporaries(func::FuncOp function) {
   if (function.isExternal())
     return 0;
+  shareSizes(function);
   unsigned gone = 0;
   // By the operation after which they are free.
   llvm::DenseMap<Operation *, SmallVector<memref::AllocOp, 2>> ending;

@@ -100,3 +100,24 @@ func.func private @carried(%n: index, %in: memref<?xf32>) {
   memref.copy %r, %in : memref<?xf32> to memref<?xf32>
   return
 }
+
+// A size that is read of a reshaped temporary is the one that it was made with: one buffer for both.
+// CHECK-LABEL: func.func private @reshaped(
+// CHECK: %[[FIRST:.*]] = kv.rt.arena_alloc %{{.*}}(%[[N:.*]]) : memref<?x8xf32>
+// CHECK-NOT: memref.dim
+// CHECK: %[[SECOND:.*]] = kv.rt.arena_alloc %{{.*}}(%[[N]]) : memref<1x?x8xf32>
+// CHECK-NOT: kv.rt.arena_alloc
+// CHECK: memref.copy %{{.*}}, %[[FIRST]]
+func.func private @reshaped(%n: index, %in: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc(%n) : memref<?x8xf32>
+  memref.copy %in, %a : memref<?x8xf32> to memref<?x8xf32>
+  %wide = memref.alloc(%n) : memref<1x?x8xf32>
+  %flat = memref.collapse_shape %wide [[0, 1], [2]] : memref<1x?x8xf32> into memref<?x8xf32>
+  memref.copy %a, %flat : memref<?x8xf32> to memref<?x8xf32>
+  %size = memref.dim %flat, %c0 : memref<?x8xf32>
+  %b = memref.alloc(%size) : memref<?x8xf32>
+  memref.copy %flat, %b : memref<?x8xf32> to memref<?x8xf32>
+  memref.copy %b, %in : memref<?x8xf32> to memref<?x8xf32>
+  return
+}
