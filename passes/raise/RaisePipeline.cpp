@@ -37,6 +37,7 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   pm.addPass(createKVRaiseRows());
   simplify(pm);
   pm.addPass(createKVRaiseProducts());
+  pm.addPass(createKVRaiseExperts());
   simplify(pm);
   KVRaiseWeightsOptions weights;
   weights.dtypeName = options.weights;

@@ -30,7 +30,7 @@ using Dims = SmallVector<SmallVector<int64_t, 2>, 2>;
 /// A product with what is made of a weight, and the weight's dimensions in the
 /// order [N..., K...].
 struct Use {
-  linalg::MatmulOp product;
+  Operation *product; // linalg.matmul or kv.expert_matmul
   SmallVector<int64_t> order;
   unsigned columns; // how many of them are N
 };
@@ -115,6 +115,16 @@ private:
         uses.push_back(found);
         continue;
       }
+      if (auto experts = dyn_cast<ExpertMatmulOp>(user)) {
+        if (use.get() != experts.getWeights()[0])
+          return false;
+        Use found{user, {}, 0};
+        llvm::append_range(found.order, dims[0]);
+        found.columns = found.order.size();
+        llvm::append_range(found.order, dims[1]);
+        uses.push_back(found);
+        continue;
+      }
       Dims next;
       if (auto order = permutation(user);
           order && use.getOperandNumber() == 0) {
@@ -170,7 +180,7 @@ private:
     // What was made of it has no users any more.
     SmallVector<Operation *> dead;
     for (Operation *user : argument.getUsers())
-      if (!isa<linalg::MatmulOp>(user))
+      if (!isa<linalg::MatmulOp, ExpertMatmulOp>(user))
         dead.push_back(user);
     for (Operation *op : dead)
       eraseUnused(op);
@@ -182,7 +192,12 @@ private:
     op->erase();
   }
 
-  static void readDirectly(linalg::MatmulOp product, Value weight) {
+  static void readDirectly(Operation *op, Value weight) {
+    if (auto experts = dyn_cast<ExpertMatmulOp>(op)) {
+      experts.getWeightsMutable()[0].assign(weight);
+      return;
+    }
+    auto product = cast<linalg::MatmulOp>(op);
     OpBuilder b(product);
     Value x = product.getInputs()[0], init = product.getOutputs()[0];
     product.getResult(0).replaceAllUsesWith(
@@ -197,15 +212,15 @@ private:
       auto product = dyn_cast<linalg::MatmulOp>(use.getOwner());
       return (product && use.getOperandNumber() == 1 &&
               summedDim(product) == 1u) ||
-             isa<tensor::ExtractOp>(use.getOwner());
+             isa<tensor::ExtractOp, ExpertMatmulOp>(use.getOwner());
     });
     if (!fits || type.getRank() != 2 || !type.getElementType().isF32())
       return;
     argument.setType(RankedTensorType::get(type.getShape(),
                                            BFloat16Type::get(&getContext())));
     for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
-      if (auto product = dyn_cast<linalg::MatmulOp>(user)) {
-        readDirectly(product, argument);
+      if (isa<linalg::MatmulOp, ExpertMatmulOp>(user)) {
+        readDirectly(user, argument);
         continue;
       }
       auto extract = cast<tensor::ExtractOp>(user);

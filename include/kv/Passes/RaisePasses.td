@@ -176,6 +176,19 @@ def KVRaiseProducts : Pass<"kv-raise-products", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
+def KVRaiseExperts : Pass<"kv-raise-experts", "::mlir::ModuleOp"> {
+  let summary = "copies of chosen matrices that are multiplied become products";
+  let description = [{
+    A sum over k of `x[t, k] * m[t, c, n, k]` (x perhaps by choice, m perhaps
+    `[t, c, k, n]`), where m is the matrix of a weight `[E, N, K]` whose number is
+    computed from row t and choice c alone, is a `kv.expert_matmul`. A weight that is
+    read in another way as well stays as it is.
+  }];
+  let statistics = [Statistic<"numProducts", "products", "products with experts">];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVRaiseWeights : Pass<"kv-raise-weights", "::mlir::ModuleOp"> {
   let summary = "weights that are only multiplied become [N, K]";
   let description = [{

@@ -13,7 +13,7 @@ from .weights_writer import DTYPES, pack_n16k, round_to_bf16, write_safetensors
 # %arg5: tensor<96x32xbf16> {kv.stored = {order = [1, 0], shape = [32, 96]}, kv.weight = "q"}
 ARGUMENT = re.compile(r'(%\w+): tensor<([0-9x]+)x(bf16|f32)> \{(?:kv\.stored = \{order = \[([^\]]*)\], '
                       r'shape = [^}]*\}, )?kv\.weight = "([^"]*)"')
-MULTIPLIED = re.compile(r"linalg\.matmul .*ins\(%\w+, (%\w+) :")
+MULTIPLIED = re.compile(r"(?:linalg\.matmul .*ins\(|kv\.expert_matmul )%\w+, (%\w+)(?: :| experts)")
 
 
 class Weight:
