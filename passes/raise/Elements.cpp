@@ -442,6 +442,45 @@ std::optional<ExprId> Elements::apply(Operation *op,
   return found->second;
 }
 
+/// Of constants, and of what excludes each other: x == 0 and x rem W != 0.
+std::optional<ExprId> Elements::foldBits(Operation *op,
+                                         ArrayRef<ExprId> operands) {
+  bool isAnd = isa<arith::AndIOp>(op);
+  if (isConstant(operands[0]) && isConstant(operands[1])) {
+    int64_t a = all[operands[0]].linear.constant,
+            b = all[operands[1]].linear.constant;
+    return integer({isAnd ? a & b : a | b});
+  }
+  if (!isAnd || !op->getResult(0).getType().isInteger(1))
+    return std::nullopt;
+  // The left side of a comparison with 0.
+  auto beside0 = [&](ExprId id, arith::CmpIPredicate wanted) -> const Expr * {
+    auto compare = dyn_cast_or_null<arith::CmpIOp>(all[id].op);
+    bool isThis = compare && compare.getPredicate() == wanted &&
+                  all[id].operands[1] == integer({0});
+    return isThis ? &all[all[id].operands[0]] : nullptr;
+  };
+  for (size_t i : {0, 1}) {
+    const Expr *x = beside0(operands[i], arith::CmpIPredicate::eq),
+               *rest = beside0(operands[1 - i], arith::CmpIPredicate::ne);
+    if (x && rest && isa_and_nonnull<arith::RemSIOp>(rest->op) &&
+        &all[rest->operands[0]] == x)
+      return integer({0});
+  }
+  return std::nullopt;
+}
+
+/// Whether c ? a : b differs from b, of constants a and b, is c.
+std::optional<ExprId> Elements::foldChoice(ArrayRef<ExprId> operands) const {
+  const Expr &choice = all[operands[0]];
+  if (!isa_and_nonnull<arith::SelectOp>(choice.op) ||
+      choice.operands[2] != operands[1] || !isConstant(operands[1]) ||
+      !isConstant(choice.operands[1]) ||
+      choice.operands[1] == choice.operands[2])
+    return std::nullopt;
+  return choice.operands[0];
+}
+
 /// Comparisons that have one result for all positions, and what follows.
 std::optional<ExprId> Elements::fold(Operation *op, ArrayRef<ExprId> operands) {
   auto truth = [&](size_t i) -> std::optional<bool> {
@@ -456,7 +495,19 @@ std::optional<ExprId> Elements::fold(Operation *op, ArrayRef<ExprId> operands) {
   }
   if (isa<arith::ExtUIOp>(op) && isConstant(operands[0]))
     return operands[0];
+  if (isa<arith::AndIOp, arith::OrIOp>(op))
+    if (std::optional<ExprId> folded = foldBits(op, operands))
+      return folded;
+  // The sign of what is not negative.
+  if (isa<arith::ShRSIOp>(op) && isConstant(operands[1]) &&
+      all[operands[1]].linear.constant >= 31 &&
+      all[operands[0]].kind == Expr::Kind::Integer &&
+      isNonNegative(all[operands[0]].linear) == true)
+    return integer({0});
   auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (compare && compare.getPredicate() == arith::CmpIPredicate::ne)
+    if (std::optional<ExprId> choice = foldChoice(operands))
+      return choice;
   if (!compare || compare.getLhs().getType().isInteger(1) ||
       all[operands[0]].kind != Expr::Kind::Integer ||
       all[operands[1]].kind != Expr::Kind::Integer)

@@ -111,6 +111,9 @@ private:
                                  llvm::ArrayRef<ExprId> index);
   std::optional<ExprId> fold(mlir::Operation *op,
                              llvm::ArrayRef<ExprId> operands);
+  std::optional<ExprId> foldBits(mlir::Operation *op,
+                                 llvm::ArrayRef<ExprId> operands);
+  std::optional<ExprId> foldChoice(llvm::ArrayRef<ExprId> operands) const;
   std::nullopt_t stop(mlir::Operation *op, llvm::StringRef reason);
   bool isConstant(ExprId id) const {
     return all[id].kind == Expr::Kind::Integer && all[id].linear.isConstant();

@@ -357,6 +357,37 @@ func.func @keeps_first(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
 
 // -----
 
+// A prefix of four tokens that see each other: the first one would have to wait for the fourth.
+func.func @prefix(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %ids, %c1 : tensor<1x?xi64>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<2x?x4xf32>
+  %q = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %me = tensor.empty(%t, %t) : tensor<2x?x?xi1>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, q, k) -> (h, q, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%me : tensor<2x?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %first = arith.cmpi slt, %j, %c4 : index
+    %seen = arith.cmpi sle, %j, %i : index
+    %v = arith.ori %first, %seen : i1
+    linalg.yield %v : i1
+  } -> tensor<2x?x?xi1>
+  // expected-error @below {{'tm_tensor.attention' op kv-raise: its mask shows later tokens, the query at 0 and the key at 1 of 2 tokens: no cache can have them}}
+  %o = "tm_tensor.attention"(%q, %q, %q, %m, %q) <{operandSegmentSizes = array<i32: 4, 1>}> : (tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>, tensor<2x?x?xi1>, tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %oe = tensor.empty(%t) : tensor<?x2x4xf32>
+  %ot = linalg.transpose ins(%o : tensor<2x?x4xf32>) outs(%oe : tensor<?x2x4xf32>) permutation = [1, 0, 2]
+  %r = tensor.collapse_shape %ot [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %l = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, %t, 8] : tensor<?x8xf32> into tensor<1x?x8xf32>
+  return %l : tensor<1x?x8xf32>
+}
+
+// -----
+
 // The own chunk and the one before.
 func.func @two_chunks(%ids: tensor<1x?xi64>) -> tensor<1x?x8xf32> {
   %c1 = arith.constant 1 : index

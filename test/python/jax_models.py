@@ -1,4 +1,4 @@
-"""Five small decoders without a cache in JAX, each written as plainly as people write them, and in
+"""Six small decoders without a cache in JAX, each written as plainly as people write them, and in
 another style: what kv-import --from jax is tried on. Run by scripts/check-raise.sh jax.
 
 MODELS: name -> (function (parameters, tokens) -> logits, name -> shape of the parameters)."""
@@ -42,8 +42,10 @@ LLAMA = {"embed": (VOCAB, WIDTH), "norm": (WIDTH,), "head": (WIDTH, VOCAB), **of
     o=(HEADS * DIM, WIDTH), gate=(WIDTH, 48), up=(WIDTH, 48), down=(48, WIDTH))}
 
 
-def llama(p, tokens):
+def llama(p, tokens, chunk=None):
     batch, length = tokens.shape
+    i, j = jnp.arange(length)[:, None], jnp.arange(length)[None, :]
+    sees = {"is_causal": True} if chunk is None else {"mask": ((i // chunk == j // chunk) & (j <= i))[None, None]}
     positions, x = jnp.arange(length), p["embed"][tokens]
     for i in range(LAYERS):
         w = lambda name: p[f"layers.{i}.{name}"]  # noqa: E731
@@ -51,7 +53,7 @@ def llama(p, tokens):
         q = rotated((y @ w("q")).reshape(batch, length, HEADS, DIM), positions, DIM)
         k = rotated((y @ w("k")).reshape(batch, length, 2, DIM), positions, DIM)
         v = (y @ w("v")).reshape(batch, length, 2, DIM)
-        heads = jax.nn.dot_product_attention(q, k, v, is_causal=True)
+        heads = jax.nn.dot_product_attention(q, k, v, **sees)
         x = x + heads.reshape(batch, length, HEADS * DIM) @ w("o")
         y = rms(x, w("norm2"))
         x = x + (jax.nn.silu(y @ w("gate")) * (y @ w("up"))) @ w("down")
@@ -179,7 +181,7 @@ def einsum(p, tokens):
 
 
 MODELS = {"llama": (llama, LLAMA), "gpt2": (gpt2, GPT2), "gemma": (gemma, GEMMA), "neox": (neox, NEOX),
-          "einsum": (einsum, EINSUM)}
+          "einsum": (einsum, EINSUM), "chunks": (functools.partial(llama, chunk=6), LLAMA)}
 FLAT = {"gpt2", "einsum"}  # take tokens [T], the others [1, T]
 
 
