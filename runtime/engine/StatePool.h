@@ -53,6 +53,8 @@ public:
   void hold(StateId id);
   void release(StateId id);
 
+  bool isSuperseded(StateId id) const { return records[id].isSuperseded; }
+
   /// Makes a held state the snapshot of a node that has none. `owner` is the
   /// serial of the only sequence that has used it, or 0: it is where prompts
   /// part.

@@ -41,6 +41,38 @@ void CacheEngineImpl::chooseSnapshots(SequenceState &state,
   own.promptEnd = (prompt.length() - 1) / options.pageSize * options.pageSize;
 }
 
+void CacheEngineImpl::keepState(Sequence &sequence, int64_t tokens,
+                                bool isJunction) {
+  if (!options.recurrent)
+    return;
+  SequenceStates &own = statesOf(stateOf(sequence));
+  int64_t &place = isJunction ? own.junction : own.loaded;
+  place = isJunction ? std::max(place, tokens) : tokens;
+  if (options.log)
+    options.log->command({.kind = Command::KeepState,
+                          .sequence = sequence.slot(),
+                          .a = tokens,
+                          .b = isJunction});
+}
+
+CacheEngineImpl::Snapshot CacheEngineImpl::snapshotAt(const Sequence &sequence,
+                                                      int32_t pages) const {
+  const SequenceState &state = stateOf(sequence);
+  if (!options.recurrent || !canCommit(state) || pages < 1 ||
+      pages > state.committed)
+    return {};
+  NodeRef node = tipAt(state, pages);
+  if (!nodes.isLive(node))
+    return {};
+  StateId id = states.at(node.id);
+  if (id == NullState)
+    return {};
+  const SequenceStates &own = statesOf(state);
+  int64_t at = int64_t(pages) * options.pageSize;
+  return {id, at == own.junction || at == own.promptEnd,
+          states.isSuperseded(id), nodes.tokens(node.id)};
+}
+
 /// The snapshot at the end of a hit becomes the sequence's state.
 void CacheEngineImpl::takeState(SequenceState &state, StateId snapshot) {
   SequenceStates &own = statesOf(state);
@@ -75,7 +107,8 @@ void CacheEngineImpl::advanceState(SequenceState &state, const Prompt &prompt) {
   // Of generated tokens every full page is a place, as each step comes by. One
   // in the middle of a prompt is where the caller happened to cut it.
   bool isJunction = at == own.junction;
-  if (!isJunction && at != own.promptEnd && prompt.length() > at + 1)
+  if (!isJunction && at != own.promptEnd && at != own.loaded &&
+      prompt.length() > at + 1)
     return;
   StateId there = states.at(state.tip.id);
   if (there == NullState) {

@@ -2,8 +2,9 @@
 //
 // Words become calls of a paged manager whose tiers are unreliable. Every cell
 // of the cache says of which prefix it is, so a page that is wrong, stale or
-// half loaded is seen by the first step that reads it. A reset changes what
-// cells say, as other weights would.
+// half loaded is seen by the first step that reads it. Half of the managers
+// have recurrent layers, whose states say of which prefix they are in each of
+// their numbers. A reset changes what cells say, as other weights would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,6 +56,8 @@ public:
     int64_t prefetched = 0, evicted = 0, steppedWhileLoading = 0;
     int64_t truncatedWhileLoading = 0, releasedWhileLoading = 0;
     int64_t resetWhileLoading = 0, windows = 0, asking = 0;
+    /// Of managers with recurrent layers.
+    int64_t stateHits = 0, stateLoads = 0, stateForks = 0;
     void add(const Coverage &more);
   } coverage;
 
@@ -74,6 +77,10 @@ private:
   Request *pick(uint32_t word);
   std::vector<int32_t> prompt(uint32_t word) const;
   uint32_t cell(const Request &request, int64_t position) const;
+  bool hasStates() const { return params.params.back().geometry.isRecurrent(); }
+  std::string computeState(const Request &request, int64_t row, uint32_t salt,
+                           const RaggedKVCacheInputs &one,
+                           const CacheGeometry &of) const;
   void rewrite(Request &request, int64_t kept);
   std::string claim(uint32_t word);
   std::string alloc(Request &request, uint32_t word);
