@@ -116,8 +116,10 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
       .isStore = hasDisk && seed >> 40 & 1,
       .lies = seed >> 41 & 1 ? 20u : 0u};
   hangs = moods.hangs > 0;
-  if (hangs)
+  if (hangs) {
     options.tiers.mostWait = 10'000;
+    longestWait = 1000;
+  }
   options.tiers.open = [&, moods, seed](const PageConnector::Options &given)
       -> Expected<std::unique_ptr<PageConnector>> {
     return std::make_unique<FickleConnector>(given, moods, seed, fault);
@@ -134,6 +136,12 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
       untold |= text.contains("may find what was forgotten");
     };
     hangs = false;
+    longestWait = 1'000'000'000;
+    if (around.mostWait > 0) {
+      options.tiers.mostWait = longestWait = around.mostWait;
+      options.tiers.asynchronous = true;
+      hangs = true;
+    }
   }
   for (int index = 0; hasQueues && index < one.numDevices; ++index)
     options.devices.push_back({Device::Kind::CUDA, index});
@@ -487,6 +495,38 @@ std::string TieredHarness::prefetch(uint32_t word) {
   return {};
 }
 
+std::string TieredHarness::serve(const std::vector<int32_t> &tokens,
+                                 std::string_view salt) {
+  Request made;
+  made.tokens = tokens;
+  made.salt = salt == "a" ? "a" : "b";
+  made.context = std::make_unique<TextGenerationContext>(++lastId, made.tokens);
+  made.context->setScope({.salt = made.salt});
+  made.replica =
+      static_cast<int32_t>(manager->getOrRecommendReplica(*made.context));
+  if (!manager->claim(lastId, made.replica))
+    return {}; // all slots are taken
+  RequestId id = lastId;
+  requests.push_back(std::move(made));
+  auto own = [&]() -> Request & {
+    return *std::ranges::find_if(
+        requests, [&](const Request &one) { return one.context->id() == id; });
+  };
+  for (int turn = 0; turn < 100; ++turn) {
+    if (own().context->processed() == static_cast<int64_t>(tokens.size()))
+      break;
+    if (std::string wrong = alloc(own(), 0); !wrong.empty())
+      return wrong;
+    if (own().isLoading)
+      (void)manager->waitForLoads(longestWait);
+    else if (own().steps == 0)
+      break; // there is no room for it now
+    if (std::string wrong = run(1); !wrong.empty())
+      return wrong;
+  }
+  return release(static_cast<size_t>(&own() - requests.data()));
+}
+
 /// Calls that change nothing.
 std::string TieredHarness::look(uint32_t word) {
   std::vector<int32_t> tokens = prompt(word);
@@ -529,7 +569,7 @@ std::string TieredHarness::step(uint32_t word) {
   } else if (what == 60) {
     wrong = prefetch(rest);
   } else if (what == 61) {
-    (void)manager->waitForLoads(hangs ? 1000 : 1'000'000'000);
+    (void)manager->waitForLoads(longestWait);
   } else if (what == 62) {
     manager->synchronize();
   } else {
@@ -547,7 +587,7 @@ std::string TieredHarness::finish() {
   // Whoever waits gets its pages or computes them.
   for (Request &request : requests)
     while (request.isLoading) {
-      (void)manager->waitForLoads(hangs ? 1000 : 1'000'000'000);
+      (void)manager->waitForLoads(longestWait);
       if (std::string wrong = alloc(request, 1); !wrong.empty())
         return wrong;
     }

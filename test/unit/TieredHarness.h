@@ -34,6 +34,9 @@ public:
     std::string model = {};
     uint32_t weights = 1;   // of an earlier manager that has used it
     bool hasQueues = false; // cuda:0 and so on, instead of CPUs
+    /// Loads that take longer, in nanoseconds, are given up, and none is waited
+    /// for; 0: as the word says.
+    int64_t mostWait = 0;
   };
 
   /// The word says what the manager is like.
@@ -47,6 +50,12 @@ public:
   std::string step(uint32_t word);
   /// Releases everything.
   std::string finish();
+  /// Forgets all prefixes; the weights are others from now on.
+  std::string reset();
+  /// Computes a prompt that somebody else wants, as far as that is possible
+  /// now, and releases it.
+  std::string serve(const std::vector<int32_t> &tokens, std::string_view salt);
+  const MultiKVCacheParams &cache() const { return params; }
 
   int64_t numCommands() const { return commands; }
 
@@ -90,7 +99,6 @@ private:
   std::string release(size_t index);
   std::string fork(Request &source, uint32_t word);
   std::string truncate(Request &request, uint32_t word);
-  std::string reset();
   std::string prefetch(uint32_t word);
   std::string look(uint32_t word);
 
@@ -99,6 +107,7 @@ private:
   PagedKVCacheManager::Options options;
   std::string fault; // the connector's
   int64_t maxTokens = 0;
+  int64_t longestWait = 1'000'000'000;
   bool hangs = false, hasQueues = false, untold = false;
   std::vector<Request> requests;
   RequestId lastId = 0;
