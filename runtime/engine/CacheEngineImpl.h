@@ -206,9 +206,14 @@ private:
   Expected<void> canKeepState(const SequenceState &state, int64_t tokens) const;
   void forkState(SequenceState &source, SequenceState &fork);
   void eraseNode(uint32_t node) {
-    states.forget(node);
+    if (options.recurrent && states.at(node) != NullState) [[unlikely]]
+      forgetSnapshot(node);
     nodes.erase(node);
   }
+  StateId takeState();
+  void forgetSnapshot(uint32_t node);
+  /// In events, snapshots are a group behind those of pages.
+  uint32_t stateGroup() const { return 1u << options.groups.size(); }
 
   // Reserve.cpp
   Plan reserveMore(Sequence &sequence, const Prompt &prompt,

@@ -86,7 +86,23 @@ void CacheEngineImpl::takeState(SequenceState &state, StateId snapshot) {
 /// Every sequence holds two states at most, and there are as many.
 void CacheEngineImpl::reserveState(SequenceState &state) {
   if (places(state).write == NullState)
-    statesOf(state).spare = states.take();
+    statesOf(state).spare = takeState();
+}
+
+StateId CacheEngineImpl::takeState() {
+  if (uint32_t victim = states.victim(); victim != StatePool::NoNode) {
+    states.countEviction();
+    forgetSnapshot(victim);
+  }
+  return states.take();
+}
+
+void CacheEngineImpl::forgetSnapshot(uint32_t node) {
+  states.forget(node);
+  if (options.events) {
+    int32_t id = static_cast<int32_t>(node);
+    options.events->removed({&id, 1}, stateGroup());
+  }
 }
 
 /// The state is now that of `state.processed` tokens.
@@ -114,6 +130,8 @@ void CacheEngineImpl::advanceState(SequenceState &state, const Prompt &prompt) {
   if (there == NullState) {
     there = own.current;
     states.keep(there, state.tip.id, isJunction ? 0 : state.serial);
+    if (options.events)
+      announce(state.tip.id, stateGroup());
   } else {
     // Another sequence has computed the same: its snapshot serves both.
     states.hold(there);
@@ -160,5 +178,5 @@ void CacheEngineImpl::forkState(SequenceState &source, SequenceState &fork) {
   states.hold(from.current);
   statesOf(fork).current = from.current;
   if (from.spare == NullState) // its next step may be reserved already
-    from.spare = states.take();
+    from.spare = takeState();
 }

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import test_end_to_end
+import test_transport
+from peers import Prefill, command, environment, nixl
 from redis_server import RedisServer
 from kv_import import synthetic
 from test_tiers import LIBRARY
@@ -228,3 +230,36 @@ def test_another_machine_finds_states_in_a_store(model, tmp_path):
         assert server.spoil() > 0
         spoilt = Served(model, requests, *store)
         assert spoilt.rows == plain.rows
+
+
+@tiers
+def test_prefill_and_decode_apart(model):
+    """A peer computes pages and states; what was read has the bits that it would have had here."""
+    random = np.random.default_rng(11)
+    prompts = list(conversations(random))
+    requests = [{"id": str(i), "tokens": [int(t) for t in p], "max_new_tokens": 8, "logits": "digest"}
+                for i, p in enumerate(prompts)]
+    plain = Served(model, {r["id"]: (r["tokens"], 8) for r in requests}, "--no-prefix-cache")
+    with Prefill(model, "--host-pages", "4000") as prefill:
+        have, statistics, notes = test_transport.decode(
+            None, model, prefill.endpoint, requests, "--host-pages", "4000", "--max-batch", "1")
+        assert notes == ""
+        theirs = prefill.end()
+    assert have == plain.rows
+    assert statistics["peer"]["pages_read"] > statistics["loaded_pages"] > 0  # parts of states too
+    assert theirs["peer"]["leases"] == theirs["peer"]["leases_returned"] > 0, theirs
+    # Every whole page of every prompt comes from there, or is here already.
+    assert statistics["cached_tokens"] == sum((len(p) - 1) // PAGE * PAGE for p in prompts), statistics
+
+
+@tiers
+def test_peers_need_equal_page_sizes(model, tmp_path):
+    done = run(KV_IMPORT, model / "hf", "-o", tmp_path, "--page", "32")
+    assert done.returncode == 0, done.stderr
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "model.so"], check=True, timeout=120)
+    with Prefill(model) as prefill:
+        done = subprocess.run(command(tmp_path, "--role", "decode", "--peer", prefill.endpoint), input="",
+                              capture_output=True, text=True, env=environment(), timeout=60)
+    assert done.returncode == 2
+    assert "is 16 on the prefilling side and 32 on the decoding side" in done.stderr
+    assert "page of " in done.stderr

@@ -41,7 +41,7 @@ public:
       : random(seed), kind(random()), store(std::move(store)),
         model(std::to_string(seed)) {
     network.seed = seed;
-    network.slowness = static_cast<uint32_t>(network.random(4));
+    network.slowness = static_cast<uint32_t>(network.random(8));
     network.hangs = network.random(3) ? 0 : 10;
     network.fails = network.random(3) ? 0 : 20;
     peers.endpoint = localEndpoint(concat("managers-", seed));
@@ -63,6 +63,8 @@ public:
         wrong = other.reset();
       if (wrong.empty() && random() % 4 > 0)
         wrong = servePrompts();
+      if (wrong.empty() && decode->peerMetrics().openReads > 0)
+        wrong = outliveLeases();
       if (wrong.empty() && call == calls / 2 && random() % 2) {
         ++deaths;
         wrong = end(computing);
@@ -127,6 +129,19 @@ private:
     coverage.add(harness->coverage);
     commands += harness->numCommands();
     harness.reset();
+    return wrong;
+  }
+  /// Now and then, in the middle of reads: what was leased becomes something
+  /// else.
+  std::string outliveLeases() {
+    if (peers.lease > 5ms || random() % 24)
+      return {};
+    ::usleep(5000);
+    std::string wrong;
+    for (int step = 0; step < 20 && wrong.empty(); ++step) {
+      std::vector<int32_t> tokens(8, static_cast<int32_t>(random()));
+      wrong = computing->serve(tokens, "a");
+    }
     return wrong;
   }
   std::string servePrompts() {
