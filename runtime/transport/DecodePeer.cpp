@@ -58,7 +58,8 @@ PageConnector::Place DecodePeer::find(const PrefixPage &page) {
   return question->final ? Place::Absent : Place::Coming;
 }
 
-/// A question for the whole prefix behind which the state is knows of it.
+/// Peers keep the state behind the last page of what they are asked for, and
+/// few others: a question for a longer prefix does not stand for this one.
 PageConnector::Place DecodePeer::findState(const PrefixPage &part) {
   std::optional<int32_t> index = StateMark::partOf(part.images);
   if (!index || *index < 0 || *index >= stateParts)
@@ -67,8 +68,9 @@ PageConnector::Place DecodePeer::findState(const PrefixPage &part) {
   if (at && has(*at))
     return Place::Disk;
   const Question *question = at ? at->question : nullptr;
+  bool isAsked = question && question->prefix.names.back() == part.parent;
   if (question && question->final &&
-      Clock::now() - question->changed > AskAgain)
+      (!isAsked || Clock::now() - question->changed > AskAgain))
     question = nullptr;
   if (!question)
     question = askAnew(part.parent, part.scope);

@@ -4,7 +4,7 @@
 // other one asks for, and both have host memory, perhaps disks, and perhaps a
 // store that they share. Reads fail and hang, leases end too early, loads are
 // given up, weights change, and the first one dies. KV_PEER_OPS sets how many
-// calls are made (default 2*10^5), KV_PEER_SEED where they start.
+// calls are made (default 10^5), KV_PEER_SEED where they start.
 //
 //===----------------------------------------------------------------------===//
 
@@ -173,7 +173,7 @@ private:
 } // namespace
 
 TEST(PeerManagers, ReadTheirOwnPages) {
-  int64_t wanted = environment("KV_PEER_OPS", 200'000), commands = 0;
+  int64_t wanted = environment("KV_PEER_OPS", 100'000), commands = 0;
   uint32_t seed = static_cast<uint32_t>(environment("KV_PEER_SEED", 1));
   TieredHarness::Coverage total;
   int64_t prompts = 0, deaths = 0, readPages = 0, failedPages = 0;
