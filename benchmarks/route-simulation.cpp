@@ -1,6 +1,6 @@
 //===- route-simulation.cpp - A router before many machines ---------------===//
 //
-// route-simulation TRACE MACHINES PAGES REQUESTS_AT_ONCE REPEATS
+// route-simulation TRACE MACHINES PAGES REQUESTS_AT_ONCE REPEATS [ROUTERS]
 //
 // TRACE as cache-replay has it, with a page a block of 512 tokens; `-`: made up
 // here, conversations whose turns go on, of 24 blocks in the middle. It is
@@ -8,7 +8,9 @@
 // a prompt, an instruction of all, are the same. A machine keeps PAGES pages,
 // evicts what was used least recently, and tells the router when it has
 // computed a prompt. REQUESTS_AT_ONCE is how many are on their way: they are a
-// machine's load meanwhile.
+// machine's load meanwhile. With ROUTERS routers each has an equal part of the
+// machines and of the users, and follows its own machines alone: no request
+// costs more than with so many machines, and nothing is shared.
 //
 // Prints "name <tab> value": machines, requests, pages; pages hit where the
 // router chose (routed), where a machine is chosen in turn (turns), and that
@@ -118,9 +120,9 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 6) {
+  if (argc != 6 && argc != 7) {
     std::fprintf(stderr, "usage: route-simulation TRACE MACHINES PAGES "
-                         "REQUESTS_AT_ONCE REPEATS\n");
+                         "REQUESTS_AT_ONCE REPEATS [ROUTERS]\n");
     return 2;
   }
   std::vector<Request> trace =
@@ -129,16 +131,27 @@ int main(int argc, char **argv) {
   int64_t capacity = std::atoll(argv[3]);
   auto atOnce = static_cast<size_t>(std::atoll(argv[4]));
   int64_t repeats = std::atoll(argv[5]);
+  auto numRouters = static_cast<uint32_t>(argc > 6 ? std::atoll(argv[6]) : 1);
   if (trace.empty() || machines == 0) {
     std::fprintf(stderr, "route-simulation: %s: no request\n", argv[1]);
     return 1;
   }
-  PrefixRouter router(machines);
+  if (numRouters == 0 || machines % numRouters || repeats % numRouters) {
+    std::fprintf(stderr,
+                 "route-simulation: %u routers, allowed: a divisor of MACHINES "
+                 "and of REPEATS\n",
+                 numRouters);
+    return 1;
+  }
+  uint32_t part = machines / numRouters; // machines of a router
+  std::vector<PrefixRouter> routers;
+  for (uint32_t i = 0; i < numRouters; ++i)
+    routers.emplace_back(part);
   std::vector<Cache> routed(machines, Cache(capacity));
   std::vector<Cache> turns(machines, Cache(capacity));
   Cache whole(capacity * machines);
   struct Running {
-    PrefixRouter::Machine machine;
+    uint32_t machine; // of all
     int64_t load;
   };
   std::deque<Running> running;
@@ -151,6 +164,8 @@ int main(int argc, char **argv) {
     for (int64_t user = 0; user < repeats; ++user) {
       std::vector<uint64_t> prompt =
           pagesOf(request, static_cast<uint64_t>(user));
+      auto which = static_cast<uint32_t>(user) % numRouters;
+      PrefixRouter &router = routers[which];
       double start = cpuSeconds();
       PrefixRouter::Choice choice = router.choose(prompt);
       double chosen = cpuSeconds();
@@ -158,14 +173,16 @@ int main(int argc, char **argv) {
           std::max<int64_t>(std::ssize(prompt) - choice.hitPages, 1);
       router.addLoad(choice.machine, lacks);
       load += lacks;
-      running.push_back({choice.machine, lacks});
+      uint32_t machine = which * part + choice.machine;
+      running.push_back({machine, lacks});
       if (running.size() > atOnce) {
-        router.addLoad(running.front().machine, -running.front().load);
+        uint32_t over = running.front().machine;
+        routers[over / part].addLoad(over % part, -running.front().load);
         load -= running.front().load;
         running.pop_front();
       }
       double told = cpuSeconds();
-      Cache &cache = routed[choice.machine];
+      Cache &cache = routed[machine];
       int64_t hit = cache.hit(prompt);
       cache.serve(prompt, stored, removed);
       double events = cpuSeconds();

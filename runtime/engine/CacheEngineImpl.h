@@ -54,6 +54,7 @@ public:
   Expected<void> truncate(Sequence &sequence, int64_t tokens) override;
   void release(Sequence &sequence) override;
   int64_t nextSnapshot(const Sequence &sequence) const override;
+  void keepState(Sequence &sequence, int64_t tokens, bool isJunction) override;
   StatePlaces statePlaces(const Sequence &sequence) const override {
     return options.recurrent ? places(stateOf(sequence)) : StatePlaces();
   }
@@ -83,6 +84,23 @@ public:
   /// them, behind those that the sequence has.
   bool canTakeOver(const Sequence &sequence) const {
     return canTakeOver(stateOf(sequence));
+  }
+
+  /// A snapshot of the prefix of `pages` committed pages, and what a record of
+  /// it needs to know.
+  struct Snapshot {
+    StateId id = NullState; // NullState: there is none
+    bool isPlanned = false; // where nextSnapshot() was, not among what follows
+    bool isSuperseded = false;
+    std::span<const int32_t> tokens; // of the last page
+  };
+  Snapshot snapshotAt(const Sequence &sequence, int32_t pages) const;
+  /// Whether a state can be loaded to where the next step will write: nothing
+  /// is lost if only a part of it comes.
+  bool canLoadState(const Sequence &sequence) const {
+    StatePlaces own = places(stateOf(sequence));
+    return statesOf(stateOf(sequence)).written == NullState &&
+           (own.read == NullState || own.write != own.read);
   }
 
   const PagePool &pool() const { return pages; }
@@ -188,9 +206,14 @@ private:
   Expected<void> canKeepState(const SequenceState &state, int64_t tokens) const;
   void forkState(SequenceState &source, SequenceState &fork);
   void eraseNode(uint32_t node) {
-    states.forget(node);
+    if (options.recurrent && states.at(node) != NullState) [[unlikely]]
+      forgetSnapshot(node);
     nodes.erase(node);
   }
+  StateId takeState();
+  void forgetSnapshot(uint32_t node);
+  /// In events, snapshots are a group behind those of pages.
+  uint32_t stateGroup() const { return 1u << options.groups.size(); }
 
   // Reserve.cpp
   Plan reserveMore(Sequence &sequence, const Prompt &prompt,

@@ -127,6 +127,9 @@ CommandInterpreter::execute(const Command &command) {
     return Outcome{};
   case Command::Time:
     return answer(engine.setTime(command.a));
+  case Command::KeepState:
+    engine.keepState(slot->sequence, command.a, command.b != 0);
+    return Outcome{};
   }
   return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: command ",
                    int(command.kind), " is not known");

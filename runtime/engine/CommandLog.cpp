@@ -7,10 +7,10 @@
 
 using namespace kv;
 
-static constexpr std::array<std::string_view, 15> Names = {
-    "open",   "retention", "tokens",      "image",   "reserve",
-    "commit", "fork",      "truncate",    "release", "begin",
-    "join",   "complete",  "synchronize", "reset",   "time"};
+static constexpr std::array<std::string_view, 16> Names = {
+    "open",        "retention", "tokens",  "image", "reserve", "commit",
+    "fork",        "truncate",  "release", "begin", "join",    "complete",
+    "synchronize", "reset",     "time",    "keep"};
 
 //===----------------------------------------------------------------------===//
 // Writing

@@ -38,6 +38,8 @@ void CacheEngineImpl::announce(uint32_t node, uint32_t restored) const {
   StoredPages one = {.nodes = {&id, 1}, .tokens = nodes.tokens(node)};
   for (int32_t group = 0; group < options.groups.size(); ++group)
     one.groups |= uint32_t(nodes.page(node, group) != NullPage) << group;
+  if (states.at(node) != NullState)
+    one.groups |= stateGroup();
   if (parent.isRoot())
     one.scope = fieldsOf(scopes.bytes(parent.scope()));
   else

@@ -55,7 +55,7 @@ struct SequenceStates {
   StateId written = NullState; // by a step that it has joined
   StateId latest = NullState;  // snapshot that it has made or used
   /// Tokens after which the state is kept; 0: none.
-  int64_t junction = 0, promptEnd = 0;
+  int64_t junction = 0, promptEnd = 0, loaded = 0;
 };
 
 /// The record behind an open handle.

@@ -36,15 +36,17 @@ void StatePool::unlink(StateId id) {
   --numCached;
 }
 
+uint32_t StatePool::victim() const {
+  if (blank != NullState)
+    return NoNode;
+  StateId victim = records[superseded()].next;
+  if (victim == superseded())
+    victim = records[NullState].next;
+  assert(victim != NullState && "a sequence holds two states at most");
+  return records[victim].node;
+}
+
 StateId StatePool::take() {
-  if (blank == NullState) {
-    StateId victim = records[superseded()].next;
-    if (victim == superseded())
-      victim = records[NullState].next;
-    assert(victim != NullState && "a sequence holds two states at most");
-    ++evictions;
-    forget(records[victim].node);
-  }
   StateId id = blank;
   blank = records[id].next;
   --numBlank;

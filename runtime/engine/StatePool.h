@@ -47,11 +47,17 @@ public:
     return records[id].holds > 1 || records[id].node != NoNode;
   }
 
-  /// A blank state, or the least recently used snapshot's; held once. There
-  /// must be one: callers have as many states as sequences can hold.
+  /// The node whose snapshot is the first to be evicted, if no state is blank;
+  /// NoNode: one is.
+  uint32_t victim() const;
+  void countEviction() { ++evictions; }
+  /// A blank state, held once. There must be one: callers forget() the victim,
+  /// and have as many states as sequences can hold.
   StateId take();
   void hold(StateId id);
   void release(StateId id);
+
+  bool isSuperseded(StateId id) const { return records[id].isSuperseded; }
 
   /// Makes a held state the snapshot of a node that has none. `owner` is the
   /// serial of the only sequence that has used it, or 0: it is where prompts

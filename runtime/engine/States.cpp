@@ -41,6 +41,38 @@ void CacheEngineImpl::chooseSnapshots(SequenceState &state,
   own.promptEnd = (prompt.length() - 1) / options.pageSize * options.pageSize;
 }
 
+void CacheEngineImpl::keepState(Sequence &sequence, int64_t tokens,
+                                bool isJunction) {
+  if (!options.recurrent)
+    return;
+  SequenceStates &own = statesOf(stateOf(sequence));
+  int64_t &place = isJunction ? own.junction : own.loaded;
+  place = isJunction ? std::max(place, tokens) : tokens;
+  if (options.log)
+    options.log->command({.kind = Command::KeepState,
+                          .sequence = sequence.slot(),
+                          .a = tokens,
+                          .b = isJunction});
+}
+
+CacheEngineImpl::Snapshot CacheEngineImpl::snapshotAt(const Sequence &sequence,
+                                                      int32_t pages) const {
+  const SequenceState &state = stateOf(sequence);
+  if (!options.recurrent || !canCommit(state) || pages < 1 ||
+      pages > state.committed)
+    return {};
+  NodeRef node = tipAt(state, pages);
+  if (!nodes.isLive(node))
+    return {};
+  StateId id = states.at(node.id);
+  if (id == NullState)
+    return {};
+  const SequenceStates &own = statesOf(state);
+  int64_t at = int64_t(pages) * options.pageSize;
+  return {id, at == own.junction || at == own.promptEnd,
+          states.isSuperseded(id), nodes.tokens(node.id)};
+}
+
 /// The snapshot at the end of a hit becomes the sequence's state.
 void CacheEngineImpl::takeState(SequenceState &state, StateId snapshot) {
   SequenceStates &own = statesOf(state);
@@ -54,7 +86,23 @@ void CacheEngineImpl::takeState(SequenceState &state, StateId snapshot) {
 /// Every sequence holds two states at most, and there are as many.
 void CacheEngineImpl::reserveState(SequenceState &state) {
   if (places(state).write == NullState)
-    statesOf(state).spare = states.take();
+    statesOf(state).spare = takeState();
+}
+
+StateId CacheEngineImpl::takeState() {
+  if (uint32_t victim = states.victim(); victim != StatePool::NoNode) {
+    states.countEviction();
+    forgetSnapshot(victim);
+  }
+  return states.take();
+}
+
+void CacheEngineImpl::forgetSnapshot(uint32_t node) {
+  states.forget(node);
+  if (options.events) {
+    int32_t id = static_cast<int32_t>(node);
+    options.events->removed({&id, 1}, stateGroup());
+  }
 }
 
 /// The state is now that of `state.processed` tokens.
@@ -75,12 +123,15 @@ void CacheEngineImpl::advanceState(SequenceState &state, const Prompt &prompt) {
   // Of generated tokens every full page is a place, as each step comes by. One
   // in the middle of a prompt is where the caller happened to cut it.
   bool isJunction = at == own.junction;
-  if (!isJunction && at != own.promptEnd && prompt.length() > at + 1)
+  if (!isJunction && at != own.promptEnd && at != own.loaded &&
+      prompt.length() > at + 1)
     return;
   StateId there = states.at(state.tip.id);
   if (there == NullState) {
     there = own.current;
     states.keep(there, state.tip.id, isJunction ? 0 : state.serial);
+    if (options.events)
+      announce(state.tip.id, stateGroup());
   } else {
     // Another sequence has computed the same: its snapshot serves both.
     states.hold(there);
@@ -127,5 +178,5 @@ void CacheEngineImpl::forkState(SequenceState &source, SequenceState &fork) {
   states.hold(from.current);
   statesOf(fork).current = from.current;
   if (from.spare == NullState) // its next step may be reserved already
-    from.spare = states.take();
+    from.spare = takeState();
 }

@@ -77,7 +77,8 @@ void packEvent(Packer &packer, const CacheEvent &event,
   EventFields fields(packer, options.encoding,
                      stored ? "BlockStored" : "BlockRemoved");
   fields.add("block_hashes", true, true, [&] { packer.pack(event.blocks); });
-  bool hasGroups = options.groups.size() > 1;
+  bool hasGroups = options.groups.size() + options.recurrent > 1;
+  bool isState = event.group == options.groups.size();
   auto packMedium = [&] { packer.pack(options.medium); };
   auto packGroup = [&] { packer.pack(event.group); };
   if (!stored) {
@@ -85,7 +86,7 @@ void packEvent(Packer &packer, const CacheEvent &event,
     fields.add("group_idx", false, hasGroups, packGroup);
     return fields.pack();
   }
-  const CacheGroup &group = options.groups[event.group];
+  CacheGroup group = isState ? CacheGroup() : options.groups[event.group];
   std::vector<std::string> extra = extraKeysOfFirst(event);
   fields.add("parent_block_hash", true, event.parent.has_value(),
              [&] { packer.pack(*event.parent); });
@@ -103,7 +104,9 @@ void packEvent(Packer &packer, const CacheEvent &event,
   });
   fields.add("group_idx", false, hasGroups, packGroup);
   fields.add("kv_cache_spec_kind", false, hasGroups, [&] {
-    packer.pack(group.isFull() ? "full_attention" : "sliding_window");
+    packer.pack(isState          ? "mamba"
+                : group.isFull() ? "full_attention"
+                                 : "sliding_window");
   });
   fields.add("kv_cache_spec_sliding_window", false,
              hasGroups && !group.isFull(), [&] { packer.pack(group.window); });

@@ -42,8 +42,9 @@ static uint64_t newIdentity() {
 Publisher::Publisher(const Options &options)
     : options(options),
       queue(static_cast<size_t>(options.queueBytes), options.pageSize),
-      table(options.pageSize, options.groups.size()), encoder(options),
-      identity(newIdentity()), publish(context, zmq::socket_type::pub),
+      table(options.pageSize, options.groups.size() + options.recurrent),
+      encoder(options), identity(newIdentity()),
+      publish(context, zmq::socket_type::pub),
       requests(context, zmq::socket_type::router) {}
 
 Expected<std::unique_ptr<Publisher>> Publisher::open(const Options &options) {

@@ -227,6 +227,31 @@ int64_t CacheMemory::recordBytes() const {
   return layout.recordBytes() * numShards();
 }
 
+/// Calls fn(address on the device, bytes) for each piece of a record that the
+/// shard has, in the record's order.
+template <class Fn>
+void CacheMemory::forEachPiece(const Shard &shard, const Record &record,
+                               Fn &&fn) const {
+  if (record.state == NullState) {
+    for (size_t group = 0; group < layout.groups.size(); ++group)
+      for (int32_t slab : layout.groups[group].slabs)
+        fn(shard.slabs[slab].as<char>() +
+               record.pages[group] * layout.slabs[slab],
+           layout.slabs[slab]);
+    return;
+  }
+  int64_t most = layout.recordBytes(), begin = record.part * most,
+          end = begin + most, at = 0;
+  for (size_t slab = 0; slab < layout.stateSlabs.size(); ++slab) {
+    int64_t bytes = layout.stateSlabs[slab];
+    int64_t from = std::max(begin, at), to = std::min(end, at + bytes);
+    if (from < to)
+      fn(shard.stateSlabs[slab].as<char>() + record.state * bytes + from - at,
+         to - from);
+    at += bytes;
+  }
+}
+
 void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
   size_t ofShard = static_cast<size_t>(recordBytes()) / shards.size();
   for (size_t index = 0; index < shards.size(); ++index) {
@@ -234,15 +259,12 @@ void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
     copies.clear();
     for (const Record &record : records) {
       std::byte *at = record.data + index * ofShard;
-      for (size_t group = 0; group < layout.groups.size(); ++group)
-        for (int32_t slab : layout.groups[group].slabs) {
-          auto bytes = static_cast<size_t>(layout.slabs[slab]);
-          char *row =
-              shard.slabs[slab].as<char>() + record.pages[group] * bytes;
-          copies.push_back(toDevices ? MemoryCopy{row, at, bytes}
-                                     : MemoryCopy{at, row, bytes});
-          at += bytes;
-        }
+      forEachPiece(shard, record, [&](char *row, int64_t count) {
+        auto bytes = static_cast<size_t>(count);
+        copies.push_back(toDevices ? MemoryCopy{row, at, bytes}
+                                   : MemoryCopy{at, row, bytes});
+        at += bytes;
+      });
     }
     shard.copied = shard.backend->copyAside(copies, /*after=*/true);
   }

@@ -75,9 +75,12 @@ Expected<void> KVCacheParams::validate() const {
     return fail("host_kvcache_swap_space_gb is ", *hostSwapSpaceGB,
                 ", allowed: a positive number");
   if (connector == KVConnector::Host || connector == KVConnector::Tiered) {
-    if (geometry.isRecurrent())
+    // The parts of a snapshot may come from several computations, whose bits
+    // are the same in f32 only (docs/hybrid.md).
+    if (geometry.isRecurrent() && geometry.dtype != KV_DTYPE_F32)
       return fail("kv_connector is ", connectorName(connector),
-                  ", allowed beside states, which have no records: none, null");
+                  ", allowed beside states of ", dtypeName(dtype()),
+                  ": none, null");
     if (!enablePrefixCaching)
       return fail("kv_connector is ", connectorName(connector),
                   ", enable_prefix_caching is false: the connector needs it");

@@ -20,6 +20,7 @@ kv::openEventPublishers(const MultiKVCacheParams &params,
     own.rank = replica;
     own.pageSize = static_cast<int32_t>(params.pageSize());
     own.groups = CacheGroups(sizes.groups());
+    own.recurrent = sizes.layout().hasStates();
     Expected<std::unique_ptr<EventPublisher>> opened =
         EventPublisher::open(own);
     if (!opened)

@@ -8,12 +8,16 @@ using namespace kv;
 
 Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
   int64_t slots = options.hostBytes / options.recordBytes;
-  if (slots < 1 || slots > INT32_MAX)
+  // A state is stored at once, beside the page that was computed with it.
+  int64_t least = 1 + options.stateParts;
+  if (slots < least || slots > INT32_MAX)
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "cache manager: host_kvcache_swap_space_gb is ",
                      options.hostBytes,
-                     " bytes, allowed: ", options.recordBytes,
-                     " (one page) to ", INT32_MAX, " pages");
+                     " bytes, allowed: ", least * options.recordBytes,
+                     options.stateParts ? " (one page and one state) to "
+                                        : " (one page) to ",
+                     INT32_MAX, " pages");
   std::unique_ptr<PageTiers> tiers(new PageTiers(options, slots));
   Expected<Memory> memory =
       options.device.allocatePinned(size_t(slots * options.recordBytes));
@@ -83,6 +87,32 @@ std::optional<PrefixPage> PageTiers::page(size_t request, const Prompt &prompt,
                     .images = images};
 }
 
+std::optional<PrefixPage> PageTiers::part(size_t request,
+                                          std::span<const int32_t> tokens,
+                                          int64_t pages, int32_t index) {
+  const std::vector<PrefixName> &own = names[request];
+  if (pages < 1 || pages >= std::ssize(own))
+    return std::nullopt;
+  mark = StateMark(index);
+  return PrefixPage{.name =
+                        connector->namePage(own[pages], mark.span(), tokens),
+                    .parent = own[pages],
+                    .scope = own[0],
+                    .tokens = tokens,
+                    .images = mark.span()};
+}
+
+std::optional<PrefixPage> PageTiers::record(size_t request,
+                                            const Prompt &prompt,
+                                            const Prefix &prefix,
+                                            int64_t index) {
+  if (index < prefix.pages)
+    return page(request, prompt, index);
+  return part(request,
+              prompt.tokens.subspan((prefix.pages - 1) * pageSize, pageSize),
+              prefix.pages, static_cast<int32_t>(index - prefix.pages));
+}
+
 RecordWorth PageTiers::worthOf(const Retention &retention,
                                int64_t index) const {
   return index * pageSize < retention.prefixTokens
@@ -102,14 +132,10 @@ int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
   constexpr int64_t Ahead = 1024;
   giveBackCopied();
   connector->poll();
-  auto placeOf = [&](int64_t at) {
-    std::optional<PrefixPage> wanted = page(request, prompt, at);
-    return wanted ? connector->find(*wanted) : Place::Absent;
-  };
   isAsked = false;
   int64_t end = first;
   for (; end < last; ++end) {
-    Place place = placeOf(end);
+    Place place = placeOf(page(request, prompt, end));
     isAsked = place == Place::Asked;
     if (isAsked || place == Place::Absent)
       break;
@@ -117,14 +143,41 @@ int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
   if (!isAsked)
     return end;
   last = std::min(last, end + Ahead);
-  for (int64_t at = end + 1; at < last && placeOf(at) != Place::Absent;)
+  for (int64_t at = end + 1;
+       at < last && placeOf(page(request, prompt, at)) != Place::Absent;)
     ++at;
   connector->poll(); // sends the questions
   return end;
 }
 
+int64_t PageTiers::findState(size_t request, const Prompt &prompt,
+                             int64_t first, int64_t last) {
+  using Place = PageConnector::Place;
+  isAsked = false;
+  // The longest first. Of a store, the first parts of all are asked for at
+  // once, then the other ones of the longest that may be there.
+  for (int64_t pages = last; pages > first; --pages) {
+    Prefix prefix = {.pages = pages};
+    bool isThere = true, isUnknown = false;
+    for (int32_t at = 0; at < stateParts && isThere; ++at) {
+      Place place = placeOf(record(request, prompt, prefix, pages + at));
+      isThere = place != Place::Absent;
+      isUnknown |= place == Place::Asked;
+      if (at == 0 && (isAsked || isUnknown))
+        break;
+    }
+    if (isThere && !isUnknown && !isAsked)
+      return pages;
+    isAsked |= isThere && isUnknown;
+  }
+  if (isAsked)
+    connector->poll(); // sends the questions
+  return first;
+}
+
 PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
-                                    const Sequence &sequence, int64_t first,
+                                    const Sequence &sequence,
+                                    const Prefix &prefix, int64_t first,
                                     int64_t end, int64_t &asked,
                                     CacheMemory &memory) {
   using Place = PageConnector::Place;
@@ -134,17 +187,22 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   records.clear();
   int64_t at = first;
   for (; at < end; ++at) {
-    std::optional<PrefixPage> wanted = page(request, prompt, at);
+    std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
     if (!wanted)
       break;
     PageConnector::Slot slot = connector->acquire(*wanted);
     if (!slot)
       break;
     slots.push_back(slot);
-    CacheMemory::Record &record = records.emplace_back();
-    record.data = slot.data;
-    for (int32_t group = 0; group < memory.numGroups(); ++group)
-      record.pages[group] = sequence.pages(group)[at];
+    CacheMemory::Record &to = records.emplace_back();
+    to.data = slot.data;
+    if (at < prefix.pages) {
+      for (int32_t group = 0; group < memory.numGroups(); ++group)
+        to.pages[group] = sequence.pages(group)[at];
+    } else {
+      to.state = prefix.state;
+      to.part = static_cast<int32_t>(at - prefix.pages);
+    }
   }
   copy(memory, /*toDevices=*/true);
   Progress progress = {.loaded = at - first};
@@ -153,11 +211,11 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   // What comes next takes at most half of the slots, so that it does not drive
   // out what has come. The first page may have been, nevertheless.
   int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
-  std::optional<PrefixPage> wanted = page(request, prompt, at);
-  Place place = wanted ? connector->find(*wanted) : Place::Absent;
+  std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
+  Place place = placeOf(wanted);
   bool isBehind = place == Place::Disk || place == Place::Store;
   for (asked = isBehind ? at : std::max(asked, at + 1); asked < ahead; ++asked)
-    if (wanted = page(request, prompt, asked);
+    if (wanted = record(request, prompt, prefix, asked);
         !wanted || !connector->fetch(*wanted))
       break;
   progress.isComing = place == Place::Coming || (isBehind && asked > at);
@@ -192,12 +250,41 @@ void PageTiers::store(size_t request, const Prompt &prompt,
   copy(memory, /*toDevices=*/false);
 }
 
+void PageTiers::storeState(size_t request, std::span<const int32_t> tokens,
+                           const Retention &retention, int64_t pages,
+                           StateId state, CacheMemory &memory) {
+  giveBackCopied();
+  connector->poll();
+  slots.clear();
+  records.clear();
+  bool isWhole = true;
+  for (int32_t at = 0; at < stateParts && isWhole; ++at) {
+    std::optional<PrefixPage> wanted = part(request, tokens, pages, at);
+    if (!wanted)
+      return;
+    if (PageConnector::Slot slot =
+            connector->reserve(*wanted, worthOf(retention, pages - 1))) {
+      slots.push_back(slot);
+      records.push_back({.data = slot.data, .state = state, .part = at});
+    } else {
+      isWhole = connector->find(*wanted) != PageConnector::Place::Absent;
+    }
+  }
+  if (!isWhole) { // there is no room: nobody needs a part of it
+    for (PageConnector::Slot slot : slots)
+      connector->publish(slot, /*written=*/false);
+    return;
+  }
+  copy(memory, /*toDevices=*/false);
+}
+
 void PageTiers::copy(CacheMemory &memory, bool toDevices) {
   if (slots.empty())
     return;
   memory.copyRecords(records, toDevices);
   for (size_t i = 0; i < slots.size(); ++i)
-    queued.push_back({slots[i], &memory, toDevices, records[i].pages});
+    queued.push_back(
+        {slots[i], &memory, toDevices, records[i].pages, records[i].state});
   giveBackCopied();
 }
 
@@ -224,7 +311,7 @@ void PageTiers::finishCopies() {
 }
 
 void PageTiers::willWrite(const Sequence &sequence, int64_t first,
-                          CacheMemory &memory) {
+                          StateId state, CacheMemory &memory) {
   auto isWritten = [&](PageId page) {
     for (int32_t group = 0; group < memory.numGroups(); ++group) {
       std::span<const PageId> row = sequence.pages(group);
@@ -234,12 +321,19 @@ void PageTiers::willWrite(const Sequence &sequence, int64_t first,
     }
     return false;
   };
-  // A page may have been of another group when it was stored.
-  for (const Copy &one : queued)
-    if (one.memory == &memory && !one.toDevices &&
-        std::ranges::any_of(
-            std::span(one.pages).first(size_t(memory.numGroups())), isWritten))
+  for (const Copy &one : queued) {
+    if (one.memory != &memory || one.toDevices)
+      continue;
+    // A page may have been of another group when it was stored.
+    bool isOverwritten =
+        one.state != NullState
+            ? one.state == state
+            : std::ranges::any_of(
+                  std::span(one.pages).first(size_t(memory.numGroups())),
+                  isWritten);
+    if (isOverwritten)
       return memory.followCopies();
+  }
 }
 
 void PageTiers::touch(size_t request, int64_t pages,
@@ -249,4 +343,12 @@ void PageTiers::touch(size_t request, int64_t pages,
   const std::vector<PrefixName> &own = names[request];
   for (int64_t at = std::min<int64_t>(pages, std::ssize(own) - 1); at-- > 0;)
     connector->touch(own[at + 1], worthOf(retention, at));
+}
+
+void PageTiers::touchState(size_t request, std::span<const int32_t> tokens,
+                           int64_t pages, const Retention &retention) {
+  RecordWorth worth = worthOf(retention, pages - 1);
+  for (int32_t at = 0; at < stateParts; ++at)
+    if (std::optional<PrefixPage> wanted = part(request, tokens, pages, at))
+      connector->touch(wanted->name, worth);
 }

@@ -13,6 +13,7 @@
 
 #include "kv/Runtime/Manager/CacheMemory.h"
 #include "kv/Runtime/Tiers/PageConnector.h"
+#include "kv/Runtime/Tiers/StateRecords.h"
 
 #include <functional>
 
@@ -26,6 +27,7 @@ public:
     Device device = {};               // for whose copies host memory is pinned
     size_t requests = 0;              // that have names at the same time
     int64_t recordBytes = 0;
+    int64_t stateParts = 0; // records of one state; 0: there are no states
     std::function<Expected<std::unique_ptr<PageConnector>>(
         const PageConnector::Options &)>
         open;
@@ -50,19 +52,30 @@ public:
   /// there are records.
   int64_t find(size_t request, const Prompt &prompt, int64_t first,
                int64_t last);
-  /// Whether the run of the last find() may be longer: a store is asked.
+  /// The most pages of a prefix, above `first` and at most `last`, behind which
+  /// there is a state in records; `first`: there is none.
+  int64_t findState(size_t request, const Prompt &prompt, int64_t first,
+                    int64_t last);
+  /// Whether the last find() or findState() may find more: a store is asked.
   bool awaitsAnswer() const { return isAsked; }
   void findNothing() { isAsked = false; }
 
+  /// What is loaded, in this order: pages up to `pages`, and then the parts of
+  /// the state behind them, to `state`, unless that is NullState.
+  struct Prefix {
+    int64_t pages = 0;
+    StateId state = NullState;
+  };
   struct Progress {
-    int64_t loaded = 0;    // leading pages
+    int64_t loaded = 0;    // leading records
     bool isComing = false; // whether more are on their way
   };
-  /// Loads the leading pages of [first, end) whose records are in memory into
-  /// the sequence's, and asks for the others; those below `asked` have been.
+  /// Loads the leading ones of the prefix's records [first, end) that are in
+  /// memory into the sequence's pages and the state, and asks for the others;
+  /// those below `asked` have been.
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
-                int64_t first, int64_t end, int64_t &asked,
-                CacheMemory &memory);
+                const Prefix &prefix, int64_t first, int64_t end,
+                int64_t &asked, CacheMemory &memory);
   /// Waits until a record has come. False: it takes longer than `most`.
   bool wait(std::chrono::nanoseconds most) {
     finishCopies();
@@ -76,13 +89,23 @@ public:
   void store(size_t request, const Prompt &prompt, const Retention &retention,
              int64_t first, int64_t end, CacheMemory &memory);
 
-  /// The sequence has reserved its pages [first, ...): if some of them are
-  /// still being copied to records, steps that are queued from now on wait for
-  /// that.
-  void willWrite(const Sequence &sequence, int64_t first, CacheMemory &memory);
+  /// Copies the state behind the first `pages` pages, unless there is such a
+  /// record. `tokens` are those of the last of these pages.
+  void storeState(size_t request, std::span<const int32_t> tokens,
+                  const Retention &retention, int64_t pages, StateId state,
+                  CacheMemory &memory);
+
+  /// The sequence has reserved its pages [first, ...) and the state `state`: if
+  /// some of them are still being copied to records, steps that are queued from
+  /// now on wait for that.
+  void willWrite(const Sequence &sequence, int64_t first, StateId state,
+                 CacheMemory &memory);
 
   /// A request that has had the first `pages` pages lets go of them.
   void touch(size_t request, int64_t pages, const Retention &retention);
+  /// The same of the state behind them.
+  void touchState(size_t request, std::span<const int32_t> tokens,
+                  int64_t pages, const Retention &retention);
 
   Expected<void> reset() {
     finishCopies();
@@ -94,12 +117,24 @@ public:
 private:
   PageTiers(const Options &options, int64_t slots)
       : pageSize(options.connector.pageSize),
+        stateParts(static_cast<int32_t>(options.stateParts)),
         numSlots(static_cast<int32_t>(slots)), names(options.requests) {}
 
   /// The page of a request's prompt, named. Valid until the next call. Nullopt:
   /// it has no name, since its scope or images are too long for one.
   std::optional<PrefixPage> page(size_t request, const Prompt &prompt,
                                  int64_t index);
+  /// A part of the state behind the first `pages` pages, of which `tokens` are
+  /// the last one's. Valid and nullopt as above, also if these are not named.
+  std::optional<PrefixPage> part(size_t request,
+                                 std::span<const int32_t> tokens, int64_t pages,
+                                 int32_t index);
+  /// A record of a prefix.
+  std::optional<PrefixPage> record(size_t request, const Prompt &prompt,
+                                   const Prefix &prefix, int64_t index);
+  PageConnector::Place placeOf(const std::optional<PrefixPage> &wanted) {
+    return wanted ? connector->find(*wanted) : PageConnector::Place::Absent;
+  }
   RecordWorth worthOf(const Retention &retention, int64_t index) const;
   /// Queues copies between `slots` and pages, as `records` says.
   void copy(CacheMemory &memory, bool toDevices);
@@ -108,7 +143,7 @@ private:
   void finishCopies();
 
   int64_t pageSize;
-  int32_t numSlots;
+  int32_t stateParts, numSlots;
   Memory memory; // the slots
   std::unique_ptr<PageConnector> connector;
   /// Of each request: the name of its scope, then those of its pages as far as
@@ -122,9 +157,11 @@ private:
     CacheMemory *memory;
     bool toDevices;
     std::array<PageId, CacheGroups::Most> pages; // by group
+    StateId state;                               // instead of pages
   };
   std::vector<Copy> queued;
   bool isAsked = false; // awaitsAnswer()
+  StateMark mark{0};    // of part()
   // Scratch.
   std::vector<PageConnector::Slot> slots;
   std::vector<CacheMemory::Record> records;

@@ -215,12 +215,15 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
 
 void PagedKVCacheManager::free(Place place) {
   Sequence &own = sequence(place);
-  if (tiers && own)
-    tiers->touch(index(place), own.committedPages(), own.retention());
+  if (tiers && own) {
+    storeState(place, /*ifPlanned=*/false);
+    touchRecords(place);
+  }
   own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
   giveUpLoad(loads[index(place)], place.replica);
+  loads[index(place)].hitEnd = 0;
 }
 
 Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
@@ -253,6 +256,7 @@ Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
   if (tiers && forked)
     tiers->fork(index(from), index(to), tokens / params().pageSize());
   sequence(to) = std::move(forked);
+  followWrites(from, extent(from).held / params().pageSize());
   return checked();
 }
 
@@ -420,6 +424,9 @@ PagedKVCacheManager::commitAndStore(ContextBatch batch,
     if (own.committedPages() > first)
       tiers->store(index(place), context.prompt(), own.retention(), first,
                    own.committedPages(), memories[place.replica]);
+    if (own.committedPages() > first &&
+        context.processed() == own.committedPages() * params().pageSize())
+      storeState(place, /*ifPlanned=*/true);
   }
   endStep(places);
   return {};
@@ -446,6 +453,7 @@ void PagedKVCacheManager::resetPrefixCache() {
   // What later requests store is no continuation of what these have loaded.
   for (LoadState &state : loads) {
     state.endLoad = state.nextLoad;
+    state.pagesEnd = std::min(state.pagesEnd, state.endLoad);
     if (state.isAsking)
       state.loadDeadline = 0; // it is not waited for
   }

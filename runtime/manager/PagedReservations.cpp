@@ -153,7 +153,9 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   }
   CacheEngine::Demand wanted = demand(context, steps);
   auto fits = [&] { return engine.plan(own, context.prompt(), wanted).fits(); };
-  bool asksNow = !goesOn && findLoadsInTime(context, place, hasAsked, wanted);
+  int64_t known = 0; // pages that somebody has computed
+  bool asksNow =
+      !goesOn && findLoadsInTime(context, place, hasAsked, wanted, known);
   if (wanted.loaded > 0 && !fits()) {
     if (!options.asynchronous)
       settle(place.replica);
@@ -174,12 +176,15 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
       own.release();
     return std::unexpected(explainRefusal(context, steps, place, plan));
   }
-  if (tiers) // the last page that it had may be a copy now, or cut
-    tiers->willWrite(
-        own,
-        std::clamp<int64_t>(own.processedTokens() / params().pageSize(), 0,
-                            std::max<int64_t>(before - 1, 0)),
-        memories[place.replica]);
+  // The last page that it had may be a copy now, or cut.
+  int64_t firstWritten =
+      std::clamp<int64_t>(own.processedTokens() / params().pageSize(), 0,
+                          std::max<int64_t>(before - 1, 0));
+  followWrites(place, firstWritten);
+  if (known > own.committedPages())
+    engine.keepState(own, known * params().pageSize(), /*isJunction=*/true);
+  if (plan.hitPages > 0)
+    state.hitEnd = own.committedPages();
   if (!goesOn && !hasAsked)
     state.processedBefore = context.processed();
   context.skip(own.processedTokens() - context.processed());
@@ -195,11 +200,18 @@ PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
   if (asksNow)
     return coming();
   if (wanted.loaded > 0) {
-    state.nextLoad = state.askedLoad = own.committedPages();
-    state.endLoad = state.nextLoad + wanted.loaded / params().pageSize();
-    state.loadDeadline = 0;
+    beginLoad(place, wanted.loaded);
     if (!load(context, place))
       return coming();
+    if (engine.statePlaces(own).write == NullState) {
+      // The state that was reserved is the one that was loaded.
+      wanted.loaded = 0;
+      [[maybe_unused]] bool fits =
+          engine.reserve(own, context.prompt(), wanted).fits();
+      assert(fits && "its pages are reserved");
+      followWrites(place, firstWritten);
+    }
+    limitStep(context, place);
   }
   return finishReserve(context, place, plan.newPages);
 }

@@ -19,7 +19,8 @@ static std::string describeRecords(const MultiKVCacheParams &params) {
                    of.layers, " heads ", of.heads, " dim ", of.dim, " page ",
                    of.page, " v_dim ", of.vDim, " layout ", int(of.layout),
                    " scales ", of.scaleGroup, " of ", int(of.scaleDType),
-                   " window ", of.window, " page_layers ", of.pageLayers);
+                   " window ", of.window, " page_layers ", of.pageLayers,
+                   of.isRecurrent() ? " recurrent" : "");
   }
   return text;
 }
@@ -58,6 +59,7 @@ Expected<void> PagedKVCacheManager::createTiers() {
        .device = devices()[0],
        .requests = slots.size() + 1,
        .recordBytes = memories[0].recordBytes(),
+       .stateParts = memories[0].stateParts(),
        .open = wanted.open});
   if (!made)
     return std::unexpected(made.error());
@@ -65,23 +67,33 @@ Expected<void> PagedKVCacheManager::createTiers() {
   return {};
 }
 
-void PagedKVCacheManager::findLoads(size_t request,
-                                    const CacheEngineImpl &engine,
-                                    const Sequence &sequence,
-                                    const TextGenerationContext &context,
-                                    CacheEngine::Demand &demand) const {
+PagedKVCacheManager::Loadable
+PagedKVCacheManager::findRecords(size_t request, const CacheEngineImpl &engine,
+                                 const Prompt &prompt, int64_t first) const {
+  int64_t known = tiers->find(request, prompt, first, lastLoad(engine, prompt));
+  int64_t end = known;
+  if (sizes.layout().hasStates() && !tiers->awaitsAnswer())
+    end = tiers->findState(request, prompt, first, known);
+  return {end, known};
+}
+
+int64_t PagedKVCacheManager::findLoads(size_t request,
+                                       const CacheEngineImpl &engine,
+                                       const Sequence &sequence,
+                                       const TextGenerationContext &context,
+                                       CacheEngine::Demand &demand) const {
   if (!tiers)
-    return;
+    return 0;
   tiers->findNothing();
-  if (!demand.reuse || !engine.canTakeOver(sequence))
-    return;
+  if (!demand.reuse || !engine.canTakeOver(sequence) ||
+      (sizes.layout().hasStates() && !engine.canLoadState(sequence)))
+    return 0;
   Prompt prompt = context.prompt();
-  int64_t pageSize = params().pageSize();
   int64_t first = sequence.committedPages() +
                   engine.plan(sequence, prompt, demand).hitPages;
-  demand.loaded =
-      (tiers->find(request, prompt, first, lastLoad(engine, prompt)) - first) *
-      pageSize;
+  Loadable found = findRecords(request, engine, prompt, first);
+  demand.loaded = (found.end - first) * params().pageSize();
+  return found.known;
 }
 
 int64_t PagedKVCacheManager::lastLoad(const CacheEngineImpl &engine,
@@ -111,9 +123,8 @@ bool PagedKVCacheManager::asks(const TextGenerationContext &context,
   Prompt prompt = context.prompt();
   int64_t first = own.committedPages();
   bool isLate = nanosecondsNow() >= state.loadDeadline;
-  int64_t end = isLate ? first
-                       : tiers->find(index(place), prompt, first,
-                                     lastLoad(engine, prompt));
+  int64_t end =
+      isLate ? first : findRecords(index(place), engine, prompt, first).end;
   if (!isLate && tiers->awaitsAnswer())
     return true;
   state.isAsking = false;
@@ -129,14 +140,16 @@ bool PagedKVCacheManager::asks(const TextGenerationContext &context,
 
 bool PagedKVCacheManager::findLoadsInTime(const TextGenerationContext &context,
                                           Place place, bool hasAsked,
-                                          CacheEngine::Demand &demand) {
+                                          CacheEngine::Demand &demand,
+                                          int64_t &known) {
   if (!tiers)
     return false;
   int64_t &deadline = loads[index(place)].loadDeadline;
   if (!hasAsked)
     deadline = loadDeadline();
   for (;;) {
-    findLoads(index(place), engine(place), sequence(place), context, demand);
+    known = findLoads(index(place), engine(place), sequence(place), context,
+                      demand);
     int64_t left = deadline - nanosecondsNow();
     if (!tiers->awaitsAnswer() || left <= 0)
       return false;
@@ -152,7 +165,7 @@ CacheEngine::Plan PagedKVCacheManager::planWithLoads(
     size_t request, const CacheEngineImpl &engine, const Sequence &sequence,
     const TextGenerationContext &context, int32_t steps) const {
   CacheEngine::Demand wanted = demand(context, steps);
-  findLoads(request, engine, sequence, context, wanted);
+  (void)findLoads(request, engine, sequence, context, wanted);
   CacheEngine::Plan plan = engine.plan(sequence, context.prompt(), wanted);
   if (wanted.loaded > 0 && plan.fits()) {
     plan.hitPages += static_cast<int32_t>(wanted.loaded / params().pageSize());
@@ -171,11 +184,12 @@ void PagedKVCacheManager::explainLoads(
     return;
   auto first = std::ranges::find_if(
       reasons, [](Reason reason) { return reason != Reason::Hit; });
-  int64_t last =
-      std::max<int64_t>(context.length() - 1, 0) / params().pageSize();
+  if (context.length() == 0)
+    return;
   tiers->open(unclaimedRequest(), context.scope());
-  int64_t end = tiers->find(unclaimedRequest(), context.prompt(),
-                            first - reasons.begin(), last);
+  int64_t end = findRecords(unclaimedRequest(), *replicas[0]->engine,
+                            context.prompt(), first - reasons.begin())
+                    .end;
   std::fill(first, std::max(first, reasons.begin() + end), Reason::OtherTier);
 }
 
@@ -187,19 +201,25 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   if (state.loadDeadline == 0)
     state.loadDeadline = loadDeadline();
   for (;;) {
+    PageTiers::Prefix prefix = {state.pagesEnd, engine.statePlaces(own).write};
     PageTiers::Progress progress =
-        tiers->load(index(place), context.prompt(), own, state.nextLoad,
+        tiers->load(index(place), context.prompt(), own, prefix, state.nextLoad,
                     state.endLoad, state.askedLoad, memories[place.replica]);
-    if (progress.loaded > 0) {
-      state.nextLoad += progress.loaded;
-      int64_t tokens = state.nextLoad * params().pageSize();
+    state.nextLoad += progress.loaded;
+    // Pages without the state behind them are of no use.
+    bool counts = prefix.state == NullState || state.nextLoad == state.endLoad;
+    if (progress.loaded > 0 && counts) {
+      int64_t pages = std::min(state.nextLoad, state.pagesEnd);
+      int64_t tokens = pages * params().pageSize();
       [[maybe_unused]] Expected<void> committed =
           engine.commit(own, context.prompt(), tokens);
       assert(committed && "the pages are reserved");
       context.skip(tokens - context.processed());
-      counters.loadedPages += progress.loaded;
-      state.loadDeadline = loadDeadline();
+      counters.loadedPages += pages - state.doneLoad;
+      state.doneLoad = state.hitEnd = pages;
     }
+    if (progress.loaded > 0)
+      state.loadDeadline = loadDeadline();
     int64_t left = state.loadDeadline - nanosecondsNow();
     if (state.nextLoad == state.endLoad || !progress.isComing || left <= 0)
       break;
@@ -211,10 +231,56 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
   return true;
 }
 
+void PagedKVCacheManager::beginLoad(Place place, int64_t loaded) {
+  LoadState &state = loads[index(place)];
+  Sequence &own = sequence(place);
+  state.nextLoad = state.askedLoad = state.doneLoad = own.committedPages();
+  state.pagesEnd = state.nextLoad + loaded / params().pageSize();
+  state.endLoad = state.pagesEnd + memories[place.replica].stateParts();
+  state.loadDeadline = 0;
+  engine(place).keepState(own, state.pagesEnd * params().pageSize(),
+                          /*isJunction=*/false);
+}
+
 void PagedKVCacheManager::giveUpLoad(LoadState &state, int32_t replica) {
-  figuresOf(replica).abandonedPages += state.endLoad - state.nextLoad;
+  if (state.endLoad > 0)
+    figuresOf(replica).abandonedPages += state.pagesEnd - state.doneLoad;
   state.nextLoad = state.endLoad = 0;
   state.isAsking = false;
+}
+
+void PagedKVCacheManager::followWrites(Place place, int64_t first) {
+  if (tiers && sequence(place))
+    tiers->willWrite(sequence(place), first,
+                     engine(place).statePlaces(sequence(place)).write,
+                     memories[place.replica]);
+}
+
+void PagedKVCacheManager::storeState(Place place, bool ifPlanned) {
+  const Sequence &own = sequence(place);
+  CacheEngineImpl::Snapshot snapshot =
+      engine(place).snapshotAt(own, static_cast<int32_t>(own.committedPages()));
+  if (snapshot.id != NullState && (snapshot.isPlanned || !ifPlanned))
+    tiers->storeState(index(place), snapshot.tokens, own.retention(),
+                      own.committedPages(), snapshot.id,
+                      memories[place.replica]);
+}
+
+/// States first: without the pages they are of no use. One that is superseded
+/// is left to be forgotten.
+void PagedKVCacheManager::touchRecords(Place place) {
+  const Sequence &own = sequence(place);
+  int64_t pages = own.committedPages(), hit = loads[index(place)].hitEnd;
+  auto touchState = [&](int64_t at) {
+    CacheEngineImpl::Snapshot snapshot =
+        engine(place).snapshotAt(own, static_cast<int32_t>(at));
+    if (snapshot.id != NullState && !snapshot.isSuperseded)
+      tiers->touchState(index(place), snapshot.tokens, at, own.retention());
+  };
+  if (hit < pages)
+    touchState(hit);
+  touchState(pages);
+  tiers->touch(index(place), pages, own.retention());
 }
 
 Expected<int64_t>

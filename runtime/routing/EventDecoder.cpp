@@ -14,8 +14,10 @@ using Object = msgpack::object;
 
 /// The fields of an event as an array, behind its type.
 constexpr std::string_view StoredFields[] = {
-    "block_hashes", "parent_block_hash", "token_ids",  "block_size", "lora_id",
-    "medium",       "lora_name",         "extra_keys", "group_idx"};
+    "block_hashes",      "parent_block_hash", "token_ids",
+    "block_size",        "lora_id",           "medium",
+    "lora_name",         "extra_keys",        "group_idx",
+    "kv_cache_spec_kind"};
 constexpr std::string_view RemovedFields[] = {"block_hashes", "medium",
                                               "group_idx"};
 
@@ -46,7 +48,7 @@ std::string typeOf(const Object &event) {
   return type ? type->as<std::string>() : std::string();
 }
 
-std::vector<RoutedEvent> eventsOf(const Object &batch, int64_t group) {
+std::vector<RoutedEvent> eventsOf(const Object &batch) {
   std::vector<RoutedEvent> events;
   if (batch.type != msgpack::type::ARRAY || batch.via.array.size < 2)
     throw msgpack::type_error();
@@ -62,14 +64,16 @@ std::vector<RoutedEvent> eventsOf(const Object &batch, int64_t group) {
     std::span<const std::string_view> names =
         isStored ? std::span<const std::string_view>(StoredFields)
                  : std::span<const std::string_view>(RemovedFields);
-    const Object *of = fieldOf(event, "group_idx", names);
-    if (of && !of->is_nil() && of->as<int64_t>() != group)
-      continue;
+    const Object *group = fieldOf(event, "group_idx", names);
+    const Object *spec = fieldOf(event, "kv_cache_spec_kind", names);
     const Object *blocks = fieldOf(event, "block_hashes", names);
     if (!blocks)
       throw msgpack::type_error();
-    events.push_back({isStored ? RoutedEvent::Stored : RoutedEvent::Removed,
-                      blocks->as<std::vector<uint64_t>>()});
+    events.push_back(
+        {isStored ? RoutedEvent::Stored : RoutedEvent::Removed,
+         blocks->as<std::vector<uint64_t>>(),
+         group && !group->is_nil() ? group->as<int64_t>() : 0,
+         spec && !spec->is_nil() && spec->as<std::string>() == "mamba"});
   }
   return events;
 }
@@ -91,10 +95,8 @@ auto decode(std::string_view payload, Read &&read)
 
 } // namespace
 
-Expected<std::vector<RoutedEvent>> kv::decodeEvents(std::string_view payload,
-                                                    int64_t group) {
-  return decode(payload,
-                [&](const Object &batch) { return eventsOf(batch, group); });
+Expected<std::vector<RoutedEvent>> kv::decodeEvents(std::string_view payload) {
+  return decode(payload, [](const Object &batch) { return eventsOf(batch); });
 }
 
 Expected<PublisherStatus> kv::decodeStatus(std::string_view payload) {

@@ -16,13 +16,15 @@ struct RoutedEvent {
   enum Kind { Stored, Removed, Cleared };
   Kind kind = Cleared;
   std::vector<uint64_t> blocks = {};
+  int64_t group = 0; // of layers
+  /// Stored: the blocks are states of recurrent layers, and so is whatever is
+  /// removed of this group.
+  bool isState = false;
 };
 
 /// The events of the payload of a message, in either encoding
-/// (docs/observability.md), of one group of layers: others are left out. Error:
-/// it is no such payload.
-Expected<std::vector<RoutedEvent>> decodeEvents(std::string_view payload,
-                                                int64_t group = 0);
+/// (docs/observability.md). Error: it is no such payload.
+Expected<std::vector<RoutedEvent>> decodeEvents(std::string_view payload);
 
 /// What the publisher says of itself.
 struct PublisherStatus {

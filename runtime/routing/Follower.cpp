@@ -191,18 +191,27 @@ void Follower::apply(const std::string &payload) {
   Expected<std::vector<RoutedEvent>> batch = decodeEvents(payload);
   if (!batch)
     return;
-  for (const RoutedEvent &event : *batch)
+  for (const RoutedEvent &event : *batch) {
+    if (event.isState)
+      stateGroup = event.group;
+    bool isState = event.group == stateGroup;
+    // Of models with windows the pages of the first group are followed.
+    if (event.kind != RoutedEvent::Cleared && event.group != 0 && !isState)
+      continue;
     switch (event.kind) {
     case RoutedEvent::Stored:
-      router.stored(machine, event.blocks);
+      isState ? router.storedStates(machine, event.blocks)
+              : router.stored(machine, event.blocks);
       break;
     case RoutedEvent::Removed:
-      router.removed(machine, event.blocks);
+      isState ? router.removedStates(machine, event.blocks)
+              : router.removed(machine, event.blocks);
       break;
     case RoutedEvent::Cleared:
       router.cleared(machine);
       break;
     }
+  }
 }
 
 /// It does not answer: nobody is sent there until it does.

@@ -85,6 +85,7 @@ private:
   int64_t expected = 0;
   int64_t missing = -1; // the last that a replay is to bring
   uint64_t incarnation = 0;
+  int64_t stateGroup = -1; // which group's blocks are states, once one is told
   /// Messages that have come while an answer is awaited.
   std::map<int64_t, std::string> held;
   Figures counted;

@@ -5,13 +5,17 @@
 #include "BlockMap.h"
 #include "LoadOrder.h"
 
+#include <utility>
+
 using namespace kv;
 
 struct PrefixRouter::State {
-  explicit State(uint32_t machines) : counts(machines), order(machines) {}
+  explicit State(uint32_t machines)
+      : counts(machines), stateCounts(machines), order(machines) {}
 
-  BlockMap blocks;
-  std::vector<int64_t> counts; // of blocks, by machine
+  BlockMap blocks, states;
+  bool hasStates = false;
+  std::vector<int64_t> counts, stateCounts; // by machine
   LoadOrder order;
 };
 
@@ -34,10 +38,24 @@ void PrefixRouter::removed(Machine machine, std::span<const uint64_t> blocks) {
     state->counts[machine] -= state->blocks.erase(block, machine);
 }
 
+void PrefixRouter::storedStates(Machine machine,
+                                std::span<const uint64_t> blocks) {
+  state->hasStates = true;
+  for (uint64_t block : blocks)
+    state->stateCounts[machine] += state->states.insert(block, machine);
+}
+
+void PrefixRouter::removedStates(Machine machine,
+                                 std::span<const uint64_t> blocks) {
+  for (uint64_t block : blocks)
+    state->stateCounts[machine] -= state->states.erase(block, machine);
+}
+
 void PrefixRouter::cleared(Machine machine) {
-  if (state->counts[machine] > 0)
+  if (std::exchange(state->counts[machine], 0) > 0)
     state->blocks.erase(machine);
-  state->counts[machine] = 0;
+  if (std::exchange(state->stateCounts[machine], 0) > 0)
+    state->states.erase(machine);
 }
 
 void PrefixRouter::setUsable(Machine machine, bool isUsable) {
@@ -74,10 +92,16 @@ static int64_t firstMissing(int64_t least, int64_t end, IsThere &&isThere) {
 
 int64_t PrefixRouter::hit(Machine machine,
                           std::span<const uint64_t> prompt) const {
-  return firstMissing(0, std::ssize(prompt), [&](int64_t page) {
-    const MachineSet *machines = state->blocks.find(prompt[page]);
+  auto isIn = [&](const BlockMap &map, int64_t page) {
+    const MachineSet *machines = map.find(prompt[page]);
     return machines && machines->contains(machine);
+  };
+  int64_t pages = firstMissing(0, std::ssize(prompt), [&](int64_t page) {
+    return isIn(state->blocks, page);
   });
+  while (state->hasStates && pages > 0 && !isIn(state->states, pages - 1))
+    --pages;
+  return pages;
 }
 
 PrefixRouter::Choice
@@ -120,9 +144,18 @@ PrefixRouter::choose(std::span<const uint64_t> prompt) const {
   int64_t longest = firstMissing(0, std::ssize(prompt), [&](int64_t page) {
     return state->blocks.find(prompt[page]) != nullptr;
   });
-  for (int64_t pages = longest; pages > 0; pages /= 2)
-    if (const MachineSet *machines = state->blocks.find(prompt[pages - 1]))
-      considerAll(*machines, pages);
+  if (state->hasStates) {
+    int left = 8; // places where there are states
+    for (int64_t pages = longest; pages > 0 && left > 0; --pages)
+      if (const MachineSet *machines = state->states.find(prompt[pages - 1])) {
+        considerAll(*machines, pages);
+        --left;
+      }
+  } else {
+    for (int64_t pages = longest; pages > 0; pages /= 2)
+      if (const MachineSet *machines = state->blocks.find(prompt[pages - 1]))
+        considerAll(*machines, pages);
+  }
   if (best.isFound)
     best.hitPages = hit(best.machine, prompt);
   return best;

@@ -2,6 +2,8 @@
 
 #include "DecodePeer.h"
 
+#include "kv/Runtime/Manager/PoolLayout.h"
+
 using namespace kv;
 using namespace kv::peer;
 
@@ -17,6 +19,7 @@ DecodePeer::DecodePeer(const PageConnector::Options &slots,
                        const Options &options)
     : slots(slots), options(options),
       type(PageType::of(options.cache, options.model)),
+      stateParts(PoolLayout::of(options.cache).stateParts()),
       records(std::move(records)), transport(std::move(transport)),
       names(size_t(1) << 16) {}
 

@@ -38,8 +38,10 @@ PageConnector::Place DecodePeer::find(const PrefixPage &page) {
     return own;
   if (loading.contains(page.name))
     return Place::Coming;
-  if (contact != Contact::Connected || !page.images.empty())
+  if (contact != Contact::Connected)
     return Place::Absent;
+  if (!page.images.empty())
+    return findState(page);
   const Question *question = nullptr;
   int64_t end = 0;
   if (auto at = known.find(page.name); at != known.end()) {
@@ -56,6 +58,50 @@ PageConnector::Place DecodePeer::find(const PrefixPage &page) {
   return question->final ? Place::Absent : Place::Coming;
 }
 
+/// Peers keep the state behind the last page of what they are asked for, and
+/// few others: a question for a longer prefix does not stand for this one.
+PageConnector::Place DecodePeer::findState(const PrefixPage &part) {
+  std::optional<int32_t> index = StateMark::partOf(part.images);
+  if (!index || *index < 0 || *index >= stateParts)
+    return Place::Absent;
+  std::optional<Known> at = locate(part);
+  if (at && has(*at))
+    return Place::Disk;
+  const Question *question = at ? at->question : nullptr;
+  bool isAsked = question && question->prefix.names.back() == part.parent;
+  if (question && question->final &&
+      (!isAsked || Clock::now() - question->changed > AskAgain))
+    question = nullptr;
+  if (!question)
+    question = askAnew(part.parent, part.scope);
+  return !question || question->final ? Place::Absent : Place::Coming;
+}
+
+/// Where a record is among those of a question that was asked for its prefix.
+std::optional<DecodePeer::Known>
+DecodePeer::locate(const PrefixPage &page) const {
+  std::optional<int32_t> part = StateMark::partOf(page.images);
+  auto at = known.find(part ? page.parent : page.name);
+  if (at == known.end())
+    return std::nullopt;
+  Known found = at->second;
+  if (part) {
+    int64_t pages = std::ssize(found.question->prefix.names);
+    found.index = pages + found.index * stateParts + *part;
+    found.isState = true;
+  }
+  return found;
+}
+
+bool DecodePeer::has(const Known &record) const {
+  const Question &question = *record.question;
+  if (!record.isState)
+    return (record.index + 1) * slots.pageSize <= question.have;
+  int64_t pages =
+      (record.index - std::ssize(question.prefix.names)) / stateParts + 1;
+  return std::ranges::find(question.states, pages) != question.states.end();
+}
+
 /// Adds the page to the question that is not sent yet and ends before it, or
 /// begins one. Null: nobody knows any more what comes before the page.
 DecodePeer::Question *DecodePeer::ask(const PrefixPage &page) {
@@ -68,17 +114,26 @@ DecodePeer::Question *DecodePeer::ask(const PrefixPage &page) {
     question->prefix.tokens.insert(question->prefix.tokens.end(),
                                    page.tokens.begin(), page.tokens.end());
   } else {
-    PrefixNames::Prefix prefix;
-    if (!names.find(page.name, page.scope, prefix))
-      return nullptr;
-    if (questions.size() >= MostQuestions)
-      forget(questions.begin());
-    question = &questions.emplace_back();
-    question->id = ++lastId;
-    question->prefix = std::move(prefix);
+    return askAnew(page.name, page.scope);
   }
   known.insert_or_assign(
       page.name, Known{question, std::ssize(question->prefix.names) - 1});
+  return question;
+}
+
+/// Begins a question for the prefix of this name. Null as above.
+DecodePeer::Question *DecodePeer::askAnew(const PrefixName &name,
+                                          const PrefixName &scope) {
+  PrefixNames::Prefix prefix;
+  if (!names.find(name, scope, prefix))
+    return nullptr;
+  if (questions.size() >= MostQuestions)
+    forget(questions.begin());
+  Question *question = &questions.emplace_back();
+  question->id = ++lastId;
+  question->prefix = std::move(prefix);
+  known.insert_or_assign(
+      name, Known{question, std::ssize(question->prefix.names) - 1});
   return question;
 }
 
@@ -99,12 +154,15 @@ void DecodePeer::forgetQuestions() {
   queued.clear();
 }
 
-/// The page `index` of a question, and what comes behind it, will not come.
+/// The record `index` of a question, and what comes behind it, will not come.
 void DecodePeer::giveUp(uint64_t id, int64_t index) {
   for (Question &question : questions)
     if (question.id == id) {
       question.final = true;
-      question.have = std::min(question.have, index * slots.pageSize);
+      if (index >= std::ssize(question.prefix.names))
+        question.states.clear();
+      else
+        question.have = std::min(question.have, index * slots.pageSize);
       question.changed = Clock::now();
     }
 }
@@ -116,6 +174,7 @@ void DecodePeer::handle(const Have &have) {
         return; // some of it has been given up
       question.have = std::max(question.have, have.tokens);
       question.final = have.final;
+      question.states = have.states;
       question.changed = Clock::now();
       progress = true;
     }

@@ -19,6 +19,7 @@
 #include "RecordConversion.h"
 #include "Transport.h"
 
+#include "kv/Runtime/Tiers/StateRecords.h"
 #include "kv/Runtime/Transport/PeerConnector.h"
 
 #include <zmq.hpp>
@@ -72,19 +73,22 @@ private:
     uint64_t id = 0;
     PrefixNames::Prefix prefix;
     bool sent = false, final = false;
-    int64_t have = 0; // tokens that the peer has
+    int64_t have = 0;            // tokens that the peer has
+    std::vector<int64_t> states; // pages behind which it has a state
     Time changed;
   };
   struct Known {
     Question *question;
-    int64_t index; // of the page
+    int64_t index; // of the record, as peer::Lease counts
+    bool isState = false;
   };
-  /// A page on its way to a slot.
+  /// A record on its way to a slot.
   struct Load {
     PrefixName name;
     Slot slot;
     uint64_t question;
     int64_t index;
+    bool isState;
   };
   /// The pages of one lease. Its loads are consecutive pages.
   struct Transfer {
@@ -127,6 +131,10 @@ private:
 
   // Questions.
   Question *ask(const PrefixPage &page);
+  Question *askAnew(const PrefixName &name, const PrefixName &scope);
+  Place findState(const PrefixPage &part);
+  std::optional<Known> locate(const PrefixPage &page) const;
+  bool has(const Known &record) const;
   void forget(std::list<Question>::iterator question);
   void forgetQuestions();
   void giveUp(uint64_t question, int64_t index);
@@ -143,6 +151,7 @@ private:
   const PageConnector::Options slots;
   const Options options;
   const PageType type;
+  const int64_t stateParts;
   PeerMetrics figures;
   std::vector<std::byte> staging; // records of the peer, to be converted
   const Transfer *usesStaging = nullptr;

@@ -13,18 +13,15 @@ bool DecodePeer::fetch(const PrefixPage &page) {
   Place own = records->find(page);
   if (own == Place::Disk)
     return records->fetch(page);
-  auto at = known.find(page.name);
-  if (own != Place::Absent || at == known.end() ||
-      contact != Contact::Connected || loading.contains(page.name))
-    return false;
-  auto [question, index] = at->second;
-  if ((index + 1) * slots.pageSize > question->have)
+  std::optional<Known> at = locate(page);
+  if (own != Place::Absent || !at || contact != Contact::Connected ||
+      loading.contains(page.name) || !has(*at))
     return false;
   Slot slot = records->reserve(page, {});
   if (!slot)
     return !loading.empty();
-  queued.push_back({page.name, slot, question->id, index});
-  loading.emplace(page.name, question->id);
+  queued.push_back({page.name, slot, at->question->id, at->index, at->isState});
+  loading.emplace(page.name, at->question->id);
   return true;
 }
 
@@ -194,7 +191,10 @@ void DecodePeer::finish(Transfer &transfer, bool valid) {
       drop(load);
   } else {
     for (const Load &load : transfer.loads) {
-      if (!conversion->isIdentity())
+      if (!conversion->isIdentity() && load.isState)
+        conversion->copy(load.slot.data, load.index, staging.data(),
+                         transfer.firstSource);
+      else if (!conversion->isIdentity())
         conversion->convert(load.slot.data, load.index, staging.data(),
                             transfer.firstSource);
       loading.erase(load.name);

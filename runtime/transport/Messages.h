@@ -21,7 +21,7 @@
 namespace kv::peer {
 
 /// Grows with every change of the messages.
-inline constexpr uint32_t ProtocolVersion = 1;
+inline constexpr uint32_t ProtocolVersion = 2;
 
 using Bytes = std::string;
 
@@ -49,8 +49,9 @@ struct Ask {
   MSGPACK_DEFINE(incarnation, ask, scope, tokens)
 };
 
-/// Pins the records of the pages [first, end) of an ask, in pages of the
-/// prefilling side.
+/// Pins the records [first, end) of an ask: of its n pages, in pages of the
+/// prefilling side, and behind them those of the parts of the states behind 1,
+/// 2, … n pages.
 struct Lease {
   static constexpr uint8_t Kind = 3;
   uint64_t incarnation = 0;
@@ -93,16 +94,18 @@ struct Refusal {
   MSGPACK_DEFINE(sentence)
 };
 
-/// The first `tokens` tokens of an ask can be leased; `final`: no more will be.
+/// The first `tokens` tokens of an ask can be leased, and the states behind
+/// each of so many pages; `final`: no more will be.
 struct Have {
   static constexpr uint8_t Kind = 66;
   uint64_t ask = 0;
   int64_t tokens = 0;
   bool final = false;
-  MSGPACK_DEFINE(ask, tokens, final)
+  std::vector<int64_t> states;
+  MSGPACK_DEFINE(ask, tokens, final, states)
 };
 
-/// The records of the leading pages of a Lease: none is a refusal.
+/// The leading records of a Lease: none is a refusal.
 struct Leased {
   static constexpr uint8_t Kind = 67;
   uint64_t request = 0;

@@ -19,7 +19,8 @@ PageType PageType::of(const MultiKVCacheParams &params,
     type.names.push_back(one.name);
     type.fields.push_back({of.dtype, of.layers, of.heads, of.dim, of.vDim,
                            of.scaleGroup, of.hasScales() ? of.scaleDType : 0,
-                           of.window, of.pageLayers, of.page,
+                           of.window, of.pageLayers,
+                           static_cast<int64_t>(of.strategy), of.page,
                            static_cast<int64_t>(of.layout)});
   }
   return type;
@@ -29,7 +30,7 @@ std::string PageType::digest() const {
   std::string text = concat(shards, " shards of ", model);
   for (size_t i = 0; i < fields.size(); ++i) {
     text += concat("; ", names[i]);
-    for (size_t field = 0; field < NumCompared; ++field)
+    for (size_t field = 0; field < numCompared(i); ++field)
       text += concat(" ", fields[i][field]);
   }
   XXH128_hash_t sum = XXH3_128bits(text.data(), text.size());
@@ -56,10 +57,12 @@ std::string PageType::difference(const PageType &decoding) const {
                     decoding.names[i]);
     auto text = [](size_t field, int64_t value) {
       bool isType = field == 0 || field == 6;
+      if (field == Strategy) // fromParams() has seen both
+        return std::string(kCacheStrategyNames[static_cast<size_t>(value)]);
       return isType ? std::string(dtypeName(static_cast<DType>(value)))
                     : concat(value);
     };
-    for (size_t field = 0; field < NumCompared; ++field)
+    for (size_t field = 0; field < numCompared(i); ++field)
       if (fields[i][field] != decoding.fields[i][field])
         return differ(concat(FieldNames[field], " of ", names[i]),
                       text(field, fields[i][field]),
@@ -85,10 +88,16 @@ Expected<MultiKVCacheParams> PageType::params() const {
     geometry.scaleDType = static_cast<KvDType>(field[6]);
     geometry.window = field[7];
     geometry.pageLayers = field[8];
-    geometry.page = field[9];
-    if (field[10] < 0 || field[10] > static_cast<int64_t>(CacheLayout::CPU))
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "layout ", field[10]);
-    geometry.layout = static_cast<CacheLayout>(field[10]);
+    constexpr auto Last = static_cast<int64_t>(CacheStrategy::Recurrent);
+    if (field[Strategy] < 0 || field[Strategy] > Last)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "strategy ",
+                       field[Strategy]);
+    geometry.strategy = static_cast<CacheStrategy>(field[Strategy]);
+    geometry.page = field[Page];
+    int64_t layout = field.back();
+    if (layout < 0 || layout > static_cast<int64_t>(CacheLayout::CPU))
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "layout ", layout);
+    geometry.layout = static_cast<CacheLayout>(layout);
     made.push_back({.name = names[i],
                     .geometry = geometry,
                     .numDevices = shards,

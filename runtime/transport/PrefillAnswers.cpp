@@ -170,12 +170,16 @@ void PrefillPeer::answer(const std::string &peer, Ask ask) {
                             tokens.subspan(static_cast<size_t>(at * pageSize()),
                                            static_cast<size_t>(pageSize())));
       question.names.push_back(name);
+      if (stateParts > 0)
+        question.stateNames.push_back(records->namePage(
+            name, StateMark(0).span(),
+            tokens.subspan(static_cast<size_t>(at * pageSize()),
+                           static_cast<size_t>(pageSize()))));
     }
   }
   question.tokens = std::move(ask.tokens);
   look(question, /*tells=*/false);
-  question.final =
-      question.pages == std::ssize(question.names) || !options.computes;
+  question.final = isWhole(question) || !options.computes;
   if (!question.final) {
     std::lock_guard guard(lock);
     if (wanted.size() < MostPrompts) {
@@ -188,36 +192,68 @@ void PrefillPeer::answer(const std::string &peer, Ask ask) {
       question.final = true;
     }
   }
-  send(peer, Have{question.ask, question.pages * pageSize(), question.final});
+  send(peer, Have{question.ask, question.pages * pageSize(), question.final,
+                  question.states});
   questions.push_back(std::move(question));
 }
 
-PrefixPage PrefillPeer::pageOf(const Question &question, int64_t index) const {
-  return {.name = question.names[index],
-          .parent = index > 0 ? question.names[index - 1] : question.scope,
-          .scope = question.scope,
-          .tokens = std::span(question.tokens)
-                        .subspan(static_cast<size_t>(index * pageSize()),
-                                 static_cast<size_t>(pageSize()))};
+bool PrefillPeer::isWhole(const Question &question) const {
+  int64_t pages = std::ssize(question.names);
+  bool hasState =
+      stateParts == 0 || pages == 0 ||
+      std::ranges::find(question.states, pages) != question.states.end();
+  return question.pages == pages && hasState;
 }
 
-/// Counts the leading pages that there are by now.
+PrefixPage PrefillPeer::recordOf(const Question &question, int64_t index) {
+  int64_t pages = std::ssize(question.names);
+  bool isPage = index < pages;
+  int64_t page = isPage ? index : (index - pages) / stateParts;
+  PrefixPage record = {
+      .name = question.names[page],
+      .parent = page > 0 ? question.names[page - 1] : question.scope,
+      .scope = question.scope,
+      .tokens = std::span(question.tokens)
+                    .subspan(static_cast<size_t>(page * pageSize()),
+                             static_cast<size_t>(pageSize()))};
+  if (isPage)
+    return record;
+  auto part = static_cast<int32_t>((index - pages) % stateParts);
+  mark = StateMark(part);
+  record.images = mark.span();
+  record.parent = record.name;
+  record.name = part == 0 ? question.stateNames[page]
+                          : records->namePage(record.parent, record.images,
+                                              record.tokens);
+  return record;
+}
+
+/// Counts the leading pages that there are by now, and looks for states.
 void PrefillPeer::look(Question &question, bool tells) {
-  int64_t before = question.pages;
+  int64_t before = question.pages, pages = std::ssize(question.names);
+  std::vector<int64_t> states;
   {
     std::lock_guard guard(lock);
-    while (question.pages < std::ssize(question.names)) {
-      Place place = records->find(pageOf(question, question.pages));
-      if (place == Place::Absent)
-        break;
+    auto isThere = [&](int64_t index) {
+      return records->find(recordOf(question, index)) != Place::Absent;
+    };
+    while (question.pages < pages && isThere(question.pages))
       ++question.pages;
+    for (int64_t page = 0; page < question.pages && stateParts > 0; ++page) {
+      int64_t first = pages + page * stateParts, part = 0;
+      while (part < stateParts && isThere(first + part))
+        ++part;
+      if (part == stateParts)
+        states.push_back(page + 1);
     }
   }
-  question.final |= question.pages == std::ssize(question.names);
+  bool hasMore = question.pages > before || states != question.states;
+  question.states = std::move(states);
+  question.final |= isWhole(question);
   question.changed = Clock::now();
-  if (tells && (question.pages > before || question.final))
-    send(question.peer,
-         Have{question.ask, question.pages * pageSize(), question.final});
+  if (tells && (hasMore || question.final))
+    send(question.peer, Have{question.ask, question.pages * pageSize(),
+                             question.final, question.states});
 }
 
 bool PrefillPeer::grant(const Wish &wish) {
@@ -228,8 +264,8 @@ bool PrefillPeer::grant(const Wish &wish) {
     return one.peer == wish.peer && one.ask == lease.ask;
   });
   if (question == questions.end() || lease.first < 0 ||
-      lease.end > std::ssize(question->names) || lease.first >= lease.end ||
-      lease.end - lease.first > MostLeasedPages) {
+      lease.end > std::ssize(question->names) * (1 + stateParts) ||
+      lease.first >= lease.end || lease.end - lease.first > MostLeasedPages) {
     send(wish.peer, leased);
     return true;
   }
@@ -239,7 +275,7 @@ bool PrefillPeer::grant(const Wish &wish) {
     if (Clock::now() < wish.until) {
       bool comes = false;
       for (int64_t at = lease.first; at < lease.end; ++at) {
-        PrefixPage page = pageOf(*question, at);
+        PrefixPage page = recordOf(*question, at);
         Place place = records->find(page);
         comes |= place == Place::Coming ||
                  (place == Place::Disk && records->fetch(page));
@@ -253,7 +289,7 @@ bool PrefillPeer::grant(const Wish &wish) {
     for (int64_t at = lease.first; at < lease.end; ++at) {
       Slot slot;
       if (leases.numSlots() + taken.size() < most)
-        slot = records->acquire(pageOf(*question, at));
+        slot = records->acquire(recordOf(*question, at));
       if (!slot)
         break;
       taken.push_back(slot);

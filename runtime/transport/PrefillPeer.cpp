@@ -2,6 +2,8 @@
 
 #include "PrefillPeer.h"
 
+#include "kv/Runtime/Manager/PoolLayout.h"
+
 #include <random>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@ PrefillPeer::PrefillPeer(const PageConnector::Options &slots,
                          const Options &options)
     : slots(slots), options(options),
       type(PageType::of(options.cache, options.model)),
+      stateParts(PoolLayout::of(options.cache).stateParts()),
       incarnation(newIncarnation()), records(std::move(records)),
       router(context, zmq::socket_type::router),
       transport(std::move(transport)) {}

@@ -13,6 +13,7 @@
 #include "Messages.h"
 #include "Transport.h"
 
+#include "kv/Runtime/Tiers/StateRecords.h"
 #include "kv/Runtime/Transport/PeerConnector.h"
 
 #include <zmq.hpp>
@@ -67,6 +68,9 @@ private:
     std::vector<PrefixName> names;
     std::vector<int32_t> tokens;
     int64_t pages = 0; // leading ones that there have been
+    /// Of the first part of the state behind each page; empty without states.
+    std::vector<PrefixName> stateNames;
+    std::vector<int64_t> states; // pages behind which there is a state
     bool final = false;
     Clock::time_point changed;
   };
@@ -92,7 +96,9 @@ private:
   bool grant(const Wish &wish);
   void look(Question &question, bool tells);
   void expire();
-  PrefixPage pageOf(const Question &question, int64_t index) const;
+  bool isWhole(const Question &question) const;
+  /// A record as peer::Lease counts them. Valid until the next call.
+  PrefixPage recordOf(const Question &question, int64_t index);
   template <class Message>
   void send(const std::string &peer, const Message &message);
   int64_t pageSize() const { return slots.pageSize; }
@@ -100,6 +106,7 @@ private:
   const PageConnector::Options slots;
   const Options options;
   const PageType type;
+  const int64_t stateParts;
   const uint64_t incarnation;
   std::string address; // of the transport
   PeerMetrics figures;
@@ -117,6 +124,7 @@ private:
   std::list<Question> questions; // by age
   std::list<Wish> wishes;
   uint64_t lastPrompt = 0;
+  StateMark mark{0}; // of recordOf()
   zmq::context_t context;
   zmq::socket_t router;
   std::unique_ptr<Transport> transport;

@@ -43,6 +43,8 @@ RecordConversion::RecordConversion(const MultiKVCacheParams &from,
       for (int32_t slab : source.groups[group].slabs) {
         for (size_t i = 0; i < from.params.size(); ++i) {
           const PoolLayout::Collection &of = source.collections[i];
+          if (of.states != PoolLayout::NoSlab)
+            continue;
           const PoolLayout::Table &table = source.tables[of.table];
           bool isScales = of.scales == slab;
           if (group < table.firstGroup ||
@@ -61,6 +63,12 @@ RecordConversion::RecordConversion(const MultiKVCacheParams &from,
         atFrom += static_cast<size_t>(source.slabs[slab]);
         atTo += static_cast<size_t>(target.slabs[slab]);
       }
+}
+
+void RecordConversion::copy(std::byte *target, int64_t index,
+                            const std::byte *sources, int64_t first) const {
+  std::memcpy(target, sources + (index - first) * bytesFrom,
+              static_cast<size_t>(bytesFrom));
 }
 
 void RecordConversion::convert(std::byte *target, int64_t index,

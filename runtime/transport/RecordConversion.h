@@ -28,6 +28,10 @@ public:
   /// `first` on, as far as the page's tokens need them.
   void convert(std::byte *target, int64_t index, const std::byte *sources,
                int64_t first) const;
+  /// Copies a record that is the same on both sides, that of a part of a
+  /// state: there page sizes are equal.
+  void copy(std::byte *target, int64_t index, const std::byte *sources,
+            int64_t first) const;
 
 private:
   /// Blocks or scales of one band of a collection on one shard.

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import test_end_to_end
+import test_transport
+from peers import Prefill, command, environment, nixl
+from redis_server import RedisServer
 from kv_import import synthetic
+from test_tiers import LIBRARY
 from tools import KV_IMPORT, find, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
@@ -170,3 +174,92 @@ def test_what_is_not_supported_is_said(tmp_path, kind, changes, said):
     done = run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path)
     assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
     assert all(text in done.stderr for text in said), done.stderr
+
+
+tiers = pytest.mark.skipif(not LIBRARY.exists(), reason="libkv_tiers.so is not built")
+
+
+@tiers
+def test_states_come_back_from_a_disk(model, tmp_path):
+    """Other processes with the same disk find pages and states, where prompts part too."""
+    random = np.random.default_rng(8)
+    prompts = list(conversations(random))
+    requests = {str(i): (p, 20) for i, p in enumerate(prompts)}
+    plain = Served(model, requests, "--no-prefix-cache")
+    disk = ("--disk-dir", tmp_path / "disk", "--disk-bytes", 1 << 26, "--max-batch", 1)
+    first = Served(model, requests, *disk)
+    assert first.rows == plain.rows
+    again = Served(model, requests, *disk)
+    assert again.rows == plain.rows
+    assert again.statistics["disk_pages_read"] > 0
+    # Of each prompt, all that a state was kept behind.
+    wanted = {name: (len(prompt) - 1) // PAGE * PAGE for name, (prompt, _) in requests.items()}
+    assert again.cached == wanted
+
+
+@tiers
+def test_a_device_that_forgets_finds_states_in_the_host(model):
+    random = np.random.default_rng(9)
+    prompts = list(conversations(random))
+    requests = {str(i): (p, 20) for i, p in enumerate(prompts + prompts)}
+    plain = Served(model, requests, "--no-prefix-cache")
+    small = ("--max-batch", 2, "--pages", 14, "--snapshots", 0)
+    without = Served(model, requests, *small)
+    with_host = Served(model, requests, *small, "--host-pages", 4000)
+    assert without.rows == with_host.rows == plain.rows
+    assert with_host.statistics["loaded_pages"] > 0
+    # The second time everything is there.
+    again = {name: (len(prompt) - 1) // PAGE * PAGE
+             for name, (prompt, _) in requests.items() if int(name) >= len(prompts)}
+    assert {name: with_host.cached[name] for name in again} == again
+    assert sum(without.cached[name] for name in again) < sum(again.values())
+
+
+@tiers
+def test_another_machine_finds_states_in_a_store(model, tmp_path):
+    random = np.random.default_rng(10)
+    requests = {str(i): (p, 12) for i, p in enumerate(conversations(random))}
+    plain = Served(model, requests, "--no-prefix-cache")
+    with RedisServer(tmp_path) as server:
+        store = ("--store", server.address, "--max-batch", 1, "--host-pages", 2000)
+        assert Served(model, requests, *store).rows == plain.rows
+        other = Served(model, requests, *store)
+        assert other.rows == plain.rows
+        assert other.statistics["store_pages_read"] > 0
+        assert other.cached == {name: (len(prompt) - 1) // PAGE * PAGE for name, (prompt, _) in requests.items()}
+        assert server.spoil() > 0
+        spoilt = Served(model, requests, *store)
+        assert spoilt.rows == plain.rows
+
+
+@tiers
+def test_prefill_and_decode_apart(model):
+    """A peer computes pages and states; what was read has the bits that it would have had here."""
+    random = np.random.default_rng(11)
+    prompts = list(conversations(random))
+    requests = [{"id": str(i), "tokens": [int(t) for t in p], "max_new_tokens": 8, "logits": "digest"}
+                for i, p in enumerate(prompts)]
+    plain = Served(model, {r["id"]: (r["tokens"], 8) for r in requests}, "--no-prefix-cache")
+    with Prefill(model, "--host-pages", "4000") as prefill:
+        have, statistics, notes = test_transport.decode(
+            None, model, prefill.endpoint, requests, "--host-pages", "4000", "--max-batch", "1")
+        assert notes == ""
+        theirs = prefill.end()
+    assert have == plain.rows
+    assert statistics["peer"]["pages_read"] > statistics["loaded_pages"] > 0  # parts of states too
+    assert theirs["peer"]["leases"] == theirs["peer"]["leases_returned"] > 0, theirs
+    # Every whole page of every prompt comes from there, or is here already.
+    assert statistics["cached_tokens"] == sum((len(p) - 1) // PAGE * PAGE for p in prompts), statistics
+
+
+@tiers
+def test_peers_need_equal_page_sizes(model, tmp_path):
+    done = run(KV_IMPORT, model / "hf", "-o", tmp_path, "--page", "32")
+    assert done.returncode == 0, done.stderr
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "model.so"], check=True, timeout=120)
+    with Prefill(model) as prefill:
+        done = subprocess.run(command(tmp_path, "--role", "decode", "--peer", prefill.endpoint), input="",
+                              capture_output=True, text=True, env=environment(), timeout=60)
+    assert done.returncode == 2
+    assert "is 16 on the prefilling side and 32 on the decoding side" in done.stderr
+    assert "page of " in done.stderr

@@ -487,6 +487,8 @@ std::string EngineHarness::apply(const Command &command,
   case Command::Release:
     model.release(slot);
     return {};
+  case Command::KeepState: // there are no recurrent layers here
+    return {};
   case Command::BeginStep: {
     bool refuse = !model.canBegin();
     if (!refuse)

@@ -52,6 +52,8 @@ public:
                       std::span<const std::byte> images,
                       std::span<const int32_t> tokens) override {
     uint64_t hash = mix(hashOf(parent), images.size());
+    for (std::byte one : images)
+      hash = mix(hash, static_cast<uint64_t>(one));
     for (int32_t token : tokens)
       hash = mix(hash, static_cast<uint64_t>(token));
     return nameOf(hash);

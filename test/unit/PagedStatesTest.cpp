@@ -167,10 +167,19 @@ TEST(PagedStates, WhatIsNotSupportedIsSaid) {
   MultiKVCacheParams tiers = hybrid();
   for (KVCacheParams &one : tiers.params) {
     one.connector = KVConnector::Host;
-    one.hostSwapSpaceGB = 1;
+    one.hostSwapSpaceGB = 0x1p-20;
   }
-  EXPECT_EQ(refused(tiers), "collection conv: kv_connector is host, allowed "
-                            "beside states, which have no records: none, null");
+  tiers.params[2].geometry.dtype = KV_DTYPE_BF16;
+  EXPECT_EQ(refused(tiers), "collection state: kv_connector is host, allowed "
+                            "beside states of bf16: none, null");
+  tiers.params[2].geometry.dtype = KV_DTYPE_F32;
+  // A page has 256 bytes, a state 192.
+  for (KVCacheParams &one : tiers.params)
+    one.hostSwapSpaceGB = 511 * 0x1p-30;
+  EXPECT_EQ(
+      text(PagedKVCacheManager::create(tiers, {.maxSeqLen = 8, .numPages = 8})),
+      "cache manager: host_kvcache_swap_space_gb is 511 bytes, allowed: 512 "
+      "(one page and one state) to 2147483647 pages");
   MultiKVCacheParams pages = hybrid();
   pages.params[2].geometry.page = 2 * Page;
   EXPECT_EQ(refused(pages), "collections kv and state share pages, but page is "

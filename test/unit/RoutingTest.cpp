@@ -171,13 +171,15 @@ struct Serving {
   static std::string endpoint(const char *kind, int index) {
     return localEndpoint(concat(kind, "-", index));
   }
-  explicit Serving(int index, EventPublisher::Encoding encoding) {
+  explicit Serving(int index, EventPublisher::Encoding encoding,
+                   bool recurrent) {
     auto opened =
         EventPublisher::open({.endpoint = endpoint("events", index),
                               .replayEndpoint = endpoint("replay", index),
                               .encoding = encoding,
                               .replaysTopic = index % 2 == 0,
                               .pageSize = PageSize,
+                              .recurrent = recurrent,
                               .replayBatches = 3, // soon only a snapshot helps
                               .queueBytes = 1 << 16,
                               .interval = std::chrono::milliseconds(1)});
@@ -185,6 +187,8 @@ struct Serving {
     publisher = std::move(*opened);
     auto made = CacheEngine::create({.numPages = 150,
                                      .pageSize = PageSize,
+                                     .recurrent = recurrent,
+                                     .snapshots = recurrent ? 12 : 0,
                                      .maxSequences = 2,
                                      .maxTokens = 200,
                                      .events = publisher.get()});
@@ -202,8 +206,11 @@ struct Serving {
   void serve(const Tokens &prompt, const Scope &scope) {
     Expected<Sequence> sequence = engine->open(scope);
     int64_t length = static_cast<int64_t>(prompt.size());
-    if (engine->reserve(*sequence, prompt, {.length = length}).fits()) {
-      EXPECT_TRUE(engine->commit(*sequence, prompt, length));
+    // With recurrent layers, steps end where states are kept.
+    while (sequence->processedTokens() < length &&
+           engine->reserve(*sequence, prompt, {.length = length}).fits()) {
+      int64_t end = std::min(length, engine->nextSnapshot(*sequence));
+      ASSERT_TRUE(engine->commit(*sequence, prompt, end));
     }
   }
 };
@@ -221,7 +228,7 @@ Tokens conversation(std::mt19937 &random) {
 
 } // namespace
 
-TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
+static void predictsHits(bool recurrent) {
   constexpr int NumMachines = 5;
   using Encoding = EventPublisher::Encoding;
   zmq::context_t context;
@@ -230,8 +237,8 @@ TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
   std::vector<std::unique_ptr<Follower>> followers;
   std::mt19937 random(1), lossy(2);
   for (int i = 0; i < NumMachines; ++i) {
-    machines.push_back(
-        std::make_unique<Serving>(i, i % 2 ? Encoding::Map : Encoding::Array));
+    machines.push_back(std::make_unique<Serving>(
+        i, i % 2 ? Encoding::Map : Encoding::Array, recurrent));
     auto follower =
         Follower::open(context,
                        {.events = Serving::endpoint("events", i),
@@ -283,7 +290,8 @@ TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
     if (round % 20 == 10) { // another incarnation, which has nothing
       size_t which = random() % NumMachines;
       machines[which].reset();
-      machines[which] = std::make_unique<Serving>(which, Encoding::Array);
+      machines[which] =
+          std::make_unique<Serving>(which, Encoding::Array, recurrent);
       ++restarts;
     }
     if (round % 16 == 5)
@@ -328,10 +336,19 @@ TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
             << snapshots << " snapshots, " << restarts << " restarts\n";
   EXPECT_GE(right * 100, requests * 99);
   EXPECT_GE(ofAll * 100, requests * NumMachines * 99);
-  EXPECT_GT(hits, requests * 3);
+  EXPECT_GT(hits, requests * (recurrent ? 1 : 3));
   EXPECT_GT(gaps, 50);
   EXPECT_GT(replays, 50);
   EXPECT_GT(snapshots, NumMachines + restarts);
+}
+
+TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
+  predictsHits(/*recurrent=*/false);
+}
+
+/// Snapshots of states come and go: a prefix without one is no hit.
+TEST(Router, PredictsTheHitsOfHybridEnginesAfterLostMessages) {
+  predictsHits(/*recurrent=*/true);
 }
 
 TEST(Router, AMachineThatDoesNotAnswerIsNotUsed) {

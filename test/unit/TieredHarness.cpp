@@ -32,6 +32,9 @@ void TieredHarness::Coverage::add(const Coverage &more) {
   resetWhileLoading += more.resetWhileLoading;
   windows += more.windows;
   asking += more.asking;
+  stateHits += more.stateHits;
+  stateLoads += more.stateLoads;
+  stateForks += more.stateForks;
 }
 
 TieredHarness::TieredHarness(uint32_t word, const Around &around)
@@ -71,16 +74,31 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
   int64_t recordBytes = 0;
   for (const KVCacheParams &each : params.params)
     recordBytes += each.bytesPerPage() * shards * each.geometry.bands();
+  auto numPaged = static_cast<int64_t>(params.params.size());
   int32_t hostSlots = std::array{12, 1, 3, 40}[below(4)];
+  if (seed >> 42 & 1) {
+    for (int64_t heads : {3, 5}) {
+      one.name = concat("state", heads);
+      one.geometry = {.strategy = CacheStrategy::Recurrent,
+                      .dtype = KV_DTYPE_F32,
+                      .layers = 1 + static_cast<int64_t>(seed >> 43 & 1),
+                      .heads = heads,
+                      .dim = 2,
+                      .page = pageSize};
+      params.params.push_back(one);
+    }
+    PoolLayout layout = PoolLayout::of(params);
+    hostSlots = std::max(2 * hostSlots, int32_t(1 + layout.stateParts()));
+  }
   for (KVCacheParams &each : params.params)
     each.hostSwapSpaceGB = std::ldexp(double(hostSlots * recordBytes), -30);
   bool isAsynchronous = below(3) > 0;
   options = {.maxBatchSize = static_cast<int32_t>(3 * replicas),
              .maxSeqLen = maxTokens,
-             .numPages = std::array{24, 13, 16, 50}[below(4)] *
-                         static_cast<int64_t>(params.params.size()),
+             .numPages = std::array{24, 13, 16, 50}[below(4)] * numPaged,
              .maxSteps = 4,
              .maxChunkTokens = maxTokens,
+             .snapshots = std::array{-1, 0, 3, 8}[seed >> 45 & 3],
              .asynchronous = below(3) == 0,
              .retentionTick = 10,
              .tiers = {.diskDirectory = hasDisk ? "nowhere" : "",
@@ -98,8 +116,10 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
       .isStore = hasDisk && seed >> 40 & 1,
       .lies = seed >> 41 & 1 ? 20u : 0u};
   hangs = moods.hangs > 0;
-  if (hangs)
+  if (hangs) {
     options.tiers.mostWait = 10'000;
+    longestWait = 1000;
+  }
   options.tiers.open = [&, moods, seed](const PageConnector::Options &given)
       -> Expected<std::unique_ptr<PageConnector>> {
     return std::make_unique<FickleConnector>(given, moods, seed, fault);
@@ -116,6 +136,12 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
       untold |= text.contains("may find what was forgotten");
     };
     hangs = false;
+    longestWait = 1'000'000'000;
+    if (around.mostWait > 0) {
+      options.tiers.mostWait = longestWait = around.mostWait;
+      options.tiers.asynchronous = true;
+      hangs = true;
+    }
   }
   for (int index = 0; hasQueues && index < one.numDevices; ++index)
     options.devices.push_back({Device::Kind::CUDA, index});
@@ -163,6 +189,34 @@ void TieredHarness::rewrite(Request &request, int64_t kept) {
         cell(request, static_cast<int64_t>(request.cells.size())));
 }
 
+/// The state that the step reads is that of the tokens before it, and it leaves
+/// one of the tokens with it.
+std::string TieredHarness::computeState(const Request &request, int64_t row,
+                                        uint32_t salt,
+                                        const RaggedKVCacheInputs &one,
+                                        const CacheGeometry &of) const {
+  int64_t first = request.context->processed();
+  int64_t end = first + request.context->active();
+  int64_t size = of.layers * of.heads * of.dim;
+  auto *places = static_cast<const int32_t *>(one.lookupTable.data) + 2 * row;
+  auto *blocks = static_cast<uint32_t *>(one.blocks.data);
+  auto number = [&](int64_t tokens, int64_t index) {
+    return tokens == 0 ? 0
+                       : request.cells[tokens - 1] * 31 + salt +
+                             static_cast<uint32_t>(index);
+  };
+  if (places[1] <= 0 || places[1] >= one.blocks.sizes[0])
+    return concat("request ", request.context->id(), " has no state to write");
+  for (int64_t i = 0; i < size; ++i)
+    if (blocks[places[0] * size + i] != number(first, i))
+      return concat("request ", request.context->id(),
+                    " reads a wrong state at token ", first, ", number ", i,
+                    " of ", size);
+  for (int64_t i = 0; i < size; ++i)
+    blocks[places[1] * size + i] = number(end, i);
+  return {};
+}
+
 std::string
 TieredHarness::compute(const std::vector<const Request *> &batch,
                        std::span<const RaggedKVCacheInputs> inputs) {
@@ -185,6 +239,14 @@ TieredHarness::compute(const std::vector<const Request *> &batch,
             inputs[(request->replica * shards + shard) * collections + c];
         const CacheGeometry &of = params.params[c].geometry;
         int64_t pageSize = of.page;
+        if (of.isRecurrent()) {
+          if (std::string wrong = computeState(
+                  *request, row, static_cast<uint32_t>((c << 8) + shard), one,
+                  of);
+              !wrong.empty())
+            return wrong;
+          continue;
+        }
         auto *blocks = static_cast<uint32_t *>(one.blocks.data);
         int64_t pitch = one.lookupTable.sizes[1] / of.bands();
         auto *table = static_cast<const int32_t *>(one.lookupTable.data) +
@@ -253,7 +315,7 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
   bool wasLoading = request.isLoading;
   if (!request.isOpen)
     request.weights = weights;
-  int32_t steps = 1 + static_cast<int32_t>(word % 3);
+  int32_t steps = hasStates() ? 1 : 1 + static_cast<int32_t>(word % 3);
   steps = static_cast<int32_t>(
       std::min<int64_t>(steps, maxTokens - request.context->length() + 1));
   auto done = manager->alloc(*request.context, steps);
@@ -264,6 +326,7 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
   request.isLoading = false;
   if (done) {
     coverage.hits += done->cachedTokens;
+    coverage.stateHits += hasStates() && done->cachedTokens > 0;
     if (done->cachedTokens < 0 || done->cachedTokens > after)
       return concat(done->cachedTokens, " cached tokens of ", after);
     request.isOpen = true;
@@ -354,10 +417,13 @@ std::string TieredHarness::release(size_t index) {
 std::string TieredHarness::fork(Request &source, uint32_t word) {
   int64_t tokens = static_cast<int64_t>(
       word % static_cast<uint64_t>(source.context->processed() + 1));
+  if (hasStates() && word % 8) // other places are refused
+    tokens = source.context->processed();
   if (tokens == maxTokens ||
       !manager->fork(source.context->id(), ++lastId, tokens))
     return {}; // no slot, or a window has passed
   ++coverage.forks;
+  coverage.stateForks += hasStates();
   Request made;
   made.tokens.assign(source.tokens.begin(), source.tokens.begin() + tokens);
   made.tokens.push_back(static_cast<int32_t>(word % 3 + 500));
@@ -377,6 +443,8 @@ std::string TieredHarness::fork(Request &source, uint32_t word) {
 std::string TieredHarness::truncate(Request &request, uint32_t word) {
   int64_t had = request.context->processed();
   int64_t tokens = static_cast<int64_t>(word % static_cast<uint64_t>(had + 1));
+  if (hasStates())
+    tokens = word % 3 ? 0 : had;
   if (word % 5 == 0)
     tokens = had; // keeps all that is computed, and nothing more
   tokens = std::min(tokens, maxTokens - 1); // something is to be computed
@@ -427,6 +495,38 @@ std::string TieredHarness::prefetch(uint32_t word) {
   return {};
 }
 
+std::string TieredHarness::serve(const std::vector<int32_t> &tokens,
+                                 std::string_view salt) {
+  Request made;
+  made.tokens = tokens;
+  made.salt = salt == "a" ? "a" : "b";
+  made.context = std::make_unique<TextGenerationContext>(++lastId, made.tokens);
+  made.context->setScope({.salt = made.salt});
+  made.replica =
+      static_cast<int32_t>(manager->getOrRecommendReplica(*made.context));
+  if (!manager->claim(lastId, made.replica))
+    return {}; // all slots are taken
+  RequestId id = lastId;
+  requests.push_back(std::move(made));
+  auto own = [&]() -> Request & {
+    return *std::ranges::find_if(
+        requests, [&](const Request &one) { return one.context->id() == id; });
+  };
+  for (int turn = 0; turn < 100; ++turn) {
+    if (own().context->processed() == static_cast<int64_t>(tokens.size()))
+      break;
+    if (std::string wrong = alloc(own(), 0); !wrong.empty())
+      return wrong;
+    if (own().isLoading)
+      (void)manager->waitForLoads(longestWait);
+    else if (own().steps == 0)
+      break; // there is no room for it now
+    if (std::string wrong = run(1); !wrong.empty())
+      return wrong;
+  }
+  return release(static_cast<size_t>(&own() - requests.data()));
+}
+
 /// Calls that change nothing.
 std::string TieredHarness::look(uint32_t word) {
   std::vector<int32_t> tokens = prompt(word);
@@ -469,7 +569,7 @@ std::string TieredHarness::step(uint32_t word) {
   } else if (what == 60) {
     wrong = prefetch(rest);
   } else if (what == 61) {
-    (void)manager->waitForLoads(hangs ? 1000 : 1'000'000'000);
+    (void)manager->waitForLoads(longestWait);
   } else if (what == 62) {
     manager->synchronize();
   } else {
@@ -487,7 +587,7 @@ std::string TieredHarness::finish() {
   // Whoever waits gets its pages or computes them.
   for (Request &request : requests)
     while (request.isLoading) {
-      (void)manager->waitForLoads(hangs ? 1000 : 1'000'000'000);
+      (void)manager->waitForLoads(longestWait);
       if (std::string wrong = alloc(request, 1); !wrong.empty())
         return wrong;
     }
@@ -502,6 +602,7 @@ std::string TieredHarness::finish() {
       return "pages are lost";
   KVCacheMetrics figures = manager->metrics();
   coverage.loaded += figures.loadedPages;
+  coverage.stateLoads += hasStates() ? figures.loadedPages : 0;
   coverage.stored += figures.storedPages;
   coverage.evicted += figures.evictedPages;
   for (int32_t replica = 0; replica < params.dataParallelDegree(); ++replica)

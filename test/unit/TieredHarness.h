@@ -2,8 +2,9 @@
 //
 // Words become calls of a paged manager whose tiers are unreliable. Every cell
 // of the cache says of which prefix it is, so a page that is wrong, stale or
-// half loaded is seen by the first step that reads it. A reset changes what
-// cells say, as other weights would.
+// half loaded is seen by the first step that reads it. Half of the managers
+// have recurrent layers, whose states say of which prefix they are in each of
+// their numbers. A reset changes what cells say, as other weights would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,9 @@ public:
     std::string model = {};
     uint32_t weights = 1;   // of an earlier manager that has used it
     bool hasQueues = false; // cuda:0 and so on, instead of CPUs
+    /// Loads that take longer, in nanoseconds, are given up, and none is waited
+    /// for; 0: as the word says.
+    int64_t mostWait = 0;
   };
 
   /// The word says what the manager is like.
@@ -46,6 +50,12 @@ public:
   std::string step(uint32_t word);
   /// Releases everything.
   std::string finish();
+  /// Forgets all prefixes; the weights are others from now on.
+  std::string reset();
+  /// Computes a prompt that somebody else wants, as far as that is possible
+  /// now, and releases it.
+  std::string serve(const std::vector<int32_t> &tokens, std::string_view salt);
+  const MultiKVCacheParams &cache() const { return params; }
 
   int64_t numCommands() const { return commands; }
 
@@ -55,6 +65,8 @@ public:
     int64_t prefetched = 0, evicted = 0, steppedWhileLoading = 0;
     int64_t truncatedWhileLoading = 0, releasedWhileLoading = 0;
     int64_t resetWhileLoading = 0, windows = 0, asking = 0;
+    /// Of managers with recurrent layers.
+    int64_t stateHits = 0, stateLoads = 0, stateForks = 0;
     void add(const Coverage &more);
   } coverage;
 
@@ -74,6 +86,10 @@ private:
   Request *pick(uint32_t word);
   std::vector<int32_t> prompt(uint32_t word) const;
   uint32_t cell(const Request &request, int64_t position) const;
+  bool hasStates() const { return params.params.back().geometry.isRecurrent(); }
+  std::string computeState(const Request &request, int64_t row, uint32_t salt,
+                           const RaggedKVCacheInputs &one,
+                           const CacheGeometry &of) const;
   void rewrite(Request &request, int64_t kept);
   std::string claim(uint32_t word);
   std::string alloc(Request &request, uint32_t word);
@@ -83,7 +99,6 @@ private:
   std::string release(size_t index);
   std::string fork(Request &source, uint32_t word);
   std::string truncate(Request &request, uint32_t word);
-  std::string reset();
   std::string prefetch(uint32_t word);
   std::string look(uint32_t word);
 
@@ -92,6 +107,7 @@ private:
   PagedKVCacheManager::Options options;
   std::string fault; // the connector's
   int64_t maxTokens = 0;
+  int64_t longestWait = 1'000'000'000;
   bool hangs = false, hasQueues = false, untold = false;
   std::vector<Request> requests;
   RequestId lastId = 0;

@@ -77,7 +77,9 @@ void print(const TieredHarness::Coverage &total, int64_t commands) {
             << " steps, " << total.truncatedWhileLoading << " truncations, "
             << total.releasedWhileLoading << " releases, "
             << total.resetWhileLoading << " resets; " << total.asking
-            << " allocations wait for an answer\n";
+            << " allocations wait for an answer; with states: "
+            << total.stateHits << " hits, " << total.stateLoads
+            << " pages loaded, " << total.stateForks << " forks\n";
 }
 
 } // namespace
@@ -115,9 +117,10 @@ void readsItsOwnPages(int64_t wanted, const TieredHarness::Around &around) {
   if (commands < 1'000'000)
     return; // seldom things may be missing
   // Nothing that matters is met too seldom to be tested.
-  for (int64_t count : {total.hits, total.stored, total.loaded, total.evicted,
-                        total.loading, total.asking, total.refused, total.forks,
-                        total.truncations, total.prefetched})
+  for (int64_t count :
+       {total.hits, total.stored, total.loaded, total.evicted, total.loading,
+        total.asking, total.refused, total.forks, total.truncations,
+        total.prefetched, total.stateHits, total.stateLoads, total.stateForks})
     EXPECT_GT(count, commands / 500);
   for (int64_t count :
        {total.abandoned, total.resets, total.steppedWhileLoading,

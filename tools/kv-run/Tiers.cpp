@@ -61,13 +61,18 @@ Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
     return makeError(KV_STATUS_INVALID_ARGUMENT, option,
                      " is given, and --no-prefix-cache");
   constexpr int64_t MostBytes = int64_t(512) << 20;
-  int64_t bytes = PoolLayout::of(params).recordBytes();
+  PoolLayout layout = PoolLayout::of(params);
+  int64_t bytes = layout.recordBytes(), parts = layout.stateParts();
   // What peers may read is in host memory, so all that the devices have is.
-  int64_t most = pages * options.replicas;
+  int64_t states =
+      options.snapshots < 0
+          ? 4 * options.maxBatch
+          : 2 * options.maxBatch + options.snapshots * options.replicas;
+  int64_t most = pages * options.replicas + parts * states;
   int64_t hostPages = options.hostPages.value_or(
       options.role == "prefill"
           ? most
-          : std::clamp<int64_t>(MostBytes / bytes, 1, most));
+          : std::clamp<int64_t>(MostBytes / bytes, 1 + parts, most));
   for (KVCacheParams &one : params.params) {
     one.connector =
         hasDisk || hasStore ? KVConnector::Tiered : KVConnector::Host;

@@ -235,6 +235,11 @@ public:
   /// computed before, and the end of the prompt's last page that can be a hit.
   /// INT64_MAX: there is no such place ahead.
   virtual int64_t nextSnapshot(const Sequence &sequence) const = 0;
+  /// The state behind `tokens` tokens is kept as well when the sequence comes
+  /// by there: because the prompt parts there from one that was computed
+  /// elsewhere (`isJunction`), or because that state is loaded, not computed.
+  virtual void keepState(Sequence &sequence, int64_t tokens,
+                         bool isJunction) = 0;
   /// For the step that the sequence joins next; reserve() must have come
   /// before.
   virtual StatePlaces statePlaces(const Sequence &sequence) const = 0;

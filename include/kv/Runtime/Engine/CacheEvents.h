@@ -28,8 +28,9 @@ struct StoredPages {
   std::span<const int32_t> tokens = {}; // nodes.size() pages of them
   /// The node before the first one; NoParent: the prefix begins here.
   int32_t parent = NoParent;
-  /// Bit g: the nodes have a page in layer group g. 0: none has; such a node
-  /// only links its children to what is before it.
+  /// Bit g: the nodes have a page in layer group g; with recurrent layers the
+  /// bit behind those: a snapshot of the state. 0: none has; such a node only
+  /// links its children to what is before it.
   uint32_t groups = 0;
   /// Without a parent: the scope, as ScopeBytes frames it, without its epoch.
   std::span<const std::byte> scope = {};

@@ -51,7 +51,8 @@ struct Command {
     CompleteStep, // a: ticket; no sequence
     CompleteAll,  // no sequence
     Reset,        // no sequence
-    Time          // a: nanoseconds; no sequence
+    Time,         // a: nanoseconds; no sequence
+    KeepState     // a: tokens, b: whether prompts part there
   };
   Kind kind = Open;
   int32_t sequence = -1; // slot

@@ -51,6 +51,9 @@ public:
     /// Tokens of a page, and the layer groups: those of the engine.
     int32_t pageSize = 0;
     CacheGroups groups = {};
+    /// Whether the engine has recurrent layers: snapshots of their states are
+    /// told as one group more.
+    bool recurrent = false;
     /// Where the pages are, in the readers' words: "GPU" is the memory that a
     /// model computes from, also on a CPU.
     std::string medium = "GPU";

@@ -5,6 +5,7 @@
 
 #include "kv/Runtime/Engine/Groups.h"
 #include "kv/Runtime/Engine/PageOps.h"
+#include "kv/Runtime/Engine/States.h"
 #include "kv/Runtime/Manager/KVCacheManager.h"
 #include "kv/Runtime/Manager/PoolLayout.h"
 
@@ -100,12 +101,19 @@ public:
   void zeroPage(int32_t group, int64_t target);
 
   /// A copy of one page of every group outside of the devices: row after row,
-  /// by shard, group and slab.
+  /// by shard, group and slab. Or of a part of a state: of each shard's slabs
+  /// of states, laid end to end, as many bytes as it has of a page, from
+  /// `part` times as many on; the last part may be shorter.
   struct Record {
-    std::byte *data;                             // recordBytes(), pinned
-    std::array<PageId, CacheGroups::Most> pages; // by group
+    std::byte *data;                                  // recordBytes(), pinned
+    std::array<PageId, CacheGroups::Most> pages = {}; // by group
+    StateId state = NullState;
+    int32_t part = 0; // below stateParts()
   };
   int64_t recordBytes() const;
+  int32_t stateParts() const {
+    return static_cast<int32_t>(layout.stateParts());
+  }
   /// Queues copies between records and the pages of all shards, on the devices'
   /// second queues, behind everything that is queued now. What is queued later
   /// waits for copies to devices, and for copies from them if followCopies()
@@ -150,6 +158,8 @@ private:
   };
 
   template <class Fn> void forEachRow(int32_t group, Fn &&fn);
+  template <class Fn>
+  void forEachPiece(const Shard &shard, const Record &record, Fn &&fn) const;
 
   std::vector<Shard> shards;
   std::vector<MemoryCopy> copies;            // scratch of copyRecords()

@@ -278,15 +278,20 @@ private:
   /// What a slot's request waits for; apart from it, since a step reads all
   /// slots.
   struct LoadState {
-    /// The pages [nextLoad, endLoad) are being loaded, and those below
-    /// askedLoad have been asked for. endLoad is 0: none is.
+    /// The records [nextLoad, endLoad) are being loaded, and those below
+    /// askedLoad have been asked for. endLoad is 0: none is. They are those of
+    /// pages, up to pagesEnd, then those of the state behind them. Pages below
+    /// doneLoad are committed: with a state none is before all have come.
     int64_t nextLoad = 0, askedLoad = 0, endLoad = 0;
+    int64_t pagesEnd = 0, doneLoad = 0;
     /// Instead: a store is asked for pages behind those that are committed. The
     /// request has pages to compute in.
     bool isAsking = false;
     int64_t loadDeadline = 0;
     bool isUnderWay() const { return endLoad > 0 || isAsking; }
     int64_t processedBefore = 0; // tokens, when the reservation began
+    int64_t hitEnd =
+        0; // pages, of the last hit or load, behind which a state is
   };
 
   PagedKVCacheManager(Common common, const Options &options, int64_t pages);
@@ -318,15 +323,34 @@ private:
   reserve(TextGenerationContext &context, int32_t steps, Place place);
   Expected<void> createTiers();
   /// Sets demand.loaded to the tokens behind those that the devices have, of
-  /// which there are records. `request` is the index of names in the tiers.
-  void findLoads(size_t request, const CacheEngineImpl &engine,
-                 const Sequence &sequence, const TextGenerationContext &context,
-                 CacheEngine::Demand &demand) const;
+  /// which there are records, with recurrent layers up to where there is a
+  /// state. Returns how many pages are known to the devices or to records.
+  /// `request` is the index of names in the tiers.
+  int64_t findLoads(size_t request, const CacheEngineImpl &engine,
+                    const Sequence &sequence,
+                    const TextGenerationContext &context,
+                    CacheEngine::Demand &demand) const;
   /// The same for a request that is claimed, after a store has said what it
   /// has, if alloc() waits. Otherwise true: it has been asked, also before if
-  /// `hasAsked`, and there is time left.
+  /// `hasAsked`, and there is time left. `known` is what findLoads() returns.
   bool findLoadsInTime(const TextGenerationContext &context, Place place,
-                       bool hasAsked, CacheEngine::Demand &demand);
+                       bool hasAsked, CacheEngine::Demand &demand,
+                       int64_t &known);
+  /// The end of the prefix, from `first` pages on, that can be loaded, and of
+  /// the run of pages of which there are records.
+  struct Loadable {
+    int64_t end, known;
+  };
+  Loadable findRecords(size_t request, const CacheEngineImpl &engine,
+                       const Prompt &prompt, int64_t first) const;
+  /// Begins to load what demand.loaded says, behind what is committed.
+  void beginLoad(Place place, int64_t loaded);
+  /// The request's pages from `first` on, and its state, will be written.
+  void followWrites(Place place, int64_t first);
+  /// Copies the state of the request's committed pages to records, if it is a
+  /// snapshot: `ifPlanned`, not if it will soon be superseded by the next one.
+  void storeState(Place place, bool ifPlanned);
+  void touchRecords(Place place);
   /// Whether the request still waits for what a store says. If that was to be
   /// waited for, and there are records, it has no more pages than it has
   /// committed now.

@@ -74,6 +74,14 @@ struct PoolLayout {
   /// Bytes of the rows of one page of every group, on one device: what a record
   /// beside the devices holds of each.
   int64_t recordBytes() const;
+  /// Records that hold one state, each the same part of every device's; 0
+  /// without states.
+  int64_t stateParts() const {
+    int64_t record = recordBytes();
+    return record == 0
+               ? 0
+               : static_cast<int64_t>((bytesPerState() + record - 1) / record);
+  }
   int32_t numGroups() const { return static_cast<int32_t>(groups.size()); }
   /// Whether some group has window 0, and whether some group has another one.
   bool hasFullGroup() const;

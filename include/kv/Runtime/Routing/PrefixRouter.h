@@ -34,6 +34,10 @@ public:
   /// Told twice is told once. `blocks`: hashes of prefixes.
   void stored(Machine machine, std::span<const uint64_t> blocks);
   void removed(Machine machine, std::span<const uint64_t> blocks);
+  /// The same of states of recurrent layers behind these prefixes. Once any
+  /// machine has told of one, a prefix is a hit only up to a state.
+  void storedStates(Machine machine, std::span<const uint64_t> blocks);
+  void removedStates(Machine machine, std::span<const uint64_t> blocks);
   /// It has nothing any more. O(1) if it had nothing, else O(all blocks).
   void cleared(Machine machine);
   /// Whether it may be chosen: one that is not heard of may not.
@@ -45,7 +49,8 @@ public:
 
   /// Pages of the prompt that the machine has, from the first on without a
   /// gap, if it gives up what hangs on a page before the page, as ours do;
-  /// else maybe fewer or more. O(log pages).
+  /// else maybe fewer or more. O(log pages); with states a look at each page
+  /// behind the last state more.
   int64_t hit(Machine machine, std::span<const uint64_t> prompt) const;
 
   //===--- Where a request goes -------------------------------------------===//
