@@ -19,11 +19,12 @@ static bool isCast(Operation *op) {
 /// once, as a cast of its result does.
 static bool canWrite(LaunchOp op, Type element) {
   StringRef callee = op.getCallee();
-  if (callee == "matmul")
+  if (callee == "matmul" || callee == "expertMatmul")
     return element == getElementTypeOrSelf(op.getArguments()[1]);
   return callee == "norm" || callee == "pair" || callee == "elementwise" ||
          callee == "embedding" || callee == "rope" || callee == "quantMatmul" ||
-         callee == "quantEmbedding";
+         callee == "quantEmbedding" || callee == "expertQuantMatmul" ||
+         callee == "sumChoices";
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "DeviceKernels.h"
 #include "ElementPrograms.h"
+#include "ExpertLaunches.h"
 #include "FoldCasts.h"
 #include "HostSizes.h"
 #include "Launches.h"
@@ -76,7 +77,7 @@ private:
       else if (isa<PositionsOp>(op))
         positions.push_back(op);
       else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
-                   MatmulOp, DequantizeOp>(op))
+                   MatmulOp, DequantizeOp, RouteOp, ExpertMatmulOp>(op))
         others.push_back(op);
     });
     // Sizes are traced through launches.
@@ -92,7 +93,7 @@ private:
       LogicalResult converted =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
-                    DequantizeOp, linalg::LinalgOp>(
+                    DequantizeOp, RouteOp, ExpertMatmulOp, linalg::LinalgOp>(
                   [&](auto each) { return convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
@@ -278,11 +279,70 @@ private:
     return success();
   }
 
+  /// Rows of 8 bits.
+  static Value roundRows(Emitter &b, Value x) {
+    SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), x);
+    int64_t depth = cast<ShapedType>(x.getType()).getDimSize(1);
+    sizes.back() = b.getIndexAttr(kernels::roundedRowBytes(depth));
+    Value bytes = tensor::EmptyOp::create(b, sizes, b.getI8Type());
+    return LaunchOp::create(b, bytes.getType(), "roundRows", x, bytes)
+        .getResult();
+  }
+
+  /// `made`, by `callee`, is a result of an operation that goes.
+  void replaceResult(Emitter &b, Value result, StringRef callee, Value made) {
+    if (made.getType() != result.getType())
+      made = tensor::CastOp::create(b, result.getType(), made);
+    remarkLaunch(result.getDefiningOp(), callee, result.getType());
+    result.replaceAllUsesWith(made);
+  }
+
+  LogicalResult convert(RouteOp op) {
+    if (isOnTensors(op) != true)
+      return success(); // named, as it is left
+    Emitter b(op);
+    auto [experts, shares] = launchRoute(b, op);
+    replaceResult(b, op.getExperts(), "route", experts);
+    replaceResult(b, op.getShares(), "shares", shares);
+    op.erase();
+    return success();
+  }
+
+  /// Each product by itself, of rows that are rounded once a type.
+  LogicalResult convert(ExpertMatmulOp op) {
+    Value x = op.getX();
+    if (isOnTensors(op) != true)
+      return success(); // named, as it is left
+    if (failed(checkRows(op, "expertMatmul", x)))
+      return failure();
+    Emitter b(op);
+    Value order = orders.orderOf(op.getExperts(), op.getNumExperts());
+    Value rounded;
+    for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
+      auto type = cast<RankedTensorType>(weight.getType());
+      bool quantised = op.getFormat(i).has_value();
+      if (!quantised && type.getRank() == 3)
+        return noKernel(op)
+               << ": 'expertMatmul' is for row-major weights, not " << type;
+      if (!quantised && failed(checkActivations(op, type.getElementType())))
+        return failure();
+      if (quantised && !rounded)
+        rounded = roundRows(b, toRows(b, x));
+      Value rows = quantised ? rounded
+                             : castFor(b, x, type.getElementType(),
+                                       "the rows of an expert's product");
+      replaceResult(b, op.getProducts()[i],
+                    quantised ? "expertQuantMatmul" : "expertMatmul",
+                    launchExpertProduct(b, op, i, rows, order));
+    }
+    op.erase();
+    return success();
+  }
+
   /// Of quantised weights: each product by itself, of rows that are rounded
   /// once.
   LogicalResult convert(MatmulOp op) {
     Value x = op.getX();
-    int64_t depth = cast<ShapedType>(x.getType()).getDimSize(1);
     // On buffers, or of dense weights: named, as it is left.
     if (isOnTensors(op) != true)
       return success();
@@ -292,11 +352,8 @@ private:
     if (failed(checkRows(op, "roundRows", x)))
       return failure();
     Emitter b(op);
+    Value rounded = roundRows(b, x);
     SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), x);
-    sizes.back() = b.getIndexAttr(kernels::roundedRowBytes(depth));
-    Value bytes = tensor::EmptyOp::create(b, sizes, b.getI8Type());
-    Value rounded =
-        LaunchOp::create(b, bytes.getType(), "roundRows", x, bytes).getResult();
     for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
       Value product = op.getProducts()[i];
       auto type = cast<RankedTensorType>(product.getType());
@@ -441,7 +498,7 @@ private:
   /// Rows that are multiplied have the weight's type, whatever it costs of f32;
   /// another type that the module asks for would be something else. i8 is for
   /// quantised weights only.
-  LogicalResult checkActivations(linalg::GenericOp op, Type weight) {
+  LogicalResult checkActivations(Operation *op, Type weight) {
     auto wanted = getOperation()->getAttrOfType<TypeAttr>(
         KVDialect::getActivationsAttrName());
     if (!wanted || wanted.getValue().isF32() ||
@@ -524,6 +581,21 @@ private:
         return failure();
       made = castTo(b, first, element);
       break;
+    case LaunchMatch::SumChoices:
+      callee = "sumChoices";
+      if (failed(checkRows(op, callee, {first, result})))
+        return failure();
+      made = launch(b, callee, {first, match.tensors[1], constant(match.scale)},
+                    like, element);
+      break;
+    case LaunchMatch::ExpertBias: {
+      callee = "pair";
+      if (failed(checkRows(op, callee, {first, match.tensors[2], result})))
+        return failure();
+      made = launchExpertBias(b, first, match.tensors[1], match.tensors[2],
+                              element);
+      break;
+    }
     case LaunchMatch::Argmax:
       callee = "argmax";
       if (failed(checkRows(op, callee, first)))
@@ -569,8 +641,8 @@ private:
              "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
              "on one or two tensors (one may be a row for all), rows of a "
              "table, casts, argmax, kv.positions, kv.rope, kv.store, "
-             "kv.attention, kv.copy_pages, and quantised weights with "
-             "kv.activations = i8";
+             "kv.attention, kv.copy_pages, kv.route, kv.expert_matmul, and "
+             "quantised weights with kv.activations = i8";
       return WalkResult::skip();
     });
     return failure(failed);
@@ -589,6 +661,7 @@ private:
   }
 
   std::set<std::string> images;
+  ExpertOrders orders;
   /// What generics were before they were generalised.
   llvm::DenseMap<Operation *, StringRef> names;
 };

@@ -269,16 +269,18 @@ static std::optional<LaunchMatch> matchCast(GenericOp op) {
   return LaunchMatch{LaunchMatch::Cast, {x}};
 }
 
-/// table[ids[i], j]
-static std::optional<LaunchMatch> matchEmbedding(GenericOp op) {
-  Scalar scalar = trace(yielded(op));
+/// table[ids[...], j] for each column j of a generic's last loop; `ids` has the
+/// other ones.
+static std::optional<std::pair<Value, Value>> matchLookup(GenericOp op,
+                                                          Scalar scalar) {
+  scalar = trace(scalar);
   auto extract = scalar.value.getDefiningOp<tensor::ExtractOp>();
-  if (op.getNumLoops() != 2 || !extract || extract.getIndices().size() != 2 ||
+  if (op.getNumLoops() < 2 || !extract || extract.getIndices().size() != 2 ||
       extract->getParentOp() != op)
     return std::nullopt;
   auto column = extract.getIndices()[1].getDefiningOp<linalg::IndexOp>();
   Operation *row = extract.getIndices()[0].getDefiningOp();
-  if (!column || column.getDim() != 1 || !row ||
+  if (!column || column.getDim() + 1 != op.getNumLoops() || !row ||
       !isa<arith::IndexCastOp, arith::IndexCastUIOp>(row))
     return std::nullopt;
   std::optional<Element> id = elementOf({row->getOperand(0), scalar.at});
@@ -286,9 +288,66 @@ static std::optional<LaunchMatch> matchEmbedding(GenericOp op) {
   auto out = cast<ShapedType>(op.getResult(0).getType());
   if (!id || id->map != Maps(op).rows ||
       !getElementTypeOrSelf(id->tensor).isInteger(32) ||
-      cast<ShapedType>(table.getType()).getDimSize(1) != out.getDimSize(1))
+      cast<ShapedType>(table.getType()).getDimSize(1) != out.getShape().back())
     return std::nullopt;
-  return LaunchMatch{LaunchMatch::Embedding, {id->tensor, table}};
+  return std::pair(id->tensor, table);
+}
+
+/// table[ids[i], j]
+static std::optional<LaunchMatch> matchEmbedding(GenericOp op) {
+  auto found = matchLookup(op, yielded(op));
+  if (!found || op.getNumLoops() != 2)
+    return std::nullopt;
+  return LaunchMatch{LaunchMatch::Embedding, {found->first, found->second}};
+}
+
+/// x[t, c, n] + table[experts[t, c], n]
+static std::optional<LaunchMatch> matchExpertBias(GenericOp op) {
+  auto terms = operandsOf<arith::AddFOp>(yielded(op));
+  if (!terms)
+    return std::nullopt;
+  for (int i : {0, 1}) {
+    auto found = matchLookup(op, (*terms)[1 - i]);
+    Value x = wholeTensor((*terms)[i], Maps(op).identity);
+    if (found && x)
+      return LaunchMatch{LaunchMatch::ExpertBias,
+                         {x, found->first, found->second}};
+  }
+  return std::nullopt;
+}
+
+/// out[t, n] = sum over c of x[t, c, n] * shares[t, c] * a number
+static std::optional<LaunchMatch> matchSumChoices(GenericOp op) {
+  if (op.getNumLoops() != 3 || op.getNumResults() != 1 ||
+      op.getNumReductionLoops() != 1)
+    return std::nullopt;
+  AffineExpr t, n, c;
+  bindDims(op.getContext(), t, n, c);
+  auto map = [&](ArrayRef<AffineExpr> at) {
+    return AffineMap::get(3, 0, at, op.getContext());
+  };
+  std::optional<Scalar> term = summand(op);
+  if (!term || op.getIndexingMapsArray().back() != map({t, n}))
+    return std::nullopt;
+  Product product = factor(*term);
+  LaunchMatch match{LaunchMatch::SumChoices, {Value(), Value()}};
+  for (Scalar each : product.over) {
+    if (std::optional<double> number = constantOf(each)) {
+      match.scale *= *number;
+      continue;
+    }
+    std::optional<Element> element = elementOf(each);
+    int which = element && element->map == map({t, c, n}) ? 0
+                : element && element->map == map({t, c})  ? 1
+                                                          : -1;
+    if (which < 0 || match.tensors[which])
+      return std::nullopt;
+    match.tensors[which] = element->tensor;
+  }
+  if (!product.under.empty() || !match.tensors[0] || !match.tensors[1] ||
+      !getElementTypeOrSelf(match.tensors[1]).isF32())
+    return std::nullopt;
+  return match;
 }
 
 /// The column of the first of the largest elements of each row, as a reduction
@@ -338,13 +397,14 @@ std::optional<LaunchMatch> kv::matchLaunch(GenericOp op) {
   if (!op.hasPureTensorSemantics())
     return std::nullopt;
   if (op.getNumResults() == 1 && op.getNumLoops() > 0 && isElementwise(op, 0)) {
-    for (auto *match :
-         {matchEmbedding, matchNorm, matchSiluMul, matchSum, matchCast})
+    for (auto *match : {matchEmbedding, matchNorm, matchSiluMul, matchSum,
+                        matchExpertBias, matchCast})
       if (std::optional<LaunchMatch> found = match(op))
         return found;
     return std::nullopt;
   }
-  if (std::optional<LaunchMatch> found = matchMatmul(op))
-    return found;
-  return matchArgmax(op);
+  for (auto *match : {matchMatmul, matchSumChoices, matchArgmax})
+    if (std::optional<LaunchMatch> found = match(op))
+      return found;
+  return std::nullopt;
 }

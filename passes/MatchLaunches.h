@@ -16,11 +16,22 @@ namespace kv {
 
 /// What a linalg.generic computes, as a function of Symbols.def.
 struct LaunchMatch {
-  enum Kind { Matmul, Norm, Pair, Embedding, Cast, Argmax } kind;
+  enum Kind {
+    Matmul,
+    Norm,
+    Pair,
+    Embedding,
+    Cast,
+    Argmax,
+    SumChoices,
+    ExpertBias
+  } kind;
   /// The function's tensor arguments, in order, without `out`. The second of a
-  /// pair may have rank 1.
+  /// pair may have rank 1. Of a bias that a row's expert has: x, the experts,
+  /// the biases.
   llvm::SmallVector<mlir::Value> tensors;
   double epsilon = 0, offset = 0; // of a norm
+  double scale = 1;               // of a sum over choices
   KvPair function = KV_PAIR_ADD;  // of a pair
   unsigned result = 0;            // which result of the generic it is
 };

@@ -33,6 +33,22 @@ constexpr int QuantTileFloats = 16 * BlockRows;
 constexpr int QuantWarpFloats = 2 * QuantTileFloats + 16;
 constexpr int QuantSharedBytes = 2 * MoverWarps * QuantWarpFloats * 4;
 
+/// Choices of experts are ordered in tiles of so many, each of one expert. A
+/// tile's record is its expert, how many choices it has, and their numbers, of
+/// which the last ones may be left out. An expert's tiles follow each other.
+constexpr int ExpertRows = 64, ExpertRecord = 2 + ExpertRows;
+/// The tiles before those of `expert`, of whose choices `before` belong to the
+/// experts before it: some of them may be empty.
+KV_HD constexpr int64_t expertTilesBefore(int64_t expert, int64_t before) {
+  return before / ExpertRows + kv::plan::lesser(expert, before);
+}
+
+/// Shared memory of their products: stages of 64 rows and 64 columns.
+constexpr int ExpertSliceChunks = 8, ExpertStages = 3;
+constexpr int ExpertSharedBytes =
+    ExpertStages * 2 * ExpertRows * ExpertSliceChunks * ChunkBytes;
+constexpr int OrderSharedBytes = 2 * MoverThreads * 8;
+
 /// This step's rows into one layer of the cache. What is stored to pages before
 /// the first, such as the null page 0, is dropped, and so is what no page
 /// holds.
@@ -172,6 +188,14 @@ struct QuantMatmulParams {
   QuantFormat format;
 };
 
+/// The same with a weight of experts, as ExpertMatmulParams has them; `columns`
+/// are those of one. `rows` is not looked at.
+struct ExpertQuantMatmulParams {
+  QuantMatmulParams product;
+  const int32_t *order; // [tiles, ExpertRecord]
+  int32_t tiles, choicesPerRow;
+};
+
 /// As EmbeddingParams, of a quantised table.
 struct QuantEmbeddingParams {
   const int32_t *ids;
@@ -191,6 +215,59 @@ struct ArgmaxParams {
   int64_t xStride;
   int32_t rows, width;
   int32_t xType;
+};
+
+/// The numbers of the greatest logits of each row, the greatest first and of
+/// equal ones the lowest first; a NaN counts as -inf. logits [rows, experts].
+struct RouteParams {
+  const float *logits;
+  int32_t *out; // [rows, choices]
+  int64_t stride;
+  int32_t rows, experts, choices;
+};
+
+/// The parts of a softmax of what each row has chosen, the greatest first: over
+/// all logits [rows, count], or, `normalised`, over the chosen ones.
+struct SharesParams {
+  const float *logits;
+  const int32_t *experts; // [rows, choices]
+  float *out;             // [rows, choices]
+  int64_t stride;
+  int32_t rows, count, choices;
+  bool normalised;
+};
+
+/// out[r] = the sum over choices c of x[r * choices + c] * (share * scale), in
+/// the order of the choices.
+struct SumChoicesParams {
+  const void *x;
+  const float *shares; // [rows, choices]
+  void *out;
+  int64_t xStride, outStride;
+  int32_t rows, choices, width;
+  float scale;
+  int32_t xType, outType;
+};
+
+/// Orders choices by their experts, 0 to count - 1; a number outside stands for
+/// the nearest.
+struct OrderExpertsParams {
+  const int32_t *experts; // [choices]
+  int32_t *out;           // [expertTilesBefore(count, choices), ExpertRecord]
+  int32_t choices, count;
+};
+
+/// Row c of out is row c / choicesPerRow of x times transpose(weight of c's
+/// expert). A weight holds matrices of `columns` rows, one below the other,
+/// without gaps. x and weight have the type `type`, F32 or BF16, out F32 or
+/// that. columns is a multiple of 16.
+struct ExpertMatmulParams {
+  const void *x, *weight;
+  void *out;
+  const int32_t *order; // [tiles, ExpertRecord]
+  int64_t xStride, outStride;
+  int32_t tiles, choicesPerRow, columns, depth;
+  int32_t type, outType;
 };
 
 /// The position of each of batch.tokens rows in its sequence; -1 for a row

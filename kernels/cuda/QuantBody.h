@@ -54,20 +54,65 @@ template <class B> KV_BODY void roundRowsBody(B &b, const RoundRowsParams &p) {
 
 static_assert(MoverThreads == 16 * BlockRows, "a thread folds one product");
 
-/// The group's sums of 16 rows from `row` on with the 16 columns of a block.
+/// Rows in the order in which they stand, 16 a tile.
+struct PlainTiles {
+  KV_BODY PlainTiles(const QuantMatmulParams &p) : rows(p.rows) {}
+
+  int64_t rows, tile = 0;
+  KV_BODY int64_t count() const { return (rows + 15) / 16; }
+  /// Goes to a tile; returns false if it has no rows.
+  template <class B> KV_BODY bool begin(B &, int64_t number) {
+    tile = number;
+    return true;
+  }
+  template <class B> KV_BODY int64_t expert(B &) const { return 0; }
+  /// Row i of out that the tile has, or -1; the row of x that it is made of.
+  template <class B> KV_BODY int64_t rowAt(B &, int i) const {
+    return tile * 16 + i < rows ? tile * 16 + i : -1;
+  }
+  KV_BODY int64_t sourceOf(int64_t row) const { return row; }
+};
+
+/// Quarters of the tiles in which choices are ordered by experts.
+struct ExpertTiles {
+  KV_BODY ExpertTiles(const ExpertQuantMatmulParams &p) : p(p) {}
+
+  const ExpertQuantMatmulParams &p;
+  const int32_t *record = nullptr;
+  int first = 0, last = 0;
+  KV_BODY int64_t count() const { return int64_t(p.tiles) * Quarters; }
+  template <class B> KV_BODY bool begin(B &b, int64_t number) {
+    record = p.order + number / Quarters * ExpertRecord;
+    first = int(number % Quarters) * 16;
+    last = b.load(record + 1);
+    return first < last;
+  }
+  template <class B> KV_BODY int64_t expert(B &b) const {
+    return b.load(record);
+  }
+  template <class B> KV_BODY int64_t rowAt(B &b, int i) const {
+    return first + i < last ? b.load(record + 2 + first + i) : -1;
+  }
+  KV_BODY int64_t sourceOf(int64_t row) const { return row / p.choicesPerRow; }
+
+private:
+  static constexpr int Quarters = ExpertRows / 16;
+};
+
+/// The group's sums of 16 rows with the 16 columns of a block. `row`: of this
+/// thread's rows of the tile the first and the one 8 further, or null.
 template <QuantFormat F, class B>
-KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p, int64_t row,
-                           int64_t block, int group,
-                           typename B::template Shared<float> sums, int at) {
+KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
+                           const int8_t *const (&row)[2], int64_t block,
+                           int group, typename B::template Shared<float> sums,
+                           int at) {
   int lane = b.thread() % WarpLanes, quarter = lane % 4, place = lane / 4;
-  // Rows beyond the last are zeros, which the sums of others do not see.
-  auto rowWord = [&](int r, int step) -> uint32_t {
-    int64_t number = row + place + r;
-    if (number >= p.rows)
+  // Rows that are not there are zeros, which the sums of others do not see.
+  auto rowWord = [&](int half, int step) -> uint32_t {
+    if (!row[half])
       return 0;
-    return b.load(reinterpret_cast<const uint32_t *>(p.x + number * p.xStride +
-                                                     group * QuantGroup +
-                                                     step * 16 + quarter * 4));
+    return b.load(reinterpret_cast<const uint32_t *>(
+        row[half] + group * QuantGroup + step * 16 + quarter * 4));
   };
   float ofRow[4] = {};
   constexpr int Subs = SubBlockView<F>::PerGroup, Steps = 2 / Subs;
@@ -78,7 +123,7 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p, int64_t row,
     KV_UNROLL
     for (int step = 0; step < Steps; ++step) {
       uint32_t upper = rowWord(0, sub * Steps + step);
-      uint32_t lower = rowWord(8, sub * Steps + step);
+      uint32_t lower = rowWord(1, sub * Steps + step);
       // Four neighbouring elements stand for the k's 2 q, 2 q + 1, and those
       // eight further, in rows and in the weight.
       uint32_t a[4] = {widenBytes(upper, 0), widenBytes(lower, 0),
@@ -107,29 +152,36 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p, int64_t row,
     }
 }
 
-template <QuantFormat F, Fault Planted, class B>
-KV_BODY void quantProducts(B &b, const QuantMatmulParams &p) {
+template <QuantFormat F, Fault Planted, class B, class Tiles>
+KV_BODY void quantProducts(B &b, const QuantMatmulParams &p, Tiles rows) {
   auto sums = b.template shared<float>(0, 2 * MoverWarps * QuantWarpFloats);
-  int warp = b.thread() / WarpLanes;
+  int warp = b.thread() / WarpLanes, place = b.thread() % WarpLanes / 4;
   int myRow = b.thread() / BlockRows, myColumn = b.thread() % BlockRows;
-  int groups = p.depth / QuantGroup;
-  int64_t tiles = (int64_t(p.rows) + 15) / 16;
-  int64_t items = tiles * (p.columns / BlockRows);
-  for (int64_t item = b.block(); item < items; item += b.blocks()) {
+  int groups = p.depth / QuantGroup, blocks = p.columns / BlockRows;
+  int64_t tiles = rows.count();
+  auto sourceAt = [&](int i) -> const int8_t * {
+    int64_t row = rows.rowAt(b, i);
+    return row < 0 ? nullptr : p.x + rows.sourceOf(row) * p.xStride;
+  };
+  for (int64_t item = b.block(); item < tiles * blocks; item += b.blocks()) {
     // Blocks that are neighbours read the same weights.
-    int64_t block = item / tiles, row = (item - block * tiles) * 16;
+    int64_t column = item / tiles;
+    if (!rows.begin(b, item - column * tiles))
+      continue;
+    int64_t block = rows.expert(b) * blocks + column;
+    const int8_t *multiplied[2] = {sourceAt(place), sourceAt(place + 8)};
+    const int8_t *x = sourceAt(myRow);
     float total = 0;
     for (int first = 0, turn = 0; first < groups;
          first += MoverWarps, turn ^= 1) {
       int buffer = turn * MoverWarps * QuantWarpFloats;
       if (first + warp < groups)
-        multiplyGroup<F>(b, p, row, block, first + warp, sums,
+        multiplyGroup<F>(b, p, multiplied, block, first + warp, sums,
                          buffer + warp * QuantWarpFloats);
       if constexpr (Planted != Fault::MissingStageBarrier)
         b.sync();
-      if (row + myRow >= p.rows)
+      if (!x)
         continue;
-      const auto *x = p.x + (row + myRow) * p.xStride;
       KV_UNROLL_BY(2)
       for (int w = 0; w < MoverWarps; ++w) {
         int group = first + w, at = buffer + w * QuantWarpFloats;
@@ -154,9 +206,10 @@ KV_BODY void quantProducts(B &b, const QuantMatmulParams &p) {
         }
       }
     }
-    if (row + myRow < p.rows)
+    if (x)
       storeOne(b, p.out,
-               (row + myRow) * p.outStride + block * BlockRows + myColumn,
+               rows.rowAt(b, myRow) * p.outStride + column * BlockRows +
+                   myColumn,
                p.outType, total);
     b.sync(); // the next item's sums may come
   }
@@ -164,8 +217,16 @@ KV_BODY void quantProducts(B &b, const QuantMatmulParams &p) {
 
 template <class B, Fault F = Fault::None>
 KV_BODY void quantMatmulBody(B &b, const QuantMatmulParams &p) {
-  withFormat(p.format,
-             [&]<QuantFormat Format>() { quantProducts<Format, F>(b, p); });
+  withFormat(p.format, [&]<QuantFormat Format>() {
+    quantProducts<Format, F>(b, p, PlainTiles(p));
+  });
+}
+
+template <class B, Fault F = Fault::None>
+KV_BODY void expertQuantMatmulBody(B &b, const ExpertQuantMatmulParams &p) {
+  withFormat(p.product.format, [&]<QuantFormat Format>() {
+    quantProducts<Format, F>(b, p.product, ExpertTiles(p));
+  });
 }
 
 /// 16 elements of a row a thread.

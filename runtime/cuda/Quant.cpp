@@ -1,6 +1,6 @@
 //===- Quant.cpp - Quantised weights --------------------------------------===//
 
-#include "Movers.h"
+#include "Experts.h"
 #include "kv/Runtime/Buffer.h"
 
 using namespace kv;
@@ -113,6 +113,31 @@ void rows::quantMatmul(KvContext *context, const KvTensorView *x,
   // A thread block at a time makes 16 rows of 16 columns.
   int64_t tiles = (c.count + 15) / 16 * (c.width / BlockRows);
   move(call, kernelRow("kv_quant_matmul"), tiles * MoverThreads, p);
+}
+
+void rows::expertQuantMatmul(KvContext *context, const KvTensorView *x,
+                             const KvTensorView *weight, int32_t format,
+                             const KvTensorView *order,
+                             const KvTensorView *out) {
+  Call call(context, "expertQuantMatmul");
+  Weight w;
+  Rows c;
+  ExpertOrder read;
+  int64_t xRows = x->rank ? x->sizes[0] : 0;
+  if (call.failed() || !weightOf(call, "weight", *weight, format, w) ||
+      !rowsOf(call, "out", *out, c) || c.count == 0 ||
+      !checkBytes(call, "x", *x, xRows, w.depth) ||
+      !orderOf(call, *order, xRows, w.rows, c, read))
+    return;
+  ExpertQuantMatmulParams p{{static_cast<const int8_t *>(firstElement(*x)),
+                             w.view, c.data, x->strides[0], c.stride,
+                             int32_t(c.count), int32_t(c.width),
+                             int32_t(w.depth), c.type, QuantFormat(format)},
+                            read.records,
+                            read.tiles,
+                            read.choicesPerRow};
+  int64_t tiles = p.tiles * (ExpertRows / BlockRows) * (c.width / BlockRows);
+  move(call, kernelRow("kv_expert_quant_matmul"), tiles * MoverThreads, p);
 }
 
 void rows::quantEmbedding(KvContext *context, const KvTensorView *ids,

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../kernels/cuda/ExpertBody.h"
 #include "../../kernels/cuda/MoverBodies.h"
 #include "../../kernels/cuda/PlanBody.h"
 #include "../../kernels/cuda/QuantBody.h"
@@ -19,6 +20,9 @@ using namespace kv::cuda::test;
 
 namespace {
 
+constexpr int MostShared = ExpertSharedBytes;
+static_assert(MostShared >= QuantSharedBytes);
+
 /// Runs a body under every schedule; each must report `text`, or nothing at all
 /// where that is null.
 template <class Give, class Body>
@@ -27,7 +31,7 @@ void expectReport(const char *text, Give give, Body body) {
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
     EmulatorBackend backend({.schedule = schedule});
     give(backend);
-    backend.machine.launch(1, MoverThreads, QuantSharedBytes,
+    backend.machine.launch(1, MoverThreads, MostShared,
                            [&](Machine &m, int thread) {
                              CpuBlock b(m, thread);
                              body(b);
@@ -91,6 +95,73 @@ TEST(MoverFault, MissingBarrierOfQuantisedProduct) {
   expectReport(nullptr, give, [&](CpuBlock &b) { quantMatmulBody(b, p); });
   expectReport("shared memory", give, [&](CpuBlock &b) {
     quantMatmulBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, ExpertProducts) {
+  // Two tiles of columns, and more slices than stages; the last one is a part.
+  constexpr int Depth = 264, Columns = 80;
+  std::vector<Bf16> x(Depth), weight(Columns * Depth);
+  std::vector<float> out(Columns);
+  std::vector<int32_t> order(ExpertRecord);
+  order[1] = 1;
+  ExpertMatmulParams p{x.data(),
+                       weight.data(),
+                       out.data(),
+                       order.data(),
+                       Depth,
+                       Columns,
+                       1,
+                       1,
+                       Columns,
+                       Depth,
+                       KV_DTYPE_BF16,
+                       KV_DTYPE_F32};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), x.size() * 2, Access::Read);
+    b.give(weight.data(), weight.size() * 2, Access::Read);
+    b.give(order.data(), order.size() * 4, Access::Read);
+    b.give(out.data(), out.size() * 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { expertMatmulBody(b, p); });
+  expectReport("", give, [&](CpuBlock &b) {
+    expertMatmulBody<CpuBlock, Fault::MissingWait>(b, p);
+  });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    expertMatmulBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    expertMatmulBody<CpuBlock, Fault::MissingUnitBarrier>(b, p);
+  });
+  expectReport("leaves global memory", give, [&](CpuBlock &b) {
+    expertMatmulBody<CpuBlock, Fault::NoTailFill>(b, p);
+  });
+}
+
+TEST(MoverFault, MissingBarrierOfExpertOrder) {
+  std::vector<int32_t> experts(40, 1), order(2 * ExpertRecord);
+  OrderExpertsParams p{experts.data(), order.data(), 40, 2};
+  auto give = [&](Backend &b) {
+    b.give(experts.data(), experts.size() * 4, Access::Read);
+    b.give(order.data(), order.size() * 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { orderExpertsBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    orderExpertsBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, SkippedShuffleOfRoute) {
+  std::vector<float> logits(32, 1);
+  std::vector<int32_t> experts(8 * 2);
+  RouteParams p{logits.data(), experts.data(), 4, 8, 4, 2};
+  auto give = [&](Backend &b) {
+    b.give(logits.data(), logits.size() * 4, Access::Read);
+    b.give(experts.data(), experts.size() * 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { routeBody(b, p); });
+  expectReport("waits for its warp", give, [&](CpuBlock &b) {
+    routeBody<CpuBlock, Fault::SkippedShuffle>(b, p);
   });
 }
 

@@ -11,7 +11,7 @@
 func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>
-  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention, kv.copy_pages, and quantised weights with kv.activations = i8}}
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.positions, kv.rope, kv.store, kv.attention, kv.copy_pages, kv.route, kv.expert_matmul, and quantised weights with kv.activations = i8}}
   %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
   // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
   %y = linalg.matmul ins(%x, %w : tensor<4x64xbf16>, tensor<64x32xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
@@ -378,13 +378,41 @@ func.func @no_kernel(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tens
 
 // -----
 
-func.func @experts(%x: tensor<4x64xf32>, %l: tensor<4x8xf32>, %w: tensor<128x64xbf16>) -> tensor<4x2x16xf32> {
-  // expected-error @+1 {{'kv.route' op has no kernel on a GPU: kv-cuda has kernels for}}
-  %e, %s = kv.route %l : tensor<4x8xf32> -> tensor<4x2xi32>, tensor<4x2xf32>
-  // expected-error @+1 {{'kv.expert_matmul' op has no kernel on a GPU: kv-cuda has kernels for}}
+// Experts: on buffers, of rows that are no chunks, of packed dense weights, of
+// rows that the module wants rounded to another type.
+func.func @experts_of_odd_rows(%x: tensor<4x12xf32>, %e: tensor<4x2xi32>, %w: tensor<128x12xbf16>) -> tensor<4x2x16xf32> {
+  // expected-error @+1 {{'kv.expert_matmul' op has no kernel on a GPU: 'expertMatmul' is for rows of a multiple of 8 elements, not 'tensor<4x12xf32>'}}
   %y = kv.expert_matmul %x, %w experts(%e)
-      : tensor<4x64xf32>, tensor<128x64xbf16> experts tensor<4x2xi32> -> tensor<4x2x16xf32>
+      : tensor<4x12xf32>, tensor<128x12xbf16> experts tensor<4x2xi32> -> tensor<4x2x16xf32>
   return %y : tensor<4x2x16xf32>
+}
+
+// -----
+
+func.func @experts_of_packed_weights(%x: tensor<4x64xf32>, %e: tensor<4x2xi32>, %w: tensor<8x64x16xbf16>) -> tensor<4x2x16xf32> {
+  // expected-error @+1 {{'kv.expert_matmul' op has no kernel on a GPU: 'expertMatmul' is for row-major weights, not 'tensor<8x64x16xbf16>'}}
+  %y = kv.expert_matmul %x, %w experts(%e)
+      : tensor<4x64xf32>, tensor<8x64x16xbf16> experts tensor<4x2xi32> -> tensor<4x2x16xf32>
+  return %y : tensor<4x2x16xf32>
+}
+
+// -----
+
+module attributes {kv.activations = f16} {
+  func.func @experts_of_other_rows(%x: tensor<4x64xf32>, %e: tensor<4x2xi32>, %w: tensor<128x64xbf16>) -> tensor<4x2x16xf32> {
+    // expected-error @+1 {{'kv.expert_matmul' op has no kernel on a GPU: 'kv.activations' is 'f16', and 'matmul' rounds rows to its weight's 'bf16'}}
+    %y = kv.expert_matmul %x, %w experts(%e)
+        : tensor<4x64xf32>, tensor<128x64xbf16> experts tensor<4x2xi32> -> tensor<4x2x16xf32>
+    return %y : tensor<4x2x16xf32>
+  }
+}
+
+// -----
+
+func.func @route_on_buffers(%l: memref<4x8xf32>, %e: memref<4x2xi32>, %s: memref<4x2xf32>) {
+  // expected-error @+1 {{'kv.route' op has no kernel on a GPU: kv-cuda has kernels for}}
+  kv.route %l outs(%e, %s) : memref<4x8xf32> outs memref<4x2xi32>, memref<4x2xf32>
+  return
 }
 
 // -----

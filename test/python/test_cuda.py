@@ -35,8 +35,14 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          "gemma3": {"head_dim": 64, "layers": 3, "sliding": 12, "full_layers": frozenset((1,))},
          # A cap that leaves logits apart.
          "gemma3_caps": {"head_dim": 64, "sliding": 12, "logit_cap": 30.0},
-         "deepseek_v2": {}, "deepseek_v3": {"heads": 20}}
-SEEDS = {"deepseek_v2": 8, "deepseek_v3": 8}  # whose tokens are no near ties; else 5
+         "deepseek_v2": {}, "deepseek_v3": {"heads": 20},
+         "qwen3_moe": {"head_dim": 64}, "deepseek_v2_experts": {},
+         # A router's row is a chunk.
+         "gpt_oss": {"head_dim": 64, "layers": 2, "full_layers": frozenset((1,)),
+                     "mixture": dataclasses.replace(synthetic.KINDS["gpt_oss"]["mixture"],
+                                                    experts=8)}}
+# Whose tokens are no near ties, and no expert's logit that of another; else 5.
+SEEDS = {"deepseek_v2": 8, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6, "deepseek_v2_experts": 15}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):
@@ -149,14 +155,19 @@ def test_quantised_weights(tmp_path, format_):
     assert "product" not in trace and "launch kv_quant_matmul" in trace, trace[:2000]
 
 
-def test_weights_with_a_scale_a_row(tmp_path):
-    config = synthetic.make_config("qwen2", head_dim=64)
-    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=6))
+@pytest.mark.parametrize("kind", ("qwen2", "qwen3_moe"))
+def test_weights_with_a_scale_a_row(tmp_path, kind):
+    config = synthetic.make_config(kind, head_dim=64)
+    weights = synthetic.make_weights(config, seed=20 if kind == "qwen3_moe" else 6)
+    synthetic.write_hf(tmp_path / "hf", config, weights)
     trace = check_tokens(tmp_path, tmp_path / "hf", "--weights", "i8")
     assert "launch kv_quant_matmul" in trace, trace[:2000]
+    # Of gate and up. Rows of down, 48 elements, are no groups of 32: it is dense.
+    assert ("launch kv_expert_quant_matmul" in trace) == (kind == "qwen3_moe")
+    assert ("launch kv_expert_matmul" in trace) == (kind == "qwen3_moe")
 
 
-@pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2"))
+@pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2", "qwen3_moe"))
 def test_steps_as_graphs(tmp_path, kind):
     """Steps like earlier ones are one graph launch between the copies of tokens and of logits, and
     change no bit."""

@@ -1,4 +1,5 @@
 #include "../ElementsBody.h"
+#include "../ExpertBody.h"
 #include "../GpuBlock.h"
 #include "../MoverBodies.h"
 #include "../PlanBody.h"

@@ -2,6 +2,7 @@
 
 #include "Twins.h"
 #include "../ElementsBody.h"
+#include "../ExpertBody.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
 #include "AttentionTwins.h"
