@@ -176,6 +176,14 @@ private:
     HostSize rows = traceSize(op.getResult(), 0);
     if (!rows.isConstant()) {
       std::optional<HostSize> used = rowsOfUsers(op.getResult());
+      if (!used && llvm::any_of(op->getUsers(), [](Operation *user) {
+            return isa<tensor::ExtractOp, linalg::LinalgOp>(user);
+          }))
+        return op.emitOpError(
+            "is computed with: kv-cuda has kernels that rotate by positions "
+            "(kv.rope), and none for other arithmetic with them, as graphs "
+            "that kv-raise takes have it; kv-import without --from writes a "
+            "model for GPUs");
       if (!used || !(used->isConstant() ||
                      DominanceInfo().properlyDominates(used->value, op)))
         return op.emitOpError(

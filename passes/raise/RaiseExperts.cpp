@@ -33,8 +33,7 @@ constexpr unsigned Loops = 4;
 struct Product {
   GenericOp sum, factors, matrices;
   Value x;
-  /// Which result of x's map each of its dimensions has; 0 is a constant.
-  AffineMap xMap;
+  AffineMap xMap;         // results are loops, or 0 for a dimension that is 1
   tensor::ExtractOp read; // of the weight, in `matrices`
   unsigned summed;        // 2 or 3
 };
@@ -148,20 +147,18 @@ std::optional<Product> match(GenericOp sum) {
   }
   if (!product.x)
     return std::nullopt;
-  // x has rows, perhaps choices, and what is summed, in this order.
-  unsigned next = 0;
-  for (AffineExpr expr : product.xMap.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim)
-      continue;
-    unsigned at = dim.getPosition();
-    bool follows = at == next || (next == 1 && at == product.summed) ||
-                   (next == 2 && at == product.summed);
-    if (!follows)
+  // x has rows, perhaps choices, and what is summed, in this order, and beside
+  // them dimensions that are 1.
+  auto xType = cast<RankedTensorType>(product.x.getType());
+  SmallVector<unsigned> loops;
+  for (auto [d, expr] : llvm::enumerate(product.xMap.getResults())) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops.push_back(dim.getPosition());
+    else if (loops.empty() || xType.getDimSize(d) != 1)
       return std::nullopt;
-    next = at == product.summed ? Loops : at + 1;
   }
-  if (next != Loops || !isa<AffineDimExpr>(product.xMap.getResult(0)))
+  if (loops != SmallVector<unsigned>{0, product.summed} &&
+      loops != SmallVector<unsigned>{0, 1, product.summed})
     return std::nullopt;
   return product;
 }

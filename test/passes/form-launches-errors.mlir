@@ -366,6 +366,25 @@ func.func @unknown_rows(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: t
 
 // -----
 
+// Angles of positions, as a graph that was raised computes them.
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @angles(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %to: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{is computed with: kv-cuda has kernels that rotate by positions (kv.rope), and none for other arithmetic with them}}
+  %p = kv.positions (%b, %l, %t, %m), %ro
+      : (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?xi32>
+  %a = linalg.generic {indexing_maps = [affine_map<(t) -> (t)>], iterator_types = ["parallel"]} outs(%to : tensor<?xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %n = tensor.extract %p[%i] : tensor<?xi32>
+    %f = arith.sitofp %n : i32 to f32
+    linalg.yield %f : f32
+  } -> tensor<?xf32>
+  return %a : tensor<?xf32>
+}
+
+// -----
+
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @no_kernel(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {

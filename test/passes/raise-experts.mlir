@@ -215,3 +215,85 @@ func.func @by_column(%ids: tensor<?x2xi64>, %x: tensor<?x1x16x16xf32>, %w: tenso
   } -> tensor<?x2x16xf32>
   return %y : tensor<?x2x16xf32>
 }
+
+// -----
+
+#ids = affine_map<(t, c, n, k) -> (t, c)>
+#all = affine_map<(t, c, n, k) -> (t, c, n, k)>
+// And each choice.
+// CHECK-LABEL: func.func @by_choice_and_column
+// CHECK-NOT: kv.expert_matmul
+// BF16-LABEL: func.func @by_choice_and_column
+func.func @by_choice_and_column(%ids: tensor<?x2xi64>, %x: tensor<?x2x16x16xf32>, %w: tensor<4x16x16xf32> {kv.weight = "w"},
+                  %to: tensor<?x2x16x16xf32>, %sums: tensor<?x2x16xf32>) -> tensor<?x2x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : i64
+  %c4 = arith.constant 4 : i64
+  %m = linalg.generic {indexing_maps = [#ids, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%ids : tensor<?x2xi64>) outs(%to : tensor<?x2x16x16xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %negative = arith.cmpi slt, %in, %c0 : i64
+    %more = arith.addi %in, %c4 : i64
+    %s = arith.select %negative, %more, %in : i64
+    %v = arith.index_cast %s : i64 to index
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %r = tensor.extract %w[%v, %i, %j] : tensor<4x16x16xf32>
+    linalg.yield %r : f32
+  } -> tensor<?x2x16x16xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(t, c, n, k) -> (t, c, n, k)>, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %m : tensor<?x2x16x16xf32>, tensor<?x2x16x16xf32>) outs(%to : tensor<?x2x16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %v = arith.mulf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<?x2x16x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%sums : tensor<?x2x16xf32>) -> tensor<?x2x16xf32>
+  %y = linalg.generic {indexing_maps = [#all, affine_map<(t, c, n, k) -> (t, c, n)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%f : tensor<?x2x16x16xf32>) outs(%z : tensor<?x2x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %out : f32
+    linalg.yield %v : f32
+  } -> tensor<?x2x16xf32>
+  return %y : tensor<?x2x16xf32>
+}
+
+// -----
+
+#ids = affine_map<(t, c, n, k) -> (t, c)>
+#all = affine_map<(t, c, n, k) -> (t, c, n, k)>
+// The first of several rows.
+// CHECK-LABEL: func.func @first_of_rows
+// CHECK-NOT: kv.expert_matmul
+// BF16-LABEL: func.func @first_of_rows
+func.func @first_of_rows(%ids: tensor<?x2xi64>, %x: tensor<?x3x1x16xf32>, %w: tensor<4x16x16xf32> {kv.weight = "w"},
+                  %to: tensor<?x2x16x16xf32>, %sums: tensor<?x2x16xf32>) -> tensor<?x2x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : i64
+  %c4 = arith.constant 4 : i64
+  %m = linalg.generic {indexing_maps = [#ids, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%ids : tensor<?x2xi64>) outs(%to : tensor<?x2x16x16xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %negative = arith.cmpi slt, %in, %c0 : i64
+    %more = arith.addi %in, %c4 : i64
+    %s = arith.select %negative, %more, %in : i64
+    %v = arith.index_cast %s : i64 to index
+    %i = linalg.index 2 : index
+    %j = linalg.index 3 : index
+    %r = tensor.extract %w[%v, %i, %j] : tensor<4x16x16xf32>
+    linalg.yield %r : f32
+  } -> tensor<?x2x16x16xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(t, c, n, k) -> (t, 0, 0, k)>, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %m : tensor<?x3x1x16xf32>, tensor<?x2x16x16xf32>) outs(%to : tensor<?x2x16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %v = arith.mulf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<?x2x16x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%sums : tensor<?x2x16xf32>) -> tensor<?x2x16xf32>
+  %y = linalg.generic {indexing_maps = [#all, affine_map<(t, c, n, k) -> (t, c, n)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%f : tensor<?x2x16x16xf32>) outs(%z : tensor<?x2x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %v = arith.addf %in, %out : f32
+    linalg.yield %v : f32
+  } -> tensor<?x2x16xf32>
+  return %y : tensor<?x2x16xf32>
+}
