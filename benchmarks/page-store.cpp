@@ -8,6 +8,7 @@
 //                              in the pages of another manager
 //   plain SET, plain GET       values of the same sizes, as many at once, by
 //                              hiredis and nothing else
+//   plain GET, kept            the same, each copied to a place of its own
 //   pages                      that were moved
 //
 // The medians of five rounds, in each of which everything is measured once.
@@ -17,6 +18,8 @@
 #include "page-case.h"
 
 #include <hiredis/hiredis.h>
+
+#include <cstring>
 
 #include <unistd.h>
 
@@ -54,7 +57,9 @@ public:
         },
         REDIS_REPLY_STATUS);
   }
-  void get(const Case &of) {
+  /// `to`: where the values are kept, or null.
+  void get(const Case &of, std::byte *to) {
+    kept = to;
     each(
         of,
         [&](int64_t page) {
@@ -62,6 +67,7 @@ public:
                                     static_cast<long long>(page));
         },
         REDIS_REPLY_STRING);
+    kept = nullptr;
   }
 
 private:
@@ -86,10 +92,15 @@ private:
     if (found->type != wanted || (wanted == REDIS_REPLY_STRING &&
                                   found->len != static_cast<size_t>(bytes)))
       fail("a wrong reply");
+    if (kept) {
+      std::memcpy(kept, found->str, static_cast<size_t>(bytes));
+      kept += bytes;
+    }
     freeReplyObject(reply);
   }
 
   redisContext *context;
+  std::byte *kept = nullptr; // where the next value goes
 };
 
 } // namespace
@@ -139,7 +150,8 @@ int main(int argc, char **argv) {
     second.reset();
     plain.empty();
     add("plain SET", seconds([&] { plain.set(of, from); }));
-    add("plain GET", seconds([&] { plain.get(of); }));
+    add("plain GET", seconds([&] { plain.get(of, nullptr); }));
+    add("plain GET, kept", seconds([&] { plain.get(of, from.data()); }));
   }
   plain.empty();
   printMedians(rates);

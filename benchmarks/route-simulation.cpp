@@ -1,6 +1,7 @@
 //===- route-simulation.cpp - A router before many machines ---------------===//
 //
-// route-simulation TRACE MACHINES PAGES REQUESTS_AT_ONCE REPEATS [ROUTERS]
+// route-simulation TRACE MACHINES PAGES REQUESTS_AT_ONCE REPEATS [ROUTERS
+// [STATES]]
 //
 // TRACE as cache-replay has it, with a page a block of 512 tokens; `-`: made up
 // here, conversations whose turns go on, of 24 blocks in the middle. It is
@@ -10,7 +11,9 @@
 // computed a prompt. REQUESTS_AT_ONCE is how many are on their way: they are a
 // machine's load meanwhile. With ROUTERS routers each has an equal part of the
 // machines and of the users, and follows its own machines alone: no request
-// costs more than with so many machines, and nothing is shared.
+// costs more than with so many machines, and nothing is shared. With STATES
+// the model has recurrent layers: a machine keeps so many states, each behind
+// the end of a prompt, and a prefix is a hit up to one of them.
 //
 // Prints "name <tab> value": machines, requests, pages; pages hit where the
 // router chose (routed), where a machine is chosen in turn (turns), and that
@@ -32,6 +35,7 @@
 #include <random>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 using namespace kv;
 using namespace kv::benchmark;
@@ -117,12 +121,44 @@ private:
   std::unordered_map<uint64_t, std::list<uint64_t>::iterator> where;
 };
 
+/// States of a machine; the oldest goes first, and with its page.
+class States {
+public:
+  int64_t hit(const std::vector<uint64_t> &pages, int64_t most) const {
+    while (most > 0 && !known.contains(pages[static_cast<size_t>(most - 1)]))
+      --most;
+    return most;
+  }
+  void serve(const std::vector<uint64_t> &pages, size_t capacity,
+             const std::vector<uint64_t> &lost, std::vector<uint64_t> &stored,
+             std::vector<uint64_t> &removed) {
+    stored.clear();
+    removed.clear();
+    for (uint64_t page : lost)
+      if (known.erase(page))
+        removed.push_back(page);
+    if (!pages.empty() && known.insert(pages.back()).second) {
+      order.push_back(pages.back());
+      stored.push_back(pages.back());
+    }
+    while (known.size() > capacity) {
+      if (known.erase(order.front()))
+        removed.push_back(order.front());
+      order.pop_front();
+    }
+  }
+
+private:
+  std::unordered_set<uint64_t> known;
+  std::deque<uint64_t> order; // also of some that are gone
+};
+
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 6 && argc != 7) {
+  if (argc < 6 || argc > 8) {
     std::fprintf(stderr, "usage: route-simulation TRACE MACHINES PAGES "
-                         "REQUESTS_AT_ONCE REPEATS [ROUTERS]\n");
+                         "REQUESTS_AT_ONCE REPEATS [ROUTERS [STATES]]\n");
     return 2;
   }
   std::vector<Request> trace =
@@ -143,6 +179,9 @@ int main(int argc, char **argv) {
                  numRouters);
     return 1;
   }
+  auto numStates = static_cast<size_t>(argc > 7 ? std::atoll(argv[7]) : 0);
+  std::vector<States> states(machines);
+  std::vector<uint64_t> storedStates, removedStates;
   uint32_t part = machines / numRouters; // machines of a router
   std::vector<PrefixRouter> routers;
   for (uint32_t i = 0; i < numRouters; ++i)
@@ -185,9 +224,18 @@ int main(int argc, char **argv) {
       Cache &cache = routed[machine];
       int64_t hit = cache.hit(prompt);
       cache.serve(prompt, stored, removed);
+      if (numStates > 0) {
+        hit = states[machine].hit(prompt, hit);
+        states[machine].serve(prompt, numStates, removed, storedStates,
+                              removedStates);
+      }
       double events = cpuSeconds();
       router.stored(choice.machine, stored);
       router.removed(choice.machine, removed);
+      if (numStates > 0) {
+        router.storedStates(choice.machine, storedStates);
+        router.removedStates(choice.machine, removedStates);
+      }
       double end = cpuSeconds();
       times.push_back(1e6 * (chosen - start));
       all += 1e6 * ((told - start) + (end - events));

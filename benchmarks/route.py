@@ -12,13 +12,15 @@ AT_ONCE = 2  # requests a machine
 
 def main(trace):
     table = Table()
-    for machines, pages, repeats, routers in ((100, 3000, 3, 1), (1000, 3000, 6, 1), (10_000, 2000, 10, 1),
-                                              (10_000, 2000, 10, 10)):
+    for machines, pages, repeats, routers, states in ((100, 3000, 3, 1, 0), (1000, 3000, 6, 1, 0),
+                                                      (10_000, 2000, 10, 1, 0), (10_000, 2000, 10, 10, 0),
+                                                      (10_000, 2000, 10, 1, 60)):
         figures = {name: float(value) for name, value in
                    (line.split("\t") for line in
                     output(BIN / "route-simulation", trace, machines, pages, AT_ONCE * machines, repeats,
-                           routers).splitlines())}
-        case = f"{machines} machines" + (f", {routers} routers" if routers > 1 else "")
+                           routers, states).splitlines())}
+        case = (f"{machines} machines" + (f", {routers} routers" if routers > 1 else "")
+                + (f", {states} states each" if states else ""))
         table.row(case, "choose, mean", figures["choose"], "us", 20)
         table.row(case, "choose, slowest hundredth", figures["choose p99"], "us", 20)
         table.row(case, "with load and events", figures["all"], "us")

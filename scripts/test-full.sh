@@ -3,7 +3,7 @@
 #   ThreadSanitizer on events, metrics, resets, tiers and peers beside the engine
 #   the engine's state machine, KV_ENGINE_OPS commands (10^9), another seed; with recurrent layers
 #   KV_STATE_OPS (10^8); the same
-#   for managers with tiers (KV_TIERS_OPS) and for peers (KV_PEER_TRANSFERS), and 200 kills of a process with a disk tier
+#   for managers with tiers (KV_TIERS_OPS) and for peers (KV_PEER_TRANSFERS, KV_PEER_OPS), and 200 kills of a process with a disk tier
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   the CUDA kernels' full product on the emulator
@@ -25,6 +25,8 @@ KV_TIERS_OPS=${KV_TIERS_OPS:-1000000000} KV_TIERS_SEED=${KV_TIERS_SEED:-1000000}
 build release KVTransportTests
 KV_PEER_TRANSFERS=${KV_PEER_TRANSFERS:-100000} KV_PEER_SEED=${KV_PEER_SEED:-1000000} \
   build/release/bin/KVTransportTests --gtest_filter=PeerStateMachine.*
+KV_PEER_OPS=${KV_PEER_OPS:-10000000} KV_PEER_SEED=${KV_PEER_SEED:-1000000} \
+  build/release/bin/KVTransportTests --gtest_filter=PeerManagers.*
 scripts/test-kill.sh 200
 scripts/fuzz-engine.sh 600
 scripts/fuzz-ir.sh

@@ -110,6 +110,7 @@ public:
   /// Whether a used node's prefix can be found: all nodes before it are there,
   /// and its scope is of this epoch. O(pages of the prefix).
   bool isFindable(uint32_t node) const;
+  bool hasSnapshot(uint32_t node) const { return states.at(node) != NullState; }
 
 private:
   /// In place of an id of images: no node has these.

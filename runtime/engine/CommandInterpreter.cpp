@@ -32,9 +32,10 @@ CommandInterpreter::adopt(Expected<Sequence> opened, Slot prompt) {
 
 Expected<CommandInterpreter::Outcome>
 CommandInterpreter::execute(const Command &command) {
-  bool ofSequence = command.kind != Command::Open &&
-                    command.kind != Command::BeginStep &&
-                    command.kind < Command::CompleteStep;
+  bool ofSequence =
+      command.kind == Command::KeepState ||
+      (command.kind != Command::Open && command.kind != Command::BeginStep &&
+       command.kind < Command::CompleteStep);
   if (ofSequence && !isOpen(command.sequence))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: sequence ",
                      command.sequence, " is not open");
@@ -128,6 +129,8 @@ CommandInterpreter::execute(const Command &command) {
   case Command::Time:
     return answer(engine.setTime(command.a));
   case Command::KeepState:
+    if (Expected<void> valid = counts({command.a}); !valid)
+      return std::unexpected(valid.error());
     engine.keepState(slot->sequence, command.a, command.b != 0);
     return Outcome{};
   }

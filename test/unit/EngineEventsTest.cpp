@@ -77,7 +77,7 @@ std::string compare(const CacheEngineImpl &engine, const Listener &listener) {
     uint32_t groups = 0;
     for (int32_t group = 0; group < engine.numGroups(); ++group)
       groups |= uint32_t(index.page(id, group) != NullPage) << group;
-    return groups;
+    return groups | uint32_t(engine.hasSnapshot(id)) << engine.numGroups();
   };
   for (uint32_t id = index.firstId(); id < index.numIds(); ++id) {
     if (!index.isUsed(id) || !engine.isFindable(id) || groupsOf(id) == 0)
@@ -131,6 +131,56 @@ TEST(EngineEvents, AListenerKnowsTheIndex) {
   EXPECT_GT(told, 10000);
   EXPECT_GT(deaf, 1000);
   EXPECT_GT(announced, 100);
+}
+
+/// Snapshots of states come with steps, and go with pages, with later ones, and
+/// when all are taken.
+TEST(EngineEvents, AListenerKnowsTheSnapshots) {
+  constexpr int32_t Page = 4;
+  std::mt19937 random(6);
+  int64_t hits = 0, evicted = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    Listener listener;
+    CacheEngine::Options options = {.numPages = 40,
+                                    .pageSize = Page,
+                                    .recurrent = true,
+                                    .snapshots = seed % 4,
+                                    .maxSequences = 3,
+                                    .maxTokens = 80,
+                                    .events = &listener};
+    if (seed % 2)
+      options.groups = CacheGroups({{.window = 0}, {.window = 9}});
+    auto made = CacheEngineImpl::create(options);
+    ASSERT_TRUE(made) << text(made);
+    CacheEngineImpl &engine = **made;
+    for (int step = 0; step < 300; ++step) {
+      Tokens tokens = iota(10 + static_cast<int32_t>(random() % 30));
+      tokens[random() % tokens.size()] += static_cast<int32_t>(random() % 3);
+      auto length = static_cast<int64_t>(tokens.size());
+      Expected<Sequence> own = engine.open();
+      ASSERT_TRUE(own);
+      while (own->processedTokens() < length) {
+        if (!engine.reserve(*own, tokens, {.length = length}).fits())
+          break;
+        int64_t end = std::min(length, engine.nextSnapshot(*own));
+        ASSERT_TRUE(engine.commit(*own, tokens, end));
+      }
+      if (random() % 40 == 0)
+        engine.resetPrefixes();
+      listener.deaf = random() % 20 == 0;
+      own->release();
+      Expected<CacheEngine::Step> begun = engine.beginStep(); // tells all anew
+      ASSERT_TRUE(begun);
+      engine.completeAllSteps();
+      if (listener.lost == 0)
+        ASSERT_EQ(compare(engine, listener), "") << "seed " << seed;
+    }
+    hits += engine.metrics().hitPages;
+    evicted += engine.metrics().evictedPages;
+    EXPECT_EQ(engine.check(), "");
+  }
+  EXPECT_GT(hits, 1000);
+  EXPECT_GT(evicted, 1000);
 }
 
 TEST(EngineEvents, ReasonsAreCountedAsExplained) {

@@ -459,6 +459,36 @@ private:
   std::set<Tokens> junctions;
 };
 
+/// A place that only the caller knows of, in the middle of a prompt.
+TEST(EngineStates, AStateIsKeptWhereTheCallerSays) {
+  for (bool isJunction : {false, true}) {
+    CommandWriter lines;
+    std::mt19937 random(4);
+    Machine machine(40, 2, 2, &lines);
+    Tokens tokens = randomTokens(random, 60, 1000);
+    Request first{open(*machine.engine), tokens};
+    CacheEngine::Demand all = {.length = 60};
+    ASSERT_TRUE(
+        machine.engine->reserve(first.sequence, first.known(), all).fits());
+    machine.engine->keepState(first.sequence, 2 * Page, isJunction);
+    // A step ends at a junction; a state that is loaded is there at once.
+    EXPECT_EQ(machine.engine->nextSnapshot(first.sequence),
+              isJunction ? 2 * Page : 59 / Page * Page);
+    commit(*machine.engine, first.sequence, first.known(), 2 * Page);
+    std::string log = lines.text();
+    Request second{open(*machine.engine), tokens};
+    EXPECT_EQ(
+        machine.engine->plan(second.sequence, second.known(), all).hitPages, 2);
+    Machine other(40, 2, 2);
+    CommandInterpreter interpreter(*other.engine, 2);
+    Expected<void> done = interpreter.run(log);
+    ASSERT_TRUE(done) << done.error().message;
+    Request third{open(*other.engine), tokens};
+    EXPECT_EQ(other.engine->plan(third.sequence, third.known(), all).hitPages,
+              2);
+  }
+}
+
 /// What an engine is told makes the same states in another one.
 TEST(EngineStates, ALogMakesTheSameStates) {
   CommandWriter lines;
