@@ -1,10 +1,12 @@
 //===- Movers.cpp - Rows of Symbols.def that move rows --------------------===//
 
 #include "Movers.h"
+#include "../../kernels/sampling/Sampling.h"
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 using namespace kv;
 using namespace kv::cuda;
@@ -180,6 +182,47 @@ void rows::argmax(KvContext *context, const KvTensorView *x,
   move(call, kernelRow("kv_argmax"), rowItems(a), p);
 }
 
+void rows::sample(KvContext *context, const KvTensorView *logits,
+                  const KvTensorView *temperature, const KvTensorView *topK,
+                  const KvTensorView *topP, const KvTensorView *minP,
+                  const KvTensorView *seeds, const KvTensorView *indices,
+                  const KvTensorView *out) {
+  Call call(context, "sample");
+  Rows x;
+  if (call.failed() || !rowsOf(call, "logits", *logits, x))
+    return;
+  auto fits = [&](std::string_view name, const KvTensorView &list, DType type) {
+    if (static_cast<DType>(list.dtype) == type && list.rank == 1 &&
+        list.sizes[0] == x.count && isDense(list))
+      return true;
+    call.fail(KV_STATUS_INVALID_ARGUMENT, name, " is ", describe(list),
+              ", needed: ", dtypeName(type), " of the ", x.count,
+              " rows of logits, contiguous");
+    return false;
+  };
+  if (x.type != KV_DTYPE_F32 || x.width > sampling::MostTokens)
+    return call.unsupported("logits is ", describe(*logits),
+                            ", needed: f32 rows of at most ",
+                            sampling::MostTokens, " elements");
+  if (!fits("temperature", *temperature, DType::F32) ||
+      !fits("top_k", *topK, DType::I32) || !fits("top_p", *topP, DType::F32) ||
+      !fits("min_p", *minP, DType::F32) || !fits("seed", *seeds, DType::I64) ||
+      !fits("index", *indices, DType::I32) || !fits("out", *out, DType::I32))
+    return;
+  SampleParams p{static_cast<const float *>(x.data),
+                 static_cast<int32_t *>(firstElement(*out)),
+                 x.stride,
+                 int32_t(x.count),
+                 int32_t(x.width),
+                 static_cast<const float *>(firstElement(*temperature)),
+                 static_cast<const float *>(firstElement(*topP)),
+                 static_cast<const float *>(firstElement(*minP)),
+                 static_cast<const int32_t *>(firstElement(*topK)),
+                 static_cast<const int64_t *>(firstElement(*seeds)),
+                 static_cast<const int32_t *>(firstElement(*indices))};
+  move(call, kernelRow("kv_sample"), rowItems(x), p);
+}
+
 void rows::positions(KvContext *context, const KvTensorView *cacheLengths,
                      const KvTensorView *rowOffsets, const KvTensorView *out) {
   Call call(context, "positions");
@@ -209,44 +252,56 @@ void rows::growLengths(KvContext *context, const KvTensorView *lengths,
   move(call, kernelRow("kv_grow_lengths"), batch.sequences, p);
 }
 
+/// Reads a rope; x and out are [tokens, heads, dim]. False, with an error in
+/// the call, where kernels cannot do it.
+static bool ropeOf(Call &call, const KvTensorView &x,
+                   const KvTensorView &positions, const KvTensorView &freqs,
+                   int32_t interleaved, const KvTensorView &out,
+                   RopeParams &p) {
+  if (!checkHeads(call, "x", x) || !checkHeads(call, "out", out) ||
+      !checkIntegers(call, "positions", positions))
+    return false;
+  int64_t tokens = x.sizes[0], heads = x.sizes[1], dim = x.sizes[2];
+  int64_t width = freqs.rank == 2 ? freqs.sizes[1] : 0;
+  if (freqs.dtype != KV_DTYPE_F32 || !isDense(freqs) || !aligned(freqs) ||
+      width % 2 || width <= 0 || width > dim || freqs.sizes[0] > INT32_MAX ||
+      positions.sizes[0] != tokens || out.sizes[0] != tokens ||
+      out.sizes[1] != heads || out.sizes[2] != dim) {
+    call.unsupported("x is ", describe(x), ", positions ", describe(positions),
+                     ", freqs ", describe(freqs), ", out ", describe(out),
+                     ": a position a token, f32 angles in dense rows of "
+                     "an even number, at most a head's");
+    return false;
+  }
+  p = {firstElement(x),
+       firstElement(out),
+       x.strides[0],
+       x.strides[1],
+       out.strides[0],
+       out.strides[1],
+       int32_t(tokens),
+       int32_t(heads),
+       int32_t(dim),
+       int32_t(width),
+       static_cast<const int32_t *>(firstElement(positions)),
+       static_cast<const float *>(firstElement(freqs)),
+       int32_t(freqs.sizes[0]),
+       interleaved != 0,
+       int32_t(x.dtype),
+       int32_t(out.dtype),
+       Context::of(call.state).stepErrors()};
+  return true;
+}
+
 void rows::rope(KvContext *context, const KvTensorView *x,
                 const KvTensorView *positions, const KvTensorView *freqs,
                 int32_t interleaved, const KvTensorView *out) {
   Call call(context, "rope");
-  if (call.failed() || !checkHeads(call, "x", *x) ||
-      !checkHeads(call, "out", *out) ||
-      !checkIntegers(call, "positions", *positions))
-    return;
-  int64_t tokens = x->sizes[0], heads = x->sizes[1], dim = x->sizes[2];
-  int64_t width = freqs->rank == 2 ? freqs->sizes[1] : 0;
-  if (freqs->dtype != KV_DTYPE_F32 || !isDense(*freqs) || !aligned(*freqs) ||
-      width % 2 || width <= 0 || width > dim || freqs->sizes[0] > INT32_MAX ||
-      positions->sizes[0] != tokens || out->sizes[0] != tokens ||
-      out->sizes[1] != heads || out->sizes[2] != dim)
-    return call.unsupported("x is ", describe(*x), ", positions ",
-                            describe(*positions), ", freqs ", describe(*freqs),
-                            ", out ", describe(*out),
-                            ": a position a token, f32 angles in dense rows of "
-                            "an even number, at most a head's");
-  RopeParams p{firstElement(*x),
-               firstElement(*out),
-               x->strides[0],
-               x->strides[1],
-               out->strides[0],
-               out->strides[1],
-               int32_t(tokens),
-               int32_t(heads),
-               int32_t(dim),
-               int32_t(width),
-               static_cast<const int32_t *>(firstElement(*positions)),
-               static_cast<const float *>(firstElement(*freqs)),
-               int32_t(freqs->sizes[0]),
-               interleaved != 0,
-               int32_t(x->dtype),
-               int32_t(out->dtype),
-               Context::of(call.state).stepErrors()};
-  move(call, kernelRow("kv_rope"),
-       tokens * heads * ropeItems(int(dim), int(width)), p);
+  RopeParams p;
+  if (!call.failed() &&
+      ropeOf(call, *x, *positions, *freqs, interleaved, *out, p))
+    move(call, kernelRow("kv_rope"),
+         int64_t(p.tokens) * p.heads * ropeItems(p.dim, p.width), p);
 }
 
 void rows::copyPages(KvContext *context, const KvTensorView *blocks,
@@ -304,29 +359,31 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
        int64_t(p.count) * p.runs * (p.runBytes / 16), p);
 }
 
-void rows::store(KvContext *context, const KvTensorView *blocks,
-                 const KvTensorView *scales, const KvTensorView *cacheLengths,
-                 const KvTensorView *lookupTable,
-                 const KvTensorView *rowOffsets, int64_t layer,
-                 const KvTensorView *k, const KvTensorView *v) {
-  Call call(context, "store");
+/// Reads a store, whose k and v may have different types if `mixed`. False,
+/// with an error in the call, where kernels cannot do it.
+static bool
+storeOf(Call &call, const KvTensorView &blocks, const KvTensorView *scales,
+        const KvTensorView &cacheLengths, const KvTensorView &lookupTable,
+        const KvTensorView &rowOffsets, int64_t layer, const KvTensorView &k,
+        const KvTensorView *v, bool mixed, StoreScaledParams &scaled) {
   Cache cache;
   Table table;
-  StoreScaledParams scaled{};
   StoreParams &p = scaled.store;
-  if (call.failed() || !cacheOf(call, *blocks, cache) ||
-      !scalesOf(call, scales, *blocks, scaled.scales) ||
-      !checkHeads(call, "k", *k) || (v && !checkHeads(call, "v", *v)) ||
-      !tableOf(call, *cacheLengths, *lookupTable, *rowOffsets, k->sizes[0],
-               cache, table, p.batch))
-    return;
-  int64_t tokens = k->sizes[0];
+  if (!cacheOf(call, blocks, cache) ||
+      !scalesOf(call, scales, blocks, scaled.scales) ||
+      !checkHeads(call, "k", k) || (v && !checkHeads(call, "v", *v)) ||
+      !tableOf(call, cacheLengths, lookupTable, rowOffsets, k.sizes[0], cache,
+               table, p.batch))
+    return false;
   if (layer < 0 || layer >= cache.layers || (v ? 2 : 1) != cache.planes ||
-      k->sizes[1] != cache.heads || k->sizes[2] != cache.dim ||
-      (v && describe(*v) != describe(*k)))
-    return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ",
-                     describe(*k), ", v ", v ? describe(*v) : "absent",
-                     ", blocks ", describe(*blocks), ": they do not fit");
+      k.sizes[1] != cache.heads || k.sizes[2] != cache.dim ||
+      (v && (!std::equal(v->sizes, v->sizes + 3, k.sizes) ||
+             (!mixed && v->dtype != k.dtype)))) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ", describe(k),
+              ", v ", v ? describe(*v) : "absent", ", blocks ",
+              describe(blocks), ": they do not fit");
+    return false;
+  }
   p.cache = cache.view;
   p.layer = layer;
   p.table = table.entries;
@@ -335,24 +392,100 @@ void rows::store(KvContext *context, const KvTensorView *blocks,
   p.firstPage = table.firstPage;
   p.heads = int32_t(cache.heads);
   p.dim = int32_t(cache.dim);
-  p.k = firstElement(*k);
-  p.kTokenStride = k->strides[0];
-  p.kHeadStride = k->strides[1];
+  p.k = firstElement(k);
+  p.kTokenStride = k.strides[0];
+  p.kHeadStride = k.strides[1];
   if (v) {
     p.v = firstElement(*v);
     p.vTokenStride = v->strides[0];
     p.vHeadStride = v->strides[1];
   }
-  p.rowsType = int32_t(k->dtype);
+  p.rowsType = int32_t(k.dtype);
   p.cacheType = cache.type;
-  int64_t rows = tokens * cache.planes * cache.heads;
-  int64_t chunks = cache.dim / kernels::RowChunk;
   if (!scales)
-    return move(call, kernelRow("kv_store"), rows * chunks, p);
-  if (chunks > WarpLanes)
-    return call.unsupported("blocks is ", describe(*blocks),
-                            ": with scales a row has at most 256 elements");
+    return true;
+  int64_t chunks = cache.dim / kernels::RowChunk;
+  if (chunks > WarpLanes) {
+    call.unsupported("blocks is ", describe(blocks),
+                     ": with scales a row has at most 256 elements");
+    return false;
+  }
   scaled.groupChunks = int32_t(chunks / scaled.scales.groups);
-  move(call, kernelRow("kv_store_scaled"),
-       rows * int64_t(std::bit_ceil(uint64_t(chunks))), scaled);
+  return true;
+}
+
+/// Lanes of a row: a power of two.
+static int64_t lanesOf(int32_t dim) {
+  return int64_t(std::bit_ceil(uint32_t(dim / kernels::RowChunk)));
+}
+
+void rows::store(KvContext *context, const KvTensorView *blocks,
+                 const KvTensorView *scales, const KvTensorView *cacheLengths,
+                 const KvTensorView *lookupTable,
+                 const KvTensorView *rowOffsets, int64_t layer,
+                 const KvTensorView *k, const KvTensorView *v) {
+  Call call(context, "store");
+  StoreScaledParams scaled{};
+  const StoreParams &p = scaled.store;
+  if (call.failed() ||
+      !storeOf(call, *blocks, scales, *cacheLengths, *lookupTable, *rowOffsets,
+               layer, *k, v, /*mixed=*/false, scaled))
+    return;
+  int64_t rows = int64_t(p.batch.tokens) * (v ? 2 : 1) * p.heads;
+  if (scales)
+    return move(call, kernelRow("kv_store_scaled"), rows * lanesOf(p.dim),
+                scaled);
+  move(call, kernelRow("kv_store"), rows * (p.dim / kernels::RowChunk), p);
+}
+
+void rows::ropeStore(
+    KvContext *context, const KvTensorView *blocks, const KvTensorView *scales,
+    const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
+    const KvTensorView *rowOffsets, int64_t layer, const KvTensorView *q,
+    const KvTensorView *k, const KvTensorView *v, const KvTensorView *positions,
+    const KvTensorView *freqs, int32_t interleaved, const KvTensorView *qWeight,
+    const KvTensorView *kWeight, float epsilon, float offset, int32_t flags,
+    const KvTensorView *out) {
+  Call call(context, "ropeStore");
+  RopeStoreParams p{};
+  if (flags < 0 || flags > 3)
+    return call.unsupported("flags are ", flags, ", allowed: 0 to 3");
+  bool normed = flags & 1;
+  p.scaled = flags & 2;
+  if (call.failed() ||
+      !ropeOf(call, *q, *positions, *freqs, interleaved, *out, p.q) ||
+      !storeOf(call, *blocks, p.scaled ? scales : nullptr, *cacheLengths,
+               *lookupTable, *rowOffsets, layer, *k, v, /*mixed=*/true,
+               p.store))
+    return;
+  const StoreParams &store = p.store.store;
+  int32_t group = p.store.groupChunks;
+  if (store.dim != p.q.dim || store.batch.tokens != p.q.tokens ||
+      p.q.dim % 16 || p.q.width % 16 || p.q.dim > 256 ||
+      (p.scaled && p.store.scales.groups > 1 && group & (group - 1)))
+    return call.unsupported("q is ", describe(*q), ", k ", describe(*k),
+                            ", freqs ", describe(*freqs),
+                            ": heads and angles are multiples of 16 elements, "
+                            "at most 256, and a scale's a power of two");
+  p.kType = int32_t(k->dtype);
+  p.vType = int32_t(v->dtype);
+  for (auto [name, given, weight, type] :
+       {std::tuple("q_weight", qWeight, &p.qWeight, &p.qWeightType),
+        std::tuple("k_weight", kWeight, &p.kWeight, &p.kWeightType)}) {
+    Rows row;
+    if (!normed)
+      continue;
+    if (!rowsOf(call, name, *given, row))
+      return;
+    if (row.count != 1 || row.width != p.q.dim)
+      return call.fail(KV_STATUS_INVALID_ARGUMENT, name, " is ",
+                       describe(*given), ", needed: ", p.q.dim, " elements");
+    *weight = row.data;
+    *type = row.type;
+  }
+  p.epsilon = epsilon;
+  p.offset = offset;
+  move(call, kernelRow("kv_rope_store"),
+       int64_t(p.q.tokens) * (p.q.heads + 2 * store.heads) * lanesOf(p.q.dim),
+       p);
 }
