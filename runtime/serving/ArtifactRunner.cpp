@@ -208,11 +208,6 @@ ArtifactRunner::choose(const ModelStep &step,
     return std::unexpected(room.error());
   KvTensorView onDevice =
       makeView(deviceLogits.data(), DType::F32, {rows, vocab});
-  bindInputs(step);
-  forward.bind(output, onDevice);
-  if (Expected<void> queued = forward.execute(); !queued)
-    return std::unexpected(queued.error());
-
   sample->bind(sampleSlots.logits, onDevice);
   auto bind = [&]<class T>(int slot, DType type, std::vector<T> &list,
                            auto value) {
@@ -237,7 +232,16 @@ ArtifactRunner::choose(const ModelStep &step,
   lists.tokens.resize(choices.size());
   sample->bindHost(sampleSlots.tokens,
                    makeView(lists.tokens.data(), DType::I32, {rows}));
-  if (Expected<void> done = sample->execute(); !done)
+
+  // All copies stand before the step, and nothing between the two entries.
+  bindInputs(step);
+  forward.bind(output, onDevice);
+  Expected<void> done = sample->upload();
+  if (done)
+    done = forward.execute();
+  if (done)
+    done = sample->execute();
+  if (!done)
     return std::unexpected(done.error());
   return std::span<const int32_t>(lists.tokens);
 }

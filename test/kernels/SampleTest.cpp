@@ -110,28 +110,32 @@ TEST(Mover, SampleAnyGridAndCompany) {
   EXPECT_EQ(drawn, drawByKernel(c, 9));
 }
 
-/// Chi-square of the kernel's draws against the exact distribution, in double.
+/// Chi-square of draws against the exact distribution, in double. The kernel
+/// makes the first of them, the CPU all: what both draw is the same.
 static double chiSquare(const kv::sampling::Choice &choice, int &freedom) {
-  constexpr int Width = 24, Draws = 400;
-  SampleCase c(Width);
+  constexpr int Width = 24, Draws = 20000, ByKernel = 40;
+  SampleCase c(Width), first(Width);
   std::vector<float> row(c.makeRow());
   for (int i = 0; i < Draws; ++i) {
     kv::sampling::Choice one = choice;
     one.index = uint64_t(i);
     c.add(one, row);
+    if (i < ByKernel)
+      first.add(one, row);
   }
+  expectCpuTokens(first);
   std::vector<double> expected = exactShares(row, choice);
   std::vector<int> counted(Width);
-  for (int32_t token : drawByKernel(c, 4))
-    ++counted[token];
+  for (int i = 0; i < Draws; ++i)
+    ++counted[c.drawByCpu(i)];
   double sum = 0;
   freedom = -1;
   for (int i = 0; i < Width; ++i) {
-    if (expected[i] == 0) {
+    double mean = expected[i] * Draws;
+    if (mean == 0) {
       EXPECT_EQ(counted[i], 0) << i;
       continue;
     }
-    double mean = expected[i] * Draws;
     sum += (counted[i] - mean) * (counted[i] - mean) / mean;
     ++freedom;
   }

@@ -47,6 +47,8 @@
 // LLVM: llvm.call @forward(
 // LLVM: llvm.call @layer(
 // LLVM: llvm.call @layer(
+// LLVM: llvm.func @kv_entry_sample(
+// LLVM: llvm.call @sample(
 
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 #ij = affine_map<(i, j) -> (i, j)>

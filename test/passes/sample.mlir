@@ -1,23 +1,12 @@
 // Tokens are drawn by a runtime function on a CPU, by a kernel on a GPU.
 //
-// RUN: kv-opt --convert-kv-to-runtime --split-input-file %s | FileCheck %s --check-prefix=CPU
+// RUN: kv-opt --one-shot-bufferize=bufferize-function-boundaries --kv-thread-context --convert-kv-to-runtime --split-input-file %s | FileCheck %s --check-prefix=CPU
 // RUN: kv-opt --kv-form-launches --split-input-file %s | FileCheck %s --check-prefix=GPU
 // RUN: kv-opt --kv-add-sampler --split-input-file %s | FileCheck %s --check-prefix=ADD
 
-// CPU-LABEL: func.func @buffers(
-// CPU-SAME: %[[CTX:.*]]: !llvm.ptr, %[[L:[^:]*]]: memref<?x24xf32>, %[[F:[^:]*]]: memref<?xf32>, %[[K:[^:]*]]: memref<?xi32>, %[[S:[^:]*]]: memref<?xi64>, %[[O:[^:]*]]:
-// CPU: kv.rt.call "sample"(%[[CTX]], %[[L]], %[[F]], %[[K]], %[[F]], %[[F]], %[[S]], %[[K]], %[[O]])
+// CPU-LABEL: func.func @tensors(
+// CPU: kv.rt.call "sample"(%{{.*}}, %{{.*}}, %[[F:[^,]*]], %[[K:[^,]*]], %[[F]], %[[F]], %{{.*}}, %[[K]], %{{.*}}) : (memref<?x24xf32{{.*}}>, memref<?xf32{{.*}}>, memref<?xi32{{.*}}>, memref<?xf32{{.*}}>, memref<?xf32{{.*}}>, memref<?xi64{{.*}}>, memref<?xi32{{.*}}>, memref<?xi32>)
 // CPU-NOT: kv.sample
-func.func @buffers(%ctx: !llvm.ptr, %l: memref<?x24xf32>, %f: memref<?xf32>, %k: memref<?xi32>,
-    %s: memref<?xi64>, %o: memref<?xi32>) {
-  kv.sample %l temperature %f top_k %k top_p %f min_p %f seed %s index %k outs(%o)
-      : memref<?x24xf32>, memref<?xf32>, memref<?xi32>, memref<?xf32>, memref<?xf32>, memref<?xi64>,
-        memref<?xi32> outs memref<?xi32>
-  return
-}
-
-// -----
-
 // GPU-LABEL: func.func @tensors(
 // GPU-SAME: %[[L:[^:]*]]: tensor<?x24xf32>, %[[F:[^:]*]]: tensor<?xf32>
 // GPU: %[[ROWS:.*]] = tensor.dim
@@ -73,4 +62,6 @@ func.func @forward(%x: tensor<?x32xf32> {kv.name = "x", kv.dims = ["R"]})
     -> (tensor<?x32xf32> {kv.name = "logits", kv.dims = ["R"]}) attributes {kv.entry} {
   return %x : tensor<?x32xf32>
 }
-func.func private @sample()
+func.func private @sample() {
+  return
+}
