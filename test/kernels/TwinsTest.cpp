@@ -1,7 +1,7 @@
 //===- TwinsTest.cpp - Kernels by their names -----------------------------===//
 
-#include "../../kernels/cuda/emulator/Earlier.h"
 #include "../../kernels/cuda/emulator/Twins.h"
+#include "../../kernels/cuda/emulator/Earlier.h"
 #include "BodyCase.h"
 
 using namespace kv::cuda;
