@@ -177,7 +177,8 @@ private:
       properties.set("resultSegmentSizes",
                      rewriter.getDenseI32ArrayAttr(
                          SmallVector<int32_t>(segments.size(), 0)));
-    made.propertiesAttr = properties.getDictionary(op->getContext());
+    if (op->getPropertiesStorageSize() > 0) // else not even an empty one fits
+      made.propertiesAttr = properties.getDictionary(op->getContext());
     return rewriter.create(made);
   }
 };

@@ -72,7 +72,12 @@ void CheckResultOp::getEffects(Effects &effects) {
 }
 
 void LaunchOp::getEffects(Effects &effects) {
-  // On tensors the one buffer is a cache's blocks, for their shape.
+  // A cache's blocks and scales, in either form.
+  if (getCallee() == "ropeStore")
+    for (OpOperand &operand : getArgumentsMutable().slice(0, 2))
+      if (isa<BaseMemRefType>(operand.get().getType()))
+        effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  // Of other launches on tensors the one buffer is a cache's, for its shape.
   if (isa<BaseMemRefType>(getOut().getType()))
     addBufferEffects(*this, {getOut()}, effects);
 }

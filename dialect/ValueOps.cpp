@@ -141,6 +141,29 @@ LogicalResult RmsNormOp::verify() {
   return success();
 }
 
+LogicalResult SampleOp::verify() {
+  if (failed(verifyForm(*this, {getOut()}, {getResult()})))
+    return failure();
+  auto logits = cast<ShapedType>(getLogits().getType());
+  constexpr int64_t kMost = (1 << 24) - 1;
+  int64_t width = logits.getDimSize(1);
+  if (ShapedType::isDynamic(width) || width < 1 || width > kMost)
+    return emitOpError() << "logits must be [R, V] with a static V of 1 to "
+                         << kMost << ", not " << logits;
+  Type out = formType(getOut(), getResult());
+  for (auto [name, type] :
+       {std::pair<StringRef, Type>("temperature", getTemperature().getType()),
+        {"top_k", getTopK().getType()},
+        {"top_p", getTopP().getType()},
+        {"min_p", getMinP().getType()},
+        {"seed", getSeed().getType()},
+        {"index", getIndex().getType()},
+        {"result", out}})
+    if (failed(verifySameRows(*this, "logits", logits, name, type)))
+      return failure();
+  return success();
+}
+
 LogicalResult RouteOp::verify() {
   if (failed(verifyForm(*this, {getOutExperts(), getOutShares()},
                         {getExperts(), getShares()}, /*required=*/2)))

@@ -82,18 +82,20 @@ struct ConvertKVToRuntime
         work->erase();
         return WalkResult::advance();
       }
-      if (isa<RankOp, GatherOp>(work)) {
+      if (isa<RankOp, GatherOp, SampleOp>(work)) {
         Value context = getContextArgument(work);
         if (!context)
           return WalkResult::interrupt();
-        auto gather = dyn_cast<GatherOp>(work);
-        if (gather && isOnTensors(work) == true) {
+        if (!isa<RankOp>(work) && isOnTensors(work) == true) {
           work->emitOpError("is on tensors: bufferize before");
           return WalkResult::interrupt();
         }
         OpBuilder b(work);
-        if (gather)
+        if (auto gather = dyn_cast<GatherOp>(work))
           convert(b, gather, context);
+        else if (isa<SampleOp>(work))
+          call(b, work->getLoc(), "sample", context,
+               llvm::to_vector(work->getOperands()));
         else
           convert(b, cast<RankOp>(work), context);
         work->erase();

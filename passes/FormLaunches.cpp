@@ -77,7 +77,8 @@ private:
       else if (isa<PositionsOp>(op))
         positions.push_back(op);
       else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
-                   MatmulOp, DequantizeOp, RouteOp, ExpertMatmulOp>(op))
+                   MatmulOp, DequantizeOp, RouteOp, ExpertMatmulOp, SampleOp>(
+                   op))
         others.push_back(op);
     });
     // Sizes are traced through launches.
@@ -93,8 +94,8 @@ private:
       LogicalResult converted =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
-                    DequantizeOp, RouteOp, ExpertMatmulOp, linalg::LinalgOp>(
-                  [&](auto each) { return convert(each); })
+                    DequantizeOp, RouteOp, ExpertMatmulOp, SampleOp,
+                    linalg::LinalgOp>([&](auto each) { return convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
         return failure();
@@ -402,6 +403,23 @@ private:
     return success();
   }
 
+  LogicalResult convert(SampleOp op) {
+    if (isOnTensors(op) != true)
+      return success(); // named, as it is left
+    if (failed(checkRows(op, "sample", op.getLogits())))
+      return failure();
+    Emitter b(op);
+    auto type = op.getResult().getType();
+    Value made = launch(b, "sample", op->getOperands(), op.getTemperature(),
+                        type.getElementType());
+    if (made.getType() != type)
+      made = tensor::CastOp::create(b, type, made);
+    remarkLaunch(op, "sample", type);
+    op.getResult().replaceAllUsesWith(made);
+    op.erase();
+    return success();
+  }
+
   static Value formatOf(Emitter &b, QuantFormat format) {
     return arith::ConstantIntOp::create(b, static_cast<int64_t>(format), 32);
   }
@@ -648,9 +666,9 @@ private:
           << ": kv-cuda has kernels for products with a weight [N, K], "
              "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
              "on one or two tensors (one may be a row for all), rows of a "
-             "table, casts, argmax, kv.positions, kv.rope, kv.store, "
-             "kv.attention, kv.copy_pages, kv.route, kv.expert_matmul, and "
-             "quantised weights with kv.activations = i8";
+             "table, casts, argmax, kv.sample, kv.positions, kv.rope, "
+             "kv.store, kv.attention, kv.copy_pages, kv.route, "
+             "kv.expert_matmul, and quantised weights with kv.activations = i8";
       return WalkResult::skip();
     });
     return failure(failed);

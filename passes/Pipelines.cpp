@@ -156,6 +156,7 @@ void kv::buildCPUPipeline(OpPassManager &pm,
 void kv::buildCUDAPipeline(OpPassManager &pm,
                            const CUDAPipelineOptions &options) {
   addSharding(pm, options.ranks, "cuda");
+  pm.addPass(createKVAddSampler());
   addLayout(pm, options.layout);
   addResolution(pm, /*device=*/true);
   pm.addPass(createKVPackQuantized());
@@ -169,6 +170,8 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   KVFormLaunchesOptions launches;
   launches.chips.assign(options.chips.begin(), options.chips.end());
   pm.addPass(createKVFormLaunches(launches));
+  simplify(pm);
+  pm.addPass(createKVFuseLaunches());
   simplify(pm);
   pm.addPass(createKVFormDestinations());
   addBufferization(pm);

@@ -2,6 +2,7 @@
 
 #include "Functions.h"
 #include "kv/Kernels/Reference.h"
+#include "kv/Kernels/Sample.h"
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
@@ -339,6 +340,45 @@ void gather(KvContext *context, const KvTensorView *x, int64_t shard,
   State &state = State::of(context);
   if (!isGathered(state, *x, shard, size, ranks, copies, *out))
     leave(state);
+}
+
+/// Element i of a vector.
+template <class T> const T &at(const KvTensorView *vector, int64_t i) {
+  return reinterpret_cast<const T *>(
+      firstByte(*vector))[i * vector->strides[0]];
+}
+
+void sample(KvContext *context, const KvTensorView *logits,
+            const KvTensorView *temperature, const KvTensorView *topK,
+            const KvTensorView *topP, const KvTensorView *minP,
+            const KvTensorView *seeds, const KvTensorView *indices,
+            const KvTensorView *out) {
+  State &state = State::of(context);
+  if (state.failed())
+    return;
+  int64_t rows = logits->sizes[0], width = logits->sizes[1];
+  for (const KvTensorView *one :
+       {temperature, topK, topP, minP, seeds, indices, out})
+    if (one->sizes[0] != rows) {
+      fail(state, KV_STATUS_INVALID_ARGUMENT,
+           concat("sample: logits is ", describe(*logits),
+                  ", with it stands a vector of ", one->sizes[0]));
+      return;
+    }
+  state.executor->forRange(rows, 1, [&](int64_t lo, int64_t hi) {
+    sampling::RowSampler sampler;
+    for (int64_t row = lo; row < hi; ++row)
+      const_cast<int32_t &>(at<int32_t>(out, row)) =
+          sampler.sample({reinterpret_cast<const float *>(firstByte(*logits)) +
+                              row * logits->strides[0],
+                          size_t(width)},
+                         {.temperature = at<float>(temperature, row),
+                          .topK = at<int32_t>(topK, row),
+                          .topP = at<float>(topP, row),
+                          .minP = at<float>(minP, row),
+                          .seed = uint64_t(at<int64_t>(seeds, row)),
+                          .index = uint64_t(at<int32_t>(indices, row))});
+  });
 }
 
 } // namespace abi

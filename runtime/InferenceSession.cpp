@@ -7,6 +7,7 @@
 
 #include <cassert>
 #include <dlfcn.h>
+#include <utility>
 
 using namespace kv;
 
@@ -35,6 +36,7 @@ struct Invocation::State {
   std::vector<char> bound;        // for each of args whether it is bound
   size_t unbound = 0;             // arguments that are not bound yet
   HostArguments host;
+  bool isUploaded = false;        // since the last execution
   std::vector<uint64_t> identity; // what the step's queued work depends on
 
   bool identify();
@@ -308,6 +310,7 @@ Expected<int> Invocation::slot(std::string_view name) const {
 void Invocation::bind(int slot, const KvTensorView &view) {
   assert(slot >= 0 && size_t(slot) < state->args.size());
   state->host.remove(slot);
+  state->isUploaded = false;
   state->args[slot] = view;
   state->unbound -= !state->bound[slot];
   state->bound[slot] = 1;
@@ -319,6 +322,13 @@ void Invocation::bindHost(int slot, const KvTensorView &view) {
   if (!state->model->session->backend->isHost() &&
       (at >= inputs || !state->entry->inputs[at].host))
     state->host.add(slot, view, /*output=*/at >= inputs);
+}
+
+Expected<void> Invocation::upload() {
+  Expected<void> done =
+      state->host.upload(state->model->session->options.device, state->args);
+  state->isUploaded = done.has_value();
+  return done;
 }
 
 Expected<void> Invocation::execute() {
@@ -335,7 +345,9 @@ Expected<void> Invocation::execute() {
                      ": not bound: ", missing);
   }
   auto &session = *state->model->session;
-  Expected<void> done = state->host.upload(session.options.device, state->args);
+  Expected<void> done;
+  if (!std::exchange(state->isUploaded, false))
+    done = state->host.upload(session.options.device, state->args);
   std::span<const uint64_t> identity;
   if (session.options.graphs && !session.backend->isHost() && state->identify())
     identity = state->identity;

@@ -7,6 +7,9 @@
 // shared memory, global memory or the copy engine.
 //
 //   thread() block() blocks()   who am I
+//   waitForEarlier()            earlier kernels on the stream are done; false
+//                               where a thread is to end here (Earlier.h)
+//   letLaterBegin()             the next kernel may begin, and wait
 //   sync()                      barrier of the whole block
 //   shared<T>(offset, count)    a typed view of shared memory
 //   load(p) store(p, x)         global memory, this kernel's arguments
@@ -61,6 +64,8 @@ concept Block =
       { b.thread() } -> std::same_as<int>;
       { b.block() } -> std::same_as<int>;
       { b.blocks() } -> std::same_as<int>;
+      { b.waitForEarlier() } -> std::same_as<bool>;
+      b.letLaterBegin();
       b.sync();
       { b.template shared<float>(0, 1).load(0) } -> std::same_as<float>;
       b.template shared<float>(0, 1).store(0, x);

@@ -25,6 +25,15 @@ KV_BODY int opaque(int x) {
   return x;
 }
 
+/// Comes first in every kernel, since it may have begun before earlier kernels
+/// have written what it reads, or read what it writes. False: it does nothing.
+template <class B> KV_BODY bool beginKernel(B &b) {
+  if (!b.waitForEarlier())
+    return false;
+  b.letLaterBegin();
+  return true;
+}
+
 } // namespace kv::cuda
 
 #endif // KV_KERNELS_CUDA_BODY_H

@@ -50,6 +50,10 @@ enum class Fault {
   StaleScales,        // a leaf has the scales of the one before
   UncheckedScalePage, // the scales of an entry that is no page are read
   UnmaskedAmax,       // of a store: lanes beyond a row count for its scale
+  OwnHalfOnly,        // of a rope: what stands beside is not normed
+  MissingSumsBarrier, // of a draw: others' sums are read before they are there
+  DrawnFromAll,       // what was cut is drawn
+  UnorderedTies,      // of equal logits all are kept
 };
 
 } // namespace kv::cuda

@@ -4,6 +4,7 @@
 #define KV_KERNELS_CUDA_GPUBLOCK_H
 
 #include "Block.h"
+#include "ptx/Launch.h"
 #include "ptx/Matrix.h"
 #include "ptx/Memory.h"
 
@@ -21,6 +22,13 @@ struct GpuBlock {
   __device__ __forceinline__ int thread() const { return threadIdx.x; }
   __device__ __forceinline__ int block() const { return blockIdx.x; }
   __device__ __forceinline__ int blocks() const { return gridDim.x; }
+  __device__ __forceinline__ bool waitForEarlier() const {
+    ptx::waitForEarlier();
+    return true;
+  }
+  __device__ __forceinline__ void letLaterBegin() const {
+    ptx::letLaterBegin();
+  }
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
   template <class T>

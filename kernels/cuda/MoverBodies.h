@@ -136,20 +136,72 @@ KV_BODY StoredScale scaleFor(float largest, int32_t cacheType, bool powers) {
   return {exponent, powerOfExponent(exponent)};
 }
 
-/// A power of two lanes, no more than a warp, have a row, a chunk each; the
-/// last ones may have none.
+/// Lanes that have a row together, a chunk each: a power of two, no more than a
+/// warp. The last ones may have none.
+KV_BODY int lanesOf(int dim) {
+  int lanes = 1;
+  while (lanes < dim / Eight)
+    lanes *= 2;
+  return lanes;
+}
+
+/// Lanes that find a scale together; 1: each looks at its whole group.
+KV_BODY int scaleLanes(const StoreScaledParams &p, int lanes) {
+  int group = p.groupChunks;
+  return p.scales.groups == 1 ? lanes : group & (group - 1) ? 1 : group;
+}
+
+/// The largest magnitude that so many lanes have. All lanes of a warp call it.
+template <class B>
+KV_BODY float largestOfLanes(B &b, const float (&x)[Eight], int together) {
+  float largest = largestMagnitude(0, x);
+  for (int mask = 1; mask < together; mask *= 2)
+    largest = bitsAs<float>(
+        kv::plan::greater(bitsAs<uint32_t>(largest),
+                          bitsAs<uint32_t>(b.shuffleXor(largest, mask))));
+  return largest;
+}
+
+/// Where a row of a cache lies.
+struct StoredRow {
+  int32_t page, slot;
+  int plane, head;
+};
+
+/// A chunk of a row whose group has no larger magnitude; the first of a group
+/// stores its scale.
+template <class B>
+KV_BODY void storeScaledChunk(B &b, const StoreScaledParams &params,
+                              const StoredRow &row, int chunk, float largest,
+                              float (&x)[Eight]) {
+  const StoreParams &p = params.store;
+  const ScalesView &s = params.scales;
+  StoredScale scale = scaleFor(largest, p.cacheType, s.powers);
+  KV_UNROLL
+  for (float &element : x)
+    element = scale.value == 0 ? 0.0f : element / scale.value;
+  storeEight(b, const_cast<void *>(p.cache.data),
+             rowAt(p.cache, row.page, row.plane, p.layer, row.slot, row.head) +
+                 chunk * Eight,
+             p.cacheType, x);
+  if (chunk % params.groupChunks)
+    return;
+  int64_t at = rowAt(s, row.page, row.plane, p.layer, row.slot, row.head) +
+               chunk / params.groupChunks;
+  void *scales = const_cast<void *>(s.data);
+  if (s.powers)
+    b.store(static_cast<uint8_t *>(scales) + at, uint8_t(scale.bits));
+  else
+    b.store(static_cast<uint32_t *>(scales) + at, scale.bits);
+}
+
 template <class B, Fault F = Fault::None>
 KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
   const StoreParams &p = params.store;
-  const ScalesView &s = params.scales;
   kv::plan::Batch batch = p.batch;
   batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
-  int chunks = p.dim / Eight, planes = p.v ? 2 : 1, lanes = 1;
-  while (lanes < chunks)
-    lanes *= 2;
-  // Lanes that find a scale together; 1: each looks at its whole group.
-  int group = params.groupChunks;
-  int together = s.groups == 1 ? lanes : group & (group - 1) ? 1 : group;
+  int chunks = p.dim / Eight, planes = p.v ? 2 : 1, lanes = lanesOf(p.dim);
+  int group = params.groupChunks, together = scaleLanes(params, lanes);
   int64_t perToken = int64_t(planes) * p.heads;
   int64_t rows = batch.sequences > 0 ? batch.tokens * perToken : 0;
   // All lanes of a warp stay until its last row.
@@ -158,22 +210,17 @@ KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
     int64_t row = (first + b.thread()) / lanes;
     int chunk = int((first + b.thread()) % lanes);
     int64_t token = row / perToken;
-    int head = int(row % perToken) % p.heads;
-    int plane = int(row % perToken) / p.heads;
-    int32_t page = 0, slot = 0;
+    StoredRow at{0, 0, int(row % perToken) / p.heads,
+                 int(row % perToken) % p.heads};
     bool stored =
-        row < rows && findStored<B, F>(b, p, batch, token, page, slot);
-    int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
-                   head * (plane ? p.vHeadStride : p.kHeadStride);
-    const void *source = plane ? p.v : p.k;
-    float x[Eight] = {}, largest = 0;
+        row < rows && findStored<B, F>(b, p, batch, token, at.page, at.slot);
+    int64_t from = token * (at.plane ? p.vTokenStride : p.kTokenStride) +
+                   at.head * (at.plane ? p.vHeadStride : p.kHeadStride);
+    const void *source = at.plane ? p.v : p.k;
+    float x[Eight] = {};
     if (stored && (F == Fault::UnmaskedAmax || chunk < chunks))
       loadEight(b, source, from + chunk * Eight, p.rowsType, x);
-    largest = largestMagnitude(0, x);
-    for (int mask = 1; mask < together; mask *= 2)
-      largest = bitsAs<float>(
-          kv::plan::greater(bitsAs<uint32_t>(largest),
-                            bitsAs<uint32_t>(b.shuffleXor(largest, mask))));
+    float largest = largestOfLanes(b, x, together);
     stored = stored && chunk < chunks;
     for (int i = 0; together == 1 && stored && i < group; ++i) {
       float y[Eight];
@@ -181,23 +228,8 @@ KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
                 p.rowsType, y);
       largest = largestMagnitude(largest, y);
     }
-    if (!stored)
-      continue;
-    StoredScale scale = scaleFor(largest, p.cacheType, s.powers);
-    KV_UNROLL
-    for (float &element : x)
-      element = scale.value == 0 ? 0.0f : element / scale.value;
-    storeEight(b, const_cast<void *>(p.cache.data),
-               rowAt(p.cache, page, plane, p.layer, slot, head) + chunk * Eight,
-               p.cacheType, x);
-    if (chunk % group)
-      continue;
-    int64_t at = rowAt(s, page, plane, p.layer, slot, head) + chunk / group;
-    void *scales = const_cast<void *>(s.data);
-    if (s.powers)
-      b.store(static_cast<uint8_t *>(scales) + at, uint8_t(scale.bits));
-    else
-      b.store(static_cast<uint32_t *>(scales) + at, scale.bits);
+    if (stored)
+      storeScaledChunk(b, params, at, chunk, largest, x);
   }
 }
 

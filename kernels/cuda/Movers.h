@@ -25,6 +25,9 @@ constexpr int MoverThreads = 256, MoverWarps = MoverThreads / WarpLanes;
 constexpr int NormSharedBytes = MoverWarps * 4;
 constexpr int ArgmaxSharedBytes = MoverWarps * 8;
 constexpr int PlanSharedBytes = 3 * MoverThreads * 8;
+/// Of a digit's 16 values: what each thread has seen of each, a sum and whether
+/// it is one, and the same of all threads.
+constexpr int SampleSharedBytes = 16 * (MoverThreads * 9 + 12);
 
 /// Shared memory of a block's products: of each warp's group the sums of 16
 /// rows and 16 columns, twice where a group has two sub-blocks, and the sum of
@@ -109,6 +112,19 @@ struct NormParams {
   const void *weight; // [width]
   float epsilon, offset;
   int32_t xType, weightType, outType;
+};
+
+/// A rope of q, and one of k, whose result is stored with v: the same numbers
+/// as theirs, and as those of norms before them where weights are given. Heads
+/// have at most 256 elements; dim and width are multiples of 16.
+struct RopeStoreParams {
+  RopeParams q;            // its angles and positions are k's as well
+  StoreScaledParams store; // store.dim == q.dim; k as it is before the rope
+  bool scaled;             // whether the cache has scales
+  int32_t kType, vType;    // instead of store.rowsType
+  const void *qWeight, *kWeight; // [dim], or null
+  float epsilon, offset;
+  int32_t qWeightType, kWeightType;
 };
 
 /// out = f(a, b), row by row; a bStride of 0 gives every row the same b.
@@ -268,6 +284,20 @@ struct ExpertMatmulParams {
   int64_t xStride, outStride;
   int32_t tiles, choicesPerRow, columns, depth;
   int32_t type, outType;
+};
+
+/// The token of each row as kv.sample chooses it (sampling/Sampling.h); rows
+/// have less than 2^24 elements, a multiple of 8. A row's parameters lie at its
+/// index of each list.
+struct SampleParams {
+  const float *logits;
+  int32_t *out; // [rows]
+  int64_t stride;
+  int32_t rows, width;
+  const float *temperature, *topP, *minP;
+  const int32_t *topK;
+  const int64_t *seeds;
+  const int32_t *indices; // of the token in its answer
 };
 
 /// The position of each of batch.tokens rows in its sequence; -1 for a row

@@ -43,8 +43,8 @@ void makeServer(Server *own, nb::object model, nb::object manager,
 
 void add(Server &server, const std::string &id, nb::handle tokens,
          int64_t maxNewTokens, double temperature, int64_t topK, double topP,
-         uint64_t seed, nb::handle stopTokens, std::optional<std::string> salt,
-         std::optional<nb::list> list) {
+         double minP, uint64_t seed, nb::handle stopTokens,
+         std::optional<std::string> salt, std::optional<nb::list> list) {
   Tokens prompt(tokens), stops(stopTokens);
   KvGenerationRequest request = {};
   request.id = cString(id, "id");
@@ -54,6 +54,7 @@ void add(Server &server, const std::string &id, nb::handle tokens,
   request.temperature = temperature;
   request.topK = topK;
   request.topP = topP;
+  request.minP = minP;
   request.seed = seed;
   request.stopTokens = stops.data();
   request.numStopTokens = stops.size();
@@ -152,9 +153,9 @@ void kv::python::bindServing(nb::module_ &module) {
            nb::arg("max_batch") = 0, nb::arg("max_batch_tokens") = 0)
       .def("add", &add, nb::arg("id"), nb::arg("tokens"),
            nb::arg("max_new_tokens") = 0, nb::arg("temperature") = 0.0,
-           nb::arg("top_k") = 0, nb::arg("top_p") = 1.0, nb::arg("seed") = 0,
-           nb::arg("stop_tokens") = nb::tuple(), nb::arg("salt") = nb::none(),
-           nb::arg("list") = nb::none())
+           nb::arg("top_k") = 0, nb::arg("top_p") = 1.0, nb::arg("min_p") = 0.0,
+           nb::arg("seed") = 0, nb::arg("stop_tokens") = nb::tuple(),
+           nb::arg("salt") = nb::none(), nb::arg("list") = nb::none())
       .def("abort", &giveUp, nb::arg("id"))
       .def("counts", &counts, nb::arg("id"))
       .def("step", &step)

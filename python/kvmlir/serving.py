@@ -85,14 +85,14 @@ class Server:
         self._ids = itertools.count()
 
     def add(self, tokens: Any, *, id: Optional[str] = None, max_new_tokens: Optional[int] = 128,
-            temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, seed: int = 0,
-            stop_tokens: Any = (), salt: Optional[str] = None,
+            temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0,
+            seed: int = 0, stop_tokens: Any = (), salt: Optional[str] = None,
             listener: Optional[Callable[[Stream, Optional[int]], Any]] = None) -> Stream:
         """Adds a request and returns its stream.
 
         tokens: the prompt's ids, a list or an int32 array. max_new_tokens: None: as many as the
-        model takes. temperature: 0: greedy. top_k: 0: all. stop_tokens: end the answer, and are
-        not part of it. salt: shares cached prefixes with requests of an equal salt only.
+        model takes. temperature: 0: greedy. top_k: 0: all. min_p: the least share of the most
+        likely token's probability; 0: all. stop_tokens: end the answer, and are not part of it. salt: shares cached prefixes with requests of an equal salt only.
         listener(stream, token) is called within steps with each token and, at the end, None.
         Raises ValueError; OutOfMemoryError: the request can never fit."""
         if max_new_tokens is not None and max_new_tokens < 1:
@@ -103,8 +103,8 @@ class Server:
         with self._lock:
             name = id if id is not None else f"request-{next(self._ids)}"
             stream = Stream(self, name, listener)
-            self._native.add(name, tokens, max_new_tokens or 0, temperature, top_k, top_p, seed,
-                             stop_tokens, salt, stream.tokens if listener is None else None)
+            self._native.add(name, tokens, max_new_tokens or 0, temperature, top_k, top_p, min_p,
+                             seed, stop_tokens, salt, stream.tokens if listener is None else None)
             self._streams[name] = stream
             return stream
 

@@ -188,6 +188,8 @@ readRequest(const KvGenerationRequest &given) {
     return refuse("topK is ", given.topK, ", allowed: 0 (all) or more");
   if (!(given.topP >= 0 && given.topP <= 1))
     return refuse("topP is ", given.topP, ", allowed: above 0, at most 1");
+  if (!(given.minP >= 0 && given.minP <= 1))
+    return refuse("minP is ", given.minP, ", allowed: 0 (all) to 1");
   auto request = std::make_unique<GenerationRequest>();
   request->id = given.id;
   request->tokens.assign(given.tokens, given.tokens + given.numTokens);
@@ -195,6 +197,7 @@ readRequest(const KvGenerationRequest &given) {
   request->sampling = {.temperature = given.temperature,
                        .topK = given.topK,
                        .topP = given.topP > 0 ? given.topP : 1,
+                       .minP = given.minP,
                        .seed = given.seed};
   request->stopTokens.assign(given.stopTokens,
                              given.stopTokens + given.numStopTokens);

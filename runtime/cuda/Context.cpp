@@ -89,6 +89,21 @@ const LoadedKernel *Context::kernel(State &state, size_t row) const {
   return nullptr;
 }
 
+/// Code for 9.0 waits itself for the kernels before it, so that its blocks may
+/// begin while those still run.
+static driver::Result queue(const Backend &backend, const LoadedKernel &kernel,
+                            unsigned blocks, unsigned threads,
+                            unsigned sharedBytes, void **extra) {
+  const driver::Driver &api = backend.driver();
+  if (!kernel.waits || !api.launchKernelEx)
+    return api.launchKernel(kernel.function, blocks, 1, 1, threads, 1, 1,
+                            sharedBytes, backend.stream(), nullptr, extra);
+  driver::LaunchAttribute early{driver::LaunchMayBeginEarly, 1, {}};
+  driver::LaunchConfig config{
+      blocks, 1, 1, threads, 1, 1, sharedBytes, backend.stream(), &early, 1};
+  return api.launchKernelEx(&config, kernel.function, nullptr, extra);
+}
+
 void kv::cuda::launch(State &state, size_t row, int64_t blocks,
                       const void *params) {
   Context &context = Context::of(state);
@@ -100,11 +115,9 @@ void kv::cuda::launch(State &state, size_t row, int64_t blocks,
   void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
                    driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
   Backend &backend = context.backend();
-  if (!backend.check(
-          backend.driver().launchKernel(kernel->function, unsigned(blocks), 1,
-                                        1, unsigned(how.threads), 1, 1,
-                                        unsigned(how.sharedBytes(kernel->sm)),
-                                        backend.stream(), nullptr, extra),
-          how.name))
+  if (!backend.check(queue(backend, *kernel, unsigned(blocks),
+                           unsigned(how.threads),
+                           unsigned(how.sharedBytes(kernel->sm)), extra),
+                     how.name))
     state.recordError(KV_STATUS_INTERNAL, backend.status().error().message);
 }

@@ -47,6 +47,21 @@ inline void *const LaunchBufferPointer = reinterpret_cast<void *>(1);
 inline void *const LaunchBufferSize = reinterpret_cast<void *>(2);
 inline void *const LaunchEnd = nullptr;
 
+/// One attribute of a launch; its value is a union of 64 bytes.
+struct LaunchAttribute {
+  int id;
+  alignas(8) int value;
+  char rest[60];
+};
+/// The kernel may begin while the one before it on the stream still runs.
+enum : int { LaunchMayBeginEarly = 6 };
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned count;
+};
+
 struct Location {
   int type, id;
 };

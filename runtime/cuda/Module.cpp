@@ -131,6 +131,6 @@ Expected<void> Module::addKernel(driver::Module from, size_t row, int sm) {
       blocks < 1)
     return makeError(KV_STATUS_UNSUPPORTED, "an SM of ", backend.description(),
                      " cannot run a block of ", name);
-  kernels[row] = {function, sm, blocks};
+  kernels[row] = {function, sm, blocks, sm >= 90};
   return {};
 }

@@ -13,6 +13,8 @@ struct LoadedKernel {
   driver::Function function = nullptr; // null: not in the artifact
   int sm = 80;    // 80 or 90: the chip whose budget holds (KernelTable.h)
   int blocks = 0; // that an SM runs at once, as the driver says
+  /// It waits itself for the kernels before it: code for 9.0 and later does.
+  bool waits = false;
 };
 
 /// An artifact's device code, loaded to a GPU.

@@ -1,10 +1,10 @@
 //===- Movers.cpp - Rows of Symbols.def that move rows --------------------===//
 
 #include "Movers.h"
+#include "../../kernels/sampling/Sampling.h"
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
-#include <bit>
 
 using namespace kv;
 using namespace kv::cuda;
@@ -180,6 +180,47 @@ void rows::argmax(KvContext *context, const KvTensorView *x,
   move(call, kernelRow("kv_argmax"), rowItems(a), p);
 }
 
+void rows::sample(KvContext *context, const KvTensorView *logits,
+                  const KvTensorView *temperature, const KvTensorView *topK,
+                  const KvTensorView *topP, const KvTensorView *minP,
+                  const KvTensorView *seeds, const KvTensorView *indices,
+                  const KvTensorView *out) {
+  Call call(context, "sample");
+  Rows x;
+  if (call.failed() || !rowsOf(call, "logits", *logits, x))
+    return;
+  auto fits = [&](std::string_view name, const KvTensorView &list, DType type) {
+    if (static_cast<DType>(list.dtype) == type && list.rank == 1 &&
+        list.sizes[0] == x.count && isDense(list))
+      return true;
+    call.fail(KV_STATUS_INVALID_ARGUMENT, name, " is ", describe(list),
+              ", needed: ", dtypeName(type), " of the ", x.count,
+              " rows of logits, contiguous");
+    return false;
+  };
+  if (x.type != KV_DTYPE_F32 || x.width > sampling::MostTokens)
+    return call.unsupported("logits is ", describe(*logits),
+                            ", needed: f32 rows of at most ",
+                            sampling::MostTokens, " elements");
+  if (!fits("temperature", *temperature, DType::F32) ||
+      !fits("top_k", *topK, DType::I32) || !fits("top_p", *topP, DType::F32) ||
+      !fits("min_p", *minP, DType::F32) || !fits("seed", *seeds, DType::I64) ||
+      !fits("index", *indices, DType::I32) || !fits("out", *out, DType::I32))
+    return;
+  SampleParams p{static_cast<const float *>(x.data),
+                 static_cast<int32_t *>(firstElement(*out)),
+                 x.stride,
+                 int32_t(x.count),
+                 int32_t(x.width),
+                 static_cast<const float *>(firstElement(*temperature)),
+                 static_cast<const float *>(firstElement(*topP)),
+                 static_cast<const float *>(firstElement(*minP)),
+                 static_cast<const int32_t *>(firstElement(*topK)),
+                 static_cast<const int64_t *>(firstElement(*seeds)),
+                 static_cast<const int32_t *>(firstElement(*indices))};
+  move(call, kernelRow("kv_sample"), rowItems(x), p);
+}
+
 void rows::positions(KvContext *context, const KvTensorView *cacheLengths,
                      const KvTensorView *rowOffsets, const KvTensorView *out) {
   Call call(context, "positions");
@@ -207,46 +248,6 @@ void rows::growLengths(KvContext *context, const KvTensorView *lengths,
                       static_cast<int32_t *>(firstElement(*out)),
                       batch.sequences, sign};
   move(call, kernelRow("kv_grow_lengths"), batch.sequences, p);
-}
-
-void rows::rope(KvContext *context, const KvTensorView *x,
-                const KvTensorView *positions, const KvTensorView *freqs,
-                int32_t interleaved, const KvTensorView *out) {
-  Call call(context, "rope");
-  if (call.failed() || !checkHeads(call, "x", *x) ||
-      !checkHeads(call, "out", *out) ||
-      !checkIntegers(call, "positions", *positions))
-    return;
-  int64_t tokens = x->sizes[0], heads = x->sizes[1], dim = x->sizes[2];
-  int64_t width = freqs->rank == 2 ? freqs->sizes[1] : 0;
-  if (freqs->dtype != KV_DTYPE_F32 || !isDense(*freqs) || !aligned(*freqs) ||
-      width % 2 || width <= 0 || width > dim || freqs->sizes[0] > INT32_MAX ||
-      positions->sizes[0] != tokens || out->sizes[0] != tokens ||
-      out->sizes[1] != heads || out->sizes[2] != dim)
-    return call.unsupported("x is ", describe(*x), ", positions ",
-                            describe(*positions), ", freqs ", describe(*freqs),
-                            ", out ", describe(*out),
-                            ": a position a token, f32 angles in dense rows of "
-                            "an even number, at most a head's");
-  RopeParams p{firstElement(*x),
-               firstElement(*out),
-               x->strides[0],
-               x->strides[1],
-               out->strides[0],
-               out->strides[1],
-               int32_t(tokens),
-               int32_t(heads),
-               int32_t(dim),
-               int32_t(width),
-               static_cast<const int32_t *>(firstElement(*positions)),
-               static_cast<const float *>(firstElement(*freqs)),
-               int32_t(freqs->sizes[0]),
-               interleaved != 0,
-               int32_t(x->dtype),
-               int32_t(out->dtype),
-               Context::of(call.state).stepErrors()};
-  move(call, kernelRow("kv_rope"),
-       tokens * heads * ropeItems(int(dim), int(width)), p);
 }
 
 void rows::copyPages(KvContext *context, const KvTensorView *blocks,
@@ -302,57 +303,4 @@ void rows::copyPages(KvContext *context, const KvTensorView *blocks,
   p.count = int32_t(source->sizes[0]);
   move(call, kernelRow("kv_copy_pages"),
        int64_t(p.count) * p.runs * (p.runBytes / 16), p);
-}
-
-void rows::store(KvContext *context, const KvTensorView *blocks,
-                 const KvTensorView *scales, const KvTensorView *cacheLengths,
-                 const KvTensorView *lookupTable,
-                 const KvTensorView *rowOffsets, int64_t layer,
-                 const KvTensorView *k, const KvTensorView *v) {
-  Call call(context, "store");
-  Cache cache;
-  Table table;
-  StoreScaledParams scaled{};
-  StoreParams &p = scaled.store;
-  if (call.failed() || !cacheOf(call, *blocks, cache) ||
-      !scalesOf(call, scales, *blocks, scaled.scales) ||
-      !checkHeads(call, "k", *k) || (v && !checkHeads(call, "v", *v)) ||
-      !tableOf(call, *cacheLengths, *lookupTable, *rowOffsets, k->sizes[0],
-               cache, table, p.batch))
-    return;
-  int64_t tokens = k->sizes[0];
-  if (layer < 0 || layer >= cache.layers || (v ? 2 : 1) != cache.planes ||
-      k->sizes[1] != cache.heads || k->sizes[2] != cache.dim ||
-      (v && describe(*v) != describe(*k)))
-    return call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ",
-                     describe(*k), ", v ", v ? describe(*v) : "absent",
-                     ", blocks ", describe(*blocks), ": they do not fit");
-  p.cache = cache.view;
-  p.layer = layer;
-  p.table = table.entries;
-  p.tablePitch = table.pitch;
-  p.tableColumns = table.columns;
-  p.firstPage = table.firstPage;
-  p.heads = int32_t(cache.heads);
-  p.dim = int32_t(cache.dim);
-  p.k = firstElement(*k);
-  p.kTokenStride = k->strides[0];
-  p.kHeadStride = k->strides[1];
-  if (v) {
-    p.v = firstElement(*v);
-    p.vTokenStride = v->strides[0];
-    p.vHeadStride = v->strides[1];
-  }
-  p.rowsType = int32_t(k->dtype);
-  p.cacheType = cache.type;
-  int64_t rows = tokens * cache.planes * cache.heads;
-  int64_t chunks = cache.dim / kernels::RowChunk;
-  if (!scales)
-    return move(call, kernelRow("kv_store"), rows * chunks, p);
-  if (chunks > WarpLanes)
-    return call.unsupported("blocks is ", describe(*blocks),
-                            ": with scales a row has at most 256 elements");
-  scaled.groupChunks = int32_t(chunks / scaled.scales.groups);
-  move(call, kernelRow("kv_store_scaled"),
-       rows * int64_t(std::bit_ceil(uint64_t(chunks))), scaled);
 }

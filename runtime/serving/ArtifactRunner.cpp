@@ -8,6 +8,8 @@ using namespace kv;
 
 namespace {
 
+constexpr int64_t MostRowsAtFirst = 16;
+
 constexpr std::string_view InputNames[] = {"tokens", "row_offsets",
                                            "logit_rows"};
 
@@ -106,26 +108,57 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
          .scales = cacheSlot(ArgumentKind::Scales)});
   }
   if (status)
-    status = runner->growLogits(16);
+    status =
+        runner->growLogits(runner->logits, Device(), /*rows=*/MostRowsAtFirst);
+  if (status)
+    status = runner->prepareSample();
   if (!status)
     return std::unexpected(status.error());
   return runner;
 }
 
-Expected<void> ArtifactRunner::growLogits(int64_t rows) {
-  if (logits.data() && logits.shape()[0] >= rows)
+/// The entry `sample` of docs/module.md, if tokens are to be chosen by it: on a
+/// CPU the host's own sampler has the logits where they are.
+Expected<void> ArtifactRunner::prepareSample() {
+  if (model.device().kind == Device::Kind::CPU ||
+      !model.manifest().findEntry("sample"))
     return {};
-  Expected<Buffer> grown = Buffer::create(Device(), DType::F32, {rows, vocab});
-  if (!grown)
-    return std::unexpected(grown.error());
-  logits = std::move(*grown);
+  Expected<Invocation> prepared = model.prepare("sample");
+  if (!prepared)
+    return std::unexpected(prepared.error());
+  for (auto [name, slot] : {std::pair("logits", &sampleSlots.logits),
+                            {"temperature", &sampleSlots.temperature},
+                            {"top_k", &sampleSlots.topK},
+                            {"top_p", &sampleSlots.topP},
+                            {"min_p", &sampleSlots.minP},
+                            {"seed", &sampleSlots.seed},
+                            {"index", &sampleSlots.index},
+                            {"tokens", &sampleSlots.tokens}}) {
+    Expected<int> found = prepared->slot(name);
+    if (!found)
+      return std::unexpected(found.error());
+    *slot = *found;
+  }
+  sample = std::move(*prepared);
   return {};
 }
 
-Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
-  int64_t rows = static_cast<int64_t>(step.logitRows.size());
-  if (Expected<void> room = growLogits(rows); !room)
-    return std::unexpected(room.error());
+/// Makes room for as many rows; by doubling, since a step that is kept as a
+/// graph is known by its addresses.
+Expected<void> ArtifactRunner::growLogits(Buffer &buffer, const Device &device,
+                                          int64_t rows) {
+  int64_t have = buffer.data() ? buffer.shape()[0] : 0;
+  if (have >= rows)
+    return {};
+  Expected<Buffer> grown =
+      Buffer::create(device, DType::F32, {std::max(rows, 2 * have), vocab});
+  if (!grown)
+    return std::unexpected(grown.error());
+  buffer = std::move(*grown);
+  return {};
+}
+
+void ArtifactRunner::bindInputs(const ModelStep &step) {
   auto bind = [&](int slot, std::span<const int32_t> values) {
     // Views are not const; entries only read their inputs.
     forward.bindHost(slot,
@@ -151,8 +184,64 @@ Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
     if (slots.scales >= 0)
       forward.bind(slots.scales, inputs.scales);
   }
+}
+
+Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
+  int64_t rows = static_cast<int64_t>(step.logitRows.size());
+  if (Expected<void> room = growLogits(logits, Device(), rows); !room)
+    return std::unexpected(room.error());
+  bindInputs(step);
   forward.bindHost(output, makeView(logits.data(), DType::F32, {rows, vocab}));
   if (Expected<void> done = forward.execute(); !done)
     return std::unexpected(done.error());
   return std::span<const float>(logits.as<float>(), rows * vocab);
+}
+
+Expected<std::span<const int32_t>>
+ArtifactRunner::choose(const ModelStep &step,
+                       std::span<const sampling::Choice> choices) {
+  int64_t rows = static_cast<int64_t>(step.logitRows.size());
+  if (Expected<void> room =
+          growLogits(deviceLogits, model.device(),
+                     std::max<int64_t>(rows, MostRowsAtFirst));
+      !room)
+    return std::unexpected(room.error());
+  KvTensorView onDevice =
+      makeView(deviceLogits.data(), DType::F32, {rows, vocab});
+  sample->bind(sampleSlots.logits, onDevice);
+  auto bind = [&]<class T>(int slot, DType type, std::vector<T> &list,
+                           auto value) {
+    list.clear();
+    for (const sampling::Choice &choice : choices)
+      list.push_back(static_cast<T>(value(choice)));
+    sample->bindHost(slot, makeView(list.data(), type, {rows}));
+  };
+  using Choice = sampling::Choice;
+  bind(sampleSlots.temperature, DType::F32, lists.temperature,
+       [](const Choice &c) { return c.temperature; });
+  bind(sampleSlots.topK, DType::I32, lists.topK,
+       [](const Choice &c) { return c.topK; });
+  bind(sampleSlots.topP, DType::F32, lists.topP,
+       [](const Choice &c) { return c.topP; });
+  bind(sampleSlots.minP, DType::F32, lists.minP,
+       [](const Choice &c) { return c.minP; });
+  bind(sampleSlots.seed, DType::I64, lists.seed,
+       [](const Choice &c) { return c.seed; });
+  bind(sampleSlots.index, DType::I32, lists.index,
+       [](const Choice &c) { return c.index; });
+  lists.tokens.resize(choices.size());
+  sample->bindHost(sampleSlots.tokens,
+                   makeView(lists.tokens.data(), DType::I32, {rows}));
+
+  // All copies stand before the step, and nothing between the two entries.
+  bindInputs(step);
+  forward.bind(output, onDevice);
+  Expected<void> done = sample->upload();
+  if (done)
+    done = forward.execute();
+  if (done)
+    done = sample->execute();
+  if (!done)
+    return std::unexpected(done.error());
+  return std::span<const int32_t>(lists.tokens);
 }

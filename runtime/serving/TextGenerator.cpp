@@ -34,7 +34,7 @@ private:
 TextGenerator::TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                              GenerationSink &sink, const Options &options)
     : runner(runner), manager(manager), sink(sink), options(options),
-      scheduler(manager, options.scheduler), sampler(runner.vocabSize()) {
+      scheduler(manager, options.scheduler) {
   tokens.reserve(options.scheduler.maxBatchTokens);
   rowOffsets.reserve(options.scheduler.maxBatch + 1);
   contexts.reserve(options.scheduler.maxBatch);
@@ -274,15 +274,15 @@ void TextGenerator::stepReplica(int32_t replica,
             static_cast<int32_t>(first + at - context.processed()));
     }
   }
-  Expected<std::span<const float>> logits =
-      runner.run({.tokens = tokens,
-                  .rowOffsets = rowOffsets,
-                  .logitRows = logitRows,
-                  .kv = inputs,
-                  .replica = replica});
-  if (!logits) {
+  Expected<StepResults> results = execute({.tokens = tokens,
+                                           .rowOffsets = rowOffsets,
+                                           .logitRows = logitRows,
+                                           .kv = inputs,
+                                           .replica = replica},
+                                          part);
+  if (!results) {
     for (ActiveRequest *request : part)
-      fail(*request, concat("its step failed: ", logits.error().message));
+      fail(*request, concat("its step failed: ", results.error().message));
     return;
   }
   // Requests that fail here must not commit what they computed.
@@ -293,23 +293,61 @@ void TextGenerator::stepReplica(int32_t replica,
       ++row;
     std::span<const int32_t> rows =
         std::span(logitRows).subspan(firstRow, row - firstRow);
-    std::span<const float> own = logits->subspan(
-        firstRow * runner.vocabSize(), rows.size() * runner.vocabSize());
+    StepResults own;
+    if (results->tokens.empty())
+      own.logits = results->logits.subspan(firstRow * runner.vocabSize(),
+                                           rows.size() * runner.vocabSize());
+    else
+      own.tokens = results->tokens.subspan(firstRow, rows.size());
     if (consume(*part[i], rows, rowOffsets[i], own))
       advanced.push_back(part[i]);
   }
 }
 
+/// Where no request asks for logits, they need not leave the device: then every
+/// wanted row is one that a token is chosen from.
+Expected<TextGenerator::StepResults>
+TextGenerator::execute(const ModelStep &step,
+                       std::span<ActiveRequest *const> part) {
+  StepResults results;
+  bool chooses =
+      runner.canChoose() && !step.logitRows.empty() &&
+      std::ranges::none_of(part, [](const ActiveRequest *request) {
+        return request->request->promptLogits || request->request->digests;
+      });
+  if (!chooses) {
+    Expected<std::span<const float>> logits = runner.run(step);
+    if (!logits)
+      return std::unexpected(logits.error());
+    results.logits = *logits;
+    return results;
+  }
+  choices.clear();
+  auto request = part.begin();
+  for (int32_t row : step.logitRows) {
+    while (row >= step.rowOffsets[request - part.begin() + 1])
+      ++request;
+    choices.push_back(
+        choiceOf((*request)->request->sampling, (*request)->newTokens()));
+  }
+  Expected<std::span<const int32_t>> chosen = runner.choose(step, choices);
+  if (!chosen)
+    return std::unexpected(chosen.error());
+  results.tokens = *chosen;
+  return results;
+}
+
 bool TextGenerator::consume(ActiveRequest &request,
                             std::span<const int32_t> rows, int32_t firstToken,
-                            std::span<const float> logits) {
+                            const StepResults &results) {
   const GenerationRequest &asked = *request.request;
   TextGenerationContext &context = request.context;
   std::optional<int32_t> drawn;
   std::optional<uint64_t> digest;
   for (size_t i = 0; i < rows.size(); ++i) {
-    std::span<const float> row =
-        logits.subspan(i * runner.vocabSize(), runner.vocabSize());
+    std::span<const float> row;
+    if (!results.logits.empty())
+      row = results.logits.subspan(i * runner.vocabSize(), runner.vocabSize());
     int64_t position = context.processed() + rows[i] - firstToken;
     if (asked.promptLogits && position >= request.promptLogits &&
         position < request.promptTokens()) {
@@ -319,7 +357,9 @@ bool TextGenerator::consume(ActiveRequest &request,
     if (position + 1 < context.length() || !wantsToken(request))
       continue;
     Expected<int32_t> token =
-        sampler.sample(row, asked.sampling, request.newTokens());
+        results.tokens.empty()
+            ? sampler.sample(row, asked.sampling, request.newTokens())
+            : checkToken(results.tokens[i]);
     if (!token) {
       fail(request,
            concat("token ", request.newTokens(), ": ", token.error().message));

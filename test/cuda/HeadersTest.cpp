@@ -67,6 +67,22 @@ static_assert(offsetof(own::CopyAttributes, target) ==
 static_assert(offsetof(own::CopyAttributes, flags) ==
               offsetof(CUmemcpyAttributes, flags));
 
+KV_SAME(own::LaunchMayBeginEarly,
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+static_assert(sizeof(own::LaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(offsetof(own::LaunchAttribute, value) ==
+              offsetof(CUlaunchAttribute,
+                       value.programmaticStreamSerializationAllowed));
+static_assert(sizeof(own::LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(own::LaunchConfig, sharedBytes) ==
+              offsetof(CUlaunchConfig, sharedMemBytes));
+static_assert(offsetof(own::LaunchConfig, stream) ==
+              offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(own::LaunchConfig, attributes) ==
+              offsetof(CUlaunchConfig, attrs));
+static_assert(offsetof(own::LaunchConfig, count) ==
+              offsetof(CUlaunchConfig, numAttrs));
+
 static_assert(sizeof(own::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(own::Heuristic) ==
               sizeof(cublasLtMatmulHeuristicResult_t));

@@ -8,9 +8,12 @@
 #include "../../kernels/cuda/MoverBodies.h"
 #include "../../kernels/cuda/PlanBody.h"
 #include "../../kernels/cuda/QuantBody.h"
+#include "../../kernels/cuda/RopeStoreBody.h"
+#include "../../kernels/cuda/SampleBody.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "EmulatorBackend.h"
 #include "Reservation.h"
+#include "SampleCase.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -22,6 +25,7 @@ namespace {
 
 constexpr int MostShared = ExpertSharedBytes;
 static_assert(MostShared >= QuantSharedBytes);
+static_assert(MostShared >= SampleSharedBytes);
 
 /// Runs a body under every schedule; each must report `text`, or nothing at all
 /// where that is null.
@@ -74,6 +78,125 @@ TEST(MoverFault, MissingBarrierOfArgmax) {
   expectReport("shared memory", give, [&](CpuBlock &b) {
     argmaxBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
   });
+}
+
+// A head of queries, normed and rotated: what norm and rope make of it one
+// after the other, and other bits where what stands beside a chunk is not
+// normed.
+TEST(MoverFault, PartnersOfRopeStore) {
+  constexpr int Dim = 32;
+  std::vector<float> x(Dim), weight(Dim), angles(Dim), normed(Dim), apart(Dim),
+      made(Dim);
+  for (int i = 0; i < Dim; ++i) {
+    x[i] = float(i * 7 % 13) - 5;
+    weight[i] = 1 + float(i) / 16;
+    angles[i] = i % 2 ? 0.6f : 0.8f;
+  }
+  int32_t position = 0, number = KV_DTYPE_F32;
+  NormParams norm{x.data(),      normed.data(), Dim,  Dim,    1,      Dim,
+                  weight.data(), 1e-5f,         0.5f, number, number, number};
+  RopeParams rope{normed.data(),
+                  apart.data(),
+                  Dim,
+                  Dim,
+                  Dim,
+                  Dim,
+                  1,
+                  1,
+                  Dim,
+                  Dim,
+                  &position,
+                  angles.data(),
+                  1,
+                  false,
+                  number,
+                  number,
+                  nullptr};
+  RopeStoreParams both{.q = rope,
+                       .store = {},
+                       .scaled = false,
+                       .kType = number,
+                       .vType = number,
+                       .qWeight = weight.data(),
+                       .kWeight = weight.data(),
+                       .epsilon = 1e-5f,
+                       .offset = 0.5f,
+                       .qWeightType = number,
+                       .kWeightType = number};
+  both.q.x = x.data();
+  both.q.out = made.data();
+  auto give = [&](Backend &b) {
+    for (auto *all : {&x, &weight, &angles, &normed, &apart, &made})
+      b.give(all->data(), Dim * 4, Access::Write);
+    b.give(&position, 4, Access::Read);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) {
+    normBody(b, norm);
+    b.sync();
+    ropeBody(b, rope);
+  });
+  expectReport(nullptr, give, [&](CpuBlock &b) { ropeStoreBody(b, both); });
+  EXPECT_EQ(made, apart);
+  expectReport(nullptr, give, [&](CpuBlock &b) {
+    ropeStoreBody<CpuBlock, Fault::OwnHalfOnly>(b, both);
+  });
+  EXPECT_NE(made, apart);
+}
+
+/// A row of 512 logits of few values, from which `choice` keeps some.
+static void testDraw(const kv::sampling::Choice &choice, auto test) {
+  SampleCase c(512, {1.0f, 0.0f, 2.0f, -1.0f});
+  c.add(choice);
+  SampleLists lists(c);
+  std::vector<int32_t> out(1);
+  auto give = [&](Backend &b) {
+    b.give(c.logits.data(), 2048, Access::Read);
+    for (const auto *list : {&lists.temperature, &lists.topP, &lists.minP})
+      b.give(list->data(), 4, Access::Read);
+    for (const auto *list : {&lists.topK, &lists.index})
+      b.give(list->data(), 4, Access::Read);
+    b.give(lists.seed.data(), 8, Access::Read);
+    b.give(out.data(), 4, Access::Write);
+  };
+  test(give,
+       SampleParams{c.logits.data(), out.data(), 512, 1, 512,
+                    lists.temperature.data(), lists.topP.data(),
+                    lists.minP.data(), lists.topK.data(), lists.seed.data(),
+                    lists.index.data()},
+       c.drawByCpu(0));
+}
+
+TEST(MoverFault, MissingBarriersOfDraw) {
+  testDraw({.temperature = 1, .topK = 100}, [](auto give, auto p, int32_t) {
+    expectReport(nullptr, give, [&](CpuBlock &b) { sampleBody(b, p); });
+    expectReport("shared memory", give, [&](CpuBlock &b) {
+      sampleBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+    });
+    expectReport("shared memory", give, [&](CpuBlock &b) {
+      sampleBody<CpuBlock, Fault::MissingSumsBarrier>(b, p);
+    });
+  });
+}
+
+TEST(MoverFault, WrongDraws) {
+  int drawnFromAll = 0, unordered = 0;
+  for (uint64_t seed = 0; seed < 8; ++seed)
+    testDraw({.temperature = 4, .topK = 30, .seed = seed},
+             [&](auto give, const SampleParams &p, int32_t token) {
+               auto none = [&](CpuBlock &b) { sampleBody(b, p); };
+               expectReport(nullptr, give, none);
+               EXPECT_EQ(*p.out, token);
+               expectReport(nullptr, give, [&](CpuBlock &b) {
+                 sampleBody<CpuBlock, Fault::DrawnFromAll>(b, p);
+               });
+               drawnFromAll += *p.out != token;
+               expectReport(nullptr, give, [&](CpuBlock &b) {
+                 sampleBody<CpuBlock, Fault::UnorderedTies>(b, p);
+               });
+               unordered += *p.out != token;
+             });
+  EXPECT_GT(drawnFromAll, 4);
+  EXPECT_GT(unordered, 4);
 }
 
 TEST(MoverFault, MissingBarrierOfQuantisedProduct) {

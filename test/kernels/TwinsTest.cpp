@@ -1,6 +1,7 @@
 //===- TwinsTest.cpp - Kernels by their names -----------------------------===//
 
 #include "../../kernels/cuda/emulator/Twins.h"
+#include "../../kernels/cuda/emulator/Earlier.h"
 #include "BodyCase.h"
 
 using namespace kv::cuda;
@@ -33,6 +34,40 @@ TEST(Twins, EveryKernelHasOne) {
     for (const std::string &report : machine.reports())
       ADD_FAILURE() << report;
   }
+}
+
+// Before earlier kernels are done none may touch anything: no argument here is
+// an address.
+TEST(Twins, EveryKernelWaitsFirst) {
+  for (const KernelLaunch &kernel : KernelLaunches) {
+    SCOPED_TRACE(kernel.name);
+    std::vector<char> params(kernel.paramBytes, 0x7f);
+    Machine machine;
+    EarlyRun early;
+    EXPECT_TRUE(runTwin(machine, kernel.name, 3, params.data()));
+    EXPECT_TRUE(early.hasWaited());
+    EXPECT_TRUE(machine.reports().empty()) << machine.reports()[0];
+  }
+}
+
+TEST(Twins, AKernelThatDoesNotWaitIsDoneEarly) {
+  std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, out(8);
+  PairParams p{x.data(),    x.data(),     out.data(),   8,           8, 8, 1, 8,
+               KV_PAIR_ADD, KV_DTYPE_F32, KV_DTYPE_F32, KV_DTYPE_F32};
+  Machine machine;
+  machine.global().allow(x.data(), 32, Access::Read);
+  machine.global().allow(out.data(), 32, Access::Write);
+  {
+    EarlyRun early;
+    ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
+    EXPECT_EQ(out[7], 0);
+  }
+  {
+    EarlyRun early(/*ignoresWaits=*/true);
+    ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
+    EXPECT_FALSE(early.hasWaited());
+  }
+  EXPECT_EQ(out[7], 16);
 }
 
 TEST(Twins, ANameThatIsNone) {

@@ -17,7 +17,8 @@ FUNCTIONS = re.findall(r"^KV_FUNCTION\((\w+)", (ROOT / "include/kv/ABI/Symbols.d
 HAS_TILES = os.uname().machine == "x86_64" and ctypes.CDLL(None).syscall(158, 0x1023, 18) == 0
 DTYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1, np.dtype(np.uint16): 2,
           np.dtype(ml_dtypes.float8_e4m3fn): 3, np.dtype(ml_dtypes.float8_e5m2): 4,
-          np.dtype(ml_dtypes.float8_e8m0fnu): 5, np.dtype(np.int8): 6, np.dtype(np.int32): 7}
+          np.dtype(ml_dtypes.float8_e8m0fnu): 5, np.dtype(np.int8): 6, np.dtype(np.int32): 7,
+          np.dtype(np.int64): 8}
 
 
 def has_matrix_unit():

@@ -198,6 +198,66 @@ def test_steps_as_graphs(tmp_path, kind):
                for step in replayed), replayed
 
 
+@pytest.mark.parametrize("kernel", ("kv_norm", "kv_attention_decode_bf16_64"))
+def test_a_kernel_that_does_not_wait(tmp_path, kernel):
+    """Kernels of code for 9.0 begin before the one before them has ended, if it is one of ours. One whose wait is missing
+    reads what is not there yet: other logits, also where steps are graphs. On an 8.6 none begins early."""
+    config = synthetic.make_config("qwen3", **KINDS["qwen3"])
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
+                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+    requests = json.dumps({"id": "a", "tokens": [5, 80, 3], "max_new_tokens": 8,
+                           "logits": "digest"}) + "\n"
+
+    def answers(device, **environment):
+        """What kv-run says, logits' digests among it; they may be NaN."""
+        done = subprocess.run(
+            [KV_RUN, tmp_path / "cuda.so", "--weights", tmp_path / "weights.safetensors", "--device",
+             device, "--threads", "1", "--pages", "40"], input=requests, capture_output=True,
+            text=True, timeout=600, env={**os.environ, "KV_CUDA_DRIVER": str(FAKE), **environment})
+        return done.stdout.splitlines()[:-1]
+
+    fault = {"KV_FAKE_CUDA_FAULT": f"nowait:{kernel}"}
+    want = answers("cuda:0")
+    assert len(want) == 9 and answers("cuda:0", **fault) != want
+    assert answers("cuda:2") == answers("cuda:2", **fault)
+
+
+def test_tokens_are_drawn_on_the_device(tmp_path):
+    """The tokens that the host draws from the device's logits, by every parameter; but for a
+    request that asks for something of its logits, tokens alone come to the host."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
+    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
+                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+    random = np.random.default_rng(4)
+    choices = [{}, {"temperature": 1.0}, {"temperature": 0.7, "top_k": 8},
+               {"temperature": 3.0, "top_p": 0.8}, {"temperature": 2.0, "min_p": 0.1},
+               {"temperature": 1.5, "top_k": 40, "top_p": 0.95, "min_p": 0.02}]
+    requests = [{"id": str(i), "tokens": random.integers(0, 256, 3 + 7 * i).tolist(),
+                 "max_new_tokens": 20, "seed": 10 + i, **choice} for i, choice in enumerate(choices)]
+
+    def drawn(name, requests):
+        trace = tmp_path / name
+        tokens, _ = serve(tmp_path, "cuda.so", "cuda:0",
+                          "".join(json.dumps(request) + "\n" for request in requests), options=[],
+                          KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))
+        text = trace.read_text()
+        check_steps(text)
+        return tokens, text, [int(line.split()[1]) for line in text.splitlines()
+                              if line.startswith("cuMemcpyDtoHAsync")]
+
+    tokens, trace, copies = drawn("device", requests)
+    assert "launch kv_sample" in trace and len(copies) >= 20 and set(copies) == {256}
+    on_host, trace, copies = drawn("host", [{**r, "logits": "digest"} for r in requests])
+    assert "kv_sample" not in trace and min(copies) >= 4 * 256
+    assert tokens == on_host and len({tuple(t) for t in tokens.values()}) == len(choices)
+    alone, _, _ = drawn("alone", requests[5:])
+    assert alone["5"] == tokens["5"]
+
+
 def test_windows_change_no_bit(tmp_path):
     """Two collections in one pool, the windowed one in bands, and one collection for all layers:
     the same bits of logits, the same tokens."""

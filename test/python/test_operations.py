@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from host import call, printed, rounded, sees, softmax
+from host import call, call_runtime, printed, rounded, sees, softmax
 from tools import find
 
 KV_COMPILE = find("kv-compile")
@@ -471,3 +471,40 @@ def test_rms_norm(run, shape, dtype):
     for got, eps, weight in ((y, 1e-5, w), (z, 0.25, w + 1.0)):
         np.testing.assert_allclose(got, exact / np.sqrt(mean + eps) * weight, rtol=tolerance,
                                    atol=tolerance)
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_sample(tmp_path, pipeline):
+    """Greedy rows, rows that keep one token, shares of many draws, and rows without a token."""
+    draws, width = 4000, 6
+    row = np.log(np.array([0.1, 0.45, 0.05, 0.3, 0.1, 1e-30], np.float32))
+    logits = np.tile(row, (draws, 1))
+    logits[1, 4], logits[2] = np.nan, -np.inf
+    temperature = np.ones(draws, np.float32)
+    temperature[0] = 0
+    k, p, m = np.zeros(draws, np.int32), np.ones(draws, np.float32), np.zeros(draws, np.float32)
+    k[3], p[4], m[5] = 1, 0.2, 0.9
+    half = draws // 2
+    p[half:] = 0.8  # keeps the tokens 1, 3 and 0, the first of two that are equal
+    tokens = np.full(draws, 77, np.int32)
+    (tmp_path / "m.mlir").write_text("""
+    func.func @f(%l: tensor<?x6xf32>, %t: tensor<?xf32>, %k: tensor<?xi32>, %p: tensor<?xf32>,
+        %m: tensor<?xf32>, %s: tensor<?xi64>, %i: tensor<?xi32>)
+        -> (tensor<?xi32> {kv.name = "tokens", kv.dims = ["R"]}) attributes {kv.entry} {
+      %0 = kv.sample %l temperature %t top_k %k top_p %p min_p %m seed %s index %i
+          : tensor<?x6xf32>, tensor<?xf32>, tensor<?xi32>, tensor<?xf32>, tensor<?xf32>,
+            tensor<?xi64>, tensor<?xi32> -> tensor<?xi32>
+      return %0 : tensor<?xi32>
+    }""")
+    subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", tmp_path / "m.mlir", "-o",
+                    tmp_path / "m.so"], check=True)
+    status = call_runtime(tmp_path / "m.so", [
+        logits, temperature, k, p, m, np.full(draws, 9, np.int64),
+        np.arange(draws, dtype=np.int32), tokens], threads=2)
+    assert status == (0, "")
+    assert tokens[:6].tolist() == [1, -2 - 4, -1, 1, 1, 1]
+    shares = np.bincount(tokens[6:half], minlength=width) / (half - 6)
+    assert np.abs(shares - np.exp(row)).max() < 0.05
+    kept = np.bincount(tokens[half:], minlength=width) / half
+    assert np.abs(kept - np.array([0.1, 0.45, 0, 0.3, 0, 0]) / 0.85).max() < 0.05
+    assert kept[[2, 4, 5]].max() == 0

@@ -11,6 +11,7 @@ import check  # noqa: E402
 import cycles  # noqa: E402
 import listing  # noqa: E402
 import steps  # noqa: E402
+import waits  # noqa: E402
 from leaf import Leaf  # noqa: E402
 from listing import Listing, Problem  # noqa: E402
 
@@ -180,3 +181,17 @@ def test_no_disassembler_is_said(monkeypatch):
     monkeypatch.setattr(listing.shutil, "which", lambda *_, **__: None)
     with pytest.raises(Problem, match="there is no nvdisasm: scripts/setup.sh installs it"):
         listing.find_disassembler()
+
+
+def test_kernels_that_do_not_wait():
+    """A wait behind an access, and none, are named; a kernel that waits first is not."""
+    def kernel(name, *operations):
+        return f'\t.section\t.text.{name},"ax",@progbits\n' + "".join(
+            f"        /*{16 * i:04x}*/                   {one} ;\n" for i, one in enumerate(operations))
+
+    text = kernel("kv_first", "LDC R1, c[0x0][0x28]", "ACQBULK", "@P0 LDG.E R2, [R2.64]", "EXIT")
+    text += kernel("kv_late", "@!P1 LDG.E R2, [R2.64]", "ACQBULK", "EXIT")
+    text += kernel("kv_never", "STS [R1], R2", "EXIT")
+    assert waits.problems(text) == [
+        "kv_late: no wait before its first access of memory, which is instruction 0 of 3",
+        "kv_never: no wait before its first access of memory, which is instruction 2 of 2"]

@@ -90,8 +90,8 @@ def test_completion(client, alone):
 
 def test_sampling(client, alone):
     draw = lambda **more: client.completions.create(
-        model="tiny", prompt="abc", max_tokens=30, **{"temperature": 2, "top_p": 0.99, **more}).choices[0].text
-    want, _ = alone.answer(alone.text_tokens("abc"), 30, temperature=2, top_p=0.99, seed=7)
+        model="tiny", prompt="abc", max_tokens=30, **{"temperature": 2, "top_p": 0.99, "min_p": 0.001, **more}).choices[0].text
+    want, _ = alone.answer(alone.text_tokens("abc"), 30, temperature=2, top_p=0.99, min_p=0.001, seed=7)
     assert draw(seed=7) == want != draw(seed=8)
     assert draw(seed=-1) == draw(seed=-1)
     assert draw() != draw()  # no seed: another one each time
@@ -253,6 +253,7 @@ REFUSED = [
     ({**PLAIN, "temperature": -1}, 400, "temperature is -1, allowed: a number from 0 to 2"),
     ({**PLAIN, "temperature": "hot"}, 400, "temperature is 'hot'"),
     ({**PLAIN, "top_p": 0}, 400, "top_p is 0, allowed: a number above 0, at most 1"),
+    ({**PLAIN, "min_p": 1.5}, 400, "min_p is 1.5, allowed: a number from 0 to 1"),
     ({**PLAIN, "seed": 1.5}, 400, "seed is 1.5, allowed: an integer"),
     ({**PLAIN, "stop": [""]}, 400, "stop is [''], allowed: a string, or at most 16"),
     ({**PLAIN, "stop": ["a"] * 17}, 400, "stop is "),

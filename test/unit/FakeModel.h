@@ -51,7 +51,7 @@ public:
   static std::vector<int32_t> answer(const Request &request,
                                      int64_t maxSeqLen) {
     std::vector<int32_t> history = request.tokens, result;
-    Sampler sampler(Vocab);
+    Sampler sampler;
     while (static_cast<int64_t>(result.size()) < request.maxNewTokens &&
            static_cast<int64_t>(history.size()) < maxSeqLen) {
       int32_t token =

@@ -51,6 +51,7 @@ TEST(RequestParser, Defaults) {
   EXPECT_EQ(request->sampling.temperature, 0);
   EXPECT_EQ(request->sampling.topK, 0);
   EXPECT_EQ(request->sampling.topP, 1);
+  EXPECT_EQ(request->sampling.minP, 0);
   EXPECT_EQ(request->sampling.seed, 0u);
   EXPECT_TRUE(request->stopTokens.empty());
   EXPECT_EQ(request->arrivalStep, 0);
@@ -61,7 +62,7 @@ TEST(RequestParser, Defaults) {
 TEST(RequestParser, EveryField) {
   auto request = parseRequest(
       R"({"id": "", "tokens": [1], "max_new_tokens": 0, "temperature": 0.5,
-          "top_k": 4, "top_p": 0.25, "seed": 18446744073709551615,
+          "top_k": 4, "top_p": 0.25, "min_p": 0.5, "seed": 18446744073709551615,
           "stop_tokens": [2, 3], "arrival_step": 9, "logits": "digest"})",
       1, true);
   ASSERT_TRUE(request) << request.error().message;
@@ -69,6 +70,7 @@ TEST(RequestParser, EveryField) {
   EXPECT_EQ(request->sampling.temperature, 0.5);
   EXPECT_EQ(request->sampling.topK, 4);
   EXPECT_EQ(request->sampling.topP, 0.25);
+  EXPECT_EQ(request->sampling.minP, 0.5);
   EXPECT_EQ(request->sampling.seed, UINT64_MAX);
   EXPECT_EQ(request->stopTokens, (std::vector<int32_t>{2, 3}));
   EXPECT_EQ(request->arrivalStep, 9);
@@ -102,10 +104,11 @@ TEST(RequestParser, LinesThatAreNoRequest) {
 
 TEST(RequestParser, FieldsOutOfRange) {
   EXPECT_EQ(fault(""), "no error");
-  EXPECT_EQ(fault(R"("top_q": 1)"),
-            "request a: unknown field \"top_q\", allowed: id, tokens, "
-            "max_new_tokens, temperature, top_k, top_p, seed, stop_tokens, "
-            "arrival_step, logits, salt, priority, keep_seconds");
+  EXPECT_EQ(
+      fault(R"("top_q": 1)"),
+      "request a: unknown field \"top_q\", allowed: id, tokens, "
+      "max_new_tokens, temperature, top_k, top_p, min_p, seed, stop_tokens, "
+      "arrival_step, logits, salt, priority, keep_seconds");
   EXPECT_EQ(fault(R"("max_new_tokens": -1)"),
             "request a: max_new_tokens is -1, allowed: an integer from 0 to "
             "9223372036854775807");
@@ -123,6 +126,8 @@ TEST(RequestParser, FieldsOutOfRange) {
             "request a: temperature is null, allowed: a number of at least 0");
   EXPECT_EQ(fault(R"("top_p": 0)"),
             "request a: top_p is 0, allowed: a number above 0 and at most 1");
+  EXPECT_EQ(fault(R"("min_p": -0.1)"),
+            "request a: min_p is -0.1, allowed: a number from 0 to 1");
   EXPECT_EQ(fault(R"("top_p": 1.01)"), "request a: top_p is 1.01, allowed: a "
                                        "number above 0 and at most 1");
   EXPECT_EQ(fault(R"("top_k": true)"),

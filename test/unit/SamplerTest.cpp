@@ -15,7 +15,7 @@ using Row = std::vector<float>;
 
 int32_t sample(const Row &row, const SamplingParams &params,
                uint64_t index = 0) {
-  Sampler sampler(row.size());
+  Sampler sampler;
   auto token = sampler.sample(row, params, index);
   EXPECT_TRUE(token) << token.error().message;
   return *token;
@@ -24,7 +24,7 @@ int32_t sample(const Row &row, const SamplingParams &params,
 /// How often each token is drawn, in shares of one.
 std::map<int32_t, double> shares(const Row &row, SamplingParams params) {
   constexpr int Draws = 40000;
-  Sampler sampler(row.size());
+  Sampler sampler;
   std::map<int32_t, double> result;
   for (int index = 0; index < Draws; ++index)
     result[*sampler.sample(row, params, index)] += 1.0 / Draws;
@@ -48,11 +48,11 @@ TEST(Sampler, GreedyTakesTheLowestIdOfEquals) {
 }
 
 TEST(Sampler, RefusesRowsThatAreNoDistribution) {
-  Sampler sampler(3);
+  Sampler sampler;
   EXPECT_EQ(sampler.sample(Row{1, NAN, 2}, {}, 0).error().message,
-            "the logit of token 1 is NaN");
+            "the logit of token 1 is NaN or infinite");
   EXPECT_EQ(sampler.sample(Row{1, 2, INFINITY}, {}, 0).error().message,
-            "the logit of token 2 is infinite");
+            "the logit of token 2 is NaN or infinite");
   EXPECT_EQ(sampler.sample(Row{-INFINITY, -INFINITY, -INFINITY}, {}, 0)
                 .error()
                 .message,
@@ -125,7 +125,7 @@ TEST(Sampler, ExtremeTemperatures) {
 TEST(Sampler, ADrawDependsOnSeedAndIndexAlone) {
   Row row(1000, 1.0f);
   SamplingParams params = {.temperature = 1, .seed = 7};
-  Sampler sampler(1000);
+  Sampler sampler;
   std::vector<int32_t> forwards, backwards;
   for (uint64_t i = 0; i < 20; ++i)
     forwards.push_back(*sampler.sample(row, params, i));
@@ -137,16 +137,25 @@ TEST(Sampler, ADrawDependsOnSeedAndIndexAlone) {
   EXPECT_NE(forwards[0], forwards[1]);
 }
 
+TEST(Sampler, MinP) {
+  Row row = logitsOf({0.1, 0.45, 0.15, 0.3});
+  auto drawn = shares(row, {.temperature = 1, .minP = 0.5});
+  EXPECT_EQ(drawn.size(), 2u);
+  EXPECT_NEAR(drawn[1], 0.6, 0.01);
+  EXPECT_NEAR(drawn[3], 0.4, 0.01);
+  EXPECT_EQ(shares(row, {.temperature = 1, .minP = 1}).size(), 1u);
+  // Equals of the largest stay.
+  EXPECT_EQ(shares({2, 2, 1}, {.temperature = 1, .minP = 1}).size(), 2u);
+  EXPECT_EQ(shares(row, {.temperature = 1, .minP = 0.01}),
+            shares(row, {.temperature = 1}));
+}
+
 TEST(Sampler, DrawsAreUniform) {
   // Neighbouring seeds and indices, as users choose them.
   std::vector<int> bins(16);
   for (uint64_t seed = 0; seed < 200; ++seed)
-    for (uint64_t index = 0; index < 200; ++index) {
-      double draw = uniformDraw(seed, index);
-      ASSERT_GE(draw, 0.0);
-      ASSERT_LT(draw, 1.0);
-      ++bins[static_cast<int>(draw * 16)];
-    }
+    for (uint64_t index = 0; index < 200; ++index)
+      ++bins[sampling::randomBits(seed, index) >> 60];
   double chiSquare = 0;
   for (int count : bins)
     chiSquare += (count - 2500.0) * (count - 2500.0) / 2500.0;

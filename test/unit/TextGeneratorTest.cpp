@@ -333,7 +333,7 @@ TEST(TextGenerator, ANaNFailsItsRequestAndIsNotCached) {
                   };
                 });
   EXPECT_EQ(served.answers[0].finish,
-            "request a: token 0: the logit of token 7 is NaN");
+            "request a: token 0: the logit of token 7 is NaN or infinite");
   EXPECT_EQ(served.answers[1].finish, "length");
   EXPECT_EQ(served.answers[2].finish, "length");
   EXPECT_EQ(served.answers[2].counts.cachedTokens, 0);
@@ -400,6 +400,7 @@ TEST(TextGenerator, RandomLoads) {
         added.sampling = {.temperature = 0.5 + below(3),
                           .topK = below(2) * below(20),
                           .topP = below(2) ? 1.0 : 0.8,
+                          .minP = below(2) ? 0 : 0.1,
                           .seed = static_cast<uint64_t>(below(100))};
       if (below(3) == 0)
         added.stopTokens = {below(FakeModel::Vocab), below(FakeModel::Vocab)};

@@ -99,9 +99,9 @@ private:
 };
 
 constexpr const char *FieldNames[] = {
-    "id",    "tokens",   "max_new_tokens", "temperature",  "top_k",
-    "top_p", "seed",     "stop_tokens",    "arrival_step", "logits",
-    "salt",  "priority", "keep_seconds"};
+    "id",     "tokens", "max_new_tokens", "temperature", "top_k",
+    "top_p",  "min_p",  "seed",           "stop_tokens", "arrival_step",
+    "logits", "salt",   "priority",       "keep_seconds"};
 
 } // namespace
 
@@ -146,6 +146,9 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
       "top_p", request.sampling.topP,
       [](double value) { return value > 0 && value <= 1; },
       "above 0 and at most 1");
+  fields.number(
+      "min_p", request.sampling.minP,
+      [](double value) { return value >= 0 && value <= 1; }, "from 0 to 1");
   fields.integer("seed", request.sampling.seed);
   fields.tokens("stop_tokens", request.stopTokens);
   fields.integer("arrival_step", request.arrivalStep);

@@ -95,15 +95,18 @@ typedef int32_t (*KvEntry)(KvContext *ctx, const KvTensorView *args,
 #define KV_C_PARAMS_15(a, ...) KV_C_##a, KV_C_PARAMS_14(__VA_ARGS__)
 #define KV_C_PARAMS_16(a, ...) KV_C_##a, KV_C_PARAMS_15(__VA_ARGS__)
 #define KV_C_PARAMS_17(a, ...) KV_C_##a, KV_C_PARAMS_16(__VA_ARGS__)
+#define KV_C_PARAMS_18(a, ...) KV_C_##a, KV_C_PARAMS_17(__VA_ARGS__)
+#define KV_C_PARAMS_19(a, ...) KV_C_##a, KV_C_PARAMS_18(__VA_ARGS__)
 #define KV_C_SELECT(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13,    \
-                    _14, _15, _16, _17, N, ...)                                \
+                    _14, _15, _16, _17, _18, _19, N, ...)                      \
   N
 #define KV_C_PARAMS(...)                                                       \
-  KV_C_SELECT(__VA_ARGS__, KV_C_PARAMS_17, KV_C_PARAMS_16, KV_C_PARAMS_15,     \
-              KV_C_PARAMS_14, KV_C_PARAMS_13, KV_C_PARAMS_12, KV_C_PARAMS_11,  \
-              KV_C_PARAMS_10, KV_C_PARAMS_9, KV_C_PARAMS_8, KV_C_PARAMS_7,     \
-              KV_C_PARAMS_6, KV_C_PARAMS_5, KV_C_PARAMS_4, KV_C_PARAMS_3,      \
-              KV_C_PARAMS_2, KV_C_PARAMS_1)(__VA_ARGS__)
+  KV_C_SELECT(__VA_ARGS__, KV_C_PARAMS_19, KV_C_PARAMS_18, KV_C_PARAMS_17,     \
+              KV_C_PARAMS_16, KV_C_PARAMS_15, KV_C_PARAMS_14, KV_C_PARAMS_13,  \
+              KV_C_PARAMS_12, KV_C_PARAMS_11, KV_C_PARAMS_10, KV_C_PARAMS_9,   \
+              KV_C_PARAMS_8, KV_C_PARAMS_7, KV_C_PARAMS_6, KV_C_PARAMS_5,      \
+              KV_C_PARAMS_4, KV_C_PARAMS_3, KV_C_PARAMS_2,                     \
+              KV_C_PARAMS_1)(__VA_ARGS__)
 
 /// The functions of Symbols.def, in its order.
 typedef struct KvFunctionTable {

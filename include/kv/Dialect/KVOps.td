@@ -558,6 +558,45 @@ def KV_RmsNormOp : KV_TwoFormOp<"rms_norm", ["Out"]> {
   }];
 }
 
+def KV_SampleOp : KV_TwoFormOp<"sample", ["Out"]> {
+  let summary = "draws a token from each row of logits";
+  let description = [{
+    `logits` is f32 `[R, V]`; the other inputs have one number a row, `[R]`. A row
+    with the temperature 0 gives its largest logit's index, of equal ones the
+    lowest. In any other the logits are divided by the temperature; the `top_k`
+    largest are kept (0: all; of equal ones those of lower index); of these the
+    fewest that have `top_p` of the probability, the largest first (1: all); of
+    these those with at least `min_p` of the largest probability (0: all). One of
+    those is drawn by its share, with random numbers that depend on the row's
+    `seed` and `index` only. Every target gives the same tokens for the same
+    logits: probabilities are integers, in units of 2^-40 of the largest.
+
+    A row without a finite logit gives -1, and one with a logit that is NaN or
+    +infinity -2 - t, of the first such index t.
+
+    ```mlir
+    %tokens = kv.sample %logits temperature %t top_k %k top_p %p min_p %m
+        seed %s index %i
+        : tensor<?x32000xf32>, tensor<?xf32>, tensor<?xi32>, tensor<?xf32>,
+          tensor<?xf32>, tensor<?xi64>, tensor<?xi32> -> tensor<?xi32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [2]>:$logits,
+                       KV_ShapedOf<[F32], [1]>:$temperature,
+                       KV_I32Vector:$top_k, KV_ShapedOf<[F32], [1]>:$top_p,
+                       KV_ShapedOf<[F32], [1]>:$min_p,
+                       KV_ShapedOf<[I64], [1]>:$seed, KV_I32Vector:$index,
+                       Optional<MemRefRankOf<[I32], [1]>>:$out);
+  let results = (outs Optional<TensorRankOf<[I32], [1]>>:$result);
+  let assemblyFormat = [{
+    $logits `temperature` $temperature `top_k` $top_k `top_p` $top_p
+    `min_p` $min_p `seed` $seed `index` $index (`outs` `(` $out^ `)`)?
+    attr-dict `:` type($logits) `,` type($temperature) `,` type($top_k) `,`
+    type($top_p) `,` type($min_p) `,` type($seed) `,` type($index)
+    (`outs` type($out)^)? (`->` type($result)^)?
+  }];
+}
+
 def KV_MergeOp : KV_TwoFormOp<"merge", ["Out", "OutLse"],
     [AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "two attentions over different keys as one over all of them";

@@ -171,6 +171,37 @@ def KVResolveBands : Pass<"kv-resolve-bands", "::mlir::ModuleOp"> {
   ];
 }
 
+def KVAddSampler : Pass<"kv-add-sampler", "::mlir::ModuleOp"> {
+  let summary = "modules that make logits get an entry that draws from them";
+  let description = [{
+    A module whose entry `forward` has one result, `logits` f32 `[R, V]`, gets the
+    entry `sample` (docs/module.md), which is one `kv.sample`, unless it has
+    something of that name, or rows that no kernel reads in chunks. Serving calls
+    it where logits lie on a device, so that tokens alone come to the host.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::func::FuncDialect"];
+}
+
+def KVFuseLaunches : Pass<"kv-fuse-launches", "::mlir::ModuleOp"> {
+  let summary = "rotations of queries and keys and the store become one launch";
+  let description = [{
+    A `kv.store` by the kernel `cuda` of keys that a launch of `rope` makes, and
+    the launch that rotates the step's queries by the same positions and angles,
+    become one launch of `ropeStore`; so do the two launches of `norm` before
+    them, where both are made head by head in f32. No bit changes. It stands where
+    the store stood: nothing before that may use the queries, or the keys at all.
+    Heads and angles are multiples of 16 elements, at most 256; groups of scales
+    are whole rows, or powers of two of 8 elements.
+
+    Leaves a remark `Fused` for each store, or `NotFused` with the reason.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numFused", "fused", "stores that became part of a launch">
+  ];
+}
+
 def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
   let summary = "warns about stores and attentions in a doubtful order";
   let description = [{

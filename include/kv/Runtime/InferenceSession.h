@@ -68,6 +68,10 @@ public:
   /// before the entry runs, an output back after it. On a CPU the same as bind.
   void bindHost(int slot, const KvTensorView &view);
 
+  /// Queues the copies of inputs in host memory now, which the next execute()
+  /// would queue, so that it begins with the entry. Error: no memory.
+  Expected<void> upload();
+
   /// Runs the entry. On a CPU, or if an output is bound to host memory, the
   /// step is over when this returns; otherwise it is queued on the device.
   /// Errors: an argument that was never bound, by name; what the entry reports;

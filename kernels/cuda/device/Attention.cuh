@@ -30,6 +30,7 @@ template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
       Built<__VA_ARGS__>::Config::Threads, Built<__VA_ARGS__>::Blocks)         \
       name(const __grid_constant__ AttentionParams params) {                   \
     GpuBlock block;                                                            \
+    beginKernel(block);                                                        \
     AttentionBody<GpuBlock, Built<__VA_ARGS__>::Config>(block, params).run();  \
   }
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \

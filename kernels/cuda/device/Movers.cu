@@ -4,6 +4,8 @@
 #include "../MoverBodies.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
+#include "../RopeStoreBody.h"
+#include "../SampleBody.h"
 
 using namespace kv::cuda;
 
@@ -11,6 +13,7 @@ using namespace kv::cuda;
   extern "C" __global__ void __launch_bounds__(MoverThreads)                   \
       kv_##name(const __grid_constant__ parameters params) {                   \
     GpuBlock block;                                                            \
+    beginKernel(block);                                                        \
     body<GpuBlock>(block, params);                                             \
   }
 #include "kv/ABI/DeviceKernels.def"

@@ -14,7 +14,8 @@ void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
     machine.launch(blocks, Config::Threads, Config::SharedBytes,
                    [&](Machine &m, int thread) {
                      CpuBlock b(m, thread);
-                     AttentionBody<CpuBlock, Config>(b, params).run();
+                     if (beginKernel(b))
+                       AttentionBody<CpuBlock, Config>(b, params).run();
                    });
   };
 #define KV_TWIN(config, query, cache, scales, twin, ...)                       \

@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
 #define KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
 
+#include "Earlier.h"
 #include "Machine.h"
 
 #include <type_traits>
@@ -36,6 +37,8 @@ public:
   int thread() const { return self; }
   int block() const { return machine.block(); }
   int blocks() const { return machine.blocks(); }
+  bool waitForEarlier() { return EarlyRun::passWait(); }
+  void letLaterBegin() {}
   void sync() { machine.sync(self); }
 
   template <class T> Shared<T> shared(int offset, int count) const {

@@ -5,6 +5,8 @@
 #include "../ExpertBody.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
+#include "../RopeStoreBody.h"
+#include "../SampleBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 
@@ -16,7 +18,8 @@ static bool runMover(Machine &machine, std::string_view name, int blocks,
   if (name == "kv_" #mover) {                                                  \
     machine.launch(blocks, MoverThreads, shared, [&](Machine &m, int thread) { \
       CpuBlock b(m, thread);                                                   \
-      body(b, *static_cast<const parameters *>(params));                       \
+      if (beginKernel(b))                                                      \
+        body(b, *static_cast<const parameters *>(params));                     \
     });                                                                        \
     return true;                                                               \
   }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../../runtime/cuda/Driver.h"
 #include "Kernels.h"
 
 #include <cstdlib>
@@ -312,7 +313,7 @@ EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned) {
   auto *of = static_cast<FakeEvent *>(event);
   if (of->stream)
     static_cast<FakeStream *>(stream)->operations.push_back(
-        {nullptr, of->stream, of->after});
+        {{}, of->stream, of->after});
   return Success;
 }
 EXPORT int cuEventCreate(void **event, unsigned) {
@@ -403,12 +404,10 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
   static_cast<FakeFunction *>(function)->sharedBytes = value;
   return Success;
 }
-EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
-                          unsigned gridZ, unsigned blockX, unsigned blockY,
-                          unsigned blockZ, unsigned sharedBytes, void *stream,
-                          void **params, void **extra) {
-  if (Status status = state().checkStream("cuLaunchKernel", stream))
-    return status;
+static Status launchAt(void *function, unsigned gridX, unsigned gridY,
+                       unsigned gridZ, unsigned blockX, unsigned blockY,
+                       unsigned blockZ, unsigned sharedBytes, void *stream,
+                       void **params, void **extra, bool early) {
   if (params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
       extra[2] != reinterpret_cast<void *>(2) || extra[4] || gridY != 1 ||
       gridZ != 1 || blockY != 1 || blockZ != 1)
@@ -416,6 +415,30 @@ EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                            "cuLaunchKernel: its grid or arguments "
                            "have another form");
   return launch(*static_cast<FakeFunction *>(function), gridX, blockX,
-                sharedBytes, extra[1], *static_cast<size_t *>(extra[3]),
-                stream);
+                sharedBytes, extra[1], *static_cast<size_t *>(extra[3]), stream,
+                early);
+}
+EXPORT int cuLaunchKernelEx(const kv::cuda::driver::LaunchConfig *config,
+                            void *function, void **params, void **extra) {
+  if (Status status = state().checkStream("cuLaunchKernelEx", config->stream))
+    return status;
+  if (config->count != 1 ||
+      config->attributes->id != kv::cuda::driver::LaunchMayBeginEarly ||
+      config->attributes->value != 1 || state().device < 0 ||
+      Devices[state().device].major < 9)
+    return state().problem(
+        InvalidValue, "cuLaunchKernelEx: its attributes have another form");
+  return launchAt(function, config->gridX, config->gridY, config->gridZ,
+                  config->blockX, config->blockY, config->blockZ,
+                  config->sharedBytes, config->stream, params, extra,
+                  /*early=*/true);
+}
+EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
+                          unsigned gridZ, unsigned blockX, unsigned blockY,
+                          unsigned blockZ, unsigned sharedBytes, void *stream,
+                          void **params, void **extra) {
+  if (Status status = state().checkStream("cuLaunchKernel", stream))
+    return status;
+  return launchAt(function, gridX, gridY, gridZ, blockX, blockY, blockZ,
+                  sharedBytes, stream, params, extra, /*early=*/false);
 }

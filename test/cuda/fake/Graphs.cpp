@@ -10,10 +10,10 @@ using namespace kv::fake;
 
 namespace {
 
-using Work = std::vector<std::function<Status()>>;
+using Works = std::vector<Work>;
 
 struct Executable {
-  Work work;
+  Works work;
   FakeStream *stream = nullptr; // that it was launched on last
   int64_t until = 0;            // operations of the stream, its own among them
 };
@@ -39,7 +39,7 @@ EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   if (mode != 1)
     return state.problem(InvalidValue,
                          "cuStreamBeginCapture: mode " + std::to_string(mode));
-  static_cast<FakeStream *>(stream)->captured = new Work;
+  static_cast<FakeStream *>(stream)->captured = new Works;
   state.trace("capture");
   return Success;
 }
@@ -51,7 +51,7 @@ EXPORT int cuStreamEndCapture(void *stream, void **graph) {
   if (!from.captured)
     return state.problem(InvalidValue, "cuStreamEndCapture: nothing is "
                                        "captured");
-  Work *work = std::exchange(from.captured, nullptr);
+  Works *work = std::exchange(from.captured, nullptr);
   if (isRefused()) {
     delete work;
     return CaptureUnsupported;
@@ -69,7 +69,7 @@ EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph,
     return state.problem(InvalidValue, "cuGraphInstantiate: flags");
   ++state.counters.graphsMade;
   ++inUse;
-  *exec = new Executable{*static_cast<Work *>(graph)};
+  *exec = new Executable{*static_cast<Works *>(graph)};
   return Success;
 }
 
@@ -80,7 +80,7 @@ EXPORT int cuGraphLaunch(void *exec, void *stream) {
   auto &graph = *static_cast<Executable *>(exec);
   ++state.counters.graphLaunches;
   state.trace("graph " + std::to_string(graph.work.size()));
-  for (const auto &operation : graph.work)
+  for (const Work &operation : graph.work)
     state.enqueue(stream, operation);
   graph.stream = static_cast<FakeStream *>(stream);
   graph.until = graph.stream->total();
@@ -98,6 +98,6 @@ EXPORT int cuGraphExecDestroy(void *exec) {
   return Success;
 }
 EXPORT int cuGraphDestroy(void *graph) {
-  delete static_cast<Work *>(graph);
+  delete static_cast<Works *>(graph);
   return Success;
 }

@@ -1,6 +1,7 @@
 //===- Kernels.cpp - Modules and launches of the fake driver --------------===//
 
 #include "Kernels.h"
+#include "../../../kernels/cuda/emulator/Earlier.h"
 #include "../../../kernels/cuda/emulator/Twins.h"
 #include "../../gpu/VerifyKernels.h"
 #include "../../gpu/VerifyTwins.h"
@@ -10,7 +11,9 @@
 #include <cctype>
 #include <cstring>
 #include <elf.h>
+#include <memory>
 #include <set>
+#include <utility>
 
 using namespace kv::fake;
 
@@ -133,9 +136,28 @@ static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
                        std::string(kernel.name) + ": " + machine.reports()[0]);
 }
 
+/// Lets the launch begin before the kernel before it. If it comes to no wait,
+/// that was all of it.
+static void addEarlyRun(Work &work, const std::string &kernel) {
+  auto ended = std::make_shared<std::optional<Status>>();
+  work.early = [run = work.run, ended, kernel] {
+    kv::cuda::EarlyRun early(Planted(kernel).ignoresWaits());
+    Status status = run();
+    if (!early.hasWaited())
+      *ended = status;
+  };
+  work.run = [run = work.run, ended] {
+    // A graph's work runs many times.
+    if (std::optional<Status> status = std::exchange(*ended, std::nullopt))
+      return *status;
+    return run();
+  };
+}
+
 Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                         unsigned threads, unsigned sharedBytes,
-                        const void *params, size_t paramBytes, void *stream) {
+                        const void *params, size_t paramBytes, void *stream,
+                        bool early) {
   State &state = State::get();
   const kv::cuda::KernelLaunch &kernel = function.kernel;
   auto wrong = [&](const char *what, int64_t given, int64_t wanted) {
@@ -156,13 +178,23 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                  function.sharedBytes);
   if (paramBytes != kernel.paramBytes)
     return wrong("bytes of arguments", paramBytes, kernel.paramBytes);
+  if (early && function.sm < 90)
+    return state.problem(InvalidValue,
+                         std::string(kernel.name) +
+                             " may begin early, and its code waits for nobody");
   ++state.counters.launches;
+  state.counters.earlyLaunches += early;
   state.trace("launch " + std::string(kernel.name) + " " +
               std::to_string(blocks));
   auto *bytes = static_cast<const char *>(params);
-  state.enqueue(stream, [kernel, blocks,
-                         copy = std::vector<char>(bytes, bytes + paramBytes)] {
-    return runKernel(kernel, int(blocks), copy);
-  });
+  Work work{.run =
+                [kernel, blocks,
+                 copy = std::vector<char>(bytes, bytes + paramBytes)] {
+                  return runKernel(kernel, int(blocks), copy);
+                },
+            .letsLaterBegin = function.sm >= 90};
+  if (early)
+    addEarlyRun(work, std::string(kernel.name));
+  state.enqueue(stream, std::move(work));
   return Success;
 }

@@ -10,6 +10,7 @@
 //   page    attention reads one page of the first sequence twice and the next
 //   not
 //           at all
+//   nowait  the kernel waits for none before it, where it may begin early
 //
 // One process has it; KV_FAKE_CUDA_FAULT_ONCE=FILE: the first one only, which
 // makes the file.
@@ -38,6 +39,7 @@ public:
   /// Behind it.
   void after();
   bool fails() const { return kind == "error"; }
+  bool ignoresWaits() const { return kind == "nowait"; }
 
 private:
   struct Copy {

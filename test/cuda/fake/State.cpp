@@ -50,8 +50,11 @@ void State::advanceOne(FakeStream &stream) {
   if (operation.other)
     advance(*operation.other, operation.after);
   // After a failure a real device does nothing any more.
-  if (operation.work && failure == Success) {
-    Status status = operation.work();
+  if (operation.work.run && failure == Success) {
+    if (operation.work.letsLaterBegin && stream.operations.size() > 1 &&
+        stream.operations[1].work.early)
+      stream.operations[1].work.early();
+    Status status = operation.work.run();
     if (status == NotReady) {
       // Somebody else may need this core for what is waited for.
       usleep(20);

@@ -33,10 +33,20 @@ struct DeviceModel {
   int threads, allSharedBytes; // of an SM
 };
 
+/// What a device does. Work that is NotReady is tried again.
+struct Work {
+  std::function<Status()> run;
+  /// Of a launch that may begin early: what it does before it waits for the
+  /// kernel before it.
+  std::function<void()> early = nullptr;
+  /// Whether the next launch may begin with it.
+  bool letsLaterBegin = false;
+};
+
 struct FakeStream {
-  /// Work, or a wait for another stream. Work that is NotReady is tried again.
+  /// Work, or a wait for another stream.
   struct Operation {
-    std::function<Status()> work;
+    Work work;
     FakeStream *other = nullptr; // until `after` of its operations are done
     int64_t after = 0;
   };
@@ -45,7 +55,7 @@ struct FakeStream {
   std::deque<Operation> operations = {};
   int64_t done = 0;
   /// Where operations go instead, while the stream is captured.
-  std::vector<std::function<Status()>> *captured = nullptr;
+  std::vector<Work> *captured = nullptr;
   /// How many operations have ever been queued.
   int64_t total() const { return done + int64_t(operations.size()); }
 };
@@ -62,7 +72,10 @@ public:
 
   /// Device work: runs when somebody waits for it, and not before, or in
   /// runAside(). The first failure is what every later wait returns.
-  void enqueue(void *stream, std::function<Status()> work) {
+  void enqueue(void *stream, std::function<Status()> run) {
+    enqueue(stream, Work{std::move(run)});
+  }
+  void enqueue(void *stream, Work work) {
     auto &to = *static_cast<FakeStream *>(stream);
     if (to.captured)
       to.captured->push_back(std::move(work));

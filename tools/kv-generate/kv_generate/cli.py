@@ -28,6 +28,7 @@ def parse(arguments):
     parser.add_argument("--temperature", type=float, metavar="X", help="0 is greedy")
     parser.add_argument("--top-k", type=int, metavar="N", help="0 is off")
     parser.add_argument("--top-p", type=float, metavar="X", help="1 is off")
+    parser.add_argument("--min-p", type=float, metavar="X", help="0 is off")
     parser.add_argument("--seed", type=int, default=0, metavar="N",
                         help="request i draws with the seed N + i")
     parser.add_argument("--threads", type=int, metavar="N")
@@ -45,7 +46,7 @@ def parse(arguments):
 def make_request(model, options, number, tokens):
     request = {"id": str(number), "tokens": tokens, "max_new_tokens": options.max_new_tokens,
                "stop_tokens": model.stops, **model.sampling, "seed": options.seed + number}
-    for key in ("temperature", "top_k", "top_p"):
+    for key in ("temperature", "top_k", "top_p", "min_p"):
         if getattr(options, key) is not None:
             request[key] = getattr(options, key)
     return request

@@ -99,7 +99,8 @@ def _hugging_face(folder, source, options):
         stops += [tokenizer.token_to_id(name) for name in END_NAMES]
     sampling = {}
     if generation.get("do_sample"):
-        sampling = {k: generation[k] for k in ("temperature", "top_k", "top_p") if k in generation}
+        sampling = {k: generation[k] for k in ("temperature", "top_k", "top_p", "min_p")
+                    if generation.get(k) is not None}
     return _facts(template, listed(identity("bos"))[0], eos, stops,
                   lambda i: tokenizer.id_to_token(i) if tokenizer and i is not None else None,
                   sampling)

@@ -12,7 +12,7 @@ _NEUTRAL = {"n": (1,), "best_of": (1,), "presence_penalty": (0,), "frequency_pen
             "logit_bias": ({},), "logprobs": (False,), "top_logprobs": (0,), "echo": (False,),
             "suffix": ("",), "tools": ([],), "tool_choice": ("none", "auto"), "functions": ([],),
             "response_format": ({"type": "text"},), "modalities": (["text"],),
-            "repetition_penalty": (1,), "min_p": (0,)}
+            "repetition_penalty": (1,)}
 
 
 def parse(data):

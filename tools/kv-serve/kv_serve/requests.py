@@ -48,6 +48,8 @@ def _finish(fields, model, prompts, limit):
         "top_p": fields.number("top_p", defaults.get("top_p", 1.0), "above 0, at most 1",
                                lambda x: 0 < x <= 1),
         "top_k": _read_top_k(fields, defaults),
+        "min_p": fields.number("min_p", defaults.get("min_p", 0.0), "from 0 to 1",
+                               lambda x: 0 <= x <= 1),
         # Without a seed no two answers are the same draw.
         "seed": fields.integer("seed", secrets.randbits(63)) % 2**64,
         "salt": _read_salt(fields)}

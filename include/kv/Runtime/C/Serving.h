@@ -54,6 +54,8 @@ typedef struct KvGenerationRequest {
   int64_t numStopTokens;
   const char *salt; /* shares cached prefixes with requests of an equal salt
                        only; null: with those that have none */
+  double minP; /* of what topK and topP keep, those with at least this share of
+                  the most likely token's probability are kept; 0: all */
 } KvGenerationRequest;
 
 /* Errors, which name the request: an id that is there; tokens that the

@@ -28,12 +28,19 @@ public:
 
   int64_t vocabSize() const override { return vocab; }
   Expected<std::span<const float>> run(const ModelStep &step) override;
+  /// On a device, by the entry `sample`, if the artifact has one.
+  bool canChoose() const override { return sample.has_value(); }
+  Expected<std::span<const int32_t>>
+  choose(const ModelStep &step,
+         std::span<const sampling::Choice> choices) override;
 
 private:
   ArtifactRunner(Model model, Invocation forward, int64_t vocab)
       : model(std::move(model)), forward(std::move(forward)), vocab(vocab) {}
 
-  Expected<void> growLogits(int64_t rows);
+  Expected<void> growLogits(Buffer &buffer, const Device &device, int64_t rows);
+  void bindInputs(const ModelStep &step);
+  Expected<void> prepareSample();
 
   Model model;
   Invocation forward;
@@ -44,6 +51,17 @@ private:
   };
   std::vector<CacheSlots> caches; // by collection
   Buffer logits;                  // [rows so far needed, vocab], on the host
+  Buffer deviceLogits;            // the same where they are chosen from
+
+  std::optional<Invocation> sample; // the entry, where tokens are chosen
+  struct SampleSlots {
+    int logits, temperature, topK, topP, minP, seed, index, tokens;
+  } sampleSlots = {};
+  struct Lists { // [R] each, on the host
+    std::vector<float> temperature, topP, minP;
+    std::vector<int32_t> topK, index, tokens;
+    std::vector<int64_t> seed;
+  } lists;
 };
 
 } // namespace kv

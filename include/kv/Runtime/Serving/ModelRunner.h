@@ -3,6 +3,7 @@
 #ifndef KV_RUNTIME_SERVING_MODELRUNNER_H
 #define KV_RUNTIME_SERVING_MODELRUNNER_H
 
+#include "kv/Kernels/Sample.h"
 #include "kv/Runtime/Manager/KVCacheManager.h"
 
 #include <span>
@@ -32,6 +33,17 @@ public:
   /// Executes the step and waits for it. Returns logits [R, vocabSize] in host
   /// memory, valid until the next call.
   virtual Expected<std::span<const float>> run(const ModelStep &step) = 0;
+
+  /// Whether the runner chooses tokens where it computes logits, so that no
+  /// logits come to the host.
+  virtual bool canChoose() const { return false; }
+  /// Executes the step, chooses a token from each of its R rows of logits, as
+  /// choices [R] say, and waits. Returns tokens [R], valid until the next call;
+  /// negative where there is none to choose (RowSampler). Only if canChoose().
+  virtual Expected<std::span<const int32_t>>
+  choose(const ModelStep &step, std::span<const sampling::Choice> choices) {
+    return makeError(KV_STATUS_UNSUPPORTED, "the runner chooses no tokens");
+  }
 };
 
 } // namespace kv

@@ -32,6 +32,13 @@ public:
   int64_t vocabSize() const override { return own.vocabSize(); }
   /// Errors: those of the own runner; those of Communicator.
   Expected<std::span<const float>> run(const ModelStep &step) override;
+  /// Several ranks bring logits to the host: all of them run the same work.
+  bool canChoose() const override { return !ranks && own.canChoose(); }
+  Expected<std::span<const int32_t>>
+  choose(const ModelStep &step,
+         std::span<const sampling::Choice> choices) override {
+    return own.choose(step, choices);
+  }
 
   /// Notes page operations of the manager, which the other ranks do before the
   /// next step (PagedKVCacheManager::Options::pageOps).

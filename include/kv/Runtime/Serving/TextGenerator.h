@@ -73,10 +73,18 @@ private:
   /// are appended to `advanced`, the others have failed.
   void stepReplica(int32_t replica, std::span<ActiveRequest *const> part,
                    std::span<const RaggedKVCacheInputs> inputs);
-  /// Samples from, and gives out, the logits of one request's `rows` of the
+  /// What a step made of each of its wanted rows: logits, or tokens that the
+  /// runner has chosen. The other list is empty.
+  struct StepResults {
+    std::span<const float> logits;
+    std::span<const int32_t> tokens;
+  };
+  Expected<StepResults> execute(const ModelStep &step,
+                                std::span<ActiveRequest *const> part);
+  /// Samples from, and gives out, what became of one request's `rows` of the
   /// step's tokens, of which the first is `firstToken`. False if it failed.
   bool consume(ActiveRequest &request, std::span<const int32_t> rows,
-               int32_t firstToken, std::span<const float> logits);
+               int32_t firstToken, const StepResults &results);
   void fail(ActiveRequest &request, std::string_view message);
   void fail(const GenerationRequest &request, std::string_view message);
   void finish(ActiveRequest &request, FinishReason reason);
@@ -101,6 +109,7 @@ private:
 
   // The step's inputs; kept to be filled again.
   std::vector<int32_t> tokens, rowOffsets, logitRows;
+  std::vector<sampling::Choice> choices;
   std::vector<const TextGenerationContext *> contexts;
   std::vector<ActiveRequest *> current, advanced;
 };

@@ -1,0 +1,82 @@
+//===- EarlyLaunchTest.cpp - Kernels that begin before others end ---------===//
+
+#include "../../runtime/cuda/Module.h"
+#include "CudaFixture.h"
+
+using namespace kv;
+using namespace kv::test;
+namespace driver = kv::cuda::driver;
+
+namespace {
+
+/// lengths + 3 * (rows of each sequence), by three launches that each read what
+/// the one before has written.
+std::vector<int32_t> growThrice(Gpu &gpu) {
+  Tensor<int32_t> lengths(gpu.device, DType::I32, {2}, {5, 7}),
+      offsets(gpu.device, DType::I32, {3}, {0, 1, 11}),
+      one(gpu.device, DType::I32, {2}), two(gpu.device, DType::I32, {2}),
+      three(gpu.device, DType::I32, {2});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.growLengths(ctx, lengths.view(), offsets.view(), 1, one.view());
+    f.growLengths(ctx, one.view(), offsets.view(), 1, two.view());
+    f.growLengths(ctx, two.view(), offsets.view(), 1, three.view());
+  });
+  return three.read();
+}
+
+} // namespace
+
+TEST(EarlyLaunch, OnlyOfCodeThatWaits) {
+  Gpu gpu;
+  fake::Counters before = fake::counters();
+  EXPECT_EQ(growThrice(gpu), (std::vector<int32_t>{8, 37}));
+  fake::Counters after = fake::counters();
+  EXPECT_EQ(after.launches - before.launches, 3);
+  EXPECT_EQ(after.earlyLaunches - before.earlyLaunches, 3);
+  // 9.0 by its own code, and 8.6 and 12.0 by PTX that waits for nobody.
+  std::vector<KernelImage> images = allImages();
+  images.resize(3); // of kv_movers
+  for (int index : {1, 2, 3}) {
+    auto backend = std::move(*kv::cuda::Backend::open(index));
+    auto module = backend->load(images);
+    ASSERT_TRUE(module) << module.error().message;
+    size_t row = std::size(kv::cuda::AttentionKernels);
+    EXPECT_EQ(static_cast<kv::cuda::Module &>(**module).kernel(row).waits,
+              index == 1);
+  }
+  EXPECT_TRUE(fake::takeProblems().empty());
+}
+
+// An attribute that means another thing, and code that does not wait.
+TEST(EarlyLaunch, Mistakes) {
+  auto backend = std::move(*kv::cuda::Backend::open(0));
+  auto module = std::move(*backend->load(allImages()));
+  size_t row = std::size(kv::cuda::AttentionKernels) + 1;
+  kv::cuda::PositionsParams params{};
+  size_t bytes = sizeof params;
+  void *extra[] = {driver::LaunchBufferPointer, &params,
+                   driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
+  driver::LaunchAttribute early{driver::LaunchMayBeginEarly + 1, 1, {}};
+  driver::LaunchConfig config{1,      1, 1, 256, 1, 1, 0, backend->stream(),
+                              &early, 1};
+  auto launch = [&](driver::Function function) {
+    EXPECT_NE(
+        backend->driver().launchKernelEx(&config, function, nullptr, extra), 0);
+    std::vector<std::string> problems = fake::takeProblems();
+    return problems.empty() ? "nothing" : problems[0];
+  };
+  auto &kernel = static_cast<kv::cuda::Module &>(*module).kernel(row);
+  EXPECT_TRUE(kernel.waits);
+  EXPECT_EQ(launch(kernel.function),
+            "cuLaunchKernelEx: its attributes have another form");
+  early.id = driver::LaunchMayBeginEarly;
+  driver::Module old = nullptr;
+  driver::Function waitsForNobody = nullptr;
+  std::string code = ptx("sm_80", allKernels());
+  ASSERT_EQ(backend->driver().moduleLoadData(&old, code.c_str()), 0);
+  ASSERT_EQ(
+      backend->driver().moduleGetFunction(&waitsForNobody, old, "kv_positions"),
+      0);
+  EXPECT_EQ(launch(waitsForNobody),
+            "kv_positions may begin early, and its code waits for nobody");
+}
