@@ -322,14 +322,6 @@ func.func @constant() -> tensor<4xf32> {
 
 // -----
 
-func.func @merge(%a: tensor<?x1x64xf32>, %lse: tensor<?x1xf32>) -> (tensor<?x1x64xf32>, tensor<?x1xf32>) {
-  // expected-error @+1 {{'kv.merge' op has no kernel on a GPU}}
-  %o:2 = kv.merge (%a, %lse), (%a, %lse) : tensor<?x1x64xf32>, tensor<?x1xf32>
-  return %o#0, %o#1 : tensor<?x1x64xf32>, tensor<?x1xf32>
-}
-
-// -----
-
 func.func @per_angle(%x: tensor<4x2x64xf32>, %p: tensor<32x4xi32>, %f: tensor<512x64xf32>) -> tensor<4x2x64xf32> {
   // expected-error @+1 {{has a position an angle: kv-cuda has a kernel for one a row}}
   %y = kv.rope %x, %p, %f : tensor<4x2x64xf32>, tensor<32x4xi32>, tensor<512x64xf32>

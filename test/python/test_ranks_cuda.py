@@ -101,6 +101,8 @@ FAMILIES = {
     # Computed whole, and cut.
     "norms of heads": ("qwen3", (2,), {"kv_heads": 4}),
     "norms of whole rows": ("olmo2", (2,), {"kv_heads": 4}),
+    # Of each expert a part of the rows; all ranks choose.
+    "experts": ("qwen3_moe", (2,), {"intermediate": 64}),
 }
 
 
