@@ -2,6 +2,7 @@
 
 #include "DecomposeQuantized.h"
 
+#include "PackedBlocks.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -73,6 +74,8 @@ SubBlocks subBlocksOf(QuantFormat format) {
   case QuantFormat::Q6_K:
     return {16, 2 * kPackedRows, 208, kPackedRows};
   case QuantFormat::I8:
+  case QuantFormat::F8E4M3:
+  case QuantFormat::F8E5M2:
     return {32, 4 * kPackedRows, 512, 0};
   }
   llvm_unreachable("a format of QuantFormats.def");
@@ -85,7 +88,7 @@ Value startOf(Emitter &b, QuantFormat format, Value s) {
 }
 
 Factors factorsOf(Emitter &b, const BlockRow &row, Value s) {
-  if (row.format == QuantFormat::I8)
+  if (row.format == QuantFormat::I8 || hasFloats(row.format))
     return {row.header(b, b.getF32Type(), 0), {}};
   Value scale = row.half(b, 0), start = startOf(b, row.format, s);
   switch (row.format) {
@@ -105,13 +108,14 @@ Factors factorsOf(Emitter &b, const BlockRow &row, Value s) {
     return {
         arith::MulFOp::create(b, scale, toFloat(b, row.signedNumber(b, start))),
         {}};
-  case QuantFormat::I8:
+  default:
     break;
   }
   llvm_unreachable("a format of QuantFormats.def");
 }
 
-/// Element `e` of sub-block `s` as an i32, its constant offset taken off.
+/// Element `e` of sub-block `s` as an i32, its constant offset taken off; bytes
+/// of floats as they are.
 Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   QuantFormat format = row.format;
   SubBlocks sub = subBlocksOf(format);
@@ -130,7 +134,8 @@ Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
     return arith::ExtUIOp::create(b, b.getI32Type(), row.byte(b, at));
   };
   Value q = b.rem(e, quarter);
-  if (format == QuantFormat::Q8_0 || format == QuantFormat::I8)
+  if (format == QuantFormat::Q8_0 || format == QuantFormat::I8 ||
+      hasFloats(format))
     return arith::ExtSIOp::create(b, b.getI32Type(),
                                   row.byte(b, place(b.div(e, quarter), q)));
   Value half = b.index(elements / 2);
@@ -151,6 +156,15 @@ Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   default:
     return low;
   }
+}
+
+/// The same as f32.
+Value floatOf(Emitter &b, const BlockRow &row, Value s, Value e) {
+  Value value = valueOf(b, row, s, e);
+  if (!hasFloats(row.format))
+    return toFloat(b, value);
+  Value byte = arith::TruncIOp::create(b, b.getI8Type(), value);
+  return b.toF32(arith::BitcastOp::create(b, floatType(b, row.format), byte));
 }
 } // namespace
 
@@ -187,7 +201,7 @@ static SmallVector<Value> decompose(Emitter &b, DequantizeOp op) {
         Value within = b.rem(column, group), each = b.index(elements);
         Value s = b.div(within, each);
         Factors factors = factorsOf(b, at, s);
-        Value value = toFloat(b, valueOf(b, at, s, b.rem(within, each)));
+        Value value = floatOf(b, at, s, b.rem(within, each));
         // Exact, so that the sum is rounded once.
         value = arith::MulFOp::create(b, factors.scale, value);
         if (factors.minimum)
@@ -299,19 +313,41 @@ static Value addSubBlock(Emitter &b, const RoundedRows &x, Value t,
   int64_t elements = subBlocksOf(row.format).elements;
   Value column =
       b.add(b.mul(row.inner, b.index(group)), b.mul(s, b.index(elements)));
+  Value place = b.div(column, b.index(kActivationGroup));
+  Value scale = tensor::ExtractOp::create(b, x.scales, ValueRange{t, place});
+  Factors factors = factorsOf(b, row, s);
+  auto numberAt = [&](Emitter &b, Value e) -> Value {
+    Value byte =
+        tensor::ExtractOp::create(b, x.values, ValueRange{t, b.add(column, e)});
+    return arith::ExtSIOp::create(b, b.getI32Type(), byte);
+  };
+  if (hasFloats(row.format)) {
+    // Two chains, of every second element each.
+    Value none = b.constant(b.getF32Type(), 0);
+    SmallVector<Value> chains =
+        repeat(b, elements / 2, {none, none},
+               [&](Emitter &b, Value i, ValueRange carried) {
+                 SmallVector<Value> next;
+                 for (int64_t which : {0, 1}) {
+                   Value e = b.add(b.mul(i, b.index(2)), b.index(which));
+                   next.push_back(math::FmaOp::create(
+                       b, floatOf(b, row, s, e), toFloat(b, numberAt(b, e)),
+                       carried[which]));
+                 }
+                 return next;
+               });
+    return math::FmaOp::create(
+        b, arith::AddFOp::create(b, chains[0], chains[1]),
+        arith::MulFOp::create(b, factors.scale, scale), sum);
+  }
   Value zero = arith::ConstantIntOp::create(b, 0, 32);
   SmallVector<Value> totals = repeat(
       b, elements, {zero, zero},
       [&](Emitter &b, Value e, ValueRange carried) -> SmallVector<Value> {
-        Value byte = tensor::ExtractOp::create(b, x.values,
-                                               ValueRange{t, b.add(column, e)});
-        Value number = arith::ExtSIOp::create(b, b.getI32Type(), byte);
+        Value number = numberAt(b, e);
         Value product = b.mul(valueOf(b, row, s, e), number);
         return {b.add(carried[0], product), b.add(carried[1], number)};
       });
-  Value place = b.div(column, b.index(kActivationGroup));
-  Value scale = tensor::ExtractOp::create(b, x.scales, ValueRange{t, place});
-  Factors factors = factorsOf(b, row, s);
   sum =
       math::FmaOp::create(b, toFloat(b, totals[0]),
                           arith::MulFOp::create(b, factors.scale, scale), sum);

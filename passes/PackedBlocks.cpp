@@ -22,9 +22,18 @@ FormatFacts kv::factsOf(QuantFormat format) {
     return {
         16, 32, 208, 63, /*isSigned=*/false, 32, false, /*ownFactors=*/true};
   case QuantFormat::I8:
+  case QuantFormat::F8E4M3: // whose values are no integers
+  case QuantFormat::F8E5M2:
     return {32, 64, 512, 128, /*isSigned=*/true, 0, false};
   }
   llvm_unreachable("a format of QuantFormats.def");
+}
+
+FloatType kv::floatType(OpBuilder &b, QuantFormat format) {
+  if (format == QuantFormat::F8E4M3)
+    return Float8E4M3FNType::get(b.getContext());
+  assert(format == QuantFormat::F8E5M2 && "a format of floats");
+  return Float8E5M2Type::get(b.getContext());
 }
 
 BlockReader::BlockReader(QuantFormat format, Value weight, Value block,
@@ -50,7 +59,7 @@ Value BlockReader::load(Emitter &b, Value inner, Value at, int64_t lane,
 /// Of f32 where a row has one, else of f16.
 Value BlockReader::loadHeader(Emitter &b, Value inner, int64_t at,
                               int64_t lane) const {
-  bool single = format == QuantFormat::I8;
+  bool single = format == QuantFormat::I8 || hasFloats(format);
   Value bytes = load(b, inner, b.index(at), lane, single ? 4 : 2);
   Type type = single ? b.getF32Type() : b.getF16Type();
   Value numbers = vector::BitCastOp::create(b, vectorOf(type), bytes);

@@ -21,6 +21,9 @@ struct FormatFacts {
 
 FormatFacts factsOf(QuantFormat format);
 
+/// The element type of a format that has floats.
+mlir::FloatType floatType(mlir::OpBuilder &b, QuantFormat format);
+
 /// Factors of rows, f32: of the values, and what is added, or null.
 struct BlockFactors {
   mlir::Value scale, minimum;

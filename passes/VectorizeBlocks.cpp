@@ -3,7 +3,8 @@
 // A tile is some rows times the 16 rows of a packed block. It walks the blocks
 // of the weight once: for each sub-block the products are summed as integers,
 // then one fused multiply-add a sub-block joins them to a row's sums in f32, in
-// the order of the columns. What an output is does not depend on the tile, nor
+// the order of the columns. Products of floats are summed as f32, in two chains
+// of every second element. What an output is does not depend on the tile, nor
 // on the instructions.
 //
 //===----------------------------------------------------------------------===//
@@ -224,6 +225,18 @@ private:
     VectorType i32 = reader.vectorOf(b.getI32Type());
     for (int64_t u = 0; u < units; ++u) {
       BlockFactors own = reader.factors(b, inner, at, laneOf(u), header[u]);
+      auto addNumbers = [&](int64_t r, Value numbers) -> Value & {
+        Value &sum = sums[u * rows + r];
+        Value scale = arith::MulFOp::create(
+            b, own.scale, spread(b, f32, ofGroup(product.x.scales, r)));
+        return sum = math::FmaOp::create(b, numbers, scale, sum);
+      };
+      if (hasFloats(product.format)) {
+        SmallVector<Value> numbers = floatSums(b, at, column, u);
+        for (int64_t r = 0; r < rows; ++r)
+          addNumbers(r, numbers[r]);
+        continue;
+      }
       IntegerDot dot(product.dot, rows, facts.largest, facts.isSigned);
       reader.forEachPart(b, inner, at, laneOf(u),
                          [&](Value weights, int64_t element) {
@@ -233,7 +246,6 @@ private:
                            });
                          });
       for (int64_t r = 0; r < rows; ++r) {
-        Value &sum = sums[u * rows + r];
         Value integers = dot.take(b, b.getLoc(), r);
         if (offset) {
           Value above =
@@ -241,16 +253,61 @@ private:
                     arith::ConstantIntOp::create(b, offset, 32).getResult());
           integers = b.sub(integers, spread(b, i32, above));
         }
-        Value numbers = arith::SIToFPOp::create(b, f32, integers);
-        Value scale = arith::MulFOp::create(
-            b, own.scale, spread(b, f32, ofGroup(product.x.scales, r)));
-        sum = math::FmaOp::create(b, numbers, scale, sum);
+        Value &sum = addNumbers(r, arith::SIToFPOp::create(b, f32, integers));
         if (!own.minimum)
           continue;
         Value rowSum = spread(b, f32, ofGroup(product.x.scaledSums, r));
         sum = math::FmaOp::create(b, own.minimum, rowSum, sum);
       }
     }
+  }
+
+  /// The sums of products of floats in the sub-block at `at`, of each row.
+  SmallVector<Value> floatSums(Emitter &b, Value at, Value column,
+                               int64_t unit) {
+    VectorType f32 = reader.vectorOf(b.getF32Type());
+    VectorType i32 = reader.vectorOf(b.getI32Type());
+    VectorType bytes = reader.vectorOf(b.getI8Type());
+    VectorType floats = reader.vectorOf(floatType(b, product.format));
+    SmallVector<Value> chains(2 * rows, splat(b, f32, 0));
+    reader.forEachPart(
+        b, inner, at, laneOf(unit), [&](Value four, int64_t element) {
+          Value words = vector::BitCastOp::create(b, i32, four);
+          Value where = b.add(column, b.index(element));
+          SmallVector<Value> numbers;
+          for (int64_t r = 0; r < rows; ++r)
+            numbers.push_back(fourNumbers(b, places[r].rounded, where));
+          for (int64_t q = 0; q < 4; ++q) {
+            Value own = words;
+            if (q)
+              own = arith::ShRUIOp::create(b, words, splatInt(b, i32, 8 * q));
+            own = arith::BitcastOp::create(
+                b, floats, arith::TruncIOp::create(b, bytes, own));
+            own = arith::ExtFOp::create(b, f32, own);
+            for (int64_t r = 0; r < rows; ++r) {
+              Value number = vector::ExtractOp::create(b, numbers[r],
+                                                       ArrayRef<int64_t>{q});
+              Value &chain = chains[2 * r + q % 2];
+              chain =
+                  math::FmaOp::create(b, own, spread(b, f32, number), chain);
+            }
+          }
+        });
+    SmallVector<Value> sums;
+    for (int64_t r = 0; r < rows; ++r)
+      sums.push_back(
+          arith::AddFOp::create(b, chains[2 * r], chains[2 * r + 1]));
+    return sums;
+  }
+
+  /// Four neighbouring values of a row as <4 x f32>.
+  Value fourNumbers(Emitter &b, Value row, Value column) {
+    auto four = [&](Type element) { return VectorType::get({4}, element); };
+    Value bytes = vector::LoadOp::create(
+        b, four(b.getI8Type()), product.x.values, ValueRange{row, column});
+    return arith::SIToFPOp::create(
+        b, four(b.getF32Type()),
+        arith::ExtSIOp::create(b, four(b.getI32Type()), bytes));
   }
 
   /// The sum of a row's values in the sub-block from `column` on.
@@ -288,8 +345,9 @@ void kv::buildBlockTile(OpBuilder &builder, Location loc,
   BlockProduct product = given;
   TileRows rows = givenRows;
   if (product.dot == DotKind::AMX) {
-    // Of rows that stand anywhere no tile can be loaded.
-    if (!rows.order)
+    // Of rows that stand anywhere no tile can be loaded, and of floats no
+    // product is an integer's.
+    if (!rows.order && !hasFloats(product.format))
       rows.begin = buildMatrixBlocks(builder, loc, product, block, column,
                                      rows.begin, rows.end);
     product.dot = DotKind::VNNI;
@@ -298,9 +356,12 @@ void kv::buildBlockTile(OpBuilder &builder, Location loc,
   // The values of a sub-block stay in registers while the rows pass by: many
   // rows take few lanes. A row alone has all lanes in one pass, so that the
   // sums of one vector hide the latency of another's.
+  // Floats have two chains a row.
+  SmallVector<int64_t> heights{8, 4, 2, 1};
+  if (hasFloats(product.format))
+    heights = {4, 2, 1};
   rows.forEachTile(
-      builder, loc, {8, 4, 2, 1},
-      [&](OpBuilder &nested, int64_t height, Value row) {
+      builder, loc, heights, [&](OpBuilder &nested, int64_t height, Value row) {
         Emitter b(loc, nested);
         SmallVector<TileRow> places;
         for (int64_t r = 0; r < height; ++r)

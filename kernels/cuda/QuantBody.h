@@ -3,7 +3,9 @@
 // Rows are rounded to 8 bits in groups of 32, and multiplied with the weight's
 // integers; the sums of a group are exact, and the factors of the groups are
 // applied in their order. So a product has the bits that kv.matmul says, those
-// of a CPU, whatever the rows beside it.
+// of a CPU, whatever the rows beside it. Of a weight of floats of 8 bits the
+// sums are f32's, in the order of the hardware: no bit depends on the rows
+// beside, but a CPU's are others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +14,7 @@
 
 #include "MoverBodies.h"
 #include "QuantFormat.h"
+#include "Widen.h"
 
 namespace kv::cuda {
 
@@ -114,6 +117,16 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
     return b.load(reinterpret_cast<const uint32_t *>(
         row[half] + group * QuantGroup + step * 16 + quarter * 4));
   };
+  // f16 has every float of 8 bits.
+  using Product = std::conditional_t<HasFloats<F>, F16, Bf16>;
+  auto widenRow = [](uint32_t word, uint32_t &low, uint32_t &high) {
+    if constexpr (HasFloats<F>) {
+      widenFour<I8>(word, low, high);
+    } else {
+      low = widenBytes(word, 0);
+      high = widenBytes(word, 2);
+    }
+  };
   float ofRow[4] = {};
   constexpr int Subs = SubBlockView<F>::PerGroup, Steps = 2 / Subs;
   KV_UNROLL
@@ -126,13 +139,17 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
       uint32_t lower = rowWord(1, sub * Steps + step);
       // Four neighbouring elements stand for the k's 2 q, 2 q + 1, and those
       // eight further, in rows and in the weight.
-      uint32_t a[4] = {widenBytes(upper, 0), widenBytes(lower, 0),
-                       widenBytes(upper, 2), widenBytes(lower, 2)};
+      uint32_t a[4];
+      widenRow(upper, a[0], a[2]);
+      widenRow(lower, a[1], a[3]);
       KV_UNROLL
       for (int h = 0; h < 2; ++h) {
-        uint32_t word = view.values(b, place + 8 * h, step, quarter);
-        b.template multiplyAdd<Bf16>(c[h], a, widenBytes(word, 0),
-                                     widenBytes(word, 2));
+        uint32_t low, high, word = view.values(b, place + 8 * h, step, quarter);
+        if constexpr (HasFloats<F>)
+          widenFour<ValueOf<F>>(word, low, high);
+        else
+          widenRow(word, low, high);
+        b.template multiplyAdd<Product>(c[h], a, low, high);
       }
       if constexpr (HasMinimum<F>)
         b.template multiplyAdd<Bf16>(ofRow, a, OnePair<Bf16>, OnePair<Bf16>);
@@ -248,8 +265,8 @@ KV_BODY void quantEmbeddingBody(B &b, const QuantEmbeddingParams &p) {
         KV_UNROLL
         for (int j = 0; j < 16; ++j) {
           uint32_t word = view.values(b, id % BlockRows, half % Steps, j / 4);
-          float value =
-              kv::plan::multiply(factors.scale, float(byteOf(word, j % 4)));
+          float value = kv::plan::multiply(factors.scale,
+                                           valueIn<ValueOf<F>>(word, j % 4));
           x[j / Eight][j % Eight] =
               HasMinimum<F> ? value + factors.minimum : value;
         }

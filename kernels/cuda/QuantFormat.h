@@ -11,6 +11,8 @@
 #include "Block.h"
 #include "Body.h"
 
+#include <type_traits>
+
 namespace kv::cuda {
 
 /// As KV_QUANT_FORMAT numbers them, in its order.
@@ -45,6 +47,27 @@ inline constexpr SubBlock SubBlockOf<QuantFormat::Q6_K> = {16, 2 * BlockRows,
 template <>
 inline constexpr SubBlock SubBlockOf<QuantFormat::I8> = {32, 4 * BlockRows, 512,
                                                          0};
+
+template <>
+inline constexpr SubBlock SubBlockOf<QuantFormat::F8E4M3> =
+    SubBlockOf<QuantFormat::I8>;
+template <>
+inline constexpr SubBlock SubBlockOf<QuantFormat::F8E5M2> =
+    SubBlockOf<QuantFormat::I8>;
+
+/// The type of a value: integers of at most 8 bits, or floats of 8.
+template <QuantFormat F> struct ValueOfFormat {
+  using Type = I8;
+};
+template <> struct ValueOfFormat<QuantFormat::F8E4M3> {
+  using Type = F8E4M3;
+};
+template <> struct ValueOfFormat<QuantFormat::F8E5M2> {
+  using Type = F8E5M2;
+};
+template <QuantFormat F> using ValueOf = typename ValueOfFormat<F>::Type;
+template <QuantFormat F>
+inline constexpr bool HasFloats = !std::is_same_v<ValueOf<F>, I8>;
 
 template <QuantFormat F>
 inline constexpr bool HasMinimum =
@@ -84,7 +107,7 @@ template <QuantFormat F> struct SubBlockView {
   }
 
   template <class B> KV_BODY Factors factors(B &b, int row) const {
-    if constexpr (F == QuantFormat::I8)
+    if constexpr (F == QuantFormat::I8 || HasFloats<F>)
       return {b.load(reinterpret_cast<const float *>(block) + row), 0};
     float scale = half(b, 0, row);
     if constexpr (F == QuantFormat::Q4_1)
@@ -99,14 +122,15 @@ template <QuantFormat F> struct SubBlockView {
   }
 
   /// Elements 16 * step + 4 * quarter and the three behind it of a row, as
-  /// signed bytes, a constant offset taken off.
+  /// signed bytes, a constant offset taken off, or as floats of 8 bits.
   template <class B>
   KV_BODY uint32_t values(B &b, int row, int step, int quarter) const {
     auto part = [&](int number) {
       return b.load(reinterpret_cast<const uint32_t *>(
           head + SubBlockOf<F>.factors + (number * BlockRows + row) * 4));
     };
-    if constexpr (F == QuantFormat::Q8_0 || F == QuantFormat::I8)
+    if constexpr (F == QuantFormat::Q8_0 || F == QuantFormat::I8 ||
+                  HasFloats<F>)
       return part(4 * step + quarter);
     if constexpr (F == QuantFormat::Q6_K) {
       uint32_t low = part(quarter & 1) >> (quarter >> 1) * 4 & 0x0f0f0f0f;
@@ -131,15 +155,15 @@ private:
   }
 };
 
-/// Byte `index` of four signed ones.
-KV_HD int8_t byteOf(uint32_t word, int index) {
-  return int8_t(word >> 8 * index);
+/// Value `index` of four of T.
+template <class T> KV_HD float valueIn(uint32_t word, int index) {
+  return widen(T{uint8_t(word >> 8 * index)});
 }
 
-/// Two neighbouring bytes, which bf16 holds exactly.
+/// Two neighbouring signed bytes, which bf16 holds exactly.
 KV_BODY uint32_t widenBytes(uint32_t word, int first) {
-  return narrowPair<Bf16>(float(byteOf(word, first)),
-                          float(byteOf(word, first + 1)));
+  return narrowPair<Bf16>(valueIn<I8>(word, first),
+                          valueIn<I8>(word, first + 1));
 }
 
 /// Calls f with the format as a compile-time constant.

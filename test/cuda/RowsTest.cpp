@@ -314,8 +314,8 @@ TEST_F(Rows, QuantisedWeights) {
     expected = std::fma(32 * 127 * 17.0f, scale * (1 / 127.0f), expected);
   for (float product : out.read())
     EXPECT_EQ(product, expected);
-  EXPECT_EQ(multiply(*rounded.view(), *weight.view(), 6, *out.view()),
-            "quantMatmul: format 6 is none of QuantFormats.def");
+  EXPECT_EQ(multiply(*rounded.view(), *weight.view(), 8, *out.view()),
+            "quantMatmul: format 8 is none of QuantFormats.def");
   EXPECT_EQ(multiply(*rounded.view(), *weight.view(), I8, *out.view()),
             "quantMatmul: weight is i8[2, 2, 544] with strides [1088, 544, 1]: "
             "it must be the packed blocks of i8");

@@ -64,6 +64,14 @@ func.func @row_group(%w: tensor<32x48x!kv.quant<i8>>) {
 
 // -----
 
+func.func @floats(%w: tensor<32x64x!kv.quant<f8e4m3>>) {
+  // expected-error @+1 {{rows of f8e4m3 must be blocks of 128 elements, not those of 'tensor<32x64x!kv.quant<f8e4m3>>'}}
+  %a = kv.dequantize %w : tensor<32x64x!kv.quant<f8e4m3>> -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
 func.func @rows(%w: tensor<2x2x544xi8>) {
   // expected-error @+1 {{result must have the 32 rows of the weight, not those of 'tensor<31x64xf32>'}}
   %a = kv.dequantize %w format <q8_0> : tensor<2x2x544xi8> -> tensor<31x64xf32>
@@ -128,6 +136,6 @@ func.func @depth(%x: tensor<?x32xf32>, %w: tensor<2x2x544xi8>) {
 
 // -----
 
-// expected-error @+2 {{expected one of [q8_0, q4_0, q4_1, q4_k, q6_k, i8] for a format of quantised weights, got: q5_k}}
+// expected-error @+2 {{expected one of [q8_0, q4_0, q4_1, q4_k, q6_k, i8, f8e4m3, f8e5m2] for a format of quantised weights, got: q5_k}}
 // expected-error @+1 {{failed to parse}}
 func.func private @unknown(tensor<32x64x!kv.quant<q5_k>>)

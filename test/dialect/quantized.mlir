@@ -30,3 +30,14 @@ func.func @packed(%w: tensor<2x1x2368xi8>, %v: tensor<2x256x16xbf16>, %x: tensor
       : memref<?x256xf32>, memref<2x1x2368xi8> outs memref<?x32xf32>
   return %some, %y, %z : tensor<?x256xf32>, tensor<?x32xf32>, tensor<?x32xf32>
 }
+
+// Floats of 8 bits: a scale of f32 for 128 elements of each of 16 rows.
+// CHECK-LABEL: func.func @floats(
+// CHECK: kv.dequantize %{{.*}} : tensor<32x256x!kv.quant<f8e4m3>> -> tensor<32x256xf32>
+// CHECK: kv.matmul %{{.*}} {formats = [#kv.quant<f8e5m2>]} : tensor<?x256xf32>, tensor<2x2x2112xi8> -> tensor<?x32xf32>
+func.func @floats(%w: tensor<32x256x!kv.quant<f8e4m3>>, %v: tensor<2x2x2112xi8>, %x: tensor<?x256xf32>)
+    -> (tensor<32x256xf32>, tensor<?x32xf32>) {
+  %all = kv.dequantize %w : tensor<32x256x!kv.quant<f8e4m3>> -> tensor<32x256xf32>
+  %y = kv.matmul %x, %v {formats = [#kv.quant<f8e5m2>]} : tensor<?x256xf32>, tensor<2x2x2112xi8> -> tensor<?x32xf32>
+  return %all, %y : tensor<32x256xf32>, tensor<?x32xf32>
+}

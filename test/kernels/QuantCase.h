@@ -37,14 +37,20 @@ struct PackedWeight {
       : format(f.format), group(f.group ? f.group : depth),
         bytes(f.group ? f.bytes : f.bytes + 16 * depth), depth(depth),
         data(rows / 16 * (depth / group) * bytes) {
-    for (uint8_t &byte : data)
+    for (uint8_t &byte : data) {
       byte = uint8_t(random());
+      // Floats of four neighbouring powers of two: their sums are exact.
+      if (format == QuantFormat::F8E4M3)
+        byte = (byte & 0x9f) | 0x20;
+      if (format == QuantFormat::F8E5M2)
+        byte = (byte & 0x8f) | 0x30;
+    }
     bool minima = format == QuantFormat::Q4_1 || format == QuantFormat::Q4_K;
     for (size_t b = 0; b < data.size(); b += bytes)
       for (int i = 0; i < (minima ? 32 : 16); ++i) {
         float number = float(int(random() % 2001) - 1000) / 50000;
         F16 half = narrow<F16>(number);
-        if (format == QuantFormat::I8)
+        if (hasSingleScales())
           std::memcpy(&data[b + i * 4], &number, 4);
         else
           std::memcpy(&data[b + i * 2], &half, 2);
@@ -66,8 +72,13 @@ struct PackedWeight {
   /// it, and the value alone.
   struct Number {
     float scale, minimum;
-    int value;
+    float value;
   };
+  /// Scales of f32, a byte a value.
+  bool hasSingleScales() const {
+    return format == QuantFormat::I8 || format == QuantFormat::F8E4M3 ||
+           format == QuantFormat::F8E5M2;
+  }
   Number at(int row, int column) const {
     size_t block = (row / 16 * (depth / group) + column / group) * bytes;
     int r = row % 16, e = column % group;
@@ -82,30 +93,36 @@ struct PackedWeight {
     };
     switch (format) {
     case QuantFormat::Q8_0:
-      return {half(block + r * 2), 0, int8_t(word(block + 32, e / 4, e % 4))};
+      return {half(block + r * 2), 0,
+              float(int8_t(word(block + 32, e / 4, e % 4)))};
     case QuantFormat::Q4_0:
-      return {half(block + r * 2), 0, nibble(block + 32, 32, e) - 8};
+      return {half(block + r * 2), 0, float(nibble(block + 32, 32, e) - 8)};
     case QuantFormat::Q4_1:
       return {half(block + r * 2), half(block + 32 + r * 2),
-              nibble(block + 64, 32, e)};
+              float(nibble(block + 64, 32, e))};
     case QuantFormat::Q4_K: {
       size_t sub = block + 64 + e / 32 * 288;
       return {half(block + r * 2) * data[sub + r],
               -(half(block + 32 + r * 2) * data[sub + 16 + r]),
-              nibble(sub + 32, 32, e % 32)};
+              float(nibble(sub + 32, 32, e % 32))};
     }
     case QuantFormat::Q6_K: {
       size_t sub = block + 32 + e / 16 * 208;
       int i = e % 16;
       int upper = word(sub + 16, 2, i % 4) >> i / 4 * 2 & 3;
       return {half(block + r * 2) * int8_t(data[sub + r]), 0,
-              nibble(sub + 16, 16, i) + 16 * upper - 32};
+              float(nibble(sub + 16, 16, i) + 16 * upper - 32)};
     }
-    case QuantFormat::I8: {
+    case QuantFormat::I8:
+    case QuantFormat::F8E4M3:
+    case QuantFormat::F8E5M2: {
       float scale;
       std::memcpy(&scale, &data[block + r * 4], 4);
+      uint8_t byte = word(block + 64 + e / 32 * 512, e % 32 / 4, e % 4);
       return {scale, 0,
-              int8_t(word(block + 64 + e / 32 * 512, e % 32 / 4, e % 4))};
+              format == QuantFormat::I8       ? float(int8_t(byte))
+              : format == QuantFormat::F8E4M3 ? widen(F8E4M3{byte})
+                                              : widen(F8E5M2{byte})};
     }
     }
     return {};
@@ -153,16 +170,17 @@ inline float productOf(const PackedWeight &weight, const Rounded &x, int row,
   int elements = weight.format == QuantFormat::Q6_K ? 16 : 32;
   float total = 0;
   for (int k = 0; k < weight.depth; k += elements) {
-    int sum = 0, ofRow = 0;
+    float sum = 0;
+    int ofRow = 0;
     for (int e = 0; e < elements; ++e) {
       int number = x.value(row, k + e);
-      sum += weight.at(n, k + e).value * number;
+      sum += weight.at(n, k + e).value * float(number);
       ofRow += number;
     }
     PackedWeight::Number factors = weight.at(n, k);
     float scale = x.scale(row, k / 32, weight.depth);
     float both = factors.scale * scale, offset = scale * float(ofRow);
-    total = std::fma(float(sum), both, total);
+    total = std::fma(sum, both, total);
     if (weight.format == QuantFormat::Q4_1 ||
         weight.format == QuantFormat::Q4_K)
       total = std::fma(factors.minimum, offset, total);

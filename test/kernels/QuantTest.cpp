@@ -43,7 +43,8 @@ TEST(Mover, RoundRows) {
 TEST(Mover, QuantMatmul) {
   for (const Format &f : Formats)
     // One group and two; more than the warps of a block have at a time.
-    for (int depth : {f.group == 256 ? 256 : 32, f.group == 256 ? 512 : 288}) {
+    for (int depth : {std::max(f.group, int64_t(32)),
+                      f.group > 32 ? 2 * f.group : int64_t(288)}) {
       constexpr int Rows = 19, Columns = 32; // a tile of rows and some
       SCOPED_TRACE(f.name);
       PackedWeight weight(f, Columns, depth);
@@ -115,7 +116,7 @@ TEST(Mover, QuantEmbedding) {
         continue;
       }
       PackedWeight::Number number = table.at(id, int(i % Width));
-      float product = number.scale * float(number.value);
+      float product = number.scale * number.value;
       EXPECT_EQ(out[i], product + number.minimum) << i;
     }
   }

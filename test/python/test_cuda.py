@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from float_weights import matrices, settings
 from kv_import import synthetic
 from tools import KV_IMPORT, ROOT, find, run
 
@@ -165,6 +166,17 @@ def test_weights_with_a_scale_a_row(tmp_path, kind):
     # Of gate and up. Rows of down, 48 elements, are no groups of 32: it is dense.
     assert ("launch kv_expert_quant_matmul" in trace) == (kind == "qwen3_moe")
     assert ("launch kv_expert_matmul" in trace) == (kind == "qwen3_moe")
+
+
+@pytest.mark.parametrize("kind,method,seed", [("qwen2", "tensor", 6), ("qwen3_moe", "block", 8)])
+def test_weights_of_floats_of_8_bits(tmp_path, kind, method, seed):
+    config = synthetic.make_config(kind, hidden=128, heads=4, head_dim=64, intermediate=128)
+    folder, _ = matrices(synthetic.make_weights(config, seed=seed), np.random.default_rng(2), method)
+    synthetic.write_hf(tmp_path / "hf", config, folder, settings=settings(method))
+    trace = check_tokens(tmp_path, tmp_path / "hf")
+    assert "launch kv_quant_matmul" in trace, trace[:2000]
+    assert ("launch kv_expert_quant_matmul" in trace) == (kind == "qwen3_moe")
+    assert "launch kv_expert_matmul" not in trace
 
 
 @pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2", "qwen3_moe"))

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import gguf
+from float_weights import finite_bytes
 from host import call, call_runtime, runs_levels
-from kv_import import quant_blocks
+from kv_import import float8, quant_blocks
 from tools import find
 
 KV_COMPILE, KV_OPT = find("kv-compile"), find("kv-opt")
@@ -27,9 +28,16 @@ def random_blocks(name, rng, rows=ROWS, columns=COLUMNS):
     """Any bits are a block, but for the scales, which are numbers of a weight's size."""
     format_ = quant_blocks.FORMATS[name].of(columns)
     blocks = rng.integers(0, 256, (rows * columns // format_.group, format_.file_bytes), np.uint8)
+    only_numbers(name, blocks)
     for i in format_.scales:
         blocks.view(format_.scale)[:, i] = rng.standard_normal(len(blocks)) * 0.01
     return blocks.reshape(rows, -1)
+
+
+def only_numbers(name, blocks):
+    """Floats of 8 bits that are none become others."""
+    if name in float8.VALUES:
+        blocks[..., 4:] = finite_bytes(blocks[..., 4:], name)
 
 
 def extreme_blocks(name, rng):
@@ -41,6 +49,7 @@ def extreme_blocks(name, rng):
     by_block = blocks.reshape(ROWS, -1, format_.file_bytes)
     for row in range(ROWS):
         by_block[row, :, :] = fills[row % len(fills)]
+        only_numbers(name, by_block[row])
         for i in format_.scales:
             by_block[row].view(format_.scale)[:, i] = scales[row // len(fills) % len(scales)]
     return blocks
@@ -50,6 +59,8 @@ def dequantized(blocks, name):
     if name == "i8":
         return np.stack([np.frombuffer(row[:4].tobytes(), np.float32)
                          * row[4:].astype(np.int8).astype(np.float32) for row in blocks])
+    if name in float8.VALUES:
+        return float8.block_values(blocks, name)
     return gguf.dequantize(blocks, ggml(name)).reshape(len(blocks), -1)
 
 
@@ -183,8 +194,8 @@ def test_more_columns_than_tiles_take_at_a_time(tmp_path, name):
 def test_formats_in_one_product(tmp_path):
     """Of one input, in one parallel region: the bits of each alone, with any number of threads."""
     rng = np.random.default_rng(3)
-    formats = ["q4_k", "q6_k", "q4_k", "q8_0", "q4_0", "i8"]
-    widths = [64, 32, 64, 16, 160, 48]
+    formats = ["q4_k", "q6_k", "q4_k", "q8_0", "q4_0", "i8", "f8e4m3"]
+    widths = [64, 32, 64, 16, 160, 48, 32]
     weights = [packed(random_blocks(f, rng, n), f) for f, n in zip(formats, widths)]
     x = rng.standard_normal((TOKENS, COLUMNS)).astype(np.float32)
     artifact = compiled(tmp_path, matmul(formats, widths))

@@ -111,7 +111,8 @@ TEST(Manifest, NamesTheField) {
        "expected sizes"},
       {"row_major", "column",
        "entries[0].inputs[0].layout is \"column\", expected row_major, "
-       "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16"},
+       "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16, f8e4m3x16, "
+       "f8e5m2x16"},
       {"\"row_major\"", "\"row_major\", \"stored\": 3",
        "entries[0].inputs[0].stored is 3, expected an object with shape and "
        "order"},

@@ -99,6 +99,10 @@ constexpr QuantSizes sizesOf(QuantFormat format) {
   }
   return {};
 }
+/// Whether values are floats of 8 bits: their sums are f32.
+constexpr bool hasFloats(QuantFormat format) {
+  return format == QuantFormat::F8E4M3 || format == QuantFormat::F8E5M2;
+}
 /// K of a well-formed packed weight, [N / 16, blocks, bytes of a block].
 int64_t depthOf(QuantFormat format, mlir::ShapedType packed);
 /// The packed form of a weight [rows, depth] of whole blocks.

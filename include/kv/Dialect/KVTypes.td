@@ -116,7 +116,9 @@ def KV_QuantFormat : I32Enum<"QuantFormat", "a format of quantised weights", [
     I32EnumCase<"Q4_1", 2, "q4_1">,
     I32EnumCase<"Q4_K", 3, "q4_k">,
     I32EnumCase<"Q6_K", 4, "q6_k">,
-    I32EnumCase<"I8", 5, "i8">]> {
+    I32EnumCase<"I8", 5, "i8">,
+    I32EnumCase<"F8E4M3", 6, "f8e4m3">,
+    I32EnumCase<"F8E5M2", 7, "f8e5m2">]> {
   let cppNamespace = "::kv";
 }
 
@@ -130,7 +132,8 @@ def KV_QuantType : TypeDef<KV_Dialect, "Quant"> {
   let description = [{
     `tensor<576x1536x!kv.quant<q4_0>>` is a matrix whose rows are blocks of
     neighbouring elements that share a scale. The formats and their names are
-    ggml's, but for `i8`, whose rows have one scale each;
+    ggml's, but for `i8`, whose rows have one scale each, and for `f8e4m3` and
+    `f8e5m2`, whose blocks are numbers of the types f8E4M3FN and f8E5M2;
     `include/kv/ABI/QuantFormats.def` says what an element's value is.
 
     | format | elements of a block | bits an element, scales included |
@@ -141,6 +144,7 @@ def KV_QuantType : TypeDef<KV_Dialect, "Quant"> {
     | `q4_k` | 256, scales of 32 | 4.5 |
     | `q6_k` | 256, scales of 16 | 6.6 |
     | `i8` | a row | 8 |
+    | `f8e4m3`, `f8e5m2` | 128 | 8.25 |
 
     Only `kv.dequantize` and calls take such tensors. `kv-pack-quantized` makes
     bytes of them.

@@ -1,15 +1,22 @@
 """Folders of the compressed-tensors package whose matrices are i8 with a scale a row: W8A8, as the
-formats "int-quantized" and "naive-quantized" store it."""
+formats "int-quantized" and "naive-quantized" store it; or floats of 8 bits, "float-quantized"
+(float8.py)."""
 
 from .errors import ImportFailure
 
-FORMATS = ("int-quantized", "naive-quantized")
+FORMATS = ("int-quantized", "naive-quantized", "float-quantized")
 
-# Of each entry: what it is where it is absent, and what it must be.
+# Of each entry: what it is where it is absent, and what it may be.
 _WEIGHTS = {"num_bits": (8, 8), "type": ("int", "int"), "symmetric": (True, True),
             "strategy": ("tensor", "channel"), "dynamic": (False, False)}
 _ACTIVATIONS = {"num_bits": (8, 8), "type": ("int", "int"), "symmetric": (True, True),
                 "dynamic": (False, True), "strategy": ("tensor", "token")}
+# The same of floats.
+_FLOAT_WEIGHTS = {"num_bits": (8, 8), "type": ("int", "float"), "symmetric": (True, True),
+                  "strategy": ("tensor", "tensor", "channel", "block"), "dynamic": (False, False)}
+_FLOAT_ACTIVATIONS = {"num_bits": (8, 8), "type": ("int", "float"), "symmetric": (True, True),
+                      "dynamic": (False, True, False),
+                      "strategy": ("tensor", "tensor", "token", "group")}
 # What would change the numbers in another way.
 _ABSENT = ("kv_cache_scheme", "sparsity_config", "transform_config")
 
@@ -38,12 +45,15 @@ def check_scheme(where, settings):
         if not isinstance(group, dict) or not isinstance(group.get("weights"), dict):
             refuse(f"config_groups.{name}", group, "an object with weights")
         check(f"config_groups.{name}.output_activations", group.get("output_activations"), (None,))
-        for part, wanted in (("weights", _WEIGHTS), ("input_activations", _ACTIVATIONS)):
+        floats = settings["format"] == "float-quantized"
+        for part, wanted in (("weights", _FLOAT_WEIGHTS if floats else _WEIGHTS),
+                             ("input_activations",
+                              _FLOAT_ACTIVATIONS if floats else _ACTIVATIONS)):
             # Without activations only the weights were rounded.
-            for key, (default, only) in wanted.items() if group.get(part) else ():
+            for key, (default, *allowed) in wanted.items() if group.get(part) else ():
                 found = group[part].get(key)
                 check(f"config_groups.{name}.{part}.{key}", default if found is None else found,
-                      (only,))
+                      allowed)
 
 
 def scale_name(name):

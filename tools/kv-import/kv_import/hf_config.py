@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from . import float8
 from .checks import integer, real
 from .compressed_tensors import check_scheme
 from .config import PROJECTIONS, Mixture, ModelConfig
@@ -64,9 +65,11 @@ class _Reader:
             method = quantised.get("quant_method") if isinstance(quantised, dict) else quantised
             if method == "compressed-tensors":
                 check_scheme(self.path, quantised)
+            elif method in ("fp8", "modelopt"):
+                float8.check_settings(self.path, quantised)
             elif (self.kind, method) != ("gpt_oss", "mxfp4"):
                 self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one, "
-                             "compressed-tensors, and mxfp4 of gpt_oss")
+                             "compressed-tensors, fp8, modelopt, and mxfp4 of gpt_oss")
         hidden, heads = self._integer("hidden_size"), self._integer("num_attention_heads")
         latent = self._latent()
         if latent:

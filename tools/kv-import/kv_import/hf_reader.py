@@ -8,7 +8,7 @@ import numpy as np
 
 from safetensors import SafetensorError, safe_open
 
-from . import latent
+from . import float8, latent
 from .checks import check_numbers
 from .compressed_tensors import row_scales, scale_name
 from .errors import ImportFailure
@@ -53,6 +53,8 @@ class HuggingFaceSource:
         method = (self.raw.get("quantization_config") or {}).get("quant_method")
         self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors"
                        else frozenset())
+        # Matrices of floats of 8 bits and their scales; what else stands beside these.
+        self.floats, self.ignored = float8.matrix_scales(self.path, self.index)
         self.experts = None
         if self.config.mixture:
             form = "mxfp4" if method == "mxfp4" else self.family.experts
@@ -73,7 +75,7 @@ class HuggingFaceSource:
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape, _) in self.index.items()
-                  if name not in self.scales}
+                  if name not in self.scales | self.ignored | set(self.floats.values())}
 
         def where(name):
             return f"{self.path}: the tensor {name}"
@@ -125,6 +127,8 @@ class HuggingFaceSource:
 
     def _stored_format(self, name):
         """The quantised format of a tensor of the files."""
+        if name in self.floats:
+            return float8.FORMATS[self.index[name][2]]
         return "i8" if scale_name(name) in self.scales else None
 
     def _stored(self, name, rows, as_blocks=False):
@@ -135,7 +139,13 @@ class HuggingFaceSource:
             found = file.get_slice(name)
             dtype = found.get_dtype()
             if dtype == "BF16":
-                return self._bf16(path, name, shape, rows)
+                # numpy has no bfloat16: the bits are widened.
+                bits = self._bits(path, name, shape, rows, "<u2")
+                return (bits.astype(np.uint32) << 16).view(np.float32)
+            if dtype in float8.FORMATS:
+                return self._floats(path, name, shape, rows, as_blocks)
+            if not shape:
+                return np.float32(file.get_tensor(name))
             begin, end, _ = rows.indices(shape[0])
             if scale_name(name) in self.scales:
                 blocks = row_blocks(found[begin:end], self._stored(scale_name(name), rows))
@@ -144,20 +154,30 @@ class HuggingFaceSource:
                 return found[begin:end]
             if dtype not in ("F32", "F16"):
                 raise ImportFailure(f"{path}: the tensor {name} has the dtype {dtype}; supported "
-                                    "are F32, F16 and BF16")
+                                    "are F32, F16 and BF16, and of matrices with scales F8_E4M3 "
+                                    "and F8_E5M2")
             return found[begin:end].astype(np.float32)
 
-    def _bf16(self, path, name, shape, rows):
-        """numpy has no bfloat16: the bits are read here and widened. The header has been
-        checked by safe_open."""
-        begin, end, _ = rows.indices(shape[0])
-        width = math.prod(shape[1:]) * 2
+    def _floats(self, path, name, shape, rows, as_blocks):
+        """Some rows of a matrix of 8 bits, times its scales or as blocks."""
+        matrix = self._bits(path, name, shape, rows, "u1")
+        of_rows = range(shape[0])[rows]
+        scales = float8.row_scales(self._stored(self.floats[name], slice(None)), shape, of_rows)
+        if as_blocks:
+            return float8.blocks(matrix, scales)
+        return float8.values(matrix, scales, self._stored_format(name))
+
+    def _bits(self, path, name, shape, rows, dtype):
+        """Some rows of a tensor of a type that numpy has not. The header has been checked by
+        safe_open."""
+        begin, end, _ = rows.indices(shape[0]) if shape else (0, 1, 1)
+        width = math.prod(shape[1:]) * np.dtype(dtype).itemsize
         with open(path, "rb") as file:
             size = int.from_bytes(file.read(8), "little")
             data = json.loads(file.read(size))[name]["data_offsets"][0]
             file.seek(8 + size + data + begin * width)
-            bits = np.frombuffer(file.read((end - begin) * width), dtype="<u2")
-        return (bits.astype(np.uint32) << 16).view(np.float32).reshape(end - begin, *shape[1:])
+            bits = np.frombuffer(file.read((end - begin) * width), dtype=dtype)
+        return bits.reshape(end - begin, *shape[1:]) if shape else bits.reshape(())
 
     def _index(self):
         """Name -> (file, shape, dtype) over all shards."""

@@ -9,6 +9,8 @@ import numpy as np
 
 import gguf
 
+from . import float8
+
 ROWS = 16  # of a packed block
 
 # `group`: elements of a row in a block; `file_bytes`: of such a block in a GGUF file; `bytes`: of
@@ -37,7 +39,9 @@ FORMATS = {"q8_0": Format(32, 34, 544, (0,)),
            "q4_1": Format(32, 20, 320, (0, 1)),
            "q4_k": Format(256, 144, 2368, (0, 1)),
            "q6_k": Format(256, 210, 3360, (104,)),
-           "i8": Format(0, 4, 64, (0,), np.float32)}
+           "i8": Format(0, 4, 64, (0,), np.float32),
+           "f8e4m3": Format(128, 132, 2112, (0,), np.float32),
+           "f8e5m2": Format(128, 132, 2112, (0,), np.float32)}
 
 # What weights can be quantised to here.
 MAKES = ("q8_0", "q4_0", "q4_1", "i8")
@@ -95,12 +99,15 @@ def _of_rows(name, blocks):
 
 
 def finite(blocks, name):
-    """Whether all scales of [N, bytes of a row] are numbers."""
+    """Whether all scales of [N, bytes of a row], and all floats, are numbers."""
     format_ = _of_rows(name, blocks)
     by_block, size = blocks.reshape(-1, format_.file_bytes), np.dtype(format_.scale).itemsize
     numbers = (np.ascontiguousarray(by_block[:, size * i:size * i + size]).view(format_.scale)
                for i in format_.scales)
-    return all(np.isfinite(each).all() for each in numbers)
+    if not all(np.isfinite(each).all() for each in numbers):
+        return False
+    return name not in float8.VALUES or bool(
+        np.isfinite(float8.VALUES[name][by_block[:, 4:]]).all())
 
 
 def pack(blocks, name):
@@ -170,8 +177,9 @@ def _q6_k(b):
     return parts
 
 
-def _i8(b):
+def _single_scale(b):
     return [b[..., 0:4], _fours(b[..., 4:])]
 
 
-_PARTS = {"q8_0": _q8_0, "q4_0": _q4_0, "q4_1": _q4_1, "q4_k": _q4_k, "q6_k": _q6_k, "i8": _i8}
+_PARTS = {"q8_0": _q8_0, "q4_0": _q4_0, "q4_1": _q4_1, "q4_k": _q4_k, "q6_k": _q6_k,
+          "i8": _single_scale, "f8e4m3": _single_scale, "f8e5m2": _single_scale}

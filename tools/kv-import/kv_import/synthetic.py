@@ -274,7 +274,9 @@ def write_hf(folder, config, weights, dtype="BF16", settings=None):
     (folder / "config.json").write_text(
         json.dumps({k: v for k, v in raw.items() if v is not None}, indent=2) + "\n")
     convert = {"BF16": round_to_bf16, "F32": np.float32, "F16": np.float16}[dtype]
-    integers = {np.dtype(np.uint8): "U8", np.dtype(np.int8): "I8"}
+    # Bytes of the last ones are floats of 8 bits.
+    integers = {np.dtype(np.uint8): "U8", np.dtype(np.int8): "I8",
+                **{np.dtype([(tag, np.uint8)]): tag for tag in ("F8_E4M3", "F8_E5M2")}}
     data = [values if values.dtype in integers else convert(values) for values in weights.values()]
     write_safetensors(folder / "model.safetensors", {"format": "pt"},
                       {name: (integers.get(values.dtype, dtype), values.shape, values.nbytes)
