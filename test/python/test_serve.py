@@ -90,8 +90,10 @@ def test_completion(client, alone):
 
 def test_sampling(client, alone):
     draw = lambda **more: client.completions.create(
-        model="tiny", prompt="abc", max_tokens=30, **{"temperature": 2, "top_p": 0.99, "min_p": 0.001, **more}).choices[0].text
-    want, _ = alone.answer(alone.text_tokens("abc"), 30, temperature=2, top_p=0.99, min_p=0.001, seed=7)
+        model="tiny", prompt="abc", max_tokens=30, extra_body={"min_p": 0.001},
+        **{"temperature": 2, "top_p": 0.99, **more}).choices[0].text
+    want, _ = alone.answer(alone.text_tokens("abc"), 30, temperature=2, top_p=0.99, min_p=0.001,
+                           seed=7)
     assert draw(seed=7) == want != draw(seed=8)
     assert draw(seed=-1) == draw(seed=-1)
     assert draw() != draw()  # no seed: another one each time

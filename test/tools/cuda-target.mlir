@@ -26,6 +26,7 @@
 // RUN: llvm-nm -D %t/model.so | FileCheck %s --check-prefix=SYMBOLS
 // SYMBOLS-NOT: {{ U }}
 // SYMBOLS: T kv_entry_forward
+// SYMBOLS-NEXT: T kv_entry_sample
 // SYMBOLS-NOT: {{.}}
 //
 // One chip, named as a device that is compiled for; a chip that is named twice
