@@ -19,13 +19,46 @@
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
 //
+// From sm_90a on, of kernels with warps of different roles:
+//
+//   sharedAddress(offset)       what descriptors call a byte of shared memory
+//   barrier(offset)             an mbarrier, in eight bytes of shared memory
+//   init(bar, arrivals)         by one thread, then fenceInit() by it, before a
+//                               sync() after which others use it
+//   arriveAt(bar)               one arrival, what happened before included
+//   expectBytes(bar, bytes)     one arrival, and a phase of so many bytes more
+//   awaitPhase(bar, parity)     until the phase of that parity is complete
+//   copyTile(map, offset, at, bar)
+//                               one thread: a box from TileAt `at` on,
+//                               swizzled, to shared memory; its bytes complete
+//                               on `bar`
+//   fenceAsync()                what this thread stored in shared memory is
+//   seen
+//                               by tile copies and wgmma
+//   syncNamed(id, threads)      a barrier of so many threads, whole warps, id 1
+//                               to 15; arriveNamed does not wait
+//   registersUp<N> registersDown<N>   all warps of a warpgroup together
+//   fenceProducts()             before the first wgmma, and wherever registers
+//                               of one were touched since
+//   multiplyGroup<T, MajorB>(acc, a, b, accumulates)
+//                               64 x 8 Tiles += 64 x 16 * 16 x 8 Tiles, by the
+//                               warpgroup, where acc is float[Tiles][4], as
+//                               groupFragmentC says; without `accumulates` from
+//                               zero. a is a Descriptor of A with neighbours
+//                               along K, or four registers; b a Descriptor
+//   commitProducts()            makes a group of those since the last commit
+//   awaitProducts<Pending>(acc...)
+//                               until at most so many groups are under way; acc
+//                               are the accumulators that may be read now
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_BLOCK_H
 #define KV_KERNELS_CUDA_BLOCK_H
 
 #include "Numbers.h"
-#include "ptx/Layout.h"
+#include "TensorMap.h"
+#include "ptx/Tiles.h"
 
 #include <concepts>
 
