@@ -38,8 +38,8 @@
 //   syncNamed(id, threads)      a barrier of so many threads, whole warps, id 1
 //                               to 15; arriveNamed does not wait
 //   registersUp<N> registersDown<N>   all warps of a warpgroup together
-//   fenceProducts()             before the first wgmma, and wherever registers
-//                               of one were touched since
+//   fenceProducts(registers...) before the first wgmma, and wherever registers
+//                               of one, A's or D's, were touched since: those
 //   multiplyGroup<T, MajorB>(acc, a, b, accumulates)
 //                               64 x 8 Tiles += 64 x 16 * 16 x 8 Tiles, by the
 //                               warpgroup, where acc is float[Tiles][4], as
