@@ -56,17 +56,21 @@ function(kv_cuda_command)
     COMMENT "Building ${name}" VERBATIM)
 endfunction()
 
-# kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]):
+# kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]
+# [CHIPS chip...]):
 # for each image lib/<folder>/<name>.sm_80.cubin, .sm_90a.cubin, and
 # .compute_80.ptx for every other chip; an image is a kernel of the module, or,
-# when it is called like the module, the whole. One front end a module and chip,
+# when it is called like the module, the whole. CHIPS: for these only. One front end a module and chip,
 # for it costs as much as ptxas. Appends the files to the list `outputs`.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;CHIPS;IMAGES" ${ARGN})
+  if(NOT ARG_CHIPS)
+    set(ARG_CHIPS 80 90a)
+  endif()
   set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${ARG_FOLDER})
   set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
   set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)
-  foreach(chip 80 90a)
+  foreach(chip ${ARG_CHIPS})
     set(suffix .compute_${chip}.ptx)
     set(place ${scratch})
     if(chip EQUAL 80)
@@ -104,7 +108,7 @@ function(kv_add_kernels target)
   set(images "")
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
     BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers)
-  file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT)_KERNEL\\(")
+  file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT|TILE)_KERNEL\\(")
   set(modules "")
   foreach(row ${rows})
     string(REGEX MATCHALL "[A-Za-z0-9_]+" fields "${row}")
@@ -117,6 +121,12 @@ function(kv_add_kernels target)
       set(module latent_${type})
       list(GET fields 5 dim)
       set(name kv_latent_${kind}_${type}_${dim})
+    elseif(row MATCHES "^KV_TILE")
+      set(module attention_tiles)
+      list(GET fields 1 type)
+      list(GET fields 4 dim)
+      set(name kv_attention_tiles_${type}_${dim})
+      set(chips_${module} CHIPS 90a)
     endif()
     list(APPEND modules ${module})
     list(APPEND names_${module} ${name})
@@ -129,7 +139,7 @@ function(kv_add_kernels target)
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/Attention.cuh\"\n${text_${module}}")
     kv_add_module(images kv_${module} ${source} FOLDER kv-cuda
-      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}})
+      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} ${chips_${module}})
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${images})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)
