@@ -19,6 +19,9 @@
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
 //
+//   uniform(i)                  i, which is the same in all lanes of the warp:
+//                               a compiler may branch by it, and know it
+//
 // From sm_90a on, of kernels with warps of different roles:
 //
 //   sharedAddress(offset)       what descriptors call a byte of shared memory
@@ -38,6 +41,7 @@
 //   syncNamed(id, threads)      a barrier of so many threads, whole warps, id 1
 //                               to 15; arriveNamed does not wait
 //   registersUp<N> registersDown<N>   all warps of a warpgroup together
+//   forget(acc)                 what accumulators hold is needed no more
 //   fenceProducts(registers...) before the first wgmma, and wherever registers
 //                               of one, A's or D's, were touched since: those
 //   multiplyGroup<T, MajorB>(acc, a, b, accumulates)

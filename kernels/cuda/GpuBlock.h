@@ -68,6 +68,9 @@ struct GpuBlock {
   __device__ __forceinline__ float shuffleXor(float x, int mask) const {
     return __shfl_xor_sync(0xffffffffu, x, mask);
   }
+  __device__ __forceinline__ int uniform(int i) const {
+    return __shfl_sync(0xffffffffu, i, 0);
+  }
   __device__ __forceinline__ void
   loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row) const {
     ptx::ldmatrixX4(r, from.data + row);
@@ -128,6 +131,10 @@ struct GpuBlock {
     ptx::registersDown<Count>();
   }
 
+  template <int Tiles>
+  __device__ __forceinline__ void forget(float (&acc)[Tiles][4]) const {
+    ptx::forget(acc);
+  }
   template <class... Registers>
   __device__ __forceinline__ void fenceProducts(Registers &...x) const {
     (ptx::pin(x), ...);

@@ -84,6 +84,7 @@ public:
     machine.collective(self, WarpOperation::Shuffle, at.line(), mask, &word);
     return bitsAs<float>(word);
   }
+  int uniform(int i) const { return i; }
   void loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row,
                   std::source_location at = std::source_location::current()) {
     machine.collective(self, WarpOperation::LoadMatrix, at.line(),

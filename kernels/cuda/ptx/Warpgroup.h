@@ -27,6 +27,16 @@ template <class T, int N> __device__ __forceinline__ void pin(T (&x)[N]) {
     pin(x[i]);
 }
 
+/// Nobody reads these registers any more before they are written.
+template <int Tiles>
+__device__ __forceinline__ void forget(float (&acc)[Tiles][4]) {
+#pragma unroll
+  for (int n = 0; n < Tiles; ++n)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      asm volatile("" : "=f"(acc[n][i]));
+}
+
 __device__ __forceinline__ void productsFence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
