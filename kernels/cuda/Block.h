@@ -118,6 +118,31 @@ concept Block =
       b.template multiplyAdd<Bf16>(c, r, 0u, 0u);
     };
 
+/// A block of sm_90a, whose warps may have roles.
+template <class B>
+concept RoleBlock =
+    Block<B> && requires(B &b, float (&c)[8][4], uint32_t (&r)[4], Descriptor d,
+                         const TensorMap &map, TileAt at) {
+      { b.sharedAddress(0) } -> std::same_as<uint32_t>;
+      b.init(b.barrier(0), 1);
+      b.fenceInit();
+      b.arriveAt(b.barrier(0));
+      b.expectBytes(b.barrier(0), 1);
+      b.awaitPhase(b.barrier(0), 0);
+      b.copyTile(map, 0, at, b.barrier(0));
+      b.fenceAsync();
+      b.syncNamed(1, WarpLanes);
+      b.arriveNamed(1, WarpLanes);
+      b.template registersUp<240>();
+      b.template registersDown<24>();
+      b.fenceProducts();
+      b.fenceProducts(c, r);
+      b.template multiplyGroup<Bf16, Major::K>(c, d, d, true);
+      b.template multiplyGroup<F16, Major::Other>(c, r, d, true);
+      b.commitProducts();
+      b.template awaitProducts<0>(c);
+    };
+
 } // namespace kv::cuda
 
 #endif // KV_KERNELS_CUDA_BLOCK_H

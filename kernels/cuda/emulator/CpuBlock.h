@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
 #define KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
 
+#include "AsyncBlock.h"
 #include "Machine.h"
 
 #include <type_traits>
@@ -48,6 +49,8 @@ public:
     return T();
   }
   template <class T> void store(T *p, T x) const {
+    if (machine.hasRoles())
+      machine.checkFinished(self, &x, sizeof(T));
     if (machine.plainStore(self, p, sizeof(T)))
       *p = x;
   }
@@ -102,12 +105,88 @@ public:
                        std::is_same_v<T, F16>, words, c);
   }
 
+  //===--- From sm_90a on -------------------------------------------------===//
+
+  struct SharedBarrier {
+    int offset;
+  };
+  uint32_t sharedAddress(int offset) const { return SharedBase + offset; }
+  SharedBarrier barrier(int offset) const { return {offset}; }
+  void init(SharedBarrier bar, int arrivals) {
+    machine.async().barriers.init(self, bar.offset, arrivals);
+  }
+  void fenceInit() { machine.async().barriers.fenceInit(self); }
+  void arriveAt(SharedBarrier bar) {
+    machine.async().barriers.arrive(self, bar.offset);
+  }
+  void expectBytes(SharedBarrier bar, int bytes) {
+    machine.async().barriers.expectBytes(self, bar.offset, bytes);
+  }
+  void awaitPhase(SharedBarrier bar, int parity) {
+    machine.async().barriers.awaitPhase(self, bar.offset, parity);
+  }
+  void copyTile(const TensorMap &map, int offset, const TileAt &from,
+                SharedBarrier bar) {
+    machine.async().boxes.copy(self, &map, offset, from, bar.offset);
+  }
+  void fenceAsync() { machine.async().clocks.fence(self); }
+  void syncNamed(int id, int threads) {
+    machine.async().named.sync(self, id, threads);
+  }
+  void arriveNamed(int id, int threads) {
+    machine.async().named.arrive(self, id, threads);
+  }
+  template <int Count>
+  void registersUp(std::source_location at = std::source_location::current()) {
+    machine.async().registers.change(self, Count, /*up=*/true, at.line());
+  }
+  template <int Count>
+  void
+  registersDown(std::source_location at = std::source_location::current()) {
+    machine.async().registers.change(self, Count, /*up=*/false, at.line());
+  }
+
+  template <class... Registers> void fenceProducts(Registers &...x) {
+    NamedRegisters named[] = {{&x, int(sizeof(x) / 4)}..., {}};
+    machine.async().products.fence(self, named, sizeof...(x));
+  }
+  template <class T, Major MajorB, int Tiles>
+  void
+  multiplyGroup(float (&acc)[Tiles][4], Descriptor a, Descriptor b,
+                bool accumulates,
+                std::source_location at = std::source_location::current()) {
+    machine.async().products.multiply(
+        self, {acc[0], Tiles, nullptr, a, b, MajorB, accumulates,
+               std::is_same_v<T, F16>, at.line()});
+  }
+  template <class T, Major MajorB, int Tiles>
+  void
+  multiplyGroup(float (&acc)[Tiles][4], const uint32_t (&a)[4], Descriptor b,
+                bool accumulates,
+                std::source_location at = std::source_location::current()) {
+    machine.async().products.multiply(self, {acc[0],
+                                             Tiles,
+                                             a,
+                                             {},
+                                             b,
+                                             MajorB,
+                                             accumulates,
+                                             std::is_same_v<T, F16>,
+                                             at.line()});
+  }
+  void commitProducts() { machine.async().products.commit(self); }
+  template <int Pending, class... Accumulators>
+  void awaitProducts(Accumulators &...acc) {
+    NamedRegisters named[] = {{&acc, int(sizeof(acc) / 4)}..., {}};
+    machine.async().products.await(self, Pending, named, sizeof...(acc));
+  }
+
 private:
   Machine &machine;
   int self;
 };
 
-static_assert(Block<CpuBlock>);
+static_assert(RoleBlock<CpuBlock>);
 
 } // namespace kv::cuda
 

@@ -1,0 +1,76 @@
+//===- NamedBarriers.cpp - Barriers of some threads -----------------------===//
+
+#include "NamedBarriers.h"
+#include "Machine.h"
+
+using namespace kv::cuda;
+
+void NamedBarriers::reset() {
+  for (Barrier &barrier : barriers)
+    barrier = {};
+}
+
+void NamedBarriers::finish() {
+  for (int id = First; id <= Last; ++id)
+    if (size_t count = barriers[id].arrived.size())
+      machine.report("all have left named barrier " + std::to_string(id) +
+                     ", where " + std::to_string(count) + " of " +
+                     std::to_string(barriers[id].expected) +
+                     " threads arrived");
+}
+
+bool NamedBarriers::count(int thread, int id, int threads, bool waits) {
+  auto refuse = [&](const std::string &why) {
+    machine.report("thread " + std::to_string(thread) + why);
+    return false;
+  };
+  if (id < First || id > Last)
+    return refuse(" names barrier " + std::to_string(id) +
+                  "; 1 to 15 are allowed");
+  Barrier &barrier = barriers[id];
+  std::string name = "named barrier " + std::to_string(id);
+  if (threads < WarpLanes || threads % WarpLanes != 0 ||
+      threads > clocks.threads())
+    return refuse(" comes to " + name + " of " + std::to_string(threads) +
+                  " threads: whole warps of the block are allowed");
+  if (!barrier.arrived.empty() && barrier.expected != threads)
+    return refuse(" says that " + name + " is of " + std::to_string(threads) +
+                  " threads, where " + std::to_string(barrier.expected) +
+                  " were said before");
+  if (std::find(barrier.arrived.begin(), barrier.arrived.end(), thread) !=
+      barrier.arrived.end())
+    return refuse(" arrives at " + name + " again before it is complete");
+  barrier.expected = threads;
+  barrier.arrived.push_back(thread);
+  clocks.release(thread, barrier.known);
+  if (waits)
+    barrier.waiters.push_back(thread);
+  if (int(barrier.arrived.size()) < threads)
+    return true;
+  for (int waiter : barrier.waiters) {
+    clocks.acquire(waiter, barrier.known);
+    machine.resume(waiter);
+  }
+  barrier = {};
+  return true;
+}
+
+void NamedBarriers::sync(int thread, int id, int threads) {
+  // The last one waits as well, so that the schedule says who goes first.
+  if (count(thread, id, threads, /*waits=*/true))
+    machine.yield();
+}
+
+void NamedBarriers::arrive(int thread, int id, int threads) {
+  count(thread, id, threads, /*waits=*/false);
+}
+
+std::string NamedBarriers::waitsFor(int thread) const {
+  for (int id = First; id <= Last; ++id)
+    for (int waiter : barriers[id].waiters)
+      if (waiter == thread)
+        return "at named barrier " + std::to_string(id) + ", where " +
+               std::to_string(barriers[id].arrived.size()) + " of " +
+               std::to_string(barriers[id].expected) + " threads arrived";
+  return {};
+}
