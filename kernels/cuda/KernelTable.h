@@ -27,8 +27,9 @@ struct AttentionKernel {
   int headDim; // of a key
   int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
-  int rows; // of a tile: Shape::tileRows
-  int leaf; // Shape::leaf
+  bool tiles; // whether it takes a TileParams
+  int rows;   // of a tile: Shape::tileRows
+  int leaf;   // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90;
   int blocks80, blocks90; // that an SM has room for
@@ -67,6 +68,7 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           C::KeyDim,
           vDim,
           kind == 'p',
+          TileRows<C>,
           C::Rows,
           C::Leaf,
           launchThreads<C>(),

@@ -6,6 +6,7 @@
 #include "AsyncBlock.h"
 #include "Machine.h"
 
+#include <cstring>
 #include <type_traits>
 
 namespace kv::cuda {
@@ -146,6 +147,9 @@ public:
     machine.async().registers.change(self, Count, /*up=*/false, at.line());
   }
 
+  template <int Tiles> void forget(float (&acc)[Tiles][4]) const {
+    std::memset(acc, 0xff, sizeof(acc));
+  }
   template <class... Registers> void fenceProducts(Registers &...x) {
     NamedRegisters named[] = {{&x, int(sizeof(x) / 4)}..., {}};
     machine.async().products.fence(self, named, sizeof...(x));
