@@ -20,6 +20,8 @@ namespace kv::cuda {
 /// A NaN that no arithmetic makes, of which accumulators consist while they
 /// must not be read.
 constexpr uint32_t UnfinishedSum = 0x7fc5a5a5;
+/// And that they hold when nobody reads them any more.
+constexpr uint32_t ForgottenSum = 0x7fc3c3c3;
 
 /// A product, as a thread asks for it.
 struct ProductRequest {
