@@ -276,16 +276,16 @@ TEST(Products, RegistersThatNoFenceNames) {
 }
 TEST(Products, MissingProxyFence) {
   expectWrong<Wrong::MissingProxyFence>(
-      {"the products of warpgroup 0 read without fenceAsync() what was written "
+      {"a product of warpgroup 0 reads without fenceAsync() what was written "
        "by thread"});
 }
 TEST(Products, ProxyFenceAfterTheBarrier) {
   expectWrong<Wrong::ProxyFenceAfterBarrier>(
-      {"the products of warpgroup 0 read without fenceAsync()"});
+      {"a product of warpgroup 0 reads without fenceAsync()"});
 }
 TEST(Products, MissingBarrier) {
   expectWrong<Wrong::MissingBarrier>(
-      {"the products of warpgroup 0 reads unordered with the write of thread"});
+      {"a product of warpgroup 0 reads unordered with the write of thread"});
 }
 TEST(Products, MissingCommit) {
   expectWrong<Wrong::MissingCommit>({"commitProducts() is missing"});
@@ -313,7 +313,7 @@ TEST(Products, OverwrittenOperands) {
   expectWrong<Wrong::OverwrittenA, true>(
       {"touched A's registers of the product"});
   expectWrong<Wrong::OverwrittenShared>(
-      {"thread 5 writes unordered with the read of the products of warpgroup "
+      {"thread 5 writes unordered with the read of a product of warpgroup "
        "0"});
 }
 TEST(Products, OtherShape) {
