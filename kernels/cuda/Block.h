@@ -135,6 +135,8 @@ concept RoleBlock =
       b.arriveNamed(1, WarpLanes);
       b.template registersUp<240>();
       b.template registersDown<24>();
+      { b.uniform(0) } -> std::same_as<int>;
+      b.forget(c);
       b.fenceProducts();
       b.fenceProducts(c, r);
       b.template multiplyGroup<Bf16, Major::K>(c, d, d, true);

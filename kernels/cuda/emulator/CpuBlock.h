@@ -6,7 +6,6 @@
 #include "AsyncBlock.h"
 #include "Machine.h"
 
-#include <cstring>
 #include <type_traits>
 
 namespace kv::cuda {
@@ -85,7 +84,17 @@ public:
     machine.collective(self, WarpOperation::Shuffle, at.line(), mask, &word);
     return bitsAs<float>(word);
   }
-  int uniform(int i) const { return i; }
+  int uniform(int i,
+              std::source_location at = std::source_location::current()) {
+    // Each lane takes what lane 0 has.
+    uint32_t word = bitsAs<uint32_t>(i);
+    machine.collective(self, WarpOperation::Shuffle, at.line(),
+                       self % WarpLanes, &word);
+    if (bitsAs<int>(word) != i)
+      machine.report("thread " + std::to_string(self) +
+                     " has another uniform() number than its warp");
+    return i;
+  }
   void loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row,
                   std::source_location at = std::source_location::current()) {
     machine.collective(self, WarpOperation::LoadMatrix, at.line(),
@@ -148,7 +157,7 @@ public:
   }
 
   template <int Tiles> void forget(float (&acc)[Tiles][4]) const {
-    std::memset(acc, 0xff, sizeof(acc));
+    std::fill_n(acc[0], Tiles * 4, bitsAs<float>(ForgottenSum));
   }
   template <class... Registers> void fenceProducts(Registers &...x) {
     NamedRegisters named[] = {{&x, int(sizeof(x) / 4)}..., {}};

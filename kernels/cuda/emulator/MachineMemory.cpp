@@ -46,7 +46,7 @@ void Machine::checkFinished(int thread, const void *data, size_t bytes) {
   for (size_t i = 0; i + sizeof(uint32_t) <= bytes; i += sizeof(uint32_t)) {
     uint32_t word;
     std::memcpy(&word, static_cast<const char *>(data) + i, sizeof(word));
-    if (word == UnfinishedSum)
+    if (isUnfinished(word))
       return report("thread " + std::to_string(thread) +
                     " uses the accumulator of a product that it did not wait "
                     "for");

@@ -16,7 +16,7 @@ std::string OrderedWords::actorName(int actor) const {
   if (clocks.isThread(actor))
     return "thread " + std::to_string(actor);
   if (clocks.isGroup(actor))
-    return "the products of warpgroup " +
+    return "a product of warpgroup " +
            std::to_string(actor - clocks.threads());
   return "a box";
 }
@@ -31,9 +31,8 @@ bool OrderedWords::checkRead(int actor, const Knowledge &known, int index) {
   const Word &word = words[index];
   switch (word.kind) {
   case Kind::Unwritten:
-    report(actorName(actor) + (clocks.isThread(actor) ? " reads" : " read") +
-           " what nobody wrote at byte " + std::to_string(index * 4) +
-           " of shared memory");
+    report(actorName(actor) + " reads what nobody wrote at byte " +
+           std::to_string(index * 4) + " of shared memory");
     return false;
   case Kind::Barrier:
     return race(actor, "reads the mbarrier of", word.writer, index);
@@ -46,7 +45,7 @@ bool OrderedWords::checkRead(int actor, const Knowledge &known, int index) {
       return race(actor, "reads unordered with the write of", word.writer,
                   index);
     if (!clocks.isThread(actor) && known.fenced[word.writer] < word.written)
-      return race(actor, "read without fenceAsync() what was written by",
+      return race(actor, "reads without fenceAsync() what was written by",
                   word.writer, index);
     return true;
   case Kind::Boxed:

@@ -17,9 +17,16 @@
 
 namespace kv::cuda {
 
-/// A NaN that no arithmetic makes, of which accumulators consist while they
-/// must not be read.
-constexpr uint32_t UnfinishedSum = 0x7fc5a5a5;
+/// A NaN of which accumulators consist while they must not be touched. It
+/// signals, so arithmetic makes it quiet, which is seen as well.
+constexpr uint32_t UnfinishedSum = 0x7fa5a5a5;
+/// Whether a value comes from one.
+constexpr bool isUnfinished(uint32_t word) {
+  constexpr uint32_t Quiet = 0x00400000, Sign = 0x80000000;
+  return ((word & ~Sign) | Quiet) == (UnfinishedSum | Quiet);
+}
+/// And that they hold when nobody reads them any more.
+constexpr uint32_t ForgottenSum = 0x7fc3c3c3;
 
 /// A product, as a thread asks for it.
 struct ProductRequest {
