@@ -75,12 +75,12 @@ TEST(TileFault, MissingQueriesFence) {
 TEST(TileFault, MissingTileWait) {
   expectSeen<Fault::MissingTileWait>("shared memory");
 }
-TEST(TileFault, WrongParity) { expectSeen<Fault::WrongParity>("parity"); }
+TEST(TileFault, WrongParity) { expectSeen<Fault::WrongParity>("race"); }
 TEST(TileFault, EarlyRelease) {
   expectSeen<Fault::EarlyRelease>("shared memory");
 }
-TEST(TileFault, ReleasedTwice) { expectSeen<Fault::ReleasedTwice>("arrival"); }
-TEST(TileFault, EarlyScores) { expectSeen<Fault::EarlyScores>("await"); }
+TEST(TileFault, ReleasedTwice) { expectSeen<Fault::ReleasedTwice>("at byte"); }
+TEST(TileFault, EarlyScores) { expectSeen<Fault::EarlyScores>("product"); }
 TEST(TileFault, MissingProductsFence) {
   expectSeen<Fault::MissingProductsFence>("fence");
 }
