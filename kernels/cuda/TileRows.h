@@ -18,6 +18,17 @@
 
 namespace kv::cuda {
 
+/// Warpgroups begin their products in turn, so that one has the tensor cores
+/// while the other weighs: were they to begin together, both would weigh
+/// together. The named barrier of a warpgroup's turn.
+KV_BODY int turnOf(int group) { return 3 + group; }
+template <Block B> KV_BODY void awaitTurn(B &b, int warp) {
+  b.syncNamed(turnOf(warp / GroupWarps), 2 * GroupThreads);
+}
+template <Block B> KV_BODY void passTurn(B &b, int warp) {
+  b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
+}
+
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries()
   requires TileRows<C>
@@ -60,6 +71,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
   Descriptor queries =
       operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
   Descriptor keys = operandAt(C::Ring + stage * C::TileBytes);
+  awaitTurn(b, warp);
   b.forget(scores[0]);
   b.fenceProducts(scores[0]);
   KV_UNROLL
@@ -71,6 +83,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
         keys.behind(slab * C::SlabBytes + within), d > 0);
   }
   b.commitProducts();
+  passTurn(b, warp);
   if constexpr (F == Fault::EarlyRelease)
     releaseTile();
   if constexpr (F != Fault::EarlyScores)
@@ -110,6 +123,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights) {
   awaitTile();
   Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);
+  awaitTurn(b, warp);
   b.forget(values[0]);
   if constexpr (F != Fault::MissingProductsFence)
     b.fenceProducts(weights, values[0]);
@@ -120,6 +134,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights) {
         values[0], weights[k], tile.behind(step * AtomBytes), k > 0);
   }
   b.commitProducts();
+  passTurn(b, warp);
   foldProductSums();
   b.template awaitProducts<0>(values[0]);
   releaseTile();
@@ -166,7 +181,13 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
   } else {
     b.template registersUp<C::ConsumerRegisters>();
     Consumers<B, C> consumers(b);
+    // The first turn is the first warpgroup's, and so is the one left over.
+    int warp = consumers.thread() / WarpLanes;
+    if (warp >= GroupWarps)
+      passTurn(b, warp);
     AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
+    if (warp < GroupWarps)
+      awaitTurn(b, warp);
   }
 }
 
