@@ -317,6 +317,7 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
     return wrong("the tensor is not aligned to 16 bytes");
   if (!state().memory.find(data).bytes)
     return wrong("the tensor is not in device memory");
+  ++state().counters.tensorMaps;
   kv::cuda::TensorMap described = kv::cuda::describedMap(tensor);
   std::memcpy(map, &described, sizeof(described));
   return Success;
