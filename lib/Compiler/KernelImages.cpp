@@ -66,7 +66,7 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
   };
   for (StringRef image : images) {
     if (kernels::isOptional(image)) {
-      if (is_contained(chips, kernels::TileChip))
+      if (is_contained(chips, StringRef(kernels::TileChip)))
         if (Error error = add(image, kernels::TileChip, ".cubin"))
           return error;
       continue;
