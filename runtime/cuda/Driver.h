@@ -48,7 +48,7 @@ inline void *const LaunchBufferSize = reinterpret_cast<void *>(2);
 inline void *const LaunchEnd = nullptr;
 
 /// What cuTensorMapEncodeTiled writes, and what is said of a tensor.
-struct alignas(64) TensorMapWords {
+struct alignas(128) TensorMapWords {
   uint64_t words[16];
 };
 enum : int {
