@@ -96,15 +96,16 @@ private:
   Buffer buffer;
 };
 
-/// A device with every kernel, and a context on it.
+/// A device with every kernel, or with those given, and a context on it.
 class Gpu {
 public:
   static constexpr size_t ArenaBytes = 16 << 20;
 
   explicit Gpu(int index = 0, bool deterministic = false,
-               Communicator *ranks = nullptr)
+               Communicator *ranks = nullptr,
+               const std::vector<KernelImage> &images = allImages())
       : device{Device::Kind::CUDA, index}, backend(**device.backend()) {
-    auto loaded = backend.load(allImages());
+    auto loaded = backend.load(images);
     EXPECT_TRUE(loaded) << loaded.error().message;
     module = std::move(*loaded);
     auto made = ExecutionContext::create(pool, {.device = device,
