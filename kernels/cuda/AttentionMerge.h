@@ -100,8 +100,11 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   int32_t groups = groupCount(tile);
   int32_t firstGroup = work.leafBegin / LeavesPerGroup - before;
   int32_t lastGroup = (work.leafEnd - 1) / LeavesPerGroup - before;
+  // Pieces of a unit's first group are leaves where the unit begins within it,
+  // whether other parts have some of them or not.
   auto isShared = [&](Leaves leaves) {
-    return leaves.begin < work.leafBegin || leaves.end > work.leafEnd;
+    return leaves.begin < work.leafBegin || leaves.end > work.leafEnd ||
+           leaves.begin % LeavesPerGroup != 0;
   };
   if constexpr (F != Fault::MissingArrivalBarrier)
     b.sync(); // all pieces are stored: one thread's release is for all

@@ -61,10 +61,11 @@ template <class QueryT, int HeadDimV> struct TileConfig {
   static constexpr int KeyWarps = 1, ScoreTiles = 1;
   static constexpr int Warps = RowTiles, Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
-  /// Registers of a thread of either role: a launch has 168 for each.
+  /// Registers of a thread as it is launched, and of one of either role.
+  static constexpr int LaunchRegisters = 168;
   static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
-                168 * LaunchThreads);
+                LaunchRegisters * LaunchThreads);
 
   static constexpr int Leaf = kv::plan::GpuLeaf;
   static constexpr int Slabs = HeadDim / 64, SlabBytes = Leaf * SlabRowBytes;

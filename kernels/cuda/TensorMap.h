@@ -13,6 +13,7 @@
 #include "ptx/Tiles.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace kv::cuda {
 
@@ -86,6 +87,12 @@ struct alignas(64) DescribedMap {
   TensorDescription tensor;
 };
 static_assert(sizeof(DescribedMap) == sizeof(TensorMap));
+inline TensorMap describedMap(const TensorDescription &tensor) {
+  DescribedMap described{DescriptionMark, tensor};
+  TensorMap map;
+  std::memcpy(&map, &described, sizeof(map));
+  return map;
+}
 
 } // namespace kv::cuda
 

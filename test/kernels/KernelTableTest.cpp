@@ -13,7 +13,8 @@ TEST(KernelTable, NamesAndCount) {
   for (const KernelLaunch &kernel : KernelLaunches)
     names.insert(kernel.name);
   EXPECT_EQ(names.size(),
-            std::size(MoverKernels) + std::size(AttentionKernels));
+            std::size(MoverKernels) + std::size(AttentionKernels) +
+                std::size(TileKernels));
   EXPECT_LE(names.size(), 200u);
 }
 
