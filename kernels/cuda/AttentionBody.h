@@ -582,6 +582,5 @@ private:
 #include "AttentionUnit.h"
 #include "LatentMerge.h"
 #include "LatentRows.h"
-#include "TileRows.h"
 
 #endif // KV_KERNELS_CUDA_ATTENTIONBODY_H

@@ -100,11 +100,13 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   int32_t groups = groupCount(tile);
   int32_t firstGroup = work.leafBegin / LeavesPerGroup - before;
   int32_t lastGroup = (work.leafEnd - 1) / LeavesPerGroup - before;
-  // Pieces of a unit's first group are leaves where the unit begins within it,
-  // whether other parts have some of them or not.
   auto isShared = [&](Leaves leaves) {
-    return leaves.begin < work.leafBegin || leaves.end > work.leafEnd ||
-           leaves.begin % LeavesPerGroup != 0;
+    return leaves.begin < work.leafBegin || leaves.end > work.leafEnd;
+  };
+  // Where the unit begins within its first group, that group's pieces are
+  // leaves even if this part has all of them.
+  auto isInPieces = [&](Leaves leaves) {
+    return isShared(leaves) || leaves.begin % LeavesPerGroup != 0;
   };
   if constexpr (F != Fault::MissingArrivalBarrier)
     b.sync(); // all pieces are stored: one thread's release is for all
@@ -128,9 +130,9 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   KV_UNROLL_BY(1)
   for (int end = 0; end < 2; ++end) {
     Leaves leaves = groupLeaves(tile, end ? lastGroup : firstGroup);
-    if (!isShared(leaves) || (end && lastGroup == firstGroup))
+    if (!isInPieces(leaves) || (end && lastGroup == firstGroup))
       continue;
-    if (!ticket.load(end))
+    if (isShared(leaves) && !ticket.load(end))
       --complete;
     else if (groups == 1) // its pieces are all there is
       merges = true;

@@ -59,7 +59,7 @@ enum class Fault {
   MissingTileWait,      // a tile is multiplied before it is there
   WrongParity,          // the phase before the tile's is awaited
   EarlyRelease,         // a stage is given back while it is multiplied
-  ReleasedTwice,        // a warp counts as two
+  ReleasedTwice,        // the warps of one warpgroup count as all
   EarlyScores,          // scores are read while they are under way
   MissingProductsFence, // wgmma takes registers before they are written
   QueriesOfOtherRows,   // a descriptor names the other warpgroup's rows

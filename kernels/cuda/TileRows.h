@@ -38,7 +38,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::releaseTile() {
   if (lane == 0)
     b.arriveAt(b.barrier(C::empty(stage)));
-  if (F == Fault::ReleasedTwice && lane == 1 && warp == 0)
+  if (F == Fault::ReleasedTwice && lane == 1 && warp < GroupWarps)
     b.arriveAt(b.barrier(C::empty(stage)));
   if (++stage == C::Stages) {
     stage = 0;

@@ -47,6 +47,18 @@ inline void *const LaunchBufferPointer = reinterpret_cast<void *>(1);
 inline void *const LaunchBufferSize = reinterpret_cast<void *>(2);
 inline void *const LaunchEnd = nullptr;
 
+/// What cuTensorMapEncodeTiled writes, and what is said of a tensor.
+struct alignas(64) TensorMapWords {
+  uint64_t words[16];
+};
+enum : int {
+  TensorUint16 = 1,
+  TensorPlain = 0, // not interleaved
+  TensorSwizzle128 = 3,
+  TensorFetch256 = 3, // bytes that a miss brings to the second-level cache
+  TensorZeros = 0     // what lies outside
+};
+
 struct Location {
   int type, id;
 };

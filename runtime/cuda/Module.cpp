@@ -49,6 +49,8 @@ Module::load(Backend &backend, const std::vector<KernelImage> &images) {
         best = row;
       }
     }
+    if (!best && kernels::isOptional(name))
+      continue;
     if (!best)
       return makeError(KV_STATUS_UNSUPPORTED, "kernel image ", name,
                        " is there for ", chips, ", this GPU is ",

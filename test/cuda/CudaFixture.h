@@ -54,6 +54,9 @@ inline std::vector<KernelImage> allImages() {
   add("kv_movers");
   for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels)
     add(std::string(kernel.name));
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::TileKernels)
+    images.push_back(
+        {std::string(kernel.name), "sm_90a", cubin(90, allKernels())});
   return images;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../AttentionBody.h"
 #include "../GpuBlock.h"
+#include "../TileRows.h"
 
 using namespace kv::cuda;
 

@@ -1,6 +1,6 @@
 //===- AttentionTwinsTiles.cpp - The kernels that copy tiles --------------===//
 
-#include "../AttentionBody.h"
+#include "../TileRows.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 
