@@ -53,6 +53,17 @@ bool NamedBarriers::count(int thread, int id, int threads, bool waits) {
     barrier.waiters.push_back(thread);
   if (int(barrier.arrived.size()) < threads)
     return true;
+  // It counts warps, whose lanes come together.
+  std::vector<int> lanes(clocks.threads() / WarpLanes + 1);
+  for (int each : barrier.arrived)
+    ++lanes[each / WarpLanes];
+  for (int warp = 0; warp < int(lanes.size()); ++warp)
+    if (lanes[warp] % WarpLanes != 0) {
+      machine.report(name + " is complete with " + std::to_string(lanes[warp]) +
+                     " lanes of the warp of thread " +
+                     std::to_string(warp * WarpLanes));
+      break;
+    }
   for (int waiter : barrier.waiters) {
     clocks.acquire(waiter, barrier.known);
     machine.resume(waiter);
