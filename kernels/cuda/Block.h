@@ -55,6 +55,17 @@
 //                               until at most so many groups are under way; acc
 //                               are the accumulators that may be read now
 //
+// And of blocks of a cluster, which see one another's shared memory, and none
+// of which may leave before others touch it for the last time:
+//
+//   clusterRank() clusterBlocks()   which one of how many
+//   syncCluster()               barrier of all threads of all of them
+//   remote(bar, rank)           that mbarrier of another block, to arrive at
+//   storeRemote(view, rank, i, x)   four bytes, to that of another block
+//   copyTileTo(blocks, map, offset, at, bar)
+//                               copyTile() for each block of a mask, to its
+//                               own place and barrier
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_BLOCK_H
@@ -143,6 +154,18 @@ concept RoleBlock =
       b.template multiplyGroup<F16, Major::Other>(c, r, d, true);
       b.commitProducts();
       b.template awaitProducts<0>(c);
+    };
+
+/// One of a cluster.
+template <class B>
+concept ClusterBlock =
+    RoleBlock<B> && requires(B &b, const TensorMap &map, TileAt at) {
+      { b.clusterRank() } -> std::same_as<int>;
+      { b.clusterBlocks() } -> std::same_as<int>;
+      b.syncCluster();
+      b.arriveAt(b.remote(b.barrier(0), 0));
+      b.storeRemote(b.template shared<float>(0, 1), 0, 0, 0.0f);
+      b.copyTileTo(1u, map, 0, at, b.barrier(0));
     };
 
 } // namespace kv::cuda

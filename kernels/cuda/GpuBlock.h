@@ -4,6 +4,7 @@
 #define KV_KERNELS_CUDA_GPUBLOCK_H
 
 #include "Block.h"
+#include "ptx/Cluster.h"
 #include "ptx/Matrix.h"
 #include "ptx/Memory.h"
 #include "ptx/Tensor.h"
@@ -159,6 +160,39 @@ struct GpuBlock {
   __device__ __forceinline__ void awaitProducts(Accumulators &...acc) const {
     ptx::productsWait<Pending>();
     (ptx::pin(acc), ...);
+  }
+
+  //===--- Of clusters ----------------------------------------------------===//
+
+  struct RemoteBarrier {
+    uint32_t address; // in the cluster
+  };
+  __device__ __forceinline__ int clusterRank() const {
+    return ptx::clusterRank();
+  }
+  __device__ __forceinline__ int clusterBlocks() const {
+    return ptx::clusterBlocks();
+  }
+  __device__ __forceinline__ void syncCluster() const { ptx::clusterSync(); }
+  __device__ __forceinline__ RemoteBarrier remote(SharedBarrier bar,
+                                                  int rank) const {
+    return {ptx::clusterAddress(bar.address, rank)};
+  }
+  __device__ __forceinline__ void arriveAt(RemoteBarrier bar) const {
+    ptx::clusterArrive(bar.address);
+  }
+  template <class T>
+  __device__ __forceinline__ void storeRemote(Shared<T> view, int rank, int i,
+                                              T x) const {
+    ptx::clusterStore(
+        ptx::clusterAddress(ptx::sharedAddress(view.data + i), rank),
+        bitsAs<uint32_t>(x));
+  }
+  __device__ __forceinline__ void copyTileTo(uint32_t blocks,
+                                             const TensorMap &map, int offset,
+                                             const TileAt &from,
+                                             SharedBarrier bar) const {
+    ptx::copyTileTo(blocks, sharedAddress(offset), &map, from, bar.address);
   }
 };
 

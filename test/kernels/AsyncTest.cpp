@@ -331,6 +331,21 @@ TEST(TileCopies, Maps) {
   expectBoxReport<Box::NoDriversMap>(
       {"no driver takes: a stride is not a multiple of 16 bytes"});
 }
+TEST(TileCopies, GlobalMemoryOfThisLaunch) {
+  Matrix matrix;
+  expectReport(shapeOf(32),
+               {"the box of thread 0 reads what a thread of this launch"},
+               [&](CpuBlock &b) {
+                 initBarriers(b, {1});
+                 if (b.thread() == 0) {
+                   b.store(&matrix.elements[70], uint16_t(1));
+                   b.expectBytes(b.barrier(0), Matrix::BoxBytes);
+                   b.copyTile(matrix.map, Data, {{64, 0, 0, 0}}, b.barrier(0));
+                   b.awaitPhase(b.barrier(0), 0);
+                 }
+               },
+               {out(matrix.elements)});
+}
 TEST(TileCopies, NobodyWaits) {
   Matrix matrix;
   expectReport(shapeOf(32), {"with the box of thread 0 to byte 1024 under way"},
@@ -409,6 +424,13 @@ TEST(NamedBarriers, OneThreadLeaves) {
                    b.syncNamed(1, 64);
                  if (b.thread() != 70)
                    b.syncNamed(4, 128);
+               });
+}
+TEST(NamedBarriers, CountWarps) {
+  expectReport(64, "is complete with 16 lanes of the warp of thread 0",
+               [](CpuBlock &b) {
+                 if (b.thread() % 32 < 16)
+                   b.syncNamed(1, 32);
                });
 }
 TEST(NamedBarriers, ArriveTwice) {

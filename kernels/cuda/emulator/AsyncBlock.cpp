@@ -10,17 +10,19 @@ AsyncBlock::AsyncBlock(Machine &machine)
             [&machine](std::string text) { machine.report(std::move(text)); }),
       barriers(machine, clocks, words), boxes(machine, words, barriers),
       named(machine, clocks), groups(machine),
-      products(machine, clocks, words, groups), registers(machine, groups) {}
+      products(machine, clocks, words, groups), registers(machine, groups),
+      cluster(machine, clocks, words) {}
 
-void AsyncBlock::reset(int threads, int sharedBytes, int registersPerThread) {
+void AsyncBlock::reset(int threads, int sharedBytes, const LaunchShape &shape) {
   clocks.reset(threads);
   words.reset(sharedBytes);
   barriers.reset(sharedBytes);
   boxes.reset();
-  named.reset();
+  named.reset(shape.cluster);
   groups.reset(threads);
   products.reset();
-  registers.reset(threads, registersPerThread);
+  registers.reset(shape);
+  cluster.reset();
 }
 
 void AsyncBlock::finish() {
@@ -28,6 +30,7 @@ void AsyncBlock::finish() {
   barriers.finish();
   named.finish();
   products.finish();
+  cluster.finish();
 }
 
 std::string AsyncBlock::waitsFor(int thread) const {

@@ -9,6 +9,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_ASYNCBLOCK_H
 #define KV_KERNELS_CUDA_EMULATOR_ASYNCBLOCK_H
 
+#include "Cluster.h"
 #include "NamedBarriers.h"
 #include "Products.h"
 #include "Registers.h"
@@ -19,8 +20,8 @@ namespace kv::cuda {
 struct AsyncBlock {
   explicit AsyncBlock(Machine &machine);
 
-  /// A block begins.
-  void reset(int threads, int sharedBytes, int registersPerThread);
+  /// A cluster of blocks begins, which have so much together.
+  void reset(int threads, int sharedBytes, const LaunchShape &shape);
   /// All threads have left: what they left undone is reported.
   void finish();
   /// What a thread waits for, in words, or nothing.
@@ -34,6 +35,7 @@ struct AsyncBlock {
   Warpgroups groups;
   Products products;
   Registers registers;
+  Cluster cluster;
 };
 
 } // namespace kv::cuda

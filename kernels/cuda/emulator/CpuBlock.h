@@ -32,15 +32,18 @@ public:
     }
   };
 
-  CpuBlock(Machine &machine, int thread) : machine(machine), self(thread) {}
+  CpuBlock(Machine &machine, int thread)
+      : machine(machine), self(thread), rank(machine.rankOf(thread)),
+        own(thread - rank * machine.threadsOfBlock()),
+        begin(machine.partBegin(rank)) {}
 
-  int thread() const { return self; }
-  int block() const { return machine.block(); }
+  int thread() const { return own; }
+  int block() const { return machine.block(self); }
   int blocks() const { return machine.blocks(); }
   void sync() { machine.sync(self); }
 
   template <class T> Shared<T> shared(int offset, int count) const {
-    return {&machine, self, offset, count};
+    return {&machine, self, begin + offset, count};
   }
 
   template <class T> T load(const T *p) const {
@@ -121,7 +124,7 @@ public:
     int offset;
   };
   uint32_t sharedAddress(int offset) const { return SharedBase + offset; }
-  SharedBarrier barrier(int offset) const { return {offset}; }
+  SharedBarrier barrier(int offset) const { return {begin + offset}; }
   void init(SharedBarrier bar, int arrivals) {
     machine.async().barriers.init(self, bar.offset, arrivals);
   }
@@ -137,7 +140,7 @@ public:
   }
   void copyTile(const TensorMap &map, int offset, const TileAt &from,
                 SharedBarrier bar) {
-    machine.async().boxes.copy(self, &map, offset, from, bar.offset);
+    machine.async().boxes.copy(self, &map, begin + offset, from, bar.offset);
   }
   void fenceAsync() { machine.async().clocks.fence(self); }
   void syncNamed(int id, int threads) {
@@ -194,12 +197,41 @@ public:
     machine.async().products.await(self, Pending, named, sizeof...(acc));
   }
 
+  //===--- Of clusters ----------------------------------------------------===//
+
+  int clusterRank() const { return rank; }
+  int clusterBlocks() const { return machine.clusterBlocks(); }
+  void syncCluster() { machine.syncAll(self); }
+  SharedBarrier remote(SharedBarrier bar, int to) {
+    bool there = machine.async().cluster.touch(self, to);
+    return {there ? bar.offset + distanceTo(to) : bar.offset};
+  }
+  template <class T> void storeRemote(Shared<T> view, int to, int i, T x) {
+    static_assert(sizeof(T) == 4);
+    AsyncBlock &async = machine.async();
+    if (async.cluster.touch(self, to))
+      async.cluster.store(self, view.place(i) + distanceTo(to), sizeof(T), &x);
+  }
+  void copyTileTo(uint32_t blocks, const TensorMap &map, int offset,
+                  const TileAt &from, SharedBarrier bar) {
+    AsyncBlock &async = machine.async();
+    for (int to = 0; blocks >> to; ++to)
+      if (blocks >> to & 1 && async.cluster.touch(self, to))
+        async.boxes.copy(self, &map, begin + offset + distanceTo(to), from,
+                         bar.offset + distanceTo(to));
+  }
+
 private:
+  int distanceTo(int to) const { return machine.partBegin(to) - begin; }
+
   Machine &machine;
-  int self;
+  int self;  // within its cluster
+  int rank;  // of its block
+  int own;   // within that
+  int begin; // of that one's shared memory
 };
 
-static_assert(RoleBlock<CpuBlock>);
+static_assert(ClusterBlock<CpuBlock>);
 
 } // namespace kv::cuda
 

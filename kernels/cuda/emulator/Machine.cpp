@@ -29,21 +29,27 @@ void Machine::reportView(int thread, int count, int index) {
 void Machine::launch(const LaunchShape &newShape,
                      const std::function<void(Machine &, int)> &body) {
   shape = newShape;
-  threadCount = shape.threads;
+  threadCount = shape.threads * shape.cluster;
+  partBytes = (shape.sharedBytes + AtomBytes - 1) / AtomBytes * AtomBytes;
+  if (shape.cluster > 1 && (shape.blocks % shape.cluster != 0 || !hasRoles() ||
+                            shape.threads % GroupThreads != 0))
+    return report("clusters of " + std::to_string(shape.cluster) +
+                  " blocks need as many times that, whole warpgroups, and a "
+                  "launch that says its registers");
   watch = !options.detectRaces ? Watch::Nothing
           : hasRoles()         ? Watch::Clocks
                                : Watch::Barriers;
   if (hasRoles() && !asyncBlock)
     asyncBlock = std::make_unique<AsyncBlock>(*this);
   globalMemory.beginLaunch();
-  std::vector<int> order(shape.blocks);
+  std::vector<int> order(shape.blocks / shape.cluster);
   std::iota(order.begin(), order.end(), 0);
   if (options.schedule == Schedule::LatestFirst)
     std::reverse(order.begin(), order.end());
   if (options.schedule == Schedule::Random)
     std::shuffle(order.begin(), order.end(), random);
   for (int block : order) {
-    currentBlock = block;
+    currentBlock = block * shape.cluster;
     runBlock(body);
   }
 }
@@ -52,10 +58,11 @@ void Machine::runBlock(const std::function<void(Machine &, int)> &body) {
   lastBarrier = ++now;
   known.clear();
   clocks.clear();
-  sharedMemory.reset(shape.sharedBytes, now,
+  int sharedBytes = partBegin(shape.cluster - 1) + shape.sharedBytes;
+  sharedMemory.reset(sharedBytes, now,
                      [this](std::string text) { report(std::move(text)); });
   if (hasRoles())
-    asyncBlock->reset(threadCount, shape.sharedBytes, shape.registers);
+    asyncBlock->reset(threadCount, sharedBytes, shape);
   threads.resize(threadCount);
   warps.assign((threadCount + WarpLanes - 1) / WarpLanes, Warp());
   runnable.reset(threadCount, options.schedule, random());
@@ -100,7 +107,7 @@ AsyncBlock &Machine::async() {
     if (!asyncBlock)
       asyncBlock = std::make_unique<AsyncBlock>(*this);
     shape.registers = Registers::Fewest;
-    asyncBlock->reset(threadCount, shape.sharedBytes, shape.registers);
+    asyncBlock->reset(threadCount, shape.sharedBytes, shape);
   }
   return *asyncBlock;
 }
@@ -157,7 +164,28 @@ bool Machine::landCopies() {
   return any;
 }
 
-void Machine::sync(int thread) {
+bool Machine::contains(int thread, int offset, int bytes) {
+  if (!sharedMemory.contains(thread, offset, bytes))
+    return false;
+  if (offset % partBytes + bytes <= shape.sharedBytes)
+    return true;
+  report("thread " + std::to_string(thread) +
+         " leaves the shared memory of a block: " + std::to_string(bytes) +
+         " bytes at " + std::to_string(offset % partBytes) + " of " +
+         std::to_string(shape.sharedBytes));
+  return false;
+}
+
+bool Machine::hasLeft(int rank) const {
+  for (int t = rank * shape.threads; t < (rank + 1) * shape.threads; ++t)
+    if (!fibers.finished(t))
+      return false;
+  return true;
+}
+
+void Machine::syncPart(int thread) { asyncBlock->named.syncBlock(thread); }
+
+void Machine::syncAll(int thread) {
   threads[thread].waiting = Waiting::Barrier;
   if (++atBarrier == threadCount)
     releaseBarrier();

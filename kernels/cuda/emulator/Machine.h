@@ -45,6 +45,9 @@ struct LaunchShape {
   /// its accesses are watched by clocks, and it may use what is there from
   /// sm_90a on. 0: one that knows the barrier of the whole block alone.
   int registers = 0;
+  /// Blocks that run together and see one another's shared memory; divides
+  /// `blocks`. Such launches say their registers.
+  int cluster = 1;
 };
 
 /// The collective operations of a warp.
@@ -122,9 +125,23 @@ public:
 
   // What CpuBlock asks for, from inside a fiber.
   int sm() const { return options.sm; }
-  int block() const { return currentBlock; }
+  // A thread is numbered within its cluster, a byte of shared memory likewise.
+  int block(int thread) const { return currentBlock + rankOf(thread); }
+  int rankOf(int thread) const {
+    return shape.cluster == 1 ? 0 : thread / shape.threads;
+  }
+  /// Where the shared memory of a block of the cluster begins.
+  int partBegin(int rank) const { return rank * partBytes; }
+  int clusterBlocks() const { return shape.cluster; }
   int blocks() const { return shape.blocks; }
-  void sync(int thread);
+  void sync(int thread) {
+    if (shape.cluster == 1) [[likely]]
+      syncAll(thread);
+    else
+      syncPart(thread);
+  }
+  /// All threads of the cluster.
+  void syncAll(int thread);
   void collective(int thread, WarpOperation operation, unsigned line,
                   int argument, uint32_t *words, float *sums = nullptr) {
     request(thread, line * WarpRequest::Operations + unsigned(operation),
@@ -152,10 +169,11 @@ public:
   unsigned char *sharedData() const { return sharedMemory.data(); }
   int sharedBytes() const { return shape.sharedBytes; }
   bool watches() const { return options.detectRaces; }
-  /// Whether the bytes lie in shared memory; says so, if not.
-  bool contains(int thread, int offset, int bytes) {
-    return sharedMemory.contains(thread, offset, bytes);
-  }
+  int threadsOfBlock() const { return shape.threads; }
+  /// Whether the bytes lie in one block's shared memory; says so, if not.
+  bool contains(int thread, int offset, int bytes);
+  /// Whether all threads of a block have left.
+  bool hasLeft(int rank) const;
   const MatrixUnit &matrixUnit() const { return matrices; }
   /// The running thread stops, until resume() and the schedule let it go on.
   void yield() { fibers.switchTo(takeRunnable()); }
@@ -203,6 +221,7 @@ private:
   void sharedReadByClocks(int thread, int offset, int bytes, void *target);
   void sharedWriteByClocks(int thread, int offset, int bytes,
                            const void *source);
+  void syncPart(int thread);
   std::string waitsFor(int thread) const;
   void fence(int thread);
   void reportDeadlock();
@@ -220,7 +239,9 @@ private:
   LaunchShape shape{};
   Watch watch = Watch::Barriers;
   std::unique_ptr<AsyncBlock> asyncBlock; // from the first launch with roles on
-  int currentBlock = 0, threadCount = 0;
+  int currentBlock = 0;                   // the first one of its cluster
+  int threadCount = 0;                    // of a cluster
+  int partBytes = 0; // from a block's shared memory to the next one's
   int atBarrier = 0;
 
   Moment now = 0, lastBarrier = 0;

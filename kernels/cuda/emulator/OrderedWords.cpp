@@ -16,8 +16,7 @@ std::string OrderedWords::actorName(int actor) const {
   if (clocks.isThread(actor))
     return "thread " + std::to_string(actor);
   if (clocks.isGroup(actor))
-    return "a product of warpgroup " +
-           std::to_string(actor - clocks.threads());
+    return "a product of warpgroup " + std::to_string(actor - clocks.threads());
   return "a box";
 }
 

@@ -14,8 +14,10 @@ void Products::readOperands(int group, const Product &product, Moment issued,
   const ProductRequest &what = product.what[0];
   const Knowledge &known =
       clocks.knownToAll(group * GroupThreads, GroupThreads);
+  const int own = machine.partBegin(machine.rankOf(group * GroupThreads));
   bool good = true; // of many words that are wrong one is reported
   auto wordOf = [&](Operand operand, Major major, int other, int k) {
+    // Descriptors are of the block's own shared memory.
     int64_t offset =
         int64_t(elementAddress(operand, major, other, k)) - SharedBase;
     if (offset < 0 || offset + 4 > machine.sharedBytes()) {
@@ -25,6 +27,7 @@ void Products::readOperands(int group, const Product &product, Moment issued,
                        " of " + std::to_string(machine.sharedBytes()));
       good = false;
     }
+    offset += own;
     if (good && issued && machine.watches())
       good = words.readByProduct(known, clocks.groupActor(group), issued,
                                  int(offset));

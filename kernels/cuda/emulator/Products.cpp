@@ -57,11 +57,12 @@ void Products::fence(int t, const NamedRegisters *named, int count) {
 
 void Products::checkFenced(int t, const void *registers, int count,
                            const char *what, unsigned line) {
-  auto *words = static_cast<const uint32_t *>(registers);
   for (const Fenced &fenced : threads[t].atFence) {
-    ptrdiff_t first = words - fenced.registers;
-    if (std::less<>()(words, fenced.registers) ||
-        first + count > ptrdiff_t(fenced.words.size()))
+    // Of other registers that is some number.
+    intptr_t first = (reinterpret_cast<intptr_t>(registers) -
+                      reinterpret_cast<intptr_t>(fenced.registers)) /
+                     intptr_t(sizeof(uint32_t));
+    if (first < 0 || first + count > intptr_t(fenced.words.size()))
       continue;
     if (!areWords(registers, fenced.words.data() + first, count))
       report(t, std::string("touched ") + what +

@@ -5,23 +5,25 @@
 
 using namespace kv::cuda;
 
-void Registers::reset(int threads, int registers) {
-  threadCount = (threads + WarpLanes - 1) / WarpLanes * WarpLanes;
-  int rounded = (registers + Step - 1) / Step * Step; // as warps get them
-  budget = rounded * threadCount;
+void Registers::reset(const LaunchShape &shape) {
+  threads = (shape.threads + WarpLanes - 1) / WarpLanes * WarpLanes;
+  int rounded = (shape.registers + Step - 1) / Step * Step; // as warps get them
+  budget = rounded * threads;
   if (budget > File)
-    machine.report("a launch of " + std::to_string(threads) + " threads with " +
-                   std::to_string(rounded) + " registers takes " +
-                   std::to_string(budget) + " of an SM's " +
-                   std::to_string(File));
-  held.assign((threads + GroupThreads - 1) / GroupThreads, Group{rounded, 0});
+    machine.report("a launch of " + std::to_string(shape.threads) +
+                   " threads with " + std::to_string(rounded) +
+                   " registers takes " + std::to_string(budget) +
+                   " of an SM's " + std::to_string(File));
+  // Of a cluster, blocks are whole warpgroups.
+  held.assign((threads * shape.cluster + GroupThreads - 1) / GroupThreads,
+              Group{rounded, 0});
 }
 
-int Registers::free() const {
-  int used = 0;
-  for (int g = 0; g < int(held.size()); ++g)
-    used +=
-        held[g].held * std::min(GroupThreads, threadCount - g * GroupThreads);
+int Registers::free(int group) const {
+  int count = (threads + GroupThreads - 1) / GroupThreads, used = 0;
+  for (int g = 0; g < count; ++g)
+    used += held[group / count * count + g].held *
+            std::min(GroupThreads, threads - g * GroupThreads);
   return budget - used;
 }
 
@@ -52,7 +54,8 @@ void Registers::change(int thread, int wanted, bool up, unsigned line) {
 void Registers::letWaitersGo() {
   for (int number = 0; number < int(held.size()); ++number) {
     Group &group = held[number];
-    if (!group.wanted || (group.wanted - group.held) * GroupThreads > free())
+    if (!group.wanted ||
+        (group.wanted - group.held) * GroupThreads > free(number))
       continue;
     group.held = group.wanted;
     group.wanted = 0;
@@ -68,5 +71,5 @@ std::string Registers::waitsFor(int thread) const {
   return "for " + std::to_string((group.wanted - group.held) * GroupThreads) +
          " registers for warpgroup " + std::to_string(number) +
          ": the block was launched with " + std::to_string(budget) + " and " +
-         std::to_string(free()) + " are free";
+         std::to_string(free(number)) + " are free";
 }

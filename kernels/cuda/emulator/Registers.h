@@ -12,6 +12,8 @@
 
 namespace kv::cuda {
 
+struct LaunchShape;
+
 class Registers {
 public:
   static constexpr int File = 65536; // of an SM
@@ -20,15 +22,16 @@ public:
   Registers(Machine &machine, Warpgroups &groups)
       : machine(machine), groups(groups) {}
 
-  /// Of a launch with so many registers a thread.
-  void reset(int threads, int registers);
+  /// A block's, or those of each block of a cluster.
+  void reset(const LaunchShape &shape);
   void change(int thread, int wanted, bool up, unsigned line);
   /// What a thread waits for, in words.
   std::string waitsFor(int thread) const;
 
 private:
   void letWaitersGo();
-  int free() const;
+  /// What is left of the block of a warpgroup.
+  int free(int group) const;
 
   Machine &machine;
   Warpgroups &groups;
@@ -37,7 +40,7 @@ private:
     int wanted = 0; // while its threads wait for more
   };
   std::vector<Group> held;
-  int threadCount = 0, budget = 0;
+  int threads = 0, budget = 0; // of a block
 };
 
 } // namespace kv::cuda

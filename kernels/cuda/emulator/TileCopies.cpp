@@ -4,6 +4,7 @@
 #include "Machine.h"
 
 #include <cstring>
+#include <utility>
 
 using namespace kv::cuda;
 
@@ -47,12 +48,18 @@ void TileCopies::fill(const Box &box) {
                         swizzled(SharedBase + box.offset + first * 2);
     if (from < 0)
       return void(std::memset(to, 0, count * 2));
-    if (!machine.global().allowed(data + from, count * 2, Access::Read)) {
-      if (!reported)
+    auto problem = [&](const char *text) {
+      if (!std::exchange(reported, true))
         machine.report("the box of thread " + std::to_string(box.thread) +
-                       " leaves global memory");
-      reported = true;
-      return;
+                       text);
+    };
+    if (!machine.global().allowed(data + from, count * 2, Access::Read))
+      return problem(" leaves global memory");
+    // Stores to global memory have no fence for boxes here.
+    for (int byte = 0; byte < count * 2; byte += sizeof(uint32_t)) {
+      const auto *writer = machine.global().written(data + from + byte);
+      if (writer && writer->block >= 0)
+        problem(" reads what a thread of this launch wrote");
     }
     std::memcpy(to, data + from, count * 2);
   };
