@@ -153,7 +153,8 @@ constexpr bool canTile(const CacheView &view, int heads, int dim) {
   return !problemOf(tensor) && tensor.strides[0] >= uint64_t(dim) * 2 &&
          tensor.strides[1] % tensor.strides[0] == 0 &&
          tensor.strides[2] % tensor.strides[1] == 0 &&
-         view.layerStride % 8 == 0 && view.planeStride % 8 == 0;
+         tensor.strides[2] >= tensor.strides[1] && view.layerStride % 8 == 0 &&
+         view.planeStride % 8 == 0;
 }
 
 /// What a launch takes, but for the maps.

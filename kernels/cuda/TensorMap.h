@@ -18,8 +18,8 @@
 namespace kv::cuda {
 
 /// What a kernel gets, as a part of its arguments: what cuTensorMapEncodeTiled
-/// wrote.
-struct alignas(64) TensorMap {
+/// wrote. CUDA 13's type has this alignment, earlier ones' 64.
+struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
@@ -82,7 +82,7 @@ constexpr int64_t boxElement(const TensorDescription &tensor,
 
 /// How the emulator finds a description where a GPU has what a driver encoded.
 constexpr uint64_t DescriptionMark = 0x6b762d74696c6573;
-struct alignas(64) DescribedMap {
+struct alignas(128) DescribedMap {
   uint64_t mark;
   TensorDescription tensor;
 };

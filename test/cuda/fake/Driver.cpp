@@ -296,7 +296,7 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
     return state().problem(InvalidValue, "cuTensorMapEncodeTiled: " + what);
   };
   if (reinterpret_cast<uintptr_t>(map) % alignof(kv::cuda::TensorMap))
-    return wrong("the map is not aligned to 64 bytes");
+    return wrong("the map is not aligned to 128 bytes");
   // What kernels copy: see TensorDescription.
   if (type != 1 || rank != kv::cuda::TileDims || interleave != 0 ||
       swizzle != 3 || promotion < 0 || promotion > 3 || fill != 0)
