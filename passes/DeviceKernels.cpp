@@ -87,5 +87,9 @@ SmallVector<StringRef> kv::attentionImages(CollectionType type) {
     if (kernel.cache == cache && kernel.headDim == type.getDim() &&
         kernel.vDim == type.getVDim() && kernel.scales == scales)
       images.push_back(kernel.name);
+  if (scales == kernels::Scales::None && !type.getVDim())
+    for (const kernels::TileKernel &kernel : kernels::TileKernels)
+      if (kernel.cache == cache && kernel.headDim == type.getDim())
+        images.push_back(kernel.name);
   return images;
 }

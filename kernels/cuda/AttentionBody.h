@@ -24,9 +24,11 @@
 #define KV_KERNELS_CUDA_ATTENTIONBODY_H
 
 #include "Attention.h"
+#include "AttentionTiles.h"
 #include "Body.h"
 #include "Faults.h"
 #include "Latent.h"
+#include "Unit.h"
 #include "Widen.h"
 
 namespace kv::cuda {
@@ -51,22 +53,14 @@ public:
     // turn the order of scores is applied before.
     scaleFirst = p.softcap > 0 || !(p.scale > 0);
     toLog2 = scaleFirst ? kv::plan::Log2E : p.scale * kv::plan::Log2E;
+    if constexpr (TileRows<C>)
+      stage = phase = 0;
   }
 
   KV_BODY void run() {
-    kv::plan::Cut at = b.load(p.cuts + b.block());
-    while (true) {
-      // All at once: each load waits for the second-level cache. Not kept: the
-      // leaves need registers more.
-      kv::plan::Cut end = b.load(p.cuts + b.block() + 1);
-      int32_t tiles = b.load(&p.header->tiles);
-      Work work;
-      kv::plan::Tile tile;
-      if (!kv::plan::workAt(tiles, p.tiles, at, end, work, tile))
-        return;
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
       runWork(work, tile);
-      at = kv::plan::cutAfter(p.shape, work);
-    }
+    });
   }
 
 private:
@@ -90,6 +84,10 @@ private:
   }
 
   KV_BODY void loadQueries();
+  KV_BODY void loadQueries()
+    requires TileRows<C>;
+  /// Begins at `thread` of as many as there are.
+  KV_BODY void loadQueryChunks();
   /// The least power of two that is not below x.
   static KV_HD constexpr int powerAbove(int x) {
     int power = 1;
@@ -108,8 +106,15 @@ private:
 
   /// Begins to copy the first tiles of a work.
   KV_BODY void fillRing();
+  KV_BODY void fillRing()
+    requires TileRows<C>
+  {}
 
   KV_BODY void runLeaves(const Work &work);
+  /// From the keys of a leaf to its values and the group they fold into.
+  KV_BODY void computeLeaf(int leaf);
+  KV_BODY void computeLeaf(int leaf)
+    requires TileRows<C>;
 
   //===--- Where keys are -------------------------------------------------===//
 
@@ -130,6 +135,12 @@ private:
   }
 
   KV_BODY void firstRowPlaces(const Work &work);
+  KV_BODY void firstRowPlaces(const Work &work)
+    requires TileRows<C>
+  {
+    leafBegin = b.uniform(work.leafBegin);
+    leafEnd = b.uniform(work.leafEnd);
+  }
 
   //===--- Scales of keys and values --------------------------------------===//
 
@@ -205,6 +216,11 @@ private:
   struct Own {
     int chunk, rows, byte, place;
   };
+  static KV_BODY Own ownOf(int)
+    requires TileRows<C>
+  {
+    return {};
+  }
   static KV_BODY Own ownOf(int thread) {
     Place first = firstCopied(thread);
     return {opaque(C::CacheRows::chunk(first.row, first.column)),
@@ -236,6 +252,23 @@ private:
     if (stage == C::Stages * C::StageChunks)
       stage = 0;
   }
+
+  //===--- Tiles that others copy -----------------------------------------===//
+
+  /// Until the next tile is there.
+  KV_BODY void awaitTile();
+  /// Its stage, which this warp has read, may be filled again.
+  KV_BODY void releaseTile();
+  /// The part of the operand that begins at a byte of the ring or the queries.
+  KV_BODY Descriptor operandAt(int offset) const;
+  /// Multiplies the queries by the next tile: the scores.
+  KV_BODY void multiplyQueries();
+  /// A leaf's weights: the accumulators of two column tiles of the scores are
+  /// the fragment of sixteen keys.
+  using Fragments = uint32_t[C::KeyTiles / 2][4];
+  KV_BODY void weighScores(Fragments &weights);
+  /// Multiplies them by the next tile: the values.
+  KV_BODY void multiplyWeights(Fragments &weights);
 
   //===--- A leaf ---------------------------------------------------------===//
 
@@ -279,8 +312,8 @@ private:
 
   /// The leaf's key of score n, i of this thread.
   KV_BODY int keyOf(int n, int i) const {
-    return n / 2 * C::TileKeys + keyWarp() * 16 + n % 2 * 8 + lane % 4 * 2 +
-           i % 2;
+    return n / 2 * (C::KeyWarps * 16) + keyWarp() * 16 + n % 2 * 8 +
+           lane % 4 * 2 + i % 2;
   }
   /// The row of accumulators 0, 1 (side 0) or 2, 3 (side 1) of row tile m.
   KV_BODY int rowOf(int m, int side) const {
@@ -290,6 +323,10 @@ private:
   /// Each row's largest score over this warp's keys. Keys that a row does not
   /// see get no score, so that even a NaN there counts for nothing.
   KV_BODY void computeMaxima(int leaf);
+  /// Scales and masks scores as far as that is done before their maxima.
+  KV_BODY void prepareScores(int leaf);
+  /// The largest of a row's scores that lanes of this warp have.
+  KV_BODY float largestScore(int m, int side);
 
   KV_BODY void scaleScores();
 
@@ -298,12 +335,25 @@ private:
   /// Scores to 16-bit weights for all warps. Who keeps a row tile's state says
   /// how the leaf folds into the group.
   KV_BODY void computeWeights(int leaf);
+  KV_BODY float weightOf(float score, float factor, float base) const {
+    return kv::plan::powerOfTwo(
+        kv::plan::fusedMultiplyAdd(score, factor, -base));
+  }
 
-  /// Tells all warps how a row folds.
-  KV_BODY void announce(int offset, int row, kv::plan::Weights weights) {
-    if (lane % 4 == 0)
+  /// Tells all warps that have values of a row how it folds.
+  KV_BODY void announce(int offset, int row, int side,
+                        kv::plan::Weights weights) {
+    if constexpr (TileRows<C>)
+      rowWeights[side] = {weights.left, weights.right};
+    else if (lane % 4 == 0)
       b.template shared<FloatPair>(offset, C::Rows)
           .store(row, {weights.left, weights.right});
+  }
+  KV_BODY FloatPair announced(int offset, int row, int side) const {
+    if constexpr (TileRows<C>)
+      return rowWeights[side];
+    else
+      return b.template shared<FloatPair>(offset, C::Rows).load(row);
   }
 
   /// Warp w has columns w * WarpColumns and on.
@@ -337,7 +387,13 @@ private:
 
   //===--- Folding --------------------------------------------------------===//
 
-  using Accumulators = float[C::RowTiles][C::ColumnTiles][4];
+  /// Row tiles that a warp has values of.
+  static constexpr int ValueTiles = TileRows<C> ? 1 : C::RowTiles;
+  using Accumulators = float[ValueTiles][C::ColumnTiles][4];
+  KV_BODY int valueTile(int m) const { return TileRows<C> ? warp : m; }
+
+  /// The sums of a leaf's weights, where the tensor cores made them.
+  KV_BODY void foldProductSums();
 
   static KV_BODY void clear(Accumulators &x);
 
@@ -360,9 +416,9 @@ private:
       return {x[n][side * 2], x[n][side * 2 + 1]};
   }
   KV_BODY int columnOf(int n) const {
-    return warp * C::WarpColumns + (C::Widens
-                                        ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
-                                        : n * 8 + lane % 4 * 2);
+    return (TileRows<C> ? 0 : warp * C::WarpColumns) +
+           (C::Widens ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
+                      : n * 8 + lane % 4 * 2);
   }
 
   /// Whether a column is one of the head's.
@@ -380,6 +436,8 @@ private:
            b.thread();
   }
 
+  KV_BODY void storeTotal(int index, FloatPair pair);
+  KV_BODY FloatPair loadTotal(int index) const;
   KV_BODY void keepTotal();
 
   KV_BODY void foldTotal();
@@ -397,6 +455,13 @@ private:
   }
   KV_BODY int64_t outPlace(int row) const {
     return tokenOf(row) * p.outTokenStride + queryHeadOf(row) * p.outHeadStride;
+  }
+  /// The same, negative for a row that is none; after storeBounds().
+  KV_BODY int64_t storedPlace(int row) const {
+    if constexpr (TileRows<C>)
+      return row < liveRows ? outPlace(row) : -1;
+    else
+      return placesView().load(row);
   }
   /// Two elements of a row's result.
   KV_BODY void storeOut(int64_t place, int column, float low,
@@ -493,6 +558,7 @@ private:
   int32_t nextPage;
   int64_t scaleAt; // of this thread's next key, in the scales; negative: none
   int stage, lastStage; // of the next tile, and of the one before, in chunks
+  int phase;            // of the stage, where a kernel copies tiles
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
   // The leaf, its group, the total; the states of row tile stateTile().
@@ -501,8 +567,9 @@ private:
   Softmax groupState[2], totalState[2];
   uint32_t nextScales[2][C::ScaleGroups]; // of this thread's key
   float leafWeights[2]; // by which the sums of a leaf fold into the group's
+  FloatPair rowWeights[TileRows<C> ? 2 : 1]; // announced last
   Accumulators values, group;
-  float total[C::TotalInRegisters ? C::RowTiles : 1][C::ColumnTiles][4];
+  float total[C::TotalInRegisters ? ValueTiles : 1][C::ColumnTiles][4];
 };
 
 } // namespace kv::cuda

@@ -23,12 +23,18 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
     valueHalf(leaf, half, tile);
   }
   if constexpr (C::Scaled)
-    return foldSums();
-  auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
+    foldSums();
+  else
+    foldProductSums();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldProductSums() {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
     if (stateTile() < C::RowTiles) {
-      FloatPair pair = weights.load(rowOf(stateTile(), side));
+      FloatPair pair =
+          announced(C::GroupWeights, rowOf(stateTile(), side), side);
       groupState[side].sum = kv::plan::foldValue(
           groupState[side].sum, sums[side * 2], {pair.x, pair.y});
     }
@@ -137,7 +143,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyValues(
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int n = 0; n < C::ColumnTiles; ++n)
     KV_UNROLL
@@ -147,12 +153,12 @@ KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
-  auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    FloatPair pair = weights.load(rowOf(m, side));
+    FloatPair pair =
+        announced(C::GroupWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n)
       KV_UNROLL
@@ -170,14 +176,14 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
       kv::plan::Weights weights =
           kv::plan::fold(totalState[side], groupState[side]);
       if (!first)
-        announce(C::TotalWeights, rowOf(stateTile(), side), weights);
+        announce(C::TotalWeights, rowOf(stateTile(), side), side, weights);
     }
   if (first) {
     if (!last)
       keepTotal();
     return;
   }
-  if constexpr (F != Fault::MissingTotalBarrier)
+  if constexpr (F != Fault::MissingTotalBarrier && !TileRows<C>)
     b.sync();
   foldTotal();
   if (!last)
@@ -185,9 +191,27 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
+  if constexpr (TileRows<C>)
+    b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
+        .store(index * C::Threads + b.thread(), pair);
+  else
+    b.storeScratch(totalPlace(index), pair);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
+  if constexpr (TileRows<C>)
+    return b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
+        .load(index * C::Threads + b.thread());
+  else
+    return b.loadScratch(totalPlace(index));
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::keepTotal() {
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int n = 0; n < C::ColumnTiles; ++n)
     KV_UNROLL
@@ -197,27 +221,26 @@ KV_BODY void AttentionBody<B, C, F>::keepTotal() {
       total[m][n][side * 2] = pair[0];
       total[m][n][side * 2 + 1] = pair[1];
     } else {
-      b.storeScratch(totalPlace(accumulator(m, n, side)),
-                     FloatPair{pair[0], pair[1]});
+      storeTotal(accumulator(m, n, side), FloatPair{pair[0], pair[1]});
     }
   }
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::foldTotal() {
-  auto weights = b.template shared<FloatPair>(C::TotalWeights, C::Rows);
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    FloatPair pair = weights.load(rowOf(m, side));
+    FloatPair pair =
+        announced(C::TotalWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
       FloatPair left;
       if constexpr (C::TotalInRegisters)
         left = {total[m][n][side * 2], total[m][n][side * 2 + 1]};
       else
-        left = b.loadScratch(totalPlace(accumulator(m, n, side)));
+        left = loadTotal(accumulator(m, n, side));
       float *right = group[m][n] + side * 2;
       right[0] = kv::plan::foldValue(left.x, right[0], {pair.x, pair.y});
       right[1] = kv::plan::foldValue(left.y, right[1], {pair.x, pair.y});

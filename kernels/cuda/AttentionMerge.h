@@ -29,15 +29,15 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
     }
   }
   b.sync();
-  auto places = placesView();
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    int64_t place = places.load(rowOf(m, side));
+    int row = rowOf(valueTile(m), side);
+    int64_t place = storedPlace(row);
     if (place < 0)
       continue;
-    FloatPair pair = finishes.load(rowOf(m, side));
+    FloatPair pair = finishes.load(row);
     kv::plan::Finish finish{pair.x, pair.y};
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
@@ -53,10 +53,10 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
   float *piece = p.scratch + slot * C::SlotFloats;
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    int row = rowOf(m, side);
+    int row = rowOf(valueTile(m), side);
     if (row >= liveRows)
       continue;
     float *target = piece + row * C::HeadDim + columnOf(0);
@@ -71,7 +71,7 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
       else
         b.storeScratch(place, pairOf(group[m], n, side));
     }
-    if (m == stateTile() && lane % 4 == 0)
+    if (valueTile(m) == stateTile() && lane % 4 == 0)
       b.storeScratch(
           reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,
           FloatPair{groupState[side].maximum, groupState[side].sum});
@@ -103,6 +103,11 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   auto isShared = [&](Leaves leaves) {
     return leaves.begin < work.leafBegin || leaves.end > work.leafEnd;
   };
+  // Where the unit begins within its first group, that group's pieces are
+  // leaves even if this part has all of them.
+  auto isInPieces = [&](Leaves leaves) {
+    return isShared(leaves) || leaves.begin % LeavesPerGroup != 0;
+  };
   if constexpr (F != Fault::MissingArrivalBarrier)
     b.sync(); // all pieces are stored: one thread's release is for all
   // The first and the last group may be shared with other parts: at both this
@@ -125,9 +130,9 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   KV_UNROLL_BY(1)
   for (int end = 0; end < 2; ++end) {
     Leaves leaves = groupLeaves(tile, end ? lastGroup : firstGroup);
-    if (!isShared(leaves) || (end && lastGroup == firstGroup))
+    if (!isInPieces(leaves) || (end && lastGroup == firstGroup))
       continue;
-    if (!ticket.load(end))
+    if (isShared(leaves) && !ticket.load(end))
       --complete;
     else if (groups == 1) // its pieces are all there is
       merges = true;

@@ -104,7 +104,7 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
+KV_BODY void AttentionBody<B, C, F>::prepareScores(int leaf) {
   if constexpr (C::Scaled)
     applyKeyScales(leaf);
   if (scaleFirst)
@@ -116,20 +116,30 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
     maskScores(first);
   if constexpr (C::Scaled)
     shareLargestScales(leaf, masked);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
+  float largest = kv::plan::NoScore;
+  KV_UNROLL
+  for (int n = 0; n < C::KeyTiles; ++n)
+    KV_UNROLL
+  for (int i = 0; i < 2; ++i)
+    largest = kv::plan::larger(largest, scores[m][n][side * 2 + i]);
+  if (F != Fault::SkippedShuffle || b.thread() != 37)
+    largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
+  return kv::plan::larger(largest, b.shuffleXor(largest, 2));
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
+  prepareScores(leaf);
   auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::KeyWarps);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    float largest = kv::plan::NoScore;
-    KV_UNROLL
-    for (int n = 0; n < C::KeyTiles; ++n)
-      KV_UNROLL
-    for (int i = 0; i < 2; ++i)
-      largest = kv::plan::larger(largest, scores[m][n][side * 2 + i]);
-    if (F != Fault::SkippedShuffle || b.thread() != 37)
-      largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
-    largest = kv::plan::larger(largest, b.shuffleXor(largest, 2));
+    float largest = largestScore(m, side);
     if (lane % 4 == 0)
       maxima.store(rowOf(scoreTile(m), side) * C::KeyWarps + keyWarp(),
                    largest);
@@ -206,8 +216,7 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
       float w[2];
       KV_UNROLL
       for (int i = 0; i < 2; ++i)
-        w[i] = kv::plan::powerOfTwo(kv::plan::fusedMultiplyAdd(
-            scores[m][n][side * 2 + i], factor, -base));
+        w[i] = weightOf(scores[m][n][side * 2 + i], factor, base);
       if constexpr (C::Scaled) {
         sum += w[0] + w[1];
         w[0] = kv::plan::multiply(w[0], scales[n].x);
@@ -227,7 +236,7 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
       leafWeights[side] = weights.right;
       if constexpr (C::Scaled)
         weights.right = kv::plan::multiply(weights.right, power.power);
-      announce(C::GroupWeights, row, weights);
+      announce(C::GroupWeights, row, side, weights);
     }
   }
 }

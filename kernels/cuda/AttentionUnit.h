@@ -21,12 +21,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
   tableRow = p.table + tile.sequence * p.tablePitch;
   {
     // Not kept: the leaves need registers more.
-    kv::plan::Batch batch = p.batch;
-    // Lengths are believed as far as a row of the table goes.
-    batch.capacity = F == Fault::UncheckedTable
-                         ? INT64_MAX
-                         : int64_t(p.tableColumns) * p.cache.pageSize;
-    kv::plan::Sequence sequence = kv::plan::sequenceAt(batch, tile.sequence);
+    kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
     firstToken = int32_t(sequence.token);
     liveRows = int32_t(kv::plan::lesser<int64_t>(
         C::Rows, sequence.added * p.shape.group - firstRow));
@@ -58,12 +53,18 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries() {
+  loadQueryChunks();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueryChunks() {
   auto queries = queriesView();
   const auto *q = static_cast<const typename C::Query *>(p.q);
   constexpr int Together = C::Widens ? 2 : 1, Parts = C::QueryChunks / Together;
   // Lanes that find a row's largest element are a power of two.
   constexpr int Lanes = C::Widens ? powerAbove(Parts) : Parts;
-  KV_UNROLL_BY(1)
+  // Where registers are free meanwhile, loads wait for memory together.
+  KV_UNROLL_BY(TileRows<C> ? 4 : 1)
   for (int i = b.thread(); i < C::Rows * Lanes; i += C::Threads) {
     int row = i / Lanes, part = i % Lanes;
     Chunk chunks[Together] = {};
@@ -117,11 +118,11 @@ template <Block B, class C, Fault F>
 KV_BODY void
 AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
-  auto places = placesView();
   for (int row = b.thread(); row < C::Rows; row += C::Threads) {
     bool live = row < liveRows;
     bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
-    places.store(row, live ? outPlace(row) : -1);
+    if constexpr (!TileRows<C>)
+      placesView().store(row, live ? outPlace(row) : -1);
   }
   allSeeFrom = visible(sequence, liveRows - 1).x;
   allSeeTo = visible(sequence, 0).y;
@@ -141,23 +142,30 @@ KV_BODY void AttentionBody<B, C, F>::fillRing() {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf) {
+  nextRowPlaces(leaf);
+  computeScores(leaf);
+  if constexpr (C::Scaled)
+    storeScales(leaf + 1);
+  computeMaxima(leaf);
+  if constexpr (F != Fault::MissingMaximaBarrier)
+    b.sync();
+  computeWeights(leaf);
+  computeValues(leaf);
+  foldLeaf();
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
-  KV_UNROLL
-  for (int d = 0; C::QueriesInRegisters && d < C::HeadDim / 16; ++d)
-    loadQueryFragment(queryFragments[d], 0, d);
+  if constexpr (C::QueriesInRegisters) {
+    KV_UNROLL
+    for (int d = 0; d < C::HeadDim / 16; ++d)
+      loadQueryFragment(queryFragments[d], 0, d);
+  }
   groupState[0] = groupState[1] = Softmax();
   int pieces = 0, groups = 0;
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
-    nextRowPlaces(leaf);
-    computeScores(leaf);
-    if constexpr (C::Scaled)
-      storeScales(leaf + 1);
-    computeMaxima(leaf);
-    if constexpr (F != Fault::MissingMaximaBarrier)
-      b.sync();
-    computeWeights(leaf);
-    computeValues(leaf);
-    foldLeaf();
+    computeLeaf(leaf);
     bool last = leaf + 1 == leafEnd;
     // A piece ends with its group, or with its leaf where the group began in
     // another part.

@@ -22,13 +22,61 @@
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
 //
+//   uniform(i)                  i, which is the same in all lanes of the warp:
+//                               a compiler may branch by it, and know it
+//
+// From sm_90a on, of kernels with warps of different roles:
+//
+//   sharedAddress(offset)       what descriptors call a byte of shared memory
+//   barrier(offset)             an mbarrier, in eight bytes of shared memory
+//   init(bar, arrivals)         by one thread, then fenceInit() by it, before a
+//                               sync() after which others use it
+//   arriveAt(bar)               one arrival, what happened before included
+//   expectBytes(bar, bytes)     one arrival, and a phase of so many bytes more
+//   awaitPhase(bar, parity)     until the phase of that parity is complete
+//   copyTile(map, offset, at, bar)
+//                               one thread: a box from TileAt `at` on,
+//                               swizzled, to shared memory; its bytes complete
+//                               on `bar`
+//   fenceAsync()                what this thread stored in shared memory is
+//   seen
+//                               by tile copies and wgmma
+//   syncNamed(id, threads)      a barrier of so many threads, whole warps, id 1
+//                               to 15; arriveNamed does not wait
+//   registersUp<N> registersDown<N>   all warps of a warpgroup together
+//   forget(acc)                 what accumulators hold is needed no more
+//   fenceProducts(registers...) before the first wgmma, and wherever registers
+//                               of one, A's or D's, were touched since: those
+//   multiplyGroup<T, MajorB>(acc, a, b, accumulates)
+//                               64 x 8 Tiles += 64 x 16 * 16 x 8 Tiles, by the
+//                               warpgroup, where acc is float[Tiles][4], as
+//                               groupFragmentC says; without `accumulates` from
+//                               zero. a is a Descriptor of A with neighbours
+//                               along K, or four registers; b a Descriptor
+//   commitProducts()            makes a group of those since the last commit
+//   awaitProducts<Pending>(acc...)
+//                               until at most so many groups are under way; acc
+//                               are the accumulators that may be read now
+//
+// And of blocks of a cluster, which see one another's shared memory, and none
+// of which may leave before others touch it for the last time:
+//
+//   clusterRank() clusterBlocks()   which one of how many
+//   syncCluster()               barrier of all threads of all of them
+//   remote(bar, rank)           that mbarrier of another block, to arrive at
+//   storeRemote(view, rank, i, x)   four bytes, to that of another block
+//   copyTileTo(blocks, map, offset, at, bar)
+//                               copyTile() for each block of a mask, to its
+//                               own place and barrier
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_BLOCK_H
 #define KV_KERNELS_CUDA_BLOCK_H
 
 #include "Numbers.h"
-#include "ptx/Layout.h"
+#include "TensorMap.h"
+#include "ptx/Tiles.h"
 
 #include <concepts>
 
@@ -84,6 +132,45 @@ concept Block =
       b.loadMatrix(r, b.template shared<Chunk>(0, 1), 0);
       b.loadMatrixTransposed(r, b.template shared<Chunk>(0, 1), 0);
       b.template multiplyAdd<Bf16>(c, r, 0u, 0u);
+    };
+
+/// A block of sm_90a, whose warps may have roles.
+template <class B>
+concept RoleBlock =
+    Block<B> && requires(B &b, float (&c)[8][4], uint32_t (&r)[4], Descriptor d,
+                         const TensorMap &map, TileAt at) {
+      { b.sharedAddress(0) } -> std::same_as<uint32_t>;
+      b.init(b.barrier(0), 1);
+      b.fenceInit();
+      b.arriveAt(b.barrier(0));
+      b.expectBytes(b.barrier(0), 1);
+      b.awaitPhase(b.barrier(0), 0);
+      b.copyTile(map, 0, at, b.barrier(0));
+      b.fenceAsync();
+      b.syncNamed(1, WarpLanes);
+      b.arriveNamed(1, WarpLanes);
+      b.template registersUp<240>();
+      b.template registersDown<24>();
+      { b.uniform(0) } -> std::same_as<int>;
+      b.forget(c);
+      b.fenceProducts();
+      b.fenceProducts(c, r);
+      b.template multiplyGroup<Bf16, Major::K>(c, d, d, true);
+      b.template multiplyGroup<F16, Major::Other>(c, r, d, true);
+      b.commitProducts();
+      b.template awaitProducts<0>(c);
+    };
+
+/// One of a cluster.
+template <class B>
+concept ClusterBlock =
+    RoleBlock<B> && requires(B &b, const TensorMap &map, TileAt at) {
+      { b.clusterRank() } -> std::same_as<int>;
+      { b.clusterBlocks() } -> std::same_as<int>;
+      b.syncCluster();
+      b.arriveAt(b.remote(b.barrier(0), 0));
+      b.storeRemote(b.template shared<float>(0, 1), 0, 0, 0.0f);
+      b.copyTileTo(1u, map, 0, at, b.barrier(0));
     };
 
 } // namespace kv::cuda

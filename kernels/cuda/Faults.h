@@ -54,6 +54,20 @@ enum class Fault {
   MissingSumsBarrier, // of a draw: others' sums are read before they are there
   DrawnFromAll,       // what was cut is drawn
   UnorderedTies,      // of equal logits all are kept
+
+  // Of kernels that copy tiles.
+  MissingEmptyWait,     // a stage is filled while others still read it
+  BoxNotCounted,        // a tile is complete when one of its boxes is not there
+  MissingCleanFence,    // zeros of unseen values are not there for wgmma
+  MissingQueriesFence,  // nor are the queries
+  MissingTileWait,      // a tile is multiplied before it is there
+  WrongParity,          // the phase before the tile's is awaited
+  EarlyRelease,         // a stage is given back while it is multiplied
+  ReleasedTwice,        // the warps of one warpgroup count as all
+  EarlyScores,          // scores are read while they are under way
+  MissingProductsFence, // wgmma takes registers before they are written
+  QueriesOfOtherRows,   // a descriptor names the other warpgroup's rows
+  ValuesOneAtomShort,   // and a step of V the keys before it
 };
 
 } // namespace kv::cuda

@@ -4,13 +4,17 @@
 #define KV_KERNELS_CUDA_GPUBLOCK_H
 
 #include "Block.h"
+#include "ptx/Cluster.h"
 #include "ptx/Launch.h"
 #include "ptx/Matrix.h"
 #include "ptx/Memory.h"
+#include "ptx/Tensor.h"
+#include "ptx/Warpgroup.h"
 
 namespace kv::cuda {
 
-extern __shared__ __align__(128) unsigned char sharedMemory[];
+/// Atoms of tiles begin at multiples of their size.
+extern __shared__ __align__(1024) unsigned char sharedMemory[];
 
 struct GpuBlock {
   template <class T> struct Shared {
@@ -73,6 +77,9 @@ struct GpuBlock {
   __device__ __forceinline__ float shuffleXor(float x, int mask) const {
     return __shfl_xor_sync(0xffffffffu, x, mask);
   }
+  __device__ __forceinline__ int uniform(int i) const {
+    return __shfl_sync(0xffffffffu, i, 0);
+  }
   __device__ __forceinline__ void
   loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row) const {
     ptx::ldmatrixX4(r, from.data + row);
@@ -86,6 +93,114 @@ struct GpuBlock {
                                               const uint32_t (&a)[4],
                                               uint32_t b0, uint32_t b1) const {
     ptx::mma<T>(c, a, b0, b1);
+  }
+
+  //===--- From sm_90a on -------------------------------------------------===//
+
+  struct SharedBarrier {
+    uint32_t address;
+  };
+  __device__ __forceinline__ uint32_t sharedAddress(int offset) const {
+    return ptx::sharedAddress(sharedMemory) + offset;
+  }
+  __device__ __forceinline__ SharedBarrier barrier(int offset) const {
+    return {sharedAddress(offset)};
+  }
+  __device__ __forceinline__ void init(SharedBarrier bar, int arrivals) const {
+    ptx::barrierInit(bar.address, arrivals);
+  }
+  __device__ __forceinline__ void fenceInit() const { ptx::barrierInitFence(); }
+  __device__ __forceinline__ void arriveAt(SharedBarrier bar) const {
+    ptx::barrierArrive(bar.address);
+  }
+  __device__ __forceinline__ void expectBytes(SharedBarrier bar,
+                                              int bytes) const {
+    ptx::barrierExpect(bar.address, bytes);
+  }
+  __device__ __forceinline__ void awaitPhase(SharedBarrier bar,
+                                             int parity) const {
+    ptx::barrierWait(bar.address, parity);
+  }
+  __device__ __forceinline__ void copyTile(const TensorMap &map, int offset,
+                                           const TileAt &from,
+                                           SharedBarrier bar) const {
+    ptx::copyTile(sharedAddress(offset), &map, from, bar.address);
+  }
+  __device__ __forceinline__ void fenceAsync() const { ptx::asyncFence(); }
+  __device__ __forceinline__ void syncNamed(int id, int threads) const {
+    ptx::namedSync(id, threads);
+  }
+  __device__ __forceinline__ void arriveNamed(int id, int threads) const {
+    ptx::namedArrive(id, threads);
+  }
+  template <int Count> __device__ __forceinline__ void registersUp() const {
+    ptx::registersUp<Count>();
+  }
+  template <int Count> __device__ __forceinline__ void registersDown() const {
+    ptx::registersDown<Count>();
+  }
+
+  template <int Tiles>
+  __device__ __forceinline__ void forget(float (&acc)[Tiles][4]) const {
+    ptx::forget(acc);
+  }
+  template <class... Registers>
+  __device__ __forceinline__ void fenceProducts(Registers &...x) const {
+    (ptx::pin(x), ...);
+    ptx::productsFence();
+  }
+  template <class T, Major MajorB, int Tiles>
+  __device__ __forceinline__ void multiplyGroup(float (&acc)[Tiles][4],
+                                                Descriptor a, Descriptor b,
+                                                bool accumulates) const {
+    ptx::wgmma<T, MajorB>(acc, a, b, accumulates);
+  }
+  template <class T, Major MajorB, int Tiles>
+  __device__ __forceinline__ void
+  multiplyGroup(float (&acc)[Tiles][4], const uint32_t (&a)[4], Descriptor b,
+                bool accumulates) const {
+    ptx::wgmma<T, MajorB>(acc, a, b, accumulates);
+  }
+  __device__ __forceinline__ void commitProducts() const {
+    ptx::productsCommit();
+  }
+  template <int Pending, class... Accumulators>
+  __device__ __forceinline__ void awaitProducts(Accumulators &...acc) const {
+    ptx::productsWait<Pending>();
+    (ptx::pin(acc), ...);
+  }
+
+  //===--- Of clusters ----------------------------------------------------===//
+
+  struct RemoteBarrier {
+    uint32_t address; // in the cluster
+  };
+  __device__ __forceinline__ int clusterRank() const {
+    return ptx::clusterRank();
+  }
+  __device__ __forceinline__ int clusterBlocks() const {
+    return ptx::clusterBlocks();
+  }
+  __device__ __forceinline__ void syncCluster() const { ptx::clusterSync(); }
+  __device__ __forceinline__ RemoteBarrier remote(SharedBarrier bar,
+                                                  int rank) const {
+    return {ptx::clusterAddress(bar.address, rank)};
+  }
+  __device__ __forceinline__ void arriveAt(RemoteBarrier bar) const {
+    ptx::clusterArrive(bar.address);
+  }
+  template <class T>
+  __device__ __forceinline__ void storeRemote(Shared<T> view, int rank, int i,
+                                              T x) const {
+    ptx::clusterStore(
+        ptx::clusterAddress(ptx::sharedAddress(view.data + i), rank),
+        bitsAs<uint32_t>(x));
+  }
+  __device__ __forceinline__ void copyTileTo(uint32_t blocks,
+                                             const TensorMap &map, int offset,
+                                             const TileAt &from,
+                                             SharedBarrier bar) const {
+    ptx::copyTileTo(blocks, sharedAddress(offset), &map, from, bar.address);
   }
 };
 

@@ -7,6 +7,7 @@
 #ifndef KV_KERNELS_CUDA_KERNELTABLE_H
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
+#include "AttentionTiles.h"
 #include "Latent.h"
 #include "Movers.h"
 #include "kv/ABI/DeviceKernels.h"
@@ -26,8 +27,9 @@ struct AttentionKernel {
   int headDim; // of a key
   int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
-  int rows; // of a tile: Shape::tileRows
-  int leaf; // Shape::leaf
+  bool tiles; // whether it takes a TileParams
+  int rows;   // of a tile: Shape::tileRows
+  int leaf;   // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90;
   int blocks80, blocks90; // that an SM has room for
@@ -44,16 +46,37 @@ struct AttentionKernel {
   }
 };
 
+/// The threads of a block: a body's, or its and those that copy for it.
+template <class C> constexpr int launchThreads() {
+  if constexpr (TileRows<C>)
+    return C::LaunchThreads;
+  else
+    return C::Threads;
+}
+
 /// A row of the table; `C` is its configuration on sm_90a, `C80` on others.
 template <class C, class C80>
 constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
                                 KvDType query, KvDType cache, Scales scales,
                                 int vDim, char kind, int blocks80,
                                 int blocks90) {
-  return {name,           type,      query,      cache,
-          scales,         C::KeyDim, vDim,       kind == 'p',
-          C::Rows,        C::Leaf,   C::Threads, C80::SharedBytes,
-          C::SharedBytes, blocks80,  blocks90,   C::SlotFloats,
+  return {name,
+          type,
+          query,
+          cache,
+          scales,
+          C::KeyDim,
+          vDim,
+          kind == 'p',
+          TileRows<C>,
+          C::Rows,
+          C::Leaf,
+          launchThreads<C>(),
+          C80::SharedBytes,
+          C::SharedBytes,
+          blocks80,
+          blocks90,
+          C::SlotFloats,
           C::TotalFloats};
 }
 
@@ -70,6 +93,16 @@ constexpr AttentionKernel AttentionKernels[] = {
         KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80)>(                  \
       "kv_latent_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, vDim, #kind[0], blocks80, blocks90),
+#include "kv/ABI/DeviceKernels.def"
+};
+
+/// The prefill kernels that copy tiles; they take a TileParams. Nothing but
+/// sm_90a has them.
+constexpr AttentionKernel TileKernels[] = {
+#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
+  rowOf<KV_TILE_CONFIG(query, dim), KV_TILE_CONFIG(query, dim)>(               \
+      "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
+      KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
 #include "kv/ABI/DeviceKernels.def"
 };
 
@@ -99,11 +132,11 @@ struct KernelLaunch {
   }
 };
 
-/// Every kernel, attention first.
+/// Every kernel: of AttentionKernels, MoverKernels and TileKernels.
+constexpr size_t FirstMover = std::size(AttentionKernels),
+                 FirstTile = FirstMover + std::size(MoverKernels);
 constexpr auto KernelLaunches = [] {
-  std::array<KernelLaunch,
-             std::size(AttentionKernels) + std::size(MoverKernels)>
-      launches{};
+  std::array<KernelLaunch, FirstTile + std::size(TileKernels)> launches{};
   auto *row = launches.data();
   for (const AttentionKernel &kernel : AttentionKernels)
     *row++ = {kernel.name, kernel.threads, kernel.sharedBytes80,
@@ -111,6 +144,9 @@ constexpr auto KernelLaunches = [] {
   for (const MoverKernel &kernel : MoverKernels)
     *row++ = {kernel.name, MoverThreads, kernel.sharedBytes, kernel.sharedBytes,
               kernel.paramBytes};
+  for (const AttentionKernel &kernel : TileKernels)
+    *row++ = {kernel.name, kernel.threads, kernel.sharedBytes80,
+              kernel.sharedBytes90, sizeof(TileParams)};
   return launches;
 }();
 

@@ -2,6 +2,7 @@
 
 #include "KernelImages.h"
 
+#include "kv/ABI/DeviceKernels.h"
 #include "kv/ABI/KernelImages.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -64,6 +65,12 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
     return Error::success();
   };
   for (StringRef image : images) {
+    if (kernels::isOptional(image)) {
+      if (is_contained(chips, StringRef(kernels::TileChip)))
+        if (Error error = add(image, kernels::TileChip, ".cubin"))
+          return error;
+      continue;
+    }
     for (StringRef chip : chips)
       if (Error error = add(image, chip, ".cubin"))
         return error;

@@ -3,14 +3,16 @@
 // The buffer of an attention plan holds a header, tiles and cuts for the decode
 // kernel, and behind them the same for the prefill kernel. The decode kernel
 // takes the sequences with at most DecodeRows packed rows, the prefill kernel
-// takes the others. The host decides whether a step needs the prefill kernel at
-// all, from max_lengths and the number of rows, in the same way for the plan
-// and for every layer. The number of parts depends on the device and the kernel
-// only, not on the step, so that a captured graph stays valid; no bit of a
-// result depends on it.
+// takes the others: the one that copies tiles, where there is one and the pages
+// are such that it can. The host decides whether a step needs the prefill
+// kernel at all, from max_lengths and the number of rows, in the same way for
+// the plan and for every layer. The number of parts depends on the device and
+// the kernel only, not on the step, so that a captured graph stays valid; no
+// bit of a result depends on it.
 //
 //===----------------------------------------------------------------------===//
 
+#include "TensorMaps.h"
 #include "Views.h"
 #include "kv/Runtime/Buffer.h"
 
@@ -27,10 +29,13 @@ namespace {
 
 /// The decode kernel or the prefill kernel for a cache.
 struct Kernel {
-  size_t row;    // in AttentionKernels and KernelLaunches
+  size_t row;    // in KernelLaunches
   int32_t parts; // thread blocks that the device runs at once
 
-  const AttentionKernel &traits() const { return AttentionKernels[row]; }
+  const AttentionKernel &traits() const {
+    return row < FirstMover ? AttentionKernels[row]
+                            : TileKernels[row - FirstTile];
+  }
 };
 
 struct Kernels {
@@ -43,6 +48,23 @@ struct PlanPlaces {
 };
 
 } // namespace
+
+/// The kernel that copies the cache's tiles; nullopt where there is none for
+/// this GPU or the cache's pages cannot be copied so.
+static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache) {
+  Context &context = Context::of(call.state);
+  if (!context.backend().driver().tensorMapEncodeTiled)
+    return std::nullopt;
+  for (size_t i = 0; i < std::size(TileKernels); ++i) {
+    const AttentionKernel &kernel = TileKernels[i];
+    const LoadedKernel *loaded = context.findKernel(FirstTile + i);
+    if (loaded && kernel.cache == cache.type && kernel.headDim == cache.dim &&
+        kernel.planes() == cache.planes &&
+        canTile(cache.view, int(cache.heads), int(cache.dim)))
+      return Kernel{FirstTile + i, call.multiprocessors() * loaded->blocks};
+  }
+  return std::nullopt;
+}
 
 /// The kernels for a cache, whose rows have `scales` if that is given. Without
 /// any, records an error and returns nullopt. A plan does not know the scales:
@@ -80,7 +102,8 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
       }
       found[prefill]->parts = parts[prefill];
     }
-    return Kernels{*found[0], *found[1]};
+    std::optional<Kernel> tiles = findTileKernel(call, cache);
+    return Kernels{*found[0], tiles ? *tiles : *found[1]};
   }
   call.unsupported("there is no kernel for a cache of ",
                    dtypeName(static_cast<DType>(cache.type)), " with ",
@@ -323,6 +346,20 @@ void rows::plannedAttention(
   p.scale = scale;
   p.softcap = softcap;
   p.counters = Context::of(call.state).counters();
+  Backend &backend = Context::of(call.state).backend();
+  // The same for all layers but for the layer: not worth keeping.
+  auto launchTiles = [&](const Kernel &kernel) {
+    TileParams tiles = tileParams(p);
+    for (int plane : {0, 1})
+      if (!backend.check(
+              encodeTensor(backend.driver(),
+                           describeTiles(p.cache, int(step.cache.heads),
+                                         int(step.cache.dim), layer, plane),
+                           tiles.maps[plane]),
+              "cuTensorMapEncodeTiled"))
+        return call.fail(KV_STATUS_INTERNAL, backend.status().error().message);
+    launch(call.state, kernel.row, kernel.parts, &tiles);
+  };
   Arena &arena = call.state.arena;
   step.forEachKernel(
       mask, window,
@@ -346,7 +383,11 @@ void rows::plannedAttention(
         p.header = reinterpret_cast<const Header *>(step.plan + places.header);
         p.tiles = reinterpret_cast<const Tile *>(step.plan + places.tiles);
         p.cuts = reinterpret_cast<const Cut *>(step.plan + places.cuts);
-        if (!call.failed())
+        if (call.failed())
+          return;
+        if (kernel.traits().tiles)
+          launchTiles(kernel);
+        else
           launch(call.state, kernel.row, kernel.parts, &p);
       });
 }

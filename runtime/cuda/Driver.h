@@ -62,6 +62,18 @@ struct LaunchConfig {
   unsigned count;
 };
 
+/// What cuTensorMapEncodeTiled writes, and what is said of a tensor.
+struct alignas(128) TensorMapWords {
+  uint64_t words[16];
+};
+enum : int {
+  TensorUint16 = 1,
+  TensorPlain = 0, // not interleaved
+  TensorSwizzle128 = 3,
+  TensorFetch256 = 3, // bytes that a miss brings to the second-level cache
+  TensorZeros = 0     // what lies outside
+};
+
 struct Location {
   int type, id;
 };

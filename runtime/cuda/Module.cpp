@@ -49,6 +49,8 @@ Module::load(Backend &backend, const std::vector<KernelImage> &images) {
         best = row;
       }
     }
+    if (!best && kernels::isOptional(name))
+      continue;
     if (!best)
       return makeError(KV_STATUS_UNSUPPORTED, "kernel image ", name,
                        " is there for ", chips, ", this GPU is ",
@@ -94,7 +96,7 @@ Expected<void> Module::add(const KernelImage &image) {
   int sm = architecture(image.chip) >= 90 ? 90 : 80;
   if (!movers)
     return addKernel(loaded, own - KernelLaunches.data(), sm);
-  for (size_t row = std::size(AttentionKernels); row < kernels.size(); ++row)
+  for (size_t row = FirstMover; row < FirstTile; ++row)
     if (Expected<void> added = addKernel(loaded, row, sm); !added)
       return added;
   return {};
@@ -122,7 +124,7 @@ Expected<void> Module::addKernel(driver::Module from, size_t row, int sm) {
       "cuFuncSetAttribute");
   // Attention keeps nothing in the first-level cache, of which an SM's shared
   // memory is taken.
-  if (row < std::size(AttentionKernels))
+  if (row < FirstMover || row >= FirstTile)
     backend.check(api.funcSetAttribute(function, driver::FunctionCarveout, 100),
                   "cuFuncSetAttribute");
   int blocks = 0;

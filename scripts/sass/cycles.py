@@ -39,6 +39,11 @@ class Machine:
     shared: dict = field(default_factory=lambda: dict(LDS=1, LDSM=4, STS=1, LDGSTS=4))
     pipes: dict = field(default_factory=lambda: dict(HMMA=8, MUFU=8, I2F=8, F2I=8, F2FP=2))
 
+    # A warpgroup's product keeps the tensor core of each of its warps for so many cycles a
+    # column, and so many more until its sums can be read.
+    columns: float = 0.5
+    products: int = 40
+
     @property
     def bytes_per_cycle(self):
         """Of memory, for one SM."""
@@ -55,8 +60,10 @@ class Warp:
         self.at = self.leaf = self.ready = 0
         self.barriers = [0] * 6
         self.waits_for_block = False
+        self.group = number // 4  # of four warps
         self.copies = []  # when the copies of each committed group have come
         self.open = 0  # when those of the group that is open have
+        self.products = 0  # when those of its warpgroup are there
 
 
 class Multiprocessor:
@@ -69,10 +76,12 @@ class Multiprocessor:
         self.warps = [Warp(b, w, way) for b in range(blocks) for w, way in enumerate(ways)]
         self.block_size = len(ways)
         self.shared_free = self.memory_free = 0.0
-        self.shared_busy = 0.0
+        self.shared_busy = self.tensor_busy = 0.0
         self.issued = 0
         self.pipe_free = collections.defaultdict(int)
         self.arrived = collections.Counter()
+        # Warpgroups' turns: arrivals, and warps that wait for the next one.
+        self.turns, self.turn_waits = collections.Counter({0: 4}), collections.Counter()
         self.waiting = collections.Counter()  # why nothing was issued, by reason
 
     def run(self, leaves):
@@ -123,6 +132,8 @@ class Multiprocessor:
             pending = [t for t in warp.copies if t > now]
             if len(pending) > allowed:
                 return sorted(pending)[len(pending) - allowed - 1], "copies"
+        if instruction.name.startswith("WARPGROUP.DEPBAR") and warp.products > now:
+            return warp.products, "products"
         if operation in self.machine.pipes:
             free = self.pipe_free[warp.scheduler, operation]
             if free > now:
@@ -139,6 +150,14 @@ class Multiprocessor:
         read = now + 12
         if operation in machine.pipes:
             self.pipe_free[warp.scheduler, operation] = now + machine.pipes[operation]
+        if operation == "HMMA":  # between two of the warpgroups' products
+            self.pipe_free[warp.scheduler, "HGMMA"] += machine.pipes[operation]
+        if operation == "HGMMA":  # it waits in the tensor core, not in the warp
+            cost = machine.columns * int(re.match(r"HGMMA\.64x(\d+)x16", instruction.name).group(1))
+            begin = max(self.pipe_free[warp.scheduler, "HGMMA"], now)
+            self.pipe_free[warp.scheduler, "HGMMA"] = begin + cost
+            self.tensor_busy += cost / 4
+            warp.products = begin + cost + machine.products
         if operation in machine.shared and not off:
             cost = machine.shared[operation]
             self.shared_free = max(self.shared_free, now) + cost
@@ -160,7 +179,9 @@ class Multiprocessor:
                 warp.barriers[instruction.read_barrier], read)
         warp.ready = now + max(1, instruction.stall)
         self.issued += 1
-        if instruction.operation == "BAR":
+        if instruction.operation == "BAR" and self.has_turns(warp):
+            self._take_turn(warp, instruction, now)
+        elif instruction.operation == "BAR":
             warp.waits_for_block = True
             self.arrived[warp.block] += 1
             if self.arrived[warp.block] == self.block_size:
@@ -176,6 +197,29 @@ class Multiprocessor:
             warp.ready += 6  # a branch
 
 
+    @staticmethod
+    def has_turns(warp):
+        """Whether the kernel's barriers in a leaf are those of warpgroups' turns."""
+        return any(i.operation == "HGMMA" for i in warp.way)
+
+    def _take_turn(self, warp, instruction, now):
+        """A warpgroup waits until the other one has arrived, all warps of both."""
+        group = warp.group
+        if instruction.name.startswith("BAR.ARV"):
+            group ^= 1
+            self.turns[group] += 1
+        else:
+            warp.waits_for_block = True
+            self.turn_waits[group] += 1
+        if self.turns[group] >= 4 and self.turn_waits[group] == 4:
+            self.turns[group] -= 4
+            self.turn_waits[group] = 0
+            for other in self.warps:
+                if other.group == group and other.waits_for_block:
+                    other.waits_for_block = False
+                    other.ready = max(other.ready, now + 16)
+
+
 @dataclass
 class Prediction:
     cycles: float  # a leaf of every block, in the steady state
@@ -183,7 +227,9 @@ class Prediction:
     bytes: int  # of KV, a block and leaf
     instructions_per_cycle: float
     shared_busy: float
+    tensor_busy: float
     waiting: dict
+    tensor_cycles: float  # of all products, a leaf of every block
 
     @property
     def bytes_per_cycle(self):
@@ -200,8 +246,8 @@ def predict(listing, kernel, machine, blocks, leaves=12):
         runs.append((sm.run(count), sm))
     cycles = (runs[1][0] - runs[0][0]) / (leaves - leaves // 3)
     total, sm = runs[1]
-    return Prediction(cycles, blocks, shape.bytes, sm.issued / total,
-                      sm.shared_busy / total, dict(sm.waiting))
+    return Prediction(cycles, blocks, shape.bytes, sm.issued / total, sm.shared_busy / total,
+                      sm.tensor_busy / total, dict(sm.waiting), sm.tensor_busy / leaves)
 
 
 def main():
@@ -218,6 +264,11 @@ def main():
         for blocks in arguments.blocks:
             alone = predict(listing, kernel, unbound, blocks)
             bound = predict(listing, kernel, machine, blocks)
+            if bound.tensor_busy:
+                print(f"{kernel}: {alone.cycles:.0f} cycles a leaf, of which its products need "
+                      f"{alone.tensor_cycles:.0f}; "
+                      f"{alone.instructions_per_cycle:.2f} instructions a cycle; {bound.waiting}")
+                continue
             print(f"{kernel}, {blocks} blocks an SM: {alone.cycles:.0f} cycles a leaf, "
                   f"{alone.bytes_per_cycle:.1f} bytes of KV a cycle and SM, "
                   f"{alone.instructions_per_cycle:.2f} instructions a cycle, shared memory busy "

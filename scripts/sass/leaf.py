@@ -9,7 +9,8 @@ from listing import Problem
 
 # What every leaf does; what else it does lies on the way. STRONG loads are of
 # scratch that blocks exchange.
-MUST = ("LDGSTS", "LDSM", "LDGDEPBAR", "LDG")
+MUST = ("LDGSTS", "LDSM", "LDGDEPBAR", "LDG", "HGMMA")
+PRODUCTS = {"HMMA", "HGMMA"}
 
 
 def operations(listing, block):
@@ -57,7 +58,7 @@ class Leaf:
 
     def __init__(self, listing):
         self.listing = listing
-        products = {b for b in range(len(listing.blocks)) if "HMMA" in operations(listing, b)}
+        products = {b for b in range(len(listing.blocks)) if PRODUCTS & operations(listing, b)}
         self.loops = loops = listing.loops()
         around = [(len(body), header) for header, body in loops.items() if products <= body]
         if not products or not around:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""steps.py IMAGE: predicts how long a decode step's attention takes.
+"""steps.py IMAGE: predicts how long a step's attention takes, of decode or, for the kernels
+that copy tiles, of a causal prompt.
 
 The steady state of cycles.py, on the parts that kernels/plan/Plan.h makes of a batch, with what
 comes before a part's first leaf and after its last. All of it is predicted, nothing
@@ -93,6 +94,40 @@ class Model:
         return LAUNCH + before + max(leaves, bound) + machine.microseconds(merge), read
 
 
+# A prompt by the kernel that copies tiles: query and KV heads, tokens.
+PROMPTS = ((64, 8, 4096), (64, 8, 8192), (64, 8, 16384))
+TILE_ROWS = 128
+UNIT = 3000  # cycles between two units of a block: plan, lengths, queries, results
+CACHE_TERABYTES = 5.5  # that the second-level cache gives in a second
+# TFLOP/s of cuDNN 9.19 on an H200 for these prompts, contiguous, as its makers publish.
+CUDNN = {4096: 591, 8192: 644, 16384: 673}
+
+
+def predict_prompt(cycles, shape, machine, query_heads, heads, tokens):
+    """Microseconds of a causal prompt whose leaf takes so many cycles, and those that its
+    reads of the second-level cache take at least."""
+    group = query_heads // heads
+    tiles = -(-tokens * group // TILE_ROWS)
+    leaves = sum(-(-min((t + 1) * TILE_ROWS // group, tokens) // shape.keys)
+                 for t in range(tiles)) * heads
+    units = tiles * heads
+    time = machine.microseconds((leaves * cycles + units * UNIT) / machine.sms)
+    return LAUNCH + time, leaves * shape.bytes / (CACHE_TERABYTES * 1e6)
+
+
+def print_prompts(image, machine):
+    shape = shape_of(image.name.split(".")[0])
+    cycles = predict(Listing(image), image.name.split(".")[0], machine, 1).cycles
+    print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz: {cycles:.0f} cycles a leaf")
+    for query_heads, heads, tokens in PROMPTS:
+        time, read = predict_prompt(cycles, shape, machine, query_heads, heads, tokens)
+        time = max(time, read)
+        rate = 2 * tokens * tokens * shape.value * query_heads / time / 1e6
+        peer = f", {rate / CUDNN[tokens]:.2f} of cuDNN's {CUDNN[tokens]}" if shape.value == 128 else ""
+        print(f"{tokens} tokens, {query_heads}/{heads} heads: {time:.0f} us predicted, of which "
+              f"reading takes {read:.0f}; {rate:.0f} TFLOP/s{peer}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("image", type=Path)
@@ -102,6 +137,9 @@ def main():
     parser.add_argument("--gigahertz", type=float, default=Machine.gigahertz)
     arguments = parser.parse_args()
     machine = Machine(terabytes=arguments.terabytes, gigahertz=arguments.gigahertz)
+    if "tiles" in arguments.image.name:
+        print_prompts(arguments.image, machine)
+        return
     model = Model(arguments.image, arguments.blocks, machine)
     print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz, {machine.terabytes} TB/s: "
           f"{model.start} cycles to the first leaf, {model.alone:.0f} a leaf alone, "

@@ -257,6 +257,35 @@ TEST_F(AttentionRows, WhichKernels) {
             5);
 }
 
+// A prompt takes the kernel that copies tiles where the GPU has it and the
+// pages are such that it can; no bit depends on that.
+TEST_F(AttentionRows, PromptsByTiles) {
+  std::vector<KernelImage> images = allImages();
+  std::erase_if(images, [](const KernelImage &image) {
+    return kernels::isOptional(image.name);
+  });
+  Gpu other(0, false, nullptr, images);
+  auto maps = [&](const Case &c) {
+    Batch batch(c);
+    int64_t before = fake::counters().tensorMaps;
+    Batch::Result got = batch.on(gpu);
+    int64_t maps = fake::counters().tensorMaps - before;
+    expectClose(got, batch.onCpu());
+    EXPECT_TRUE(sameBits(got, batch.on(other)));
+    EXPECT_EQ(fake::counters().tensorMaps - before, maps) << "by the others";
+    return maps;
+  };
+  EXPECT_EQ(maps({.sequences = {{300, 20}, {17, 1}}}), 2);
+  EXPECT_EQ(maps({.sequences = {{300, 20}, {0, 70}},
+                  .heads = 2,
+                  .layout = CacheLayout::HND}),
+            2);
+  EXPECT_EQ(maps({.sequences = {{30, 20}}, .page = 24}), 2);
+  EXPECT_EQ(maps({.sequences = {{30, 20}}, .page = 4}), 0);
+  EXPECT_EQ(maps({.sequences = {{30, 20}}, .page = 12}), 0);
+  EXPECT_EQ(maps({.sequences = {{300, 1}}}), 0) << "no prompt";
+}
+
 // As kv-select-kernel writes it: rows of queries over keys that others stored,
 // counted on the device, of which nobody knows how many there are. The cache of
 // a case is what is attended over: its tokens, and `added` rows of queries.

@@ -54,6 +54,9 @@ inline std::vector<KernelImage> allImages() {
   add("kv_movers");
   for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels)
     add(std::string(kernel.name));
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::TileKernels)
+    images.push_back(
+        {std::string(kernel.name), "sm_90a", cubin(90, allKernels())});
   return images;
 }
 
@@ -93,15 +96,16 @@ private:
   Buffer buffer;
 };
 
-/// A device with every kernel, and a context on it.
+/// A device with every kernel, or with those given, and a context on it.
 class Gpu {
 public:
   static constexpr size_t ArenaBytes = 16 << 20;
 
   explicit Gpu(int index = 0, bool deterministic = false,
-               Communicator *ranks = nullptr)
+               Communicator *ranks = nullptr,
+               const std::vector<KernelImage> &images = allImages())
       : device{Device::Kind::CUDA, index}, backend(**device.backend()) {
-    auto loaded = backend.load(allImages());
+    auto loaded = backend.load(images);
     EXPECT_TRUE(loaded) << loaded.error().message;
     module = std::move(*loaded);
     auto made = ExecutionContext::create(pool, {.device = device,

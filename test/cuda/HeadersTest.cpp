@@ -59,6 +59,13 @@ KV_SAME(own::StreamNonBlocking, CU_STREAM_NON_BLOCKING);
 KV_SAME(own::EventNoTiming, CU_EVENT_DISABLE_TIMING);
 KV_SAME(own::HostPortable, CU_MEMHOSTALLOC_PORTABLE);
 KV_SAME(own::SourceInStreamOrder, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);
+KV_SAME(own::TensorUint16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+KV_SAME(own::TensorPlain, CU_TENSOR_MAP_INTERLEAVE_NONE);
+KV_SAME(own::TensorSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
+KV_SAME(own::TensorFetch256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+KV_SAME(own::TensorZeros, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+static_assert(sizeof(own::TensorMapWords) == sizeof(CUtensorMap) &&
+              alignof(own::TensorMapWords) == alignof(CUtensorMap));
 static_assert(sizeof(own::CopyAttributes) == sizeof(CUmemcpyAttributes));
 static_assert(offsetof(own::CopyAttributes, source) ==
               offsetof(CUmemcpyAttributes, srcLocHint));

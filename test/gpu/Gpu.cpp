@@ -81,6 +81,12 @@ static driver::Pointer address(const void *data) {
   return reinterpret_cast<driver::Pointer>(data);
 }
 
+TensorMap Gpu::encode(const TensorDescription &tensor) {
+  TensorMap map;
+  check(encodeTensor(api, tensor, map), "cuTensorMapEncodeTiled");
+  return map;
+}
+
 void *Gpu::allocate(size_t bytes) {
   driver::Pointer data = 0;
   check(api.memAlloc(&data, bytes ? bytes : 1), "cuMemAlloc");

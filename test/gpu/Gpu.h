@@ -9,7 +9,7 @@
 #ifndef KV_TEST_GPU_GPU_H
 #define KV_TEST_GPU_GPU_H
 
-#include "../../runtime/cuda/Driver.h"
+#include "../../runtime/cuda/TensorMaps.h"
 
 #include <functional>
 #include <map>
@@ -53,6 +53,9 @@ public:
   void copyIn(void *to, const void *from, size_t bytes);
   void copyOut(void *to, const void *from, size_t bytes);
   void fill(void *data, unsigned char byte, size_t bytes);
+
+  /// What a kernel takes of a tensor.
+  TensorMap encode(const TensorDescription &tensor);
 
   /// Queues a kernel of KernelTable.h or VerifyKernels.h.
   void launch(std::string_view kernel, int blocks, const void *params);

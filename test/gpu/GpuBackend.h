@@ -25,6 +25,7 @@ public:
   void *give(const void *data, size_t bytes, Access access) override;
   void *givePool(const void *data, size_t bytes, size_t from,
                  size_t used) override;
+  TensorMap encode(const TensorDescription &tensor) override;
   void take(void *data, const void *given, size_t bytes) override;
   void launch(std::string_view name, int blocks, const void *params) override;
   std::vector<std::string> reports() override;

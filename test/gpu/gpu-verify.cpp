@@ -61,6 +61,11 @@ std::string missingImage(const std::string &folder) {
     images.insert("kv-cuda/" + std::string(kernel.name));
   for (const VerifyKernel &kernel : VerifyKernels)
     images.insert("kv-verify/" + std::string(kernel.image));
+  for (const AttentionKernel &kernel : TileKernels)
+    if (std::string path =
+            folder + "/kv-cuda/" + std::string(kernel.name) + ".sm_90a.cubin";
+        !std::filesystem::exists(path))
+      return path;
   for (const std::string &image : images)
     for (const char *kind : {".sm_80.cubin", ".sm_90a.cubin"})
       if (std::string path = folder + "/" + image + kind;

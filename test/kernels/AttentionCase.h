@@ -217,8 +217,22 @@ public:
   Results run() {
     auto backend = makeBackend(c.machine);
     return runBy(*backend, [&](const AttentionParams &p) {
-      backend->launch(kernel.name, c.parts, &p);
+      if (!kernel.tiles)
+        return backend->launch(kernel.name, c.parts, &p);
+      TileParams tiles = tilesOf(*backend, p);
+      backend->launch(kernel.name, c.parts, &tiles);
     });
+  }
+
+  /// What a kernel takes that copies tiles.
+  TileParams tilesOf(Backend &backend, const AttentionParams &p) const {
+    if (!canTile(p.cache, c.heads, Dim))
+      std::abort();
+    TileParams tiles = tileParams(p);
+    for (int plane : {0, 1})
+      tiles.maps[plane] =
+          backend.encode(describeTiles(p.cache, c.heads, Dim, p.layer, plane));
+    return tiles;
   }
 
   /// launch(parameters) runs the kernel, or a body like it, on the backend.
@@ -408,6 +422,15 @@ inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
   for (const AttentionKernel &kernel : AttentionKernels)
     if (kernel.type == type && kernel.headDim == headDim &&
         kernel.prefill == prefill && (kernel.vDim != 0) == latent)
+      return kernel;
+  std::abort();
+}
+
+/// The prefill kernel that copies tiles.
+inline const AttentionKernel &tileKernelFor(std::string_view type,
+                                            int headDim) {
+  for (const AttentionKernel &kernel : TileKernels)
+    if (kernel.type == type && kernel.headDim == headDim)
       return kernel;
   std::abort();
 }

@@ -152,6 +152,30 @@ TEST(AttentionBits, AnyHandOut) {
   }
 }
 
+// A window's first leaf is in the middle of a leaf group, of which a part has
+// all leaves or some.
+TEST(AttentionBits, UnitsThatBeginWithinAGroup) {
+  AttentionCase c;
+  c.heads = 1;
+  for (int mask : {KV_MASK_SLIDING, KV_MASK_SLIDING_NONCAUSAL})
+    for (bool prefill : {false, true}) {
+      const AttentionKernel &kernel = kernelFor("bf16", 64, prefill);
+      c.mask = mask;
+      c.window = 1500;
+      c.sequences = {{2150, prefill ? 40 : 1}, {1900, prefill ? 30 : 2}};
+      c.parts = 1;
+      Results one = run(kernel, c);
+      EXPECT_TRUE(check(kernel, c));
+      for (int parts : {2, 3, 4, 7, 8, 11}) {
+        c.parts = parts;
+        Results other = run(kernel, c);
+        ASSERT_TRUE(other.reports.empty()) << other.reports[0] << c;
+        EXPECT_TRUE(sameBits(one.out, other.out)) << c;
+        EXPECT_TRUE(sameBits(one.lse, other.lse)) << c;
+      }
+    }
+}
+
 TEST(AttentionBits, AnyPageSizeAndLayout) {
   AttentionCase c;
   c.sequences = {{500, 3}};

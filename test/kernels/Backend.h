@@ -26,6 +26,8 @@ public:
   /// the rest is 0xff, or what `data` holds.
   virtual void *givePool(const void *data, size_t bytes, size_t from,
                          size_t used) = 0;
+  /// A tensor in memory of the device, as its kernels take it.
+  virtual TensorMap encode(const TensorDescription &tensor) = 0;
   /// What lies at `given` now.
   virtual void take(void *data, const void *given, size_t bytes) = 0;
   /// Runs a kernel of KernelTable.h or InstructionKernels.def to its end.

@@ -20,6 +20,9 @@ public:
   void *givePool(const void *data, size_t bytes, size_t, size_t) override {
     return give(data, bytes, Access::Read);
   }
+  TensorMap encode(const TensorDescription &tensor) override {
+    return describedMap(tensor);
+  }
   void take(void *data, const void *given, size_t bytes) override {
     if (data != given)
       machine.report("memory is taken to where it was not given from");

@@ -12,8 +12,9 @@ TEST(KernelTable, NamesAndCount) {
   std::set<std::string_view> names;
   for (const KernelLaunch &kernel : KernelLaunches)
     names.insert(kernel.name);
-  EXPECT_EQ(names.size(),
-            std::size(MoverKernels) + std::size(AttentionKernels));
+  EXPECT_EQ(names.size(), std::size(MoverKernels) +
+                              std::size(AttentionKernels) +
+                              std::size(TileKernels));
   EXPECT_LE(names.size(), 200u);
 }
 

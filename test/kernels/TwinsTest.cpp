@@ -15,7 +15,8 @@ TEST(Twins, EveryKernelHasOne) {
     SCOPED_TRACE(kernel.name);
     std::vector<char> params(kernel.paramBytes);
     Machine machine;
-    if (kernel.paramBytes == sizeof(AttentionParams)) {
+    if (kernel.paramBytes == sizeof(AttentionParams) ||
+        kernel.paramBytes == sizeof(TileParams)) { // which begins with them
       auto &p = *reinterpret_cast<AttentionParams *>(params.data());
       p.header = &header;
       p.cuts = cuts;

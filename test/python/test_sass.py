@@ -195,3 +195,32 @@ def test_kernels_that_do_not_wait():
     assert waits.problems(text) == [
         "kv_late: no wait before its first access of memory, which is instruction 0 of 3",
         "kv_never: no wait before its first access of memory, which is instruction 2 of 2"]
+
+
+def test_warpgroups_multiply_in_turn(listed):
+    way = listed(
+        ("BAR.SYNC.DEFER_BLOCKING R3, 0x100", 5),
+        ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",),
+        ("BAR.ARV R4, 0x100", 5),
+        ("WARPGROUP.DEPBAR.LE gsb0, 0x0",),
+        ("FADD R2, R24, R25", 30),
+    ).instructions
+    sm = cycles.Multiprocessor(cycles.Machine(), [way] * 8, 1)
+    leaves = 50
+    total = sm.run(leaves)
+    # Two warpgroups of 64 cycles each: the tensor cores never wait for both.
+    assert sm.tensor_busy == 2 * 64 * leaves
+    assert 128 * leaves <= total < 150 * leaves
+
+
+def test_prompts():
+    shape = check.shape_of("kv_attention_tiles_bf16_128")
+    assert (shape.keys, shape.warps, shape.bytes, shape.value) == (128, 8, 65536, 128)
+    machine = cycles.Machine(sms=1, gigahertz=1.0)
+    # Of 32 tokens with 8 query heads each, two tiles; the second sees 32 keys, one leaf.
+    time, read = steps.predict_prompt(1000, shape, machine, 16, 2, 32)
+    assert time == steps.LAUNCH + (4 * 1000 + 4 * steps.UNIT) / 1000
+    assert read == 4 * 65536 / (steps.CACHE_TERABYTES * 1e6)
+    # The second of two leaves is seen by the rows behind the first 128 tokens.
+    time, _ = steps.predict_prompt(1000, shape, machine, 1, 1, 256)
+    assert time == steps.LAUNCH + (3 * 1000 + 2 * steps.UNIT) / 1000

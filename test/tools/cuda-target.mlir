@@ -17,6 +17,7 @@
 // CHECK-NEXT: kv_attention_prefill_bf16_64 sm_80: code of kv_attention_prefill_bf16_64.sm_80.cubin
 // CHECK-NEXT: kv_attention_prefill_bf16_64 sm_90a: code of kv_attention_prefill_bf16_64.sm_90a.cubin
 // CHECK-NEXT: kv_attention_prefill_bf16_64 compute_80: code of kv_attention_prefill_bf16_64.compute_80.ptx
+// CHECK-NEXT: kv_attention_tiles_bf16_64 sm_90a: code of kv_attention_tiles_bf16_64.sm_90a.cubin
 // CHECK-NEXT: kv_movers sm_80: code of kv_movers.sm_80.cubin
 // CHECK-NEXT: kv_movers sm_90a: code of kv_movers.sm_90a.cubin
 // CHECK-NEXT: kv_movers compute_80: code of kv_movers.compute_80.ptx

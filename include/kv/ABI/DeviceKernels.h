@@ -76,6 +76,26 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
+/// Prefill kernels of one chip, which it takes where it can, for keys and
+/// values without scales.
+struct TileKernel {
+  std::string_view name;
+  KvDType cache;
+  int64_t headDim;
+};
+inline constexpr TileKernel TileKernels[] = {
+#define KV_TILE_KERNEL(name, query, cache, dim, ...)                           \
+  {"kv_attention_tiles_" #name "_" #dim, KV_DTYPE_##cache, dim},
+#include "kv/ABI/DeviceKernels.def"
+};
+inline constexpr std::string_view TileChip = "sm_90a";
+
+/// Whether an image is one of those: others do without it.
+constexpr bool isOptional(std::string_view image) {
+  return std::any_of(std::begin(TileKernels), std::end(TileKernels),
+                     [&](const TileKernel &row) { return row.name == image; });
+}
+
 /// Whether this KvDType is an element type of rows.
 constexpr bool isRowType(int64_t type) {
   return std::any_of(std::begin(RowTypes), std::end(RowTypes),

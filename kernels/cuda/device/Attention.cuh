@@ -8,6 +8,7 @@
 
 #include "../AttentionBody.h"
 #include "../GpuBlock.h"
+#include "../TileRows.h"
 
 using namespace kv::cuda;
 
@@ -39,6 +40,15 @@ template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80),          \
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90),          \
             blocks80, blocks90)
+#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
+  extern "C" __global__ void __launch_bounds__(                                \
+      KV_TILE_CONFIG(query, dim)::LaunchThreads, 1)                            \
+      kv_attention_tiles_##type##_##dim(                                       \
+          const __grid_constant__ TileParams params) {                         \
+    GpuBlock block;                                                            \
+    beginKernel(block);                                                        \
+    runTiles<KV_TILE_CONFIG(query, dim)>(block, params);                       \
+  }
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
   KV_KERNEL(kv_latent_##kind##_##type##_##dim,                                 \

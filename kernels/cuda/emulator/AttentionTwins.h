@@ -17,6 +17,10 @@ template <class Query, class Cache, Scales S>
 void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                       int blocks, const AttentionParams &params);
 
+/// One that copies tiles; `params`, a TileParams, may lie anywhere.
+void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
+                 const void *params);
+
 } // namespace kv::cuda
 
 #endif // KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINS_H

@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
 #define KV_KERNELS_CUDA_EMULATOR_CPUBLOCK_H
 
+#include "AsyncBlock.h"
 #include "Earlier.h"
 #include "Machine.h"
 
@@ -32,17 +33,20 @@ public:
     }
   };
 
-  CpuBlock(Machine &machine, int thread) : machine(machine), self(thread) {}
+  CpuBlock(Machine &machine, int thread)
+      : machine(machine), self(thread), rank(machine.rankOf(thread)),
+        own(thread - rank * machine.threadsOfBlock()),
+        begin(machine.partBegin(rank)) {}
 
-  int thread() const { return self; }
-  int block() const { return machine.block(); }
+  int thread() const { return own; }
+  int block() const { return machine.block(self); }
   int blocks() const { return machine.blocks(); }
   bool waitForEarlier() { return EarlyRun::passWait(); }
   void letLaterBegin() {}
   void sync() { machine.sync(self); }
 
   template <class T> Shared<T> shared(int offset, int count) const {
-    return {&machine, self, offset, count};
+    return {&machine, self, begin + offset, count};
   }
 
   template <class T> T load(const T *p) const {
@@ -51,6 +55,8 @@ public:
     return T();
   }
   template <class T> void store(T *p, T x) const {
+    if (machine.hasRoles())
+      machine.checkFinished(self, &x, sizeof(T));
     if (machine.plainStore(self, p, sizeof(T)))
       *p = x;
   }
@@ -84,6 +90,17 @@ public:
     machine.collective(self, WarpOperation::Shuffle, at.line(), mask, &word);
     return bitsAs<float>(word);
   }
+  int uniform(int i,
+              std::source_location at = std::source_location::current()) {
+    // Each lane takes what lane 0 has.
+    uint32_t word = bitsAs<uint32_t>(i);
+    machine.collective(self, WarpOperation::Shuffle, at.line(),
+                       self % WarpLanes, &word);
+    if (bitsAs<int>(word) != i)
+      machine.report("thread " + std::to_string(self) +
+                     " has another uniform() number than its warp");
+    return i;
+  }
   void loadMatrix(uint32_t (&r)[4], Shared<Chunk> from, int row,
                   std::source_location at = std::source_location::current()) {
     machine.collective(self, WarpOperation::LoadMatrix, at.line(),
@@ -104,12 +121,120 @@ public:
                        std::is_same_v<T, F16>, words, c);
   }
 
+  //===--- From sm_90a on -------------------------------------------------===//
+
+  struct SharedBarrier {
+    int offset;
+  };
+  uint32_t sharedAddress(int offset) const { return SharedBase + offset; }
+  SharedBarrier barrier(int offset) const { return {begin + offset}; }
+  void init(SharedBarrier bar, int arrivals) {
+    machine.async().barriers.init(self, bar.offset, arrivals);
+  }
+  void fenceInit() { machine.async().barriers.fenceInit(self); }
+  void arriveAt(SharedBarrier bar) {
+    machine.async().barriers.arrive(self, bar.offset);
+  }
+  void expectBytes(SharedBarrier bar, int bytes) {
+    machine.async().barriers.expectBytes(self, bar.offset, bytes);
+  }
+  void awaitPhase(SharedBarrier bar, int parity) {
+    machine.async().barriers.awaitPhase(self, bar.offset, parity);
+  }
+  void copyTile(const TensorMap &map, int offset, const TileAt &from,
+                SharedBarrier bar) {
+    machine.async().boxes.copy(self, &map, begin + offset, from, bar.offset);
+  }
+  void fenceAsync() { machine.async().clocks.fence(self); }
+  void syncNamed(int id, int threads) {
+    machine.async().named.sync(self, id, threads);
+  }
+  void arriveNamed(int id, int threads) {
+    machine.async().named.arrive(self, id, threads);
+  }
+  template <int Count>
+  void registersUp(std::source_location at = std::source_location::current()) {
+    machine.async().registers.change(self, Count, /*up=*/true, at.line());
+  }
+  template <int Count>
+  void
+  registersDown(std::source_location at = std::source_location::current()) {
+    machine.async().registers.change(self, Count, /*up=*/false, at.line());
+  }
+
+  template <int Tiles> void forget(float (&acc)[Tiles][4]) const {
+    std::fill_n(acc[0], Tiles * 4, bitsAs<float>(ForgottenSum));
+  }
+  template <class... Registers> void fenceProducts(Registers &...x) {
+    NamedRegisters named[] = {{&x, int(sizeof(x) / 4)}..., {}};
+    machine.async().products.fence(self, named, sizeof...(x));
+  }
+  template <class T, Major MajorB, int Tiles>
+  void
+  multiplyGroup(float (&acc)[Tiles][4], Descriptor a, Descriptor b,
+                bool accumulates,
+                std::source_location at = std::source_location::current()) {
+    machine.async().products.multiply(
+        self, {acc[0], Tiles, nullptr, a, b, MajorB, accumulates,
+               std::is_same_v<T, F16>, at.line()});
+  }
+  template <class T, Major MajorB, int Tiles>
+  void
+  multiplyGroup(float (&acc)[Tiles][4], const uint32_t (&a)[4], Descriptor b,
+                bool accumulates,
+                std::source_location at = std::source_location::current()) {
+    machine.async().products.multiply(self, {acc[0],
+                                             Tiles,
+                                             a,
+                                             {},
+                                             b,
+                                             MajorB,
+                                             accumulates,
+                                             std::is_same_v<T, F16>,
+                                             at.line()});
+  }
+  void commitProducts() { machine.async().products.commit(self); }
+  template <int Pending, class... Accumulators>
+  void awaitProducts(Accumulators &...acc) {
+    NamedRegisters named[] = {{&acc, int(sizeof(acc) / 4)}..., {}};
+    machine.async().products.await(self, Pending, named, sizeof...(acc));
+  }
+
+  //===--- Of clusters ----------------------------------------------------===//
+
+  int clusterRank() const { return rank; }
+  int clusterBlocks() const { return machine.clusterBlocks(); }
+  void syncCluster() { machine.syncAll(self); }
+  SharedBarrier remote(SharedBarrier bar, int to) {
+    bool there = machine.async().cluster.touch(self, to);
+    return {there ? bar.offset + distanceTo(to) : bar.offset};
+  }
+  template <class T> void storeRemote(Shared<T> view, int to, int i, T x) {
+    static_assert(sizeof(T) == 4);
+    AsyncBlock &async = machine.async();
+    if (async.cluster.touch(self, to))
+      async.cluster.store(self, view.place(i) + distanceTo(to), sizeof(T), &x);
+  }
+  void copyTileTo(uint32_t blocks, const TensorMap &map, int offset,
+                  const TileAt &from, SharedBarrier bar) {
+    AsyncBlock &async = machine.async();
+    for (int to = 0; blocks >> to; ++to)
+      if (blocks >> to & 1 && async.cluster.touch(self, to))
+        async.boxes.copy(self, &map, begin + offset + distanceTo(to), from,
+                         bar.offset + distanceTo(to));
+  }
+
 private:
+  int distanceTo(int to) const { return machine.partBegin(to) - begin; }
+
   Machine &machine;
-  int self;
+  int self;  // within its cluster
+  int rank;  // of its block
+  int own;   // within that
+  int begin; // of that one's shared memory
 };
 
-static_assert(Block<CpuBlock>);
+static_assert(ClusterBlock<CpuBlock>);
 
 } // namespace kv::cuda
 

@@ -13,9 +13,11 @@
 #include "../Block.h"
 #include "Fiber.h"
 #include "GlobalMemory.h"
+#include "MatrixUnit.h"
 #include "SharedMemory.h"
 
 #include <bit>
+#include <memory>
 #include <random>
 #include <source_location>
 
@@ -24,16 +26,28 @@ namespace kv::cuda {
 /// In which order runnable threads go on.
 enum class Schedule { LatestFirst, OldestFirst, Random };
 
-/// In which order an mma adds its sixteen products, which are exact, to the
-/// accumulator.
-enum class SumOrder { AccumulatorFirst, AccumulatorLast, Pairs, Shuffled };
-
 struct MachineOptions {
   Schedule schedule = Schedule::LatestFirst;
   SumOrder order = SumOrder::AccumulatorFirst;
   uint32_t seed = 1;
   bool detectRaces = true;
   int sm = 90; // whose shapes the twins have, as AttentionKernel
+};
+
+/// Where shared memory begins for instructions, which is not where a kernel's
+/// own does.
+constexpr uint32_t SharedBase = AtomBytes;
+
+/// A launch of a kernel.
+struct LaunchShape {
+  int blocks, threads, sharedBytes;
+  /// A thread's, as it is compiled. A kernel whose warps have roles says it:
+  /// its accesses are watched by clocks, and it may use what is there from
+  /// sm_90a on. 0: one that knows the barrier of the whole block alone.
+  int registers = 0;
+  /// Blocks that run together and see one another's shared memory; divides
+  /// `blocks`. Such launches say their registers.
+  int cluster = 1;
 };
 
 /// The collective operations of a warp.
@@ -88,9 +102,12 @@ private:
   std::minstd_rand random;
 };
 
+struct AsyncBlock;
+
 class Machine {
 public:
   explicit Machine(MachineOptions options = {});
+  ~Machine();
 
   GlobalMemory &global() { return globalMemory; }
   /// What went wrong so far, the first few.
@@ -98,15 +115,33 @@ public:
   void report(std::string text);
   void reportView(int thread, int count, int index);
 
-  /// Runs `body(machine, thread)` in `blocks` blocks of `threads` threads.
-  void launch(int blocks, int threads, int sharedBytes,
+  /// Runs `body(machine, thread)` in every thread of every block.
+  void launch(const LaunchShape &shape,
               const std::function<void(Machine &, int)> &body);
+  void launch(int blocks, int threads, int sharedBytes,
+              const std::function<void(Machine &, int)> &body) {
+    launch({blocks, threads, sharedBytes}, body);
+  }
 
   // What CpuBlock asks for, from inside a fiber.
   int sm() const { return options.sm; }
-  int block() const { return currentBlock; }
-  int blocks() const { return blockCount; }
-  void sync(int thread);
+  // A thread is numbered within its cluster, a byte of shared memory likewise.
+  int block(int thread) const { return currentBlock + rankOf(thread); }
+  int rankOf(int thread) const {
+    return shape.cluster == 1 ? 0 : thread / shape.threads;
+  }
+  /// Where the shared memory of a block of the cluster begins.
+  int partBegin(int rank) const { return rank * partBytes; }
+  int clusterBlocks() const { return shape.cluster; }
+  int blocks() const { return shape.blocks; }
+  void sync(int thread) {
+    if (shape.cluster == 1) [[likely]]
+      syncAll(thread);
+    else
+      syncPart(thread);
+  }
+  /// All threads of the cluster.
+  void syncAll(int thread);
   void collective(int thread, WarpOperation operation, unsigned line,
                   int argument, uint32_t *words, float *sums = nullptr) {
     request(thread, line * WarpRequest::Operations + unsigned(operation),
@@ -124,9 +159,33 @@ public:
   void loadScratch(int thread, const void *p, size_t bytes, void *target);
   void storeScratch(int thread, void *p, size_t bytes, const void *source);
   uint32_t arrive(int thread, uint32_t *counter, uint32_t count, Order order);
+  /// What is there from sm_90a on; a launch that says no registers is reported.
+  AsyncBlock &async();
+  bool hasRoles() const { return shape.registers > 0; }
+  /// A value that a thread stores: not of an accumulator nobody waited for.
+  void checkFinished(int thread, const void *data, size_t bytes);
+
+  // What the parts of an AsyncBlock ask for.
+  unsigned char *sharedData() const { return sharedMemory.data(); }
+  int sharedBytes() const { return shape.sharedBytes; }
+  bool watches() const { return options.detectRaces; }
+  int threadsOfBlock() const { return shape.threads; }
+  /// Whether the bytes lie in one block's shared memory; says so, if not.
+  bool contains(int thread, int offset, int bytes);
+  /// Whether all threads of a block have left.
+  bool hasLeft(int rank) const;
+  const MatrixUnit &matrixUnit() const { return matrices; }
+  /// The running thread stops, until resume() and the schedule let it go on.
+  void yield() { fibers.switchTo(takeRunnable()); }
+  void resume(int thread) { makeRunnable(thread); }
+  /// One of so many things that wait, the oldest first.
+  int choose(int count);
 
 private:
-  /// Who waits for neither of these and cannot run waits for its warp.
+  /// How accesses of shared memory are watched.
+  enum class Watch { Nothing, Barriers, Clocks };
+  /// Who waits for neither of these and cannot run waits for its warp, or for
+  /// what its AsyncBlock says.
   enum class Waiting { No, Barrier, Copies };
   struct Copy {
     int offset;
@@ -149,7 +208,6 @@ private:
   void runBlock(const std::function<void(Machine &, int)> &body);
   void makeRunnable(int thread);
   int takeRunnable();
-  void yield() { fibers.switchTo(takeRunnable()); }
   bool landCopies();
   void releaseBarrier();
   void request(int thread, unsigned what, int argument, uint32_t *words,
@@ -159,6 +217,12 @@ private:
   template <bool Transposed> void executeLoad(int warp);
   void executeMultiplyAdd(WarpRequest *lanes);
   void checkScratch(int thread, const void *p);
+  Moment momentOf(int thread) const;
+  void sharedReadByClocks(int thread, int offset, int bytes, void *target);
+  void sharedWriteByClocks(int thread, int offset, int bytes,
+                           const void *source);
+  void syncPart(int thread);
+  std::string waitsFor(int thread) const;
   void fence(int thread);
   void reportDeadlock();
 
@@ -171,8 +235,13 @@ private:
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   RunQueue runnable;
-  int sumOrder[16];
-  int currentBlock = 0, blockCount = 0, threadCount = 0, sharedSize = 0;
+  MatrixUnit matrices;
+  LaunchShape shape{};
+  Watch watch = Watch::Barriers;
+  std::unique_ptr<AsyncBlock> asyncBlock; // from the first launch with roles on
+  int currentBlock = 0;                   // the first one of its cluster
+  int threadCount = 0;                    // of a cluster
+  int partBytes = 0; // from a block's shared memory to the next one's
   int atBarrier = 0;
 
   Moment now = 0, lastBarrier = 0;

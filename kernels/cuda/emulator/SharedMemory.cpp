@@ -27,6 +27,14 @@ inline bool SharedMemory::inside(int thread, int offset, int bytes) {
   return false;
 }
 
+bool SharedMemory::contains(int thread, int offset, int bytes) {
+  if (offset >= 0 && offset + bytes <= size &&
+      offset % std::min(bytes & -bytes, 16) == 0)
+    return true;
+  outside(thread, offset, bytes);
+  return false;
+}
+
 void SharedMemory::outside(int thread, int offset, int bytes) {
   report("thread " + std::to_string(thread) +
          " leaves shared memory: " + std::to_string(bytes) + " bytes at " +

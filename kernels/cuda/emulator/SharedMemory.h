@@ -42,6 +42,9 @@ public:
   /// Of zeros, where there is no source.
   void landCopy(int thread, int offset, const void *source, int bytes);
 
+  /// Whether the bytes are there and aligned; says so, if not.
+  bool contains(int thread, int offset, int bytes);
+
   unsigned char *data() const {
     return reinterpret_cast<unsigned char *>(memory.get());
   }

@@ -44,5 +44,10 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
 #include "kv/ABI/DeviceKernels.def"
     return true;
   }
+  for (const AttentionKernel &kernel : TileKernels)
+    if (kernel.name == name) {
+      runTileTwin(machine, kernel, blocks, params);
+      return true;
+    }
   return runMover(machine, name, blocks, params);
 }

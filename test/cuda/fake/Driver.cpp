@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../../runtime/cuda/Driver.h"
+#include "../../../kernels/cuda/TensorMap.h"
 #include "Kernels.h"
 
 #include <cstdlib>
@@ -281,6 +282,45 @@ EXPORT int cuMemsetD8Async(Pointer target, unsigned char value, size_t bytes,
     std::memset(host(target), value, bytes);
     return Success;
   });
+  return Success;
+}
+
+//===--- Tensor maps ------------------------------------------------------===//
+
+/// Keeps the description itself: the emulator copies by it.
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
+                                  void *data, const uint64_t *sizes,
+                                  const uint64_t *strides, const unsigned *box,
+                                  const unsigned *steps, int interleave,
+                                  int swizzle, int promotion, int fill) {
+  auto wrong = [&](const std::string &what) {
+    return state().problem(InvalidValue, "cuTensorMapEncodeTiled: " + what);
+  };
+  if (reinterpret_cast<uintptr_t>(map) % alignof(kv::cuda::TensorMap))
+    return wrong("the map is not aligned to 128 bytes");
+  // What kernels copy: see TensorDescription.
+  if (type != 1 || rank != kv::cuda::TileDims || interleave != 0 ||
+      swizzle != 3 || promotion < 0 || promotion > 3 || fill != 0)
+    return wrong(
+        "not four dimensions of 16-bit elements swizzled by 128 bytes");
+  kv::cuda::TensorDescription tensor{data, {}, {}, {}};
+  for (int d = 0; d < kv::cuda::TileDims; ++d) {
+    if (steps[d] != 1)
+      return wrong("a step between elements is not 1");
+    tensor.sizes[d] = sizes[d];
+    tensor.box[d] = box[d];
+    if (d > 0)
+      tensor.strides[d - 1] = strides[d - 1];
+  }
+  if (const char *problem = kv::cuda::problemOf(tensor))
+    return wrong(problem);
+  if (reinterpret_cast<uintptr_t>(data) % 16)
+    return wrong("the tensor is not aligned to 16 bytes");
+  if (!state().memory.find(data).bytes)
+    return wrong("the tensor is not in device memory");
+  ++state().counters.tensorMaps;
+  kv::cuda::TensorMap described = kv::cuda::describedMap(tensor);
+  std::memcpy(map, &described, sizeof(described));
   return Success;
 }
 

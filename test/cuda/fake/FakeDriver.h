@@ -32,6 +32,7 @@ struct Counters {
   int64_t pageableCopies = 0;
   int64_t products = 0;
   int64_t heuristics = 0;
+  int64_t tensorMaps = 0; // encoded
   int64_t graphsMade = 0, graphLaunches = 0;
 };
 

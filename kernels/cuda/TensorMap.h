@@ -1,0 +1,99 @@
+//===- TensorMap.h - What a tile copy copies --------------------*- C++ -*-===//
+//
+// A tensor in global memory and the box of it that one instruction copies. A
+// host describes it, the driver encodes that for the GPU; the fake driver keeps
+// the description as it is, and the emulator copies by it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_TENSORMAP_H
+#define KV_KERNELS_CUDA_TENSORMAP_H
+
+#include "../plan/HostDevice.h"
+#include "ptx/Tiles.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace kv::cuda {
+
+/// What a kernel gets, as a part of its arguments: what cuTensorMapEncodeTiled
+/// wrote. CUDA 13's type has this alignment, earlier ones' 64.
+struct alignas(128) TensorMap {
+  uint64_t words[16];
+};
+
+constexpr int TileDims = 4;
+
+/// Coordinates of a box's first element, the nearest dimension first. What lies
+/// outside of the tensor reads as zeros.
+struct TileAt {
+  int32_t at[TileDims];
+};
+
+/// A tensor of elements of 16 bits. Dimension 0 is contiguous.
+struct TensorDescription {
+  const void *data;               // a multiple of 16
+  uint64_t sizes[TileDims];       // in elements
+  uint64_t strides[TileDims - 1]; // of dimensions 1, 2, 3, in bytes
+  uint32_t box[TileDims];         // in elements
+};
+
+/// A box lies in shared memory as rows of box[0] elements, one behind the
+/// other, swizzled by 128 bytes.
+constexpr int boxBytes(const TensorDescription &tensor) {
+  int elements = 1;
+  for (uint32_t size : tensor.box)
+    elements *= int(size);
+  return elements * 2;
+}
+
+/// What the driver does not take, in words; null for what it takes.
+constexpr const char *problemOf(const TensorDescription &tensor) {
+  for (uint64_t size : tensor.sizes)
+    if (size == 0 || size > uint64_t(1) << 32)
+      return "a size is not from 1 to 2^32";
+  for (uint64_t stride : tensor.strides)
+    if (stride % 16 != 0 || stride >= uint64_t(1) << 40)
+      return "a stride is not a multiple of 16 bytes below 2^40";
+  for (uint32_t size : tensor.box)
+    if (size == 0 || size > 256)
+      return "a box's size is not from 1 to 256";
+  if (tensor.box[0] * 2 % 16 != 0 || tensor.box[0] * 2 > SlabRowBytes)
+    return "a box's row is not a multiple of 16 bytes up to 128";
+  return nullptr;
+}
+
+/// The byte of global memory, from `data` on, of an element of a box that
+/// begins at `from`; negative where there is none. Elements of a box are
+/// numbered as they lie.
+constexpr int64_t boxElement(const TensorDescription &tensor,
+                             const TileAt &from, int index) {
+  int64_t place = 0;
+  bool exists = true;
+  for (int d = 0; d < TileDims; ++d) {
+    int64_t at = int64_t(from.at[d]) + index % int(tensor.box[d]);
+    index /= int(tensor.box[d]);
+    exists &= at >= 0 && uint64_t(at) < tensor.sizes[d];
+    place += at * (d == 0 ? 2 : int64_t(tensor.strides[d - 1]));
+  }
+  return exists ? place : -1;
+}
+
+/// How the emulator finds a description where a GPU has what a driver encoded.
+constexpr uint64_t DescriptionMark = 0x6b762d74696c6573;
+struct alignas(128) DescribedMap {
+  uint64_t mark;
+  TensorDescription tensor;
+};
+static_assert(sizeof(DescribedMap) == sizeof(TensorMap));
+inline TensorMap describedMap(const TensorDescription &tensor) {
+  DescribedMap described{DescriptionMark, tensor};
+  TensorMap map;
+  std::memcpy(&map, &described, sizeof(map));
+  return map;
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_TENSORMAP_H

@@ -1,0 +1,156 @@
+//===- TileLoader.h - The warps that bring tiles ----------------*- C++ -*-===//
+//
+// One warp copies, a lane a box, from pages to the ring. A tile of values of
+// which rows are seen by nobody goes through another warp, which makes those
+// rows zero: a weight of zero does not make a NaN harmless.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_TILELOADER_H
+#define KV_KERNELS_CUDA_TILELOADER_H
+
+#include "AttentionTiles.h"
+#include "Body.h"
+#include "Faults.h"
+#include "Unit.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F> class TileLoader {
+  using Work = kv::plan::Work;
+
+public:
+  KV_BODY TileLoader(B &b, const TileParams &p)
+      : b(b), p(p), lane(b.thread() % WarpLanes) {}
+
+  /// By one warp: all tiles of this block's part.
+  KV_BODY void load() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+      seeKeys(work, tile);
+      int32_t page = lookUp(work.leafBegin, work);
+      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+        int32_t next = lookUp(leaf + 1, work);
+        copyTile(leaf, work.head, page, 0);
+        copyTile(leaf, work.head, page, 1);
+        page = next;
+      }
+    });
+  }
+
+  /// By one warp: the tiles of values that have such rows.
+  KV_BODY void clean() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+      seeKeys(work, tile);
+      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+        nextStage();
+        if (isSeenInPart(leaf))
+          cleanTile(leaf);
+        nextStage();
+      }
+    });
+  }
+
+private:
+  /// The keys that any row of the tile sees.
+  KV_BODY void seeKeys(const Work &work, const kv::plan::Tile &tile) {
+    if (work.leafBegin >= work.leafEnd)
+      return;
+    kv::plan::Keys keys =
+        kv::plan::tileKeys(p.shape, sequenceOf<F>(p, tile.sequence), tile.row);
+    first = int32_t(keys.first);
+    last = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
+    tableRow = p.table + tile.sequence * p.tablePitch;
+  }
+
+  /// Whether the leaf has keys that no row sees.
+  KV_BODY bool isSeenInPart(int leaf) const {
+    return F != Fault::NoTailFill &&
+           (leaf * C::Leaf < first || leaf * C::Leaf > last - C::Leaf);
+  }
+
+  KV_BODY int boxes() const { return C::Leaf >> p.boxShift; }
+
+  /// The page of this lane's box of a leaf. The page after the last is none: a
+  /// box from there is zeros.
+  KV_BODY int32_t lookUp(int leaf, const Work &work) const {
+    int box = lane & (boxes() - 1);
+    int32_t position = int32_t(uint32_t(leaf) * C::Leaf + (box << p.boxShift));
+    int32_t page = p.cache.pages;
+    if (leaf < work.leafEnd && position < last &&
+        position > first - (1 << p.boxShift)) {
+      int32_t entry = b.load(tableRow + p.cache.pageSize.quotient(position));
+      if (F == Fault::UncheckedPage ||
+          uint32_t(entry) < uint32_t(p.cache.pages))
+        page = entry;
+    }
+    return page;
+  }
+
+  /// The tile of a leaf's keys, or values, to the next stage.
+  KV_BODY void copyTile(int leaf, int head, int32_t page, int plane) {
+    if constexpr (F != Fault::MissingEmptyWait)
+      b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
+    auto bar = b.barrier(plane && isSeenInPart(leaf) ? C::landed(stage)
+                                                     : C::full(stage));
+    if (lane == 0)
+      b.expectBytes(bar, C::TileBytes - (F == Fault::BoxNotCounted
+                                             ? SlabRowBytes << p.boxShift
+                                             : 0));
+    KV_UNROLL_BY(1)
+    for (int i = lane; i < boxes() * C::Slabs; i += WarpLanes) {
+      int box = i & (boxes() - 1), slab = i / boxes();
+      int token = p.cache.pageSize.remainder(
+          int32_t(uint32_t(leaf) * C::Leaf + (box << p.boxShift)));
+      b.copyTile(p.maps[plane],
+                 C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
+                     (box << p.boxShift) * SlabRowBytes,
+                 TileAt{{slab * 64, p.headsFirst ? head : token,
+                         p.headsFirst ? token : head, page}},
+                 bar);
+    }
+    nextStage();
+  }
+
+  KV_BODY void cleanTile(int leaf) {
+    b.awaitPhase(b.barrier(C::landed(stage)), landings >> stage & 1);
+    landings ^= 1u << stage;
+    constexpr int RowChunks = SlabRowBytes / ChunkBytes;
+    auto tile = b.template shared<Chunk>(C::Ring + stage * C::TileBytes,
+                                         C::TileBytes / ChunkBytes);
+    int begin = first - leaf * C::Leaf, end = last - leaf * C::Leaf;
+    int behind = kv::plan::greater(C::Leaf - end, 0);
+    begin = kv::plan::greater(begin, 0);
+    // A row's chunks are exchanged among themselves only.
+    KV_UNROLL
+    for (int slab = 0; slab < C::Slabs; ++slab)
+      KV_UNROLL_BY(1)
+    for (int i = lane; i < (begin + behind) * RowChunks; i += WarpLanes) {
+      int skipped = i < begin * RowChunks ? 0 : C::Leaf - behind - begin;
+      tile.store((slab * C::Leaf + skipped) * RowChunks + i, Chunk{});
+    }
+    if constexpr (F != Fault::MissingCleanFence)
+      b.fenceAsync();
+    b.syncNamed(C::CleanerBarrier, WarpLanes);
+    if (lane == 0)
+      b.arriveAt(b.barrier(C::full(stage)));
+  }
+
+  KV_BODY void nextStage() {
+    if (++stage == C::Stages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+
+  B &b;
+  const TileParams &p;
+  const int lane;
+  const int32_t *tableRow = nullptr;
+  int32_t first = 0, last = 0;
+  int stage = 0, phase = 0;
+  uint32_t landings = 0; // a bit a stage: the parity of its next landing
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_TILELOADER_H

@@ -1,0 +1,196 @@
+//===- TileRows.h - A leaf whose tiles others copy --------------*- C++ -*-===//
+//
+// Part of AttentionBody.h: the consumers of the kernels that copy tiles. A
+// warp has all keys and all columns of its sixteen rows, so that their maxima,
+// weights and folds stay in its registers. While one warpgroup weighs and
+// folds, the other one multiplies.
+//
+// The bits are those of the other kernels: the same sums of sixteen products in
+// the same order, the same leaves, groups and folds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_TILEROWS_H
+#define KV_KERNELS_CUDA_TILEROWS_H
+
+#include "AttentionBody.h"
+#include "TileLoader.h"
+
+namespace kv::cuda {
+
+/// Warpgroups begin their products in turn, so that one has the tensor cores
+/// while the other weighs: were they to begin together, both would weigh
+/// together. The named barrier of a warpgroup's turn.
+KV_BODY int turnOf(int group) { return 3 + group; }
+template <Block B> KV_BODY void awaitTurn(B &b, int warp) {
+  b.syncNamed(turnOf(warp / GroupWarps), 2 * GroupThreads);
+}
+template <Block B> KV_BODY void passTurn(B &b, int warp) {
+  b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueries()
+  requires TileRows<C>
+{
+  loadQueryChunks();
+  if constexpr (F != Fault::MissingQueriesFence)
+    b.fenceAsync();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::awaitTile() {
+  if constexpr (F != Fault::MissingTileWait)
+    b.awaitPhase(b.barrier(C::full(stage)),
+                 F == Fault::WrongParity ? phase ^ 1 : phase);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::releaseTile() {
+  if (lane == 0)
+    b.arriveAt(b.barrier(C::empty(stage)));
+  if (F == Fault::ReleasedTwice && lane == 1 && warp < GroupWarps)
+    b.arriveAt(b.barrier(C::empty(stage)));
+  if (++stage == C::Stages) {
+    stage = 0;
+    phase ^= 1;
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY Descriptor AttentionBody<B, C, F>::operandAt(int offset) const {
+  return encode({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
+  awaitTile();
+  int group = warp / GroupWarps;
+  if constexpr (F == Fault::QueriesOfOtherRows)
+    group ^= 1;
+  Descriptor queries =
+      operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
+  Descriptor keys = operandAt(C::Ring + stage * C::TileBytes);
+  awaitTurn(b, warp);
+  b.forget(scores[0]);
+  b.fenceProducts(scores[0]);
+  KV_UNROLL
+  for (int d = 0; d < C::KeyDim / 16; ++d) {
+    constexpr int SlabSteps = SlabRowBytes / 32;
+    int within = d % SlabSteps * 32, slab = d / SlabSteps;
+    b.template multiplyGroup<typename C::Product, Major::K>(
+        scores[0], queries.behind(slab * C::QuerySlabBytes + within),
+        keys.behind(slab * C::SlabBytes + within), d > 0);
+  }
+  b.commitProducts();
+  passTurn(b, warp);
+  if constexpr (F == Fault::EarlyRelease)
+    releaseTile();
+  if constexpr (F != Fault::EarlyScores)
+    b.template awaitProducts<0>(scores[0]);
+  if constexpr (F != Fault::EarlyRelease)
+    releaseTile();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights) {
+  float base[2];
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    float maximum = largestScore(0, side) * toLog2;
+    base[side] = kv::plan::scoreBase(maximum);
+    announce(C::GroupWeights, 0, side,
+             kv::plan::foldMaximum(groupState[side].maximum, maximum));
+  }
+  KV_UNROLL
+  for (int n = 0; n < C::KeyTiles; ++n)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    const float *two = scores[0][n] + side * 2;
+    weights[n / 2][n % 2 * 2 + side] =
+        narrowPair<typename C::Product>(weightOf(two[0], toLog2, base[side]),
+                                        weightOf(two[1], toLog2, base[side]));
+  }
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    sums[i] = 0;
+  KV_UNROLL
+  for (int k = 0; k < C::KeyTiles / 2; ++k)
+    sumWeights(weights[k]);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights) {
+  awaitTile();
+  Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);
+  awaitTurn(b, warp);
+  b.forget(values[0]);
+  if constexpr (F != Fault::MissingProductsFence)
+    b.fenceProducts(weights, values[0]);
+  KV_UNROLL
+  for (int k = 0; k < C::Leaf / 16; ++k) {
+    int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
+    b.template multiplyGroup<typename C::Product, Major::Other>(
+        values[0], weights[k], tile.behind(step * AtomBytes), k > 0);
+  }
+  b.commitProducts();
+  passTurn(b, warp);
+  foldProductSums();
+  b.template awaitProducts<0>(values[0]);
+  releaseTile();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
+  requires TileRows<C>
+{
+  multiplyQueries();
+  prepareScores(leaf);
+  Fragments weights;
+  weighScores(weights);
+  multiplyWeights(weights);
+  foldLeaf();
+}
+
+/// What the consumers' body takes for its block: they alone.
+template <Block B, class C> struct Consumers : B {
+  KV_BODY explicit Consumers(const B &b) : B(b) {}
+  KV_BODY int thread() const { return B::thread() - GroupThreads; }
+  KV_BODY void sync() { B::syncNamed(C::ConsumerBarrier, C::Threads); }
+};
+
+/// The kernel: the first warpgroup copies, the others multiply.
+template <class C, Fault F = Fault::None, Block B>
+KV_BODY void runTiles(B &b, const TileParams &p) {
+  if (b.thread() == 0) {
+    KV_UNROLL
+    for (int stage = 0; stage < C::Stages; ++stage) {
+      b.init(b.barrier(C::full(stage)), 1);
+      b.init(b.barrier(C::empty(stage)), C::Warps);
+      b.init(b.barrier(C::landed(stage)), 1);
+    }
+    b.fenceInit();
+  }
+  b.sync();
+  if (b.thread() < GroupThreads) {
+    b.template registersDown<C::LoaderRegisters>();
+    if (b.thread() < WarpLanes)
+      TileLoader<B, C, F>(b, p).load();
+    else if (b.thread() < 2 * WarpLanes)
+      TileLoader<B, C, F>(b, p).clean();
+  } else {
+    b.template registersUp<C::ConsumerRegisters>();
+    Consumers<B, C> consumers(b);
+    // The first turn is the first warpgroup's, and so is the one left over.
+    int warp = consumers.thread() / WarpLanes;
+    if (warp >= GroupWarps)
+      passTurn(b, warp);
+    AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
+    if (warp < GroupWarps)
+      awaitTurn(b, warp);
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_TILEROWS_H

@@ -1,0 +1,30 @@
+//===- AttentionTwinsTiles.cpp - The kernels that copy tiles --------------===//
+
+#include "../TileRows.h"
+#include "AttentionTwins.h"
+#include "CpuBlock.h"
+
+#include <cstring>
+
+using namespace kv::cuda;
+
+template <class Config>
+static void run(Machine &machine, int blocks, const TileParams &params) {
+  machine.launch({blocks, Config::LaunchThreads, Config::SharedBytes,
+                  Config::LaunchRegisters},
+                 [&](Machine &m, int thread) {
+                   CpuBlock b(m, thread);
+                   if (beginKernel(b))
+                     runTiles<Config>(b, params);
+                 });
+}
+
+void kv::cuda::runTileTwin(Machine &machine, const AttentionKernel &kernel,
+                           int blocks, const void *params) {
+  TileParams aligned;
+  std::memcpy(static_cast<void *>(&aligned), params, sizeof(aligned));
+#define KV_TILE_KERNEL(type, query, cache, dim, ...)                           \
+  if (kernel.name == "kv_attention_tiles_" #type "_" #dim)                     \
+    run<KV_TILE_CONFIG(query, dim)>(machine, blocks, aligned);
+#include "kv/ABI/DeviceKernels.def"
+}

@@ -1,0 +1,53 @@
+//===- NamedBarriers.h - Barriers of some threads ---------------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_EMULATOR_NAMEDBARRIERS_H
+#define KV_KERNELS_CUDA_EMULATOR_NAMEDBARRIERS_H
+
+#include "ThreadClocks.h"
+
+#include <array>
+
+namespace kv::cuda {
+
+class Machine;
+
+class NamedBarriers {
+public:
+  static constexpr int First = 1, Last = 15;
+
+  NamedBarriers(Machine &machine, ThreadClocks &clocks)
+      : machine(machine), clocks(clocks) {}
+
+  /// For so many blocks.
+  void reset(int blocks);
+  /// All threads have left.
+  void finish();
+  void sync(int thread, int id, int threads);
+  /// All threads of a block, where that is one of several.
+  void syncBlock(int thread);
+  void arrive(int thread, int id, int threads);
+  /// What a thread waits for, in words.
+  std::string waitsFor(int thread) const;
+
+private:
+  static constexpr int WholeBlock = 0; // which a kernel does not name
+
+  struct Barrier {
+    int expected = 0; // threads, as the first one says
+    std::vector<int> arrived, waiters;
+    Knowledge known;
+  };
+
+  Barrier &of(int thread, int id);
+  bool isName(int thread, int id);
+  /// Counts the thread; false where it cannot be.
+  bool count(int thread, int id, int threads, bool waits);
+
+  Machine &machine;
+  ThreadClocks &clocks;
+  std::vector<std::array<Barrier, Last + 1>> barriers; // of each block
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_EMULATOR_NAMEDBARRIERS_H

@@ -1,0 +1,71 @@
+//===- Cluster.h - Blocks that see one another ------------------*- C++ -*-===//
+//
+// From sm_90a on. A byte of shared memory has one address in its own block and
+// another one in the cluster.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_PTX_CLUSTER_H
+#define KV_KERNELS_CUDA_PTX_CLUSTER_H
+
+#include "../TensorMap.h"
+#include "Async.h"
+
+namespace kv::cuda::ptx {
+
+__device__ __forceinline__ int clusterRank() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+__device__ __forceinline__ int clusterBlocks() {
+  int count;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
+  return count;
+}
+
+__device__ __forceinline__ void clusterSync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\t"
+               "barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
+
+/// Where the same byte of another block's shared memory lies in the cluster.
+__device__ __forceinline__ uint32_t clusterAddress(uint32_t address, int rank) {
+  uint32_t result;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(result)
+      : "r"(address), "r"(rank));
+  return result;
+}
+
+/// At a barrier of any block of the cluster.
+__device__ __forceinline__ void clusterArrive(uint32_t barrier) {
+  asm volatile(
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+          barrier)
+      : "memory");
+}
+
+__device__ __forceinline__ void clusterStore(uint32_t address, uint32_t x) {
+  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(x)
+               : "memory");
+}
+
+/// A box to the same place of each block of a mask, whose bytes complete on the
+/// same barrier of each.
+__device__ __forceinline__ void copyTileTo(uint32_t blocks, uint32_t target,
+                                           const TensorMap *map,
+                                           const TileAt &from,
+                                           uint32_t barrier) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier"
+               "::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(target),
+               "l"(map), "r"(barrier), "r"(from.at[0]), "r"(from.at[1]),
+               "r"(from.at[2]), "r"(from.at[3]), "h"(uint16_t(blocks))
+               : "memory");
+}
+
+} // namespace kv::cuda::ptx
+
+#endif // KV_KERNELS_CUDA_PTX_CLUSTER_H

@@ -1,0 +1,337 @@
+//===- ProductTest.cpp - wgmma --------------------------------------------===//
+//
+// One warpgroup's products, alone: their bits are mma.sync's, and each way to
+// misuse them has its sentence. (That a GPU gives the same bits for both is for
+// a GPU to say.)
+//
+//===----------------------------------------------------------------------===//
+
+#include "AsyncCase.h"
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+/// C [64][Tiles * 8] = A [64][K] B [K][Tiles * 8], in one slab each.
+constexpr int K = 64, Tiles = 8, Columns = Tiles * 8;
+constexpr int PlaceA = 0, PlaceB = 8192;
+constexpr int Atom = AtomBytes;
+
+struct Matrices {
+  std::vector<uint16_t> a = random(64 * K, 1), b = random(K * Columns, 2);
+  std::vector<float> c = std::vector<float>(64 * Columns);
+
+  static std::vector<uint16_t> random(int count, int seed) {
+    std::mt19937 next(seed);
+    std::vector<uint16_t> all(count);
+    for (uint16_t &x : all) // from 1/16 to 16, of either sign
+      x = uint16_t((next() & 0x807f) | (0x3d80 + (next() % 8 << 7)));
+    return all;
+  }
+  std::vector<Given> given() { return {in(a), in(b), out(c)}; }
+};
+
+enum class Wrong {
+  Nothing,
+  MissingFence,
+  MissingFenceAfterWait,
+  UnnamedA,
+  TouchedAfterFence,
+  MissingProxyFence,
+  ProxyFenceAfterBarrier,
+  MissingBarrier,
+  MissingCommit,
+  WaitOneShort,
+  NeverWaited,
+  EarlyRead,
+  EarlyShuffle,
+  TouchedUnderWay,
+  RescaledBetween,
+  OverwrittenA,
+  OverwrittenShared,
+  OtherShape,
+  WrongStride,
+  WrongSwizzle,
+  UnalignedAtom,
+  OtherMajor,
+  OneStepBehind,
+  OneThreadsDescriptor,
+  OneWarpLeaves,
+  OutOfShared
+};
+
+/// B in shared memory as it is, with neighbours along columns, or transposed.
+template <Major MajorB, bool FromRegisters, Wrong How>
+void product(CpuBlock &b, Matrices &m) {
+  auto shared = b.shared<uint16_t>(0, 16384);
+  auto store = [&](int place, int row, int column, uint16_t x) {
+    int linear = place + row * SlabRowBytes + column * 2;
+    // Where nothing is exchanged, what is stored is not what is multiplied.
+    shared.store(
+        (How == Wrong::WrongSwizzle
+             ? linear
+             : int(swizzled(b.sharedAddress(linear)) - b.sharedAddress(0))) /
+            2,
+        x);
+  };
+  // Two elements a thread, as they share a word.
+  for (int i = b.thread() * 2; i < 64 * K; i += 2 * GroupThreads)
+    for (int e = i; e < i + 2; ++e)
+      store(PlaceA, e / K, e % K, b.load(&m.a[e]));
+  for (int i = b.thread() * 2; i < K * Columns; i += 2 * GroupThreads)
+    for (int e = i; e < i + 2; ++e)
+      if (MajorB == Major::Other)
+        store(PlaceB, e / Columns, e % Columns, b.load(&m.b[e]));
+      else
+        store(PlaceB, e / K, e % K, b.load(&m.b[e % K * Columns + e / K]));
+  if (How != Wrong::MissingProxyFence && How != Wrong::ProxyFenceAfterBarrier)
+    b.fenceAsync();
+  if (How != Wrong::MissingBarrier)
+    b.sync();
+  if (How == Wrong::ProxyFenceAfterBarrier)
+    b.fenceAsync();
+
+  uint32_t a[K / 16][4];
+  if (FromRegisters)
+    for (int step = 0; step < K / 16; ++step)
+      for (int i = 0; i < 4; ++i) {
+        Place place = groupFragmentA(b.thread(), i, 0);
+        const uint16_t *pair = &m.a[place.row * K + step * 16 + place.column];
+        a[step][i] = b.load(pair) | uint32_t(b.load(pair + 1)) << 16;
+      }
+  float acc[Tiles][4] = {};
+  uint32_t addressA =
+      b.sharedAddress(PlaceA + (How == Wrong::UnalignedAtom ? 16 : 0));
+  Descriptor operandA = encode({addressA, 0, Atom});
+  if (How == Wrong::UnalignedAtom)
+    operandA.bits |= uint64_t(1) << 49;
+  Descriptor operandB = encode(
+      {b.sharedAddress(How == Wrong::OutOfShared ? 65536 - 4096 : PlaceB),
+       Atom * 8, uint32_t(How == Wrong::WrongStride ? 2 * Atom : Atom)});
+  if (How == Wrong::OneThreadsDescriptor && b.thread() == 77)
+    operandB = operandB.behind(16);
+  constexpr Major Read = How != Wrong::OtherMajor ? MajorB
+                         : MajorB == Major::K     ? Major::Other
+                                                  : Major::K;
+  if (How == Wrong::OneWarpLeaves && b.thread() >= 96)
+    return;
+  if (How == Wrong::UnnamedA)
+    b.fenceProducts(acc);
+  else if (How != Wrong::MissingFence)
+    b.fenceProducts(acc, a);
+  if (How == Wrong::TouchedAfterFence)
+    acc[3][1] = 1;
+  for (int step = 0; step < K / 16; ++step) {
+    int from = How == Wrong::OneStepBehind ? std::max(step - 1, 0) : step;
+    Descriptor stepB =
+        operandB.behind(Read == Major::K ? from * 32 : from * 2 * Atom);
+    if (How == Wrong::RescaledBetween && step == 2)
+      for (auto &tile : acc)
+        tile[0] *= 2;
+    if (How == Wrong::MissingFenceAfterWait && step == 2) {
+      b.commitProducts();
+      b.awaitProducts<0>(acc);
+    }
+    if constexpr (How == Wrong::OtherShape) {
+      if (step == 2) {
+        auto &half = reinterpret_cast<float (&)[Tiles / 2][4]>(acc);
+        b.multiplyGroup<Bf16, Read>(half, operandA.behind(step * 32), stepB,
+                                    true);
+        continue;
+      }
+    }
+    if (FromRegisters)
+      b.multiplyGroup<Bf16, Read>(acc, a[step], stepB, true);
+    else
+      b.multiplyGroup<Bf16, Read>(acc, operandA.behind(step * 32), stepB,
+                                  How == Wrong::TouchedAfterFence || step > 0);
+    if (How == Wrong::WaitOneShort && step == 1)
+      b.commitProducts();
+  }
+  if (How == Wrong::OverwrittenA)
+    a[1][2] ^= 1;
+  if (How == Wrong::OverwrittenShared && b.thread() == 5)
+    store(PlaceB, 3, 3, 1);
+  if (How == Wrong::TouchedUnderWay)
+    acc[1][1] = 0;
+  if (How != Wrong::MissingCommit)
+    b.commitProducts();
+  if (How == Wrong::EarlyShuffle)
+    b.shuffleXor(acc[0][0], 1);
+  if (How == Wrong::NeverWaited)
+    return;
+  if (How == Wrong::EarlyRead)
+    ;
+  else if (How == Wrong::WaitOneShort)
+    b.awaitProducts<1>(acc);
+  else
+    b.awaitProducts<0>(acc);
+  for (int n = 0; n < Tiles; ++n)
+    for (int i = 0; i < 4; ++i) {
+      Place place = groupFragmentC(b.thread(), n, i);
+      b.store(&m.c[place.row * Columns + place.column], acc[n][i]);
+    }
+  if (How == Wrong::EarlyRead)
+    b.awaitProducts<0>(acc);
+}
+
+/// The same by mma.sync: a warp has 16 rows.
+void productByWarps(CpuBlock &b, Matrices &m) {
+  int row = b.thread() / 32 * 16, lane = b.thread() % 32;
+  auto pair = [&](const uint16_t *low, const uint16_t *high) {
+    return b.load(low) | uint32_t(b.load(high)) << 16;
+  };
+  for (int n = 0; n < Tiles; ++n) {
+    float c[4] = {};
+    for (int k = 0; k < K; k += 16) {
+      uint32_t a[4], bs[2];
+      for (int i = 0; i < 4; ++i) {
+        Place p = fragmentA(lane, i, 0);
+        const uint16_t *at = &m.a[(row + p.row) * K + k + p.column];
+        a[i] = pair(at, at + 1);
+      }
+      for (int i = 0; i < 2; ++i) {
+        Place p = fragmentB(lane, i, 0);
+        const uint16_t *at = &m.b[(k + p.row) * Columns + n * 8 + p.column];
+        bs[i] = pair(at, at + Columns);
+      }
+      b.multiplyAdd<Bf16>(c, a, bs[0], bs[1]);
+    }
+    for (int i = 0; i < 4; ++i) {
+      Place p = fragmentC(lane, i);
+      b.store(&m.c[(row + p.row) * Columns + n * 8 + p.column], c[i]);
+    }
+  }
+}
+
+LaunchShape shape() { return shapeOf(GroupThreads); }
+
+template <Wrong How, bool FromRegisters = false, Major MajorB = Major::Other>
+void expectWrong(const std::vector<std::string> &texts) {
+  Matrices m;
+  expectReport(
+      shape(), texts,
+      [&](CpuBlock &b) { product<MajorB, FromRegisters, How>(b, m); },
+      m.given());
+}
+
+/// A mistake that no rule is broken by: the numbers are others.
+template <Wrong How, Major MajorB = Major::Other> void expectOtherNumbers() {
+  Matrices right, wrong;
+  expectClean(
+      shape(),
+      [&](CpuBlock &b) { product<MajorB, false, Wrong::Nothing>(b, right); },
+      right.given());
+  expectClean(
+      shape(), [&](CpuBlock &b) { product<MajorB, false, How>(b, wrong); },
+      wrong.given());
+  EXPECT_NE(right.c, wrong.c);
+}
+
+} // namespace
+
+TEST(Products, BitsOfMma) {
+  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
+                         SumOrder::Pairs, SumOrder::Shuffled})
+    for (Schedule schedule : {Schedule::LatestFirst, Schedule::Random}) {
+      Matrices m;
+      MachineOptions options = {
+          .schedule = schedule, .order = order, .seed = 3};
+      auto run = [&](const Body &body) {
+        std::fill(m.c.begin(), m.c.end(), 0.0f);
+        EXPECT_EQ(joined(reportsOf(options, shape(), body, m.given())),
+                  "nothing was reported");
+        return m.c;
+      };
+      auto expected = run([&](CpuBlock &b) { productByWarps(b, m); });
+      EXPECT_NE(expected[5], 0);
+      using enum Major;
+      EXPECT_EQ(expected, run([&](CpuBlock &b) {
+                  product<Other, false, Wrong::Nothing>(b, m);
+                }));
+      EXPECT_EQ(expected, run([&](CpuBlock &b) {
+                  product<Major::K, false, Wrong::Nothing>(b, m);
+                }));
+      EXPECT_EQ(expected, run([&](CpuBlock &b) {
+                  product<Other, true, Wrong::Nothing>(b, m);
+                }));
+      EXPECT_EQ(expected, run([&](CpuBlock &b) {
+                  product<Major::K, true, Wrong::Nothing>(b, m);
+                }));
+    }
+}
+
+TEST(Products, MissingFence) {
+  expectWrong<Wrong::MissingFence>(
+      {"needs fenceProducts() before the product"});
+  expectWrong<Wrong::MissingFenceAfterWait>(
+      {"needs fenceProducts() before the product"});
+}
+TEST(Products, RegistersThatNoFenceNames) {
+  expectWrong<Wrong::UnnamedA, true>(
+      {"touched A's registers, which fenceProducts() before"});
+  expectWrong<Wrong::TouchedAfterFence>(
+      {"touched the accumulator between fenceProducts() and the product"});
+}
+TEST(Products, MissingProxyFence) {
+  expectWrong<Wrong::MissingProxyFence>(
+      {"a product of warpgroup 0 reads without fenceAsync() what was written "
+       "by thread"});
+}
+TEST(Products, ProxyFenceAfterTheBarrier) {
+  expectWrong<Wrong::ProxyFenceAfterBarrier>(
+      {"a product of warpgroup 0 reads without fenceAsync()"});
+}
+TEST(Products, MissingBarrier) {
+  expectWrong<Wrong::MissingBarrier>(
+      {"a product of warpgroup 0 reads unordered with the write of thread"});
+}
+TEST(Products, MissingCommit) {
+  expectWrong<Wrong::MissingCommit>({"commitProducts() is missing"});
+}
+TEST(Products, WaitOneShort) {
+  expectWrong<Wrong::WaitOneShort>(
+      {"which the wait leaves under way: 1 groups may be pending"});
+}
+TEST(Products, NeverWaited) {
+  expectWrong<Wrong::NeverWaited>({"leaves with products under way"});
+}
+TEST(Products, EarlyRead) {
+  expectWrong<Wrong::EarlyRead>(
+      {"uses the accumulator of a product that it did not wait for"});
+  expectWrong<Wrong::EarlyShuffle>(
+      {"uses the accumulator of a product that it did not wait for"});
+}
+TEST(Products, TouchedUnderWay) {
+  expectWrong<Wrong::TouchedUnderWay>(
+      {"touched an accumulator before it was waited for"});
+  expectWrong<Wrong::RescaledBetween>(
+      {"touched the accumulator of a product under way before the product"});
+}
+TEST(Products, OverwrittenOperands) {
+  expectWrong<Wrong::OverwrittenA, true>(
+      {"touched A's registers of the product"});
+  expectWrong<Wrong::OverwrittenShared>(
+      {"thread 5 writes unordered with the read of a product of warpgroup "
+       "0"});
+}
+TEST(Products, OtherShape) {
+  expectWrong<Wrong::OtherShape>({"by a product of another shape"});
+}
+TEST(Products, Descriptors) {
+  expectWrong<Wrong::UnalignedAtom>({"is not of rows of 128 bytes, swizzled"});
+  expectWrong<Wrong::WrongStride, false, Major::K>({"nobody wrote"});
+  expectWrong<Wrong::OutOfShared>({"leaves shared memory: byte"});
+  expectWrong<Wrong::OneThreadsDescriptor>(
+      {"thread 77 asks for another descriptor or sum than its warpgroup"});
+}
+TEST(Products, OneWarpLeaves) {
+  expectWrong<Wrong::OneWarpLeaves>({"where 96 of 128 threads wait"});
+}
+TEST(Products, OtherElements) {
+  expectOtherNumbers<Wrong::WrongSwizzle>();
+  expectOtherNumbers<Wrong::OneStepBehind>();
+  expectOtherNumbers<Wrong::OneStepBehind, Major::K>();
+  expectOtherNumbers<Wrong::OtherMajor, Major::K>();
+}
