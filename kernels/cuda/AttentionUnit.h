@@ -123,6 +123,7 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
     bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
     places.store(row, live ? outPlace(row) : -1);
   }
+  clearUpperWeights();
   allSeeFrom = visible(sequence, liveRows - 1).x;
   allSeeTo = visible(sequence, 0).y;
 }
