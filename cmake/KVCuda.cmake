@@ -56,17 +56,29 @@ function(kv_cuda_command)
     COMMENT "Building ${name}" VERBATIM)
 endfunction()
 
-# kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]):
-# for each image lib/<folder>/<name>.sm_80.cubin, .sm_90a.cubin, and
+# The chips that kernels are compiled for; fewer of them build faster.
+set(KV_CUDA_CHIPS 80 90a 100a 120 CACHE STRING "chips of the kernels' images, as of sm_80")
+# What finds no room in the shared memory of a chip (KernelTable.h, blocksPerSM).
+set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
+
+# kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]
+# [CHIPS chip...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and
 # .compute_80.ptx for every other chip; an image is a kernel of the module, or,
 # when it is called like the module, the whole. One front end a module and chip,
 # for it costs as much as ptxas. Appends the files to the list `outputs`.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
+  if(NOT ARG_CHIPS)
+    set(ARG_CHIPS 80 90a)
+  endif()
   set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${ARG_FOLDER})
   set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
   set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)
-  foreach(chip 80 90a)
+  foreach(chip ${ARG_CHIPS})
+    set(names ${ARG_IMAGES})
+    if(DEFINED KV_CUDA_NOT_FOR_${chip})
+      list(FILTER names EXCLUDE REGEX "${KV_CUDA_NOT_FOR_${chip}}")
+    endif()
     set(suffix .compute_${chip}.ptx)
     set(place ${scratch})
     if(chip EQUAL 80)
@@ -81,7 +93,7 @@ function(kv_add_module outputs module source)
       kv_cuda_command(${scratch}/${module}${suffix} ${texts} SOURCE ${source}
         DEPFILE SPLIT ${suffix} FLAGS ${flags} -arch=compute_${chip})
     endif()
-    foreach(name ${ARG_IMAGES})
+    foreach(name ${names})
       set(image ${folder}/${name}.sm_${chip}.cubin)
       kv_cuda_command(${image} SOURCE ${place}/${name}${suffix}
         BUDGETS ${ARG_BUDGETS} FLAGS -cubin -arch=sm_${chip})
@@ -103,7 +115,7 @@ function(kv_add_kernels target)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
-    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers)
+    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${KV_CUDA_CHIPS})
   file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT)_KERNEL\\(")
   set(modules "")
   foreach(row ${rows})
@@ -129,7 +141,7 @@ function(kv_add_kernels target)
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/Attention.cuh\"\n${text_${module}}")
     kv_add_module(images kv_${module} ${source} FOLDER kv-cuda
-      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}})
+      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} CHIPS ${KV_CUDA_CHIPS})
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${images})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)
