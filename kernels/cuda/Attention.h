@@ -210,8 +210,8 @@ constexpr int DecodeStages =
     HeadDim == 256               ? (IsNarrow<Cache, Sm> ? 2 : 4)
     : HeadDim == 192             ? (Sm == 80 && sizeof(Cache) == 2 ? 4 : 3)
     : HeadDim >= 112 && Sm == 80 ? 3
-    : S == Scales::Groups        ? 4
-                                 : 5;
+    : S == Scales::Groups || (sizeof(Cache) == 1 && Sm == 80) ? 4
+                                                              : 5;
 template <class Query, class Cache, Scales S, int HeadDim, int Sm = 90>
 using DecodeConfig = AttentionConfig<Query, Cache, HeadDim, 1,
                                      DecodeStages<Cache, S, HeadDim, Sm>, S>;
