@@ -56,14 +56,19 @@ function(kv_cuda_command)
     COMMENT "Building ${name}" VERBATIM)
 endfunction()
 
+# The chips that kernels are compiled for; fewer of them build faster.
+set(KV_CUDA_CHIPS 80 90a 100a 120 CACHE STRING "chips of the kernels' images, as of sm_80")
+# What finds no room in the shared memory of a chip (KernelTable.h, blocksPerSM).
+set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
+
 # kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]
-# [CHIPS chip...]):
-# for each image lib/<folder>/<name>.sm_80.cubin, .sm_90a.cubin, and
-# .compute_80.ptx for every other chip; an image is a kernel of the module, or,
-# when it is called like the module, the whole. CHIPS: for these only. One front end a module and chip,
-# for it costs as much as ptxas. Appends the files to the list `outputs`.
+# [CHIPS chip...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
+# with chip 80, .compute_80.ptx for every other chip; an image is a kernel of the
+# module, or, when it is called like the module, the whole. One front end a
+# module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
+# Appends the files to the list `outputs`.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;CHIPS;IMAGES" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
   if(NOT ARG_CHIPS)
     set(ARG_CHIPS 80 90a)
   endif()
@@ -71,6 +76,10 @@ function(kv_add_module outputs module source)
   set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
   set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)
   foreach(chip ${ARG_CHIPS})
+    set(names ${ARG_IMAGES})
+    if(DEFINED KV_CUDA_NOT_FOR_${chip})
+      list(FILTER names EXCLUDE REGEX "${KV_CUDA_NOT_FOR_${chip}}")
+    endif()
     set(suffix .compute_${chip}.ptx)
     set(place ${scratch})
     if(chip EQUAL 80)
@@ -85,7 +94,7 @@ function(kv_add_module outputs module source)
       kv_cuda_command(${scratch}/${module}${suffix} ${texts} SOURCE ${source}
         DEPFILE SPLIT ${suffix} FLAGS ${flags} -arch=compute_${chip})
     endif()
-    foreach(name ${ARG_IMAGES})
+    foreach(name ${names})
       set(image ${folder}/${name}.sm_${chip}.cubin)
       kv_cuda_command(${image} SOURCE ${place}/${name}${suffix}
         BUDGETS ${ARG_BUDGETS} FLAGS -cubin -arch=sm_${chip})
@@ -107,7 +116,7 @@ function(kv_add_kernels target)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
-    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers)
+    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${KV_CUDA_CHIPS})
   file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT|TILE)_KERNEL\\(")
   set(modules "")
   foreach(row ${rows})
@@ -127,7 +136,7 @@ function(kv_add_kernels target)
       list(GET fields 1 type)
       list(GET fields 4 dim)
       set(name kv_attention_tiles_${type}_${dim})
-      set(chips_${module} CHIPS 90a)
+      set(chips_${module} 90a)
     endif()
     list(APPEND modules ${module})
     list(APPEND names_${module} ${name})
@@ -135,12 +144,15 @@ function(kv_add_kernels target)
   endforeach()
   list(REMOVE_DUPLICATES modules)
   foreach(module ${modules})
+    if(NOT DEFINED chips_${module})
+      set(chips_${module} ${KV_CUDA_CHIPS})
+    endif()
     # A module a type: they compile side by side.
     set(source ${CMAKE_CURRENT_BINARY_DIR}/kv_${module}.cu)
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/Attention.cuh\"\n${text_${module}}")
     kv_add_module(images kv_${module} ${source} FOLDER kv-cuda
-      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} ${chips_${module}})
+      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} CHIPS ${chips_${module}})
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${images})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)

@@ -98,9 +98,12 @@ struct AttentionConfig {
   /// each has scores of.
   static constexpr int KeyWarps = Warps, ScoreTiles = RowTiles;
 
-  /// A leaf is loaded as two tiles of K and two of V.
+  /// A leaf is computed in two halves, and loaded as two tiles of K and two of
+  /// V; of 8 bits, where a tile has as many bytes with all of its keys, as one.
   static constexpr int Leaf = kv::plan::GpuLeaf;
-  static constexpr int TileKeys = 64, TilesPerLeaf = 4;
+  static constexpr int HalfKeys = 64, TileHalves = Widens ? 2 : 1;
+  static constexpr int TileKeys = HalfKeys * TileHalves;
+  static constexpr int TilesPerLeaf = 2 * Leaf / TileKeys;
   static constexpr int Stages = StagesV, Ahead = Stages - 1;
   static_assert(Ahead >= 1 && Ahead <= 2 * TilesPerLeaf,
                 "places are known for two leaves ahead");
@@ -149,6 +152,8 @@ struct AttentionConfig {
 
   /// Fragments of the queries stay in registers where there are enough.
   static constexpr bool QueriesInRegisters = RowTiles == 1 && HeadDim <= 128;
+  /// So does where a head's keys begin, which is five instructions otherwise.
+  static constexpr bool KeepsFirstKey = RowTiles == 1;
 
   /// Shared memory, in bytes.
   static constexpr int RowPlaceBuffers = 4;
@@ -174,6 +179,9 @@ struct AttentionConfig {
   /// Places of pieces that a merge looks up before it reads them, which lie
   /// where places of rows did.
   static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
+  /// And their weights, where the ring, the queries and the weights of leaves
+  /// were.
+  static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
   static_assert(MergeTable >= kv::plan::LeavesPerGroup);
 
   /// A piece: the values of all rows, then (maximum, sum) of each.
@@ -189,37 +197,46 @@ struct AttentionConfig {
 /// A decode kernel takes sequences with at most so many packed rows.
 constexpr int DecodeRows = 16;
 
-/// The shapes that are built, for sm_90a (Sm 90) and for all others (80). Rings
-/// are as long as lets two blocks share an SM's memory, or one of large head
-/// dimensions. Prefill has as many rows as there are registers for; the
-/// eight-bit one fewer.
-template <int HeadDim, int Sm>
-constexpr int DecodeStages = HeadDim == 256               ? 4
-                             : HeadDim == 192             ? (Sm == 80 ? 4 : 3)
-                             : HeadDim >= 112 && Sm == 80 ? 3
-                                                          : 5;
+/// The shapes that are built, for chips whose SMs have 228 KiB of shared memory
+/// (Sm 90: sm_90a, sm_100a), 100 (120: sm_120) and others (80). Rings are as
+/// long as lets two blocks share an SM's memory, or one of large head
+/// dimensions and where there is so little. Prefill has as many rows as there
+/// are registers for; the eight-bit one fewer; kernels that differ in their
+/// scales alone share a plan, and so have as many.
+/// Whether a block has 99 KiB: on sm_120, and, for 8 bits, wherever sm_80's
+/// code runs, which is also 8.6 and 8.9.
+template <class Cache, int Sm>
+constexpr bool IsNarrow = Sm == 120 || (Sm == 80 && sizeof(Cache) == 1);
+
+template <class Cache, Scales S, int HeadDim, int Sm>
+constexpr int DecodeStages =
+    HeadDim == 256               ? (IsNarrow<Cache, Sm> ? 2 : 4)
+    : HeadDim == 192             ? (Sm == 80 && sizeof(Cache) == 2 ? 4 : 3)
+    : HeadDim >= 112 && Sm == 80 ? 3
+    : S == Scales::Groups || (sizeof(Cache) == 1 && Sm == 80) ? 4
+                                                              : 5;
 template <class Query, class Cache, Scales S, int HeadDim, int Sm = 90>
-using DecodeConfig =
-    AttentionConfig<Query, Cache, HeadDim, 1, DecodeStages<HeadDim, Sm>, S>;
+using DecodeConfig = AttentionConfig<Query, Cache, HeadDim, 1,
+                                     DecodeStages<Cache, S, HeadDim, Sm>, S>;
 
 template <class Cache, int HeadDim>
-constexpr int PrefillTiles = sizeof(Cache) == 1 ? (HeadDim == 256   ? 1
-                                                   : HeadDim == 192 ? 2
-                                                   : HeadDim > 64   ? 3
-                                                                    : 4)
-                             : HeadDim >= 192   ? 2
-                             : HeadDim == 112   ? 3
-                                                : 4;
-template <int HeadDim, int Sm>
-constexpr int PrefillStages = HeadDim == 192               ? 3
-                              : Sm == 90 || HeadDim == 256 ? 4
-                              : HeadDim >= 112             ? 2
-                              : HeadDim > 64               ? 3
-                                                           : 4;
+constexpr int PrefillTiles = std::is_same_v<Cache, F8E4M3> && HeadDim == 256 ? 1
+                             : HeadDim >= 192                                ? 2
+                             : sizeof(Cache) == 1 ? (HeadDim > 64 ? 3 : 4)
+                             : HeadDim == 112     ? 3
+                                                  : 4;
+template <class Cache, int HeadDim, int Sm>
+constexpr int PrefillStages = HeadDim >= 192 && IsNarrow<Cache, Sm> ? 2
+                              : Sm == 120 || HeadDim == 192         ? 3
+                              : HeadDim == 256 ? (sizeof(Cache) == 1 ? 3 : 4)
+                              : Sm == 90       ? 4
+                              : HeadDim >= 112 ? 2
+                              : HeadDim > 64   ? 3
+                                               : 4;
 template <class Query, class Cache, Scales S, int HeadDim, int Sm = 90>
 using PrefillConfig =
     AttentionConfig<Query, Cache, HeadDim, PrefillTiles<Cache, HeadDim>,
-                    PrefillStages<HeadDim, Sm>, S>;
+                    PrefillStages<Cache, HeadDim, Sm>, S>;
 
 /// The configuration of a row of DeviceKernels.def; an Sm may follow.
 #define KV_CONFIG_decode DecodeConfig
@@ -228,10 +245,17 @@ using PrefillConfig =
   KV_CONFIG_##kind<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,   \
                    Scales::scales, __VA_ARGS__>
 
+/// The Sm of the shapes that code for a chip has, of its number: 100 of
+/// sm_100a.
+constexpr int shapesOfChip(int chip) {
+  return chip >= 120 ? 120 : chip >= 90 ? 90 : 80;
+}
+
 /// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
 /// more than it asks for.
 constexpr bool fits(int sharedBytes, int blocks, int sm) {
-  return (sharedBytes + 1024) * blocks <= (sm == 90 ? 228 : 164) * 1024;
+  int room = sm == 90 ? 228 : sm == 120 ? 100 : 164;
+  return (sharedBytes + 1024) * blocks <= room * 1024;
 }
 
 } // namespace kv::cuda

@@ -142,6 +142,12 @@ private:
     leafEnd = b.uniform(work.leafEnd);
   }
 
+  /// Of this layer and head: the first key's place on page 0, in elements.
+  template <class View> KV_BODY int64_t firstPlace(const View &view) const {
+    return int64_t(uint64_t(p.layer) * uint64_t(view.layerStride) +
+                   uint64_t(head) * uint64_t(view.headStride));
+  }
+
   //===--- Scales of keys and values --------------------------------------===//
 
   /// Where the scales of a plane lie, of the leaf and of the next in turn.
@@ -228,9 +234,9 @@ private:
             opaque(first.column * ChunkBytes),
             opaque(int(rowPlace(0, thread)))};
   }
-  /// Begins to copy a tile into the stage that was read last. Tiles 0 to 3 of a
-  /// leaf are K and V, each in two halves of 64 keys; those from 4 on are of
-  /// the leaves after it.
+  /// Begins to copy a tile into the stage that was read last. The first half of
+  /// a leaf's tiles are K, the others V; those from TilesPerLeaf on are of the
+  /// leaves after it.
   KV_BODY void issueTile(int leaf, int tile);
   KV_BODY void issueTile(int leaf, int tile)
     requires LatentRows<C>;
@@ -245,6 +251,18 @@ private:
   KV_BODY int nextTile(int leaf, int tile);
   KV_BODY int nextTile(int leaf, int tile)
     requires LatentRows<C>;
+
+  /// The same for a half of a leaf's keys or values, where the tile has it.
+  KV_BODY int nextHalf(int leaf, int plane, int half) {
+    if constexpr (LatentRows<C>)
+      return nextTile(leaf, plane * 2 + half);
+    else if (half % C::TileHalves)
+      return lastStage +
+             half % C::TileHalves * C::HalfKeys * C::CacheRows::Pitch;
+    else
+      return nextTile(leaf,
+                      plane * (C::TilesPerLeaf / 2) + half / C::TileHalves);
+  }
 
   KV_BODY void nextStage() {
     lastStage = stage;
@@ -319,6 +337,14 @@ private:
   KV_BODY int rowOf(int m, int side) const {
     return m * 16 + lane / 4 + side * 8;
   }
+
+  /// Whether a row tile has such rows: most decode steps have no more than
+  /// eight in all, and need half of what is done for each.
+  KV_BODY bool hasRows(int side) const {
+    return C::RowTiles > 1 || LatentRows<C> || side == 0 || liveRows > 8;
+  }
+  /// Weights of rows that are none, once a unit.
+  KV_BODY void clearUpperWeights();
 
   /// Each row's largest score over this warp's keys. Keys that a row does not
   /// see get no score, so that even a NaN there counts for nothing.
@@ -504,19 +530,41 @@ private:
   KV_BODY int32_t pieceSlot(const Shared &s, int32_t leaf) const;
   KV_BODY int32_t groupSlot(const Shared &s, int32_t group) const;
 
-  /// To shared memory, where there is room: the slots of the unit's groups, or
-  /// of the pieces at `count` leaves.
-  KV_BODY void findPieces(const Shared &s, int32_t first, int32_t count,
-                          bool groups);
+  /// In shared memory: the slots of the pieces that merges read, of the leaves
+  /// of the part's first and last group and of the unit's groups; where no
+  /// piece begins, and behind the last, NoPiece. So many are read at a time.
+  static constexpr int32_t NoPiece = -1;
+  static constexpr int PiecesTogether = kv::plan::LeavesPerGroup;
+  KV_BODY auto pieceSlots() const {
+    return b.template shared<int32_t>(C::RowPlaces, C::MergeTable);
+  }
+  /// Pieces whose weights find room, at most.
+  static constexpr int32_t PieceWeights =
+      kv::plan::lesser(C::MergeTable - 2 * kv::plan::LeavesPerGroup,
+                       C::MergeWeightBytes / (C::Rows * 16)) /
+      PiecesTogether * PiecesTogether;
+  static_assert(PieceWeights >= PiecesTogether && C::Warps >= 4);
+  /// Of a piece and a row: what the fold before it and the piece are multiplied
+  /// by, the piece's sum times the latter, and whether there is one.
+  KV_BODY auto pieceWeights() const {
+    return b.template shared<FloatQuad>(C::MergeWeights,
+                                        PieceWeights * C::Rows);
+  }
+  KV_BODY auto pieceMaxima() const {
+    return b.template shared<float>(C::TotalWeights, C::Rows);
+  }
 
-  /// Four columns of a row over `count` pieces that were found.
-  KV_BODY Softmax foldPieces(const Shared &s, int row, int quad, int32_t count,
-                             bool groups, float (&values)[4]);
-  KV_BODY Softmax foldPieces(const Shared &s, int row, int quad, int32_t count,
-                             bool groups, float (&values)[4])
-    requires LatentRows<C>;
-  KV_BODY void weighPieces(int32_t count)
-    requires LatentRows<C>;
+  /// By all warps but the first.
+  KV_BODY void findGroups(const Shared &s, int32_t count);
+
+  /// The weights of `count` pieces that begin at a place of pieceSlots.
+  KV_BODY void weighPieces(int32_t from, int32_t count);
+  /// Four columns of a row, of so many pieces.
+  KV_BODY void loadPieces(FloatQuad (&quads)[PiecesTogether], int32_t from,
+                          int item) const;
+  /// finish(row, quad, state, values) for every four columns of the rows.
+  template <class Finish>
+  KV_BODY void foldPieces(int32_t from, int32_t count, Finish finish);
 
   KV_BODY const FloatPair *pieceState(int32_t slot, int row) const {
     const float *piece = p.scratch + slot * int64_t(C::SlotFloats);
@@ -528,18 +576,12 @@ private:
     return reinterpret_cast<const FloatQuad *>(piece + row * C::HeadDim) + quad;
   }
 
-  /// A row's state and four columns of a piece.
-  KV_BODY void loadPiece(int32_t slot, int row, int quad, FloatPair &state,
-                         FloatQuad &four) const;
-  static KV_BODY void foldPiece(Softmax &left, float (&values)[4],
-                                FloatPair state, FloatQuad four);
   static KV_BODY void foldQuad(float (&values)[4], FloatQuad four,
                                kv::plan::Weights weights);
 
-  /// Every thread folds four columns of a row over all pieces: of a group to
-  /// one piece, of the unit to its result.
-  KV_BODY void mergeGroup(const Shared &s, kv::plan::Leaves leaves);
-  KV_BODY void finishMerged(const Shared &s, int32_t count, bool groups);
+  /// Of a group to one piece, of the unit to its result.
+  KV_BODY void mergeGroup(const Shared &s, int32_t from, int32_t count);
+  KV_BODY void finishMerged(const Shared &s, int32_t from, int32_t count);
 
   B &b;
   const AttentionParams &p;
@@ -555,6 +597,7 @@ private:
   int32_t keysCount;           // and of that this work, from keysFirst on
   int32_t allSeeFrom, allSeeTo;
   int leafBegin, leafEnd;
+  int64_t firstKey, firstScale; // firstPlace of the cache and of its scales
   int32_t nextPage;
   int64_t scaleAt; // of this thread's next key, in the scales; negative: none
   int stage, lastStage; // of the next tile, and of the one before, in chunks
@@ -580,7 +623,6 @@ private:
 #include "AttentionScales.h"
 #include "AttentionScores.h"
 #include "AttentionUnit.h"
-#include "LatentMerge.h"
 #include "LatentRows.h"
 
 #endif // KV_KERNELS_CUDA_ATTENTIONBODY_H

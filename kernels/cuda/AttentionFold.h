@@ -19,8 +19,7 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
     sums[i] = 0;
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
-    int tile = nextTile(leaf, 2 + half);
-    valueHalf(leaf, half, tile);
+    valueHalf(leaf, half, nextHalf(leaf, 1, half));
   }
   if constexpr (C::Scaled)
     foldSums();
@@ -32,7 +31,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::foldProductSums() {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
-    if (stateTile() < C::RowTiles) {
+    if (stateTile() < C::RowTiles && hasRows(side)) {
       FloatPair pair =
           announced(C::GroupWeights, rowOf(stateTile(), side), side);
       groupState[side].sum = kv::plan::foldValue(
@@ -61,7 +60,7 @@ KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
         widenEvenOdd<typename C::Cache>(loaded[i], even, odd);
         if constexpr (C::Shares) {
           uint32_t shares = valueShares(
-              leaf, half * (C::TileKeys / 16) + k + i / 2, n / 2, i % 2);
+              leaf, half * (C::HalfKeys / 16) + k + i / 2, n / 2, i % 2);
           even = multiplyPair(even, shares);
           odd = multiplyPair(odd, shares);
         }
@@ -89,12 +88,12 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
   for (int i = 0; i < C::ValueLoads; ++i)
     places[i] = tile + valueChunk(i * 2);
   KV_UNROLL
-  for (int k = 0; k < C::TileKeys / 16; k += C::ValueSteps) {
+  for (int k = 0; k < C::HalfKeys / 16; k += C::ValueSteps) {
     ValueFragments vFragments;
     loadValues(vFragments, places, leaf, half, k);
     KV_UNROLL
     for (int step = 0; step < C::ValueSteps; ++step)
-      multiplyValues(half * (C::TileKeys / 16) + k + step, vFragments[step]);
+      multiplyValues(half * (C::HalfKeys / 16) + k + step, vFragments[step]);
   }
 }
 
@@ -157,6 +156,8 @@ KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    if (!hasRows(side))
+      continue;
     FloatPair pair =
         announced(C::GroupWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL

@@ -31,17 +31,15 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
   // Computed whether it exists or not: cheaper than to go round it. Unsigned,
   // since of any entry a multiple must be something.
   uint64_t elements = uint64_t(page) * uint64_t(p.cache.pageStride) +
-                      uint64_t(p.layer) * uint64_t(p.cache.layerStride) +
-                      uint64_t(slot) * uint64_t(p.cache.tokenStride) +
-                      uint64_t(head) * uint64_t(p.cache.headStride);
-  int64_t place =
-      addressOf(p.cache.data) + int64_t(elements * sizeof(typename C::Cache));
+                      uint64_t(slot) * uint64_t(p.cache.tokenStride);
+  int64_t first = C::KeepsFirstKey ? firstKey : firstPlace(p.cache);
+  int64_t place = addressOf(p.cache.data) +
+                  int64_t((elements + first) * sizeof(typename C::Cache));
   if constexpr (C::Scaled) {
     bool known = F == Fault::UncheckedScalePage ? page != -1 : exists;
     int64_t at = int64_t(uint64_t(page) * uint64_t(p.scales.pageStride) +
-                         uint32_t(slot) * uint64_t(p.scales.tokenStride) +
-                         uint64_t(p.layer) * uint64_t(p.scales.layerStride) +
-                         uint64_t(head) * uint64_t(p.scales.headStride));
+                         uint32_t(slot) * uint64_t(p.scales.tokenStride)) +
+                 (C::KeepsFirstKey ? firstScale : firstPlace(p.scales));
     scaleAt = known ? at : -1;
   }
   return exists ? place : NoAddress;
@@ -49,6 +47,9 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
+  firstKey = opaque(firstPlace(p.cache));
+  if constexpr (C::Scaled)
+    firstScale = opaque(firstPlace(p.scales));
   leafEnd = work.leafEnd;
   leafBegin = work.leafBegin;
   int64_t first = leafBegin * int64_t(C::Leaf);
@@ -81,9 +82,11 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
     constexpr int Together = C::ThreadRows < Most ? C::ThreadRows : Most;
     auto ring = ringView();
     uint32_t first =
-        rowPlace(leaf, tile % 2 * C::TileKeys) / C::PlacesTogether + own.rows;
+        rowPlace(leaf, tile % (C::TilesPerLeaf / 2) * C::TileKeys) /
+            C::PlacesTogether +
+        own.rows;
     int64_t further = uint32_t(own.byte);
-    if (tile % C::TilesPerLeaf >= 2)
+    if (tile % C::TilesPerLeaf >= C::TilesPerLeaf / 2)
       further += p.cache.planeStride * int64_t(sizeof(typename C::Cache));
     KV_UNROLL
     for (int from = 0; from < C::ThreadRows; from += Together) {

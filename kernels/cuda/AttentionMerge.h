@@ -5,6 +5,10 @@
 // the last to arrive folds its pieces to one, and who completes the unit's last
 // group folds the groups.
 //
+// What a fold multiplies by depends on the states of the pieces alone: a warp
+// has a row, a lane a piece, and the weights lie where the ring was. Then every
+// thread folds four columns of a row, piece by piece.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_ATTENTIONMERGE_H
@@ -111,7 +115,7 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   if constexpr (F != Fault::MissingArrivalBarrier)
     b.sync(); // all pieces are stored: one thread's release is for all
   // The first and the last group may be shared with other parts: at both this
-  // part arrives at once.
+  // part arrives at once. Other warps find their pieces meanwhile.
   int i = b.thread() / WarpLanes;
   if (i < 2 && lane == 0) {
     Leaves leaves = groupLeaves(tile, i ? lastGroup : firstGroup);
@@ -122,6 +126,11 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
                     uint32_t(partOfLeaf(s, leaves.end - 1) - first + 1));
     }
     ticket.store(i, last);
+  } else if (i == 2 && lane < 2 * LeavesPerGroup) {
+    bool end = lane >= LeavesPerGroup;
+    Leaves leaves = groupLeaves(tile, end ? lastGroup : firstGroup);
+    int32_t leaf = leaves.begin + lane % LeavesPerGroup;
+    pieceSlots().store(lane, leaf < leaves.end ? pieceSlot(s, leaf) : NoPiece);
   }
   if constexpr (F != Fault::MissingTicketBarrier)
     b.sync();
@@ -137,21 +146,22 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
     else if (groups == 1) // its pieces are all there is
       merges = true;
     else
-      mergeGroup(s, leaves);
+      mergeGroup(s, end * LeavesPerGroup, leaves.end - leaves.begin);
   }
-  if (!merges) {
-    if (complete == 0)
-      return;
-    b.sync();
-    if (b.thread() == 0)
-      ticket.store(2, arrive(p.counters + s.parts.first, uint32_t(complete),
-                             uint32_t(groups)));
-    b.sync();
-    if (!ticket.load(2))
-      return;
+  if (merges) {
+    finishMerged(s, 0, tile.leafEnd - tile.leafBegin);
+    return;
   }
-  finishMerged(s, groups == 1 ? tile.leafEnd - tile.leafBegin : groups,
-               groups > 1);
+  if (complete == 0)
+    return;
+  if (b.thread() == 0)
+    ticket.store(2, arrive(p.counters + s.parts.first, uint32_t(complete),
+                           uint32_t(groups)));
+  else if (b.thread() >= WarpLanes)
+    findGroups(s, groups);
+  b.sync();
+  if (ticket.load(2))
+    finishMerged(s, 2 * LeavesPerGroup, groups);
 }
 
 template <Block B, class C, Fault F>
@@ -175,130 +185,181 @@ KV_BODY int32_t AttentionBody<B, C, F>::groupSlot(const Shared &s,
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::findPieces(const Shared &s, int32_t first,
-                                                int32_t count, bool groups) {
-  auto slots = b.template shared<int32_t>(C::RowPlaces, C::MergeTable);
-  int32_t known = kv::plan::lesser(count, C::MergeTable);
-  for (int32_t i = b.thread(); i < known; i += C::Threads)
-    slots.store(i, groups ? groupSlot(s, i) : pieceSlot(s, first + i));
-  b.sync();
-  if constexpr (LatentRows<C>)
-    weighPieces(count);
+KV_BODY void AttentionBody<B, C, F>::findGroups(const Shared &s,
+                                                int32_t count) {
+  int32_t known = kv::plan::lesser(count, PieceWeights);
+  int32_t all = kv::plan::ceilDivide(known, PiecesTogether) * PiecesTogether;
+  for (int32_t i = b.thread() - WarpLanes; i < all; i += C::Threads - WarpLanes)
+    pieceSlots().store(2 * kv::plan::LeavesPerGroup + i,
+                       i < known ? groupSlot(s, i) : NoPiece);
 }
 
 template <Block B, class C, Fault F>
-KV_BODY kv::plan::Softmax
-AttentionBody<B, C, F>::foldPieces(const Shared &s, int row, int quad,
-                                   int32_t count, bool groups,
-                                   float (&values)[4]) {
-  // So many pieces are read before they are folded: what costs is latency.
-  constexpr int Together = 8;
-  auto slots = b.template shared<int32_t>(C::RowPlaces, C::MergeTable);
-  Softmax state;
-  KV_UNROLL
-  for (float &value : values)
-    value = 0;
-  int32_t known = kv::plan::lesser(count, C::MergeTable);
+KV_BODY void AttentionBody<B, C, F>::weighPieces(int32_t from, int32_t count) {
+  // Of a warp's rows; over latent ones no register is left for two.
+  constexpr int Together = LatentRows<C> ? 1 : 2;
+  auto slots = pieceSlots();
+  auto weights = pieceWeights();
+  const int thread = late(b.thread()), warp = thread / WarpLanes,
+            lane = thread % WarpLanes;
   KV_UNROLL_BY(1)
-  for (int32_t first = 0; first < known; first += Together) {
-    FloatPair states[Together];
-    FloatQuad quads[Together];
+  for (int first = warp; first < liveRows; first += Together * C::Warps) {
+    float maxima[Together];
     KV_UNROLL
-    for (int j = 0; j < Together; ++j) {
-      int32_t slot = first + j < known ? slots.load(first + j) : -1;
+    for (float &maximum : maxima)
+      maximum = kv::plan::NoScore;
+    KV_UNROLL_BY(1)
+    for (int32_t i = lane; i < count + lane; i += WarpLanes) {
+      int32_t slot = i < count ? slots.load(from + i) : NoPiece;
       // Where no piece begins the first is read again, and is forgotten: a
       // branch would wait for one piece after the other.
-      loadPiece(slot < 0 ? slots.load(0) : slot, row, quad, states[j],
-                quads[j]);
-      if (slot < 0) {
-        states[j] = {kv::plan::NoScore, 0};
-        quads[j] = {0, 0, 0, 0};
+      int32_t known = slot < 0 ? slots.load(from) : slot;
+      FloatPair its[Together];
+      KV_UNROLL
+      for (int r = 0; r < Together; ++r) {
+        int row = kv::plan::lesser(first + r * C::Warps, liveRows - 1);
+        its[r] = b.loadScratch(pieceState(known, row));
+        if (slot < 0)
+          its[r] = {kv::plan::NoScore, 0};
+      }
+      KV_UNROLL
+      for (int r = 0; r < Together; ++r) {
+        // The largest of the pieces before this lane's, and of all 32: a
+        // maximum is the same in whatever order it is found.
+        float before = kv::plan::NoScore, all = its[r].x;
+        KV_UNROLL
+        for (int mask = 1; mask < WarpLanes; mask *= 2) {
+          float other = b.shuffleXor(all, mask);
+          if (lane & mask)
+            before = kv::plan::larger(before, other);
+          all = kv::plan::larger(all, other);
+        }
+        float left = kv::plan::larger(maxima[r], before);
+        kv::plan::Weights pair = kv::plan::foldMaximum(left, its[r].x);
+        if constexpr (F != Fault::ForgottenMaximum)
+          maxima[r] = kv::plan::larger(maxima[r], all);
+        if (i < PieceWeights && first + r * C::Warps < liveRows)
+          weights.store(i * C::Rows + first + r * C::Warps,
+                        {pair.left, pair.right,
+                         kv::plan::multiply(its[r].y, pair.right),
+                         slot < 0 ? 0.0f : 1.0f});
       }
     }
     KV_UNROLL
-    for (int j = 0; j < Together; ++j)
-      foldPiece(state, values, states[j], quads[j]);
+    for (int r = 0; r < Together; ++r)
+      if (lane == 0 && first + r * C::Warps < liveRows)
+        pieceMaxima().store(first + r * C::Warps, maxima[r]);
   }
-  // Of a unit of more than a million keys.
-  KV_UNROLL_BY(1)
-  for (int32_t i = known; i < count; ++i) {
-    FloatPair its;
-    FloatQuad four;
-    loadPiece(groupSlot(s, i), row, quad, its, four);
-    foldPiece(state, values, its, four);
-  }
-  return state;
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadPiece(int32_t slot, int row, int quad,
-                                               FloatPair &state,
-                                               FloatQuad &four) const {
-  if constexpr (F == Fault::PlainScratchLoad) {
-    state = b.load(pieceState(slot, row));
-    four = b.load(pieceQuad(slot, row, quad));
-  } else {
-    state = b.loadScratch(pieceState(slot, row));
-    four = b.loadScratch(pieceQuad(slot, row, quad));
-  }
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::mergeGroup(const Shared &s,
-                                                kv::plan::Leaves leaves) {
-  findPieces(s, leaves.begin, leaves.end - leaves.begin, false);
-  auto slots = b.template shared<int32_t>(C::RowPlaces, C::MergeTable);
-  auto states = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
-  // The group's first piece becomes the group. All lanes of a row read its
-  // state before it changes.
-  float *piece = p.scratch + slots.load(0) * int64_t(C::SlotFloats);
-  constexpr int Quads = C::HeadDim / 4;
-  for (int i = b.thread(); i < liveRows * Quads; i += C::Threads) {
-    int row = i / Quads, quad = i % Quads;
-    float four[4];
-    Softmax state =
-        foldPieces(s, row, quad, leaves.end - leaves.begin, false, four);
-    auto *target =
-        reinterpret_cast<FloatPair *>(piece + row * C::HeadDim) + quad * 2;
-    b.storeScratch(target, FloatPair{four[0], four[1]});
-    b.storeScratch(target + 1, FloatPair{four[2], four[3]});
-    if (quad == 0)
-      states.store(row, {state.maximum, state.sum});
-  }
-  b.sync();
-  for (int row = b.thread(); row < liveRows; row += C::Threads)
-    b.storeScratch(reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) +
-                       row,
-                   states.load(row));
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::finishMerged(const Shared &s,
-                                                  int32_t count, bool groups) {
-  findPieces(s, s.tile.leafBegin, count, groups);
-  constexpr int Quads = C::HeadDim / 4;
-  for (int i = b.thread(); i < liveRows * Quads; i += C::Threads) {
-    int row = i / Quads, quad = i % Quads;
-    float four[4];
-    Softmax total = foldPieces(s, row, quad, count, groups, four);
-    kv::plan::Finish finish = kv::plan::finish(total, sinkOf(row));
-    KV_UNROLL
-    for (int j = 0; j < 4; j += 2)
-      storeOut(outPlace(row), quad * 4 + j, finishValue(four[j], finish),
-               finishValue(four[j + 1], finish));
-    if (quad == 0)
-      storeLogOfSum(row, total);
-  }
-  // The next unit's places of rows come to where the pieces' are.
-  if constexpr (F != Fault::MissingMergeBarrier)
+  if constexpr (F != Fault::MissingPieceWeightsBarrier)
     b.sync();
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void
-AttentionBody<B, C, F>::foldPiece(Softmax &left, float (&values)[4],
-                                  FloatPair state, FloatQuad four) {
-  foldQuad(values, four, kv::plan::fold(left, {state.x, state.y}));
+AttentionBody<B, C, F>::loadPieces(FloatQuad (&quads)[PiecesTogether],
+                                   int32_t from, int item) const {
+  constexpr int Quads = C::HeadDim / 4;
+  auto slots = pieceSlots();
+  const FloatQuad *first = pieceQuad(0, item / Quads, item % Quads);
+  KV_UNROLL
+  for (int j = 0; j < PiecesTogether; ++j) {
+    int32_t slot = slots.load(from + j);
+    // Where no piece begins the first is read again, and is forgotten.
+    const FloatQuad *four =
+        first +
+        int64_t(slot < 0 ? slots.load(from) : slot) * (C::SlotFloats / 4);
+    if constexpr (F == Fault::PlainScratchLoad)
+      quads[j] = b.load(four);
+    else
+      quads[j] = b.loadScratch(four);
+  }
+}
+
+template <Block B, class C, Fault F>
+template <class Finish>
+KV_BODY void AttentionBody<B, C, F>::foldPieces(int32_t from, int32_t count,
+                                                Finish finish) {
+  constexpr int Quads = C::HeadDim / 4;
+  auto weights = pieceWeights();
+  int items = liveRows * Quads, thread = late(b.thread());
+  // So many pieces are under way while those before are folded: what costs is
+  // latency. The first come while weights are computed.
+  FloatQuad quads[PiecesTogether], next[PiecesTogether];
+  loadPieces(next, from, kv::plan::lesser(thread, items - 1));
+  weighPieces(from, count);
+  KV_UNROLL_BY(1)
+  for (int item = thread; item < items; item += C::Threads) {
+    int row = item / Quads;
+    float values[4] = {0, 0, 0, 0}, sum = 0;
+    KV_UNROLL_BY(1)
+    for (int32_t first = 0; first < count; first += PiecesTogether) {
+      KV_UNROLL
+      for (int j = 0; j < PiecesTogether; ++j)
+        quads[j] = next[j];
+      bool more = first + PiecesTogether < count;
+      if (more || item + C::Threads < items)
+        loadPieces(next, more ? from + first + PiecesTogether : from,
+                   more ? item : item + C::Threads);
+      KV_UNROLL
+      for (int j = 0; j < PiecesTogether; ++j) {
+        FloatQuad each = weights.load((first + j) * C::Rows + row);
+        FloatQuad none = {0, 0, 0, 0};
+        foldQuad(values, each.w > 0 ? quads[j] : none, {each.x, each.y});
+        sum = kv::plan::fusedMultiplyAdd(sum, each.x, each.z);
+      }
+    }
+    finish(row, item % Quads, Softmax{pieceMaxima().load(row), sum}, values);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::mergeGroup(const Shared &s, int32_t from,
+                                                int32_t count) {
+  // The group's first piece becomes the group. All lanes of a row have read its
+  // state before it changes.
+  int32_t slot = pieceSlots().load(from);
+  foldPieces(
+      from, count,
+      [&](int row, int quad, Softmax state, const float (&four)[4]) {
+        float *piece = p.scratch + slot * int64_t(C::SlotFloats);
+        auto *target =
+            reinterpret_cast<FloatPair *>(piece + row * C::HeadDim) + quad * 2;
+        b.storeScratch(target, FloatPair{four[0], four[1]});
+        b.storeScratch(target + 1, FloatPair{four[2], four[3]});
+        if (quad == 0)
+          b.storeScratch(
+              reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,
+              FloatPair{state.maximum, state.sum});
+      });
+  // It is stored, and another merge's weights come to where these are.
+  b.sync();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::finishMerged(const Shared &s, int32_t from,
+                                                  int32_t count) {
+  foldPieces(from, kv::plan::lesser(count, PieceWeights),
+             [&](int row, int quad, Softmax total, float (&four)[4]) {
+               // Of a unit of so many groups that their weights find no room.
+               KV_UNROLL_BY(1)
+               for (int32_t i = PieceWeights; i < count; ++i) {
+                 int32_t slot = groupSlot(s, i);
+                 FloatPair state = b.loadScratch(pieceState(slot, row));
+                 FloatQuad its = b.loadScratch(pieceQuad(slot, row, quad));
+                 foldQuad(four, its, kv::plan::fold(total, {state.x, state.y}));
+               }
+               kv::plan::Finish finish = kv::plan::finish(total, sinkOf(row));
+               KV_UNROLL
+               for (int j = 0; j < 4; j += 2)
+                 storeOut(outPlace(row), quad * 4 + j,
+                          finishValue(four[j], finish),
+                          finishValue(four[j + 1], finish));
+               if (quad == 0)
+                 storeLogOfSum(row, total);
+             });
+  // The next unit's places of rows come to where the pieces' are.
+  if constexpr (F != Fault::MissingMergeBarrier)
+    b.sync();
 }
 
 template <Block B, class C, Fault F>

@@ -85,7 +85,7 @@ KV_BODY FloatPair AttentionBody<B, C, F>::scalesOf(int leaf, int plane,
   // Of constant distances from n to n.
   return b.template shared<FloatPair>(C::RowScales, 2 * C::Leaf)
       .load(scalePlace(leaf, plane) / 2 + warp * 8 + lane % 4 +
-            n / 2 * (C::TileKeys / 2) + n % 2 * 4);
+            n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
 }
 
 template <Block B, class C, Fault F>
@@ -120,6 +120,8 @@ KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
   for (int m = 0; m < C::RowTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    if (!hasRows(side))
+      continue;
     float most = all;
     if (F != Fault::ScalesOfUnseenKeys && masked) {
       most = 0;
@@ -158,7 +160,7 @@ KV_BODY void AttentionBody<B, C, F>::foldSums() {
   auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
-    if (warp < C::RowTiles) {
+    if (warp < C::RowTiles && hasRows(side)) {
       int row = rowOf(warp, side);
       FloatQuad four =
           b.template shared<FloatQuad>(C::RowSums, C::Rows).load(row);
@@ -171,7 +173,7 @@ KV_BODY void AttentionBody<B, C, F>::foldSums() {
 template <Block B, class C, Fault F>
 KV_BODY uint32_t AttentionBody<B, C, F>::keyShares(int leaf, int half, int d,
                                                    int n) const {
-  int key = half * C::TileKeys + warp * 16 + n * 8 + lane / 4;
+  int key = half * C::HalfKeys + warp * 16 + n * 8 + lane / 4;
   return b.template shared<uint32_t>(C::ScaleShares, C::ShareWords)
       .load(sharePlace(leaf, 0, d >> p.scales.groupShift) + key);
 }

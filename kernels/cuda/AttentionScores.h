@@ -28,8 +28,7 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
   clearScores();
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
-    int tile = nextTile(leaf, half);
-    scoreHalf(leaf, half, tile);
+    scoreHalf(leaf, half, nextHalf(leaf, 0, half));
   }
 }
 
@@ -40,8 +39,8 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int leaf, int half, int tile) {
   constexpr int ChunkSteps = C::Widens ? 2 : 1;
   auto k = ringView();
   Place kt = loadTransposedB(lane);
-  constexpr bool OneTile = C::KeyWarps * 16 <= C::TileKeys;
-  int firstKey = OneTile ? keyWarp() * 16 : keyWarp() * 16 % C::TileKeys;
+  constexpr bool OneTile = C::KeyWarps * 16 <= C::HalfKeys;
+  int firstKey = OneTile ? keyWarp() * 16 : keyWarp() * 16 % C::HalfKeys;
   int kChunk = tile + Matrix::chunk(firstKey + kt.row, kt.column);
   KV_UNROLL
   for (int d = 0; d < C::KeyDim / 16; d += ChunkSteps) {
@@ -104,6 +103,16 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::clearUpperWeights() {
+  if (hasRows(1) || F == Fault::UnclearedWeights)
+    return;
+  auto weights =
+      b.template shared<FloatQuad>(C::Weights, C::Rows * C::LeafPairs / 4);
+  for (int i = b.thread(); i < 8 * C::LeafPairs / 4; i += C::Threads)
+    weights.store(8 * C::LeafPairs / 4 + i, {0, 0, 0, 0});
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::prepareScores(int leaf) {
   if constexpr (C::Scaled)
     applyKeyScales(leaf);
@@ -139,6 +148,8 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    if (!hasRows(side))
+      continue;
     float largest = largestScore(m, side);
     if (lane % 4 == 0)
       maxima.store(rowOf(scoreTile(m), side) * C::KeyWarps + keyWarp(),
@@ -198,6 +209,8 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    if (!hasRows(side))
+      continue;
     int row = rowOf(scoreTile(m), side);
     FloatQuad four = maxima.load(row);
     float factor = scaleFirst ? toLog2 : toLog2 * scoreFactor(row);

@@ -99,7 +99,8 @@ template <class QueryT, int HeadDimV> struct TileConfig {
   static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
   static constexpr int TotalWeights = GroupWeights; // warps keep them
   static constexpr int QueryScales = 0;             // queries have none
-  static_assert(GroupWeights + Rows * 8 <= Finishes);
+  static constexpr int MergeWeights = GroupWeights + Rows * 8,
+                       MergeWeightBytes = Finishes - MergeWeights;
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2), TotalFloats = 0;
 

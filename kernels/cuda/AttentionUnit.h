@@ -124,6 +124,8 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
     if constexpr (!TileRows<C>)
       placesView().store(row, live ? outPlace(row) : -1);
   }
+  if constexpr (!TileRows<C>)
+    clearUpperWeights();
   allSeeFrom = visible(sequence, liveRows - 1).x;
   allSeeTo = visible(sequence, 0).y;
 }

@@ -3,6 +3,8 @@
 #ifndef KV_KERNELS_CUDA_BODY_H
 #define KV_KERNELS_CUDA_BODY_H
 
+#include <cstdint>
+
 #ifdef __CUDACC__
 #define KV_BODY __device__ __forceinline__
 #define KV_PRAGMA(TEXT) _Pragma(#TEXT)
@@ -21,6 +23,21 @@ namespace kv::cuda {
 KV_BODY int opaque(int x) {
 #ifdef __CUDA_ARCH__
   asm("" : "+r"(x));
+#endif
+  return x;
+}
+KV_BODY int64_t opaque(int64_t x) {
+#ifdef __CUDA_ARCH__
+  asm("" : "+l"(x));
+#endif
+  return x;
+}
+
+/// The same, and what is made of it is computed after this place: no register
+/// holds it during the leaves.
+KV_BODY int late(int x) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(x));
 #endif
   return x;
 }

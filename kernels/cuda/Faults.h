@@ -31,15 +31,17 @@ enum class Fault {
   UncheckedTable,     // the table is read beyond its row
   MissingRelease,     // pieces are announced before they are there
   MissingAcquire,     // who comes last may read what was there before
-  MissingArrivalBarrier,      // a thread announces the pieces of others
-  MissingTicketBarrier,       // who is last is asked before it is known
-  MissingReset,               // counters are not zero for the next launch
-  MissingPieceWeightsBarrier, // over latent rows
+  MissingArrivalBarrier, // a thread announces the pieces of others
+  MissingTicketBarrier,  // who is last is asked before it is known
+  MissingReset,          // counters are not zero for the next launch
+  MissingPieceWeightsBarrier,
+  ForgottenMaximum,    // pieces behind the first 32 begin anew
   MissingMergeBarrier, // the next unit overwrites what a merge still reads
   PlainScratchLoad,    // pieces come from the block's own cache
   PlainScratchStore,
   SlotOfAnotherGroup, // the merge reads a group twice
   ForgottenMask,
+  UnclearedWeights,   // of rows that are none
   ColumnsBeyondRow,   // a warp reads columns that a row does not have
   StoredBeyondHead,   // and stores them
   CopiedBeyondRow,    // a thread copies more of a row than there is

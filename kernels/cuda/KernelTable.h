@@ -17,9 +17,8 @@
 
 namespace kv::cuda {
 
-/// One attention kernel; it takes an AttentionParams. `sm` is 90 on a chip of
-/// compute capability 9.0 and 80 on every other: that decides which code a
-/// driver takes.
+/// One attention kernel; it takes an AttentionParams. `sm` is shapesOfChip() of
+/// the chip that the code was compiled for: of PTX, 80.
 struct AttentionKernel {
   std::string_view name, type; // the row's name of its types
   KvDType query, cache;
@@ -31,7 +30,7 @@ struct AttentionKernel {
   int rows;   // of a tile: Shape::tileRows
   int leaf;   // Shape::leaf
   int threads;
-  int sharedBytes80, sharedBytes90;
+  int sharedBytes80, sharedBytes90, sharedBytes120;
   int blocks80, blocks90; // that an SM has room for
   int64_t slotFloats;     // of a piece
   int64_t totalFloats;    // of a part
@@ -39,10 +38,15 @@ struct AttentionKernel {
   constexpr int valueDim() const { return vDim ? vDim : headDim; }
   constexpr int planes() const { return vDim ? 1 : 2; }
   constexpr int sharedBytes(int sm) const {
-    return sm == 90 ? sharedBytes90 : sharedBytes80;
+    return sm == 90    ? sharedBytes90
+           : sm == 120 ? sharedBytes120
+                       : sharedBytes80;
   }
+  /// None: there is no such kernel for the chip.
   constexpr int blocksPerSM(int sm) const {
-    return sm == 90 ? blocks90 : blocks80;
+    return sm == 90    ? blocks90
+           : sm == 120 ? fits(sharedBytes120, 1, 120)
+                       : blocks80;
   }
 };
 
@@ -54,8 +58,8 @@ template <class C> constexpr int launchThreads() {
     return C::Threads;
 }
 
-/// A row of the table; `C` is its configuration on sm_90a, `C80` on others.
-template <class C, class C80>
+/// A row of the table; `C` is its configuration with sm 90.
+template <class C, class C80, class C120>
 constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
                                 KvDType query, KvDType cache, Scales scales,
                                 int vDim, char kind, int blocks80,
@@ -74,6 +78,7 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           launchThreads<C>(),
           C80::SharedBytes,
           C::SharedBytes,
+          C120::SharedBytes,
           blocks80,
           blocks90,
           C::SlotFloats,
@@ -84,13 +89,15 @@ constexpr AttentionKernel AttentionKernels[] = {
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \
                             blocks80, blocks90)                                \
   rowOf<KV_ATTENTION_CONFIG(kind, query, cache, scales, dim),                  \
-        KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80)>(             \
+        KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80),              \
+        KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 120)>(            \
       "kv_attention_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,       \
       KV_DTYPE_##cache, Scales::scales, 0, #kind[0], blocks80, blocks90),
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
   rowOf<KV_LATENT_CONFIG(kind, query, cache, dim, vDim),                       \
-        KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80)>(                  \
+        KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80),                   \
+        KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 120)>(                 \
       "kv_latent_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, vDim, #kind[0], blocks80, blocks90),
 #include "kv/ABI/DeviceKernels.def"
@@ -100,9 +107,10 @@ constexpr AttentionKernel AttentionKernels[] = {
 /// sm_90a has them.
 constexpr AttentionKernel TileKernels[] = {
 #define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
-  rowOf<KV_TILE_CONFIG(query, dim), KV_TILE_CONFIG(query, dim)>(               \
-      "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
-      KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
+  rowOf<KV_TILE_CONFIG(query, dim), KV_TILE_CONFIG(query, dim),                \
+        KV_TILE_CONFIG(query, dim)>("kv_attention_tiles_" #type "_" #dim,      \
+                                    #type, KV_DTYPE_##query, KV_DTYPE_##cache, \
+                                    Scales::None, 0, 'p', 1, 1),
 #include "kv/ABI/DeviceKernels.def"
 };
 
@@ -124,11 +132,13 @@ constexpr MoverKernel MoverKernels[] = {
 struct KernelLaunch {
   std::string_view name;
   int threads;
-  int sharedBytes80, sharedBytes90;
+  int sharedBytes80, sharedBytes90, sharedBytes120;
   size_t paramBytes;
 
   constexpr int sharedBytes(int sm) const {
-    return sm == 90 ? sharedBytes90 : sharedBytes80;
+    return sm == 90    ? sharedBytes90
+           : sm == 120 ? sharedBytes120
+                       : sharedBytes80;
   }
 };
 
@@ -139,14 +149,15 @@ constexpr auto KernelLaunches = [] {
   std::array<KernelLaunch, FirstTile + std::size(TileKernels)> launches{};
   auto *row = launches.data();
   for (const AttentionKernel &kernel : AttentionKernels)
-    *row++ = {kernel.name, kernel.threads, kernel.sharedBytes80,
-              kernel.sharedBytes90, sizeof(AttentionParams)};
+    *row++ = {kernel.name,           kernel.threads,
+              kernel.sharedBytes80,  kernel.sharedBytes90,
+              kernel.sharedBytes120, sizeof(AttentionParams)};
   for (const MoverKernel &kernel : MoverKernels)
-    *row++ = {kernel.name, MoverThreads, kernel.sharedBytes, kernel.sharedBytes,
-              kernel.paramBytes};
+    *row++ = {kernel.name,        MoverThreads,       kernel.sharedBytes,
+              kernel.sharedBytes, kernel.sharedBytes, kernel.paramBytes};
   for (const AttentionKernel &kernel : TileKernels)
-    *row++ = {kernel.name, kernel.threads, kernel.sharedBytes80,
-              kernel.sharedBytes90, sizeof(TileParams)};
+    *row++ = {kernel.name,          kernel.threads,        kernel.sharedBytes80,
+              kernel.sharedBytes90, kernel.sharedBytes120, sizeof(TileParams)};
   return launches;
 }();
 

@@ -35,7 +35,7 @@ struct LatentConfig {
   static constexpr int Warps = KeyWarps * RowTiles, Threads = Warps * WarpLanes;
 
   static constexpr int Leaf = kv::plan::LatentLeaf;
-  static constexpr int TileKeys = 32, TilesPerLeaf = 2;
+  static constexpr int TileKeys = 32, HalfKeys = TileKeys, TilesPerLeaf = 2;
   static constexpr int Stages = StagesV, Ahead = Stages - 1;
   static_assert(Ahead >= 2 && Ahead <= 2 * TilesPerLeaf,
                 "a leaf has its tiles at once, places are known for two leaves "
@@ -65,7 +65,7 @@ struct LatentConfig {
   static constexpr int CopiedRows = Threads / CopiedColumns;
   static constexpr int ThreadRows = TileKeys / CopiedRows, PlacesTogether = 1;
 
-  static constexpr bool QueriesInRegisters = false;
+  static constexpr bool QueriesInRegisters = false, KeepsFirstKey = false;
 
   /// Shared memory, in bytes.
   static constexpr int RowPlaceBuffers = 4;
@@ -84,6 +84,9 @@ struct LatentConfig {
   static constexpr int SharedBytes = Ticket + 16;
 
   static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
+  /// And their weights, where the ring, the queries and the weights of leaves
+  /// were.
+  static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
   static_assert(MergeTable >= kv::plan::LeavesPerGroup);
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
   static constexpr bool TotalInRegisters = false;
@@ -94,10 +97,10 @@ struct LatentConfig {
 /// no more accumulators find room in registers.
 template <class Query, class Cache, int KeyDim, int HeadDim, int Sm = 90>
 using LatentDecodeConfig =
-    LatentConfig<Query, Cache, KeyDim, HeadDim, 1, Sm == 80 ? 3 : 5>;
+    LatentConfig<Query, Cache, KeyDim, HeadDim, 1, Sm == 90 ? 5 : 3>;
 template <class Query, class Cache, int KeyDim, int HeadDim, int Sm = 90>
 using LatentPrefillConfig =
-    LatentConfig<Query, Cache, KeyDim, HeadDim, 2, Sm == 80 ? 3 : 5>;
+    LatentConfig<Query, Cache, KeyDim, HeadDim, 2, Sm == 90 ? 5 : 3>;
 
 /// The configuration of a row KV_LATENT_KERNEL; an Sm may follow.
 #define KV_LATENT_CONFIG_decode LatentDecodeConfig

@@ -22,11 +22,15 @@ static int architecture(std::string_view chip) {
 /// does not run. Machine code for exactly this GPU is better than PTX, and PTX
 /// for a later chip is better than PTX for an earlier one.
 static int suitability(std::string_view chip, const DeviceInfo &device) {
-  if (chip == "sm_90a")
-    return device.major == 9 && device.minor == 0 ? 1000 : 0;
-  if (chip == "sm_80")
-    return device.major == 8 ? 1000 : 0;
   int number = architecture(chip);
+  // Machine code runs on later chips of its generation, unless it uses what
+  // only one has ("sm_90a").
+  if (chip.starts_with("sm_"))
+    return number / 10 == device.major &&
+                   (chip.ends_with('a') ? number % 10 == device.minor
+                                        : number % 10 <= device.minor)
+               ? 1000 + number
+               : 0;
   bool runs = chip.starts_with("compute_") && !chip.ends_with('a') &&
               number <= device.major * 10 + device.minor;
   return runs ? number : 0;
@@ -93,7 +97,7 @@ Expected<void> Module::add(const KernelImage &image) {
   if (int r = backend.driver().moduleLoadData(&loaded, image.code.c_str()))
     return backend.fail(r, "cuModuleLoadData");
   modules.push_back(loaded);
-  int sm = architecture(image.chip) >= 90 ? 90 : 80;
+  int sm = shapesOfChip(architecture(image.chip));
   if (!movers)
     return addKernel(loaded, own - KernelLaunches.data(), sm);
   for (size_t row = FirstMover; row < FirstTile; ++row)

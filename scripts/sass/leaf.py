@@ -2,7 +2,8 @@
 
 A leaf is the smallest loop with all of the matrix multiplications. The steady
 state copies a tile at every place where there is one to copy, and takes the
-shortest way otherwise: nothing is masked, no group ends, the scale is positive.
+shortest way otherwise: nothing is masked, no group ends, the scale is positive, and a
+decode tile has no more than eight rows.
 """
 
 from listing import Problem

@@ -58,17 +58,24 @@ class Model:
         self.together = predict(listing, kernel, unbound, blocks).cycles
         leaf = Leaf(listing)
         self.start = Multiprocessor(unbound, [leaf.start] * self.shape.warps, 1).run(1)
-        # The longest round is that of whole batches of pieces.
-        def longest(rounds):
-            times = [Multiprocessor(unbound, [r] * self.shape.warps, 1).run(1) for r in rounds
-                     if sum(i.operation == "LDG" for i in r) >= GROUP]
+        # The longest round of those that have so many loads or more.
+        def longest(rounds, loads):
+            times = [(Multiprocessor(unbound, [r] * self.shape.warps, 1).run(1), count) for r in rounds
+                     if (count := sum(i.operation == "LDG" for i in r)) >= loads]
             if not times:
-                raise Problem(f"{image}: no loop reads pieces in batches")
+                raise Problem(f"{image}: no loop reads {loads} pieces at a time")
             return max(times)
 
-        self.round = longest(leaf.merges)
-        # Of states alone, where values come later.
-        self.weigh = longest(leaf.weighs) if "latent" in kernel else 0
+        # A warp weighs so many rows of 32 pieces in a round; a thread folds four columns of GROUP.
+        self.weigh, self.weighed = longest(leaf.weighs, 1)
+        self.round, _ = longest(leaf.merges, GROUP)
+
+    def merge(self, pieces, rows):
+        """Cycles of a block that folds so many pieces of a unit or a group."""
+        warps = self.shape.warps
+        items = -(-rows * self.quads // (32 * warps))  # of a thread
+        turns = -(-rows // (warps * self.weighed))  # of a warp
+        return turns * -(-pieces // 32) * self.weigh + items * -(-pieces // GROUP) * self.round
 
     def predict(self, sequences, keys, heads, rows):
         """Microseconds, and those of reading the cache alone. `rows` of a tile are live."""
@@ -84,13 +91,12 @@ class Model:
         mean = sum(parts) / max(busy, 1)
         bound = read + machine.microseconds((largest - mean) * self.alone)
         before = machine.microseconds(self.start)
-        items = -(-rows * self.quads // (32 * self.shape.warps))  # of a thread in a merge
         groups = -(-keys // self.shape.keys // GROUP)
         merge = STORE
         if largest < -(-keys // self.shape.keys):  # units are shared
-            merge += ARRIVAL + (self.weigh + items * self.round) * -(-groups // GROUP)
+            merge += ARRIVAL + self.merge(groups if groups > 1 else -(-keys // self.shape.keys), rows)
             if payload < GROUP_PAYLOAD and groups > 1:
-                merge += ARRIVAL + self.weigh + items * self.round  # of a group's leaves
+                merge += ARRIVAL + self.merge(GROUP, rows)  # of a group's leaves
         return LAUNCH + before + max(leaves, bound) + machine.microseconds(merge), read
 
 
@@ -143,7 +149,8 @@ def main():
     model = Model(arguments.image, arguments.blocks, machine)
     print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz, {machine.terabytes} TB/s: "
           f"{model.start} cycles to the first leaf, {model.alone:.0f} a leaf alone, "
-          f"{model.together:.0f} with {model.blocks} blocks an SM, {model.weigh} the states of a batch of pieces, {model.round} their values")
+          f"{model.together:.0f} with {model.blocks} blocks an SM, {model.weigh} the weights of 32 pieces, "
+          f"{model.round} the values of {GROUP}")
     for sequences, keys, heads in LATENT_CASES if "latent" in arguments.image.name else CASES:
         time, read = model.predict(sequences, keys, heads, arguments.rows)
         print(f"{sequences:3} x {keys:6} keys, {heads} KV heads: {time:7.1f} us predicted, "

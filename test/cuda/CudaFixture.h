@@ -43,12 +43,14 @@ inline std::string cubin(int chip, const std::string &symbols) {
          symbols;
 }
 
-/// Every kernel in code for both chips and PTX.
+/// Every kernel in code for every chip and PTX.
 inline std::vector<KernelImage> allImages() {
   std::vector<KernelImage> images;
   auto add = [&](const std::string &name) {
     images.push_back({name, "sm_80", cubin(80, allKernels())});
     images.push_back({name, "sm_90a", cubin(90, allKernels())});
+    images.push_back({name, "sm_100a", cubin(100, allKernels())});
+    images.push_back({name, "sm_120", cubin(120, allKernels())});
     images.push_back({name, "compute_80", ptx("sm_80", allKernels())});
   };
   add("kv_movers");

@@ -36,7 +36,7 @@ std::string load(int device, std::initializer_list<const char *> chips,
   return concat("sm ", kernel.sm);
 }
 
-constexpr int Hopper = 0, Ada = 2, Blackwell = 3, Turing = 4;
+constexpr int Hopper = 0, Ada = 2, Desktop = 3, Turing = 4, Blackwell = 5;
 
 } // namespace
 
@@ -45,6 +45,11 @@ TEST(Module, TheExactChipElsePtx) {
   EXPECT_EQ(load(Hopper, all), "sm 90");
   EXPECT_EQ(load(Ada, all), "sm 80");
   EXPECT_EQ(load(Blackwell, all), "sm 80");
+  EXPECT_EQ(load(Desktop, all), "sm 80");
+  std::initializer_list<const char *> more = {"sm_100a", "sm_120",
+                                              "compute_80"};
+  EXPECT_EQ(load(Blackwell, more), "sm 90");
+  EXPECT_EQ(load(Desktop, more), "sm 120");
   EXPECT_EQ(load(Hopper, {"compute_80", "sm_80"}), "sm 80");
   EXPECT_EQ(load(Ada, {"sm_90a"}),
             "kernel image kv_movers is there for sm_90a, this GPU is Fake 8.6 "
@@ -96,19 +101,30 @@ TEST(Module, WhatAnImageHolds) {
             "kernel kv_attention_decode_bf16_64: compile the model again");
 }
 
+/// What loading a kernel's image says on a GPU whose blocks have 99 KiB.
+static std::string loadedSmall(int device, const char *gpu, const char *chip,
+                               std::string_view name, int shared, int sm) {
+  std::string expected =
+      shared <= 101376
+          ? concat("sm ", sm)
+          : concat("kernel image ", name, " (", chip, "): ", name, " needs ",
+                   shared, " bytes of shared memory a block, ", gpu,
+                   " has 101376");
+  EXPECT_EQ(load(device, {chip}, std::string(name)), expected);
+  return expected;
+}
+
 TEST(Module, SharedMemory) {
   // More than a block may have on an 8.6, which takes sm_80's code.
-  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels) {
-    std::string name(kernel.name);
-    std::string expected =
-        kernel.sharedBytes80 <= 101376
-            ? "sm 80"
-            : concat("kernel image ", name, " (sm_80): ", name, " needs ",
-                     kernel.sharedBytes80,
-                     " bytes of shared memory a block, Fake 8.6 (sm_86) has "
-                     "101376");
-    EXPECT_EQ(load(Ada, {"sm_80"}, name), expected);
-  }
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels)
+    loadedSmall(Ada, "Fake 8.6 (sm_86)", "sm_80", kernel.name,
+                kernel.sharedBytes80, 80);
+  // Code for 12.0 fits but over the longest latent rows.
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels)
+    EXPECT_EQ(loadedSmall(Desktop, "Fake 12.0 (sm_120)", "sm_120", kernel.name,
+                          kernel.sharedBytes120, 120) == "sm 120",
+              kernel.headDim != 576)
+        << kernel.name;
 }
 
 TEST(Module, BadImages) {

@@ -63,7 +63,7 @@ TEST(Fault, MissingQueriesBarrier) {
   expectSeen<Fault::MissingQueriesBarrier, Small>(ordinary(), "shared memory");
 }
 TEST(Fault, MissingMaximaBarrier) {
-  expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "race");
+  expectSeen<Fault::MissingMaximaBarrier, Small>(ordinary(), "shared memory");
 }
 TEST(Fault, MissingTotalBarrier) {
   AttentionCase c = ordinary();
@@ -88,6 +88,10 @@ TEST(Fault, ForgottenMask) {
   c.sequences = {{10, 9}};
   expectSeen<Fault::ForgottenMask, Small>(c, nullptr);
 }
+TEST(Fault, UnclearedWeights) {
+  expectSeen<Fault::UnclearedWeights, Small>(ordinary(), "nobody wrote");
+}
+
 //===--- Latent rows
 //------------------------------------------------------===//
 
@@ -279,10 +283,26 @@ TEST(Fault, MissingPieceWeightsBarrier) {
   c.sequences = {{1500, 1}};
   c.parts = 11;
   expectSeen<Fault::MissingPieceWeightsBarrier, Latent>(c, "shared memory");
+  expectSeen<Fault::MissingPieceWeightsBarrier, Small>(sharedUnit(),
+                                                       "shared memory");
+}
+TEST(Fault, ForgottenMaximum) {
+  // More groups than a warp has lanes; the first is what scores most.
+  AttentionCase c = latent();
+  c.group = 1;
+  c.sequences = {{17000, 1}};
+  c.parts = 40;
+  c.scale = 3;
+  BodyFixture<Latent> fixture(c);
+  Results right = fixture.run();
+  EXPECT_TRUE(fixture.check(right));
+  EXPECT_NE(right.out, fixture.run<Fault::ForgottenMaximum>().out);
 }
 TEST(Fault, MissingMergeBarrier) {
-  // Who comes last goes on with another unit.
+  // Who comes last goes on with another unit, while others look where their
+  // second columns are.
   AttentionCase c = ordinary();
+  c.group = 16;
   c.sequences = {{1500, 1}, {700, 1}};
   c.parts = 5;
   c.machine.schedule = Schedule::OldestFirst;

@@ -80,11 +80,12 @@ TEST(KernelTable, Sentences) {
 
 TEST(KernelTable, BlocksFindRoom) {
   for (const AttentionKernel &kernel : AttentionKernels) {
-    for (int sm : {80, 90})
+    for (int sm : {80, 90, 120})
       EXPECT_TRUE(fits(kernel.sharedBytes(sm), kernel.blocksPerSM(sm), sm))
           << kernel.name;
     if (!kernel.prefill)
       EXPECT_EQ(kernel.rows, DecodeRows);
+    EXPECT_EQ(kernel.blocksPerSM(120), kernel.headDim != 576) << kernel.name;
     // A piece is read in quads.
     EXPECT_EQ(kernel.slotFloats % 4, 0);
   }

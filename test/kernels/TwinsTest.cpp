@@ -94,15 +94,15 @@ TEST(Twins, ComputeWhatTheBodyDoes) {
 
 namespace {
 
-/// Room for the places of eight pieces, so that others are computed when they
+/// Room for the weights of eight groups, so that others' are computed when they
 /// are read.
 struct SmallTable : AttentionConfig<Bf16, Bf16, 64, 1, 4> {
-  static constexpr int MergeTable = 8;
+  static constexpr int MergeTable = 24;
 };
 
 } // namespace
 
-TEST(Twins, MoreGroupsThanTheMergeLooksUp) {
+TEST(Twins, MoreGroupsThanTheMergeWeighs) {
   AttentionCase c;
   c.heads = 1;
   c.sequences = {{12000, 1}}; // twelve groups

@@ -93,12 +93,14 @@ CACHES = {"continuous": r"!kv.collection<continuous, bf16, \1, max_seq = 64>",
           "i8 with scales": SCALED.format("i8", "f32", 64)}
 
 
-def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limit=LIMIT):
-    """The imported model gives the CPU's tokens, and nearly its logits."""
+def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limit=LIMIT,
+                 chips="sm_80,sm_90a", device=0):
+    """The imported model, compiled for some chips, gives the CPU's tokens on a device of the fake
+    driver, and nearly its logits."""
     done = run(KV_IMPORT, model, "-o", folder, "--page", "16", *flags)
     assert done.returncode == 0, done.stderr
     (folder / "model.mlir").write_text(change((folder / "model.mlir").read_text()))
-    for target, artifact in (("cpu", "cpu.so"), ("cuda:sm_80,sm_90a", "cuda.so")):
+    for target, artifact in (("cpu", "cpu.so"), (f"cuda:{chips}", "cuda.so")):
         done = subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / artifact,
                                f"--target={target}"], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr[:2000]
@@ -108,7 +110,7 @@ def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limi
                        for i, n in enumerate(LENGTHS))
     tokens, logits = serve(folder, "cpu.so", "cpu", requests, pages)
     trace = folder / "trace"
-    cuda_tokens, cuda_logits = serve(folder, "cuda.so", "cuda:0", requests, pages,
+    cuda_tokens, cuda_logits = serve(folder, "cuda.so", f"cuda:{device}", requests, pages,
                                      KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))
     difference = np.abs(cuda_logits - logits).max() / np.abs(logits).max()
     assert difference < limit
@@ -122,6 +124,15 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     weights = synthetic.make_weights(config, seed=SEEDS.get(kind, 5))
     synthetic.write_hf(tmp_path / "hf", config, weights)
     check_steps(check_tokens(tmp_path, tmp_path / "hf"))
+
+
+@pytest.mark.parametrize("device", (3, 5), ids=("12.0", "10.0"))
+def test_later_chips(tmp_path, device):
+    """Of four generations in one artifact, each GPU takes its own code."""
+    config = synthetic.make_config("llama", **KINDS["llama"])
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    check_steps(check_tokens(tmp_path, tmp_path / "hf", chips="sm_80,sm_90a,sm_100a,sm_120",
+                             device=device))
 
 
 @pytest.mark.parametrize("cache", CACHES)

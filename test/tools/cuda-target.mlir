@@ -23,6 +23,16 @@
 // CHECK-NEXT: kv_movers compute_80: code of kv_movers.compute_80.ptx
 // CHECK-NOT: kv_
 //
+// Four generations by one command.
+// RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/all.so --target=cuda:sm_80,sm_90a,sm_100a,sm_120 --kernels=%t/kernels
+// RUN: %python %S/Inputs/kernel-images.py list %t/all.so | FileCheck %s --check-prefix=ALL
+// ALL: target: cuda x86-64-v3 sm_80 sm_90a sm_100a sm_120
+// ALL: kv_movers sm_80: code of kv_movers.sm_80.cubin
+// ALL-NEXT: kv_movers sm_90a: code of kv_movers.sm_90a.cubin
+// ALL-NEXT: kv_movers sm_100a: code of kv_movers.sm_100a.cubin
+// ALL-NEXT: kv_movers sm_120: code of kv_movers.sm_120.cubin
+// ALL-NEXT: kv_movers compute_80: code of kv_movers.compute_80.ptx
+//
 // Nothing is called by name.
 // RUN: llvm-nm -D %t/model.so | FileCheck %s --check-prefix=SYMBOLS
 // SYMBOLS-NOT: {{ U }}
@@ -46,8 +56,8 @@
 // OLD: chip 'sm_70': expected sm_80 or later, such as sm_80 or sm_90a
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/none 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: no folder {{.*}}none with the kernels' device code: it is made by a build that finds nvcc; --kernels names another one
-// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_100a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=CHIP
-// CHIP: no device code {{.*}}kv_movers.sm_100a.cubin: for this kernel there is code for sm_80, sm_90a
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_103a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: no device code {{.*}}kv_movers.sm_103a.cubin: for this kernel there is code for sm_100a, sm_120, sm_80, sm_90a
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/broken 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: no device code {{.*}}kv_movers.sm_80.cubin: for this kernel there is code for none
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --pipeline=kv-cpu 2>&1 | FileCheck %s --check-prefix=PIPELINE

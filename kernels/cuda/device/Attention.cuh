@@ -12,17 +12,20 @@
 
 using namespace kv::cuda;
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define KV_SM 90
+#ifdef __CUDA_ARCH__
+#define KV_SM shapesOfChip(__CUDA_ARCH__ / 10)
 #else
 #define KV_SM 80
 #endif
 
-/// A kernel of one configuration on sm_80 and one on sm_90a.
-template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
+/// A kernel of one configuration for each kind of chips. On sm_120 one block
+/// must fit, or the build makes no image; registers are those of sm_90a.
+template <class C80, class C90, class C120, int Blocks80, int Blocks90>
+struct Built {
   static_assert(fits(C80::SharedBytes, Blocks80, 80) &&
                 fits(C90::SharedBytes, Blocks90, 90));
-  using Config = std::conditional_t<KV_SM == 80, C80, C90>;
+  using Config = std::conditional_t<KV_SM == 80, C80,
+                                    std::conditional_t<KV_SM == 90, C90, C120>>;
   static constexpr int Blocks = KV_SM == 80 ? Blocks80 : Blocks90;
 };
 
@@ -39,6 +42,7 @@ template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
   KV_KERNEL(kv_attention_##kind##_##type##_##dim,                              \
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 80),          \
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90),          \
+            KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 120),         \
             blocks80, blocks90)
 #define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
   extern "C" __global__ void __launch_bounds__(                                \
@@ -53,5 +57,6 @@ template <class C80, class C90, int Blocks80, int Blocks90> struct Built {
                          blocks80, blocks90)                                   \
   KV_KERNEL(kv_latent_##kind##_##type##_##dim,                                 \
             KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 80),               \
-            KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 90), blocks80,     \
+            KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 90),               \
+            KV_LATENT_CONFIG(kind, query, cache, dim, vDim, 120), blocks80,    \
             blocks90)

@@ -25,6 +25,8 @@ void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
     if (kernel.name == twin) {                                                 \
       if (machine.sm() == 90)                                                  \
         with.template operator()<config(__VA_ARGS__, 90)>();                   \
+      else if (machine.sm() == 120)                                            \
+        with.template operator()<config(__VA_ARGS__, 120)>();                  \
       else                                                                     \
         with.template operator()<config(__VA_ARGS__, 80)>();                   \
     }

@@ -40,7 +40,7 @@ static Status loadCubin(const Elf64_Ehdr &header, const DeviceModel &device,
                              " for a device of compute capability " +
                              std::to_string(device.major) + "." +
                              std::to_string(device.minor));
-  module = {std::string(bytes, size), chip == 90 ? 90 : 80};
+  module = {std::string(bytes, size), kv::cuda::shapesOfChip(chip)};
   return Success;
 }
 
@@ -57,7 +57,7 @@ Status kv::fake::loadModule(const void *image, const DeviceModel &device,
   if (chip > device.major * 10 + device.minor)
     return state.problem(InvalidPtx, "PTX of sm_" + std::to_string(chip) +
                                          " for an earlier chip");
-  module = {text, chip >= 90 ? 90 : 80};
+  module = {text, kv::cuda::shapesOfChip(chip)};
   return Success;
 }
 
@@ -82,7 +82,8 @@ kv::fake::findFunction(const std::string &image, const std::string &name) {
   const auto *tests = kv::cuda::test::findVerifyKernel(name);
   if (!tests)
     return {};
-  return kv::cuda::KernelLaunch{tests->name, tests->threads, tests->sharedBytes,
+  return kv::cuda::KernelLaunch{tests->name,        tests->threads,
+                                tests->sharedBytes, tests->sharedBytes,
                                 tests->sharedBytes, tests->paramBytes};
 }
 
@@ -110,10 +111,10 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
-static Status runKernel(const kv::cuda::KernelLaunch &kernel, int blocks,
-                        const std::vector<char> &params) {
+static Status runKernel(const kv::cuda::KernelLaunch &kernel, int sm,
+                        int blocks, const std::vector<char> &params) {
   State &state = State::get();
-  kv::cuda::Machine machine;
+  kv::cuda::Machine machine({.sm = sm});
   std::set<const void *> allowed;
   for (size_t at = 0; at + sizeof(void *) <= params.size();
        at += sizeof(void *)) {
@@ -191,9 +192,9 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
               std::to_string(blocks));
   auto *bytes = static_cast<const char *>(params);
   Work work{.run =
-                [kernel, blocks,
+                [kernel, blocks, sm = function.sm,
                  copy = std::vector<char>(bytes, bytes + paramBytes)] {
-                  return runKernel(kernel, int(blocks), copy);
+                  return runKernel(kernel, sm, int(blocks), copy);
                 },
             .letsLaterBegin = function.sm >= 90};
   if (early)

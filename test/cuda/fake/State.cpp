@@ -8,12 +8,13 @@
 
 using namespace kv::fake;
 
-const DeviceModel kv::fake::Devices[5] = {
+const DeviceModel kv::fake::Devices[6] = {
     {"Fake 9.0", 9, 0, 2, 232448, 2048, 228 << 10},
     {"Fake 9.0 wide", 9, 0, 5, 232448, 2048, 228 << 10},
     {"Fake 8.6", 8, 6, 2, 101376, 1536, 100 << 10},
     {"Fake 12.0", 12, 0, 2, 101376, 1536, 100 << 10},
-    {"Fake 7.5", 7, 5, 2, 65536, 1024, 64 << 10}};
+    {"Fake 7.5", 7, 5, 2, 65536, 1024, 64 << 10},
+    {"Fake 10.0", 10, 0, 2, 232448, 2048, 228 << 10}};
 
 State::State() {
   if (const char *path = std::getenv("KV_FAKE_CUDA_TRACE"))

@@ -117,7 +117,7 @@ private:
   std::FILE *traceFile = nullptr;
 };
 
-extern const DeviceModel Devices[5];
+extern const DeviceModel Devices[6];
 
 } // namespace kv::fake
 

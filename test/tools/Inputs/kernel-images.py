@@ -26,7 +26,8 @@ def make(folder):
     Path(folder, tiles).write_text(f"code of {tiles}")
     kernels = ["kv_movers"] + [f"kv_attention_{kind}_bf16_64" for kind in ("decode", "prefill")]
     for kernel in kernels:
-        for suffix in ("sm_80.cubin", "sm_90a.cubin", "compute_80.ptx"):
+        for suffix in ("sm_80.cubin", "sm_90a.cubin", "sm_100a.cubin", "sm_120.cubin",
+                       "compute_80.ptx"):
             name = f"{kernel}.{suffix}"
             Path(folder, name).write_text(f"code of {name}")
 
