@@ -11,7 +11,7 @@ namespace kv::cuda {
 /// A kernel of an artifact on the GPU.
 struct LoadedKernel {
   driver::Function function = nullptr; // null: not in the artifact
-  int sm = 80;    // whose shapes it has (KernelTable.h)
+  int sm = 80;                         // whose shapes it has (KernelTable.h)
   int blocks = 0; // that an SM runs at once, as the driver says
   /// It waits itself for the kernels before it: code for 9.0 and later does.
   bool waits = false;

@@ -23,9 +23,9 @@ typedef struct KvKernelImages {
 
 /// One image: an attention kernel with the name `name`, for example
 /// "kv_attention_decode_bf16_64", or all movers, "kv_movers". `chip` says where
-/// the image runs: "sm_80", "sm_90a", "sm_100a" and "sm_120" are cubins for such chips;
-/// "compute_80" is PTX text, which a driver translates for this chip and later
-/// ones. Both strings are NUL-terminated.
+/// the image runs: "sm_80", "sm_90a", "sm_100a" and "sm_120" are cubins for
+/// such chips; "compute_80" is PTX text, which a driver translates for this
+/// chip and later ones. Both strings are NUL-terminated.
 typedef struct KvKernelImage {
   char name[48];
   char chip[16];
