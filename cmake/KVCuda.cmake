@@ -58,6 +58,10 @@ endfunction()
 
 # The chips that kernels are compiled for; fewer of them build faster.
 set(KV_CUDA_CHIPS 80 90a 100a 120 CACHE STRING "chips of the kernels' images, as of sm_80")
+# The later ones double the build where every kernel is compiled for them.
+set(KV_CUDA_LATER_CHIPS 100a 120)
+set(KV_CUDA_LATER_MODULES movers attention_bf16 CACHE STRING
+  "modules of kernels that sm_100a and sm_120 have images of, or all")
 # What finds no room in the shared memory of a chip (KernelTable.h, blocksPerSM).
 set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 
@@ -108,6 +112,15 @@ function(kv_add_module outputs module source)
   set(${outputs} ${${outputs}} PARENT_SCOPE)
 endfunction()
 
+# kv_chips_of(module chips): sets `chips` to those that a module is compiled for.
+function(kv_chips_of module chips)
+  set(all ${KV_CUDA_CHIPS})
+  if(NOT "all" IN_LIST KV_CUDA_LATER_MODULES AND NOT module IN_LIST KV_CUDA_LATER_MODULES)
+    list(REMOVE_ITEM all ${KV_CUDA_LATER_CHIPS})
+  endif()
+  set(${chips} ${all} PARENT_SCOPE)
+endfunction()
+
 # kv_add_kernels(target CATALOGUE def SOURCE cu): an image for each attention
 # kernel of DeviceKernels.def, and one of all movers, which is `cu`. Installed where
 # kv-compile looks for them: ../lib/kv-cuda from its folder.
@@ -115,8 +128,9 @@ function(kv_add_kernels target)
   cmake_parse_arguments(ARG "" "CATALOGUE;SOURCE" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
+  kv_chips_of(movers chips)
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
-    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${KV_CUDA_CHIPS})
+    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${chips})
   file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT|TILE)_KERNEL\\(")
   set(modules "")
   foreach(row ${rows})
@@ -145,7 +159,7 @@ function(kv_add_kernels target)
   list(REMOVE_DUPLICATES modules)
   foreach(module ${modules})
     if(NOT DEFINED chips_${module})
-      set(chips_${module} ${KV_CUDA_CHIPS})
+      kv_chips_of(${module} chips_${module})
     endif()
     # A module a type: they compile side by side.
     set(source ${CMAKE_CURRENT_BINARY_DIR}/kv_${module}.cu)

@@ -151,6 +151,21 @@ private:
   static inline const Body *current = nullptr;
 };
 
+/// Tests of rows of Symbols.def on one device.
+class RowsTest : public ::testing::Test {
+protected:
+  Gpu gpu;
+  const Device &device = gpu.device;
+  void TearDown() override {
+    EXPECT_TRUE(gpu.backend.synchronize());
+    EXPECT_TRUE(fake::takeProblems().empty());
+  }
+  std::string error(const Gpu::Body &body) {
+    auto done = gpu.run(body);
+    return done ? "no error" : done.error().message;
+  }
+};
+
 using kv::cuda::Bf16;
 using kv::cuda::F16;
 

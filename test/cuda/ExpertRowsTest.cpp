@@ -13,22 +13,12 @@ namespace {
 constexpr int T = 40, C = 2, E = 4, K = 72, N = 48;
 constexpr int Tiles = T * C / 64 + E;
 
-class ExpertRows : public ::testing::Test {
+class ExpertRows : public RowsTest {
 protected:
-  Gpu gpu;
-  const Device &device = gpu.device;
   std::vector<int32_t> chosen;
   ExpertRows() {
     for (int i = 0; i < T * C; ++i)
       chosen.push_back(i * 7 % 5); // 4 is none: it stands for 3
-  }
-  void TearDown() override {
-    EXPECT_TRUE(gpu.backend.synchronize());
-    EXPECT_TRUE(fake::takeProblems().empty());
-  }
-  std::string error(const Gpu::Body &body) {
-    auto done = gpu.run(body);
-    return done ? "no error" : done.error().message;
   }
 };
 

@@ -9,19 +9,7 @@ using kv::cuda::widen;
 
 namespace {
 
-class Rows : public ::testing::Test {
-protected:
-  Gpu gpu;
-  const Device &device = gpu.device;
-  void TearDown() override {
-    EXPECT_TRUE(gpu.backend.synchronize());
-    EXPECT_TRUE(fake::takeProblems().empty());
-  }
-  std::string error(const Gpu::Body &body) {
-    auto done = gpu.run(body);
-    return done ? "no error" : done.error().message;
-  }
-};
+using Rows = RowsTest;
 
 template <class T> constexpr DType dtypeOf = DType::F32;
 template <> constexpr DType dtypeOf<Bf16> = DType::BF16;

@@ -337,6 +337,22 @@ public:
     return ::testing::AssertionSuccess();
   }
 
+  /// What a kernel with a mistake has left is found bad: by a report with
+  /// `text` in it or, where that is null, by its numbers alone.
+  void expectSeen(const Results &results, const char *text) const {
+    if (!text) {
+      EXPECT_TRUE(results.reports.empty());
+      EXPECT_FALSE(check(results));
+      return;
+    }
+    bool seen = false;
+    for (const std::string &report : results.reports)
+      seen |= report.find(text) != std::string::npos;
+    EXPECT_TRUE(seen) << "schedule " << int(c.machine.schedule) << ": "
+                      << (results.reports.empty() ? "nothing"
+                                                  : results.reports[0]);
+  }
+
   bool inClass(size_t b) const {
     int64_t rows = int64_t(c.sequences[b].added) * c.group;
     return rows >= c.rowsFrom && rows < c.rowsTo;

@@ -33,26 +33,14 @@ template <Fault F> Results run(Fixture &fixture) {
   });
 }
 
-/// The kernel with a mistake, under every schedule: it must be found bad, by a
-/// report with `text` in it or, where that is null, by its numbers alone.
+/// The kernel with a mistake, under every schedule: it must be found bad.
 template <Fault F> void expectSeen(const char *text) {
   AttentionCase c = ordinary();
   for (Schedule schedule :
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
     c.machine.schedule = schedule;
     Fixture fixture(tileKernelFor("bf16", 64), c);
-    Results results = run<F>(fixture);
-    if (!text) {
-      EXPECT_TRUE(results.reports.empty());
-      EXPECT_FALSE(fixture.check(results));
-      continue;
-    }
-    bool seen = false;
-    for (const std::string &report : results.reports)
-      seen |= report.find(text) != std::string::npos;
-    EXPECT_TRUE(seen) << "schedule " << int(schedule) << ": "
-                      << (results.reports.empty() ? "nothing"
-                                                  : results.reports[0]);
+    fixture.expectSeen(run<F>(fixture), text);
   }
 }
 

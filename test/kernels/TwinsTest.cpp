@@ -51,24 +51,33 @@ TEST(Twins, EveryKernelWaitsFirst) {
   }
 }
 
-TEST(Twins, AKernelThatDoesNotWaitIsDoneEarly) {
-  std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, out(8);
+namespace {
+/// A sum of eight elements with themselves.
+struct Sum {
+  std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, out = std::vector<float>(8);
   PairParams p{x.data(),    x.data(),     out.data(),   8,           8, 8, 1, 8,
                KV_PAIR_ADD, KV_DTYPE_F32, KV_DTYPE_F32, KV_DTYPE_F32};
   Machine machine;
-  machine.global().allow(x.data(), 32, Access::Read);
-  machine.global().allow(out.data(), 32, Access::Write);
+  Sum() {
+    machine.global().allow(x.data(), 32, Access::Read);
+    machine.global().allow(out.data(), 32, Access::Write);
+  }
+};
+} // namespace
+
+TEST(Twins, AKernelThatDoesNotWaitIsDoneEarly) {
+  Sum s;
   {
     EarlyRun early;
-    ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
-    EXPECT_EQ(out[7], 0);
+    ASSERT_TRUE(runTwin(s.machine, "kv_pair", 1, &s.p));
+    EXPECT_EQ(s.out[7], 0);
   }
   {
     EarlyRun early(/*ignoresWaits=*/true);
-    ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
+    ASSERT_TRUE(runTwin(s.machine, "kv_pair", 1, &s.p));
     EXPECT_FALSE(early.hasWaited());
   }
-  EXPECT_EQ(out[7], 16);
+  EXPECT_EQ(s.out[7], 16);
 }
 
 TEST(Twins, ANameThatIsNone) {
@@ -78,18 +87,13 @@ TEST(Twins, ANameThatIsNone) {
 }
 
 TEST(Twins, ComputeWhatTheBodyDoes) {
-  std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, out(8);
-  PairParams p{x.data(),    x.data(),     out.data(),   8,           8, 8, 1, 8,
-               KV_PAIR_ADD, KV_DTYPE_F32, KV_DTYPE_F32, KV_DTYPE_F32};
-  Machine machine;
-  machine.global().allow(x.data(), 32, Access::Read);
-  machine.global().allow(out.data(), 32, Access::Write);
-  ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
-  EXPECT_TRUE(machine.reports().empty());
-  EXPECT_EQ(out[7], 16);
-  p.out = x.data(); // may only be read
-  ASSERT_TRUE(runTwin(machine, "kv_pair", 1, &p));
-  EXPECT_FALSE(machine.reports().empty());
+  Sum s;
+  ASSERT_TRUE(runTwin(s.machine, "kv_pair", 1, &s.p));
+  EXPECT_TRUE(s.machine.reports().empty());
+  EXPECT_EQ(s.out[7], 16);
+  s.p.out = s.x.data(); // may only be read
+  ASSERT_TRUE(runTwin(s.machine, "kv_pair", 1, &s.p));
+  EXPECT_FALSE(s.machine.reports().empty());
 }
 
 namespace {

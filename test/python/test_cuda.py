@@ -118,6 +118,15 @@ def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limi
     return trace.read_text()
 
 
+def compile_llama(folder, page):
+    """folder/cuda.so, a small Llama with pages of `page` tokens."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, folder / "hf", "-o", folder, "--page", str(page)).returncode == 0
+    subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / "cuda.so",
+                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_tokens_of_the_cpu(tmp_path, kind):
     config = synthetic.make_config(kind, **KINDS[kind])
@@ -250,11 +259,7 @@ def test_a_kernel_that_does_not_wait(tmp_path, kernel):
 def test_tokens_are_drawn_on_the_device(tmp_path):
     """The tokens that the host draws from the device's logits, by every parameter; but for a
     request that asks for something of its logits, tokens alone come to the host."""
-    config = synthetic.make_config("llama", head_dim=64)
-    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
-    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
-    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
-                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+    compile_llama(tmp_path, 16)
     random = np.random.default_rng(4)
     choices = [{}, {"temperature": 1.0}, {"temperature": 0.7, "top_k": 8},
                {"temperature": 3.0, "top_p": 0.8}, {"temperature": 2.0, "min_p": 0.1},
@@ -305,11 +310,7 @@ def test_windows_change_no_bit(tmp_path):
 
 def test_pages_come_back_from_host_memory(tmp_path):
     """A conversation whose pages others have taken goes on as if they had not; also after a restart."""
-    config = synthetic.make_config("llama", head_dim=64)
-    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
-    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "4").returncode == 0
-    subprocess.run([KV_COMPILE, tmp_path / "model.mlir", "-o", tmp_path / "cuda.so",
-                    "--target=cuda:sm_80,sm_90a"], check=True, timeout=300)
+    compile_llama(tmp_path, 4)
     random = np.random.default_rng(3)
     prompts = [random.integers(0, 256, 45).tolist() for _ in range(3)]
     turns = [(prompts[0], 0), (prompts[1], 30), (prompts[2], 60), (prompts[0] + prompts[1][:20], 90)]
