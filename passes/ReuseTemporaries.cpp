@@ -77,7 +77,8 @@ static Value sizeOf(Value buffer, int64_t dim) {
     return {};
   // All of a group but one are 1.
   std::optional<int64_t> only;
-  for (int64_t d : collapse.getReassociationIndices()[dim]) {
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  for (int64_t d : groups[dim]) {
     if (collapse.getSrcType().getDimSize(d) == 1)
       continue;
     if (only)

@@ -14,7 +14,7 @@ from .suites import CORRECTNESS
 
 MOST_FILES = 8  # that may come back
 # Those that take seconds on the emulator; the others are the same code with other filters.
-QUICK = "instructions,movers,long,products,model,probes,ceilings,timing"
+QUICK = "instructions,movers,long,tiles,products,model,probes,ceilings,timing"
 SANITIZER = """#!/bin/sh
 # compute-sanitizer --tool T --print-limit N --log-file F PROGRAM...
 tool=$2 log=$6

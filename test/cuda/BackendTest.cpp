@@ -38,7 +38,7 @@ TEST_F(Backend, SaysWhatItIs) {
   EXPECT_FALSE(backend.isHost());
   EXPECT_EQ(backend.defaultArenaBytes(), size_t(64) << 20);
   EXPECT_EQ(Device::parse("cuda:17")->backend().error().message,
-            "device cuda:17: this machine has 5 CUDA devices");
+            "device cuda:17: this machine has 6 CUDA devices");
 }
 
 TEST_F(Backend, NoDriver) {

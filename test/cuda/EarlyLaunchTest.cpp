@@ -35,7 +35,10 @@ TEST(EarlyLaunch, OnlyOfCodeThatWaits) {
   EXPECT_EQ(after.earlyLaunches - before.earlyLaunches, 3);
   // 9.0 by its own code, and 8.6 and 12.0 by PTX that waits for nobody.
   std::vector<KernelImage> images = allImages();
-  images.resize(3); // of kv_movers
+  std::erase_if(images, [](const KernelImage &image) {
+    return image.name != "kv_movers" || image.chip == "sm_100a" ||
+           image.chip == "sm_120";
+  });
   for (int index : {1, 2, 3}) {
     auto backend = std::move(*kv::cuda::Backend::open(index));
     auto module = backend->load(images);

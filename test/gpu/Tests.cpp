@@ -105,6 +105,8 @@ std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
     return makeTests("Mover.", 1, gpu.memoryBytes);
   if (name == "attention")
     return makeTests("Attention.", 5, gpu.memoryBytes);
+  if (name == "tiles")
+    return makeTests("AttentionTiles.", 5, gpu.memoryBytes);
   if (name == "bits")
     return makeTests("AttentionBits.", 5, gpu.memoryBytes);
   if (name == "pairs")

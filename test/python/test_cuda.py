@@ -357,5 +357,5 @@ def test_no_driver(tmp_path):
     assert "cuda:9: this machine has" in done.stderr, done
     # The fake driver's device 2 is an 8.6: PTX for every other chip is always there.
     assert error("cuda:9", KV_CUDA_DRIVER=str(FAKE)) == (
-        "kv-run: error: device cuda:9: this machine has 5 CUDA devices\n")
+        "kv-run: error: device cuda:9: this machine has 6 CUDA devices\n")
     assert error("gpu").startswith("kv-run: error: --device: device \"gpu\": expected cpu, ")

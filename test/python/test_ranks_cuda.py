@@ -189,7 +189,7 @@ def test_refusals(llama):
     assert "--devices names cpu:1, allowed: GPUs, such as cuda:0,cuda:1" in refused(
         2, "--devices", "cuda:0,cpu:1")
     assert "--devices: " in refused(2, "--devices", "cuda:0,gpu")
-    assert "this machine has 5 CUDA devices" in refused(2, "--devices", "cuda:0,cuda:9")
+    assert "this machine has 6 CUDA devices" in refused(2, "--devices", "cuda:0,cuda:9")
     assert "--devices is given, and one rank: name its GPU with --device" in refused(
         1, "--devices", "cuda:0")
     assert "NCCL, by which GPUs of several ranks exchange what they have, cannot be loaded: " \

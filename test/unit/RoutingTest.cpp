@@ -247,7 +247,7 @@ static void predictsHits(bool recurrent) {
                         // Single ones, and a long run now and then.
                         .loses =
                             [&, left = 0]() mutable {
-                              if (left == 0 && lossy() % 64 == 0)
+                              if (left == 0 && lossy() % 16 == 0)
                                 left = static_cast<int>(lossy() % 40);
                               return left > 0 ? left-- > 0 : lossy() % 10 == 0;
                             }},
