@@ -51,12 +51,16 @@ def test_kv_opt_takes_it(kind, dtype):
 @pytest.mark.skipif(KV_OPT is None, reason="kv-opt is not built")
 @pytest.mark.parametrize("kind,taken", [
     ("llama", True), ("phi3", True), ("olmo2", True), ("deepseek_v2", True), ("granite", True),
-    ("gemma3", True), ("qwen3_moe", False), ("deepseek_v2_experts", False)])
+    ("gemma3", True), ("qwen3_moe", True), ("deepseek_v2_experts", True), ("qwen3_next", False)])
 def test_what_gpus_have_kernels_for(kind, taken):
-    """No experts: a model that needs them is refused, not computed without."""
-    heads = {} if kind.startswith("deepseek") else {"head_dim": 64}
+    """No recurrent layers: a model that needs them is refused, not computed without."""
+    more = {"head_dim": 64, "layers": 2}
+    if kind.startswith("deepseek"):
+        more.pop("head_dim")
+    elif kind == "qwen3_next":
+        more = {}  # every fourth layer has attention
     done = subprocess.run([KV_OPT, "--kv-cuda=chips=sm_80", "-o", os.devnull],
-                          input=text_of(kind, layers=2, **heads), text=True,
+                          input=text_of(kind, **more), text=True,
                           capture_output=True, timeout=120)
     assert (done.returncode == 0) == taken, done.stderr[:2000]
     assert taken or "op has no kernel on a GPU" in done.stderr
