@@ -240,13 +240,17 @@ TEST(Peer, AFailedReadIsAMiss) {
   ASSERT_TRUE(peers.openPrefill());
   ASSERT_TRUE(peers.openDecode());
   EXPECT_EQ(peers.load(tokensFrom(5, 32)).pages, 0);
-  EXPECT_EQ(peers.network.numFailed, 1);
+  // Pages that are computed meanwhile are read by themselves.
+  EXPECT_GE(peers.network.numFailed, 1);
   peers.network.fails = 0;
-  for (int i = 0; i < 5000 && !peers.notes.contains("answers again"); ++i) {
-    peers.decode->poll();
+  // Each failure puts the peer aside for a while.
+  int64_t pages = 0;
+  for (int i = 0; i < 5000 && pages != 8; ++i) {
     ::usleep(1000);
+    pages = peers.load(tokensFrom(5, 32)).pages;
   }
-  EXPECT_EQ(peers.load(tokensFrom(5, 32)).pages, 8);
+  EXPECT_EQ(pages, 8);
+  EXPECT_TRUE(peers.notes.contains("answers again"));
   EXPECT_EQ(peers.leaks(), "");
 }
 
