@@ -1,5 +1,6 @@
 //===- AttentionTest.cpp - What the matrix of cases does not say ----------===//
 
+#include "../Environment.h"
 #include "AttentionCase.h"
 
 #include <cstdlib>
@@ -28,11 +29,6 @@ std::vector<float> lastRows(const Results &results, const AttentionCase &c,
 bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
   return a.size() == b.size() &&
          std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-int count(const char *name, int otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::atoi(text) : otherwise;
 }
 
 } // namespace
@@ -140,7 +136,8 @@ TEST(AttentionBits, AnyHandOut) {
   c.parts = 1;
   Results one = run(Decode64, c);
   std::mt19937 random(3);
-  for (int i = 0, plans = count("KV_TEST_HANDOUTS", 40); i < plans; ++i) {
+  for (int64_t i = 0, plans = kv::test::environment("KV_TEST_HANDOUTS", 40);
+       i < plans; ++i) {
     c.parts = 2 + random() % 24;
     c.slots = random() % 4 ? 0 : 2 * (random() % 20);
     c.machine.schedule = Schedule(i % 3);
@@ -277,7 +274,8 @@ TEST(AttentionBits, AnyBatchAround) {
   const Results alone = run(Decode64, c);
   size_t row = size_t(c.heads) * c.group * 64;
   std::mt19937 random(5);
-  for (int i = 0, batches = count("KV_TEST_BATCHES", 4); i < batches; ++i) {
+  for (int64_t i = 0, batches = kv::test::environment("KV_TEST_BATCHES", 4);
+       i < batches; ++i) {
     c.sequences.clear();
     int32_t tokens = 0;
     size_t at = random() % 3, others = at + random() % 3;

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "AttentionCase.h"
 
 #include <cstdio>
@@ -182,8 +183,7 @@ TEST(AttentionMatrix, EveryPair) {
 /// full, the rest at random.
 TEST(AttentionMatrix, Product) {
   auto variable = [](const char *name, int otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::atoi(text) : otherwise;
+    return int(kv::test::environment(name, otherwise));
   };
   int schedules = variable("KV_TEST_SCHEDULES", 1);
   int shards = variable("KV_TEST_SHARDS", 20011);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../kernels/plan/Fold.h"
+#include "../Environment.h"
 #include "PlanCase.h"
 
 #include <cstdlib>
@@ -136,15 +137,10 @@ namespace {
   return ::testing::AssertionSuccess();
 }
 
-int64_t planCount() {
-  const char *text = std::getenv("KV_TEST_PLANS");
-  return text ? std::atoll(text) : 20000;
-}
-
 } // namespace
 
 TEST(Plan, EveryKeyOnce) {
-  int64_t cut = 0, count = planCount();
+  int64_t cut = 0, count = kv::test::environment("KV_TEST_PLANS", 20000);
   for (int64_t seed = 0; seed < count; ++seed) {
     std::mt19937 random(seed);
     Planned p = randomPlan(random);

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "EngineHarness.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -21,11 +21,6 @@ using namespace kv::test;
 namespace {
 
 using Words = std::vector<uint32_t>;
-
-int64_t environment(const char *name, int64_t otherwise) {
-  const char *value = std::getenv(name);
-  return value ? std::atoll(value) : otherwise;
-}
 
 struct Played {
   std::string fault;

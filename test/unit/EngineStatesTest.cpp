@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "EngineFixture.h"
 
 #include "kv/Runtime/Engine/CommandInterpreter.h"
 
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <set>
@@ -537,8 +537,7 @@ TEST(EngineStates, HitsAreTheOracles) {
 
 /// KV_STATE_OPS: commands in all.
 TEST(EngineStates, StatesAreRightWhateverIsEvicted) {
-  const char *given = std::getenv("KV_STATE_OPS");
-  int64_t runs = given ? std::atoll(given) / 2000 : 40;
+  int64_t runs = environment("KV_STATE_OPS", 80'000) / 2000;
   int64_t hits = 0, shorter = 0;
   for (uint32_t seed = 100; seed < 100 + runs; ++seed) {
     RandomRequests requests(seed, seed % 2 ? 60 : 400, seed % 5,

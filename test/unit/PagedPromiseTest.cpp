@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "CountingDevice.h"
@@ -466,8 +467,7 @@ private:
 
 TEST(PagedPromise, SizesAreExactAndHold) {
   setenv("KV_CUDA_LIBRARY", KV_COUNTING_DEVICE, /*overwrite=*/1);
-  const char *given = std::getenv("KV_SIZE_CASES");
-  int64_t wanted = given ? std::atoll(given) : 100'000, cases = 0, run = 0;
+  int64_t wanted = environment("KV_SIZE_CASES", 100'000), cases = 0, run = 0;
   auto property = [&] {
     Words words = *rc::gen::container<Words>(
         rc::gen::resize(100, rc::gen::arbitrary<uint32_t>()));

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "PeerFixture.h"
 #include "TieredHarness.h"
 
@@ -18,7 +19,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -28,11 +28,6 @@ using namespace kv::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-int64_t environment(const char *name, int64_t otherwise) {
-  const char *value = std::getenv(name);
-  return value ? std::atoll(value) : otherwise;
-}
 
 /// Two managers of the same kind of cache, and what connects them.
 class Pair {

@@ -7,22 +7,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "PeerFixture.h"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 using namespace kv;
 using namespace kv::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-int64_t numberOf(const char *variable, int64_t otherwise) {
-  const char *given = std::getenv(variable);
-  return given ? std::atoll(given) : otherwise;
-}
 
 /// Prompts that share their beginnings.
 std::vector<int32_t> randomPrompt(FakeNetwork &random) {
@@ -128,9 +122,9 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
 }
 
 TEST(PeerStateMachine, NoForeignPageNothingLeaked) {
-  int64_t transfers = numberOf("KV_PEER_TRANSFERS", 1500);
+  int64_t transfers = environment("KV_PEER_TRANSFERS", 1500);
   constexpr int64_t Each = 150;
-  uint64_t first = static_cast<uint64_t>(numberOf("KV_PEER_SEED", 1));
+  uint64_t first = static_cast<uint64_t>(environment("KV_PEER_SEED", 1));
   Counts counts;
   for (uint64_t i = 0; counts.transfers < transfers && !HasFailure(); ++i)
     run(first + i, std::min(Each, transfers - counts.transfers), counts);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Environment.h"
 #include "TieredHarness.h"
 
 #include "../../runtime/tiers/TieredConnector.h"
@@ -29,11 +30,6 @@ using namespace kv::test;
 namespace {
 
 using Words = std::vector<uint32_t>;
-
-int64_t environment(const char *name, int64_t otherwise) {
-  const char *value = std::getenv(name);
-  return value ? std::atoll(value) : otherwise;
-}
 
 /// The first word says what the manager is like.
 std::string play(TieredHarness &harness, std::span<const uint32_t> words) {
