@@ -18,16 +18,15 @@ else()
   message(STATUS "kv-mlir: no CUDA toolkit found, leaving the kernels' device code out")
 endif()
 
-# kv_cuda_command(output... SOURCE file FLAGS flag... [DEPFILE] [BUDGETS def...]
-# [SPLIT suffix]): runs nvcc for the first output. With budgets, what ptxas
-# reports is held against them; with SPLIT, the first output is a module and the
-# others are its kernels (KVSplitPtx.cmake), in one folder.
+# kv_cuda_command(output... SOURCE file FLAGS flag... [DEPFILE] [SPLIT suffix]):
+# runs nvcc for the first output, and keeps what ptxas reports in <output>.ptxas
+# of the binary folder. With SPLIT, the first output is a module and the others
+# are its kernels (KVSplitPtx.cmake), in one folder.
 function(kv_cuda_command)
-  cmake_parse_arguments(ARG "DEPFILE" "SOURCE;SPLIT" "FLAGS;BUDGETS" ${ARGN})
+  cmake_parse_arguments(ARG "DEPFILE" "SOURCE;SPLIT" "FLAGS" ${ARGN})
   set(outputs ${ARG_UNPARSED_ARGUMENTS})
   list(GET outputs 0 output)
   get_filename_component(name ${output} NAME)
-  set(report ${CMAKE_CURRENT_BINARY_DIR}/${name}.ptxas)
   if(ARG_DEPFILE)
     set(depfile DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${name}.d)
     list(APPEND ARG_FLAGS -MD -MF ${name}.d -MT ${output})
@@ -38,19 +37,13 @@ function(kv_cuda_command)
     set(script ${CMAKE_SOURCE_DIR}/cmake/KVSplitPtx.cmake)
     set(more COMMAND ${CMAKE_COMMAND} -DPTX=${output} -DSUFFIX=${ARG_SPLIT}
       -DFOLDER=${folder} -P ${script})
-  elseif(ARG_BUDGETS)
-    list(APPEND outputs ${report}.ok)
-    list(APPEND ARG_FLAGS -Xptxas -v)
-    set(script ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
-    set(more COMMAND ${CMAKE_COMMAND} -DREPORT=${report}
-      "-DBUDGETS=${ARG_BUDGETS}" -DOUTPUT=${report}.ok -P ${script})
   endif()
   add_custom_command(OUTPUT ${outputs}
     # ptxas reports on the error stream; a failed compiler must show it.
     COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
       ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
     ${more}
-    DEPENDS ${ARG_SOURCE} ${ARG_BUDGETS} ${script}
+    DEPENDS ${ARG_SOURCE} ${script}
     ${depfile}
     WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
     COMMENT "Building ${name}" VERBATIM)
@@ -70,7 +63,9 @@ set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 # with chip 80, .compute_80.ptx for every other chip; an image is a kernel of the
 # module, or, when it is called like the module, the whole. One front end a
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
-# Appends the files to the list `outputs`.
+# What ptxas reports is held against the budgets by a command of its own, for
+# a new budget makes no new image. Appends the files to the list `outputs`,
+# and what such a check leaves to `<outputs>_checked`.
 function(kv_add_module outputs module source)
   cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
   if(NOT ARG_CHIPS)
@@ -98,18 +93,33 @@ function(kv_add_module outputs module source)
       kv_cuda_command(${scratch}/${module}${suffix} ${texts} SOURCE ${source}
         DEPFILE SPLIT ${suffix} FLAGS ${flags} -arch=compute_${chip})
     endif()
+    set(made "")
+    set(reports "")
     foreach(name ${names})
       set(image ${folder}/${name}.sm_${chip}.cubin)
       kv_cuda_command(${image} SOURCE ${place}/${name}${suffix}
-        BUDGETS ${ARG_BUDGETS} FLAGS -cubin -arch=sm_${chip})
-      list(APPEND ${outputs} ${image})
+        FLAGS -cubin -arch=sm_${chip} -Xptxas -v)
+      list(APPEND made ${image})
+      list(APPEND reports ${CMAKE_CURRENT_BINARY_DIR}/${name}.sm_${chip}.cubin.ptxas)
       if(chip EQUAL 80)
         list(APPEND ${outputs} ${place}/${name}${suffix})
       endif()
     endforeach()
+    list(APPEND ${outputs} ${made})
+    if(ARG_BUDGETS)
+      set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${module}.sm_${chip}.budgets)
+      set(check ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
+      add_custom_command(OUTPUT ${stamp}
+        COMMAND ${CMAKE_COMMAND} "-DREPORTS=${reports}" "-DBUDGETS=${ARG_BUDGETS}"
+          -DOUTPUT=${stamp} -P ${check}
+        DEPENDS ${made} ${ARG_BUDGETS} ${check}
+        COMMENT "Checking the budgets of ${module}.sm_${chip}" VERBATIM)
+      list(APPEND ${outputs}_checked ${stamp})
+    endif()
   endforeach()
   file(MAKE_DIRECTORY ${folder} ${scratch})
   set(${outputs} ${${outputs}} PARENT_SCOPE)
+  set(${outputs}_checked ${${outputs}_checked} PARENT_SCOPE)
 endfunction()
 
 # kv_chips_of(module chips): sets `chips` to those that a module is compiled for.
@@ -128,6 +138,7 @@ function(kv_add_kernels target)
   cmake_parse_arguments(ARG "" "CATALOGUE;SOURCE" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
+  set(images_checked "")
   kv_chips_of(movers chips)
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
     BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${chips})
@@ -168,6 +179,6 @@ function(kv_add_kernels target)
     kv_add_module(images kv_${module} ${source} FOLDER kv-cuda
       BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} CHIPS ${chips_${module}})
   endforeach()
-  add_custom_target(${target} ALL DEPENDS ${images})
+  add_custom_target(${target} ALL DEPENDS ${images} ${images_checked})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)
 endfunction()
