@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""check.py FOLDER TABLE [--record]: the attention kernels' instructions a leaf.
+"""check.py FOLDER TABLE [--record]: what must hold for the kernels' machine code.
 
-FOLDER has the images that the build made. Each line of TABLE has a kernel, a chip
-and the most instructions that a warp may need for a leaf of its keys; a kernel that
-needs more, or is not in the table, is an error. --record writes what is measured.
+FOLDER has the images that the build made. Each line of TABLE has an attention kernel,
+a chip and the most instructions that a warp may need for a leaf of its keys; a kernel
+that needs more, or is not in the table, is an error. --record writes what is measured.
+Every kernel for 9.0 must wait for the kernels before it (waits.py).
 """
 
 import argparse
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaf import Leaf
-from listing import Listing, Problem
+from listing import Listing, Problem, disassemble
+import waits
 
 HEAD = """# Instructions of a warp for a leaf in the steady state, at most: of 128 keys and, in decode, at most
 # eight rows; of 64 latent rows. Held against the machine code by the test KernelInstructions, and written anew by
@@ -60,18 +62,24 @@ def read_table(path):
 
 
 def measure(folder):
-    """{(kernel, chip): instructions} of every attention image."""
-    images = [image for image in sorted(folder.glob("*.cubin"))
-              if image.name.startswith(("kv_attention_", "kv_latent_"))]
+    """{(kernel, chip): instructions} of every attention image, and what else is wrong."""
+    images = sorted(folder.glob("*.cubin"))
     if not images:
-        raise Problem(f"{folder} has no images of attention kernels (*.cubin)")
+        raise Problem(f"{folder} has no images of kernels (*.cubin)")
     with ProcessPoolExecutor() as pool:
-        return dict(zip((tuple(image.name.split(".")[:2]) for image in images),
-                        pool.map(count, images)))
+        read = list(zip(images, pool.map(look, images)))
+    return ({tuple(image.name.split(".")[:2]): count for image, (count, _) in read
+             if count is not None},
+            [f"{image.name}: {sentence}" for image, (_, wrong) in read for sentence in wrong])
 
 
-def count(image):
-    return Leaf(Listing(image)).per_warp
+def look(image):
+    """An attention kernel's instructions, or None for movers, and sentences about waits."""
+    text = disassemble(image)  # which takes longer than all else
+    count = None
+    if image.name.startswith(("kv_attention_", "kv_latent_")):
+        count = Leaf(Listing(image, text)).per_warp
+    return count, waits.problems(text) if image.name.endswith(waits.CHIP) else []
 
 
 def main():
@@ -80,12 +88,12 @@ def main():
     parser.add_argument("table", type=Path)
     parser.add_argument("--record", action="store_true")
     arguments = parser.parse_args()
-    measured = measure(arguments.folder)
+    measured, problems = measure(arguments.folder)
     if arguments.record:
         lines = [f"{kernel} {chip} {count:.0f}\n" for (kernel, chip), count in measured.items()]
         arguments.table.write_text(HEAD + "".join(lines))
     table = read_table(arguments.table)
-    problems = [f"{kernel} ({chip}) has no image" for kernel, chip in table.keys() - measured.keys()]
+    problems += [f"{kernel} ({chip}) has no image" for kernel, chip in table.keys() - measured.keys()]
     for (kernel, chip), count in measured.items():
         print(f"{kernel:34} {chip:7} {count:6.0f} instructions a warp and leaf, "
               f"{shape_of(kernel).bytes / shape_of(kernel).warps / count:5.1f} bytes of KV each")

@@ -63,6 +63,12 @@ def find_disassembler():
     return found
 
 
+def disassemble(path):
+    """An image's listing, with encodings."""
+    return subprocess.run([find_disassembler(), "-c", "-hex", str(path)], check=True,
+                          capture_output=True, text=True).stdout
+
+
 _INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*/\* 0x[0-9a-f]{16} \*/")
 _SECOND_WORD = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 
@@ -90,13 +96,12 @@ def parse(text):
 
 
 class Listing:
-    def __init__(self, path):
+    def __init__(self, path, text=None):
+        """Of an image or a file with its listing, or of this listing of it."""
         self.path = Path(path)
-        if self.path.suffix == ".cubin":
-            text = subprocess.run([find_disassembler(), "-c", "-hex", str(path)], check=True,
-                                  capture_output=True, text=True).stdout
-        else:
-            text = self.path.read_text()
+        if text is None:
+            is_image = self.path.suffix == ".cubin"
+            text = disassemble(self.path) if is_image else self.path.read_text()
         self.instructions, labels = parse(text)
         if not self.instructions:
             raise Problem(f"{path} has no instructions")

@@ -148,7 +148,7 @@ def folder(tmp_path, monkeypatch):
     tool.write_text(f"#!/bin/sh\ncat {tmp_path}/listing\n")
     tool.chmod(0o755)
     monkeypatch.setattr(listing, "find_disassembler", lambda: str(tool))
-    (tmp_path / "kv_attention_decode_bf16_128.sm_90a.cubin").touch()
+    (tmp_path / "kv_attention_decode_bf16_128.sm_80.cubin").touch()
     return tmp_path
 
 
@@ -162,18 +162,24 @@ def test_more_instructions_than_recorded_fail(folder, monkeypatch, capsys):
     assert "bytes of KV" in capsys.readouterr().out
     checked(folder, monkeypatch)
     table = folder / "table"
-    table.write_text("kv_attention_decode_bf16_128 sm_90a 9\n")
+    table.write_text("kv_attention_decode_bf16_128 sm_80 9\n")
     with pytest.raises(Problem, match="10 instructions a leaf, at most 9 are allowed"):
         checked(folder, monkeypatch)
     table.write_text("")
     with pytest.raises(Problem, match="is not in"):
         checked(folder, monkeypatch)
-    table.write_text("kv_attention_decode_bf16_128 sm_90a 10\nkv_other sm_80 5\n")
-    with pytest.raises(Problem, match="kv_other .sm_80. has no image"):
+    table.write_text("kv_attention_decode_bf16_128 sm_80 10\nkv_other sm_90a 5\n")
+    with pytest.raises(Problem, match="kv_other .sm_90a. has no image"):
         checked(folder, monkeypatch)
-    table.write_text("kv_other sm_80\n")
+    table.write_text("kv_other sm_90a\n")
     with pytest.raises(Problem, match="is not: kernel chip instructions"):
         checked(folder, monkeypatch)
+
+
+def test_an_image_without_a_wait_fails(folder, monkeypatch):
+    (folder / "kv_movers.sm_90a.cubin").touch()
+    with pytest.raises(Problem, match="^kv_movers.sm_90a.cubin: there is no kernel in it$"):
+        checked(folder, monkeypatch, "--record")
 
 
 def test_no_disassembler_is_said(monkeypatch):
