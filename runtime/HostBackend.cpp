@@ -1,6 +1,7 @@
 //===- HostBackend.cpp - A CPU as a device --------------------------------===//
 
 #include "HostBackend.h"
+#include "SynchronousDevice.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,7 +11,7 @@ using namespace kv;
 
 namespace {
 
-class HostBackend final : public DeviceBackend {
+class HostBackend final : public SynchronousDevice {
 public:
   std::string description() const override { return "the host"; }
   bool isHost() const override { return true; }
@@ -32,35 +33,6 @@ public:
     return allocate(bytes, true);
   }
   void freePinned(void *data, size_t bytes) override { free(data, bytes); }
-
-  void copyToDevice(void *target, const void *source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-  }
-  void copyToHost(void *target, const void *source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-  }
-  void copyOnDevice(void *target, const void *source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-  }
-  void zero(void *target, size_t bytes) override {
-    std::memset(target, 0, bytes);
-  }
-  void copyBatch(std::span<const MemoryCopy> copies) override {
-    for (const MemoryCopy &copy : copies)
-      std::memcpy(copy.target, copy.source, copy.bytes);
-  }
-
-  uint64_t copyAside(std::span<const MemoryCopy> copies, bool) override {
-    copyBatch(copies);
-    return 0;
-  }
-  void followAside(uint64_t) override {}
-  bool isAsideDone(uint64_t) override { return true; }
-
-  uint64_t mark() override { return 0; }
-  Expected<void> wait(uint64_t) override { return {}; }
-  Expected<void> synchronize() override { return {}; }
-  Expected<void> status() const override { return {}; }
 
   Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &) override {

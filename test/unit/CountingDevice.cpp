@@ -2,7 +2,7 @@
 
 #include "CountingDevice.h"
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "../../runtime/SynchronousDevice.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +15,7 @@ test::CountedBytes test::countedBytes() { return counted; }
 
 namespace {
 
-class CountingDevice final : public DeviceBackend {
+class CountingDevice final : public SynchronousDevice {
 public:
   std::string description() const override { return "a device that counts"; }
   bool isHost() const override { return false; }
@@ -35,35 +35,6 @@ public:
     std::free(data);
     counted.pinned -= static_cast<int64_t>(bytes);
   }
-
-  void copyToDevice(void *target, const void *source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-  }
-  void copyToHost(void *target, const void *source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-  }
-  void copyOnDevice(void *target, const void *source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-  }
-  void zero(void *target, size_t bytes) override {
-    std::memset(target, 0, bytes);
-  }
-  void copyBatch(std::span<const MemoryCopy> copies) override {
-    for (const MemoryCopy &copy : copies)
-      std::memcpy(copy.target, copy.source, copy.bytes);
-  }
-
-  uint64_t copyAside(std::span<const MemoryCopy> copies, bool) override {
-    copyBatch(copies);
-    return 0;
-  }
-  void followAside(uint64_t) override {}
-  bool isAsideDone(uint64_t) override { return true; }
-
-  uint64_t mark() override { return 0; }
-  Expected<void> wait(uint64_t) override { return {}; }
-  Expected<void> synchronize() override { return {}; }
-  Expected<void> status() const override { return {}; }
 
   Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &) override {

@@ -19,41 +19,40 @@ namespace kv {
 #define GEN_PASS_REGISTRATION
 #include "kv/Passes/Passes.h.inc"
 
-/// Options of the pipelines that end in the LLVM dialect.
-struct CPUPipelineOptions
-    : public mlir::PassPipelineOptions<CPUPipelineOptions> {
+/// Options of every pipeline that ends in the LLVM dialect.
+template <typename Options>
+struct RankOptions : public mlir::PassPipelineOptions<Options> {
+  mlir::detail::PassOptions::Option<int64_t> ranks{
+      *this, "ranks", llvm::cl::desc("processes that compute together"),
+      llvm::cl::init(1)};
+};
+
+/// Options of those for a machine.
+template <typename Options>
+struct MachineOptions : public RankOptions<Options> {
+  mlir::detail::PassOptions::Option<std::string> layout{
+      *this, "layout",
+      llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
+                     "what their types say"),
+      llvm::cl::init("")};
+};
+
+struct CPUPipelineOptions : public MachineOptions<CPUPipelineOptions> {
   Option<std::string> mcpu{
       *this, "mcpu",
       llvm::cl::desc("x86-64 level: x86-64-v3, x86-64-v4, x86-64-v4-vnni, "
                      "x86-64-v4-amx or native"),
       llvm::cl::init("native")};
-  Option<std::string> layout{
-      *this, "layout",
-      llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
-                     "what their types say"),
-      llvm::cl::init("")};
-  Option<int64_t> ranks{*this, "ranks",
-                        llvm::cl::desc("processes that compute together"),
-                        llvm::cl::init(1)};
 };
 
 /// The pipeline kv-cpu: lowers a module to the LLVM dialect, for a CPU.
 void buildCPUPipeline(mlir::OpPassManager &pm,
                       const CPUPipelineOptions &options);
 
-struct CUDAPipelineOptions
-    : public mlir::PassPipelineOptions<CUDAPipelineOptions> {
+struct CUDAPipelineOptions : public MachineOptions<CUDAPipelineOptions> {
   ListOption<std::string> chips{
       *this, "chips",
       llvm::cl::desc("what device code is for: sm_80, sm_90a, ...")};
-  Option<std::string> layout{
-      *this, "layout",
-      llvm::cl::desc("order of caches in memory: nhd, hnd or cpu; by default "
-                     "what their types say"),
-      llvm::cl::init("")};
-  Option<int64_t> ranks{*this, "ranks",
-                        llvm::cl::desc("processes that compute together"),
-                        llvm::cl::init(1)};
 };
 
 /// The pipeline kv-cuda: lowers a module to the LLVM dialect, as host code that
@@ -62,11 +61,7 @@ struct CUDAPipelineOptions
 void buildCUDAPipeline(mlir::OpPassManager &pm,
                        const CUDAPipelineOptions &options);
 
-struct ReferencePipelineOptions
-    : public mlir::PassPipelineOptions<ReferencePipelineOptions> {
-  Option<int64_t> ranks{*this, "ranks",
-                        llvm::cl::desc("processes that compute together"),
-                        llvm::cl::init(1)};
+struct ReferencePipelineOptions : public RankOptions<ReferencePipelineOptions> {
 };
 
 /// The pipeline kv-reference: lowers a module to the LLVM dialect, with every
