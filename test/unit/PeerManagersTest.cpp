@@ -65,14 +65,14 @@ TEST(PeerManagers, ReadTheirOwnPagesInOneThread) {
   print(figures, total);
   if (figures.commands < 1'000'000)
     return; // seldom things may be missing
-  for (int64_t count : {figures.prompts, figures.readPages, total.hits,
-                        total.loaded, total.stateLoads, total.evicted,
-                        total.forks, total.truncations, figures.storeLoads})
+  for (int64_t count :
+       {figures.prompts, figures.readPages, total.hits, total.loaded,
+        total.stateLoads, total.evicted, total.forks, total.truncations})
     EXPECT_GT(count, figures.commands / 500);
   for (int64_t count :
        {figures.failedPages, figures.refusedReturns, figures.expiredLeases,
-        figures.losses, figures.deaths, total.abandoned, total.resets,
-        total.steppedWhileLoading, total.truncatedWhileLoading,
+        figures.losses, figures.deaths, figures.storeLoads, total.abandoned,
+        total.resets, total.steppedWhileLoading, total.truncatedWhileLoading,
         total.releasedWhileLoading, total.resetWhileLoading})
     EXPECT_GT(count, figures.commands / 50'000);
 }

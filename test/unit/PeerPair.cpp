@@ -135,7 +135,7 @@ std::string PeerPair::servePrompts(bool refuses) {
 /// Now and then, in the middle of reads: what was leased becomes something
 /// else.
 std::string PeerPair::outliveLeases() {
-  if (peers.lease > 5ms || random() % 24)
+  if (peers.lease > 5ms || random() % (kind.inOneThread ? 6 : 24))
     return {};
   if (kind.inOneThread) {
     local.time += 5ms;
@@ -164,6 +164,7 @@ void PeerPair::passTime() {
 }
 
 std::string PeerPair::play(int64_t calls) {
+  bool wasReading = false;
   for (int64_t call = 0; call < calls; ++call) {
     bool isAsking = random() % 4 > 0;
     TieredHarness &one = isAsking ? *asking : *computing;
@@ -175,8 +176,16 @@ std::string PeerPair::play(int64_t calls) {
       passTime();
     if (wrong.empty() && random() % 4 > 0)
       wrong = servePrompts(/*refuses=*/false);
-    if (wrong.empty() && decode->peerMetrics().openReads > 0)
+    bool isReading = decode->peerMetrics().openReads > 0;
+    if (wrong.empty() && isReading)
       wrong = outliveLeases();
+    // A read that has just ended waits for its lease's end to be confirmed.
+    if (wrong.empty() && std::exchange(wasReading, isReading) && !isReading &&
+        random() % 8 == 0) {
+      wrong = computing->reset();
+      if (wrong.empty())
+        wrong = asking->reset();
+    }
     if (wrong.empty() && call == calls / 2 && random() % 2) {
       ++figures.deaths;
       wrong = end(Role::Prefill);
