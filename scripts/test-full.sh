@@ -25,7 +25,7 @@ KV_TIERS_OPS=${KV_TIERS_OPS:-1000000000} KV_TIERS_SEED=${KV_TIERS_SEED:-1000000}
 build release KVTransportTests
 KV_PEER_TRANSFERS=${KV_PEER_TRANSFERS:-100000} KV_PEER_SEED=${KV_PEER_SEED:-1000000} \
   build/release/bin/KVTransportTests --gtest_filter=PeerStateMachine.*
-KV_PEER_OPS=${KV_PEER_OPS:-10000000} KV_PEER_SEED=${KV_PEER_SEED:-1000000} \
+KV_TIERS_OPS=${KV_TIERS_OPS:-1000000000} KV_PEER_OPS=${KV_PEER_OPS:-1000000} KV_PEER_SEED=${KV_PEER_SEED:-1000000} \
   build/release/bin/KVTransportTests --gtest_filter=PeerManagers.*
 scripts/test-kill.sh 200
 scripts/fuzz-engine.sh 600

@@ -11,8 +11,9 @@ build tsan KVEventsTests KVMonitoringTests KVTiersTests KVTiersStateMachineTests
   KVTransportTests
 # libzmq is no part of what is checked, and was not built for it.
 export TSAN_OPTIONS="suppressions=$PWD/test/unit/Inputs/threads.supp halt_on_error=1"
+export KV_TIERS_OPS=1000000
 for test in KVEventsTests KVMonitoringTests KVTiersTests KVTransportTests; do
   build/tsan/bin/$test
 done
-KV_TIERS_OPS=1000000 build/tsan/bin/KVTiersStateMachineTests \
+build/tsan/bin/KVTiersStateMachineTests \
   --gtest_filter=*.WithThreadsAndADisk:*.WithAStore*

@@ -41,6 +41,26 @@ void tellCommand(void *context, int32_t replica, const char *line) {
   }
 }
 
+/// Passes a sentence on, called as tellCommand() is.
+void tellNote(void *context, const char *sentence) {
+  nb::gil_scoped_acquire acquired;
+  try {
+    nb::handle(static_cast<PyObject *>(context))(sentence);
+  } catch (nb::python_error &error) {
+    error.discard_as_unraisable("kvmlir: the function `note`");
+  }
+}
+
+void setRole(ManagerOptions &own, nb::handle value) {
+  if (value.is_none())
+    return;
+  std::string role = nb::cast<std::string>(nb::str(value));
+  if (role != "prefill" && role != "decode")
+    raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
+          "peer_role is " + role + ", allowed: prefill, decode, None");
+  own.options.peerRole = role == "prefill" ? KV_PEER_PREFILL : KV_PEER_DECODE;
+}
+
 } // namespace
 
 ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
@@ -79,7 +99,13 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
        NUMBER("io_threads", ioThreads),
        TEXT("block_store_endpoint", blockStoreEndpoint),
        FLAG("asynchronous_loads", asynchronousLoads),
-       NUMBER("most_load_wait", mostLoadWait)});
+       NUMBER("most_load_wait", mostLoadWait),
+       {"peer_role", setRole},
+       TEXT("peer", peer),
+       TEXT("peer_model", peerModel),
+       {"note", [](ManagerOptions &own, nb::handle value) {
+          own.note = nb::borrow(value);
+        }}});
   for (const std::string &device : devices)
     names.push_back(device.c_str());
   options.devices = names.empty() ? nullptr : names.data();
@@ -89,6 +115,10 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
     options.warn = [](void *context, const char *sentence) {
       static_cast<ManagerOptions *>(context)->warnings.emplace_back(sentence);
     };
+  if (note.is_valid() && !note.is_none()) {
+    options.note = tellNote;
+    options.noteContext = note.ptr();
+  }
   if (command.is_valid() && !command.is_none()) {
     options.command = tellCommand;
     options.commandContext = command.ptr();
@@ -115,5 +145,6 @@ Manager::Manager(const Spec &spec, const nb::kwargs &fields) {
     return kvManagerCreate(&spec.spec, given, out);
   });
   command = options.command;
+  note = options.note;
   collections = spec.spec.numCollections;
 }

@@ -25,18 +25,18 @@ struct ManagerOptions {
   std::vector<std::string> devices, warnings;
   std::vector<const char *> names;
   std::deque<std::string> texts;
-  nb::object command;
+  nb::object command, note;
   bool warns = true;
 };
 
 struct Manager {
   Manager(const Spec &spec, const nb::kwargs &options);
-  Manager(KvManager *made, nb::object command)
-      : command(std::move(command)), handle(made) {}
+  Manager(KvManager *made, const ManagerOptions &options)
+      : command(options.command), note(options.note), handle(made) {}
   Manager(const Manager &) = delete;
   ~Manager() { kvManagerDestroy(handle); }
 
-  nb::object command; // is called by the manager's
+  nb::object command, note; // are called by the manager's
   KvManager *handle;
   Batch batch;
   /// Which inputs are the latest; 0: none were made.

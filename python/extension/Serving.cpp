@@ -159,5 +159,11 @@ void kv::python::bindServing(nb::module_ &module) {
       .def("abort", &giveUp, nb::arg("id"))
       .def("counts", &counts, nb::arg("id"))
       .def("step", &step)
+      .def("prompt_descriptor",
+           [](Server &server) {
+             return get<int32_t>([&](auto *out) {
+               return kvServerGetPromptDescriptor(server.own.handle, out);
+             });
+           })
       .def("figures", &figures);
 }

@@ -193,6 +193,18 @@ void kv::python::bindSessions(nb::module_ &module) {
           },
           nb::arg("file"),
           "Binds every weight to a tensor of the safetensors file. Once.")
+      .def(
+          "identify",
+          [](Model &own) {
+            KvModelIdentity identity = {};
+            unlocked(own.state->mutex,
+                     [&] { return kvModelGetIdentity(own.handle, &identity); });
+            return nb::make_tuple(identity.pages, identity.peers);
+          },
+          nb::sig("def identify(self) -> tuple[str, str]"),
+          "The names under which the model's pages are kept (a manager's "
+          "`model`) and exchanged\n(`peer_model`). The first call reads both "
+          "files whole. Raises ValueError: no weights are bound.")
       .def_prop_ro(
           "weights_bytes",
           [](const Model &own) { return kvModelWeightsBytes(own.handle); },
@@ -264,7 +276,7 @@ void kv::python::makeManagerOf(Manager *own, const Model &model,
   KvManager *made = options.make([&](auto *given, auto *out) {
     return kvModelCreateManager(model.handle, given, out);
   });
-  new (own) Manager(made, options.command);
+  new (own) Manager(made, options);
   own->collections = get<KvManifestInfo>([&](auto *out) {
                        return kvManifestGetInfo(manifestOfModel(model), out);
                      }).numCollections;

@@ -132,6 +132,14 @@ void kv::python::bindSpecs(nb::module_ &module) {
           },
           nb::arg("prefix"), nb::arg("layers") = 0)
       .def(
+          "paged_host_pages",
+          [](const Spec &own, int64_t batch, int64_t pages, int64_t bytes) {
+            return get<int64_t>([&](auto *out) {
+              return kvPagedHostPages(&own.spec, batch, pages, bytes, out);
+            });
+          },
+          nb::arg("max_batch_size"), nb::arg("pages"), nb::arg("most_bytes"))
+      .def(
           "paged_num_blocks",
           [](const Spec &own, int64_t batch, int64_t seq, int64_t memory,
              int32_t steps, int64_t chunk) {

@@ -116,7 +116,10 @@ class PagedKVCacheManager(KVCacheManager):
     "tiered" also keeps them in disk_directory, at most disk_bytes, for later processes. model: which
     program and weights compute the pages. io_threads: 0: 4. block_store_endpoint, instead or as well: a
     Redis or Valkey server that machines share, as redis://host:port/db or unix:///path.
-    asynchronous_loads: alloc() raises instead of waiting for the disk or the store. most_load_wait: nanoseconds; 0: 10 s."""
+    asynchronous_loads: alloc() raises instead of waiting for the disk or the store. most_load_wait: nanoseconds; 0: 10 s.
+    peer_role ("prefill", "decode"), peer (an endpoint), peer_model: pages of another process
+    (docs/transport.md); note(sentence) is told when it is lost. Names for model and peer_model:
+    Model.identity."""
 
     def __init__(self, params: AnyParams, max_batch_size: int, max_seq_len: int, num_layers: int,
                  devices: Devices, session: Any, available_cache_memory: int,

@@ -109,8 +109,8 @@ class Server:
             return stream
 
     def step(self) -> bool:
-        """Executes one step, if there is a request; whether any is left. Tokens go to streams; what
-        a listener raises is raised here, when all streams have theirs."""
+        """Executes one step, if there is a request, or a prompt that peers want; whether any is left.
+        Tokens go to streams; what a listener raises is raised here, when all streams have theirs."""
         with self._lock:
             more: bool
             more, events = self._native.step()
@@ -138,6 +138,12 @@ class Server:
                 stream.prompt_tokens, stream.cached_tokens, _ = self._native.counts(stream.id)
                 self._native.abort(stream.id)
                 stream.finish_reason = "abort"
+
+    @property
+    def prompt_descriptor(self) -> int:
+        """A file descriptor that is readable while peers want prompts, which step() computes: to wait
+        for where there is no request. -1: the manager's peer_role is not "prefill"."""
+        return self._native.prompt_descriptor()
 
     @property
     def num_requests(self) -> int:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from . import _kvmlir
 from ._kvmlir import Buffer, Invocation
@@ -121,6 +121,13 @@ class Manifest:
         return caches[0] if len(caches) == 1 else MultiKVCacheParams.from_params(*caches)
 
 
+class ModelIdentity(NamedTuple):
+    """pages: for a manager's `model`. peers: for its `peer_model`."""
+
+    pages: str
+    peers: str
+
+
 class Model(_kvmlir.LoadedModel):
     """An artifact that a session has loaded."""
 
@@ -135,6 +142,12 @@ class Model(_kvmlir.LoadedModel):
         """Binds every weight to a tensor of the safetensors file. Once. Raises ValueError: the
         tensor, what the file holds and what the artifact takes."""
         super().bind_weights(os.fspath(file))
+
+    @property
+    def identity(self) -> "ModelIdentity":
+        """The names of its pages, the same as kv-run's. The first use reads both files whole. Raises
+        ValueError: weights are not bound."""
+        return ModelIdentity(*self.identify())
 
     @property
     def params(self) -> AnyParams:

@@ -9,6 +9,7 @@
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 #include "kv/Runtime/Metrics/MetricsServer.h"
 #include "kv/Runtime/Serving/ServingMetrics.h"
+#include "kv/Runtime/Transport/PeerConnector.h"
 
 #include <deque>
 #include <functional>
@@ -39,6 +40,7 @@ struct KvManager {
     const kv::ServingFigures *serving = nullptr;
     std::unique_ptr<kv::MetricsServer> metrics;
     kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
+    kv::PeerConnector *peer = nullptr;         // the manager's, or null
     std::span<kv::RaggedKVCacheInputs> inputs; // the latest
     std::vector<const kv::TextGenerationContext *> batch;
     std::vector<std::string> devices; // their names

@@ -86,6 +86,39 @@ readOptions(const KvManagerOptions &given) {
   return options;
 }
 
+/// Lets the manager open a connector to the peer, if one is asked for.
+static Expected<void> readPeer(const KvManagerOptions &given,
+                               const MultiKVCacheParams &params,
+                               KvManager::State &state,
+                               PagedKVCacheManager::Options &options) {
+  auto refuse = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", parts...);
+  };
+  if (given.peerRole < KV_PEER_NONE || given.peerRole > KV_PEER_DECODE)
+    return refuse("peerRole is ", given.peerRole,
+                  ", allowed: 0 (none), 1 (prefill), 2 (decode)");
+  bool hasPeer = given.peer && *given.peer;
+  if ((given.peerRole != KV_PEER_NONE) != hasPeer)
+    return refuse(hasPeer ? "a peer is given, and no role"
+                          : "a role is given, and no peer");
+  if (!hasPeer)
+    return {};
+  KVConnector connector =
+      params.params.empty() ? KVConnector::None : params.params[0].connector;
+  if (connector != KVConnector::Host && connector != KVConnector::Tiered)
+    return refuse("a peer is given, and no connector: its pages come by way of "
+                  "host memory");
+  options.tiers.open = PeerConnector::opener(
+      {.role = given.peerRole == KV_PEER_PREFILL ? PeerConnector::Role::Prefill
+                                                 : PeerConnector::Role::Decode,
+       .endpoint = given.peer,
+       .cache = params,
+       .model = given.peerModel ? given.peerModel : "",
+       .note = given.note ? listener(given.note, given.noteContext) : nullptr},
+      state.peer);
+  return {};
+}
+
 int32_t kvManagerCreate(const KvCacheSpec *spec,
                         const KvManagerOptions *options, KvManager **manager) {
   return guarded([&] {
@@ -102,6 +135,9 @@ int32_t kvManagerCreate(const KvCacheSpec *spec,
             openPublishers(*options, *params, *state, *read);
         !opened)
       return fail(opened.error());
+    if (Expected<void> chosen = readPeer(*options, *params, *state, *read);
+        !chosen)
+      return fail(chosen.error());
     for (int32_t replica = 0;
          options->command && replica < params->dataParallelDegree();
          ++replica) {

@@ -49,6 +49,8 @@ Expected<void> kv::capi::openMetrics(const KvManagerOptions &given,
                                   given.metricsVllm ? given.metricsVllm : "")] {
         MetricFamilies families;
         collectMetrics(*state.paged, families);
+        if (state.peer)
+          collectMetrics(state.peer->peerMetrics(), families);
         for (size_t replica = 0; replica < state.publishers.size(); ++replica)
           collectMetrics(*state.publishers[replica],
                          static_cast<int32_t>(replica), families);

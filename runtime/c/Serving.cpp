@@ -4,6 +4,7 @@
 
 #include "kv/Runtime/C/Serving.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "kv/Runtime/Serving/PeerPrompts.h"
 #include "kv/Runtime/Serving/TextGenerator.h"
 
 #include <unordered_map>
@@ -13,9 +14,11 @@ using namespace kv::capi;
 
 namespace {
 
-/// Keeps what happens during a step.
+/// Keeps what happens during a step, but what happens to prompts of peers.
 class EventList : public GenerationSink {
 public:
+  explicit EventList(PeerPrompts *prompts) : prompts(prompts) {}
+
   void token(const GenerationRequest &request, int64_t index, int32_t token,
              std::optional<uint64_t>) override {
     KvServerEvent &event = add(request, KV_SERVER_TOKEN);
@@ -24,6 +27,8 @@ public:
   }
   void finished(const GenerationRequest &request, FinishReason reason,
                 const GenerationCounts &counts) override {
+    if (isPrompt(request))
+      return;
     KvServerEvent &event =
         add(request, reason == FinishReason::Stop ? KV_SERVER_STOPPED
                                                   : KV_SERVER_LENGTH);
@@ -34,9 +39,15 @@ public:
   }
   void failed(const GenerationRequest &request,
               std::string_view message) override {
+    if (isPrompt(request))
+      return;
     messages.emplace_back(message);
     add(request, KV_SERVER_FAILED).message = messages.back().c_str();
     ended.push_back(request.id);
+  }
+  void stepDone() override {
+    if (prompts)
+      prompts->stepDone();
   }
 
   void clear() {
@@ -49,6 +60,13 @@ public:
   std::vector<std::string> ended; // ids of requests that had their last event
 
 private:
+  /// One that has ended.
+  bool isPrompt(const GenerationRequest &request) {
+    if (!prompts || !prompts->owns(request))
+      return false;
+    prompts->over(request);
+    return true;
+  }
   KvServerEvent &add(const GenerationRequest &request, int32_t kind) {
     KvServerEvent &event = events.emplace_back();
     event.id = request.id.c_str();
@@ -56,6 +74,7 @@ private:
     return event;
   }
 
+  PeerPrompts *prompts;
   std::deque<std::string> messages; // never moved
 };
 
@@ -66,7 +85,8 @@ struct KvServer {
            std::unique_ptr<ArtifactRunner> given,
            const TextGenerator::Options &options)
       : model(std::move(model)), state(std::move(state)),
-        runner(std::move(given)),
+        runner(std::move(given)), prompts(promptsOf(*this->state)),
+        events(prompts.get()),
         generator(*runner, *this->state->manager, events, options) {
     std::lock_guard lock(this->state->servingMutex);
     this->state->serving = &generator.figures();
@@ -79,6 +99,30 @@ struct KvServer {
     }
     for (auto &[id, request] : requests)
       generator.abort(id);
+    if (!prompts)
+      return;
+    for (const GenerationRequest *prompt : prompts->all()) {
+      generator.abort(prompt->id);
+      prompts->over(*prompt);
+    }
+    prompts->stepDone();
+  }
+
+  /// Null where no peers want any.
+  static std::unique_ptr<PeerPrompts> promptsOf(const KvManager::State &state) {
+    if (!state.peer || state.peer->promptDescriptor() < 0)
+      return nullptr;
+    return std::make_unique<PeerPrompts>(*state.peer, *state.paged);
+  }
+
+  void takePrompts() {
+    if (!prompts)
+      return;
+    arrived.clear();
+    prompts->take(arrived);
+    for (const GenerationRequest *prompt : arrived)
+      if (!generator.add(*prompt))
+        prompts->over(*prompt); // whoever has asked computes it
   }
 
   /// Forgets the requests whose last events the caller has had time to read.
@@ -91,6 +135,8 @@ struct KvServer {
   Model model;
   std::shared_ptr<KvManager::State> state;
   std::unique_ptr<ArtifactRunner> runner;
+  std::unique_ptr<PeerPrompts> prompts;
+  std::vector<const GenerationRequest *> arrived; // kept to be filled again
   EventList events;
   TextGenerator generator;
   std::unordered_map<std::string, std::unique_ptr<GenerationRequest>> requests;
@@ -260,7 +306,19 @@ int32_t kvServerStep(KvServer *server, int32_t *more) {
     KV_REQUIRE("kvServerStep", server);
     KV_REQUIRE("kvServerStep", more);
     server->forgetEnded();
+    server->takePrompts();
     *more = server->generator.runStep();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvServerGetPromptDescriptor(const KvServer *server,
+                                    int32_t *descriptor) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerGetPromptDescriptor", server);
+    KV_REQUIRE("kvServerGetPromptDescriptor", descriptor);
+    *descriptor =
+        server->prompts ? server->state->peer->promptDescriptor() : -1;
     return int32_t(KV_STATUS_OK);
   });
 }

@@ -26,13 +26,15 @@ struct KvSession {
 };
 
 struct KvModel {
-  explicit KvModel(kv::Model given)
+  KvModel(kv::Model given, std::string artifact)
       : model(std::move(given)), manifest(model.manifest()),
-        device(model.device().str()) {}
+        device(model.device().str()), artifact(std::move(artifact)) {}
 
   kv::Model model;
   KvManifest manifest;
   std::string device;
+  std::string artifact, weights;    // paths; empty: not bound
+  std::string pagesName, peersName; // empty: not asked for yet
 };
 
 struct KvInvocation {

@@ -2,6 +2,8 @@
 
 #include "SessionHandles.h"
 
+#include "kv/Runtime/Serving/ModelIdentity.h"
+
 using namespace kv;
 using namespace kv::capi;
 
@@ -63,7 +65,7 @@ int32_t kvSessionLoad(KvSession *session, const char *artifact,
     Expected<Model> loaded = session->session.load(artifact);
     if (!loaded)
       return fail(loaded.error());
-    *model = new KvModel(std::move(*loaded));
+    *model = new KvModel(std::move(*loaded), artifact);
     return int32_t(KV_STATUS_OK);
   });
 }
@@ -83,7 +85,32 @@ int32_t kvModelBindWeights(KvModel *model, const char *file) {
   return guarded([&] {
     KV_REQUIRE("kvModelBindWeights", model);
     KV_REQUIRE("kvModelBindWeights", file);
-    return give(model->model.bindWeights(file));
+    Expected<void> bound = model->model.bindWeights(file);
+    if (bound)
+      model->weights = file;
+    return give(bound);
+  });
+}
+
+int32_t kvModelGetIdentity(KvModel *model, KvModelIdentity *identity) {
+  return guarded([&] {
+    KV_REQUIRE("kvModelGetIdentity", model);
+    KV_REQUIRE("kvModelGetIdentity", identity);
+    if (model->weights.empty())
+      return invalid("kvModelGetIdentity: the weights are not bound");
+    if (model->peersName.empty()) {
+      ModelIdentity files(model->artifact, model->weights);
+      Expected<std::string> pages = files.ofPages();
+      if (!pages)
+        return fail(pages.error());
+      Expected<std::string> peers = files.ofPeers(model->model.manifest());
+      if (!peers)
+        return fail(peers.error());
+      model->pagesName = std::move(*pages);
+      model->peersName = std::move(*peers);
+    }
+    *identity = {model->pagesName.c_str(), model->peersName.c_str()};
+    return int32_t(KV_STATUS_OK);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "kv/Runtime/Manager/ContinuousBatchingKVCacheManager.h"
 #include "kv/Runtime/Manager/NullKVCacheManager.h"
+#include "kv/Runtime/Manager/PagedSizes.h"
 
 using namespace kv;
 using namespace kv::capi;
@@ -86,6 +87,23 @@ int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
                            " bytes, allowed: 0 or more");
         return PagedKVCacheManager::maxSupportedSequenceLength(
             params, availableCacheMemory, read);
+      });
+}
+
+int32_t kvPagedHostPages(const KvCacheSpec *spec, int64_t maxBatchSize,
+                         int64_t pages, int64_t mostBytes, int64_t *hostPages) {
+  return withSpec(
+      "kvPagedHostPages", spec, hostPages,
+      [&](const auto &params) -> Expected<int64_t> {
+        if (Expected<void> valid = params.validate(); !valid)
+          return std::unexpected(valid.error());
+        if (!params.params[0].geometry.isPaged() || pages < 0 || mostBytes < 0)
+          return makeError(KV_STATUS_INVALID_ARGUMENT,
+                           "kvPagedHostPages: ", pages, " pages and ",
+                           mostBytes,
+                           " bytes, allowed: 0 or more, of paged caches");
+        return PagedSizes(params, maxBatchSize / params.dataParallelDegree(), 0)
+            .hostPages(pages, mostBytes);
       });
 }
 

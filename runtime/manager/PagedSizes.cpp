@@ -25,7 +25,8 @@ static int64_t lastThat(int64_t first, int64_t last, Holds &&holds) {
 PagedSizes::PagedSizes(const MultiKVCacheParams &params, int64_t slots,
                        int64_t maxSeqLen, const StepLimits &limits)
     : pool(PoolLayout::of(params)), pageSize(params.pageSize()),
-      shards(params.tensorParallelDegree()), drafts(params.draftSlots()),
+      shards(params.tensorParallelDegree()),
+      replicas(params.dataParallelDegree()), drafts(params.draftSlots()),
       slots(slots), longest(maxSeqLen), limits(limits) {
   for (const PoolLayout::Group &group : pool.groups)
     kinds.push_back({.window = group.window});
@@ -57,6 +58,12 @@ int64_t PagedSizes::snapshots() const {
 int64_t PagedSizes::states() const {
   // An engine has a sequence more than there are slots.
   return pool.hasStates() ? 2 * (slots + 1) + snapshots() : 0;
+}
+
+int64_t PagedSizes::hostPages(int64_t pages, int64_t mostBytes) const {
+  int64_t parts = pool.stateParts(), least = 1 + parts;
+  int64_t most = std::max(least, replicas * (pages + parts * states()));
+  return std::clamp(mostBytes / pool.recordBytes(), least, most);
 }
 
 __int128 PagedSizes::bytesFor(int64_t pages) const {

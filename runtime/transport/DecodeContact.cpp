@@ -16,19 +16,29 @@ static constexpr int64_t StagingBytes = int64_t(64) << 20;
 DecodePeer::DecodePeer(const PageConnector::Options &slots,
                        std::unique_ptr<PageConnector> records,
                        std::unique_ptr<Transport> transport,
-                       const Options &options)
+                       const Options &options, std::unique_ptr<Channel> channel)
     : slots(slots), options(options),
       type(PageType::of(options.cache, options.model)),
       stateParts(PoolLayout::of(options.cache).stateParts()),
       records(std::move(records)), transport(std::move(transport)),
-      names(size_t(1) << 16) {}
+      channel(std::move(channel)), names(size_t(1) << 16) {}
 
 Expected<std::unique_ptr<DecodePeer>>
 DecodePeer::open(const PageConnector::Options &slots,
                  std::unique_ptr<PageConnector> records,
                  std::unique_ptr<Transport> transport, const Options &options) {
-  std::unique_ptr<DecodePeer> made(
-      new DecodePeer(slots, std::move(records), std::move(transport), options));
+  return open(slots, std::move(records), std::move(transport), options,
+              Channel::zeromq(options.endpoint, /*listens=*/false));
+}
+
+Expected<std::unique_ptr<DecodePeer>>
+DecodePeer::open(const PageConnector::Options &slots,
+                 std::unique_ptr<PageConnector> records,
+                 std::unique_ptr<Transport> transport, const Options &options,
+                 std::unique_ptr<Channel> channel) {
+  std::unique_ptr<DecodePeer> made(new DecodePeer(slots, std::move(records),
+                                                  std::move(transport), options,
+                                                  std::move(channel)));
   if (Expected<void> greeted = made->greet(); !greeted)
     return std::unexpected(greeted.error());
   if (Expected<void> contact = made->waitForContact(); !contact)
@@ -45,33 +55,20 @@ DecodePeer::~DecodePeer() {
     records->publish(load.slot, /*written=*/false);
 }
 
-/// A new socket, so that no answer to an earlier one is heard.
+/// Anew, so that no answer to an earlier greeting is heard.
 Expected<void> DecodePeer::greet() {
-  greeted = Clock::now();
-  try {
-    zmq::socket_t made(context, zmq::socket_type::dealer);
-    made.set(zmq::sockopt::linger, 0);
-    made.set(zmq::sockopt::ipv6, true);
-    made.set(zmq::sockopt::immediate, true); // nothing is sent to nobody
-    made.set(zmq::sockopt::maxmsgsize, MostMessageBytes);
-    made.set(zmq::sockopt::reconnect_ivl, 20);
-    made.set(zmq::sockopt::reconnect_ivl_max, 1000);
-    made.connect(options.endpoint);
-    dealer = std::move(made);
-  } catch (const zmq::error_t &error) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "peers: ", options.endpoint,
-                     " cannot be connected: ", error.what());
-  }
+  greeted = now();
+  if (Expected<void> opened = channel->open(); !opened)
+    return opened;
   contact = Contact::Greeting;
   unanswered.reset();
   return {};
 }
 
 Expected<void> DecodePeer::waitForContact() {
-  Time until = Clock::now() + options.connect;
-  while (contact == Contact::Greeting && Clock::now() < until) {
-    zmq::pollitem_t item = {*dealer, 0, ZMQ_POLLIN, 0};
-    waitFor({&item, 1}, GreetingPause);
+  Time until = now() + options.connect;
+  while (contact == Contact::Greeting && now() < until) {
+    channel->wait(GreetingPause);
     receive();
     watch();
   }
@@ -86,12 +83,9 @@ Expected<void> DecodePeer::waitForContact() {
 
 template <class Message> bool DecodePeer::send(const Message &message) {
   msgpack::sbuffer buffer = encode(message);
-  bool sent = dealer
-                  ->send(zmq::buffer(buffer.data(), buffer.size()),
-                         zmq::send_flags::dontwait)
-                  .has_value();
+  bool sent = channel->send({}, {buffer.data(), buffer.size()});
   if (!unanswered)
-    unanswered = Clock::now();
+    unanswered = now();
   return sent;
 }
 template bool DecodePeer::send(const Ask &);
@@ -99,8 +93,8 @@ template bool DecodePeer::send(const Lease &);
 template bool DecodePeer::send(const Return &);
 
 void DecodePeer::receive() {
-  std::string frame;
-  while (peer::receive(*dealer, nullptr, frame)) {
+  std::string from, frame;
+  while (channel->receive(from, frame)) {
     unanswered.reset();
     handle(frame);
   }
@@ -181,7 +175,7 @@ bool DecodePeer::expectsAnswer() const {
 /// Says Hello until somebody answers; afterwards, asks for a sign of life while
 /// an answer is awaited.
 void DecodePeer::watch() {
-  Time now = Clock::now();
+  Time now = this->now();
   if (contact == Contact::Connected) {
     if (!expectsAnswer()) {
       unanswered.reset();

@@ -2,8 +2,6 @@
 
 #include "DecodePeer.h"
 
-#include <thread>
-
 using namespace kv;
 using namespace kv::peer;
 
@@ -48,7 +46,7 @@ PageConnector::Place DecodePeer::find(const PrefixPage &page) {
     question = at->second.question;
     end = (at->second.index + 1) * slots.pageSize;
     if (question->final && end > question->have &&
-        Clock::now() - question->changed > AskAgain)
+        now() - question->changed > AskAgain)
       question = nullptr;
   }
   if (!question && !(question = ask(page)))
@@ -70,7 +68,7 @@ PageConnector::Place DecodePeer::findState(const PrefixPage &part) {
   const Question *question = at ? at->question : nullptr;
   bool isAsked = question && question->prefix.names.back() == part.parent;
   if (question && question->final &&
-      (!isAsked || Clock::now() - question->changed > AskAgain))
+      (!isAsked || now() - question->changed > AskAgain))
     question = nullptr;
   if (!question)
     question = askAnew(part.parent, part.scope);
@@ -163,7 +161,7 @@ void DecodePeer::giveUp(uint64_t id, int64_t index) {
         question.states.clear();
       else
         question.have = std::min(question.have, index * slots.pageSize);
-      question.changed = Clock::now();
+      question.changed = now();
     }
 }
 
@@ -175,7 +173,7 @@ void DecodePeer::handle(const Have &have) {
       question.have = std::max(question.have, have.tokens);
       question.final = have.final;
       question.states = have.states;
-      question.changed = Clock::now();
+      question.changed = now();
       progress = true;
     }
 }
@@ -196,13 +194,13 @@ void DecodePeer::poll() {
 }
 
 bool DecodePeer::wait(std::chrono::nanoseconds most) {
-  Time begin = Clock::now();
+  Time begin = now();
   for (;;) {
     progress = false;
     poll();
     if (progress)
       return true;
-    auto left = most - (Clock::now() - begin);
+    auto left = most - (now() - begin);
     bool reads = std::ranges::any_of(transfers, [](const Transfer &transfer) {
       return transfer.stage == Transfer::Stage::Reading && !transfer.givenUp;
     });
@@ -214,12 +212,10 @@ bool DecodePeer::wait(std::chrono::nanoseconds most) {
       if (records->wait(std::chrono::microseconds(200)))
         return true;
     } else if (reads) {
-      std::this_thread::sleep_for(ReadPause);
+      channel->pause(ReadPause);
     } else {
-      zmq::pollitem_t item = {*dealer, 0, ZMQ_POLLIN, 0};
-      waitFor({&item, 1},
-              std::min(std::chrono::ceil<std::chrono::milliseconds>(left),
-                       std::chrono::milliseconds(5)));
+      channel->wait(std::min(std::chrono::ceil<std::chrono::milliseconds>(left),
+                             std::chrono::milliseconds(5)));
     }
   }
 }

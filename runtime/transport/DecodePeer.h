@@ -14,6 +14,7 @@
 #ifndef KV_RUNTIME_TRANSPORT_DECODEPEER_H
 #define KV_RUNTIME_TRANSPORT_DECODEPEER_H
 
+#include "Channel.h"
 #include "Messages.h"
 #include "PrefixNames.h"
 #include "RecordConversion.h"
@@ -21,8 +22,6 @@
 
 #include "kv/Runtime/Tiers/StateRecords.h"
 #include "kv/Runtime/Transport/PeerConnector.h"
-
-#include <zmq.hpp>
 
 #include <list>
 
@@ -36,6 +35,12 @@ public:
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
        std::unique_ptr<Transport> transport, const Options &options);
+  /// The same by another channel than ZeroMQ.
+  static Expected<std::unique_ptr<DecodePeer>>
+  open(const PageConnector::Options &slots,
+       std::unique_ptr<PageConnector> records,
+       std::unique_ptr<Transport> transport, const Options &options,
+       std::unique_ptr<Channel> channel);
   ~DecodePeer() override;
 
   PrefixName nameScope(std::span<const std::byte> scope) override;
@@ -65,8 +70,7 @@ public:
   const PeerMetrics &peerMetrics() const override { return figures; }
 
 private:
-  using Clock = std::chrono::steady_clock;
-  using Time = Clock::time_point;
+  using Time = Channel::Time;
 
   /// A prompt that the peer is asked for.
   struct Question {
@@ -109,7 +113,9 @@ private:
 
   DecodePeer(const PageConnector::Options &slots,
              std::unique_ptr<PageConnector> records,
-             std::unique_ptr<Transport> transport, const Options &options);
+             std::unique_ptr<Transport> transport, const Options &options,
+             std::unique_ptr<Channel> channel);
+  Time now() const { return channel->now(); }
 
   // Contact (DecodeContact.cpp).
   Expected<void> greet();
@@ -158,8 +164,7 @@ private:
   std::unique_ptr<PageConnector> records;
   std::unique_ptr<Transport> transport;
 
-  zmq::context_t context;
-  std::optional<zmq::socket_t> dealer;
+  std::unique_ptr<Channel> channel;
   Contact contact = Contact::Greeting;
   std::string refusal;
   bool everConnected = false;

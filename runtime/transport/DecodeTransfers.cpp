@@ -11,7 +11,7 @@ static constexpr int64_t LeaseBytes = int64_t(8) << 20;
 
 bool DecodePeer::fetch(const PrefixPage &page) {
   Place own = records->find(page);
-  if (own == Place::Disk)
+  if (own == Place::Disk || own == Place::Store)
     return records->fetch(page);
   std::optional<Known> at = locate(page);
   if (own != Place::Absent || !at || contact != Contact::Connected ||
@@ -38,7 +38,7 @@ void DecodePeer::flush() {
   for (Question &question : questions)
     if (!question.sent) {
       question.sent = true;
-      question.changed = Clock::now();
+      question.changed = now();
       ++figures.asks;
       if (!send(Ask{incarnation, question.id, question.prefix.scopeBytes,
                     question.prefix.tokens}))
@@ -67,7 +67,7 @@ void DecodePeer::flush() {
     }
     transfer.request = ++lastId;
     transfer.link = link;
-    transfer.deadline = Clock::now() + leaseTime;
+    transfer.deadline = now() + leaseTime;
     if (converts)
       usesStaging = &transfer;
     // If it cannot be sent, the deadline ends it.
@@ -121,14 +121,14 @@ bool DecodePeer::begin(Transfer &transfer, const Leased &leased) {
     return false; // nothing has begun
   transfer.stage = Transfer::Stage::Reading;
   transfer.read = *read;
-  transfer.deadline = Clock::now() + leaseTime;
+  transfer.deadline = now() + leaseTime;
   ++figures.openReads;
   return true;
 }
 
 /// True: the transfer is over.
 bool DecodePeer::advance(Transfer &transfer) {
-  bool isLate = Clock::now() > transfer.deadline;
+  bool isLate = now() > transfer.deadline;
   if (transfer.stage != Transfer::Stage::Reading) {
     if (isLate)
       finish(transfer, /*valid=*/false);
@@ -156,7 +156,7 @@ bool DecodePeer::advance(Transfer &transfer) {
     return true;
   }
   transfer.stage = Transfer::Stage::Returning;
-  transfer.deadline = Clock::now() + leaseTime;
+  transfer.deadline = now() + leaseTime;
   (void)send(Return{incarnation, transfer.request, transfer.generation});
   return false;
 }

@@ -45,6 +45,15 @@ public:
         return take(generation, now).slots;
     return {};
   }
+  /// All slots, of leases that nobody can return any more.
+  Slots clear() {
+    Slots slots;
+    while (!open.empty()) {
+      Ended ended = take(open.begin()->first, {});
+      slots.insert(slots.end(), ended.slots.begin(), ended.slots.end());
+    }
+    return slots;
+  }
   /// What is leased must not be used: it is of weights that have changed.
   void revoke() {
     for (auto &[generation, lease] : open)

@@ -24,3 +24,22 @@ PeerConnector::open(const PageConnector::Options &slots,
     return std::unique_ptr<PeerConnector>(made);
   return std::unexpected(std::move(error));
 }
+
+std::function<
+    Expected<std::unique_ptr<PageConnector>>(const PageConnector::Options &)>
+PeerConnector::opener(Options options, PeerConnector *&peer) {
+  return
+      [options = std::move(options), &peer](const PageConnector::Options &slots)
+          -> Expected<std::unique_ptr<PageConnector>> {
+        Expected<std::unique_ptr<PageConnector>> records =
+            PageConnector::open(slots);
+        if (!records)
+          return records;
+        Expected<std::unique_ptr<PeerConnector>> opened =
+            open(slots, std::move(*records), options);
+        if (!opened)
+          return std::unexpected(opened.error());
+        peer = opened->get();
+        return std::move(*opened);
+      };
+}

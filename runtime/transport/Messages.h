@@ -11,11 +11,7 @@
 
 #include "PageType.h"
 
-#include <zmq.hpp>
-
-#include <chrono>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace kv::peer {
@@ -173,39 +169,6 @@ public:
 private:
   std::string_view frame;
 };
-
-/// Waits for something to read, or for `most`, or for a signal.
-inline void waitFor(std::span<zmq::pollitem_t> items,
-                    std::chrono::milliseconds most) {
-  // Interrupted, it returns: the caller looks at its sockets in any case.
-  (void)zmq_poll(items.data(), static_cast<int>(items.size()), most.count());
-}
-
-/// The frame of a message that has one, behind the peer's routing id if `from`
-/// is given. False: there is no message.
-inline bool receive(zmq::socket_t &socket, std::string *from,
-                    std::string &frame) {
-  for (;;) {
-    zmq::message_t part;
-    try {
-      if (!socket.recv(part, zmq::recv_flags::dontwait))
-        return false;
-      if (from) {
-        *from = part.to_string();
-        if (!part.more() || !socket.recv(part))
-          continue;
-      }
-      bool isOne = !part.more();
-      frame = part.to_string();
-      while (part.more())
-        (void)socket.recv(part);
-      if (isOne)
-        return true;
-    } catch (const zmq::error_t &) {
-      return false; // interrupted
-    }
-  }
-}
 
 } // namespace kv::peer
 

@@ -23,58 +23,55 @@ static constexpr auto DiskPause = std::chrono::milliseconds(2);
 void PrefillPeer::run(const std::stop_token &stop) {
   blockSignals();
   while (!stop.stop_requested()) {
-    auto pause = std::chrono::milliseconds(500);
-    {
-      std::lock_guard guard(lock);
-      auto left = leases.next() - Clock::now();
-      if (left < pause)
-        pause = std::max(std::chrono::milliseconds(1),
-                         std::chrono::ceil<std::chrono::milliseconds>(left));
-    }
-    if (!wishes.empty())
-      pause = DiskPause;
-    zmq::pollitem_t items[] = {{router, 0, ZMQ_POLLIN, 0},
-                               {nullptr, wakeEvent, ZMQ_POLLIN, 0}};
-    waitFor(items, pause);
-    uint64_t count;
-    (void)!::read(wakeEvent, &count, sizeof count);
-    std::string from, frame;
-    while (receive(router, &from, frame))
-      handle(from, frame);
-    expire();
-    std::vector<uint64_t> over;
-    bool moved = false;
-    {
-      std::lock_guard guard(lock);
-      over.swap(done);
-      moved = std::exchange(changed, false);
-      interested = std::ranges::any_of(
-          questions, [](const Question &one) { return !one.final; });
-      if (!wishes.empty())
-        records->poll();
-    }
-    for (Question &question : questions)
-      if (!question.final) {
-        bool ends = std::ranges::find(over, question.prompt) != over.end();
-        question.final = ends;
-        if (ends || moved)
-          look(question, /*tells=*/true);
-      }
-    std::erase_if(wishes, [&](const Wish &wish) { return grant(wish); });
-    std::erase_if(questions, [&](const Question &one) {
-      return one.final && Clock::now() - one.changed > QuestionAge;
-    });
-    figures.openAsks = static_cast<int32_t>(questions.size());
+    channel->wait(mostPause());
+    turn();
   }
+}
+
+std::chrono::milliseconds PrefillPeer::mostPause() {
+  using std::chrono::milliseconds;
+  if (!wishes.empty())
+    return DiskPause;
+  std::lock_guard guard(lock);
+  auto left = leases.next() - channel->now();
+  return std::clamp(std::chrono::ceil<milliseconds>(left), milliseconds(1),
+                    milliseconds(500));
+}
+
+void PrefillPeer::turn() {
+  std::string from, frame;
+  while (channel->receive(from, frame))
+    handle(from, frame);
+  expire();
+  std::vector<uint64_t> over;
+  bool moved = false;
+  {
+    std::lock_guard guard(lock);
+    over.swap(done);
+    moved = std::exchange(changed, false);
+    interested = std::ranges::any_of(
+        questions, [](const Question &one) { return !one.final; });
+    if (!wishes.empty())
+      records->poll();
+  }
+  for (Question &question : questions)
+    if (!question.final) {
+      bool ends = std::ranges::find(over, question.prompt) != over.end();
+      question.final = ends;
+      if (ends || moved)
+        look(question, /*tells=*/true);
+    }
+  std::erase_if(wishes, [&](const Wish &wish) { return grant(wish); });
+  std::erase_if(questions, [&](const Question &one) {
+    return one.final && channel->now() - one.changed > QuestionAge;
+  });
+  figures.openAsks = static_cast<int32_t>(questions.size());
 }
 
 template <class Message>
 void PrefillPeer::send(const std::string &peer, const Message &message) {
   msgpack::sbuffer buffer = encode(message);
-  router.send(zmq::buffer(peer),
-              zmq::send_flags::sndmore | zmq::send_flags::dontwait);
-  router.send(zmq::buffer(buffer.data(), buffer.size()),
-              zmq::send_flags::dontwait);
+  (void)channel->send(peer, {buffer.data(), buffer.size()});
 }
 
 void PrefillPeer::handle(const std::string &peer, std::string_view frame) {
@@ -90,7 +87,7 @@ void PrefillPeer::handle(const std::string &peer, std::string_view frame) {
   if (auto ask = received.as<Ask>(); forUs(ask))
     return answer(peer, std::move(*ask));
   if (auto lease = received.as<Lease>(); forUs(lease)) {
-    Wish wish = {peer, *lease, Clock::now() + options.lease};
+    Wish wish = {peer, *lease, channel->now() + options.lease};
     if (!grant(wish) && wishes.size() < MostWishes)
       wishes.push_back(std::move(wish));
     return;
@@ -152,7 +149,7 @@ void PrefillPeer::answer(const std::string &peer, Ask ask) {
   Question question;
   question.peer = peer;
   question.ask = ask.ask;
-  question.changed = Clock::now();
+  question.changed = channel->now();
   WantedPrompt prompt;
   bool sound =
       parseScope(ask.scope, {&prompt.model, &prompt.adapter, &prompt.salt});
@@ -235,7 +232,9 @@ void PrefillPeer::look(Question &question, bool tells) {
   {
     std::lock_guard guard(lock);
     auto isThere = [&](int64_t index) {
-      return records->find(recordOf(question, index)) != Place::Absent;
+      // Whether a store has it is known when the prompt has been looked at.
+      Place place = records->find(recordOf(question, index));
+      return place != Place::Absent && place != Place::Asked;
     };
     while (question.pages < pages && isThere(question.pages))
       ++question.pages;
@@ -250,7 +249,7 @@ void PrefillPeer::look(Question &question, bool tells) {
   bool hasMore = question.pages > before || states != question.states;
   question.states = std::move(states);
   question.final |= isWhole(question);
-  question.changed = Clock::now();
+  question.changed = channel->now();
   if (tells && (hasMore || question.final))
     send(question.peer, Have{question.ask, question.pages * pageSize(),
                              question.final, question.states});
@@ -269,16 +268,16 @@ bool PrefillPeer::grant(const Wish &wish) {
     send(wish.peer, leased);
     return true;
   }
-  question->changed = Clock::now();
+  question->changed = channel->now();
   {
     std::lock_guard guard(lock);
-    if (Clock::now() < wish.until) {
+    if (channel->now() < wish.until) {
       bool comes = false;
       for (int64_t at = lease.first; at < lease.end; ++at) {
         PrefixPage page = recordOf(*question, at);
         Place place = records->find(page);
-        comes |= place == Place::Coming ||
-                 (place == Place::Disk && records->fetch(page));
+        bool isBehind = place == Place::Disk || place == Place::Store;
+        comes |= place == Place::Coming || (isBehind && records->fetch(page));
       }
       if (comes)
         return false;
@@ -295,11 +294,12 @@ bool PrefillPeer::grant(const Wish &wish) {
       taken.push_back(slot);
       leased.addresses.push_back(reinterpret_cast<uint64_t>(slot.data));
     }
-    if (taken.empty() && leases.numSlots() >= most && Clock::now() < wish.until)
+    if (taken.empty() && leases.numSlots() >= most &&
+        channel->now() < wish.until)
       return false; // until another lease is over
     if (!taken.empty()) {
       leased.generation =
-          leases.grant(std::move(taken), Clock::now() + options.lease);
+          leases.grant(std::move(taken), channel->now() + options.lease);
       ++figures.grantedLeases;
     }
     figures.openLeases = static_cast<int32_t>(leases.size());
@@ -312,7 +312,7 @@ void PrefillPeer::answer(const std::string &peer, const Return &back) {
   LeaseTable::Ended ended;
   {
     std::lock_guard guard(lock);
-    ended = leases.take(back.generation, Clock::now());
+    ended = leases.take(back.generation, channel->now());
     for (Slot slot : ended.slots)
       records->release(slot);
     figures.openLeases = static_cast<int32_t>(leases.size());
@@ -324,7 +324,7 @@ void PrefillPeer::answer(const std::string &peer, const Return &back) {
 void PrefillPeer::expire() {
   std::lock_guard guard(lock);
   for (;;) {
-    LeaseTable::Slots slots = leases.expire(Clock::now());
+    LeaseTable::Slots slots = leases.expire(channel->now());
     if (slots.empty())
       break;
     for (Slot slot : slots)

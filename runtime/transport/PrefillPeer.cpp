@@ -15,66 +15,60 @@ static uint64_t newIncarnation() {
   return uint64_t(entropy()) << 32 | entropy();
 }
 
-static void signalEvent(int event) {
-  uint64_t one = 1;
-  (void)!::write(event, &one, sizeof one);
-}
-
 PrefillPeer::PrefillPeer(const PageConnector::Options &slots,
                          std::unique_ptr<PageConnector> records,
                          std::unique_ptr<Transport> transport,
-                         const Options &options)
+                         const Options &options,
+                         std::unique_ptr<Channel> channel)
     : slots(slots), options(options),
       type(PageType::of(options.cache, options.model)),
       stateParts(PoolLayout::of(options.cache).stateParts()),
-      incarnation(newIncarnation()), records(std::move(records)),
-      router(context, zmq::socket_type::router),
-      transport(std::move(transport)) {}
+      incarnation(newIncarnation()), channel(std::move(channel)),
+      records(std::move(records)), transport(std::move(transport)) {}
 
 Expected<std::unique_ptr<PrefillPeer>> PrefillPeer::open(
     const PageConnector::Options &slots, std::unique_ptr<PageConnector> records,
     std::unique_ptr<Transport> transport, const Options &options) {
-  Expected<std::string> address = transport->address();
-  if (!address)
-    return std::unexpected(address.error());
-  std::unique_ptr<PrefillPeer> made(new PrefillPeer(
-      slots, std::move(records), std::move(transport), options));
-  made->address = std::move(*address);
-  made->promptEvent = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-  made->wakeEvent = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (made->promptEvent < 0 || made->wakeEvent < 0)
-    return makeError(KV_STATUS_OUT_OF_MEMORY,
-                     "peers: the system has no descriptor left");
-  if (Expected<void> listening = made->listen(); !listening)
-    return std::unexpected(listening.error());
-  made->thread = std::jthread(
-      [self = made.get()](const std::stop_token &stop) { self->run(stop); });
+  Expected<std::unique_ptr<PrefillPeer>> made =
+      open(slots, std::move(records), std::move(transport), options,
+           Channel::zeromq(options.endpoint, /*listens=*/true));
+  if (made)
+    (*made)->thread = std::jthread(
+        [self = made->get()](const std::stop_token &stop) { self->run(stop); });
   return made;
 }
 
-Expected<void> PrefillPeer::listen() {
-  router.set(zmq::sockopt::linger, 100);
-  router.set(zmq::sockopt::ipv6, true);
-  router.set(zmq::sockopt::maxmsgsize, peer::MostMessageBytes);
-  try {
-    router.bind(options.endpoint);
-  } catch (const zmq::error_t &error) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "peers: ", options.endpoint,
-                     " cannot be bound: ", error.what());
-  }
-  return {};
+Expected<std::unique_ptr<PrefillPeer>>
+PrefillPeer::open(const PageConnector::Options &slots,
+                  std::unique_ptr<PageConnector> records,
+                  std::unique_ptr<Transport> transport, const Options &options,
+                  std::unique_ptr<Channel> channel) {
+  Expected<std::string> address = transport->address();
+  if (!address)
+    return std::unexpected(address.error());
+  std::unique_ptr<PrefillPeer> made(
+      new PrefillPeer(slots, std::move(records), std::move(transport), options,
+                      std::move(channel)));
+  made->address = std::move(*address);
+  made->promptEvent = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+  if (made->promptEvent < 0)
+    return makeError(KV_STATUS_OUT_OF_MEMORY,
+                     "peers: the system has no descriptor left");
+  if (Expected<void> listening = made->channel->open(); !listening)
+    return std::unexpected(listening.error());
+  return made;
 }
 
 PrefillPeer::~PrefillPeer() {
   thread.request_stop();
-  if (wakeEvent >= 0)
-    signalEvent(wakeEvent);
+  channel->wake();
   if (thread.joinable())
     thread.join();
   transport.reset(); // before the slots become somebody else's
-  for (int event : {promptEvent, wakeEvent})
-    if (event >= 0)
-      ::close(event);
+  for (Slot slot : leases.clear())
+    records->release(slot);
+  if (promptEvent >= 0)
+    ::close(promptEvent);
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +122,7 @@ void PrefillPeer::publish(Slot slot, bool written) {
   std::lock_guard guard(lock);
   records->publish(slot, written);
   if (interested && !std::exchange(changed, true))
-    signalEvent(wakeEvent);
+    channel->wake();
 }
 
 void PrefillPeer::poll() {
@@ -138,7 +132,7 @@ void PrefillPeer::poll() {
 
 bool PrefillPeer::wait(std::chrono::nanoseconds most) {
   // In small pieces, so that peers are answered meanwhile.
-  auto until = Clock::now() +
+  auto until = channel->now() +
                std::min(most, std::chrono::nanoseconds(1'000'000'000'000));
   for (;;) {
     {
@@ -148,7 +142,7 @@ bool PrefillPeer::wait(std::chrono::nanoseconds most) {
       if (records->metrics().diskOperations == 0)
         return false;
     }
-    if (Clock::now() >= until)
+    if (channel->now() >= until)
       return false;
   }
 }
@@ -173,5 +167,5 @@ std::optional<PeerConnector::WantedPrompt> PrefillPeer::takePrompt() {
 void PrefillPeer::promptDone(uint64_t id) {
   std::lock_guard guard(lock);
   done.push_back(id);
-  signalEvent(wakeEvent);
+  channel->wake();
 }

@@ -9,14 +9,13 @@
 #ifndef KV_RUNTIME_TRANSPORT_PREFILLPEER_H
 #define KV_RUNTIME_TRANSPORT_PREFILLPEER_H
 
+#include "Channel.h"
 #include "LeaseTable.h"
 #include "Messages.h"
 #include "Transport.h"
 
 #include "kv/Runtime/Tiers/StateRecords.h"
 #include "kv/Runtime/Transport/PeerConnector.h"
-
-#include <zmq.hpp>
 
 #include <deque>
 #include <list>
@@ -33,6 +32,12 @@ public:
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
        std::unique_ptr<Transport> transport, const Options &options);
+  /// The same, but there is no thread: whoever has the channel calls turn().
+  static Expected<std::unique_ptr<PrefillPeer>>
+  open(const PageConnector::Options &slots,
+       std::unique_ptr<PageConnector> records,
+       std::unique_ptr<Transport> transport, const Options &options,
+       std::unique_ptr<Channel> channel);
   ~PrefillPeer() override;
 
   PrefixName nameScope(std::span<const std::byte> scope) override;
@@ -55,6 +60,9 @@ public:
   int promptDescriptor() const override { return promptEvent; }
   std::optional<WantedPrompt> takePrompt() override;
   void promptDone(uint64_t id) override;
+
+  /// Answers what has come. What the thread does whenever it wakes.
+  void turn();
 
 private:
   using Clock = LeaseTable::Clock;
@@ -83,11 +91,12 @@ private:
 
   PrefillPeer(const PageConnector::Options &slots,
               std::unique_ptr<PageConnector> records,
-              std::unique_ptr<Transport> transport, const Options &options);
-  Expected<void> listen();
+              std::unique_ptr<Transport> transport, const Options &options,
+              std::unique_ptr<Channel> channel);
 
   // The thread that answers.
   void run(const std::stop_token &stop);
+  std::chrono::milliseconds mostPause();
   void handle(const std::string &peer, std::string_view frame);
   void answer(const std::string &peer, const peer::Hello &hello);
   void answer(const std::string &peer, peer::Ask ask);
@@ -110,7 +119,8 @@ private:
   const uint64_t incarnation;
   std::string address; // of the transport
   PeerMetrics figures;
-  int promptEvent = -1, wakeEvent = -1;
+  int promptEvent = -1;
+  std::unique_ptr<Channel> channel;
 
   std::mutex lock; // guards what follows
   std::unique_ptr<PageConnector> records;
@@ -125,8 +135,6 @@ private:
   std::list<Wish> wishes;
   uint64_t lastPrompt = 0;
   StateMark mark{0}; // of recordOf()
-  zmq::context_t context;
-  zmq::socket_t router;
   std::unique_ptr<Transport> transport;
   std::jthread thread;
 };

@@ -64,10 +64,10 @@ class Alone:
 class Serve:
     """A running kv-serve."""
 
-    def __init__(self, folder, *options, threads=1):
+    def __init__(self, folder, *options, threads=1, env=None):
         self.process = subprocess.Popen(
             [sys.executable, KV_SERVE, folder, "--port", "0", "--threads", str(threads), *map(str, options)],
-            stderr=subprocess.PIPE, text=True)
+            stderr=subprocess.PIPE, text=True, env=env)
         line = self.process.stderr.readline()
         assert line.startswith("kv-serve: http://127.0.0.1:"), line + self.process.stderr.read()
         self.url = line.split()[1]

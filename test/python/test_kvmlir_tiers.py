@@ -6,6 +6,7 @@ import pytest
 
 import kvmlir
 from kvmlir import TextGenerationContext
+from peers import nixl
 from redis_server import RedisServer
 from test_kvmlir_managers import compute
 
@@ -106,6 +107,27 @@ def test_a_record_has_the_pages_of_all_windows():
     own = kvmlir.PagedKVCacheManager(kvmlir.MultiKVCacheParams.from_params(*caches), 4, 64, None, None, None, 0,
                                      num_pages=40, warn=False)
     assert own.total_num_host_pages == 7
+
+
+def test_peers_that_cannot_be(tmp_path):
+    for more, sentence in (
+            ({"peer_role": "both", "peer": "ipc://x"}, "peer_role is both, allowed: prefill, decode, None"),
+            ({"peer_role": "decode"}, "a role is given, and no peer"),
+            ({"peer": "ipc://x"}, "a peer is given, and no role")):
+        with pytest.raises(ValueError, match=sentence):
+            manager(8, **more)
+    params = kvmlir.KVCacheParams("f32", 1, 1, 1, page_size=PAGE, enable_prefix_caching=True)
+    with pytest.raises(ValueError, match="a peer is given, and no connector: its pages come by way of host memory"):
+        kvmlir.PagedKVCacheManager(params, 4, 64, 1, None, None, 0, num_pages=6, warn=False,
+                                   peer_role="decode", peer=f"ipc://{tmp_path}/x")
+
+
+def test_notes_of_a_peer(tmp_path, monkeypatch):
+    monkeypatch.setenv("KV_NIXL_LIBRARY", nixl())
+    notes = []
+    own = manager(8, peer_role="decode", peer=f"ipc://{tmp_path}/nobody", note=notes.append)
+    assert notes == [f"no peer answers at ipc://{tmp_path}/nobody: prompts are computed here until one does"]
+    assert serve(own, range(9)) == 0 and serve(own, range(9)) == 8
 
 
 def test_what_cannot_be(tmp_path):

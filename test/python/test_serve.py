@@ -12,6 +12,8 @@ import threading
 import openai
 import pytest
 
+import kvmlir
+import peers
 from redis_server import RedisServer
 from serve_process import KV_SERVE, PAGE, Alone, Serve, chat, make_model
 
@@ -176,6 +178,56 @@ def test_machines_share_a_store(folder, alone, tmp_path):
                 found = whole.usage.prompt_tokens_details.cached_tokens
                 assert found == ((whole.usage.prompt_tokens - 1) // PAGE * PAGE if machine else 0)
                 assert server.is_idle() and server.end() == (0, "")
+
+
+def asks(server, text, asked):
+    """(cached tokens, prompt's tokens) of an answer that is this text."""
+    whole = server.client().chat.completions.create(**asked)
+    assert whole.choices[0].message.content == text
+    return whole.usage.prompt_tokens_details.cached_tokens, whole.usage.prompt_tokens
+
+
+def test_prefill_and_decode_apart(folder, alone, tmp_path):
+    """Two of them, and a kv-run, which names models and pages in the same way. The prefilling one answers, too, and
+    may end before the other one."""
+    prompts = [chat(f"A question that is long enough for {pages} pages.", max_tokens=8) for pages in (2, "two", "three")]
+    texts = [alone.answer(alone.chat_tokens(one["messages"]), 8)[0] for one in prompts]
+    endpoint = f"ipc://{tmp_path}/peer"
+    with Serve(folder, *SMALL, "--role", "prefill", "--peer", endpoint, env=peers.environment()) as there, \
+            Serve(folder, *SMALL, "--role", "decode", "--peer", endpoint, env=peers.environment()) as here:
+        cached, tokens = asks(here, texts[0], prompts[0])
+        assert cached == (tokens - 1) // PAGE * PAGE > 0
+        assert here.figure("kv_peer_pages_total", outcome="read") == cached // PAGE
+        assert there.figure("kv_peer_prompts_total") == 1
+        assert there.figure("kv_peer_leases_total") == there.figure("kv_peer_leases_ended_total", how="returned") > 0
+        assert asks(there, texts[1], prompts[1])[0] > 0  # what all of them begin with
+        with peers.Decode(folder, endpoint) as program:
+            tokens = alone.chat_tokens(prompts[1]["messages"])
+            have, line = program.answer({"id": "a", "tokens": tokens, "max_new_tokens": 8, "logits": "digest"})
+            assert line["cached_tokens"] == (len(tokens) - 1) // PAGE * PAGE
+            assert [token for token, _ in have] == list(
+                kvmlir.generate(alone.model, tokens, max_new_tokens=8))[:len(have)] != []
+            assert program.end()["peer"]["pages_read"] == line["cached_tokens"] // PAGE
+        assert there.is_idle() and there.end() == (0, "")
+        assert asks(here, texts[2], prompts[2])[0] > 0  # what it has got before
+        status, notes = here.end()
+        assert status == 0 and notes in ("", f"kv-serve: note: the peer at {endpoint} does not answer: prompts are "
+                                             "computed here\n"), notes
+
+
+def test_kv_run_finds_its_pages(folder, alone, tmp_path):
+    """On a disk that the two use in turn."""
+    asked = chat("A question that is long enough for two pages.", max_tokens=8)
+    options = ("--disk-dir", tmp_path / "disk", "--disk-bytes", 64 << 20, "--host-pages", 100)
+    with Serve(folder, *options) as server:
+        asks(server, alone.answer(alone.chat_tokens(asked["messages"]), 8)[0], asked)
+        assert server.is_idle() and server.end() == (0, "")
+    request = {"id": "a", "tokens": alone.chat_tokens(asked["messages"]), "max_new_tokens": 1}
+    done = subprocess.run(peers.command(folder, *options), input=json.dumps(request) + "\n", capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    statistics = json.loads(done.stdout.splitlines()[-1])["statistics"]
+    assert statistics["disk_pages_read"] == (len(request["tokens"]) - 1) // PAGE > 0
 
 
 # ---- Many -----------------------------------------------------------------------------------------------

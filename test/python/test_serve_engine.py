@@ -16,6 +16,8 @@ class Stream(types.SimpleNamespace):
 class Failing:
     """A server whose steps fail when they have a request."""
 
+    prompt_descriptor = -1
+
     def __init__(self):
         self.num_requests = 0
 

@@ -267,31 +267,31 @@ def test_what_cannot_be(model, windows, tmp_path):
     with Prefill(artifact) as prefill:
         decoding = ("--role", "decode", "--peer", prefill.endpoint)
         assert sentence(*decoding, artifact=windows.artifact(PAGE)) == (
-            f"--peer: peers: the one at {prefill.endpoint} has other pages: the number of collections is 1 on the "
+            f"peers: the one at {prefill.endpoint} has other pages: the number of collections is 1 on the "
             "prefilling side and 2 on the decoding side")
         other = Plain.__new__(Plain)
         other.folder = tmp_path / "other"
         config = synthetic.make_config("llama")
         synthetic.write_hf(other.folder / "hf", config, synthetic.make_weights(config, seed=4))
         assert sentence(*decoding, artifact=other.artifact(PAGE)).startswith(
-            f"--peer: peers: the one at {prefill.endpoint} has other pages: the model is ")
+            f"peers: the one at {prefill.endpoint} has other pages: the model is ")
         # The same weights, but other bits.
         rounds = model.artifact(PAGE, None, "--activations", "bf16")
         assert manifest(rounds / "model.so")["target"]["activations"] == "bf16"
         refused = sentence(*decoding, artifact=rounds)
         assert "the model is " in refused and refused.endswith(", activations bf16 on the decoding side"), refused
     prefilling = ("--role", "prefill", "--peer")
-    assert sentence(*prefilling, "nowhere") == "--peer: peers: nowhere cannot be bound: Invalid argument"
+    assert sentence(*prefilling, "nowhere") == "peers: nowhere cannot be bound: Invalid argument"
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", "--requests", "file") == (
         "--role is prefill, which answers no requests of its own, and --requests is given")
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", "--no-prefix-cache") == (
         "--role is given, and --no-prefix-cache")
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", env={"KV_NIXL_LIBRARY": "/no/such.so"}) == (
-        "--peer: pages of peers need NIXL: install the package nixl-cu12 1.5.1 (pip install --no-deps "
+        "pages of peers need NIXL: install the package nixl-cu12 1.5.1 (pip install --no-deps "
         "nixl-cu12==1.5.1) and set KV_NIXL_LIBRARY to its libnixl_capi.so, or activate the virtual environment that "
         "has it: /no/such.so: cannot open shared object file: No such file or directory")
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", env={"KV_TRANSPORT_LIBRARY": "/no/such.so"}).startswith(
-        "--peer: pages of peers need libkv_transport.so, which is built where ")
+        "pages of peers need libkv_transport.so, which is built where ")
     done = subprocess.run(command(artifact, "--role", "decode"), input="", capture_output=True, text=True)
     assert done.returncode == 2 and "--peer" in done.stderr
 

@@ -226,6 +226,39 @@ static void refuses(void) {
   EXPECT(none == NULL);
 }
 
+// What pages of the model are called, and peers that cannot be.
+static void identifies(void) {
+  KvModelIdentity identity, again;
+  OK(kvModelGetIdentity(model, &identity));
+  OK(kvModelGetIdentity(model, &again));
+  EXPECT(identity.pages == again.pages && identity.peers == again.peers);
+  EXPECT(strlen(identity.pages) > 40 && strstr(identity.peers, " on cpu"));
+  FAILS(kvModelGetIdentity(NULL, &identity), Invalid,
+        "kvModelGetIdentity: model is null");
+
+  KvManagerOptions options;
+  memset(&options, 0, sizeof options);
+  options.numPages = 16;
+  options.peer = "ipc:///tmp/nobody";
+  KvManager *none = NULL;
+  FAILS(kvModelCreateManager(model, &options, &none), Invalid,
+        "kvManagerCreate: a peer is given, and no role");
+  options.peerRole = KV_PEER_DECODE;
+  FAILS(kvModelCreateManager(model, &options, &none), Invalid,
+        "kvManagerCreate: a peer is given, and no connector: its pages come by "
+        "way of host memory");
+  options.peerRole = 3;
+  FAILS(kvModelCreateManager(model, &options, &none), Invalid,
+        "kvManagerCreate: peerRole is 3, allowed: 0 (none), 1 (prefill), 2 "
+        "(decode)");
+  EXPECT(none == NULL);
+  KvServer *server = serverOf(0);
+  int32_t descriptor = 0;
+  OK(kvServerGetPromptDescriptor(server, &descriptor));
+  EXPECT(descriptor == -1);
+  kvServerDestroy(server);
+}
+
 int main(void) {
   writeWeights(weights, "bias", Vocab);
   model = loadAlone();
@@ -233,6 +266,7 @@ int main(void) {
   answers();
   aborts();
   refuses();
+  identifies();
   // The server keeps what it needs.
   KvServer *server = serverOf(0);
   kvModelDestroy(model);

@@ -30,10 +30,18 @@ public:
     uint32_t lies = 0;
   };
 
+  struct Record {
+    PrefixName name;
+    std::vector<std::byte> bytes;
+  };
+  /// Those behind memory, which connectors of one thread may share.
+  using Records = std::vector<Record>;
+
   FickleConnector(const Options &options, const Moods &moods, uint64_t seed,
-                  std::string &fault)
+                  std::string &fault, std::shared_ptr<Records> records)
       : options(options), moods(moods), state(seed), fault(fault),
-        slots(options.numSlots) {
+        slots(options.numSlots), records(std::move(records)),
+        disk(*this->records) {
     figures.hostPages = options.numSlots;
   }
   ~FickleConnector() override {
@@ -161,11 +169,6 @@ private:
     int32_t users = 0;
     int64_t comes = 0;
   };
-  struct Record {
-    PrefixName name;
-    std::vector<std::byte> bytes;
-  };
-
   struct Question {
     uint64_t name;
     int64_t comes; // the answer
@@ -289,6 +292,7 @@ private:
     host.isKnown &= good;
     host.state = good ? Ready : Free;
     figures.diskOperations += -1;
+    figures.storeReadPages += good && moods.isStore;
     drop(host);
   }
   /// Somebody else needs the room.
@@ -310,7 +314,8 @@ private:
   std::string &fault;
   std::vector<Host> slots;
   std::vector<Question> questions;
-  std::vector<Record> disk;
+  std::shared_ptr<Records> records;
+  Records &disk;
   TierMetrics figures;
   int64_t clock = 0;
 };

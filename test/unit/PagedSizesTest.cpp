@@ -1,5 +1,6 @@
 //===- PagedSizesTest.cpp - MAX's figures and the edges of 64 bits --------===//
 
+#include "kv/Runtime/Manager/PagedSizes.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "FakeModel.h"
@@ -190,4 +191,25 @@ TEST(PagedSizes, APageHas128TokensUnlessSaidOtherwise) {
                         .heads = 8,
                         .dim = 128};
   EXPECT_EQ(slot.problem(), "'max_seq' must be positive, not 0");
+}
+
+/// As much host memory as the devices have, or as much as one wants to give.
+TEST(PagedSizes, HostPagesFollowTheDevices) {
+  auto hostPages = [](const MultiKVCacheParams &of, int64_t slots,
+                      int64_t pages, int64_t bytes) {
+    return PagedSizes(of, slots, 0).hostPages(pages, bytes);
+  };
+  MultiKVCacheParams plain = params(128, 2, 2); // two replicas, pages of 1 MiB
+  EXPECT_EQ(hostPages(plain, 4, 100, INT64_MAX), 200);
+  EXPECT_EQ(hostPages(plain, 4, 100, 7 << 20), 7);
+  EXPECT_EQ(hostPages(plain, 4, 100, 0), 1);
+  KVCacheParams state = params();
+  state.name = "state";
+  state.geometry.strategy = CacheStrategy::Recurrent;
+  state.geometry.heads = 20; // of 10 KiB: parts of 1 MiB, of which one will do
+  MultiKVCacheParams hybrid;
+  hybrid.params = {params(), state};
+  int64_t states = PagedSizes(hybrid, 4, 0).states();
+  EXPECT_EQ(hostPages(hybrid, 4, 100, INT64_MAX), 100 + states);
+  EXPECT_EQ(hostPages(hybrid, 4, 100, 0), 2); // a page and a state
 }

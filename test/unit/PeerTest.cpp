@@ -3,6 +3,7 @@
 #include "PeerFixture.h"
 
 #include <gtest/gtest.h>
+#include <zmq.hpp>
 
 using namespace kv;
 using namespace kv::test;

@@ -2,8 +2,6 @@
 
 #include "TieredHarness.h"
 
-#include "FickleConnector.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -120,9 +118,15 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
     options.tiers.mostWait = 10'000;
     longestWait = 1000;
   }
+  std::shared_ptr<FickleConnector::Records> records =
+      moods.isStore && around.shared
+          ? around.shared
+          : std::make_shared<FickleConnector::Records>();
   options.tiers.open = [&, moods, seed](const PageConnector::Options &given)
       -> Expected<std::unique_ptr<PageConnector>> {
-    return std::make_unique<FickleConnector>(given, moods, seed, fault);
+    auto own =
+        std::make_unique<FickleConnector>(given, moods, seed, fault, records);
+    return around.wrap ? around.wrap(given, std::move(own)) : std::move(own);
   };
   if (around.open) {
     options.tiers.open = around.open;
@@ -137,11 +141,11 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
     };
     hangs = false;
     longestWait = 1'000'000'000;
-    if (around.mostWait > 0) {
-      options.tiers.mostWait = longestWait = around.mostWait;
-      options.tiers.asynchronous = true;
-      hangs = true;
-    }
+  }
+  if (around.mostWait > 0) {
+    options.tiers.mostWait = longestWait = around.mostWait;
+    options.tiers.asynchronous = true;
+    hangs = true;
   }
   for (int index = 0; hasQueues && index < one.numDevices; ++index)
     options.devices.push_back({Device::Kind::CUDA, index});

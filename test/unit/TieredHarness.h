@@ -11,6 +11,8 @@
 #ifndef KV_TEST_UNIT_TIEREDHARNESS_H
 #define KV_TEST_UNIT_TIEREDHARNESS_H
 
+#include "FickleConnector.h"
+
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include <functional>
@@ -29,6 +31,13 @@ public:
     std::function<Expected<std::unique_ptr<PageConnector>>(
         const PageConnector::Options &)>
         open = {};
+    /// Goes around the one that is unreliable, which it is given.
+    std::function<Expected<std::unique_ptr<PageConnector>>(
+        const PageConnector::Options &, std::unique_ptr<PageConnector>)>
+        wrap = {};
+    /// What the unreliable one has behind its memory, where it is a store: the
+    /// same for all that share it.
+    std::shared_ptr<FickleConnector::Records> shared = {};
     std::string folder = {};
     std::string store = {}; // blockStoreEndpoint, with a disk or without
     std::string model = {};

@@ -1,54 +1,51 @@
-//===- Tiers.cpp - Host memory, disk and store behind kv-run's caches -----===//
+//===- Tiers.cpp - What is behind kv-run's caches -------------------------===//
 
 #include "Tiers.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "kv/Runtime/Manager/PagedSizes.h"
+#include "kv/Runtime/Serving/ModelIdentity.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
+#include <iostream>
 
 using namespace kv;
 using namespace kv::run;
 
-Expected<std::string> kv::run::digestFile(const std::string &path) {
-  std::vector<char> part(size_t(1) << 20);
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  std::ifstream file(path, std::ios::binary);
-  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) ||
-         file.gcount() > 0)
-    XXH3_128bits_update(&state, part.data(),
-                        static_cast<size_t>(file.gcount()));
-  if (!file.eof())
-    return makeError(KV_STATUS_INVALID_ARGUMENT, path, ": ",
-                     std::strerror(errno));
-  XXH128_hash_t digest = XXH3_128bits_digest(&state);
-  return concat(digest.high64, ".", digest.low64);
-}
-
-/// What a page holds depends on the code that has computed it and on every
-/// weight.
-static Expected<std::string> identify(const std::string &artifact,
-                                      const std::string &weights) {
-  std::string text;
-  for (const std::string &path : {artifact, weights}) {
-    Expected<std::string> digest = digestFile(path);
-    if (!digest)
-      return digest;
-    text += *digest + " ";
-  }
-  return text;
+/// With --role.
+static Expected<void> choosePeer(const Options &options, std::string model,
+                                 const MultiKVCacheParams &params,
+                                 PagedKVCacheManager::TierOptions &tiers,
+                                 PeerConnector *&peer) {
+  bool computes = options.role == "prefill";
+  if (computes && !(options.requests.empty() && options.dumpLogits.empty()))
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "--role is prefill, which answers no requests of its own, "
+                     "and ",
+                     options.requests.empty() ? "--dump-logits" : "--requests",
+                     " is given");
+  tiers.open =
+      PeerConnector::opener({.role = computes ? PeerConnector::Role::Prefill
+                                              : PeerConnector::Role::Decode,
+                             .endpoint = options.peer,
+                             .cache = params,
+                             .model = std::move(model),
+                             .note =
+                                 [](std::string_view sentence) {
+                                   std::cerr << "kv-run: note: " << sentence
+                                             << '\n';
+                                 }},
+                            peer);
+  return {};
 }
 
 Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
+                                    const Manifest &manifest,
                                     MultiKVCacheParams &params,
-                                    PagedKVCacheManager::TierOptions &tiers) {
+                                    PagedKVCacheManager::TierOptions &tiers,
+                                    PeerConnector *&peer) {
   bool hasDisk = !options.diskDirectory.empty();
-  bool hasStore = !options.store.empty();
-  if (!hasDisk && !hasStore && !options.hostPages && options.role.empty())
+  bool hasStore = !options.store.empty(), hasRole = !options.role.empty();
+  if (!hasDisk && !hasStore && !options.hostPages && !hasRole)
     return {};
   const char *option = hasDisk             ? "--disk-dir"
                        : hasStore          ? "--store"
@@ -61,33 +58,32 @@ Expected<void> kv::run::chooseTiers(const Options &options, int64_t pages,
     return makeError(KV_STATUS_INVALID_ARGUMENT, option,
                      " is given, and --no-prefix-cache");
   constexpr int64_t MostBytes = int64_t(512) << 20;
-  PoolLayout layout = PoolLayout::of(params);
-  int64_t bytes = layout.recordBytes(), parts = layout.stateParts();
+  PagedSizes sizes(params, options.maxBatch / options.replicas, 0,
+                   {.snapshots = options.snapshots});
   // What peers may read is in host memory, so all that the devices have is.
-  int64_t states =
-      options.snapshots < 0
-          ? 4 * options.maxBatch
-          : 2 * options.maxBatch + options.snapshots * options.replicas;
-  int64_t most = pages * options.replicas + parts * states;
-  int64_t hostPages = options.hostPages.value_or(
-      options.role == "prefill"
-          ? most
-          : std::clamp<int64_t>(MostBytes / bytes, 1 + parts, most));
+  int64_t hostPages = options.hostPages.value_or(sizes.hostPages(
+      pages, options.role == "prefill" ? INT64_MAX : MostBytes));
   for (KVCacheParams &one : params.params) {
     one.connector =
         hasDisk || hasStore ? KVConnector::Tiered : KVConnector::Host;
-    one.hostSwapSpaceGB =
-        std::ldexp(static_cast<double>(hostPages * bytes), -30);
+    one.hostSwapSpaceGB = std::ldexp(
+        static_cast<double>(hostPages * sizes.layout().recordBytes()), -30);
   }
   tiers.asynchronous = true; // other requests go on
-  if (!hasDisk && !hasStore)
+  ModelIdentity identity(options.artifact, options.weights);
+  if (hasDisk || hasStore) {
+    Expected<std::string> model = identity.ofPages();
+    if (!model)
+      return std::unexpected(model.error());
+    tiers.diskDirectory = options.diskDirectory;
+    tiers.diskBytes = options.diskBytes;
+    tiers.blockStoreEndpoint = options.store;
+    tiers.model = std::move(*model);
+  }
+  if (!hasRole)
     return {};
-  Expected<std::string> model = identify(options.artifact, options.weights);
+  Expected<std::string> model = identity.ofPeers(manifest);
   if (!model)
     return std::unexpected(model.error());
-  tiers.diskDirectory = options.diskDirectory;
-  tiers.diskBytes = options.diskBytes;
-  tiers.blockStoreEndpoint = options.store;
-  tiers.model = std::move(*model);
-  return {};
+  return choosePeer(options, std::move(*model), params, tiers, peer);
 }

@@ -2,7 +2,6 @@
 
 import bisect
 import dataclasses
-import hashlib
 import secrets
 
 import kvmlir
@@ -13,17 +12,19 @@ _SEQUENCES, _BYTES, _HOST_BYTES = 4, 1 << 30, 512 << 20
 _KEPT_SEQUENCES = 1024
 
 
-def make_manager(model, options, folder, name, warn):
+def make_manager(model, options, name, note):
     """Of the model's caches. Raises kvmlir.KVError."""
     if model.params.cache_strategy == kvmlir.KVCacheStrategy.CONTINUOUS:
-        for option in ("pages", "cache_bytes", "host_pages", "disk_dir", "store", "metrics", "events"):
+        for option in ("pages", "cache_bytes", "host_pages", "disk_dir", "store", "role", "metrics", "events"):
             if getattr(options, option):
                 raise ValueError(f"--{option.replace('_', '-')} is given, the artifact's cache has no pages")
         return model.create_manager(options.max_batch, warn=False)
     params, more = model.params, {}
     pages = _choose_pages(params, model.manifest.model_max_seq_len, options)
-    if options.host_pages or options.disk_dir or options.store:
-        params, more = _with_tiers(params, pages, options, folder)
+    if options.host_pages or options.disk_dir or options.store or options.role:
+        params, more = _with_tiers(model, pages, options)
+    if options.role:
+        more.update(peer_role=options.role, peer=options.peer, peer_model=model.identity.peers, note=note)
     if options.events:
         more.update(events=options.events, events_replay=options.events_replay,
                     events_topic=options.events_topic)
@@ -40,9 +41,9 @@ def make_manager(model, options, folder, name, warn):
     try:
         return make(length, metrics=options.metrics or "127.0.0.1:0", metrics_vllm=name)
     except kvmlir.UnsupportedError as error:
-        if options.metrics:
+        if options.metrics or options.role:
             raise
-        warn(f"no metrics: {error}")
+        note(f"no metrics: {error}")
         return make(length)
 
 
@@ -64,28 +65,20 @@ def _longest(params, pages, length, options):
         1, tokens, all_memory, 1, options.max_batch_tokens))
 
 
-def _with_tiers(params, pages, options, folder):
+def _with_tiers(model, pages, options):
+    params = model.params
     caches = params.params if isinstance(params, kvmlir.MultiKVCacheParams) else [params]
-    page_bytes = params.spec().bytes_per_record()
-    host_pages = options.host_pages or max(1, min(_HOST_BYTES // page_bytes, pages))
+    # What peers may read is in host memory, so all that the devices have is.
+    most = (1 << 62) if options.role == "prefill" else _HOST_BYTES
+    host_pages = options.host_pages or params.spec().paged_host_pages(options.max_batch, pages, most)
+    gigabytes = host_pages * params.spec().bytes_per_record() / 2**30
     caches = [dataclasses.replace(one, kv_connector="tiered" if options.disk_dir or options.store else "host",
-                                  host_kvcache_swap_space_gb=host_pages * page_bytes / 2**30)
-              for one in caches]
+                                  host_kvcache_swap_space_gb=gigabytes) for one in caches]
     more = {"asynchronous_loads": True}  # other requests go on
     if options.disk_dir or options.store:
-        more.update(model=_identify(folder))
+        more.update(model=model.identity.pages)
     if options.disk_dir:
         more.update(disk_directory=options.disk_dir, disk_bytes=options.disk_bytes)
     if options.store:
         more.update(block_store_endpoint=options.store)
     return caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches), more
-
-
-def _identify(folder):
-    """A digest of both files: what a page holds depends on the code that has computed it and on every
-    weight."""
-    digests = []
-    for path in (folder.artifact, folder.weights):
-        with open(path, "rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-    return " ".join(digests)

@@ -51,6 +51,9 @@ def parse(arguments):
     add("--disk-bytes", type=count, default=8 << 30, metavar="N", help="default: 8 GiB")
     add("--store", metavar="ADDRESS",
         help="computed pages that machines share: a Redis or Valkey server, redis://host:port/db or unix:///path")
+    add("--role", choices=("prefill", "decode"), help="prefill: computes prompts for others, too; decode: has them "
+                                                      "computed by the one at --peer")
+    add("--peer", metavar="ENDPOINT", help="tcp://HOST:PORT or ipc://PATH; prefill binds it, decode connects to it")
     add("--metrics", metavar="HOST:PORT", help="the figures of /metrics at a port of their own, too")
     add("--events", metavar="ENDPOINT", help="which prefixes are cached, over ZeroMQ")
     add("--events-replay", metavar="ENDPOINT")
@@ -58,7 +61,10 @@ def parse(arguments):
     add("--shutdown-seconds", type=at_least(0), default=30, metavar="N",
         help="for running requests, after SIGTERM")
     add("--log-level", default="warning", choices=("error", "warning", "info", "debug"))
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if bool(options.role) != bool(options.peer):
+        parser.error("--role and --peer are given together")
+    return options
 
 
 def note(sentence):
@@ -75,7 +81,7 @@ def serve(options):
     text = ServedModel(options.model, options.served_model_name)
     session = kvmlir.InferenceSession(options.device, options.threads, log=note)
     model = session.load(Path(options.model))
-    manager = make_manager(model, options, text.folder, text.name, note)
+    manager = make_manager(model, options, text.name, note)
     text.max_tokens = manager.max_seq_len
     server = kvmlir.Server(model, manager, max_batch=options.max_batch,
                            max_batch_tokens=options.max_batch_tokens)

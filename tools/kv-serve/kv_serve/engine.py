@@ -2,7 +2,9 @@
 
 import asyncio
 import dataclasses
+import os
 import queue
+import select
 import threading
 import traceback
 
@@ -39,6 +41,10 @@ class Engine:
     def __init__(self, server, manager, most_requests):
         self._server, self._manager, self._most_requests = server, manager, most_requests
         self._commands = queue.SimpleQueue()
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # readable: there are new commands
+        # Prompts that peers want, where they do.
+        self._wakers = [self._wake, *(fd for fd in [server.prompt_descriptor] if fd >= 0)]
+        self._is_busy = False  # the latest step has left something to do
         self._tickets = {}  # by stream
         self._events = []  # of the latest step
         self._ends = False
@@ -57,18 +63,18 @@ class Engine:
 
     def abort(self, ticket):
         """Nothing, if it has ended; else its End is on its way."""
-        self._commands.put(lambda: self._abort(ticket))
+        self._put(lambda: self._abort(ticket))
 
     async def reset_prefix_cache(self):
         await self._call(self._manager.reset_prefix_cache)
 
     def abort_all(self):
-        self._commands.put(self._abort_all)
+        self._put(self._abort_all)
 
     async def stop(self):
         """Aborts what is left, and waits for the thread."""
         self.abort_all()
-        self._commands.put(self._end)
+        self._put(self._end)
         await asyncio.to_thread(self._thread.join)
 
     async def _call(self, function):
@@ -92,8 +98,12 @@ class Engine:
 
         if self.failure:
             raise RequestError(503, self.failure)
-        self._commands.put(run)
+        self._put(run)
         return await answer
+
+    def _put(self, command):
+        self._commands.put(command)
+        os.eventfd_write(self._wake, 1)
 
     # ---- The engine's thread ----
 
@@ -101,7 +111,7 @@ class Engine:
         try:
             while not self._ends:
                 self._obey()
-                self._server.step()
+                self._is_busy = self._server.step()
                 self._tell()
         except Exception as error:
             traceback.print_exc()
@@ -113,10 +123,16 @@ class Engine:
                 self._commands.get()()
 
     def _obey(self):
-        """Commands that are there; waits for one if there is nothing to compute."""
+        """Commands that are there; waits for one, or for a prompt of a peer, if there is nothing to compute."""
+        if not self._is_busy and not self._server.num_requests:
+            select.select(self._wakers, [], [])
+        try:
+            os.eventfd_read(self._wake)
+        except BlockingIOError:
+            pass  # nobody has woken it
         while not self._ends:
             try:
-                command = self._commands.get(block=not self._server.num_requests)
+                command = self._commands.get_nowait()
             except queue.Empty:
                 return
             command()

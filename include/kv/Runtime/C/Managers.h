@@ -72,7 +72,22 @@ typedef struct KvManagerOptions {
   int32_t asynchronousLoads;
   /* Nanoseconds after which a page that does not come is computed; 0: 10 s. */
   int64_t mostLoadWait;
+  /* Pages that another process computes or reads, with KV_CONNECTOR_HOST or
+     KV_CONNECTOR_TIERED: a KvPeerRole, and the endpoint of the control channel,
+     which the prefilling side binds. `peerModel` says which weights and which
+     kind of code compute the pages, and must be the other side's
+     (kvModelGetIdentity). `note`, if not null, is called during calls with one
+     sentence, valid during the call, when the peer is lost or back. */
+  int32_t peerRole;
+  const char *peer;
+  const char *peerModel; /* null: "" */
+  void (*note)(void *context, const char *sentence);
+  void *noteContext;
 } KvManagerOptions;
+
+/* A decoding side asks the other one for the pages of its prompts; a
+   prefilling one computes what it is asked for, by a server (Serving.h). */
+enum KvPeerRole { KV_PEER_NONE = 0, KV_PEER_PREFILL = 1, KV_PEER_DECODE = 2 };
 
 /* Null on virtual devices, else by the collections' strategy. */
 KV_C_API int32_t kvManagerCreate(const KvCacheSpec *spec,

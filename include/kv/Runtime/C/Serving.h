@@ -75,8 +75,16 @@ KV_C_API int32_t kvServerGetCounts(const KvServer *server, const char *id,
                                    KvGenerationCounts *counts);
 
 /* Executes one step; nothing, if there is no request. `more` is 1 if requests
-   are left, else 0. What goes wrong for a request is one of its events. */
+   are left, else 0. What goes wrong for a request is one of its events. Of a
+   manager with the role KV_PEER_PREFILL, prompts of peers are requests, too,
+   but have no events. */
 KV_C_API int32_t kvServerStep(KvServer *server, int32_t *more);
+
+/* A file descriptor that is readable while peers want prompts, for callers that
+   wait with kvServerStep() until there is something to do; -1: the manager has
+   no such peers. It is the server's. */
+KV_C_API int32_t kvServerGetPromptDescriptor(const KvServer *server,
+                                             int32_t *descriptor);
 
 enum KvServerEventKind {
   KV_SERVER_TOKEN = 0,

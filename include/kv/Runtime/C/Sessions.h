@@ -56,6 +56,16 @@ KV_C_API int32_t kvModelBindWeights(KvModel *model, const char *file);
    null pointer. */
 KV_C_API int64_t kvModelWeightsBytes(const KvModel *model);
 
+/* The names under which pages of the model are kept, for
+   KvManagerOptions::model, and exchanged, for peerModel: kv-run and kv-serve
+   have the same ones. The first call reads the artifact and the weights' file
+   whole. The texts are valid until the model is destroyed. Errors: weights are
+   not bound; a file cannot be read. */
+typedef struct KvModelIdentity {
+  const char *pages, *peers;
+} KvModelIdentity;
+KV_C_API int32_t kvModelGetIdentity(KvModel *model, KvModelIdentity *identity);
+
 /* The manager of the model's caches, on the session's device. Where the options
    have 0, maxSeqLen is the model's (of a continuous cache at most a slot's
    tokens), and devices are the session's. Paged caches reuse prefixes. For

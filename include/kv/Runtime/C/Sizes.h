@@ -43,6 +43,13 @@ KV_C_API int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
                                                    const KvStepLimits *limits,
                                                    int64_t *tokens);
 
+/* Slots of host memory beside `pages` usable pages of each replica: as many as
+   the devices have pages and states, but no more than fit into `mostBytes`; a
+   page and a state at least. Error: fewer than 0 pages or bytes. */
+KV_C_API int32_t kvPagedHostPages(const KvCacheSpec *spec, int64_t maxBatchSize,
+                                  int64_t pages, int64_t mostBytes,
+                                  int64_t *hostPages);
+
 /* Of continuous caches. Errors: a spec of paged collections; fewer slots than
    replicas; negative memory. */
 

@@ -65,11 +65,15 @@ public:
   /// The largest number of pages for which bytesFor() is at most `bytes`; 0 if
   /// one page already takes more.
   int64_t pagesIn(int64_t bytes) const;
+  /// Slots of host memory beside `pages` usable pages of each replica: as many
+  /// as the devices have pages and states, but no more than fit into
+  /// `mostBytes`; a page and a state at least.
+  int64_t hostPages(int64_t pages, int64_t mostBytes) const;
 
 private:
   PoolLayout pool;
   std::vector<CacheGroup> kinds;
-  int64_t pageSize, shards, drafts;
+  int64_t pageSize, shards, replicas, drafts;
   int64_t slots, longest;
   StepLimits limits;
 };

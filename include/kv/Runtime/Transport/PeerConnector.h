@@ -63,6 +63,13 @@ public:
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records, const Options &options);
 
+  /// The connector of a manager whose pages a peer brings or reads, for its
+  /// TierOptions::open: the usual one, in one of these. `peer`, which outlives
+  /// the manager's creation, points to it from then on.
+  static std::function<
+      Expected<std::unique_ptr<PageConnector>>(const PageConnector::Options &)>
+  opener(Options options, PeerConnector *&peer);
+
   /// Any thread may read them.
   virtual const PeerMetrics &peerMetrics() const = 0;
 

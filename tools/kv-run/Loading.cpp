@@ -1,0 +1,110 @@
+//===- Loading.cpp - The model of a run -----------------------------------===//
+
+#include "Loading.h"
+#include "Ranks.h"
+
+#include "kv/Runtime/Manager/PagedSizes.h"
+
+#include <iostream>
+
+using namespace kv;
+using namespace kv::run;
+
+/// Usable pages of a replica; 0 if its cache has slots. Errors name the option.
+static Expected<int64_t> choosePages(const Options &options,
+                                     const ForwardSignature &signature) {
+  const MultiKVCacheParams &cache = signature.cache;
+  if (options.pageSize && *options.pageSize != cache.pageSize())
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
+                     *options.pageSize, ", the artifact's page size is ",
+                     cache.pageSize());
+  if (!cache.params[0].geometry.isPaged()) {
+    if (options.pages || options.cacheBytes)
+      return makeError(KV_STATUS_INVALID_ARGUMENT,
+                       options.pages ? "--pages" : "--cache-bytes",
+                       " is given, the artifact's cache has no pages: its "
+                       "slots are --max-batch");
+    return 0;
+  }
+  if (options.pages)
+    return *options.pages;
+  constexpr int64_t MostBytes = int64_t(1) << 30;
+  int64_t bytes = options.cacheBytes.value_or(MostBytes);
+  PagedSizes sizes(cache, options.maxBatch / options.replicas,
+                   signature.maxSeqLen,
+                   {1, options.maxBatchTokens, options.snapshots});
+  int64_t pages = sizes.pagesIn(bytes / options.replicas);
+  if (!options.cacheBytes)
+    return std::clamp<int64_t>(pages, 1,
+                               4 * sizes.blocksFor(signature.maxSeqLen));
+  if (pages < 1)
+    return makeError(
+        KV_STATUS_INVALID_ARGUMENT, "--cache-bytes is ", bytes,
+        ", one page, the null page and the tables ",
+        options.replicas == 1
+            ? ""
+            : concat("of each of ", options.replicas, " replicas "),
+        "take ", static_cast<int64_t>(sizes.bytesFor(1)));
+  return pages;
+}
+
+static Expected<InferenceSession>
+openSession(const Options &options,
+            const std::shared_ptr<Communicator> &ranks) {
+  Expected<Device> device = deviceOfRank(options, ranks.get());
+  if (!device)
+    return std::unexpected(device.error());
+  if (device->kind != Device::Kind::CPU && options.replicas > 1)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--replicas is ",
+                     options.replicas, ", on ", device->str(), " allowed: 1");
+  return InferenceSession::create(
+      {.device = *device,
+       .threads = threadsOfRank(options, ranks.get()),
+       .log =
+           [isFirst = !ranks || ranks->rank() == 0](std::string_view note) {
+             if (isFirst)
+               std::cerr << "kv-run: note: " << note << '\n';
+           },
+       .deterministic = options.deterministic,
+       .graphs = options.graphs,
+       .weights = options.mapWeights ? FileMemory::Mapped : FileMemory::Copied,
+       .ranks = ranks});
+}
+
+Expected<LoadedModel>
+kv::run::loadModel(const Options &options,
+                   const std::shared_ptr<Communicator> &ranks) {
+  Expected<InferenceSession> session = openSession(options, ranks);
+  if (!session)
+    return std::unexpected(session.error());
+  Expected<Model> model = session->load(options.artifact);
+  if (!model)
+    return std::unexpected(model.error());
+  auto ofArtifact = [&](const Error &error) {
+    return makeError(error.code, options.artifact, ": ", error.message);
+  };
+  Expected<ForwardSignature> signature =
+      ForwardSignature::from(model->manifest());
+  if (!signature)
+    return ofArtifact(signature.error());
+  if (options.replicas > options.maxBatch)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "--replicas is ",
+                     options.replicas, ", --max-batch is ", options.maxBatch,
+                     ": each replica needs a request");
+  for (KVCacheParams &one : signature->cache.params) {
+    one.enablePrefixCaching =
+        options.prefixCache && signature->cache.params[0].geometry.isPaged();
+    one.numDevices = one.dataParallelDegree = options.replicas;
+  }
+  Expected<int64_t> pages = choosePages(options, *signature);
+  if (!pages)
+    return std::unexpected(pages.error());
+  if (Expected<void> bound = model->bindWeights(options.weights); !bound)
+    return std::unexpected(bound.error());
+  Expected<std::unique_ptr<ArtifactRunner>> runner =
+      ArtifactRunner::create(*model, *signature);
+  if (!runner)
+    return ofArtifact(runner.error());
+  return LoadedModel{std::move(*session), std::move(*model),
+                     std::move(*signature), *pages, std::move(*runner)};
+}

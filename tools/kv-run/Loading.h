@@ -1,0 +1,29 @@
+//===- Loading.h - The model of a run ---------------------------*- C++ -*-===//
+
+#ifndef KV_TOOLS_KVRUN_LOADING_H
+#define KV_TOOLS_KVRUN_LOADING_H
+
+#include "Options.h"
+
+#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Serving/ArtifactRunner.h"
+
+namespace kv::run {
+
+/// An artifact with bound weights, and what it is to be run with.
+struct LoadedModel {
+  InferenceSession session;
+  Model model;
+  ForwardSignature signature; // its caches as the options want them
+  int64_t pages = 0; // usable ones of a replica; 0 if its cache has slots
+  std::unique_ptr<ArtifactRunner> runner = nullptr;
+};
+
+/// `ranks` may be null. Errors are what is wrong with the artifact, the weights
+/// or an option, which they name.
+Expected<LoadedModel> loadModel(const Options &options,
+                                const std::shared_ptr<Communicator> &ranks);
+
+} // namespace kv::run
+
+#endif // KV_TOOLS_KVRUN_LOADING_H
