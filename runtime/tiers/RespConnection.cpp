@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <new>
 
 using namespace kv;
@@ -40,8 +42,8 @@ void RespCommands::add(std::span<const std::string_view> arguments) {
   parts.back().small.append(made, size);
 }
 
-/// Replies are told where hiredis has found them, in its buffer: a record is
-/// copied once from there. Arrays are never asked for.
+/// Replies are told where hiredis has found them, in its buffer. Arrays are
+/// never asked for.
 redisReplyObjectFunctions RespConnection::functions() {
   redisReplyObjectFunctions made = {};
   made.createString = [](const redisReadTask *task, char *text, size_t size) {
@@ -70,6 +72,91 @@ void *RespConnection::accept(const RespReply &reply) {
     return nullptr; // nobody has asked
   (*sink)(replies++, reply);
   return this; // any object that is not null
+}
+
+/// What hiredis is to parse, of one reply, of which this is all if it `ends`.
+bool RespConnection::feed(std::span<const char> bytes, bool ends) {
+  size_t before = replies;
+  redisReaderFeed(reader, bytes.data(), bytes.size());
+  void *object = nullptr;
+  if (redisReaderGetReply(reader, &object) != REDIS_OK)
+    return false;
+  return replies == before + (ends ? 1 : 0) && (object != nullptr) == ends;
+}
+
+/// A line is a whole reply, or the length of a text.
+bool RespConnection::takeLine() {
+  long long length = -1;
+  bool isText = line[0] == '$';
+  if (isText) {
+    const char *end = line.data() + line.size() - 2;
+    auto parsed = std::from_chars(line.data() + 1, end, length);
+    if (parsed.ec != std::errc() || parsed.ptr != end || *end != '\r' ||
+        length < -1 || length > static_cast<long long>(mostBytes))
+      return false; // nothing that long was asked for
+  }
+  if (replies == expected)
+    return false;
+  if (!isText || length < 0)
+    return feed(line, /*ends=*/true);
+  auto bytes = static_cast<size_t>(length);
+  rest = bytes + 2;
+  place = texts ? texts->place(replies, bytes) : LongTexts::Place();
+  isPlaced = bytes > 0 && place.size() == bytes;
+  return isPlaced || feed(line, /*ends=*/false);
+}
+
+/// So many bytes are where they belong.
+void RespConnection::takePlaced(size_t bytes) {
+  rest -= bytes;
+  size_t head = std::min(bytes, place.head.size());
+  place.head = place.head.subspan(head);
+  if (bytes > head) {
+    texts->arrived(place.body.first(bytes - head));
+    place.body = place.body.subspan(bytes - head);
+  }
+}
+
+bool RespConnection::take(std::span<const char> bytes) {
+  constexpr size_t LongestLine = 4096;
+  while (!bytes.empty()) {
+    if (rest == 0) {
+      auto end = std::ranges::find(bytes, '\n');
+      bool isWhole = end != bytes.end();
+      size_t taken = static_cast<size_t>(end - bytes.begin()) + isWhole;
+      line.append(bytes.data(), taken);
+      bytes = bytes.subspan(taken);
+      if (line.size() > LongestLine || (isWhole && line.size() < 3))
+        return false;
+      if (isWhole && !takeLine())
+        return false;
+      if (isWhole)
+        line.clear();
+      continue;
+    }
+    bool isInside = isPlaced && rest > 2;
+    size_t taken = std::min(bytes.size(), isInside ? rest - 2 : rest);
+    if (isInside && !place.head.empty())
+      taken = std::min(taken, place.head.size());
+    if (isInside) {
+      std::span<std::byte> to = place.head.empty() ? place.body : place.head;
+      std::memcpy(to.data(), bytes.data(), taken);
+      takePlaced(taken);
+    } else if (isPlaced) {
+      for (size_t i = 0; i < taken; ++i)
+        if (bytes[i] != "\r\n"[2 - rest + i])
+          return false;
+      rest -= taken;
+      if (rest == 0)
+        (*sink)(replies++, {.kind = Kind::Text, .text = {}, .isPlaced = true});
+    } else {
+      rest -= taken;
+      if (!feed(bytes.first(taken), rest == 0))
+        return false;
+    }
+    bytes = bytes.subspan(taken);
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,12 +215,16 @@ Outcome RespConnection::open(Clock::time_point deadline) {
   if (address.db != 0)
     first.add({"SELECT", std::to_string(address.db)});
   bool isIn = true;
-  Outcome moved = move(
-      first, 0,
-      [&](size_t, const RespReply &reply) {
-        isIn &= reply.kind == Kind::Status;
-      },
-      deadline);
+  const OnReply onReply = [&](size_t, const RespReply &reply) {
+    isIn &= reply.kind == Kind::Status;
+  };
+  const OnReply *later = sink;
+  LongTexts *places = texts;
+  sink = &onReply;
+  texts = nullptr;
+  Outcome moved = move(first, deadline);
+  sink = later;
+  texts = places;
   return moved == Outcome::Done && !isIn ? Outcome::Refused : moved;
 }
 
@@ -151,55 +242,62 @@ ssize_t RespConnection::writeSome(const RespCommands &commands, size_t &part,
   return moved;
 }
 
-Outcome RespConnection::move(const RespCommands &commands, size_t mostBytes,
-                             const OnReply &onReply,
+ssize_t RespConnection::readSome(size_t &wanted) {
+  // Of what has a place, as much as fits the CPU's caches, to be summed up
+  // there; else little, since what follows may have a place.
+  constexpr size_t Most = size_t(256) << 10;
+  bool isInside = isPlaced && rest > 2 && place.head.empty();
+  wanted = isInside ? std::min(place.body.size(), Most) : buffer.size();
+  void *to = isInside ? static_cast<void *>(place.body.data()) : buffer.data();
+  return calls.read(context->fd, to, wanted);
+}
+
+Outcome RespConnection::move(const RespCommands &commands,
                              Clock::time_point deadline) {
-  constexpr size_t Piece = size_t(128) << 10;
-  buffer.resize(Piece);
-  sink = &onReply;
-  replies = 0;
+  buffer.resize(size_t(16) << 10);
+  line.clear();
+  replies = rest = 0;
+  isPlaced = false;
   expected = commands.count;
-  size_t part = 0, sent = 0;
+  size_t part = 0, sent = 0, wanted = 0;
   // A server stops reading while nobody takes its replies, so both ways move.
   while (replies < expected) {
     bool writes = part < commands.parts.size();
     ssize_t written = writes ? writeSome(commands, part, sent) : 0;
     if (written < 0)
       return Outcome::Closed;
-    ssize_t read = calls.read(context->fd, buffer.data(), buffer.size());
+    bool isInside = isPlaced && rest > 2 && place.head.empty();
+    ssize_t read = readSome(wanted);
     if (read == 0)
       return Outcome::Closed;
     if (read < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
       return Outcome::Closed;
-    if (read > 0) {
-      redisReaderFeed(reader, buffer.data(), static_cast<size_t>(read));
-      void *object = nullptr;
-      do {
-        object = nullptr;
-        if (redisReaderGetReply(reader, &object) != REDIS_OK)
-          return Outcome::Broken;
-      } while (object);
-      if (reader->len - reader->pos > mostBytes + Piece)
-        return Outcome::Broken; // nothing that long was asked for
-    }
+    if (read > 0 && isInside)
+      takePlaced(static_cast<size_t>(read));
+    else if (read > 0 && !take(std::span(buffer).first(size_t(read))))
+      return Outcome::Broken;
     if (replies == expected)
       break;
     if (Clock::now() >= deadline)
       return Outcome::Late; // also if a few bytes come now and then
     // A read that was not filled has taken all that there was.
-    bool isDry = read < static_cast<ssize_t>(buffer.size());
+    bool isDry = read < static_cast<ssize_t>(wanted);
     if (written == 0 && isDry && !wait(part < commands.parts.size(), deadline))
       return Outcome::Late;
   }
-  return reader->len == reader->pos ? Outcome::Done : Outcome::Broken;
+  return line.empty() && rest == 0 ? Outcome::Done : Outcome::Broken;
 }
 
-Outcome RespConnection::exchange(const RespCommands &commands, size_t mostBytes,
-                                 const OnReply &onReply,
-                                 Clock::time_point deadline) {
+Outcome RespConnection::exchange(const RespCommands &commands,
+                                 size_t mostOfReply, const OnReply &onReply,
+                                 Clock::time_point deadline,
+                                 LongTexts *places) {
+  mostBytes = mostOfReply;
+  texts = places;
+  sink = &onReply;
   Outcome outcome = isOpen() ? Outcome::Done : open(deadline);
   if (outcome == Outcome::Done)
-    outcome = move(commands, mostBytes, onReply, deadline);
+    outcome = move(commands, deadline);
   if (outcome != Outcome::Done)
     close();
   return outcome;

@@ -1,8 +1,9 @@
 //===- RespConnection.h - Commands and replies in time ----------*- C++ -*-===//
 //
 // One connection to a Redis or Valkey server. hiredis writes and reads the
-// protocol; when bytes move is decided here, so that whatever a server does,
-// a call ends in time.
+// protocol, but for the length of a text, so that long ones are read where they
+// belong, without a copy. When bytes move is decided here, so that whatever a
+// server does, a call ends in time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,22 @@ struct RespReply {
   Kind kind = Kind::Nil;
   long long number = 0;
   std::string_view text; // valid during the call that it is given to
+  bool isPlaced = false; // the text is where LongTexts wanted it
+};
+
+/// Where long texts go.
+class LongTexts {
+public:
+  struct Place {
+    std::span<std::byte> head, body; // the text: first one, then the other
+    size_t size() const { return head.size() + body.size(); }
+  };
+  virtual ~LongTexts() = default;
+  /// For the text that is the reply to a command; empty: the reply has it.
+  virtual Place place(size_t command, size_t bytes) = 0;
+  /// A part of its body is there: next to the one before, and in the CPU's
+  /// caches.
+  virtual void arrived(std::span<std::byte> part) = 0;
 };
 
 class RespConnection {
@@ -76,14 +93,22 @@ public:
 
   /// Sends all commands, and reads as many replies, of at most `mostBytes`
   /// each. Connects before if it has to. If it is not Done, the connection is
-  /// closed, and of some commands there may have been no reply.
+  /// closed, and of some commands there may have been no reply, though a part
+  /// of its text may have been placed.
   Outcome exchange(const RespCommands &commands, size_t mostBytes,
-                   const OnReply &onReply, Clock::time_point deadline);
+                   const OnReply &onReply, Clock::time_point deadline,
+                   LongTexts *texts = nullptr);
 
 private:
   Outcome open(Clock::time_point deadline);
-  Outcome move(const RespCommands &commands, size_t mostBytes,
-               const OnReply &onReply, Clock::time_point deadline);
+  Outcome move(const RespCommands &commands, Clock::time_point deadline);
+  /// Reads what is there, but no more than a piece. As read() has it.
+  ssize_t readSome(size_t &wanted);
+  void takePlaced(size_t bytes);
+  // False: the server has said what nobody asked for.
+  bool take(std::span<const char> bytes);
+  bool takeLine();
+  bool feed(std::span<const char> bytes, bool ends);
   /// False: it is too late.
   bool wait(bool alsoToWrite, Clock::time_point deadline);
   /// Writes what the socket takes of the parts from `part`, `sent` on.
@@ -99,7 +124,13 @@ private:
   std::vector<char> buffer;
   // Of the call that is under way.
   const OnReply *sink = nullptr;
-  size_t replies = 0, expected = 0;
+  LongTexts *texts = nullptr;
+  size_t mostBytes = 0, replies = 0, expected = 0;
+  // Of the reply that is.
+  std::string line;       // what there is of its first one
+  size_t rest = 0;        // of the text behind it and its end
+  LongTexts::Place place; // what is missing of it; empty: hiredis has it
+  bool isPlaced = false;
 };
 
 } // namespace kv

@@ -115,8 +115,9 @@ private:
   Outcome run(Batch &batch, RespConnection &connection, RecordHeader &header);
   Outcome attempt(Batch &batch, RespConnection &connection,
                   RecordHeader &header);
+  class Incoming;
   void accept(Batch &batch, size_t command, const RespReply &reply,
-              RecordHeader &header);
+              Incoming &records);
   void finish(Lock &lock, Batch &batch, Outcome outcome);
   void learn(Lock &lock, RespConnection &connection);
   std::optional<std::string> askEpoch(RespConnection &connection, bool &resets);
@@ -124,8 +125,6 @@ private:
   std::shared_ptr<const Epoch> epochOf(const std::string &token) const;
   void giveUp();
   void failQueued();
-  bool verify(const Job &job, std::string_view found, uint64_t generation,
-              RecordHeader &header) const;
   std::string_view assemble(const Job &job, uint64_t generation,
                             RecordHeader &header,
                             std::vector<std::byte> &record) const;

@@ -46,19 +46,31 @@ static void eachPart(std::span<std::byte> data, Use &&use) {
     use(at, data.subspan(at, std::min(Most, data.size() - at)));
 }
 
-bool RespStore::verify(const Job &job, std::string_view found,
-                       uint64_t generation, RecordHeader &header) const {
-  if (found.size() != headerBytes + job.data.size())
-    return false;
-  auto bytes = std::as_bytes(std::span(found));
-  header.begin(job.page->view(), job.data.size(), generation);
-  eachPart(job.data, [&](size_t at, std::span<std::byte> part) {
-    std::ranges::copy(bytes.subspan(headerBytes + at, part.size()),
-                      part.begin());
-    header.add(part);
-  });
-  return std::ranges::equal(bytes.first(headerBytes), header.finish());
-}
+/// Puts records where they are wanted, and sums them up on the way.
+class RespStore::Incoming final : public LongTexts {
+public:
+  Incoming(const RespStore &store, const Batch &batch, RecordHeader &header)
+      : batch(batch), header(header), found(store.headerBytes) {}
+
+  Place place(size_t command, size_t bytes) override {
+    size_t before = 1 + batch.questions.size();
+    if (batch.isWrong || command < before)
+      return {};
+    const Job &job = batch.jobs[command - before];
+    if (!job.isRead || bytes != found.size() + job.data.size())
+      return {};
+    header.begin(job.page->view(), job.data.size(), batch.epoch->generation);
+    return {found, job.data};
+  }
+  void arrived(std::span<std::byte> part) override { header.add(part); }
+  /// Whether the one that was placed last is what was asked for.
+  bool isRight() { return std::ranges::equal(found, header.finish()); }
+
+private:
+  const Batch &batch;
+  RecordHeader &header;
+  std::vector<std::byte> found; // the header
+};
 
 std::string_view RespStore::assemble(const Job &job, uint64_t generation,
                                      RecordHeader &header,
@@ -126,16 +138,17 @@ RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
     else
       commands.add({"SET", key, value});
   }
+  Incoming records(*this, batch, header);
   return connection.exchange(
       commands, headerBytes + recordBytes,
       [&](size_t command, const RespReply &reply) {
-        accept(batch, command, reply, header);
+        accept(batch, command, reply, records);
       },
-      deadline);
+      deadline, &records);
 }
 
 void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
-                       RecordHeader &header) {
+                       Incoming &records) {
   using Kind = RespReply::Kind;
   if (command == 0) {
     batch.isWrong =
@@ -150,9 +163,7 @@ void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
     question.isPresent = question.isAnswered && reply.number == 1;
   } else {
     Job &job = batch.jobs[at - batch.questions.size()];
-    job.done = job.isRead ? reply.kind == Kind::Text &&
-                                verify(job, reply.text, batch.epoch->generation,
-                                       header)
+    job.done = job.isRead ? reply.isPlaced && records.isRight()
                           : reply.kind == Kind::Status;
     batch.isRefused |= !job.isRead && !job.done;
   }
@@ -242,6 +253,7 @@ RespStore::epochOf(const std::string &token) const {
 std::optional<std::string> RespStore::askEpoch(RespConnection &connection,
                                                bool &resets) {
   using Kind = RespReply::Kind;
+  constexpr size_t MostTokenBytes = 256; // somebody else's may be longer
   std::random_device device;
   std::string token;
   for (int i = 0; i < 4; ++i)
@@ -257,7 +269,7 @@ std::optional<std::string> RespStore::askEpoch(RespConnection &connection,
         found = reply.text;
     };
     return twice(connection, [&] {
-             return connection.exchange(commands, token.size(), onReply,
+             return connection.exchange(commands, MostTokenBytes, onReply,
                                         Clock::now() + address.timeout);
            }) == Outcome::Done;
   };

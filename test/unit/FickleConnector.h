@@ -37,8 +37,10 @@ public:
   /// Those behind memory, which connectors of one thread may share.
   using Records = std::vector<Record>;
 
-  FickleConnector(const Options &options, const Moods &moods, uint64_t seed,
-                  std::string &fault, std::shared_ptr<Records> records)
+  FickleConnector(
+      const Options &options, const Moods &moods, uint64_t seed,
+      std::string &fault,
+      std::shared_ptr<Records> records = std::make_shared<Records>())
       : options(options), moods(moods), state(seed), fault(fault),
         slots(options.numSlots), records(std::move(records)),
         disk(*this->records) {
