@@ -407,7 +407,7 @@ private:
   using ValueFragments = uint32_t[C::ValueSteps][C::ColumnTiles][2];
   using ValuePlaces = int[C::ValueLoads];
   KV_BODY void loadValues(ValueFragments &fragments, const ValuePlaces &places,
-                          int leaf, int half, int k);
+                          int tile, int leaf, int half, int k);
   /// The chunk of a tile that this lane names for column tiles n and n + 1.
   KV_BODY int valueChunk(int n) const;
 
