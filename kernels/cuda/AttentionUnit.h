@@ -41,10 +41,11 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
   loadQueries();
   if constexpr (F != Fault::MissingQueriesBarrier)
     b.sync();
-  clear(group);
   totalState[0] = totalState[1] = Softmax();
   if (any)
     runLeaves(work);
+  else
+    clear(group);
   if (work.whole())
     finishRows();
   else
@@ -169,6 +170,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
   // piece ends would be moved to and fro in every leaf.
   KV_UNROLL_BY(1)
   for (int leaf = leafBegin; leaf < leafEnd;) {
+    clear(group);
     groupState[0] = groupState[1] = Softmax();
     int end = pieceEnd(work, leaf);
     KV_UNROLL_BY(1)
@@ -180,8 +182,6 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
       foldGroup(groups++ == 0, last);
     else
       storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
-    if (!last)
-      clear(group);
   }
 }
 
