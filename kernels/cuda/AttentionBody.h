@@ -115,8 +115,8 @@ private:
   /// another part.
   KV_BODY int pieceEnd(const Work &work, int leaf) const {
     constexpr int Group = kv::plan::LeavesPerGroup;
-    bool foreign = !work.whole() && leafBegin % Group &&
-                   leaf / Group == leafBegin / Group;
+    bool foreign =
+        !work.whole() && leafBegin % Group && leaf / Group == leafBegin / Group;
     return kv::plan::lesser(foreign ? leaf + 1 : (leaf / Group + 1) * Group,
                             leafEnd);
   }

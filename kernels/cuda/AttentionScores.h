@@ -47,10 +47,9 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int leaf, int half, int tile) {
     uint32_t loaded[4];
     // Of a last chunk without a neighbour, all lanes read that one.
     bool alone = d + ChunkSteps > C::KeyDim / 16;
-    b.loadMatrix(
-        loaded, k,
-        tile + Matrix::moved(alone ? kChunk - kt.column : kChunk,
-                             d * 2 / ChunkSteps));
+    b.loadMatrix(loaded, k,
+                 tile + Matrix::moved(alone ? kChunk - kt.column : kChunk,
+                                      d * 2 / ChunkSteps));
     KV_UNROLL
     for (int step = 0; step < ChunkSteps && d + step < C::KeyDim / 16; ++step) {
       uint32_t kFragment[4];
