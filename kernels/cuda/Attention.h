@@ -62,7 +62,23 @@ struct AttentionParams {
   /// shared group, by its first part.
   uint32_t *counters;
   ScalesView scales; // of kernels that take scales
+  /// 1: pieces of units that parts share stay in the scratch; the kernel
+  /// `merge` comes next and folds them (MergeBody.h).
+  int32_t mergesApart;
 };
+
+/// Of the kernel `merge`: what the attention kernel before it was launched
+/// with, and of what is in `out` the elements of a row and the type, bf16 or
+/// f16.
+struct MergeParams {
+  AttentionParams attention;
+  int32_t headDim; // a multiple of 4
+  int32_t type;    // a KvDType
+};
+
+/// Columns of a row that a block merges at a time.
+constexpr int MergeColumns = 128;
+constexpr int MergeSharedBytes = 6656 + 32 * MergeColumns * 4;
 
 using kernels::Scales;
 

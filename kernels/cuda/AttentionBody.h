@@ -111,6 +111,15 @@ private:
   {}
 
   KV_BODY void runLeaves(const Work &work);
+  /// A piece ends with its group, or with its leaf where the group began in
+  /// another part.
+  KV_BODY int pieceEnd(const Work &work, int leaf) const {
+    constexpr int Group = kv::plan::LeavesPerGroup;
+    bool foreign =
+        !work.whole() && leafBegin % Group && leaf / Group == leafBegin / Group;
+    return kv::plan::lesser(foreign ? leaf + 1 : (leaf / Group + 1) * Group,
+                            leafEnd);
+  }
   /// From the keys of a leaf to its values and the group they fold into.
   KV_BODY void computeLeaf(int leaf);
   KV_BODY void computeLeaf(int leaf)
@@ -146,6 +155,10 @@ private:
   template <class View> KV_BODY int64_t firstPlace(const View &view) const {
     return int64_t(uint64_t(p.layer) * uint64_t(view.layerStride) +
                    uint64_t(head) * uint64_t(view.headStride));
+  }
+  KV_BODY int64_t firstAddress() const {
+    return addressOf(p.cache.data) +
+           firstPlace(p.cache) * int64_t(sizeof(typename C::Cache));
   }
 
   //===--- Scales of keys and values --------------------------------------===//
@@ -394,7 +407,7 @@ private:
   using ValueFragments = uint32_t[C::ValueSteps][C::ColumnTiles][2];
   using ValuePlaces = int[C::ValueLoads];
   KV_BODY void loadValues(ValueFragments &fragments, const ValuePlaces &places,
-                          int leaf, int half, int k);
+                          int tile, int leaf, int half, int k);
   /// The chunk of a tile that this lane names for column tiles n and n + 1.
   KV_BODY int valueChunk(int n) const;
 
@@ -597,7 +610,7 @@ private:
   int32_t keysCount;           // and of that this work, from keysFirst on
   int32_t allSeeFrom, allSeeTo;
   int leafBegin, leafEnd;
-  int64_t firstKey, firstScale; // firstPlace of the cache and of its scales
+  int64_t firstKey, firstScale; // firstAddress, firstPlace of the scales
   int32_t nextPage;
   int64_t scaleAt; // of this thread's next key, in the scales; negative: none
   int stage, lastStage; // of the next tile, and of the one before, in chunks

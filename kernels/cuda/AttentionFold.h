@@ -42,7 +42,8 @@ KV_BODY void AttentionBody<B, C, F>::foldProductSums() {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
                                                 const ValuePlaces &places,
-                                                int leaf, int half, int k) {
+                                                int tile, int leaf, int half,
+                                                int k) {
   using Matrix = typename C::CacheRows;
   auto v = ringView();
   KV_UNROLL
@@ -51,7 +52,7 @@ KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
     int chunk = C::ValuesAtConstants
                     ? Matrix::moved(places[0], n / C::ValueSteps)
                     : places[C::ValuesAtConstants ? 0 : n / 2];
-    b.loadMatrixTransposed(loaded, v, chunk + k * 16 * Matrix::Pitch);
+    b.loadMatrixTransposed(loaded, v, tile + chunk + k * 16 * Matrix::Pitch);
     KV_UNROLL
     for (int i = 0; i < 4; ++i)
       if constexpr (C::Widens) {
@@ -86,11 +87,11 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
   ValuePlaces places;
   KV_UNROLL
   for (int i = 0; i < C::ValueLoads; ++i)
-    places[i] = tile + valueChunk(i * 2);
+    places[i] = valueChunk(i * 2);
   KV_UNROLL
   for (int k = 0; k < C::HalfKeys / 16; k += C::ValueSteps) {
     ValueFragments vFragments;
-    loadValues(vFragments, places, leaf, half, k);
+    loadValues(vFragments, places, tile, leaf, half, k);
     KV_UNROLL
     for (int step = 0; step < C::ValueSteps; ++step)
       multiplyValues(half * (C::HalfKeys / 16) + k + step, vFragments[step]);

@@ -27,18 +27,17 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
                     ? page != -1
                     : uint32_t(page) < uint32_t(p.cache.pages);
   uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();
-  int32_t slot = p.cache.pageSize.remainder(int32_t(position));
+  auto slot = uint32_t(p.cache.pageSize.remainder(int32_t(position)));
   // Computed whether it exists or not: cheaper than to go round it. Unsigned,
   // since of any entry a multiple must be something.
-  uint64_t elements = uint64_t(page) * uint64_t(p.cache.pageStride) +
-                      uint64_t(slot) * uint64_t(p.cache.tokenStride);
-  int64_t first = C::KeepsFirstKey ? firstKey : firstPlace(p.cache);
-  int64_t place = addressOf(p.cache.data) +
-                  int64_t((elements + first) * sizeof(typename C::Cache));
+  uint64_t elements = uint32_t(page) * uint64_t(p.cache.pageStride) +
+                      slot * uint64_t(p.cache.tokenStride);
+  int64_t place = (C::KeepsFirstKey ? firstKey : firstAddress()) +
+                  int64_t(elements * sizeof(typename C::Cache));
   if constexpr (C::Scaled) {
     bool known = F == Fault::UncheckedScalePage ? page != -1 : exists;
-    int64_t at = int64_t(uint64_t(page) * uint64_t(p.scales.pageStride) +
-                         uint32_t(slot) * uint64_t(p.scales.tokenStride)) +
+    int64_t at = int64_t(uint32_t(page) * uint64_t(p.scales.pageStride) +
+                         slot * uint64_t(p.scales.tokenStride)) +
                  (C::KeepsFirstKey ? firstScale : firstPlace(p.scales));
     scaleAt = known ? at : -1;
   }
@@ -47,7 +46,9 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
-  firstKey = opaque(firstPlace(p.cache));
+  firstKey = opaque(firstAddress());
+  if constexpr (C::KeepsFirstKey)
+    tableRow = opaqueGlobal(tableRow);
   if constexpr (C::Scaled)
     firstScale = opaque(firstPlace(p.scales));
   leafEnd = work.leafEnd;

@@ -114,6 +114,8 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   };
   if constexpr (F != Fault::MissingArrivalBarrier)
     b.sync(); // all pieces are stored: one thread's release is for all
+  if (p.mergesApart)
+    return;
   // The first and the last group may be shared with other parts: at both this
   // part arrives at once. Other warps find their pieces meanwhile.
   int i = b.thread() / WarpLanes;
@@ -167,13 +169,8 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
 template <Block B, class C, Fault F>
 KV_BODY int32_t AttentionBody<B, C, F>::pieceSlot(const Shared &s,
                                                   int32_t leaf) const {
-  int64_t part = partOfLeaf(s, leaf);
-  kv::plan::Leaves leaves =
-      kv::plan::partLeaves(p.shape, *p.header, s.tile, head, s.parts, part);
-  if (!kv::plan::pieceBegins(leaves, leaf))
-    return -1;
-  return int32_t(kv::plan::slotOf(p.shape, part, part == s.parts.first,
-                                  kv::plan::pieceCount(leaves.begin, leaf)));
+  return int32_t(
+      kv::plan::pieceSlot(p.shape, *p.header, s.tile, head, s.parts, leaf));
 }
 
 template <Block B, class C, Fault F>

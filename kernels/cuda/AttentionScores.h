@@ -41,15 +41,15 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int leaf, int half, int tile) {
   Place kt = loadTransposedB(lane);
   constexpr bool OneTile = C::KeyWarps * 16 <= C::HalfKeys;
   int firstKey = OneTile ? keyWarp() * 16 : keyWarp() * 16 % C::HalfKeys;
-  int kChunk = tile + Matrix::chunk(firstKey + kt.row, kt.column);
+  int kChunk = Matrix::chunk(firstKey + kt.row, kt.column);
   KV_UNROLL
   for (int d = 0; d < C::KeyDim / 16; d += ChunkSteps) {
     uint32_t loaded[4];
     // Of a last chunk without a neighbour, all lanes read that one.
     bool alone = d + ChunkSteps > C::KeyDim / 16;
-    b.loadMatrix(
-        loaded, k,
-        Matrix::moved(alone ? kChunk - kt.column : kChunk, d * 2 / ChunkSteps));
+    b.loadMatrix(loaded, k,
+                 tile + Matrix::moved(alone ? kChunk - kt.column : kChunk,
+                                      d * 2 / ChunkSteps));
     KV_UNROLL
     for (int step = 0; step < ChunkSteps && d + step < C::KeyDim / 16; ++step) {
       uint32_t kFragment[4];

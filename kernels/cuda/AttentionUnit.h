@@ -41,10 +41,11 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
   loadQueries();
   if constexpr (F != Fault::MissingQueriesBarrier)
     b.sync();
-  clear(group);
   totalState[0] = totalState[1] = Softmax();
   if (any)
     runLeaves(work);
+  else
+    clear(group);
   if (work.whole())
     finishRows();
   else
@@ -164,29 +165,23 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
     for (int d = 0; d < C::HeadDim / 16; ++d)
       loadQueryFragment(queryFragments[d], 0, d);
   }
-  groupState[0] = groupState[1] = Softmax();
   int pieces = 0, groups = 0;
-  for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
-    computeLeaf(leaf);
-    bool last = leaf + 1 == leafEnd;
-    // A piece ends with its group, or with its leaf where the group began in
-    // another part.
-    if (work.whole()) {
-      if (!last && (leaf + 1) % kv::plan::LeavesPerGroup)
-        continue;
-      foldGroup(groups++ == 0, last);
-      if (last)
-        return;
-    } else {
-      bool foreign = leaf / kv::plan::LeavesPerGroup ==
-                         leafBegin / kv::plan::LeavesPerGroup &&
-                     leafBegin % kv::plan::LeavesPerGroup;
-      if (!last && !foreign && (leaf + 1) % kv::plan::LeavesPerGroup)
-        continue;
-      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
-    }
+  // A loop of its own for the leaves of a piece: registers that change where a
+  // piece ends would be moved to and fro in every leaf.
+  KV_UNROLL_BY(1)
+  for (int leaf = leafBegin; leaf < leafEnd;) {
     clear(group);
     groupState[0] = groupState[1] = Softmax();
+    int end = pieceEnd(work, leaf);
+    KV_UNROLL_BY(1)
+    do
+      computeLeaf(leaf);
+    while (++leaf < end);
+    bool last = leaf == leafEnd;
+    if (work.whole())
+      foldGroup(groups++ == 0, last);
+    else
+      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
   }
 }
 

@@ -33,6 +33,16 @@ KV_BODY int64_t opaque(int64_t x) {
   return x;
 }
 
+/// The same of a pointer to global memory.
+template <class T> KV_BODY const T *opaqueGlobal(const T *p) {
+#ifdef __CUDA_ARCH__
+  size_t address = __cvta_generic_to_global(p);
+  asm("" : "+l"(address));
+  p = static_cast<const T *>(__cvta_global_to_generic(address));
+#endif
+  return p;
+}
+
 /// The same, and what is made of it is computed after this place: no register
 /// holds it during the leaves.
 KV_BODY int late(int x) {

@@ -34,6 +34,7 @@ enum class Fault {
   MissingArrivalBarrier, // a thread announces the pieces of others
   MissingTicketBarrier,  // who is last is asked before it is known
   MissingReset,          // counters are not zero for the next launch
+  MissingPlacesBarrier,  // of a merge: where pieces lie is not known yet
   MissingPieceWeightsBarrier,
   ForgottenMaximum,    // pieces behind the first 32 begin anew
   MissingMergeBarrier, // the next unit overwrites what a merge still reads

@@ -394,6 +394,19 @@ KV_HD constexpr int64_t slotOf(const Shape &shape, int64_t part, bool starts,
   return part * shape.slots + (starts ? shape.slots - 1 - index : index);
 }
 
+/// The slot of the piece of a unit that begins at a leaf of it; -1 if none
+/// does. `parts` is unitParts() of the unit.
+KV_HD constexpr int64_t pieceSlot(const Shape &shape, const Header &header,
+                                  const Tile &tile, int32_t head, Parts parts,
+                                  int32_t leaf) {
+  int64_t part = partOf(shape, header, tile, head, parts, leaf);
+  Leaves leaves = partLeaves(shape, header, tile, head, parts, part);
+  if (!pieceBegins(leaves, leaf))
+    return -1;
+  return slotOf(shape, part, part == parts.first,
+                pieceCount(leaves.begin, leaf));
+}
+
 } // namespace kv::plan
 
 #endif // KV_KERNELS_PLAN_PLAN_H

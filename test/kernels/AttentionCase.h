@@ -41,6 +41,7 @@ struct AttentionCase {
   bool powers = false;   // scales are powers of two
   bool unscaled = false; // a kernel that takes scales gets none
   bool sparse = false;   // a pool of more than 2^31 elements
+  int merges = 0;        // blocks of the kernel that merges apart; 0: none
   uint32_t seed = 1;
   MachineOptions machine;
 };
@@ -50,10 +51,11 @@ inline std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
      << ", mask " << c.mask << " window " << c.window << ", softcap "
      << c.softcap << ", scale " << c.scale << ", sinks " << c.sinks << ", hnd "
      << c.headsFirst << ", parts " << c.parts << ", slots " << c.slots
-     << ", groups " << c.groups << ", powers " << c.powers << ", unscaled "
-     << c.unscaled << ", seed " << c.seed << ", schedule "
-     << int(c.machine.schedule) << ", order " << int(c.machine.order)
-     << ", machine seed " << c.machine.seed << ", sequences";
+     << ", merges " << c.merges << ", groups " << c.groups << ", powers "
+     << c.powers << ", unscaled " << c.unscaled << ", seed " << c.seed
+     << ", schedule " << int(c.machine.schedule) << ", order "
+     << int(c.machine.order) << ", machine seed " << c.machine.seed
+     << ", sequences";
   for (const SequenceLengths &s : c.sequences)
     os << ' ' << s.cached << '+' << s.added;
   return os;
@@ -217,11 +219,22 @@ public:
   Results run() {
     auto backend = makeBackend(c.machine);
     return runBy(*backend, [&](const AttentionParams &p) {
-      if (!kernel.tiles)
-        return backend->launch(kernel.name, c.parts, &p);
-      TileParams tiles = tilesOf(*backend, p);
-      backend->launch(kernel.name, c.parts, &tiles);
+      if (kernel.tiles) {
+        TileParams tiles = tilesOf(*backend, p);
+        backend->launch(kernel.name, c.parts, &tiles);
+      } else {
+        backend->launch(kernel.name, c.parts, &p);
+      }
+      if (c.merges) {
+        MergeParams merge = mergeOf(p);
+        backend->launch("kv_merge", c.merges, &merge);
+      }
     });
+  }
+
+  MergeParams mergeOf(const AttentionParams &p) const {
+    return {p, ValueDim,
+            std::is_same_v<Query, F16> ? KV_DTYPE_F16 : KV_DTYPE_BF16};
   }
 
   /// What a kernel takes that copies tiles.
@@ -300,6 +313,7 @@ public:
     p.scratch = give(scratch, Access::Write);
     p.totals = give(totals, Access::Write);
     p.counters = give(counters, Access::Write);
+    p.mergesApart = c.merges > 0;
     launch(p);
     take(out, p.out);
     take(lse, p.lse);

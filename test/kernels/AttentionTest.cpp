@@ -149,6 +149,41 @@ TEST(AttentionBits, AnyHandOut) {
   }
 }
 
+TEST(AttentionBits, MergedApart) {
+  // More groups than are folded at a time, several units, a window that begins
+  // within a group, rows that are none, sinks, units that nobody shares.
+  auto expectSame = [](const AttentionKernel &kernel, AttentionCase c) {
+    c.parts = 1;
+    Results one = run(kernel, c);
+    for (int parts : {5, 40}) {
+      c.parts = parts;
+      for (int blocks : {1, 7, 33}) {
+        c.merges = blocks;
+        c.machine.schedule = Schedule(blocks % 3);
+        Results apart = run(kernel, c);
+        ASSERT_TRUE(apart.reports.empty()) << apart.reports[0];
+        ASSERT_TRUE(sameBits(one.out, apart.out)) << c;
+        ASSERT_TRUE(sameBits(one.lse, apart.lse)) << c;
+      }
+    }
+  };
+  AttentionCase c;
+  c.sinks = true;
+  c.sequences = {{2200, 1}, {300, 2}, {0, 1}, {1024, 1}};
+  expectSame(Decode64, c);
+  expectSame(Decode128, c);
+  c.mask = KV_MASK_SLIDING;
+  c.window = 1300;
+  expectSame(Decode64, c);
+  AttentionCase latent;
+  latent.heads = 1;
+  latent.group = 16;
+  latent.sequences = {{17000, 1}};
+  expectSame(kernelFor("bf16", 192, false, true), latent);
+  latent.sequences = {{1400, 3}};
+  expectSame(kernelFor("bf16", 320, true, true), latent);
+}
+
 // A window's first leaf is in the middle of a leaf group, of which a part has
 // all leaves or some.
 TEST(AttentionBits, UnitsThatBeginWithinAGroup) {

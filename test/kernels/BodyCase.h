@@ -9,6 +9,7 @@
 #define KV_TEST_KERNELS_BODYCASE_H
 
 #include "../../kernels/cuda/AttentionBody.h"
+#include "../../kernels/cuda/MergeBody.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
@@ -29,6 +30,25 @@ public:
                              Config::SharedBytes, [&](Machine &m, int thread) {
                                CpuBlock b(m, thread);
                                AttentionBody<CpuBlock, Config, F>(b, p).run();
+                             });
+    });
+  }
+
+  /// The body as it is, then the merge with a mistake.
+  template <Fault F = Fault::None> Results runApart() {
+    EmulatorBackend backend(this->c.machine);
+    return this->runBy(backend, [&](AttentionParams p) {
+      p.mergesApart = 1;
+      backend.machine.launch(this->c.parts, Config::Threads,
+                             Config::SharedBytes, [&](Machine &m, int thread) {
+                               CpuBlock b(m, thread);
+                               AttentionBody<CpuBlock, Config>(b, p).run();
+                             });
+      MergeParams merge = this->mergeOf(p);
+      backend.machine.launch(3, MoverThreads, MergeSharedBytes,
+                             [&](Machine &m, int thread) {
+                               CpuBlock b(m, thread);
+                               mergeBody<CpuBlock, F>(b, merge);
                              });
     });
   }

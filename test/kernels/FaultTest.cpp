@@ -302,6 +302,58 @@ TEST(Fault, MissingMergeBarrier) {
       << results.reports[0];
 }
 
+//===--- Units that are merged apart
+//----------------------------------------===//
+
+namespace {
+
+/// The same as expectSeen() of a mistake of the merge.
+template <Fault F> void expectSeenApart(AttentionCase c, const char *text) {
+  for (Schedule schedule : Schedules) {
+    c.machine.schedule = schedule;
+    BodyFixture<Small> fixture(c);
+    ASSERT_TRUE(fixture.check(fixture.runApart())) << "without the mistake";
+    fixture.expectSeen(fixture.template runApart<F>(), text);
+  }
+}
+
+} // namespace
+
+TEST(Fault, ApartMissingPlacesBarrier) {
+  expectSeenApart<Fault::MissingPlacesBarrier>(sharedUnit(), "shared memory");
+}
+TEST(Fault, ApartMissingPieceWeightsBarrier) {
+  expectSeenApart<Fault::MissingPieceWeightsBarrier>(sharedUnit(),
+                                                     "shared memory");
+}
+TEST(Fault, ApartMissingMergeBarrier) {
+  expectSeenApart<Fault::MissingMergeBarrier>(sharedUnit(), "shared memory");
+}
+TEST(Fault, ApartMissingUnitBarrier) {
+  expectSeenApart<Fault::MissingUnitBarrier>(sharedUnit(), "shared memory");
+}
+TEST(Fault, ApartMissingTotalBarrier) {
+  // More parts than a block looks at in one turn.
+  AttentionCase c = sharedUnit();
+  c.parts = 300;
+  expectSeenApart<Fault::MissingTotalBarrier>(c, "race");
+}
+TEST(Fault, ApartSlotOfAnotherGroup) {
+  expectSeenApart<Fault::SlotOfAnotherGroup>(sharedUnit(), nullptr);
+}
+TEST(Fault, ApartForgottenMaximum) {
+  // More groups than are folded at a time.
+  AttentionCase c = latent();
+  c.group = 1;
+  c.sequences = {{17000, 1}};
+  c.parts = 40;
+  c.scale = 3;
+  BodyFixture<Latent> fixture(c);
+  Results right = fixture.runApart();
+  EXPECT_TRUE(fixture.check(right));
+  EXPECT_NE(right.out, fixture.runApart<Fault::ForgottenMaximum>().out);
+}
+
 namespace {
 
 /// A page table or a length as no manager sends it.

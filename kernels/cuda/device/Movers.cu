@@ -1,6 +1,7 @@
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
 #include "../GpuBlock.h"
+#include "../MergeBody.h"
 #include "../MoverBodies.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"

@@ -3,6 +3,7 @@
 #include "Twins.h"
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
+#include "../MergeBody.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
 #include "../RopeStoreBody.h"
