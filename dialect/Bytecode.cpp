@@ -258,6 +258,27 @@ void MatmulOp::writeProperties(DialectBytecodeWriter &writer) {
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
 }
 
+LogicalResult PlanOp::readProperties(DialectBytecodeReader &reader,
+                                     OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.collection)) ||
+      failed(reader.readAttribute(properties.mask)) ||
+      (versionOf(reader) >= 6 &&
+       failed(reader.readOptionalAttribute(properties.tree))))
+    return failure();
+  return reader.readSparseArray(
+      MutableArrayRef(properties.operandSegmentSizes));
+}
+
+void PlanOp::writeProperties(DialectBytecodeWriter &writer) {
+  writer.writeOptionalAttribute(getProperties().collection);
+  writer.writeAttribute(getProperties().mask);
+  // As above: the plan that an older file holds is none of a tree's.
+  if (versionToWrite(writer) >= 6)
+    writer.writeOptionalAttribute(getProperties().tree);
+  writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
+}
+
 void kv::addBytecodeInterface(KVDialect &dialect) {
   dialect.addInterfaces<KVBytecodeInterface>();
 }

@@ -55,8 +55,11 @@ static void printCacheType(OpAsmPrinter &p, Operation *op, TypeRange types,
 //===----------------------------------------------------------------------===//
 
 SmallVector<StepRows> PositionsOp::getStepRows() {
-  return {{.rowOffsets = getRowOffsets(),
-           .rows = staticRows(getOut(), getResult())}};
+  StepRows step{.rowOffsets = getRowOffsets(),
+                .rows = staticRows(getOut(), getResult())};
+  if (getAncestors())
+    step.rows.push_back(getAncestors());
+  return {step};
 }
 
 SmallVector<StepRows> RowOffsetsOp::getStepRows() {
@@ -79,6 +82,8 @@ SmallVector<StepRows> AttentionOp::getStepRows() {
   StepRows queries{.rowOffsets = getRowOffsets(),
                    .rows = {getQ()},
                    .haveKeys = !getKvRowOffsets()};
+  if (getAncestors())
+    queries.rows.push_back(getAncestors());
   if (!getKvRowOffsets())
     return {queries};
   return {queries, {.rowOffsets = getKvRowOffsets(), .haveKeys = true}};
@@ -104,9 +109,13 @@ SmallVector<StepRows> PrintOp::getStepRows() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult PositionsOp::verify() {
-  if (failed(verifyCache(*this, getCollection())))
+  if (failed(verifyCache(*this, getCollection())) ||
+      failed(verifyForm(*this, {getOut()}, {getResult()})))
     return failure();
-  return verifyForm(*this, {getOut()}, {getResult()});
+  if (!getAncestors())
+    return success();
+  return verifySameRows(*this, "tree", getAncestors().getType(), "result",
+                        formType(getOut(), getResult()));
 }
 
 LogicalResult RowOffsetsOp::verify() {
@@ -227,7 +236,7 @@ LogicalResult AttentionOp::verify() {
       return emitOpError() << "lse must be [T, Hq] of q, " << getQ().getType()
                            << ", not " << lse;
   }
-  if (failed(verifyPlanned(*this)))
+  if (failed(verifyTree(*this)) || failed(verifyPlanned(*this)))
     return failure();
   if (getKvRowOffsets()) {
     if (getPlan())

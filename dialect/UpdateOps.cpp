@@ -104,7 +104,8 @@ SmallVector<StepRows> PlanOp::getStepRows() {
 LogicalResult PlanOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
       failed(verifyForm(*this, {getOut()}, {getResult()})) ||
-      failed(verifyWindow(*this, getMask(), getCollectionType())))
+      failed(verifyWindow(*this, getMask(), getCollectionType())) ||
+      (getTree() && failed(verifyTreeMask(*this, getMask()))))
     return failure();
   Type plan = formType(getOut(), getResult());
   if (cast<ShapedType>(plan).getDimSize(1) != kPlanWidth)

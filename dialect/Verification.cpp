@@ -190,6 +190,16 @@ LogicalResult kv::verifyWindow(Operation *op, MaskAttr mask,
                            << " tokens";
 }
 
+LogicalResult kv::verifyTreeMask(Operation *op, MaskAttr mask) {
+  if (llvm::is_contained(
+          {MaskKind::Causal, MaskKind::Sliding, MaskKind::ChunkedCausal},
+          mask.getKind()))
+    return success();
+  return op->emitOpError()
+         << "has a tree and the mask " << mask
+         << ": that of a tree must be causal, sliding or chunked_causal";
+}
+
 CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
   if (auto type = dyn_cast<CollectionType>(cache.front().getType()))
     return type;
@@ -204,6 +214,18 @@ CollectionType kv::collectionOf(OperandRange cache, std::optional<Type> given) {
 
 KernelAttr kv::getKernel(Operation *op) {
   return op->getAttrOfType<KernelAttr>(KVDialect::getKernelAttrName());
+}
+
+LogicalResult kv::verifyTree(AttentionOp op) {
+  if (!op.getAncestors())
+    return success();
+  if (failed(verifyTreeMask(op, op.getMask())))
+    return failure();
+  if (op.getKvRowOffsets())
+    return op.emitOpError("takes a tree or 'keys', not both: the nodes of a "
+                          "tree are keys of this step's rows");
+  return verifySameRows(op, "q", op.getQ().getType(), "tree",
+                        op.getAncestors().getType());
 }
 
 LogicalResult kv::verifyPlanned(AttentionOp op) {
@@ -224,10 +246,15 @@ LogicalResult kv::verifyPlanned(AttentionOp op) {
   if (!isBytes &&
       failed(verifySameRows(op, "q", op.getQ().getType(), "plan", plan)))
     return failure();
-  if (auto made = op.getPlan().getDefiningOp<PlanOp>();
-      made && made.getMask() != op.getMask())
+  auto made = op.getPlan().getDefiningOp<PlanOp>();
+  if (made && made.getMask() != op.getMask())
     return op.emitOpError() << "has the mask " << op.getMask()
                             << ", its plan is for " << made.getMask();
+  bool hasTree = static_cast<bool>(op.getAncestors());
+  if (made && made.getTree() != hasTree)
+    return op.emitOpError() << "has " << (hasTree ? "a" : "no")
+                            << " tree, its plan is for attentions with "
+                            << (hasTree ? "none" : "one");
   if (kernel && !takesPlan(kernel.getKind()))
     return op.emitOpError()
            << "has a plan, which the kernel '"

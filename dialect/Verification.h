@@ -71,6 +71,12 @@ llvm::LogicalResult verifyRowShape(mlir::Operation *op, llvm::StringRef name,
 llvm::LogicalResult verifyWindow(mlir::Operation *op, MaskAttr mask,
                                  CollectionType type);
 
+/// A row of a tree sees tokens of its path only, and those before the tree.
+llvm::LogicalResult verifyTreeMask(mlir::Operation *op, MaskAttr mask);
+
+/// The tree of an attention, if it has one, is one of its own rows.
+llvm::LogicalResult verifyTree(AttentionOp op);
+
 /// The plan of an attention is one for its rows, of its mask where that is
 /// known, and its kernel takes it.
 llvm::LogicalResult verifyPlanned(AttentionOp op);

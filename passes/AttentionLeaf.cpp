@@ -190,7 +190,7 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
   auto rowScores = [&](VectorEmitter &b, Value row) -> LeafRowScores {
     LeafKeys seen = rowKeys.ofRow(b, row, start);
     LeafKeys all{b.roundDown(seen.first, kLanes), b.roundUp(seen.end, kLanes)};
-    return {scores, row, seen, all, kLanes};
+    return {scores, row, seen, all, kLanes, rowKeys.pathOfRow(b, row, start)};
   };
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     Value maximum =
@@ -208,7 +208,7 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
 }
 
 /// Values of keys that all rows of a register tile see are added for all of
-/// them, those before and after row by row.
+/// them, those before and after row by row, those of a tree key by key.
 void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
                               LeafKeys keys, bool widened) {
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
@@ -245,19 +245,35 @@ void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
     common.first = b.maximum(common.first, keys.first);
     common.end = b.minimum(common.end, keys.end);
   }
+  bool hasTree = static_cast<bool>(operands.ancestors);
+  // Where a tree begins is the same for all rows.
+  if (hasTree)
+    common.end = b.minimum(common.end, rowKeys.pathOfRow(b, row, start).first);
+  auto addRow = [&](VectorEmitter &b, Value row, LeafKeys keys) {
+    addProducts(b, into, source, row, shape.registerTiles.back(), keys);
+  };
   auto rowByRow = [&](VectorEmitter &b, Value first, Value end) {
     b.forEach(row, b.add(row, tile.rows), 1, [&](VectorEmitter &b, Value row) {
       LeafKeys keys = keysIn(b, row);
       keys.first = b.maximum(keys.first, first);
       keys.end = b.minimum(keys.end, end);
-      addProducts(b, into, source, row, shape.registerTiles.back(), keys);
+      if (!hasTree)
+        return addRow(b, row, keys);
+      LeafPath path = rowKeys.pathOfRow(b, row, start);
+      addRow(b, row, {keys.first, b.minimum(keys.end, path.first)});
+      Value begin = b.maximum(keys.first, path.first);
+      b.forEach(begin, keys.end, 1, [&](VectorEmitter &b, Value key) {
+        Value sees = isOnPath(b, path.path, b.sub(key, path.first));
+        b.when(sees,
+               [&](VectorEmitter &b) { addRow(b, row, {key, b.add(key, 1)}); });
+      });
     });
   };
   if (tile.rows > 1)
     b.when(b.less(any.first, common.first),
            [&](VectorEmitter &b) { rowByRow(b, block.first, common.first); });
   addProducts(b, into, source, row, tile, common);
-  if (tile.rows > 1) {
+  if (tile.rows > 1 || hasTree) {
     Value after = b.maximum(common.first, common.end);
     b.when(b.less(after, any.end),
            [&](VectorEmitter &b) { rowByRow(b, after, block.end); });

@@ -2,6 +2,7 @@
 
 #include "AttentionOperands.h"
 
+#include "Trees.h"
 #include "VisibleKeys.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -30,8 +31,11 @@ static Value makePlan(VectorEmitter &b, AttentionOp op) {
               Value end = b.add(first, added(b, queries, sequence));
               b.forEach(first, end, 1, [&](VectorEmitter &b, Value row) {
                 Value position = b.add(cached, b.sub(row, first));
-                auto [from, to] =
-                    visibleKeys(b, op.getMask(), position, length);
+                auto [from, to] = plannedKeys(
+                    b, op.getMask(), position, length,
+                    op.getAncestors()
+                        ? treeBase(b, {sequence, first, end, cached})
+                        : Value());
                 // A query may stand behind all keys.
                 Value seen = b.minimum(to, length);
                 Value facts[] = {sequence, position, from, seen};
@@ -61,10 +65,12 @@ FlatBlocks::FlatBlocks(VectorEmitter &b, Value buffer, Layout layout) {
 
 AttentionOperands::AttentionOperands(VectorEmitter &b, AttentionOp op)
     : q(op.getQ()), out(op.getOut()), lse(op.getOutLse()), sinks(op.getSinks()),
-      rowOffsets(op.getRowOffsets()), plan(op.getPlan()),
+      rowOffsets(op.getRowOffsets()), ancestors(op.getAncestors()),
+      mask(op.getMask()), plan(op.getPlan()),
       scale(op.getScale().convertToDouble()) {
   auto cache = cast<CacheOpInterface>(op.getOperation());
   CollectionType type = cache.getCollectionType();
+  cacheLengths = cache.getCacheLengths();
   table = cache.getLookupTable();
   blocks = FlatBlocks(b, cache.getBlocks(), type.getLayout());
   if (cache.getScales())

@@ -22,7 +22,9 @@ struct AttentionOperands {
   /// Emits what does not depend on a tile.
   AttentionOperands(VectorEmitter &b, AttentionOp op);
 
-  mlir::Value q, out, lse, sinks, rowOffsets, table;
+  mlir::Value q, out, lse, sinks, rowOffsets, cacheLengths, table;
+  mlir::Value ancestors; // null where there is no tree
+  MaskAttr mask;
   mlir::Value plan; // that of kv.plan, or one that is made here
   mlir::Value layer, lastPage, lastEntry; // no lastEntry in a continuous cache
   FlatBlocks blocks, scales;

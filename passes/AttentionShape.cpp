@@ -56,7 +56,8 @@ AttentionShape::AttentionShape(AttentionOp op, bool wide, bool matrix)
       paddedDim(llvm::alignTo(dim, kLanes)),
       paddedValueDim(llvm::alignTo(valueDim, kLanes)),
       registerLanes(wide ? kLanes : kLanes / 2),
-      usesMatrixUnit(matrix && fitsMatrixUnit(geometry)) {
+      // A tree's rows have no interval of keys in common.
+      usesMatrixUnit(matrix && !op.getAncestors() && fitsMatrixUnit(geometry)) {
   constexpr int64_t most = 24;
   if (usesMatrixUnit) {
     tileRows = kMatrixRows;

@@ -280,10 +280,15 @@ struct ConvertKVToRuntime
     llvm::append_values(arguments, indexAsI64(b, loc, op.getLayer()), op.getQ(),
                         op.getOut(), op.getOutLse(), scale, softcap, mask,
                         window, op.getSinks());
-    if (!planned)
+    Value tree = op.getAncestors();
+    if (tree)
+      arguments.push_back(tree);
+    else if (!planned)
       arguments.push_back(op.getKvRowOffsets());
-    call(b, loc, planned ? "plannedAttention" : "attention", context,
-         arguments);
+    StringRef callee =
+        planned ? (tree ? "plannedTreeAttention" : "plannedAttention")
+                : (tree ? "treeAttention" : "attention");
+    call(b, loc, callee, context, arguments);
   }
 
   /// What only a device has functions for.

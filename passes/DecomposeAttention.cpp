@@ -11,7 +11,9 @@
 
 #include "CacheAccess.h"
 #include "Decompositions.h"
+#include "Trees.h"
 
+#include "kv/ABI/Trees.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -69,10 +71,23 @@ public:
     layer = cache.checkLayer(b, op.getLayer());
     Value longest = b.extractIndex(cast<CacheOpInterface>(*op).getMaxLengths(),
                                    ValueRange{zero, b.index(1)});
-    if (op.getPlan())
+    if (op.getPlan() && !op.getAncestors())
       describeByPlan();
     else
       describeRows(offsets);
+    // What sees() takes beside the key.
+    SmallVector<Value> facts = {positions, lengths};
+    if (op.getAncestors())
+      llvm::append_values(facts, bases, paths);
+    auto withFacts = [&](SmallVector<Value> inputs) {
+      llvm::append_range(inputs, facts);
+      return inputs;
+    };
+    using Maps = SmallVector<SmallVector<AffineExpr>>;
+    auto andRows = [&](Maps maps) {
+      maps.append(facts.size(), {t});
+      return maps;
+    };
 
     auto q = cast<RankedTensorType>(op.getQ().getType());
     int64_t heads = q.getDimSize(1);
@@ -96,7 +111,7 @@ public:
                   return arith::AddFOp::create(b, args[2], product);
                 });
     Value scores = generic(
-        {dots, positions, lengths}, {{t, h, s}, {t}, {t}},
+        withFacts({dots}), andRows({{t, h, s}}),
         tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
         [&](Emitter &b, ValueRange args) -> Value {
           Value score = arith::MulFOp::create(
@@ -109,7 +124,7 @@ public:
           }
           // One after the other: the order of arguments is the compiler's.
           Value nothing = b.constant(f32, -INFINITY);
-          return b.select(sees(b, args[1], args[2]), score, nothing);
+          return b.select(sees(b, args.drop_front(1)), score, nothing);
         });
 
     // weight = exp(score - largest), 0 where the row does not see the key.
@@ -126,11 +141,11 @@ public:
                           return arith::MaximumFOp::create(b, args[0], args[1]);
                         });
     Value weights = generic(
-        {scores, largest, positions, lengths}, {{t, h, s}, {t, h}, {t}, {t}},
+        withFacts({scores, largest}), andRows({{t, h, s}, {t, h}}),
         tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
         [&](Emitter &b, ValueRange args) -> Value {
           Value below = arith::SubFOp::create(b, args[0], args[1]);
-          return b.select(sees(b, args[2], args[3]),
+          return b.select(sees(b, args.drop_front(2)),
                           math::ExpOp::create(b, below), b.constant(f32, 0));
         });
     Value initial = filled(perRow, {numRows}, 0);
@@ -156,14 +171,14 @@ public:
     // A latent row is its own value.
     int64_t valuePart = type.isLatent() ? 0 : 1;
     Value products =
-        generic({weights, sequences, positions, lengths},
-                {{t, h, s}, {t}, {t}, {t}}, filled(perElement, {numRows}, 0),
-                {t, h, d}, 4, [&](Emitter &b, ValueRange args) -> Value {
-                  Value value = b.select(sees(b, args[2], args[3]),
+        generic(withFacts({weights, sequences}), andRows({{t, h, s}, {t}}),
+                filled(perElement, {numRows}, 0), {t, h, d}, 4,
+                [&](Emitter &b, ValueRange args) -> Value {
+                  Value value = b.select(sees(b, args.drop_front(2)),
                                          load(b, valuePart, args[1], 2, 3),
                                          b.constant(f32, 0));
                   Value product = arith::MulFOp::create(b, args[0], value);
-                  return arith::AddFOp::create(b, args[4], product);
+                  return arith::AddFOp::create(b, args.back(), product);
                 });
     auto resultType = op.getResult().getType();
     SmallVector<Value> resultSizes;
@@ -245,9 +260,18 @@ private:
     Value nothing = arith::ConstantIntOp::create(b, 0, 32);
     Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
     Value cacheLengths = cast<CacheOpInterface>(*op).getCacheLengths();
+    SmallVector<Value> blanks(3, blank);
+    if (op.getAncestors()) {
+      auto pathType =
+          RankedTensorType::get({ShapedType::kDynamic}, b.getI64Type());
+      Value empty = tensor::EmptyOp::create(b, pathType, ValueRange{numRows});
+      Value none = arith::ConstantIntOp::create(b, 0, 64);
+      blanks.push_back(blank);
+      blanks.push_back(linalg::FillOp::create(b, none, empty).getResult(0));
+    }
     Value length;
     auto facts = forEachRow(
-        b, offsets, cacheLengths, ValueRange{blank, blank, blank},
+        b, offsets, cacheLengths, blanks,
         [&](Emitter &b, const StepSequence &sequence) {
           Value own = op.getKvRowOffsets();
           Value next = b.add(sequence.index, b.index(1));
@@ -257,16 +281,29 @@ private:
                        : sequence.length(b);
         },
         [&](Emitter &b, const StepRow &row) {
-          Value facts[] = {row.sequence.index, row.position, length};
+          SmallVector<Value> facts = {row.sequence.index, row.position, length};
+          if (Value tree = op.getAncestors()) {
+            Value word = tensor::ExtractOp::create(b, tree, row.index);
+            TreeKeys keys = treeKeys(
+                b, op.getMask(), placeInTree(b, row.sequence, row.index, word));
+            facts = {row.sequence.index, keys.first, keys.end, keys.base,
+                     keys.path};
+          }
           SmallVector<Value> next;
-          for (auto [fact, into] : llvm::zip_equal(facts, row.carried))
-            next.push_back(
-                tensor::InsertOp::create(b, b.asI32(fact), into, row.index));
+          for (auto [fact, into] : llvm::zip_equal(facts, row.carried)) {
+            if (isa<IndexType>(fact.getType()))
+              fact = b.asI32(fact);
+            next.push_back(tensor::InsertOp::create(b, fact, into, row.index));
+          }
           return next;
         });
     sequences = facts[0];
     positions = facts[1];
     lengths = facts[2];
+    if (op.getAncestors()) {
+      bases = facts[3];
+      paths = facts[4];
+    }
   }
 
   /// The same from the plan: for each row its sequence, the first key that it
@@ -298,14 +335,25 @@ private:
   }
 
   /// Whether the row of this iteration sees key s (loop 2).
-  Value sees(Emitter &b, Value position, Value length) {
+  Value sees(Emitter &b, ValueRange facts) {
+    Value position = facts[0], length = facts[1];
     Value key = linalg::IndexOp::create(b, 2);
     auto asIndex = [&](Value value) -> Value {
       return arith::IndexCastUIOp::create(b, b.getIndexType(), value);
     };
-    if (op.getPlan()) {
+    if (op.getPlan() || op.getAncestors()) {
       Value begun = b.lessOrEqual(asIndex(position), key);
-      return b.both(begun, b.less(key, asIndex(length)));
+      Value seen = b.both(begun, b.less(key, asIndex(length)));
+      if (!op.getAncestors())
+        return seen;
+      Value base = asIndex(facts[2]), zero = b.index(0);
+      Value before = b.less(key, base);
+      Value behind = b.select(before, zero, b.sub(key, base));
+      // Beyond the tree nothing is seen.
+      behind = b.minimum(behind, b.index(KV_TREE_ROWS - 1));
+      Value shown =
+          arith::OrIOp::create(b, before, isOnPath(b, facts[3], behind));
+      return b.both(seen, shown);
     }
     Value owned = b.less(key, asIndex(length));
     Value at = asIndex(position);
@@ -362,6 +410,7 @@ private:
   // With a plan `positions` are the first keys that the rows see, `lengths` the
   // ends.
   Value sequences, positions, lengths;
+  Value bases, paths; // of trees, whose positions are first keys
 };
 } // namespace
 

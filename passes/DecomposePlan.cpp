@@ -1,6 +1,7 @@
 //===- DecomposePlan.cpp - The plain meaning of kv.plan -------------------===//
 
 #include "Decompositions.h"
+#include "Trees.h"
 #include "VisibleKeys.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,6 +38,15 @@ std::pair<Value, Value> kv::visibleKeys(Emitter &b, MaskAttr mask,
   llvm_unreachable("a mask without a meaning");
 }
 
+std::pair<Value, Value> kv::plannedKeys(Emitter &b, MaskAttr mask,
+                                        Value position, Value length,
+                                        Value base) {
+  auto keys = visibleKeys(b, mask, position, length);
+  if (base)
+    keys.first = visibleKeys(b, mask, b.minimum(position, base), length).first;
+  return keys;
+}
+
 /// for b: for t in sequence b: result[t] = b, position, first, end
 static SmallVector<Value> decompose(Emitter &b, PlanOp op) {
   Value offsets = op.getRowOffsets();
@@ -54,14 +64,17 @@ static SmallVector<Value> decompose(Emitter &b, PlanOp op) {
   Value nothing = arith::ConstantIntOp::create(b, 0, 32);
   Value blank = linalg::FillOp::create(b, nothing, empty).getResult(0);
 
-  Value length;
+  Value length, base;
   return forEachRow(
       b, offsets, lengths, blank,
       [&](Emitter &b, const StepSequence &sequence) {
         length = sequence.length(b);
+        if (op.getTree())
+          base = treeBase(b, sequence);
       },
       [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
-        auto [first, last] = visibleKeys(b, op.getMask(), row.position, length);
+        auto [first, last] =
+            plannedKeys(b, op.getMask(), row.position, length, base);
         Value next = row.carried.front();
         Value facts[] = {row.sequence.index, row.position, first, last};
         for (auto [column, fact] : llvm::enumerate(facts))

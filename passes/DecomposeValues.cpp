@@ -1,6 +1,7 @@
 //===- DecomposeValues.cpp - Positions, rotations and products ------------===//
 
 #include "DecomposeQuantized.h"
+#include "Trees.h"
 
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,8 +21,13 @@ static SmallVector<Value> decompose(Emitter &b, PositionsOp op) {
   Value empty = tensor::EmptyOp::create(b, type, sizes);
   return forEachRow(
       b, offsets, lengths, empty, [](Emitter &, const StepSequence &) {},
-      [](Emitter &b, const StepRow &row) -> SmallVector<Value> {
-        return {tensor::InsertOp::create(b, b.asI32(row.position),
+      [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+        Value position = row.position;
+        if (Value tree = op.getAncestors()) {
+          Value word = tensor::ExtractOp::create(b, tree, row.index);
+          position = placeInTree(b, row.sequence, row.index, word).position;
+        }
+        return {tensor::InsertOp::create(b, b.asI32(position),
                                          row.carried.front(), row.index)};
       });
 }

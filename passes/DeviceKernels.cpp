@@ -2,6 +2,8 @@
 
 #include "DeviceKernels.h"
 
+#include "kv/ABI/Trees.h"
+
 using namespace mlir;
 using namespace kv;
 
@@ -70,6 +72,14 @@ LogicalResult kv::checkCache(Operation *op, CollectionType type) {
 }
 
 LogicalResult kv::checkAttention(AttentionOp op) {
+  MaskAttr mask = op.getMask();
+  if (op.getAncestors() && mask.getKind() != MaskKind::Causal &&
+      (mask.getKind() != MaskKind::Sliding || mask.getWindow() < KV_TREE_ROWS))
+    return op.emitOpError()
+           << "has a tree and the mask " << mask
+           << ": kv-cuda has kernels for trees with causal, or sliding of at "
+              "least "
+           << KV_TREE_ROWS << " tokens";
   if (op.getKvRowOffsets() && op.getMask().getKind() != MaskKind::None)
     return op.emitOpError()
            << "has 'keys' of their own and the mask '"

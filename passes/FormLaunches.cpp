@@ -198,12 +198,18 @@ private:
       size = rows.materialize(b, b.getLoc());
     Value out = tensor::EmptyOp::create(b, SmallVector<OpFoldResult>{size},
                                         type.getElementType());
-    Value arguments[] = {cache.getCacheLengths(), op.getRowOffsets()};
-    Value made = LaunchOp::create(b, out.getType(), "positions", arguments, out)
-                     .getResult();
+    SmallVector<Value> arguments = {cache.getCacheLengths(),
+                                    op.getRowOffsets()};
+    StringRef callee = "positions";
+    if (Value tree = op.getAncestors()) {
+      arguments.push_back(tree);
+      callee = "treePositions";
+    }
+    Value made =
+        LaunchOp::create(b, out.getType(), callee, arguments, out).getResult();
     if (made.getType() != type)
       made = tensor::CastOp::create(b, type, made);
-    remarkLaunch(op, "positions", type);
+    remarkLaunch(op, callee, type);
     op.getResult().replaceAllUsesWith(made);
     op.erase();
     return success();

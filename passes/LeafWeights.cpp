@@ -3,6 +3,7 @@
 #include "LeafWeights.h"
 
 #include "../kernels/plan/Fold.h"
+#include "kv/ABI/Trees.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -30,7 +31,8 @@ static Value scoreOf(VectorEmitter &b, const AttentionOperands &operands,
 }
 
 /// Which of the lanes from `key` on the row sees.
-static Value seenLanes(VectorEmitter &b, LeafKeys seen, Value key) {
+static Value seenLanes(VectorEmitter &b, const LeafRowScores &row, Value key) {
+  LeafKeys seen = row.seen;
   auto lanes = VectorType::get({kLanes}, b.getI32Type());
   auto numbers = llvm::to_vector(llvm::seq<int32_t>(kLanes));
   Value iota = arith::ConstantOp::create(
@@ -43,7 +45,19 @@ static Value seenLanes(VectorEmitter &b, LeafKeys seen, Value key) {
                                       spread(seen.first));
   Value open = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, number,
                                      spread(seen.end));
-  return b.both(begun, open);
+  Value sees = b.both(begun, open);
+  if (!row.path.path)
+    return sees;
+  Value behind = arith::SubIOp::create(b, number, spread(row.path.first));
+  Value none = spread(b.index(0));
+  Value before =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, behind, none);
+  behind = arith::MaxSIOp::create(b, behind, none);
+  behind = arith::MinSIOp::create(b, behind, spread(b.index(KV_TREE_ROWS - 1)));
+  auto words = VectorType::get({kLanes}, b.getI64Type());
+  Value path = vector::BroadcastOp::create(b, words, row.path.path);
+  Value shown = arith::OrIOp::create(b, before, isOnPath(b, path, behind));
+  return b.both(sees, shown);
 }
 
 Value kv::scoreRow(VectorEmitter &b, const AttentionOperands &operands,
@@ -60,7 +74,7 @@ Value kv::scoreRow(VectorEmitter &b, const AttentionOperands &operands,
                 Value dots = b.loadLanes(row.dots, at);
                 Value score = scoreOf(b, operands, dots, factor);
                 if (!seesAll)
-                  score = b.select(seenLanes(b, row.seen, key), score, nothing);
+                  score = b.select(seenLanes(b, row, key), score, nothing);
                 if (score != dots)
                   b.storeLanes(score, row.dots, at);
                 return {b.greaterOf(carried.front(), score)};
@@ -69,6 +83,8 @@ Value kv::scoreRow(VectorEmitter &b, const AttentionOperands &operands,
   };
   Value seesAll = b.both(b.lessOrEqual(row.seen.first, row.all.first),
                          b.lessOrEqual(row.all.end, row.seen.end));
+  if (row.path.path)
+    seesAll = b.both(seesAll, b.lessOrEqual(row.all.end, row.path.first));
   auto branch = scf::IfOp::create(
       b, seesAll,
       [&](OpBuilder &nested, Location loc) {

@@ -15,6 +15,7 @@ struct LeafRowScores {
   /// whose ends are multiples of `step`, and that of the lanes.
   LeafKeys seen, all;
   int64_t step;
+  LeafPath path = {};
 };
 
 /// What products of queries and keys are multiplied with.

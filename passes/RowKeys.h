@@ -5,6 +5,7 @@
 
 #include "AttentionOperands.h"
 #include "AttentionState.h"
+#include "Trees.h"
 
 namespace kv {
 
@@ -12,6 +13,12 @@ namespace kv {
 /// first.
 struct LeafKeys {
   mlir::Value first, end;
+};
+
+/// Of a tree's keys, those from `first` on, a row sees what the bits of its
+/// path say: bit j is the key first + j. Null without a tree.
+struct LeafPath {
+  mlir::Value first, path;
 };
 
 /// The keys that each row of a tile sees, on the stack.
@@ -26,12 +33,19 @@ public:
   /// row of the tile sees of it.
   LeafKeys ofTile(VectorEmitter &b, mlir::Value start) const;
   LeafKeys ofRow(VectorEmitter &b, mlir::Value row, mlir::Value start) const;
+  /// Which of the row's keys it sees after all.
+  LeafPath pathOfRow(VectorEmitter &b, mlir::Value row,
+                     mlir::Value start) const;
 
 private:
+  TreeKeys inTree(VectorEmitter &b, mlir::Value token) const;
+
   const AttentionShape &shape;
   const AttentionOperands &operands;
   mlir::Value firstKeys, endKeys; // [tileRows]
   mlir::Value firstKey, endKey;   // of the tile
+  mlir::Value paths;              // i64 [tileRows], of trees
+  StepSequence sequence;          // of trees
 };
 
 } // namespace kv

@@ -15,6 +15,7 @@
 #include "DeviceKernels.h"
 #include "HostSizes.h"
 #include "Launches.h"
+#include "kv/ABI/Context.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
@@ -50,10 +51,12 @@ constexpr Target kTargets[] = {
 };
 
 /// What makes two plans the same: the cache's values, the row offsets, the
-/// mask, and on a device how many rows and heads the queries have.
+/// mask, whether there are trees, and on a device how many rows and heads the
+/// queries have.
 struct PlanKey {
   SmallVector<Value> values; // the row offsets last
   MaskAttr mask;
+  bool tree = false;
   int64_t heads = 0;
   HostSize rows;
 
@@ -70,7 +73,7 @@ struct PlanKey {
       for (Value value : key.anchors())
         pointers.push_back(value.getAsOpaquePointer());
       pointers.push_back(key.mask.getAsOpaquePointer());
-      return std::tuple(pointers, key.heads, key.rows.number);
+      return std::tuple(pointers, key.tree, key.heads, key.rows.number);
     };
     return order(*this) < order(other);
   }
@@ -85,7 +88,8 @@ public:
   Value planOf(AttentionOp op) {
     auto cache = cast<CacheOpInterface>(op.getOperation());
     PlanKey key{llvm::to_vector(cache.getCacheOperands()), op.getMaskAttr(),
-                /*heads=*/0, /*rows=*/{}};
+                static_cast<bool>(op.getAncestors()), /*heads=*/0,
+                /*rows=*/{}};
     key.values.push_back(op.getRowOffsets());
     if (kernel == KernelKind::Cuda) {
       key.heads = cast<ShapedType>(op.getQ().getType()).getDimSize(1);
@@ -108,9 +112,9 @@ private:
     ++numPlans;
     if (kernel == KernelKind::Cuda)
       return plans[key] = planOnDevice(b, key, type);
-    auto made =
-        PlanOp::create(b, planType(), ValueRange(key.values).drop_back(),
-                       key.values.back(), /*out=*/Value(), key.mask, type);
+    auto made = PlanOp::create(
+        b, planType(), ValueRange(key.values).drop_back(), key.values.back(),
+        /*out=*/Value(), key.mask, key.tree, type);
     return plans[key] = made.getResult();
   }
 
@@ -137,8 +141,11 @@ private:
     auto i64 = [&](int64_t value) -> Value {
       return arith::ConstantIntOp::create(b, value, 64);
     };
-    Value mask = arith::ConstantIntOp::create(
-        b, static_cast<int64_t>(key.mask.getKind()), 32);
+    Value mask =
+        arith::ConstantIntOp::create(b,
+                                     static_cast<int64_t>(key.mask.getKind()) |
+                                         (key.tree ? KV_MASK_TREE : 0),
+                                     32);
     Value arguments[] = {blocks,
                          lengths,
                          table,
@@ -184,7 +191,7 @@ private:
     Value argument = plans[key] = function.getArgument(last);
     for (Operation *user : users.getUsers(function)) {
       auto call = cast<func::CallOp>(user);
-      PlanKey outer{{}, key.mask, key.heads, key.rows};
+      PlanKey outer{{}, key.mask, key.tree, key.heads, key.rows};
       if (!key.rows.isConstant())
         outer.rows = traceSize(
             call.getOperand(cast<BlockArgument>(key.rows.value).getArgNumber()),

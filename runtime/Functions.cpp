@@ -209,20 +209,11 @@ void store(KvContext *context, const KvTensorView *blocks,
       [&](int64_t lo, int64_t hi) { reference::store(args, lo, hi); });
 }
 
-void attention(KvContext *context, const KvTensorView *blocks,
-               const KvTensorView *scales, const KvTensorView *cacheLengths,
-               const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
-               int64_t layer, const KvTensorView *q, const KvTensorView *out,
-               const KvTensorView *lse, float scale, float softcap,
-               int32_t mask, int64_t window, const KvTensorView *sinks,
-               const KvTensorView *kvRowOffsets) {
+static void attend(KvContext *context,
+                   const reference::AttentionArguments &args) {
   State &state = State::of(context);
   if (state.failed())
     return;
-  reference::AttentionArguments args{
-      blocks,  scales, cacheLengths, lookupTable, rowOffsets,
-      layer,   q,      out,          lse,         scale,
-      softcap, mask,   window,       sinks,       kvRowOffsets};
   if (auto failure = reference::validateTable(args)) {
     fail(state, failure->status, failure->message);
     return;
@@ -236,6 +227,31 @@ void attention(KvContext *context, const KvTensorView *blocks,
   state.executor->forRange(items, grain, [&](int64_t lo, int64_t hi) {
     reference::attention(args, lo, hi);
   });
+}
+
+void attention(KvContext *context, const KvTensorView *blocks,
+               const KvTensorView *scales, const KvTensorView *cacheLengths,
+               const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
+               int64_t layer, const KvTensorView *q, const KvTensorView *out,
+               const KvTensorView *lse, float scale, float softcap,
+               int32_t mask, int64_t window, const KvTensorView *sinks,
+               const KvTensorView *kvRowOffsets) {
+  attend(context,
+         {blocks, scales, cacheLengths, lookupTable, rowOffsets, layer, q, out,
+          lse, scale, softcap, mask, window, sinks, kvRowOffsets});
+}
+
+void treeAttention(KvContext *context, const KvTensorView *blocks,
+                   const KvTensorView *scales, const KvTensorView *cacheLengths,
+                   const KvTensorView *lookupTable,
+                   const KvTensorView *rowOffsets, int64_t layer,
+                   const KvTensorView *q, const KvTensorView *out,
+                   const KvTensorView *lse, float scale, float softcap,
+                   int32_t mask, int64_t window, const KvTensorView *sinks,
+                   const KvTensorView *ancestors) {
+  attend(context, {blocks, scales, cacheLengths, lookupTable, rowOffsets, layer,
+                   q, out, lse, scale, softcap, mask, window, sinks,
+                   /*kvRowOffsets=*/nullptr, ancestors});
 }
 
 void print(KvContext *context, const KvTensorView *blocks,

@@ -62,6 +62,9 @@ struct AttentionParams {
   /// shared group, by its first part.
   uint32_t *counters;
   ScalesView scales; // of kernels that take scales
+  /// [tokens] or null: of each token the word of its ancestors. The mask is
+  /// causal, or sliding and at least as wide as a tree.
+  const int64_t *ancestors;
   /// 1: pieces of units that parts share stay in the scratch; the kernel
   /// `merge` comes next and folds them (MergeBody.h).
   int32_t mergesApart;

@@ -103,6 +103,13 @@ private:
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
   KV_BODY void storeBounds(const kv::plan::Sequence &sequence);
+  /// The same of rows of trees, and their paths.
+  KV_BODY void storePaths(const kv::plan::Sequence &sequence);
+  /// Each row's path as two words, the upper first. They lie where finishes
+  /// do, which come behind the last leaf.
+  KV_BODY auto pathsView() {
+    return b.template shared<IntPair>(C::Finishes, C::Rows);
+  }
 
   /// Begins to copy the first tiles of a work.
   KV_BODY void fillRing();
@@ -370,6 +377,7 @@ private:
   KV_BODY void scaleScores();
 
   KV_BODY void maskScores(int first);
+  KV_BODY void maskPaths(int first);
 
   /// Scores to 16-bit weights for all warps. Who keeps a row tile's state says
   /// how the leaf folds into the group.

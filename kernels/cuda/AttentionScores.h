@@ -191,6 +191,32 @@ KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
         scores[m][n][side * 2 + i] = kv::plan::NoScore;
     }
   }
+  if (p.ancestors)
+    maskPaths(first);
+}
+
+/// Of the 64 keys up to its own a row sees those of its path.
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::maskPaths(int first) {
+  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  KV_UNROLL
+  for (int m = 0; m < C::ScoreTiles; ++m)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    int row = rowOf(scoreTile(m), side);
+    int last = bounds.load(row).y - (F == Fault::PathOneBitOff ? 2 : 1);
+    IntPair path =
+        pathsView().load(F == Fault::PathOfAnotherRow ? row ^ 1 : row);
+    KV_UNROLL
+    for (int n = 0; n < C::KeyTiles; ++n)
+      KV_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      int behind = last - (first + keyOf(n, i));
+      uint32_t word = behind < 32 ? path.x : path.y;
+      if (uint32_t(behind) < 64u && !(word >> (31 - (behind & 31)) & 1))
+        scores[m][n][side * 2 + i] = kv::plan::NoScore;
+    }
+  }
 }
 
 template <Block B, class C, Fault F>

@@ -129,6 +129,38 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
     clearUpperWeights();
   allSeeFrom = visible(sequence, liveRows - 1).x;
   allSeeTo = visible(sequence, 0).y;
+  if (p.ancestors)
+    storePaths(sequence);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void
+AttentionBody<B, C, F>::storePaths(const kv::plan::Sequence &sequence) {
+  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  for (int row = b.thread(); row < C::Rows; row += C::Threads) {
+    if (row >= liveRows) {
+      pathsView().store(row, {-1, -1});
+      continue;
+    }
+    int token = p.shape.group.quotient(firstRow + row);
+    kv::plan::TreeNode node =
+        kv::plan::nodeAt(sequence.cached, sequence.added, token,
+                         b.load(p.ancestors + firstToken + token));
+    if constexpr (F == Fault::WindowByRow)
+      node.position = sequence.cached + token;
+    IntPair seen = bounds.load(row);
+    kv::plan::Keys keys = kv::plan::visibleKeys(p.shape.mask, p.shape.window,
+                                                node.position, sequence.length);
+    bounds.store(
+        row, {int32_t(kv::plan::lesser<int64_t>(keys.first, seen.y)), seen.y});
+    uint64_t path = node.path();
+    pathsView().store(row, {int32_t(path >> 32), int32_t(path)});
+  }
+  // Before the tree all is as it was.
+  if constexpr (F != Fault::TreeInSight)
+    allSeeTo = int32_t(kv::plan::lesser<int64_t>(
+        allSeeTo,
+        sequence.cached + kv::plan::tokensBeforeTree(sequence.added)));
 }
 
 template <Block B, class C, Fault F>

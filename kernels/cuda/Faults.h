@@ -42,6 +42,10 @@ enum class Fault {
   PlainScratchStore,
   SlotOfAnotherGroup, // the merge reads a group twice
   ForgottenMask,
+  TreeInSight,   // leaves of a tree are taken for seen by all
+  PathOneBitOff, // the bit of the key beside
+  PathOfAnotherRow,
+  WindowByRow,        // a window ends where the row stands, not its node
   UnclearedWeights,   // of rows that are none
   ColumnsBeyondRow,   // a warp reads columns that a row does not have
   StoredBeyondHead,   // and stores them

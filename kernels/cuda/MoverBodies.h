@@ -35,9 +35,14 @@ template <class B> KV_BODY void positionsBody(B &b, const PositionsParams &p) {
       kv::plan::Sequence sequence =
           kv::plan::sequenceAt(p.batch, sequenceOf(b, p.batch, token));
       int64_t number = token - sequence.token;
-      if (number >= 0 && number < sequence.added)
-        position = int32_t(
-            kv::plan::lesser<int64_t>(sequence.cached + number, INT32_MAX));
+      if (number >= 0 && number < sequence.added) {
+        int64_t place = sequence.cached + number;
+        if (p.ancestors)
+          place = kv::plan::nodeAt(sequence.cached, sequence.added, number,
+                                   b.load(p.ancestors + token))
+                      .position;
+        position = int32_t(kv::plan::lesser<int64_t>(place, INT32_MAX));
+      }
     }
     b.store(p.out + token, position);
   }

@@ -304,7 +304,8 @@ struct SampleParams {
 /// that lies in none. The batch's capacity is not looked at.
 struct PositionsParams {
   kv::plan::Batch batch;
-  int32_t *out; // [tokens]
+  int32_t *out;             // [tokens]
+  const int64_t *ancestors; // [tokens] or null: words of trees
 };
 
 /// out[b] = lengths[b] + sign * (the rows of sequence b).

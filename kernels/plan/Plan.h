@@ -34,6 +34,7 @@
 
 #include "Divisor.h"
 #include "Masks.h"
+#include "Trees.h"
 
 namespace kv::plan {
 
@@ -95,8 +96,9 @@ struct Shape {
   /// kernel.
   int64_t rowsFrom;
   int64_t rowsTo;
-  int32_t parts; // workers
-  int32_t slots; // pieces for which each part has scratch memory
+  int32_t parts;     // workers
+  int32_t slots;     // pieces for which each part has scratch memory
+  int32_t trees = 0; // 1: the last tokens of sequences are nodes of trees
 };
 
 struct Tile {
@@ -134,8 +136,11 @@ KV_HD constexpr Keys tileKeys(const Shape &shape, const Sequence &sequence,
                               int64_t row) {
   int64_t rows = sequence.added * shape.group;
   int64_t last = lesser(row + shape.tileRows, rows) - 1;
-  Keys first = visibleKeys(shape.mask, shape.window,
-                           sequence.cached + shape.group.quotient(int32_t(row)),
+  int64_t token = shape.group.quotient(int32_t(row));
+  // The nodes of a tree may be as near to its root as the first.
+  if (shape.trees)
+    token = lesser(token, tokensBeforeTree(sequence.added));
+  Keys first = visibleKeys(shape.mask, shape.window, sequence.cached + token,
                            sequence.length);
   Keys end = visibleKeys(shape.mask, shape.window,
                          sequence.cached + shape.group.quotient(int32_t(last)),

@@ -8,7 +8,9 @@
 #include "Elements.h"
 #include "Tile.h"
 #include "VectorMath.h"
+#include "kv/ABI/Trees.h"
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -134,6 +136,9 @@ private:
       Row &row = tile.rows[r];
       row.keys =
           visibleKeys(args.mask, args.window, cached + token - first, length);
+      row.tree = std::numeric_limits<int64_t>::max();
+      if (args.ancestors)
+        followPath(row, sequence, token);
       // A sink is a key of weight 1 that the row saw before all others.
       row.maximum = sinkOf(head * group + r % group);
       row.sum = row.maximum == -Infinity ? 0 : 1;
@@ -154,6 +159,31 @@ private:
     }
     for (int64_t r = 0; r < tile.rowCount; ++r)
       storeRow(tile, r, lo + r / group, head * group + r % group);
+  }
+
+  /// What a token of a tree sees: what it would see if its ancestors and it
+  /// stood alone behind the tokens before the tree.
+  void followPath(Row &row, int64_t sequence, int64_t token) const {
+    int64_t first = loadIndex(*args.rowOffsets, sequence);
+    int64_t added = loadIndex(*args.rowOffsets, sequence + 1) - first;
+    int64_t before = std::max<int64_t>(added - KV_TREE_ROWS, 0);
+    int64_t node = token - first - before;
+    if (node < 0)
+      return;
+    row.tree = loadIndex(*args.cacheLengths, sequence) + before;
+    uint64_t own = uint64_t(1) << node;
+    const KvTensorView &words = *args.ancestors;
+    uint64_t ancestors =
+        uint64_t(origin<const int64_t>(words)[token * words.strides[0]]) &
+        (own - 1);
+    row.path = ancestors | own;
+    int64_t position = row.tree + std::popcount(ancestors);
+    int64_t start =
+        visibleKeys(args.mask, args.window, position, position + 1).first;
+    // Of the path's tokens too, those that are too old are not seen.
+    for (int64_t old = row.tree; old < start; ++old)
+      row.path &= row.path - 1;
+    row.keys = {std::min(start, row.tree), row.tree + node + 1};
   }
 
   double sinkOf(int64_t head) const {

@@ -149,6 +149,10 @@ KV_ALWAYS_INLINE void updateRow(const Tile &tile, int64_t r, int64_t block,
       score *= softcap;
     }
     I seen = (key >= first) & (key < last);
+    if (row.tree < block + last) [[unlikely]]
+      for (int j = 0; j < Lanes; ++j)
+        if (seen[j] && !row.sees(block + i + j))
+          seen[j] = 0;
     score = seen ? score : V{} - Infinity;
     maxima = score > maxima ? score : maxima;
     vectorAt<Lanes>(scores + i) = score;
@@ -174,12 +178,20 @@ KV_ALWAYS_INLINE void updateRow(const Tile &tile, int64_t r, int64_t block,
   row.maximum = maximum;
 
   double *accumulators = tile.accumulators + r * tile.valueStride;
-  int64_t d = 0;
-  for (; d + 8 * Lanes <= tile.valueStride; d += 8 * Lanes)
-    weighValues<Lanes, 8>(tile, accumulators, d, scores, rescale, first, last);
-  for (; d < tile.valueStride; d += ValuePadding)
-    weighValues<Lanes, ValuePadding / Lanes>(tile, accumulators, d, scores,
-                                             rescale, first, last);
+  for (int64_t key = first; key < last;) {
+    // As many keys as it sees without a gap: all, but of a tree.
+    int64_t end = std::max(key, std::min(last, row.tree - block));
+    while (end < last && row.sees(block + end))
+      ++end;
+    int64_t d = 0;
+    for (; d + 8 * Lanes <= tile.valueStride; d += 8 * Lanes)
+      weighValues<Lanes, 8>(tile, accumulators, d, scores, rescale, key, end);
+    for (; d < tile.valueStride; d += ValuePadding)
+      weighValues<Lanes, ValuePadding / Lanes>(tile, accumulators, d, scores,
+                                               rescale, key, end);
+    rescale = 1;
+    key = end + 1;
+  }
 }
 
 template <int Lanes>

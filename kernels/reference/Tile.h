@@ -32,6 +32,13 @@ struct Row {
   Visible keys;
   double maximum;
   double sum;
+  /// Of the keys from `tree` on it sees those that `path` has a bit for.
+  int64_t tree;
+  uint64_t path;
+
+  bool sees(int64_t key) const {
+    return key < tree || (path >> (key - tree) & 1);
+  }
 };
 
 /// Working memory of one tile, aligned to 64 bytes each.

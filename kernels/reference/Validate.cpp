@@ -401,6 +401,24 @@ Checked kv::reference::validate(const AttentionArguments &args) {
                                     queryHeads, "the heads of q"))
       return failure;
   }
+  if (args.ancestors) {
+    if (Checked failure =
+            checkRank("attention", "ancestors", args.ancestors, 1))
+      return failure;
+    if (args.ancestors->dtype != KV_DTYPE_I64)
+      return invalid("attention: ancestors has the element type " +
+                     text(args.ancestors->dtype) + ", expected i64");
+    if (Checked failure = checkSize("attention", "ancestors", args.ancestors, 0,
+                                    tokens, "the tokens of q"))
+      return failure;
+    if (args.kvRowOffsets ||
+        (args.mask != KV_MASK_CAUSAL && args.mask != KV_MASK_SLIDING &&
+         args.mask != KV_MASK_CHUNKED_CAUSAL))
+      return invalid("attention: ancestors with the mask " + text(args.mask) +
+                     (args.kvRowOffsets ? " and kv_row_offsets" : "") +
+                     ", expected causal, sliding or chunked_causal over the "
+                     "keys of the rows");
+  }
   if (args.mask < KV_MASK_NONE || args.mask > KV_MASK_CHUNKED_CAUSAL)
     return invalid("attention: mask " + text(args.mask) +
                    ", expected a value from 0 to 5");

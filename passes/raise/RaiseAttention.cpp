@@ -398,8 +398,9 @@ private:
     AttentionOp::build(b, attend, q.getType(), /*lse=*/Type(), q, collection,
                        index, rowOffsets, form.sinks, /*out=*/Value(),
                        /*out_lse=*/Value(), /*plan=*/Value(),
-                       /*kv_row_offsets=*/Value(), layer.mask.shown,
-                       b.getF64FloatAttr(layer.factors.scale), softcap,
+                       /*kv_row_offsets=*/Value(), /*ancestors=*/Value(),
+                       layer.mask.shown, b.getF64FloatAttr(layer.factors.scale),
+                       softcap,
                        /*collection=*/TypeAttr());
     Value result = b.create(attend)->getResult(0);
     if (valueDim != layer.dim) {

@@ -62,7 +62,8 @@ private:
         OperationState state(function.getLoc(),
                              PositionsOp::getOperationName());
         PositionsOp::build(top, state, type, collection, rowOffsets,
-                           /*out=*/Value(), /*collection=*/TypeAttr());
+                           /*out=*/Value(), /*ancestors=*/Value(),
+                           /*collection=*/TypeAttr());
         positions = top.create(state)->getResult(0);
       }
       OpBuilder b(index->getContext());

@@ -105,6 +105,12 @@ static void increment(Manager &own, nb::handle offsets) {
   check(kvManagerIncrementCacheLengths(own.handle, read.data(), read.size()));
 }
 
+static void acceptPath(Manager &own, Context &context, nb::handle path) {
+  Tokens read(path);
+  check(kvManagerAcceptPath(own.handle, context.request, read.data(),
+                            read.size()));
+}
+
 static void step(Manager &own, nb::handle contexts) {
   const auto &requests = own.batch.read(contexts);
   check(kvManagerStep(own.handle, requests.data(),
@@ -207,6 +213,12 @@ void kv::python::bindManagers(nb::module_ &module) {
       .def("increment_offsets", &increment, nb::arg("row_offsets"),
            nb::sig("def increment_offsets(self, row_offsets: typing.Any) -> "
                    "None"))
+      .def("accept_path", &acceptPath, nb::arg("data"), nb::arg("path"),
+           nb::sig("def accept_path(self, data: TextGenerationContext, "
+                   "path: typing.Any) -> None"),
+           "After a step whose active tokens were nodes of a tree of drafts: "
+           "those at these indices, which ascend, are processed; the others "
+           "are no longer the request's.")
       .def("step", &step, nb::arg("batch"),
            nb::sig("def step(self, batch: "
                    "typing.Sequence[TextGenerationContext]) -> None"),

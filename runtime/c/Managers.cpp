@@ -322,6 +322,28 @@ int32_t kvManagerIncrementCacheLengths(KvManager *manager,
   });
 }
 
+int32_t kvManagerAcceptPath(KvManager *manager, KvRequest *request,
+                            const int32_t *path, int64_t count) {
+  return guarded([&] {
+    KV_REQUIRE("kvManagerAcceptPath", manager);
+    KV_REQUIRE("kvManagerAcceptPath", request);
+    if (count < 0 || (count > 0 && !path))
+      return invalid("kvManagerAcceptPath: ", count, " indices",
+                     count < 0 ? ", allowed: 0 or more" : " at null");
+    std::span<const int32_t> nodes(path, static_cast<size_t>(count));
+    TextGenerationContext &context = request->context;
+    if (Expected<void> done = (*manager)->acceptPath(context, nodes); !done)
+      return fail(done.error());
+    auto first = request->tokens.begin() + context.processed();
+    for (int64_t depth = 0; depth < count; ++depth)
+      first[depth] = first[nodes[depth]];
+    int64_t active = context.active();
+    request->tokens.erase(first + count, first + active);
+    context.accept(count, request->tokens);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
 int32_t kvManagerStep(KvManager *manager, const KvRequest *const *batch,
                       int64_t count) {
   return withBatch(

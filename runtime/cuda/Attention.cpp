@@ -174,12 +174,14 @@ struct Step {
   char *plan;      // the plan's buffer
 
   /// Calls fn(kernel, shape, places) for each kernel that the step needs.
-  template <class Fn> void forEachKernel(int32_t mask, int64_t window, Fn fn) {
+  template <class Fn>
+  void forEachKernel(int32_t mask, int64_t window, bool trees, Fn fn) {
     int64_t begin = 0;
     for (const Kernel &kernel : {kernels.decode, kernels.prefill}) {
       Shape shape = shapeOf(kernel, cache, group);
       shape.mask = mask;
       shape.window = window;
+      shape.trees = trees;
       shape.slots = slotsOf(kernel.traits(), shape, batch);
       PlanPlaces places =
           placesOf(kernel, shape, batch.sequences, batch.tokens, begin);
@@ -250,6 +252,17 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
   return false;
 }
 
+/// Of a narrow window, or of chunks, nodes of a path would not see all others.
+static bool checkTreeMask(Call &call, int32_t mask, int64_t window) {
+  if (mask == KV_MASK_CAUSAL ||
+      (mask == KV_MASK_SLIDING && window >= KV_TREE_ROWS))
+    return true;
+  call.unsupported("trees with the mask ", mask, " and the window ", window,
+                   ": allowed are causal, and sliding of at least ",
+                   KV_TREE_ROWS, " tokens");
+  return false;
+}
+
 void rows::plan(KvContext *context, const KvTensorView *blocks,
                 const KvTensorView *cacheLengths,
                 const KvTensorView *lookupTable, const KvTensorView *rowOffsets,
@@ -258,12 +271,17 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
                 const KvTensorView *plan) {
   Call call(context, "plan");
   Step step;
-  if (call.failed() || !stepOf(call, *blocks, *cacheLengths, *lookupTable,
-                               *rowOffsets, maxLengths, queryHeads, tokens,
-                               mask, window, *plan, std::nullopt, step))
+  bool trees = mask & KV_MASK_TREE;
+  mask &= ~KV_MASK_TREE;
+  if (call.failed() ||
+      !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
+              maxLengths, queryHeads, tokens, mask, window, *plan, std::nullopt,
+              step) ||
+      (trees && !checkTreeMask(call, mask, window)))
     return;
   step.forEachKernel(
-      mask, window, [&](const Kernel &, const Shape &shape, PlanPlaces places) {
+      mask, window, trees,
+      [&](const Kernel &, const Shape &shape, PlanPlaces places) {
         PlanParams p{step.batch,
                      shape,
                      reinterpret_cast<Header *>(step.plan + places.header),
@@ -305,14 +323,25 @@ static bool checkAttention(Call &call, const Cache &cache, int64_t valueDim,
   return true;
 }
 
-void rows::plannedAttention(
-    KvContext *context, const KvTensorView *blocks, const KvTensorView *scales,
-    const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
-    const KvTensorView *rowOffsets, const KvTensorView *maxLengths,
-    const KvTensorView *plan, int64_t layer, const KvTensorView *q,
-    const KvTensorView *out, const KvTensorView *lse, float scale,
-    float softcap, int32_t mask, int64_t window, const KvTensorView *sinks) {
-  Call call(context, "plannedAttention");
+namespace {
+/// What a call of `plannedAttention` names.
+struct Operands {
+  const KvTensorView *blocks, *scales, *cacheLengths, *lookupTable, *rowOffsets,
+      *maxLengths, *plan;
+  int64_t layer;
+  const KvTensorView *q, *out, *lse;
+  float scale, softcap;
+  int32_t mask;
+  int64_t window;
+  const KvTensorView *sinks;
+  const KvTensorView *ancestors = nullptr;
+};
+} // namespace
+
+static void attend(Call &call, const Operands &operands) {
+  auto [blocks, scales, cacheLengths, lookupTable, rowOffsets, maxLengths, plan,
+        layer, q, out, lse, scale, softcap, mask, window, sinks, ancestors] =
+      operands;
   Step step;
   AttentionParams p{};
   if (call.failed() || !scalesOf(call, scales, *blocks, p.scales) ||
@@ -321,6 +350,8 @@ void rows::plannedAttention(
               kernels::scalesFor(blocks->dtype, p.scales.groups), step) ||
       !checkAttention(call, step.cache, step.kernels.decode.traits().valueDim(),
                       layer, *q, *out, lse, sinks) ||
+      (ancestors && (!checkTreeMask(call, mask, window) ||
+                     !treeOf(call, *ancestors, q->sizes[0], p.ancestors))) ||
       q->sizes[0] == 0)
     return;
   if (!scales) // and where the kernels take some, one for all
@@ -362,7 +393,7 @@ void rows::plannedAttention(
   };
   Arena &arena = call.state.arena;
   step.forEachKernel(
-      mask, window,
+      mask, window, /*trees=*/ancestors != nullptr,
       [&](const Kernel &kernel, const Shape &shape, PlanPlaces places) {
         if (call.failed())
           return;
@@ -390,4 +421,31 @@ void rows::plannedAttention(
         else
           launch(call.state, kernel.row, kernel.parts, &p);
       });
+}
+
+void rows::plannedAttention(
+    KvContext *context, const KvTensorView *blocks, const KvTensorView *scales,
+    const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
+    const KvTensorView *rowOffsets, const KvTensorView *maxLengths,
+    const KvTensorView *plan, int64_t layer, const KvTensorView *q,
+    const KvTensorView *out, const KvTensorView *lse, float scale,
+    float softcap, int32_t mask, int64_t window, const KvTensorView *sinks) {
+  Call call(context, "plannedAttention");
+  attend(call,
+         {blocks, scales, cacheLengths, lookupTable, rowOffsets, maxLengths,
+          plan, layer, q, out, lse, scale, softcap, mask, window, sinks});
+}
+
+void rows::plannedTreeAttention(
+    KvContext *context, const KvTensorView *blocks, const KvTensorView *scales,
+    const KvTensorView *cacheLengths, const KvTensorView *lookupTable,
+    const KvTensorView *rowOffsets, const KvTensorView *maxLengths,
+    const KvTensorView *plan, int64_t layer, const KvTensorView *q,
+    const KvTensorView *out, const KvTensorView *lse, float scale,
+    float softcap, int32_t mask, int64_t window, const KvTensorView *sinks,
+    const KvTensorView *ancestors) {
+  Call call(context, "plannedTreeAttention");
+  attend(call, {blocks, scales, cacheLengths, lookupTable, rowOffsets,
+                maxLengths, plan, layer, q, out, lse, scale, softcap, mask,
+                window, sinks, ancestors});
 }

@@ -221,15 +221,31 @@ void rows::sample(KvContext *context, const KvTensorView *logits,
   move(call, kernelRow("kv_sample"), rowItems(x), p);
 }
 
+static void makePositions(Call &call, const KvTensorView &cacheLengths,
+                          const KvTensorView &rowOffsets,
+                          const KvTensorView *ancestors,
+                          const KvTensorView &out) {
+  PositionsParams p{};
+  if (call.failed() || !checkIntegers(call, "out", out) ||
+      !batchOf(call, cacheLengths, rowOffsets, out.sizes[0], p.batch) ||
+      (ancestors && !treeOf(call, *ancestors, out.sizes[0], p.ancestors)))
+    return;
+  p.out = static_cast<int32_t *>(firstElement(out));
+  move(call, kernelRow("kv_positions"), out.sizes[0], p);
+}
+
 void rows::positions(KvContext *context, const KvTensorView *cacheLengths,
                      const KvTensorView *rowOffsets, const KvTensorView *out) {
   Call call(context, "positions");
-  PositionsParams p{};
-  if (call.failed() || !checkIntegers(call, "out", *out) ||
-      !batchOf(call, *cacheLengths, *rowOffsets, out->sizes[0], p.batch))
-    return;
-  p.out = static_cast<int32_t *>(firstElement(*out));
-  move(call, kernelRow("kv_positions"), out->sizes[0], p);
+  makePositions(call, *cacheLengths, *rowOffsets, nullptr, *out);
+}
+
+void rows::treePositions(KvContext *context, const KvTensorView *cacheLengths,
+                         const KvTensorView *rowOffsets,
+                         const KvTensorView *ancestors,
+                         const KvTensorView *out) {
+  Call call(context, "treePositions");
+  makePositions(call, *cacheLengths, *rowOffsets, ancestors, *out);
 }
 
 void rows::growLengths(KvContext *context, const KvTensorView *lengths,

@@ -229,3 +229,14 @@ bool kv::cuda::tableOf(Call &call, const KvTensorView &cacheLengths,
   batch.capacity = int64_t(table.columns) * cache.view.pageSize;
   return true;
 }
+
+bool kv::cuda::treeOf(Call &call, const KvTensorView &ancestors, int64_t tokens,
+                      const int64_t *&words) {
+  words = static_cast<const int64_t *>(firstElement(ancestors));
+  if (ancestors.dtype == KV_DTYPE_I64 && ancestors.rank == 1 &&
+      ancestors.sizes[0] == tokens && (tokens < 2 || ancestors.strides[0] == 1))
+    return true;
+  call.fail(KV_STATUS_INVALID_ARGUMENT, "ancestors are ", describe(ancestors),
+            ", needed: contiguous i64 of the step's ", tokens, " tokens");
+  return false;
+}

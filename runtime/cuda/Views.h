@@ -116,6 +116,11 @@ bool tableOf(Call &call, const KvTensorView &cacheLengths,
              int64_t tokens, const Cache &cache, Table &table,
              kv::plan::Batch &batch);
 
+/// The words of a step's trees, i64 [tokens]. False, with an error in the call,
+/// if they are not that.
+bool treeOf(Call &call, const KvTensorView &ancestors, int64_t tokens,
+            const int64_t *&words);
+
 /// All rows of Symbols.def, declared under their names. The rows that run on a
 /// device are defined in this folder; the program does not link if one is
 /// missing.

@@ -37,6 +37,8 @@ Expected<CacheMemory> CacheMemory::create(const MultiKVCacheParams &params,
                                           const Shape &shape) {
   CacheMemory memory;
   memory.layout = layout;
+  for (const KVCacheParams &each : params.params)
+    memory.layouts.push_back(each.geometry.layout);
   memory.segment = shape.segment;
   // In a paged cache, row 0 is the null page.
   int64_t rows = shape.count + params.params[0].geometry.isPaged();
@@ -221,6 +223,37 @@ void CacheMemory::zeroPage(int32_t group, int64_t target) {
   forEachRow(group, [&](DeviceBackend &device, char *base, int64_t bytes) {
     device.zero(base + target * bytes, bytes);
   });
+}
+
+/// A token's rows of one page lie apart by a whole page's rows of what stands
+/// in memory before the tokens: planes and layers, or heads as well.
+static void copyTokenOf(DeviceBackend &device, const KvTensorView &view,
+                        CacheLayout layout, CacheMemory::TokenPlace source,
+                        CacheMemory::TokenPlace target) {
+  std::array<int, 6> order = blockOrder(layout);
+  auto tokens = std::ranges::find(order, 3) - order.begin();
+  int64_t element = dtypeBytes(static_cast<DType>(view.dtype));
+  int64_t run = element;
+  for (auto d = tokens + 1; d < 6; ++d)
+    run *= view.sizes[d];
+  int64_t stride = run * view.sizes[tokens], runs = 1;
+  for (auto d = 1; d < tokens; ++d)
+    runs *= view.sizes[d];
+  char *base = static_cast<char *>(view.data) + view.offset * element;
+  auto at = [&](CacheMemory::TokenPlace place) {
+    return base + place.page * view.strides[0] * element + place.token * run;
+  };
+  for (int64_t i = 0; i < runs; ++i)
+    device.copyOnDevice(at(target) + i * stride, at(source) + i * stride, run);
+}
+
+void CacheMemory::copyToken(int32_t collection, TokenPlace source,
+                            TokenPlace target) {
+  for (Shard &shard : shards)
+    for (const KvTensorView &view :
+         {shard.blocks[collection], shard.scales[collection]})
+      if (view.data)
+        copyTokenOf(*shard.backend, view, layouts[collection], source, target);
 }
 
 int64_t CacheMemory::recordBytes() const {

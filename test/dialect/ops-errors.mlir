@@ -85,7 +85,7 @@ func.func @f(%b: memref<?x2x2x16x2x8xf32>, %l: tensor<?xi32>, %t: tensor<?x?xi32
 
 func.func @f(%ro: tensor<?xi32>) {
   // expected-error @+1 {{names no cache}}
-  %p = "kv.positions"(%ro) {operandSegmentSizes = array<i32: 0, 1, 0>} : (tensor<?xi32>) -> tensor<?xi32>
+  %p = "kv.positions"(%ro) {operandSegmentSizes = array<i32: 0, 1, 0, 0>} : (tensor<?xi32>) -> tensor<?xi32>
   return
 }
 
@@ -94,7 +94,7 @@ func.func @f(%ro: tensor<?xi32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>) {
   // expected-error @+1 {{takes one handle, or the components of one}}
-  %p = "kv.positions"(%kv, %kv, %ro) {operandSegmentSizes = array<i32: 2, 1, 0>} : (!kv, !kv, tensor<?xi32>) -> tensor<?xi32>
+  %p = "kv.positions"(%kv, %kv, %ro) {operandSegmentSizes = array<i32: 2, 1, 0, 0>} : (!kv, !kv, tensor<?xi32>) -> tensor<?xi32>
   return
 }
 
@@ -111,7 +111,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>) {
 
 func.func @f(%b: memref<?x2x2x16x2x8xf32>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>) {
   // expected-error @+1 {{names its cache by components: 'collection' must give the collection's type}}
-  %p = "kv.positions"(%b, %l, %t, %m, %ro) {operandSegmentSizes = array<i32: 4, 1, 0>} : (memref<?x2x2x16x2x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, tensor<?xi32>) -> tensor<?xi32>
+  %p = "kv.positions"(%b, %l, %t, %m, %ro) {operandSegmentSizes = array<i32: 4, 1, 0, 0>} : (memref<?x2x2x16x2x8xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, tensor<?xi32>) -> tensor<?xi32>
   return
 }
 
@@ -522,7 +522,7 @@ func.func @f(%kv: !kv, %ro: memref<?xi32>, %q: memref<?x4x8xf32>, %o: memref<?x4
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>, %lse: memref<?x4xf32>, %layer: index) {
   // expected-error @+1 {{on tensors returns its result and takes no 'outs'}}
-  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}
+  %o = "kv.attention"(%q, %kv, %layer, %ro, %lse) {mask = #kv.mask<causal>, scale = 1.0 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}
       : (tensor<?x4x8xf32>, !kv, index, tensor<?xi32>, memref<?x4xf32>) -> tensor<?x4x8xf32>
   return
 }

@@ -255,6 +255,12 @@ private:
       });
     if (argument.dtype == DType::I32)
       return ints([&](int64_t) { return random.below(4); });
+    if (argument.dtype == DType::I64) { // any tree, and words that are none
+      auto *data = buffer.as<int64_t>();
+      for (int64_t i = 0; i < buffer.elements(); ++i)
+        data[i] = random.below(1 << 30) << random.below(34);
+      return;
+    }
     return floats([&](int64_t) { return gauss(); });
   }
 

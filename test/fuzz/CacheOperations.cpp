@@ -128,8 +128,10 @@ bool positions(FunctionBuilder &f) {
   auto handle = f.handle();
   CacheName cache = name(f, handle);
   auto type = f.tensor({f.tokens()}, f.b.getI32Type());
+  auto causal = MaskAttr::get(f.b.getContext(), MaskKind::Causal, 0);
+  Value tree = f.treeFor(causal, type.getDimSize(0));
   auto op = PositionsOp::create(f.b, type, cache.operands, f.offsets(),
-                                /*out=*/Value(), cache.collection);
+                                /*out=*/Value(), tree, cache.collection);
   f.define(op.getResult(), Role::Positions);
   return true;
 }
@@ -176,11 +178,11 @@ bool store(FunctionBuilder &f) {
 
 /// What the rows of this step see.
 Value planOf(FunctionBuilder &f, Value handle, Value offsets, MaskAttr mask,
-             int64_t tokens) {
+             bool tree, int64_t tokens) {
   CacheName cache = name(f, handle);
   auto type = f.tensor({tokens, 4}, f.b.getI32Type());
   return PlanOp::create(f.b, type, cache.operands, offsets, /*out=*/Value(),
-                        mask, cache.collection)
+                        mask, tree, cache.collection)
       .getResult();
 }
 
@@ -188,7 +190,7 @@ bool plan(FunctionBuilder &f) {
   Value offsets = f.offsets();
   auto handle = f.handle();
   MaskAttr mask = anyMask(f, handle.getType());
-  planOf(f, handle, offsets, mask, f.tokens());
+  planOf(f, handle, offsets, mask, /*tree=*/false, f.tokens());
   return true;
 }
 
@@ -224,18 +226,19 @@ bool attention(FunctionBuilder &f) {
     softcap = f.b.getF64FloatAttr(1 + f.random.uniform() * 30);
   Value layer = f.layer(type), offsets = f.offsets();
   MaskAttr mask = anyMask(f, type);
+  Value tree = f.treeFor(mask, qType.getDimSize(0));
   Value plan;
   if (f.random.percent(25))
-    plan = planOf(f, handle, offsets, mask,
+    plan = planOf(f, handle, offsets, mask, static_cast<bool>(tree),
                   f.random.percent(50) ? ShapedType::kDynamic
                                        : qType.getDimSize(0));
   // Cross attention with as many keys as queries: the same rows, said twice.
   Value keys;
-  if (!plan && f.random.percent(20))
+  if (!plan && !tree && f.random.percent(20))
     keys = offsets;
   auto op = AttentionOp::create(
       f.b, resultType, lseType, q, cache.operands, layer, offsets, sinks,
-      /*out=*/Value(), /*out_lse=*/Value(), plan, keys, mask,
+      /*out=*/Value(), /*out_lse=*/Value(), plan, keys, tree, mask,
       f.b.getF64FloatAttr(0.05 + f.random.uniform() * 0.5), softcap,
       cache.collection);
   f.define(op.getResult(), Role::Rows);

@@ -68,6 +68,15 @@ Value FunctionBuilder::layer(CollectionType type) {
   return index(random.below(type.getLayers()));
 }
 
+Value FunctionBuilder::treeFor(MaskAttr mask, int64_t tokens) {
+  bool fits = llvm::is_contained(
+      {MaskKind::Causal, MaskKind::Sliding, MaskKind::ChunkedCausal},
+      mask.getKind());
+  if (!fits || random.percent(70))
+    return {};
+  return operand(Role::Tree, tensor({tokens}, b.getI64Type()));
+}
+
 Value FunctionBuilder::offsets() {
   return operand(Role::Offsets, tensor({sequences(1)}, b.getI32Type()));
 }

@@ -31,6 +31,7 @@ enum class Role {
   Pages,      // ids of pages [n]
   Freqs,      // [max, W]
   Sinks,      // [Hq]
+  Tree,       // [T] of words
   Weight,     // a matrix, packed or not
   Dense,      // [B, S, H, D]
   Layer,      // an index below the number of layers
@@ -79,6 +80,9 @@ public:
   mlir::Value find(Role role, mlir::Type type);
 
   /// The same, or a new argument of the function.
+  /// Words of ancestors for rows of `tokens`, now and then, where the mask of a
+  /// tree may be `mask`; null otherwise.
+  mlir::Value treeFor(MaskAttr mask, int64_t tokens);
   mlir::Value operand(Role role, mlir::Type type);
   mlir::Value argument(Role role, mlir::Type type);
 

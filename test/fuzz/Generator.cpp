@@ -64,6 +64,7 @@ static ArrayAttr dimsOf(Builder &b, Role role, ShapedType type) {
   case Role::Flat:
   case Role::Logarithms:
   case Role::Positions:
+  case Role::Tree:
     names = {"tokens"};
     break;
   case Role::Offsets:
@@ -109,6 +110,8 @@ static StringRef nameOf(Role role) {
     return "freqs";
   case Role::Sinks:
     return "sinks";
+  case Role::Tree:
+    return "tree";
   case Role::Weight:
     return "weight";
   default:

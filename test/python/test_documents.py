@@ -1,4 +1,5 @@
-"""Every shell command of README.md, docs/tutorial.md, docs/c.md, docs/python.md, docs/raise.md and docs/serve.md is executed.
+"""Every shell command of README.md, docs/tutorial.md, docs/c.md, docs/python.md, docs/raise.md, docs/serve.md and docs/trees.md
+is executed.
 
 The blocks of a page run in order in one shell and one empty folder, with the tools in PATH and the
 checkout in $KV. A block is one of
@@ -132,12 +133,13 @@ def test_c(folder):
     assert execute(ROOT / "docs/c.md", folder) == 1
 
 
-def test_python(folder):
+@pytest.mark.parametrize("page, commands", [("python", 5), ("trees", 2)])
+def test_python(folder, page, commands):
     package = os.environ.get("KV_PYTHON_PACKAGE") or ROOT / "build/release/python"
     if not (Path(package) / "kvmlir").is_dir():
         pytest.skip("the package kvmlir is not built: there is no nanobind")
     write_model(folder)
-    assert execute(ROOT / "docs/python.md", folder) == 5
+    assert execute(ROOT / f"docs/{page}.md", folder) == commands
 
 
 # CI has no exporter, which takes 6 GB: scripts/check-raise.sh runs this.

@@ -129,6 +129,23 @@ static void serves(void) {
   EXPECT(kvRequestLength(a) == 6 && kvRequestProcessed(a) == 5 &&
          kvRequestActive(a) == 1 && kvRequestId(a) == 7);
   OK(kvManagerStep(manager, batch, 1));
+
+  /* Drafts with branches behind the last token; two of the four are kept. */
+  int32_t drafts[] = {60, 61, 62}, path[] = {0, 2};
+  OK(kvRequestAppend(a, drafts, 3));
+  OK(kvManagerAlloc(manager, a, 1, &allocation));
+  OK(kvManagerRuntimeInputs(manager, batch, 1, 1));
+  FAILS(kvManagerAcceptPath(manager, a, path, -1), Invalid,
+        "kvManagerAcceptPath: -1 indices, allowed: 0 or more");
+  FAILS(kvManagerAcceptPath(manager, a, NULL, 1), Invalid,
+        "kvManagerAcceptPath: 1 indices at null");
+  FAILS(kvManagerAcceptPath(manager, a, path, 0), Invalid,
+        "request 7: the accepted path is empty, allowed: 1 to 4 of its active "
+        "tokens");
+  OK(kvManagerAcceptPath(manager, a, path, 2));
+  EXPECT(kvRequestLength(a) == 7 && kvRequestProcessed(a) == 7 &&
+         kvRequestTokens(a)[5] == 50 && kvRequestTokens(a)[6] == 61);
+  OK(kvManagerStep(manager, batch, 1));
   int64_t splits[2] = {-1, -1};
   OK(kvManagerGetDataParallelSplits(manager, batch, 1, splits));
   EXPECT(splits[0] == 0 && splits[1] == 1);

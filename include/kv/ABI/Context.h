@@ -38,6 +38,9 @@ enum KvMask {
   KV_MASK_CHUNKED_CAUSAL = 5     // k / W == p / W and k <= p
 };
 
+/// Added to a mask: the step's last tokens are nodes of trees (Trees.h).
+enum { KV_MASK_TREE = 16 };
+
 /// What the function `pair` computes, element by element.
 enum KvPair {
   KV_PAIR_ADD = 0,     // a + b

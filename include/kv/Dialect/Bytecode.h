@@ -26,8 +26,9 @@ class KVDialect;
 /// | 3 | `window` and `page_layers` of collections and caches |
 /// | 4 | !kv.quant, #kv.quant, kv.dequantize; `formats` of kv.matmul |
 /// | 5 | recurrent collections, kv.state_read, kv.state_write |
+/// | 6 | `tree` of kv.attention, kv.positions and kv.plan |
 struct BytecodeVersion : mlir::DialectVersion {
-  static constexpr uint64_t kCurrent = 5;
+  static constexpr uint64_t kCurrent = 6;
 
   explicit BytecodeVersion(uint64_t number = kCurrent) : number(number) {}
 

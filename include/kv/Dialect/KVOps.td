@@ -24,6 +24,8 @@ class KV_ShapedOf<list<Type> elements, list<int> ranks> :
 def KV_Float : AnyTypeOf<[F32, BF16, F16]>;
 def KV_Rows : KV_ShapedOf<[KV_Float], [3]>;
 def KV_I32Vector : KV_ShapedOf<[I32], [1]>;
+// For each row of a step its ancestors among the last 64 rows of its sequence.
+def KV_Tree : KV_ShapedOf<[I64], [1]>;
 def KV_Blocks : MemRefRankOf<[AnyType], [6]>;
 def KV_Component : AnyTypeOf<[KV_Blocks, KV_ShapedOf<[I32], [1, 2]>]>;
 def KV_CacheOperand : AnyTypeOf<[KV_CollectionType, KV_Component]>;
@@ -236,16 +238,26 @@ def KV_PositionsOp : KV_CacheOp<"positions", /*writes=*/0, /*reads=*/0, ["Out"],
   let description = [{
     Token `t` of sequence `b` lies at `cache_lengths[b] + t - row_offsets[b]`.
     The result has `row_offsets[B]` elements.
+
+    With a `tree` (`kv.attention` has its meaning) a node's position is that of
+    the tree's first row and its depth: as many more as it has ancestors.
+
+    ```mlir
+    %p = kv.positions %kv, %row_offsets tree %ancestors
+        : !kv.collection<...>, tensor<?xi32> tree tensor<?xi64> -> tensor<?xi32>
+    ```
   }];
   let arguments = (ins Variadic<KV_CacheOperand>:$cache,
                        KV_I32Vector:$row_offsets,
                        Optional<MemRefRankOf<[I32], [1]>>:$out,
+                       Optional<KV_Tree>:$ancestors,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
   let results = (outs Optional<1DTensorOf<[I32]>>:$result);
   let assemblyFormat = [{
-    custom<Cache>($cache) `,` $row_offsets (`outs` `(` $out^ `)`)? attr-dict `:`
+    custom<Cache>($cache) `,` $row_offsets (`tree` $ancestors^)?
+    (`outs` `(` $out^ `)`)? attr-dict `:`
     custom<CacheType>(type($cache), $collection) `,` type($row_offsets)
-    (`outs` type($out)^)? (`->` type($result)^)?
+    (`tree` type($ancestors)^)? (`outs` type($out)^)? (`->` type($result)^)?
   }];
 }
 
@@ -332,6 +344,16 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
     it need not find out again in every layer what a row sees. The kernel `cuda`
     takes bytes that its runtime's `plan` made, i8 `[bytes]`.
 
+    `tree` i64 `[T]` says that the last rows of a sequence, all or 64 of them, are
+    nodes of a tree (drafts of several continuations): bit j of a row's word says
+    that the j-th of these rows is its ancestor. Ancestors stand before their
+    descendants. A row sees what it would see if its path, the ancestors in order
+    and the row itself, stood alone behind the tokens before the tree, at
+    consecutive positions: the mask, which must be `causal`, `sliding` or
+    `chunked_causal`, is that of these positions. Its own bit and those of later
+    rows are not looked at, so that -1 everywhere is no tree at all; nor are the
+    words of rows before the last 64.
+
     ```mlir
     %o, %lse = kv.attention %q in %kv[%layer] rows %row_offsets sinks %sinks
         mask <causal> scale 0.125
@@ -347,6 +369,7 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
                        Optional<AnyTypeOf<[KV_ShapedOf<[I32], [2]>,
                                            KV_ShapedOf<[I8], [1]>]>>:$plan,
                        Optional<KV_I32Vector>:$kv_row_offsets,
+                       Optional<KV_Tree>:$ancestors,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
@@ -354,11 +377,12 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
                       Optional<TensorRankOf<[F32], [2]>>:$lse);
   let assemblyFormat = [{
     $q `in` custom<Cache>($cache) `[` $layer `]` `rows` $row_offsets
-    (`keys` $kv_row_offsets^)? (`plan` $plan^)? (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
+    (`keys` $kv_row_offsets^)? (`tree` $ancestors^)? (`plan` $plan^)?
+    (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
     `mask` $mask `scale` $scale (`softcap` $softcap^)?
     attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
     type($row_offsets) (`keys` type($kv_row_offsets)^)?
-    (`plan` type($plan)^)? (`sinks` type($sinks)^)?
+    (`tree` type($ancestors)^)? (`plan` type($plan)^)? (`sinks` type($sinks)^)?
     (`outs` type($out)^ (`,` type($out_lse)^)?)?
     (`->` type($result)^ (`,` type($lse)^)?)?
   }];
@@ -856,6 +880,10 @@ def KV_PlanOp : KV_CacheOp<"plan", /*writes=*/0, /*reads=*/0, ["Out"],
     is all 0 and sees nothing. The same for all layers: on tensors it is pure,
     and one is left of many. A dynamic T is `row_offsets[B]`.
 
+    With `tree` it is the plan of attentions with any tree: of the last 64 rows of
+    a sequence the first key is that of the first of them, before which none of
+    them sees a key.
+
     Made by `kv-select-kernel` for kernels that take it.
 
     ```mlir
@@ -866,14 +894,17 @@ def KV_PlanOp : KV_CacheOp<"plan", /*writes=*/0, /*reads=*/0, ["Out"],
   let arguments = (ins Variadic<KV_CacheOperand>:$cache,
                        KV_I32Vector:$row_offsets,
                        Optional<MemRefRankOf<[I32], [2]>>:$out,
-                       KV_MaskAttr:$mask,
+                       KV_MaskAttr:$mask, UnitAttr:$tree,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
   let results = (outs Optional<2DTensorOf<[I32]>>:$result);
   let assemblyFormat = [{
     custom<Cache>($cache) `rows` $row_offsets (`outs` `(` $out^ `)`)?
-    `mask` $mask attr-dict `:` custom<CacheType>(type($cache), $collection) `,`
+    `mask` $mask (`tree` $tree^)? attr-dict `:`
+    custom<CacheType>(type($cache), $collection) `,`
     type($row_offsets) (`outs` type($out)^)? (`->` type($result)^)?
   }];
+  // Files up to version 5 have no `tree` (Bytecode.h).
+  let useCustomPropertiesEncoding = 1;
 }
 
 #endif // KV_DIALECT_KVOPS_TD

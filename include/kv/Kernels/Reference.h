@@ -73,6 +73,9 @@ struct AttentionArguments {
   /// i32 [B+1]: the row offsets of this step's keys; null: those of the
   /// queries.
   const KvTensorView *kvRowOffsets = nullptr;
+  /// i64 [T] or null: which of a sequence's last rows are ancestors of a row
+  /// (kv/ABI/Trees.h). Then there are no kvRowOffsets.
+  const KvTensorView *ancestors = nullptr;
 };
 
 struct PrintArguments {

@@ -182,6 +182,18 @@ def KVAddSampler : Pass<"kv-add-sampler", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kv::KVDialect", "::mlir::func::FuncDialect"];
 }
 
+def KVAddTrees : Pass<"kv-add-trees", "::mlir::ModuleOp"> {
+  let summary = "steps may hold trees of drafts";
+  let description = [{
+    Every entry with a `kv.positions` or a `kv.attention` gets one more argument,
+    `tree` i64 `[T]`, which these operations take as their tree (`kv.attention`
+    has its meaning); so do functions that it calls. A word is -1 where there is
+    no tree. Attentions with `keys` stay as they are. Part of no pipeline: a
+    module that verifies drafts is made by `kv-opt --kv-add-trees`.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::func::FuncDialect"];
+}
+
 def KVFuseLaunches : Pass<"kv-fuse-launches", "::mlir::ModuleOp"> {
   let summary = "rotations of queries and keys and the store become one launch";
   let description = [{

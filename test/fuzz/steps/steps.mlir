@@ -90,6 +90,18 @@ func.func @keys(%q: tensor<?x4x8xf32> {kv.dims = ["Q"]},
   return %o : tensor<?x4x8xf32>
 }
 
+// Words of ancestors, one a token.
+func.func @tree(%q: tensor<?x4x8xf32> {kv.dims = ["T"]}, %tree: tensor<?xi64> {kv.dims = ["T"]},
+                %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
+    -> (tensor<?x4x8xf32> {kv.dims = ["T"]}, tensor<6xi32>) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %p = kv.positions %kv, %rows tree %tree
+      : !kv, tensor<?xi32> tree tensor<?xi64> -> tensor<6xi32>
+  %o = kv.attention %q in %kv[%0] rows %rows tree %tree mask <sliding = 3> scale 0.5
+      : tensor<?x4x8xf32> in !kv, tensor<?xi32> tree tensor<?xi64> -> tensor<?x4x8xf32>
+  return %o, %p : tensor<?x4x8xf32>, tensor<6xi32>
+}
+
 func.func @load(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
     -> (tensor<3x16x2x8xf32>, tensor<3xi32>) attributes {kv.entry} {
   %0 = arith.constant 0 : index

@@ -144,6 +144,15 @@ KV_C_API int32_t kvManagerProbe(const KvManager *manager,
                                 const KvRequest *request, int32_t steps,
                                 KvAllocationPlan *plan);
 
+/* Between the execution of a step and kvManagerStep: of the request's active
+   tokens, nodes of a tree of drafts, those at the indices path[0 .. count - 1]
+   are accepted, which ascend. Their keys and values move to the positions
+   behind the processed tokens; they are processed then, and the other active
+   tokens are no longer the request's. Errors: the request is not claimed, or
+   is not what the cache holds; no index, or one that does not ascend or is no
+   active token's; a model with states. */
+KV_C_API int32_t kvManagerAcceptPath(KvManager *manager, KvRequest *request,
+                                     const int32_t *path, int64_t count);
 KV_C_API int32_t kvManagerStep(KvManager *manager,
                                const KvRequest *const *batch, int64_t count);
 

@@ -100,6 +100,14 @@ public:
   void copyPage(int32_t group, int64_t source, int64_t target);
   void zeroPage(int32_t group, int64_t target);
 
+  /// Queues the copy of one token's rows, of all layers that a page of the
+  /// collection has, on every shard. Places are of different tokens.
+  struct TokenPlace {
+    PageId page;
+    int64_t token; // in the page, or slot
+  };
+  void copyToken(int32_t collection, TokenPlace source, TokenPlace target);
+
   /// A copy of one page of every group outside of the devices: row after row,
   /// by shard, group and slab. Or of a part of a state: of each shard's slabs
   /// of states, laid end to end, as many bytes as it has of a page, from
@@ -164,6 +172,7 @@ private:
   std::vector<Shard> shards;
   std::vector<MemoryCopy> copies;            // scratch of copyRecords()
   std::array<Memory, NumBuffers> maxLengths; // on the host, for all shards
+  std::vector<CacheLayout> layouts;          // of the collections' blocks
   PoolLayout layout;
   int64_t segment = 0;
 };

@@ -83,6 +83,9 @@ protected:
                  std::span<const Place> places) override;
   Expected<void> commit(ContextBatch batch,
                         std::span<const Place> places) override;
+  PageId pageAt(Place place, int32_t, int64_t) const override {
+    return place.slot;
+  }
   void free(Place place) override { processed[index(place)] = 0; }
 
 private:

@@ -210,6 +210,18 @@ public:
   incrementCacheLengths(std::span<RaggedKVCacheInputs> inputs,
                         std::span<const int32_t> rowOffsets) = 0;
 
+  /// Between the execution of a step and step(): of the request's active
+  /// tokens, the nodes of a tree of drafts (kv.attention), those at the indices
+  /// `path` are accepted, which ascend. Their keys and values become those of
+  /// the first positions behind the processed tokens, in every layer on every
+  /// device; the copies are queued behind what is queued. What the others left
+  /// is overwritten by the next step. The caller then says so to the context,
+  /// by accept(). Errors: not claimed; the context has not processed what the
+  /// cache holds; no index, or one that does not ascend or is no active
+  /// token's; no pages are reserved for them; a collection with states.
+  virtual Expected<void> acceptPath(const TextGenerationContext &context,
+                                    std::span<const int32_t> path) = 0;
+
   /// Commits the newly full pages of requests whose contexts have advanced over
   /// the tokens that were computed, and ends the step. Errors name the request:
   /// it is not claimed, or out of the order of replicas; its context has

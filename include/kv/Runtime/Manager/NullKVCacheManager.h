@@ -71,6 +71,10 @@ public:
                                        std::span<const int32_t>) override {
     return {};
   }
+  Expected<void> acceptPath(const TextGenerationContext &,
+                            std::span<const int32_t>) override {
+    return {};
+  }
   Expected<void> step(ContextBatch) override { return {}; }
 
   int64_t blocksFor(int64_t tokens) const override {

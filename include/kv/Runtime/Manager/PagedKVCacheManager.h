@@ -263,6 +263,9 @@ protected:
   Expected<void> beginStep(int32_t buffer) override;
   void writeRows(int32_t replica, int32_t buffer,
                  std::span<const Place> places) override;
+  PageId pageAt(Place place, int32_t group, int64_t page) const override {
+    return sequence(place).pages(group)[page];
+  }
   Expected<void> commit(ContextBatch batch,
                         std::span<const Place> places) override;
   void free(Place place) override;

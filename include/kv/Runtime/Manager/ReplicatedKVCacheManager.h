@@ -38,6 +38,8 @@ public:
   Expected<void>
   incrementCacheLengths(std::span<RaggedKVCacheInputs> inputs,
                         std::span<const int32_t> rowOffsets) override;
+  Expected<void> acceptPath(const TextGenerationContext &context,
+                            std::span<const int32_t> path) override;
   Expected<void> step(ContextBatch batch) override;
 
 protected:
@@ -101,6 +103,8 @@ protected:
   /// caller has checked that they fit into what the requests have reserved.
   virtual Expected<void> commit(ContextBatch batch,
                                 std::span<const Place> places) = 0;
+  /// The page or slot of a request that holds page number `page` of a group.
+  virtual PageId pageAt(Place place, int32_t group, int64_t page) const = 0;
   /// Releases the pages or the slot of a request, which may have none yet.
   virtual void free(Place place) = 0;
 

@@ -90,6 +90,15 @@ public:
   }
   /// The active tokens have been computed: they are processed now.
   void advance() { done += active(); }
+  /// Of the active tokens, which were drafts or a tree of them, `count` are
+  /// accepted: KVCacheManager::acceptPath() has moved their keys and values.
+  /// `tokens` has them behind the processed ones, and then whatever is next.
+  void accept(int64_t count, std::span<const int32_t> tokens) {
+    assert(count > 0 && count <= active() && "accepted what was not computed");
+    assert(static_cast<int64_t>(tokens.size()) >= done + count);
+    done += count;
+    all = tokens;
+  }
   /// Replaces the tokens by a list that begins with the same ones.
   void extend(std::span<const int32_t> tokens) {
     assert(tokens.size() >= all.size() && "tokens are only added");
