@@ -179,7 +179,15 @@ void TensorProducts::commit(int thread, int barrier) {
   if (!isIssuer(thread) || !barriers.beginCommit(thread, barrier))
     return;
   Group &group = groups[thread / GroupThreads];
-  group.commits.push_back({group.count, barrier});
+  // What happened before the products were issued is before their end; what
+  // the thread did itself no fence passes on.
+  Knowledge known = clocks.of(thread);
+  known.seen[thread] = 0;
+  known.others.clear();
+  known.tensor.assign(memory.productIndex(thread / GroupThreads) + 1, 0);
+  known.tensor.back() = group.count;
+  known.seen[clocks.groupActor(thread / GroupThreads)] = group.count;
+  group.commits.push_back({group.count, barrier, std::move(known)});
 }
 
 bool TensorProducts::canLand() const {
@@ -212,16 +220,11 @@ void TensorProducts::land() {
       able.push_back(g);
   int number = able[machine.choose(int(able.size()))];
   Group &group = groups[number];
-  Commit commit = group.commits.front();
+  Commit commit = std::move(group.commits.front());
   group.commits.pop_front();
   for (;
        !group.products.empty() && group.products.front().number <= commit.last;
        group.products.pop_front())
     complete(number, group.products.front());
-  Knowledge known;
-  known.seen.resize(clocks.groupActor(number) + 1);
-  known.seen[clocks.groupActor(number)] = commit.last;
-  known.tensor.resize(memory.productIndex(number) + 1);
-  known.tensor[memory.productIndex(number)] = commit.last;
-  barriers.landCommit(commit.barrier, known);
+  barriers.landCommit(commit.barrier, commit.known);
 }

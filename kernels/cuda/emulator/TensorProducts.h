@@ -53,6 +53,7 @@ private:
   struct Commit {
     Moment last; // the product up to which it goes
     int barrier;
+    Knowledge known; // that it passes on
   };
   /// Of a warpgroup.
   struct Group {
