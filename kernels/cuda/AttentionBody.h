@@ -63,7 +63,7 @@ public:
     });
   }
 
-private:
+protected:
   //===--- A unit ---------------------------------------------------------===//
 
   KV_BODY void runWork(const Work &work, const kv::plan::Tile &tile);

@@ -75,6 +75,16 @@ enum class Fault {
   MissingProductsFence, // wgmma takes registers before they are written
   QueriesOfOtherRows,   // a descriptor names the other warpgroup's rows
   ValuesOneAtomShort,   // and a step of V the keys before it
+
+  // Of kernels with tensor memory.
+  ScoresTooEarly,      // scores come to where weights are still read
+  MissingFoldWait,     // so do values to where those before are folded
+  MissingIssuersFence, // weights are multiplied that are not there for products
+  MissingWeightsFence, // nor are they passed on
+  MissingStoreWait,    // nor stored
+  MissingScoresFence,  // scores are loaded that are not there for loads
+  MissingValuesWait,   // values are folded while they are under way
+  NeverFreed,          // tensor memory is left allocated
 };
 
 } // namespace kv::cuda

@@ -7,7 +7,7 @@
 #ifndef KV_KERNELS_CUDA_KERNELTABLE_H
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
-#include "AttentionTiles.h"
+#include "AttentionTensor.h"
 #include "Latent.h"
 #include "Movers.h"
 #include "kv/ABI/DeviceKernels.h"
@@ -103,14 +103,19 @@ constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// The prefill kernels that copy tiles; they take a TileParams. Nothing but
-/// sm_90a has them.
+/// The prefill kernels that copy tiles; they take a TileParams. Each is of one
+/// chip alone (kernels::onlyChipOf).
 constexpr AttentionKernel TileKernels[] = {
 #define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
   rowOf<KV_TILE_CONFIG(query, dim), KV_TILE_CONFIG(query, dim),                \
         KV_TILE_CONFIG(query, dim)>("kv_attention_tiles_" #type "_" #dim,      \
                                     #type, KV_DTYPE_##query, KV_DTYPE_##cache, \
                                     Scales::None, 0, 'p', 1, 1),
+#define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
+  rowOf<KV_TENSOR_CONFIG(query, dim), KV_TENSOR_CONFIG(query, dim),            \
+        KV_TENSOR_CONFIG(query, dim)>(                                         \
+      "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
+      KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -66,8 +66,9 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
   };
   for (StringRef image : images) {
     if (kernels::isOptional(image)) {
-      if (is_contained(chips, StringRef(kernels::TileChip)))
-        if (Error error = add(image, kernels::TileChip, ".cubin"))
+      StringRef chip = kernels::onlyChipOf(image);
+      if (is_contained(chips, chip))
+        if (Error error = add(image, chip, ".cubin"))
           return error;
       continue;
     }

@@ -62,7 +62,8 @@ def read_table(path):
 
 
 def measure(folder):
-    """{(kernel, chip): instructions} of every attention image, and what else is wrong."""
+    """{(kernel, chip): instructions} of every attention image whose leaves can be counted, and
+    what else is wrong."""
     images = sorted(folder.glob("*.cubin"))
     if not images:
         raise Problem(f"{folder} has no images of kernels (*.cubin)")
@@ -77,7 +78,9 @@ def look(image):
     """An attention kernel's instructions, or None for movers, and sentences about waits."""
     text = disassemble(image)  # which takes longer than all else
     count = None
-    if image.name.startswith(("kv_attention_", "kv_latent_")):
+    # Leaves of kernels with tensor memory have loops within, and no products.
+    if (image.name.startswith(("kv_attention_", "kv_latent_"))
+            and not image.name.startswith("kv_attention_tensor_")):
         count = Leaf(Listing(image, text)).per_warp
     return count, waits.problems(text) if image.name.endswith(waits.CHIP) else []
 

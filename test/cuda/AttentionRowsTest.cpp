@@ -259,12 +259,12 @@ TEST_F(AttentionRows, WhichKernels) {
 
 // A prompt takes the kernel that copies tiles where the GPU has it and the
 // pages are such that it can; no bit depends on that.
-TEST_F(AttentionRows, PromptsByTiles) {
+static void expectPromptsByTiles(int device) {
   std::vector<KernelImage> images = allImages();
   std::erase_if(images, [](const KernelImage &image) {
     return kernels::isOptional(image.name);
   });
-  Gpu other(0, false, nullptr, images);
+  Gpu gpu(device), other(device, false, nullptr, images);
   auto maps = [&](const Case &c) {
     Batch batch(c);
     int64_t before = fake::counters().tensorMaps;
@@ -285,6 +285,9 @@ TEST_F(AttentionRows, PromptsByTiles) {
   EXPECT_EQ(maps({.sequences = {{30, 20}}, .page = 12}), 0);
   EXPECT_EQ(maps({.sequences = {{300, 1}}}), 0) << "no prompt";
 }
+TEST_F(AttentionRows, PromptsByTiles) { expectPromptsByTiles(0); }
+// By tensor memory, on 10.0.
+TEST_F(AttentionRows, PromptsByTensorMemory) { expectPromptsByTiles(5); }
 
 // As kv-select-kernel writes it: rows of queries over keys that others stored,
 // counted on the device, of which nobody knows how many there are. The cache of

@@ -56,9 +56,11 @@ inline std::vector<KernelImage> allImages() {
   add("kv_movers");
   for (const kv::cuda::AttentionKernel &kernel : kv::cuda::AttentionKernels)
     add(std::string(kernel.name));
-  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::TileKernels)
-    images.push_back(
-        {std::string(kernel.name), "sm_90a", cubin(90, allKernels())});
+  for (const kv::cuda::AttentionKernel &kernel : kv::cuda::TileKernels) {
+    std::string chip(kernels::onlyChipOf(kernel.name));
+    images.push_back({std::string(kernel.name), chip,
+                      cubin(chip == "sm_90a" ? 90 : 100, allKernels())});
+  }
   return images;
 }
 

@@ -456,11 +456,12 @@ inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
   std::abort();
 }
 
-/// The prefill kernel that copies tiles.
-inline const AttentionKernel &tileKernelFor(std::string_view type,
-                                            int headDim) {
+/// A chip's prefill kernel that copies tiles.
+inline const AttentionKernel &tileKernelFor(std::string_view type, int headDim,
+                                            std::string_view chip = "sm_90a") {
   for (const AttentionKernel &kernel : TileKernels)
-    if (kernel.type == type && kernel.headDim == headDim)
+    if (kernel.type == type && kernel.headDim == headDim &&
+        kernels::onlyChipOf(kernel.name) == chip)
       return kernel;
   std::abort();
 }

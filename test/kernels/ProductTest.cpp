@@ -6,31 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AsyncCase.h"
+#include "ProductCase.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
 
-/// C [64][Tiles * 8] = A [64][K] B [K][Tiles * 8], in one slab each.
-constexpr int K = 64, Tiles = 8, Columns = Tiles * 8;
+using Matrices = kv::cuda::test::Matrices<64>;
+constexpr int K = Matrices::K, Tiles = Matrices::Tiles,
+              Columns = Matrices::Columns;
+/// In one slab each.
 constexpr int PlaceA = 0, PlaceB = 8192;
 constexpr int Atom = AtomBytes;
-
-struct Matrices {
-  std::vector<uint16_t> a = random(64 * K, 1), b = random(K * Columns, 2);
-  std::vector<float> c = std::vector<float>(64 * Columns);
-
-  static std::vector<uint16_t> random(int count, int seed) {
-    std::mt19937 next(seed);
-    std::vector<uint16_t> all(count);
-    for (uint16_t &x : all) // from 1/16 to 16, of either sign
-      x = uint16_t((next() & 0x807f) | (0x3d80 + (next() % 8 << 7)));
-    return all;
-  }
-  std::vector<Given> given() { return {in(a), in(b), out(c)}; }
-};
 
 enum class Wrong {
   Nothing,
@@ -176,35 +164,6 @@ void product(CpuBlock &b, Matrices &m) {
     b.awaitProducts<0>(acc);
 }
 
-/// The same by mma.sync: a warp has 16 rows.
-void productByWarps(CpuBlock &b, Matrices &m) {
-  int row = b.thread() / 32 * 16, lane = b.thread() % 32;
-  auto pair = [&](const uint16_t *low, const uint16_t *high) {
-    return b.load(low) | uint32_t(b.load(high)) << 16;
-  };
-  for (int n = 0; n < Tiles; ++n) {
-    float c[4] = {};
-    for (int k = 0; k < K; k += 16) {
-      uint32_t a[4], bs[2];
-      for (int i = 0; i < 4; ++i) {
-        Place p = fragmentA(lane, i, 0);
-        const uint16_t *at = &m.a[(row + p.row) * K + k + p.column];
-        a[i] = pair(at, at + 1);
-      }
-      for (int i = 0; i < 2; ++i) {
-        Place p = fragmentB(lane, i, 0);
-        const uint16_t *at = &m.b[(k + p.row) * Columns + n * 8 + p.column];
-        bs[i] = pair(at, at + Columns);
-      }
-      b.multiplyAdd<Bf16>(c, a, bs[0], bs[1]);
-    }
-    for (int i = 0; i < 4; ++i) {
-      Place p = fragmentC(lane, i);
-      b.store(&m.c[(row + p.row) * Columns + n * 8 + p.column], c[i]);
-    }
-  }
-}
-
 LaunchShape shape() { return shapeOf(GroupThreads); }
 
 template <Wrong How, bool FromRegisters = false, Major MajorB = Major::Other>
@@ -216,50 +175,20 @@ void expectWrong(const std::vector<std::string> &texts) {
       m.given());
 }
 
-/// A mistake that no rule is broken by: the numbers are others.
 template <Wrong How, Major MajorB = Major::Other> void expectOtherNumbers() {
-  Matrices right, wrong;
-  expectClean(
-      shape(),
-      [&](CpuBlock &b) { product<MajorB, false, Wrong::Nothing>(b, right); },
-      right.given());
-  expectClean(
-      shape(), [&](CpuBlock &b) { product<MajorB, false, How>(b, wrong); },
-      wrong.given());
-  EXPECT_NE(right.c, wrong.c);
+  kv::cuda::test::expectOtherNumbers<64>(shape(),
+                                         product<MajorB, false, Wrong::Nothing>,
+                                         product<MajorB, false, How>);
 }
 
 } // namespace
 
 TEST(Products, BitsOfMma) {
-  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
-                         SumOrder::Pairs, SumOrder::Shuffled})
-    for (Schedule schedule : {Schedule::LatestFirst, Schedule::Random}) {
-      Matrices m;
-      MachineOptions options = {
-          .schedule = schedule, .order = order, .seed = 3};
-      auto run = [&](const Body &body) {
-        std::fill(m.c.begin(), m.c.end(), 0.0f);
-        EXPECT_EQ(joined(reportsOf(options, shape(), body, m.given())),
-                  "nothing was reported");
-        return m.c;
-      };
-      auto expected = run([&](CpuBlock &b) { productByWarps(b, m); });
-      EXPECT_NE(expected[5], 0);
-      using enum Major;
-      EXPECT_EQ(expected, run([&](CpuBlock &b) {
-                  product<Other, false, Wrong::Nothing>(b, m);
-                }));
-      EXPECT_EQ(expected, run([&](CpuBlock &b) {
-                  product<Major::K, false, Wrong::Nothing>(b, m);
-                }));
-      EXPECT_EQ(expected, run([&](CpuBlock &b) {
-                  product<Other, true, Wrong::Nothing>(b, m);
-                }));
-      EXPECT_EQ(expected, run([&](CpuBlock &b) {
-                  product<Major::K, true, Wrong::Nothing>(b, m);
-                }));
-    }
+  using enum Major;
+  expectBitsOfMma<64>(shape(), {product<Other, false, Wrong::Nothing>,
+                                product<Major::K, false, Wrong::Nothing>,
+                                product<Other, true, Wrong::Nothing>,
+                                product<Major::K, true, Wrong::Nothing>});
 }
 
 TEST(Products, MissingFence) {

@@ -15,11 +15,15 @@ namespace {
 class AttentionTiles : public ::testing::Test {
 protected:
   void SetUp() override {
-    if (!canRun(TileKernels[0].name))
+    for (const char *chip : {"sm_90a", "sm_100a"})
+      if (const AttentionKernel &kernel = tileKernelFor("bf16", 64, chip);
+          canRun(kernel.name))
+        all.push_back(kernel);
+    if (all.empty())
       GTEST_SKIP() << "this chip has no kernels that copy tiles";
   }
 
-  const AttentionKernel &tiles = tileKernelFor("bf16", 64);
+  std::vector<AttentionKernel> all; // one of each chip
   const AttentionKernel &plain = kernelFor("bf16", 64, true);
   const AttentionKernel &decode = kernelFor("bf16", 64, false);
 };
@@ -49,6 +53,8 @@ Results run(const AttentionKernel &kernel, const AttentionCase &c) {
 
 TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
   for (const AttentionKernel &kernel : TileKernels) {
+    if (!canRun(kernel.name))
+      continue;
     AttentionCase c;
     c.sequences = {{300, 40}, {0, 20}};
     EXPECT_TRUE(same(run(kernel, c),
@@ -58,78 +64,86 @@ TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
 }
 
 TEST_F(AttentionTiles, AnyPageSizeAndLayout) {
-  AttentionCase c;
-  c.sequences = {{500, 40}, {77, 9}};
-  c.pageSize = 1;
-  Results expected = run(plain, c);
-  for (int page : {8, 16, 24, 48, 64, 128, 512})
-    for (bool headsFirst : {false, true}) {
-      c.pageSize = page;
-      c.headsFirst = headsFirst;
-      EXPECT_TRUE(same(expected, run(tiles, c))) << c;
-    }
+  for (const AttentionKernel &tiles : all) {
+    AttentionCase c;
+    c.sequences = {{500, 40}, {77, 9}};
+    c.pageSize = 1;
+    Results expected = run(plain, c);
+    for (int page : {8, 16, 24, 48, 64, 128, 512})
+      for (bool headsFirst : {false, true}) {
+        c.pageSize = page;
+        c.headsFirst = headsFirst;
+        EXPECT_TRUE(same(expected, run(tiles, c))) << c;
+      }
+  }
 }
 
 TEST_F(AttentionTiles, EveryMask) {
-  struct {
-    int mask;
-    int64_t window;
-  } masks[] = {{KV_MASK_NONE, 0},
-               {KV_MASK_CAUSAL, 0},
-               {KV_MASK_SLIDING, 1},
-               {KV_MASK_SLIDING, 300},
-               {KV_MASK_CHUNKED, 50},
-               {KV_MASK_CHUNKED, 128},
-               {KV_MASK_SLIDING_NONCAUSAL, 200}};
-  int i = 0;
-  for (auto [mask, window] : masks) {
-    AttentionCase c;
-    c.mask = mask;
-    c.window = window;
-    c.sequences = {{400, 70}, {31, 33}, {5, 0}, {900, 2}};
-    c.softcap = i % 2 ? 2.5f : 0;
-    c.sinks = i % 3 == 0;
-    c.scale = i == 4 ? -0.125f : 0;
-    int groups[] = {1, 3, 4, 8, 16};
-    c.group = groups[i++ % 5];
-    EXPECT_TRUE(same(run(plain, c), run(tiles, c))) << c;
+  for (const AttentionKernel &tiles : all) {
+    struct {
+      int mask;
+      int64_t window;
+    } masks[] = {{KV_MASK_NONE, 0},
+                 {KV_MASK_CAUSAL, 0},
+                 {KV_MASK_SLIDING, 1},
+                 {KV_MASK_SLIDING, 300},
+                 {KV_MASK_CHUNKED, 50},
+                 {KV_MASK_CHUNKED, 128},
+                 {KV_MASK_SLIDING_NONCAUSAL, 200}};
+    int i = 0;
+    for (auto [mask, window] : masks) {
+      AttentionCase c;
+      c.mask = mask;
+      c.window = window;
+      c.sequences = {{400, 70}, {31, 33}, {5, 0}, {900, 2}};
+      c.softcap = i % 2 ? 2.5f : 0;
+      c.sinks = i % 3 == 0;
+      c.scale = i == 4 ? -0.125f : 0;
+      int groups[] = {1, 3, 4, 8, 16};
+      c.group = groups[i++ % 5];
+      EXPECT_TRUE(same(run(plain, c), run(tiles, c))) << c;
+    }
   }
 }
 
 TEST_F(AttentionTiles, AnyHandOut) {
-  for (int64_t window : {0, 1300}) {
-    AttentionCase c;
-    c.heads = 1;
-    c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
-    c.window = window;
-    c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
-    c.parts = 1;
-    Results one = run(plain, c);
-    std::mt19937 random(3);
-    for (int i = 0; i < 6; ++i) {
-      c.parts = i == 0 ? 1 : 2 + random() % 24;
-      c.slots = random() % 4 ? 0 : 2 * (random() % 20);
-      c.machine.schedule = Schedule(i % 3);
-      c.machine.seed = i;
-      EXPECT_TRUE(same(one, run(tiles, c))) << c;
+  for (const AttentionKernel &tiles : all) {
+    for (int64_t window : {0, 1300}) {
+      AttentionCase c;
+      c.heads = 1;
+      c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
+      c.window = window;
+      c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
+      c.parts = 1;
+      Results one = run(plain, c);
+      std::mt19937 random(3);
+      for (int i = 0; i < 6; ++i) {
+        c.parts = i == 0 ? 1 : 2 + random() % 24;
+        c.slots = random() % 4 ? 0 : 2 * (random() % 20);
+        c.machine.schedule = Schedule(i % 3);
+        c.machine.seed = i;
+        EXPECT_TRUE(same(one, run(tiles, c))) << c;
+      }
     }
   }
 }
 
 // Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
-  for (int order = 0; order < 4; ++order) {
-    AttentionCase c;
-    c.machine.order = SumOrder(order);
-    c.sequences = {{1140, 60}};
-    Results whole = run(tiles, c);
-    c.sequences = {{1197, 3}};
-    c.pageSize = 5;
-    Results last = run(decode, c);
-    size_t before = whole.out.size() - last.out.size();
-    EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
-                             last.out.size() * sizeof(float)))
-        << c;
+  for (const AttentionKernel &tiles : all) {
+    for (int order = 0; order < 4; ++order) {
+      AttentionCase c;
+      c.machine.order = SumOrder(order);
+      c.sequences = {{1140, 60}};
+      Results whole = run(tiles, c);
+      c.sequences = {{1197, 3}};
+      c.pageSize = 5;
+      Results last = run(decode, c);
+      size_t before = whole.out.size() - last.out.size();
+      EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
+                               last.out.size() * sizeof(float)))
+          << c;
+    }
   }
 }
 

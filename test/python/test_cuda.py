@@ -135,13 +135,15 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     check_steps(check_tokens(tmp_path, tmp_path / "hf"))
 
 
-@pytest.mark.parametrize("device", (3, 5), ids=("12.0", "10.0"))
-def test_later_chips(tmp_path, device):
+@pytest.mark.parametrize("device, prompts", ((3, "prefill"), (5, "tensor")), ids=("12.0", "10.0"))
+def test_later_chips(tmp_path, device, prompts):
     """Of four generations in one artifact, each GPU takes its own code."""
     config = synthetic.make_config("llama", **KINDS["llama"])
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
-    check_steps(check_tokens(tmp_path, tmp_path / "hf", chips="sm_80,sm_90a,sm_100a,sm_120",
-                             device=device))
+    trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_80,sm_90a,sm_100a,sm_120",
+                         device=device)
+    check_steps(trace)
+    assert f"launch kv_attention_{prompts}_bf16_64 " in trace
 
 
 @pytest.mark.parametrize("cache", CACHES)

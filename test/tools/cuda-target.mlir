@@ -27,7 +27,9 @@
 // RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/all.so --target=cuda:sm_80,sm_90a,sm_100a,sm_120 --kernels=%t/kernels
 // RUN: %python %S/Inputs/kernel-images.py list %t/all.so | FileCheck %s --check-prefix=ALL
 // ALL: target: cuda x86-64-v3 sm_80 sm_90a sm_100a sm_120
-// ALL: kv_movers sm_80: code of kv_movers.sm_80.cubin
+// ALL: kv_attention_tensor_bf16_64 sm_100a: code of kv_attention_tensor_bf16_64.sm_100a.cubin
+// ALL-NEXT: kv_attention_tiles_bf16_64 sm_90a: code of kv_attention_tiles_bf16_64.sm_90a.cubin
+// ALL-NEXT: kv_movers sm_80: code of kv_movers.sm_80.cubin
 // ALL-NEXT: kv_movers sm_90a: code of kv_movers.sm_90a.cubin
 // ALL-NEXT: kv_movers sm_100a: code of kv_movers.sm_100a.cubin
 // ALL-NEXT: kv_movers sm_120: code of kv_movers.sm_120.cubin

@@ -79,21 +79,29 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 /// Prefill kernels of one chip, which it takes where it can, for keys and
 /// values without scales.
 struct TileKernel {
-  std::string_view name;
+  std::string_view name, chip;
   KvDType cache;
   int64_t headDim;
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, dim, ...)                           \
-  {"kv_attention_tiles_" #name "_" #dim, KV_DTYPE_##cache, dim},
+  {"kv_attention_tiles_" #name "_" #dim, "sm_90a", KV_DTYPE_##cache, dim},
+#define KV_TENSOR_KERNEL(name, query, cache, dim, ...)                         \
+  {"kv_attention_tensor_" #name "_" #dim, "sm_100a", KV_DTYPE_##cache, dim},
 #include "kv/ABI/DeviceKernels.def"
 };
-inline constexpr std::string_view TileChip = "sm_90a";
 
-/// Whether an image is one of those: others do without it.
+/// The one chip that has an image; nothing of those that all have.
+constexpr std::string_view onlyChipOf(std::string_view image) {
+  for (const TileKernel &row : TileKernels)
+    if (row.name == image)
+      return row.chip;
+  return {};
+}
+
+/// Whether others do without an image.
 constexpr bool isOptional(std::string_view image) {
-  return std::any_of(std::begin(TileKernels), std::end(TileKernels),
-                     [&](const TileKernel &row) { return row.name == image; });
+  return !onlyChipOf(image).empty();
 }
 
 /// Whether this KvDType is an element type of rows.

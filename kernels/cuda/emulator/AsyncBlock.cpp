@@ -11,7 +11,9 @@ AsyncBlock::AsyncBlock(Machine &machine)
       barriers(machine, clocks, words), boxes(machine, words, barriers),
       named(machine, clocks), groups(machine),
       products(machine, clocks, words, groups), registers(machine, groups),
-      cluster(machine, clocks, words) {}
+      cluster(machine, clocks, words), tensor(machine, clocks),
+      tensorProducts(machine, clocks, words, barriers, tensor),
+      machine(machine) {}
 
 void AsyncBlock::reset(int threads, int sharedBytes, const LaunchShape &shape) {
   clocks.reset(threads);
@@ -23,6 +25,8 @@ void AsyncBlock::reset(int threads, int sharedBytes, const LaunchShape &shape) {
   products.reset();
   registers.reset(shape);
   cluster.reset();
+  tensor.reset(threads);
+  tensorProducts.reset();
 }
 
 void AsyncBlock::finish() {
@@ -31,12 +35,23 @@ void AsyncBlock::finish() {
   named.finish();
   products.finish();
   cluster.finish();
+  tensorProducts.finish();
+  tensor.finish();
+}
+
+bool AsyncBlock::land() {
+  if (tensorProducts.canLand() && (!boxes.canLand() || machine.choose(2))) {
+    tensorProducts.land();
+    return true;
+  }
+  return boxes.land();
 }
 
 std::string AsyncBlock::waitsFor(int thread) const {
   for (const std::string &text :
        {barriers.waitsFor(thread), named.waitsFor(thread),
-        registers.waitsFor(thread), groups.waitsFor(thread)})
+        registers.waitsFor(thread), groups.waitsFor(thread),
+        tensor.waitsFor(thread)})
     if (!text.empty())
       return text;
   return {};

@@ -1,8 +1,9 @@
 //===- AsyncBlock.h - What runs beside a block's threads --------*- C++ -*-===//
 //
 // The parts of a block whose warps have roles: clocks a thread, mbarriers,
-// boxes, named barriers, a warpgroup's products and registers. A machine has
-// one, which a launch uses that says how many registers its threads have.
+// boxes, named barriers, a warpgroup's products and registers, tensor memory. A
+// machine has one, which a launch uses that says how many registers its threads
+// have.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 #include "NamedBarriers.h"
 #include "Products.h"
 #include "Registers.h"
+#include "TensorProducts.h"
 #include "TileCopies.h"
 
 namespace kv::cuda {
@@ -22,6 +24,9 @@ struct AsyncBlock {
 
   /// A cluster of blocks begins, which have so much together.
   void reset(int threads, int sharedBytes, const LaunchShape &shape);
+  /// Lets one thing that runs beside the threads be complete; false where none
+  /// is under way.
+  bool land();
   /// All threads have left: what they left undone is reported.
   void finish();
   /// What a thread waits for, in words, or nothing.
@@ -36,6 +41,11 @@ struct AsyncBlock {
   Products products;
   Registers registers;
   Cluster cluster;
+  TensorMemory tensor;
+  TensorProducts tensorProducts;
+
+private:
+  Machine &machine;
 };
 
 } // namespace kv::cuda

@@ -17,9 +17,12 @@ template <class Query, class Cache, Scales S>
 void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                       int blocks, const AttentionParams &params);
 
-/// One that copies tiles; `params`, a TileParams, may lie anywhere.
+/// One that copies tiles, if it has none, or has, tensor memory; `params`, a
+/// TileParams, may lie anywhere.
 void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                  const void *params);
+void runTensorTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
+                   const void *params);
 
 } // namespace kv::cuda
 

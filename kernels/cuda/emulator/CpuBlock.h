@@ -224,11 +224,13 @@ public:
                          bar.offset + distanceTo(to));
   }
 
+protected:
+  Machine &machine;
+  int self; // within its cluster
+
 private:
   int distanceTo(int to) const { return machine.partBegin(to) - begin; }
 
-  Machine &machine;
-  int self;  // within its cluster
   int rank;  // of its block
   int own;   // within that
   int begin; // of that one's shared memory

@@ -160,20 +160,39 @@ void SharedBarriers::awaitPhase(int thread, int offset, int parity) {
     clocks.acquire(thread, barrier->complete);
 }
 
+SharedBarriers::Barrier *SharedBarriers::findFenced(int thread, int offset,
+                                                    const char *what,
+                                                    const char *things) {
+  Barrier *barrier = find(thread, offset, what);
+  if (!barrier || (barrier->fenced &&
+                   clocks.knows(thread, barrier->initialiser, barrier->fenced)))
+    return barrier;
+  machine.report(threadName(thread) + " " + what + " " + name(*barrier) +
+                 ", whose initialisation by " +
+                 threadName(barrier->initialiser) +
+                 " no fenceInit() showed to " + things);
+  return nullptr;
+}
+
 bool SharedBarriers::beginBox(int thread, int offset) {
-  Barrier *barrier = find(thread, offset, "copies a box to");
-  if (!barrier)
-    return false;
-  if (!barrier->fenced ||
-      !clocks.knows(thread, barrier->initialiser, barrier->fenced)) {
-    machine.report(threadName(thread) + " copies a box to " + name(*barrier) +
-                   ", whose initialisation by " +
-                   threadName(barrier->initialiser) +
-                   " no fenceInit() showed to copies");
-    return false;
-  }
-  ++barrier->boxes;
-  return true;
+  Barrier *barrier = findFenced(thread, offset, "copies a box to", "copies");
+  if (barrier)
+    ++barrier->boxes;
+  return barrier;
+}
+
+bool SharedBarriers::beginCommit(int thread, int offset) {
+  return findFenced(thread, offset, "commits products to", "products");
+}
+
+void SharedBarriers::landCommit(int offset, const Knowledge &known) {
+  Barrier &barrier = barriers[byPlace[offset / Bytes]];
+  if (barrier.pending == 0)
+    return machine.report("a commit arrives at " + name(barrier) +
+                          " once too often: " + state(barrier));
+  barrier.arriving.join(known);
+  --barrier.pending;
+  complete(barrier);
 }
 
 std::pair<int, Moment> SharedBarriers::landBox(int offset, int bytes) {

@@ -37,6 +37,9 @@ public:
   /// A thread asks for a box that completes on a barrier. False where there is
   /// none that boxes may see.
   bool beginBox(int thread, int offset);
+  /// The same of products that a thread commits; what their end makes known.
+  bool beginCommit(int thread, int offset);
+  void landCommit(int offset, const Knowledge &known);
   /// That box has landed. Returns whose store it counts as, and when.
   std::pair<int, Moment> landBox(int offset, int bytes);
   /// What a thread waits for, in words.
@@ -62,6 +65,9 @@ private:
   std::string state(const Barrier &barrier) const;
   /// The barrier that a thread means, or null, and a report.
   Barrier *find(int thread, int offset, const char *what);
+  /// One that `things`, which run beside the threads, may see.
+  Barrier *findFenced(int thread, int offset, const char *what,
+                      const char *things);
   void complete(Barrier &barrier);
   int actor(const Barrier &barrier) const {
     return clocks.barrierActor(int(&barrier - barriers.data()));

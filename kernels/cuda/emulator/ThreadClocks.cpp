@@ -16,12 +16,14 @@ void Knowledge::join(const Knowledge &from) {
   joinInto(fenced, from.fenced);
   if (!from.others.empty())
     kv::cuda::join(others, from.others);
+  joinInto(tensor, from.tensor);
 }
 
 void Knowledge::clear() {
   seen.clear();
   fenced.clear();
   others.clear();
+  tensor.clear();
 }
 
 void ThreadClocks::reset(int threads) {

@@ -24,6 +24,9 @@ struct Knowledge {
   ClockVector seen;
   ClockVector fenced; // of threads: stores that the asynchronous proxy sees
   BlockClocks others; // of other blocks
+  /// Of tensor memory: loads and stores of each thread in turn, then products
+  /// of each warpgroup; empty where nobody has any.
+  ClockVector tensor;
 
   void join(const Knowledge &from);
   void clear();

@@ -21,6 +21,7 @@ public:
   void reset() { boxes.clear(); }
   void copy(int thread, const TensorMap *map, int offset, const TileAt &at,
             int barrier);
+  bool canLand() const { return !boxes.empty(); }
   /// Lets one box land; false where none is under way.
   bool land();
   /// All threads have left.

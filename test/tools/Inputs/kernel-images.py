@@ -21,9 +21,10 @@ def section(data, name):
 
 
 def make(folder):
-    # One for one chip.
-    tiles = "kv_attention_tiles_bf16_64.sm_90a.cubin"
-    Path(folder, tiles).write_text(f"code of {tiles}")
+    # Those of one chip.
+    for name in ("kv_attention_tiles_bf16_64.sm_90a.cubin",
+                 "kv_attention_tensor_bf16_64.sm_100a.cubin"):
+        Path(folder, name).write_text(f"code of {name}")
     kernels = ["kv_movers"] + [f"kv_attention_{kind}_bf16_64" for kind in ("decode", "prefill")]
     for kernel in kernels:
         for suffix in ("sm_80.cubin", "sm_90a.cubin", "sm_100a.cubin", "sm_120.cubin",

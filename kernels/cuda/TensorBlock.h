@@ -1,0 +1,64 @@
+//===- TensorBlock.h - A block with tensor memory ---------------*- C++ -*-===//
+//
+// What kernels for sm_100a use beside what Block.h says. Products are made by
+// one thread, run beside all threads, and have their sums in tensor memory; a
+// warp reaches those lanes of it that its number in its warpgroup says.
+//
+//   allocateTensor(offset, columns)
+//                               by one warp: so many columns, whose address
+//                               comes to that byte of shared memory
+//   relinquishTensor()          by that warp: it allocates no more
+//   freeTensor(address, columns)
+//                               by one warp, of what was allocated; nothing
+//                               may be allocated when the block ends
+//   loadTensor(r, address)      by a warp: a lane's word of as many columns as
+//                               r has, from `address` on, whose lane is the
+//                               warp's first
+//   awaitLoads(r...)            until they are there; names what was loaded
+//   storeTensor(address, r)     the other way
+//   awaitStores()               until they are there
+//   multiplyTensor(d, a, b, instruction, accumulates)
+//                               by one thread: D += A B, as TensorProduct says,
+//                               without `accumulates` from zero. a is a
+//                               TensorDescriptor or the address of A in tensor
+//                               memory, b a TensorDescriptor
+//   commitTensor(bar)           by that thread: one arrival at an mbarrier once
+//                               all its products until now are complete
+//   fenceBefore()               what this thread awaited of tensor memory comes
+//                               before whatever it is passed on by; a commit
+//                               does that for products
+//   fenceAfter()                what this thread does with tensor memory comes
+//                               after what was passed on to it
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_TENSORBLOCK_H
+#define KV_KERNELS_CUDA_TENSORBLOCK_H
+
+#include "Block.h"
+#include "ptx/TensorLayout.h"
+
+namespace kv::cuda {
+
+template <class B>
+concept TensorBlock =
+    RoleBlock<B> &&
+    requires(B &b, uint32_t (&words)[16], float (&sums)[32], TensorAddress at,
+             TensorDescriptor d, TensorInstruction instruction) {
+      b.allocateTensor(0, FewestColumns);
+      b.relinquishTensor();
+      b.freeTensor(at, FewestColumns);
+      b.loadTensor(sums, at);
+      b.awaitLoads(sums);
+      b.storeTensor(at, words);
+      b.awaitStores();
+      b.multiplyTensor(at, d, d, instruction, true);
+      b.multiplyTensor(at, at, d, instruction, true);
+      b.commitTensor(b.barrier(0));
+      b.fenceBefore();
+      b.fenceAfter();
+    };
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_TENSORBLOCK_H

@@ -1,0 +1,71 @@
+//===- CpuTensorBlock.h - A block with tensor memory on a CPU ---*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
+#define KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
+
+#include "../TensorBlock.h"
+#include "CpuBlock.h"
+
+namespace kv::cuda {
+
+/// See TensorBlock.h; not of a cluster.
+class CpuTensorBlock : public CpuBlock {
+  using Place = std::source_location;
+
+public:
+  explicit CpuTensorBlock(const CpuBlock &b) : CpuBlock(b) {}
+
+  void allocateTensor(int offset, int columns, Place at = Place::current()) {
+    memory().allocate(self, offset, columns, at.line());
+  }
+  void relinquishTensor(Place at = Place::current()) {
+    memory().relinquish(self, at.line());
+  }
+  void freeTensor(TensorAddress address, int columns,
+                  Place at = Place::current()) {
+    memory().free(self, address, columns, at.line());
+  }
+  template <int Count>
+  void loadTensor(float (&r)[Count], TensorAddress address,
+                  Place at = Place::current()) {
+    memory().load(self, address, r, Count, at.line());
+  }
+  template <class Registers>
+  void awaitLoads(Registers &r, Place at = Place::current()) {
+    NamedRegisters named = {&r, int(sizeof(r) / 4)};
+    memory().awaitLoads(self, &named, 1, at.line());
+  }
+  template <int Count>
+  void storeTensor(TensorAddress address, const uint32_t (&r)[Count],
+                   Place at = Place::current()) {
+    memory().store(self, address, r, Count, at.line());
+  }
+  void awaitStores(Place at = Place::current()) {
+    memory().awaitStores(self, at.line());
+  }
+  void multiplyTensor(TensorAddress d, TensorDescriptor a, TensorDescriptor b,
+                      TensorInstruction instruction, bool accumulates,
+                      Place at = Place::current()) {
+    products().multiply(
+        self, {d, false, {}, a, b, instruction, accumulates, at.line()});
+  }
+  void multiplyTensor(TensorAddress d, TensorAddress a, TensorDescriptor b,
+                      TensorInstruction instruction, bool accumulates,
+                      Place at = Place::current()) {
+    products().multiply(
+        self, {d, true, a, {}, b, instruction, accumulates, at.line()});
+  }
+  void commitTensor(SharedBarrier bar) { products().commit(self, bar.offset); }
+  void fenceBefore() { memory().fenceBefore(self); }
+  void fenceAfter() { memory().fenceAfter(self); }
+
+private:
+  TensorMemory &memory() { return machine.async().tensor; }
+  TensorProducts &products() { return machine.async().tensorProducts; }
+};
+
+static_assert(TensorBlock<CpuTensorBlock>);
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H

@@ -1,0 +1,112 @@
+//===- TensorMemory.h - Instructions of tensor memory -----------*- C++ -*-===//
+//
+// tcgen05 of sm_100a, of one thread block. A kernel of another chip may name
+// them, not run them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_PTX_TENSORMEMORY_H
+#define KV_KERNELS_CUDA_PTX_TENSORMEMORY_H
+
+#include "TensorLayout.h"
+#include "Warpgroup.h"
+
+namespace kv::cuda::ptx {
+
+/// To `place` in shared memory comes the address.
+__device__ __forceinline__ void tensorAllocate(uint32_t place, int columns) {
+  asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 "
+               "[%0], %1;" ::"r"(place),
+               "r"(columns)
+               : "memory");
+}
+__device__ __forceinline__ void tensorRelinquish() {
+  asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
+}
+__device__ __forceinline__ void tensorFree(TensorAddress address, int columns) {
+  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(
+                   address.bits),
+               "r"(columns)
+               : "memory");
+}
+
+__device__ __forceinline__ void
+tensorMultiply(TensorAddress d, TensorDescriptor a, TensorDescriptor b,
+               TensorInstruction instruction, bool accumulates) {
+  asm volatile(
+      "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %4, 0;\n\t"
+      "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, adds;\n\t}" ::"r"(
+          d.bits),
+      "l"(a.bits), "l"(b.bits), "r"(instruction.bits), "r"(int(accumulates))
+      : "memory");
+}
+__device__ __forceinline__ void tensorMultiply(TensorAddress d, TensorAddress a,
+                                               TensorDescriptor b,
+                                               TensorInstruction instruction,
+                                               bool accumulates) {
+  asm volatile(
+      "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %4, 0;\n\t"
+      "tcgen05.mma.cta_group::1.kind::f16 [%0], [%1], %2, %3, adds;\n\t}" ::"r"(
+          d.bits),
+      "r"(a.bits), "l"(b.bits), "r"(instruction.bits), "r"(int(accumulates))
+      : "memory");
+}
+__device__ __forceinline__ void tensorCommit(uint32_t barrier) {
+  asm volatile(
+      "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 "
+      "[%0];" ::"r"(barrier)
+      : "memory");
+}
+
+__device__ __forceinline__ void tensorAwaitLoads() {
+  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void tensorAwaitStores() {
+  asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void tensorFenceBefore() {
+  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+}
+__device__ __forceinline__ void tensorFenceAfter() {
+  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+}
+
+/// A warp's 32 lanes of one column, of sixteen, of 32; a thread has a word of
+/// each.
+__device__ __forceinline__ void tensorLoad(float (&r)[1], TensorAddress at) {
+  asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];"
+               : "=f"(r[0])
+               : "r"(at.bits)
+               : "memory");
+}
+
+#define KV_WORDS_4(c, r, i) c(r[i]), c(r[i + 1]), c(r[i + 2]), c(r[i + 3])
+#define KV_WORDS_16(c, r, i)                                                   \
+  KV_WORDS_4(c, r, i), KV_WORDS_4(c, r, i + 4), KV_WORDS_4(c, r, i + 8),       \
+      KV_WORDS_4(c, r, i + 12)
+#define KV_NAMES_16                                                            \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+
+__device__ __forceinline__ void tensorLoad(float (&r)[32], TensorAddress at) {
+  asm volatile("tcgen05.ld.sync.aligned.32x32b.x32.b32 {" KV_NAMES_16
+               ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "
+               "%28, %29, %30, %31}, [%32];"
+               : KV_WORDS_16("=f", r, 0), KV_WORDS_16("=f", r, 16)
+               : "r"(at.bits)
+               : "memory");
+}
+__device__ __forceinline__ void tensorStore(TensorAddress at,
+                                            const uint32_t (&r)[16]) {
+  asm volatile("tcgen05.st.sync.aligned.32x32b.x16.b32 [%16], {" KV_NAMES_16
+               "};" ::KV_WORDS_16("r", r, 0),
+               "r"(at.bits)
+               : "memory");
+}
+
+#undef KV_WORDS_4
+#undef KV_WORDS_16
+#undef KV_NAMES_16
+
+} // namespace kv::cuda::ptx
+
+#endif // KV_KERNELS_CUDA_PTX_TENSORMEMORY_H

@@ -1,0 +1,102 @@
+//===- TensorFaultTest.cpp - Mistakes in a kernel with tensor memory ------===//
+
+#include "../../kernels/cuda/TensorRows.h"
+#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
+#include "AttentionCase.h"
+#include "EmulatorBackend.h"
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+using Config = TensorConfig<Bf16, 64>;
+using Fixture = AttentionFixture<Bf16, Bf16>;
+
+/// Several tiles of rows, a tail, more leaves than scores have places.
+AttentionCase ordinary() {
+  AttentionCase c;
+  c.sequences = {{600, 70}, {130, 3}};
+  c.heads = 1;
+  c.parts = 1;
+  return c;
+}
+
+template <Fault F> Results run(Fixture &fixture) {
+  EmulatorBackend backend(fixture.c.machine);
+  return fixture.runBy(backend, [&](const AttentionParams &p) {
+    TileParams tiles = fixture.tilesOf(backend, p);
+    backend.machine.launch({fixture.c.parts, Config::LaunchThreads,
+                            Config::SharedBytes, Config::LaunchRegisters},
+                           [&](Machine &m, int thread) {
+                             CpuTensorBlock b(CpuBlock(m, thread));
+                             runTensor<Config, F>(b, tiles);
+                           });
+  });
+}
+
+/// The kernel with a mistake, under every schedule: it must be found bad.
+template <Fault F> void expectSeen(const char *text) {
+  AttentionCase c = ordinary();
+  for (Schedule schedule :
+       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
+    c.machine.schedule = schedule;
+    Fixture fixture(kernelOf<Config>(), c);
+    fixture.expectSeen(run<F>(fixture), text);
+  }
+}
+
+} // namespace
+
+TEST(TensorFault, None) {
+  Fixture fixture(kernelOf<Config>(), ordinary());
+  EXPECT_TRUE(fixture.check(run<Fault::None>(fixture)));
+}
+TEST(TensorFault, MissingEmptyWait) {
+  expectSeen<Fault::MissingEmptyWait>("shared memory");
+}
+TEST(TensorFault, BoxNotCounted) { expectSeen<Fault::BoxNotCounted>("bytes"); }
+TEST(TensorFault, MissingTileWait) {
+  expectSeen<Fault::MissingTileWait>("shared memory");
+}
+TEST(TensorFault, EarlyRelease) {
+  expectSeen<Fault::EarlyRelease>("shared memory");
+}
+TEST(TensorFault, MissingCleanFence) {
+  expectSeen<Fault::MissingCleanFence>("fenceAsync");
+}
+TEST(TensorFault, MissingQueriesFence) {
+  expectSeen<Fault::MissingQueriesFence>("fenceAsync");
+}
+TEST(TensorFault, ScoresTooEarly) {
+  expectSeen<Fault::ScoresTooEarly>("tensor memory");
+}
+TEST(TensorFault, MissingScoresFence) {
+  expectSeen<Fault::MissingScoresFence>("without fenceAfter()");
+}
+TEST(TensorFault, EarlyScores) { expectSeen<Fault::EarlyScores>("awaited"); }
+TEST(TensorFault, MissingStoreWait) {
+  expectSeen<Fault::MissingStoreWait>("behind a store");
+}
+TEST(TensorFault, MissingWeightsFence) {
+  expectSeen<Fault::MissingWeightsFence>("passed on by fenceBefore()");
+}
+TEST(TensorFault, MissingIssuersFence) {
+  expectSeen<Fault::MissingIssuersFence>("without fenceAfter()");
+}
+TEST(TensorFault, MissingValuesWait) {
+  expectSeen<Fault::MissingValuesWait>("tensor memory");
+}
+TEST(TensorFault, MissingFoldWait) {
+  expectSeen<Fault::MissingFoldWait>("tensor memory");
+}
+TEST(TensorFault, NeverFreed) {
+  expectSeen<Fault::NeverFreed>("tensor memory allocated");
+}
+TEST(TensorFault, QueriesOfOtherRows) {
+  expectSeen<Fault::QueriesOfOtherRows>(nullptr);
+}
+TEST(TensorFault, ValuesOneAtomShort) {
+  expectSeen<Fault::ValuesOneAtomShort>(nullptr);
+}
+TEST(TensorFault, NoTailFill) { expectSeen<Fault::NoTailFill>(nullptr); }
