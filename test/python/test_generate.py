@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kv_generate.detokenize import Detokenizer
@@ -171,6 +172,26 @@ def test_unfinished_character(tokenizer):
     stream = Detokenizer(tokenizer)
     pieces = [stream.push(token) for token in tokenizer.encode("x東").ids[:-1]]
     assert pieces == ["x", "", ""] and stream.finish() == "\ufffd"
+
+
+def test_a_token_costs_the_same_everywhere(tokenizer):
+    """Among bytes that are no characters, too; and what comes out is what all ids say at once."""
+    class Counting:
+        ids = 0
+
+        def decode(self, ids, **more):
+            self.ids += len(ids)
+            return tokenizer.decode(ids, **more)
+
+    character = tokenizer.encode("東").ids
+    random = np.random.default_rng(1)
+    kinds = (character[:1], character[:2], character[1:2], character, tokenizer.encode("a é").ids)
+    for shares in ([1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [.3, .2, .3, .1, .1], [0, 0, 0, .5, .5]):
+        ids = [one for kind in random.choice(5, 1000, p=shares) for one in kinds[kind]]
+        counting = Counting()
+        stream = Detokenizer(counting)
+        assert "".join(map(stream.push, ids)) + stream.finish() == tokenizer.decode(ids)
+        assert counting.ids < 30 * len(ids)
 
 
 def test_invalid_bytes_do_not_stop_the_text(tokenizer):

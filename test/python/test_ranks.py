@@ -4,6 +4,7 @@ one process, ends of processes, and what is refused."""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -46,6 +47,17 @@ def make(folder, kind, ranks=(1, *RANKS), compiled=(), imported=(), **changes):
     return folder
 
 
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    """For tests that change nothing in its folder."""
+    return make(tmp_path_factory.mktemp("ranks"), "llama")
+
+
+def copy(folder, to):
+    """A folder of the test's own."""
+    return shutil.copytree(folder, to / "own")
+
+
 def requests(lengths=LENGTHS, new=NEW, vocab=256):
     """Prompts, the second half of which begin like the first."""
     random = np.random.default_rng(5)
@@ -85,8 +97,7 @@ def check_equal(folder, *options, ranks=RANKS, dumps=True):
 
 
 FAMILIES = {
-    # Two KV heads: on four ranks each has two copies.
-    "llama": ("llama", {}, ()),
+    # Of llama's kind there are two KV heads: on four ranks each has two copies.
     "llama in f32": ("llama", {}, ("--dtype", "f32")),
     "8 bits": ("llama", {}, ("--weights", "q8_0")),
     "4 bits": ("llama", {}, ("--weights", "q4_0")),
@@ -108,27 +119,29 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_equal_bits(tmp_path, name):
-    kind, changes, imported = FAMILIES[name]
-    statistics = check_equal(make(tmp_path, kind, imported=imported, **changes))
+@pytest.mark.parametrize("name", ("llama", *FAMILIES))
+def test_equal_bits(tmp_path, llama, name):
+    if name == "llama":
+        folder = llama
+    else:
+        kind, changes, imported = FAMILIES[name]
+        folder = make(tmp_path, kind, imported=imported, **changes)
+    statistics = check_equal(folder)
     for n in RANKS:
         # Norms and tables of angles are whole.
         assert statistics[n]["weights_bytes"] < statistics[1]["weights_bytes"] * (1 / n + 0.4)
         assert statistics[n]["pool_bytes"] < statistics[1]["pool_bytes"] * 1.01
 
 
-def test_chunks_and_few_pages(tmp_path):
+def test_chunks_and_few_pages(llama):
     """Prompts in pieces, and requests that are computed again."""
-    folder = make(tmp_path, "llama")
-    statistics = check_equal(folder, "--max-batch-tokens", 11, "--pages", 8, "--max-batch", 3)
+    statistics = check_equal(llama, "--max-batch-tokens", 11, "--pages", 8, "--max-batch", 3)
     assert all(one["steps"] == statistics[1]["steps"] for one in statistics.values())
 
 
-def test_found_prefixes(tmp_path):
+def test_found_prefixes(llama):
     """Which are computed where all prompt logits are asked for."""
-    folder = make(tmp_path, "llama")
-    statistics = check_equal(folder, "--max-batch", 1, dumps=False)
+    statistics = check_equal(llama, "--max-batch", 1, dumps=False)
     assert all(one["prefix_hits"] == statistics[1]["prefix_hits"] > 0 for one in statistics.values())
 
 
@@ -138,9 +151,9 @@ def test_replicas_of_shards(tmp_path):
     check_equal(folder, "--replicas", 2, ranks=(2,))
 
 
-def test_slots(tmp_path):
+def test_slots(tmp_path, llama):
     """A cache of slots instead of pages."""
-    folder = make(tmp_path, "llama", ranks=())
+    folder = copy(llama, tmp_path)
     text = (folder / "model.mlir").read_text()
     text, count = re.subn(r"collection<paged, (.*?), page = 16>", r"collection<continuous, \1, max_seq = 128>",
                           text)
@@ -156,29 +169,26 @@ def test_reference_pipeline(tmp_path):
     check_equal(make(tmp_path, "llama", compiled=("--pipeline=kv-reference",)))
 
 
-def test_open_heads(tmp_path):
+def test_open_heads(tmp_path, llama):
     """`heads = ?` becomes what the stores say, on one rank and on each of two."""
-    folder = make(tmp_path, "llama", ranks=())
+    folder = copy(llama, tmp_path)
     text = (folder / "model.mlir").read_text()
     assert "heads = 2, " in text
     (folder / "open.mlir").write_text(text.replace("heads = 2, ", "heads = ?, "))
     for n, heads in ((1, 2), (2, 1)):
-        for name in ("open", "model"):
-            subprocess.run([KV_COMPILE, folder / f"{name}.mlir", "-o", folder / f"{name}{n}.so",
-                            f"--ranks={n}"], check=True, timeout=120)
+        subprocess.run([KV_COMPILE, folder / "open.mlir", "-o", folder / f"open{n}.so", f"--ranks={n}"],
+                       check=True, timeout=120)
         told = manifest(folder / f"open{n}.so")
         assert told["collections"][0]["heads"] == heads
         assert told.get("ranks", 1) == n
-        assert told == manifest(folder / f"model{n}.so")
-    assert served(folder, 2, artifact="open2")[:2] == served(folder, 1, artifact="model1")[:2]
+        assert told == manifest(folder / f"{n}.so")
+    assert served(folder, 2, artifact="open2")[:2] == served(folder, 1)[:2]
 
 
-def test_row_major_file(tmp_path):
+def test_row_major_file(tmp_path, llama):
     """Of a file whose weights are not packed each rank packs its rows."""
-    folder = make(tmp_path, "llama", ranks=(1, 2))
+    folder = copy(llama, tmp_path)
     tokens, logits, _ = served(folder, 1)
-    subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / "rows.so", "--ranks=2",
-                    "--pipeline=kv-reference"], check=True, timeout=120)
     weights = folder / "weights.safetensors"
     data = weights.read_bytes()
     size = int.from_bytes(data[:8], "little")
@@ -203,11 +213,10 @@ def test_row_major_file(tmp_path):
     assert served(folder, 2)[:2] == (tokens, logits)
 
 
-def test_idle_ranks_wait(tmp_path):
+def test_idle_ranks_wait(llama):
     """While rank 0 has no requests, the limit does not run."""
-    folder = make(tmp_path, "llama", ranks=(2,))
     line = {"id": "a", "tokens": [1, 2, 3], "max_new_tokens": 2}
-    with subprocess.Popen(command(folder, 2, limit=0.5), stdin=subprocess.PIPE,
+    with subprocess.Popen(command(llama, 2, limit=0.5), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as process:
         for _ in range(2):
             time.sleep(1.5)
@@ -259,11 +268,10 @@ def lose(rank, how, lines, arguments, errors, environment=None, timeout=60):
 
 @pytest.mark.parametrize("rank", (0, 2))
 @pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGSTOP))
-def test_lost_rank(tmp_path, rank, how):
+def test_lost_rank(tmp_path, llama, rank, how):
     """A rank that is killed or hangs ends all of them, with a sentence, in 5 seconds."""
-    folder = make(tmp_path, "llama", ranks=(4,))
     lines = requests(lengths=(60,) * 16, new=400)
-    said, seconds, ranks = lose(rank, how, lines, command(folder, 4, limit=3), tmp_path / "err")
+    said, seconds, ranks = lose(rank, how, lines, command(llama, 4, limit=3), tmp_path / "err")
     assert sorted(ranks) == [0, 1, 2, 3]
     if how == signal.SIGSTOP:
         # Ranks that end before others have seen the limit are missing, too.
@@ -286,8 +294,8 @@ def refusal(folder, ranks, *options, artifact=None, environment=None):
     return done.stderr
 
 
-def test_refusals(tmp_path):
-    folder = make(tmp_path, "llama", ranks=(1, 2))
+def test_refusals(tmp_path, llama):
+    folder = copy(llama, tmp_path)
     assert "2.so is for 2 ranks, 1 is running: start 'mpirun -n 2 kv-run ...'" in refusal(
         folder, 1, artifact=2)
     assert "1.so is for 1 rank, 2 are running" in refusal(folder, 2, artifact=1)

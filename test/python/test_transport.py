@@ -23,12 +23,17 @@ class Plain(Model):
     def __init__(self, folder):
         super().__init__(folder, "llama", seed=3)
 
-    def artifact(self, page, layout=None, *options):
+    def artifact(self, page=PAGE, layout=None, *options):
+        """One import serves all page sizes and layouts."""
+        imported = self.folder / "-".join(("imported", *options))
+        if not imported.exists():
+            done = run(KV_IMPORT, self.folder / "hf", "-o", imported, "--page", str(PAGE), *options)
+            assert done.returncode == 0, done.stderr
         out = self.folder / "-".join(map(str, (page, layout, *options)))
         if not out.exists():
-            done = run(KV_IMPORT, self.folder / "hf", "-o", out, "--page", str(page), *options)
-            assert done.returncode == 0, done.stderr
-            subprocess.run([KV_COMPILE, out / "model.mlir", "-o", out / "model.so",
+            out.mkdir()
+            (out / "weights.safetensors").symlink_to(imported / "weights.safetensors")
+            subprocess.run([KV_COMPILE, imported / "model.mlir", "-o", out / "model.so", f"--page-size={page}",
                             *[f"--layout={layout}"] * bool(layout)], check=True, timeout=300)
         return out
 

@@ -4,7 +4,12 @@
 class Detokenizer:
     """Text that can no longer change. The bytes of a character may be spread over several
     tokens, and how a token is written may depend on its predecessor: a few ids before the new
-    ones are decoded again, and an unfinished character is held back."""
+    ones are decoded again, and an unfinished character is held back. So a token costs the same
+    wherever it stands, also among bytes that are no characters at all."""
+
+    # A character has at most four bytes, and a token at least one: what so many ids have not
+    # finished is no character. It is looked at when twice as many are held back.
+    LONGEST = 4
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer
@@ -15,17 +20,21 @@ class Detokenizer:
     def push(self, token):
         self.ids.append(token)
         text = self._text(self.start, len(self.ids))
-        if text.endswith("\ufffd"):
+        if not text.endswith("\ufffd"):
+            return self._advance(text, len(self.ids))
+        end = len(self.ids) - self.LONGEST
+        if end - self.done < self.LONGEST:
             return ""
-        return self._advance(text)
+        before = self._text(self.start, end)
+        return self._advance(before, end) if text.startswith(before) else ""
 
     def finish(self):
         """What is held back: a character that was never finished."""
-        return self._advance(self._text(self.start, len(self.ids)))
+        return self._advance(self._text(self.start, len(self.ids)), len(self.ids))
 
-    def _advance(self, text):
+    def _advance(self, text, end):
         new = text[len(self._text(self.start, self.done)):]
-        self.start, self.done = self.done, len(self.ids)
+        self.start, self.done = self.done, end
         return new
 
     def _text(self, begin, end):
