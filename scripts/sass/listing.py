@@ -90,13 +90,20 @@ def parse(text):
 
 
 class Listing:
-    def __init__(self, path):
+    """The code of an image, or of one of its kernels."""
+
+    def __init__(self, path, kernel=None):
         self.path = Path(path)
         if self.path.suffix == ".cubin":
             text = subprocess.run([find_disassembler(), "-c", "-hex", str(path)], check=True,
                                   capture_output=True, text=True).stdout
         else:
             text = self.path.read_text()
+        if kernel:
+            _, found, text = text.partition(f"\n.text.{kernel}:\n")
+            if not found:
+                raise Problem(f"{path} has no kernel {kernel}")
+            text = text.partition("\n\t.section")[0]
         self.instructions, labels = parse(text)
         if not self.instructions:
             raise Problem(f"{path} has no instructions")
