@@ -97,9 +97,8 @@ class Model:
         before = machine.microseconds(self.start)
         groups = -(-keys // self.shape.keys // GROUP)
         merge = STORE
-        if self.apart and groups > 1:
-            # A unit of 16 rows a head of the latent cache; each is shared, or nearly each.
-            units = min(sequences * heads, sum(n > 0 for n in parts))
+        units = sequences * heads
+        if self.apart and groups > 1 and units * 8 <= machine.sms * self.blocks:  # KernelTable.h
             merge += BEHIND * machine.gigahertz * 1000
             merge += self.apart.cycles(units, rows, self.shape.value, groups)
         elif largest < -(-keys // self.shape.keys):  # units are shared
