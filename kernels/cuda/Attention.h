@@ -81,7 +81,7 @@ struct MergeParams {
 
 /// Columns of a row that a block merges at a time.
 constexpr int MergeColumns = 128;
-constexpr int MergeSharedBytes = 6656 + 32 * MergeColumns * 4;
+constexpr int MergeSharedBytes = 7680 + 32 * MergeColumns * 4;
 
 using kernels::Scales;
 

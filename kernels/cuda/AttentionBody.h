@@ -41,6 +41,14 @@ KV_BODY float hyperbolicTangent(float x) {
                                     1.0f);
 }
 
+/// The least power of two that is not below x.
+KV_HD constexpr int powerAbove(int x) {
+  int power = 1;
+  while (power < x)
+    power *= 2;
+  return power;
+}
+
 template <Block B, class C, Fault F = Fault::None> class AttentionBody {
   using Softmax = kv::plan::Softmax;
   using Work = kv::plan::Work;
@@ -58,9 +66,10 @@ public:
   }
 
   KV_BODY void run() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      runWork(work, tile);
-    });
+    forEachWork<C::RowTiles == 1>(
+        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+          runWork(work, tile);
+        });
   }
 
 protected:
@@ -83,20 +92,25 @@ protected:
     return head * p.shape.group + p.shape.group.remainder(firstRow + row);
   }
 
+  /// What a thread copies of a query at a time, by how many lanes a row, in how
+  /// many turns. Lanes that find a row's largest element are a power of two.
+  static constexpr int PartChunks = C::Widens ? 2 : 1;
+  static constexpr int QueryParts = C::QueryChunks / PartChunks;
+  static constexpr int QueryLanes =
+      C::Widens ? powerAbove(QueryParts) : QueryParts;
+  static constexpr int QueryTurns =
+      (C::Rows * QueryLanes + C::Threads - 1) / C::Threads;
+  using QueryPart = Chunk[PartChunks];
+  /// Where registers are free meanwhile, all are asked for before the first
+  /// keys are looked up, and stored while these come.
+  static constexpr bool QueriesFirst = C::RowTiles == 1 && QueryTurns <= 4;
+
+  KV_BODY void loadQueryPart(QueryPart &chunks, int turn);
+  KV_BODY void storeQueryPart(const QueryPart &chunks, int turn);
   KV_BODY void loadQueries();
   KV_BODY void loadQueries()
     requires TileRows<C>;
-  /// Begins at `thread` of as many as there are.
-  KV_BODY void loadQueryChunks();
-  /// The least power of two that is not below x.
-  static KV_HD constexpr int powerAbove(int x) {
-    int power = 1;
-    while (power < x)
-      power *= 2;
-    return power;
-  }
-  KV_BODY void loadQueries()
-    requires LatentRows<C>;
+  KV_BODY void copyQueries();
   /// To f16, sixteen elements of a row, by the lanes of the row together.
   KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
 
@@ -150,13 +164,19 @@ protected:
            row % C::CopiedRows * C::ThreadRows + row / C::CopiedRows;
   }
 
-  KV_BODY void firstRowPlaces(const Work &work);
-  KV_BODY void firstRowPlaces(const Work &work)
+  /// What the first keys of a work need: their pages, asked for, and their
+  /// places.
+  KV_BODY void firstPages(const Work &work, int32_t (&pages)[3]);
+  KV_BODY void firstPages(const Work &work, int32_t (&)[3])
     requires TileRows<C>
   {
     leafBegin = b.uniform(work.leafBegin);
     leafEnd = b.uniform(work.leafEnd);
   }
+  KV_BODY void firstRowPlaces(const int32_t (&pages)[3]);
+  KV_BODY void firstRowPlaces(const int32_t (&)[3])
+    requires TileRows<C>
+  {}
 
   /// Of this layer and head: the first key's place on page 0, in elements.
   template <class View> KV_BODY int64_t firstPlace(const View &view) const {

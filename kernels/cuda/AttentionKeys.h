@@ -45,7 +45,8 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
+KV_BODY void AttentionBody<B, C, F>::firstPages(const Work &work,
+                                                int32_t (&pages)[3]) {
   firstKey = opaque(firstAddress());
   if constexpr (C::KeepsFirstKey)
     tableRow = opaqueGlobal(tableRow);
@@ -63,15 +64,22 @@ KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const Work &work) {
   keysFirst = int32_t(first);
   keysCount = int32_t(last - first);
   KV_UNROLL
+  for (int i = 0; i < 3; ++i)
+    pages[i] = lookUp(leafBegin + i);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const int32_t (&pages)[3]) {
+  KV_UNROLL
   for (int i = 0; i < 2; ++i) {
-    storeRowPlace(leafBegin + i, lookUp(leafBegin + i));
+    storeRowPlace(leafBegin + i, pages[i]);
     if constexpr (C::Scaled)
       if (i == 0) {
         loadScales();
         storeScales(leafBegin);
       }
   }
-  nextPage = lookUp(leafBegin + 2);
+  nextPage = pages[2];
 }
 
 template <Block B, class C, Fault F>

@@ -118,7 +118,8 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
     return;
   // The first and the last group may be shared with other parts: at both this
   // part arrives at once. Other warps find their pieces meanwhile.
-  int i = b.thread() / WarpLanes;
+  const int thread = late(b.thread()), i = thread / WarpLanes,
+            lane = thread % WarpLanes;
   if (i < 2 && lane == 0) {
     Leaves leaves = groupLeaves(tile, i ? lastGroup : firstGroup);
     bool last = false;
@@ -257,14 +258,14 @@ AttentionBody<B, C, F>::loadPieces(FloatQuad (&quads)[PiecesTogether],
                                    int32_t from, int item) const {
   constexpr int Quads = C::HeadDim / 4;
   auto slots = pieceSlots();
-  const FloatQuad *first = pieceQuad(0, item / Quads, item % Quads);
+  int64_t first = opaque(addressOf(pieceQuad(0, item / Quads, item % Quads)));
+  int32_t known = slots.load(from);
   KV_UNROLL
   for (int j = 0; j < PiecesTogether; ++j) {
     int32_t slot = slots.load(from + j);
     // Where no piece begins the first is read again, and is forgotten.
-    const FloatQuad *four =
-        first +
-        int64_t(slot < 0 ? slots.load(from) : slot) * (C::SlotFloats / 4);
+    auto *four = reinterpret_cast<const FloatQuad *>(
+        first + (slot < 0 ? known : slot) * int64_t(C::SlotFloats * 4));
     if constexpr (F == Fault::PlainScratchLoad)
       quads[j] = b.load(four);
     else

@@ -28,16 +28,27 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
     kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
+    int32_t pages[3];
     if (any)
-      firstRowPlaces(work);
+      firstPages(work, pages);
+    constexpr int Turns = QueriesFirst ? QueryTurns : 0;
+    QueryPart queries[QueriesFirst ? Turns : 1];
+    KV_UNROLL
+    for (int turn = 0; turn < Turns; ++turn)
+      loadQueryPart(queries[turn], turn);
+    if (any)
+      firstRowPlaces(pages);
     // The places are there, and nobody reads anything of the last unit.
     if constexpr (F != Fault::MissingUnitBarrier)
       b.sync();
     if (any)
       fillRing();
     storeBounds(sequence);
+    // While keys are under way.
+    KV_UNROLL
+    for (int turn = 0; turn < Turns; ++turn)
+      storeQueryPart(queries[turn], turn);
   }
-  // While keys are under way.
   loadQueries();
   if constexpr (F != Fault::MissingQueriesBarrier)
     b.sync();
@@ -54,33 +65,55 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries() {
-  loadQueryChunks();
+  if constexpr (!QueriesFirst)
+    copyQueries();
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueryChunks() {
-  auto queries = queriesView();
-  const auto *q = static_cast<const typename C::Query *>(p.q);
-  constexpr int Together = C::Widens ? 2 : 1, Parts = C::QueryChunks / Together;
-  // Lanes that find a row's largest element are a power of two.
-  constexpr int Lanes = C::Widens ? powerAbove(Parts) : Parts;
+KV_BODY void AttentionBody<B, C, F>::copyQueries() {
   // Where registers are free meanwhile, loads wait for memory together.
-  KV_UNROLL_BY(TileRows<C> ? 4 : 1)
-  for (int i = b.thread(); i < C::Rows * Lanes; i += C::Threads) {
-    int row = i / Lanes, part = i % Lanes;
-    Chunk chunks[Together] = {};
-    if (row < liveRows && part < Parts) {
-      const auto *from = reinterpret_cast<const Chunk *>(
-          q + tokenOf(row) * p.qTokenStride + queryHeadOf(row) * p.qHeadStride);
-      KV_UNROLL
-      for (int j = 0; j < Together; ++j)
-        chunks[j] = b.load(from + part * Together + j);
-    }
-    if constexpr (C::Widens)
-      storeScaled(row, part, chunks);
-    else
-      queries.store(C::QueryRows::chunk(row, part), chunks[0]);
+  constexpr int Together = LatentRows<C> ? QueryTurns : TileRows<C> ? 4 : 1;
+  KV_UNROLL_BY(1)
+  for (int turn = 0; turn < QueryTurns; turn += Together) {
+    QueryPart parts[Together];
+    KV_UNROLL
+    for (int i = 0; i < Together; ++i)
+      loadQueryPart(parts[i], turn + i);
+    KV_UNROLL
+    for (int i = 0; i < Together; ++i)
+      storeQueryPart(parts[i], turn + i);
   }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::loadQueryPart(QueryPart &chunks,
+                                                   int turn) {
+  const auto *q = static_cast<const typename C::Query *>(p.q);
+  int i = late(b.thread()) + turn * C::Threads, row = i / QueryLanes,
+      part = i % QueryLanes;
+  KV_UNROLL
+  for (Chunk &chunk : chunks)
+    chunk = {};
+  if (row < liveRows && part < QueryParts) {
+    const auto *from = reinterpret_cast<const Chunk *>(
+        q + tokenOf(row) * p.qTokenStride + queryHeadOf(row) * p.qHeadStride);
+    KV_UNROLL
+    for (int j = 0; j < PartChunks; ++j)
+      chunks[j] = b.load(from + part * PartChunks + j);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::storeQueryPart(const QueryPart &chunks,
+                                                    int turn) {
+  int i = late(b.thread()) + turn * C::Threads, row = i / QueryLanes,
+      part = i % QueryLanes;
+  if (row >= C::Rows)
+    return;
+  if constexpr (C::Widens)
+    storeScaled(row, part, chunks);
+  else if (part < QueryParts)
+    queriesView().store(C::QueryRows::chunk(row, part), chunks[0]);
 }
 
 template <Block B, class C, Fault F>
@@ -93,7 +126,7 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
     largest = kv::plan::larger(largest, x[i] < 0 ? -x[i] : x[i]);
   }
   KV_UNROLL
-  for (int mask = 1; mask < powerAbove(C::QueryChunks / 2); mask *= 2)
+  for (int mask = 1; mask < QueryLanes; mask *= 2)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
   RangeScale scale = rangeScale(largest);
   if constexpr (F == Fault::UnscaledQueries)
@@ -108,7 +141,7 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
     ordered[i % 2].words[i / 2] =
         narrowPair<F16>(kv::plan::multiply(x[i * 2], scale.factor),
                         kv::plan::multiply(x[i * 2 + 1], scale.factor));
-  if (pair >= C::QueryChunks / 2)
+  if (pair >= QueryParts)
     return;
   KV_UNROLL
   for (int i = 0; i < 2; ++i)

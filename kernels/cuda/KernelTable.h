@@ -191,6 +191,21 @@ constexpr int32_t slotsOf(const AttentionKernel &kernel,
                         kernel.prefill ? PrefillSlots : DecodeSlots));
 }
 
+/// Whether a launch leaves units that parts share to the kernel `merge`: of a
+/// latent cache, whose units are large, with so few of them that most blocks
+/// would have ended long before the last one has merged its unit. A graph that
+/// was captured stays right: it is a question of sizes.
+constexpr bool mergesApart(const AttentionKernel &kernel,
+                           const kv::plan::Shape &shape,
+                           const kv::plan::Batch &batch) {
+  int64_t tiles = kv::plan::greater<int64_t>(
+      batch.sequences, kv::plan::ceilDivide(batch.tokens * int64_t(shape.group),
+                                            shape.tileRows));
+  return kernel.vDim > 0 &&
+         batch.capacity > shape.leaf * kv::plan::LeavesPerGroup &&
+         tiles * shape.heads * 8 <= shape.parts;
+}
+
 /// Memory that a launch of `parts` blocks with `slots` pieces each needs, in
 /// bytes. Nothing else is ever written but results.
 struct AttentionWorkspace {

@@ -16,36 +16,6 @@
 
 namespace kv::cuda {
 
-/// All chunks of a thread are asked for before the first is stored.
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueries()
-  requires LatentRows<C>
-{
-  constexpr int Turns = C::Rows * C::QueryChunks / C::Threads;
-  static_assert(C::Rows * C::QueryChunks % C::Threads == 0);
-  auto queries = queriesView();
-  const auto *q = static_cast<const typename C::Query *>(p.q);
-  Chunk chunks[Turns];
-  KV_UNROLL
-  for (int turn = 0; turn < Turns; ++turn) {
-    int i = turn * C::Threads + b.thread();
-    int row = i / C::QueryChunks, part = i % C::QueryChunks;
-    chunks[turn] = {};
-    if (row < liveRows)
-      chunks[turn] = b.load(
-          reinterpret_cast<const Chunk *>(q + tokenOf(row) * p.qTokenStride +
-                                          queryHeadOf(row) * p.qHeadStride) +
-          part);
-  }
-  KV_UNROLL
-  for (int turn = 0; turn < Turns; ++turn) {
-    int i = turn * C::Threads + b.thread();
-    queries.store(
-        Swizzled<C::QueryChunks>::chunk(i / C::QueryChunks, i % C::QueryChunks),
-        chunks[turn]);
-  }
-}
-
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile)
   requires LatentRows<C>

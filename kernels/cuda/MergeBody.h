@@ -22,7 +22,7 @@
 #ifndef KV_KERNELS_CUDA_MERGEBODY_H
 #define KV_KERNELS_CUDA_MERGEBODY_H
 
-#include "PlanBody.h"
+#include "Movers.h"
 #include "Unit.h"
 
 namespace kv::cuda {
@@ -30,9 +30,8 @@ namespace kv::cuda {
 template <class B, Fault F = Fault::None> class MergeBody {
   using Softmax = kv::plan::Softmax;
   static constexpr int Pieces = kv::plan::LeavesPerGroup;
-  /// Groups at a time, and those of a warp.
+  /// Groups at a time.
   static constexpr int Groups = MoverThreads / Pieces;
-  static constexpr int WarpGroups = Groups / MoverWarps;
   static_assert(Groups == WarpLanes, "a lane has a group");
   static constexpr int Quads = MergeColumns / 4;
   static_assert(Quads == WarpLanes, "a lane has four columns");
@@ -43,63 +42,102 @@ template <class B, Fault F = Fault::None> class MergeBody {
   static constexpr int Sums = Maxima + Groups * 4;
   static constexpr int GroupWeights = Sums + Groups * 4;
   static constexpr int Units = GroupWeights + Groups * 8;
-  static constexpr int Values = Units + MoverThreads * 4;
+  static constexpr int Values = Units + MoverThreads * 8;
   static_assert(Values + Groups * MergeColumns * 4 == MergeSharedBytes);
 
 public:
   KV_BODY MergeBody(B &b, const MergeParams &m)
       : b(b), m(m), p(m.attention), warp(b.thread() / WarpLanes),
-        lane(b.thread() % WarpLanes), header(b.load(p.header)) {}
+        lane(b.thread() % WarpLanes), header(b.load(p.header)),
+        pieceFloats(p.shape.tileRows * (m.headDim + 2)) {}
 
   KV_BODY void run() {
     int slices = kv::plan::ceilDivide(m.headDim, MergeColumns);
     int each = p.shape.tileRows * slices; // items of a unit
-    auto units = b.template shared<int32_t>(Units, MoverThreads);
+    auto units = b.template shared<IntPair>(Units, MoverThreads);
     for (int32_t base = 0; base < p.shape.parts; base += MoverThreads) {
-      int32_t part = base + b.thread();
-      int64_t ends = endsShared(part), count = ends;
-      // The sums lie where values will.
-      int64_t place = sumBefore<B, Fault::None, Values>(b, count);
-      if (ends)
-        units.store(int(place), part);
+      IntPair own;
+      float ends = endsShared(base + b.thread(), own), all = ends;
+      int place = int(sumBefore(all));
+      if (ends > 0)
+        units.store(place, own);
       if constexpr (F != Fault::MissingUnitBarrier)
         b.sync();
+      int count = int(all);
+      // Neighbours, so that a unit's pieces are looked up once.
+      int items = count * each;
+      int share = kv::plan::ceilDivide(items, b.blocks());
+      int last = kv::plan::lesser((b.block() + 1) * share, items);
+      int unit = -1;
       KV_UNROLL_BY(1)
-      for (int64_t item = b.block(); item < count * each; item += b.blocks()) {
-        int within = int(item % each);
-        setUnit(units.load(int(item / each)));
+      for (int item = b.block() * share; item < last; ++item) {
+        int within = item % each;
+        if (unit != item / each) {
+          unit = item / each;
+          setUnit(units.load(unit));
+        }
         if (setRow(within / slices))
           mergeRow(within % slices * MergeColumns);
       }
-      // Of the next parts: the sums come to where values are read.
+      // Of the next parts: sums come to where those of groups are read.
       if constexpr (F != Fault::MissingTotalBarrier)
         b.sync();
     }
   }
 
 private:
-  /// Whether a unit that several parts share ends in this one.
-  KV_BODY bool endsShared(int32_t part) const {
-    if (part >= p.shape.parts)
-      return false;
-    kv::plan::Cut cut = b.load(p.cuts + part);
-    kv::plan::Cut next = b.load(p.cuts + part + 1);
-    if (cut.tile >= header.tiles ||
-        (next.tile == cut.tile && next.head == cut.head))
-      return false;
-    return cut.leaf > b.load(&p.tiles[cut.tile].leafBegin);
+  /// 1 if a unit that several parts share ends in this one, else 0; and its
+  /// tile and head. Loaded without looking: each look is a wait.
+  KV_BODY float endsShared(int32_t part, IntPair &unit) const {
+    int32_t known = kv::plan::lesser(part, p.shape.parts - 1);
+    kv::plan::Cut cut = b.load(p.cuts + known);
+    kv::plan::Cut next = b.load(p.cuts + known + 1);
+    unit = {cut.tile, cut.head};
+    if (header.tiles == 0)
+      return 0;
+    int32_t begin = b.load(
+        &p.tiles[kv::plan::lesser(cut.tile, header.tiles - 1)].leafBegin);
+    bool ends = (part == known) & (cut.tile < header.tiles) &
+                (cut.leaf > begin) &
+                ((next.tile != cut.tile) | (next.head != cut.head));
+    return ends ? 1 : 0;
   }
 
-  KV_BODY void setUnit(int32_t lastPart) {
-    kv::plan::Cut cut = b.load(p.cuts + lastPart);
-    head = cut.head;
-    tile = b.load(p.tiles + cut.tile);
+  /// The sum of x over the threads before this one; x becomes that of all.
+  KV_BODY float sumBefore(float &x) {
+    float before = 0;
+    KV_UNROLL
+    for (int mask = 1; mask < WarpLanes; mask *= 2) {
+      float other = b.shuffleXor(x, mask);
+      if (lane & mask)
+        before += other;
+      x += other;
+    }
+    auto sums = b.template shared<float>(Sums, MoverWarps);
+    if (lane == 0)
+      sums.store(warp, x);
+    if constexpr (F != Fault::MissingSumsBarrier)
+      b.sync();
+    x = 0;
+    KV_UNROLL
+    for (int w = 0; w < MoverWarps; ++w) {
+      float its = sums.load(w);
+      before += w < warp ? its : 0;
+      x += its;
+    }
+    return before;
+  }
+
+  KV_BODY void setUnit(IntPair unit) {
+    head = unit.y;
+    tile = b.load(p.tiles + unit.x);
+    sequence = sequenceOf<F>(p, tile.sequence);
     parts = kv::plan::unitParts(p.shape, header, tile, head);
+    found = false;
   }
 
   /// False: the tile has no such row.
   KV_BODY bool setRow(int index) {
-    kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
     int32_t packed = tile.row + index;
     row = index;
     token = sequence.token + p.shape.group.quotient(packed);
@@ -108,7 +146,7 @@ private:
   }
 
   KV_BODY const float *pieceAt(int32_t slot) const {
-    return p.scratch + slot * (int64_t(p.shape.tileRows) * (m.headDim + 2));
+    return p.scratch + slot * int64_t(pieceFloats);
   }
   KV_BODY FloatPair stateOf(int32_t slot) const {
     if (slot < 0)
@@ -130,8 +168,6 @@ private:
       // branch would wait for one piece after the other.
       quads[j] = b.loadScratch(reinterpret_cast<const FloatQuad *>(
           pieceAt(slot < 0 ? known : slot) + at));
-      if (slot < 0)
-        quads[j] = {0, 0, 0, 0};
     }
   }
 
@@ -163,16 +199,18 @@ private:
     b.template shared<int32_t>(Slots, MoverThreads).store(b.thread(), slot);
   }
 
-  /// And what the fold before it and the piece are multiplied by, and its sum
-  /// times the latter.
+  /// And what the fold before it and the piece are multiplied by, its sum times
+  /// the latter, and whether there is one.
   KV_BODY void weighPiece() {
     auto slots = b.template shared<int32_t>(Slots, MoverThreads);
-    FloatPair state = stateOf(slots.load(b.thread()));
+    int32_t slot = slots.load(b.thread());
+    FloatPair state = stateOf(slot);
     float all = state.x, left = largestBefore<Pieces>(all);
     kv::plan::Weights pair = kv::plan::foldMaximum(left, state.x);
     b.template shared<FloatQuad>(Weights, MoverThreads)
-        .store(b.thread(), {pair.left, pair.right,
-                            kv::plan::multiply(state.y, pair.right), 0});
+        .store(b.thread(),
+               {pair.left, pair.right, kv::plan::multiply(state.y, pair.right),
+                slot < 0 ? 0.0f : 1.0f});
     if (lane % Pieces == 0)
       b.template shared<float>(Maxima, Groups).store(b.thread() / Pieces, all);
   }
@@ -197,11 +235,12 @@ private:
     KV_UNROLL
     for (int j = 0; j < Pieces; ++j) {
       FloatQuad each = weights.load(group * Pieces + j);
+      FloatQuad none = {0, 0, 0, 0}, its = each.w > 0 ? quads[j] : none;
       kv::plan::Weights pair{each.x, each.y};
-      x = {kv::plan::foldValue(x.x, quads[j].x, pair),
-           kv::plan::foldValue(x.y, quads[j].y, pair),
-           kv::plan::foldValue(x.z, quads[j].z, pair),
-           kv::plan::foldValue(x.w, quads[j].w, pair)};
+      x = {kv::plan::foldValue(x.x, its.x, pair),
+           kv::plan::foldValue(x.y, its.y, pair),
+           kv::plan::foldValue(x.z, its.z, pair),
+           kv::plan::foldValue(x.w, its.w, pair)};
       sum = kv::plan::fusedMultiplyAdd(sum, each.x, each.z);
     }
     b.template shared<FloatQuad>(Values, Groups * Quads)
@@ -235,25 +274,31 @@ private:
     KV_UNROLL_BY(1)
     for (int32_t first = 0; first < groups; first += Groups) {
       int count = int(kv::plan::lesser(groups - first, Groups));
-      findPiece(first);
-      if constexpr (F != Fault::MissingPlacesBarrier)
-        b.sync();
-      // The first values come while weights are computed.
-      FloatQuad quads[Pieces];
-      if (warp < count)
-        loadGroup(quads, first, warp, column + lane * 4);
+      if (!found) {
+        findPiece(first);
+        if constexpr (F != Fault::MissingPlacesBarrier)
+          b.sync();
+        found = groups <= Groups;
+      }
+      // A group's values come while the weights are computed, and while those
+      // of the group before are folded.
+      FloatQuad quads[2][Pieces];
+      auto load = [&](FloatQuad(&to)[Pieces], int group) {
+        if (group < count)
+          loadGroup(to, first, group, column + lane * 4);
+      };
+      load(quads[0], warp);
       weighPiece();
       if constexpr (F != Fault::MissingPieceWeightsBarrier)
         b.sync();
       weighGroups(maximum);
       KV_UNROLL_BY(1)
-      for (int i = 0; i < WarpGroups; ++i) {
-        int group = i * MoverWarps + warp;
-        if (group >= count)
-          break;
-        if (i > 0)
-          loadGroup(quads, first, group, column + lane * 4);
-        foldPieces(quads, group);
+      for (int group = warp; group < count; group += 2 * MoverWarps) {
+        load(quads[1], group + MoverWarps);
+        foldPieces(quads[0], group);
+        load(quads[0], group + 2 * MoverWarps);
+        if (group + MoverWarps < count)
+          foldPieces(quads[1], group + MoverWarps);
       }
       if constexpr (F != Fault::MissingMergeBarrier)
         b.sync();
@@ -289,9 +334,12 @@ private:
   const AttentionParams &p;
   const int warp, lane;
   const kv::plan::Header header;
+  const int32_t pieceFloats;
 
-  // The unit and its row.
+  // The unit, whether its pieces' places are all known, and its row.
   kv::plan::Tile tile;
+  kv::plan::Sequence sequence;
+  bool found;
   kv::plan::Parts parts;
   int32_t head, row, queryHead;
   int64_t token;

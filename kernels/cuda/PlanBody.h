@@ -17,10 +17,9 @@
 namespace kv::cuda {
 
 /// The sum of `value` over the threads before this one; `value` becomes the sum
-/// over all threads. Shared memory from byte `Place` on is overwritten.
-template <class B, Fault F, int Place = 0>
-KV_BODY int64_t sumBefore(B &b, int64_t &value) {
-  auto sums = b.template shared<int64_t>(Place, 2 * MoverThreads);
+/// over all threads.
+template <class B, Fault F> KV_BODY int64_t sumBefore(B &b, int64_t &value) {
+  auto sums = b.template shared<int64_t>(0, 2 * MoverThreads);
   int t = b.thread(), from = 0;
   sums.store(t, value);
   for (int distance = 1; distance < MoverThreads; distance *= 2) {

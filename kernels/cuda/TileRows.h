@@ -33,7 +33,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries()
   requires TileRows<C>
 {
-  loadQueryChunks();
+  copyQueries();
   if constexpr (F != Fault::MissingQueriesFence)
     b.fenceAsync();
 }

@@ -9,8 +9,9 @@
 
 namespace kv::cuda {
 
-/// Calls f(work, tile) for each stretch of this block's part.
-template <Block B, class Function>
+/// Calls f(work, tile) for each stretch of this block's part. AtOnce: short
+/// steps wait for nothing twice, where there are registers for it.
+template <bool AtOnce = false, Block B, class Function>
 KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
   kv::plan::Cut at = b.load(p.cuts + b.block());
   while (true) {
@@ -18,9 +19,14 @@ KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
     // leaves need registers more.
     kv::plan::Cut end = b.load(p.cuts + b.block() + 1);
     int32_t tiles = b.load(&p.header->tiles);
+    // Never so, but a compiler cannot put off the loads that it asks of.
+    bool never = (at.head & at.leaf & end.tile & end.head & end.leaf) < 0;
+    if ((at.tile >= tiles) | (AtOnce & never))
+      return;
+    kv::plan::Tile tile = b.load(p.tiles + at.tile);
     kv::plan::Work work;
-    kv::plan::Tile tile;
-    if (!kv::plan::workAt(tiles, p.tiles, at, end, work, tile))
+    bool isLast = !kv::plan::workAt(tile, at, end, work);
+    if (isLast | (AtOnce & ((tile.sequence & tile.row) < 0)))
       return;
     f(work, tile);
     at = kv::plan::cutAfter(p.shape, work);

@@ -359,15 +359,12 @@ struct Work {
   KV_HD constexpr bool whole() const { return starts && ends; }
 };
 
-/// The stretch of a part that begins at `at`, with its tile; false at the
-/// part's `end`. The leaf of `at` may be FirstLeaf, that of its unit: a tile is
-/// read once, when it is needed.
+/// The stretch of a part that begins at `at`, a place within `tile`; false at
+/// the part's `end`. The leaf of `at` may be FirstLeaf, that of its unit: a
+/// tile is read once, when it is needed.
 constexpr int32_t FirstLeaf = -1;
-KV_HD constexpr bool workAt(int32_t tiles, const Tile *tileArray, const Cut &at,
-                            const Cut &end, Work &work, Tile &tile) {
-  if (at.tile >= tiles)
-    return false;
-  tile = tileArray[at.tile];
+KV_HD constexpr bool workAt(const Tile &tile, const Cut &at, const Cut &end,
+                            Work &work) {
   int32_t begin = at.leaf == FirstLeaf ? tile.leafBegin : at.leaf;
   bool ends = (at.tile != end.tile) | (at.head != end.head);
   if (!ends && begin == end.leaf)

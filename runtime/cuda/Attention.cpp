@@ -416,10 +416,20 @@ static void attend(Call &call, const Operands &operands) {
         p.cuts = reinterpret_cast<const Cut *>(step.plan + places.cuts);
         if (call.failed())
           return;
+        const LoadedKernel *merge =
+            mergesApart(kernel.traits(), shape, step.batch)
+                ? Context::of(call.state).findKernel(kernelRow("kv_merge"))
+                : nullptr; // of an artifact that is older, too
+        p.mergesApart = merge != nullptr;
         if (kernel.traits().tiles)
           launchTiles(kernel);
         else
           launch(call.state, kernel.row, kernel.parts, &p);
+        if (!merge)
+          return;
+        MergeParams apart{p, kernel.traits().valueDim(), kernel.traits().query};
+        launch(call.state, kernelRow("kv_merge"),
+               call.multiprocessors() * merge->blocks, &apart);
       });
 }
 

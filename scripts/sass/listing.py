@@ -96,12 +96,19 @@ def parse(text):
 
 
 class Listing:
-    def __init__(self, path, text=None):
+    """The code of an image, or of one of its kernels."""
+
+    def __init__(self, path, text=None, kernel=None):
         """Of an image or a file with its listing, or of this listing of it."""
         self.path = Path(path)
         if text is None:
             is_image = self.path.suffix == ".cubin"
             text = disassemble(self.path) if is_image else self.path.read_text()
+        if kernel:
+            _, found, text = text.partition(f"\n.text.{kernel}:\n")
+            if not found:
+                raise Problem(f"{path} has no kernel {kernel}")
+            text = text.partition("\n\t.section")[0]
         self.instructions, labels = parse(text)
         if not self.instructions:
             raise Problem(f"{path} has no instructions")

@@ -16,10 +16,12 @@ from check import shape_of
 from cycles import Machine, Multiprocessor, predict
 from leaf import Leaf
 from listing import Listing, Problem
+from merges import Merge
 
 UNIT_COST, GROUP_PAYLOAD, GROUP = 2, 64, 8  # Plan.h
 LAUNCH = 2.5  # microseconds from the last kernel's end to the first instruction
 ARRIVAL = 900  # cycles: a barrier, an atomic addition that releases and acquires, a barrier
+BEHIND = 1.2  # microseconds from a kernel's end to the next one's begin, which has been launched early
 STORE = 150  # cycles: the last piece or row on its way
 
 # Sequences, keys, KV heads; and those of a latent cache.
@@ -47,11 +49,13 @@ def parts_of(sequences, keys, heads, parts, leaf_keys=128):
 
 
 class Model:
-    def __init__(self, image, blocks, machine):
+    def __init__(self, image, blocks, machine, apart):
+        """`apart`: an image with the kernel that merges units, or none."""
         self.machine, self.blocks = machine, blocks
         listing = Listing(image)
         kernel = image.name.split(".")[0]
         self.shape = shape_of(kernel)
+        self.apart = Merge(apart, Machine(terabytes=1000, gigahertz=machine.gigahertz)) if apart else None
         self.quads = self.shape.value // 4  # four columns of a row are an item
         unbound = Machine(terabytes=1000, gigahertz=machine.gigahertz)
         self.alone = predict(listing, kernel, unbound, 1).cycles
@@ -93,7 +97,11 @@ class Model:
         before = machine.microseconds(self.start)
         groups = -(-keys // self.shape.keys // GROUP)
         merge = STORE
-        if largest < -(-keys // self.shape.keys):  # units are shared
+        units = sequences * heads
+        if self.apart and groups > 1 and units * 8 <= machine.sms * self.blocks:  # KernelTable.h
+            merge += BEHIND * machine.gigahertz * 1000
+            merge += self.apart.cycles(units, rows, self.shape.value, groups)
+        elif largest < -(-keys // self.shape.keys):  # units are shared
             merge += ARRIVAL + self.merge(groups if groups > 1 else -(-keys // self.shape.keys), rows)
             if payload < GROUP_PAYLOAD and groups > 1:
                 merge += ARRIVAL + self.merge(GROUP, rows)  # of a group's leaves
@@ -139,6 +147,8 @@ def main():
     parser.add_argument("image", type=Path)
     parser.add_argument("--blocks", type=int, default=2, help="that an SM has room for")
     parser.add_argument("--rows", type=int, default=4, help="query heads of a KV head")
+    parser.add_argument("--apart", type=Path,
+                        help="the image of kv_merge, which merges the units of latent caches")
     parser.add_argument("--terabytes", type=float, default=Machine.terabytes)
     parser.add_argument("--gigahertz", type=float, default=Machine.gigahertz)
     arguments = parser.parse_args()
@@ -146,7 +156,7 @@ def main():
     if "tiles" in arguments.image.name:
         print_prompts(arguments.image, machine)
         return
-    model = Model(arguments.image, arguments.blocks, machine)
+    model = Model(arguments.image, arguments.blocks, machine, arguments.apart)
     print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz, {machine.terabytes} TB/s: "
           f"{model.start} cycles to the first leaf, {model.alone:.0f} a leaf alone, "
           f"{model.together:.0f} with {model.blocks} blocks an SM, {model.weigh} the weights of 32 pieces, "

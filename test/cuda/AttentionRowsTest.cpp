@@ -446,6 +446,24 @@ TEST_F(AttentionRows, LatentRows) {
   check({.sequences = {{70, 1}, {3, 2}}, .group = 20, .dim = 576, .vDim = 512});
 }
 
+TEST_F(AttentionRows, ALongLatentRequestIsMergedApart) {
+  Batch batch({.sequences = {{2100, 1}},
+               .group = 16,
+               .sinks = true,
+               .dim = 192,
+               .vDim = 128});
+  Gpu wide(1);
+  int64_t before = fake::counters().launches;
+  Batch::Result apart = batch.on(wide);
+  EXPECT_EQ(fake::counters().launches - before, 4)
+      << "store, plan, attention, merge";
+  before = fake::counters().launches;
+  // There the last block merges.
+  EXPECT_TRUE(sameBits(apart, batch.on(gpu)));
+  EXPECT_EQ(fake::counters().launches - before, 3);
+  expectClose(apart, batch.onCpu());
+}
+
 TEST_F(AttentionRows, TheSameBitsOnAWiderDevice) {
   Batch batch({.sequences = {{2600, 1}, {40, 30}, {900, 2}}, .heads = 2});
   Gpu wide(1);

@@ -248,6 +248,7 @@ void Step::plan(int parts) {
     p.shape.parts =
         parts ? parts : gpu.multiprocessors * gpu.blocksPerSM(kernel.name);
     p.shape.slots = slotsOf(kernel, p.shape, p.batch);
+    p.mergesApart = mergesApart(kernel, p.shape, p.batch);
     HostPlan made = hostPlan(launch);
     p.header = planBuffers->copyOf(made.header);
     p.tiles = planBuffers->copyOf(made.tiles);
@@ -261,8 +262,14 @@ void Step::plan(int parts) {
 }
 
 void Step::launch() {
-  for (const Launch &launch : launches)
-    gpu.launch(launch.kernel->name, launch.params.shape.parts, &launch.params);
+  for (const Launch &launch : launches) {
+    const AttentionParams &p = launch.params;
+    gpu.launch(launch.kernel->name, p.shape.parts, &p);
+    if (!p.mergesApart)
+      continue;
+    MergeParams merge{p, launch.kernel->valueDim(), launch.kernel->query};
+    gpu.launch("kv_merge", p.shape.parts, &merge);
+  }
 }
 
 void Step::launchPlans() {

@@ -332,6 +332,9 @@ TEST(Fault, ApartMissingMergeBarrier) {
 TEST(Fault, ApartMissingUnitBarrier) {
   expectSeenApart<Fault::MissingUnitBarrier>(sharedUnit(), "shared memory");
 }
+TEST(Fault, ApartMissingSumsBarrier) {
+  expectSeenApart<Fault::MissingSumsBarrier>(sharedUnit(), "shared memory");
+}
 TEST(Fault, ApartMissingTotalBarrier) {
   // More parts than a block looks at in one turn.
   AttentionCase c = sharedUnit();

@@ -73,11 +73,10 @@ namespace {
     Cut at = end;
     end = p.cuts[part + 1];
     Work work;
-    Tile tile;
-    for (; workAt(p.header.tiles, p.tiles.data(), at, end, work, tile);
+    for (; at.tile < p.header.tiles && workAt(p.tiles[at.tile], at, end, work);
          at = cutAfter(p.shape, work)) {
+      const Tile &tile = p.tiles[work.tile];
       EXPECT(work.tile < p.header.tiles && work.head < p.shape.heads);
-      EXPECT(tile.start == p.tiles[work.tile].start);
       Unit &unit = units[int64_t(work.tile) * p.shape.heads + work.head];
       EXPECT(work.leafBegin == unit.next);
       EXPECT(work.leafEnd > work.leafBegin || tile.leafBegin == tile.leafEnd);

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/sass"))
 import check  # noqa: E402
 import cycles  # noqa: E402
 import listing  # noqa: E402
+import merges  # noqa: E402
 import steps  # noqa: E402
 import waits  # noqa: E402
 from leaf import Leaf  # noqa: E402
@@ -230,3 +231,59 @@ def test_prompts():
     # The second of two leaves is seen by the rows behind the first 128 tokens.
     time, _ = steps.predict_prompt(1000, shape, machine, 1, 1, 256)
     assert time == steps.LAUNCH + (3 * 1000 + 2 * steps.UNIT) / 1000
+
+
+def test_one_kernel_of_an_image(tmp_path):
+    path = tmp_path / "image.sass"
+    other, wanted = (text_of(((text, 1), ("EXIT",))) for text in ("MOV R1, R2", "LDS R1, [R2]"))
+    path.write_text(f"\t.section .text.kv_a\n.text.kv_a:\n{other}\n"
+                    f"\t.section .text.kv_b\n.text.kv_b:\n{wanted}\n\t.section .debug\n{other}\n")
+    assert [i.operation for i in Listing(path, "kv_b").instructions] == ["LDS", "EXIT"]
+    assert len(Listing(path).instructions) == 6
+    with pytest.raises(Problem, match="has no kernel kv_c"):
+        Listing(path, "kv_c")
+
+
+MERGE = (
+    ("LDG.E R2, desc[UR4][R4.64]", 1, 0),
+    ".L_item",
+    ("LDG.E R2, desc[UR4][R4.64]", 1, 0),  # the unit
+    ("IADD3 R1, R2, R3, RZ", 2, 7, (0,)),
+    ".L_chunk",
+    ("BAR.SYNC.DEFER_BLOCKING 0x0", 6),
+    ".L_reads",
+    *((f"LDG.E.128.STRONG.GPU R{4 * i + 8}, desc[UR4][R4.64]", 1, 1) for i in range(8)),
+    ("FADD R5, R36, R5", 4, 7, (1,)),
+    ("@P0 BRA `(.L_reads)", 5),
+    ("BAR.SYNC.DEFER_BLOCKING 0x0", 6),
+    ".L_folds",
+    *(("LDS R6, [R7]", 1, 2), ("FFMA R5, R6, R6, R5", 4, 7, (2,))) * 3,
+    ("@P1 BRA `(.L_folds)", 5),
+    ("BAR.SYNC.DEFER_BLOCKING 0x0", 6),
+    ("@P2 BRA `(.L_chunk)", 5),
+    ("STG.E desc[UR4][R4.64], R5",),
+    ("@P3 BRA `(.L_item)", 5),
+    ("EXIT",),
+)
+
+
+def test_a_merge_apart(tmp_path):
+    path = tmp_path / "image.sass"
+    # Labels of a listing are .L_x_ and a number.
+    names = (".L_item", ".L_chunk", ".L_reads", ".L_folds")
+    text = "\n.text.kv_merge:\n" + text_of(MERGE)
+    for number, name in enumerate(names):
+        text = text.replace(name, f".L_x_{number}")
+    path.write_text(text)
+    merge = merges.Merge(path, cycles.Machine(sms=4))
+    read = merge._cycles(merge._round(merge.reads), 1)
+    fold = merge._cycles(merge._round(merge.folds), 1)
+    assert read > 300 and 3 * 24 < fold < 200
+    one = merge.cycles(1, 1, 128, 8)  # a warp reads one of eight groups, all fold eight
+    # A unit of more groups is more rounds; behind 32 of them all begins anew.
+    assert merge.cycles(1, 1, 128, 16) == one + read + 8 * fold
+    assert merge.cycles(1, 1, 128, 64) > one + 6 * read + 56 * fold
+    # Four columns of blocks cost nothing more; of two rows a block, the unit is known.
+    assert merge.cycles(1, 4, 128, 8) == one
+    rows, units = merge.cycles(1, 16, 128, 8), merge.cycles(16, 1, 128, 8)
+    assert one < rows < units
