@@ -14,7 +14,7 @@ class Merge:
     and folds all of them in another."""
 
     def __init__(self, image, machine):
-        self.listing = listing = Listing(image, "kv_merge")
+        self.listing = listing = Listing(image, kernel="kv_merge")
         self.machine = machine
         self.loops = loops = listing.loops()
         by_size = sorted(loops, key=lambda h: len(loops[h]))

@@ -56,6 +56,8 @@ float toFloat(const void *data, DType dtype, int64_t i) {
     return static_cast<const float *>(data)[i];
   case DType::I32:
     return static_cast<const int32_t *>(data)[i];
+  case DType::I64:
+    return static_cast<float>(static_cast<const int64_t *>(data)[i]);
   case DType::I8:
     return static_cast<const int8_t *>(data)[i];
   default:

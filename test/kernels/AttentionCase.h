@@ -42,6 +42,7 @@ struct AttentionCase {
   bool unscaled = false; // a kernel that takes scales gets none
   bool sparse = false;   // a pool of more than 2^31 elements
   int merges = 0;        // blocks of the kernel that merges apart; 0: none
+  bool trees = false;    // the last tokens of a sequence are nodes of one
   uint32_t seed = 1;
   MachineOptions machine;
 };
@@ -51,11 +52,11 @@ inline std::ostream &operator<<(std::ostream &os, const AttentionCase &c) {
      << ", mask " << c.mask << " window " << c.window << ", softcap "
      << c.softcap << ", scale " << c.scale << ", sinks " << c.sinks << ", hnd "
      << c.headsFirst << ", parts " << c.parts << ", slots " << c.slots
-     << ", merges " << c.merges << ", groups " << c.groups << ", powers "
-     << c.powers << ", unscaled " << c.unscaled << ", seed " << c.seed
-     << ", schedule " << int(c.machine.schedule) << ", order "
-     << int(c.machine.order) << ", machine seed " << c.machine.seed
-     << ", sequences";
+     << ", merges " << c.merges << ", trees " << c.trees << ", groups "
+     << c.groups << ", powers " << c.powers << ", unscaled " << c.unscaled
+     << ", seed " << c.seed << ", schedule " << int(c.machine.schedule)
+     << ", order " << int(c.machine.order) << ", machine seed "
+     << c.machine.seed << ", sequences";
   for (const SequenceLengths &s : c.sequences)
     os << ' ' << s.cached << '+' << s.added;
   return os;
@@ -151,6 +152,8 @@ public:
         const std::vector<Query> &query = truth->query(s.cached + i);
         q.insert(q.end(), query.begin(), query.end());
       }
+    if (c.trees)
+      makeTrees();
     std::mt19937 random(c.seed + 1);
     for (int h = 0; c.sinks && h < queryHeads(); ++h)
       sinks.push_back(h % 5 == 4 ? -INFINITY : float(int(random() % 9) - 4));
@@ -176,6 +179,36 @@ public:
   static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
                                           const AttentionCase &c) {
     return std::make_shared<Truth>(truthShape(kernel, c));
+  }
+
+  /// Random trees, with anything in the bits that nobody looks at.
+  void makeTrees() {
+    std::mt19937_64 random(c.seed + 2);
+    for (const SequenceLengths &s : c.sequences) {
+      int before = std::max(s.added - KV_TREE_ROWS, 0);
+      std::vector<uint64_t> paths; // a node's ancestors and itself
+      for (int i = 0; i < s.added; ++i) {
+        uint64_t word = random();
+        int node = i - before;
+        if (node >= 0) {
+          uint64_t own = uint64_t(1) << node, above = 0;
+          // Mostly one of the last three: several branches grow.
+          if (int parent = node - 1 - int(random() % 3); parent >= 0)
+            above = paths[parent];
+          paths.push_back(above | own);
+          word = above | (word & ~(own - 1));
+        }
+        words.push_back(int64_t(word));
+      }
+    }
+  }
+  /// What a token's word says, and where the tree begins.
+  std::pair<int64_t, uint64_t> treeOf(int64_t b, int i, int64_t token) const {
+    const SequenceLengths &s = c.sequences[b];
+    int before = std::max(s.added - KV_TREE_ROWS, 0);
+    if (!c.trees || i < before)
+      return {INT64_MAX, 0};
+    return {s.cached + before, uint64_t(words[token])};
   }
 
   int queryHeads() const { return c.heads * c.group; }
@@ -260,8 +293,8 @@ public:
     AttentionParams p{};
     p.batch = {cached.data(), offsets.data(), int32_t(cached.size()),
                int32_t(tokens), columns * c.pageSize};
-    p.shape = {c.heads,  c.group,    kernel.rows, kernel.leaf, c.mask,
-               c.window, c.rowsFrom, c.rowsTo,    c.parts,     c.slots};
+    p.shape = {c.heads,    c.group,  kernel.rows, kernel.leaf, c.mask, c.window,
+               c.rowsFrom, c.rowsTo, c.parts,     c.slots,     c.trees};
     std::vector<kv::plan::Tile> tiles(
         kv::plan::maxTiles(p.shape, p.batch.sequences, tokens));
     std::vector<kv::plan::Cut> cuts(c.parts + 1);
@@ -307,6 +340,7 @@ public:
     p.lse = give(lse, Access::Write);
     p.lseTokenStride = queryHeads();
     p.lseHeadStride = 1;
+    p.ancestors = c.trees ? give(words, Access::Read) : nullptr;
     p.sinks = sinks.empty() ? nullptr : give(sinks, Access::Read);
     p.scale = std::ldexp(truth->shape.scale, -queryPower);
     p.softcap = c.softcap;
@@ -376,8 +410,9 @@ public:
                        int h, double unit) const {
     int64_t position = c.sequences[b].cached + i;
     int64_t length = c.sequences[b].cached + c.sequences[b].added;
+    auto [base, ancestors] = treeOf(b, i, token);
     const TrueRows &rows =
-        truth->rows(position, length, h / c.group, c.softcap);
+        truth->rows(position, length, h / c.group, c.softcap, base, ancestors);
     const TrueRow &row = rows.rows[h % c.group];
     double maximum = row.maximum, sum = row.sum, factor = 1;
     if (!sinks.empty() && sinks[h] != -INFINITY) {
@@ -429,6 +464,7 @@ public:
   std::vector<int32_t> table, cached, offsets;
   std::vector<Query> q;
   std::vector<float> sinks;
+  std::vector<int64_t> words; // [token], of trees
   int queryPower = 0;
 };
 

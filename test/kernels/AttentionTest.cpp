@@ -126,6 +126,61 @@ TEST(Attention, OffsetsOutOfOrderStayInBounds) {
     }
 }
 
+//===--- Trees
+//-------------------------------------------------------------===//
+
+namespace {
+
+/// Trees of one node to more than a tree has, before, across and behind the
+/// edges of leaves; in the decode kernel and in one or several tiles.
+AttentionCase trees() {
+  AttentionCase c;
+  c.trees = true;
+  c.sequences = {{300, 4}, {0, 64}, {100, 40}, {250, 70}, {1100, 17}, {5, 1}};
+  return c;
+}
+
+} // namespace
+
+TEST(AttentionTrees, EveryKindOfKernel) {
+  AttentionCase c = trees();
+  for (const AttentionKernel *kernel :
+       {&Decode64, &Prefill64, &Decode128, &kernelFor("f16", 128, true),
+        &kernelFor("f8s", 64, true), &kernelFor("i8s", 128, false),
+        &tileKernelFor("bf16", 128)})
+    EXPECT_TRUE(check(*kernel, c)) << kernel->name;
+  c.heads = 1;
+  c.group = 8;
+  c.sequences = {{300, 9}, {60, 64}};
+  EXPECT_TRUE(check(kernelFor("bf16", 192, true, true), c));
+  EXPECT_TRUE(check(kernelFor("bf16", 192, false, true), c));
+}
+
+TEST(AttentionTrees, WindowsFollowThePath) {
+  AttentionCase c = trees();
+  c.mask = KV_MASK_SLIDING;
+  for (int64_t window : {64, 100, 300})
+    for (const AttentionKernel *kernel : {&Decode64, &Prefill64}) {
+      c.window = window;
+      EXPECT_TRUE(check(*kernel, c)) << kernel->name << ' ' << window;
+    }
+}
+
+TEST(AttentionTrees, NoBranchesChangeNoBit) {
+  AttentionCase c = trees();
+  Fixture with(Prefill64, c);
+  std::ranges::fill(with.words, KV_NO_TREE);
+  Results tree = with.run();
+  c.trees = false;
+  EXPECT_TRUE(sameBits(tree.out, run(Prefill64, c).out));
+  c.trees = true;
+  Results branches = run(Prefill64, c);
+  EXPECT_FALSE(sameBits(tree.out, branches.out));
+  // Whatever kernel and hand-out.
+  c.parts = 7;
+  EXPECT_TRUE(sameBits(branches.out, run(Decode64, c).out));
+}
+
 //===--- Bits
 //---------------------------------------------------------------===//
 

@@ -95,12 +95,16 @@ public:
     return q;
   }
 
-  /// The rows of a KV head at `position` of a sequence of `length` tokens.
+  /// The rows of a KV head at `position` of a sequence of `length` tokens. Of
+  /// a tree the keys from `base` on are those of `ancestors`, bit by bit, and
+  /// the row's own.
   const TrueRows &rows(int64_t position, int64_t length, int head,
-                       float softcap) {
-    auto [at, isNew] = known.try_emplace({position, length, head, softcap});
+                       float softcap, int64_t base = INT64_MAX,
+                       uint64_t ancestors = 0) {
+    auto [at, isNew] =
+        known.try_emplace({position, length, head, softcap, base, ancestors});
     if (isNew)
-      compute(at->second, position, length, head, softcap);
+      compute(at->second, at->first);
     return at->second;
   }
 
@@ -159,12 +163,34 @@ private:
     return sum;
   }
 
-  void compute(TrueRows &rows, int64_t position, int64_t length, int head,
-               float softcap) {
-    std::vector<int64_t> keys;
-    for (int64_t key = 0; key < length; ++key)
-      if (sees(position, key))
-        keys.push_back(key);
+  struct Key {
+    int64_t position, length;
+    int head;
+    float softcap;
+    int64_t base; // of a tree
+    uint64_t ancestors;
+    auto operator<=>(const Key &) const = default;
+  };
+
+  /// The keys that a row sees: of a tree, where its path stood alone.
+  std::vector<int64_t> keysOf(const Key &row) const {
+    std::vector<int64_t> path, keys;
+    for (int64_t key = 0; key < row.length; ++key)
+      if (key < row.base || key == row.position ||
+          (key < row.position && row.ancestors >> (key - row.base) & 1))
+        path.push_back(key);
+    int64_t position = row.position;
+    if (row.base != INT64_MAX)
+      position = int64_t(path.size()) - 1;
+    for (size_t i = 0; i < path.size(); ++i)
+      if (sees(position, int64_t(i)))
+        keys.push_back(path[i]);
+    return keys;
+  }
+
+  void compute(TrueRows &rows, const Key &asked) {
+    auto [position, length, head, softcap, base, ancestors] = asked;
+    std::vector<int64_t> keys = keysOf(asked);
     place(length - 1, 0, 0); // no element moves from here on
     rows.plain.resize(shape.valueDim());
     for (int64_t key : keys) {
@@ -198,13 +224,6 @@ private:
       rows.rows.push_back(std::move(row));
     }
   }
-
-  struct Key {
-    int64_t position, length;
-    int head;
-    float softcap;
-    auto operator<=>(const Key &) const = default;
-  };
 
   std::minstd_rand random;
   std::vector<Cache> elements; // [position][plane][head][dim]

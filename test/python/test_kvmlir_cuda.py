@@ -129,3 +129,94 @@ def test_cross_attention_and_a_second_step(tmp_path):
     for name, want in found["cpu"].items():
         np.testing.assert_allclose(found["cuda"][name], want, atol=3e-2, err_msg=name)
         assert np.abs(want).max() > 0.1
+
+
+VERIFY = """
+import json, sys
+import numpy as np
+import kvmlir
+
+folder, artifact, device, truth = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
+place = kvmlir.Accelerator(0) if device == "cuda" else kvmlir.CPU()
+model = kvmlir.InferenceSession([place]).load(f"{folder}/{artifact}", folder + "/weights.safetensors")
+manager = model.create_manager(2, num_pages=40, warn=False)
+prompts = [list(range(5, 25)), [9, 8, 7]]
+contexts = [kvmlir.TextGenerationContext(prompt) for prompt in prompts]
+for context in contexts:
+    manager.claim(context.request_id)
+
+
+def compute(trees):
+    for context in contexts:
+        manager.alloc(context)
+    manager.get_runtime_inputs(contexts)
+    active = [context.tokens[context.processed_length:] for context in contexts]
+    rows = np.concatenate([[0], np.cumsum([len(a) for a in active])]).astype(np.int32)
+    logits = np.zeros((rows[-1], model.manifest.model_vocab_size), np.float32)
+    model.execute(tokens=np.concatenate(active), row_offsets=rows, logit_rows=np.arange(rows[-1], dtype=np.int32),
+                  tree=np.concatenate(trees), manager=manager, logits=logits)
+    return np.split(logits.argmax(-1), rows[1:-1])
+
+
+best = compute([np.full(len(prompt), -1) for prompt in prompts])
+answers = [[int(own[-1])] for own in best]
+for context, answer in zip(contexts, answers):
+    context.update(answer[0])
+manager.step(contexts)
+accepted = []
+for step in range(3):
+    trees, nodes = [], []
+    for r, (context, answer) in enumerate(zip(contexts, answers)):
+        # A root; of the second request so many branches that they are several tiles of the prefill
+        # kernel; then a wrong and a right guess behind the root, and behind the right one.
+        tokens, parents = [answer[-1]], [-1]
+        for node in range(35 * r):
+            parents.append(node * 2 // 3)
+            tokens.append(node * 7 % 200)
+        right, first = (truth[r] + [1, 1])[len(answer):], len(tokens)
+        tokens += [right[0] ^ 1, right[0], right[1] ^ 1, right[1]]
+        parents += [0, 0, first + 1, first + 1]
+        words = []
+        for parent in parents:
+            words.append(words[parent] | 1 << parent if parent >= 0 else 0)
+        context.append(tokens[1:])
+        trees.append(np.array(words, np.uint64).view(np.int64))
+        nodes.append((tokens, parents))
+    best = compute(trees)
+    for context, answer, own, (tokens, parents) in zip(contexts, answers, best, nodes):
+        path = [0]
+        while found := [i for i, parent in enumerate(parents)
+                        if parent == path[-1] and tokens[i] == own[path[-1]]]:
+            path.append(found[-1])
+        manager.accept_path(context, path)
+        answer += [tokens[node] for node in path[1:]] + [int(own[path[-1]])]
+        context.append(answer[-1:])
+        accepted.append(len(path))
+    manager.step(contexts)
+print(json.dumps([answers, accepted]))
+"""
+
+
+def test_a_model_verifies_trees(tmp_path):
+    """A step with trees of two requests, one in several tiles, accepts what a model without trees says
+    token by token; on a CPU, and on the device."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
+    kvmlir.compile(tmp_path)
+    truth = [list(kvmlir.generate(tmp_path, prompt, max_new_tokens=12))
+             for prompt in (list(range(5, 25)), [9, 8, 7])]
+    subprocess.run([find("kv-opt"), "--kv-add-trees", tmp_path / "model.mlir", "-o", tmp_path / "trees.mlir"],
+                   check=True)
+    package = str(Path(kvmlir.__file__).parents[1])
+    for device, target in (("cpu", "cpu"), ("cuda", "cuda:sm_80,sm_90a")):
+        done = subprocess.run([find("kv-compile"), tmp_path / "trees.mlir", "-o", tmp_path / f"{device}.so",
+                               f"--target={target}"], text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        done = subprocess.run([sys.executable, "-c", VERIFY, tmp_path, f"{device}.so", device, json.dumps(truth)],
+                              text=True, capture_output=True, timeout=300,
+                              env={**os.environ, "PYTHONPATH": package, "KV_CUDA_DRIVER": str(FAKE)})
+        assert done.returncode == 0, done.stderr
+        answers, accepted = json.loads(done.stdout)
+        assert accepted == [3] * 6
+        assert [answer[:10] for answer in answers] == [want[:10] for want in truth]

@@ -238,10 +238,10 @@ def test_one_kernel_of_an_image(tmp_path):
     other, wanted = (text_of(((text, 1), ("EXIT",))) for text in ("MOV R1, R2", "LDS R1, [R2]"))
     path.write_text(f"\t.section .text.kv_a\n.text.kv_a:\n{other}\n"
                     f"\t.section .text.kv_b\n.text.kv_b:\n{wanted}\n\t.section .debug\n{other}\n")
-    assert [i.operation for i in Listing(path, "kv_b").instructions] == ["LDS", "EXIT"]
+    assert [i.operation for i in Listing(path, kernel="kv_b").instructions] == ["LDS", "EXIT"]
     assert len(Listing(path).instructions) == 6
     with pytest.raises(Problem, match="has no kernel kv_c"):
-        Listing(path, "kv_c")
+        Listing(path, kernel="kv_c")
 
 
 MERGE = (

@@ -168,8 +168,8 @@ static void serves(void) {
   EXPECT(kvRequestProcessed(b) == 4);
   KvMetrics metrics;
   OK(kvManagerGetMetrics(manager, &metrics));
-  EXPECT(metrics.inputTokens == 6 && metrics.cachedTokens == 4);
-  EXPECT(metrics.promptTokens == 10 && metrics.cacheHitRate == 0.4);
+  EXPECT(metrics.inputTokens == 10 && metrics.cachedTokens == 4);
+  EXPECT(metrics.promptTokens == 14 && metrics.cacheHitRate == 4.0 / 14);
   OK(kvManagerResetMetrics(manager));
   OK(kvManagerGetMetrics(manager, &metrics));
   EXPECT(metrics.inputTokens == 0 && metrics.cacheHitRate == 0);
