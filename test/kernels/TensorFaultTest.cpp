@@ -1,6 +1,6 @@
 //===- TensorFaultTest.cpp - Mistakes in a kernel with tensor memory ------===//
 
-#include "../../kernels/cuda/TensorRows.h"
+#include "../../kernels/cuda/TensorKernel.h"
 #include "../../kernels/cuda/emulator/CpuTensorBlock.h"
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"

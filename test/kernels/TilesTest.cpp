@@ -12,22 +12,6 @@ using namespace kv::cuda::test;
 
 namespace {
 
-class AttentionTiles : public ::testing::Test {
-protected:
-  void SetUp() override {
-    for (const char *chip : {"sm_90a", "sm_100a"})
-      if (const AttentionKernel &kernel = tileKernelFor("bf16", 64, chip);
-          canRun(kernel.name))
-        all.push_back(kernel);
-    if (all.empty())
-      GTEST_SKIP() << "this chip has no kernels that copy tiles";
-  }
-
-  std::vector<AttentionKernel> all; // one of each chip
-  const AttentionKernel &plain = kernelFor("bf16", 64, true);
-  const AttentionKernel &decode = kernelFor("bf16", 64, false);
-};
-
 /// The results of a case, which must be right.
 Results run(const AttentionKernel &kernel, const AttentionCase &c) {
   return withFixture(kernel, c, [&](auto &fixture) {
@@ -49,6 +33,27 @@ Results run(const AttentionKernel &kernel, const AttentionCase &c) {
   return ::testing::AssertionSuccess();
 }
 
+class AttentionTiles : public ::testing::Test {
+protected:
+  void SetUp() override {
+    for (const char *chip : {"sm_90a", "sm_100a"})
+      if (const AttentionKernel &kernel = tileKernelFor("bf16", 64, chip);
+          canRun(kernel.name))
+        kernels.push_back(kernel);
+    if (kernels.empty())
+      GTEST_SKIP() << "this chip has no kernels that copy tiles";
+  }
+  /// They all give these results.
+  void expectSame(const Results &expected, const AttentionCase &c) {
+    for (const AttentionKernel &kernel : kernels)
+      EXPECT_TRUE(same(expected, run(kernel, c))) << kernel.name << ", " << c;
+  }
+
+  std::vector<AttentionKernel> kernels; // one of each chip
+  const AttentionKernel &plain = kernelFor("bf16", 64, true);
+  const AttentionKernel &decode = kernelFor("bf16", 64, false);
+};
+
 } // namespace
 
 TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
@@ -64,85 +69,80 @@ TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
 }
 
 TEST_F(AttentionTiles, AnyPageSizeAndLayout) {
-  for (const AttentionKernel &tiles : all) {
-    AttentionCase c;
-    c.sequences = {{500, 40}, {77, 9}};
-    c.pageSize = 1;
-    Results expected = run(plain, c);
-    for (int page : {8, 16, 24, 48, 64, 128, 512})
-      for (bool headsFirst : {false, true}) {
-        c.pageSize = page;
-        c.headsFirst = headsFirst;
-        EXPECT_TRUE(same(expected, run(tiles, c))) << c;
-      }
-  }
+  AttentionCase c;
+  c.sequences = {{500, 40}, {77, 9}};
+  c.pageSize = 1;
+  Results expected = run(plain, c);
+  for (int page : {8, 16, 24, 48, 64, 128, 512})
+    for (bool headsFirst : {false, true}) {
+      c.pageSize = page;
+      c.headsFirst = headsFirst;
+      expectSame(expected, c);
+    }
 }
 
 TEST_F(AttentionTiles, EveryMask) {
-  for (const AttentionKernel &tiles : all) {
-    struct {
-      int mask;
-      int64_t window;
-    } masks[] = {{KV_MASK_NONE, 0},
-                 {KV_MASK_CAUSAL, 0},
-                 {KV_MASK_SLIDING, 1},
-                 {KV_MASK_SLIDING, 300},
-                 {KV_MASK_CHUNKED, 50},
-                 {KV_MASK_CHUNKED, 128},
-                 {KV_MASK_SLIDING_NONCAUSAL, 200}};
-    int i = 0;
-    for (auto [mask, window] : masks) {
-      AttentionCase c;
-      c.mask = mask;
-      c.window = window;
-      c.sequences = {{400, 70}, {31, 33}, {5, 0}, {900, 2}};
-      c.softcap = i % 2 ? 2.5f : 0;
-      c.sinks = i % 3 == 0;
-      c.scale = i == 4 ? -0.125f : 0;
-      int groups[] = {1, 3, 4, 8, 16};
-      c.group = groups[i++ % 5];
-      EXPECT_TRUE(same(run(plain, c), run(tiles, c))) << c;
-    }
+  struct {
+    int mask;
+    int64_t window;
+  } masks[] = {{KV_MASK_NONE, 0},
+               {KV_MASK_CAUSAL, 0},
+               {KV_MASK_SLIDING, 1},
+               {KV_MASK_SLIDING, 300},
+               {KV_MASK_CHUNKED, 50},
+               {KV_MASK_CHUNKED, 128},
+               {KV_MASK_SLIDING_NONCAUSAL, 200}};
+  int i = 0;
+  for (auto [mask, window] : masks) {
+    AttentionCase c;
+    c.mask = mask;
+    c.window = window;
+    c.sequences = {{400, 70}, {31, 33}, {5, 0}, {900, 2}};
+    c.softcap = i % 2 ? 2.5f : 0;
+    c.sinks = i % 3 == 0;
+    c.scale = i == 4 ? -0.125f : 0;
+    int groups[] = {1, 3, 4, 8, 16};
+    c.group = groups[i++ % 5];
+    expectSame(run(plain, c), c);
   }
 }
 
 TEST_F(AttentionTiles, AnyHandOut) {
-  for (const AttentionKernel &tiles : all) {
-    for (int64_t window : {0, 1300}) {
-      AttentionCase c;
-      c.heads = 1;
-      c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
-      c.window = window;
-      c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
-      c.parts = 1;
-      Results one = run(plain, c);
-      std::mt19937 random(3);
-      for (int i = 0; i < 6; ++i) {
-        c.parts = i == 0 ? 1 : 2 + random() % 24;
-        c.slots = random() % 4 ? 0 : 2 * (random() % 20);
-        c.machine.schedule = Schedule(i % 3);
-        c.machine.seed = i;
-        EXPECT_TRUE(same(one, run(tiles, c))) << c;
-      }
+  for (int64_t window : {0, 1300}) {
+    AttentionCase c;
+    c.heads = 1;
+    c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
+    c.window = window;
+    c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
+    c.parts = 1;
+    Results one = run(plain, c);
+    std::mt19937 random(3);
+    for (int i = 0; i < 6; ++i) {
+      c.parts = i == 0 ? 1 : 2 + random() % 24;
+      c.slots = random() % 4 ? 0 : 2 * (random() % 20);
+      c.machine.schedule = Schedule(i % 3);
+      c.machine.seed = i;
+      expectSame(one, c);
     }
   }
 }
 
 // Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
-  for (const AttentionKernel &tiles : all) {
-    for (int order = 0; order < 4; ++order) {
-      AttentionCase c;
-      c.machine.order = SumOrder(order);
-      c.sequences = {{1140, 60}};
-      Results whole = run(tiles, c);
-      c.sequences = {{1197, 3}};
-      c.pageSize = 5;
-      Results last = run(decode, c);
+  for (int order = 0; order < 4; ++order) {
+    AttentionCase c;
+    c.machine.order = SumOrder(order);
+    c.sequences = {{1197, 3}};
+    c.pageSize = 5;
+    Results last = run(decode, c);
+    c.sequences = {{1140, 60}};
+    c.pageSize = 16;
+    for (const AttentionKernel &kernel : kernels) {
+      Results whole = run(kernel, c);
       size_t before = whole.out.size() - last.out.size();
       EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
                                last.out.size() * sizeof(float)))
-          << c;
+          << kernel.name << ", " << c;
     }
   }
 }

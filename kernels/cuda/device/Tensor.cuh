@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../GpuTensorBlock.h"
-#include "../TensorRows.h"
+#include "../TensorKernel.h"
 
 using namespace kv::cuda;
 

@@ -1,6 +1,6 @@
 //===- AttentionTwinsTensor.cpp - The kernels with tensor memory ----------===//
 
-#include "../TensorRows.h"
+#include "../TensorKernel.h"
 #include "AttentionTwins.h"
 #include "CpuTensorBlock.h"
 

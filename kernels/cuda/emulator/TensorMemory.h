@@ -104,6 +104,13 @@ private:
     int column, columns;
   };
 
+  static std::string warpName(int warp) {
+    return "warp " + std::to_string(warp);
+  }
+  static std::string columnsName(int column, int columns) {
+    return "columns " + std::to_string(column) + " to " +
+           std::to_string(column + columns - 1) + " of tensor memory";
+  }
   Part &part(int quarter, int column) {
     return parts[quarter * TensorColumns + column];
   }
