@@ -1,12 +1,14 @@
 //===- Twins.cpp - Every kernel on a CPU, by its name ---------------------===//
 
 #include "Twins.h"
+#include "../CacheRowsBody.h"
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
 #include "../RopeStoreBody.h"
 #include "../SampleBody.h"
+#include "../StateBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 
