@@ -47,7 +47,7 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
                      "mixture": dataclasses.replace(synthetic.KINDS["gpt_oss"]["mixture"],
                                                     experts=8)}}
 # Whose tokens are no near ties, and no expert's logit that of another; else 5.
-SEEDS = {"deepseek_v2": 8, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6, "deepseek_v2_experts": 15}
+SEEDS = {"deepseek_v2": 8, "granite_hybrid": 6, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6, "deepseek_v2_experts": 15}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):
