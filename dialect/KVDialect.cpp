@@ -66,9 +66,13 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("'kv.kernel' is a unit attribute of a function");
     if (!isa<FunctionOpInterface>(op) &&
         !(isa<KernelAttr>(attr.getValue()) &&
-          isa<AttentionOp, StoreOp, CopyPagesOp, ExpertMatmulOp>(op)))
+          isa<AttentionOp, StoreOp, CopyPagesOp, ExpertMatmulOp, LoadOp,
+              UpdateOp, StateReadOp, StateWriteOp, StateConvolutionOp,
+              StateScanOp>(op)))
       return op->emitOpError("'kv.kernel' is the #kv.kernel of a kv.attention, "
-                             "kv.store, kv.copy_pages or kv.expert_matmul");
+                             "kv.store, kv.load, kv.update, kv.copy_pages, "
+                             "kv.expert_matmul, kv.state_read, kv.state_write, "
+                             "kv.state_convolution or kv.state_scan");
     auto kernel = dyn_cast<KernelAttr>(attr.getValue());
     if (isa<ExpertMatmulOp>(op) && kernel.getKind() != KernelKind::Vector &&
         kernel.getKind() != KernelKind::Decomposition)

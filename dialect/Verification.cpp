@@ -126,7 +126,9 @@ LogicalResult kv::verifyCache(CacheOpInterface op,
   OperandRange cache = op.getCacheOperands();
   if (cache.empty())
     return op->emitOpError("names no cache");
-  bool isOnStates = isa<StateReadOp, StateWriteOp>(op.getOperation());
+  bool isOnStates =
+      isa<StateReadOp, StateWriteOp, StateConvolutionOp, StateScanOp>(
+          op.getOperation());
   CollectionType type = collectionOf(cache, collection);
   if (type && isOnStates != type.getGeometry().isRecurrent())
     return op->emitOpError()

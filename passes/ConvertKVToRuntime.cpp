@@ -26,6 +26,10 @@ static_assert((int)MaskKind::None == KV_MASK_NONE &&
                       KV_MASK_SLIDING_NONCAUSAL &&
                   (int)MaskKind::ChunkedCausal == KV_MASK_CHUNKED_CAUSAL,
               "the dialect's masks are the ABI's");
+static_assert((int)UpdateKind::Rope == KV_UPDATE_ROPE &&
+                  (int)UpdateKind::RmsNorm == KV_UPDATE_RMS_NORM &&
+                  (int)UpdateKind::Add == KV_UPDATE_ADD,
+              "the dialect's updates are the ABI's");
 
 static Value indexAsI64(OpBuilder &b, Location loc, Value index) {
   return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
@@ -131,7 +135,7 @@ struct ConvertKVToRuntime
         convert(b, attention, context);
       else if (auto print = dyn_cast<PrintOp>(*op))
         convert(b, print, context);
-      else {
+      else if (!isOnDevice(work) || !convertOnDevice(b, op, context)) {
         op.emitOpError("has no runtime function: run kv-decompose before");
         return WalkResult::interrupt();
       }
@@ -289,6 +293,57 @@ struct ConvertKVToRuntime
         planned ? (tree ? "plannedTreeAttention" : "plannedAttention")
                 : (tree ? "treeAttention" : "attention");
     call(b, loc, callee, context, arguments);
+  }
+
+  /// On a cache, what only a device has functions for. False: no function.
+  bool convertOnDevice(OpBuilder &b, CacheOpInterface op, Value context) {
+    Location loc = op.getLoc();
+    auto asI32 = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, loc, b.getI32Type(), value);
+    };
+    SmallVector<Value> cache = cacheArguments(b, op);
+    if (op.getCollectionType().getGeometry().isRecurrent()) {
+      Value layer = indexAsI64(b, loc, op.getLayerOperand()->get());
+      if (auto read = dyn_cast<StateReadOp>(*op)) {
+        call(b, loc, "stateRead", context,
+             {cache[0], cache[3], layer, read.getOut()});
+      } else if (auto write = dyn_cast<StateWriteOp>(*op)) {
+        call(b, loc, "stateWrite", context,
+             {cache[0], cache[3], layer, write.getState()});
+      } else if (auto work = dyn_cast<StateConvolutionOp>(*op)) {
+        call(b, loc, "stateConvolution", context,
+             {cache[0], cache[2], cache[3], work.getRowOffsets(), layer,
+              work.getX(), work.getWeight(), work.getBias(), work.getOut()});
+      } else {
+        auto scan = cast<StateScanOp>(*op);
+        call(b, loc, "stateScan", context,
+             {cache[0], cache[2], cache[3], scan.getRowOffsets(), layer,
+              scan.getQ(), scan.getK(), scan.getV(), scan.getDecay(),
+              scan.getStrength(), scan.getSkip(), asI32(scan.getDelta()),
+              scan.getOut()});
+      }
+      return true;
+    }
+    if (auto load = dyn_cast<LoadOp>(*op)) {
+      llvm::append_values(
+          cache, load.getRowOffsets(), indexAsI64(b, loc, load.getPlace()[0]),
+          indexAsI64(b, loc, load.getPlace()[1]),
+          constantI64(b, loc, op.getCollectionType().getWindow()),
+          load.getOut(), load.getOutLengths());
+      call(b, loc, "load", context, cache);
+      return true;
+    }
+    auto update = dyn_cast<UpdateOp>(*op);
+    if (!update)
+      return false;
+    double epsilon = update.getEps() ? update.getEps()->convertToDouble() : 0;
+    llvm::append_values(
+        cache, update.getRowOffsets(), indexAsI64(b, loc, update.getPlace()[0]),
+        indexAsI64(b, loc, update.getPlace()[1]),
+        asI32(static_cast<int64_t>(update.getKind())), update.getOperand(),
+        constantF32(b, loc, epsilon), asI32(update.getInterleaved()));
+    call(b, loc, "update", context, cache);
+    return true;
   }
 
   /// What only a device has functions for.

@@ -42,6 +42,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
       attachMergeDecomposition(context);
       attachPlanDecomposition(context);
       attachQuantizedDecompositions(context);
+      attachRecurrenceDecompositions(context);
       attachStateDecompositions(context);
       attachUpdateDecomposition(context);
       attachValueDecompositions(context);

@@ -8,6 +8,7 @@
 
 #include "CacheAccess.h"
 #include "Decompositions.h"
+#include "States.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,18 +24,17 @@ static Value isState(Emitter &b, Value id, Value blocks) {
 
 /// result[b, h, d] = is(table[b, 0]) ? blocks[table[b, 0], 0, layer, 0, h, d] :
 /// 0
-static SmallVector<Value> decompose(Emitter &b, StateReadOp op) {
-  auto cache = cast<CacheOpInterface>(*op);
-  Value layer = CacheAccess(b, cache).checkLayer(b, op.getLayer());
+Value kv::readStates(Emitter &b, CacheOpInterface cache, Value layer,
+                     RankedTensorType type) {
+  layer = CacheAccess(b, cache).checkLayer(b, layer);
   Value blocks = cache.getBlocks(), table = cache.getLookupTable();
-  auto type = op.getResult().getType();
   SmallVector<Value> sizes;
   if (type.isDynamicDim(0))
     sizes.push_back(b.dim(table, 0));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
   auto states = linalg::GenericOp::create(
       b, type, ValueRange(), empty,
-      AffineMap::getMultiDimIdentityMap(3, op.getContext()),
+      AffineMap::getMultiDimIdentityMap(3, b.getContext()),
       SmallVector<utils::IteratorType>(3, utils::IteratorType::parallel),
       [&](OpBuilder &nested, Location loc, ValueRange) {
         Emitter b(loc, nested);
@@ -52,14 +52,14 @@ static SmallVector<Value> decompose(Emitter &b, StateReadOp op) {
             b.select(exists, b.toF32(loaded), b.constant(b.getF32Type(), 0));
         linalg::YieldOp::create(b, b.fromF32(state, type.getElementType()));
       });
-  return {states.getResult(0)};
+  return states.getResult(0);
 }
 
 /// for b: if is(table[b, 1]): blocks[table[b, 1], 0, layer, 0] = state[b]
-static SmallVector<Value> decompose(Emitter &b, StateWriteOp op) {
-  auto cache = cast<CacheOpInterface>(*op);
+void kv::writeStates(Emitter &b, CacheOpInterface cache, Value layer,
+                     Value states) {
   CollectionType type = cache.getCollectionType();
-  Value layer = CacheAccess(b, cache).checkLayer(b, op.getLayer());
+  layer = CacheAccess(b, cache).checkLayer(b, layer);
   Value blocks = cache.getBlocks(), table = cache.getLookupTable();
   Value zero = b.index(0);
   forEach(b, zero, b.dim(table, 0), [&](Emitter &b, Value sequence) {
@@ -67,8 +67,8 @@ static SmallVector<Value> decompose(Emitter &b, StateWriteOp op) {
     when(b, isState(b, id, blocks), [&](Emitter &b) {
       forEach(b, zero, b.index(type.getHeads()), [&](Emitter &b, Value h) {
         forEach(b, zero, b.index(type.getDim()), [&](Emitter &b, Value d) {
-          Value number = b.toF32(tensor::ExtractOp::create(
-              b, op.getState(), ValueRange{sequence, h, d}));
+          Value number = b.toF32(
+              tensor::ExtractOp::create(b, states, ValueRange{sequence, h, d}));
           memref::StoreOp::create(b, b.fromF32(number, type.getElementType()),
                                   blocks,
                                   ValueRange{id, zero, layer, zero, h, d});
@@ -76,6 +76,14 @@ static SmallVector<Value> decompose(Emitter &b, StateWriteOp op) {
       });
     });
   });
+}
+
+static SmallVector<Value> decompose(Emitter &b, StateReadOp op) {
+  return {readStates(b, op, op.getLayer(), op.getResult().getType())};
+}
+
+static SmallVector<Value> decompose(Emitter &b, StateWriteOp op) {
+  writeStates(b, op, op.getLayer(), op.getState());
   return {};
 }
 

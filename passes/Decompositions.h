@@ -34,6 +34,7 @@ void attachExpertDecompositions(mlir::MLIRContext *context);
 void attachMergeDecomposition(mlir::MLIRContext *context);
 void attachPlanDecomposition(mlir::MLIRContext *context);
 void attachQuantizedDecompositions(mlir::MLIRContext *context);
+void attachRecurrenceDecompositions(mlir::MLIRContext *context);
 void attachStateDecompositions(mlir::MLIRContext *context);
 void attachUpdateDecomposition(mlir::MLIRContext *context);
 void attachValueDecompositions(mlir::MLIRContext *context);

@@ -88,6 +88,74 @@ LogicalResult kv::checkAttention(AttentionOp op) {
   return checkCache(op, op.getCollectionType());
 }
 
+bool kv::isOnRowsOrStates(Operation *op) {
+  return isa<LoadOp, UpdateOp, StateReadOp, StateWriteOp, StateConvolutionOp,
+             StateScanOp>(op);
+}
+
+static int64_t sizeOf(Value shaped, int64_t dim) {
+  return cast<ShapedType>(shaped.getType()).getDimSize(dim);
+}
+
+static LogicalResult checkStates(CacheOpInterface op) {
+  CollectionType type = op.getCollectionType();
+  Type element = type.getElementType();
+  if (ShapedType::isDynamic(type.getHeads()))
+    return op.emitOpError("is on states whose number of heads is not known: "
+                          "give the collection's 'heads'");
+  if (isa<StateReadOp, StateWriteOp>(op)) {
+    if (type.getDim() % kernels::RowChunk)
+      return op.emitOpError()
+             << "is on states of " << type.getDim()
+             << " elements: kv-cuda has a kernel for multiples of "
+             << kernels::RowChunk;
+    return success();
+  }
+  if (!element.isF32())
+    return op.emitOpError()
+           << "is on states of " << element << ": kv-cuda has a kernel for f32";
+  if (auto convolution = dyn_cast<StateConvolutionOp>(*op)) {
+    int64_t taps = sizeOf(convolution.getWeight(), 0);
+    int64_t channels = sizeOf(convolution.getX(), 1);
+    if (taps <= kernels::MostTaps && channels % kernels::RowChunk == 0)
+      return success();
+    return op.emitOpError() << "has " << taps << " taps and " << channels
+                            << " channels: kv-cuda has a kernel for at most "
+                            << kernels::MostTaps << " taps, and multiples of "
+                            << kernels::RowChunk << " channels";
+  }
+  auto scan = cast<StateScanOp>(*op);
+  int64_t keys = sizeOf(scan.getK(), 2), values = sizeOf(scan.getV(), 3);
+  if (keys <= kernels::MostScanKeys && values % kernels::RowChunk == 0)
+    return success();
+  return op.emitOpError() << "has keys of " << keys << " and values of "
+                          << values
+                          << " elements: kv-cuda has a kernel for keys of at "
+                             "most "
+                          << kernels::MostScanKeys
+                          << " elements, and values of multiples of "
+                          << kernels::RowChunk;
+}
+
+LogicalResult kv::checkRowsOrStates(Operation *op) {
+  auto cache = cast<CacheOpInterface>(op);
+  CollectionType type = cache.getCollectionType();
+  if (type.getGeometry().isRecurrent())
+    return checkStates(cache);
+  if (failed(checkCache(op, type)))
+    return failure();
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getResult().getType().isDynamicDim(1)
+               ? load.emitOpError("has as many rows as max_lengths says: "
+                                  "kv-cuda has a kernel for a static number")
+               : success();
+  if (type.getDim() > kernels::MostUpdated)
+    return op->emitOpError()
+           << "has the head dimension " << type.getDim()
+           << ": kv-cuda has a kernel for at most " << kernels::MostUpdated;
+  return success();
+}
+
 SmallVector<StringRef> kv::attentionImages(CollectionType type) {
   SmallVector<StringRef> images;
   std::optional<KvDType> cache = dtypeOf(type.getElementType());

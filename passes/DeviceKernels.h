@@ -31,6 +31,14 @@ llvm::LogicalResult checkCache(mlir::Operation *op, CollectionType type);
 /// checkCache, and what attention does not do.
 llvm::LogicalResult checkAttention(AttentionOp op);
 
+/// Whether `op` is one of those below: on rows or states of a cache, and with
+/// the kernel `cuda` a function of the device's runtime.
+bool isOnRowsOrStates(mlir::Operation *op);
+
+/// Whether there is a kernel for such an operation; else an error that says
+/// what there are kernels for.
+llvm::LogicalResult checkRowsOrStates(mlir::Operation *op);
+
 /// The names of the device code that attends over a cache.
 llvm::SmallVector<llvm::StringRef> attentionImages(CollectionType type);
 

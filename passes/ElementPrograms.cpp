@@ -86,6 +86,7 @@ private:
         .Case<math::AbsFOp>([](auto) { return Spelling{"abs"}; })
         .Case<math::ExpOp>([](auto) { return Spelling{"exp"}; })
         .Case<math::LogOp>([](auto) { return Spelling{"log"}; })
+        .Case<math::Log1pOp>([](auto) { return Spelling{"log1p"}; })
         .Case<math::SqrtOp>([](auto) { return Spelling{"sqrt"}; })
         .Case<math::RsqrtOp>([](auto) { return Spelling{"rsqrt"}; })
         .Case<math::TanhOp>([](auto) { return Spelling{"tanh"}; })

@@ -5,13 +5,14 @@
 #include "HostSizes.h"
 #include "Launches.h"
 #include "kv/ABI/Context.h"
+#include "kv/ABI/DeviceKernels.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace kv;
 
-/// As kernels/cuda/Movers.h has them: choices of a tile, numbers of its record.
-constexpr int64_t TileChoices = 64, TileRecord = 66;
+constexpr int64_t TileChoices = kernels::ExpertRows,
+                  TileRecord = kernels::ExpertRecord;
 
 /// A launch that writes a tensor of these sizes.
 static Value launchOf(Emitter &b, StringRef callee, ValueRange arguments,

@@ -574,14 +574,33 @@ private:
       break;
     }
     case LaunchMatch::Norm: {
-      callee = "norm";
+      bool weighted = match.tensors.size() > 1;
+      callee = weighted ? "norm" : "unitNorm";
       if (failed(checkRows(op, callee, moved)))
         return failure();
       Value x = toRows(b, first);
-      made = launch(b, callee,
-                    {x, match.tensors[1], constant(match.epsilon),
-                     constant(match.offset)},
-                    x, element);
+      Value whole = partsOf(x);
+      SmallVector<Value> arguments = {whole};
+      if (weighted)
+        arguments.push_back(match.tensors[1]);
+      llvm::append_values(arguments, constant(match.epsilon),
+                          constant(match.offset));
+      if (whole == x) {
+        made = launch(b, callee, arguments, x, element);
+      } else {
+        // Without the rows themselves, whose size nobody must ask for.
+        int64_t width = cast<ShapedType>(x.getType()).getDimSize(1);
+        int64_t count = cast<ShapedType>(whole.getType()).getDimSize(1) / width;
+        OpFoldResult rows = hostSizes(b, b.getLoc(), whole)[0];
+        if (auto number = getConstantIntValue(rows))
+          rows = b.getIndexAttr(*number * count);
+        else
+          rows = b.mul(cast<Value>(rows), b.index(count));
+        Value out = tensor::EmptyOp::create(
+            b, {rows, OpFoldResult(b.getIndexAttr(width))}, element);
+        made = LaunchOp::create(b, out.getType(), callee, arguments, out)
+                   .getResult();
+      }
       made = fromRows(b, made, first);
       break;
     }
@@ -639,6 +658,20 @@ private:
     return success();
   }
 
+  /// Rows that are parts of wider ones, which are columns of others: those. As
+  /// rows of their own they would have to be copied.
+  static Value partsOf(Value rows) {
+    auto collapsed = rows.getDefiningOp<tensor::CollapseShapeOp>();
+    auto expanded =
+        collapsed ? collapsed.getSrc().getDefiningOp<tensor::ExpandShapeOp>()
+                  : tensor::ExpandShapeOp();
+    if (!expanded || expanded.getSrcType().getRank() != 2 ||
+        expanded.getReassociationIndices()[0].size() != 1 ||
+        !expanded.getSrc().getDefiningOp<tensor::ExtractSliceOp>())
+      return rows;
+    return expanded.getSrc();
+  }
+
   InFlightDiagnostic noKernel(Operation *op) {
     auto it = names.find(op);
     StringRef name =
@@ -649,6 +682,8 @@ private:
 
   /// Sizes, views, scalars, calls, loops, and what is launched.
   static bool isHostCode(Operation *op) {
+    if (isOnRowsOrStates(op))
+      return !!getKernel(op); // kv-select-kernel has checked it
     if (isa<func::FuncOp, func::CallOp, func::ReturnOp, tensor::EmptyOp,
             tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp,
             tensor::CollapseShapeOp, tensor::ExtractSliceOp,
@@ -668,12 +703,19 @@ private:
       if (op == getOperation() || isHostCode(op))
         return WalkResult::advance();
       failed = true;
+      if (isOnRowsOrStates(op)) {
+        op->emitOpError("is not by the kernel 'cuda': run "
+                        "kv-select-kernel{target=cuda} before");
+        return WalkResult::skip();
+      }
       noKernel(op)
           << ": kv-cuda has kernels for products with a weight [N, K], "
              "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
              "on one or two tensors (one may be a row for all), rows of a "
              "table, casts, argmax, kv.sample, kv.positions, kv.rope, "
-             "kv.store, kv.attention, kv.copy_pages, kv.route, "
+             "kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, "
+             "kv.state_read, kv.state_write, kv.state_convolution, "
+             "kv.state_scan, kv.route, "
              "kv.expert_matmul, and quantised weights with kv.activations = i8";
       return WalkResult::skip();
     });

@@ -120,6 +120,7 @@ private:
       return rotated;
     LaunchOp norm = launchOf(expanded.getSrc(), "norm");
     if (!norm || !norm.getResult().hasOneUse() ||
+        cast<ShapedType>(norm.getArguments()[1].getType()).getRank() != 1 ||
         !getElementTypeOrSelf(norm.getResult()).isF32())
       return rotated;
     auto collapsed =

@@ -117,9 +117,15 @@ static bool isSumOfSquares(Value sums, Value x) {
          });
 }
 
-/// mean(x^2) + epsilon, with epsilon.
-static std::optional<double> matchMeanSquare(Scalar scalar, Value x,
-                                             AffineMap rows) {
+namespace {
+/// factor * (mean(x^2) + epsilon)
+struct MeanSquare {
+  double factor, epsilon;
+};
+} // namespace
+
+static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
+                                                 AffineMap rows) {
   auto terms = operandsOf<arith::AddFOp>(scalar);
   if (!terms)
     return std::nullopt;
@@ -145,17 +151,22 @@ static std::optional<double> matchMeanSquare(Scalar scalar, Value x,
   }
   int64_t width = cast<ShapedType>(x.getType()).getShape().back();
   if (!sums || sums->map != rows || ShapedType::isDynamic(width) ||
-      std::abs(scale * width - 1) > 1e-6 || !isSumOfSquares(sums->tensor, x))
+      !(scale > 0) || !isSumOfSquares(sums->tensor, x))
     return std::nullopt;
-  return epsilon;
+  double factor = scale * double(width);
+  if (std::abs(factor - 1) <= 1e-6)
+    factor = 1;
+  return MeanSquare{factor, *epsilon / factor};
 }
 
-/// x / sqrt(mean(x^2) + epsilon) * (weight + offset)
+/// x / sqrt(mean(x^2) + epsilon) * (weight + offset), or a number in place of
+/// the weight: then there is no such tensor, and the offset is the number.
 static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   Maps maps(op);
   Product product = factor(yielded(op));
   LaunchMatch match{LaunchMatch::Norm, {}};
   Value x, weight;
+  std::optional<double> number;
   std::optional<Scalar> square;
   auto takeRoot = [&](std::optional<SmallVector<Scalar>> operands) {
     if (!operands || square)
@@ -165,7 +176,11 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   };
   auto takeWeight = [&](Scalar scalar) {
     std::optional<Element> element = elementOf(scalar);
-    if (weight || !element || element->map != maps.last)
+    // Of rows of several, in turn, each may have its own.
+    if (weight || !element ||
+        (element->map != maps.last &&
+         (op.getNumLoops() < 3 ||
+          element->map != maps.identity.getMinorSubMap(2))))
       return false;
     weight = element->tensor;
     return true;
@@ -173,6 +188,10 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   for (Scalar each : product.over) {
     if (takeRoot(operandsOf<math::RsqrtOp>(each)) || takeWeight(each))
       continue;
+    if (std::optional<double> constant = constantOf(each)) {
+      number = number.value_or(1) * *constant;
+      continue;
+    }
     if (auto terms = operandsOf<arith::AddFOp>(each)) {
       if (constantOf(terms->front()))
         std::swap((*terms)[0], (*terms)[1]);
@@ -190,13 +209,17 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   for (Scalar each : product.under)
     if (!takeRoot(operandsOf<math::SqrtOp>(each)))
       return std::nullopt;
-  if (!x || !weight || !square)
+  if (!x || !square || (weight && number))
     return std::nullopt;
-  std::optional<double> epsilon = matchMeanSquare(*square, x, maps.rows);
-  if (!epsilon)
+  std::optional<MeanSquare> mean = matchMeanSquare(*square, x, maps.rows);
+  if (!mean || (weight && mean->factor != 1))
     return std::nullopt;
-  match.epsilon = *epsilon;
-  match.tensors = {x, weight};
+  match.epsilon = mean->epsilon;
+  match.tensors = {x};
+  if (weight)
+    match.tensors.push_back(weight);
+  else
+    match.offset = number.value_or(1) / std::sqrt(mean->factor);
   return match;
 }
 

@@ -27,7 +27,8 @@ struct LaunchMatch {
     ExpertBias
   } kind;
   /// The function's tensor arguments, in order, without `out`. The second of a
-  /// pair may have rank 1. Of a bias that a row's expert has: x, the experts,
+  /// pair may have rank 1, and of a norm 2, or it is missing: the norm's offset
+  /// is its factor. Of a bias that a row's expert has: x, the experts,
   /// the biases.
   llvm::SmallVector<mlir::Value> tensors;
   double epsilon = 0, offset = 0; // of a norm

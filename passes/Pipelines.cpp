@@ -166,6 +166,8 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   pm.addPass(createKVCheckSteps());
   pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
+  // What is left of helpers that nobody calls need not have a kernel.
+  pm.addPass(createSymbolDCEPass());
   simplify(pm);
   KVFormLaunchesOptions launches;
   launches.chips.assign(options.chips.begin(), options.chips.end());

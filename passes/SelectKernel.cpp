@@ -251,7 +251,8 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     getOperation().walk([&](Operation *op) {
       bool onDevice = chosen->kernel == KernelKind::Cuda;
       if (isa<StoreOp, AttentionOp>(op) ||
-          (onDevice ? isa<CopyPagesOp>(op) : isa<ExpertMatmulOp>(op)))
+          (onDevice ? isa<CopyPagesOp>(op) || isOnRowsOrStates(op)
+                    : isa<ExpertMatmulOp>(op)))
         work.push_back(op);
     });
     Planner planner(getOperation(), chosen->kernel);
@@ -283,6 +284,8 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
              << "', which is not the target's";
     if (auto attention = dyn_cast<AttentionOp>(op))
       return checkAttention(attention);
+    if (isOnRowsOrStates(op))
+      return checkRowsOrStates(op);
     return checkCache(op, onCache.getCollectionType());
   }
 

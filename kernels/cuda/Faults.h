@@ -61,6 +61,9 @@ enum class Fault {
   MissingSumsBarrier, // of a draw: others' sums are read before they are there
   DrawnFromAll,       // what was cut is drawn
   UnorderedTies,      // of equal logits all are kept
+  UncheckedState,     // a number that is no state is used
+  StateReadTwice,     // others read a state than those who write it
+  ForgottenDecay,     // of a scan
 
   // Of kernels that copy tiles.
   MissingEmptyWait,     // a stage is filled while others still read it

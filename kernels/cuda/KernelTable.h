@@ -9,7 +9,7 @@
 
 #include "AttentionTensor.h"
 #include "Latent.h"
-#include "Movers.h"
+#include "States.h"
 #include "kv/ABI/DeviceKernels.h"
 
 #include <array>

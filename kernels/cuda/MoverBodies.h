@@ -314,7 +314,9 @@ template <class B, Fault F = Fault::None>
 KV_BODY void normBody(B &b, const NormParams &p) {
   auto sums = b.template shared<float>(0, MoverWarps);
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
-    int64_t x = row * p.xStride, out = row * p.outStride;
+    int32_t group = row / p.together;
+    int64_t x = group * p.xStride + int64_t(row - group * p.together) * p.width;
+    int64_t out = row * p.outStride;
     float sum = 0;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float v[Eight];
@@ -336,10 +338,12 @@ KV_BODY void normBody(B &b, const NormParams &p) {
       sum += sums.load(w);
     b.sync(); // the next row's sums may come
     float inverse = 1.0f / sqrtf(sum / float(p.width) + p.epsilon);
+    int64_t weight = int64_t(row % p.weightRows) * p.width;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
-      float v[Eight], w[Eight];
+      float v[Eight], w[Eight] = {};
       loadEight(b, p.x, x + i, p.xType, v);
-      loadEight(b, p.weight, i, p.weightType, w);
+      if (p.weight)
+        loadEight(b, p.weight, weight + i, p.weightType, w);
       KV_UNROLL
       for (int j = 0; j < Eight; ++j)
         v[j] = v[j] * inverse * (w[j] + p.offset);

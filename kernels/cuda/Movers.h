@@ -15,6 +15,7 @@
 
 #include "Attention.h"
 #include "QuantFormat.h"
+#include "kv/ABI/DeviceKernels.h"
 
 namespace kv::cuda {
 
@@ -36,10 +37,7 @@ constexpr int QuantTileFloats = 16 * BlockRows;
 constexpr int QuantWarpFloats = 2 * QuantTileFloats + 16;
 constexpr int QuantSharedBytes = 2 * MoverWarps * QuantWarpFloats * 4;
 
-/// Choices of experts are ordered in tiles of so many, each of one expert. A
-/// tile's record is its expert, how many choices it has, and their numbers, of
-/// which the last ones may be left out. An expert's tiles follow each other.
-constexpr int ExpertRows = 64, ExpertRecord = 2 + ExpertRows;
+using kernels::ExpertRecord, kernels::ExpertRows;
 /// The tiles before those of `expert`, of whose choices `before` belong to the
 /// experts before it: some of them may be empty.
 KV_HD constexpr int64_t expertTilesBefore(int64_t expert, int64_t before) {
@@ -109,9 +107,15 @@ struct NormParams {
   void *out;
   int64_t xStride, outStride;
   int32_t rows, width;
-  const void *weight; // [width]
+  const void *weight; // [width], or null for zeros
   float epsilon, offset;
   int32_t xType, weightType, outType;
+  /// Rows of the weight, [weightRows, width] without gaps: row i of x takes row
+  /// i % weightRows.
+  int32_t weightRows = 1;
+  /// So many rows of x lie one after the other before the next begins xStride
+  /// after their first.
+  int32_t together = 1;
 };
 
 /// A rope of q, and one of k, whose result is stored with v: the same numbers

@@ -82,22 +82,54 @@ void rows::matmul(KvContext *context, const KvTensorView *x,
                   b.stride, c.stride, KvDType(a.type), KvDType(c.type)});
 }
 
+/// Rows of x that are normed to those of out: as many, or wider ones of which
+/// each is several.
+static bool normOf(Call &call, const KvTensorView &x, const KvTensorView &out,
+                   NormParams &p) {
+  Rows a, c;
+  if (!rowsOf(call, "x", x, a) || !rowsOf(call, "out", out, c))
+    return false;
+  int64_t together = c.width ? a.width / c.width : 0;
+  if (together < 1 || a.width != together * c.width ||
+      c.count != together * a.count)
+    return sameRows(call, "x", a, c);
+  p = {a.data,  c.data, a.stride, c.stride, int32_t(c.count), int32_t(c.width),
+       nullptr, 0,      0,        a.type,   KV_DTYPE_F32,     c.type};
+  p.together = int32_t(together);
+  return true;
+}
+
 void rows::norm(KvContext *context, const KvTensorView *x,
                 const KvTensorView *weight, float epsilon, float offset,
                 const KvTensorView *out) {
   Call call(context, "norm");
-  Rows a, w, c;
-  if (call.failed() || !rowsOf(call, "x", *x, a) ||
-      !rowsOf(call, "weight", *weight, w) || !rowsOf(call, "out", *out, c) ||
-      !sameRows(call, "x", a, c))
+  NormParams p;
+  Rows w;
+  if (call.failed() || !normOf(call, *x, *out, p) ||
+      !rowsOf(call, "weight", *weight, w))
     return;
-  if (w.count != 1 || w.width != a.width)
+  if (weight->rank > 2 || w.width != p.width || w.count < 1 ||
+      p.rows % w.count || !isDense(*weight))
     return call.fail(KV_STATUS_INVALID_ARGUMENT, "weight is ",
-                     describe(*weight), ", needed: ", a.width, " elements");
-  NormParams p{a.data,           c.data,           a.stride, c.stride,
-               int32_t(a.count), int32_t(a.width), w.data,   epsilon,
-               offset,           a.type,           w.type,   c.type};
-  move(call, kernelRow("kv_norm"), rowItems(a), p);
+                     describe(*weight), ", needed: ", p.width,
+                     " elements, or dense rows of as many for rows in turn");
+  p.weight = w.data;
+  p.weightType = w.type;
+  p.weightRows = int32_t(w.count);
+  p.epsilon = epsilon;
+  p.offset = offset;
+  move(call, kernelRow("kv_norm"), int64_t(p.rows) * MoverThreads, p);
+}
+
+void rows::unitNorm(KvContext *context, const KvTensorView *x, float epsilon,
+                    float factor, const KvTensorView *out) {
+  Call call(context, "unitNorm");
+  NormParams p;
+  if (call.failed() || !normOf(call, *x, *out, p))
+    return;
+  p.epsilon = epsilon;
+  p.offset = factor;
+  move(call, kernelRow("kv_norm"), int64_t(p.rows) * MoverThreads, p);
 }
 
 void rows::pair(KvContext *context, int32_t function, const KvTensorView *a,

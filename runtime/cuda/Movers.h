@@ -38,6 +38,15 @@ bool sameRows(Call &call, std::string_view argument, const Rows &a,
 bool pairedRows(Call &call, const KvTensorView &a, const KvTensorView &b,
                 const KvTensorView &out, Rows &x, Rows &y, Rows &made);
 
+/// Where rows of one layer of a cache lie, in a step of `tokens` rows; k and v
+/// of the store are left as they are. Returns false, with an error in the call,
+/// where kernels cannot find them.
+bool placesOf(Call &call, const KvTensorView &blocks,
+              const KvTensorView *scales, const KvTensorView &cacheLengths,
+              const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
+              int64_t layer, int64_t tokens, Cache &cache,
+              StoreScaledParams &scaled);
+
 } // namespace kv::cuda
 
 #endif // KV_RUNTIME_CUDA_MOVERS_H

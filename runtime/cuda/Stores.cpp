@@ -61,28 +61,22 @@ void rows::rope(KvContext *context, const KvTensorView *x,
          int64_t(p.tokens) * p.heads * ropeItems(p.dim, p.width), p);
 }
 
-/// Reads a store, whose k and v may have different types if `mixed`. False,
-/// with an error in the call, where kernels cannot do it.
-static bool
-storeOf(Call &call, const KvTensorView &blocks, const KvTensorView *scales,
-        const KvTensorView &cacheLengths, const KvTensorView &lookupTable,
-        const KvTensorView &rowOffsets, int64_t layer, const KvTensorView &k,
-        const KvTensorView *v, bool mixed, StoreScaledParams &scaled) {
-  Cache cache;
+bool kv::cuda::placesOf(Call &call, const KvTensorView &blocks,
+                        const KvTensorView *scales,
+                        const KvTensorView &cacheLengths,
+                        const KvTensorView &lookupTable,
+                        const KvTensorView &rowOffsets, int64_t layer,
+                        int64_t tokens, Cache &cache,
+                        StoreScaledParams &scaled) {
   Table table;
   StoreParams &p = scaled.store;
   if (!cacheOf(call, blocks, cache) ||
       !scalesOf(call, scales, blocks, scaled.scales) ||
-      !checkHeads(call, "k", k) || (v && !checkHeads(call, "v", *v)) ||
-      !tableOf(call, cacheLengths, lookupTable, rowOffsets, k.sizes[0], cache,
+      !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens, cache,
                table, p.batch))
     return false;
-  if (layer < 0 || layer >= cache.layers || (v ? 2 : 1) != cache.planes ||
-      k.sizes[1] != cache.heads || k.sizes[2] != cache.dim ||
-      (v && (!std::equal(v->sizes, v->sizes + 3, k.sizes) ||
-             (!mixed && v->dtype != k.dtype)))) {
-    call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ", describe(k),
-              ", v ", v ? describe(*v) : "absent", ", blocks ",
+  if (layer < 0 || layer >= cache.layers) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", blocks ",
               describe(blocks), ": they do not fit");
     return false;
   }
@@ -94,15 +88,6 @@ storeOf(Call &call, const KvTensorView &blocks, const KvTensorView *scales,
   p.firstPage = table.firstPage;
   p.heads = int32_t(cache.heads);
   p.dim = int32_t(cache.dim);
-  p.k = firstElement(k);
-  p.kTokenStride = k.strides[0];
-  p.kHeadStride = k.strides[1];
-  if (v) {
-    p.v = firstElement(*v);
-    p.vTokenStride = v->strides[0];
-    p.vHeadStride = v->strides[1];
-  }
-  p.rowsType = int32_t(k.dtype);
   p.cacheType = cache.type;
   if (!scales)
     return true;
@@ -113,6 +98,40 @@ storeOf(Call &call, const KvTensorView &blocks, const KvTensorView *scales,
     return false;
   }
   scaled.groupChunks = int32_t(chunks / scaled.scales.groups);
+  return true;
+}
+
+/// Reads a store, whose k and v may have different types if `mixed`. False,
+/// with an error in the call, where kernels cannot do it.
+static bool
+storeOf(Call &call, const KvTensorView &blocks, const KvTensorView *scales,
+        const KvTensorView &cacheLengths, const KvTensorView &lookupTable,
+        const KvTensorView &rowOffsets, int64_t layer, const KvTensorView &k,
+        const KvTensorView *v, bool mixed, StoreScaledParams &scaled) {
+  Cache cache;
+  StoreParams &p = scaled.store;
+  if (!checkHeads(call, "k", k) || (v && !checkHeads(call, "v", *v)) ||
+      !placesOf(call, blocks, scales, cacheLengths, lookupTable, rowOffsets,
+                layer, k.sizes[0], cache, scaled))
+    return false;
+  if ((v ? 2 : 1) != cache.planes || k.sizes[1] != cache.heads ||
+      k.sizes[2] != cache.dim ||
+      (v && (!std::equal(v->sizes, v->sizes + 3, k.sizes) ||
+             (!mixed && v->dtype != k.dtype)))) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "layer ", layer, ", k ", describe(k),
+              ", v ", v ? describe(*v) : "absent", ", blocks ",
+              describe(blocks), ": they do not fit");
+    return false;
+  }
+  p.k = firstElement(k);
+  p.kTokenStride = k.strides[0];
+  p.kHeadStride = k.strides[1];
+  if (v) {
+    p.v = firstElement(*v);
+    p.vTokenStride = v->strides[0];
+    p.vHeadStride = v->strides[1];
+  }
+  p.rowsType = int32_t(k.dtype);
   return true;
 }
 

@@ -210,10 +210,12 @@ TEST_F(Rows, NormAndPair) {
               f.pair(ctx, 7, dx.view(), dy.view(), sum.view());
             }),
             "pair: function 7, allowed: 0 and 1");
-  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-              f.norm(ctx, dx.view(), dx.view(), 1e-5f, 1, normed.view());
-            }),
-            "norm: weight is bf16[3, 2, 16], needed: 16 elements");
+  EXPECT_EQ(
+      error([&](KvContext *ctx, const KvFunctionTable &f) {
+        f.norm(ctx, dx.view(), dx.view(), 1e-5f, 1, normed.view());
+      }),
+      "norm: weight is bf16[3, 2, 16], needed: 16 elements, or dense rows "
+      "of as many for rows in turn");
 }
 
 TEST_F(Rows, Bias) {

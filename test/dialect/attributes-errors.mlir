@@ -108,7 +108,7 @@ func.func @f() attributes {kv.kernel = #kv.kernel<reference>} { return }
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'kv.kernel' is the #kv.kernel of a kv.attention, kv.store, kv.copy_pages or kv.expert_matmul}}
+  // expected-error @+1 {{'kv.kernel' is the #kv.kernel of a kv.attention, kv.store, kv.load, kv.update, kv.copy_pages, kv.expert_matmul, kv.state_read, kv.state_write, kv.state_convolution or kv.state_scan}}
   %c = arith.constant {kv.kernel = #kv.kernel<reference>} 1 : index
   return
 }
@@ -117,7 +117,7 @@ func.func @f() {
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 1, dim = 8, page = 16>
 func.func @f(%k: tensor<?x1x8xf32>, %kv: !kv, %layer: index, %ro: tensor<?xi32>) {
-  // expected-error @+1 {{'kv.kernel' is the #kv.kernel of a kv.attention, kv.store, kv.copy_pages or kv.expert_matmul}}
+  // expected-error @+1 {{'kv.kernel' is the #kv.kernel of a kv.attention, kv.store, kv.load, kv.update, kv.copy_pages, kv.expert_matmul, kv.state_read, kv.state_write, kv.state_convolution or kv.state_scan}}
   kv.store %k, %k into %kv[%layer] rows %ro {kv.kernel = "reference"}
       : tensor<?x1x8xf32>, tensor<?x1x8xf32> into !kv, tensor<?xi32>
   return

@@ -93,3 +93,129 @@ func.func @layer(%st: !st, %ro: tensor<?xi32>, %s: tensor<?x4x32xf32>) {
   kv.state_write %s into %st[%c3] rows %ro : tensor<?x4x32xf32> into !st, tensor<?xi32>
   return
 }
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>, %w: tensor<1x24xf32>) {
+  // expected-error @+1 {{weight must have at least 2 taps, not 1}}
+  %y = kv.state_convolution %x, %w in %st[%layer] rows %ro : tensor<?x24xf32>, tensor<1x24xf32> in !st, tensor<?xi32> -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>, %w: tensor<4x16xf32>) {
+  // expected-error @+1 {{weight must be [4, 24], not 'tensor<4x16xf32>'}}
+  %y = kv.state_convolution %x, %w in %st[%layer] rows %ro : tensor<?x24xf32>, tensor<4x16xf32> in !st, tensor<?xi32> -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>, %w: tensor<4x24xf32>) {
+  // expected-error @+1 {{result must be [T, 24], not 'tensor<?x16xf32>'}}
+  %y = kv.state_convolution %x, %w in %st[%layer] rows %ro : tensor<?x24xf32>, tensor<4x24xf32> in !st, tensor<?xi32> -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>, %w: tensor<3x24xf32>) {
+  // expected-error @+1 {{has states of [2, 24], as x and weight say, and the collection's are [3, 24]}}
+  %y = kv.state_convolution %x, %w in %st[%layer] rows %ro : tensor<?x24xf32>, tensor<3x24xf32> in !st, tensor<?xi32> -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x?xf32>, %w: tensor<4x24xf32>) {
+  // expected-error @+1 {{must have static sizes but for the number of rows}}
+  %y = kv.state_convolution %x, %w in %st[%layer] rows %ro : tensor<?x?xf32>, tensor<4x24xf32> in !st, tensor<?xi32> -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<paged, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>, %w: tensor<4x24xf32>) {
+  // expected-error @+1 {{is on '!kv.collection<paged, f32, layers = 3, heads = 3, dim = 24, page = 16>', which holds keys and values, and no states}}
+  %y = kv.state_convolution %x, %w in %st[%layer] rows %ro : tensor<?x24xf32>, tensor<4x24xf32> in !st, tensor<?xi32> -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 3, dim = 24, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>, %w: tensor<4x24xf32>, %b: tensor<16xf32>) {
+  // expected-error @+1 {{bias must be [24], not 'tensor<16xf32>'}}
+  %y = kv.state_convolution %x, %w bias %b in %st[%layer] rows %ro : tensor<?x24xf32>, tensor<4x24xf32>, tensor<16xf32> in !st, tensor<?xi32> -> tensor<?x24xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 128, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x3x16xf32>, %d: tensor<?x2x3xf32>, %g: tensor<?x2x3xf32>) {
+  // expected-error @+1 {{k must be [T, 2, 8], not 'tensor<?x2x4xf32>'}}
+  %y = kv.state_scan %q, %k, %v decay %d strength %g in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x4xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32> in !st, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 128, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x3x3x16xf32>, %d: tensor<?x2x3xf32>, %g: tensor<?x2x3xf32>) {
+  // expected-error @+1 {{v must be [T, 2, 3, 16], not 'tensor<?x3x3x16xf32>'}}
+  %y = kv.state_scan %q, %k, %v decay %d strength %g in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x3x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32> in !st, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 128, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x3x16xf32>, %d: tensor<?x2x2xf32>, %g: tensor<?x2x3xf32>) {
+  // expected-error @+1 {{decay must be [T, 2, 3], not 'tensor<?x2x2xf32>'}}
+  %y = kv.state_scan %q, %k, %v decay %d strength %g in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x2xf32>, tensor<?x2x3xf32> in !st, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 128, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x3x16xf32>, %d: tensor<?x2x3xf32>, %g: tensor<?x3x2xf32>) {
+  // expected-error @+1 {{strength must be [T, 2, 3], not 'tensor<?x3x2xf32>'}}
+  %y = kv.state_scan %q, %k, %v decay %d strength %g in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x3x2xf32> in !st, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 128, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x3x16xf32>, %d: tensor<?x2x3xf32>, %g: tensor<?x2x3xf32>) {
+  // expected-error @+1 {{result must be [T, 2, 3, 16], not 'tensor<?x2x3x8xf32>'}}
+  %y = kv.state_scan %q, %k, %v decay %d strength %g in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32> in !st, tensor<?xi32> -> tensor<?x2x3x8xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 64, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x3x16xf32>, %d: tensor<?x2x3xf32>, %g: tensor<?x2x3xf32>) {
+  // expected-error @+1 {{has states of [6, 128], as q and v say, and the collection's are [6, 64]}}
+  %y = kv.state_scan %q, %k, %v decay %d strength %g in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32> in !st, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 3, heads = 6, dim = 128, page = 16>
+func.func @f(%st: !st, %layer: index, %ro: tensor<?xi32>, %q: tensor<?x2x8xf32>, %v: tensor<?x2x3x16xf32>, %d: tensor<?x2x3xf32>, %p: tensor<3x2xf32>) {
+  // expected-error @+1 {{skip must be [2, 3], not 'tensor<3x2xf32>'}}
+  %y = kv.state_scan %q, %q, %v decay %d strength %d skip %p in %st[%layer] rows %ro : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<3x2xf32> in !st, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}

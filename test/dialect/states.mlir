@@ -49,3 +49,45 @@ func.func @buffers(%b: memref<?x1x3x1x4x32xbf16>, %l: memref<?xi32>, %t: memref<
         memref<?xi32>
   return
 }
+
+!conv = !kv.collection<recurrent, f32, layers = 2, heads = 3, dim = 24, page = 16>
+!scan = !kv.collection<recurrent, f32, layers = 2, heads = 6, dim = 128, page = 16>
+
+// CHECK-LABEL: func.func @recurrences
+// CHECK: kv.state_convolution %{{.*}}, %{{.*}} in %{{.*}}[%{{.*}}] rows %{{.*}} : tensor<?x24xf32>, tensor<4x24xf32> in !kv.collection<{{.*}}>, tensor<?xi32> -> tensor<?x24xf32>
+// CHECK: kv.state_convolution %{{.*}}, %{{.*}} bias %{{.*}} in %{{.*}}[%{{.*}}] rows %{{.*}} : tensor<?x24xf32>, tensor<4x24xf32>, tensor<24xf32> in
+// CHECK: kv.state_scan %{{.*}}, %{{.*}}, %{{.*}} decay %{{.*}} strength %{{.*}} in %{{.*}}[%{{.*}}] rows %{{.*}} {delta} : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32> in !kv.collection<{{.*}}>, tensor<?xi32> -> tensor<?x2x3x16xf32>
+// CHECK: kv.state_scan %{{.*}}, %{{.*}}, %{{.*}} decay %{{.*}} strength %{{.*}} skip %{{.*}} in {{.*}} tensor<2x3xf32> in
+func.func @recurrences(%conv: !conv, %scan: !scan, %layer: index, %ro: tensor<?xi32>, %x: tensor<?x24xf32>,
+    %w: tensor<4x24xf32>, %b: tensor<24xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x3x16xf32>,
+    %g: tensor<?x2x3xf32>, %skip: tensor<2x3xf32>) {
+  %0 = kv.state_convolution %x, %w in %conv[%layer] rows %ro
+      : tensor<?x24xf32>, tensor<4x24xf32> in !conv, tensor<?xi32> -> tensor<?x24xf32>
+  %1 = kv.state_convolution %0, %w bias %b in %conv[%layer] rows %ro
+      : tensor<?x24xf32>, tensor<4x24xf32>, tensor<24xf32> in !conv, tensor<?xi32> -> tensor<?x24xf32>
+  %2 = kv.state_scan %k, %k, %v decay %g strength %g in %scan[%layer] rows %ro {delta}
+      : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>
+        in !scan, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  %3 = kv.state_scan %k, %k, %2 decay %g strength %g skip %skip in %scan[%layer] rows %ro
+      : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>, tensor<?x2x3xf32>,
+        tensor<2x3xf32> in !scan, tensor<?xi32> -> tensor<?x2x3x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @recurrences_on_buffers
+// CHECK: kv.state_convolution %{{.*}}, %{{.*}} in (%{{.*}})[%{{.*}}] rows %{{.*}} outs(%{{.*}}) :
+// CHECK: kv.state_scan {{.*}} outs(%{{.*}}) {delta} :
+func.func @recurrences_on_buffers(%cb: memref<?x1x2x1x3x24xf32>, %sb: memref<?x1x2x1x6x128xf32>,
+    %l: memref<?xi32>, %t: memref<?x2xi32>, %m: memref<?x2xi32>, %layer: index, %ro: memref<?xi32>,
+    %x: memref<?x24xf32>, %w: memref<4x24xf32>, %y: memref<?x24xf32>, %k: memref<?x2x8xf32>,
+    %v: memref<?x2x3x16xf32>, %g: memref<?x2x3xf32>, %o: memref<?x2x3x16xf32>) {
+  kv.state_convolution %x, %w in (%cb, %l, %t, %m)[%layer] rows %ro outs(%y)
+      : memref<?x24xf32>, memref<4x24xf32> in
+        (memref<?x1x2x1x3x24xf32>, memref<?xi32>, memref<?x2xi32>, memref<?x2xi32>) as !conv,
+        memref<?xi32> outs memref<?x24xf32>
+  kv.state_scan %k, %k, %v decay %g strength %g in (%sb, %l, %t, %m)[%layer] rows %ro outs(%o) {delta}
+      : memref<?x2x8xf32>, memref<?x2x8xf32>, memref<?x2x3x16xf32>, memref<?x2x3xf32>, memref<?x2x3xf32> in
+        (memref<?x1x2x1x6x128xf32>, memref<?xi32>, memref<?x2xi32>, memref<?x2xi32>) as !scan,
+        memref<?xi32> outs memref<?x2x3x16xf32>
+  return
+}

@@ -10,8 +10,7 @@
 #include "../../kernels/cuda/QuantBody.h"
 #include "../../kernels/cuda/RopeStoreBody.h"
 #include "../../kernels/cuda/SampleBody.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
-#include "EmulatorBackend.h"
+#include "MoverReport.h"
 #include "Reservation.h"
 #include "SampleCase.h"
 
@@ -20,37 +19,6 @@
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
-
-namespace {
-
-constexpr int MostShared = ExpertSharedBytes;
-static_assert(MostShared >= QuantSharedBytes);
-static_assert(MostShared >= SampleSharedBytes);
-
-/// Runs a body under every schedule; each must report `text`, or nothing at all
-/// where that is null.
-template <class Give, class Body>
-void expectReport(const char *text, Give give, Body body) {
-  for (Schedule schedule :
-       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
-    EmulatorBackend backend({.schedule = schedule});
-    give(backend);
-    backend.machine.launch(1, MoverThreads, MostShared,
-                           [&](Machine &m, int thread) {
-                             CpuBlock b(m, thread);
-                             body(b);
-                           });
-    if (!text) {
-      EXPECT_TRUE(backend.reports().empty()) << backend.reports()[0];
-      continue;
-    }
-    ASSERT_FALSE(backend.reports().empty());
-    EXPECT_NE(backend.reports()[0].find(text), std::string::npos)
-        << backend.reports()[0];
-  }
-}
-
-} // namespace
 
 TEST(MoverFault, MissingBarrierOfNorm) {
   std::vector<float> x(512, 1), out(512);

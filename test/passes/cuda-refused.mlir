@@ -5,34 +5,6 @@
 // RUN: kv-opt --kv-resolve-collections=device --canonicalize --cse --kv-form-launches --verify-diagnostics --split-input-file %s
 
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
-!cache = !kv.cache<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
-func.func @load(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
-    %ro: tensor<?xi32>, %layer: index) -> tensor<?x64x1x64xbf16> {
-  %kv = kv.fetch %b, %l, %t, %m
-      : memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32> -> !kv
-  %k = kv.key_cache %kv[%layer] : !kv
-  // expected-error @+1 {{'kv.load' op has no kernel on a GPU: kv-cuda has kernels for}}
-  %d, %n = kv.load %k rows %ro : !cache, tensor<?xi32> -> tensor<?x64x1x64xbf16>, tensor<?xi32>
-  return %d : tensor<?x64x1x64xbf16>
-}
-
-// -----
-
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
-!cache = !kv.cache<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
-func.func @update(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
-    %ro: tensor<?xi32>, %layer: index, %f: tensor<64x4xf32>) {
-  %kv = kv.fetch %b, %l, %t, %m
-      : memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32> -> !kv
-  %k = kv.key_cache %kv[%layer] : !kv
-  // expected-error @+1 {{'kv.update' op has no kernel on a GPU: kv-cuda has kernels for}}
-  kv.update %k rows %ro rope(%f) : !cache, tensor<?xi32>, tensor<64x4xf32>
-  return
-}
-
-// -----
-
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @print(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %layer: index) {
   %kv = kv.fetch %b, %l, %t, %m
@@ -52,20 +24,6 @@ func.func @row_offsets(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: te
   // expected-error @+1 {{'kv.row_offsets' op has no kernel on a GPU: kv-cuda has kernels for}}
   %o = kv.row_offsets %kv, %ro : !kv, tensor<?xi32> -> tensor<?xi32>
   return %o : tensor<?xi32>
-}
-
-// -----
-
-!st = !kv.collection<recurrent, bf16, layers = 3, heads = 4, dim = 32, page = 16>
-func.func @states(%b: memref<?x1x3x1x4x32xbf16>, %l: tensor<?xi32>, %t: tensor<?x2xi32>, %m: tensor<?x2xi32>,
-    %ro: tensor<?xi32>, %layer: index) {
-  %kv = kv.fetch %b, %l, %t, %m
-      : memref<?x1x3x1x4x32xbf16>, tensor<?xi32>, tensor<?x2xi32>, tensor<?x2xi32> -> !st
-  // expected-error @+1 {{'kv.state_read' op has no kernel on a GPU: kv-cuda has kernels for}}
-  %s = kv.state_read %kv[%layer] rows %ro : !st, tensor<?xi32> -> tensor<?x4x32xf32>
-  // expected-error @+1 {{'kv.state_write' op has no kernel on a GPU: kv-cuda has kernels for}}
-  kv.state_write %s into %kv[%layer] rows %ro : tensor<?x4x32xf32> into !st, tensor<?xi32>
-  return
 }
 
 // -----

@@ -108,3 +108,65 @@ func.func @handle(%kv: !kv, %k: tensor<?x1x64xbf16>, %ro: tensor<?xi32>, %layer:
   kv.store %k, %k into %kv[%layer] rows %ro : tensor<?x1x64xbf16>, tensor<?x1x64xbf16> into !kv, tensor<?xi32>
   return
 }
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 2, heads = 2, dim = 20, page = 16>
+func.func @f(%b: memref<?x1x2x1x2x20xf32>, %l: tensor<?xi32>, %t: tensor<?x2xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %layer: index, %s: tensor<?x2x20xf32>) {
+  // expected-error @+1 {{is on states of 20 elements: kv-cuda has a kernel for multiples of 8}}
+  kv.state_write %s into (%b, %l, %t, %m)[%layer] rows %ro : tensor<?x2x20xf32> into (memref<?x1x2x1x2x20xf32>, tensor<?xi32>, tensor<?x2xi32>, tensor<?x2xi32>) as !st, tensor<?xi32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, bf16, layers = 2, heads = 3, dim = 16, page = 16>
+func.func @f(%b: memref<?x1x2x1x3x16xbf16>, %l: tensor<?xi32>, %t: tensor<?x2xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %layer: index, %x: tensor<?x16xf32>, %w: tensor<4x16xf32>) {
+  // expected-error @+1 {{is on states of 'bf16': kv-cuda has a kernel for f32}}
+  %y = kv.state_convolution %x, %w in (%b, %l, %t, %m)[%layer] rows %ro : tensor<?x16xf32>, tensor<4x16xf32> in (memref<?x1x2x1x3x16xbf16>, tensor<?xi32>, tensor<?x2xi32>, tensor<?x2xi32>) as !st, tensor<?xi32> -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 2, heads = 4, dim = 16, page = 16>
+func.func @f(%b: memref<?x1x2x1x4x16xf32>, %l: tensor<?xi32>, %t: tensor<?x2xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %layer: index, %x: tensor<?x16xf32>, %w: tensor<5x16xf32>) {
+  // expected-error @+1 {{has 5 taps and 16 channels: kv-cuda has a kernel for at most 4 taps, and multiples of 8 channels}}
+  %y = kv.state_convolution %x, %w in (%b, %l, %t, %m)[%layer] rows %ro : tensor<?x16xf32>, tensor<5x16xf32> in (memref<?x1x2x1x4x16xf32>, tensor<?xi32>, tensor<?x2xi32>, tensor<?x2xi32>) as !st, tensor<?xi32> -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+!st = !kv.collection<recurrent, f32, layers = 2, heads = 1, dim = 2112, page = 16>
+func.func @f(%b: memref<?x1x2x1x1x2112xf32>, %l: tensor<?xi32>, %t: tensor<?x2xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %layer: index, %q: tensor<?x1x264xf32>, %v: tensor<?x1x1x8xf32>, %g: tensor<?x1x1xf32>) {
+  // expected-error @+1 {{has keys of 264 and values of 8 elements: kv-cuda has a kernel for keys of at most 256 elements, and values of multiples of 8}}
+  %y = kv.state_scan %q, %q, %v decay %g strength %g in (%b, %l, %t, %m)[%layer] rows %ro : tensor<?x1x264xf32>, tensor<?x1x264xf32>, tensor<?x1x1x8xf32>, tensor<?x1x1xf32>, tensor<?x1x1xf32> in (memref<?x1x2x1x1x2112xf32>, tensor<?xi32>, tensor<?x2xi32>, tensor<?x2xi32>) as !st, tensor<?xi32> -> tensor<?x1x1x8xf32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @f(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %layer: index, %part: index) {
+  // expected-error @+1 {{has as many rows as max_lengths says: kv-cuda has a kernel for a static number}}
+  %d, %n = kv.load (%b, %l, %t, %m)[%layer, %part] rows %ro
+      : (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x?x1x64xbf16>, tensor<?xi32>
+  return
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, latent, dim = 576, v_dim = 512, page = 16>
+func.func @f(%b: memref<?x1x2x16x1x576xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %layer: index, %part: index, %w: tensor<512xf32>) {
+  // expected-error @+1 {{has the head dimension 576: kv-cuda has a kernel for at most 256}}
+  kv.update (%b, %l, %t, %m)[%layer, %part] rows %ro rms_norm(%w) eps 1.0e-6
+      : (memref<?x1x2x16x1x576xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>, tensor<512xf32>
+  return
+}

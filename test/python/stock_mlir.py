@@ -31,17 +31,13 @@ def to_generic(module):
         return (f'{m[1]} = "kv.expert_matmul"({", ".join(operands(m[2]))}) : '
                 f"({m[3]}, {m[4]}) -> ({m[5]})")
 
-    def read(m):
-        return (f'{m[1]} = "kv.state_read"({", ".join(operands(m[2]))}) : '
-                f"({m[3]}, index, tensor<?xi32>) -> {m[4]}")
+    def recurrence(m):
+        types = " ".join(m[4].split())
+        return (f'{m[1]} = "kv.{m[2]}"({", ".join(operands(m[3]))}) : '
+                f"({types}, {m[5]}, index, tensor<?xi32>) -> {m[6]}")
 
-    def write(m):
-        return (f'"kv.state_write"({", ".join(operands(m[1]))}) : '
-                f"({m[2]}, {m[3]}, index, tensor<?xi32>) -> ()")
-
-    module = re.sub(r"(%\w+) = kv\.state_read (.*?) : (!\w+), tensor<\?xi32> -> (.*)", read, module)
-    module = re.sub(r"kv\.state_write (.*?)\s*: (.*?) into (!\w+), tensor<\?xi32>", write, module,
-                    flags=re.S)
+    module = re.sub(r"(%\w+) = kv\.(state_convolution|state_scan) ([^:]*?)(?: {delta})?\s*: (.*?) in (!\w+), "
+                    r"tensor<\?xi32>\s*-> ([^\n]*)", recurrence, module, flags=re.S)
     module = re.sub(r"(%\w+) = kv\.rope ([^:]+?)(?: interleaved)?\s*: (.*)", rope, module)
     module = re.sub(r"kv\.store (.*?)\s*: (.*?) into (!\w+), tensor<\?xi32>", store, module,
                     flags=re.S)

@@ -38,12 +38,16 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          "gemma3_caps": {"head_dim": 64, "sliding": 12, "logit_cap": 30.0},
          "deepseek_v2": {}, "deepseek_v3": {"heads": 20},
          "qwen3_moe": {"head_dim": 64}, "deepseek_v2_experts": {},
+         # A row of gates is a chunk.
+         "qwen3_next": {"head_dim": 64, "recurrent": dataclasses.replace(
+             synthetic.KINDS["qwen3_next"]["recurrent"], value_heads=8)},
+         "granite_hybrid": {"head_dim": 64},
          # A router's row is a chunk.
          "gpt_oss": {"head_dim": 64, "layers": 2, "full_layers": frozenset((1,)),
                      "mixture": dataclasses.replace(synthetic.KINDS["gpt_oss"]["mixture"],
                                                     experts=8)}}
 # Whose tokens are no near ties, and no expert's logit that of another; else 5.
-SEEDS = {"deepseek_v2": 8, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6, "deepseek_v2_experts": 15}
+SEEDS = {"deepseek_v2": 8, "granite_hybrid": 6, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6, "deepseek_v2_experts": 15}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):
@@ -132,7 +136,9 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     config = synthetic.make_config(kind, **KINDS[kind])
     weights = synthetic.make_weights(config, seed=SEEDS.get(kind, 5))
     synthetic.write_hf(tmp_path / "hf", config, weights)
-    check_steps(check_tokens(tmp_path, tmp_path / "hf"))
+    # A state carries roundings of all tokens before; with f32 weights the difference is 6e-4 and 2e-3.
+    limit = 1.5 * LIMIT if config.recurrent else LIMIT
+    check_steps(check_tokens(tmp_path, tmp_path / "hf", limit=limit))
 
 
 @pytest.mark.parametrize("device, prompts", ((3, "prefill"), (5, "tensor")), ids=("12.0", "10.0"))
@@ -201,7 +207,7 @@ def test_weights_of_floats_of_8_bits(tmp_path, kind, method, seed):
     assert "launch kv_expert_matmul" not in trace
 
 
-@pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2", "qwen3_moe"))
+@pytest.mark.parametrize("kind", ("qwen3", "deepseek_v2", "qwen3_moe", "qwen3_next"))
 def test_steps_as_graphs(tmp_path, kind):
     """Steps like earlier ones are one graph launch between the copies of tokens and of logits, and
     change no bit."""

@@ -89,3 +89,82 @@ def test_a_bad_step_changes_nothing(artifact):
             np.array([[1, 1]], np.int32), np.array(rows, np.int32), read])
         assert status != 0 and said in message, message
         assert (blocks == 1).all()
+
+
+CHANNELS, TAPS = 24, 4
+GROUPS, EACH, KEY, VALUE = 2, 3, 8, 16
+RECURRENCES = """
+    !conv = !kv.collection<recurrent, {dtype}, layers = 2, heads = 3, dim = 24, page = 16>
+    !scan = !kv.collection<recurrent, {dtype}, layers = 2, heads = 6, dim = 128, page = 16>
+    func.func @f(%x: tensor<?x24xf32> {{kv.dims = ["T"]}}, %w: tensor<4x24xf32>, %b: tensor<24xf32>,
+        %q: tensor<?x2x8xf32> {{kv.dims = ["T"]}}, %k: tensor<?x2x8xf32> {{kv.dims = ["T"]}},
+        %v: tensor<?x2x3x16xf32> {{kv.dims = ["T"]}}, %d: tensor<?x2x3xf32> {{kv.dims = ["T"]}},
+        %s: tensor<?x2x3xf32> {{kv.dims = ["T"]}}, %p: tensor<2x3xf32>, %conv: !conv,
+        %scan: !scan {{kv.name = "scan"}}, %ro: tensor<?xi32> {{kv.name = "row_offsets"}})
+        -> (tensor<?x24xf32> {{kv.dims = ["T"]}}, tensor<?x2x3x16xf32> {{kv.dims = ["T"]}})
+        attributes {{kv.entry}} {{
+      %c1 = arith.constant 1 : index
+      %y = kv.state_convolution %x, %w {bias} in %conv[%c1] rows %ro
+          : tensor<?x24xf32>, tensor<4x24xf32> {bias_type} in !conv, tensor<?xi32> -> tensor<?x24xf32>
+      %o = kv.state_scan %q, %k, %v decay %d strength %s {skip} in %scan[%c1] rows %ro {delta}
+          : tensor<?x2x8xf32>, tensor<?x2x8xf32>, tensor<?x2x3x16xf32>, tensor<?x2x3xf32>,
+            tensor<?x2x3xf32> {skip_type} in !scan, tensor<?xi32> -> tensor<?x2x3x16xf32>
+      return %y, %o : tensor<?x24xf32>, tensor<?x2x3x16xf32>
+    }}
+"""
+
+
+def scanned(state, q, k, v, decay, strength, skip, delta):
+    """A token through S[g, r, n, p], which changes; in double precision."""
+    state *= decay[:, :, None, None]
+    write = v - np.einsum("grnp,gn->grp", state, k) if delta else v
+    state += np.einsum("gn,grp->grnp", k, write * strength[:, :, None])
+    return np.einsum("grnp,gn->grp", state, q) + skip[:, :, None] * v
+
+
+@pytest.mark.parametrize("pipeline", ("kv-reference", "kv-cpu"))
+@pytest.mark.parametrize("delta, extra, dtype", ((True, False, "f32"), (False, True, "f32"), (True, True, "f16")))
+def test_recurrences(tmp_path, pipeline, delta, extra, dtype):
+    source, made = tmp_path / "m.mlir", tmp_path / "m.so"
+    source.write_text(RECURRENCES.format(
+        dtype=dtype, delta="{delta}" if delta else "", bias="bias %b" if extra else "",
+        bias_type=", tensor<24xf32>" if extra else "", skip="skip %p" if extra else "",
+        skip_type=", tensor<2x3xf32>" if extra else ""))
+    subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", source, "-o", made], check=True)
+    random = np.random.default_rng(2)
+    numbers = np.float32 if dtype == "f32" else np.float16
+    offsets = np.array([0, 6, 6, 7, 9, 12], np.int32)
+    table = np.array([[3, 3], [4, 5], [0, 1], [6, 0], [-9, 2]], np.int32)
+    tokens = offsets[-1]
+    x, w, b = (random.standard_normal(shape).astype(np.float32)
+               for shape in ((tokens, CHANNELS), (TAPS, CHANNELS), (CHANNELS,)))
+    q, k, v, p = (random.standard_normal(shape).astype(np.float32) / 2
+                  for shape in ((tokens, GROUPS, KEY), (tokens, GROUPS, KEY),
+                                (tokens, GROUPS, EACH, VALUE), (GROUPS, EACH)))
+    d, s = (random.uniform(0.2, 1, (tokens, GROUPS, EACH)).astype(np.float32) for _ in range(2))
+    conv = random.standard_normal((8, 1, 2, 1, TAPS - 1, CHANNELS)).astype(numbers)
+    scan = random.standard_normal((8, 1, 2, 1, GROUPS * EACH, KEY * VALUE)).astype(numbers)
+    want_conv, want_scan = conv.copy(), scan.copy()
+    lengths, longest = np.zeros(len(table), np.int32), np.array([[6, 6]], np.int32)
+    y, o = np.full_like(x, np.nan), np.full_like(v, np.nan)
+    call(made, [x, w, b, q, k, v, d, s, p, conv, lengths, table, longest, scan, lengths, table, longest,
+                offsets, y, o])
+    for i, (read, written) in enumerate(table):
+        begun = [np.where(0 < read < 8, have[max(read, 0), 0, 1, 0].astype(np.float64), 0)
+                 for have in (want_conv, want_scan)]
+        rows, state = begun[0], begun[1].reshape(GROUPS, EACH, KEY, VALUE)
+        for t in range(offsets[i], offsets[i + 1]):
+            rows = np.concatenate([rows, x[t:t + 1]])
+            total = (w.astype(np.float64) * rows).sum(0) + (b if extra else 0)
+            np.testing.assert_allclose(y[t], total / (1 + np.exp(-total)), rtol=2e-5, atol=2e-6)
+            rows = rows[1:]
+            out = scanned(state, q[t], k[t], v[t], d[t], s[t], p if extra else 0 * p, delta)
+            np.testing.assert_allclose(o[t], out, rtol=2e-5, atol=1e-5)
+        if 0 < written < 8:
+            limit = {"rtol": 2e-3, "atol": 2e-3} if dtype == "f16" else {"rtol": 2e-5, "atol": 1e-5}
+            for have, want, left in ((conv, want_conv, rows), (scan, want_scan, state)):
+                place = have[written, 0, 1, 0]
+                np.testing.assert_allclose(place.astype(np.float32), left.reshape(place.shape), **limit)
+                want[written, 0, 1, 0] = place
+    np.testing.assert_array_equal(conv, want_conv)
+    np.testing.assert_array_equal(scan, want_scan)

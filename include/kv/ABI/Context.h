@@ -47,6 +47,9 @@ enum KvPair {
   KV_PAIR_SILU_MUL = 1 // a / (1 + exp(-a)) * b
 };
 
+/// What the function `update` makes of a row.
+enum KvUpdate { KV_UPDATE_ROPE = 0, KV_UPDATE_RMS_NORM = 1, KV_UPDATE_ADD = 2 };
+
 /// The most dimension symbols, names of dynamic sizes, that one entry may have.
 #define KV_MAX_DIMENSION_SYMBOLS 256
 

@@ -29,6 +29,18 @@ constexpr int64_t roundedRowBytes(int64_t width) {
   return (width + width / 8 + 15) / 16 * 16;
 }
 
+/// Choices of experts are ordered in tiles of so many, each of one expert. A
+/// tile's record is its expert, how many choices it has, and their numbers, of
+/// which the last ones may be left out. An expert's tiles follow each other.
+inline constexpr int ExpertRows = 64, ExpertRecord = 2 + ExpertRows;
+
+/// What kernels take of kv.state_convolution and kv.state_scan: so many taps at
+/// most, and elements of a key.
+inline constexpr int MostTaps = 4, MostScanKeys = 256;
+
+/// And of kv.update: elements of a head, which a warp has in chunks.
+inline constexpr int MostUpdated = 256;
+
 /// The name of the image with all movers. Each attention kernel has an image of
 /// its own, named like the kernel.
 inline constexpr std::string_view MoversImage = "kv_movers";

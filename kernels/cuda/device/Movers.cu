@@ -1,3 +1,4 @@
+#include "../CacheRowsBody.h"
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
 #include "../GpuBlock.h"
@@ -7,6 +8,7 @@
 #include "../QuantBody.h"
 #include "../RopeStoreBody.h"
 #include "../SampleBody.h"
+#include "../StateBody.h"
 
 using namespace kv::cuda;
 

@@ -216,6 +216,8 @@ private:
   void executeShuffle(WarpRequest *lanes);
   template <bool Transposed> void executeLoad(int warp);
   void executeMultiplyAdd(WarpRequest *lanes);
+  /// Whether what the writer did happened before what the thread does.
+  bool isOrdered(int thread, const GlobalMemory::Writer &writer) const;
   void checkScratch(int thread, const void *p);
   Moment momentOf(int thread) const;
   void sharedReadByClocks(int thread, int offset, int bytes, void *target);

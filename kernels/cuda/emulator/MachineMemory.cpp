@@ -71,9 +71,16 @@ bool Machine::plainLoad(int thread, const void *p, size_t bytes) {
     return false;
   for (size_t i = 0; i < bytes; i += sizeof(float)) {
     const auto *writer = globalMemory.written(static_cast<const char *>(p) + i);
-    if (writer && writer->block >= 0 && !writer->plain)
+    if (!writer || writer->block < 0)
+      continue;
+    if (!writer->plain)
       report("thread " + std::to_string(thread) +
              " reads scratch as if nobody else wrote it");
+    else if (!isOrdered(thread, *writer))
+      report("race: thread " + std::to_string(thread) +
+             " reads global memory unordered with the write of block " +
+             std::to_string(writer->block) + ", thread " +
+             std::to_string(writer->thread));
   }
   return true;
 }
@@ -130,6 +137,20 @@ static bool happened(const BlockClocks &clocks,
   return found != clocks.end() && found->second[writer.thread] >= writer.moment;
 }
 
+bool Machine::isOrdered(int thread, const GlobalMemory::Writer &writer) const {
+  if (hasRoles()) {
+    const ThreadClocks &own = asyncBlock->clocks;
+    return writer.block == currentBlock
+               ? own.knows(thread, writer.thread, writer.moment)
+               : happened(own.of(thread).others, writer);
+  }
+  if (writer.block == currentBlock)
+    return writer.thread == thread || writer.moment < lastBarrier;
+  auto own = clocks.find(thread);
+  return happened(known, writer) ||
+         (own != clocks.end() && happened(own->second.others, writer));
+}
+
 void Machine::checkScratch(int thread, const void *p) {
   const GlobalMemory::Writer &writer = globalMemory.writer(p);
   if (writer.block < 0)
@@ -137,20 +158,7 @@ void Machine::checkScratch(int thread, const void *p) {
   if (writer.plain && writer.block != currentBlock)
     report("thread " + std::to_string(thread) + " reads scratch that block " +
            std::to_string(writer.block) + " wrote as if nobody else read it");
-  bool ordered;
-  if (hasRoles()) {
-    const ThreadClocks &own = asyncBlock->clocks;
-    ordered = writer.block == currentBlock
-                  ? own.knows(thread, writer.thread, writer.moment)
-                  : happened(own.of(thread).others, writer);
-  } else if (writer.block == currentBlock) {
-    ordered = writer.thread == thread || writer.moment < lastBarrier;
-  } else {
-    auto own = clocks.find(thread);
-    ordered = happened(known, writer) ||
-              (own != clocks.end() && happened(own->second.others, writer));
-  }
-  if (!ordered)
+  if (!isOrdered(thread, writer))
     report("race: thread " + std::to_string(thread) +
            " reads scratch unordered with the write of block " +
            std::to_string(writer.block) + ", thread " +

@@ -1,6 +1,7 @@
 //===- Twins.cpp - Every kernel on a CPU, by its name ---------------------===//
 
 #include "Twins.h"
+#include "../CacheRowsBody.h"
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
 #include "../MergeBody.h"
@@ -8,6 +9,7 @@
 #include "../QuantBody.h"
 #include "../RopeStoreBody.h"
 #include "../SampleBody.h"
+#include "../StateBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 

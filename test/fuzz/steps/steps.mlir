@@ -45,6 +45,23 @@ func.func @states(%k: tensor<?x2x8xf32> {kv.name = "k", kv.dims = ["T"]},
   return %s : tensor<?x2x8xf32>
 }
 
+func.func @recurrences(%x: tensor<?x8xf32> {kv.name = "x", kv.dims = ["T"]},
+                       %k: tensor<?x2x4xf32> {kv.name = "k", kv.dims = ["T"]},
+                       %v: tensor<?x2x1x2xf32> {kv.name = "v", kv.dims = ["T"]},
+                       %g: tensor<?x2x1xf32> {kv.name = "g", kv.dims = ["T"]},
+                       %w: tensor<3x8xf32> {kv.name = "w"},
+                       %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !states)
+    -> (tensor<?x2x1x2xf32> {kv.name = "scanned", kv.dims = ["T"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %y = kv.state_convolution %x, %w in %kv[%0] rows %rows
+      : tensor<?x8xf32>, tensor<3x8xf32> in !states, tensor<?xi32> -> tensor<?x8xf32>
+  %o = kv.state_scan %k, %k, %v decay %g strength %g in %kv[%1] rows %rows
+      : tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x1x2xf32>, tensor<?x2x1xf32>, tensor<?x2x1xf32>
+        in !states, tensor<?xi32> -> tensor<?x2x1x2xf32>
+  return %o : tensor<?x2x1x2xf32>
+}
+
 // Two layers by a function: the entry checks for both.
 func.func private @layer(%q: tensor<?x4x8xf32>, %k: tensor<?x2x8xf32>, %rows: tensor<?xi32>,
                          %l: index, %kv: !kv) -> tensor<?x4x8xf32> {

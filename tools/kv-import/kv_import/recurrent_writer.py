@@ -27,17 +27,12 @@ class RecurrentLayerWriter(LayerWriter):
         self.linear("z", h, "in_z")
         self.linear("mixed", h, "in_mixed")
         self.linear("gate_rows", h, "in_gates")
-        taps = types.rows(r.kernel - 1, r.channels)
-        self.emit(f"%taps = kv.state_read %conv[%layer] rows %row_offsets "
-                   f": !conv, tensor<?xi32> -> {taps}")
-        bias = f"%conv_bias, " if r.biased else ""
-        bias_type = f"tensor<{r.channels}xf32>, " if r.biased else ""
-        weight = f"tensor<{r.kernel}x{r.channels}xf32>"
-        self.emit(f"%convolved, %taps_left = call @convolution(%mixed, %conv_weight, {bias}%taps, "
-                   f"%row_offsets)\n    : ({channels}, {weight}, {bias_type}{taps}, tensor<?xi32>) "
-                   f"-> ({channels}, {taps})")
-        self.emit(f"kv.state_write %taps_left into %conv[%layer] rows %row_offsets\n"
-                   f"    : {taps} into !conv, tensor<?xi32>")
+        bias, bias_type = "", ""
+        if r.biased:
+            bias, bias_type = " bias %conv_bias", f", tensor<{r.channels}xf32>"
+        self.emit(f"%convolved = kv.state_convolution %mixed, %conv_weight{bias} in %conv[%layer] "
+                  f"rows %row_offsets\n    : {channels}, tensor<{r.kernel}x{r.channels}xf32>"
+                  f"{bias_type} in !conv, tensor<?xi32> -> {channels}")
         self.part("Queries, keys and values of the heads, and their gates.")
         keys, values = types.rows(g, r.key_dim), types.rows(g, of, r.value_dim)
         for name, (begin, width) in r.parts().items():
@@ -57,27 +52,16 @@ class RecurrentLayerWriter(LayerWriter):
             self.emit(f"%{name}_heads = tensor.expand_shape %{name} [[0], [1, 2]] output_shape "
                        f"[%rows, {g}, {of}] : {heads} into {gates}")
         self.part("The scan.")
-        flat_state = types.rows(r.value_heads, r.key_dim * r.value_dim)
-        state = types.rows(g, of, r.key_dim, r.value_dim)
-        sizes = f"{g}, {of}, {r.key_dim}, {r.value_dim}"
-        self.emit(f"%read = kv.state_read %state[%layer] rows %row_offsets "
-                   f": !state, tensor<?xi32> -> {flat_state}")
-        self.emit(f"%sequences = tensor.dim %read, %c0 : {flat_state}")
-        self.emit(f"%states = tensor.expand_shape %read [[0], [1, 2], [3, 4]] output_shape "
-                   f"[%sequences, {sizes}]\n    : {flat_state} into {state}")
         skip, skip_type = "", ""
         if not r.delta:
             self.emit(f"%skip_heads = tensor.expand_shape %skip [[0, 1]] output_shape [{g}, {of}] "
                        f": {vector} into tensor<{g}x{of}xf32>")
-            skip, skip_type = "%skip_heads, ", f"tensor<{g}x{of}xf32>, "
-        self.emit(f"%o_heads, %states_left = call @scan(%q_heads, %k_heads, %v_heads, "
-                   f"%decay_heads, %strength_heads, {skip}%states, %row_offsets)\n"
-                   f"    : ({keys}, {keys}, {values}, {gates}, {gates}, {skip_type}{state}, "
-                   f"tensor<?xi32>)\n    -> ({values}, {state})")
-        self.emit(f"%left = tensor.collapse_shape %states_left [[0], [1, 2], [3, 4]] : {state} "
-                   f"into {flat_state}")
-        self.emit(f"kv.state_write %left into %state[%layer] rows %row_offsets\n"
-                   f"    : {flat_state} into !state, tensor<?xi32>")
+            skip, skip_type = " skip %skip_heads", f", tensor<{g}x{of}xf32>"
+        delta = " {delta}" if r.delta else ""
+        self.emit(f"%o_heads = kv.state_scan %q_heads, %k_heads, %v_heads decay %decay_heads "
+                   f"strength %strength_heads{skip}\n    in %state[%layer] rows %row_offsets{delta}\n"
+                   f"    : {keys}, {keys}, {values}, {gates}, {gates}{skip_type} in !state, "
+                   f"tensor<?xi32>\n    -> {values}")
         self.part("Gate and normalise.")
         self.emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2, 3]] : {values} into {inner}")
         if r.delta:

@@ -1,0 +1,20 @@
+//===- States.h - Where decompositions find states --------------*- C++ -*-===//
+
+#ifndef KV_PASSES_STATES_H
+#define KV_PASSES_STATES_H
+
+#include "Emitter.h"
+
+namespace kv {
+
+/// The states [B, heads, dim] of one layer that a step begins with.
+mlir::Value readStates(Emitter &b, CacheOpInterface cache, mlir::Value layer,
+                       mlir::RankedTensorType type);
+
+/// What it ends with.
+void writeStates(Emitter &b, CacheOpInterface cache, mlir::Value layer,
+                 mlir::Value states);
+
+} // namespace kv
+
+#endif // KV_PASSES_STATES_H
