@@ -13,7 +13,7 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
+KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
                                              const kv::plan::Tile &tile) {
   bool any = work.leafBegin < work.leafEnd;
   head = work.head;
@@ -36,6 +36,8 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
     if (any)
       fillRing();
     storeBounds(sequence);
+    if constexpr (LatentTiles<C>)
+      keepUnit(work);
   }
   // While keys are under way.
   loadQueries();
@@ -43,12 +45,20 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
     b.sync();
   clear(group);
   totalState[0] = totalState[1] = Softmax();
+  if constexpr (LatentTiles<C>)
+    keepTotalState();
   if (any)
     runLeaves(work);
-  if (work.whole())
-    finishRows();
-  else
-    arriveAndMerge(work);
+  if constexpr (LatentTiles<C>)
+    work = keptUnit().load(0).work;
+  rarely([&] {
+    if (work.whole())
+      finishRows();
+    else
+      arriveAndMerge(work);
+  });
+  if constexpr (LatentTiles<C>)
+    work = keptUnit().load(0).work;
 }
 
 template <Block B, class C, Fault F>
@@ -65,7 +75,7 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryChunks() {
   constexpr int Lanes = C::Widens ? powerAbove(Parts) : Parts;
   // Where registers are free meanwhile, loads wait for memory together.
   KV_UNROLL_BY(TileRows<C> ? 4 : 1)
-  for (int i = b.thread(); i < C::Rows * Lanes; i += C::Threads) {
+  for (int i = threadNow(); i < C::Rows * Lanes; i += C::Threads) {
     int row = i / Lanes, part = i % Lanes;
     Chunk chunks[Together] = {};
     if (row < liveRows && part < Parts) {
@@ -118,7 +128,7 @@ template <Block B, class C, Fault F>
 KV_BODY void
 AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
-  for (int row = b.thread(); row < C::Rows; row += C::Threads) {
+  for (int row = threadNow(); row < C::Rows; row += C::Threads) {
     bool live = row < liveRows;
     bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
     if constexpr (!TileRows<C>)
@@ -174,7 +184,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
     if (work.whole()) {
       if (!last && (leaf + 1) % kv::plan::LeavesPerGroup)
         continue;
-      foldGroup(groups++ == 0, last);
+      rarely([&] { foldGroup(groups++ == 0, last); });
       if (last)
         return;
     } else {
@@ -183,7 +193,9 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
                      leafBegin % kv::plan::LeavesPerGroup;
       if (!last && !foreign && (leaf + 1) % kv::plan::LeavesPerGroup)
         continue;
-      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+      rarely([&] {
+        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+      });
     }
     clear(group);
     groupState[0] = groupState[1] = Softmax();

@@ -70,6 +70,11 @@ enum class Fault {
   MissingProductsFence, // wgmma takes registers before they are written
   QueriesOfOtherRows,   // a descriptor names the other warpgroup's rows
   ValuesOneAtomShort,   // and a step of V the keys before it
+
+  // Of those whose warpgroups share latent rows; MissingWeightsBarrier too.
+  MissingGroupBarrier, // weights are multiplied before all are stored
+  MissingWeightsFence, // nor are they there for wgmma
+  WeightsOfOtherLeaf,  // of the other stage
 };
 
 } // namespace kv::cuda

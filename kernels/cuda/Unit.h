@@ -9,7 +9,8 @@
 
 namespace kv::cuda {
 
-/// Calls f(work, tile) for each stretch of this block's part.
+/// Calls f(work, tile) for each stretch of this block's part. A function may
+/// read its work anew and leave that there.
 template <Block B, class Function>
 KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
   kv::plan::Cut at = b.load(p.cuts + b.block());
