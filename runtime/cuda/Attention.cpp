@@ -350,7 +350,7 @@ void rows::plannedAttention(
   // The same for all layers but for the layer: not worth keeping.
   auto launchTiles = [&](const Kernel &kernel) {
     TileParams tiles = tileParams(p);
-    for (int plane : {0, 1})
+    for (int plane = 0; plane < kernel.traits().planes(); ++plane)
       if (!backend.check(
               encodeTensor(backend.driver(),
                            describeTiles(p.cache, int(step.cache.heads),

@@ -82,10 +82,13 @@ struct TileKernel {
   std::string_view name;
   KvDType cache;
   int64_t headDim;
+  int64_t vDim; // as above
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, dim, ...)                           \
-  {"kv_attention_tiles_" #name "_" #dim, KV_DTYPE_##cache, dim},
+  {"kv_attention_tiles_" #name "_" #dim, KV_DTYPE_##cache, dim, 0},
+#define KV_LATENT_TILE_KERNEL(name, query, cache, dim, vDim, ...)              \
+  {"kv_latent_tiles_" #name "_" #dim, KV_DTYPE_##cache, dim, vDim},
 #include "kv/ABI/DeviceKernels.def"
 };
 inline constexpr std::string_view TileChip = "sm_90a";
