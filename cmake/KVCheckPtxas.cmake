@@ -1,10 +1,10 @@
 # cmake -DREPORTS=<ptxas -v;...> -DBUDGETS=<.def;...> -DOUTPUT=<stamp> -P: every
 # kernel of the reports is within its budget, which is the register field of its
 # row, and uses no stack. Messages that say that ptxas gave something up
-# (C7508: setmaxnreg ignored, C7510 - C7519: wgmma serialised) are errors.
+# (C7508: setmaxnreg ignored, C7510 - C7520: wgmma serialised) are errors.
 cmake_policy(SET CMP0057 NEW)
 foreach(file ${BUDGETS})
-  file(STRINGS ${file} rows REGEX "^KV_[A-Z]+_KERNEL\\(")
+  file(STRINGS ${file} rows REGEX "^KV_[A-Z_]+_KERNEL\\(")
   foreach(row ${rows})
     string(REGEX REPLACE "[A-Z_]+\\(|[ )]" "" fields "${row}")
     string(REPLACE "," ";" fields "${fields}")
@@ -23,6 +23,11 @@ foreach(file ${BUDGETS})
         set(kind tensor)
       endif()
       set(budget_kv_attention_${kind}_${type}_${dim} ${registers})
+    elseif(row MATCHES "^KV_LATENT_TILE")
+      list(GET fields 0 type)
+      list(GET fields 3 dim)
+      list(GET fields 5 registers)
+      set(budget_kv_latent_tiles_${type}_${dim} ${registers})
     elseif(row MATCHES "^KV_LATENT")
       list(GET fields 0 kind)
       list(GET fields 1 type)
@@ -42,7 +47,7 @@ foreach(report ${REPORTS})
   set(kernels 0)
   file(STRINGS ${report} lines)
   foreach(line ${lines})
-    if(line MATCHES "C7508|C751[0-9]")
+    if(line MATCHES "C7508|C751[0-9]|C7520")
       list(APPEND problems "${line}")
     elseif(line MATCHES "Compiling entry function '([^']+)' for '([^']+)'")
       set(name ${CMAKE_MATCH_1})

@@ -28,6 +28,7 @@
 #include "Body.h"
 #include "Faults.h"
 #include "Latent.h"
+#include "LatentTiles.h"
 #include "Unit.h"
 #include "Widen.h"
 
@@ -63,11 +64,13 @@ public:
     toLog2 = scaleFirst ? kv::plan::Log2E : p.scale * kv::plan::Log2E;
     if constexpr (TileRows<C>)
       stage = phase = 0;
+    if constexpr (LatentTiles<C>)
+      half = b.uniform(warp / GroupWarps);
   }
 
   KV_BODY void run() {
     forEachWork<C::RowTiles == 1>(
-        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+        b, p, [&](Work &work, const kv::plan::Tile &tile) {
           runWork(work, tile);
         });
   }
@@ -75,7 +78,7 @@ public:
 protected:
   //===--- A unit ---------------------------------------------------------===//
 
-  KV_BODY void runWork(const Work &work, const kv::plan::Tile &tile);
+  KV_BODY void runWork(Work &work, const kv::plan::Tile &tile);
 
   KV_BODY IntPair visible(const kv::plan::Sequence &sequence, int row) const {
     kv::plan::Keys seen = kv::plan::visibleKeys(
@@ -145,6 +148,8 @@ protected:
   KV_BODY void computeLeaf(int leaf);
   KV_BODY void computeLeaf(int leaf)
     requires TileRows<C>;
+  KV_BODY void computeLeaf(int leaf)
+    requires LatentTiles<C>;
 
   //===--- Where keys are -------------------------------------------------===//
 
@@ -321,12 +326,91 @@ protected:
   KV_BODY Descriptor operandAt(int offset) const;
   /// Multiplies the queries by the next tile: the scores.
   KV_BODY void multiplyQueries();
+  KV_BODY void multiplyQueries()
+    requires LatentTiles<C>;
   /// A leaf's weights: the accumulators of two column tiles of the scores are
   /// the fragment of sixteen keys.
   using Fragments = uint32_t[C::KeyTiles / 2][4];
   KV_BODY void weighScores(Fragments &weights);
+  KV_BODY void narrowWeights(const float (&base)[2], Fragments &weights) const;
   /// Multiplies them by the next tile: the values.
   KV_BODY void multiplyWeights(Fragments &weights);
+
+  //===--- And of latent rows, whose columns two warpgroups share ---------===//
+
+  /// The row tile of this warp, where it has all keys of a leaf's scores.
+  KV_BODY int rowTile() const {
+    return LatentTiles<C> ? warp & (C::RowTiles - 1) : warp;
+  }
+  /// The weights of the leaf in this warpgroup's stage, for both.
+  KV_BODY void shareWeights(int leaf);
+  /// With them, of each row: its largest score and the sum of its weights.
+  /// A leaf's are read until the second pair after it begins.
+  KV_BODY auto leafStates(int leaf) const {
+    return b.template shared<FloatPair>(
+        C::LeafStates + ((leaf - leafBegin) & 3) * C::Rows * 8, C::Rows);
+  }
+  /// How the leaf in `stage` folds, whose weights are there then.
+  KV_BODY void foldStates(int leaf);
+  /// Multiplies them by this warpgroup's columns of the leaf and folds it.
+  KV_BODY void foldSlices();
+  /// By one lane for its warp, which has read that slab of `stage`.
+  KV_BODY void releaseSlab(int slab);
+
+  /// b.thread(); where leaves leave few registers, what is made of it is
+  /// computed where that is used.
+  KV_BODY int threadNow() const {
+    return LatentTiles<C> ? late(b.thread()) : b.thread();
+  }
+  KV_BODY void renewThread() {
+    warp = threadNow() / WarpLanes;
+    lane = threadNow() % WarpLanes;
+  }
+  /// f(), which is not for every leaf: likewise. And what only it needs of a
+  /// unit waits in shared memory for it.
+  template <class Function> KV_BODY void rarely(Function f) {
+    if constexpr (LatentTiles<C>) {
+
+      renewThread();
+      recallUnit();
+      f();
+      keepTotalState();
+
+    } else {
+      f();
+    }
+  }
+  struct KeptUnit {
+    Work work;
+    int32_t head, firstToken, firstRow, liveRows, allSeeFrom, allSeeTo;
+  };
+  KV_BODY auto keptUnit() const {
+    return b.template shared<KeptUnit>(C::KeptUnits, 1);
+  }
+  /// Of this thread alone.
+  KV_BODY auto keptTotalStates() const {
+    return b.template shared<FloatQuad>(C::TotalStates, C::Threads);
+  }
+  KV_BODY void keepTotalState() const {
+    keptTotalStates().store(warp * WarpLanes + lane,
+                            {totalState[0].maximum, totalState[0].sum,
+                             totalState[1].maximum, totalState[1].sum});
+  }
+  KV_BODY void keepUnit(const Work &work) const {
+    if (b.thread() == 0)
+      keptUnit().store(0, {work, head, firstToken, firstRow, liveRows,
+                           allSeeFrom, allSeeTo});
+  }
+  KV_BODY void recallUnit() {
+    KeptUnit unit = keptUnit().load(0);
+    head = unit.head;
+    firstToken = unit.firstToken;
+    firstRow = unit.firstRow;
+    liveRows = unit.liveRows;
+    FloatQuad four = keptTotalStates().load(threadNow());
+    totalState[0] = {four.x, four.y};
+    totalState[1] = {four.z, four.w};
+  }
 
   //===--- A leaf ---------------------------------------------------------===//
 
@@ -359,13 +443,19 @@ protected:
     return C::Warps == C::KeyWarps ? warp : warp % C::KeyWarps;
   }
   KV_BODY int scoreTile(int m) const {
+    if constexpr (LatentTiles<C>)
+      return rowTile();
     return C::Warps == C::KeyWarps ? m : warp / C::KeyWarps * C::ScoreTiles + m;
   }
-  /// The row tile whose states this warp keeps; RowTiles or more for none.
+  /// The row tile whose states this warp keeps; RowTiles or more for none. Of
+  /// warps that keep the same, one stores them.
   KV_BODY int stateTile() const {
     if (C::Warps == C::KeyWarps)
       return warp;
     return keyWarp() < C::ScoreTiles ? scoreTile(keyWarp()) : C::RowTiles;
+  }
+  KV_BODY bool storesStates() const {
+    return !LatentTiles<C> || warp < C::RowTiles;
   }
 
   /// The leaf's key of score n, i of this thread.
@@ -457,7 +547,7 @@ protected:
   /// Row tiles that a warp has values of.
   static constexpr int ValueTiles = TileRows<C> ? 1 : C::RowTiles;
   using Accumulators = float[ValueTiles][C::ColumnTiles][4];
-  KV_BODY int valueTile(int m) const { return TileRows<C> ? warp : m; }
+  KV_BODY int valueTile(int m) const { return TileRows<C> ? rowTile() : m; }
 
   /// The sums of a leaf's weights, where the tensor cores made them.
   KV_BODY void foldProductSums();
@@ -483,7 +573,9 @@ protected:
       return {x[n][side * 2], x[n][side * 2 + 1]};
   }
   KV_BODY int columnOf(int n) const {
-    return (TileRows<C> ? 0 : warp * C::WarpColumns) +
+    return (LatentTiles<C> ? half * C::WarpColumns
+            : TileRows<C>  ? 0
+                           : warp * C::WarpColumns) +
            (C::Widens ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
                       : n * 8 + lane % 4 * 2);
   }
@@ -500,7 +592,7 @@ protected:
     return reinterpret_cast<FloatPair *>(p.totals) +
            (int64_t(b.block()) * (C::TotalFloats / 2 / C::Threads) + index) *
                C::Threads +
-           b.thread();
+           (LatentTiles<C> ? warp * WarpLanes + lane : b.thread());
   }
 
   KV_BODY void storeTotal(int index, FloatPair pair);
@@ -626,7 +718,7 @@ protected:
 
   B &b;
   const AttentionParams &p;
-  const int warp, lane;
+  int warp, lane;
   const Own own;
   bool scaleFirst;
   float toLog2;
@@ -643,6 +735,7 @@ protected:
   int64_t scaleAt; // of this thread's next key, in the scales; negative: none
   int stage, lastStage; // of the next tile, and of the one before, in chunks
   int phase;            // of the stage, where a kernel copies tiles
+  int half;             // the warpgroup, where it has half of the columns
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
   // The leaf, its group, the total; the states of row tile stateTile().

@@ -188,13 +188,13 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
   if constexpr (F != Fault::MissingTotalBarrier && !TileRows<C>)
     b.sync();
   foldTotal();
-  if (!last)
+  if (!LatentTiles<C> && !last)
     keepTotal();
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
-  if constexpr (TileRows<C>)
+  if constexpr (C::TotalFloats == 0)
     b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
         .store(index * C::Threads + b.thread(), pair);
   else
@@ -203,7 +203,7 @@ KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
 
 template <Block B, class C, Fault F>
 KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
-  if constexpr (TileRows<C>)
+  if constexpr (C::TotalFloats == 0)
     return b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
         .load(index * C::Threads + b.thread());
   else
@@ -238,6 +238,11 @@ KV_BODY void AttentionBody<B, C, F>::foldTotal() {
         announced(C::TotalWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
+      // A compiler would load all before it folds any, and has no registers
+      // for that: so what is folded is stored, behind which it loads no more.
+      if constexpr (LatentTiles<C>)
+        if (n % 16 == 0 && n + side > 0)
+          b.syncNamed(C::ScoresBarrier + half, GroupThreads);
       FloatPair left;
       if constexpr (C::TotalInRegisters)
         left = {total[m][n][side * 2], total[m][n][side * 2 + 1]};
@@ -246,6 +251,8 @@ KV_BODY void AttentionBody<B, C, F>::foldTotal() {
       float *right = group[m][n] + side * 2;
       right[0] = kv::plan::foldValue(left.x, right[0], {pair.x, pair.y});
       right[1] = kv::plan::foldValue(left.y, right[1], {pair.x, pair.y});
+      if constexpr (LatentTiles<C>)
+        storeTotal(accumulator(m, n, side), {right[0], right[1]});
     }
   }
 }

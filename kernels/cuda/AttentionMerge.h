@@ -26,7 +26,7 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
     int row = rowOf(stateTile(), side);
     if (stateTile() < C::RowTiles && row < liveRows) {
       kv::plan::Finish finish = kv::plan::finish(totalState[side], sinkOf(row));
-      if (lane % 4 == 0) {
+      if (lane % 4 == 0 && storesStates()) {
         finishes.store(row, {finish.weight, finish.inverse});
         storeLogOfSum(row, totalState[side]);
       }
@@ -75,7 +75,7 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
       else
         b.storeScratch(place, pairOf(group[m], n, side));
     }
-    if (valueTile(m) == stateTile() && lane % 4 == 0)
+    if (valueTile(m) == stateTile() && lane % 4 == 0 && storesStates())
       b.storeScratch(
           reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,
           FloatPair{groupState[side].maximum, groupState[side].sum});

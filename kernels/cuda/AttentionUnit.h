@@ -13,7 +13,7 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
+KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
                                              const kv::plan::Tile &tile) {
   bool any = work.leafBegin < work.leafEnd;
   head = work.head;
@@ -44,6 +44,8 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
     if (any)
       fillRing();
     storeBounds(sequence);
+    if constexpr (LatentTiles<C>)
+      keepUnit(work);
     // While keys are under way.
     KV_UNROLL
     for (int turn = 0; turn < Turns; ++turn)
@@ -53,14 +55,22 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
   if constexpr (F != Fault::MissingQueriesBarrier)
     b.sync();
   totalState[0] = totalState[1] = Softmax();
+  if constexpr (LatentTiles<C>)
+    keepTotalState();
   if (any)
     runLeaves(work);
   else
     clear(group);
-  if (work.whole())
-    finishRows();
-  else
-    arriveAndMerge(work);
+  if constexpr (LatentTiles<C>)
+    work = keptUnit().load(0).work;
+  rarely([&] {
+    if (work.whole())
+      finishRows();
+    else
+      arriveAndMerge(work);
+  });
+  if constexpr (LatentTiles<C>)
+    work = keptUnit().load(0).work;
 }
 
 template <Block B, class C, Fault F>
@@ -152,7 +162,7 @@ template <Block B, class C, Fault F>
 KV_BODY void
 AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
-  for (int row = b.thread(); row < C::Rows; row += C::Threads) {
+  for (int row = threadNow(); row < C::Rows; row += C::Threads) {
     bool live = row < liveRows;
     bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
     if constexpr (!TileRows<C>)
@@ -243,10 +253,12 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
       computeLeaf(leaf);
     while (++leaf < end);
     bool last = leaf == leafEnd;
-    if (work.whole())
-      foldGroup(groups++ == 0, last);
-    else
-      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+    rarely([&] {
+      if (work.whole())
+        foldGroup(groups++ == 0, last);
+      else
+        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+    });
   }
 }
 

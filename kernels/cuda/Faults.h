@@ -88,6 +88,11 @@ enum class Fault {
   MissingScoresFence,  // scores are loaded that are not there for loads
   MissingValuesWait,   // values are folded while they are under way
   NeverFreed,          // tensor memory is left allocated
+
+  // Of those whose warpgroups share latent rows; MissingWeightsBarrier and
+  // MissingWeightsFence too.
+  MissingGroupBarrier, // weights are multiplied before all are stored
+  WeightsOfOtherLeaf,  // of the other stage
 };
 
 } // namespace kv::cuda

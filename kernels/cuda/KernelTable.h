@@ -9,6 +9,7 @@
 
 #include "AttentionTensor.h"
 #include "Latent.h"
+#include "LatentTiles.h"
 #include "States.h"
 #include "kv/ABI/DeviceKernels.h"
 
@@ -116,6 +117,12 @@ constexpr AttentionKernel TileKernels[] = {
         KV_TENSOR_CONFIG(query, dim)>(                                         \
       "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
+#define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
+  rowOf<KV_LATENT_TILE_CONFIG(query, dim, vDim),                               \
+        KV_LATENT_TILE_CONFIG(query, dim, vDim),                               \
+        KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
+      "kv_latent_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,              \
+      KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -50,7 +50,7 @@ public:
     });
   }
 
-private:
+protected:
   /// The keys that any row of the tile sees.
   KV_BODY void seeKeys(const Work &work, const kv::plan::Tile &tile) {
     if (work.leafBegin >= work.leafEnd)
@@ -112,6 +112,13 @@ private:
   }
 
   KV_BODY void cleanTile(int leaf) {
+    cleanRows(leaf, C::Slabs);
+    if (lane == 0)
+      b.arriveAt(b.barrier(C::full(stage)));
+  }
+
+  /// Of so many slabs of the tile, for this warp's lanes.
+  KV_BODY void cleanRows(int leaf, int slabs) {
     b.awaitPhase(b.barrier(C::landed(stage)), landings >> stage & 1);
     landings ^= 1u << stage;
     constexpr int RowChunks = SlabRowBytes / ChunkBytes;
@@ -122,7 +129,7 @@ private:
     begin = kv::plan::greater(begin, 0);
     // A row's chunks are exchanged among themselves only.
     KV_UNROLL
-    for (int slab = 0; slab < C::Slabs; ++slab)
+    for (int slab = 0; slab < slabs; ++slab)
       KV_UNROLL_BY(1)
     for (int i = lane; i < (begin + behind) * RowChunks; i += WarpLanes) {
       int skipped = i < begin * RowChunks ? 0 : C::Leaf - behind - begin;
@@ -131,8 +138,6 @@ private:
     if constexpr (F != Fault::MissingCleanFence)
       b.fenceAsync();
     b.syncNamed(C::CleanerBarrier, WarpLanes);
-    if (lane == 0)
-      b.arriveAt(b.barrier(C::full(stage)));
   }
 
   KV_BODY void nextStage() {

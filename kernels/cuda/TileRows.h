@@ -93,15 +93,8 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights) {
-  float base[2];
-  KV_UNROLL
-  for (int side = 0; side < 2; ++side) {
-    float maximum = largestScore(0, side) * toLog2;
-    base[side] = kv::plan::scoreBase(maximum);
-    announce(C::GroupWeights, 0, side,
-             kv::plan::foldMaximum(groupState[side].maximum, maximum));
-  }
+KV_BODY void AttentionBody<B, C, F>::narrowWeights(const float (&base)[2],
+                                                   Fragments &weights) const {
   KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n)
     KV_UNROLL
@@ -111,6 +104,19 @@ KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights) {
         narrowPair<typename C::Product>(weightOf(two[0], toLog2, base[side]),
                                         weightOf(two[1], toLog2, base[side]));
   }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights) {
+  float base[2];
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    float maximum = largestScore(0, side) * toLog2;
+    base[side] = kv::plan::scoreBase(maximum);
+    announce(C::GroupWeights, 0, side,
+             kv::plan::foldMaximum(groupState[side].maximum, maximum));
+  }
+  narrowWeights(base, weights);
   KV_UNROLL
   for (int i = 0; i < 4; ++i)
     sums[i] = 0;

@@ -10,7 +10,8 @@
 namespace kv::cuda {
 
 /// Calls f(work, tile) for each stretch of this block's part. AtOnce: short
-/// steps wait for nothing twice, where there are registers for it.
+/// steps wait for nothing twice, where there are registers for it. A function
+/// may read its work anew and leave that there.
 template <bool AtOnce = false, Block B, class Function>
 KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
   kv::plan::Cut at = b.load(p.cuts + b.block());

@@ -381,7 +381,7 @@ static void attend(Call &call, const Operands &operands) {
   // The same for all layers but for the layer: not worth keeping.
   auto launchTiles = [&](const Kernel &kernel) {
     TileParams tiles = tileParams(p);
-    for (int plane : {0, 1})
+    for (int plane = 0; plane < kernel.traits().planes(); ++plane)
       if (!backend.check(
               encodeTensor(backend.driver(),
                            describeTiles(p.cache, int(step.cache.heads),

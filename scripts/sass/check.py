@@ -43,7 +43,7 @@ def shape_of(kernel):
     found = re.match(r"kv_(attention|latent)_(\w+?)_(\w+?)_(\d+)$", kernel)
     dim = int(found.group(4))
     if found.group(1) == "latent":
-        return Shape(64, 8 if found.group(2) == "prefill" else 4, 64 * 2 * dim, VALUES[dim])
+        return Shape(64, 4 if found.group(2) == "decode" else 8, 64 * 2 * dim, VALUES[dim])
     if found.group(2) == "tiles":
         return Shape(128, 8, 128 * 4 * dim, dim)
     element = 2 if found.group(3) in ("bf16", "f16") else 1

@@ -71,7 +71,7 @@ class Multiprocessor:
 
     DEPTH = 24  # cycles of work that may wait for shared memory
 
-    def __init__(self, machine, ways, blocks):
+    def __init__(self, machine, ways, blocks, first_turn=4):
         self.machine = machine
         self.warps = [Warp(b, w, way) for b in range(blocks) for w, way in enumerate(ways)]
         self.block_size = len(ways)
@@ -81,7 +81,8 @@ class Multiprocessor:
         self.pipe_free = collections.defaultdict(int)
         self.arrived = collections.Counter()
         # Warpgroups' turns: arrivals, and warps that wait for the next one.
-        self.turns, self.turn_waits = collections.Counter({0: 4}), collections.Counter()
+        self.turns, self.turn_waits = collections.Counter({0: first_turn}), collections.Counter()
+        self.met = collections.Counter()  # warps of a warpgroup that wait for the rest of it
         self.waiting = collections.Counter()  # why nothing was issued, by reason
 
     def run(self, leaves):
@@ -205,6 +206,13 @@ class Multiprocessor:
     def _take_turn(self, warp, instruction, now):
         """A warpgroup waits until the other one has arrived, all warps of both."""
         group = warp.group
+        if instruction.text.rstrip(" ;").endswith(" 0x80"):  # of one warpgroup
+            warp.waits_for_block = True
+            self.met[group] += 1
+            if self.met[group] == 4:
+                self.met[group] = 0
+                self._wake(group, now)
+            return
         if instruction.name.startswith("BAR.ARV"):
             group ^= 1
             self.turns[group] += 1
@@ -214,10 +222,25 @@ class Multiprocessor:
         if self.turns[group] >= 4 and self.turn_waits[group] == 4:
             self.turns[group] -= 4
             self.turn_waits[group] = 0
-            for other in self.warps:
-                if other.group == group and other.waits_for_block:
-                    other.waits_for_block = False
-                    other.ready = max(other.ready, now + 16)
+            self._wake(group, now)
+
+    def _wake(self, group, now):
+        for other in self.warps:
+            if other.group == group and other.waits_for_block:
+                other.waits_for_block = False
+                other.ready = max(other.ready, now + 16)
+
+
+def ways_of_pairs(leaf):
+    """Of the warps of two warpgroups that each have the scores of one of two leaves: both leaves,
+    of which one waits for the other's weights."""
+    def is_wait(instruction):
+        return instruction.operation == "BAR" and instruction.text.rstrip(" ;").endswith(" 0x100") \
+            and not instruction.name.startswith("BAR.ARV")
+
+    own, others = leaf.way, leaf.of_others
+    first, second = ([i for i in way if not is_wait(i)] for way in (own, others))
+    return [first + others] * 4 + [own + second] * 4
 
 
 @dataclass
@@ -239,11 +262,14 @@ class Prediction:
 def predict(listing, kernel, machine, blocks, leaves=12):
     """The steady state of a kernel with so many blocks on an SM."""
     leaf, shape = Leaf(listing), shape_of(kernel)
-    ways = ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4)
+    paired = kernel.startswith("kv_latent_tiles")
+    ways = ways_of_pairs(leaf) if paired else (
+        ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4))
     runs = []
     for count in (leaves // 3, leaves):  # the first leaves fill the ring
-        sm = Multiprocessor(machine, ways, blocks)
+        sm = Multiprocessor(machine, ways, blocks, first_turn=0 if paired else 4)
         runs.append((sm.run(count), sm))
+    leaves *= 1 + paired
     cycles = (runs[1][0] - runs[0][0]) / (leaves - leaves // 3)
     total, sm = runs[1]
     return Prediction(cycles, blocks, shape.bytes, sm.issued / total, sm.shared_busy / total,

@@ -78,11 +78,23 @@ class Leaf:
         self.way = self._way(musts)
         self.fullest = self._way(musts | products)
 
-    def _way(self, musts):
-        """Round the loop, past all of `musts`, as instructions."""
+    @property
+    def of_others(self):
+        """Round the loop where another warpgroup has the leaf's scores: past the products of
+        values (whose operand is transposed) alone."""
         listing = self.listing
-        ends = {b for b in self.body if self.header in listing.after[b]}
-        way, passed = shortest_way(listing, self.header, self.body, musts, ends)
+        of_scores, of_values = set(), set()
+        for b in self.body:
+            for i in listing.block_instructions(b):
+                if i.operation == "HGMMA":
+                    (of_values if "tnspB" in i.text else of_scores).add(b)
+        return self._way(of_values, self.body - of_scores)
+
+    def _way(self, musts, body=None):
+        """Round the loop, past all of `musts`, as instructions."""
+        listing, body = self.listing, body or self.body
+        ends = {b for b in body if self.header in listing.after[b]}
+        way, passed = shortest_way(listing, self.header, body, musts, ends)
         if passed < len(musts):
             raise Problem(f"{listing.path}: no way round the leaf's loop passes all of "
                           f"{', '.join(MUST)}")

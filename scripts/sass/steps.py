@@ -142,6 +142,37 @@ def print_prompts(image, machine):
               f"reading takes {read:.0f}; {rate:.0f} TFLOP/s{peer}")
 
 
+# Decoding over latent rows by tile copies: sequences, keys, tokens and query heads of each.
+LATENT_DECODES = ((128, 4096, 1, 128), (128, 8192, 2, 128), (64, 32768, 1, 128))
+LATENT_ROWS = 64
+FLASH_MLA = 660  # TFLOP/s on an H800 where it is bound by products, as its makers publish
+
+
+def predict_latent(cycles, shape, machine, sequences, keys, rows):
+    """Microseconds of a decode whose leaf takes so many cycles, and of what it reads of the
+    second-level cache: the rows for each tile of queries, and a total of f32 for each group."""
+    units = sequences * -(-rows // LATENT_ROWS)
+    leaves = -(-keys // shape.keys)
+    totals = max(-(-leaves // GROUP) - 1, 0) * LATENT_ROWS * shape.value * 4
+    time = machine.microseconds(-(-units // machine.sms) * (leaves * cycles + UNIT))
+    return LAUNCH + time, units * (leaves * shape.bytes + totals) / (CACHE_TERABYTES * 1e6)
+
+
+def print_latent(image, machine):
+    kernel = image.name.split(".")[0]
+    shape = shape_of(kernel)
+    cycles = predict(Listing(image), kernel, machine, 1).cycles
+    key = shape.bytes // (2 * shape.keys)
+    print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz: {cycles:.0f} cycles a leaf")
+    for sequences, keys, tokens, heads in LATENT_DECODES:
+        time, read = predict_latent(cycles, shape, machine, sequences, keys, tokens * heads)
+        time = max(time, read)
+        rate = 2 * sequences * keys * tokens * heads * (key + shape.value) / time / 1e6
+        print(f"{sequences} x {keys} keys, {tokens} x {heads} query heads: {time:.0f} us predicted, of "
+              f"which reading takes {read:.0f}; {rate:.0f} TFLOP/s, {rate / FLASH_MLA:.2f} of "
+              f"FlashMLA's {FLASH_MLA}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("image", type=Path)
@@ -153,6 +184,9 @@ def main():
     parser.add_argument("--gigahertz", type=float, default=Machine.gigahertz)
     arguments = parser.parse_args()
     machine = Machine(terabytes=arguments.terabytes, gigahertz=arguments.gigahertz)
+    if "latent_tiles" in arguments.image.name:
+        print_latent(arguments.image, machine)
+        return
     if "tiles" in arguments.image.name:
         print_prompts(arguments.image, machine)
         return

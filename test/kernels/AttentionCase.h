@@ -275,7 +275,7 @@ public:
     if (!canTile(p.cache, c.heads, Dim))
       std::abort();
     TileParams tiles = tileParams(p);
-    for (int plane : {0, 1})
+    for (int plane = 0; plane < kernel.planes(); ++plane)
       tiles.maps[plane] =
           backend.encode(describeTiles(p.cache, c.heads, Dim, p.layer, plane));
     return tiles;
@@ -475,7 +475,7 @@ template <class Config> constexpr AttentionKernel kernelOf() {
                   : Config::Scaled ? Scales::Row
                                    : Scales::None;
   kernel.headDim = Config::KeyDim;
-  kernel.vDim = LatentRows<Config> ? Config::HeadDim : 0;
+  kernel.vDim = LatentRows<Config> || LatentTiles<Config> ? Config::HeadDim : 0;
   kernel.leaf = Config::Leaf;
   kernel.rows = Config::Rows;
   kernel.slotFloats = Config::SlotFloats;

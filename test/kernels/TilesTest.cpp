@@ -62,8 +62,11 @@ TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
       continue;
     AttentionCase c;
     c.sequences = {{300, 40}, {0, 20}};
-    EXPECT_TRUE(same(run(kernel, c),
-                     run(kernelFor(kernel.type, kernel.headDim, true), c)))
+    if (kernel.vDim)
+      c.heads = 1;
+    EXPECT_TRUE(same(
+        run(kernel, c),
+        run(kernelFor(kernel.type, kernel.headDim, true, kernel.vDim != 0), c)))
         << kernel.name;
   }
 }
@@ -144,6 +147,57 @@ TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
                                last.out.size() * sizeof(float)))
           << kernel.name << ", " << c;
     }
+  }
+}
+
+// A latent cache's: pages, layouts, masks, numbers of heads and hand-outs at
+// once, also where whole units have several groups of leaves.
+TEST_F(AttentionTiles, LatentRows) {
+  const AttentionKernel &latent = tileKernelFor("bf16", 192);
+  const AttentionKernel &other = kernelFor("bf16", 192, true, true);
+  struct {
+    int mask;
+    int64_t window;
+  } masks[] = {{KV_MASK_CAUSAL, 0},    {KV_MASK_NONE, 0},
+               {KV_MASK_SLIDING, 1},   {KV_MASK_SLIDING, 600},
+               {KV_MASK_CHUNKED, 128}, {KV_MASK_SLIDING_NONCAUSAL, 200}};
+  int groups[] = {16, 128, 5}, pages[] = {64, 8, 24, 512}, i = 0;
+  for (auto [mask, window] : masks) {
+    AttentionCase c;
+    c.heads = 1;
+    c.group = groups[i % 3];
+    c.mask = mask;
+    c.window = window;
+    c.sequences = {{1100, 2}, {31, 20}, {5, 0}, {640, 1}};
+    c.softcap = i % 3 == 1 ? 2.5f : 0;
+    c.sinks = i % 2;
+    c.scale = i == 4 ? -0.125f : 0;
+    c.pageSize = 7;
+    c.parts = 2;
+    Results expected = run(other, c);
+    c.pageSize = pages[i % 4];
+    c.headsFirst = i % 2;
+    c.parts = i % 2 ? 1 : 9;
+    c.machine.schedule = Schedule(i % 3);
+    c.machine.seed = i++;
+    EXPECT_TRUE(same(expected, run(latent, c))) << c;
+  }
+}
+
+TEST_F(AttentionTiles, LatentDecodeGivesTheirLastRows) {
+  for (int order = 0; order < 4; ++order) {
+    AttentionCase c;
+    c.machine.order = SumOrder(order);
+    c.heads = 1;
+    c.sequences = {{680, 20}};
+    Results whole = run(tileKernelFor("bf16", 192), c);
+    c.sequences = {{697, 3}};
+    c.pageSize = 5;
+    Results last = run(kernelFor("bf16", 192, false, true), c);
+    size_t before = whole.out.size() - last.out.size();
+    EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
+                             last.out.size() * sizeof(float)))
+        << c;
   }
 }
 

@@ -220,6 +220,37 @@ def test_warpgroups_multiply_in_turn(listed):
     assert 128 * leaves <= total < 150 * leaves
 
 
+def test_warpgroups_share_leaves(listed):
+    scores = ("HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",)
+    values = ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4].tnspB, RZ, !UPT",)
+    own = listed(scores, ("WARPGROUP.DEPBAR.LE gsb0, 0x0",), ("BAR.SYNC.DEFER_BLOCKING R3, 0x80", 5),
+                 ("BAR.ARV R4, 0x100", 5), ("@P1 BAR.SYNC.DEFER_BLOCKING R5, 0x100", 5), values,
+                 ("WARPGROUP.DEPBAR.LE gsb0, 0x0",)).instructions
+    others = own[4:]
+
+    class Leaf:
+        way, of_others = own, others
+
+    ways = cycles.ways_of_pairs(Leaf)
+    assert [len(way) for way in ways] == [len(own) + len(others) - 1] * 8
+    sm = cycles.Multiprocessor(cycles.Machine(), ways, 1, first_turn=0)
+    pairs = 40
+    total = sm.run(pairs)
+    # Of each pair both have scores of one leaf and values of two.
+    assert sm.tensor_busy == 2 * (32 + 2 * 64) * pairs
+    assert total >= sm.tensor_busy
+
+
+def test_latent_decode():
+    shape = check.shape_of("kv_latent_tiles_bf16_576")
+    assert (shape.keys, shape.warps, shape.bytes, shape.value) == (64, 8, 73728, 512)
+    machine = cycles.Machine(sms=1, gigahertz=1.0)
+    # 128 query heads are two units; of 1024 keys, 16 leaves in two groups, of which one is read.
+    time, read = steps.predict_latent(1000, shape, machine, 1, 1024, 128)
+    assert time == steps.LAUNCH + 2 * (16 * 1000 + steps.UNIT) / 1000
+    assert read == 2 * (16 * 73728 + 64 * 512 * 4) / (steps.CACHE_TERABYTES * 1e6)
+
+
 def test_prompts():
     shape = check.shape_of("kv_attention_tiles_bf16_128")
     assert (shape.keys, shape.warps, shape.bytes, shape.value) == (128, 8, 65536, 128)

@@ -94,12 +94,15 @@ struct TileKernel {
   std::string_view name, chip;
   KvDType cache;
   int64_t headDim;
+  int64_t vDim; // as above
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, dim, ...)                           \
-  {"kv_attention_tiles_" #name "_" #dim, "sm_90a", KV_DTYPE_##cache, dim},
+  {"kv_attention_tiles_" #name "_" #dim, "sm_90a", KV_DTYPE_##cache, dim, 0},
 #define KV_TENSOR_KERNEL(name, query, cache, dim, ...)                         \
-  {"kv_attention_tensor_" #name "_" #dim, "sm_100a", KV_DTYPE_##cache, dim},
+  {"kv_attention_tensor_" #name "_" #dim, "sm_100a", KV_DTYPE_##cache, dim, 0},
+#define KV_LATENT_TILE_KERNEL(name, query, cache, dim, vDim, ...)              \
+  {"kv_latent_tiles_" #name "_" #dim, "sm_90a", KV_DTYPE_##cache, dim, vDim},
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -8,7 +8,7 @@
 
 #include "../AttentionBody.h"
 #include "../GpuBlock.h"
-#include "../TileRows.h"
+#include "../LatentTileRows.h"
 
 using namespace kv::cuda;
 
@@ -44,15 +44,18 @@ struct Built {
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90),          \
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 120),         \
             blocks80, blocks90)
-#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
-  extern "C" __global__ void __launch_bounds__(                                \
-      KV_TILE_CONFIG(query, dim)::LaunchThreads, 1)                            \
-      kv_attention_tiles_##type##_##dim(                                       \
-          const __grid_constant__ TileParams params) {                         \
+#define KV_TILES(name, ...)                                                    \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__::LaunchThreads, 1)  \
+      name(const __grid_constant__ TileParams params) {                        \
     GpuBlock block;                                                            \
     beginKernel(block);                                                        \
-    runTiles<KV_TILE_CONFIG(query, dim)>(block, params);                       \
+    runTiles<__VA_ARGS__>(block, params);                                      \
   }
+#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
+  KV_TILES(kv_attention_tiles_##type##_##dim, KV_TILE_CONFIG(query, dim))
+#define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
+  KV_TILES(kv_latent_tiles_##type##_##dim,                                     \
+           KV_LATENT_TILE_CONFIG(query, dim, vDim))
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
   KV_KERNEL(kv_latent_##kind##_##type##_##dim,                                 \

@@ -1,6 +1,6 @@
 //===- AttentionTwinsTiles.cpp - The kernels that copy tiles --------------===//
 
-#include "../TileRows.h"
+#include "../LatentTileRows.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 
@@ -26,5 +26,8 @@ void kv::cuda::runTileTwin(Machine &machine, const AttentionKernel &kernel,
 #define KV_TILE_KERNEL(type, query, cache, dim, ...)                           \
   if (kernel.name == "kv_attention_tiles_" #type "_" #dim)                     \
     run<KV_TILE_CONFIG(query, dim)>(machine, blocks, aligned);
+#define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, ...)              \
+  if (kernel.name == "kv_latent_tiles_" #type "_" #dim)                        \
+    run<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(machine, blocks, aligned);
 #include "kv/ABI/DeviceKernels.def"
 }

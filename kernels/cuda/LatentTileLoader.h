@@ -1,0 +1,85 @@
+//===- LatentTileLoader.h - The warps that bring latent tiles ---*- C++ -*-===//
+//
+// One warp copies, a lane a box, a slab as soon as the one before it in the
+// ring has been read. Rows that nobody sees another warp makes zero where they
+// are values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_LATENTTILELOADER_H
+#define KV_KERNELS_CUDA_LATENTTILELOADER_H
+
+#include "LatentTiles.h"
+#include "TileLoader.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F>
+class LatentTileLoader : TileLoader<B, C, F> {
+  using Base = TileLoader<B, C, F>;
+  using Base::b, Base::p, Base::lane, Base::first, Base::last, Base::stage,
+      Base::phase, Base::landings;
+  using Work = kv::plan::Work;
+
+public:
+  using Base::Base;
+
+  /// By one warp: all tiles of this block's part.
+  KV_BODY void load() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+      this->seeKeys(work, tile);
+      int32_t page = this->lookUp(work.leafBegin, work);
+      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+        int32_t next = this->lookUp(leaf + 1, work);
+        copyTile(leaf, page);
+        page = next;
+      }
+    });
+  }
+
+  /// By one warp: the tiles that have such rows.
+  KV_BODY void clean() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+      this->seeKeys(work, tile);
+      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+        if (this->isSeenInPart(leaf)) {
+          this->cleanRows(leaf, C::ValueSlabs);
+          if (lane < C::Slabs)
+            b.arriveAt(b.barrier(C::full(stage, lane)));
+        }
+        this->nextStage();
+      }
+    });
+  }
+
+private:
+  KV_BODY void copyTile(int leaf, int32_t page) {
+    bool unclean = this->isSeenInPart(leaf);
+    // A latent cache has one head.
+    int box = lane << p.boxShift;
+    int token = p.cache.pageSize.remainder(int32_t(leaf * C::Leaf + box));
+    KV_UNROLL_BY(1)
+    for (int slab = 0; slab < C::Slabs; ++slab) {
+      if constexpr (F != Fault::MissingEmptyWait)
+        b.awaitPhase(b.barrier(C::empty(stage, slab)), phase ^ 1);
+      auto bar = b.barrier(unclean ? C::landed(stage) : C::full(stage, slab));
+      if (lane == 0 && (!unclean || slab == 0))
+        b.expectBytes(
+            bar,
+            (unclean ? C::TileBytes : C::SlabBytes) -
+                (F == Fault::BoxNotCounted ? SlabRowBytes << p.boxShift : 0));
+      if (lane < this->boxes())
+        b.copyTile(p.maps[0],
+                   C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
+                       box * SlabRowBytes,
+                   TileAt{{slab * 64, p.headsFirst ? 0 : token,
+                           p.headsFirst ? token : 0, page}},
+                   bar);
+    }
+    this->nextStage();
+  }
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_LATENTTILELOADER_H

@@ -1,0 +1,206 @@
+//===- LatentTileRows.h - Latent leaves that two groups share ---*- C++ -*-===//
+//
+// Part of AttentionBody.h: the consumers of the kernels that copy tiles of
+// latent caches. Leaves are taken in pairs. Each warpgroup computes the scores
+// and weights of one of them; then both multiply the weights of the first and
+// of the second leaf by their half of the columns, slice by slice, and fold. So
+// the products of one fill the tensor cores while the other weighs or folds,
+// and no more than a slice's sums are in registers beside the group's.
+//
+// The bits are those of the other kernels for latent caches: what a leaf gives
+// depends on no other leaf, and both warpgroups fold each leaf in its order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_LATENTTILEROWS_H
+#define KV_KERNELS_CUDA_LATENTTILEROWS_H
+
+#include "LatentTileLoader.h"
+#include "TileRows.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::multiplyQueries()
+  requires LatentTiles<C>
+{
+  Descriptor queries = operandAt(C::Queries);
+  Descriptor keys = operandAt(C::Ring + half * C::TileBytes);
+  b.forget(scores[0]);
+  b.fenceProducts(scores[0]);
+  KV_UNROLL
+  for (int slab = 0; slab < C::Slabs; ++slab) {
+    if constexpr (F != Fault::MissingTileWait)
+      b.awaitPhase(b.barrier(C::full(half, slab)),
+                   F == Fault::WrongParity ? phase ^ 1 : phase);
+    b.fenceProducts();
+    KV_UNROLL
+    for (int byte = 0; byte < SlabRowBytes; byte += 32)
+      b.template multiplyGroup<typename C::Product, Major::K>(
+          scores[0], queries.behind(slab * C::QuerySlabBytes + byte),
+          keys.behind(slab * C::SlabBytes + byte), slab + byte > 0);
+  }
+  b.commitProducts();
+  if constexpr (F != Fault::EarlyScores)
+    b.template awaitProducts<0>(scores[0]);
+  phase ^= 1;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
+  multiplyQueries();
+  KeptUnit unit = keptUnit().load(0);
+  allSeeFrom = unit.allSeeFrom;
+  allSeeTo = unit.allSeeTo;
+  prepareScores(leaf);
+  float maxima[2], base[2];
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    maxima[side] = largestScore(0, side) * toLog2;
+    base[side] = kv::plan::scoreBase(maxima[side]);
+  }
+  Fragments weights;
+  narrowWeights(base, weights);
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    sums[i] = 0;
+  KV_UNROLL
+  for (int k = 0; k < C::KeyTiles / 2; ++k)
+    sumWeights(weights[k]);
+  // All warps have multiplied the slab that the weights come to.
+  b.syncNamed(C::ScoresBarrier + half, GroupThreads);
+  auto states = leafStates(leaf);
+  auto words = b.template shared<uint32_t>(C::Weights + half * C::TileBytes,
+                                           C::SlabBytes / 4);
+  // Rows of both sides exchange chunks alike.
+  int row = rowOf(rowTile(), 0);
+  int first = C::WeightRows::chunk(row, 0) * 4 + lane % 4;
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    if (lane % 4 == 0)
+      states.store(row + side * 8, {maxima[side], sums[side * 2]});
+    KV_UNROLL
+    for (int n = 0; n < C::KeyTiles; ++n)
+      words.store((first ^ n * 4) + side * AtomBytes / 4,
+                  weights[n / 2][n % 2 * 2 + side]);
+  }
+  if constexpr (F != Fault::MissingWeightsFence)
+    b.fenceAsync();
+  // This warpgroup reads them itself.
+  if constexpr (F != Fault::MissingGroupBarrier)
+    b.syncNamed(C::ScoresBarrier + half, GroupThreads);
+  if constexpr (F != Fault::MissingWeightsBarrier)
+    b.arriveNamed(C::WeightsBarrier + half, 2 * GroupThreads);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldStates(int leaf) {
+  if constexpr (F != Fault::MissingWeightsBarrier)
+    if (half != stage)
+      b.syncNamed(C::WeightsBarrier + stage, 2 * GroupThreads);
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    FloatPair state = leafStates(leaf).load(rowOf(rowTile(), side));
+    Softmax &group = groupState[side];
+    kv::plan::Weights weights = kv::plan::fold(group, {state.x, state.y});
+    announce(C::GroupWeights, 0, side, weights);
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::releaseSlab(int slab) {
+  if (lane == 0 || (F == Fault::ReleasedTwice && lane == 1 && warp % 4 < 2))
+    b.arriveAt(b.barrier(C::empty(stage, slab)));
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldSlices() {
+  int begin = half * (C::ValueSlabs / C::Groups);
+  Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);
+  Descriptor weights = tile.behind(
+      (F == Fault::WeightsOfOtherLeaf ? (stage ? -1 : 1) * C::TileBytes : 0) +
+      C::Weights);
+  KV_UNROLL
+  for (int slice = 0; slice < C::Slices; ++slice) {
+    int slab = begin + slice * C::SliceSlabs;
+    float sliced[C::SliceTiles][4];
+    b.forget(sliced);
+    if constexpr (F != Fault::MissingProductsFence)
+      b.fenceProducts(sliced);
+    KV_UNROLL
+    for (int k = 0; k < C::Leaf / 16; ++k) {
+      int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
+      b.template multiplyGroup<typename C::Product, Major::Other>(
+          sliced, weights.behind(k * 32),
+          tile.behind(slab * C::SlabBytes + step * AtomBytes), k > 0);
+    }
+    b.commitProducts();
+    if (F == Fault::EarlyRelease)
+      for (int i = 0; i < C::SliceSlabs; ++i)
+        releaseSlab(slab + i);
+    b.template awaitProducts<0>(sliced);
+    if (F != Fault::EarlyRelease) {
+      KV_UNROLL
+      for (int i = 0; i < C::SliceSlabs; ++i)
+        releaseSlab(slab + i);
+    }
+    if (slice == C::Slices - 1)
+      releaseSlab(C::ValueSlabs);
+    KV_UNROLL
+    for (int n = 0; n < C::SliceTiles; ++n)
+      KV_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      float &sum = group[0][slice * C::SliceTiles + n][i];
+      sum = kv::plan::foldValue(sum, sliced[n][i],
+                                {rowWeights[i / 2].x, rowWeights[i / 2].y});
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
+  requires LatentTiles<C>
+{
+  if ((leaf - leafBegin) % 2 == 0) {
+    int own = leaf + (half != stage);
+    if (own < leafEnd)
+      shareWeights(own);
+  }
+  foldStates(leaf);
+  foldSlices();
+  stage ^= 1;
+}
+
+/// The kernel: the first warpgroup copies, the others multiply.
+template <class C, Fault F = Fault::None, Block B>
+  requires LatentTiles<C>
+KV_BODY void runTiles(B &b, const TileParams &p) {
+  if (b.thread() == 0) {
+    KV_UNROLL
+    for (int stage = 0; stage < C::Stages; ++stage) {
+      KV_UNROLL
+      for (int slab = 0; slab < C::Slabs; ++slab) {
+        b.init(b.barrier(C::full(stage, slab)), 1);
+        b.init(b.barrier(C::empty(stage, slab)), C::readers(slab));
+      }
+      b.init(b.barrier(C::landed(stage)), 1);
+    }
+    b.fenceInit();
+  }
+  b.sync();
+  if (b.thread() < GroupThreads) {
+    b.template registersDown<C::LoaderRegisters>();
+    if (b.thread() < WarpLanes)
+      LatentTileLoader<B, C, F>(b, p).load();
+    else if (b.thread() < 2 * WarpLanes)
+      LatentTileLoader<B, C, F>(b, p).clean();
+  } else {
+    b.template registersUp<C::ConsumerRegisters>();
+    Consumers<B, C> consumers(b);
+    AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_LATENTTILEROWS_H
