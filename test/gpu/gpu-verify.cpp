@@ -62,10 +62,10 @@ std::string missingImage(const std::string &folder) {
   for (const VerifyKernel &kernel : VerifyKernels)
     images.insert("kv-verify/" + std::string(kernel.image));
   for (const AttentionKernel &kernel : TileKernels)
-    if (std::string path = folder + "/kv-cuda/" + std::string(kernel.name) +
-                           "." + std::string(kernels::onlyChipOf(kernel.name)) +
-                           ".cubin";
-        kernels::onlyChipOf(kernel.name) == "sm_90a" &&
+    if (std::string path =
+            folder + "/kv-cuda/" + std::string(kernel.name) + "." +
+            std::string(kv::kernels::onlyChipOf(kernel.name)) + ".cubin";
+        kv::kernels::onlyChipOf(kernel.name) == "sm_90a" &&
         !std::filesystem::exists(path))
       return path;
   for (const std::string &image : images)

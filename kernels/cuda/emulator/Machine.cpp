@@ -87,8 +87,7 @@ void Machine::runBlock(const std::function<void(Machine &, int)> &body) {
   };
   do
     yield();
-  while (landCopies() ||
-         (hasRoles() && somebodyWaits() && asyncBlock->land()));
+  while (landCopies() || (hasRoles() && somebodyWaits() && asyncBlock->land()));
   if (somebodyWaits())
     return reportDeadlock();
   for (int t = 0; t < threadCount; ++t)
