@@ -69,10 +69,9 @@ public:
   }
 
   KV_BODY void run() {
-    forEachWork<C::RowTiles == 1>(
-        b, p, [&](Work &work, const kv::plan::Tile &tile) {
-          runWork(work, tile);
-        });
+    forEachWork<C::RowTiles == 1 && !C::Scaled>(
+        b, p,
+        [&](Work &work, const kv::plan::Tile &tile) { runWork(work, tile); });
   }
 
 protected:
@@ -120,6 +119,9 @@ protected:
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
   KV_BODY void storeBounds(const kv::plan::Sequence &sequence);
+  /// The path of a row of a tree, whose window `seen` begins where that says.
+  KV_BODY uint64_t pathOf(const kv::plan::Sequence &sequence, int row,
+                          IntPair &seen) const;
   /// The same of rows of trees, and their paths.
   KV_BODY void storePaths(const kv::plan::Sequence &sequence);
   /// Each row's path as two words, the upper first. They lie where finishes

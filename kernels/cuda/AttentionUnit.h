@@ -177,6 +177,21 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY uint64_t AttentionBody<B, C, F>::pathOf(
+    const kv::plan::Sequence &sequence, int row, IntPair &seen) const {
+  int token = p.shape.group.quotient(firstRow + row);
+  kv::plan::TreeNode node =
+      kv::plan::nodeAt(sequence.cached, sequence.added, token,
+                       b.load(p.ancestors + firstToken + token));
+  if constexpr (F == Fault::WindowByRow)
+    node.position = sequence.cached + token;
+  kv::plan::Keys keys = kv::plan::visibleKeys(p.shape.mask, p.shape.window,
+                                              node.position, sequence.length);
+  seen.x = int32_t(kv::plan::lesser<int64_t>(keys.first, seen.y));
+  return node.path();
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void
 AttentionBody<B, C, F>::storePaths(const kv::plan::Sequence &sequence) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
@@ -185,18 +200,9 @@ AttentionBody<B, C, F>::storePaths(const kv::plan::Sequence &sequence) {
       pathsView().store(row, {-1, -1});
       continue;
     }
-    int token = p.shape.group.quotient(firstRow + row);
-    kv::plan::TreeNode node =
-        kv::plan::nodeAt(sequence.cached, sequence.added, token,
-                         b.load(p.ancestors + firstToken + token));
-    if constexpr (F == Fault::WindowByRow)
-      node.position = sequence.cached + token;
     IntPair seen = bounds.load(row);
-    kv::plan::Keys keys = kv::plan::visibleKeys(p.shape.mask, p.shape.window,
-                                                node.position, sequence.length);
-    bounds.store(
-        row, {int32_t(kv::plan::lesser<int64_t>(keys.first, seen.y)), seen.y});
-    uint64_t path = node.path();
+    uint64_t path = pathOf(sequence, row, seen);
+    bounds.store(row, seen);
     pathsView().store(row, {int32_t(path >> 32), int32_t(path)});
   }
   // Before the tree all is as it was.

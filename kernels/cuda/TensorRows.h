@@ -60,6 +60,8 @@ private:
       liveRows = int32_t(kv::plan::lesser<int64_t>(
           C::Rows, sequence.added * p.shape.group - this->firstRow));
       seen = row() < liveRows ? this->visible(sequence, row()) : IntPair{0, 0};
+      if (p.ancestors && row() < liveRows)
+        path = this->pathOf(sequence, row(), seen);
     }
     // Nobody reads anything of the last unit.
     if constexpr (F != Fault::MissingUnitBarrier)
@@ -138,6 +140,14 @@ private:
     for (int i = 0; i < Piece; ++i)
       if (first + i < seen.x || first + i >= seen.y)
         scores[i] = kv::plan::NoScore;
+    if (p.ancestors && first + Piece > seen.y - KV_TREE_ROWS)
+      KV_UNROLL
+    for (int i = 0; i < Piece; ++i) {
+      int behind = seen.y - 1 - (first + i);
+      if (uint32_t(behind) < KV_TREE_ROWS &&
+          !(path >> (KV_TREE_ROWS - 1 - behind) & 1))
+        scores[i] = kv::plan::NoScore;
+    }
   }
 
   KV_BODY void weighLeaf(int leaf) {
@@ -267,6 +277,7 @@ private:
 
   int scorePlace, parity = 0;
   IntPair seen;              // the keys that this row sees
+  uint64_t path = 0;         // of those up to its own, in a tree
   Softmax state, total;      // of the group and, at the end, of all
   kv::plan::Weights weights; // by which the leaf folds into the group
   float group[C::HeadDim];
