@@ -87,9 +87,10 @@ SmallVector<StringRef> kv::attentionImages(CollectionType type) {
     if (kernel.cache == cache && kernel.headDim == type.getDim() &&
         kernel.vDim == type.getVDim() && kernel.scales == scales)
       images.push_back(kernel.name);
-  if (scales == kernels::Scales::None && !type.getVDim())
+  if (!type.getVDim())
     for (const kernels::TileKernel &kernel : kernels::TileKernels)
-      if (kernel.cache == cache && kernel.headDim == type.getDim())
+      if (kernel.cache == cache && kernel.headDim == type.getDim() &&
+          kernel.scales == scales)
         images.push_back(kernel.name);
   return images;
 }

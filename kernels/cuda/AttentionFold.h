@@ -151,7 +151,7 @@ KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
+KV_BODY void AttentionBody<B, C, F>::foldLeaf(int part) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -161,11 +161,42 @@ KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
     FloatPair pair =
         announced(C::GroupWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
-    for (int n = 0; n < C::ColumnTiles; ++n)
+    for (int n = 0; n < PartTiles; ++n)
       KV_UNROLL
-    for (int i = side * 2; i < side * 2 + 2; ++i)
-      group[m][n][i] = kv::plan::foldValue(group[m][n][i], values[m][n][i],
-                                           {pair.x, pair.y});
+    for (int i = side * 2; i < side * 2 + 2; ++i) {
+      float &x = group[m][part * PartTiles + n][i];
+      x = kv::plan::foldValue(x, values[m][n][i], {pair.x, pair.y});
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::putPartAside() {
+  if constexpr (KeepsPart) {
+    auto part =
+        b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
+    KV_UNROLL
+    for (int n = 0; n < PartTiles; ++n) {
+      const float *x = group[0][C::ColumnTiles - PartTiles + n];
+      part.store(n * C::Threads + b.thread(), {x[0], x[1], x[2], x[3]});
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::takePartBack() {
+  if constexpr (KeepsPart) {
+    auto part =
+        b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
+    KV_UNROLL
+    for (int n = 0; n < PartTiles; ++n) {
+      FloatQuad quad = part.load(n * C::Threads + b.thread());
+      float *x = group[0][C::ColumnTiles - PartTiles + n];
+      x[0] = quad.x;
+      x[1] = quad.y;
+      x[2] = quad.z;
+      x[3] = quad.w;
+    }
   }
 }
 
@@ -179,21 +210,27 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
       if (!first)
         announce(C::TotalWeights, rowOf(stateTile(), side), side, weights);
     }
-  if (first) {
-    if (!last)
-      keepTotal();
-    return;
-  }
   if constexpr (F != Fault::MissingTotalBarrier && !TileRows<C>)
-    b.sync();
-  foldTotal();
+    if (!first)
+      b.sync();
+  // A part that waits is taken back when the others need no more registers.
+  constexpr int Early = C::ColumnTiles - (KeepsPart ? PartTiles : 0);
+  if (!first)
+    foldTotal(0, Early);
   if (!last)
-    keepTotal();
+    keepTotal(0, Early);
+  takePartBack();
+  if constexpr (KeepsPart) {
+    if (!first)
+      foldTotal(Early, C::ColumnTiles);
+    if (!last)
+      keepTotal(Early, C::ColumnTiles);
+  }
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
-  if constexpr (TileRows<C>)
+  if constexpr (KeepsTotal)
     b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
         .store(index * C::Threads + b.thread(), pair);
   else
@@ -202,7 +239,7 @@ KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
 
 template <Block B, class C, Fault F>
 KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
-  if constexpr (TileRows<C>)
+  if constexpr (KeepsTotal)
     return b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
         .load(index * C::Threads + b.thread());
   else
@@ -210,11 +247,11 @@ KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::keepTotal() {
+KV_BODY void AttentionBody<B, C, F>::keepTotal(int from, int to) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
-  for (int n = 0; n < C::ColumnTiles; ++n)
+  for (int n = from; n < to; ++n)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     float *pair = group[m][n] + side * 2;
@@ -228,7 +265,7 @@ KV_BODY void AttentionBody<B, C, F>::keepTotal() {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldTotal() {
+KV_BODY void AttentionBody<B, C, F>::foldTotal(int from, int to) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -236,7 +273,7 @@ KV_BODY void AttentionBody<B, C, F>::foldTotal() {
     FloatPair pair =
         announced(C::TotalWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
-    for (int n = 0; n < C::ColumnTiles; ++n) {
+    for (int n = from; n < to; ++n) {
       FloatPair left;
       if constexpr (C::TotalInRegisters)
         left = {total[m][n][side * 2], total[m][n][side * 2 + 1]};

@@ -16,15 +16,11 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
                                              const kv::plan::Tile &tile) {
   bool any = work.leafBegin < work.leafEnd;
-  head = work.head;
-  firstRow = tile.row;
   tableRow = p.table + tile.sequence * p.tablePitch;
   {
     // Not kept: the leaves need registers more.
     kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
-    firstToken = int32_t(sequence.token);
-    liveRows = int32_t(kv::plan::lesser<int64_t>(
-        C::Rows, sequence.added * p.shape.group - firstRow));
+    seeRows(work, tile, sequence);
     kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
@@ -45,10 +41,26 @@ KV_BODY void AttentionBody<B, C, F>::runWork(const Work &work,
   totalState[0] = totalState[1] = Softmax();
   if (any)
     runLeaves(work);
+  if constexpr (TileRows<C>) {
+    // Nor these, from before.
+    const kv::plan::Tile again = b.load(p.tiles + late(work.tile));
+    seeRows(work, again, sequenceOf<F>(p, again.sequence));
+  }
   if (work.whole())
     finishRows();
   else
     arriveAndMerge(work);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void
+AttentionBody<B, C, F>::seeRows(const Work &work, const kv::plan::Tile &tile,
+                                const kv::plan::Sequence &sequence) {
+  head = work.head;
+  firstRow = tile.row;
+  firstToken = int32_t(sequence.token);
+  liveRows = int32_t(kv::plan::lesser<int64_t>(
+      C::Rows, sequence.added * p.shape.group - firstRow));
 }
 
 template <Block B, class C, Fault F>
@@ -63,9 +75,11 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryChunks() {
   constexpr int Together = C::Widens ? 2 : 1, Parts = C::QueryChunks / Together;
   // Lanes that find a row's largest element are a power of two.
   constexpr int Lanes = C::Widens ? powerAbove(Parts) : Parts;
+  // Not known before: nothing of it is kept from unit to unit.
+  int first = TileRows<C> ? late(b.thread()) : b.thread();
   // Where registers are free meanwhile, loads wait for memory together.
   KV_UNROLL_BY(TileRows<C> ? 4 : 1)
-  for (int i = b.thread(); i < C::Rows * Lanes; i += C::Threads) {
+  for (int i = first; i < C::Rows * Lanes; i += C::Threads) {
     int row = i / Lanes, part = i % Lanes;
     Chunk chunks[Together] = {};
     if (row < liveRows && part < Parts) {
@@ -164,6 +178,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
     for (int d = 0; d < C::HeadDim / 16; ++d)
       loadQueryFragment(queryFragments[d], 0, d);
   }
+  putPartAside();
   groupState[0] = groupState[1] = Softmax();
   int pieces = 0, groups = 0;
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
@@ -183,9 +198,11 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
                      leafBegin % kv::plan::LeavesPerGroup;
       if (!last && !foreign && (leaf + 1) % kv::plan::LeavesPerGroup)
         continue;
+      takePartBack();
       storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
     }
     clear(group);
+    putPartAside();
     groupState[0] = groupState[1] = Softmax();
   }
 }

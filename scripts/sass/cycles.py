@@ -240,6 +240,8 @@ def predict(listing, kernel, machine, blocks, leaves=12):
     """The steady state of a kernel with so many blocks on an SM."""
     leaf, shape = Leaf(listing), shape_of(kernel)
     ways = ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4)
+    # Beside a warp that copies; of keys and values a slab has 64 elements of a row.
+    ways += [leaf.widens * (shape.value // 64)] * 3 if leaf.widens else []
     runs = []
     for count in (leaves // 3, leaves):  # the first leaves fill the ring
         sm = Multiprocessor(machine, ways, blocks)

@@ -226,12 +226,12 @@ public:
 
   /// What a kernel takes that copies tiles.
   TileParams tilesOf(Backend &backend, const AttentionParams &p) const {
-    if (!canTile(p.cache, c.heads, Dim))
+    if (!canTile(p.cache, sizeof(Cache), c.heads, Dim))
       std::abort();
     TileParams tiles = tileParams(p);
     for (int plane : {0, 1})
-      tiles.maps[plane] =
-          backend.encode(describeTiles(p.cache, c.heads, Dim, p.layer, plane));
+      tiles.maps[plane] = backend.encode(
+          describeTiles(p.cache, sizeof(Cache), c.heads, Dim, p.layer, plane));
     return tiles;
   }
 

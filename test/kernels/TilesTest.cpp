@@ -18,10 +18,15 @@ protected:
     if (!canRun(TileKernels[0].name))
       GTEST_SKIP() << "this chip has no kernels that copy tiles";
   }
+};
 
-  const AttentionKernel &tiles = tileKernelFor("bf16", 64);
-  const AttentionKernel &plain = kernelFor("bf16", 64, true);
-  const AttentionKernel &decode = kernelFor("bf16", 64, false);
+/// The kernels for a cache: the one that copies tiles and the others.
+struct Kernels {
+  const AttentionKernel &tiles, &plain, &decode;
+  Kernels(const char *type, int headDim)
+      : tiles(tileKernelFor(type, headDim)),
+        plain(kernelFor(type, headDim, true)),
+        decode(kernelFor(type, headDim, false)) {}
 };
 
 /// The results of a case, which must be right.
@@ -50,24 +55,45 @@ Results run(const AttentionKernel &kernel, const AttentionCase &c) {
 TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
   for (const AttentionKernel &kernel : TileKernels) {
     AttentionCase c;
-    c.sequences = {{300, 40}, {0, 20}};
+    c.heads = 1;
+    c.sequences = {{200, 35}, {0, 20}};
     EXPECT_TRUE(same(run(kernel, c),
                      run(kernelFor(kernel.type, kernel.headDim, true), c)))
         << kernel.name;
   }
 }
 
+// A plan chooses by the cache, and does not know its scales.
+TEST_F(AttentionTiles, EveryScaleOfACacheHasOne) {
+  for (const AttentionKernel &some : TileKernels)
+    for (const AttentionKernel &kernel : AttentionKernels)
+      if (kernel.prefill && kernel.vDim == 0 && kernel.cache == some.cache &&
+          kernel.headDim == some.headDim) {
+        EXPECT_EQ(tileKernelFor(kernel.type, kernel.headDim).rows, some.rows);
+      }
+}
+
 TEST_F(AttentionTiles, AnyPageSizeAndLayout) {
-  AttentionCase c;
-  c.sequences = {{500, 40}, {77, 9}};
-  c.pageSize = 1;
-  Results expected = run(plain, c);
-  for (int page : {8, 16, 24, 48, 64, 128, 512})
-    for (bool headsFirst : {false, true}) {
-      c.pageSize = page;
-      c.headsFirst = headsFirst;
-      EXPECT_TRUE(same(expected, run(tiles, c))) << c;
-    }
+  struct {
+    const char *type;
+    int headDim;
+    std::vector<int> pages;
+  } const caches[] = {{"bf16", 64, {8, 16, 24, 48, 64, 128, 512}},
+                      {"f8s", 128, {8, 24, 64}},
+                      {"bf16", 256, {8, 64}}};
+  for (const auto &[type, headDim, pages] : caches) {
+    Kernels kernels(type, headDim);
+    AttentionCase c;
+    c.sequences = {{300, 40}, {77, 9}};
+    c.pageSize = 1;
+    Results expected = run(kernels.plain, c);
+    for (int page : pages)
+      for (bool headsFirst : {false, true}) {
+        c.pageSize = page;
+        c.headsFirst = headsFirst;
+        EXPECT_TRUE(same(expected, run(kernels.tiles, c))) << type << ": " << c;
+      }
+  }
 }
 
 TEST_F(AttentionTiles, EveryMask) {
@@ -81,6 +107,8 @@ TEST_F(AttentionTiles, EveryMask) {
                {KV_MASK_CHUNKED, 50},
                {KV_MASK_CHUNKED, 128},
                {KV_MASK_SLIDING_NONCAUSAL, 200}};
+  const Kernels caches[] = {
+      {"bf16", 64}, {"f8s", 64}, {"bf16", 192}, {"f8g", 64}, {"f8", 64}};
   int i = 0;
   for (auto [mask, window] : masks) {
     AttentionCase c;
@@ -91,46 +119,58 @@ TEST_F(AttentionTiles, EveryMask) {
     c.sinks = i % 3 == 0;
     c.scale = i == 4 ? -0.125f : 0;
     int groups[] = {1, 3, 4, 8, 16};
-    c.group = groups[i++ % 5];
-    EXPECT_TRUE(same(run(plain, c), run(tiles, c))) << c;
+    c.group = groups[i % 5];
+    c.powers = i % 2;
+    c.groups = i % 3 ? 4 : 2;
+    for (int j : {0, 1 + i % 4})
+      EXPECT_TRUE(same(run(caches[j].plain, c), run(caches[j].tiles, c)))
+          << caches[j].tiles.name << ": " << c;
+    ++i;
   }
 }
 
 TEST_F(AttentionTiles, AnyHandOut) {
-  for (int64_t window : {0, 1300}) {
-    AttentionCase c;
-    c.heads = 1;
-    c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
-    c.window = window;
-    c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
-    c.parts = 1;
-    Results one = run(plain, c);
-    std::mt19937 random(3);
-    for (int i = 0; i < 6; ++i) {
-      c.parts = i == 0 ? 1 : 2 + random() % 24;
-      c.slots = random() % 4 ? 0 : 2 * (random() % 20);
-      c.machine.schedule = Schedule(i % 3);
-      c.machine.seed = i;
-      EXPECT_TRUE(same(one, run(tiles, c))) << c;
+  const Kernels caches[] = {{"bf16", 64}, {"f8s", 64}, {"bf16", 192}};
+  for (const Kernels &kernels : caches)
+    for (int64_t window : {0, 1300}) {
+      AttentionCase c;
+      c.heads = 1;
+      c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
+      c.window = window;
+      c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
+      c.parts = 1;
+      Results one = run(kernels.plain, c);
+      std::mt19937 random(3);
+      for (int i = 0; i < (&kernels == caches ? 6 : 3); ++i) {
+        c.parts = i == 0 ? 1 : 2 + random() % 24;
+        c.slots = random() % 4 ? 0 : 2 * (random() % 20);
+        c.machine.schedule = Schedule(i % 3);
+        c.machine.seed = i;
+        EXPECT_TRUE(same(one, run(kernels.tiles, c)))
+            << kernels.tiles.name << ": " << c;
+      }
     }
-  }
 }
 
 // Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
-  for (int order = 0; order < 4; ++order) {
-    AttentionCase c;
-    c.machine.order = SumOrder(order);
-    c.sequences = {{1140, 60}};
-    Results whole = run(tiles, c);
-    c.sequences = {{1197, 3}};
-    c.pageSize = 5;
-    Results last = run(decode, c);
-    size_t before = whole.out.size() - last.out.size();
-    EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
-                             last.out.size() * sizeof(float)))
-        << c;
-  }
+  const Kernels caches[] = {
+      {"bf16", 64}, {"f8", 64}, {"f8s", 64}, {"f16", 256}};
+  for (const Kernels &kernels : caches)
+    for (int order = 0; order < 4; ++order) {
+      AttentionCase c;
+      c.machine.order = SumOrder(order);
+      c.heads = &kernels == caches ? 2 : 1;
+      c.sequences = {{1140, 60}};
+      Results whole = run(kernels.tiles, c);
+      c.sequences = {{1197, 3}};
+      c.pageSize = 5;
+      Results last = run(kernels.decode, c);
+      size_t before = whole.out.size() - last.out.size();
+      EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
+                               last.out.size() * sizeof(float)))
+          << kernels.tiles.name << ": " << c;
+    }
 }
 
 TEST(TileMaps, WhatNoBoxCanCopy) {
@@ -141,7 +181,7 @@ TEST(TileMaps, WhatNoBoxCanCopy) {
   auto can = [&](int page, int64_t pageStride) {
     view.pageSize = page;
     view.pageStride = pageStride;
-    return canTile(view, 2, 64);
+    return canTile(view, 2, 2, 64);
   };
   EXPECT_TRUE(can(16, 16 * 128));
   EXPECT_TRUE(can(24, 24 * 128 * 4));

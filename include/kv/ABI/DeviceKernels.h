@@ -76,16 +76,16 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// Prefill kernels of one chip, which it takes where it can, for keys and
-/// values without scales.
+/// Prefill kernels of one chip, which it takes where it can.
 struct TileKernel {
   std::string_view name;
   KvDType cache;
+  Scales scales;
   int64_t headDim;
 };
 inline constexpr TileKernel TileKernels[] = {
-#define KV_TILE_KERNEL(name, query, cache, dim, ...)                           \
-  {"kv_attention_tiles_" #name "_" #dim, KV_DTYPE_##cache, dim},
+#define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
+  {"kv_attention_tiles_" #name "_" #dim, KV_DTYPE_##cache, Scales::scales, dim},
 #include "kv/ABI/DeviceKernels.def"
 };
 inline constexpr std::string_view TileChip = "sm_90a";

@@ -44,14 +44,14 @@ struct Built {
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90),          \
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 120),         \
             blocks80, blocks90)
-#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
+#define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   extern "C" __global__ void __launch_bounds__(                                \
-      KV_TILE_CONFIG(query, dim)::LaunchThreads, 1)                            \
+      KV_TILE_CONFIG(query, cache, scales, dim)::LaunchThreads, 1)                            \
       kv_attention_tiles_##type##_##dim(                                       \
           const __grid_constant__ TileParams params) {                         \
     GpuBlock block;                                                            \
     beginKernel(block);                                                        \
-    runTiles<KV_TILE_CONFIG(query, dim)>(block, params);                       \
+    runTiles<KV_TILE_CONFIG(query, cache, scales, dim)>(block, params);        \
   }
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
