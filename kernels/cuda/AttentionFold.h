@@ -210,19 +210,22 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
       if (!first)
         announce(C::TotalWeights, rowOf(stateTile(), side), side, weights);
     }
+  if (first) {
+    takePartBack();
+    if (!last)
+      keepTotal(0, C::ColumnTiles);
+    return;
+  }
   if constexpr (F != Fault::MissingTotalBarrier && !TileRows<C>)
-    if (!first)
-      b.sync();
+    b.sync();
   // A part that waits is taken back when the others need no more registers.
   constexpr int Early = C::ColumnTiles - (KeepsPart ? PartTiles : 0);
-  if (!first)
-    foldTotal(0, Early);
+  foldTotal(0, Early);
   if (!last)
     keepTotal(0, Early);
-  takePartBack();
   if constexpr (KeepsPart) {
-    if (!first)
-      foldTotal(Early, C::ColumnTiles);
+    takePartBack();
+    foldTotal(Early, C::ColumnTiles);
     if (!last)
       keepTotal(Early, C::ColumnTiles);
   }

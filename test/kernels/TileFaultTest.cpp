@@ -13,6 +13,7 @@ namespace {
 /// Several tiles of rows, a tail, more leaves than the ring has stages.
 AttentionCase ordinary() {
   AttentionCase c;
+  c.heads = 1;
   c.sequences = {{500, 40}, {130, 3}};
   return c;
 }
