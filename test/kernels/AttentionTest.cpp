@@ -147,13 +147,15 @@ TEST(AttentionTrees, EveryKindOfKernel) {
   for (const AttentionKernel *kernel :
        {&Decode64, &Prefill64, &Decode128, &kernelFor("f16", 128, true),
         &kernelFor("f8s", 64, true), &kernelFor("i8s", 128, false),
-        &tileKernelFor("bf16", 128)})
+        &tileKernelFor("bf16", 128), &tileKernelFor("bf16", 256),
+        &tileKernelFor("f8s", 64)})
     EXPECT_TRUE(check(*kernel, c)) << kernel->name;
   c.heads = 1;
   c.group = 8;
   c.sequences = {{300, 9}, {60, 64}};
   EXPECT_TRUE(check(kernelFor("bf16", 192, true, true), c));
   EXPECT_TRUE(check(kernelFor("bf16", 192, false, true), c));
+  EXPECT_TRUE(check(tileKernelFor("bf16", 192, true), c));
 }
 
 TEST(AttentionTrees, WindowsFollowThePath) {
