@@ -165,10 +165,9 @@ SmallVector<StringRef> kv::attentionImages(CollectionType type) {
     if (kernel.cache == cache && kernel.headDim == type.getDim() &&
         kernel.vDim == type.getVDim() && kernel.scales == scales)
       images.push_back(kernel.name);
-  if (scales == kernels::Scales::None)
-    for (const kernels::TileKernel &kernel : kernels::TileKernels)
-      if (kernel.cache == cache && kernel.headDim == type.getDim() &&
-          kernel.vDim == type.getVDim())
-        images.push_back(kernel.name);
+  for (const kernels::TileKernel &kernel : kernels::TileKernels)
+    if (kernel.cache == cache && kernel.headDim == type.getDim() &&
+        kernel.vDim == type.getVDim() && kernel.scales == scales)
+      images.push_back(kernel.name);
   return images;
 }

@@ -29,6 +29,7 @@
 #include "Faults.h"
 #include "Latent.h"
 #include "LatentTiles.h"
+#include "RowScales.h"
 #include "Unit.h"
 #include "Widen.h"
 
@@ -63,7 +64,7 @@ public:
     scaleFirst = p.softcap > 0 || !(p.scale > 0);
     toLog2 = scaleFirst ? kv::plan::Log2E : p.scale * kv::plan::Log2E;
     if constexpr (TileRows<C>)
-      stage = phase = 0;
+      stage = phase = scaleBuffer = 0;
     if constexpr (LatentTiles<C>)
       half = b.uniform(warp / GroupWarps);
   }
@@ -93,6 +94,10 @@ protected:
   KV_BODY int queryHeadOf(int row) const {
     return head * p.shape.group + p.shape.group.remainder(firstRow + row);
   }
+
+  /// Which rows of which head the unit's are.
+  KV_BODY void seeRows(const Work &work, const kv::plan::Tile &tile,
+                       const kv::plan::Sequence &sequence);
 
   /// What a thread copies of a query at a time, by how many lanes a row, in how
   /// many turns. Lanes that find a row's largest element are a power of two.
@@ -137,6 +142,8 @@ protected:
   {}
 
   KV_BODY void runLeaves(const Work &work);
+  KV_BODY void runLeaves(const Work &work)
+    requires TileRows<C>;
   /// A piece ends with its group, or with its leaf where the group began in
   /// another part.
   KV_BODY int pieceEnd(const Work &work, int leaf) const {
@@ -210,8 +217,6 @@ protected:
   /// Those of this thread's key at scaleAt, as they lie in memory; zero where
   /// there is nothing that may be read.
   KV_BODY void loadScales();
-  KV_BODY uint32_t loadScale(int64_t at) const;
-  KV_BODY float scaleOf(uint32_t loaded) const;
   /// For all threads, what was loaded.
   KV_BODY void storeScales(int leaf);
 
@@ -320,23 +325,39 @@ protected:
 
   //===--- Tiles that others copy -----------------------------------------===//
 
-  /// Until the next tile is there.
-  KV_BODY void awaitTile();
+  /// Until the tile is there that comes after so many others.
+  KV_BODY void awaitTile(int ahead);
   /// Its stage, which this warp has read, may be filled again.
   KV_BODY void releaseTile();
   /// The part of the operand that begins at a byte of the ring or the queries.
   KV_BODY Descriptor operandAt(int offset) const;
-  /// Multiplies the queries by the next tile: the scores.
+  /// That tile.
+  KV_BODY Descriptor tileAt(int ahead) const;
+  /// Multiplies the queries by the leaf's keys: the scores.
   KV_BODY void multiplyQueries();
   KV_BODY void multiplyQueries()
     requires LatentTiles<C>;
+  /// What a row's scores are multiplied by for the powers that weights are of.
+  KV_BODY float powerFactor(int row) const {
+    return scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
+  }
   /// A leaf's weights: the accumulators of two column tiles of the scores are
   /// the fragment of sixteen keys.
   using Fragments = uint32_t[C::KeyTiles / 2][4];
-  KV_BODY void weighScores(Fragments &weights);
-  KV_BODY void narrowWeights(const float (&base)[2], Fragments &weights) const;
-  /// Multiplies them by the next tile: the values.
-  KV_BODY void multiplyWeights(Fragments &weights);
+  KV_BODY void weighScores(Fragments &weights, int leaf);
+  /// Of the two rows of a thread: a weight is two to the score times `factor`
+  /// less `base`, for which values' scales were divided by `power`.
+  struct Powers {
+    float factor[2], base[2];
+    RangePower power[2];
+  };
+  /// The weights, and the rows' sums of them.
+  KV_BODY void narrowWeights(const Powers &powers, Fragments &weights,
+                             int leaf);
+  /// The row's sums of weights of a leaf into the group's.
+  KV_BODY void foldRowSums();
+  /// Multiplies them by the next tile, part of the values.
+  KV_BODY void multiplyWeights(Fragments &weights, int part);
 
   //===--- And of latent rows, whose columns two warpgroups share ---------===//
 
@@ -549,6 +570,15 @@ protected:
   /// Row tiles that a warp has values of.
   static constexpr int ValueTiles = TileRows<C> ? 1 : C::RowTiles;
   using Accumulators = float[ValueTiles][C::ColumnTiles][4];
+  /// Column tiles of a leaf's values that are there at a time.
+  static constexpr int PartTiles = [] {
+    if constexpr (requires { C::PartTiles; })
+      return C::PartTiles;
+    else
+      return C::ColumnTiles;
+  }();
+  /// Whether a part of the group waits in shared memory.
+  static constexpr bool KeepsPart = requires { requires C::PartWaits; };
   KV_BODY int valueTile(int m) const { return TileRows<C> ? rowTile() : m; }
 
   /// The sums of a leaf's weights, where the tensor cores made them.
@@ -556,7 +586,13 @@ protected:
 
   static KV_BODY void clear(Accumulators &x);
 
-  KV_BODY void foldLeaf();
+  /// Folds the values of a leaf, or of the part of their columns that there is.
+  KV_BODY void foldLeaf(int part = 0);
+
+  /// Where a part of a group waits in shared memory between leaves: there, and
+  /// back.
+  KV_BODY void putPartAside();
+  KV_BODY void takePartBack();
 
   /// Folds the group into the total; the last one leaves it in `group`. The
   /// total waits in registers where there are enough, else in memory that only
@@ -568,7 +604,7 @@ protected:
   /// odd columns in two tiles.
   static KV_BODY FloatPair pairOf(const float (&x)[C::ColumnTiles][4], int n,
                                   int side) {
-    if constexpr (C::Widens)
+    if constexpr (C::Widens && !TileRows<C>)
       return {x[n / 2 * 2][side * 2 + n % 2],
               x[n / 2 * 2 + 1][side * 2 + n % 2]};
     else
@@ -578,8 +614,8 @@ protected:
     return (LatentTiles<C> ? half * C::WarpColumns
             : TileRows<C>  ? 0
                            : warp * C::WarpColumns) +
-           (C::Widens ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
-                      : n * 8 + lane % 4 * 2);
+           (C::Widens && !TileRows<C> ? n / 2 * 16 + lane % 4 * 4 + n % 2 * 2
+                                      : n * 8 + lane % 4 * 2);
   }
 
   /// Whether a column is one of the head's.
@@ -599,9 +635,10 @@ protected:
 
   KV_BODY void storeTotal(int index, FloatPair pair);
   KV_BODY FloatPair loadTotal(int index) const;
-  KV_BODY void keepTotal();
+  /// Of columns tiles `from` to `to`.
+  KV_BODY void keepTotal(int from, int to);
 
-  KV_BODY void foldTotal();
+  KV_BODY void foldTotal(int from, int to);
 
   //===--- Results --------------------------------------------------------===//
 
@@ -737,6 +774,7 @@ protected:
   int64_t scaleAt; // of this thread's next key, in the scales; negative: none
   int stage, lastStage; // of the next tile, and of the one before, in chunks
   int phase;            // of the stage, where a kernel copies tiles
+  int scaleBuffer;      // of the leaf, there
   int half;             // the warpgroup, where it has half of the columns
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
@@ -744,10 +782,12 @@ protected:
   float scores[C::ScoreTiles][C::KeyTiles][4];
   float sums[4];
   Softmax groupState[2], totalState[2];
-  uint32_t nextScales[2][C::ScaleGroups]; // of this thread's key
+  uint32_t nextScales[2][C::ScaleGroups];                // of this thread's key
+  float largestScales[TileRows<C> && C::Scaled ? 2 : 1]; // of values
   float leafWeights[2]; // by which the sums of a leaf fold into the group's
   FloatPair rowWeights[TileRows<C> ? 2 : 1]; // announced last
-  Accumulators values, group;
+  float values[ValueTiles][PartTiles][4];
+  Accumulators group;
   float total[C::TotalInRegisters ? ValueTiles : 1][C::ColumnTiles][4];
 };
 

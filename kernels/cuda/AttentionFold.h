@@ -152,7 +152,7 @@ KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
+KV_BODY void AttentionBody<B, C, F>::foldLeaf(int part) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -162,11 +162,42 @@ KV_BODY void AttentionBody<B, C, F>::foldLeaf() {
     FloatPair pair =
         announced(C::GroupWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
-    for (int n = 0; n < C::ColumnTiles; ++n)
+    for (int n = 0; n < PartTiles; ++n)
       KV_UNROLL
-    for (int i = side * 2; i < side * 2 + 2; ++i)
-      group[m][n][i] = kv::plan::foldValue(group[m][n][i], values[m][n][i],
-                                           {pair.x, pair.y});
+    for (int i = side * 2; i < side * 2 + 2; ++i) {
+      float &x = group[m][part * PartTiles + n][i];
+      x = kv::plan::foldValue(x, values[m][n][i], {pair.x, pair.y});
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::putPartAside() {
+  if constexpr (KeepsPart) {
+    auto part =
+        b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
+    KV_UNROLL
+    for (int n = 0; n < PartTiles; ++n) {
+      const float *x = group[0][C::ColumnTiles - PartTiles + n];
+      part.store(n * C::Threads + b.thread(), {x[0], x[1], x[2], x[3]});
+    }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::takePartBack() {
+  if constexpr (KeepsPart) {
+    auto part =
+        b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
+    KV_UNROLL
+    for (int n = 0; n < PartTiles; ++n) {
+      FloatQuad quad = part.load(n * C::Threads + b.thread());
+      float *x = group[0][C::ColumnTiles - PartTiles + n];
+      x[0] = quad.x;
+      x[1] = quad.y;
+      x[2] = quad.z;
+      x[3] = quad.w;
+    }
   }
 }
 
@@ -181,15 +212,24 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
         announce(C::TotalWeights, rowOf(stateTile(), side), side, weights);
     }
   if (first) {
+    takePartBack();
     if (!last)
-      keepTotal();
+      keepTotal(0, C::ColumnTiles);
     return;
   }
   if constexpr (F != Fault::MissingTotalBarrier && !TileRows<C>)
     b.sync();
-  foldTotal();
+  // A part that waits is taken back when the others need no more registers.
+  constexpr int Early = C::ColumnTiles - (KeepsPart ? PartTiles : 0);
+  foldTotal(0, Early);
   if (!LatentTiles<C> && !last)
-    keepTotal();
+    keepTotal(0, Early);
+  if constexpr (KeepsPart) {
+    takePartBack();
+    foldTotal(Early, C::ColumnTiles);
+    if (!last)
+      keepTotal(Early, C::ColumnTiles);
+  }
 }
 
 template <Block B, class C, Fault F>
@@ -211,11 +251,11 @@ KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::keepTotal() {
+KV_BODY void AttentionBody<B, C, F>::keepTotal(int from, int to) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
-  for (int n = 0; n < C::ColumnTiles; ++n)
+  for (int n = from; n < to; ++n)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     float *pair = group[m][n] + side * 2;
@@ -229,7 +269,7 @@ KV_BODY void AttentionBody<B, C, F>::keepTotal() {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldTotal() {
+KV_BODY void AttentionBody<B, C, F>::foldTotal(int from, int to) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -237,7 +277,7 @@ KV_BODY void AttentionBody<B, C, F>::foldTotal() {
     FloatPair pair =
         announced(C::TotalWeights, rowOf(valueTile(m), side), side);
     KV_UNROLL
-    for (int n = 0; n < C::ColumnTiles; ++n) {
+    for (int n = from; n < to; ++n) {
       // A compiler would load all before it folds any, and has no registers
       // for that: so what is folded is stored, behind which it loads no more.
       if constexpr (LatentTiles<C>)

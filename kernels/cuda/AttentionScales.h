@@ -31,49 +31,21 @@ KV_BODY void AttentionBody<B, C, F>::loadScales() {
     uint32_t &scale = nextScales[plane][g];
     scale = 0;
     if (scaleAt >= 0 && (C::ScaleGroups == 1 || g < p.scales.groups))
-      scale = loadScale(scaleAt + plane * p.scales.planeStride + g);
+      scale =
+          loadScale(b, p.scales, scaleAt + plane * p.scales.planeStride + g);
   }
-}
-
-template <Block B, class C, Fault F>
-KV_BODY uint32_t AttentionBody<B, C, F>::loadScale(int64_t at) const {
-  if (p.scales.powers)
-    return b.load(static_cast<const uint8_t *>(p.scales.data) + at);
-  return b.load(static_cast<const uint32_t *>(p.scales.data) + at);
-}
-
-template <Block B, class C, Fault F>
-KV_BODY float AttentionBody<B, C, F>::scaleOf(uint32_t loaded) const {
-  // Zero where there is nothing, which is as good as a small power.
-  if (p.scales.powers)
-    return powerOfExponent(loaded);
-  return bitsAs<float>(loaded);
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::storeScales(int leaf) {
   int key = b.thread();
+  auto shares = b.template shared<uint32_t>(C::ScaleShares, C::ShareWords);
   KV_UNROLL
   for (int plane = 0; plane < 2; ++plane) {
-    float row = scaleOf(nextScales[plane][0]);
-    if constexpr (C::ScaleGroups > 1) {
-      float largest = magnitudeOf(row);
-      KV_UNROLL
-      for (int g = 1; g < C::ScaleGroups; ++g)
-        largest = kv::plan::larger(largest,
-                                   magnitudeOf(scaleOf(nextScales[plane][g])));
-      RangePower power = powerAboveScale(largest);
-      auto shares = b.template shared<uint32_t>(C::ScaleShares, C::ShareWords);
-      KV_UNROLL
-      for (int g = 0; g < C::ScaleGroups; ++g) {
-        float share =
-            kv::plan::multiply(scaleOf(nextScales[plane][g]), power.inverse);
-        if (g < p.scales.groups)
-          shares.store(sharePlace(leaf, plane, g) + key,
-                       narrowPair<F16>(share, share));
-      }
-      row = power.power;
-    }
+    float row =
+        divideScales(p.scales, nextScales[plane], [&](int g, uint32_t share) {
+          shares.store(sharePlace(leaf, plane, g) + key, share);
+        });
     b.template shared<float>(C::RowScales, 4 * C::Leaf)
         .store(scalePlace(leaf, plane) + key, row);
   }
@@ -82,10 +54,19 @@ KV_BODY void AttentionBody<B, C, F>::storeScales(int leaf) {
 template <Block B, class C, Fault F>
 KV_BODY FloatPair AttentionBody<B, C, F>::scalesOf(int leaf, int plane,
                                                    int n) const {
-  // Of constant distances from n to n.
-  return b.template shared<FloatPair>(C::RowScales, 2 * C::Leaf)
-      .load(scalePlace(leaf, plane) / 2 + warp * 8 + lane % 4 +
-            n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
+  if constexpr (TileRows<C>) // of the sixteen rows of a warp, as of all
+    return b.template shared<FloatPair>(C::RowScales, C::ScaleBuffers * C::Leaf)
+        .load(((F == Fault::OneScaleBuffer ? 0
+                : F == Fault::ScalesByLeaf ? leaf % C::ScaleBuffers
+                                           : scaleBuffer) *
+                   2 +
+               plane) *
+                  (C::Leaf / 2) +
+              n * 4 + lane % 4);
+  else // of constant distances from n to n
+    return b.template shared<FloatPair>(C::RowScales, 2 * C::Leaf)
+        .load(scalePlace(leaf, plane) / 2 + warp * 8 + lane % 4 +
+              n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
 }
 
 template <Block B, class C, Fault F>
@@ -94,7 +75,7 @@ KV_BODY void AttentionBody<B, C, F>::applyKeyScales(int leaf) {
   for (int n = 0; n < C::KeyTiles; ++n) {
     FloatPair scales = scalesOf(leaf, 0, n);
     KV_UNROLL
-    for (int m = 0; m < C::RowTiles; ++m)
+    for (int m = 0; m < C::ScoreTiles; ++m)
       KV_UNROLL
     for (int i = 0; i < 4; ++i)
       scores[m][n][i] =
@@ -104,7 +85,6 @@ KV_BODY void AttentionBody<B, C, F>::applyKeyScales(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
-  auto largest = b.template shared<float>(C::LargestScales, C::Rows * C::Warps);
   float scales[C::KeyTiles * 2], all = 0;
   KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n) {
@@ -117,7 +97,7 @@ KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
   if (F == Fault::ScalesOfUnseenKeys || !masked)
     all = largestOfRow(all);
   KV_UNROLL
-  for (int m = 0; m < C::RowTiles; ++m)
+  for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     if (!hasRows(side))
@@ -131,8 +111,11 @@ KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
           most = kv::plan::larger(most, scales[i]);
       most = largestOfRow(most);
     }
-    if (lane % 4 == 0)
-      largest.store(rowOf(m, side) * C::Warps + warp, most);
+    if constexpr (TileRows<C>)
+      largestScales[side] = most;
+    else if (lane % 4 == 0)
+      b.template shared<float>(C::LargestScales, C::Rows * C::Warps)
+          .store(rowOf(m, side) * C::Warps + warp, most);
   }
 }
 

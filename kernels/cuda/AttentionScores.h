@@ -181,13 +181,15 @@ KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    // From this thread's first key on, so that all others are constants.
     IntPair seen = bounds.load(rowOf(scoreTile(m), side));
+    int from = seen.x - first - keyOf(0, 0), to = seen.y - first - keyOf(0, 0);
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n)
       KV_UNROLL
     for (int i = 0; i < 2; ++i) {
-      int key = first + keyOf(n, i);
-      if (key < seen.x || key >= seen.y)
+      int key = keyOf(n, i) - keyOf(0, 0);
+      if (key < from || key >= to)
         scores[m][n][side * 2 + i] = kv::plan::NoScore;
     }
   }
@@ -239,7 +241,7 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
       continue;
     int row = rowOf(scoreTile(m), side);
     FloatQuad four = maxima.load(row);
-    float factor = scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
+    float factor = powerFactor(row);
     float maximum = kv::plan::larger(kv::plan::larger(four.x, four.y),
                                      kv::plan::larger(four.z, four.w)) *
                     factor;

@@ -53,6 +53,12 @@ template <class QueryT, int HeadDimV> struct TensorConfig {
   static constexpr int Slabs = HeadDim / 64, SlabBytes = Leaf * SlabRowBytes;
   static constexpr int TileBytes = Slabs * SlabBytes;
   static constexpr int Stages = HeadDim == 64 ? 6 : 5;
+  static constexpr int TileSlabs = Slabs, Parts = 1;
+
+  /// Boxes are copied to the ring, a tile at a time.
+  static constexpr int CopySlabs = TileSlabs, CopyParts = 1;
+  static constexpr int CopyRowBytes = SlabRowBytes, CopySlabBytes = SlabBytes;
+  static constexpr int CopyBytes = TileBytes, CopyStages = Stages;
 
   static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
   using QueryRows = SlabRows<Rows, QueryChunks>;
@@ -76,7 +82,7 @@ template <class QueryT, int HeadDimV> struct TensorConfig {
   static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
 
   /// Shared memory, in bytes. A merge has no queries: its tables lie there.
-  static constexpr int Ring = 0;
+  static constexpr int Ring = 0, Copies = Ring;
   static constexpr int Queries = Ring + Stages * TileBytes;
   static constexpr int QueryBytes = 65536;
   static_assert(QueryBytes >= Rows * HeadDim * 2);

@@ -43,34 +43,63 @@ template <int QueryRowsV, int Columns> struct SlabRows {
 
 /// One kernel. Its consumers, two warpgroups of 64 rows each, are what an
 /// AttentionBody knows of; a third warpgroup brings them tiles of a leaf's keys
-/// or values, in rows of 128 bytes as wgmma reads them.
-template <class QueryT, int HeadDimV> struct TileConfig {
+/// or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
+/// elements are one tile; wider ones come in parts of a slab each, so that a
+/// thread has room for the sums of one part of a leaf beside those of a group.
+template <class QueryT, class CacheT, int HeadDimV,
+          Scales ScalesV = Scales::None>
+struct TileConfig {
   static constexpr bool Tiles = true;
   using Params = TileParams;
   using Query = QueryT;
-  using Cache = QueryT;
-  using Product = QueryT;
-  static constexpr bool Widens = false, Scaled = false, Shares = false;
-  static constexpr int ScaleGroups = 1;
+  using Cache = CacheT;
+  /// Elements of 8 bits are copied as they are and widened on the way to where
+  /// they are multiplied.
+  static constexpr bool Widens = sizeof(Cache) == 1;
+  using Product = std::conditional_t<Widens, F16, Query>;
+  static constexpr bool Scaled = ScalesV != Scales::None;
+  static constexpr bool Shares = ScalesV == Scales::Groups;
+  static_assert(Widens || !Scaled);
 
   static constexpr int HeadDim = HeadDimV, KeyDim = HeadDim;
   static_assert(HeadDim % 64 == 0, "a slab has 64 elements");
+  static constexpr int ScaleGroups = Shares ? kernels::mostGroups(HeadDim) : 1;
   static constexpr int Groups = 2; // of warps that multiply
   static constexpr int RowTiles = GroupWarps * Groups;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int KeyWarps = 1, ScoreTiles = 1;
   static constexpr int Warps = RowTiles, Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
+  /// Warps that widen: all of the third warpgroup but the one that copies.
+  static constexpr int Wideners = GroupWarps - 1,
+                       WidenThreads = Wideners * WarpLanes;
+
+  static constexpr int Leaf = kv::plan::GpuLeaf;
+  static constexpr int SlabColumns = 64, Slabs = HeadDim / SlabColumns;
+  static constexpr int SlabBytes = Leaf * SlabRowBytes;
+  static constexpr int TileSlabs = HeadDim <= 128 ? Slabs : 1;
+  static constexpr int Parts = Slabs / TileSlabs;
+  static constexpr int TileBytes = TileSlabs * SlabBytes;
+  static constexpr int PartTiles = TileSlabs * SlabColumns / 8;
+  static constexpr int Stages = HeadDim == 64    ? 6
+                                : HeadDim == 128 ? (Widens ? 3 : 4)
+                                : HeadDim == 192 ? (Widens ? 6 : 8)
+                                                 : (Widens ? 6 : 8);
+
   /// Registers of a thread as it is launched, and of one of either role.
   static constexpr int LaunchRegisters = 168;
-  static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
+  static constexpr int LoaderRegisters = Widens ? 56 : 40;
+  static constexpr int ConsumerRegisters = Widens ? 224 : 232;
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
                 LaunchRegisters * LaunchThreads);
 
-  static constexpr int Leaf = kv::plan::GpuLeaf;
-  static constexpr int Slabs = HeadDim / 64, SlabBytes = Leaf * SlabRowBytes;
-  static constexpr int TileBytes = Slabs * SlabBytes;
-  static constexpr int Stages = HeadDim == 64 ? 6 : 4;
+  /// What boxes are copied to: the ring itself or, of 8 bits, a ring of slabs.
+  static constexpr int CopySlabs = Widens ? 1 : TileSlabs;
+  static constexpr int CopyParts = Slabs / CopySlabs;
+  static constexpr int CopyRowBytes = SlabColumns * int(sizeof(Cache));
+  static constexpr int CopySlabBytes = Leaf * CopyRowBytes;
+  static constexpr int CopyBytes = CopySlabs * CopySlabBytes;
+  static constexpr int CopyStages = !Widens ? Stages : HeadDim == 64 ? 6 : 3;
 
   static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
   using QueryRows = SlabRows<Rows, QueryChunks>;
@@ -80,41 +109,76 @@ template <class QueryT, int HeadDimV> struct TileConfig {
   static constexpr int WarpColumns = HeadDim, ColumnTiles = HeadDim / 8;
   static constexpr int KeyTiles = Leaf / 8, ValueSteps = 1, ValueLoads = 1;
   static constexpr bool Ragged = false, TotalInRegisters = false;
+  /// Else it waits in global memory.
+  static constexpr bool TotalInShared = HeadDim <= 128;
 
-  /// Named barriers.
+  /// The group's last part waits in shared memory while others are multiplied:
+  /// the scores, their weights and all of a group are more registers than there
+  /// are.
+  static constexpr bool PartWaits = HeadDim > 128;
+
+  /// Named barriers; more are of turns (TileRows.h).
   static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
+  static constexpr int WidenersBarrier = 5, WidenerBarrier = 6;
+
+  /// Leaves whose scales are there at a time: as a leaf's are written, those of
+  /// the leaf that were so many before are read no more.
+  static constexpr int ScaleBuffers = (Stages + 3 * Parts - 1) / (2 * Parts);
+
+  /// The buffer of the leaf after one that has `buffer`: of the next work, too.
+  static KV_HD constexpr int scalesAfter(int buffer) {
+    return buffer + 1 == ScaleBuffers ? 0 : buffer + 1;
+  }
 
   /// Shared memory, in bytes.
   static constexpr int Ring = 0;
-  static constexpr int Queries = Ring + Stages * TileBytes;
+  static constexpr int Copies = Widens ? Ring + Stages * TileBytes : Ring;
+  static constexpr int Queries = Copies + CopyStages * CopyBytes;
   static constexpr int Totals = Queries + Rows * HeadDim * 2;
-  static constexpr int Finishes = Totals + Rows * HeadDim * 4;
+  static constexpr int Finishes =
+      Totals + (TotalInShared ? Rows * HeadDim * 4 : 0);
   static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int Ticket = Bounds + Rows * 8;
+  static constexpr int WaitingPart = Bounds + Rows * 8;
+  static constexpr int QueryScales =
+      WaitingPart + (PartWaits ? Threads * PartTiles * 16 : 0);
+  static constexpr int RowScales = QueryScales + (Widens ? Rows * 4 : 0);
+  static constexpr int ScaleShares =
+      RowScales + (Scaled ? ScaleBuffers * 2 * Leaf * 4 : 0);
+  static constexpr int ShareWords = Shares ? 2 * ScaleGroups * Leaf : 0;
+  static constexpr int Ticket = ScaleShares + ShareWords * 4;
   static constexpr int Barriers = Ticket + 16;
-  static constexpr int SharedBytes = Barriers + 3 * Stages * 8;
+  static constexpr int SharedBytes =
+      Barriers + (2 * Stages + 2 * CopyStages) * 8;
+  static_assert(SharedBytes <= 227 * 1024);
 
-  /// A merge has no total: its tables lie there.
-  static constexpr int RowPlaces = Totals, MergeTable = 1024;
+  /// A merge has no total, and no queries any more: its tables lie there.
+  static constexpr int RowPlaces = TotalInShared ? Totals : Queries,
+                       MergeTable = 1024;
   static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
   static constexpr int TotalWeights = GroupWeights; // warps keep them
-  static constexpr int QueryScales = 0;             // queries have none
   static constexpr int MergeWeights = GroupWeights + Rows * 8,
                        MergeWeightBytes = Finishes - MergeWeights;
 
-  static constexpr int SlotFloats = Rows * (HeadDim + 2), TotalFloats = 0;
+  static constexpr int SlotFloats = Rows * (HeadDim + 2);
+  static constexpr int TotalFloats = TotalInShared ? 0 : Rows * HeadDim;
 
-  /// The barriers of a stage: its tile is there; all have read it; its boxes
-  /// are there, but rows of them are not zero yet.
+  /// The barriers of a stage: its tile is there; all have read it.
   static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
   static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
+  /// Of 16 bits: its boxes are there, but rows of them are not zero yet. Of 8:
+  /// the slab is there; all that widen have read it.
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages + stage);
+  }
+  static KV_HD constexpr int widened(int stage) {
+    return landed(CopyStages + stage);
   }
 };
 
 /// The configuration of a row KV_TILE_KERNEL.
-#define KV_TILE_CONFIG(query, dim) TileConfig<ElementOf<KV_DTYPE_##query>, dim>
+#define KV_TILE_CONFIG(query, cache, scales, dim)                              \
+  TileConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>, dim,    \
+             Scales::scales>
 
 /// Tokens of a box: it lies in one page and in one leaf, and has whole atoms.
 /// 0: no box does.
@@ -123,20 +187,22 @@ constexpr int boxTokens(int pageSize) {
   return tokens >= AtomRows ? tokens : 0;
 }
 
-/// Of a cache of elements of 16 bits: the tensor of the keys, plane 0, or the
-/// values of a layer, and the box that a tile copy takes of it. Dimensions are
-/// ordered by their strides.
-constexpr TensorDescription describeTiles(const CacheView &view, int heads,
-                                          int dim, int64_t layer, int plane) {
-  auto bytes = [](int64_t elements) { return uint64_t(elements) * 2; };
+/// Of a cache whose elements have 1 or 2 bytes: the tensor of the keys, plane
+/// 0, or the values of a layer, and the box that a tile copy takes of it, in
+/// elements of 16 bits. Dimensions are ordered by their strides.
+constexpr TensorDescription describeTiles(const CacheView &view, int size,
+                                          int heads, int dim, int64_t layer,
+                                          int plane) {
+  auto bytes = [&](int64_t elements) { return uint64_t(elements) * size; };
   uint64_t tokens = uint64_t(int32_t(view.pageSize));
   uint32_t rows = uint32_t(boxTokens(int32_t(view.pageSize)));
   TensorDescription tensor{
       static_cast<const char *>(view.data) +
           bytes(layer * view.layerStride + plane * view.planeStride),
-      {uint64_t(dim), uint64_t(heads), tokens, uint64_t(view.pages)},
+      {bytes(dim) / 2, uint64_t(heads), tokens, uint64_t(view.pages)},
       {bytes(view.headStride), bytes(view.tokenStride), bytes(view.pageStride)},
-      {64, 1, rows, 1}};
+      {uint32_t(bytes(64) / 2), 1, rows, 1},
+      size == 1};
   if (view.headStride > view.tokenStride) {
     std::swap(tensor.sizes[1], tensor.sizes[2]);
     std::swap(tensor.strides[0], tensor.strides[1]);
@@ -147,15 +213,15 @@ constexpr TensorDescription describeTiles(const CacheView &view, int heads,
 
 /// Whether a cache can be copied by boxes. Each stride must be a multiple of
 /// the one before: the driver's manual builds them so.
-constexpr bool canTile(const CacheView &view, int heads, int dim) {
+constexpr bool canTile(const CacheView &view, int size, int heads, int dim) {
   if (boxTokens(int32_t(view.pageSize)) == 0 || view.pages < 1)
     return false;
-  TensorDescription tensor = describeTiles(view, heads, dim, 0, 0);
-  return !problemOf(tensor) && tensor.strides[0] >= uint64_t(dim) * 2 &&
+  TensorDescription tensor = describeTiles(view, size, heads, dim, 0, 0);
+  return !problemOf(tensor) && tensor.strides[0] >= uint64_t(dim) * size &&
          tensor.strides[1] % tensor.strides[0] == 0 &&
          tensor.strides[2] % tensor.strides[1] == 0 &&
-         tensor.strides[2] >= tensor.strides[1] && view.layerStride % 8 == 0 &&
-         view.planeStride % 8 == 0;
+         tensor.strides[2] >= tensor.strides[1] &&
+         view.layerStride * size % 16 == 0 && view.planeStride * size % 16 == 0;
 }
 
 /// What a launch takes, but for the maps.

@@ -16,15 +16,11 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
                                              const kv::plan::Tile &tile) {
   bool any = work.leafBegin < work.leafEnd;
-  head = work.head;
-  firstRow = tile.row;
   tableRow = p.table + tile.sequence * p.tablePitch;
   {
     // Not kept: the leaves need registers more.
     kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
-    firstToken = int32_t(sequence.token);
-    liveRows = int32_t(kv::plan::lesser<int64_t>(
-        C::Rows, sequence.added * p.shape.group - firstRow));
+    seeRows(work, tile, sequence);
     kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
@@ -61,8 +57,13 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     runLeaves(work);
   else
     clear(group);
-  if constexpr (LatentTiles<C>)
+  if constexpr (LatentTiles<C>) {
     work = keptUnit().load(0).work;
+  } else if constexpr (TileRows<C>) {
+    // Nor these, from before.
+    const kv::plan::Tile again = b.load(p.tiles + late(work.tile));
+    seeRows(work, again, sequenceOf<F>(p, again.sequence));
+  }
   rarely([&] {
     if (work.whole())
       finishRows();
@@ -74,6 +75,17 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
 }
 
 template <Block B, class C, Fault F>
+KV_BODY void
+AttentionBody<B, C, F>::seeRows(const Work &work, const kv::plan::Tile &tile,
+                                const kv::plan::Sequence &sequence) {
+  head = work.head;
+  firstRow = tile.row;
+  firstToken = int32_t(sequence.token);
+  liveRows = int32_t(kv::plan::lesser<int64_t>(
+      C::Rows, sequence.added * p.shape.group - firstRow));
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadQueries() {
   if constexpr (!QueriesFirst)
     copyQueries();
@@ -82,7 +94,9 @@ KV_BODY void AttentionBody<B, C, F>::loadQueries() {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::copyQueries() {
   // Where registers are free meanwhile, loads wait for memory together.
-  constexpr int Together = LatentRows<C> ? QueryTurns : TileRows<C> ? 4 : 1;
+  constexpr int Together = LatentRows<C> ? QueryTurns
+                           : TileRows<C> ? kv::plan::lesser(QueryTurns, 4)
+                                         : 1;
   KV_UNROLL_BY(1)
   for (int turn = 0; turn < QueryTurns; turn += Together) {
     QueryPart parts[Together];
@@ -259,12 +273,10 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
       computeLeaf(leaf);
     while (++leaf < end);
     bool last = leaf == leafEnd;
-    rarely([&] {
-      if (work.whole())
-        foldGroup(groups++ == 0, last);
-      else
-        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
-    });
+    if (work.whole())
+      foldGroup(groups++ == 0, last);
+    else
+      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
   }
 }
 

@@ -78,6 +78,16 @@ enum class Fault {
   MissingProductsFence, // wgmma takes registers before they are written
   QueriesOfOtherRows,   // a descriptor names the other warpgroup's rows
   ValuesOneAtomShort,   // and a step of V the keys before it
+  PartOfOtherColumns,   // a part of a wide head is copied where it is not
+  OnePartAwaited,       // only the first part of the keys is waited for
+  EarlyPart,            // a part of the values folds while it is under way
+  MissingPathsBarrier,  // rows finish where paths of trees are still read
+  MissingSlabWait,      // a slab is widened before it is there
+  EarlySlabRelease,     // a slab is given back before it is widened
+  MissingWidenFence,    // what was widened is not there for wgmma
+  KeysInOwnOrder,       // keys lie as in memory, not as queries do
+  ScalesByLeaf, // the next work's first leaf has the buffer of this one's last
+  MissingSharesBarrier, // shares of groups are read before all are there
 
   // Of kernels with tensor memory.
   ScoresTooEarly,      // scores come to where weights are still read

@@ -107,11 +107,12 @@ constexpr AttentionKernel AttentionKernels[] = {
 /// The prefill kernels that copy tiles; they take a TileParams. Each is of one
 /// chip alone (kernels::onlyChipOf).
 constexpr AttentionKernel TileKernels[] = {
-#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
-  rowOf<KV_TILE_CONFIG(query, dim), KV_TILE_CONFIG(query, dim),                \
-        KV_TILE_CONFIG(query, dim)>("kv_attention_tiles_" #type "_" #dim,      \
-                                    #type, KV_DTYPE_##query, KV_DTYPE_##cache, \
-                                    Scales::None, 0, 'p', 1, 1),
+#define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
+  rowOf<KV_TILE_CONFIG(query, cache, scales, dim),                             \
+        KV_TILE_CONFIG(query, cache, scales, dim),                             \
+        KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
+      "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
+      KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, 1),
 #define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
   rowOf<KV_TENSOR_CONFIG(query, dim), KV_TENSOR_CONFIG(query, dim),            \
         KV_TENSOR_CONFIG(query, dim)>(                                         \

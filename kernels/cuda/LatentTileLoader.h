@@ -47,7 +47,7 @@ public:
           if (lane < C::Slabs)
             b.arriveAt(b.barrier(C::full(stage, lane)));
         }
-        this->nextStage();
+        this->template nextStage<C::Stages>();
       }
     });
   }
@@ -76,7 +76,7 @@ private:
                            p.headsFirst ? token : 0, page}},
                    bar);
     }
-    this->nextStage();
+    this->template nextStage<C::Stages>();
   }
 };
 

@@ -53,20 +53,16 @@ KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
   allSeeFrom = unit.allSeeFrom;
   allSeeTo = unit.allSeeTo;
   prepareScores(leaf);
-  float maxima[2], base[2];
+  float maxima[2];
+  Powers powers;
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    powers.factor[side] = toLog2;
     maxima[side] = largestScore(0, side) * toLog2;
-    base[side] = kv::plan::scoreBase(maxima[side]);
+    powers.base[side] = kv::plan::scoreBase(maxima[side]);
   }
   Fragments weights;
-  narrowWeights(base, weights);
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i)
-    sums[i] = 0;
-  KV_UNROLL
-  for (int k = 0; k < C::KeyTiles / 2; ++k)
-    sumWeights(weights[k]);
+  narrowWeights(powers, weights, leaf);
   // All warps have multiplied the slab that the weights come to.
   b.syncNamed(C::ScoresBarrier + half, GroupThreads);
   auto states = leafStates(leaf);

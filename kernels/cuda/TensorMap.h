@@ -37,10 +37,11 @@ struct TensorDescription {
   uint64_t sizes[TileDims];       // in elements
   uint64_t strides[TileDims - 1]; // of dimensions 1, 2, 3, in bytes
   uint32_t box[TileDims];         // in elements
+  bool plain = false;             // not swizzled
 };
 
 /// A box lies in shared memory as rows of box[0] elements, one behind the
-/// other, swizzled by 128 bytes.
+/// other, swizzled by 128 bytes unless it is to be plain.
 constexpr int boxBytes(const TensorDescription &tensor) {
   int elements = 1;
   for (uint32_t size : tensor.box)

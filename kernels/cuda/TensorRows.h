@@ -52,13 +52,9 @@ private:
 
   KV_BODY void runWork(const Work &work, const kv::plan::Tile &rows) {
     bool any = work.leafBegin < work.leafEnd;
-    this->head = work.head;
-    this->firstRow = rows.row;
     {
       kv::plan::Sequence sequence = sequenceOf<F>(p, rows.sequence);
-      this->firstToken = int32_t(sequence.token);
-      liveRows = int32_t(kv::plan::lesser<int64_t>(
-          C::Rows, sequence.added * p.shape.group - this->firstRow));
+      this->seeRows(work, rows, sequence);
       seen = row() < liveRows ? this->visible(sequence, row()) : IntPair{0, 0};
       if (p.ancestors && row() < liveRows)
         path = this->pathOf(sequence, row(), seen);

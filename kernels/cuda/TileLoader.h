@@ -2,7 +2,8 @@
 //
 // One warp copies, a lane a box, from pages to the ring. A tile of values of
 // which rows are seen by nobody goes through another warp, which makes those
-// rows zero: a weight of zero does not make a NaN harmless.
+// rows zero: a weight of zero does not make a NaN harmless. Tiles of 8 bits go
+// through three warps that widen (TileWidener.h), slab by slab.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,41 +17,14 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F> class TileLoader {
+/// What the warps have in common that bring tiles.
+template <Block B, class C, Fault F> class TileBringer {
+protected:
   using Work = kv::plan::Work;
 
-public:
-  KV_BODY TileLoader(B &b, const TileParams &p)
+  KV_BODY TileBringer(B &b, const TileParams &p)
       : b(b), p(p), lane(b.thread() % WarpLanes) {}
 
-  /// By one warp: all tiles of this block's part.
-  KV_BODY void load() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      seeKeys(work, tile);
-      int32_t page = lookUp(work.leafBegin, work);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        int32_t next = lookUp(leaf + 1, work);
-        copyTile(leaf, work.head, page, 0);
-        copyTile(leaf, work.head, page, 1);
-        page = next;
-      }
-    });
-  }
-
-  /// By one warp: the tiles of values that have such rows.
-  KV_BODY void clean() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      seeKeys(work, tile);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        nextStage();
-        if (isSeenInPart(leaf))
-          cleanTile(leaf);
-        nextStage();
-      }
-    });
-  }
-
-protected:
   /// The keys that any row of the tile sees.
   KV_BODY void seeKeys(const Work &work, const kv::plan::Tile &tile) {
     if (work.leafBegin >= work.leafEnd)
@@ -68,6 +42,73 @@ protected:
            (leaf * C::Leaf < first || leaf * C::Leaf > last - C::Leaf);
   }
 
+  /// The page of a position that is seen, or `none`.
+  KV_BODY int32_t pageOf(int32_t position, int32_t none) const {
+    int32_t entry = b.load(tableRow + p.cache.pageSize.quotient(position));
+    return F == Fault::UncheckedPage ||
+                   uint32_t(entry) < uint32_t(p.cache.pages)
+               ? entry
+               : none;
+  }
+
+  template <int Stages> KV_BODY void nextStage() {
+    if (++stage == Stages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+
+  B &b;
+  const TileParams &p;
+  const int lane;
+  const int32_t *tableRow = nullptr;
+  int32_t first = 0, last = 0;
+  int stage = 0, phase = 0;
+};
+
+template <Block B, class C, Fault F>
+class TileLoader : protected TileBringer<B, C, F> {
+  using Base = TileBringer<B, C, F>;
+  using typename Base::Work;
+
+protected:
+  using Base::b, Base::p, Base::lane, Base::first, Base::last, Base::stage,
+      Base::phase, Base::seeKeys, Base::isSeenInPart;
+
+public:
+  KV_BODY TileLoader(B &b, const TileParams &p) : Base(b, p) {}
+
+  /// By one warp: all tiles of this block's part.
+  KV_BODY void load() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+      seeKeys(work, tile);
+      int32_t page = lookUp(work.leafBegin, work);
+      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+        int32_t next = lookUp(leaf + 1, work);
+        KV_UNROLL_BY(1)
+        for (int i = 0; i < 2 * C::CopyParts; ++i)
+          copyTile(leaf, work.head, page, i / C::CopyParts, i % C::CopyParts);
+        page = next;
+      }
+    });
+  }
+
+  /// By one warp: the tiles of values that have such rows.
+  KV_BODY void clean() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+      seeKeys(work, tile);
+      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+        KV_UNROLL_BY(1)
+        for (int i = 0; i < 2 * C::Parts; ++i) {
+          if (i >= C::Parts && isSeenInPart(leaf))
+            cleanTile(leaf);
+          this->template nextStage<C::Stages>();
+        }
+      }
+    });
+  }
+
+protected:
   KV_BODY int boxes() const { return C::Leaf >> p.boxShift; }
 
   /// The page of this lane's box of a leaf. The page after the last is none: a
@@ -77,42 +118,50 @@ protected:
     int32_t position = int32_t(uint32_t(leaf) * C::Leaf + (box << p.boxShift));
     int32_t page = p.cache.pages;
     if (leaf < work.leafEnd && position < last &&
-        position > first - (1 << p.boxShift)) {
-      int32_t entry = b.load(tableRow + p.cache.pageSize.quotient(position));
-      if (F == Fault::UncheckedPage ||
-          uint32_t(entry) < uint32_t(p.cache.pages))
-        page = entry;
-    }
+        position > first - (1 << p.boxShift))
+      page = this->pageOf(position, page);
     return page;
   }
 
-  /// The tile of a leaf's keys, or values, to the next stage.
-  KV_BODY void copyTile(int leaf, int head, int32_t page, int plane) {
+  /// The barrier at which those arrive that have read what boxes brought.
+  static KV_BODY int readOf(int stage) {
+    if constexpr (C::Widens)
+      return C::widened(stage);
+    else
+      return C::empty(stage);
+  }
+
+  /// A tile of a leaf's keys, or values, to the next stage.
+  KV_BODY void copyTile(int leaf, int head, int32_t page, int plane, int part) {
     if constexpr (F != Fault::MissingEmptyWait)
-      b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
-    auto bar = b.barrier(plane && isSeenInPart(leaf) ? C::landed(stage)
-                                                     : C::full(stage));
+      b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
+    auto bar =
+        b.barrier(C::Widens || (plane && isSeenInPart(leaf)) ? C::landed(stage)
+                                                             : C::full(stage));
     if (lane == 0)
-      b.expectBytes(bar, C::TileBytes - (F == Fault::BoxNotCounted
-                                             ? SlabRowBytes << p.boxShift
+      b.expectBytes(bar, C::CopyBytes - (F == Fault::BoxNotCounted
+                                             ? C::CopyRowBytes << p.boxShift
                                              : 0));
     KV_UNROLL_BY(1)
-    for (int i = lane; i < boxes() * C::Slabs; i += WarpLanes) {
+    for (int i = lane; i < boxes() * C::CopySlabs; i += WarpLanes) {
       int box = i & (boxes() - 1), slab = i / boxes();
       int token = p.cache.pageSize.remainder(
           int32_t(uint32_t(leaf) * C::Leaf + (box << p.boxShift)));
+      int column = (part * C::CopySlabs + slab) * (C::CopyRowBytes / 2);
+      if constexpr (F == Fault::PartOfOtherColumns)
+        column = slab * (C::CopyRowBytes / 2);
       b.copyTile(p.maps[plane],
-                 C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
-                     (box << p.boxShift) * SlabRowBytes,
-                 TileAt{{slab * 64, p.headsFirst ? head : token,
+                 C::Copies + stage * C::CopyBytes + slab * C::CopySlabBytes +
+                     (box << p.boxShift) * C::CopyRowBytes,
+                 TileAt{{column, p.headsFirst ? head : token,
                          p.headsFirst ? token : head, page}},
                  bar);
     }
-    nextStage();
+    this->template nextStage<C::CopyStages>();
   }
 
   KV_BODY void cleanTile(int leaf) {
-    cleanRows(leaf, C::Slabs);
+    cleanRows(leaf, C::TileSlabs);
     if (lane == 0)
       b.arriveAt(b.barrier(C::full(stage)));
   }
@@ -140,19 +189,6 @@ protected:
     b.syncNamed(C::CleanerBarrier, WarpLanes);
   }
 
-  KV_BODY void nextStage() {
-    if (++stage == C::Stages) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-
-  B &b;
-  const TileParams &p;
-  const int lane;
-  const int32_t *tableRow = nullptr;
-  int32_t first = 0, last = 0;
-  int stage = 0, phase = 0;
   uint32_t landings = 0; // a bit a stage: the parity of its next landing
 };
 

@@ -15,6 +15,7 @@
 
 #include "AttentionBody.h"
 #include "TileLoader.h"
+#include "TileWidener.h"
 
 namespace kv::cuda {
 
@@ -39,10 +40,12 @@ KV_BODY void AttentionBody<B, C, F>::loadQueries()
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::awaitTile() {
+KV_BODY void AttentionBody<B, C, F>::awaitTile(int ahead) {
+  int at = stage + ahead;
+  bool wraps = at >= C::Stages;
   if constexpr (F != Fault::MissingTileWait)
-    b.awaitPhase(b.barrier(C::full(stage)),
-                 F == Fault::WrongParity ? phase ^ 1 : phase);
+    b.awaitPhase(b.barrier(C::full(wraps ? at - C::Stages : at)),
+                 (F == Fault::WrongParity) ^ phase ^ wraps);
 }
 
 template <Block B, class C, Fault F>
@@ -63,14 +66,27 @@ KV_BODY Descriptor AttentionBody<B, C, F>::operandAt(int offset) const {
 }
 
 template <Block B, class C, Fault F>
+KV_BODY Descriptor AttentionBody<B, C, F>::tileAt(int ahead) const {
+  int at = stage + ahead;
+  return operandAt(C::Ring +
+                   (at >= C::Stages ? at - C::Stages : at) * C::TileBytes);
+}
+
+template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
-  awaitTile();
+  KV_UNROLL
+  for (int part = 0; part < C::Parts; ++part)
+    if (F != Fault::OnePartAwaited || part == 0)
+      awaitTile(part);
   int group = warp / GroupWarps;
   if constexpr (F == Fault::QueriesOfOtherRows)
     group ^= 1;
   Descriptor queries =
       operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
-  Descriptor keys = operandAt(C::Ring + stage * C::TileBytes);
+  Descriptor keys[C::Parts];
+  KV_UNROLL
+  for (int part = 0; part < C::Parts; ++part)
+    keys[part] = tileAt(part);
   awaitTurn(b, warp);
   b.forget(scores[0]);
   b.fenceProducts(scores[0]);
@@ -80,56 +96,105 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
     int within = d % SlabSteps * 32, slab = d / SlabSteps;
     b.template multiplyGroup<typename C::Product, Major::K>(
         scores[0], queries.behind(slab * C::QuerySlabBytes + within),
-        keys.behind(slab * C::SlabBytes + within), d > 0);
+        keys[slab / C::TileSlabs].behind(slab % C::TileSlabs * C::SlabBytes +
+                                         within),
+        d > 0);
   }
   b.commitProducts();
   passTurn(b, warp);
+  auto release = [&] {
+    KV_UNROLL
+    for (int part = 0; part < C::Parts; ++part)
+      releaseTile();
+  };
   if constexpr (F == Fault::EarlyRelease)
-    releaseTile();
+    release();
   if constexpr (F != Fault::EarlyScores)
     b.template awaitProducts<0>(scores[0]);
   if constexpr (F != Fault::EarlyRelease)
-    releaseTile();
+    release();
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::narrowWeights(const float (&base)[2],
-                                                   Fragments &weights) const {
+KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
+                                                   Fragments &weights,
+                                                   int leaf) {
+  // With scales, as the four warps of the other kernels add them up, which have
+  // every fourth sixteen of the keys each.
+  float partial[2][4] = {};
   KV_UNROLL
-  for (int n = 0; n < C::KeyTiles; ++n)
+  for (int n = 0; n < C::KeyTiles; ++n) {
+    FloatPair scales{1, 1};
+    if constexpr (C::Scaled)
+      scales = scalesOf(leaf, 1, n);
     KV_UNROLL
-  for (int side = 0; side < 2; ++side) {
-    const float *two = scores[0][n] + side * 2;
-    weights[n / 2][n % 2 * 2 + side] =
-        narrowPair<typename C::Product>(weightOf(two[0], toLog2, base[side]),
-                                        weightOf(two[1], toLog2, base[side]));
+    for (int side = 0; side < 2; ++side) {
+      const float *two = scores[0][n] + side * 2;
+      float low = weightOf(two[0], powers.factor[side], powers.base[side]),
+            high = weightOf(two[1], powers.factor[side], powers.base[side]);
+      if constexpr (C::Scaled) {
+        partial[side][n / 2 % 4] += low + high;
+        low = kv::plan::multiply(low, scales.x);
+        high = kv::plan::multiply(high, scales.y);
+      }
+      weights[n / 2][n % 2 * 2 + side] =
+          narrowPair<typename C::Product>(low, high);
+    }
   }
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights) {
-  float base[2];
-  KV_UNROLL
-  for (int side = 0; side < 2; ++side) {
-    float maximum = largestScore(0, side) * toLog2;
-    base[side] = kv::plan::scoreBase(maximum);
-    announce(C::GroupWeights, 0, side,
-             kv::plan::foldMaximum(groupState[side].maximum, maximum));
-  }
-  narrowWeights(base, weights);
   KV_UNROLL
   for (int i = 0; i < 4; ++i)
     sums[i] = 0;
-  KV_UNROLL
-  for (int k = 0; k < C::KeyTiles / 2; ++k)
-    sumWeights(weights[k]);
+  if constexpr (C::Scaled) {
+    KV_UNROLL
+    for (int side = 0; side < 2; ++side) {
+      float *four = partial[side];
+      KV_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        four[i] = kv::plan::multiply(four[i], powers.power[side].power);
+        four[i] += b.shuffleXor(four[i], 1);
+        four[i] += b.shuffleXor(four[i], 2);
+      }
+      sums[side * 2] = (four[0] + four[1]) + (four[2] + four[3]);
+    }
+  } else {
+    KV_UNROLL
+    for (int k = 0; k < C::KeyTiles / 2; ++k)
+      sumWeights(weights[k]);
+  }
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights) {
-  awaitTile();
-  Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);
-  awaitTurn(b, warp);
+KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights, int leaf) {
+  Powers powers;
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    float &factor = powers.factor[side], &base = powers.base[side];
+    factor = powerFactor(rowOf(warp, side));
+    float maximum = largestScore(0, side) * factor;
+    base = kv::plan::scoreBase(maximum);
+    kv::plan::Weights fold =
+        kv::plan::foldMaximum(groupState[side].maximum, maximum);
+    leafWeights[side] = fold.right;
+    if constexpr (C::Scaled) {
+      RangePower &power = powers.power[side];
+      power = powerAboveScale(largestScales[side]);
+      if constexpr (F == Fault::UnscaledWeights)
+        power = {1, 1, 0};
+      base += power.log;
+      fold.right = kv::plan::multiply(fold.right, power.power);
+    }
+    announce(C::GroupWeights, 0, side, fold);
+  }
+  narrowWeights(powers, weights, leaf);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights,
+                                                     int part) {
+  awaitTile(0);
+  Descriptor tile = tileAt(0);
+  if constexpr (C::Parts == 1)
+    awaitTurn(b, warp);
   b.forget(values[0]);
   if constexpr (F != Fault::MissingProductsFence)
     b.fenceProducts(weights, values[0]);
@@ -140,10 +205,22 @@ KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights) {
         values[0], weights[k], tile.behind(step * AtomBytes), k > 0);
   }
   b.commitProducts();
-  passTurn(b, warp);
-  foldProductSums();
-  b.template awaitProducts<0>(values[0]);
+  if constexpr (C::Parts == 1)
+    passTurn(b, warp);
+  if (part == 0)
+    foldRowSums();
+  if constexpr (F != Fault::EarlyPart)
+    b.template awaitProducts<0>(values[0]);
   releaseTile();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldRowSums() {
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side)
+    groupState[side].sum =
+        kv::plan::foldValue(groupState[side].sum, sums[side * 2],
+                            {rowWeights[side].x, leafWeights[side]});
 }
 
 template <Block B, class C, Fault F>
@@ -153,9 +230,54 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   multiplyQueries();
   prepareScores(leaf);
   Fragments weights;
-  weighScores(weights);
-  multiplyWeights(weights);
-  foldLeaf();
+  weighScores(weights, leaf);
+  KV_UNROLL
+  for (int part = 0; part < C::Parts; ++part) {
+    multiplyWeights(weights, part);
+    if (part == C::Parts - 1)
+      takePartBack();
+    foldLeaf(part);
+  }
+  putPartAside();
+  if constexpr (C::Scaled)
+    scaleBuffer = C::scalesAfter(scaleBuffer);
+}
+
+// One loop, unlike the other kernels': where one around it has a piece's end,
+// a compiler does not find enough registers for what that needs.
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
+  requires TileRows<C>
+{
+  auto begin = [&] {
+    clear(group);
+    putPartAside();
+    groupState[0] = groupState[1] = Softmax();
+  };
+  begin();
+  int pieces = 0, groups = 0;
+  for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
+    computeLeaf(leaf);
+    bool last = leaf + 1 == leafEnd;
+    // As pieceEnd() has it, in as few registers.
+    constexpr int Group = kv::plan::LeavesPerGroup;
+    if (work.whole()) {
+      if (!last && (leaf + 1) % Group)
+        continue;
+      rarely([&] { foldGroup(groups++ == 0, last); });
+      if (last)
+        return;
+    } else {
+      bool foreign = leaf / Group == leafBegin / Group && leafBegin % Group;
+      if (!last && !foreign && (leaf + 1) % Group)
+        continue;
+      rarely([&] {
+        takePartBack();
+        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+      });
+    }
+    begin();
+  }
 }
 
 /// What the consumers' body takes for its block: they alone.
@@ -171,9 +293,14 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
   if (b.thread() == 0) {
     KV_UNROLL
     for (int stage = 0; stage < C::Stages; ++stage) {
-      b.init(b.barrier(C::full(stage)), 1);
+      b.init(b.barrier(C::full(stage)), C::Widens ? C::Wideners : 1);
       b.init(b.barrier(C::empty(stage)), C::Warps);
+    }
+    KV_UNROLL
+    for (int stage = 0; stage < C::CopyStages; ++stage) {
       b.init(b.barrier(C::landed(stage)), 1);
+      if constexpr (C::Widens)
+        b.init(b.barrier(C::widened(stage)), C::Wideners);
     }
     b.fenceInit();
   }
@@ -182,6 +309,8 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
     b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
       TileLoader<B, C, F>(b, p).load();
+    else if constexpr (C::Widens)
+      TileWidener<B, C, F>(b, p).widen();
     else if (b.thread() < 2 * WarpLanes)
       TileLoader<B, C, F>(b, p).clean();
   } else {

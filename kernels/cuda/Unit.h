@@ -18,7 +18,7 @@ KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
   while (true) {
     // All at once: each load waits for the second-level cache. Not kept: the
     // leaves need registers more.
-    kv::plan::Cut end = b.load(p.cuts + b.block() + 1);
+    kv::plan::Cut end = b.load(p.cuts + (b.block() + 1));
     int32_t tiles = b.load(&p.header->tiles);
     // Never so, but a compiler cannot put off the loads that it asks of.
     bool never = (at.head & at.leaf & end.tile & end.head & end.leaf) < 0;

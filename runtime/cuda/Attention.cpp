@@ -14,6 +14,7 @@
 
 #include "TensorMaps.h"
 #include "Views.h"
+#include "kv/ABI/CacheGeometry.h"
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>
@@ -50,8 +51,10 @@ struct PlanPlaces {
 } // namespace
 
 /// The kernel that copies the cache's tiles; nullopt where there is none for
-/// this GPU or the cache's pages cannot be copied so.
-static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache) {
+/// this GPU or the cache's pages cannot be copied so. Where there is one, there
+/// is one of the same tiles for all scales.
+static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
+                                            std::optional<Scales> scales) {
   Context &context = Context::of(call.state);
   if (!context.backend().driver().tensorMapEncodeTiled)
     return std::nullopt;
@@ -60,7 +63,9 @@ static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache) {
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
     if (loaded && kernel.cache == cache.type && kernel.headDim == cache.dim &&
         kernel.planes() == cache.planes &&
-        canTile(cache.view, int(cache.heads), int(cache.dim)))
+        (!scales || kernel.scales == *scales) &&
+        canTile(cache.view, int(elementBytes(cache.type)), int(cache.heads),
+                int(cache.dim)))
       return Kernel{FirstTile + i, call.multiprocessors() * loaded->blocks};
   }
   return std::nullopt;
@@ -102,7 +107,7 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
       }
       found[prefill]->parts = parts[prefill];
     }
-    std::optional<Kernel> tiles = findTileKernel(call, cache);
+    std::optional<Kernel> tiles = findTileKernel(call, cache, scales);
     return Kernels{*found[0], tiles ? *tiles : *found[1]};
   }
   call.unsupported("there is no kernel for a cache of ",
@@ -384,7 +389,9 @@ static void attend(Call &call, const Operands &operands) {
     for (int plane = 0; plane < kernel.traits().planes(); ++plane)
       if (!backend.check(
               encodeTensor(backend.driver(),
-                           describeTiles(p.cache, int(step.cache.heads),
+                           describeTiles(p.cache,
+                                         int(elementBytes(step.cache.type)),
+                                         int(step.cache.heads),
                                          int(step.cache.dim), layer, plane),
                            tiles.maps[plane]),
               "cuTensorMapEncodeTiled"))

@@ -69,6 +69,7 @@ struct alignas(128) TensorMapWords {
 enum : int {
   TensorUint16 = 1,
   TensorPlain = 0, // not interleaved
+  TensorNoSwizzle = 0,
   TensorSwizzle128 = 3,
   TensorFetch256 = 3, // bytes that a miss brings to the second-level cache
   TensorZeros = 0     // what lies outside

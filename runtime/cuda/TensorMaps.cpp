@@ -14,7 +14,8 @@ driver::Result kv::cuda::encodeTensor(const driver::Driver &api,
   driver::Result result = api.tensorMapEncodeTiled(
       &words, driver::TensorUint16, TileDims, const_cast<void *>(tensor.data),
       tensor.sizes, tensor.strides, tensor.box, Steps, driver::TensorPlain,
-      driver::TensorSwizzle128, driver::TensorFetch256, driver::TensorZeros);
+      tensor.plain ? driver::TensorNoSwizzle : driver::TensorSwizzle128,
+      driver::TensorFetch256, driver::TensorZeros);
   static_assert(sizeof(map) == sizeof(words));
   std::memcpy(&map, &words, sizeof(map));
   return result;

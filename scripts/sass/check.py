@@ -44,10 +44,8 @@ def shape_of(kernel):
     dim = int(found.group(4))
     if found.group(1) == "latent":
         return Shape(64, 4 if found.group(2) == "decode" else 8, 64 * 2 * dim, VALUES[dim])
-    if found.group(2) == "tiles":
-        return Shape(128, 8, 128 * 4 * dim, dim)
     element = 2 if found.group(3) in ("bf16", "f16") else 1
-    return Shape(128, 4, 128 * 2 * dim * element, dim)
+    return Shape(128, 8 if found.group(2) == "tiles" else 4, 128 * 2 * dim * element, dim)
 
 
 def read_table(path):

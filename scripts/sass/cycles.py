@@ -265,6 +265,8 @@ def predict(listing, kernel, machine, blocks, leaves=12):
     paired = kernel.startswith("kv_latent_tiles")
     ways = ways_of_pairs(leaf) if paired else (
         ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4))
+    # Beside a warp that copies; of keys and values a slab has 64 elements of a row.
+    ways += [leaf.widens * (shape.value // 64)] * 3 if leaf.widens else []
     runs = []
     for count in (leaves // 3, leaves):  # the first leaves fill the ring
         sm = Multiprocessor(machine, ways, blocks, first_turn=0 if paired else 4)

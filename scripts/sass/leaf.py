@@ -122,6 +122,26 @@ class Leaf:
         """The same of loops that read their states alone."""
         return self._rounds(lambda widths: widths == {"64"})
 
+    @property
+    def widens(self):
+        """What a warp of those that widen 8-bit elements does for a slab of keys and one of
+        values; nothing where none does."""
+        listing, way = self.listing, []
+
+        def moves(body):
+            names = [i.name for b in body for i in listing.block_instructions(b)]
+            return (not body & self.body and "LDS.128" in names and "STS.128" in names
+                    and not any("STRONG" in n or n.startswith(("HGMMA", "SHFL")) for n in names))
+
+        for header, body in self.loops.items():
+            if moves(body) and not any(other < body and moves(other) for other in self.loops.values()):
+                musts = {b for b in body if "STS.128" in
+                         [i.name for i in listing.block_instructions(b)]}
+                ends = {b for b in body if header in listing.after[b]}
+                once = self._instructions(shortest_way(listing, header, body, musts, ends)[0])
+                way += [i for i in once if i.operation not in ("BAR", "WARPSYNC")]
+        return way
+
     def _rounds(self, wanted):
         listing = self.listing
         rounds = []

@@ -284,6 +284,17 @@ static void expectPromptsByTiles(int device) {
   EXPECT_EQ(maps({.sequences = {{30, 20}}, .page = 4}), 0);
   EXPECT_EQ(maps({.sequences = {{30, 20}}, .page = 12}), 0);
   EXPECT_EQ(maps({.sequences = {{300, 1}}}), 0) << "no prompt";
+  EXPECT_EQ(maps({.sequences = {{300, 20}}, .dim = 256}), 2);
+  EXPECT_EQ(maps({.sequences = {{30, 20}}, .dim = 96}), 0);
+  // Of 8 bits, whatever the scales: the plan does not know them.
+  Case eight{.sequences = {{300, 20}, {0, 70}}, .type = DType::F8E4M3FN};
+  for (int group : {0, 64, 16}) {
+    eight.scaleGroup = group;
+    EXPECT_EQ(maps(eight), 2) << group;
+  }
+  EXPECT_EQ(maps({.sequences = {{300, 20}}, .type = DType::F8E5M2}), 2);
+  EXPECT_EQ(
+      maps({.sequences = {{300, 20}}, .type = DType::I8, .scaleGroup = 64}), 0);
 }
 TEST_F(AttentionRows, PromptsByTiles) { expectPromptsByTiles(0); }
 // By tensor memory, on 10.0.

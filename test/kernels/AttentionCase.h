@@ -272,12 +272,12 @@ public:
 
   /// What a kernel takes that copies tiles.
   TileParams tilesOf(Backend &backend, const AttentionParams &p) const {
-    if (!canTile(p.cache, c.heads, Dim))
+    if (!canTile(p.cache, sizeof(Cache), c.heads, Dim))
       std::abort();
     TileParams tiles = tileParams(p);
     for (int plane = 0; plane < kernel.planes(); ++plane)
-      tiles.maps[plane] =
-          backend.encode(describeTiles(p.cache, c.heads, Dim, p.layer, plane));
+      tiles.maps[plane] = backend.encode(
+          describeTiles(p.cache, sizeof(Cache), c.heads, Dim, p.layer, plane));
     return tiles;
   }
 
@@ -494,9 +494,11 @@ inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
 
 /// A chip's prefill kernel that copies tiles.
 inline const AttentionKernel &tileKernelFor(std::string_view type, int headDim,
+                                            bool latent = false,
                                             std::string_view chip = "sm_90a") {
   for (const AttentionKernel &kernel : TileKernels)
     if (kernel.type == type && kernel.headDim == headDim &&
+        (kernel.vDim != 0) == latent &&
         kernels::onlyChipOf(kernel.name) == chip)
       return kernel;
   std::abort();

@@ -145,22 +145,17 @@ TEST(AttentionTrees, EveryKindOfKernel) {
   AttentionCase c = trees();
   for (const AttentionKernel *kernel :
        {&Decode64, &Prefill64, &Decode128, &kernelFor("f16", 128, true),
-        &kernelFor("f8s", 64, true), &kernelFor("i8s", 128, false)})
+        &kernelFor("f8s", 64, true), &kernelFor("i8s", 128, false),
+        &tileKernelFor("bf16", 128), &tileKernelFor("bf16", 256),
+        &tileKernelFor("f8s", 64),
+        &tileKernelFor("bf16", 64, /*latent=*/false, "sm_100a")})
     EXPECT_TRUE(check(*kernel, c)) << kernel->name;
-  auto checkTiles = [&](std::string_view name) {
-    const auto *kernel =
-        std::ranges::find(TileKernels, name, &AttentionKernel::name);
-    ASSERT_NE(kernel, std::end(TileKernels)) << name;
-    EXPECT_TRUE(check(*kernel, c)) << name;
-  };
-  checkTiles("kv_attention_tiles_bf16_128");
-  checkTiles("kv_attention_tensor_bf16_64");
   c.heads = 1;
   c.group = 8;
   c.sequences = {{300, 9}, {60, 64}};
   EXPECT_TRUE(check(kernelFor("bf16", 192, true, true), c));
   EXPECT_TRUE(check(kernelFor("bf16", 192, false, true), c));
-  checkTiles("kv_latent_tiles_bf16_192");
+  EXPECT_TRUE(check(tileKernelFor("bf16", 192, /*latent=*/true), c));
 }
 
 TEST(AttentionTrees, WindowsFollowThePath) {

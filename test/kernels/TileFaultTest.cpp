@@ -10,17 +10,37 @@ using namespace kv::cuda::test;
 
 namespace {
 
-using Config = TileConfig<Bf16, 64>;
-using Fixture = AttentionFixture<Bf16, Bf16>;
-
 /// Several tiles of rows, a tail, more leaves than the ring has stages.
 AttentionCase ordinary() {
   AttentionCase c;
+  c.heads = 1;
   c.sequences = {{500, 40}, {130, 3}};
   return c;
 }
 
-template <Fault F> Results run(Fixture &fixture) {
+/// The kernels with mistakes: of 16 bits, in parts, of 8 bits without scales,
+/// with one and with several a row.
+template <class CacheT, int Dim, Scales S> struct Of {
+  using Config = TileConfig<Bf16, CacheT, Dim, S>;
+  using Fixture = AttentionFixture<Bf16, CacheT>;
+};
+using Plain = Of<Bf16, 64, Scales::None>;
+using Parts = Of<Bf16, 192, Scales::None>;
+using Eight = Of<F8E4M3, 128, Scales::None>;
+using Scaled = Of<F8E4M3, 64, Scales::Row>;
+using Groups = Of<F8E4M3, 64, Scales::Groups>;
+
+template <class T> const AttentionKernel &kernel() {
+  using C = typename T::Config;
+  return tileKernelFor(!C::Widens  ? "bf16"
+                       : C::Shares ? "f8g"
+                       : C::Scaled ? "f8s"
+                                   : "f8",
+                       C::HeadDim);
+}
+
+template <class T, Fault F> Results run(typename T::Fixture &fixture) {
+  using Config = typename T::Config;
   EmulatorBackend backend(fixture.c.machine);
   return fixture.runBy(backend, [&](const AttentionParams &p) {
     TileParams tiles = fixture.tilesOf(backend, p);
@@ -34,21 +54,69 @@ template <Fault F> Results run(Fixture &fixture) {
 }
 
 /// The kernel with a mistake, under every schedule: it must be found bad.
-template <Fault F> void expectSeen(const char *text) {
-  AttentionCase c = ordinary();
+template <Fault F, class T = Plain>
+void expectSeen(const char *text, AttentionCase c = ordinary()) {
   for (Schedule schedule :
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
     c.machine.schedule = schedule;
-    Fixture fixture(tileKernelFor("bf16", 64), c);
-    fixture.expectSeen(run<F>(fixture), text);
+    typename T::Fixture fixture(kernel<T>(), c);
+    fixture.expectSeen(run<T, F>(fixture), text);
   }
+}
+
+template <class T> void expectGood() {
+  typename T::Fixture fixture(kernel<T>(), ordinary());
+  EXPECT_TRUE(fixture.check(run<T, Fault::None>(fixture)));
 }
 
 } // namespace
 
 TEST(TileFault, None) {
-  Fixture fixture(tileKernelFor("bf16", 64), ordinary());
-  EXPECT_TRUE(fixture.check(run<Fault::None>(fixture)));
+  expectGood<Plain>();
+  expectGood<Parts>();
+  expectGood<Eight>();
+  expectGood<Scaled>();
+  expectGood<Groups>();
+}
+TEST(TileFault, PartOfOtherColumns) {
+  expectSeen<Fault::PartOfOtherColumns, Parts>(nullptr);
+}
+TEST(TileFault, OnePartAwaited) {
+  expectSeen<Fault::OnePartAwaited, Parts>("shared memory");
+}
+TEST(TileFault, EarlyPart) { expectSeen<Fault::EarlyPart, Parts>("product"); }
+TEST(TileFault, MissingPathsBarrier) {
+  AttentionCase c = ordinary();
+  c.trees = true;
+  c.parts = 1; // whole units: their rows finish
+  expectSeen<Fault::MissingPathsBarrier, Parts>("race", c);
+}
+TEST(TileFault, MissingEmptyWaitOfWideners) {
+  expectSeen<Fault::MissingEmptyWait, Eight>("shared memory");
+}
+TEST(TileFault, MissingSlabWait) {
+  expectSeen<Fault::MissingSlabWait, Eight>("shared memory");
+}
+TEST(TileFault, EarlySlabRelease) {
+  expectSeen<Fault::EarlySlabRelease, Eight>("shared memory");
+}
+TEST(TileFault, MissingWidenFence) {
+  expectSeen<Fault::MissingWidenFence, Eight>("fence");
+}
+TEST(TileFault, KeysInOwnOrder) {
+  expectSeen<Fault::KeysInOwnOrder, Eight>(nullptr);
+}
+TEST(TileFault, NoTailFillOfWideners) {
+  expectSeen<Fault::NoTailFill, Eight>(nullptr);
+}
+TEST(TileFault, OneScaleBuffer) {
+  expectSeen<Fault::OneScaleBuffer, Scaled>("shared memory");
+}
+TEST(TileFault, ScalesByLeaf) {
+  expectSeen<Fault::ScalesByLeaf, Scaled>("shared memory");
+}
+TEST(TileFault, MissingSharesBarrier) {
+  expectSeen<Fault::MissingSharesBarrier, Groups>("shared memory");
 }
 TEST(TileFault, MissingEmptyWait) {
   expectSeen<Fault::MissingEmptyWait>("shared memory");

@@ -36,22 +36,31 @@ Results run(const AttentionKernel &kernel, const AttentionCase &c) {
 class AttentionTiles : public ::testing::Test {
 protected:
   void SetUp() override {
-    for (const char *chip : {"sm_90a", "sm_100a"})
-      if (const AttentionKernel &kernel = tileKernelFor("bf16", 64, chip);
-          canRun(kernel.name))
-        kernels.push_back(kernel);
-    if (kernels.empty())
+    if (std::none_of(std::begin(TileKernels), std::end(TileKernels),
+                     [](const auto &kernel) { return canRun(kernel.name); }))
       GTEST_SKIP() << "this chip has no kernels that copy tiles";
   }
-  /// They all give these results.
-  void expectSame(const Results &expected, const AttentionCase &c) {
-    for (const AttentionKernel &kernel : kernels)
-      EXPECT_TRUE(same(expected, run(kernel, c))) << kernel.name << ", " << c;
-  }
+};
 
-  std::vector<AttentionKernel> kernels; // one of each chip
-  const AttentionKernel &plain = kernelFor("bf16", 64, true);
-  const AttentionKernel &decode = kernelFor("bf16", 64, false);
+/// The kernels for a cache: those that copy tiles, one of each chip that runs
+/// them here, and the others.
+struct Kernels {
+  std::vector<AttentionKernel> tiles;
+  const AttentionKernel &plain, &decode;
+
+  Kernels(std::string_view type, int headDim)
+      : plain(kernelFor(type, headDim, true)),
+        decode(kernelFor(type, headDim, false)) {
+    for (const AttentionKernel &kernel : TileKernels)
+      if (kernel.type == type && kernel.headDim == headDim && !kernel.vDim &&
+          canRun(kernel.name))
+        tiles.push_back(kernel);
+  }
+  /// Those that copy tiles give these results.
+  void expectSame(const Results &expected, const AttentionCase &c) const {
+    for (const AttentionKernel &kernel : tiles)
+      EXPECT_TRUE(same(expected, run(kernel, c))) << kernel.name << ": " << c;
+  }
 };
 
 } // namespace
@@ -61,9 +70,8 @@ TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
     if (!canRun(kernel.name))
       continue;
     AttentionCase c;
-    c.sequences = {{300, 40}, {0, 20}};
-    if (kernel.vDim)
-      c.heads = 1;
+    c.heads = 1;
+    c.sequences = {{200, 35}, {0, 20}};
     EXPECT_TRUE(same(
         run(kernel, c),
         run(kernelFor(kernel.type, kernel.headDim, true, kernel.vDim != 0), c)))
@@ -71,17 +79,41 @@ TEST_F(AttentionTiles, BitsOfTheOtherPrefill) {
   }
 }
 
+// A plan chooses by the cache, and does not know its scales.
+TEST_F(AttentionTiles, EveryScaleOfACacheHasOne) {
+  for (const AttentionKernel &some : TileKernels)
+    for (const AttentionKernel &kernel : AttentionKernels)
+      if (kernel.prefill && kernel.vDim == some.vDim &&
+          kernel.cache == some.cache && kernel.headDim == some.headDim) {
+        EXPECT_EQ(tileKernelFor(kernel.type, kernel.headDim, kernel.vDim != 0,
+                                kv::kernels::onlyChipOf(some.name))
+                      .rows,
+                  some.rows);
+      }
+}
+
 TEST_F(AttentionTiles, AnyPageSizeAndLayout) {
-  AttentionCase c;
-  c.sequences = {{500, 40}, {77, 9}};
-  c.pageSize = 1;
-  Results expected = run(plain, c);
-  for (int page : {8, 16, 24, 48, 64, 128, 512})
-    for (bool headsFirst : {false, true}) {
-      c.pageSize = page;
-      c.headsFirst = headsFirst;
-      expectSame(expected, c);
-    }
+  struct {
+    const char *type;
+    int headDim;
+    std::vector<int> pages;
+  } const caches[] = {{"bf16", 64, {8, 16, 24, 48, 64, 128, 512}},
+                      {"f8s", 128, {8, 24, 64}},
+                      {"bf16", 256, {8, 64}}};
+  for (const auto &[type, headDim, pages] : caches) {
+    Kernels kernels(type, headDim);
+    AttentionCase c;
+    c.heads = headDim == 64 ? 2 : 1;
+    c.sequences = {{300, 40}, {77, 9}};
+    c.pageSize = 1;
+    Results expected = run(kernels.plain, c);
+    for (int page : pages)
+      for (bool headsFirst : {false, true}) {
+        c.pageSize = page;
+        c.headsFirst = headsFirst;
+        kernels.expectSame(expected, c);
+      }
+  }
 }
 
 TEST_F(AttentionTiles, EveryMask) {
@@ -95,65 +127,84 @@ TEST_F(AttentionTiles, EveryMask) {
                {KV_MASK_CHUNKED, 50},
                {KV_MASK_CHUNKED, 128},
                {KV_MASK_SLIDING_NONCAUSAL, 200}};
+  const Kernels caches[] = {
+      {"bf16", 64}, {"f8s", 64}, {"bf16", 192}, {"f8g", 64}, {"f8", 64}};
   int i = 0;
   for (auto [mask, window] : masks) {
     AttentionCase c;
     c.mask = mask;
     c.window = window;
     c.sequences = {{400, 70}, {31, 33}, {5, 0}, {900, 2}};
+    c.heads = 1;
     c.softcap = i % 2 ? 2.5f : 0;
     c.sinks = i % 3 == 0;
     c.scale = i == 4 ? -0.125f : 0;
     int groups[] = {1, 3, 4, 8, 16};
-    c.group = groups[i++ % 5];
-    expectSame(run(plain, c), c);
+    c.group = groups[i % 5];
+    c.powers = i % 2;
+    c.groups = i % 3 ? 4 : 2;
+    for (int j : {0, 1 + i % 4})
+      caches[j].expectSame(run(caches[j].plain, c), c);
+    ++i;
   }
 }
 
 TEST_F(AttentionTiles, AnyHandOut) {
-  for (int64_t window : {0, 1300}) {
-    AttentionCase c;
-    c.heads = 1;
-    c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
-    c.window = window;
-    c.sequences = {{2200, 30}, {300, 70}, {0, 5}, {1024, 1}};
-    c.parts = 1;
-    Results one = run(plain, c);
-    std::mt19937 random(3);
-    for (int i = 0; i < 4; ++i) {
-      c.parts = i == 0 ? 1 : 2 + random() % 24;
-      c.slots = random() % 4 ? 0 : 2 * (random() % 20);
-      c.machine.schedule = Schedule(i % 3);
-      c.machine.seed = i;
-      expectSame(one, c);
+  const Kernels caches[] = {{"bf16", 64}, {"f8s", 64}, {"bf16", 192}};
+  for (const Kernels &kernels : caches)
+    for (int64_t window : {0, 1300}) {
+      bool first = &kernels == caches; // the others' differ in a few places
+      if (!first && window)
+        continue;
+      AttentionCase c;
+      c.heads = 1;
+      c.mask = window ? KV_MASK_SLIDING : KV_MASK_CAUSAL;
+      c.window = window;
+      c.sequences = {{2200, first ? 30 : 5}, {300, 70}, {0, 5}, {1024, 1}};
+      c.parts = 1;
+      Results one = run(kernels.plain, c);
+      std::mt19937 random(3);
+      for (int i = 0; i < (first ? 6 : 2); ++i) {
+        c.parts = i == 0 ? 1 : 2 + random() % 24;
+        c.slots = random() % 4 ? 0 : 2 * (random() % 20);
+        c.machine.schedule = Schedule(i % 3);
+        c.machine.seed = i;
+        kernels.expectSame(one, c);
+      }
     }
-  }
 }
 
 // Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
-  for (int order = 0; order < 4; ++order) {
-    AttentionCase c;
-    c.machine.order = SumOrder(order);
-    c.sequences = {{1197, 3}};
-    c.pageSize = 5;
-    Results last = run(decode, c);
-    c.sequences = {{1140, 60}};
-    c.pageSize = 16;
-    for (const AttentionKernel &kernel : kernels) {
-      Results whole = run(kernel, c);
-      size_t before = whole.out.size() - last.out.size();
-      EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
-                               last.out.size() * sizeof(float)))
-          << kernel.name << ", " << c;
+  const Kernels caches[] = {
+      {"bf16", 64}, {"f8", 64}, {"f8s", 64}, {"f16", 256}};
+  for (const Kernels &kernels : caches)
+    for (int order = 0; order < 4; ++order) {
+      bool first = &kernels == caches;
+      if (!first && SumOrder(order) != SumOrder::Shuffled)
+        continue;
+      AttentionCase c;
+      c.machine.order = SumOrder(order);
+      c.heads = first ? 2 : 1;
+      c.sequences = {{1197, 3}};
+      c.pageSize = 5;
+      Results last = run(kernels.decode, c);
+      c.sequences = {{first ? 1140 : 1180, first ? 60 : 20}};
+      c.pageSize = 16;
+      for (const AttentionKernel &kernel : kernels.tiles) {
+        Results whole = run(kernel, c);
+        size_t before = whole.out.size() - last.out.size();
+        EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
+                                 last.out.size() * sizeof(float)))
+            << kernel.name << ": " << c;
+      }
     }
-  }
 }
 
 // A latent cache's: pages, layouts, masks, numbers of heads and hand-outs at
 // once, also where whole units have several groups of leaves.
 TEST_F(AttentionTiles, LatentRows) {
-  const AttentionKernel &latent = tileKernelFor("bf16", 192);
+  const AttentionKernel &latent = tileKernelFor("bf16", 192, true);
   const AttentionKernel &other = kernelFor("bf16", 192, true, true);
   struct {
     int mask;
@@ -190,7 +241,7 @@ TEST_F(AttentionTiles, LatentDecodeGivesTheirLastRows) {
     c.machine.order = SumOrder(order);
     c.heads = 1;
     c.sequences = {{680, 20}};
-    Results whole = run(tileKernelFor("bf16", 192), c);
+    Results whole = run(tileKernelFor("bf16", 192, true), c);
     c.sequences = {{697, 3}};
     c.pageSize = 5;
     Results last = run(kernelFor("bf16", 192, false, true), c);
@@ -209,7 +260,7 @@ TEST(TileMaps, WhatNoBoxCanCopy) {
   auto can = [&](int page, int64_t pageStride) {
     view.pageSize = page;
     view.pageStride = pageStride;
-    return canTile(view, 2, 64);
+    return canTile(view, 2, 2, 64);
   };
   EXPECT_TRUE(can(16, 16 * 128));
   EXPECT_TRUE(can(24, 24 * 128 * 4));

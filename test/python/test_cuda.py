@@ -167,6 +167,20 @@ def test_tokens_of_the_cpu_with_another_cache(tmp_path, cache):
     check_steps(check_tokens(tmp_path, tmp_path / "hf", change=change, pages=pages, limit=limit))
 
 
+@pytest.mark.parametrize("cache", (None, "f8 with scales"))
+def test_prompts_by_tile_copies(tmp_path, cache):
+    """Heads of 256 elements, and a cache of 8 bits, take the kernels of 9.0 that copy tiles."""
+    dim = 64 if cache else 256
+    config = synthetic.make_config("gemma3" if not cache else "llama", head_dim=dim, layers=2,
+                                   **({} if cache else {"full_layers": frozenset((1,)), "sliding": 12}))
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_90a",
+                         change=lambda text: PAGED.sub(CACHES[cache], text) if cache else text,
+                         limit=3 * LIMIT if cache else LIMIT)
+    assert f"launch kv_attention_tiles_{'f8s' if cache else 'bf16'}_{dim} " in trace
+    assert "launch kv_attention_prefill" not in trace
+
+
 def test_f32_weights(tmp_path):
     """Products of f32; the cache is of 16 bits."""
     config = synthetic.make_config("llama", head_dim=64)

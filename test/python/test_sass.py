@@ -251,6 +251,33 @@ def test_latent_decode():
     assert read == 2 * (16 * 73728 + 64 * 512 * 4) / (steps.CACHE_TERABYTES * 1e6)
 
 
+def test_warps_that_widen(listed):
+    """What they do for two slabs, without barriers of their own warp; and it takes schedulers' time."""
+    multiplies = (
+        ".L_x_0",
+        ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",),
+        ("WARPGROUP.DEPBAR.LE gsb0, 0x0",),
+        ("@P0 BRA `(.L_x_0)", 5))
+    widens = (
+        ".L_x_1",
+        ("LDS.128 R4, [R2]",),
+        ("@P1 BRA `(.L_x_2)", 5),
+        ("FSEL R4, R4, RZ, P2",),  # of what nobody sees
+        ".L_x_2",
+        ("STS.128 [R3], R4",),
+        ("BAR.SYNC.DEFER_BLOCKING R6, 0x20", 6),
+        ("@P3 BRA `(.L_x_1)", 5),
+        ("EXIT",))
+    assert not Leaf(listed(*multiplies, ("EXIT",))).widens
+    leaf = Leaf(listed(*multiplies, *widens))
+    assert [i.operation for i in leaf.widens] == ["LDS", "BRA", "STS", "BRA"]
+    shape = check.shape_of("kv_attention_tiles_f8_128")
+    assert (shape.warps, shape.bytes) == (8, 32768)
+    kernel = [cycles.predict(listed(*lines), "kv_attention_tiles_f8_128", cycles.Machine(), 1)
+              for lines in ((*multiplies, ("EXIT",)), (*multiplies, *widens))]
+    assert kernel[1].instructions_per_cycle > kernel[0].instructions_per_cycle
+
+
 def test_prompts():
     shape = check.shape_of("kv_attention_tiles_bf16_128")
     assert (shape.keys, shape.warps, shape.bytes, shape.value) == (128, 8, 65536, 128)

@@ -88,21 +88,36 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// Prefill kernels of one chip, which it takes where it can, for keys and
-/// values without scales.
+/// Prefill kernels of one chip, which it takes where it can.
 struct TileKernel {
   std::string_view name, chip;
   KvDType cache;
+  Scales scales;
   int64_t headDim;
   int64_t vDim; // as above
 };
 inline constexpr TileKernel TileKernels[] = {
-#define KV_TILE_KERNEL(name, query, cache, dim, ...)                           \
-  {"kv_attention_tiles_" #name "_" #dim, "sm_90a", KV_DTYPE_##cache, dim, 0},
+#define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
+  {"kv_attention_tiles_" #name "_" #dim,                                       \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::scales,                                                             \
+   dim,                                                                        \
+   0},
 #define KV_TENSOR_KERNEL(name, query, cache, dim, ...)                         \
-  {"kv_attention_tensor_" #name "_" #dim, "sm_100a", KV_DTYPE_##cache, dim, 0},
+  {"kv_attention_tensor_" #name "_" #dim,                                      \
+   "sm_100a",                                                                  \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   0},
 #define KV_LATENT_TILE_KERNEL(name, query, cache, dim, vDim, ...)              \
-  {"kv_latent_tiles_" #name "_" #dim, "sm_90a", KV_DTYPE_##cache, dim, vDim},
+  {"kv_latent_tiles_" #name "_" #dim,                                          \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   vDim},
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -51,8 +51,9 @@ struct Built {
     beginKernel(block);                                                        \
     runTiles<__VA_ARGS__>(block, params);                                      \
   }
-#define KV_TILE_KERNEL(type, query, cache, dim, registers)                     \
-  KV_TILES(kv_attention_tiles_##type##_##dim, KV_TILE_CONFIG(query, dim))
+#define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
+  KV_TILES(kv_attention_tiles_##type##_##dim,                                  \
+           KV_TILE_CONFIG(query, cache, scales, dim))
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   KV_TILES(kv_latent_tiles_##type##_##dim,                                     \
            KV_LATENT_TILE_CONFIG(query, dim, vDim))

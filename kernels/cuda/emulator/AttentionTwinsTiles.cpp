@@ -23,9 +23,9 @@ void kv::cuda::runTileTwin(Machine &machine, const AttentionKernel &kernel,
                            int blocks, const void *params) {
   TileParams aligned;
   std::memcpy(static_cast<void *>(&aligned), params, sizeof(aligned));
-#define KV_TILE_KERNEL(type, query, cache, dim, ...)                           \
+#define KV_TILE_KERNEL(type, query, cache, scales, dim, ...)                   \
   if (kernel.name == "kv_attention_tiles_" #type "_" #dim)                     \
-    run<KV_TILE_CONFIG(query, dim)>(machine, blocks, aligned);
+    run<KV_TILE_CONFIG(query, cache, scales, dim)>(machine, blocks, aligned);
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, ...)              \
   if (kernel.name == "kv_latent_tiles_" #type "_" #dim)                        \
     run<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(machine, blocks, aligned);

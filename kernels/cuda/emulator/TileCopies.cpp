@@ -44,8 +44,9 @@ void TileCopies::fill(const Box &box) {
   auto copyElements = [&](int first, int count) {
     int64_t from = boxElement(box.tensor, box.at, first);
     // A chunk of sixteen bytes stays one when it is swizzled.
+    uint32_t address = SharedBase + box.offset + first * 2;
     unsigned char *to = machine.sharedData() - SharedBase +
-                        swizzled(SharedBase + box.offset + first * 2);
+                        (box.tensor.plain ? address : swizzled(address));
     if (from < 0)
       return void(std::memset(to, 0, count * 2));
     auto problem = [&](const char *text) {

@@ -49,7 +49,9 @@ struct Descriptor {
   uint64_t bits;
   /// The operand so many bytes behind; a multiple of 16.
   KV_HD constexpr Descriptor behind(int bytes) const {
-    return {bits + uint64_t(bytes >> 4)};
+    // Of the lower half alone: addresses do not leave it.
+    return {(bits & ~uint64_t(0xffffffff)) |
+            uint32_t(uint32_t(bits) + uint32_t(bytes >> 4))};
   }
 };
 

@@ -300,10 +300,12 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
     return wrong("the map is not aligned to 128 bytes");
   // What kernels copy: see TensorDescription.
   if (type != 1 || rank != kv::cuda::TileDims || interleave != 0 ||
-      swizzle != 3 || promotion < 0 || promotion > 3 || fill != 0)
+      (swizzle != 0 && swizzle != 3) || promotion < 0 || promotion > 3 ||
+      fill != 0)
     return wrong(
-        "not four dimensions of 16-bit elements swizzled by 128 bytes");
-  kv::cuda::TensorDescription tensor{data, {}, {}, {}};
+        "not four dimensions of 16-bit elements, plain or swizzled by 128 "
+        "bytes");
+  kv::cuda::TensorDescription tensor{data, {}, {}, {}, swizzle == 0};
   for (int d = 0; d < kv::cuda::TileDims; ++d) {
     if (steps[d] != 1)
       return wrong("a step between elements is not 1");

@@ -93,7 +93,7 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, budget, ...)        \
   if (function.kernel.name == "kv_attention_" #kind "_" #type "_" #dim)        \
     registers = (budget + 7) / 8 * 8;
-#define KV_TILE_KERNEL(type, query, cache, dim, budget)                        \
+#define KV_TILE_KERNEL(type, query, cache, scales, dim, budget)                \
   if (function.kernel.name == "kv_attention_tiles_" #type "_" #dim)            \
     registers = (budget + 7) / 8 * 8;
 #define KV_TENSOR_KERNEL(type, query, cache, dim, budget)                      \
