@@ -70,7 +70,7 @@ public:
   }
 
   KV_BODY void run() {
-    forEachWork<C::RowTiles == 1 && !C::Scaled>(
+    forEachWork<C::RowTiles == 1 && !C::Scaled, TileRows<C>>(
         b, p,
         [&](Work &work, const kv::plan::Tile &tile) { runWork(work, tile); });
   }

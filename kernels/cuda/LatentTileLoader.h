@@ -26,30 +26,32 @@ public:
 
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      this->seeKeys(work, tile);
-      int32_t page = this->lookUp(work.leafBegin, work);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        int32_t next = this->lookUp(leaf + 1, work);
-        copyTile(leaf, page);
-        page = next;
-      }
-    });
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+          this->seeKeys(work, tile);
+          int32_t page = this->lookUp(work.leafBegin, work);
+          for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            int32_t next = this->lookUp(leaf + 1, work);
+            copyTile(leaf, page);
+            page = next;
+          }
+        });
   }
 
   /// By one warp: the tiles that have such rows.
   KV_BODY void clean() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      this->seeKeys(work, tile);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        if (this->isSeenInPart(leaf)) {
-          this->cleanRows(leaf, C::ValueSlabs);
-          if (lane < C::Slabs)
-            b.arriveAt(b.barrier(C::full(stage, lane)));
-        }
-        this->template nextStage<C::Stages>();
-      }
-    });
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+          this->seeKeys(work, tile);
+          for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            if (this->isSeenInPart(leaf)) {
+              this->cleanRows(leaf, C::ValueSlabs);
+              if (lane < C::Slabs)
+                b.arriveAt(b.barrier(C::full(stage, lane)));
+            }
+            this->template nextStage<C::Stages>();
+          }
+        });
   }
 
 private:

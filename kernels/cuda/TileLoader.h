@@ -80,32 +80,35 @@ public:
 
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      seeKeys(work, tile);
-      int32_t page = lookUp(work.leafBegin, work);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        int32_t next = lookUp(leaf + 1, work);
-        KV_UNROLL_BY(1)
-        for (int i = 0; i < 2 * C::CopyParts; ++i)
-          copyTile(leaf, work.head, page, i / C::CopyParts, i % C::CopyParts);
-        page = next;
-      }
-    });
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+          seeKeys(work, tile);
+          int32_t page = lookUp(work.leafBegin, work);
+          for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            int32_t next = lookUp(leaf + 1, work);
+            KV_UNROLL_BY(1)
+            for (int i = 0; i < 2 * C::CopyParts; ++i)
+              copyTile(leaf, work.head, page, i / C::CopyParts,
+                       i % C::CopyParts);
+            page = next;
+          }
+        });
   }
 
   /// By one warp: the tiles of values that have such rows.
   KV_BODY void clean() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      seeKeys(work, tile);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        KV_UNROLL_BY(1)
-        for (int i = 0; i < 2 * C::Parts; ++i) {
-          if (i >= C::Parts && isSeenInPart(leaf))
-            cleanTile(leaf);
-          this->template nextStage<C::Stages>();
-        }
-      }
-    });
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+          seeKeys(work, tile);
+          for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            KV_UNROLL_BY(1)
+            for (int i = 0; i < 2 * C::Parts; ++i) {
+              if (i >= C::Parts && isSeenInPart(leaf))
+                cleanTile(leaf);
+              this->template nextStage<C::Stages>();
+            }
+          }
+        });
   }
 
 protected:

@@ -27,20 +27,21 @@ public:
 
   /// By C::Wideners warps: all tiles of this block's part.
   KV_BODY void widen() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
-      seeKeys(work, tile);
-      for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
-        awaitStage();
-        if constexpr (C::Scaled)
-          bringScales(leaf, work.head);
-        KV_UNROLL_BY(1)
-        for (int part = 0; part < C::Parts; ++part)
-          widenTile<0>(leaf, part);
-        KV_UNROLL_BY(1)
-        for (int part = 0; part < C::Parts; ++part)
-          widenTile<1>(leaf, part);
-      }
-    });
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+          seeKeys(work, tile);
+          for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            awaitStage();
+            if constexpr (C::Scaled)
+              bringScales(leaf, work.head);
+            KV_UNROLL_BY(1)
+            for (int part = 0; part < C::Parts; ++part)
+              widenTile<0>(leaf, part);
+            KV_UNROLL_BY(1)
+            for (int part = 0; part < C::Parts; ++part)
+              widenTile<1>(leaf, part);
+          }
+        });
   }
 
 private:

@@ -50,7 +50,8 @@ func.func @recurrences(%x: tensor<?x8xf32> {kv.name = "x", kv.dims = ["T"]},
                        %v: tensor<?x2x1x2xf32> {kv.name = "v", kv.dims = ["T"]},
                        %g: tensor<?x2x1xf32> {kv.name = "g", kv.dims = ["T"]},
                        %w: tensor<3x8xf32> {kv.name = "w"},
-                       %rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !states)
+                       %rows: tensor<?xi32> {kv.name = "row_offsets"},
+                       %kv: !states {kv.name = "states"})
     -> (tensor<?x2x1x2xf32> {kv.name = "scanned", kv.dims = ["T"]}) attributes {kv.entry} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1 : index
