@@ -43,6 +43,10 @@ struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
   using KVFormLaunchesBase::KVFormLaunchesBase;
 
   void runOnOperation() override {
+    // Nothing is left of the module before.
+    images.clear();
+    orders = ExpertOrders();
+    names.clear();
     if (failed(checkChips()) || failed(formLaunches()) ||
         failed(formElementwise()))
       return signalPassFailure();

@@ -31,7 +31,7 @@ def copy_stripped(program, folder):
     subprocess.run(["strip", "-o", folder / program.name, program], check=True)
 
 
-def kernels(folder, build):
+def kernels(folder, build, left_out=()):
     """The program and its images of sm_80 and sm_90a: what two builds are compared by. No others, and
     no PTX: together they are two thirds of the bytes, and only other chips need them."""
     (folder / "bin").mkdir(parents=True)
@@ -39,7 +39,7 @@ def kernels(folder, build):
     copy_stripped(build / "bin/gpu-verify", folder / "bin")
     for images in ("kv-cuda", "kv-verify"):
         shutil.copytree(build / "lib" / images, folder / "lib" / images,
-                        ignore=shutil.ignore_patterns("*.ptx", "*.sm_1*.cubin"))
+                        ignore=shutil.ignore_patterns("*.ptx", "*.sm_1*.cubin", *left_out))
 
 
 def commit(root):
@@ -67,7 +67,8 @@ def pack(folder, build, other=None, models=True, few=False):
         for library in needed(program):
             shutil.copy(library, folder / "lib")
     if other:
-        kernels(folder / "b", Path(other).resolve())
+        # Of two whole sets there is no room for both chips; a visit is to a 9.0.
+        kernels(folder / "b", Path(other).resolve(), left_out=("*.sm_80.cubin",))
     scripts = Path(__file__).resolve().parent
     shutil.copytree(scripts, folder / "gpu_verify", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("gpu-verify", "gpu-verify-peers.py"):

@@ -195,6 +195,11 @@ private:
       for (int64_t i = 0; i < buffer.elements(); ++i)
         data[i] = static_cast<int32_t>(value(i));
     };
+    auto longs = [&](auto value) {
+      auto *data = buffer.as<int64_t>();
+      for (int64_t i = 0; i < buffer.elements(); ++i)
+        data[i] = value(i);
+    };
     auto floats = [&](auto value) {
       for (int64_t i = 0; i < buffer.elements(); ++i)
         setFloat(buffer.data(), argument.dtype, i, value(i));
@@ -236,6 +241,8 @@ private:
     case ArgumentKind::Output:
       if (argument.dtype == DType::I32)
         return ints([](int64_t) { return -77; });
+      if (argument.dtype == DType::I64)
+        return longs([](int64_t) { return -77; });
       return floats([](int64_t) { return NAN; });
     default:
       break;
@@ -257,12 +264,10 @@ private:
       });
     if (argument.dtype == DType::I32)
       return ints([&](int64_t) { return random.below(4); });
-    if (argument.dtype == DType::I64) { // any tree, and words that are none
-      auto *data = buffer.as<int64_t>();
-      for (int64_t i = 0; i < buffer.elements(); ++i)
-        data[i] = random.below(1 << 30) << random.below(34);
-      return;
-    }
+    if (argument.dtype == DType::I64) // any tree, and words that are none
+      return longs([&](int64_t) -> int64_t {
+        return random.below(1 << 30) << random.below(34);
+      });
     return floats([&](int64_t) { return gauss(); });
   }
 
