@@ -37,6 +37,7 @@ void PeerPrompts::stepDone() {
 
 std::vector<const GenerationRequest *> PeerPrompts::all() const {
   std::vector<const GenerationRequest *> found;
+  found.reserve(requests.size());
   for (const auto &[request, own] : requests)
     found.push_back(request);
   return found;

@@ -92,7 +92,7 @@ TEST(Module, WhatAnImageHolds) {
             "kernel image kv_tea (sm_90a): this runtime knows no kernel of "
             "this name: compile the model again");
   EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_movers", ".entry kv_plan()"),
-            "kernel image kv_movers (sm_90a): it has no kernel kv_positions: "
+            "kernel image kv_movers (sm_90a): it has no kernel kv_merge: "
             "compile the model again");
   // Names that only begin alike are others.
   EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_attention_decode_bf16_64",

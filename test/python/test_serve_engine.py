@@ -64,7 +64,7 @@ def test_a_loop_that_has_ended():
 
     engine = asyncio.run(start())
     engine.abort_all()
-    engine._commands.put(lambda: engine._post(print))
-    engine._commands.put(engine._end)
+    engine._put(lambda: engine._post(print))
+    engine._put(engine._end)
     engine._thread.join(timeout=10)
     assert not engine._thread.is_alive() and engine.failure is None
