@@ -96,6 +96,16 @@ AttentionCase latent() {
   return c;
 }
 
+/// One request of very many groups, of which few weigh most.
+AttentionCase manyGroups() {
+  AttentionCase c = latent();
+  c.group = 1;
+  c.sequences = {{17000, 1}};
+  c.parts = 40;
+  c.scale = 3;
+  return c;
+}
+
 } // namespace
 
 TEST(Fault, LatentLoadBeforeBarrier) {
@@ -276,12 +286,7 @@ TEST(Fault, MissingPieceWeightsBarrier) {
 }
 TEST(Fault, ForgottenMaximum) {
   // More groups than a warp has lanes; the first is what scores most.
-  AttentionCase c = latent();
-  c.group = 1;
-  c.sequences = {{17000, 1}};
-  c.parts = 40;
-  c.scale = 3;
-  BodyFixture<Latent> fixture(c);
+  BodyFixture<Latent> fixture(manyGroups());
   Results right = fixture.run();
   EXPECT_TRUE(fixture.check(right));
   EXPECT_NE(right.out, fixture.run<Fault::ForgottenMaximum>().out);
@@ -346,12 +351,7 @@ TEST(Fault, ApartSlotOfAnotherGroup) {
 }
 TEST(Fault, ApartForgottenMaximum) {
   // More groups than are folded at a time.
-  AttentionCase c = latent();
-  c.group = 1;
-  c.sequences = {{17000, 1}};
-  c.parts = 40;
-  c.scale = 3;
-  BodyFixture<Latent> fixture(c);
+  BodyFixture<Latent> fixture(manyGroups());
   Results right = fixture.runApart();
   EXPECT_TRUE(fixture.check(right));
   EXPECT_NE(right.out, fixture.runApart<Fault::ForgottenMaximum>().out);

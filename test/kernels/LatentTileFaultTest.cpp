@@ -2,8 +2,7 @@
 
 #include "../../kernels/cuda/LatentTileRows.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
-#include "AttentionCase.h"
-#include "EmulatorBackend.h"
+#include "TileFaultRun.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -24,27 +23,15 @@ AttentionCase ordinary() {
 }
 
 template <Fault F> Results run(Fixture &fixture) {
-  EmulatorBackend backend(fixture.c.machine);
-  return fixture.runBy(backend, [&](const AttentionParams &p) {
-    TileParams tiles = fixture.tilesOf(backend, p);
-    backend.machine.launch({fixture.c.parts, Config::LaunchThreads,
-                            Config::SharedBytes, Config::LaunchRegisters},
-                           [&](Machine &m, int thread) {
-                             CpuBlock b(m, thread);
-                             runTiles<Config, F>(b, tiles);
-                           });
-  });
+  return runTileBody<Config>(
+      fixture, [](Machine &m, int thread, const TileParams &tiles) {
+        CpuBlock b(m, thread);
+        runTiles<Config, F>(b, tiles);
+      });
 }
 
-/// The kernel with a mistake, under every schedule: it must be found bad.
 template <Fault F> void expectSeen(const char *text) {
-  AttentionCase c = ordinary();
-  for (Schedule schedule :
-       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
-    c.machine.schedule = schedule;
-    Fixture fixture(kernelOf<Config>(), c);
-    fixture.expectSeen(run<F>(fixture), text);
-  }
+  expectSeenBySchedules<Fixture>(kernelOf<Config>(), ordinary(), text, run<F>);
 }
 
 } // namespace

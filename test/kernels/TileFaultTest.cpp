@@ -2,8 +2,7 @@
 
 #include "../../kernels/cuda/TileRows.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
-#include "AttentionCase.h"
-#include "EmulatorBackend.h"
+#include "TileFaultRun.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -40,28 +39,16 @@ template <class T> const AttentionKernel &kernel() {
 }
 
 template <class T, Fault F> Results run(typename T::Fixture &fixture) {
-  using Config = typename T::Config;
-  EmulatorBackend backend(fixture.c.machine);
-  return fixture.runBy(backend, [&](const AttentionParams &p) {
-    TileParams tiles = fixture.tilesOf(backend, p);
-    backend.machine.launch({fixture.c.parts, Config::LaunchThreads,
-                            Config::SharedBytes, Config::LaunchRegisters},
-                           [&](Machine &m, int thread) {
-                             CpuBlock b(m, thread);
-                             runTiles<Config, F>(b, tiles);
-                           });
-  });
+  return runTileBody<typename T::Config>(
+      fixture, [](Machine &m, int thread, const TileParams &tiles) {
+        CpuBlock b(m, thread);
+        runTiles<typename T::Config, F>(b, tiles);
+      });
 }
 
-/// The kernel with a mistake, under every schedule: it must be found bad.
 template <Fault F, class T = Plain>
-void expectSeen(const char *text, AttentionCase c = ordinary()) {
-  for (Schedule schedule :
-       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
-    c.machine.schedule = schedule;
-    typename T::Fixture fixture(kernel<T>(), c);
-    fixture.expectSeen(run<T, F>(fixture), text);
-  }
+void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
+  expectSeenBySchedules<typename T::Fixture>(kernel<T>(), c, text, run<T, F>);
 }
 
 template <class T> void expectGood() {

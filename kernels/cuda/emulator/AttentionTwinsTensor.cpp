@@ -3,6 +3,7 @@
 #include "../TensorKernel.h"
 #include "AttentionTwins.h"
 #include "CpuTensorBlock.h"
+#include "LaunchRoles.h"
 
 #include <cstring>
 
@@ -10,13 +11,11 @@ using namespace kv::cuda;
 
 template <class Config>
 static void run(Machine &machine, int blocks, const TileParams &params) {
-  machine.launch({blocks, Config::LaunchThreads, Config::SharedBytes,
-                  Config::LaunchRegisters},
-                 [&](Machine &m, int thread) {
-                   CpuTensorBlock b(CpuBlock(m, thread));
-                   if (beginKernel(b))
-                     runTensor<Config>(b, params);
-                 });
+  launchRoles<Config>(machine, blocks, [&](Machine &m, int thread) {
+    CpuTensorBlock b(CpuBlock(m, thread));
+    if (beginKernel(b))
+      runTensor<Config>(b, params);
+  });
 }
 
 void kv::cuda::runTensorTwin(Machine &machine, const AttentionKernel &kernel,

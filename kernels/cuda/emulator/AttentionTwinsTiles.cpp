@@ -3,6 +3,7 @@
 #include "../LatentTileRows.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
+#include "LaunchRoles.h"
 
 #include <cstring>
 
@@ -10,13 +11,11 @@ using namespace kv::cuda;
 
 template <class Config>
 static void run(Machine &machine, int blocks, const TileParams &params) {
-  machine.launch({blocks, Config::LaunchThreads, Config::SharedBytes,
-                  Config::LaunchRegisters},
-                 [&](Machine &m, int thread) {
-                   CpuBlock b(m, thread);
-                   if (beginKernel(b))
-                     runTiles<Config>(b, params);
-                 });
+  launchRoles<Config>(machine, blocks, [&](Machine &m, int thread) {
+    CpuBlock b(m, thread);
+    if (beginKernel(b))
+      runTiles<Config>(b, params);
+  });
 }
 
 void kv::cuda::runTileTwin(Machine &machine, const AttentionKernel &kernel,

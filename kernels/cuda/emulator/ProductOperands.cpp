@@ -1,6 +1,7 @@
 //===- ProductOperands.cpp - What a wgmma reads and computes --------------===//
 
 #include "Machine.h"
+#include "OperandWords.h"
 #include "ProductRegisters.h"
 #include "Products.h"
 
@@ -51,22 +52,10 @@ void Products::readOperands(int group, const Product &product, Moment issued,
         a[row * 8 + pair] = wordOf(operand, Major::K, row, pair * 2);
   }
   int columns = what.tiles * 8;
-  b.resize(8 * columns);
   Operand operand = decode(what.b);
-  if (what.majorB == Major::K) {
-    for (int column = 0; column < columns; ++column)
-      for (int pair = 0; pair < 8; ++pair)
-        b[pair * columns + column] =
-            wordOf(operand, Major::K, column, pair * 2);
-    return;
-  }
-  for (int pair = 0; pair < 8; ++pair)
-    for (int column = 0; column < columns; column += 2) {
-      uint32_t even = wordOf(operand, Major::Other, column, pair * 2),
-               odd = wordOf(operand, Major::Other, column, pair * 2 + 1);
-      b[pair * columns + column] = (even & 0xffff) | odd << 16;
-      b[pair * columns + column + 1] = even >> 16 | (odd & 0xffff0000);
-    }
+  readColumns(b, columns, what.majorB, [&](Major major, int column, int k) {
+    return wordOf(operand, major, column, k);
+  });
 }
 
 void Products::compute(int group, const Product &product, Moment number) {

@@ -2,6 +2,7 @@
 
 #include "TensorProducts.h"
 #include "Machine.h"
+#include "OperandWords.h"
 #include "ProductRegisters.h"
 
 #include <cstring>
@@ -137,22 +138,11 @@ void TensorProducts::readOperands(int thread, Product &product, bool issued,
                               : wordOf(operandA, Major::K, row, pair * 2);
     }
   int columns = product.shape.columns;
-  b.resize(8 * columns);
   Operand operandB = decode(what.b);
-  if (product.shape.majorB == Major::K) {
-    for (int column = 0; column < columns; ++column)
-      for (int pair = 0; pair < 8; ++pair)
-        b[pair * columns + column] =
-            wordOf(operandB, Major::K, column, pair * 2);
-    return;
-  }
-  for (int pair = 0; pair < 8; ++pair)
-    for (int column = 0; column < columns; column += 2) {
-      uint32_t even = wordOf(operandB, Major::Other, column, pair * 2),
-               odd = wordOf(operandB, Major::Other, column, pair * 2 + 1);
-      b[pair * columns + column] = (even & 0xffff) | odd << 16;
-      b[pair * columns + column + 1] = even >> 16 | (odd & 0xffff0000);
-    }
+  readColumns(b, columns, product.shape.majorB,
+              [&](Major major, int column, int k) {
+                return wordOf(operandB, major, column, k);
+              });
 }
 
 void TensorProducts::compute(const Product &product) {

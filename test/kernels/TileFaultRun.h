@@ -1,0 +1,40 @@
+//===- TileFaultRun.h - Mistakes in kernels that take tiles -----*- C++ -*-===//
+
+#ifndef KV_TEST_KERNELS_TILEFAULTRUN_H
+#define KV_TEST_KERNELS_TILEFAULTRUN_H
+
+#include "../../kernels/cuda/emulator/LaunchRoles.h"
+#include "AttentionCase.h"
+#include "EmulatorBackend.h"
+
+namespace kv::cuda::test {
+
+/// Runs body(machine, thread, tiles) for each thread of a kernel with the
+/// shapes of `Config`.
+template <class Config, class Fixture, class Body>
+Results runTileBody(Fixture &fixture, Body body) {
+  EmulatorBackend backend(fixture.c.machine);
+  return fixture.runBy(backend, [&](const AttentionParams &p) {
+    TileParams tiles = fixture.tilesOf(backend, p);
+    launchRoles<Config>(
+        backend.machine, fixture.c.parts,
+        [&](Machine &m, int thread) { body(m, thread, tiles); });
+  });
+}
+
+/// run(fixture), of a kernel with a mistake, under every schedule: it must be
+/// found bad.
+template <class Fixture, class Run>
+void expectSeenBySchedules(const AttentionKernel &kernel, AttentionCase c,
+                           const char *text, Run run) {
+  for (Schedule schedule :
+       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
+    c.machine.schedule = schedule;
+    Fixture fixture(kernel, c);
+    fixture.expectSeen(run(fixture), text);
+  }
+}
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_KERNELS_TILEFAULTRUN_H
