@@ -279,6 +279,30 @@ void PlanOp::writeProperties(DialectBytecodeWriter &writer) {
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
 }
 
+LogicalResult RouteOp::readProperties(DialectBytecodeReader &reader,
+                                      OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.normalised)) ||
+      (versionOf(reader) >= 7 &&
+       failed(reader.readOptionalAttribute(properties.sigmoid))) ||
+      failed(reader.readSparseArray(
+          MutableArrayRef(properties.operandSegmentSizes))))
+    return failure();
+  return reader.readSparseArray(MutableArrayRef(properties.resultSegmentSizes));
+}
+
+void RouteOp::writeProperties(DialectBytecodeWriter &writer) {
+  writer.writeOptionalAttribute(getProperties().normalised);
+  // An older file cannot hold it, and its reader would not miss it.
+  if (uint64_t version = versionToWrite(writer); version >= 7)
+    writer.writeOptionalAttribute(getProperties().sigmoid);
+  else if (getSigmoid())
+    emitOpError() << "is sigmoid, which files of version " << version
+                  << " cannot say";
+  writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
+  writer.writeSparseArray(ArrayRef(getProperties().resultSegmentSizes));
+}
+
 void kv::addBytecodeInterface(KVDialect &dialect) {
   dialect.addInterfaces<KVBytecodeInterface>();
 }

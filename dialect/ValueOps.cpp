@@ -182,5 +182,34 @@ LogicalResult RouteOp::verify() {
       shares.getDimSize(1) != choices)
     return emitOpError() << "shares must be [T, " << choices
                          << "] like experts, not " << shares;
+  if (getBy())
+    if (auto by = cast<ShapedType>(getBy().getType());
+        by.getDimSize(1) != most ||
+        failed(verifyCompatibleShape(by.getShape(), logits.getShape())))
+      return emitOpError() << "by must be like the logits, " << logits
+                           << ", not " << by;
   return verifySameRows(*this, "logits", logits, "experts", experts);
+}
+
+LogicalResult KeepGroupsOp::verify() {
+  if (failed(verifyForm(*this, {getOut()}, {getResult()})))
+    return failure();
+  auto x = cast<ShapedType>(getX().getType());
+  auto out = cast<ShapedType>(formType(getOut(), getResult()));
+  int64_t columns = x.getDimSize(1), groups = getGroups();
+  if (failed(verifyCompatibleShape(out, x)) || out.getDimSize(1) != columns)
+    return emitOpError() << "result must be like x, " << x << ", not " << out;
+  if (groups < 1 || ShapedType::isDynamic(columns) || columns < 1 ||
+      columns % groups)
+    return emitOpError() << "x must be [T, E] with a static E, a multiple of "
+                            "the "
+                         << groups << " groups, not " << x;
+  if (int64_t keep = getKeep(); keep < 1 || keep > groups)
+    return emitOpError() << "keeps " << keep << " of " << groups
+                         << " groups, allowed are 1 to " << groups;
+  if (int64_t best = getBest(); best < 1 || best > columns / groups)
+    return emitOpError() << "adds up the " << best
+                         << " best elements of a group, allowed are 1 to the "
+                         << columns / groups << " that it has";
+  return success();
 }

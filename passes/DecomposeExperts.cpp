@@ -11,44 +11,47 @@ using namespace kv;
 using Kind = utils::IteratorType;
 
 //===----------------------------------------------------------------------===//
-// kv.route
+// kv.route, kv.keep_groups
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The logits of one row, in the order of the choice: the greater first, and of
-/// equal ones that of the lower number.
-struct RowOfLogits {
-  Value logits, row;
+/// The elements of one row, in the order of the choice: the greater first, and
+/// of equal ones that of the lower number.
+struct OrderedRow {
+  Value elements, row;
 
   /// What counts for the choice.
-  Value at(Emitter &b, Value expert) const {
-    Value logit = tensor::ExtractOp::create(b, logits, ValueRange{row, expert});
-    Value isNan =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, logit, logit);
-    return b.select(isNan, b.constant(b.getF32Type(), -INFINITY), logit);
+  Value at(Emitter &b, Value column) const {
+    Value own = tensor::ExtractOp::create(b, elements, ValueRange{row, column});
+    Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, own, own);
+    return b.select(isNan, b.constant(b.getF32Type(), -INFINITY), own);
   }
 
-  /// The first behind `logit` of number `expert`.
-  SmallVector<Value> behind(Emitter &b, Value logit, Value expert,
-                            int64_t count) const {
-    Value none = b.index(count);
+  /// Whether `a` of number `i` comes before `c` of number `k`.
+  static Value isBefore(Emitter &b, Value a, Value i, Value c, Value k) {
+    using Predicate = arith::CmpFPredicate;
+    Value greater = arith::CmpFOp::create(b, Predicate::OGT, a, c);
+    Value equal = arith::CmpFOp::create(b, Predicate::OEQ, a, c);
+    Value earlier = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i, k);
+    return arith::OrIOp::create(b, greater, b.both(equal, earlier));
+  }
+
+  /// Of the columns from `begin` to `end` the first behind `last`, an element
+  /// and its number; {-inf, end} if there is none.
+  SmallVector<Value> behind(Emitter &b, ValueRange last, Value begin,
+                            Value end) const {
     auto loop = scf::ForOp::create(
-        b, b.index(0), b.index(count), b.index(1),
-        ValueRange{b.constant(b.getF32Type(), -INFINITY), none},
+        b, begin, end, b.index(1),
+        ValueRange{b.constant(b.getF32Type(), -INFINITY), end},
         [&](OpBuilder &nested, Location loc, Value e, ValueRange best) {
           Emitter b(loc, nested);
-          using Predicate = arith::CmpFPredicate;
           Value own = at(b, e);
-          // Behind: less, or equal and later. Better: greater, or the first.
-          Value less = arith::CmpFOp::create(b, Predicate::OLT, own, logit);
-          Value equal = arith::CmpFOp::create(b, Predicate::OEQ, own, logit);
-          Value later =
-              arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, e, expert);
-          Value eligible = arith::OrIOp::create(b, less, b.both(equal, later));
+          Value eligible = isBefore(b, last[0], last[1], own, e);
+          // Of equal ones the one that was found first stays.
           Value greater =
-              arith::CmpFOp::create(b, Predicate::OGT, own, best[0]);
+              arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, own, best[0]);
           Value first =
-              arith::CmpIOp::create(b, arith::CmpIPredicate::eq, best[1], none);
+              arith::CmpIOp::create(b, arith::CmpIPredicate::eq, best[1], end);
           Value takes =
               b.both(eligible, arith::OrIOp::create(b, greater, first));
           scf::YieldOp::create(b, ValueRange{b.select(takes, own, best[0]),
@@ -56,83 +59,103 @@ struct RowOfLogits {
         });
     return loop.getResults();
   }
+
+  /// What every element comes behind.
+  static SmallVector<Value> beforeAll(Emitter &b) {
+    return {b.constant(b.getF32Type(), INFINITY), b.index(-1)};
+  }
 };
 } // namespace
+
+/// A tensor [T, N] of which `element` makes each element alone.
+static Value
+makeElements(Emitter &b, Value empty,
+             llvm::function_ref<Value(Emitter &, Value, Value)> element) {
+  return linalg::GenericOp::create(
+             b, empty.getType(), ValueRange(), empty,
+             b.getMultiDimIdentityMap(2), SmallVector<Kind>(2, Kind::parallel),
+             [&](OpBuilder &nested, Location loc, ValueRange) {
+               Emitter b(loc, nested);
+               Value row = linalg::IndexOp::create(b, 0);
+               Value column = linalg::IndexOp::create(b, 1);
+               linalg::YieldOp::create(b, element(b, row, column));
+             })
+      .getResult(0);
+}
+
+/// An empty tensor with as many rows as `like`.
+static Value emptyRows(Emitter &b, RankedTensorType type, Value like) {
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(b.dim(like, 0));
+  return tensor::EmptyOp::create(b, type, sizes);
+}
 
 /// [T, C]: that of choice c is found by c + 1 searches, so that no element
 /// depends on another.
 static Value chooseExperts(Emitter &b, RouteOp op, Value empty) {
   int64_t count = cast<ShapedType>(op.getLogits().getType()).getDimSize(1);
-  return linalg::GenericOp::create(
-             b, empty.getType(), ValueRange(), empty,
-             b.getMultiDimIdentityMap(2), SmallVector<Kind>(2, Kind::parallel),
-             [&](OpBuilder &nested, Location loc, ValueRange) {
-               Emitter b(loc, nested);
-               RowOfLogits row{op.getLogits(), linalg::IndexOp::create(b, 0)};
-               Value choice = linalg::IndexOp::create(b, 1);
-               Value before = b.index(-1);
-               auto loop = scf::ForOp::create(
-                   b, b.index(0), b.add(choice, b.index(1)), b.index(1),
-                   ValueRange{b.constant(b.getF32Type(), INFINITY), before},
-                   [&](OpBuilder &nested, Location loc, Value,
-                       ValueRange last) {
-                     Emitter b(loc, nested);
-                     scf::YieldOp::create(
-                         b, row.behind(b, last[0], last[1], count));
-                   });
-               linalg::YieldOp::create(b, b.asI32(loop.getResult(1)));
-             })
-      .getResult(0);
+  return makeElements(b, empty, [&](Emitter &b, Value t, Value choice) {
+    OrderedRow row{op.getBy() ? op.getBy() : op.getLogits(), t};
+    auto loop = scf::ForOp::create(
+        b, b.index(0), b.add(choice, b.index(1)), b.index(1),
+        OrderedRow::beforeAll(b),
+        [&](OpBuilder &nested, Location loc, Value, ValueRange last) {
+          Emitter b(loc, nested);
+          scf::YieldOp::create(b,
+                               row.behind(b, last, b.index(0), b.index(count)));
+        });
+    return b.asI32(loop.getResult(1));
+  });
 }
 
-/// exp(logit - that of the row's first choice): `expertAt` gives the number of
-/// element [t, i].
+/// The weight of each expert that `expertAt` names, before it is divided by a
+/// sum: exp(logit - that of the row's first choice) or, when `sigmoid`, 1 / (1
+/// + exp(-logit)).
 static Value
-exponentials(Emitter &b, RouteOp op, Value experts, Value empty,
-             llvm::function_ref<Value(Emitter &, Value, Value)> expertAt) {
-  return linalg::GenericOp::create(
-             b, empty.getType(), ValueRange(), empty,
-             b.getMultiDimIdentityMap(2), SmallVector<Kind>(2, Kind::parallel),
-             [&](OpBuilder &nested, Location loc, ValueRange) {
-               Emitter b(loc, nested);
-               Value t = linalg::IndexOp::create(b, 0);
-               auto logitOf = [&](Value expert) -> Value {
-                 return tensor::ExtractOp::create(b, op.getLogits(),
-                                                  ValueRange{t, expert});
-               };
-               Value own =
-                   logitOf(expertAt(b, t, linalg::IndexOp::create(b, 1)));
-               Value first = b.extractIndex(experts, {t, b.index(0)});
-               Value below = arith::SubFOp::create(b, own, logitOf(first));
-               linalg::YieldOp::create(
-                   b, math::ExpOp::create(b, below).getResult());
-             })
-      .getResult(0);
+weightExperts(Emitter &b, RouteOp op, Value experts, Value empty,
+              llvm::function_ref<Value(Emitter &, Value, Value)> expertAt) {
+  return makeElements(b, empty, [&](Emitter &b, Value t, Value i) -> Value {
+    auto logitOf = [&](Value expert) -> Value {
+      return tensor::ExtractOp::create(b, op.getLogits(),
+                                       ValueRange{t, expert});
+    };
+    Value own = logitOf(expertAt(b, t, i));
+    if (op.getSigmoid()) {
+      Value one = b.constant(b.getF32Type(), 1);
+      Value power = math::ExpOp::create(b, arith::NegFOp::create(b, own));
+      return arith::DivFOp::create(b, one,
+                                   arith::AddFOp::create(b, one, power));
+    }
+    Value first = logitOf(b.extractIndex(experts, {t, b.index(0)}));
+    return math::ExpOp::create(b, arith::SubFOp::create(b, own, first));
+  });
 }
 
 static SmallVector<Value> decompose(Emitter &b, RouteOp op) {
-  auto expertsType = op.getExperts().getType();
   auto sharesType = op.getShares().getType();
-  auto logits = cast<RankedTensorType>(op.getLogits().getType());
   Type f32 = b.getF32Type();
-  auto emptyOf = [&](RankedTensorType type) -> Value {
-    SmallVector<Value> sizes;
-    if (type.isDynamicDim(0))
-      sizes.push_back(b.dim(op.getLogits(), 0));
-    return tensor::EmptyOp::create(b, type, sizes);
+  auto emptyOf = [&](RankedTensorType type) {
+    return emptyRows(b, type, op.getLogits());
   };
-  Value experts = chooseExperts(b, op, emptyOf(expertsType));
-  Value parts = exponentials(b, op, experts, emptyOf(sharesType),
-                             [&](Emitter &b, Value t, Value c) {
-                               return b.extractIndex(experts, {t, c});
-                             });
+  Value experts = chooseExperts(b, op, emptyOf(op.getExperts().getType()));
+  Value parts = weightExperts(b, op, experts, emptyOf(sharesType),
+                              [&](Emitter &b, Value t, Value c) {
+                                return b.extractIndex(experts, {t, c});
+                              });
+  if (op.getSigmoid() && !op.getNormalised())
+    return {experts, parts};
   Value summed = parts;
   if (!op.getNormalised())
-    summed = exponentials(b, op, experts, emptyOf(logits),
-                          [](Emitter &, Value, Value e) { return e; });
+    summed =
+        weightExperts(b, op, experts,
+                      emptyOf(cast<RankedTensorType>(op.getLogits().getType())),
+                      [](Emitter &, Value, Value e) { return e; });
   auto perRow = RankedTensorType::get({sharesType.getDimSize(0)}, f32);
-  Value zeros = linalg::FillOp::create(b, b.constant(f32, 0), emptyOf(perRow))
-                    .getResult(0);
+  // A sum of logistic functions may be 0.
+  Value initial = b.constant(f32, op.getSigmoid() ? 1e-20 : 0);
+  Value zeros =
+      linalg::FillOp::create(b, initial, emptyOf(perRow)).getResult(0);
   AffineMap element = b.getMultiDimIdentityMap(2);
   AffineMap row = element.getMajorSubMap(1);
   auto sums = linalg::GenericOp::create(
@@ -151,6 +174,56 @@ static SmallVector<Value> decompose(Emitter &b, RouteOp op) {
         linalg::YieldOp::create(nested, loc, share);
       });
   return {experts, shares.getResult(0)};
+}
+
+static SmallVector<Value> decompose(Emitter &b, KeepGroupsOp op) {
+  auto type = op.getResult().getType();
+  int64_t groups = op.getGroups(), size = type.getDimSize(1) / groups;
+  auto perGroup = [&](Type element) {
+    return emptyRows(
+        b, RankedTensorType::get({type.getDimSize(0), groups}, element),
+        op.getX());
+  };
+  Value scores = makeElements(
+      b, perGroup(b.getF32Type()), [&](Emitter &b, Value t, Value group) {
+        OrderedRow row{op.getX(), t};
+        Value begin = b.mul(group, b.index(size));
+        Value end = b.add(begin, b.index(size)), score;
+        SmallVector<Value> last = OrderedRow::beforeAll(b);
+        for (int64_t i = 0; i < op.getBest(); ++i) {
+          last = row.behind(b, last, begin, end);
+          score = i ? arith::AddFOp::create(b, score, last[0]).getResult()
+                    : last[0];
+        }
+        return score;
+      });
+  // How many groups come before each.
+  Value places = makeElements(
+      b, perGroup(b.getI32Type()), [&](Emitter &b, Value t, Value group) {
+        OrderedRow row{scores, t};
+        Value own = row.at(b, group);
+        auto loop = scf::ForOp::create(
+            b, b.index(0), b.index(groups), b.index(1), b.index(0),
+            [&](OpBuilder &nested, Location loc, Value other,
+                ValueRange count) {
+              Emitter b(loc, nested);
+              Value before =
+                  OrderedRow::isBefore(b, row.at(b, other), other, own, group);
+              Value more = b.add(count[0], b.index(1));
+              scf::YieldOp::create(b, b.select(before, more, count[0]));
+            });
+        return b.asI32(loop.getResult(0));
+      });
+  return {makeElements(
+      b, emptyRows(b, type, op.getX()), [&](Emitter &b, Value t, Value column) {
+        Value group = b.div(column, b.index(size));
+        Value place = b.extractIndex(places, {t, group});
+        Value kept = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place,
+                                           b.index(op.getKeep()));
+        Value own =
+            tensor::ExtractOp::create(b, op.getX(), ValueRange{t, column});
+        return b.select(kept, own, b.constant(b.getF32Type(), -INFINITY));
+      })};
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,6 +320,8 @@ static SmallVector<Value> decompose(Emitter &b, ExpertMatmulOp op) {
 }
 
 void kv::attachExpertDecompositions(MLIRContext *context) {
+  KeepGroupsOp::attachInterface<Decomposition<KeepGroupsOp, decompose>>(
+      *context);
   RouteOp::attachInterface<Decomposition<RouteOp, decompose>>(*context);
   ExpertMatmulOp::attachInterface<Decomposition<ExpertMatmulOp, decompose>>(
       *context);

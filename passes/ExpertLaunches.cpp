@@ -25,12 +25,24 @@ std::pair<Value, Value> kv::launchRoute(Emitter &b, RouteOp op) {
   Value logits = op.getLogits();
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), logits);
   sizes.back() = b.getIndexAttr(op.getExperts().getType().getDimSize(1));
-  Value experts = launchOf(b, "route", logits, sizes, b.getI32Type());
-  Value normalised =
-      arith::ConstantIntOp::create(b, op.getNormalised() ? 1 : 0, 32);
-  Value shares = launchOf(b, "shares", {logits, experts, normalised}, sizes,
-                          b.getF32Type());
+  Value experts = launchOf(b, "route", op.getBy() ? op.getBy() : logits, sizes,
+                           b.getI32Type());
+  Value how = arith::ConstantIntOp::create(
+      b,
+      (op.getNormalised() ? KV_SHARES_NORMALISED : 0) +
+          (op.getSigmoid() ? KV_SHARES_SIGMOID : 0),
+      32);
+  Value shares =
+      launchOf(b, "shares", {logits, experts, how}, sizes, b.getF32Type());
   return {experts, shares};
+}
+
+Value kv::launchKeepGroups(Emitter &b, KeepGroupsOp op) {
+  SmallVector<Value> arguments{op.getX()};
+  for (int64_t number : {op.getGroups(), op.getKeep(), op.getBest()})
+    arguments.push_back(arith::ConstantIntOp::create(b, number, 32));
+  return launchOf(b, "keepGroups", arguments,
+                  hostSizes(b, b.getLoc(), op.getX()), b.getF32Type());
 }
 
 Value ExpertOrders::orderOf(Value experts, int64_t count) {

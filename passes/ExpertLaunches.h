@@ -11,6 +11,9 @@ namespace kv {
 /// The experts and their shares.
 std::pair<mlir::Value, mlir::Value> launchRoute(Emitter &b, RouteOp op);
 
+/// Rows of which the best groups are kept; there are at most 32.
+mlir::Value launchKeepGroups(Emitter &b, KeepGroupsOp op);
+
 /// Orders of choices, each made once for all products that take it.
 class ExpertOrders {
 public:

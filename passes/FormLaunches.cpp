@@ -81,8 +81,8 @@ private:
       else if (isa<PositionsOp>(op))
         positions.push_back(op);
       else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
-                   MatmulOp, DequantizeOp, RouteOp, ExpertMatmulOp, SampleOp>(
-                   op))
+                   MatmulOp, DequantizeOp, RouteOp, KeepGroupsOp,
+                   ExpertMatmulOp, SampleOp>(op))
         others.push_back(op);
     });
     // Sizes are traced through launches.
@@ -98,8 +98,9 @@ private:
       LogicalResult converted =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
-                    DequantizeOp, RouteOp, ExpertMatmulOp, SampleOp,
-                    linalg::LinalgOp>([&](auto each) { return convert(each); })
+                    DequantizeOp, RouteOp, KeepGroupsOp, ExpertMatmulOp,
+                    SampleOp, linalg::LinalgOp>(
+                  [&](auto each) { return convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
         return failure();
@@ -323,6 +324,19 @@ private:
     auto [experts, shares] = launchRoute(b, op);
     replaceResult(b, op.getExperts(), "route", experts);
     replaceResult(b, op.getShares(), "shares", shares);
+    op.erase();
+    return success();
+  }
+
+  LogicalResult convert(KeepGroupsOp op) {
+    if (isOnTensors(op) != true)
+      return success();          // named, as it is left
+    constexpr int64_t most = 32; // a lane of a warp each
+    if (static_cast<int64_t>(op.getGroups()) > most)
+      return noKernel(op) << ": 'keepGroups' is for at most " << most
+                          << " groups, not " << op.getGroups();
+    Emitter b(op);
+    replaceResult(b, op.getResult(), "keepGroups", launchKeepGroups(b, op));
     op.erase();
     return success();
   }
@@ -719,7 +733,7 @@ private:
              "table, casts, argmax, kv.sample, kv.positions, kv.rope, "
              "kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, "
              "kv.state_read, kv.state_write, kv.state_convolution, "
-             "kv.state_scan, kv.route, "
+             "kv.state_scan, kv.route, kv.keep_groups, "
              "kv.expert_matmul, and quantised weights with kv.activations = i8";
       return WalkResult::skip();
     });

@@ -278,7 +278,8 @@ private:
   static bool feedsRouter(Value value) {
     return llvm::any_of(value.getUsers(), [](Operation *user) {
       return isa<RouteOp>(user) ||
-             (isa<linalg::GenericOp>(user) && feedsRouter(user->getResult(0)));
+             (isa<linalg::GenericOp, KeepGroupsOp>(user) &&
+              feedsRouter(user->getResult(0)));
     });
   }
 

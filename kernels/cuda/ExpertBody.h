@@ -23,22 +23,37 @@ KV_BODY void forEachWarpRow(B &b, int32_t rows, Function f) {
     f(row, b.thread() % WarpLanes);
 }
 
+/// An element of a row and its number, in the order of choices: the greater
+/// first, and of equal ones that of the lower number.
+struct Ranked {
+  float value = -kv::plan::NoScore; // before all
+  int at = -1;
+};
+
+/// Of the elements `first`, `first + step`, ... below `end` the first behind
+/// `last`; a NaN counts as -inf.
+template <class B>
+KV_BODY Ranked firstBehind(B &b, Ranked last, const float *row, int first,
+                           int end, int step) {
+  Ranked best{kv::plan::NoScore, INT32_MAX};
+  for (int e = first; e < end; e += step) {
+    float value = b.load(row + e);
+    if (value != value)
+      value = kv::plan::NoScore;
+    if (value < last.value || (value == last.value && e > last.at))
+      keepBetter(best.value, best.at, value, e);
+  }
+  return best;
+}
+
 /// Each choice is a search for the best behind the one before.
 template <class B, Fault F = Fault::None>
 KV_BODY void routeBody(B &b, const RouteParams &p) {
   forEachWarpRow(b, p.rows, [&](int64_t row, int lane) {
-    float last = -kv::plan::NoScore;
-    int lastAt = -1;
+    Ranked last;
     for (int c = 0; c < p.choices; ++c) {
-      float best = kv::plan::NoScore;
-      int at = INT32_MAX;
-      for (int e = lane; e < p.experts; e += WarpLanes) {
-        float logit = b.load(p.logits + row * p.stride + e);
-        if (logit != logit)
-          logit = kv::plan::NoScore;
-        if (logit < last || (logit == last && e > lastAt))
-          keepBetter(best, at, logit, e);
-      }
+      auto [best, at] = firstBehind(b, last, p.logits + row * p.stride, lane,
+                                    p.experts, WarpLanes);
       KV_UNROLL
       for (int mask = 1; mask < WarpLanes; mask *= 2) {
         if (F == Fault::SkippedShuffle && b.thread() == 37 && mask == 2)
@@ -49,9 +64,40 @@ KV_BODY void routeBody(B &b, const RouteParams &p) {
       }
       if (lane == 0)
         b.store(p.out + row * p.choices + c, at);
-      last = best;
-      lastAt = at;
+      last = {best, at};
     }
+  });
+}
+
+/// A group is the work of a lane: there are no more than 32.
+template <class B, Fault F = Fault::None>
+KV_BODY void keepGroupsBody(B &b, const KeepGroupsParams &p) {
+  forEachWarpRow(b, p.rows, [&](int64_t row, int lane) {
+    const float *x = p.x + row * p.xStride;
+    int begin = lane * p.width, end = begin + p.width;
+    float score = kv::plan::NoScore;
+    if (lane < p.groups) {
+      score = 0;
+      Ranked last;
+      for (int i = 0; i < p.best; ++i) {
+        last = firstBehind(b, last, x, begin, end, 1);
+        score += last.value;
+      }
+      if (score != score)
+        score = kv::plan::NoScore;
+    }
+    int before = 0;
+    KV_UNROLL
+    for (int mask = 1; mask < WarpLanes; ++mask) {
+      if (F == Fault::SkippedShuffle && b.thread() == 37 && mask == 2)
+        continue;
+      float other = b.shuffleXor(score, mask);
+      before += other > score || (other == score && (lane ^ mask) < lane);
+    }
+    if (lane < p.groups)
+      for (int e = begin; e < end; ++e)
+        b.store(p.out + row * p.outStride + e,
+                before < p.keep ? b.load(x + e) : kv::plan::NoScore);
   });
 }
 
@@ -63,17 +109,22 @@ template <class B> KV_BODY void sharesBody(B &b, const SharesParams &p) {
       return b.load(p.logits + row * p.stride + expert);
     };
     float first = logitOf(b.load(chosen)), sum = 0;
+    auto weightOf = [&](int expert) {
+      float logit = logitOf(expert);
+      return p.sigmoid ? 1 / (1 + expf(-logit)) : expf(logit - first);
+    };
     int parts = p.normalised ? p.choices : p.count;
     KV_UNROLL_BY(1)
     for (int i = lane; i < parts; i += WarpLanes)
-      sum += expf(logitOf(p.normalised ? b.load(chosen + i) : i) - first);
+      sum += weightOf(p.normalised ? b.load(chosen + i) : i);
     KV_UNROLL
     for (int mask = 1; mask < WarpLanes; mask *= 2)
       sum += b.shuffleXor(sum, mask);
+    if (p.sigmoid) // whose sum may be 0
+      sum = p.normalised ? sum + 1e-20f : 1;
     KV_UNROLL_BY(1)
     for (int c = lane; c < p.choices; c += WarpLanes)
-      b.store(p.out + row * p.choices + c,
-              expf(logitOf(b.load(chosen + c)) - first) / sum);
+      b.store(p.out + row * p.choices + c, weightOf(b.load(chosen + c)) / sum);
   });
 }
 

@@ -247,14 +247,24 @@ struct RouteParams {
 };
 
 /// The parts of a softmax of what each row has chosen, the greatest first: over
-/// all logits [rows, count], or, `normalised`, over the chosen ones.
+/// all logits [rows, count], or, `normalised`, over the chosen ones. `sigmoid`:
+/// logistic functions instead, and `normalised` their parts of their sum.
 struct SharesParams {
   const float *logits;
   const int32_t *experts; // [rows, choices]
   float *out;             // [rows, choices]
   int64_t stride;
   int32_t rows, count, choices;
-  bool normalised;
+  bool normalised, sigmoid;
+};
+
+/// Rows [rows, groups * width] of which the `keep` best groups are kept, by the
+/// sums of their `best` greatest elements; the others become -inf.
+struct KeepGroupsParams {
+  const float *x;
+  float *out;
+  int64_t xStride, outStride;
+  int32_t rows, groups, width, keep, best;
 };
 
 /// out[r] = the sum over choices c of x[r * choices + c] * (share * scale), in

@@ -39,16 +39,23 @@ bool kv::cuda::orderOf(Call &call, const KvTensorView &order, int64_t xRows,
   return checkDense(call, "order", order, KV_DTYPE_I32, tiles, ExpertRecord);
 }
 
-/// Whether these are logits [T, E] and experts [T, C] of them.
+/// Whether these are logits [T, E].
+static bool checkLogits(Call &call, std::string_view argument,
+                        const KvTensorView &logits) {
+  if (logits.dtype == KV_DTYPE_F32 && logits.rank == 2 &&
+      logits.strides[1] == 1 && logits.sizes[0] <= INT32_MAX &&
+      logits.sizes[1] <= INT32_MAX)
+    return true;
+  call.unsupported(argument, " is ", describe(logits), " with ",
+                   strides(logits), ": it must be rows of f32");
+  return false;
+}
+
+/// Whether these are logits and experts [T, C] of them.
 static bool checkChoices(Call &call, const KvTensorView &logits,
                          const KvTensorView &experts) {
-  if (logits.dtype != KV_DTYPE_F32 || logits.rank != 2 ||
-      logits.strides[1] != 1 || logits.sizes[0] > INT32_MAX ||
-      logits.sizes[1] > INT32_MAX) {
-    call.unsupported("logits is ", describe(logits), " with ", strides(logits),
-                     ": it must be rows of f32");
+  if (!checkLogits(call, "logits", logits))
     return false;
-  }
   int64_t choices = experts.rank == 2 ? experts.sizes[1] : 0;
   if (choices < 1 || choices > logits.sizes[1]) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, "experts is ", describe(experts),
@@ -74,7 +81,7 @@ void rows::route(KvContext *context, const KvTensorView *logits,
 }
 
 void rows::shares(KvContext *context, const KvTensorView *logits,
-                  const KvTensorView *experts, int32_t normalised,
+                  const KvTensorView *experts, int32_t how,
                   const KvTensorView *out) {
   Call call(context, "shares");
   if (call.failed() || !checkChoices(call, *logits, *experts) ||
@@ -88,8 +95,35 @@ void rows::shares(KvContext *context, const KvTensorView *logits,
                  int32_t(logits->sizes[0]),
                  int32_t(logits->sizes[1]),
                  int32_t(experts->sizes[1]),
-                 normalised != 0};
+                 (how & KV_SHARES_NORMALISED) != 0,
+                 (how & KV_SHARES_SIGMOID) != 0};
   move(call, kernelRow("kv_shares"), int64_t(p.rows) * WarpLanes, p);
+}
+
+void rows::keepGroups(KvContext *context, const KvTensorView *x, int32_t groups,
+                      int32_t keep, int32_t best, const KvTensorView *out) {
+  Call call(context, "keepGroups");
+  if (call.failed() || !checkLogits(call, "x", *x))
+    return;
+  int64_t columns = x->sizes[1];
+  if (groups < 1 || groups > WarpLanes || columns < 1 || columns % groups ||
+      keep < 1 || keep > groups || best < 1 || best > columns / groups)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x), ", ",
+                     groups, " groups of which ", keep,
+                     " are kept, by their best ", best,
+                     ": at most 32 groups that divide the columns");
+  if (!checkDense(call, "out", *out, KV_DTYPE_F32, x->sizes[0], columns))
+    return;
+  KeepGroupsParams p{static_cast<const float *>(firstElement(*x)),
+                     static_cast<float *>(firstElement(*out)),
+                     x->strides[0],
+                     columns,
+                     int32_t(x->sizes[0]),
+                     groups,
+                     int32_t(columns / groups),
+                     keep,
+                     best};
+  move(call, kernelRow("kv_keep_groups"), int64_t(p.rows) * WarpLanes, p);
 }
 
 void rows::orderExperts(KvContext *context, const KvTensorView *experts,

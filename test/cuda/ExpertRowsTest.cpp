@@ -116,6 +116,23 @@ TEST_F(ExpertRows, RouteSharesAndSum) {
   }
 }
 
+TEST_F(ExpertRows, GroupsThatAreKept) {
+  std::vector<float> x = {1, 5, 4, 3, 0, 0, 9, 9, 2, 2, 8, 7};
+  Tensor<float> dx(device, DType::F32, {2, 6}, x);
+  Tensor<float> out(device, DType::F32, {2, 6});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.keepGroups(ctx, dx.view(), 3, 1, 2, out.view());
+  });
+  constexpr float None = -INFINITY;
+  EXPECT_EQ(out.read(), (std::vector<float>{None, None, 4, 3, None, None, 9, 9,
+                                            None, None, None, None}));
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.keepGroups(ctx, dx.view(), 4, 1, 2, out.view());
+            }),
+            "keepGroups: x is f32[2, 6], 4 groups of which 1 are kept, by "
+            "their best 2: at most 32 groups that divide the columns");
+}
+
 TEST_F(ExpertRows, ShapesThatDoNotFit) {
   Tensor<Bf16> x(device, DType::BF16, {T, K}),
       w(device, DType::BF16, {E * N, K});

@@ -190,3 +190,59 @@ func.func @kernel(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %e: tensor<?x2xi3
       : tensor<?x64xf32>, tensor<64x64xf32> experts tensor<?x2xi32> -> tensor<?x2x16xf32>
   return
 }
+
+// -----
+
+func.func @by(%l: tensor<?x8xf32>, %k: tensor<?x4xf32>) {
+  // expected-error @+1 {{by must be like the logits, 'tensor<?x8xf32>', not 'tensor<?x4xf32>'}}
+  %e, %s = kv.route %l by %k : tensor<?x8xf32> by tensor<?x4xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
+  return
+}
+
+// -----
+
+func.func @keep_groups_result(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{result must be like x, 'tensor<?x8xf32>', not 'tensor<?x4xf32>'}}
+  %y = kv.keep_groups %x groups 4 keep 2 best 1 : tensor<?x8xf32> -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @keep_groups_columns(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{x must be [T, E] with a static E, a multiple of the 3 groups, not 'tensor<?x8xf32>'}}
+  %y = kv.keep_groups %x groups 3 keep 2 best 1 : tensor<?x8xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @keep_groups_dynamic(%x: tensor<4x?xf32>) {
+  // expected-error @+1 {{x must be [T, E] with a static E, a multiple of the 2 groups, not 'tensor<4x?xf32>'}}
+  %y = kv.keep_groups %x groups 2 keep 2 best 1 : tensor<4x?xf32> -> tensor<4x?xf32>
+  return
+}
+
+// -----
+
+func.func @keep_groups_keep(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{keeps 5 of 4 groups, allowed are 1 to 4}}
+  %y = kv.keep_groups %x groups 4 keep 5 best 1 : tensor<?x8xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @keep_groups_best(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{adds up the 3 best elements of a group, allowed are 1 to the 2 that it has}}
+  %y = kv.keep_groups %x groups 4 keep 2 best 3 : tensor<?x8xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @keep_groups_form(%x: tensor<?x8xf32>, %y: memref<?x8xf32>) {
+  // expected-error @+1 {{on tensors returns its result and takes no 'outs'}}
+  kv.keep_groups %x outs(%y) groups 4 keep 2 best 1 : tensor<?x8xf32> outs memref<?x8xf32>
+  return
+}

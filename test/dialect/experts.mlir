@@ -1,4 +1,7 @@
 // RUN: kv-opt %s | kv-opt | FileCheck %s
+// RUN: kv-opt --emit-bytecode %s | kv-opt | FileCheck %s
+// A file of version 6, whose kv.route had neither `by` nor `sigmoid`.
+// RUN: kv-opt %S/Inputs/version-6-route.mlirbc | FileCheck %s --check-prefix=OLD
 // RUN: kv-opt --cse %s | FileCheck %s --check-prefix=CSE
 
 // On tensors and on buffers. Without effects of its own, an operation on buffers
@@ -15,6 +18,29 @@ func.func @route(%l: tensor<?x8xf32>, %m: memref<4x8xf32>, %oe: memref<4x2xi32>,
   %e, %unused = kv.route %l : tensor<?x8xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
   %unused2, %s = kv.route %l : tensor<?x8xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
   kv.route %m outs(%oe, %os) normalised : memref<4x8xf32> outs memref<4x2xi32>, memref<4x2xf32>
+  return %e, %s : tensor<?x2xi32>, tensor<?x2xf32>
+}
+
+// OLD-LABEL: func.func @route(
+// OLD: kv.route %{{.*}} normalised : tensor<?x8xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
+// OLD: kv.route %{{.*}} outs(%{{.*}}, %{{.*}}) : memref<4x8xf32> outs memref<4x2xi32>, memref<4x2xf32>
+
+// CHECK-LABEL: func.func @keep_groups(
+// CHECK: kv.keep_groups %{{.*}} groups 4 keep 2 best 1 : tensor<?x8xf32> -> tensor<?x8xf32>
+// CHECK: kv.route %{{.*}} by %{{.*}} sigmoid normalised : tensor<?x8xf32> by tensor<?x8xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
+// CHECK: kv.keep_groups %{{.*}} outs(%{{.*}}) groups 1 keep 1 best 8 : memref<4x8xf32> outs memref<4x8xf32>
+// CHECK: kv.route %{{.*}} by %{{.*}} outs(%{{.*}}, %{{.*}}) sigmoid : memref<4x8xf32> by memref<4x8xf32> outs memref<4x2xi32>, memref<4x2xf32>
+// CSE-LABEL: func.func @keep_groups(
+// CSE: kv.keep_groups {{.*}} tensor
+// CSE: kv.keep_groups {{.*}} memref
+func.func @keep_groups(%l: tensor<?x8xf32>, %m: memref<4x8xf32>, %k: memref<4x8xf32>, %oe: memref<4x2xi32>,
+    %os: memref<4x2xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>) {
+  %kept = kv.keep_groups %l groups 4 keep 2 best 1 : tensor<?x8xf32> -> tensor<?x8xf32>
+  %e, %s = kv.route %l by %kept sigmoid normalised
+      : tensor<?x8xf32> by tensor<?x8xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
+  kv.keep_groups %m outs(%k) groups 1 keep 1 best 8 : memref<4x8xf32> outs memref<4x8xf32>
+  kv.route %m by %k outs(%oe, %os) sigmoid
+      : memref<4x8xf32> by memref<4x8xf32> outs memref<4x2xi32>, memref<4x2xf32>
   return %e, %s : tensor<?x2xi32>, tensor<?x2xf32>
 }
 

@@ -259,6 +259,85 @@ TEST(Mover, RouteAndShares) {
     }
 }
 
+TEST(Mover, SharesOfLogisticFunctions) {
+  for (bool normalised : {false, true}) {
+    constexpr int Rows = 5, Experts = 40, Choices = 3;
+    std::vector<float> logits(Rows * Experts);
+    for (float &logit : logits)
+      logit = float(int(random_() % 61) - 30) / 8;
+    std::fill_n(&logits[0], Experts, -200.0f); // whose functions are 0
+    auto chosen = randomChoices(Rows * Choices, Experts);
+    std::vector<float> shares(Rows * Choices, -1);
+    KernelRun run;
+    run("kv_shares", 2,
+        SharesParams{run.in(logits), run.in(chosen), run.out(shares), Experts,
+                     Rows, Experts, Choices, normalised, /*sigmoid=*/true});
+    for (int r = 0; r < Rows; ++r) {
+      auto weight = [&](int c) {
+        float logit = logits[r * Experts + chosen[r * Choices + c]];
+        return r == 0 ? 0 : 1 / (1 + std::exp(-double(logit)));
+      };
+      double sum = weight(0) + weight(1) + weight(2) + 1e-20;
+      for (int c = 0; c < Choices; ++c)
+        ASSERT_NEAR(shares[r * Choices + c],
+                    normalised ? weight(c) / sum : weight(c), 1e-6)
+            << r << ' ' << c;
+    }
+  }
+}
+
+TEST(Mover, KeepGroups) {
+  struct Case {
+    int groups, width, keep, best;
+  };
+  for (Case c : {Case{1, 1, 1, 1},
+                 {8, 32, 4, 2},
+                 {32, 3, 5, 1},
+                 {5, 7, 5, 7},
+                 {31, 2, 30, 2}}) {
+    SCOPED_TRACE(testing::Message() << c.groups << ' ' << c.width);
+    constexpr int Rows = 9;
+    int columns = c.groups * c.width, stride = columns + 3,
+        outStride = columns + 1;
+    std::vector<float> x(Rows * stride, 1e9f);
+    for (int r = 0; r < Rows; ++r)
+      for (int e = 0; e < columns; ++e)
+        // Of few values, so that there are equal ones.
+        x[r * stride + e] = float(int(random_() % 9) - 4) / 2;
+    std::fill_n(&x[0], columns, -INFINITY);
+    x[1 * stride] = NAN;
+    x[2 * stride + columns - 1] = INFINITY;
+    std::vector<float> out(Rows * outStride, -1);
+    KernelRun run;
+    run("kv_keep_groups", 2,
+        KeepGroupsParams{run.in(x), run.out(out), stride, outStride, Rows,
+                         c.groups, c.width, c.keep, c.best});
+    for (int r = 0; r < Rows; ++r) {
+      const float *row = &x[r * stride];
+      std::vector<float> scores(c.groups);
+      for (int g = 0; g < c.groups; ++g) {
+        std::vector<float> group(row + g * c.width, row + (g + 1) * c.width);
+        for (float &value : group)
+          value = std::isnan(value) ? -INFINITY : value;
+        std::sort(group.rbegin(), group.rend());
+        for (int i = 0; i < c.best; ++i)
+          scores[g] += group[i];
+        if (std::isnan(scores[g]))
+          scores[g] = -INFINITY;
+      }
+      for (int e = 0; e < outStride; ++e) {
+        int g = e / c.width, before = 0;
+        for (int o = 0; o < c.groups && g < c.groups; ++o)
+          before += scores[o] > scores[g] || (scores[o] == scores[g] && o < g);
+        float want = g == c.groups ? -1 : before < c.keep ? row[e] : -INFINITY;
+        float got = out[r * outStride + e];
+        ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+            << r << ' ' << e << ' ' << got << ' ' << want;
+      }
+    }
+  }
+}
+
 TEST(Mover, SumChoices) {
   constexpr int Rows = 5, Choices = 3, Width = 24, Stride = 32;
   std::vector<float> x(Rows * Choices * Stride), shares(Rows * Choices);

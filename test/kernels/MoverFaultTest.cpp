@@ -256,6 +256,19 @@ TEST(MoverFault, SkippedShuffleOfRoute) {
   });
 }
 
+TEST(MoverFault, SkippedShuffleOfKeptGroups) {
+  std::vector<float> x(8 * 12, 1), out(8 * 12);
+  KeepGroupsParams p{x.data(), out.data(), 12, 12, 8, 4, 3, 2, 2};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), x.size() * 4, Access::Read);
+    b.give(out.data(), out.size() * 4, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { keepGroupsBody(b, p); });
+  expectReport("waits for its warp", give, [&](CpuBlock &b) {
+    keepGroupsBody<CpuBlock, Fault::SkippedShuffle>(b, p);
+  });
+}
+
 TEST(MoverFault, MissingBarrierOfPlan) {
   std::vector<int32_t> cached = {500}, offsets = {0, 1};
   std::vector<kv::plan::Tile> tiles(2);

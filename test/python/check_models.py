@@ -95,6 +95,20 @@ MODELS = {
             "rope_type": "yarn", "factor": 40.0, "mscale": 1.0, "mscale_all_dim": 1.0,
             "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 64,
             "rope_theta": 10000.0})),
+    # The same with experts: of two of four groups, chosen by corrected scores.
+    "deepseek_v3_experts": ("DeepseekV3Config", dict(
+        hidden_size=96, intermediate_size=224, moe_intermediate_size=48, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=4, q_lora_rank=80, kv_lora_rank=64,
+        qk_rope_head_dim=32, qk_nope_head_dim=48, v_head_dim=40, first_k_dense_replace=1,
+        n_routed_experts=16, num_experts_per_tok=4, n_shared_experts=1, n_group=4, topk_group=2,
+        routed_scaling_factor=2.5, norm_topk_prob=True, num_nextn_predict_layers=1)),
+    # DeepSeek-V2: the best groups.
+    "deepseek_v2_groups": ("DeepseekV2Config", dict(
+        hidden_size=96, intermediate_size=224, moe_intermediate_size=48, num_hidden_layers=3,
+        num_attention_heads=4, num_key_value_heads=4, q_lora_rank=48, kv_lora_rank=64,
+        qk_rope_head_dim=32, qk_nope_head_dim=48, v_head_dim=40, first_k_dense_replace=1,
+        n_routed_experts=16, num_experts_per_tok=4, n_shared_experts=2, n_group=4, topk_group=2,
+        routed_scaling_factor=16.0, topk_method="group_limited_greedy", norm_topk_prob=False)),
     # Granite 3.x 2B.
     "granite": ("GraniteConfig", dict(
         hidden_size=128, intermediate_size=512, num_hidden_layers=4, num_attention_heads=8,

@@ -126,11 +126,19 @@ def mixture(raw, weights, prefix, h, rounded):
     router = prefix + ("mlp.router" if gpt_oss else "mlp.gate")
     scores = h @ weights[f"{router}.weight"].T + weights.get(f"{router}.bias", 0)
     count = raw["num_experts_per_tok"]
+    corrected = raw.get("topk_method") == "noaux_tc"
+    keys = scores
+    if corrected:
+        keys = 1 / (1 + np.exp(-scores)) + weights[f"{router}.e_score_correction_bias"]
+    if raw.get("topk_method") in ("noaux_tc", "group_limited_greedy"):
+        keys = within_groups(keys, raw["n_group"], raw["topk_group"], 2 if corrected else 1)
     out = np.zeros_like(h)
     for t, row in enumerate(h):
-        chosen = sorted(range(scores.shape[1]), key=lambda e: -scores[t, e])[:count]
+        chosen = sorted(range(scores.shape[1]), key=lambda e: -keys[t, e])[:count]
         over = chosen if gpt_oss or raw["norm_topk_prob"] else range(scores.shape[1])
-        total = sum(np.exp(scores[t, e] - scores[t, chosen[0]]) for e in over)
+        parts = (1 / (1 + np.exp(-scores[t])) if corrected
+                 else np.exp(scores[t] - max(scores[t, e] for e in chosen)))
+        total = 1 if corrected and not raw["norm_topk_prob"] else sum(parts[e] for e in over)
         for e in chosen:
             if gpt_oss:
                 of = prefix + "mlp.experts."
@@ -145,8 +153,18 @@ def mixture(raw, weights, prefix, h, rounded):
                 gate, up = (weights[n] @ rounded(row[None], n)[0] for n in names[:2])
                 inner = rounded((silu(gate) * up)[None], names[2])[0]
                 made = weights[names[2]] @ inner
-            share = raw.get("routed_scaling_factor", 1) * np.exp(scores[t, e] - scores[t, chosen[0]])
-            out[t] += made * share / total
+            out[t] += made * raw.get("routed_scaling_factor", 1) * parts[e] / total
+    return out
+
+
+def within_groups(keys, count, kept, best):
+    """-inf for all experts outside the `kept` groups whose `best` greatest add up to most."""
+    out = np.full_like(keys, -np.inf)
+    size = keys.shape[1] // count
+    for t, row in enumerate(keys):
+        worth = [sum(sorted(row[g * size:(g + 1) * size])[-best:]) for g in range(count)]
+        for g in sorted(range(count), key=lambda g: -worth[g])[:kept]:
+            out[t, g * size:(g + 1) * size] = row[g * size:(g + 1) * size]
     return out
 
 

@@ -37,7 +37,7 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          # A cap that leaves logits apart.
          "gemma3_caps": {"head_dim": 64, "sliding": 12, "logit_cap": 30.0},
          "deepseek_v2": {}, "deepseek_v3": {"heads": 20},
-         "qwen3_moe": {"head_dim": 64}, "deepseek_v2_experts": {},
+         "qwen3_moe": {"head_dim": 64}, "deepseek_v2_experts": {}, "deepseek_v3_experts": {},
          # A row of gates is a chunk.
          "qwen3_next": {"head_dim": 64, "recurrent": dataclasses.replace(
              synthetic.KINDS["qwen3_next"]["recurrent"], value_heads=8)},
@@ -47,7 +47,8 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
                      "mixture": dataclasses.replace(synthetic.KINDS["gpt_oss"]["mixture"],
                                                     experts=8)}}
 # Whose tokens are no near ties, and no expert's logit that of another; else 5.
-SEEDS = {"deepseek_v2": 8, "granite_hybrid": 6, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6, "deepseek_v2_experts": 15}
+SEEDS = {"deepseek_v2": 8, "granite_hybrid": 6, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6,
+         "deepseek_v2_experts": 15, "deepseek_v3_experts": 5}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):

@@ -44,7 +44,8 @@ def test_logits_of_gpt_oss(tmp_path, dtype):
     check_logits(tmp_path, "gpt_oss", dtype, "hf")
 
 
-@pytest.mark.parametrize("kind", ("deepseek_v2", "deepseek_v2_experts", "deepseek_v3"))
+@pytest.mark.parametrize("kind", ("deepseek_v2", "deepseek_v2_experts", "deepseek_v3",
+                                  "deepseek_v3_experts"))
 @pytest.mark.parametrize("dtype", ("f32", "bf16"))
 def test_logits_over_latents(tmp_path, kind, dtype):
     """Absorbed attention against that of the definition, which makes every head's keys and values."""

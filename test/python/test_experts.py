@@ -54,6 +54,50 @@ def test_route(tmp_path, choices, count, normalised):
         assert part[1].tobytes() == shares[6:8].tobytes()
 
 
+def corrected(groups, keep, best):
+    """Experts of the groups that are kept by logistic functions plus a correction; shares without
+    it: DeepSeek-V3."""
+    kinds = "tensor<?x24xf32>"
+    types = "tensor<?x4xi32>, tensor<?x4xf32>"
+    return f"""
+      func.func @f(%logits: {kinds}, %keys: {kinds}) -> ({types}, {kinds}) attributes {{kv.entry}} {{
+        %kept = kv.keep_groups %keys groups {groups} keep {keep} best {best} : {kinds} -> {kinds}
+        %e, %s = kv.route %logits by %kept sigmoid normalised
+            : {kinds} by {kinds} -> {types}
+        return %e, %s, %kept : {types}, {kinds}
+      }}"""
+
+
+@pytest.mark.parametrize("groups,keep,best", [(1, 1, 1), (4, 2, 2), (6, 3, 1), (24, 5, 1), (3, 3, 8)])
+def test_kept_groups(tmp_path, groups, keep, best):
+    rng = np.random.default_rng(2)
+    logits = (rng.standard_normal((9, 24)) * 3).astype(np.float32)
+    logits[7] = -200  # logistic functions of 0
+    keys = np.round(rng.standard_normal((9, 24)) * 2).astype(np.float32) / 2  # many are equal
+    keys[1] = 1
+    keys[2, 0], keys[3, 23], keys[4] = np.nan, np.inf, -np.inf
+    ordered = np.where(np.isnan(keys), -np.inf, keys)
+    inside = -np.sort(-ordered.reshape(9, groups, -1), axis=2)
+    scores = inside[:, :, :best].sum(axis=2)
+    first = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), axis=1, kind="stable")[:, :keep]
+    kept = np.full((9, 24), -np.inf, np.float32).reshape(9, groups, -1)
+    for row, of in enumerate(first):
+        kept[row, of] = keys.reshape(9, groups, -1)[row, of]
+    kept = kept.reshape(9, 24)
+    order = np.argsort(-np.where(np.isnan(kept), -np.inf, kept), axis=1, kind="stable")[:, :4]
+    parts = 1 / (1 + np.exp(-np.take_along_axis(logits, order, 1).astype(np.float64)))
+    want = parts / (parts.sum(axis=1, keepdims=True) + 1e-20)
+    for pipeline in PIPELINES:
+        experts, shares = np.full((9, 4), -1, np.int32), np.full((9, 4), np.nan, np.float32)
+        found = np.zeros((9, 24), np.float32)
+        call(compiled(tmp_path, corrected(groups, keep, best), pipeline),
+             [logits, keys, experts, shares, found])
+        np.testing.assert_array_equal(found, kept)
+        assert np.array_equal(experts, order)
+        # What is below the least normal float may be 0.
+        np.testing.assert_allclose(shares, want, rtol=1e-6, atol=1e-30)
+
+
 def test_route_of_what_is_no_number(tmp_path):
     """Whatever the logits, experts are numbers of experts, all different."""
     logits = np.array([[np.nan] * 4, [1, np.nan, 2, 0], [-np.inf] * 4, [np.inf, 0, np.inf, np.nan]],

@@ -52,6 +52,7 @@ def test_kv_opt_takes_it(kind, dtype):
 @pytest.mark.parametrize("kind,taken", [
     ("llama", True), ("phi3", True), ("olmo2", True), ("deepseek_v2", True), ("granite", True),
     ("gemma3", True), ("qwen3_moe", True), ("deepseek_v2_experts", True),
+    ("deepseek_v3_experts", True),
     ("granite_hybrid", True), ("qwen3_next", False)])
 def test_what_gpus_have_kernels_for(kind, taken):
     """The small Qwen 3 Next has rows of four gates, which are no chunk: refused, not computed without."""

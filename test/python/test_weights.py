@@ -450,3 +450,20 @@ def test_matrices_are_streamed(tmp_path, kind):
         n, k = values.shape
         scales = blocks.reshape(n // 16, 16, k // 32, 34)[..., :2].transpose(0, 2, 1, 3)
         assert np.array_equal(stored[name][1][..., :32], scales.reshape(n // 16, k // 32, 32))
+
+
+def test_layers_that_predict_more_tokens(tmp_path):
+    """DeepSeek-V3's last ones: left out where the configuration names them, else refused as unknown."""
+    config = synthetic.make_config("deepseek_v3_experts", layers=2)
+    weights = synthetic.make_weights(config)
+    more = {"model.layers.2.eh_proj.weight": np.zeros((64, 128), np.float32),
+            "model.layers.2.mlp.experts.0.up_proj.weight": np.zeros((48, 64), np.float32)}
+    for layers, taken in ((1, True), (None, False)):
+        folder, out = tmp_path / f"hf-{layers}", tmp_path / f"out-{layers}"
+        synthetic.write_hf(folder, config, weights | more,
+                           settings={"num_nextn_predict_layers": layers})
+        done = run(KV_IMPORT, folder, "-o", out)
+        assert (done.returncode == 0) == taken, done.stderr
+        assert taken or "model.layers.2." in done.stderr
+    _, stored = read_file(tmp_path / "out-1/weights.safetensors")
+    assert not any(".layers.2." in name for name in stored)

@@ -47,6 +47,10 @@ enum KvPair {
   KV_PAIR_SILU_MUL = 1 // a / (1 + exp(-a)) * b
 };
 
+/// Of the function `shares`, added: shares are divided by their sum; they are
+/// logistic functions of the logits, not parts of a softmax.
+enum { KV_SHARES_NORMALISED = 1, KV_SHARES_SIGMOID = 2 };
+
 /// What the function `update` makes of a row.
 enum KvUpdate { KV_UPDATE_ROPE = 0, KV_UPDATE_RMS_NORM = 1, KV_UPDATE_ADD = 2 };
 

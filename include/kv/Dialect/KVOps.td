@@ -823,26 +823,62 @@ def KV_RouteOp : KV_TwoFormOp<"route", ["OutExperts", "OutShares"],
   let description = [{
     `logits` is f32 `[T, E]`: what a router gives each of E experts. `experts`,
     i32 `[T, C]`, has the numbers of the C greatest of a row, the greatest first
-    and of equal ones the lowest number first; a NaN counts as -inf. `shares`, f32
-    `[T, C]`, has their parts of the softmax over all logits of the row, or, when
-    `normalised`, over those of its C experts: then they add up to 1.
+    and of equal ones the lowest number first; a NaN counts as -inf. With `by`, f32
+    `[T, E]`, the greatest of those are chosen, and the shares are still of the
+    logits. `shares`, f32 `[T, C]`, has their parts of the softmax over all logits of
+    the row, or, when `normalised`, over those of its C experts: then they add up
+    to 1. When `sigmoid`, each is the logistic function of the logit, and when
+    `normalised` too, its part of their sum (plus 1.0e-20).
 
     ```mlir
     %experts, %shares = kv.route %logits normalised
         : tensor<?x128xf32> -> tensor<?x8xi32>, tensor<?x8xf32>
+    %kept = kv.keep_groups %corrected groups 8 keep 4 best 2 :
+        tensor<?x256xf32> -> tensor<?x256xf32>
+    %e, %s = kv.route %logits by %kept sigmoid normalised
+        : tensor<?x256xf32> by tensor<?x256xf32>
+       -> tensor<?x8xi32>, tensor<?x8xf32>
     ```
   }];
   let arguments = (ins KV_ShapedOf<[F32], [2]>:$logits,
                        Optional<MemRefRankOf<[I32], [2]>>:$out_experts,
                        Optional<MemRefRankOf<[F32], [2]>>:$out_shares,
-                       UnitAttr:$normalised);
+                       Optional<KV_ShapedOf<[F32], [2]>>:$by,
+                       UnitAttr:$sigmoid, UnitAttr:$normalised);
   let results = (outs Optional<TensorRankOf<[I32], [2]>>:$experts,
                       Optional<TensorRankOf<[F32], [2]>>:$shares);
   let assemblyFormat = [{
-    $logits (`outs` `(` $out_experts^ `,` $out_shares `)`)?
-    (`normalised` $normalised^)? attr-dict `:` type($logits)
+    $logits (`by` $by^)? (`outs` `(` $out_experts^ `,` $out_shares `)`)?
+    (`sigmoid` $sigmoid^)? (`normalised` $normalised^)? attr-dict
+    `:` type($logits) (`by` type($by)^)?
     (`outs` type($out_experts)^ `,` type($out_shares))?
     (`->` type($experts)^ `,` type($shares))?
+  }];
+  // Files up to version 6 have neither `by` nor `sigmoid` (Bytecode.h).
+  let useCustomPropertiesEncoding = 1;
+}
+
+def KV_KeepGroupsOp : KV_TwoFormOp<"keep_groups", ["Out"]> {
+  let summary = "rows of which the best groups of columns are kept";
+  let description = [{
+    The columns of `x`, f32 `[T, E]`, are `groups` groups of equally many, one behind
+    the other. A group's score is the sum of its `best` greatest elements, the
+    greatest first; a NaN, also as a sum, counts as -inf. The `keep` groups of the
+    greatest score, of equal ones those that come first, keep their elements; the
+    elements of all others become -inf.
+
+    ```mlir
+    %y = kv.keep_groups %x groups 8 keep 4 best 2 : tensor<?x256xf32>
+       -> tensor<?x256xf32>
+    ```
+  }];
+  let arguments = (ins KV_ShapedOf<[F32], [2]>:$x,
+                       Optional<MemRefRankOf<[F32], [2]>>:$out,
+                       I64Attr:$groups, I64Attr:$keep, I64Attr:$best);
+  let results = (outs Optional<TensorRankOf<[F32], [2]>>:$result);
+  let assemblyFormat = [{
+    $x (`outs` `(` $out^ `)`)? `groups` $groups `keep` $keep `best` $best
+    attr-dict `:` type($x) (`outs` type($out)^)? (`->` type($result)^)?
   }];
 }
 

@@ -71,6 +71,15 @@ def check_numbers(path, config):
     if mixture and mixture.choices > mixture.experts:
         raise ImportFailure(f"{path}: {mixture.choices} experts a token, but only "
                             f"{mixture.experts} in a layer")
+    if mixture and mixture.groups:
+        groups = mixture.groups
+        if groups.kept > groups.count or mixture.experts % groups.count or \
+                mixture.experts // groups.count < groups.best or \
+                mixture.choices > groups.kept * (mixture.experts // groups.count):
+            raise ImportFailure(
+                f"{path}: {mixture.choices} of {mixture.experts} experts in {groups.kept} of "
+                f"{groups.count} groups; the groups must be equal, of at least {groups.best}, and "
+                "those that are kept must hold the choices")
     if mixture and (config.hidden % 16 or config.intermediate % 16):
         raise ImportFailure(f"{path}: experts of {config.hidden} and {config.intermediate} rows; "
                             "both must be multiples of 16")

@@ -49,6 +49,16 @@ class Weight:
 
 
 @dataclass(frozen=True)
+class ExpertGroups:
+    """A row chooses among the experts of the `kept` best of `count` groups, by the sums of their
+    `best` greatest."""
+
+    count: int
+    kept: int
+    best: int
+
+
+@dataclass(frozen=True)
 class Mixture:
     """A row goes through `choices` of the `experts` of each layer, instead of one MLP."""
 
@@ -60,6 +70,9 @@ class Mixture:
     shared: int | None = None  # the width of one more MLP, which every row goes through
     dense: int = 0  # the first layers that have an MLP instead
     dense_width: int | None = None  # of their MLP
+    groups: ExpertGroups | None = None
+    # Shares are of logistic functions of the logits; the choice is by these plus a correction.
+    corrected: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,6 +255,9 @@ class ModelConfig:
             add("mlp.router.weight", (mixture.experts, self.hidden), "router", "router")
             if mixture.biased:
                 add("mlp.router.bias", (mixture.experts,), "vector", "router_bias")
+            if mixture.corrected:
+                add("mlp.router.e_score_correction_bias", (mixture.experts,), "vector",
+                    "router_correction")
             for name, (rows, columns) in sizes(self.intermediate).items():
                 add(f"mlp.experts.{name}_proj.weight", (mixture.experts * rows, columns), "experts",
                     name)

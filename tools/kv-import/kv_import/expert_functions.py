@@ -12,6 +12,8 @@ class ExpertFunctions:
 
     def text(self):
         out = [self.router()]
+        if self.config.mixture.corrected:
+            out.append(self.correct_scores())
         if self.config.mixture.biased:
             widths = (self.config.intermediate, self.config.hidden)
             out += [self.add_expert_bias(width) for width in dict.fromkeys(widths)]
@@ -53,6 +55,31 @@ class ExpertFunctions:
       linalg.yield %sum : f32
     }} -> {y}
     return %y : {y}
+  }}"""
+
+    def correct_scores(self):
+        experts = self.config.mixture.experts
+        x, bias = self.types.rows(experts), f"tensor<{experts}xf32>"
+        return f"""\
+  // What experts are chosen by: 1 / (1 + exp(-logit)), and a correction.
+  func.func private @correct_scores(%logits: {x}, %correction: {bias})
+      -> {x} {{
+    %c0 = arith.constant 0 : index
+    %rows = tensor.dim %logits, %c0 : {x}
+    %empty = tensor.empty(%rows) : {x}
+    %y = linalg.generic {{indexing_maps = [#ij, #j, #ij],
+                         iterator_types = ["parallel", "parallel"]}}
+        ins(%logits, %correction : {x}, {bias}) outs(%empty : {x}) {{
+    ^bb0(%logit: f32, %b: f32, %unused: f32):
+      %one = arith.constant 1.0 : f32
+      %below = arith.negf %logit : f32
+      %power = math.exp %below : f32
+      %all = arith.addf %one, %power : f32
+      %score = arith.divf %one, %all : f32
+      %sum = arith.addf %score, %b : f32
+      linalg.yield %sum : f32
+    }} -> {x}
+    return %y : {x}
   }}"""
 
     def add_expert_bias(self, width):

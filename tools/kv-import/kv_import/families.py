@@ -25,6 +25,7 @@ class Family:
     gated: bool = False  # as ModelConfig.gated_attention
     head_dim: int | None = None  # without head_dim; None: the width over the heads
     latent: bool = False  # attention over latents
+    corrected: bool = False  # as Mixture.corrected
 
 
 # By `model_type` of config.json.
@@ -39,7 +40,7 @@ FAMILIES = {
                       biases=("q_proj", "k_proj", "v_proj", "o_proj"), head_dim=64),
     "granite": Family(),
     "deepseek_v2": Family(latent=True, experts="apart"),
-    "deepseek_v3": Family(latent=True),
+    "deepseek_v3": Family(latent=True, experts="apart", corrected=True),
     "phi3": Family(windows="always", partial=True, fused=True),
     "olmo2": Family(norms="after", qk_norm="row"),
     "gemma3_text": Family(norms="around", qk_norm="head", one_plus=True, windows="always",

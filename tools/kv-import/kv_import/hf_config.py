@@ -7,7 +7,7 @@ import numpy as np
 from . import float8
 from .checks import integer, real
 from .compressed_tensors import check_scheme
-from .config import PROJECTIONS, Mixture, ModelConfig
+from .config import PROJECTIONS, ExpertGroups, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
 from .hybrid_config import recurrent_settings
@@ -160,25 +160,37 @@ class _Reader:
         return {}
 
     def _latent_mixture(self):
-        """Experts in all layers but the first, and an MLP beside them: DeepSeek-V2-Lite."""
+        """Experts in all layers but the first, and an MLP beside them."""
         layers = self._integer("num_hidden_layers")
         dense = self.raw.get("first_k_dense_replace") or 0
         if not self.raw.get("n_routed_experts") or dense >= layers:
             return None
-        if not self.family.experts:
-            self._refuse("first_k_dense_replace", dense,
-                         f"{layers} and more, layers without experts, of {self.kind}")
-        for key, allowed in (("topk_method", ("greedy",)), ("scoring_func", ("softmax",)),
-                             ("moe_layer_freq", (1,)), ("norm_topk_prob", (False,))):
+        corrected = self.family.corrected
+        for key, allowed in (
+                ("topk_method", ("noaux_tc",) if corrected else ("greedy", "group_limited_greedy")),
+                ("scoring_func", ("sigmoid",) if corrected else ("softmax",)),
+                ("moe_layer_freq", (1,)),
+                ("norm_topk_prob", (False, True) if corrected else (False,))):
             if self.raw.get(key) is not None and self.raw[key] not in allowed:
                 self._refuse(key, self.raw[key], ", ".join(map(str, allowed)))
         width = self._integer("moe_intermediate_size")
         shared = self.raw.get("n_shared_experts")
         return Mixture(experts=self._integer("n_routed_experts"),
-                       choices=self._integer("num_experts_per_tok"), normalised=False,
+                       choices=self._integer("num_experts_per_tok"),
+                       normalised=corrected and bool(self.raw.get("norm_topk_prob", True)),
+                       corrected=corrected, groups=self._expert_groups(),
                        scale=self._real("routed_scaling_factor", 1.0),
                        shared=shared and width * self._integer("n_shared_experts"),
                        dense=dense, dense_width=self._integer("intermediate_size"))
+
+    def _expert_groups(self):
+        """A V2 without groups has the numbers, too."""
+        corrected = self.family.corrected
+        if not corrected and self.raw.get("topk_method") != "group_limited_greedy":
+            return None
+        groups = ExpertGroups(count=self._integer("n_group"), kept=self._integer("topk_group"),
+                              best=2 if corrected else 1)
+        return groups if groups.count > 1 else None
 
     def _latent_scale(self):
         """Of scores. Where positions are scaled by mscale_all_dim, so are scores, by its square."""

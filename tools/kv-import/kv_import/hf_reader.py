@@ -55,6 +55,7 @@ class HuggingFaceSource:
                        else frozenset())
         # Matrices of floats of 8 bits and their scales; what else stands beside these.
         self.floats, self.ignored = float8.matrix_scales(self.path, self.index)
+        self.ignored = self.ignored | self._draft_layers()
         self.experts = None
         if self.config.mixture:
             form = "mxfp4" if method == "mxfp4" else self.family.experts
@@ -63,6 +64,12 @@ class HuggingFaceSource:
         self.hybrid = None
         if self.config.recurrent:
             self.hybrid = HybridTensors(self.config, lambda name: self._stored(name, slice(None)))
+
+    def _draft_layers(self):
+        """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
+        first, more = self.config.layers, self.raw.get("num_nextn_predict_layers") or 0
+        layers = tuple(f"model.layers.{first + i}." for i in range(more))
+        return {name for name in self.index if name.startswith(layers)}
 
     def found_as(self, name):
         if self.config.latent and latent.is_part(name):

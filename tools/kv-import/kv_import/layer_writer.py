@@ -146,13 +146,30 @@ class LayerWriter:
         x, router = types.rows(c.hidden), types.weight_type(self.weights["router"])
         self.emit(f"%logits = call @router(%{m}, %router{bias})\n"
                    f"    : ({x}, {router}{bias_type}) -> {logits}")
-        self.emit(f"%experts, %shares = kv.route %logits{normalised}\n"
-                   f"    : {logits} -> {ids}, {shares}")
+        keys = self._choice_keys(logits)
+        by, by_type = (f" by %{keys}", f" by {logits}") if keys != "logits" else ("", "")
+        sigmoid = " sigmoid" if c.mixture.corrected else ""
+        self.emit(f"%experts, %shares = kv.route %logits{by}{sigmoid}{normalised}\n"
+                   f"    : {logits}{by_type} -> {ids}, {shares}")
         self._experts(("g", "u"), m, x, ("gate", "up"), wide, ids)
         self.emit(f"%a = call @{gated}(%g, %u) : ({wide}, {wide}) -> {wide}")
         self._experts(("e",), "a", wide, ("down",), narrow, ids)
         self.emit(f"%{result} = call @share_experts(%e, %shares) : ({narrow}, {shares}) -> {x}")
         return m
+
+    def _choice_keys(self, type_):
+        """The name of what experts are chosen by."""
+        mixture, keys = self.config.mixture, "logits"
+        if mixture.corrected:
+            bias = self.types.weight_type(self.weights["router_correction"])
+            self.emit(f"%corrected = call @correct_scores(%logits, %router_correction)\n"
+                       f"    : ({type_}, {bias}) -> {type_}")
+            keys = "corrected"
+        if it := mixture.groups:
+            self.emit(f"%kept = kv.keep_groups %{keys} groups {it.count} keep {it.kept} "
+                       f"best {it.best} : {type_} -> {type_}")
+            keys = "kept"
+        return keys
 
     def _experts(self, results, operand, operand_type, weights, result_type, ids):
         """%results = operand * the chosen experts' weights (+ biases)."""

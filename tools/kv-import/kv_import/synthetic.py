@@ -16,7 +16,7 @@ import numpy as np
 import gguf
 
 from . import latent, synthetic_experts
-from .config import Mixture, ModelConfig, Recurrent
+from .config import ExpertGroups, Mixture, ModelConfig, Recurrent
 from .families import FAMILIES
 from .fused import stored_name
 from .latent import Latent
@@ -77,7 +77,15 @@ KINDS = {
         "head_dim": 96, "kv_heads": 1, "rotary": 64, "tied": False, "attention_scale": 96 ** -0.5,
         "layers": 3, "intermediate": 48, "mixture": Mixture(
             experts=8, choices=3, normalised=False, scale=2.5, shared=96, dense=1,
-            dense_width=128)},
+            dense_width=128, groups=ExpertGroups(count=4, kept=2, best=1))},
+    # The same with as many in two of four groups, chosen by corrected scores.
+    "deepseek_v3_experts": {
+        "architecture": "deepseek_v3", "eps": 1e-6, "head_dim": 96, "kv_heads": 1, "rotary": 64,
+        "latent": Latent(rank=128, rotary=64, plain=32, value=48, query_rank=48),
+        "tied": False, "attention_scale": 96 ** -0.5, "layers": 3, "intermediate": 48,
+        "mixture": Mixture(experts=16, choices=3, normalised=True, scale=2.5, shared=48, dense=1,
+                           dense_width=128, groups=ExpertGroups(count=4, kept=2, best=2),
+                           corrected=True)},
     "deepseek_v3": {"latent": Latent(rank=128, rotary=64, plain=32, value=48, query_rank=48),
                     "head_dim": 96, "kv_heads": 1, "rotary": 64, "tied": False, "eps": 1e-6,
                     "attention_scale": 96 ** -0.5 * yarn_scale(8.0, 0.7) ** 2,
@@ -198,9 +206,19 @@ def _latent_experts(config):
         return {"n_routed_experts": 4, "first_k_dense_replace": config.layers}
     return {"n_routed_experts": mixture.experts, "first_k_dense_replace": mixture.dense,
             "num_experts_per_tok": mixture.choices, "intermediate_size": mixture.dense_width,
-            "moe_intermediate_size": config.intermediate, "topk_method": "greedy",
+            "moe_intermediate_size": config.intermediate,
             "n_shared_experts": mixture.shared // config.intermediate,
-            "routed_scaling_factor": mixture.scale, "norm_topk_prob": False}
+            "routed_scaling_factor": mixture.scale, "norm_topk_prob": mixture.normalised,
+            **_choice_settings(mixture)}
+
+
+def _choice_settings(mixture):
+    """How DeepSeek's routers choose."""
+    if not mixture.groups:
+        return {"topk_method": "greedy"}
+    method = ({"topk_method": "noaux_tc", "scoring_func": "sigmoid"} if mixture.corrected
+              else {"topk_method": "group_limited_greedy"})
+    return method | {"n_group": mixture.groups.count, "topk_group": mixture.groups.kept}
 
 
 def _family_settings(config):
