@@ -98,6 +98,7 @@ private:
   struct Transfer {
     enum class Stage : uint8_t { Leasing, Reading, Returning };
     uint64_t request = 0, generation = 0;
+    uint64_t owner = 0; // incarnation of the peer that leases the pages
     Stage stage = Stage::Leasing;
     /// Nobody wants the pages any more: it goes on only so that its slots are
     /// not used too early.

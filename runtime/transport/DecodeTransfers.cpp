@@ -67,6 +67,7 @@ void DecodePeer::flush() {
     }
     transfer.request = ++lastId;
     transfer.link = link;
+    transfer.owner = incarnation;
     transfer.deadline = now() + leaseTime;
     if (converts)
       usesStaging = &transfer;
@@ -152,6 +153,9 @@ bool DecodePeer::advance(Transfer &transfer) {
     return false;
   }
   if (transfer.link != link) {
+    // Its owner may have been slow only; another incarnation has other leases.
+    if (contact == Contact::Connected && transfer.owner == incarnation)
+      (void)send(Return{incarnation, transfer.request, transfer.generation});
     finish(transfer, /*valid=*/false);
     return true;
   }

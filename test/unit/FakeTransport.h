@@ -27,6 +27,7 @@ struct FakeNetwork {
   uint64_t seed = 1;
   std::set<std::string> alive;
   int64_t reads = 0, numFailed = 0, numHung = 0;
+  std::set<int64_t> held; // reads, counted from 1, that do not go on
   /// What a caller has done wrong.
   std::string fault;
 
@@ -78,6 +79,7 @@ public:
     reads[++last] = {peer,
                      {parts.begin(), parts.end()},
                      0,
+                     network.reads,
                      network.happens(network.hangs) ? 200u : 0u,
                      network.happens(network.fails)};
     network.numHung += reads[last].rest > 0;
@@ -85,6 +87,8 @@ public:
   }
   State state(Read number) override {
     Reading &read = reads.at(number);
+    if (network.held.contains(read.order))
+      return State::UnderWay;
     if (read.rest > 0 && --read.rest > 0)
       return State::UnderWay;
     bool isOver = read.done == read.parts.size();
@@ -113,6 +117,7 @@ private:
     Peer peer;
     std::vector<Part> parts;
     size_t done;
+    int64_t order; // among all reads, from 1
     uint32_t rest; // calls that nothing happens in
     bool fails;
   };

@@ -1,10 +1,9 @@
 //===- PeerFixture.h - A prefilling and a decoding side ---------*- C++ -*-===//
 //
 // Both sides in one process, with a fake transport between them, or NIXL if
-// KV_PEER_NIXL is set. What a page
-// holds follows from its tokens and those before it, element by element, so
-// that whoever loads one knows whether it is the right one, whatever its size
-// and layout.
+// KV_PEER_NIXL is set. What a page holds follows from its tokens and those
+// before it, element by element, so that whoever loads one knows whether it is
+// the right one, whatever its size and layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +11,7 @@
 #define KV_TEST_UNIT_PEERFIXTURE_H
 
 #include "FakeTransport.h"
+#include "LocalChannel.h"
 #include "TemporaryFile.h"
 
 #include "../../runtime/tiers/TieredConnector.h"
@@ -141,6 +141,9 @@ struct Peers {
   std::unique_ptr<DecodePeer> decode;
   std::string notes;
   uint32_t weights = 7;
+  /// If it is set before either side is opened, there is no other thread, and
+  /// time passes only as the test says.
+  std::unique_ptr<LocalNetwork> local;
   static constexpr std::chrono::milliseconds Long = std::chrono::seconds(20);
 
   explicit Peers(const MultiKVCacheParams &prefillCache = smallCache(4),
@@ -161,23 +164,25 @@ struct Peers {
   Expected<void> openPrefill() {
     options.role = PeerConnector::Role::Prefill;
     options.cache = prefillSide.cache;
-    Expected<std::unique_ptr<PrefillPeer>> made =
-        PrefillPeer::open(prefillSide.slots, prefillSide.records(),
-                          prefillSide.transport(network), options);
-    if (!made)
-      return std::unexpected(made.error());
-    prefill = std::move(*made);
-    return {};
+    return open(prefill, prefillSide, /*listens=*/true);
   }
   Expected<void> openDecode() {
     options.role = PeerConnector::Role::Decode;
     options.cache = decodeSide.cache;
-    Expected<std::unique_ptr<DecodePeer>> made =
-        DecodePeer::open(decodeSide.slots, decodeSide.records(),
-                         decodeSide.transport(network), options);
+    return open(decode, decodeSide, /*listens=*/false);
+  }
+
+  template <class Peer>
+  Expected<void> open(std::unique_ptr<Peer> &peer, Side &side, bool listens) {
+    Expected<std::unique_ptr<Peer>> made =
+        local ? Peer::open(side.slots, side.records(), side.transport(network),
+                           options,
+                           std::make_unique<LocalChannel>(*local, listens))
+              : Peer::open(side.slots, side.records(), side.transport(network),
+                           options);
     if (!made)
       return std::unexpected(made.error());
-    decode = std::move(*made);
+    peer = std::move(*made);
     return {};
   }
 
