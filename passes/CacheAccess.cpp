@@ -35,7 +35,7 @@ CacheAccess::CacheAccess(Emitter &b, CacheOpInterface op)
     lastEntry = b.sub(b.dim(table, 1), one);
 }
 
-Value CacheAccess::checkLayer(Emitter &b, Value layer) const {
+Value kv::checkedLayer(Emitter &b, Value layer, CollectionType type) {
   if (getConstantIntValue(layer)) // the verifier has looked
     return layer;
   Value layers = b.index(type.getLayers());

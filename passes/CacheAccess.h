@@ -18,6 +18,10 @@ struct CachePlace {
   mlir::Value page, slot;
 };
 
+/// The layer of a collection, or the last one where it is too large: that is
+/// recorded as an error at this point.
+mlir::Value checkedLayer(Emitter &b, mlir::Value layer, CollectionType type);
+
 /// A resolved cache of one operation.
 class CacheAccess {
 public:
@@ -28,9 +32,9 @@ public:
   mlir::Value numSequences(Emitter &b) const { return b.dim(lengths, 0); }
   mlir::Value numHeads(Emitter &b) const { return b.index(type.getHeads()); }
 
-  /// The layer, or the last one where it is too large: that is recorded as an
-  /// error at this point.
-  mlir::Value checkLayer(Emitter &b, mlir::Value layer) const;
+  mlir::Value checkLayer(Emitter &b, mlir::Value layer) const {
+    return checkedLayer(b, layer, type);
+  }
 
   /// The same of the part of kv.load and kv.update.
   mlir::Value checkPart(Emitter &b, mlir::Value part) const;

@@ -8,6 +8,7 @@
 
 #include "CacheAccess.h"
 #include "Decompositions.h"
+#include "KernelLoops.h"
 #include "States.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,8 +17,7 @@
 using namespace mlir;
 using namespace kv;
 
-/// Whether `id` is a state that there is, and not the null state.
-static Value isState(Emitter &b, Value id, Value blocks) {
+Value kv::isState(Emitter &b, Value id, Value blocks) {
   Value count = memref::DimOp::create(b, blocks, 0);
   return b.both(b.less(b.index(0), id), b.less(id, count));
 }
@@ -26,20 +26,22 @@ static Value isState(Emitter &b, Value id, Value blocks) {
 /// 0
 Value kv::readStates(Emitter &b, CacheOpInterface cache, Value layer,
                      RankedTensorType type) {
-  layer = CacheAccess(b, cache).checkLayer(b, layer);
+  layer = checkedLayer(b, layer, cache.getCollectionType());
   Value blocks = cache.getBlocks(), table = cache.getLookupTable();
   SmallVector<Value> sizes;
   if (type.isDynamicDim(0))
     sizes.push_back(b.dim(table, 0));
   Value empty = tensor::EmptyOp::create(b, type, sizes);
+  // Heads are the outer loop: a step of one sequence is for all threads too.
+  constexpr unsigned order[] = {1, 0, 2};
   auto states = linalg::GenericOp::create(
       b, type, ValueRange(), empty,
-      AffineMap::getMultiDimIdentityMap(3, b.getContext()),
+      AffineMap::getPermutationMap(order, b.getContext()),
       SmallVector<utils::IteratorType>(3, utils::IteratorType::parallel),
       [&](OpBuilder &nested, Location loc, ValueRange) {
         Emitter b(loc, nested);
         SmallVector<Value> at;
-        for (unsigned i = 0; i < 3; ++i)
+        for (unsigned i : order)
           at.push_back(linalg::IndexOp::create(b, i));
         Value zero = b.index(0);
         Value id = b.extractIndex(table, ValueRange{at[0], zero});
@@ -55,27 +57,33 @@ Value kv::readStates(Emitter &b, CacheOpInterface cache, Value layer,
   return states.getResult(0);
 }
 
-/// for b: if is(table[b, 1]): blocks[table[b, 1], 0, layer, 0] = state[b]
+/// for each head, in parallel: for b: if is(table[b, 1]):
+/// blocks[table[b, 1], 0, layer, 0, h] = state[b, h]
 void kv::writeStates(Emitter &b, CacheOpInterface cache, Value layer,
                      Value states) {
   CollectionType type = cache.getCollectionType();
-  layer = CacheAccess(b, cache).checkLayer(b, layer);
+  layer = checkedLayer(b, layer, type);
   Value blocks = cache.getBlocks(), table = cache.getLookupTable();
   Value zero = b.index(0);
-  forEach(b, zero, b.dim(table, 0), [&](Emitter &b, Value sequence) {
-    Value id = b.extractIndex(table, ValueRange{sequence, b.index(1)});
-    when(b, isState(b, id, blocks), [&](Emitter &b) {
-      forEach(b, zero, b.index(type.getHeads()), [&](Emitter &b, Value h) {
-        forEach(b, zero, b.index(type.getDim()), [&](Emitter &b, Value d) {
-          Value number = b.toF32(
-              tensor::ExtractOp::create(b, states, ValueRange{sequence, h, d}));
-          memref::StoreOp::create(b, b.fromF32(number, type.getElementType()),
-                                  blocks,
-                                  ValueRange{id, zero, layer, zero, h, d});
+  // Sequences follow each other: a place that two of them have is the last
+  // one's.
+  buildForall(
+      b, b.getLoc(), b.index(type.getHeads()), grainOf(2 * type.getDim()),
+      [&](OpBuilder &nested, Value h) {
+        Emitter b(cache.getLoc(), nested);
+        forEach(b, zero, b.dim(table, 0), [&](Emitter &b, Value sequence) {
+          Value id = b.extractIndex(table, ValueRange{sequence, b.index(1)});
+          when(b, isState(b, id, blocks), [&](Emitter &b) {
+            forEach(b, zero, b.index(type.getDim()), [&](Emitter &b, Value d) {
+              Value number = b.toF32(tensor::ExtractOp::create(
+                  b, states, ValueRange{sequence, h, d}));
+              memref::StoreOp::create(
+                  b, b.fromF32(number, type.getElementType()), blocks,
+                  ValueRange{id, zero, layer, zero, h, d});
+            });
+          });
         });
       });
-    });
-  });
 }
 
 static SmallVector<Value> decompose(Emitter &b, StateReadOp op) {

@@ -1,13 +1,15 @@
 //===- DecomposeUpdate.cpp - The plain meaning of kv.update ---------------===//
 //
-// Loops over this step's rows, where they may be written (CacheAccess.h). A
-// head is read into a buffer of f32, changed there, and written back: its
-// scales, if it has any, are those of the whole new row.
+// Loops over this step's rows, where they may be written (CacheAccess.h), in
+// parallel over sequences and heads. A head is read into a buffer of f32,
+// changed there, and written back: its scales, if it has any, are those of the
+// whole new row.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CacheAccess.h"
 #include "Decompositions.h"
+#include "KernelLoops.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -90,46 +92,57 @@ static void add(Emitter &b, UpdateOp op, HeadBuffer head, Value row, Value h,
   });
 }
 
-/// for b: for t in sequence b: for each head: the row of t becomes ...
+/// for each sequence and head, in parallel: for t: the row of t becomes ...
 static SmallVector<Value> decompose(Emitter &b, UpdateOp op) {
   CacheAccess cache(b, op);
   int64_t dim = cache.getType().getDim();
-  Value zero = b.index(0);
+  Value zero = b.index(0), heads = cache.numHeads(b);
+  Value offsets = op.getRowOffsets();
+  Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   Value layer = cache.checkLayer(b, op.getPlace()[0]);
   Value part = cache.checkPart(b, op.getPlace()[1]);
-  HeadBuffer head{
-      memref::AllocOp::create(b, MemRefType::get({dim}, b.getF32Type()))};
   auto updateHead = [&](Emitter &b, const CachePlace &place, Value h,
-                        Value position, Value t) {
+                        const StepRow &row, HeadBuffer head) {
     forEach(b, zero, b.index(dim), [&](Emitter &b, Value d) {
       head.store(b, cache.load(b, place, part, layer, h, d), d);
     });
     switch (op.getKind()) {
     case UpdateKind::Rope:
-      rotate(b, op, head, position);
+      rotate(b, op, head, row.position);
       break;
     case UpdateKind::RmsNorm:
       normalise(b, op, head);
       break;
     case UpdateKind::Add:
-      add(b, op, head, t, h, dim);
+      add(b, op, head, row.index, h, dim);
       break;
     }
     cache.storeRow(b, place, part, layer, h,
                    [&](Emitter &b, Value d) { return head.load(b, d); });
   };
-  forEachRow(
-      b, op.getRowOffsets(), cast<CacheOpInterface>(*op).getCacheLengths(),
-      ValueRange(), [](Emitter &, const StepSequence &) {},
-      [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
-        cache.whenWritable(
-            b, row.sequence.index, row.position,
-            [&](Emitter &b, const CachePlace &place) {
-              forEach(b, zero, cache.numHeads(b), [&](Emitter &b, Value h) {
-                updateHead(b, place, h, row.position, row.index);
-              });
-            });
-        return {};
+  Value sequences = b.dim(lengths, 0),
+        last = b.sub(b.dim(offsets, 0), b.index(1));
+  StepItems items{b.mul(sequences, heads), 8 * static_cast<uint64_t>(dim),
+                  b.extractIndex(offsets, last), sequences};
+  buildStepLoop(
+      b, items,
+      [&](Emitter &b) -> Value {
+        return memref::AllocaOp::create(b,
+                                        MemRefType::get({dim}, b.getF32Type()));
+      },
+      [&](Emitter &b, Value item, Value memory) {
+        Value h = b.rem(item, heads);
+        StepSequence sequence =
+            stepSequence(b, offsets, lengths, b.div(item, heads));
+        forEachRow(b, sequence, ValueRange(),
+                   [&](Emitter &b, const StepRow &row) -> SmallVector<Value> {
+                     cache.whenWritable(
+                         b, sequence.index, row.position,
+                         [&](Emitter &b, const CachePlace &place) {
+                           updateHead(b, place, h, row, {memory});
+                         });
+                     return {};
+                   });
       });
   return {};
 }

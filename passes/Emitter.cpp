@@ -25,30 +25,38 @@ void kv::when(Emitter &b, Value condition, function_ref<void(Emitter &)> body) {
   });
 }
 
+StepSequence kv::stepSequence(Emitter &b, Value rowOffsets, Value cacheLengths,
+                              Value index) {
+  return {index, b.extractIndex(rowOffsets, index),
+          b.extractIndex(rowOffsets, b.add(index, b.index(1))),
+          b.extractIndex(cacheLengths, index)};
+}
+
+SmallVector<Value> kv::forEachRow(
+    Emitter &b, const StepSequence &sequence, ValueRange inits,
+    function_ref<SmallVector<Value>(Emitter &, const StepRow &)> body) {
+  auto rows = scf::ForOp::create(
+      b, sequence.first, sequence.end, b.index(1), inits,
+      [&](OpBuilder &nested, Location loc, Value row, ValueRange carried) {
+        Emitter b(loc, nested);
+        Value position = b.add(sequence.cached, b.sub(row, sequence.first));
+        scf::YieldOp::create(b, body(b, {sequence, row, position, carried}));
+      });
+  return llvm::to_vector_of<Value>(rows.getResults());
+}
+
 SmallVector<Value> kv::forEachRow(
     Emitter &b, Value rowOffsets, Value cacheLengths, ValueRange inits,
     function_ref<void(Emitter &, const StepSequence &)> enter,
     function_ref<SmallVector<Value>(Emitter &, const StepRow &)> body) {
-  Value zero = b.index(0), one = b.index(1);
   auto sequences = scf::ForOp::create(
-      b, zero, b.dim(cacheLengths, 0), one, inits,
+      b, b.index(0), b.dim(cacheLengths, 0), b.index(1), inits,
       [&](OpBuilder &nested, Location loc, Value index, ValueRange carried) {
         Emitter b(loc, nested);
-        StepSequence sequence{index, b.extractIndex(rowOffsets, index),
-                              b.extractIndex(rowOffsets, b.add(index, one)),
-                              b.extractIndex(cacheLengths, index)};
+        StepSequence sequence =
+            stepSequence(b, rowOffsets, cacheLengths, index);
         enter(b, sequence);
-        auto rows = scf::ForOp::create(
-            b, sequence.first, sequence.end, one, carried,
-            [&](OpBuilder &nested, Location loc, Value row,
-                ValueRange carried) {
-              Emitter b(loc, nested);
-              Value position =
-                  b.add(sequence.cached, b.sub(row, sequence.first));
-              scf::YieldOp::create(b,
-                                   body(b, {sequence, row, position, carried}));
-            });
-        scf::YieldOp::create(b, rows.getResults());
+        scf::YieldOp::create(b, forEachRow(b, sequence, carried, body));
       });
   return llvm::to_vector_of<Value>(sequences.getResults());
 }

@@ -121,6 +121,17 @@ struct StepRow {
   mlir::ValueRange carried;
 };
 
+/// Sequence `index` of a step.
+StepSequence stepSequence(Emitter &b, mlir::Value rowOffsets,
+                          mlir::Value cacheLengths, mlir::Value index);
+
+/// for t in the sequence: carried = body(t). Returns what the last row made.
+mlir::SmallVector<mlir::Value>
+forEachRow(Emitter &b, const StepSequence &sequence, mlir::ValueRange inits,
+           llvm::function_ref<mlir::SmallVector<mlir::Value>(Emitter &,
+                                                             const StepRow &)>
+               body);
+
 /// for b: enter(b); for t in sequence b: carried = body(t). Returns what the
 /// last row made. The offsets are trusted (kv.rt.check_step).
 mlir::SmallVector<mlir::Value>

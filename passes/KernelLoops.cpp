@@ -27,6 +27,30 @@ void kv::buildForall(OpBuilder &b, Location loc, Value count, int64_t grain,
   forall->setAttr("kv.grain", b.getI64IntegerAttr(grain));
 }
 
+void kv::buildStepLoop(Emitter &b, const StepItems &items,
+                       function_ref<Value(Emitter &)> memory,
+                       function_ref<void(Emitter &, Value, Value)> build) {
+  Location loc = b.getLoc();
+  auto most = [&](Value a, Value other) -> Value {
+    return arith::MaxUIOp::create(b, a, other);
+  };
+  auto divideUp = [&](Value a, Value by) {
+    return b.div(b.add(a, b.sub(by, b.index(1))), by);
+  };
+  // Rows that are worth it, and how many items have so many.
+  Value one = b.index(1), wanted = b.index(grainOf(items.operations));
+  Value each = divideUp(most(items.rows, one), most(items.sequences, one));
+  Value chunk = divideUp(wanted, each);
+  buildForall(b, loc, divideUp(items.count, chunk), /*grain=*/1,
+              [&](OpBuilder &nested, Value number) {
+                Emitter b(loc, nested);
+                Value own = memory(b), first = b.mul(number, chunk);
+                Value end = b.minimum(b.add(first, chunk), items.count);
+                forEach(b, first, end,
+                        [&](Emitter &b, Value item) { build(b, item, own); });
+              });
+}
+
 void kv::prefetch(OpBuilder &b, Location loc, Value buffer, ValueRange at,
                   int64_t ahead, int64_t bytes) {
   constexpr int64_t line = 64;

@@ -3,7 +3,7 @@
 #ifndef KV_PASSES_KERNELLOOPS_H
 #define KV_PASSES_KERNELLOOPS_H
 
-#include "mlir/IR/Builders.h"
+#include "Emitter.h"
 
 namespace kv {
 
@@ -15,6 +15,24 @@ int64_t grainOf(uint64_t operations);
 void buildForall(
     mlir::OpBuilder &b, mlir::Location loc, mlir::Value count, int64_t grain,
     llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> build);
+
+/// Items of the sequences of a step, each of which costs `operations` scalar
+/// operations for each of its sequence's rows.
+struct StepItems {
+  mlir::Value count;
+  uint64_t operations;
+  mlir::Value rows, sequences; // of the step
+};
+
+/// An scf.forall over some neighbouring items at a time, so many that they are
+/// worth handing to another thread if sequences are equally long. `memory`
+/// makes a buffer on the stack for the items of one thread, `build` fills the
+/// body.
+void buildStepLoop(
+    Emitter &b, const StepItems &items,
+    llvm::function_ref<mlir::Value(Emitter &)> memory,
+    llvm::function_ref<void(Emitter &, mlir::Value item, mlir::Value memory)>
+        build);
 
 /// How far ahead of its use memory is asked for, in bytes of each of `streams`
 /// that a thread reads at once: together what memory delivers in the time of an

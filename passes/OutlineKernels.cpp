@@ -20,7 +20,7 @@ using namespace kv;
 static bool isComputation(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureBufferSemantics();
-  if (isa<AttentionOp, ExpertMatmulOp>(op)) {
+  if (isa<AttentionOp, ExpertMatmulOp, StateConvolutionOp, StateScanOp>(op)) {
     KernelAttr kernel = getKernel(op);
     return kernel && kernel.getKind() == KernelKind::Vector &&
            isOnTensors(op) == false;

@@ -15,6 +15,7 @@
 #include "DeviceKernels.h"
 #include "HostSizes.h"
 #include "Launches.h"
+#include "VectorizeRecurrence.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -252,7 +253,7 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
       bool onDevice = chosen->kernel == KernelKind::Cuda;
       if (isa<StoreOp, AttentionOp>(op) ||
           (onDevice ? isa<CopyPagesOp>(op) || isOnRowsOrStates(op)
-                    : isa<ExpertMatmulOp>(op)))
+                    : isa<ExpertMatmulOp, StateConvolutionOp, StateScanOp>(op)))
         work.push_back(op);
     });
     Planner planner(getOperation(), chosen->kernel);
@@ -299,6 +300,15 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
       return {KernelKind::Decomposition, "its weights are not packed"};
     else if (matmul)
       return {target.kernel, target.why.str()};
+    if (isa<StateConvolutionOp, StateScanOp>(op)) {
+      auto convolution = dyn_cast<StateConvolutionOp>(op);
+      std::optional<std::string> why =
+          convolution ? whyNotVectorized(convolution)
+                      : whyNotVectorized(cast<StateScanOp>(op));
+      if (why)
+        return {KernelKind::Decomposition, *why};
+      return {target.kernel, target.why.str()};
+    }
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention)
       return {KernelKind::Reference, "the runtime's function takes every type"};

@@ -7,6 +7,9 @@
 
 namespace kv {
 
+/// Whether `id` is a state that there is, and not the null state.
+mlir::Value isState(Emitter &b, mlir::Value id, mlir::Value blocks);
+
 /// The states [B, heads, dim] of one layer that a step begins with.
 mlir::Value readStates(Emitter &b, CacheOpInterface cache, mlir::Value layer,
                        mlir::RankedTensorType type);

@@ -5,6 +5,7 @@
 #include "KernelLoops.h"
 #include "VectorizeAttention.h"
 #include "VectorizeMatmul.h"
+#include "VectorizeRecurrence.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -100,6 +101,12 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
         if (failed(vectorizeAttention(rewriter, attention, wide,
                                       multipliesMatrices)))
+          return failure();
+      } else if (auto convolution = dyn_cast<StateConvolutionOp>(op)) {
+        if (failed(vectorizeConvolution(rewriter, convolution)))
+          return failure();
+      } else if (auto scan = dyn_cast<StateScanOp>(op)) {
+        if (failed(vectorizeScan(rewriter, scan)))
           return failure();
       } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         if (failed(linalg::linalgOpToParallelLoops(rewriter, linalgOp)))

@@ -11,9 +11,9 @@
 
 #include "AttentionItems.h"
 #include "AttentionLeaf.h"
+#include "CacheAccess.h"
 #include "KernelLoops.h"
 #include "MatrixLeaf.h"
-#include "kv/ABI/Context.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -26,8 +26,7 @@ public:
   AttentionBuilder(VectorEmitter &b, AttentionOp op,
                    const AttentionShape &shape)
       : loc(op.getLoc()), shape(shape), operands(b, op) {
-    if (!getConstantIntValue(operands.layer))
-      checkLayer(b);
+    operands.layer = checkedLayer(b, operands.layer, shape.type);
   }
 
   void build(VectorEmitter &b) {
@@ -80,15 +79,6 @@ private:
     AttentionFold fold;
     PartialSoftmax one, group, total;
   };
-
-  void checkLayer(VectorEmitter &b) {
-    int64_t layers = shape.type.getLayers();
-    AssertOp::create(
-        b, b.less(operands.layer, b.index(layers)), KV_STATUS_OUT_OF_RANGE,
-        ("the layer is outside the collection's " + Twine(layers) + " layers")
-            .str());
-    operands.layer = b.minimum(operands.layer, b.index(layers - 1));
-  }
 
   /// The piece at `slot`, of one KV head.
   PartialSoftmax pieceAt(VectorEmitter &b, Value slot, Value head) {

@@ -1,4 +1,4 @@
-// kv.update and kv.plan become loops; with `keep-kernels` what has another kernel
+// kv.update and kv.plan become loops, that over sequences and heads a parallel one; with `keep-kernels` what has another kernel
 // than `decomposition` stays.
 //
 // RUN: kv-opt --kv-decompose %s | FileCheck %s --implicit-check-not="kv.{{(update|plan|attention|store) }}"
@@ -11,7 +11,8 @@
 // head is read into a buffer, changed there and written back.
 // CHECK-LABEL: func.func @rope(
 // CHECK-SAME: %[[B:[a-z0-9]*]]: memref<?x2x2x16x2x8xbf16>, %[[L:[a-z0-9]*]]: tensor<?xi32>, %[[T:[a-z0-9]*]]: tensor<?x?xi32>
-// CHECK: %[[HEAD:.*]] = memref.alloc() : memref<8xf32>
+// CHECK: scf.forall
+// CHECK: %[[HEAD:.*]] = memref.alloca() : memref<8xf32>
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK: %[[ENTRY:.*]] = arith.divui

@@ -22,14 +22,16 @@
 // CHECK-SAME: %[[TABLE:[a-z0-9]*]]: tensor<?x2xi32>
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// Threads share the heads of both.
 // CHECK: linalg.generic
 // CHECK: %[[ID:.*]] = tensor.extract %[[TABLE]][%{{.*}}, %[[C0]]]
 // CHECK: memref.load %[[BLOCKS]][%{{.*}}, %[[C0]], %{{.*}}, %[[C0]], %{{.*}}, %{{.*}}]
 // CHECK: arith.select
+// CHECK: scf.forall (%[[H:.*]]) in (4)
 // CHECK: scf.for %[[B:.*]] =
 // CHECK: tensor.extract %[[TABLE]][%[[B]], %[[C1]]]
 // CHECK: scf.if
-// CHECK: memref.store %{{.*}}, %[[BLOCKS]][%{{.*}}, %[[C0]], %{{.*}}, %[[C0]], %{{.*}}, %{{.*}}]
+// CHECK: memref.store %{{.*}}, %[[BLOCKS]][%{{.*}}, %[[C0]], %{{.*}}, %[[C0]], %[[H]], %{{.*}}]
 func.func @step(%kv: !st, %ro: tensor<?xi32>) attributes {kv.entry} {
   %c1 = arith.constant 1 : index
   %s = kv.state_read %kv[%c1] rows %ro : !st, tensor<?xi32> -> tensor<?x4x32xf32>

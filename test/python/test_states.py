@@ -168,3 +168,80 @@ def test_recurrences(tmp_path, pipeline, delta, extra, dtype):
                 want[written, 0, 1, 0] = place
     np.testing.assert_array_equal(conv, want_conv)
     np.testing.assert_array_equal(scan, want_scan)
+
+
+# Sizes that are cut: 136 channels into 128 and 8, values of 80 into 64 and 16; and a sequence that
+# is longer than all others together. Keys too long for a kernel are decomposed.
+WIDE = """
+    !conv = !kv.collection<recurrent, f32, layers = 1, heads = 3, dim = 136, page = 16>
+    !scan = !kv.collection<recurrent, f32, layers = 1, heads = 4, dim = {state}, page = 16>
+    func.func @f(%x: tensor<?x136xf32> {{kv.dims = ["T"]}}, %w: tensor<4x136xf32>, %b: tensor<136xf32>,
+        %q: tensor<?x2x{key}xf32> {{kv.dims = ["T"]}}, %k: tensor<?x2x{key}xf32> {{kv.dims = ["T"]}},
+        %v: tensor<?x2x2x80xf32> {{kv.dims = ["T"]}}, %d: tensor<?x2x2xf32> {{kv.dims = ["T"]}},
+        %s: tensor<?x2x2xf32> {{kv.dims = ["T"]}}, %p: tensor<2x2xf32>, %conv: !conv,
+        %scan: !scan {{kv.name = "scan"}}, %ro: tensor<?xi32> {{kv.name = "row_offsets"}})
+        -> (tensor<?x136xf32> {{kv.dims = ["T"]}}, tensor<?x2x2x80xf32> {{kv.dims = ["T"]}},
+            tensor<?x4x{state}xf32> {{kv.dims = ["kv.batch"]}})
+        attributes {{kv.entry}} {{
+      %c0 = arith.constant 0 : index
+      %y = kv.state_convolution %x, %w bias %b in %conv[%c0] rows %ro
+          : tensor<?x136xf32>, tensor<4x136xf32>, tensor<136xf32> in !conv, tensor<?xi32> -> tensor<?x136xf32>
+      %o = kv.state_scan %q, %k, %v decay %d strength %s skip %p in %scan[%c0] rows %ro {delta}
+          : tensor<?x2x{key}xf32>, tensor<?x2x{key}xf32>, tensor<?x2x2x80xf32>, tensor<?x2x2xf32>,
+            tensor<?x2x2xf32>, tensor<2x2xf32> in !scan, tensor<?xi32> -> tensor<?x2x2x80xf32>
+      %left = kv.state_read %scan[%c0] rows %ro : !scan, tensor<?xi32> -> tensor<?x4x{state}xf32>
+      kv.state_write %left into %scan[%c0] rows %ro : tensor<?x4x{state}xf32> into !scan, tensor<?xi32>
+      return %y, %o, %left : tensor<?x136xf32>, tensor<?x2x2x80xf32>, tensor<?x4x{state}xf32>
+    }}
+"""
+
+
+@pytest.mark.parametrize("delta, key", ((True, 48), (False, 48), (True, 520)))
+def test_threads_kernels_and_cuts_change_no_bit(tmp_path, delta, key):
+    """The kernels with any number of threads compute the bits of the plain meaning in one; and so
+    they do with a step in two."""
+    source = tmp_path / "m.mlir"
+    source.write_text(WIDE.format(key=key, delta="{delta}" if delta else "", state=key * 80))
+    random = np.random.default_rng(8)
+    offsets, table = np.array([0, 90, 91, 97], np.int32), np.array([[1, 1], [0, 2], [3, 4]], np.int32)
+
+    def numbers(*shape):
+        return random.standard_normal(shape).astype(np.float32)
+
+    tokens = offsets[-1]
+    rows = [numbers(tokens, 136), numbers(4, 136), numbers(136), numbers(tokens, 2, key) / 8,
+            numbers(tokens, 2, key) / 8, numbers(tokens, 2, 2, 80),
+            *(random.uniform(0.2, 1, (tokens, 2, 2)).astype(np.float32) for _ in range(2)), numbers(2, 2)]
+    states = numbers(6, 1, 1, 1, 3, 136), numbers(6, 1, 1, 1, 4, key * 80)
+
+    def step(made, threads, first, end, conv, scan, table, offsets):
+        """Rows first to end; results and states."""
+        own = [row if i in (1, 2, 8) else np.ascontiguousarray(row[first:end])
+               for i, row in enumerate(rows)]
+        lengths, longest = np.zeros(len(table), np.int32), np.array([[90, 90]], np.int32)
+        out = [np.full((end - first, 136), np.nan, np.float32),
+               np.full((end - first, 2, 2, 80), np.nan, np.float32),
+               np.full((len(table), 4, key * 80), np.nan, np.float32)]
+        status, message = call_runtime(made, [*own, conv, lengths, table, longest, scan, lengths, table,
+                                              longest, offsets, *out], threads)
+        assert status == 0, message
+        return out
+
+    found = {}
+    for pipeline, threads in (("kv-reference", 1), ("kv-cpu", 1), ("kv-cpu", 2), ("kv-cpu", 3)):
+        made = tmp_path / f"{pipeline}.so"
+        if not made.exists():
+            subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", source, "-o", made], check=True)
+        conv, scan = (state.copy() for state in states)
+        out = step(made, threads, 0, tokens, conv, scan, table, offsets)
+        assert not any(np.isnan(one).any() for one in out)
+        found[pipeline, threads] = [one.tobytes() for one in (*out, conv, scan)]
+    assert len(set(map(tuple, found.values()))) == 1, list(found)
+    # The first sequence alone, in two steps.
+    cut_conv, cut_scan = (state.copy() for state in states)
+    parts = [step(made, 2, a, b, cut_conv, cut_scan, table[:1], np.array([0, b - a], np.int32))
+             for a, b in ((0, 37), (37, 90))]
+    for i in range(2):
+        np.testing.assert_array_equal(np.concatenate([part[i] for part in parts]), out[i][:90])
+    np.testing.assert_array_equal(cut_conv[1], conv[1])
+    np.testing.assert_array_equal(cut_scan[1], scan[1])

@@ -315,18 +315,18 @@ def KVFuse : Pass<"kv-fuse", "::mlir::ModuleOp"> {
 }
 
 def KVSelectKernel : Pass<"kv-select-kernel", "::mlir::ModuleOp"> {
-  let summary = "chooses the kernel of each attention, store and product with experts";
+  let summary = "chooses the kernel of each attention, store, recurrence and product with experts";
   let description = [{
     Sets `kv.kernel` and, for an attention whose kernel takes one, `plan`. The
     `kv.plan` is made where the step begins: a private function that has the
     cache and the rows as arguments gets the plan as one more, so that all layers
     share what the entry makes. An attention whose kernel takes no plan loses it.
 
-    | target | attention | store | `kv.expert_matmul` |
-    | --- | --- | --- | --- |
-    | `cpu` | `vector`, with a plan, or `reference` | `reference` | `vector` if its weights are packed, or `decomposition` |
-    | `decomposition` | `decomposition`, with a plan | `decomposition` | `decomposition` |
-    | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too | none |
+    | target | attention | store | `kv.expert_matmul` | `kv.state_convolution`, `kv.state_scan` |
+    | --- | --- | --- | --- | --- |
+    | `cpu` | `vector`, with a plan, or `reference` | `reference` | `vector` if its weights are packed, or `decomposition` | `vector`, or `decomposition` of more than 16 taps or 512 elements of a key |
+    | `decomposition` | `decomposition`, with a plan | `decomposition` | `decomposition` | `decomposition` |
+    | `cuda` | `cuda`, with a plan in device memory | `cuda`, page copies too | none | `cuda`, other operations on states too |
 
     What the target `cuda` has no kernel for is an error. Its plan is the bytes
     that a `kv.rt.launch "plan"` writes; its operations must be resolved.
@@ -495,7 +495,9 @@ def KVVectorize : Pass<"kv-vectorize", "::mlir::ModuleOp"> {
     a row has chosen with the rows that have, which are ordered first.
     `kv.attention` becomes two loops: over tiles of rows with all or some of
     their leaves of keys, and over the tiles whose leaves were shared out; with
-    `matrix`, of a cache of bf16 in such a module, with tiles of AMX. Other
+    `matrix`, of a cache of bf16 in such a module, with tiles of AMX.
+    `kv.state_convolution` and `kv.state_scan` become a loop over sequences and
+    columns of their states, in the order of sums of their plain meaning. Other
     linalg operations become loops. The outer loop of each is an `scf.forall` with
     the attribute `kv.grain`, the least iterations worth a thread.
   }];
