@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kv_import import synthetic
-from tools import KV_IMPORT, find, manifest, run
+from tools import KV_IMPORT, QUICK, find, manifest, run
 
 KV_COMPILE, KV_RUN, MPIRUN = find("kv-compile"), find("kv-run"), find("mpirun")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN and MPIRUN),
@@ -125,7 +125,9 @@ def test_equal_bits(tmp_path, llama, name):
         folder = llama
     else:
         kind, changes, imported = FAMILIES[name]
-        folder = make(tmp_path, kind, imported=imported, **changes)
+        # Experts and blocks of weights as users compile them, as the plain model is.
+        compiled = () if name == "experts in 8 bits" else (QUICK,)
+        folder = make(tmp_path, kind, compiled=compiled, imported=imported, **changes)
     statistics = check_equal(folder)
     for n in RANKS:
         # Norms and tables of angles are whole.
@@ -147,7 +149,7 @@ def test_found_prefixes(llama):
 
 def test_replicas_of_shards(tmp_path):
     """Two caches on each of two ranks, and requests on both."""
-    folder = make(tmp_path, "mixed", ranks=(1, 2))
+    folder = make(tmp_path, "mixed", ranks=(1, 2), compiled=(QUICK,))
     check_equal(folder, "--replicas", 2, ranks=(2,))
 
 
@@ -160,13 +162,13 @@ def test_slots(tmp_path, llama):
     assert count == 1
     (folder / "model.mlir").write_text(text)
     for n in (1, 2):
-        subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / f"{n}.so", f"--ranks={n}"],
+        subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / f"{n}.so", f"--ranks={n}", QUICK],
                        check=True, timeout=120)
     check_equal(folder, ranks=(2,))
 
 
 def test_reference_pipeline(tmp_path):
-    check_equal(make(tmp_path, "llama", compiled=("--pipeline=kv-reference",)))
+    check_equal(make(tmp_path, "llama", compiled=("--pipeline=kv-reference", QUICK)))
 
 
 def test_open_heads(tmp_path, llama):
@@ -176,7 +178,7 @@ def test_open_heads(tmp_path, llama):
     assert "heads = 2, " in text
     (folder / "open.mlir").write_text(text.replace("heads = 2, ", "heads = ?, "))
     for n, heads in ((1, 2), (2, 1)):
-        subprocess.run([KV_COMPILE, folder / "open.mlir", "-o", folder / f"open{n}.so", f"--ranks={n}"],
+        subprocess.run([KV_COMPILE, folder / "open.mlir", "-o", folder / f"open{n}.so", f"--ranks={n}", QUICK],
                        check=True, timeout=120)
         told = manifest(folder / f"open{n}.so")
         assert told["collections"][0]["heads"] == heads

@@ -11,6 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 KV_IMPORT = ROOT / "tools/kv-import/kv-import"
 KV_GENERATE = ROOT / "tools/kv-generate/kv-generate"
+# An option of kv-compile for all but some of many variants: without LLVM's optimisation, which is most
+# of what compiling costs. What is computed has the same bits at every level.
+QUICK = "-O0"
 
 
 def run(tool, *arguments, **more):
