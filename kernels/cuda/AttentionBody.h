@@ -393,12 +393,10 @@ protected:
   /// unit waits in shared memory for it.
   template <class Function> KV_BODY void rarely(Function f) {
     if constexpr (LatentTiles<C>) {
-
       renewThread();
       recallUnit();
       f();
       keepTotalState();
-
     } else {
       f();
     }

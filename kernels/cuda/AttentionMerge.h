@@ -154,20 +154,22 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
     else
       mergeGroup(s, end * LeavesPerGroup, leaves.end - leaves.begin);
   }
-  if (merges) {
-    finishMerged(s, 0, tile.leafEnd - tile.leafBegin);
-    return;
+  int32_t from = 0, count = tile.leafEnd - tile.leafBegin;
+  if (!merges) {
+    if (complete == 0)
+      return;
+    if (b.thread() == 0)
+      ticket.store(2, arrive(p.counters + s.parts.first, uint32_t(complete),
+                             uint32_t(groups)));
+    else if (b.thread() >= WarpLanes)
+      findGroups(s, groups);
+    b.sync();
+    if (!ticket.load(2))
+      return;
+    from = 2 * LeavesPerGroup;
+    count = groups;
   }
-  if (complete == 0)
-    return;
-  if (b.thread() == 0)
-    ticket.store(2, arrive(p.counters + s.parts.first, uint32_t(complete),
-                           uint32_t(groups)));
-  else if (b.thread() >= WarpLanes)
-    findGroups(s, groups);
-  b.sync();
-  if (ticket.load(2))
-    finishMerged(s, 2 * LeavesPerGroup, groups);
+  finishMerged(s, from, count);
 }
 
 template <Block B, class C, Fault F>

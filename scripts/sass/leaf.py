@@ -105,10 +105,18 @@ class Leaf:
 
     @property
     def start(self):
-        """From the kernel's begin to its first leaf: every load and copy on the way, once."""
+        """From the kernel's begin to its first leaf: every load and copy on the way, once, but
+        those of paths of trees: behind the first copies, of two words each."""
         listing = self.listing
-        musts = {b for b in range(len(listing.blocks))
-                 if operations(listing, b) & {"LDG", "LDGSTS", "BAR"}}
+        blocks = range(len(listing.blocks))
+        copies = min((b for b in blocks if "LDGSTS" in operations(listing, b)), default=len(blocks))
+
+        def of_paths(block):
+            names = [i.name for i in listing.block_instructions(block) if i.operation == "LDG"]
+            return block > copies and names and all(n == "LDG.E.64" for n in names)
+
+        musts = {b for b in blocks
+                 if operations(listing, b) & {"LDG", "LDGSTS", "BAR"} and not of_paths(b)}
         way, _ = shortest_way(listing, 0, set(range(len(listing.blocks))), musts, {self.header})
         return self._instructions(way[:-1])
 

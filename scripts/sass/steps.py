@@ -62,24 +62,30 @@ class Model:
         self.together = predict(listing, kernel, unbound, blocks).cycles
         leaf = Leaf(listing)
         self.start = Multiprocessor(unbound, [leaf.start] * self.shape.warps, 1).run(1)
-        # The longest round of those that have so many loads or more.
+        # The longest round of those that have so many loads or more: the first, and one more.
         def longest(rounds, loads):
-            times = [(Multiprocessor(unbound, [r] * self.shape.warps, 1).run(1), count) for r in rounds
+            def cycles(way, times):
+                return Multiprocessor(unbound, [way] * self.shape.warps, 1).run(times)
+
+            times = [(cycles(r, 2) - cycles(r, 1), cycles(r, 1), count) for r in rounds
                      if (count := sum(i.operation == "LDG" for i in r)) >= loads]
             if not times:
                 raise Problem(f"{image}: no loop reads {loads} pieces at a time")
             return max(times)
 
-        # A warp weighs so many rows of 32 pieces in a round; a thread folds four columns of GROUP.
-        self.weigh, self.weighed = longest(leaf.weighs, 1)
-        self.round, _ = longest(leaf.merges, GROUP)
+        # A warp weighs so many rows of 32 pieces in a round; a thread folds four columns of GROUP,
+        # of which the first have come while it weighed.
+        self.weigh, _, self.weighed = longest(leaf.weighs, 1)
+        self.round, self.first_round, _ = longest(leaf.merges, GROUP)
 
     def merge(self, pieces, rows):
         """Cycles of a block that folds so many pieces of a unit or a group."""
         warps = self.shape.warps
         items = -(-rows * self.quads // (32 * warps))  # of a thread
         turns = -(-rows // (warps * self.weighed))  # of a warp
-        return turns * -(-pieces // 32) * self.weigh + items * -(-pieces // GROUP) * self.round
+        rounds = items * -(-pieces // GROUP)
+        return (turns * -(-pieces // 32) * self.weigh + self.first_round
+                + (rounds - 1) * self.round)
 
     def predict(self, sequences, keys, heads, rows):
         """Microseconds, and those of reading the cache alone. `rows` of a tile are live."""
