@@ -86,6 +86,16 @@ KV_BODY void namedBody(B &b, const TileInstructionParams &p) {
           slots.load(from));
 }
 
+/// Two neighbours of an operand, as they share a word; in global memory the
+/// second lies `step` elements behind the first.
+template <class B, class Shared>
+KV_BODY void storePair(B &b, Shared shared, Operand operand, Major major,
+                       int other, int k, const uint16_t *from, int step) {
+  int place = int(elementAddress(operand, major, other, k)) / 2;
+  shared.store(place, b.load(from));
+  shared.store(place + 1, b.load(from + step));
+}
+
 constexpr int GroupProductK = 64, GroupProductRows = 64;
 
 /// in: A [64][64] and B [64][N] of T; out: their product, of float. A comes
@@ -99,12 +109,15 @@ KV_BODY void groupProductBody(B &b, const TileInstructionParams &p) {
   auto shared = b.template shared<uint16_t>(0, RingBarriers / 2);
   // More columns than a slab has lie in a second one.
   Operand inA{0, 0, AtomBytes}, inB{PlaceB, 8 * AtomBytes, AtomBytes};
-  for (int i = b.thread(); i < GroupProductRows * K; i += GroupThreads)
-    shared.store(int(elementAddress(inA, Major::K, i / K, i % K)) / 2,
-                 b.load(a + i));
-  for (int i = b.thread(); i < K * N; i += GroupThreads)
-    shared.store(int(elementAddress(inB, MajorB, i % N, i / N)) / 2,
-                 b.load(bs + i));
+  for (int i = b.thread(); i < GroupProductRows * K / 2; i += GroupThreads)
+    storePair(b, shared, inA, Major::K, i / (K / 2), i % (K / 2) * 2, a + i * 2,
+              1);
+  for (int i = b.thread(); i < K * N / 2; i += GroupThreads) {
+    int other = MajorB == Major::K ? i / (K / 2) : i % (N / 2) * 2;
+    int k = MajorB == Major::K ? i % (K / 2) * 2 : i / (N / 2);
+    storePair(b, shared, inB, MajorB, other, k, bs + k * N + other,
+              MajorB == Major::K ? N : 1);
+  }
   b.fenceAsync();
   b.sync();
   uint32_t fragments[Steps][4];
@@ -128,8 +141,8 @@ KV_BODY void groupProductBody(B &b, const TileInstructionParams &p) {
     b.fenceProducts(acc);
   KV_UNROLL
   for (int step = 0; step < Steps; ++step) {
-    Descriptor stepB = operandB.behind(MajorB == Major::K ? step * 32
-                                                          : step * 2 * AtomBytes);
+    Descriptor stepB =
+        operandB.behind(MajorB == Major::K ? step * 32 : step * 2 * AtomBytes);
     if constexpr (FromRegisters)
       b.template multiplyGroup<T, MajorB>(acc, fragments[step], stepB, true);
     else
