@@ -13,7 +13,7 @@ from .results import FAILED, LEFT, PASSED
 # then the slow searches.
 CORRECTNESS = ("instructions", "movers", "attention", "long", "tiles", "bits", "products", "model",
                "probes", "pairs")
-TIMING = ("ceilings", "timing", "peers")
+TIMING = ("ceilings", "timing", "peers", "profiles")
 TOOLS = ("racecheck", "memcheck", "synccheck", "initcheck")
 SANITIZED = ("long", "attention", "tiles", "movers", "instructions", "bits")
 SLOWDOWN = 10  # of a row under compute-sanitizer; a guess until it has run

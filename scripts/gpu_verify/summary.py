@@ -2,6 +2,7 @@
 
 import json
 
+from . import predictions
 from .results import FAILED, LEFT, PASSED
 
 
@@ -29,12 +30,18 @@ def ceilings(results):
             if record["suite"] == "ceilings" and m["metric"] != "clock"}
 
 
-def ratios(results):
-    """[{case, metric, value, unit, baseline, ratio, aim, met}], as in benchmarks/results."""
-    known = ceilings(results)
-    mine = {record["row"].removeprefix("attention "): m["value"]
-            for record, m in measured(results)
+def times(results):
+    """{row of the suite timing: microseconds}"""
+    return {record["row"]: m["value"] for record, m in measured(results)
             if record["suite"] == "timing" and m["metric"] == "time"}
+
+
+def ratios(results):
+    """[{case, metric, value, unit, baseline, ratio, aim, met, predicted}], as in benchmarks/results;
+    predicted: in the unit of the value, where it was."""
+    known = ceilings(results)
+    predicted = predictions.load()
+    mine = {row.removeprefix(predictions.PREFIX): value for row, value in times(results).items()}
     theirs = {(record["row"], m["metric"]): m["value"] for record, m in measured(results, "b")}
     table = []
     for record, m in measured(results):
@@ -48,12 +55,14 @@ def ratios(results):
         met = None if ratio is None or m["aim"] is None else ratio >= m["aim"]
         table.append({"case": record["row"], "metric": m["metric"], "value": m["value"],
                       "unit": m["unit"], "baseline": baseline, "ratio": ratio, "aim": m["aim"],
-                      "met": met})
+                      "met": met, "predicted": predicted.get(record["row"])
+                      if record["suite"] == "timing" and m["metric"] == "time" else None})
         other = theirs.get((record["row"], m["metric"]))
         if other and m["metric"] == "time":
             table.append({"case": record["row"], "metric": "time of the other build",
                           "value": other, "unit": m["unit"], "baseline": "time of this build",
-                          "ratio": other / m["value"], "aim": None, "met": None})
+                          "ratio": other / m["value"], "aim": None, "met": None,
+                          "predicted": None})
     return table
 
 
@@ -108,6 +117,9 @@ def text(results):
         if row["metric"] in ("least", "most", "clock"):
             continue
         more = f", {row['ratio']:.3g} of the {row['baseline']}" if row["ratio"] else ""
+        if row["predicted"]:
+            more += (f", predicted {row['predicted']:.4g} {row['unit']}: "
+                     f"{row['value'] / row['predicted']:.2f} of it")
         if row["met"] is not None:
             more += f", aim {row['aim']:g} {'met' if row['met'] else 'MISSED'}"
         lines.append(f"{row['case']:56} {row['value']:10.4g} {row['unit']:8} {row['metric']}{more}")

@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import model, suites, summary, worker
+from . import model, profiles, suites, summary, worker
 from .results import ATTEMPTS, FAILED, STOPPED, Results
 
 PASSED, UNEQUAL, USAGE, NO_GPU, UNFINISHED = 0, 1, 2, 3, 4
@@ -50,7 +50,8 @@ class Visit:
         for name in suites.CORRECTNESS:
             made.append(model.Models(self, name) if name == "model" else suites.Suite(self, name))
         for name in suites.TIMING:
-            made.append(suites.Peers(self, name) if name == "peers" else suites.Suite(self, name))
+            kind = {"peers": suites.Peers, "profiles": profiles.Profiles}.get(name, suites.Suite)
+            made.append(kind(self, name))
             if name == "timing" and both:
                 made[-1] = [made[-1], suites.Suite(self, name, "b")]
         for suite in suites.SANITIZED:

@@ -2,6 +2,7 @@
 
 #include "GpuBackend.h"
 #include "../../kernels/cuda/KernelTable.h"
+#include "VerifyKernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,6 +20,8 @@ std::unique_ptr<Backend> kv::cuda::test::makeBackend(const MachineOptions &) {
 }
 
 bool kv::cuda::test::canRun(std::string_view kernel) {
+  if (const VerifyKernel *own = findVerifyKernel(kernel))
+    return !own->only90 || current->sm() == 90;
   const KernelLaunch *known = findKernel(kernel);
   // There is no code of them for other chips. Of later chips than 9.0 the
   // images are not run here.

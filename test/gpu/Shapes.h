@@ -25,29 +25,45 @@ inline StepShape mixedShape(int decoding, int cached) {
   return shape;
 }
 
-/// Adds a step for each kernel that none of `shapes` runs.
+/// Adds a step for each kernel of this device that none of `shapes` runs, and
+/// leaves out those that do without tile copies where there are none.
 inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
                                              const StepShape &decode,
                                              const StepShape &prefill) {
-  for (const AttentionKernel &kernel : AttentionKernels)
-    if (std::none_of(shapes.begin(), shapes.end(), [&](const StepShape &s) {
-          return s.fits(kernel) && s.needs(kernel);
-        }))
-      shapes.push_back(
-          with(kernel.prefill ? prefill : decode, [&](StepShape &s) {
-            s.type = kernel.type;
-            s.dim = kernel.headDim;
-            if ((s.vDim = kernel.vDim)) {
-              s.heads = 1;
-              s.group = 16;
-            }
-          }));
+  std::erase_if(shapes, [](const StepShape &shape) {
+    bool anyTiles = false;
+    for (const AttentionKernel *kernel : shape.kernels())
+      anyTiles |= tileKernelOf(*kernel) != nullptr;
+    return !shape.tiles && !anyTiles;
+  });
+  auto add = [&](const AttentionKernel &kernel, bool tiles) {
+    for (const StepShape &shape : shapes)
+      for (const AttentionKernel *other : shape.kernels())
+        if (other->name == kernel.name)
+          return;
+    shapes.push_back(with(kernel.prefill ? prefill : decode, [&](StepShape &s) {
+      s.type = kernel.type;
+      s.dim = kernel.headDim;
+      s.tiles = tiles;
+      if ((s.vDim = kernel.vDim)) {
+        s.heads = 1;
+        s.group = 16;
+      }
+    }));
+  };
+  for (const AttentionKernel &kernel : AttentionKernels) {
+    const AttentionKernel *tiles = tileKernelOf(kernel);
+    if (tiles)
+      add(*tiles, true);
+    add(kernel, !tiles);
+  }
   return shapes;
 }
 
 /// Longest first where a kernel has several, so that what is likely wrong is
 /// seen early. On the fake driver every key takes a microsecond of a CPU.
-inline std::vector<StepShape> stepShapes(bool small) {
+/// Unless `everyKernel` is to run, small shapes are a few.
+inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true) {
   auto one = [](auto change) {
     return [change](StepShape shape) { return with(shape, change); };
   };
@@ -59,6 +75,7 @@ inline std::vector<StepShape> stepShapes(bool small) {
     return one([page](StepShape &s) { s.page = page; });
   };
   auto group8 = one([](StepShape &s) { s.group = 8; });
+  auto noTiles = one([](StepShape &s) { s.tiles = false; });
   auto hnd = one([](StepShape &s) { s.headsFirst = true; });
   // DeepSeek's rows for this many query heads.
   auto latent = [&](int heads) {
@@ -76,47 +93,46 @@ inline std::vector<StepShape> stepShapes(bool small) {
     };
     StepShape mixed{"mixed 2x130+1 1x0+40 1x70+20",
                     {{0, 40}, {130, 1}, {130, 1}, {70, 20}}};
-    return forEveryKernel({tiny(1, 3000, 1), type("f8")(tiny(2, 300, 1)),
-                           type("f16")(dim(64)(hnd(tiny(1, 200, 1)))),
-                           page(64)(group8(tiny(2, 130, 1))), heads(mixed)},
-                          tiny(1, 150, 1), tiny(1, 20, 30));
+    std::vector<StepShape> shapes{
+        tiny(1, 3000, 1), type("f8")(tiny(2, 300, 1)),
+        type("f16")(dim(64)(hnd(tiny(1, 200, 1)))),
+        page(64)(group8(tiny(2, 130, 1))), heads(mixed),
+        // Merged by a kernel of its own.
+        with(latent(16)(tiny(1, 600, 1)), [](StepShape &s) {
+          s.dim = 192;
+          s.vDim = 128;
+        })};
+    return everyKernel ? forEveryKernel(std::move(shapes), tiny(1, 150, 1),
+                                        tiny(1, 20, 30))
+                       : shapes;
   }
   StepShape b64 = uniform(64, 8191, 1), long1 = uniform(1, 32767, 1),
             mid = uniform(16, 4095, 1), prompt = uniform(1, 0, 8192);
-  return forEveryKernel({long1,
-                         group8(long1),
-                         b64,
-                         group8(b64),
-                         type("f8")(b64),
-                         type("f8")(group8(b64)),
-                         type("f16")(mid),
-                         uniform(1, 1023, 1),
-                         uniform(1, 8191, 1),
-                         group8(uniform(1, 8191, 1)),
-                         mid,
-                         uniform(64, 4095, 1),
-                         hnd(b64),
-                         page(64)(b64),
-                         page(128)(b64),
-                         page(64)(hnd(mid)),
-                         prompt,
-                         uniform(1, 0, 2048),
-                         uniform(4, 8192, 2048),
-                         type("f8")(prompt),
-                         dim(64)(b64),
-                         dim(64)(prompt),
-                         page(128)(hnd(uniform(4, 8192, 2048))),
-                         mixedShape(32, 8191),
-                         type("f8")(mixedShape(32, 4095)),
-                         group8(mixedShape(64, 2047)),
-                         type("f8s")(b64),
-                         type("i8s")(b64),
-                         type("f8g")(b64),
-                         page(64)(latent(16)(b64)),
-                         page(64)(latent(128)(uniform(64, 4095, 1))),
-                         latent(16)(long1),
-                         page(64)(latent(128)(uniform(1, 8192, 1024)))},
-                        mid, uniform(1, 0, 2048));
+  return forEveryKernel(
+      {long1, group8(long1), b64, group8(b64), type("f8")(b64),
+       type("f8")(group8(b64)), type("f16")(mid), uniform(1, 1023, 1),
+       uniform(1, 8191, 1), group8(uniform(1, 8191, 1)), mid,
+       uniform(64, 4095, 1), hnd(b64), page(64)(b64), page(128)(b64),
+       page(64)(hnd(mid)), prompt, uniform(1, 0, 2048), uniform(4, 8192, 2048),
+       type("f8")(prompt), dim(64)(b64), dim(64)(prompt),
+       page(128)(hnd(uniform(4, 8192, 2048))), mixedShape(32, 8191),
+       type("f8")(mixedShape(32, 4095)), group8(mixedShape(64, 2047)),
+       type("f8s")(b64), type("i8s")(b64), type("f8g")(b64),
+       page(64)(latent(16)(b64)), page(64)(latent(128)(uniform(64, 4095, 1))),
+       latent(16)(long1), latent(16)(uniform(1, 8191, 1)),
+       page(64)(latent(128)(uniform(128, 4095, 1))),
+       page(64)(latent(128)(uniform(64, 32767, 1))),
+       page(64)(latent(128)(uniform(1, 8192, 1024))),
+       // What performance.md predicts.
+       group8(prompt), noTiles(group8(prompt)), group8(uniform(1, 0, 4096)),
+       group8(uniform(1, 0, 16384)), dim(64)(group8(prompt)),
+       dim(192)(group8(prompt)), dim(256)(group8(prompt)),
+       type("f8")(dim(64)(group8(prompt))), type("f8")(group8(prompt)),
+       type("f8")(dim(192)(group8(prompt))),
+       type("f8")(dim(256)(group8(prompt))), type("f8s")(group8(prompt)),
+       type("f8g")(group8(prompt)), type("f8")(mid), group8(mid),
+       uniform(1, 131071, 1)},
+      mid, uniform(1, 0, 2048));
 }
 
 } // namespace kv::cuda::test

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -29,7 +31,8 @@ std::string StepShape::name() const {
   return type + " " + lengths + " " + std::to_string(heads * group) + "/" +
          std::to_string(heads) + " d" + std::to_string(dim) +
          (vDim ? "/" + std::to_string(vDim) : "") + " page " +
-         std::to_string(page) + (headsFirst ? " hnd" : "");
+         std::to_string(page) + (headsFirst ? " hnd" : "") +
+         (tiles ? "" : " no tiles");
 }
 
 int64_t StepShape::tokens() const {
@@ -39,14 +42,28 @@ int64_t StepShape::tokens() const {
   return sum;
 }
 
-bool StepShape::fits(const AttentionKernel &kernel) const {
-  return kernel.type == type && kernel.headDim == dim && kernel.vDim == vDim;
+const AttentionKernel *
+kv::cuda::test::tileKernelOf(const AttentionKernel &plain) {
+  for (const AttentionKernel &kernel : TileKernels)
+    if (plain.prefill && kernel.type == plain.type &&
+        kernel.headDim == plain.headDim && kernel.vDim == plain.vDim &&
+        canRun(kernel.name))
+      return &kernel;
+  return nullptr;
 }
 
-bool StepShape::needs(const AttentionKernel &kernel) const {
-  return std::any_of(sequences.begin(), sequences.end(), [&](const Lengths &s) {
-    return s.added && (s.added * group > DecodeRows) == kernel.prefill;
-  });
+std::vector<const AttentionKernel *> StepShape::kernels() const {
+  std::vector<const AttentionKernel *> all;
+  for (const AttentionKernel &kernel : AttentionKernels) {
+    if (kernel.type != type || kernel.headDim != dim || kernel.vDim != vDim ||
+        std::none_of(sequences.begin(), sequences.end(), [&](const Lengths &s) {
+          return s.added && (s.added * group > DecodeRows) == kernel.prefill;
+        }))
+      continue;
+    const AttentionKernel *other = tiles ? tileKernelOf(kernel) : nullptr;
+    all.push_back(other ? other : &kernel);
+  }
+  return all;
 }
 
 int64_t StepShape::columns() const {
@@ -139,27 +156,19 @@ Step::Step(Gpu &gpu, const StepShape &given)
   int64_t row = int64_t(shape.heads) * shape.group * shape.dim;
   int64_t outRow = int64_t(shape.heads) * shape.group * shape.valueDim();
   int64_t tokens = shape.tokens();
-  for (const AttentionKernel &kernel : AttentionKernels) {
-    if (!shape.fits(kernel))
-      continue;
-    if (!cacheNoise.count) {
-      int64_t elements = cache.pageStride * pages;
-      cacheNoise = {nullptr, elements, elements, 1, kernel.cache, 0};
-      groups = kernel.scales == Scales::Groups ? 2
-               : kernel.scales == Scales::Row  ? 1
-                                               : 0;
-      if (groups) {
-        cacheNoise.power = rawPower(kernel.cache);
-        elements = elements / shape.dim * groups;
-        scaleNoise = {nullptr,      elements, elements,          3,
-                      KV_DTYPE_F32, 0,        -cacheNoise.power, 1};
-      }
-      queryNoise = {nullptr, tokens * row, tokens * row,
-                    2,       kernel.query, shape.dim};
-    }
-    if (shape.needs(kernel))
-      launches.push_back({&kernel, {}});
+  for (const AttentionKernel *kernel : shape.kernels())
+    launches.push_back({kernel, {}});
+  const AttentionKernel &any = *launches.at(0).kernel;
+  int64_t elements = cache.pageStride * pages;
+  cacheNoise = {nullptr, elements, elements, 1, any.cache, 0};
+  groups = any.scales == Scales::Groups ? 2 : any.scales == Scales::Row ? 1 : 0;
+  if (groups) {
+    cacheNoise.power = rawPower(any.cache);
+    elements = elements / shape.dim * groups;
+    scaleNoise = {nullptr,      elements, elements,          3,
+                  KV_DTYPE_F32, 0,        -cacheNoise.power, 1};
   }
+  queryNoise = {nullptr, tokens * row, tokens * row, 2, any.query, shape.dim};
   cache.data = buffers.makeNoise(cacheNoise);
   void *q = buffers.makeNoise(queryNoise);
   ScalesView scales{};
@@ -207,6 +216,18 @@ Step::Step(Gpu &gpu, const StepShape &given)
                0};
     p.batch = {deviceCached, deviceOffsets, int32_t(cached.size()),
                int32_t(tokens), columns * shape.page};
+    if (!kernel->tiles)
+      continue;
+    int size = elementBytes(kernel->cache);
+    if (!canTile(cache, size, shape.heads, shape.dim)) {
+      std::fprintf(stderr, "gpu-verify: no boxes can copy %s\n",
+                   shape.name().c_str());
+      std::_Exit(ExitFailed);
+    }
+    p = tileParams(p);
+    for (int plane = 0; plane < kernel->planes(); ++plane)
+      p.maps[plane] = gpu.encode(
+          describeTiles(cache, size, shape.heads, shape.dim, 0, plane));
   }
 }
 

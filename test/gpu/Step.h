@@ -18,6 +18,10 @@ struct Lengths {
   int32_t cached, added;
 };
 
+/// The kernel that copies tiles and is launched instead of `plain` where this
+/// device has it; null: there is none.
+const AttentionKernel *tileKernelOf(const AttentionKernel &plain);
+
 /// Sequences of a step, and how their cache lies. Causal.
 struct StepShape {
   std::string lengths; // as names say it: "64x8191+1"
@@ -26,14 +30,13 @@ struct StepShape {
   int heads = 8, group = 4, dim = 128, page = 16;
   bool headsFirst = false; // layout hnd, else nhd
   int vDim = 0;            // of a latent cache; 0: not latent
+  bool tiles = true;       // as the runtime does it; else without tile copies
 
   int valueDim() const { return vDim ? vDim : dim; }
   std::string name() const;
   int64_t tokens() const;
-  /// Whether the kernel is for such caches, and whether it then has a sequence
-  /// of these.
-  bool fits(const AttentionKernel &kernel) const;
-  bool needs(const AttentionKernel &kernel) const;
+  /// Those that run it on this device.
+  std::vector<const AttentionKernel *> kernels() const;
   int64_t columns() const; // of the lookup table
   /// Bytes of K and V that the rows need, each once.
   double keyBytes() const;
@@ -69,7 +72,7 @@ public:
   /// A kernel of the step with its arguments; without a plan before plan().
   struct Launch {
     const AttentionKernel *kernel;
-    AttentionParams params;
+    TileParams params; // of which only kernels that copy tiles take all
   };
 
   /// The cache's pages are in random order, page 0 is nobody's.

@@ -35,11 +35,12 @@ struct SuiteOptions {
   std::vector<std::string> peers;
 };
 
-/// The tests of test/kernels that `filter` of GoogleTest takes; a row is a
-/// test. Of AttentionMatrix.Product, if it is asked for, `shards` rows. Pools
-/// of 2^31 elements only where a device's `memoryBytes` have room for them.
-std::unique_ptr<Suite> makeTests(const std::string &filter, double seconds,
-                                 int64_t memoryBytes, int shards = 0);
+/// The tests of test/kernels whose names begin so; a row is a test. Of
+/// AttentionMatrix.Product, if it is asked for, `shards` rows. Pools of 2^31
+/// elements only where a device's `memoryBytes` have room for them.
+std::unique_ptr<Suite> makeTests(std::vector<std::string> prefixes,
+                                 double seconds, int64_t memoryBytes,
+                                 int shards = 0);
 std::unique_ptr<Suite> makeProbes(Gpu &gpu);
 std::unique_ptr<Suite> makeLongRuns(Gpu &gpu, const SuiteOptions &options);
 std::unique_ptr<Suite> makeProducts(Gpu &gpu, const SuiteOptions &options);

@@ -2,6 +2,7 @@
 
 #include "Suite.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
 
@@ -25,9 +26,10 @@ public:
 
 class Tests final : public Suite {
 public:
-  Tests(const std::string &filter, double seconds, int64_t memoryBytes,
+  Tests(std::vector<std::string> prefixes, double seconds, int64_t memoryBytes,
         int shards)
-      : seconds(seconds), memoryBytes(memoryBytes), shards(shards) {
+      : prefixes(std::move(prefixes)), seconds(seconds),
+        memoryBytes(memoryBytes), shards(shards) {
     static bool isReady = false;
     if (!isReady) {
       int one = 1;
@@ -38,7 +40,6 @@ public:
       isReady = true;
     }
     ::testing::UnitTest::GetInstance()->listeners().Append(&listener);
-    this->filter = filter;
   }
   ~Tests() override {
     ::testing::UnitTest::GetInstance()->listeners().Release(&listener);
@@ -52,10 +53,14 @@ public:
         const ::testing::TestInfo &test = *unit.GetTestSuite(i)->GetTestInfo(j);
         std::string name =
             std::string(test.test_suite_name()) + "." + test.name();
-        if (name == Product && filter == Product)
+        bool wanted = std::any_of(prefixes.begin(), prefixes.end(),
+                                  [&](const std::string &prefix) {
+                                    return name.starts_with(prefix);
+                                  });
+        if (name == Product && shards && wanted)
           for (int shard = 0; shard < shards; ++shard)
             rows.push_back({name + "/" + std::to_string(shard), seconds});
-        else if (name.starts_with(filter) && name != Product &&
+        else if (wanted && name != Product &&
                  (memoryBytes >= LargePoolBytes || !name.ends_with(LargePool)))
           rows.push_back({name, seconds});
       }
@@ -80,7 +85,7 @@ public:
 private:
   /// About a hundred cases each.
   static constexpr int ProductShards = 389;
-  std::string filter;
+  std::vector<std::string> prefixes;
   double seconds;
   int64_t memoryBytes;
   int shards;
@@ -89,30 +94,30 @@ private:
 
 } // namespace
 
-std::unique_ptr<Suite> kv::cuda::test::makeTests(const std::string &filter,
-                                                 double seconds,
-                                                 int64_t memoryBytes,
-                                                 int shards) {
-  return std::make_unique<Tests>(filter, seconds, memoryBytes, shards);
+std::unique_ptr<Suite>
+kv::cuda::test::makeTests(std::vector<std::string> prefixes, double seconds,
+                          int64_t memoryBytes, int shards) {
+  return std::make_unique<Tests>(std::move(prefixes), seconds, memoryBytes,
+                                 shards);
 }
 
 std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
                                                  Gpu &gpu,
                                                  const SuiteOptions &options) {
   if (name == "instructions")
-    return makeTests("Instruction.", 1, gpu.memoryBytes);
+    return makeTests({"Instruction."}, 1, gpu.memoryBytes);
   if (name == "movers")
-    return makeTests("Mover.", 1, gpu.memoryBytes);
+    return makeTests({"Mover."}, 1, gpu.memoryBytes);
   if (name == "attention")
-    return makeTests("Attention.", 5, gpu.memoryBytes);
+    return makeTests({"Attention.", "AttentionTrees."}, 5, gpu.memoryBytes);
   if (name == "tiles")
-    return makeTests("AttentionTiles.", 5, gpu.memoryBytes);
+    return makeTests({"AttentionTiles."}, 5, gpu.memoryBytes);
   if (name == "bits")
-    return makeTests("AttentionBits.", 5, gpu.memoryBytes);
+    return makeTests({"AttentionBits."}, 5, gpu.memoryBytes);
   if (name == "pairs")
-    return makeTests("AttentionMatrix.E", 20, gpu.memoryBytes);
+    return makeTests({"AttentionMatrix.E"}, 20, gpu.memoryBytes);
   if (name == "cases")
-    return makeTests(std::string(Product), 5, gpu.memoryBytes, 40);
+    return makeTests({std::string(Product)}, 5, gpu.memoryBytes, 40);
   if (name == "probes")
     return makeProbes(gpu);
   if (name == "long")

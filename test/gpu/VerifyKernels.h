@@ -9,6 +9,7 @@
 #define KV_TEST_GPU_VERIFYKERNELS_H
 
 #include "../kernels/InstructionBodies.h"
+#include "../kernels/TileInstructionBodies.h"
 #include "Ceilings.h"
 #include "Noise.h"
 #include "Probes.h"
@@ -21,6 +22,7 @@ struct VerifyKernel {
   std::string_view name, image; // <folder>/kv-verify/<image>
   int threads, sharedBytes;
   size_t paramBytes;
+  bool only90 = false; // of that chip alone
 };
 
 constexpr VerifyKernel VerifyKernels[] = {
@@ -28,6 +30,10 @@ constexpr VerifyKernel VerifyKernels[] = {
   {"kv_test_" #name, "kv_instructions", InstructionThreads,                    \
    InstructionSharedBytes, sizeof(InstructionParams)},
 #include "../kernels/InstructionKernels.def"
+#define KV_TILE_INSTRUCTION_KERNEL(name, threads, ...)                         \
+  {"kv_test_" #name,           "kv_tile_instructions",        threads,         \
+   TileInstructionSharedBytes, sizeof(TileInstructionParams), true},
+#include "../kernels/TileInstructionKernels.def"
     {"kv_test_read", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
     {"kv_test_flush", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
     {"kv_test_copy", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},

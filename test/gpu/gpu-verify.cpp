@@ -62,13 +62,15 @@ std::string missingImage(const std::string &folder) {
   std::set<std::string> images = {"kv-cuda/kv_movers"};
   for (const AttentionKernel &kernel : AttentionKernels)
     images.insert("kv-cuda/" + std::string(kernel.name));
+  std::set<std::string> only90;
   for (const VerifyKernel &kernel : VerifyKernels)
-    images.insert("kv-verify/" + std::string(kernel.image));
+    (kernel.only90 ? only90 : images)
+        .insert("kv-verify/" + std::string(kernel.image));
   for (const AttentionKernel &kernel : TileKernels)
-    if (std::string path =
-            folder + "/kv-cuda/" + std::string(kernel.name) + "." +
-            std::string(kv::kernels::onlyChipOf(kernel.name)) + ".cubin";
-        kv::kernels::onlyChipOf(kernel.name) == "sm_90a" &&
+    if (kv::kernels::onlyChipOf(kernel.name) == "sm_90a")
+      only90.insert("kv-cuda/" + std::string(kernel.name));
+  for (const std::string &image : only90)
+    if (std::string path = folder + "/" + image + ".sm_90a.cubin";
         !std::filesystem::exists(path))
       return path;
   for (const std::string &image : images)

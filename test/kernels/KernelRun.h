@@ -32,6 +32,11 @@ public:
     return static_cast<T *>(given);
   }
 
+  /// A tensor in memory that was given.
+  TensorMap encode(const TensorDescription &tensor) {
+    return backend->encode(tensor);
+  }
+
   template <class Params>
   void operator()(const char *name, int blocks, const Params &params) {
     backend->launch(name, blocks, &params);

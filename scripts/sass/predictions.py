@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""predictions.py IMAGES: predicts the steps that gpu-verify times, from the machine code in the
+folder IMAGES, and writes what it finds to scripts/gpu_verify/predictions.json and, from there, to
+the table of docs/performance.md. The models are those of steps.py; nothing is measured.
+predictions.py --check: whether that table is of that file.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import steps
+from check import shape_of
+from cycles import Machine, predict
+from listing import Listing, Problem
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "scripts/gpu_verify/predictions.json"
+PAGE = ROOT / "docs/performance.md"
+BEGIN, END = "<!-- predictions.py -->\n", "<!-- predictions.py ends -->\n"
+HEAD = "| step, as `gpu-verify` names it | kernel | predicted | beside |\n| --- | --- | --- | --- |\n"
+
+# Sequences, keys, query heads of a KV head, of eight; with an aim's words.
+DECODES = ((64, 8192, 4, "aim ≥ 0.95"), (64, 8192, 8, ""), (16, 4096, 4, ""), (16, 4096, 8, ""),
+           (1, 131072, 4, ""), (1, 32768, 4, "aim ≥ 0.77"), (1, 32768, 8, "aim ≥ 0.77"), (1, 8192, 4, ""),
+           (1, 8192, 8, ""), (1, 1024, 4, "aim ≤ 9 µs"))
+DECODES_OF_8_BITS = ((64, 8192, 4, ""), (64, 8192, 8, ""), (16, 4096, 4, ""))
+LATENT = ((64, 8192, 64), (1, 32768, 16), (1, 8192, 16))  # sequences, keys, page
+PROMPTS = (("bf16", 128, 4096), ("bf16", 128, 8192), ("bf16", 128, 16384), ("bf16", 64, 8192),
+           ("bf16", 192, 8192), ("bf16", 256, 8192), ("f8", 64, 8192), ("f8", 128, 8192),
+           ("f8s", 128, 8192), ("f8g", 128, 8192))
+# Sequences, keys that are cached, new tokens; of a chunk, rows see half of it on average.
+LATENT_TILES = ((64, 4095, 1), (128, 4095, 1), (64, 32767, 1), (1, 8192, 1024))
+LATENT_HEADS = 128
+
+
+class Images:
+    def __init__(self, folder, machine):
+        self.folder, self.machine, self.models = folder, machine, {}
+
+    def path(self, kernel):
+        path = self.folder / f"{kernel}.sm_90a.cubin"
+        if not path.exists():
+            raise Problem(f"{path} is not there")
+        return path
+
+    def decode(self, kernel, blocks, apart=None):
+        """steps.py's model of a decode kernel."""
+        if kernel not in self.models:
+            self.models[kernel] = steps.Model(self.path(kernel), blocks, self.machine,
+                                              self.path(apart) if apart else None)
+        return self.models[kernel]
+
+    def leaf(self, kernel):
+        """(shape, cycles of a leaf) of a kernel that copies tiles."""
+        if kernel not in self.models:
+            self.models[kernel] = (shape_of(kernel),
+                                   predict(Listing(self.path(kernel)), kernel, self.machine, 1).cycles)
+        return self.models[kernel]
+
+
+def row(case, kernel, time, beside):
+    return {"case": case, "kernel": kernel, "us": float(f"{time:.3g}"), "beside": beside}
+
+
+def decodes(images):
+    for kind, cases in (("bf16", DECODES), ("f8", DECODES_OF_8_BITS)):
+        kernel = f"kv_attention_decode_{kind}_128"
+        for sequences, keys, group, aim in cases:
+            time, read = images.decode(kernel, 2).predict(sequences, keys, 8, group)
+            beside = f"{read / time:.2f} of the read ceiling" + (f", {aim}" if aim else "")
+            yield row(f"{kind} {sequences}x{keys - 1}+1 {8 * group}/8 d128 page 16", kernel, time,
+                      beside)
+    kernel = "kv_latent_decode_bf16_576"
+    for sequences, keys, page in LATENT:
+        time, read = images.decode(kernel, 1, "kv_movers").predict(sequences, keys, 1, 16)
+        yield row(f"bf16 {sequences}x{keys - 1}+1 16/1 d576/512 page {page}", kernel, time,
+                  f"{read / time:.2f} of the read ceiling")
+
+
+def prompts(images):
+    for kind, dim, tokens in PROMPTS:
+        kernel = f"kv_attention_tiles_{kind}_{dim}"
+        shape, cycles = images.leaf(kernel)
+        time = max(steps.predict_prompt(cycles, shape, images.machine, 64, 8, tokens))
+        rate = 2 * tokens * tokens * dim * 64 / time / 1e6
+        beside = f"{rate:.0f} TFLOP/s"
+        if dim == 128 and kind == "bf16":
+            cudnn = steps.CUDNN[tokens]
+            beside += f", {rate / cudnn:.2f} of cuDNN's {cudnn}, aim ≥ 0.85"
+        yield row(f"{kind} 1x0+{tokens} 64/8 d{dim} page 16", kernel, time, beside)
+    kernel = "kv_latent_tiles_bf16_576"
+    shape, cycles = images.leaf(kernel)
+    for sequences, cached, added in LATENT_TILES:
+        rows, keys = added * LATENT_HEADS, cached + (added + 1) // 2
+        time = max(steps.predict_latent(cycles, shape, images.machine, sequences, keys, rows))
+        rate = 2 * sequences * keys * rows * (576 + shape.value) / time / 1e6
+        yield row(f"bf16 {sequences}x{cached}+{added} {LATENT_HEADS}/1 d576/512 page 64", kernel,
+                  time, f"{rate:.0f} TFLOP/s, {rate / steps.FLASH_MLA:.2f} of FlashMLA's "
+                        f"{steps.FLASH_MLA}")
+
+
+def table(rows):
+    return HEAD + "".join(f"| {each['case']} | `{each['kernel']}` | {each['us']:g} µs | {each['beside']} |\n"
+                          for each in rows)
+
+
+def with_table(page, rows):
+    """The page with the rows between its marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise Problem(f"{PAGE} has no '{BEGIN.strip()}' and '{END.strip()}'")
+    return before + begin + table(rows) + end + after
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("images", type=Path, nargs="?")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    if not arguments.check and not arguments.images:
+        parser.error("a folder with images, or --check")
+    if arguments.images:
+        images = Images(arguments.images, Machine())
+        rows = [*decodes(images), *prompts(images)]
+        FILE.write_text("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in rows)
+                        + "\n]\n", encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    written = with_table(page, json.loads(FILE.read_text(encoding="utf-8")))
+    if arguments.check:
+        if page != written:
+            raise Problem(f"the table of {PAGE} is not that of {FILE}: run "
+                          "scripts/sass/predictions.py build/release/lib/kv-cuda")
+    else:
+        PAGE.write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"predictions.py: {problem}")

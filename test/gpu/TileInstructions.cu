@@ -1,0 +1,13 @@
+#include "kernels/cuda/GpuBlock.h"
+#include "test/kernels/TileInstructionBodies.h"
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+#define KV_TILE_INSTRUCTION_KERNEL(name, threads, ...)                         \
+  extern "C" __global__ void __launch_bounds__(threads, 1)                     \
+      kv_test_##name(const __grid_constant__ TileInstructionParams params) {   \
+    GpuBlock block;                                                            \
+    __VA_ARGS__(block, params);                                                \
+  }
+#include "test/kernels/TileInstructionKernels.def"

@@ -1,0 +1,174 @@
+//===- TileInstructionTest.cpp - What 9.0 alone has, one by one -----------===//
+//
+// The beliefs that kernels with tile copies rest on: how a box lies in shared
+// memory, which phase a barrier is in, what a descriptor means, which thread
+// holds which element of a product. All numbers are exact in any order of sums.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelRun.h"
+#include "TileInstructionBodies.h"
+
+#include <cstring>
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+bool leftOut(const char *kernel) {
+  if (canRun(kernel))
+    return false;
+  std::fprintf(stderr, "%s is of 9.0 alone\n", kernel);
+  return true;
+}
+
+/// Small whole numbers.
+template <class T> std::vector<uint16_t> wholes(size_t count, int seed) {
+  std::vector<uint16_t> all(count);
+  for (size_t i = 0; i < count; ++i)
+    all[i] = narrow<T>(float(int((i * 37 + seed * 11) % 17) - 8)).bits;
+  return all;
+}
+
+/// Rows of `columns` elements of 16 bits; a box has 64 x 64.
+TensorDescription matrix(const void *data, int rows, int columns) {
+  uint64_t pitch = uint64_t(columns) * 2, all = pitch * rows;
+  return {data,
+          {uint64_t(columns), uint64_t(rows), 1, 1},
+          {pitch, all, all},
+          {64, 64, 1, 1}};
+}
+
+} // namespace
+
+// Also of boxes that lie beside the matrix in part.
+TEST(Instruction, TileCopies) {
+  if (leftOut("kv_test_tile_copy"))
+    return;
+  constexpr int Rows = 150, Columns = 136;
+  std::vector<uint16_t> in(Rows * Columns);
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = uint16_t(i + 1);
+  for (bool plain : {false, true})
+    for (TileAt at :
+         {TileAt{{0, 0, 0, 0}}, TileAt{{64, 40, 0, 0}}, TileAt{{8, 120, 0, 0}},
+          TileAt{{128, -3, 0, 0}}, TileAt{{-16, 64, 0, 0}}}) {
+      KernelRun run;
+      std::vector<uint16_t> out(RingBox / 2), expected(RingBox / 2);
+      TensorDescription tensor = matrix(run.in(in), Rows, Columns);
+      tensor.plain = plain;
+      TileInstructionParams p{};
+      p.a = run.encode(tensor);
+      p.out = run.out(out);
+      p.at = at;
+      run("kv_test_tile_copy", 1, p);
+      for (int i = 0; i < RingBox / 2; ++i) {
+        int64_t from = boxElement(tensor, at, i);
+        uint32_t to = plain ? i * 2 : swizzled(i * 2);
+        expected[to / 2] = from < 0 ? 0 : in[from / 2];
+      }
+      for (int i = 0; i < RingBox / 2; ++i)
+        ASSERT_EQ(out[i], expected[i])
+            << (plain ? "plain" : "swizzled") << " box at " << at.at[0] << ", "
+            << at.at[1] << ": row " << i / 64 << ", column " << i % 64;
+    }
+}
+
+TEST(Instruction, BarrierPhases) {
+  if (leftOut("kv_test_phases"))
+    return;
+  constexpr int Rounds = 37;
+  std::vector<float> out(Rounds * WarpLanes, -1);
+  KernelRun run;
+  TileInstructionParams p{};
+  p.out = run.out(out);
+  p.count = Rounds;
+  run("kv_test_phases", 1, p);
+  for (int i = 0; i < Rounds * WarpLanes; ++i)
+    EXPECT_EQ(out[i], float(i ^ 1)) << i;
+}
+
+TEST(Instruction, NamedBarriers) {
+  if (leftOut("kv_test_named_barriers"))
+    return;
+  std::vector<float> out(3 * WarpLanes, -1);
+  KernelRun run;
+  TileInstructionParams p{};
+  p.out = run.out(out);
+  run("kv_test_named_barriers", 1, p);
+  for (int i = 0; i < 3 * WarpLanes; ++i)
+    EXPECT_EQ(out[i],
+              float(i < WarpLanes ? i ^ 3 : (i + WarpLanes) ^ WarpLanes))
+        << i;
+}
+
+template <class T> void testGroupProduct(const char *name, int columns) {
+  if (leftOut(name))
+    return;
+  constexpr int K = GroupProductK, Rows = GroupProductRows;
+  std::vector<uint16_t> in = wholes<T>(Rows * K, 1),
+                        more = wholes<T>(K * columns, 2);
+  in.insert(in.end(), more.begin(), more.end());
+  std::vector<float> out(Rows * columns, -1);
+  KernelRun run;
+  TileInstructionParams p{};
+  p.in = run.in(in);
+  p.out = run.out(out);
+  run(name, 1, p);
+  for (int row = 0; row < Rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      float sum = 0;
+      for (int k = 0; k < K; ++k)
+        sum += widen(T{in[row * K + k]}) *
+               widen(T{in[Rows * K + k * columns + column]});
+      ASSERT_EQ(out[row * columns + column], sum)
+          << name << ": row " << row << ", column " << column;
+    }
+}
+
+TEST(Instruction, GroupProductsOfSharedMemory) {
+  testGroupProduct<Bf16>("kv_test_wgmma_bf16_k_64", 64);
+  testGroupProduct<F16>("kv_test_wgmma_f16_k_128", 128);
+  testGroupProduct<Bf16>("kv_test_wgmma_bf16_other_128", 128);
+}
+
+TEST(Instruction, GroupProductsOfRegisters) {
+  testGroupProduct<Bf16>("kv_test_wgmma_registers_bf16_k_64", 64);
+  testGroupProduct<F16>("kv_test_wgmma_registers_f16_other_64", 64);
+  testGroupProduct<Bf16>("kv_test_wgmma_registers_bf16_other_128", 128);
+}
+
+// Copies, products, registers that change hands, and rows that threads clear
+// between a copy and a product.
+TEST(Instruction, RingOfTiles) {
+  constexpr int Tiles = 7, K = Tiles * 64, Live = K - 20, Rows = 128,
+                Columns = 64;
+  std::vector<uint16_t> a = wholes<Bf16>(Rows * K, 3),
+                        b = wholes<Bf16>(K * Columns, 4);
+  for (size_t i = 0; i < b.size(); ++i)
+    if (i / Columns >= Live)
+      b[i] = 0x7fff; // NaN
+  for (const char *name : {"kv_test_ring_shared", "kv_test_ring_registers"}) {
+    if (leftOut(name))
+      return;
+    std::vector<float> c(Rows * Columns, -1);
+    KernelRun run;
+    TileInstructionParams p{};
+    p.a = run.encode(matrix(run.in(a), Rows, K));
+    p.b = run.encode(matrix(run.in(b), K, Columns));
+    p.c = run.out(c);
+    p.tiles = Tiles;
+    p.live = Live;
+    run(name, 1, p);
+    for (int row = 0; row < Rows; ++row)
+      for (int column = 0; column < Columns; ++column) {
+        float sum = 0;
+        for (int k = 0; k < Live; ++k)
+          sum += widen(Bf16{a[row * K + k]}) *
+                 widen(Bf16{b[k * Columns + column]});
+        ASSERT_EQ(c[row * Columns + column], sum)
+            << name << ": row " << row << ", column " << column;
+      }
+  }
+}
