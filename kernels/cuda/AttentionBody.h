@@ -67,6 +67,10 @@ public:
       stage = phase = scaleBuffer = 0;
     if constexpr (LatentTiles<C>)
       half = b.uniform(warp / GroupWarps);
+    if constexpr (TensorTiles<C>) {
+      slicePlace = half;
+      slices = leafPhase = 0;
+    }
   }
 
   KV_BODY void run() {
@@ -337,6 +341,8 @@ protected:
   KV_BODY void multiplyQueries();
   KV_BODY void multiplyQueries()
     requires LatentTiles<C>;
+  KV_BODY void multiplyQueries()
+    requires TensorTiles<C>;
   /// What a row's scores are multiplied by for the powers that weights are of.
   KV_BODY float powerFactor(int row) const {
     return scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
@@ -377,6 +383,10 @@ protected:
   KV_BODY void foldStates(int leaf);
   /// Multiplies them by this warpgroup's columns of the leaf and folds it.
   KV_BODY void foldSlices();
+  KV_BODY void foldSlices()
+    requires TensorTiles<C>;
+  /// A column tile of the group, with what the leaf has of it.
+  KV_BODY void foldTile(int n, const float (&tile)[4]);
   /// By one lane for its warp, which has read that slab of `stage`.
   KV_BODY void releaseSlab(int slab);
 
@@ -774,6 +784,9 @@ protected:
   int phase;            // of the stage, where a kernel copies tiles
   int scaleBuffer;      // of the leaf, there
   int half;             // the warpgroup, where it has half of the columns
+  /// Of its slices in tensor memory: where the next is, and how many there
+  /// were. And the phase of its next leaf.
+  int slicePlace, slices, leafPhase;
   uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
 
   // The leaf, its group, the total; the states of row tile stateTile().

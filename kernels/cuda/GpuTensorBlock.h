@@ -10,6 +10,7 @@
 namespace kv::cuda {
 
 struct GpuTensorBlock : GpuBlock {
+  __device__ __forceinline__ bool elect() const { return ptx::elect(); }
   __device__ __forceinline__ void allocateTensor(int offset,
                                                  int columns) const {
     ptx::tensorAllocate(sharedAddress(offset), columns);
@@ -23,6 +24,10 @@ struct GpuTensorBlock : GpuBlock {
   }
   template <int Count>
   __device__ __forceinline__ void loadTensor(float (&r)[Count],
+                                             TensorAddress at) const {
+    ptx::tensorLoad(r, at);
+  }
+  __device__ __forceinline__ void loadTensor(float (&r)[8][4],
                                              TensorAddress at) const {
     ptx::tensorLoad(r, at);
   }

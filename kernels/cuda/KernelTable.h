@@ -9,7 +9,7 @@
 
 #include "AttentionTensor.h"
 #include "Latent.h"
-#include "LatentTiles.h"
+#include "LatentTensor.h"
 #include "States.h"
 #include "kv/ABI/DeviceKernels.h"
 
@@ -123,6 +123,12 @@ constexpr AttentionKernel TileKernels[] = {
         KV_LATENT_TILE_CONFIG(query, dim, vDim),                               \
         KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
       "kv_latent_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,              \
+      KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
+#define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, registers)      \
+  rowOf<KV_LATENT_TENSOR_CONFIG(query, dim, vDim),                             \
+        KV_LATENT_TENSOR_CONFIG(query, dim, vDim),                             \
+        KV_LATENT_TENSOR_CONFIG(query, dim, vDim)>(                            \
+      "kv_latent_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,             \
       KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
 #include "kv/ABI/DeviceKernels.def"
 };

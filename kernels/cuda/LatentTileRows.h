@@ -64,7 +64,8 @@ KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
   Fragments weights;
   narrowWeights(powers, weights, leaf);
   // All warps have multiplied the slab that the weights come to.
-  b.syncNamed(C::ScoresBarrier + half, GroupThreads);
+  if constexpr (!TensorTiles<C>)
+    b.syncNamed(C::ScoresBarrier + half, GroupThreads);
   auto states = leafStates(leaf);
   auto words = b.template shared<uint32_t>(C::Weights + half * C::TileBytes,
                                            C::SlabBytes / 4);
@@ -82,6 +83,11 @@ KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
   }
   if constexpr (F != Fault::MissingWeightsFence)
     b.fenceAsync();
+  if constexpr (TensorTiles<C>) {
+    b.fenceBefore();
+    b.arriveAt(b.barrier(C::weighed(half)));
+    return;
+  }
   // This warpgroup reads them itself.
   if constexpr (F != Fault::MissingGroupBarrier)
     b.syncNamed(C::ScoresBarrier + half, GroupThreads);
@@ -91,9 +97,12 @@ KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::foldStates(int leaf) {
-  if constexpr (F != Fault::MissingWeightsBarrier)
-    if (half != stage)
+  if constexpr (F != Fault::MissingWeightsBarrier) {
+    if constexpr (TensorTiles<C>)
+      b.awaitPhase(b.barrier(C::weighed(stage)), leafPhase);
+    else if (half != stage)
       b.syncNamed(C::WeightsBarrier + stage, 2 * GroupThreads);
+  }
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     FloatPair state = leafStates(leaf).load(rowOf(rowTile(), side));
@@ -107,6 +116,16 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::releaseSlab(int slab) {
   if (lane == 0 || (F == Fault::ReleasedTwice && lane == 1 && warp % 4 < 2))
     b.arriveAt(b.barrier(C::empty(stage, slab)));
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldTile(int n, const float (&tile)[4]) {
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    float &sum = group[0][n][i];
+    sum = kv::plan::foldValue(sum, tile[i],
+                              {rowWeights[i / 2].x, rowWeights[i / 2].y});
+  }
 }
 
 template <Block B, class C, Fault F>
@@ -144,12 +163,7 @@ KV_BODY void AttentionBody<B, C, F>::foldSlices() {
       releaseSlab(C::ValueSlabs);
     KV_UNROLL
     for (int n = 0; n < C::SliceTiles; ++n)
-      KV_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      float &sum = group[0][slice * C::SliceTiles + n][i];
-      sum = kv::plan::foldValue(sum, sliced[n][i],
-                                {rowWeights[i / 2].x, rowWeights[i / 2].y});
-    }
+      foldTile(slice * C::SliceTiles + n, sliced[n]);
   }
 }
 
@@ -167,20 +181,25 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   stage ^= 1;
 }
 
+/// By one thread: the barriers of the ring.
+template <class C, Block B> KV_BODY void initSlabs(B &b) {
+  KV_UNROLL
+  for (int stage = 0; stage < C::Stages; ++stage) {
+    KV_UNROLL
+    for (int slab = 0; slab < C::Slabs; ++slab) {
+      b.init(b.barrier(C::full(stage, slab)), 1);
+      b.init(b.barrier(C::empty(stage, slab)), C::readers(slab));
+    }
+    b.init(b.barrier(C::landed(stage)), 1);
+  }
+}
+
 /// The kernel: the first warpgroup copies, the others multiply.
 template <class C, Fault F = Fault::None, Block B>
   requires LatentTiles<C>
 KV_BODY void runTiles(B &b, const TileParams &p) {
   if (b.thread() == 0) {
-    KV_UNROLL
-    for (int stage = 0; stage < C::Stages; ++stage) {
-      KV_UNROLL
-      for (int slab = 0; slab < C::Slabs; ++slab) {
-        b.init(b.barrier(C::full(stage, slab)), 1);
-        b.init(b.barrier(C::empty(stage, slab)), C::readers(slab));
-      }
-      b.init(b.barrier(C::landed(stage)), 1);
-    }
+    initSlabs<C>(b);
     b.fenceInit();
   }
   b.sync();

@@ -16,6 +16,9 @@ namespace kv::cuda {
 /// Whether two warpgroups have the same rows, and each half of the columns.
 template <class C>
 concept LatentTiles = TileRows<C> && requires { requires C::SharesRows; };
+/// And whose sums come from tensor memory (LatentTensor.h).
+template <class C>
+concept TensorTiles = LatentTiles<C> && requires { requires C::Tensor; };
 
 /// One kernel. Leaves go to two stages in turn; a warpgroup computes the scores
 /// and weights of those in its own stage, and its half of the values of all.

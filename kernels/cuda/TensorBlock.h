@@ -4,6 +4,10 @@
 // one thread, run beside all threads, and have their sums in tensor memory; a
 // warp reaches those lanes of it that its number in its warpgroup says.
 //
+//   elect()                     by a warp: true for one lane, which may issue.
+//   A
+//                               compiler that knows of no other way that one
+//                               does issues for each lane, in a loop
 //   allocateTensor(offset, columns)
 //                               by one warp: so many columns, whose address
 //                               comes to that byte of shared memory
@@ -13,7 +17,8 @@
 //                               may be allocated when the block ends
 //   loadTensor(r, address)      by a warp: a lane's word of as many columns as
 //                               r has, from `address` on, whose lane is the
-//                               warp's first
+//                               warp's first. Where r is float[Tiles][4], of
+//                               sixteen lanes, as groupFragmentC says
 //   awaitLoads(r...)            until they are there; names what was loaded
 //   storeTensor(address, r)     the other way
 //   awaitStores()               until they are there
@@ -43,13 +48,17 @@ namespace kv::cuda {
 template <class B>
 concept TensorBlock =
     RoleBlock<B> &&
-    requires(B &b, uint32_t (&words)[16], float (&sums)[32], TensorAddress at,
-             TensorDescriptor d, TensorInstruction instruction) {
+    requires(B &b, uint32_t (&words)[16], float (&sums)[32],
+             float (&fragments)[8][4], TensorAddress at, TensorDescriptor d,
+             TensorInstruction instruction) {
+      { b.elect() } -> std::same_as<bool>;
       b.allocateTensor(0, FewestColumns);
       b.relinquishTensor();
       b.freeTensor(at, FewestColumns);
       b.loadTensor(sums, at);
       b.awaitLoads(sums);
+      b.loadTensor(fragments, at);
+      b.awaitLoads(fragments);
       b.storeTensor(at, words);
       b.awaitStores();
       b.multiplyTensor(at, d, d, instruction, true);

@@ -37,6 +37,8 @@ KV_BODY void AttentionBody<B, C, F>::loadQueries()
   copyQueries();
   if constexpr (F != Fault::MissingQueriesFence)
     b.fenceAsync();
+  if constexpr (TensorTiles<C>)
+    b.arriveAt(b.barrier(C::Asked));
 }
 
 template <Block B, class C, Fault F>

@@ -78,7 +78,7 @@ def look(image):
     count = None
     # Leaves of kernels with tensor memory have loops within, and no products.
     if (image.name.startswith(("kv_attention_", "kv_latent_"))
-            and not image.name.startswith("kv_attention_tensor_")):
+            and not image.name.startswith(("kv_attention_tensor_", "kv_latent_tensor_"))):
         count = Leaf(Listing(image, text)).per_warp
     return count, waits.problems(text) if image.name.endswith(waits.CHIP) else []
 

@@ -1,8 +1,8 @@
 //===- TensorTest.cpp - Tensor memory and tcgen05.mma ---------------------===//
 //
-// One warpgroup, alone: a product of 128 rows has mma.sync's bits, and each way
-// to misuse tensor memory has its sentence. (That a GPU gives the same bits for
-// both is for a GPU to say.)
+// One warpgroup, alone: a product of 128 or 64 rows has mma.sync's bits, and
+// each way to misuse tensor memory has its sentence. (That a GPU gives the same
+// bits for both is for a GPU to say.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,7 @@ using namespace kv::cuda::test;
 
 namespace {
 
-constexpr int Rows = TensorLanes;
-using M = Matrices<Rows>;
+using M = Matrices<TensorLanes>;
 constexpr int K = M::K, Columns = M::Columns;
 /// In shared memory, one slab each; in tensor memory behind the sums.
 constexpr int PlaceA = 0, PlaceB = 16384, PlaceAddress = 32768,
@@ -58,13 +57,14 @@ enum class Wrong {
   OtherShape,
   DescriptorOfWgmma,
   OtherRows,
+  HalfFromTensor,
   UnfencedBarrier,
   OneStepBehind,
   OtherMajor
 };
 
-template <Major MajorB, bool FromTensor, Wrong How>
-void product(CpuTensorBlock &b, M &m) {
+template <Major MajorB, bool FromTensor, Wrong How, int Rows>
+void product(CpuTensorBlock &b, Matrices<Rows> &m) {
   auto is = [](Wrong wrong) { return How == wrong; };
   int warp = b.thread() / WarpLanes;
   auto shared = b.shared<uint16_t>(0, 32768);
@@ -127,9 +127,10 @@ void product(CpuTensorBlock &b, M &m) {
     if (!is(Wrong::MissingIssuersFence))
       b.fenceAfter();
     TensorInstruction instruction =
-        encode({false, is(Wrong::OtherMajor) ? Major::Other : MajorB, Columns});
+        encode({false, is(Wrong::OtherMajor) ? Major::Other : MajorB, Columns,
+                is(Wrong::HalfFromTensor) ? HalfRows : Rows});
     if (is(Wrong::OtherRows))
-      instruction.bits ^= uint32_t((128 ^ 64) >> 4) << 24;
+      instruction.bits ^= uint32_t((128 ^ 32) >> 4) << 24;
     TensorDescriptor operandA =
         encodeTensor({b.sharedAddress(PlaceA), 0, AtomBytes});
     TensorDescriptor operandB =
@@ -179,7 +180,16 @@ void product(CpuTensorBlock &b, M &m) {
       b.freeTensor(base, Allocated);
     b.sync();
   }
-  for (int part = 0; part < Columns / 32; ++part) {
+  if constexpr (Rows == HalfRows) {
+    float sums[8][4];
+    b.loadTensor(sums, own);
+    b.awaitLoads(sums);
+    for (int i = 0; i < 32; ++i) {
+      Place at = groupFragmentC(b.thread(), i / 4, i % 4);
+      b.store(&m.c[at.row * Columns + at.column], sums[i / 4][i % 4]);
+    }
+  }
+  for (int part = 0; Rows == TensorLanes && part < Columns / 32; ++part) {
     float sums[32], others[1] = {};
     TensorAddress from = own.behind(part * 32);
     if (is(Wrong::LanesOfAnotherWarp))
@@ -218,8 +228,9 @@ void product(CpuTensorBlock &b, M &m) {
 LaunchShape shape() { return shapeOf(GroupThreads); }
 
 /// The body on a block with tensor memory.
-template <Wrong How, bool FromTensor = false, Major MajorB = Major::Other>
-void run(CpuBlock &b, M &m) {
+template <Wrong How, bool FromTensor = false, Major MajorB = Major::Other,
+          int Rows = TensorLanes>
+void run(CpuBlock &b, Matrices<Rows> &m) {
   auto tensor = CpuTensorBlock(b);
   product<MajorB, FromTensor, How>(tensor, m);
 }
@@ -235,10 +246,13 @@ void expectWrong(const char *text) {
 } // namespace
 
 TEST(Tensor, BitsOfMma) {
-  expectBitsOfMma<Rows>(shape(),
-                        {run<Wrong::Nothing>, run<Wrong::Nothing, true>,
-                         run<Wrong::Nothing, false, Major::K>,
-                         run<Wrong::Nothing, true, Major::K>});
+  expectBitsOfMma<TensorLanes>(shape(),
+                               {run<Wrong::Nothing>, run<Wrong::Nothing, true>,
+                                run<Wrong::Nothing, false, Major::K>,
+                                run<Wrong::Nothing, true, Major::K>});
+  expectBitsOfMma<HalfRows>(shape(),
+                            {run<Wrong::Nothing, false, Major::Other, HalfRows>,
+                             run<Wrong::Nothing, false, Major::K, HalfRows>});
 }
 
 TEST(Tensor, Descriptors) {
@@ -255,6 +269,7 @@ TEST(Tensor, Descriptors) {
   EXPECT_EQ(encodeTensor({0x400, 0, 0x400}).bits, 0x4000404000000040u);
   EXPECT_EQ(encode(TensorProduct{false, Major::Other, 128}).bits, 0x08210490u);
   EXPECT_EQ(encode(TensorProduct{true, Major::K, 64}).bits, 0x08100010u);
+  EXPECT_EQ(encode(TensorProduct{true, Major::K, 64, 64}).bits, 0x04100010u);
   for (bool f16 : {false, true})
     for (Major major : {Major::K, Major::Other})
       for (int columns = 16; columns <= 256; columns += 16) {
@@ -320,11 +335,12 @@ TEST(Tensor, Operands) {
   expectWrong<Wrong::AddsToNothing>("adds to what nobody wrote");
   expectWrong<Wrong::OtherShape>("before it awaited a commit of a product");
   expectWrong<Wrong::DescriptorOfWgmma>("is not one of tensor memory's");
-  expectWrong<Wrong::OtherRows>("is not of 128 rows with sums in f32");
+  expectWrong<Wrong::HalfFromTensor, true>("takes A from tensor memory");
+  expectWrong<Wrong::OtherRows>("is not of 128 rows and a multiple of 16");
 }
 TEST(Tensor, OtherElements) {
-  expectOtherNumbers<Rows>(shape(), run<Wrong::Nothing>,
-                           run<Wrong::OneStepBehind>);
-  expectOtherNumbers<Rows>(shape(), run<Wrong::Nothing, false, Major::K>,
-                           run<Wrong::OtherMajor, false, Major::K>);
+  expectOtherNumbers<TensorLanes>(shape(), run<Wrong::Nothing>,
+                                  run<Wrong::OneStepBehind>);
+  expectOtherNumbers<TensorLanes>(shape(), run<Wrong::Nothing, false, Major::K>,
+                                  run<Wrong::OtherMajor, false, Major::K>);
 }

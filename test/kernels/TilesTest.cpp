@@ -48,18 +48,28 @@ struct Kernels {
   std::vector<AttentionKernel> tiles;
   const AttentionKernel &plain, &decode;
 
-  Kernels(std::string_view type, int headDim)
-      : plain(kernelFor(type, headDim, true)),
-        decode(kernelFor(type, headDim, false)) {
+  Kernels(std::string_view type, int headDim, bool latent = false)
+      : plain(kernelFor(type, headDim, true, latent)),
+        decode(kernelFor(type, headDim, false, latent)) {
     for (const AttentionKernel &kernel : TileKernels)
-      if (kernel.type == type && kernel.headDim == headDim && !kernel.vDim &&
-          canRun(kernel.name))
+      if (kernel.type == type && kernel.headDim == headDim &&
+          (kernel.vDim != 0) == latent && canRun(kernel.name))
         tiles.push_back(kernel);
   }
   /// Those that copy tiles give these results.
   void expectSame(const Results &expected, const AttentionCase &c) const {
     for (const AttentionKernel &kernel : tiles)
       EXPECT_TRUE(same(expected, run(kernel, c))) << kernel.name << ": " << c;
+  }
+  /// The last rows that they give are these.
+  void expectLast(const Results &last, const AttentionCase &c) const {
+    for (const AttentionKernel &kernel : tiles) {
+      Results whole = run(kernel, c);
+      size_t before = whole.out.size() - last.out.size();
+      EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
+                               last.out.size() * sizeof(float)))
+          << kernel.name << ": " << c;
+    }
   }
 };
 
@@ -191,21 +201,14 @@ TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
       Results last = run(kernels.decode, c);
       c.sequences = {{first ? 1140 : 1180, first ? 60 : 20}};
       c.pageSize = 16;
-      for (const AttentionKernel &kernel : kernels.tiles) {
-        Results whole = run(kernel, c);
-        size_t before = whole.out.size() - last.out.size();
-        EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
-                                 last.out.size() * sizeof(float)))
-            << kernel.name << ": " << c;
-      }
+      kernels.expectLast(last, c);
     }
 }
 
 // A latent cache's: pages, layouts, masks, numbers of heads and hand-outs at
 // once, also where whole units have several groups of leaves.
 TEST_F(AttentionTiles, LatentRows) {
-  const AttentionKernel &latent = tileKernelFor("bf16", 192, true);
-  const AttentionKernel &other = kernelFor("bf16", 192, true, true);
+  const Kernels kernels("bf16", 192, /*latent=*/true);
   struct {
     int mask;
     int64_t window;
@@ -225,30 +228,28 @@ TEST_F(AttentionTiles, LatentRows) {
     c.scale = i == 4 ? -0.125f : 0;
     c.pageSize = 7;
     c.parts = 2;
-    Results expected = run(other, c);
+    Results expected = run(kernels.plain, c);
     c.pageSize = pages[i % 4];
     c.headsFirst = i % 2;
     c.parts = i % 2 ? 1 : 9;
     c.machine.schedule = Schedule(i % 3);
     c.machine.seed = i++;
-    EXPECT_TRUE(same(expected, run(latent, c))) << c;
+    kernels.expectSame(expected, c);
   }
 }
 
 TEST_F(AttentionTiles, LatentDecodeGivesTheirLastRows) {
+  const Kernels kernels("bf16", 192, /*latent=*/true);
   for (int order = 0; order < 4; ++order) {
     AttentionCase c;
     c.machine.order = SumOrder(order);
     c.heads = 1;
-    c.sequences = {{680, 20}};
-    Results whole = run(tileKernelFor("bf16", 192, true), c);
     c.sequences = {{697, 3}};
     c.pageSize = 5;
-    Results last = run(kernelFor("bf16", 192, false, true), c);
-    size_t before = whole.out.size() - last.out.size();
-    EXPECT_EQ(0, std::memcmp(whole.out.data() + before, last.out.data(),
-                             last.out.size() * sizeof(float)))
-        << c;
+    Results last = run(kernels.decode, c);
+    c.sequences = {{680, 20}};
+    c.pageSize = 16;
+    kernels.expectLast(last, c);
   }
 }
 

@@ -118,6 +118,13 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::None,                                                               \
    dim,                                                                        \
    vDim},
+#define KV_LATENT_TENSOR_KERNEL(name, query, cache, dim, vDim, ...)            \
+  {"kv_latent_tensor_" #name "_" #dim,                                         \
+   "sm_100a",                                                                  \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   vDim},
 #include "kv/ABI/DeviceKernels.def"
 };
 

@@ -9,13 +9,16 @@
 
 using namespace kv::cuda;
 
-#define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
-  static_assert(fits(KV_TENSOR_CONFIG(query, dim)::SharedBytes, 1, 90));       \
-  extern "C" __global__ void __launch_bounds__(                                \
-      KV_TENSOR_CONFIG(query, dim)::LaunchThreads, 1)                          \
-      kv_attention_tensor_##type##_##dim(                                      \
-          const __grid_constant__ TileParams params) {                         \
+#define KV_TENSORS(name, ...)                                                  \
+  static_assert(fits(__VA_ARGS__::SharedBytes, 1, 90));                        \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__::LaunchThreads, 1)  \
+      name(const __grid_constant__ TileParams params) {                        \
     GpuTensorBlock block;                                                      \
     beginKernel(block);                                                        \
-    runTensor<KV_TENSOR_CONFIG(query, dim)>(block, params);                    \
+    runTensor<__VA_ARGS__>(block, params);                                     \
   }
+#define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
+  KV_TENSORS(kv_attention_tensor_##type##_##dim, KV_TENSOR_CONFIG(query, dim))
+#define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, registers)      \
+  KV_TENSORS(kv_latent_tensor_##type##_##dim,                                  \
+             KV_LATENT_TENSOR_CONFIG(query, dim, vDim))

@@ -25,5 +25,8 @@ void kv::cuda::runTensorTwin(Machine &machine, const AttentionKernel &kernel,
 #define KV_TENSOR_KERNEL(type, query, cache, dim, ...)                         \
   if (kernel.name == "kv_attention_tensor_" #type "_" #dim)                    \
     run<KV_TENSOR_CONFIG(query, dim)>(machine, blocks, aligned);
+#define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, ...)            \
+  if (kernel.name == "kv_latent_tensor_" #type "_" #dim)                       \
+    run<KV_LATENT_TENSOR_CONFIG(query, dim, vDim)>(machine, blocks, aligned);
 #include "kv/ABI/DeviceKernels.def"
 }

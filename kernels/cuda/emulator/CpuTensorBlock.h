@@ -15,6 +15,7 @@ class CpuTensorBlock : public CpuBlock {
 public:
   explicit CpuTensorBlock(const CpuBlock &b) : CpuBlock(b) {}
 
+  bool elect() const { return self % WarpLanes == 0; }
   void allocateTensor(int offset, int columns, Place at = Place::current()) {
     memory().allocate(self, offset, columns, at.line());
   }
@@ -28,7 +29,13 @@ public:
   template <int Count>
   void loadTensor(float (&r)[Count], TensorAddress address,
                   Place at = Place::current()) {
-    memory().load(self, address, r, Count, at.line());
+    memory().load(self, address, r, Count, /*fragments=*/false, at.line());
+  }
+  template <int Tiles>
+  void loadTensor(float (&r)[Tiles][4], TensorAddress address,
+                  Place at = Place::current()) {
+    memory().load(self, address, &r[0][0], Tiles * 4, /*fragments=*/true,
+                  at.line());
   }
   template <class Registers>
   void awaitLoads(Registers &r, Place at = Place::current()) {

@@ -190,20 +190,23 @@ void TensorMemory::access(int warp, Kind kind, int count) {
 }
 
 void TensorMemory::load(int thread, TensorAddress address, float *registers,
-                        int count, unsigned line) {
+                        int count, bool fragments, unsigned line) {
   threads[thread].address = address;
   threads[thread].registers = registers;
   if (!meet(thread, line))
     return;
-  int warp = thread / WarpLanes;
-  if (agree(warp, count, "loads")) {
-    access(warp, Kind::Load, count);
+  int warp = thread / WarpLanes, columns = fragments ? count * 2 : count;
+  if (agree(warp, columns, "loads")) {
+    access(warp, Kind::Load, columns);
     for (int l = 0; l < WarpLanes; ++l) {
       Thread &each = threads[warp * WarpLanes + l];
       Loaded loaded{each.registers, std::vector<float>(count), line};
-      for (int i = 0; i < count; ++i)
-        loaded.values[i] =
-            bitsAs<float>(word(address.lane() + l, address.column() + i));
+      for (int i = 0; i < count; ++i) {
+        Place p = fragments ? fragmentC(l, i % 4) : Place{l, 0};
+        p.column += fragments ? i / 4 * 8 : i;
+        loaded.values[i] = bitsAs<float>(
+            word(address.lane() + p.row, address.column() + p.column));
+      }
       std::fill_n(each.registers, count, bitsAs<float>(UnfinishedSum));
       each.loads.push_back(std::move(loaded));
     }

@@ -29,9 +29,10 @@ public:
   void allocate(int thread, int offset, int columns, unsigned line);
   void relinquish(int thread, unsigned line);
   void free(int thread, TensorAddress address, int columns, unsigned line);
-  /// The registers are NaN until a wait names them.
+  /// The registers are NaN until a wait names them. As fragments they are of
+  /// the first half of the warp's lanes, as groupFragmentC says.
   void load(int thread, TensorAddress address, float *registers, int count,
-            unsigned line);
+            bool fragments, unsigned line);
   void store(int thread, TensorAddress address, const uint32_t *registers,
              int count, unsigned line);
   void awaitLoads(int thread, const NamedRegisters *named, int count,

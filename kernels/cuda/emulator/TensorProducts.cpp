@@ -46,9 +46,10 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   Group &group = groups[number];
   std::string who = atLine(request.line);
   if (!isUnderstood(request.instruction))
-    return machine.report("the instruction descriptor of " + who +
-                          " is not of 128 rows with sums in f32 and a multiple "
-                          "of 16 columns up to 256");
+    return machine.report(
+        "the instruction descriptor of " + who +
+        " is not of 128 rows and a multiple of 16 columns, or "
+        "64 and of 8, up to 256, with sums in f32");
   Product product{
       request, decode(request.instruction), group.count + 1, {}, {}};
   for (auto [descriptor, isUsed] :
@@ -59,6 +60,9 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
                             " is not one of tensor memory's products, of rows "
                             "of 128 bytes, swizzled");
   int column = request.d.column(), columns = product.shape.columns;
+  if (request.fromTensor && product.shape.rows != TensorLanes)
+    return machine.report(who + " of 64 rows takes A from tensor memory, which "
+                                "is not modelled");
   if (request.d.lane() != 0 ||
       (request.fromTensor && request.addressA.lane() != 0))
     return machine.report(who + " has operands of 128 lanes that do not begin "
@@ -97,9 +101,9 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
                                  each->shape.columns == columns;
                         });
   compute(product);
-  for (int lane = 0; lane < TensorLanes; ++lane)
+  for (int row = 0; row < product.shape.rows; ++row)
     for (int c = column; c < column + columns; ++c)
-      memory.word(lane, c) = UnfinishedSum;
+      memory.word(laneOfRow(product.shape.rows, row), c) = UnfinishedSum;
   group.products.push_back(std::move(product));
 }
 
@@ -128,9 +132,10 @@ void TensorProducts::readOperands(int thread, Product &product, bool issued,
       std::memcpy(&word, machine.sharedData() + offset, sizeof(word));
     return word;
   };
-  a.resize(TensorLanes * 8);
+  int rows = product.shape.rows;
+  a.resize(rows * 8);
   Operand operandA = decode(what.descriptorA);
-  for (int row = 0; row < TensorLanes; ++row)
+  for (int row = 0; row < rows; ++row)
     for (int pair = 0; pair < 8; ++pair) {
       TensorAddress at = tensorElementA(what.addressA, row, pair * 2);
       a[row * 8 + pair] = what.fromTensor
@@ -147,8 +152,10 @@ void TensorProducts::readOperands(int thread, Product &product, bool issued,
 
 void TensorProducts::compute(const Product &product) {
   int columns = product.shape.columns, first = product.what.d.column();
-  for (int row = 0; row < TensorLanes; row += 16)
+  int rows = product.shape.rows;
+  for (int row = 0; row < rows; row += 16)
     for (int n = 0; n < columns; n += 8) {
+      int lane = laneOfRow(rows, row);
       MatrixTile tile;
       std::memcpy(tile.a, product.a.data() + row * 8, sizeof(tile.a));
       for (int pair = 0; pair < 8; ++pair)
@@ -157,11 +164,11 @@ void TensorProducts::compute(const Product &product) {
       for (int r = 0; r < 16; ++r)
         for (int c = 0; c < 8; ++c)
           tile.sums[r * 8 + c] =
-              product.what.accumulates ? sum(row + r, first + n + c) : 0;
+              product.what.accumulates ? sum(lane + r, first + n + c) : 0;
       machine.matrixUnit().multiplyAdd(tile, product.shape.f16);
       for (int r = 0; r < 16; ++r)
         for (int c = 0; c < 8; ++c)
-          sum(row + r, first + n + c) = tile.sums[r * 8 + c];
+          sum(lane + r, first + n + c) = tile.sums[r * 8 + c];
     }
 }
 
@@ -198,8 +205,10 @@ void TensorProducts::complete(int number, Product &product) {
     const TensorMemory::Access *writer = memory.writer(c);
     if (writer && writer->kind == TensorMemory::Kind::Product &&
         writer->actor == number && writer->moment == product.number)
-      for (int lane = 0; lane < TensorLanes; ++lane)
+      for (int row = 0; row < product.shape.rows; ++row) {
+        int lane = laneOfRow(product.shape.rows, row);
         memory.word(lane, c) = bitsAs<uint32_t>(sum(lane, c));
+      }
   }
 }
 

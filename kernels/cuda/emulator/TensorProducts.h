@@ -48,7 +48,7 @@ private:
     TensorRequest what;
     TensorProduct shape;
     Moment number;
-    std::vector<uint32_t> a, b; // pairs: A's [128][8], B's [8][columns]
+    std::vector<uint32_t> a, b; // pairs: A's [rows][8], B's [8][columns]
   };
   struct Commit {
     Moment last; // the product up to which it goes

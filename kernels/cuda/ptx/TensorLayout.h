@@ -70,13 +70,21 @@ KV_HD constexpr bool isUnderstood(TensorDescriptor descriptor) {
   return descriptor.bits == encodeTensor(decode(descriptor)).bits;
 }
 
-/// D [128, columns] += A [128, 16] B [16, columns], of elements of 16 bits with
-/// sums in f32. A lies by rows along K, B's neighbours are along `majorB`.
+/// D [rows, columns] += A [rows, 16] B [16, columns], of elements of 16 bits
+/// with sums in f32. A lies by rows along K, B's neighbours are along `majorB`.
 struct TensorProduct {
   bool f16; // else bf16
   Major majorB;
-  int columns; // a multiple of 16 up to 256
+  int columns;            // a multiple of 16, of 64 rows 8, up to 256
+  int rows = TensorLanes; // or half of them
 };
+constexpr int HalfRows = TensorLanes / 2;
+
+/// The lane of a row of D: of half as many rows as there are lanes, each warp
+/// reaches sixteen, in the first of its lanes.
+KV_HD constexpr int laneOfRow(int rows, int row) {
+  return rows == HalfRows ? row / 16 * WarpReach + row % 16 : row;
+}
 
 /// The instruction descriptor of one.
 struct TensorInstruction {
@@ -88,17 +96,20 @@ KV_HD constexpr TensorInstruction encode(TensorProduct product) {
   return {SumsF32 << 4 | format << 7 | format << 10 |
           uint32_t(product.majorB == Major::Other) << 16 |
           uint32_t(product.columns >> 3) << 17 |
-          uint32_t(TensorLanes >> 4) << 24};
+          uint32_t(product.rows >> 4) << 24};
 }
 KV_HD constexpr TensorProduct decode(TensorInstruction instruction) {
   return {(instruction.bits >> 7 & 7) == 0,
           instruction.bits >> 16 & 1 ? Major::Other : Major::K,
-          int(instruction.bits >> 17 & 0x3f) << 3};
+          int(instruction.bits >> 17 & 0x3f) << 3,
+          int(instruction.bits >> 24 & 0x1f) << 4};
 }
 KV_HD constexpr bool isUnderstood(TensorInstruction instruction) {
   TensorProduct product = decode(instruction);
   return instruction.bits == encode(product).bits && product.columns > 0 &&
-         product.columns <= 256 && product.columns % 16 == 0;
+         product.columns <= 256 &&
+         (product.rows == TensorLanes ? product.columns % 16 == 0
+                                      : product.rows == HalfRows);
 }
 
 /// The words that hold A in tensor memory: of row `row`, elements k and k + 1,

@@ -13,6 +13,15 @@
 
 namespace kv::cuda::ptx {
 
+/// Whether this lane of a whole warp is the one that is chosen.
+__device__ __forceinline__ bool elect() {
+  uint32_t chosen;
+  asm volatile("{\n\t.reg .pred chosen;\n\telect.sync _|chosen, 0xffffffff;\n\t"
+               "selp.u32 %0, 1, 0, chosen;\n\t}"
+               : "=r"(chosen));
+  return chosen != 0;
+}
+
 /// To `place` in shared memory comes the address.
 __device__ __forceinline__ void tensorAllocate(uint32_t place, int columns) {
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 "
@@ -72,7 +81,7 @@ __device__ __forceinline__ void tensorFenceAfter() {
 }
 
 /// A warp's 32 lanes of one column, of sixteen, of 32; a thread has a word of
-/// each.
+/// each. Or sixteen lanes of 64, as fragments of eight column tiles.
 __device__ __forceinline__ void tensorLoad(float (&r)[1], TensorAddress at) {
   asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];"
                : "=f"(r[0])
@@ -92,6 +101,17 @@ __device__ __forceinline__ void tensorLoad(float (&r)[32], TensorAddress at) {
                ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "
                "%28, %29, %30, %31}, [%32];"
                : KV_WORDS_16("=f", r, 0), KV_WORDS_16("=f", r, 16)
+               : "r"(at.bits)
+               : "memory");
+}
+__device__ __forceinline__ void tensorLoad(float (&r)[8][4], TensorAddress at) {
+  asm volatile("tcgen05.ld.sync.aligned.16x256b.x8.b32 {" KV_NAMES_16
+               ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "
+               "%28, %29, %30, %31}, [%32];"
+               : KV_WORDS_4("=f", r[0], 0), KV_WORDS_4("=f", r[1], 0),
+                 KV_WORDS_4("=f", r[2], 0), KV_WORDS_4("=f", r[3], 0),
+                 KV_WORDS_4("=f", r[4], 0), KV_WORDS_4("=f", r[5], 0),
+                 KV_WORDS_4("=f", r[6], 0), KV_WORDS_4("=f", r[7], 0)
                : "r"(at.bits)
                : "memory");
 }

@@ -99,6 +99,9 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 #define KV_TENSOR_KERNEL(type, query, cache, dim, budget)                      \
   if (function.kernel.name == "kv_attention_tensor_" #type "_" #dim)           \
     registers = (budget + 7) / 8 * 8;
+#define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, budget)         \
+  if (function.kernel.name == "kv_latent_tensor_" #type "_" #dim)              \
+    registers = (budget + 7) / 8 * 8;
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, budget)           \
   if (function.kernel.name == "kv_latent_tiles_" #type "_" #dim)               \
     registers = (budget + 7) / 8 * 8;
