@@ -9,7 +9,7 @@
 // A file of a newer version is refused in one sentence.
 // RUN: %python %check/newer_version.py %t.mlirbc > %t.newer.mlirbc
 // RUN: not kv-opt %t.newer.mlirbc 2>&1 | FileCheck %s
-// CHECK: written with version 7 of the kv dialect, this tool reads up to 6
+// CHECK: written with version 8 of the kv dialect, this tool reads up to 7
 
 !kv = !kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page = 128>
 func.func @f(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %kv: !kv, %ro: tensor<?xi32>, %freqs: tensor<8x64xf32>) -> tensor<?x9x64xf32> attributes {masks = [#kv.mask<none>, #kv.mask<chunked = 9>]} {
