@@ -21,8 +21,10 @@ FOLDER = ROOT / "build/bench/perplexity"
 TEXT = Path("/usr/share/common-licenses/GPL-3")
 WINDOWS, WINDOW = 4, 512
 
-# The cache's type in the module's text.
-CACHES = {"bf16": "bf16", "f16": "f16", "i8": "i8", "f8E4M3FN": "f8E4M3FN"}
+# The cache's type in the module's text, whether it has a scale a row, and what attentions say of products.
+CACHES = {"bf16": ("bf16", False, ""), "f16": ("f16", False, ""), "i8": ("i8", True, ""),
+          "f8E4M3FN": ("f8E4M3FN", True, ""), "f8E4M3FN, no scales": ("f8E4M3FN", False, ""),
+          "f8E4M3FN, no scales, products of it": ("f8E4M3FN", False, " products f8E4M3FN")}
 
 
 def perplexity(rows, tokens):
@@ -46,11 +48,14 @@ def model(weights, dtype, activations=None):
 
 def ours(folder, cache, tokens):
     """With the cache in another type than the module says."""
+    dtype, scaled, products = CACHES[cache]
     text, count = re.subn(
         r"<paged, \w+, (layers = \d+, heads = \d+, dim = (\d+), page = \d+)>",
-        lambda m: f"<paged, {CACHES[cache]}, {m[1]}" + (
-            f", scale = #kv.scale<f32, group = {m[2]}>" if cache in ("i8", "f8E4M3FN") else "") + ">",
+        lambda m: f"<paged, {dtype}, {m[1]}" + (
+            f", scale = #kv.scale<f32, group = {m[2]}>" if scaled else "") + ">",
         (folder / "model.mlir").read_text())
+    assert count == 1
+    text, count = re.subn(r"(kv\.attention .* scale [\d.e-]+)$", rf"\1{products}", text, flags=re.M)
     assert count == 1
     (folder / "cache.mlir").write_text(text)
     output(BIN / "kv-compile", folder / "cache.mlir", "-o", folder / "cache.so")

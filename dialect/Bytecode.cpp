@@ -258,6 +258,36 @@ void MatmulOp::writeProperties(DialectBytecodeWriter &writer) {
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
 }
 
+LogicalResult AttentionOp::readProperties(DialectBytecodeReader &reader,
+                                          OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.collection)) ||
+      failed(reader.readAttribute(properties.mask)) ||
+      failed(reader.readAttribute(properties.scale)) ||
+      failed(reader.readOptionalAttribute(properties.softcap)) ||
+      (versionOf(reader) >= 7 &&
+       failed(reader.readOptionalAttribute(properties.products))))
+    return failure();
+  if (failed(reader.readSparseArray(
+          MutableArrayRef(properties.operandSegmentSizes))))
+    return failure();
+  return reader.readSparseArray(MutableArrayRef(properties.resultSegmentSizes));
+}
+
+void AttentionOp::writeProperties(DialectBytecodeWriter &writer) {
+  writer.writeOptionalAttribute(getProperties().collection);
+  writer.writeAttribute(getProperties().mask);
+  writer.writeAttribute(getProperties().scale);
+  writer.writeOptionalAttribute(getProperties().softcap);
+  // An older file has no place for it. A reader that missed it would compute
+  // something else without a word: one that finds it where sizes should be
+  // fails.
+  if (versionToWrite(writer) >= 7 || getProperties().products)
+    writer.writeOptionalAttribute(getProperties().products);
+  writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
+  writer.writeSparseArray(ArrayRef(getProperties().resultSegmentSizes));
+}
+
 LogicalResult PlanOp::readProperties(DialectBytecodeReader &reader,
                                      OperationState &state) {
   auto &properties = state.getOrAddProperties<Properties>();

@@ -196,6 +196,36 @@ LogicalResult StoreOp::verify() {
   return verifySameRows(*this, "k", getK().getType(), "v", getV().getType());
 }
 
+/// Of an attention whose products are of 8 bits.
+static LogicalResult verifyProducts(AttentionOp op) {
+  if (!op.getProducts())
+    return success();
+  Type products = *op.getProducts();
+  if (!isa<Float8E4M3FNType>(products))
+    return op.emitOpError() << "products must be f8E4M3FN, not " << products;
+  CollectionType type = op.getCollectionType();
+  if (!isa<Float8E4M3FNType>(type.getElementType()) || type.getScale() ||
+      type.isLatent())
+    return op.emitOpError()
+           << "has products of f8E4M3FN, which are for keys and values of "
+              "f8E4M3FN without a scale, not for "
+           << type;
+  if (type.getDim() % kProductDepth)
+    return op.emitOpError() << "has products of f8E4M3FN, which are for a "
+                               "head dimension that is a multiple of "
+                            << kProductDepth << ", not for " << type.getDim();
+  MaskKind mask = op.getMask().getKind();
+  if (mask != MaskKind::Causal && mask != MaskKind::Sliding)
+    return op.emitOpError() << "has products of f8E4M3FN and the mask "
+                            << op.getMask() << ": it must be causal or sliding";
+  KernelAttr kernel = getKernel(op);
+  if (kernel && !multipliesEightBits(kernel.getKind()))
+    return op.emitOpError()
+           << "has products of f8E4M3FN, which the kernel '"
+           << stringifyKernelKind(kernel.getKind()) << "' does not make";
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
   if (failed(verifyCache(*this, getCollection())) ||
       failed(verifyLayer(*this, getLayer(), getCollectionType())) ||
@@ -250,7 +280,7 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("scale must be positive");
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))
     return emitOpError("softcap must be positive");
-  return success();
+  return verifyProducts(*this);
 }
 
 //===----------------------------------------------------------------------===//

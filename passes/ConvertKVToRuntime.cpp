@@ -168,6 +168,9 @@ struct ConvertKVToRuntime
                  ? success()
                  : op->emitOpError("has no plan, which the runtime function "
                                    "needs: run kv-select-kernel before");
+    if (attention && attention.getProducts())
+      return op->emitOpError("has products of f8E4M3FN, which no function of "
+                             "the runtime makes: run kv-decompose before");
     if (attention && attention.getPlan())
       return op->emitOpError("has a plan, which the runtime function does not "
                              "take: run kv-select-kernel before");

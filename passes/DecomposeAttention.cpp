@@ -7,8 +7,12 @@
 // anything: what a row does not see is replaced by -inf or 0 before it is used,
 // and no index leaves the table or the blocks.
 //
+// With products of 8 bits rows of q and weights are rounded as well, as
+// docs/products.md says.
+//
 //===----------------------------------------------------------------------===//
 
+#include "../kernels/plan/Plan.h"
 #include "CacheAccess.h"
 #include "Decompositions.h"
 #include "Trees.h"
@@ -101,15 +105,14 @@ public:
     SmallVector<Value> scoreSizes{numRows, longest};
 
     // score = scale * q . k, capped; -inf where the row does not see the key.
-    Value dots =
-        generic({op.getQ(), sequences}, {{t, h, d}, {t}},
-                filled(perScore, scoreSizes, 0), {t, h, s}, /*loops=*/4,
-                [&](Emitter &b, ValueRange args) -> Value {
-                  Value key = load(b, /*part=*/0, args[1], 2, 3);
-                  Value product =
-                      arith::MulFOp::create(b, b.toF32(args[0]), key);
-                  return arith::AddFOp::create(b, args[2], product);
-                });
+    Value queries = op.getProducts() ? roundedQueries() : op.getQ();
+    Value dots = generic(
+        {queries, sequences}, {{t, h, d}, {t}}, filled(perScore, scoreSizes, 0),
+        {t, h, s}, /*loops=*/4, [&](Emitter &b, ValueRange args) -> Value {
+          Value key = load(b, /*part=*/0, args[1], 2, 3);
+          Value product = arith::MulFOp::create(b, b.toF32(args[0]), key);
+          return arith::AddFOp::create(b, args[2], product);
+        });
     Value scores = generic(
         withFacts({dots}), andRows({{t, h, s}}),
         tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
@@ -140,13 +143,28 @@ public:
                         {t, h}, 2, [&](Emitter &b, ValueRange args) -> Value {
                           return arith::MaximumFOp::create(b, args[0], args[1]);
                         });
+    Value leaves;
+    if (op.getProducts())
+      leaves = largestOfLeaves(scores, longest);
     Value weights = generic(
         withFacts({scores, largest}), andRows({{t, h, s}, {t, h}}),
         tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
         [&](Emitter &b, ValueRange args) -> Value {
-          Value below = arith::SubFOp::create(b, args[0], args[1]);
-          return b.select(sees(b, args.drop_front(2)),
-                          math::ExpOp::create(b, below), b.constant(f32, 0));
+          auto power = [&](Value score, Value base) -> Value {
+            return math::ExpOp::create(b,
+                                       arith::SubFOp::create(b, score, base));
+          };
+          Value weight;
+          if (leaves) {
+            Value leaf = leafLargest(b, leaves);
+            weight =
+                arith::MulFOp::create(b, roundedWeight(b, power(args[0], leaf)),
+                                      power(leaf, args[1]));
+          } else {
+            weight = power(args[0], args[1]);
+          }
+          return b.select(sees(b, args.drop_front(2)), weight,
+                          b.constant(f32, 0));
         });
     Value initial = filled(perRow, {numRows}, 0);
     if (op.getSinks())
@@ -218,6 +236,93 @@ private:
                                      b.constant(f32, -INFINITY),
                                      arith::AddFOp::create(b, args[0], log));
                    });
+  }
+
+  //===--- Products of 8 bits: docs/products.md ---------------------------===//
+
+  /// Rounded to nearest even to what f8E4M3FN holds; f32 again.
+  static Value rounded(Emitter &b, Value x) {
+    return b.toF32(b.fromF32(x, Float8E4M3FNType::get(b.getContext())));
+  }
+
+  /// Each row times the power of two that takes its largest element to [128,
+  /// 256), rounded, divided by it.
+  Value roundedQueries() {
+    auto q = cast<RankedTensorType>(op.getQ().getType());
+    auto perRow = q.clone(q.getShape().drop_back(), f32);
+    SmallVector<Value> sizes;
+    if (q.isDynamicDim(0))
+      sizes.push_back(numRows);
+    Value largest =
+        generic({op.getQ()}, {{t, h, s}}, filled(perRow, sizes, 0), {t, h}, 3,
+                [&](Emitter &b, ValueRange args) -> Value {
+                  Value magnitude = math::AbsFOp::create(b, b.toF32(args[0]));
+                  return arith::MaximumFOp::create(b, args[1], magnitude);
+                });
+    return generic(
+        {op.getQ(), largest}, {{t, h, s}, {t, h}},
+        tensor::EmptyOp::create(b, q.clone(f32), sizes), {t, h, s}, 3,
+        [&](Emitter &b, ValueRange args) -> Value {
+          auto number = [&](int64_t value) -> Value {
+            return arith::ConstantIntOp::create(b, value, 32);
+          };
+          // 2^(e - 127), of the least normal number at least; NaN where the
+          // row holds something that is not finite.
+          auto power = [&](Value e) -> Value {
+            Value bits = arith::ShLIOp::create(b, e, number(23));
+            return arith::BitcastOp::create(b, f32, bits);
+          };
+          Value bits = arith::BitcastOp::create(b, b.getI32Type(), args[1]);
+          Value exponent = arith::ShRUIOp::create(b, bits, number(23));
+          Value finite = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                               exponent, number(255));
+          exponent = arith::MaxUIOp::create(b, exponent, number(8));
+          Value factor =
+              power(arith::SubIOp::create(b, number(127 + 127 + 7), exponent));
+          Value inverse = power(arith::SubIOp::create(b, exponent, number(7)));
+          Value x = arith::MulFOp::create(b, b.toF32(args[0]), factor);
+          x = arith::MulFOp::create(b, rounded(b, x), inverse);
+          return b.select(finite, x, b.constant(f32, NAN));
+        });
+  }
+
+  /// The largest score that a row sees of 128 keys at absolute positions:
+  /// [T, Hq, leaves].
+  Value largestOfLeaves(Value scores, Value longest) {
+    Value length = b.index(plan::GpuLeaf);
+    Value leaves = b.div(b.add(longest, b.index(plan::GpuLeaf - 1)), length);
+    int64_t dynamic = ShapedType::kDynamic;
+    int64_t heads = cast<ShapedType>(op.getQ().getType()).getDimSize(1);
+    auto perLeaf = RankedTensorType::get({dynamic, heads, dynamic}, f32);
+    // Says how many keys a leaf has, nothing else.
+    Value keys =
+        tensor::EmptyOp::create(b, ArrayRef<int64_t>{plan::GpuLeaf}, f32);
+    return generic({keys}, {{d}}, filled(perLeaf, {numRows, leaves}, -INFINITY),
+                   {t, h, s}, 4, [&](Emitter &b, ValueRange args) -> Value {
+                     Value at[4];
+                     for (int64_t i = 0; i < 4; ++i)
+                       at[i] = linalg::IndexOp::create(b, i);
+                     // Beyond the last key, that one again.
+                     Value key = b.minimum(b.add(b.mul(at[2], length), at[3]),
+                                           b.sub(longest, b.index(1)));
+                     Value score = tensor::ExtractOp::create(
+                         b, scores, ValueRange{at[0], at[1], key});
+                     return arith::MaximumFOp::create(b, args[1], score);
+                   });
+  }
+  /// Of this iteration's row and key.
+  static Value leafLargest(Emitter &b, Value leaves) {
+    Value row = linalg::IndexOp::create(b, 0);
+    Value head = linalg::IndexOp::create(b, 1);
+    Value key = linalg::IndexOp::create(b, 2);
+    return tensor::ExtractOp::create(
+        b, leaves, ValueRange{row, head, b.div(key, b.index(plan::GpuLeaf))});
+  }
+  /// A weight of at most 1, in steps of f8E4M3FN times 2^-8.
+  Value roundedWeight(Emitter &b, Value weight) {
+    Value large = arith::MulFOp::create(b, weight, b.constant(f32, 256));
+    return arith::MulFOp::create(b, rounded(b, large),
+                                 b.constant(f32, 1.0 / 256));
   }
 
   using Body = function_ref<Value(Emitter &, ValueRange)>;

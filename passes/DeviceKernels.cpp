@@ -72,6 +72,9 @@ LogicalResult kv::checkCache(Operation *op, CollectionType type) {
 }
 
 LogicalResult kv::checkAttention(AttentionOp op) {
+  if (op.getProducts())
+    return op.emitOpError() << "has products of " << *op.getProducts()
+                            << ": kv-cuda has no kernel for them";
   MaskAttr mask = op.getMask();
   if (op.getAncestors() && mask.getKind() != MaskKind::Causal &&
       (mask.getKind() != MaskKind::Sliding || mask.getWindow() < KV_TREE_ROWS))

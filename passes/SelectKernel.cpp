@@ -312,6 +312,8 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention)
       return {KernelKind::Reference, "the runtime's function takes every type"};
+    if (attention.getProducts())
+      return {KernelKind::Decomposition, "its products are of 8 bits"};
     if (std::optional<std::string> why = whyNotVectorized(attention))
       return {KernelKind::Reference, *why};
     return {target.kernel, target.why.str()};

@@ -6,6 +6,7 @@
 #   generate [LEVEL]       the same model beside llama.cpp
 #   engines [N]            beside OpenVINO GenAI, vLLM and PyTorch (an environment of 6 GB)
 #   perplexity             what quantised weights and caches cost in quality
+#   products               what attention's products of 8 bits cost, beside a cache of 8 bits
 #   batch [LEVEL]          how a decode step grows with the requests side by side
 #   attention-cpu [LEVEL]  attention alone, by context, beside ggml
 #   compile                text to the LLVM dialect, by depth; a million operations
@@ -72,6 +73,9 @@ engines)
   engines
   shift
   exec .venv/bin/python benchmarks/engines.py "$@" ;;
+products)
+  scripts/setup.sh
+  exec .venv/bin/python benchmarks/products.py ;;
 attention-cpu)
   scripts/setup.sh
   build release kv-compile KVTestHost read-roof fma-peak

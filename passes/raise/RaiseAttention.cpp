@@ -400,7 +400,7 @@ private:
                        /*out_lse=*/Value(), /*plan=*/Value(),
                        /*kv_row_offsets=*/Value(), /*ancestors=*/Value(),
                        layer.mask.shown, b.getF64FloatAttr(layer.factors.scale),
-                       softcap,
+                       softcap, /*products=*/TypeAttr(),
                        /*collection=*/TypeAttr());
     Value result = b.create(attend)->getResult(0);
     if (valueDim != layer.dim) {

@@ -232,6 +232,13 @@ bool attention(FunctionBuilder &f) {
     plan = planOf(f, handle, offsets, mask, static_cast<bool>(tree),
                   f.random.percent(50) ? ShapedType::kDynamic
                                        : qType.getDimSize(0));
+  TypeAttr products;
+  bool causal =
+      mask.getKind() == MaskKind::Causal || mask.getKind() == MaskKind::Sliding;
+  if (isa<Float8E4M3FNType>(type.getElementType()) && !type.getScale() &&
+      !type.isLatent() && type.getDim() % kProductDepth == 0 && causal &&
+      f.random.percent(50))
+    products = TypeAttr::get(type.getElementType());
   // Cross attention with as many keys as queries: the same rows, said twice.
   Value keys;
   if (!plan && !tree && f.random.percent(20))
@@ -239,7 +246,7 @@ bool attention(FunctionBuilder &f) {
   auto op = AttentionOp::create(
       f.b, resultType, lseType, q, cache.operands, layer, offsets, sinks,
       /*out=*/Value(), /*out_lse=*/Value(), plan, keys, tree, mask,
-      f.b.getF64FloatAttr(0.05 + f.random.uniform() * 0.5), softcap,
+      f.b.getF64FloatAttr(0.05 + f.random.uniform() * 0.5), softcap, products,
       cache.collection);
   f.define(op.getResult(), Role::Rows);
   if (op.getLse())

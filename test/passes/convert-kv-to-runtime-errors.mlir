@@ -113,3 +113,15 @@ func.func private @not_vectorized(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x8xf32>,
         memref<?xi32> plan memref<?x4xi32> outs memref<?x1x8xf32>
   return
 }
+
+// -----
+
+!kv = !kv.collection<paged, f8E4M3FN, layers = 2, heads = 1, dim = 32, page = 16>
+
+func.func private @products(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x32xf8E4M3FN>, %l: memref<?xi32>, %t: memref<?x?xi32>,
+    %m: memref<?x2xi32>, %ro: memref<?xi32>, %q: memref<?x1x32xf32>, %o: memref<?x1x32xf32>, %layer: index) {
+  // expected-error @+1 {{has products of f8E4M3FN, which no function of the runtime makes: run kv-decompose before}}
+  kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro outs(%o) mask <causal> scale 1.0 products f8E4M3FN
+      : memref<?x1x32xf32> in (memref<?x2x2x16x1x32xf8E4M3FN>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv, memref<?xi32> outs memref<?x1x32xf32>
+  return
+}

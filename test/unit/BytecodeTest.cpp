@@ -39,10 +39,11 @@ protected:
     return text;
   }
 
-  /// kText as a file of the given version; of the current one without.
-  std::string write(std::optional<uint64_t> version = {}) {
+  /// A module as a file of the given version; of the current one without.
+  std::string write(std::optional<uint64_t> version = {},
+                    StringRef text = kText) {
     OwningOpRef<ModuleOp> module =
-        parseSourceString<ModuleOp>(kText, ParserConfig(&context));
+        parseSourceString<ModuleOp>(text, ParserConfig(&context));
     EXPECT_TRUE(module);
     BytecodeWriterConfig config;
     if (version)
@@ -67,8 +68,8 @@ protected:
     return module ? print(*module) : "error: " + error;
   }
 
-  std::string parsed() {
-    return print(*parseSourceString<ModuleOp>(kText, ParserConfig(&context)));
+  std::string parsed(StringRef text = kText) {
+    return print(*parseSourceString<ModuleOp>(text, ParserConfig(&context)));
   }
 
   MLIRContext context;
@@ -104,6 +105,26 @@ TEST_F(BytecodeTest, NewerVersionIsRefused) {
           (llvm::Twine("written with version ") + llvm::Twine(newest + 1) +
            " of the kv dialect, this tool reads up to " + llvm::Twine(newest))
               .str()));
+}
+
+/// Before version 7 an attention had no products, and a file that cannot say so
+/// is not read as an attention without.
+TEST_F(BytecodeTest, ProductsAreNotLost) {
+  std::string text = R"mlir(
+!kv = !kv.collection<paged, f8E4M3FN, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @f(%q: tensor<?x1x64xf32>, %kv: !kv, %rows: tensor<?xi32>, %l: index) -> tensor<?x1x64xf32> {
+  %o = kv.attention %q in %kv[%l] rows %rows mask <causal> scale 0.125 PRODUCTS
+      : tensor<?x1x64xf32> in !kv, tensor<?xi32> -> tensor<?x1x64xf32>
+  return %o : tensor<?x1x64xf32>
+}
+)mlir";
+  size_t place = text.find("PRODUCTS");
+  std::string with = text, without = text;
+  with.replace(place, 8, "products f8E4M3FN");
+  without.replace(place, 8, "");
+  EXPECT_EQ(read(write({}, with)), parsed(with));
+  EXPECT_EQ(read(write(6, without)), parsed(without));
+  EXPECT_THAT(read(write(6, with)), testing::StartsWith("error: "));
 }
 
 /// Numbers that this version does not know, and values that no verifier takes:

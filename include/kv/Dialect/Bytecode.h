@@ -27,7 +27,7 @@ class KVDialect;
 /// | 4 | !kv.quant, #kv.quant, kv.dequantize; `formats` of kv.matmul |
 /// | 5 | recurrent collections, kv.state_read, kv.state_write |
 /// | 6 | `tree` of kv.attention, kv.positions and kv.plan |
-/// | 7 | `by` and `sigmoid` of kv.route |
+/// | 7 | `by` and `sigmoid` of kv.route; `products` of kv.attention |
 struct BytecodeVersion : mlir::DialectVersion {
   static constexpr uint64_t kCurrent = 7;
 

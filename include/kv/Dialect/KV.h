@@ -119,6 +119,14 @@ constexpr bool takesPlan(KernelKind kernel) {
   return kernel != KernelKind::Reference;
 }
 
+/// Elements of a head that one instruction of 8 bits multiplies.
+constexpr int64_t kProductDepth = 32;
+
+/// Whether a kernel makes an attention's products of 8 bits.
+constexpr bool multipliesEightBits(KernelKind kernel) {
+  return kernel == KernelKind::Decomposition;
+}
+
 /// The kernel that was chosen for an operation; null before.
 KernelAttr getKernel(mlir::Operation *op);
 

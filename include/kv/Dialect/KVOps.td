@@ -354,6 +354,12 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
     rows are not looked at, so that -1 everywhere is no tree at all; nor are the
     words of rows before the last 64.
 
+    `products f8E4M3FN` says that the attention's two products are of 8 bits, as GPUs
+    multiply them twice as fast: rows of q and the weights of the softmax are rounded
+    to f8E4M3FN too, as `docs/products.md` says. Without it only what is in the cache
+    is rounded. The collection must be of f8E4M3FN without a scale, its heads of a
+    multiple of 32 elements, the mask causal or sliding.
+
     ```mlir
     %o, %lse = kv.attention %q in %kv[%layer] rows %row_offsets sinks %sinks
         mask <causal> scale 0.125
@@ -372,6 +378,7 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
                        Optional<KV_Tree>:$ancestors,
                        KV_MaskAttr:$mask, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$softcap,
+                       OptionalAttr<TypeAttr>:$products,
                        OptionalAttr<TypeAttrOf<KV_CollectionType>>:$collection);
   let results = (outs Optional<TensorRankOf<[KV_Float], [3]>>:$result,
                       Optional<TensorRankOf<[F32], [2]>>:$lse);
@@ -380,12 +387,14 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
     (`keys` $kv_row_offsets^)? (`tree` $ancestors^)? (`plan` $plan^)?
     (`sinks` $sinks^)? (`outs` `(` $out^ (`,` $out_lse^)? `)`)?
     `mask` $mask `scale` $scale (`softcap` $softcap^)?
-    attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
+    (`products` $products^)? attr-dict `:` type($q) `in` custom<CacheType>(type($cache), $collection) `,`
     type($row_offsets) (`keys` type($kv_row_offsets)^)?
     (`tree` type($ancestors)^)? (`plan` type($plan)^)? (`sinks` type($sinks)^)?
     (`outs` type($out)^ (`,` type($out_lse)^)?)?
     (`->` type($result)^ (`,` type($lse)^)?)?
   }];
+  // Files of version 6 have no products (Bytecode.h).
+  let useCustomPropertiesEncoding = 1;
 }
 
 def KV_LoadOp : KV_PartOfCacheOp<"load", /*writes=*/0, /*reads=*/1,

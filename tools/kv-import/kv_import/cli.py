@@ -35,6 +35,13 @@ def parse(arguments):
     parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
                         help="of dense weights and the cache (default: bf16)")
+    parser.add_argument("--cache", choices=("bf16", "f16", "f32", "f8E4M3FN"),
+                        help="of the cache alone; f8E4M3FN has no scales (default: that of --dtype)")
+    parser.add_argument("--products", choices=("f8E4M3FN",),
+                        help="multiply 8 bits by 8 bits in attention: queries and the softmax's "
+                             "weights are rounded too, which makes the error of a cache of f8E4M3FN, "
+                             "the only one that it is for, 1.2 to 1.4 times as large (docs/products.md; "
+                             "default: only what is in the cache is rounded)")
     parser.add_argument("--activations", choices=("bf16", "f32"),
                         help="what rows are rounded to before dense weights multiply them; bf16 is "
                              "several times as fast a prefill on processors with AMX (default: f32)")
@@ -81,9 +88,26 @@ def adjusted(config, options):
     return dataclasses.replace(config, **changes)
 
 
+def check_products(config, options):
+    """Whether attentions of this model can have the products that were asked for."""
+    if not options.products:
+        return
+    wish = f"--products {options.products}"
+    if options.cache != options.products:
+        raise ImportFailure(f"{wish} is for a cache of {options.products}: give --cache "
+                            f"{options.products}")
+    if config.latent:
+        raise ImportFailure(f"{wish}: {config.name} has a latent cache, whose products are of 16 "
+                            "bits")
+    if config.head_dim % 32:
+        raise ImportFailure(f"{wish} is for heads of a multiple of 32 elements, those of "
+                            f"{config.name} have {config.head_dim}")
+
+
 def run(options):
     source = open_model(options.model)
     config = adjusted(source.config, options)
+    check_products(config, options)
     check_length(source.path, config)
     check_tensors(source, config)
     options.output.mkdir(parents=True, exist_ok=True)
@@ -95,7 +119,8 @@ def run(options):
         raise ImportFailure(f"--activations {options.activations}: rows are rounded to 8 bits for "
                             "quantised weights; --weights dense has none")
     module = ModuleWriter(config, options.dtype, options.page, options.keep_all, formats,
-                          "i8" if formats else options.activations).text()
+                          "i8" if formats else options.activations, options.cache,
+                          options.products).text()
     (options.output / "model.mlir").write_text(module, encoding="utf-8")
     size = write_weights(options.output / "weights.safetensors", config, source, options.dtype,
                          formats)
@@ -107,6 +132,9 @@ def run(options):
 def main(arguments=None):
     options = parse(arguments)
     try:
+        if options.source and (options.cache or options.products):
+            raise ImportFailure(f"{'--cache' if options.cache else '--products'} is for a model that "
+                                "kv-import writes itself, not with --from")
         if options.source:
             from .exporters import run_exporter
             run_exporter(options)

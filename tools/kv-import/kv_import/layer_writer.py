@@ -92,10 +92,12 @@ class LayerWriter:
         self.emit(f"kv.store %k_rope, %v_heads into %kv[%layer] rows %row_offsets\n"
                    f"    : {kv3}, {kv3} into {kv}, tensor<?xi32>")
         cap = f" softcap {number(c.attention_cap)}" if c.attention_cap else ""
+        products = f" products {types.products}" if types.products else ""
         sinks = " sinks %sinks" if c.sinks else ""
         sinks_type = f" sinks tensor<{c.heads}xf32>" if c.sinks else ""
         self.emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets{sinks} "
-                   f"mask <{mask}> scale {number(c.score_scale)}{cap}\n"
+                   f"mask <{mask}> scale {number(c.score_scale)}{cap}"
+                   f"{products}\n"
                    f"    : {q3} in {kv}, tensor<?xi32>{sinks_type} -> {q3}")
         self.emit(f"%o = tensor.collapse_shape %o_heads [[0], [1, 2]] : {q3} into {q}")
         last = "o"

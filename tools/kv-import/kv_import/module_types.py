@@ -20,13 +20,17 @@ def quoted(text):
 
 
 class ModuleTypes:
-    """`dtype`: of dense matrices and of the cache. `keep_all`: one cache for all layers, which
-    keeps every token; their masks stay. `formats`: the quantised weights with their formats.
-    `activations`: what rows are rounded to before a product; None: they are not."""
+    """`dtype`: of dense matrices, and of the cache without `cache`. `keep_all`: one cache for all
+    layers, which keeps every token; their masks stay. `formats`: the quantised weights with their
+    formats. `activations`: what rows are rounded to before a product; None: they are not.
+    `products`: what attentions round queries and weights to; None: they do not."""
 
-    def __init__(self, config, dtype, page, keep_all=False, formats=None, activations=None):
+    def __init__(self, config, dtype, page, keep_all=False, formats=None, activations=None,
+                 cache=None, products=None):
         self.config = config
         self.dtype = dtype
+        self.cache = cache or dtype
+        self.products = products
         self.formats = formats or {}
         self.activations = activations
         self.page = page
@@ -74,7 +78,7 @@ class ModuleTypes:
         rows = f"heads = {c.kv_heads}, dim = {c.head_dim}"
         if c.latent:
             rows = f"latent, dim = {c.latent.row}, v_dim = {c.latent.rank}"
-        return (f"!kv.collection<paged, {self.dtype}, layers = {len(cache.layers)}, {rows}, "
+        return (f"!kv.collection<paged, {self.cache}, layers = {len(cache.layers)}, {rows}, "
                 f"page = {self.page}{window}>")
 
     def all_caches(self):
