@@ -89,6 +89,7 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
        TEXT("events_replay", eventsReplay),
        TEXT("events_topic", eventsTopic),
        FLAG("events_as_maps", eventsAsMaps),
+       FLAG("events_tiers", eventsTiers),
        TEXT("zmq_endpoint_base", zmqEndpointBase),
        TEXT("reset_endpoint", resetEndpoint),
        TEXT("metrics", metrics),

@@ -26,12 +26,12 @@ Expected<void> kv::capi::openPublishers(const KvManagerOptions &given,
   if (Expected<void> valid = params.validate(); !valid)
     return valid;
   auto opened = openEventPublishers(
-      params,
-      {.endpoint = given.events,
-       .replayEndpoint = given.eventsReplay ? given.eventsReplay : "",
-       .topic = given.eventsTopic ? given.eventsTopic : "",
-       .encoding = given.eventsAsMaps ? EventPublisher::Encoding::Map
-                                      : EventPublisher::Encoding::Array});
+      params, {.endpoint = given.events,
+               .replayEndpoint = given.eventsReplay ? given.eventsReplay : "",
+               .topic = given.eventsTopic ? given.eventsTopic : "",
+               .encoding = given.eventsAsMaps ? EventPublisher::Encoding::Map
+                                              : EventPublisher::Encoding::Array,
+               .tiers = given.eventsTiers != 0});
   if (!opened)
     return std::unexpected(opened.error());
   state.publishers = std::move(*opened);

@@ -105,9 +105,38 @@ void BlockTable::apply(const EventRecord &record, const Sink &sink) {
   case EventRecord::Cleared:
     clear();
     return sink({});
+  case EventRecord::Tiers:
+    return applyTiers(record, sink);
+  case EventRecord::TiersCleared:
+    for (auto &[tier, blocks] : tiers)
+      if (!blocks.empty())
+        sink({.kind = CacheEvent::Removed,
+              .blocks = {blocks.begin(), blocks.end()},
+              .tier = tier});
+    for (auto &[tier, blocks] : tiers)
+      blocks.clear();
+    return;
   default:
     return;
   }
+}
+
+void BlockTable::applyTiers(const EventRecord &record, const Sink &sink) {
+  CacheEvent event = {.kind = record.isStored() ? CacheEvent::Stored
+                                                : CacheEvent::Removed,
+                      .tier = record.tier()};
+  std::span<const std::byte> bytes = record.pages.images;
+  auto known = tiers.find(event.tier);
+  for (uint64_t block; !bytes.empty(); bytes = bytes.subspan(sizeof block)) {
+    std::memcpy(&block, bytes.data(), sizeof block);
+    // A store that machines share forgets by itself: it is not followed.
+    if (known == tiers.end() ||
+        (record.isStored() ? known->second.insert(block).second
+                           : known->second.erase(block) > 0))
+      event.blocks.push_back(block);
+  }
+  if (!event.blocks.empty())
+    sink(std::move(event));
 }
 
 void BlockTable::clear() {
@@ -117,6 +146,8 @@ void BlockTable::clear() {
   images.clear();
   for (auto &count : counts)
     count.clear();
+  for (auto &[tier, blocks] : tiers)
+    blocks.clear();
 }
 
 void BlockTable::store(const StoredPages &pages, const Sink &sink) {
@@ -245,6 +276,14 @@ void BlockTable::snapshot(const Sink &sink) const {
       give();
     }
   }
+  constexpr size_t Most = 1024; // blocks of an event
+  for (const auto &[tier, blocks] : tiers)
+    for (auto at = blocks.begin(); at != blocks.end();) {
+      CacheEvent event = {.kind = CacheEvent::Stored, .tier = tier};
+      for (; at != blocks.end() && event.blocks.size() < Most; ++at)
+        event.blocks.push_back(*at);
+      sink(std::move(event));
+    }
 }
 
 int64_t BlockTable::size() const {

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace kv {
 
@@ -43,6 +44,7 @@ struct CacheEvent {
   /// then.
   std::vector<std::string> images = {};
   int32_t group = 0;
+  Tier tier = Tier::Device; // else blocks without tokens and parent
 };
 
 /// One thread at a time.
@@ -71,6 +73,7 @@ private:
     std::shared_ptr<const BlockScope> scope = {};
   };
 
+  void applyTiers(const EventRecord &record, const Sink &sink);
   void store(const StoredPages &pages, const Sink &sink);
   /// Adds a page of a node in a group. True if no other node had the block.
   bool add(int32_t node, int32_t group);
@@ -89,6 +92,9 @@ private:
   std::map<int32_t, std::vector<std::string>> images;
   /// By group: how many nodes have a page of this block.
   std::vector<std::unordered_map<uint64_t, int32_t>> counts;
+  /// Blocks of the tiers that know when they lose one.
+  std::map<Tier, std::unordered_set<uint64_t>> tiers = {{Tier::Host, {}},
+                                                        {Tier::Disk, {}}};
 };
 
 } // namespace kv

@@ -60,7 +60,7 @@ private:
 /// block has the salt, as in vLLM, and then the model, if the scope names one.
 std::vector<std::string> extraKeysOfFirst(const CacheEvent &event) {
   std::vector<std::string> keys = event.images;
-  if (event.parent)
+  if (event.parent || !event.scope)
     return keys;
   for (const std::optional<std::string> &field :
        {event.scope->salt, event.scope->model})
@@ -77,13 +77,23 @@ void packEvent(Packer &packer, const CacheEvent &event,
   EventFields fields(packer, options.encoding,
                      stored ? "BlockStored" : "BlockRemoved");
   fields.add("block_hashes", true, true, [&] { packer.pack(event.blocks); });
-  bool hasGroups = options.groups.size() + options.recurrent > 1;
+  bool isBeside = event.tier != Tier::Device;
+  // A record is of all groups.
+  bool hasGroups = !isBeside && options.groups.size() + options.recurrent > 1;
   bool isState = event.group == options.groups.size();
-  auto packMedium = [&] { packer.pack(options.medium); };
+  auto packMedium = [&] {
+    packer.pack(!isBeside                  ? options.medium
+                : event.tier == Tier::Host ? "CPU"
+                                           : "STORAGE");
+  };
+  auto packLocality = [&] {
+    packer.pack(event.tier == Tier::Store ? "REMOTE" : "LOCAL");
+  };
   auto packGroup = [&] { packer.pack(event.group); };
   if (!stored) {
     fields.add("medium", true, true, packMedium);
     fields.add("group_idx", false, hasGroups, packGroup);
+    fields.add("locality", false, isBeside, packLocality);
     return fields.pack();
   }
   CacheGroup group = isState ? CacheGroup() : options.groups[event.group];
@@ -91,10 +101,11 @@ void packEvent(Packer &packer, const CacheEvent &event,
   fields.add("parent_block_hash", true, event.parent.has_value(),
              [&] { packer.pack(*event.parent); });
   fields.add("token_ids", true, true, [&] { packer.pack(event.tokens); });
-  fields.add("block_size", true, true, [&] { packer.pack(options.pageSize); });
+  fields.add("block_size", true, true,
+             [&] { packer.pack(isBeside ? 0 : options.pageSize); });
   fields.add("lora_id", true, false, [] {});
   fields.add("medium", true, true, packMedium);
-  fields.add("lora_name", true, event.scope->adapter.has_value(),
+  fields.add("lora_name", true, event.scope && event.scope->adapter,
              [&] { packer.pack(*event.scope->adapter); });
   fields.add("extra_keys", false, !extra.empty(), [&] {
     packer.pack_array(static_cast<uint32_t>(event.blocks.size()));
@@ -110,6 +121,7 @@ void packEvent(Packer &packer, const CacheEvent &event,
   });
   fields.add("kv_cache_spec_sliding_window", false,
              hasGroups && !group.isFull(), [&] { packer.pack(group.window); });
+  fields.add("locality", false, isBeside, packLocality);
   fields.pack();
 }
 

@@ -13,7 +13,8 @@ using namespace kv;
 // always holds the two words of a Skip.
 static constexpr size_t even(size_t words) { return (words + 1) & ~size_t(1); }
 
-EventQueue::EventQueue(size_t bytes, int32_t pageSize) : pageSize(pageSize) {
+EventQueue::EventQueue(size_t bytes, int32_t pageSize, bool tellsTiers)
+    : pageSize(pageSize), tellsTiers(tellsTiers) {
   size_t page = HeaderWords + 1 + size_t(pageSize);
   capacity = std::bit_ceil(std::max(bytes / 4, 8 * page));
   ring = std::make_unique_for_overwrite<uint32_t[]>(capacity);
@@ -61,6 +62,10 @@ void EventQueue::endAll() {
   lossy = false; // The ring is empty.
   uint32_t *record = reserve(HeaderWords);
   assert(record && "an empty ring has room");
+  giveAll(record);
+}
+
+void EventQueue::giveAll(uint32_t *record) {
   record[0] = EventRecord::All;
   record[1] = HeaderWords;
   Records *given = all.release();
@@ -69,6 +74,41 @@ void EventQueue::endAll() {
   std::memcpy(record + 2, &given, sizeof(given));
   std::memcpy(record + 4, &gap, sizeof(gap));
   publish(HeaderWords);
+}
+
+CacheEventSink::TierInterest EventQueue::tierInterest() const {
+  if (!tellsTiers)
+    return TierInterest::None;
+  // While records are dropped, there is no sense in telling all.
+  bool isTold = lossy || tiersTold == numGaps.load(std::memory_order_relaxed);
+  return isTold ? TierInterest::Changes : TierInterest::All;
+}
+
+void EventQueue::tiersChanged(std::span<const TierChange> changes, bool isAll) {
+  if (lossy || (isAll && !reserve(HeaderWords)))
+    return drop(changes.size());
+  if (isAll) {
+    // In memory of its own: there may be more than the ring holds.
+    all = std::make_unique<Records>();
+    write(EventRecord::TiersCleared, {});
+  }
+  std::vector<uint64_t> &hashes = run;
+  size_t most = std::max<size_t>(capacity / 64, 1); // an eighth of the ring's
+  for (size_t at = 0; at < changes.size();) {
+    hashes.clear();
+    Tier tier = changes[at].tier;
+    bool isStored = changes[at].isStored;
+    for (; at < changes.size() && hashes.size() < most &&
+           changes[at].tier == tier && changes[at].isStored == isStored;
+         ++at)
+      hashes.push_back(changes[at].block);
+    write(EventRecord::Tiers, {.groups = EventRecord::groupsOf(tier, isStored),
+                               .images = std::as_bytes(std::span(hashes))});
+  }
+  if (!isAll)
+    return;
+  giveAll(reserve(HeaderWords));
+  tiersTold = numGaps.load(std::memory_order_relaxed);
 }
 
 inline size_t EventQueue::wordsOf(const StoredPages &pages) {

@@ -28,19 +28,28 @@ struct EventRecord {
     Restored, // one node
     Removed,
     Cleared,
+    Tiers,        // hashes of blocks, as `images`; `groups` says of what
+    TiersCleared, // nothing that was told of tiers is there any more
     Lost, // what was told so far is not true any more; the whole index follows,
           // maybe later
     All   // holds the address of its records; never given to a reader
   };
   Kind kind = Skip;
   StoredPages pages = {}; // Removed, Restored: nodes and groups
+
+  /// Of Tiers, in the place of groups.
+  static uint32_t groupsOf(Tier tier, bool isStored) {
+    return static_cast<uint32_t>(tier) << 1 | isStored;
+  }
+  Tier tier() const { return static_cast<Tier>(pages.groups >> 1); }
+  bool isStored() const { return pages.groups & 1; }
 };
 
 class EventQueue final : public CacheEventSink {
 public:
   /// `bytes` of a ring, rounded up to a power of two in which at least eight
   /// pages of `pageSize` tokens fit.
-  EventQueue(size_t bytes, int32_t pageSize);
+  EventQueue(size_t bytes, int32_t pageSize, bool tellsTiers = false);
   ~EventQueue() override;
   EventQueue(const EventQueue &) = delete;
   EventQueue &operator=(const EventQueue &) = delete;
@@ -56,6 +65,8 @@ public:
   }
   void beginAll() override;
   void endAll() override;
+  TierInterest tierInterest() const override;
+  void tiersChanged(std::span<const TierChange> changes, bool all) override;
 
   // The reader.
   /// Gives visit(const EventRecord &) the records that are there now.
@@ -85,6 +96,8 @@ private:
   using Records = std::vector<uint32_t>;
 
   void write(EventRecord::Kind kind, const StoredPages &pages);
+  /// Gives the reader `all`; there must be room for the record.
+  void giveAll(uint32_t *record);
   uint32_t *reserve(size_t words);
   void publish(size_t words);
   void drop(size_t blocks);
@@ -117,12 +130,15 @@ private:
   std::unique_ptr<uint32_t[]> ring;
   size_t capacity; // words, a power of two
   size_t pageSize;
+  const bool tellsTiers;
 
   // The writer's.
   alignas(64) std::atomic<uint64_t> head = 0; // words written so far
   uint64_t knownTail = 0;
   bool lossy = false;
   std::unique_ptr<Records> all; // between beginAll() and endAll()
+  std::vector<uint64_t> run;    // scratch of tiersChanged()
+  int64_t tiersTold = -1;       // gaps when all of the tiers was told
   std::atomic<int64_t> numDropped = 0, numGaps = 0;
 
   // The reader's.

@@ -10,7 +10,7 @@ namespace kv {
 
 /// Grows with every change of what crosses the border between runtime and
 /// library.
-inline constexpr uint32_t EventsInterfaceVersion = 1;
+inline constexpr uint32_t EventsInterfaceVersion = 2;
 
 /// Null, and the error, if it cannot be opened.
 using OpenEventPublisher = EventPublisher *(*)(uint32_t interfaceVersion,

@@ -40,8 +40,8 @@ static uint64_t newIdentity() {
 }
 
 Publisher::Publisher(const Options &options)
-    : options(options),
-      queue(static_cast<size_t>(options.queueBytes), options.pageSize),
+    : options(options), queue(static_cast<size_t>(options.queueBytes),
+                              options.pageSize, options.tiers),
       table(options.pageSize, options.groups.size() + options.recurrent),
       encoder(options), identity(newIdentity()),
       publish(context, zmq::socket_type::pub),

@@ -30,6 +30,10 @@ public:
   bool wantsAll() const override { return queue.wantsAll(); }
   void beginAll() override { queue.beginAll(); }
   void endAll() override { queue.endAll(); }
+  TierInterest tierInterest() const override { return queue.tierInterest(); }
+  void tiersChanged(std::span<const TierChange> changes, bool all) override {
+    queue.tiersChanged(changes, all);
+  }
 
   Figures figures() const override;
   uint64_t incarnation() const override { return identity; }

@@ -19,6 +19,11 @@ Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
                                         : " (one page) to ",
                      INT32_MAX, " pages");
   std::unique_ptr<PageTiers> tiers(new PageTiers(options, slots));
+  std::ranges::copy_if(options.events, std::back_inserter(tiers->events),
+                       [](const CacheEventSink *sink) {
+                         return sink->tierInterest() !=
+                                CacheEventSink::TierInterest::None;
+                       });
   Expected<Memory> memory =
       options.device.allocatePinned(size_t(slots * options.recordBytes));
   if (!memory)
@@ -29,10 +34,12 @@ Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
   wanted.memory = tiers->memory.as<std::byte>();
   wanted.recordBytes = static_cast<size_t>(options.recordBytes);
   wanted.numSlots = tiers->numSlots;
+  wanted.tellsChanges = !tiers->events.empty();
   Expected<std::unique_ptr<PageConnector>> connector = options.open(wanted);
   if (!connector)
     return std::unexpected(connector.error());
   tiers->connector = std::move(*connector);
+  tiers->tell();
   return tiers;
 }
 
@@ -130,8 +137,7 @@ int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
   // Of a store, that many are asked for at once, before it has said whether
   // there is the first.
   constexpr int64_t Ahead = 1024;
-  giveBackCopied();
-  connector->poll();
+  poll();
   isAsked = false;
   int64_t end = first;
   for (; end < last; ++end) {
@@ -181,8 +187,7 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
                                     int64_t end, int64_t &asked,
                                     CacheMemory &memory) {
   using Place = PageConnector::Place;
-  giveBackCopied();
-  connector->poll();
+  poll();
   slots.clear();
   records.clear();
   int64_t at = first;
@@ -218,6 +223,7 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     if (wanted = record(request, prompt, prefix, asked);
         !wanted || !connector->fetch(*wanted))
       break;
+  tell(); // records may have made room
   progress.isComing = place == Place::Coming || (isBehind && asked > at);
   return progress;
 }
@@ -233,8 +239,7 @@ void PageTiers::stage(const Sequence &sequence, int64_t first, int64_t end,
 void PageTiers::store(size_t request, const Prompt &prompt,
                       const Retention &retention, int64_t first, int64_t end,
                       CacheMemory &memory) {
-  giveBackCopied();
-  connector->poll();
+  poll();
   slots.clear();
   records.clear();
   for (int64_t at = first; at < end; ++at) {
@@ -253,8 +258,7 @@ void PageTiers::store(size_t request, const Prompt &prompt,
 void PageTiers::storeState(size_t request, std::span<const int32_t> tokens,
                            const Retention &retention, int64_t pages,
                            StateId state, CacheMemory &memory) {
-  giveBackCopied();
-  connector->poll();
+  poll();
   slots.clear();
   records.clear();
   bool isWhole = true;
@@ -286,6 +290,27 @@ void PageTiers::copy(CacheMemory &memory, bool toDevices) {
     queued.push_back(
         {slots[i], &memory, toDevices, records[i].pages, records[i].state});
   giveBackCopied();
+  tell();
+}
+
+void PageTiers::poll() {
+  giveBackCopied();
+  connector->poll();
+  tell();
+}
+
+void PageTiers::tell() {
+  if (events.empty())
+    return;
+  using Interest = CacheEventSink::TierInterest;
+  bool all = std::ranges::any_of(events, [](const CacheEventSink *sink) {
+    return sink->tierInterest() == Interest::All;
+  });
+  changes.clear();
+  all = connector->takeChanges(all, changes);
+  if (all || !changes.empty())
+    for (CacheEventSink *sink : events)
+      sink->tiersChanged(changes, all);
 }
 
 void PageTiers::giveBackCopied() {

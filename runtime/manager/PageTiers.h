@@ -31,6 +31,7 @@ public:
     std::function<Expected<std::unique_ptr<PageConnector>>(
         const PageConnector::Options &)>
         open;
+    std::vector<CacheEventSink *> events = {}; // each is told of all records
   };
   /// Errors: the host memory holds no record, or there is none; those of
   /// PageConnector::open().
@@ -79,7 +80,9 @@ public:
   /// Waits until a record has come. False: it takes longer than `most`.
   bool wait(std::chrono::nanoseconds most) {
     finishCopies();
-    return connector->wait(most);
+    bool hasCome = connector->wait(most);
+    tell();
+    return hasCome;
   }
 
   /// Remembers the ids of the sequence's pages [first, end), which commit() may
@@ -109,7 +112,9 @@ public:
 
   Expected<void> reset() {
     finishCopies();
-    return connector->reset();
+    Expected<void> done = connector->reset();
+    tell();
+    return done;
   }
   const TierMetrics &metrics() const { return connector->metrics(); }
   int64_t hostBytes() const { return static_cast<int64_t>(memory.bytes()); }
@@ -141,6 +146,10 @@ private:
   /// Gives back the slots of copies that are over; does not wait.
   void giveBackCopied();
   void finishCopies();
+  /// Takes note of what is over.
+  void poll();
+  /// Tells sinks what has changed.
+  void tell();
 
   int64_t pageSize;
   int32_t stateParts, numSlots;
@@ -149,7 +158,9 @@ private:
   /// Of each request: the name of its scope, then those of its pages as far as
   /// they were needed.
   std::vector<std::vector<PrefixName>> names;
-  std::vector<std::byte> images; // of page()
+  std::vector<CacheEventSink *> events; // that want to be told
+  std::vector<TierChange> changes;      // scratch of tell()
+  std::vector<std::byte> images;        // of page()
   std::vector<std::array<PageId, CacheGroups::Most>> staged;
   /// Slots that queued copies read or write.
   struct Copy {

@@ -60,7 +60,8 @@ Expected<void> PagedKVCacheManager::createTiers() {
        .requests = slots.size() + 1,
        .recordBytes = memories[0].recordBytes(),
        .stateParts = memories[0].stateParts(),
-       .open = wanted.open});
+       .open = wanted.open,
+       .events = options.events});
   if (!made)
     return std::unexpected(made.error());
   tiers = std::move(*made);

@@ -13,13 +13,20 @@ namespace {
 using Object = msgpack::object;
 
 /// The fields of an event as an array, behind its type.
-constexpr std::string_view StoredFields[] = {
-    "block_hashes",      "parent_block_hash", "token_ids",
-    "block_size",        "lora_id",           "medium",
-    "lora_name",         "extra_keys",        "group_idx",
-    "kv_cache_spec_kind"};
+constexpr std::string_view StoredFields[] = {"block_hashes",
+                                             "parent_block_hash",
+                                             "token_ids",
+                                             "block_size",
+                                             "lora_id",
+                                             "medium",
+                                             "lora_name",
+                                             "extra_keys",
+                                             "group_idx",
+                                             "kv_cache_spec_kind",
+                                             "kv_cache_spec_sliding_window",
+                                             "locality"};
 constexpr std::string_view RemovedFields[] = {"block_hashes", "medium",
-                                              "group_idx"};
+                                              "group_idx", "locality"};
 
 /// A field of an event in either encoding; null: it has none.
 const Object *fieldOf(const Object &event, std::string_view name,
@@ -48,6 +55,20 @@ std::string typeOf(const Object &event) {
   return type ? type->as<std::string>() : std::string();
 }
 
+/// As vLLM's readers take it: what is neither host memory nor a storage is a
+/// device's.
+Tier tierOf(const Object *medium, const Object *locality) {
+  auto is = [](const Object *field, std::string_view text) {
+    return field && field->type == msgpack::type::STR &&
+           std::string_view(field->via.str.ptr, field->via.str.size) == text;
+  };
+  if (is(medium, "CPU"))
+    return Tier::Host;
+  if (is(medium, "STORAGE"))
+    return is(locality, "REMOTE") ? Tier::Store : Tier::Disk;
+  return Tier::Device;
+}
+
 std::vector<RoutedEvent> eventsOf(const Object &batch) {
   std::vector<RoutedEvent> events;
   if (batch.type != msgpack::type::ARRAY || batch.via.array.size < 2)
@@ -73,7 +94,9 @@ std::vector<RoutedEvent> eventsOf(const Object &batch) {
         {isStored ? RoutedEvent::Stored : RoutedEvent::Removed,
          blocks->as<std::vector<uint64_t>>(),
          group && !group->is_nil() ? group->as<int64_t>() : 0,
-         spec && !spec->is_nil() && spec->as<std::string>() == "mamba"});
+         spec && !spec->is_nil() && spec->as<std::string>() == "mamba",
+         tierOf(fieldOf(event, "medium", names),
+                fieldOf(event, "locality", names))});
   }
   return events;
 }

@@ -3,6 +3,7 @@
 #ifndef KV_RUNTIME_ROUTING_EVENTDECODER_H
 #define KV_RUNTIME_ROUTING_EVENTDECODER_H
 
+#include "kv/Runtime/Engine/CacheEvents.h"
 #include "kv/Runtime/Error.h"
 
 #include <cstdint>
@@ -20,6 +21,7 @@ struct RoutedEvent {
   /// Stored: the blocks are states of recurrent layers, and so is whatever is
   /// removed of this group.
   bool isState = false;
+  Tier tier = Tier::Device;
 };
 
 /// The events of the payload of a message, in either encoding

@@ -192,6 +192,12 @@ void Follower::apply(const std::string &payload) {
   if (!batch)
     return;
   for (const RoutedEvent &event : *batch) {
+    if (event.tier != Tier::Device) {
+      event.kind == RoutedEvent::Stored
+          ? router.stored(machine, event.blocks, event.tier)
+          : router.removed(machine, event.blocks, event.tier);
+      continue;
+    }
     if (event.isState)
       stateGroup = event.group;
     bool isState = event.group == stateGroup;

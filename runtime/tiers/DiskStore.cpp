@@ -20,8 +20,8 @@ static constexpr size_t Block = 4096; // of file systems and disks
 static constexpr int32_t MostThreads = 256;
 
 DiskStore::DiskStore(const PageConnector::Options &options, SystemCalls &calls,
-                     TierMetrics &metrics, Waker &waker)
-    : calls(calls), metrics(metrics), waker(waker),
+                     TierMetrics &metrics, Waker &waker, ChangeList &told)
+    : calls(calls), metrics(metrics), waker(waker), told(told),
       directory(options.directory),
       headerBytes(recordHeaderBytes(options.pageSize)),
       slotBytes((headerBytes + options.recordBytes + Block - 1) / Block *
@@ -45,9 +45,9 @@ static std::unexpected<Error> brokenIndex(const std::string &directory,
 
 Expected<std::unique_ptr<DiskStore>>
 DiskStore::open(const PageConnector::Options &options, SystemCalls &calls,
-                TierMetrics &metrics, Waker &waker) {
+                TierMetrics &metrics, Waker &waker, ChangeList &told) {
   std::unique_ptr<DiskStore> store(
-      new DiskStore(options, calls, metrics, waker));
+      new DiskStore(options, calls, metrics, waker, told));
   if (store->numSlots < 1)
     return makeError(
         KV_STATUS_INVALID_ARGUMENT, "disk tier: ", options.diskBytes,
@@ -248,6 +248,8 @@ void DiskStore::tellIndex(const RecordIndex::Change &change) {
 
 /// The slot is used no more, as soon as nobody reads or writes it.
 void DiskStore::leave(Slot &slot, int32_t index) {
+  if (slot.isWhole)
+    told.add(Tier::Disk, slot.name, /*isStored=*/false);
   slot.isUsed = false;
   if (slot.users == 0)
     unused.push_back(index);
@@ -332,6 +334,8 @@ void DiskStore::take(std::vector<Finished> &result) {
     if (!slot.isUsed && slot.users == 0)
       unused.push_back(job.slot);
     if (isCurrent && job.done) {
+      if (!slot.isWhole)
+        told.add(Tier::Disk, slot.name, /*isStored=*/true);
       slot.isWhole = true;
       // Has it been touched meanwhile?
       if (!job.isRead && recency.priority(job.slot) != job.record.priority)

@@ -16,6 +16,7 @@
 #ifndef KV_RUNTIME_TIERS_DISKSTORE_H
 #define KV_RUNTIME_TIERS_DISKSTORE_H
 
+#include "ChangeList.h"
 #include "Recency.h"
 #include "RecordFormat.h"
 #include "RecordIndex.h"
@@ -42,15 +43,21 @@ struct HashName {
 
 class DiskStore {
 public:
-  /// `calls`, `metrics` and `waker`, which hears of what is over, outlive the
-  /// store. Errors: those of PageConnector::open().
+  /// `calls`, `metrics`, `waker`, which hears of what is over, and `told`
+  /// outlive the store. Errors: those of PageConnector::open().
   static Expected<std::unique_ptr<DiskStore>>
   open(const PageConnector::Options &options, SystemCalls &calls,
-       TierMetrics &metrics, Waker &waker);
+       TierMetrics &metrics, Waker &waker, ChangeList &told);
   /// Ends what is under way; what was to be written is written.
   ~DiskStore();
 
   bool contains(const PrefixName &name) const { return slots.contains(name); }
+  /// The names of whole records.
+  template <class Visit> void visit(Visit &&visit) const {
+    for (const auto &[name, slot] : slots)
+      if (all[slot].isWhole)
+        visit(name);
+  }
   void touch(const PrefixName &name, uint8_t priority, int64_t until);
 
   /// Begins to write a record, evicting others. `page` and `data` stay as they
@@ -101,7 +108,7 @@ private:
   };
 
   DiskStore(const PageConnector::Options &options, SystemCalls &calls,
-            TierMetrics &metrics, Waker &waker);
+            TierMetrics &metrics, Waker &waker, ChangeList &told);
   Expected<void> lockDirectory();
   /// Compares what the index says of the store, or writes it to a new one.
   Expected<void> adopt(const PageConnector::Options &options);
@@ -128,6 +135,7 @@ private:
   SystemCalls &calls;
   TierMetrics &metrics;
   Waker &waker;
+  ChangeList &told;
   std::string directory;
   int lockFile = -1, file = -1;
   size_t headerBytes, slotBytes;

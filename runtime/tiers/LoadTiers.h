@@ -9,7 +9,7 @@ namespace kv {
 
 /// Grows with every change of what crosses the border between runtime and
 /// library.
-inline constexpr uint32_t TiersInterfaceVersion = 2;
+inline constexpr uint32_t TiersInterfaceVersion = 3;
 
 /// Null, and the error, if it cannot be opened.
 using OpenPageConnector = PageConnector *(*)(uint32_t interfaceVersion,

@@ -19,9 +19,9 @@ static constexpr size_t MostEntries = size_t(1) << 16;
 
 RespStore::RespStore(const PageConnector::Options &options,
                      StoreAddress address, StoreCalls &calls,
-                     TierMetrics &metrics, Waker &waker)
+                     TierMetrics &metrics, Waker &waker, ChangeList &told)
     : address(std::move(address)), calls(calls), metrics(metrics), waker(waker),
-      headerBytes(recordHeaderBytes(options.pageSize)),
+      told(told), headerBytes(recordHeaderBytes(options.pageSize)),
       recordBytes(options.recordBytes),
       mostWrites(std::max(options.numSlots / 4 * 3, 1)),
       random(std::random_device()()) {
@@ -34,13 +34,13 @@ RespStore::RespStore(const PageConnector::Options &options,
 
 Expected<std::unique_ptr<RespStore>>
 RespStore::open(const PageConnector::Options &options, StoreCalls &calls,
-                TierMetrics &metrics, Waker &waker) {
+                TierMetrics &metrics, Waker &waker, ChangeList &told) {
   Expected<StoreAddress> address =
       StoreAddress::parse(options.blockStoreEndpoint);
   if (!address)
     return std::unexpected(address.error());
   std::unique_ptr<RespStore> store(
-      new RespStore(options, std::move(*address), calls, metrics, waker));
+      new RespStore(options, std::move(*address), calls, metrics, waker, told));
   try {
     for (int index = 0; index < NumThreads; ++index)
       store->threads.emplace_back(
@@ -179,13 +179,15 @@ bool RespStore::take(std::vector<Finished> &result) {
       (job.isRead ? metrics.storeReadBytes : metrics.storeWrittenBytes) +=
           static_cast<int64_t>(headerBytes + recordBytes);
     // What was written can be read, and what could not be read is not there.
-    if (job.round == current && (job.isRead ? !done : done))
+    if (job.round == current && (job.isRead ? !done : done)) {
+      told.add(Tier::Store, job.page->name, done);
       if (auto [at, isNew] = entries.try_emplace(job.page->name);
           isNew || !at->second.isAsked || !job.isRead)
         at->second = {done ? Known::Present : Known::Absent,
                       !isNew && at->second.isAsked,
                       now + (done ? Clock::duration(PresentFor)
                                   : Clock::duration(AbsentFor))};
+    }
     result.push_back({job.token, job.isRead, done});
   }
   bool any = !ended.empty() || !answered.empty();

@@ -34,11 +34,12 @@ class RespStore {
 public:
   using Finished = DiskStore::Finished;
 
-  /// `calls`, `metrics` and `waker` outlive the store. Errors: the address is
-  /// none, or no thread can be started; a server that is not there is none.
+  /// `calls`, `metrics`, `waker` and `told` outlive the store. Errors: the
+  /// address is none, or no thread can be started; a server that is not there
+  /// is none.
   static Expected<std::unique_ptr<RespStore>>
   open(const PageConnector::Options &options, StoreCalls &calls,
-       TierMetrics &metrics, Waker &waker);
+       TierMetrics &metrics, Waker &waker, ChangeList &told);
   /// Ends what is under way; what was to be written is, if there is time.
   ~RespStore();
 
@@ -103,7 +104,8 @@ private:
   };
 
   RespStore(const PageConnector::Options &options, StoreAddress address,
-            StoreCalls &calls, TierMetrics &metrics, Waker &waker);
+            StoreCalls &calls, TierMetrics &metrics, Waker &waker,
+            ChangeList &told);
   void ask(const PrefixName &name);
   void submit(Job job);
 
@@ -133,6 +135,7 @@ private:
   StoreCalls &calls;
   TierMetrics &metrics;
   Waker &waker;
+  ChangeList &told;
   size_t headerBytes, recordBytes;
   int32_t mostWrites; // under way, so that slots are left to others
   PrefixName nameSpace;

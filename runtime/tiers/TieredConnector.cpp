@@ -6,6 +6,11 @@ using namespace kv;
 
 TieredConnector::TieredConnector(const Options &wanted)
     : options(wanted), slots(wanted.numSlots), recency(wanted.numSlots) {
+  if (!wanted.model.empty())
+    modelMark = hasher.root(std::as_bytes(std::span(wanted.model)));
+  if (wanted.tellsChanges)
+    told = ChangeList(
+        [this](const PrefixName &name) { return wireHash(mark(name)); });
   known.reserve(wanted.numSlots);
   unused.reserve(wanted.numSlots);
   for (int32_t slot = wanted.numSlots; slot-- > 0;)
@@ -31,14 +36,14 @@ TieredConnector::open(const Options &options, SystemCalls &calls,
   std::unique_ptr<TieredConnector> made(new TieredConnector(options));
   if (!options.directory.empty()) {
     Expected<std::unique_ptr<DiskStore>> disk =
-        DiskStore::open(options, calls, made->figures, made->waker);
+        DiskStore::open(options, calls, made->figures, made->waker, made->told);
     if (!disk)
       return std::unexpected(disk.error());
     made->disk = std::move(*disk);
   }
   if (!options.blockStoreEndpoint.empty()) {
-    Expected<std::unique_ptr<RespStore>> store =
-        RespStore::open(options, storeCalls, made->figures, made->waker);
+    Expected<std::unique_ptr<RespStore>> store = RespStore::open(
+        options, storeCalls, made->figures, made->waker, made->told);
     if (!store)
       return std::unexpected(store.error());
     made->store = std::move(*store);
@@ -72,6 +77,8 @@ int32_t TieredConnector::take(const PrefixPage &page, State state,
 
 /// Nobody finds the slot's record any more.
 void TieredConnector::forget(int32_t slot) {
+  if (slots[slot].state == State::Ready)
+    told.add(Tier::Host, slots[slot].page.name, /*isStored=*/false);
   known.erase(slots[slot].page.name);
   recency.remove(slot);
   slots[slot].isKnown = false;
@@ -163,6 +170,7 @@ void TieredConnector::publish(Slot slot, bool written) {
     forget(slot.index);
   } else if (host.isKnown) {
     host.state = State::Ready;
+    told.add(Tier::Host, host.page.name, /*isStored=*/true);
     ++figures.storedPages;
     writeToDisk(slot.index);
     if (store && store->write(host.page, data(slot.index), slot.index))
@@ -191,10 +199,12 @@ bool TieredConnector::takeNote(bool isStore) {
   for (const DiskStore::Finished &one : finished) {
     HostSlot &host = slots[one.token];
     if (one.isRead && host.isKnown) {
-      if (one.done)
+      if (one.done) {
         host.state = State::Ready;
-      else
+        told.add(Tier::Host, host.page.name, /*isStored=*/true);
+      } else {
         forget(one.token);
+      }
       if (one.done && isStore)
         writeToDisk(one.token);
     }
@@ -237,8 +247,22 @@ Expected<void> TieredConnector::reset() {
       ++slots[slot].users; // so that drop() gives it up
       drop(slot);
     }
+  told.lose();
   // Both, whatever becomes of one.
   Expected<void> told = store ? store->reset() : Expected<void>();
   Expected<void> done = disk ? disk->reset() : Expected<void>();
   return done ? told : done;
+}
+
+bool TieredConnector::takeChanges(bool all, std::vector<TierChange> &changes) {
+  if (!options.tellsChanges || !told.take(all, changes))
+    return false;
+  for (const HostSlot &host : slots)
+    if (host.isKnown && host.state == State::Ready)
+      changes.push_back(told.here(Tier::Host, host.page.name));
+  if (disk)
+    disk->visit([&](const PrefixName &name) {
+      changes.push_back(told.here(Tier::Disk, name));
+    });
+  return true;
 }

@@ -29,15 +29,12 @@ public:
   open(const Options &options);
 
   PrefixName nameScope(std::span<const std::byte> scope) override {
-    PrefixName name = hasher.root(scope);
-    if (!options.model.empty())
-      name = hasher.block(name, std::as_bytes(std::span(options.model)), {});
-    return name;
+    return mark(hasher.root(scope));
   }
   PrefixName namePage(const PrefixName &parent,
                       std::span<const std::byte> images,
                       std::span<const int32_t> tokens) override {
-    return hasher.block(parent, images, tokens);
+    return mark(hasher.block(mark(parent), images, tokens));
   }
 
   Place find(const PrefixPage &page) override;
@@ -51,6 +48,7 @@ public:
   bool wait(std::chrono::nanoseconds most) override;
   Expected<void> reset() override;
   const TierMetrics &metrics() const override { return figures; }
+  bool takeChanges(bool all, std::vector<TierChange> &changes) override;
 
 private:
   enum class State : uint8_t {
@@ -68,6 +66,15 @@ private:
 
   explicit TieredConnector(const Options &options);
 
+  /// A record is called as its prefix is in events, but that the model's digest
+  /// is added, bit by bit, so that models have no names in common, and events
+  /// can be told of a record of which nothing but the name is known. Twice is
+  /// not at all.
+  PrefixName mark(PrefixName name) const {
+    for (size_t i = 0; i < name.size(); ++i)
+      name[i] ^= modelMark[i];
+    return name;
+  }
   std::span<std::byte> data(int32_t slot) const {
     return {options.memory + size_t(slot) * options.recordBytes,
             options.recordBytes};
@@ -90,6 +97,8 @@ private:
   Options options;
   TierMetrics figures;
   BlockHasher hasher;
+  PrefixName modelMark = {};
+  ChangeList told;
   std::vector<HostSlot> slots;
   std::vector<int32_t> unused;
   std::unordered_map<PrefixName, int32_t, HashName> known;

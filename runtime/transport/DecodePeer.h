@@ -66,6 +66,9 @@ public:
   bool wait(std::chrono::nanoseconds most) override;
   Expected<void> reset() override;
   const TierMetrics &metrics() const override { return records->metrics(); }
+  bool takeChanges(bool all, std::vector<TierChange> &changes) override {
+    return records->takeChanges(all, changes);
+  }
 
   const PeerMetrics &peerMetrics() const override { return figures; }
 

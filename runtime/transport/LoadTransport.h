@@ -9,7 +9,7 @@ namespace kv {
 
 /// Grows with every change of what crosses the border between runtime and
 /// library.
-inline constexpr uint32_t TransportInterfaceVersion = 1;
+inline constexpr uint32_t TransportInterfaceVersion = 2;
 
 /// Null, and the error, if it cannot be opened. Takes `records` in any case.
 using OpenPeerConnector = PeerConnector *(*)(uint32_t interfaceVersion,

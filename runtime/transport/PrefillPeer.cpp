@@ -153,6 +153,11 @@ Expected<void> PrefillPeer::reset() {
   return records->reset();
 }
 
+bool PrefillPeer::takeChanges(bool all, std::vector<TierChange> &changes) {
+  std::lock_guard guard(lock);
+  return records->takeChanges(all, changes);
+}
+
 std::optional<PeerConnector::WantedPrompt> PrefillPeer::takePrompt() {
   std::lock_guard guard(lock);
   if (wanted.empty())

@@ -55,6 +55,7 @@ public:
   bool wait(std::chrono::nanoseconds most) override;
   Expected<void> reset() override;
   const TierMetrics &metrics() const override { return records->metrics(); }
+  bool takeChanges(bool all, std::vector<TierChange> &changes) override;
 
   const PeerMetrics &peerMetrics() const override { return figures; }
   int promptDescriptor() const override { return promptEvent; }

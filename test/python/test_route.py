@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_tiers import KV_COMPILE, KV_RUN, PAGE, Plain, turns
+from test_tiers import DISK, KV_COMPILE, KV_RUN, PAGE, Plain, turns
 from tools import find
 
 KV_ROUTE = os.environ.get("KV_ROUTE") or find("kv-route")
@@ -38,11 +38,11 @@ class Lines:
 
 
 class Machine(Lines):
-    def __init__(self, model, folder, name):
+    def __init__(self, model, folder, name, *options):
         artifact = model.artifact(PAGE)
         self.name, self.events, self.replay = name, f"ipc://{folder}/{name}-e", f"ipc://{folder}/{name}-r"
         super().__init__(KV_RUN, artifact / "model.so", "--weights", artifact / "weights.safetensors",
-                         "--events", self.events, "--events-replay", self.replay, "--no-stream", "--pages", 400)
+                         "--events", self.events, "--events-replay", self.replay, "--no-stream", "--pages", 400, *options)
 
     def serve(self, request):
         """Tokens of its prompt that were cached."""
@@ -101,6 +101,20 @@ def test_conversations_stay_where_they_are(model, tmp_path):
     machines["b"].end()
     wait_for(route, lambda all: not all["b"]["usable"])
     assert route.ask(id="last", tokens=[1])["error"] == "no machine answers"
+    route.end()
+
+
+def test_what_a_disk_has_counts(model, tmp_path):
+    first, second = turns(model, 2)
+    disk = ("--disk-dir", tmp_path / "disk", *DISK)
+    model.serve(model.artifact(PAGE), [first], *disk)
+    machine = Machine(model, tmp_path, "a", "--events-tiers", *disk)
+    route = Lines(KV_ROUTE, "--page-size", PAGE, f"--machine=a={machine.events},{machine.replay}")
+    wait_for(route, lambda all: all["a"]["usable"])
+    choice = route.ask(id="x", tokens=second["tokens"])
+    assert choice["loaded_tokens"] == choice["hit_tokens"] == 90 // PAGE * PAGE
+    assert machine.serve(second) == choice["hit_tokens"]
+    machine.end()
     route.end()
 
 

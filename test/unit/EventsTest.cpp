@@ -126,6 +126,31 @@ TEST(EventEncoder, Maps) {
             "6400");
 }
 
+/// As vLLM's offloading tells of what it has no tokens of.
+TEST(EventEncoder, RecordsBesideTheDevices) {
+  EventPublisher::Options options = {.pageSize = 16};
+  options.groups = {CacheGroup::full(), CacheGroup::slidingWindow(512)};
+  CacheEvent event = {
+      .kind = CacheEvent::Stored, .blocks = {7}, .tier = Tier::Host};
+  // ["BlockStored", [7], nil, [], 0, nil, "CPU", nil, nil, nil, nil, nil,
+  // "LOCAL"]
+  EXPECT_EQ(encoded(options, event),
+            "93cb3ff8000000000000919dab426c6f636b53746f7265649107c09000c0a34350"
+            "55c0c0c0c0c0a54c4f43414c00");
+  event = {.kind = CacheEvent::Removed, .blocks = {7}, .tier = Tier::Disk};
+  // ["BlockRemoved", [7], "STORAGE", nil, "LOCAL"]
+  EXPECT_EQ(encoded(options, event),
+            "93cb3ff80000000000009195ac426c6f636b52656d6f7665649107a753544f5241"
+            "4745c0a54c4f43414c00");
+  options.encoding = EventPublisher::Encoding::Map;
+  event.tier = Tier::Store;
+  // {"type", "block_hashes": [7], "medium": "STORAGE", "locality": "REMOTE"}
+  std::string remote = encoded(options, event);
+  EXPECT_TRUE(remote.starts_with("93cb3ff80000000000009184a474797065"))
+      << remote;
+  EXPECT_TRUE(remote.ends_with("a652454d4f544500")) << remote;
+}
+
 TEST(EventEncoder, Sequences) {
   EXPECT_EQ(hex(sequenceFrame(258)), "0000000000000102");
   EXPECT_EQ(hex(sequenceFrame(-1)), "ffffffffffffffff");
@@ -285,9 +310,110 @@ TEST(EventQueue, LongRunsGoInParts) {
   EXPECT_GT(next, 1000);
 }
 
+TEST(EventQueue, TiersAreToldAnewAfterALoss) {
+  using Interest = CacheEventSink::TierInterest;
+  EXPECT_EQ(EventQueue(1 << 12, 4).tierInterest(), Interest::None);
+  EventQueue queue(1 << 12, 4, /*tellsTiers=*/true);
+  EXPECT_EQ(queue.tierInterest(), Interest::All); // there may be some
+  const TierChange change = {5, Tier::Disk, true};
+  queue.tiersChanged({&change, 1}, /*all=*/true);
+  EXPECT_EQ(queue.tierInterest(), Interest::Changes);
+  queue.tiersChanged({&change, 1}, /*all=*/false);
+  EXPECT_EQ(drained(queue),
+            (std::vector{EventRecord::TiersCleared, EventRecord::Tiers,
+                         EventRecord::Tiers}));
+  while (queue.gaps() == 0)
+    queue.tiersChanged({&change, 1}, /*all=*/false);
+  EXPECT_EQ(queue.tierInterest(), Interest::Changes); // the engine comes first
+  EXPECT_EQ(drained(queue).back(), EventRecord::Lost);
+  queue.beginAll();
+  queue.endAll();
+  EXPECT_EQ(queue.tierInterest(), Interest::All);
+  // More than the queue holds.
+  std::vector<TierChange> many(100'000, change);
+  queue.tiersChanged(many, /*all=*/true);
+  EXPECT_EQ(queue.gaps(), 1);
+  EXPECT_EQ(queue.tierInterest(), Interest::Changes);
+  int64_t blocks = 0;
+  queue.drain([&](const EventRecord &record) {
+    if (record.kind != EventRecord::Tiers)
+      return;
+    EXPECT_EQ(record.tier(), Tier::Disk);
+    EXPECT_TRUE(record.isStored());
+    blocks += static_cast<int64_t>(record.pages.images.size()) / 8;
+  });
+  EXPECT_EQ(blocks, 100'000);
+}
+
 //===----------------------------------------------------------------------===//
 // Table
 //===----------------------------------------------------------------------===//
+
+TEST(BlockTable, SubscribersKnowTheTiers) {
+  std::mt19937 random(5);
+  EventQueue queue(1 << 12, 4, /*tellsTiers=*/true);
+  BlockTable table(4, 1);
+  std::set<std::pair<Tier, uint64_t>> wanted, known;
+  auto apply = [](std::set<std::pair<Tier, uint64_t>> &to,
+                  const CacheEvent &event) {
+    if (event.kind == CacheEvent::Cleared)
+      return to.clear();
+    for (uint64_t block : event.blocks)
+      if (event.kind == CacheEvent::Stored
+              ? !to.insert({event.tier, block}).second
+              : to.erase({event.tier, block}) == 0)
+        ADD_FAILURE() << "told twice, or never";
+  };
+  int64_t compared = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    if (queue.wantsAll()) { // what an engine does
+      queue.beginAll();
+      queue.endAll();
+    }
+    std::vector<TierChange> changes;
+    bool all = queue.tierInterest() == CacheEventSink::TierInterest::All ||
+               random() % 500 == 0;
+    for (uint32_t count = random() % 20; count > 0; --count) {
+      Tier tier = random() % 2 ? Tier::Host : Tier::Disk;
+      uint64_t block = random() % 50;
+      bool isStored = random() % 2;
+      changes.push_back({block, tier, isStored});
+      isStored ? void(wanted.insert({tier, block}))
+               : void(wanted.erase({tier, block}));
+    }
+    if (random() % 1000 == 0) { // all is forgotten
+      queue.cleared();
+      wanted.clear();
+      changes.clear();
+    }
+    if (all) {
+      changes.clear();
+      for (auto [tier, block] : wanted)
+        changes.push_back({block, tier, true});
+    }
+    queue.tiersChanged(changes, all);
+    if (random() % 8 && step % 1000 < 900) // the reader is slow
+      continue;
+    queue.drain([&](const EventRecord &record) {
+      if (record.kind == EventRecord::Lost) {
+        table.clear();
+        return known.clear();
+      }
+      table.apply(record,
+                  [&](const CacheEvent &event) { apply(known, event); });
+    });
+    if (queue.wantsAll() ||
+        queue.tierInterest() == CacheEventSink::TierInterest::All)
+      continue;
+    ++compared;
+    ASSERT_EQ(known, wanted) << "step " << step;
+    std::set<std::pair<Tier, uint64_t>> anew;
+    table.snapshot([&](const CacheEvent &event) { apply(anew, event); });
+    ASSERT_EQ(anew, wanted);
+  }
+  EXPECT_GT(queue.gaps(), 20);
+  EXPECT_GT(compared, 2000);
+}
 
 TEST(BlockTable, ImagesBelongToABlock) {
   BlockTable table(4, 1);

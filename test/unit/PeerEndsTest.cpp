@@ -26,11 +26,7 @@ constexpr int64_t NumPages = 6;
 class PeerEnds : public testing::Test {
 protected:
   PeerEnds() {
-    peers.local = std::make_unique<LocalNetwork>();
-    peers.local->others = [this] {
-      if (peers.prefill)
-        peers.prefill->turn();
-    };
+    peers.stayInOneThread();
     peers.options.lease = 1h;
     peers.options.answer = 1min;
     EXPECT_TRUE(peers.openPrefill());

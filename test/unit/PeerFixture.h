@@ -141,8 +141,8 @@ struct Peers {
   std::unique_ptr<DecodePeer> decode;
   std::string notes;
   uint32_t weights = 7;
-  /// If it is set before either side is opened, there is no other thread, and
-  /// time passes only as the test says.
+  /// Set by stayInOneThread(), before either side is opened: time passes only
+  /// as the test says.
   std::unique_ptr<LocalNetwork> local;
   static constexpr std::chrono::milliseconds Long = std::chrono::seconds(20);
 
@@ -159,6 +159,25 @@ struct Peers {
   ~Peers() {
     decode.reset();
     prefill.reset();
+  }
+
+  /// From now on there is no other thread.
+  void stayInOneThread() {
+    local = std::make_unique<LocalNetwork>();
+    local->others = [this] { turn(); };
+  }
+  void turn() {
+    if (local && prefill)
+      prefill->turn();
+  }
+  /// Time passes.
+  void pause(std::chrono::microseconds time) {
+    if (!local) {
+      ::usleep(static_cast<useconds_t>(time.count()));
+      return;
+    }
+    local->time += time;
+    turn();
   }
 
   Expected<void> openPrefill() {
@@ -291,11 +310,12 @@ struct Peers {
     while ((decode->peerMetrics().openReads > 0 ||
             prefill->peerMetrics().openLeases > 0) &&
            std::chrono::steady_clock::now() < until)
-      (void)decode->wait(std::chrono::milliseconds(1)), ::usleep(1000);
+      (void)decode->wait(std::chrono::milliseconds(1)),
+          pause(std::chrono::milliseconds(1));
     (void)decode->reset();
     for (int i = 0; i < 400; ++i) {
       decode->poll();
-      ::usleep(1000);
+      pause(std::chrono::milliseconds(1));
     }
     if (!network.fault.empty())
       return network.fault;

@@ -2,8 +2,9 @@
 //
 // Random transfers between two sides while requests are aborted, leases end too
 // early, slots get other records, reads fail or hang, weights change, and
-// either side dies. KV_PEER_TRANSFERS says how many; a failure prints its seed,
-// which KV_PEER_SEED repeats.
+// either side dies. One run in seven is over ZeroMQ with its threads, the
+// others are in one thread, where time costs nothing. KV_PEER_TRANSFERS says
+// how many; a failure prints its seed, which KV_PEER_SEED repeats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,6 +54,10 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
   peers.network.fails = static_cast<uint32_t>(random.random(12));
   peers.options.lease = std::chrono::milliseconds(1 + random.random(12));
   peers.options.answer = 60ms;
+  if (seed % 7 != 1 && !std::getenv("KV_PEER_NIXL")) {
+    peers.stayInOneThread();
+    peers.local->delay = std::chrono::microseconds(random.random(3) * 100);
+  }
   ASSERT_TRUE(peers.openPrefill());
   ASSERT_TRUE(peers.openDecode());
   auto count = [&] {
@@ -73,13 +78,15 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
     bool aborted = false;
     Peers::Loaded loaded = peers.load(tokens, [&] {
       ++call;
+      if (random.random(4))
+        peers.turn();
       if (computes)
         peers.computePrompts();
       else
         while (auto prompt = peers.prefill->takePrompt())
           peers.prefill->promptDone(prompt->id);
       if (call == pauses) // longer than leases
-        ::usleep(15'000);
+        peers.pause(15ms);
       if (call == evicts || call == pauses)
         for (int k = 0; k < 8; ++k)
           peers.store(*peers.prefill, peers.prefillSide,
@@ -91,7 +98,7 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
         counts.expired += peers.prefill->peerMetrics().expiredLeases;
         peers.prefill.reset();
         std::ranges::fill(peers.prefillSide.memory, std::byte(0xEE));
-        ::usleep(static_cast<useconds_t>(random.random(3) * 40'000));
+        peers.pause(random.random(3) * 40ms);
         EXPECT_TRUE(peers.openPrefill());
       }
       aborted = call > abortsAt;
@@ -122,7 +129,7 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
 }
 
 TEST(PeerStateMachine, NoForeignPageNothingLeaked) {
-  int64_t transfers = environment("KV_PEER_TRANSFERS", 1500);
+  int64_t transfers = environment("KV_PEER_TRANSFERS", 10'000);
   constexpr int64_t Each = 150;
   uint64_t first = static_cast<uint64_t>(environment("KV_PEER_SEED", 1));
   Counts counts;

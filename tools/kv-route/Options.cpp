@@ -41,6 +41,12 @@ std::variant<Options, int> kv::route::parseCommandLine(int argc, char **argv) {
                  "sent nothing")
       ->check(CLI::Range(1, 3'600'000))
       ->capture_default_str();
+  app.add_option("--tier-percent", options.tierPercent,
+                 "what a page that is loaded from a machine's host memory or "
+                 "disk counts, of one that its device has; machines tell of "
+                 "them with --events-tiers")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

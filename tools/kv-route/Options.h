@@ -19,6 +19,7 @@ struct Options {
   int32_t pageSize = 16;
   std::string topic;
   int64_t patience = 1000; // milliseconds
+  int64_t tierPercent = 75;
 };
 
 /// The options, or the exit status if there is nothing to do.

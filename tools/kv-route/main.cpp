@@ -3,7 +3,8 @@
 // Lines of standard input, each of which is answered by a line but `done`:
 //
 //   {"id": "a", "tokens": [1, 2], "salt": "s", "adapter": "x", "model": "m"}
-//       {"id": "a", "machine": "NAME", "hit_tokens": 0, "load": 7}
+//       {"id": "a", "machine": "NAME", "hit_tokens": 0,
+//        "loaded_tokens": 0, "load": 7}
 //   {"done": "a"}   the answer of request a is over
 //   {"status": true}
 //       {"machines": [{"name", "usable", "pages", "load"}]}
@@ -31,7 +32,8 @@ class Service {
 public:
   explicit Service(const Options &options)
       : options(options), context(1),
-        router(static_cast<uint32_t>(options.machines.size())),
+        router(static_cast<uint32_t>(options.machines.size()),
+               options.tierPercent),
         hashes(options.pageSize) {}
 
   /// The exit status.
@@ -98,12 +100,14 @@ Json Service::route(const Json &request) {
     return {{"id", id}, {"error", "no machine answers"}};
   int64_t pages =
       (std::ssize(tokens) + options.pageSize - 1) / options.pageSize;
-  int64_t load = std::max<int64_t>(pages - choice.hitPages, 1);
+  int64_t loaded = choice.tierPages * (100 - options.tierPercent) / 100;
+  int64_t load = std::max<int64_t>(pages - choice.hitPages + loaded, 1);
   router.addLoad(choice.machine, load);
   running[id] = {choice.machine, load};
   return {{"id", id},
           {"machine", options.machines[choice.machine].name},
           {"hit_tokens", choice.hitPages * options.pageSize},
+          {"loaded_tokens", choice.tierPages * options.pageSize},
           {"load", router.load(choice.machine)}};
 }
 

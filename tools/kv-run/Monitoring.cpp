@@ -15,7 +15,8 @@ Expected<Publishers> kv::run::openPublishers(const Options &options,
        .replayEndpoint = options.eventsReplay,
        .topic = options.eventsTopic,
        .encoding = options.eventsAsMaps ? EventPublisher::Encoding::Map
-                                        : EventPublisher::Encoding::Array});
+                                        : EventPublisher::Encoding::Array,
+       .tiers = options.eventsTiers});
   if (!opened)
     return makeError(opened.error().code, "--events: ", opened.error().message);
   return opened;

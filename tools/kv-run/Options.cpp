@@ -113,6 +113,10 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
       ->check(CLI::IsMember({"array", "map"}))
       ->capture_default_str()
       ->needs(events);
+  app.add_flag("--events-tiers", options.eventsTiers,
+               "also tell of pages in host memory, on the disk and in the "
+               "store")
+      ->needs(events);
   CLI::Option *metrics =
       app.add_option("--metrics", options.metrics,
                      "HOST:PORT for Prometheus, which asks for /metrics");

@@ -40,7 +40,7 @@ struct Options {
   bool stream = true;
   std::string events; // endpoints; empty: none
   std::string eventsReplay, eventsTopic;
-  bool eventsAsMaps = false;
+  bool eventsAsMaps = false, eventsTiers = false;
   std::string metrics;     // HOST:PORT; empty: none
   std::string metricsVllm; // the model's name there; empty: our names only
   std::string resetEndpoint;

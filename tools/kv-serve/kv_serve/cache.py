@@ -27,7 +27,7 @@ def make_manager(model, options, name, note):
         more.update(peer_role=options.role, peer=options.peer, peer_model=model.identity.peers, note=note)
     if options.events:
         more.update(events=options.events, events_replay=options.events_replay,
-                    events_topic=options.events_topic)
+                    events_topic=options.events_topic, events_tiers=options.events_tiers)
 
     def make(length, **monitoring):
         return kvmlir.PagedKVCacheManager(

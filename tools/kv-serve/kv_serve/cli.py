@@ -58,6 +58,7 @@ def parse(arguments):
     add("--events", metavar="ENDPOINT", help="which prefixes are cached, over ZeroMQ")
     add("--events-replay", metavar="ENDPOINT")
     add("--events-topic", metavar="TOPIC")
+    add("--events-tiers", action="store_true", help="also tell of pages in host memory, on the disk and in the store")
     add("--shutdown-seconds", type=at_least(0), default=30, metavar="N",
         help="for running requests, after SIGTERM")
     add("--log-level", default="warning", choices=("error", "warning", "info", "debug"))

@@ -43,6 +43,7 @@ typedef struct KvManagerOptions {
      They are open as long as the manager's memory lives. */
   const char *events, *eventsReplay, *eventsTopic;
   int32_t eventsAsMaps;
+  int32_t eventsTiers; /* whether pages beside the devices are told, too */
   const char *zmqEndpointBase; /* as MAX's zmq_endpoint_base */
   const char *resetEndpoint;
   const char *metrics;

@@ -39,6 +39,17 @@ struct StoredPages {
   std::span<const std::byte> images = {};
 };
 
+/// Where a page is: in the memory that a model computes from, or beside it
+/// (PageConnector.h).
+enum class Tier : uint8_t { Device, Host, Disk, Store };
+
+/// A record of a page is found in a tier from now on, or is no more.
+struct TierChange {
+  uint64_t block = 0; // the hash that events give its prefix
+  Tier tier = Tier::Host;
+  bool isStored = false;
+};
+
 /// Called by the engine's thread, in the middle of its calls: must return soon,
 /// and not call the engine.
 class CacheEventSink {
@@ -60,6 +71,14 @@ public:
   virtual bool wantsAll() const = 0;
   virtual void beginAll() = 0;
   virtual void endAll() = 0;
+
+  /// Whether the sink is told of tiers: of nothing, of what changes, or, since
+  /// it knows nothing of them or has lost something, of all that they have.
+  enum class TierInterest : uint8_t { None, Changes, All };
+  virtual TierInterest tierInterest() const { return TierInterest::None; }
+  /// `all`: what is there, and nothing else, instead of changes. What cleared()
+  /// has ended is not found in tiers either, or told again.
+  virtual void tiersChanged(std::span<const TierChange> changes, bool all) {}
 };
 
 } // namespace kv

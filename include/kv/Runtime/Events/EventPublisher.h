@@ -57,6 +57,10 @@ public:
     /// Where the pages are, in the readers' words: "GPU" is the memory that a
     /// model computes from, also on a CPU.
     std::string medium = "GPU";
+    /// Whether records beside the devices are told, too, as blocks of the media
+    /// "CPU" (host memory) and "STORAGE" (a disk, or a store that machines
+    /// share).
+    bool tiers = false;
     /// Most batches that wait for one subscriber; it loses what comes then.
     int32_t highWaterMark = 100'000;
     /// Most batches that the replay socket gives again.

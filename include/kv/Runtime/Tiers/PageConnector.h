@@ -25,6 +25,7 @@
 #ifndef KV_RUNTIME_TIERS_PAGECONNECTOR_H
 #define KV_RUNTIME_TIERS_PAGECONNECTOR_H
 
+#include "kv/Runtime/Engine/CacheEvents.h"
 #include "kv/Runtime/Engine/Metrics.h"
 #include "kv/Runtime/Engine/Sequence.h"
 #include "kv/Runtime/Error.h"
@@ -37,6 +38,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kv {
 
@@ -128,6 +130,8 @@ public:
     /// ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS of a record;
     /// empty: none. One that does not answer is no error, but misses.
     std::string blockStoreEndpoint = {};
+    /// Whether somebody calls takeChanges().
+    bool tellsChanges = false;
   };
 
   /// The connector of libkv_tiers.so: host memory, and a disk if a directory is
@@ -187,6 +191,14 @@ public:
   virtual Expected<void> reset() = 0;
 
   virtual const TierMetrics &metrics() const = 0;
+
+  /// Appends what has changed since the last call; or, with `all`, or if that
+  /// is not known any more, all that is there, and returns true. Of a store
+  /// that machines share, only what this process has written, or has not found,
+  /// is told, and nothing of it is part of `all`.
+  virtual bool takeChanges(bool all, std::vector<TierChange> &changes) {
+    return all;
+  }
 
 protected:
   PageConnector() = default;
