@@ -136,6 +136,21 @@ MODELS = {
         linear_value_head_dim=24, layer_types=["linear_attention", "linear_attention",
                                                "full_attention", "linear_attention",
                                                "full_attention"])),
+    # As they are released: experts, and one more MLP that all rows share, Qwen's by a gate.
+    "qwen3_next_experts": ("Qwen3NextConfig", dict(
+        hidden_size=96, moe_intermediate_size=48, shared_expert_intermediate_size=64,
+        num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=32,
+        num_experts=16, num_experts_per_tok=4, norm_topk_prob=True, linear_num_key_heads=2,
+        linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=24,
+        layer_types=["linear_attention", "linear_attention", "linear_attention",
+                     "full_attention"])),
+    "granite_hybrid_experts": ("GraniteMoeHybridConfig", dict(
+        hidden_size=96, intermediate_size=48, shared_intermediate_size=112, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=2, num_local_experts=12, num_experts_per_tok=4,
+        layer_types=["mamba", "mamba", "attention", "mamba"], mamba_n_heads=12,
+        mamba_d_head=16, mamba_n_groups=1, mamba_d_state=24, position_embedding_type="nope",
+        embedding_multiplier=12.0, attention_multiplier=0.04, residual_multiplier=0.22,
+        logits_scaling=6.0, tie_word_embeddings=True)),
     # Phi-3 mini: as many KV heads as heads; and Phi-3 medium: a quarter.
     "phi3": ("Phi3Config", dict(
         hidden_size=96, intermediate_size=256, num_hidden_layers=3, num_attention_heads=4,

@@ -123,7 +123,9 @@ def as_they_are(rows, name):
 def mixture(raw, weights, prefix, h, rounded):
     """The experts of one layer, row by row and expert by expert."""
     gpt_oss = raw["model_type"] == "gpt_oss"
-    router = prefix + ("mlp.router" if gpt_oss else "mlp.gate")
+    granite = raw["model_type"] == "granitemoehybrid"
+    router = prefix + ("mlp.router" if gpt_oss else
+                       "block_sparse_moe.router.layer" if granite else "mlp.gate")
     scores = h @ weights[f"{router}.weight"].T + weights.get(f"{router}.bias", 0)
     count = raw["num_experts_per_tok"]
     corrected = raw.get("topk_method") == "noaux_tc"
@@ -135,7 +137,7 @@ def mixture(raw, weights, prefix, h, rounded):
     out = np.zeros_like(h)
     for t, row in enumerate(h):
         chosen = sorted(range(scores.shape[1]), key=lambda e: -keys[t, e])[:count]
-        over = chosen if gpt_oss or raw["norm_topk_prob"] else range(scores.shape[1])
+        over = chosen if gpt_oss or granite or raw["norm_topk_prob"] else range(scores.shape[1])
         parts = (1 / (1 + np.exp(-scores[t])) if corrected
                  else np.exp(scores[t] - max(scores[t, e] for e in chosen)))
         total = 1 if corrected and not raw["norm_topk_prob"] else sum(parts[e] for e in over)
@@ -147,6 +149,11 @@ def mixture(raw, weights, prefix, h, rounded):
                 up = np.clip(both[1::2], -raw["swiglu_limit"], raw["swiglu_limit"])
                 inner = (up + 1) * gate / (1 + np.exp(-raw["swiglu_alpha"] * gate))
                 made = inner @ weights[of + "down_proj"][e] + weights[of + "down_proj_bias"][e]
+            elif granite:
+                wide, narrow = (f"{prefix}block_sparse_moe.{name}_linear.weight"
+                                for name in ("input", "output"))
+                gate, up = np.split(weights[wide][e] @ rounded(row[None], wide)[0], 2)
+                made = weights[narrow][e] @ rounded((silu(gate) * up)[None], narrow)[0]
             else:
                 names = [f"{prefix}mlp.experts.{e}.{name}_proj.weight"
                          for name in ("gate", "up", "down")]
@@ -272,7 +279,15 @@ def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
                 return mixture(raw, weights, prefix, h, rounded)
             if kind == "granitemoehybrid":
                 gate, up = np.split(linear(h, "shared_mlp.input_linear"), 2, axis=1)
-                return linear(silu(gate) * up, "shared_mlp.output_linear")
+                made = linear(silu(gate) * up, "shared_mlp.output_linear")
+                return made + mixture(raw, weights, prefix, h, rounded) if raw["num_local_experts"] else made
+            if kind == "qwen3_next" and raw["num_experts"]:
+                made = silu(linear(h, "mlp.shared_expert.gate_proj"))
+                made = made * linear(h, "mlp.shared_expert.up_proj")
+                asked = h @ weights[f"{prefix}mlp.shared_expert_gate.weight"][0]
+                return (mixture(raw, weights, prefix, h, rounded)
+                        + reference_recurrent.sigmoid(asked)[:, None]
+                        * linear(made, "mlp.shared_expert.down_proj"))
             if kind.startswith("deepseek") and layer >= raw["first_k_dense_replace"]:
                 shared = silu(linear(h, "mlp.shared_experts.gate_proj"))
                 shared = shared * linear(h, "mlp.shared_experts.up_proj")

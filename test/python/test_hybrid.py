@@ -22,7 +22,7 @@ KINDS = ("qwen3_next", "granite_hybrid")
 PAGE = 16
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", (*KINDS, "qwen3_next_experts", "granite_hybrid_experts"))
 @pytest.mark.parametrize("dtype", ("f32", "bf16"))
 def test_logits(tmp_path, kind, dtype):
     test_end_to_end.check_logits(tmp_path, kind, dtype, "hf")
@@ -159,12 +159,18 @@ def test_batches_and_small_caches_change_no_bit(model, options):
 
 
 @pytest.mark.parametrize("kind, changes, said", (
-    ("qwen3_next", {"num_experts": 8}, ("num_experts is 8", "every layer in mlp_only_layers")),
+    ("qwen3_next", {"num_experts": 8}, ("lacks 'num_experts_per_tok'",)),
+    ("qwen3_next_experts", {"mlp_only_layers": [1]}, ("mlp_only_layers is [1]", "[], or all layers")),
+    ("qwen3_next_experts", {"decoder_sparse_step": 2}, ("decoder_sparse_step is 2; supported: 1",)),
+    ("qwen3_next_experts", {"num_experts_per_tok": 9}, ("9 experts a token", "only 8 in a layer")),
+    ("qwen3_next_experts", {"shared_expert_intermediate_size": None}, ("lacks 'shared_expert_intermediate_size'",)),
+    ("qwen3_next_experts", {"shared_expert_intermediate_size": 48}, ("shared_expert.", "has the shape", "calls for")),
     ("qwen3_next", {"layer_types": ["mamba"] * 4}, ("layer_types is 'mamba'", "linear_attention, full_attention")),
     ("qwen3_next", {"layer_types": ["full_attention"] * 4}, ("layers of both kinds",)),
     ("qwen3_next", {"linear_num_value_heads": 3}, ("the number of value heads is 3", "a multiple of")),
     ("qwen3_next", {"linear_value_head_dim": 8}, ("in_proj_qkvz.weight has the shape", "calls for")),
-    ("granite_hybrid", {"num_local_experts": 4}, ("num_local_experts is 4; supported: 0",)),
+    ("granite_hybrid_experts", {"num_local_experts": 7}, ("input_linear.weight has the shape", "calls for")),
+    ("granite_hybrid_experts", {"intermediate_size": 40}, ("experts of 64 and 40 rows", "multiples of 16")),
     ("granite_hybrid", {"mamba_d_head": 7}, ("mamba_d_head is 7", "16, so that 8 heads have 128 elements")),
     ("granite_hybrid", {"mamba_conv_bias": False}, ("mamba_conv_bias is False; supported: true",)),
     ("granite_hybrid", {"layer_types": ["mamba"] * 3}, ("a list of 4 kinds, one a layer",))))

@@ -68,6 +68,7 @@ class Mixture:
     biased: bool = False  # the router and the experts' projections
     scale: float = 1.0  # of the shares, which add up to it
     shared: int | None = None  # the width of one more MLP, which every row goes through
+    gated: bool = False  # what it gives is multiplied by the sigmoid of a number of the row
     dense: int = 0  # the first layers that have an MLP instead
     dense_width: int | None = None  # of their MLP
     groups: ExpertGroups | None = None
@@ -264,6 +265,8 @@ class ModelConfig:
                 if mixture.biased:
                     add(f"mlp.experts.{name}_proj.bias", (mixture.experts, rows), "vector",
                         f"{name}_bias")
+            if mixture.gated:
+                add("mlp.shared_expert_gate.weight", (1, self.hidden), "vector", "shared_scale")
             for name, shape in sizes(mixture.shared).items() if mixture.shared else ():
                 add(f"mlp.shared_experts.{name}_proj.weight", shape, "linear", f"shared_{name}")
         else:

@@ -17,7 +17,10 @@ class ExpertFunctions:
         if self.config.mixture.biased:
             widths = (self.config.intermediate, self.config.hidden)
             out += [self.add_expert_bias(width) for width in dict.fromkeys(widths)]
-        return [*out, self.share_experts()]
+        out.append(self.share_experts())
+        if self.config.mixture.gated:
+            out.append(self.gate_shared())
+        return out
 
     def router(self):
         """In f32, whatever the other matrices are."""
@@ -132,4 +135,39 @@ class ExpertFunctions:
       linalg.yield %next : f32
     }} -> {y}
     return %y : {y}
+  }}"""
+
+    def gate_shared(self):
+        c, x, column = self.config, self.types.rows(self.config.hidden), "tensor<?xf32>"
+        weight = f"tensor<1x{c.hidden}xf32>"
+        return f"""\
+  // x times the sigmoid of the product of its row before the MLP and the weight.
+  func.func private @gate_shared(%x: {x}, %m: {x}, %weight: {weight}) -> {x} {{
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %rows = tensor.dim %x, %c0 : {x}
+    %vector = tensor.collapse_shape %weight [[0, 1]] : {weight} into tensor<{c.hidden}xf32>
+    %column = tensor.empty(%rows) : {column}
+    %zeros = linalg.fill ins(%zero : f32) outs(%column : {column}) -> {column}
+    %logits = linalg.generic {{indexing_maps = [#ij, #j, #i],
+                              iterator_types = ["parallel", "reduction"]}}
+        ins(%m, %vector : {x}, tensor<{c.hidden}xf32>) outs(%zeros : {column}) {{
+    ^bb0(%value: f32, %w: f32, %sum: f32):
+      %part = arith.mulf %value, %w : f32
+      %next = arith.addf %sum, %part : f32
+      linalg.yield %next : f32
+    }} -> {column}
+    %empty = tensor.empty(%rows) : {x}
+    %y = linalg.generic {{indexing_maps = [#ij, #i, #ij],
+                         iterator_types = ["parallel", "parallel"]}}
+        ins(%x, %logits : {x}, {column}) outs(%empty : {x}) {{
+    ^bb0(%value: f32, %logit: f32, %unused: f32):
+      %one = arith.constant 1.0 : f32
+      %minus = arith.negf %logit : f32
+      %exp = math.exp %minus : f32
+      %below = arith.addf %exp, %one : f32
+      %gated = arith.divf %value, %below : f32
+      linalg.yield %gated : f32
+    }} -> {x}
+    return %y : {x}
   }}"""

@@ -84,6 +84,37 @@ class Interleaved:
         return values[..., self.own(name)].T
 
 
+class Stacked:
+    """Granite 4: block_sparse_moe.input_linear [E, 2N, K], whose rows are those of gate, then of up;
+    output_linear [E, N, K]."""
+
+    NAME = re.compile(r"(model\.layers\.\d+\.)block_sparse_moe\.(input|output)_linear\.weight")
+    ROUTER = "block_sparse_moe.router.layer."
+
+    def __init__(self, config):
+        self.config = config
+
+    def stored_name(self, name, expert=0):
+        ours = _OURS.fullmatch(name)
+        if not ours:
+            return name
+        whole = "output" if ours[2] == "down" else "input"
+        return ours[1].replace("mlp.experts.", f"block_sparse_moe.{whole}_linear.") + ours[3]
+
+    def tensors(self, weight):
+        parts, experts = (1 if "down" in weight.name else 2), self.config.mixture.experts
+        rows, columns = weight.shape
+        return [(self.stored_name(weight.name), (experts, parts * (rows // experts), columns))]
+
+    def format(self, weight, stored_format):
+        return None
+
+    def expert(self, read, name, expert):
+        values = read(self.stored_name(name), slice(expert, expert + 1))[0]
+        part = _OURS.fullmatch(name)[2]
+        return values if part == "down" else np.split(values, 2)[("gate", "up").index(part)]
+
+
 class Blocks(Interleaved):
     """gpt-oss as it is published: of each matrix [E, N, K / 32, 16] blocks of MXFP4 and [E, N, K /
     32] scales, the rows of gate and up in turn."""
@@ -116,7 +147,7 @@ class Blocks(Interleaved):
         return mxfp4.as_q8_0(*self._parts(read, name, expert), where)
 
 
-FORMS = {"apart": Apart, "interleaved": Interleaved, "mxfp4": Blocks}
+FORMS = {"apart": Apart, "interleaved": Interleaved, "mxfp4": Blocks, "stacked": Stacked}
 
 
 class ExpertTensors:

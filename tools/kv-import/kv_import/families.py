@@ -18,6 +18,7 @@ class Family:
     fused: bool = False  # q, k and v are one tensor of the file, gate and up another
     experts: str | None = None  # how a folder stores them: a key of expert_tensors.FORMS
     intermediate: str = "intermediate_size"  # the key of the MLP's or an expert's width
+    expert_width: str | None = None  # that of an expert's, where the MLP's is another
     sinks: bool = False  # as ModelConfig.sinks
     one_plus: bool = False  # norms multiply by 1 + their weight
     tied: bool = False  # what a config.json without tie_word_embeddings means
@@ -39,14 +40,16 @@ FAMILIES = {
     "gpt_oss": Family(windows="always", full_every=2, sinks=True, experts="interleaved",
                       biases=("q_proj", "k_proj", "v_proj", "o_proj"), head_dim=64),
     "granite": Family(),
-    "deepseek_v2": Family(latent=True, experts="apart"),
-    "deepseek_v3": Family(latent=True, experts="apart", corrected=True),
+    "deepseek_v2": Family(latent=True, experts="apart", expert_width="moe_intermediate_size"),
+    "deepseek_v3": Family(latent=True, experts="apart", expert_width="moe_intermediate_size",
+                          corrected=True),
     "phi3": Family(windows="always", partial=True, fused=True),
     "olmo2": Family(norms="after", qk_norm="row"),
     "gemma3_text": Family(norms="around", qk_norm="head", one_plus=True, windows="always",
                           full_every=6, activation=("hidden_activation", "gelu_pytorch_tanh"),
                           tied=True, head_dim=256),
-    # Of dense layers: no experts.
-    "qwen3_next": Family(qk_norm="head", one_plus=True, partial=True, recurrent=True, gated=True),
-    "granitemoehybrid": Family(recurrent=True, intermediate="shared_intermediate_size"),
+    "qwen3_next": Family(qk_norm="head", one_plus=True, partial=True, recurrent=True, gated=True,
+                         experts="apart", expert_width="moe_intermediate_size"),
+    "granitemoehybrid": Family(recurrent=True, intermediate="shared_intermediate_size",
+                               experts="stacked", expert_width="intermediate_size"),
 }

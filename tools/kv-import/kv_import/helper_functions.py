@@ -35,6 +35,8 @@ class HelperFunctions:
             out += latent_writer.functions(self)
         if c.mixture:
             out += ExpertFunctions(types).text()
+            if c.mixture.shared:
+                out.append(self.sum_of("What experts and the MLP beside them give.", "add_shared"))
         if c.gated_attention:
             out.append(self.gate_sigmoid())
         if c.recurrent:
@@ -220,14 +222,16 @@ class HelperFunctions:
       %product = arith.mulf %more, %swish : f32
       linalg.yield %product : f32""")
 
-    def add(self):
-        scale = self.config.residual_scale
-        if scale == 1:
-            return self._pointwise("The residual sum.", "add", (self.config.hidden,),
-                                   ("a", "b"), """\
+    def sum_of(self, comment, name):
+        return self._pointwise(comment, name, (self.config.hidden,), ("a", "b"), """\
     ^bb0(%left: f32, %right: f32, %unused: f32):
       %sum = arith.addf %left, %right : f32
       linalg.yield %sum : f32""")
+
+    def add(self):
+        scale = self.config.residual_scale
+        if scale == 1:
+            return self.sum_of("The residual sum.", "add")
         return self._pointwise(
             "The residual sum, whose new part is scaled.", "add", (self.config.hidden,),
             ("a", "b"), f"""\

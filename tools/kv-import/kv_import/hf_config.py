@@ -10,7 +10,7 @@ from .compressed_tensors import check_scheme
 from .config import PROJECTIONS, ExpertGroups, Mixture, ModelConfig
 from .errors import ImportFailure
 from .families import FAMILIES
-from .hybrid_config import recurrent_settings
+from .hybrid_config import hybrid_mixture, recurrent_settings
 from .latent import Latent
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 
@@ -77,7 +77,7 @@ class _Reader:
         else:
             head_dim = self._integer("head_dim", family.head_dim or hidden // heads)
             rotary = self._rotary(head_dim)
-        mixture = self._latent_mixture() if latent else self._mixture()
+        mixture = self._mixture_of_family()
         if latent and self.raw.get("attention_bias"):
             self._refuse("attention_bias", True, "false with latents")
         biases = family.biases or (PROJECTIONS if self.raw.get("attention_bias") else ())
@@ -87,8 +87,7 @@ class _Reader:
             architecture=self.kind,
             layers=self._integer("num_hidden_layers"),
             hidden=hidden,
-            intermediate=self._integer("moe_intermediate_size" if mixture and latent else
-                                       family.intermediate),
+            intermediate=self._integer(mixture and family.expert_width or family.intermediate),
             heads=heads,
             kv_heads=1 if latent else self._integer("num_key_value_heads", heads),
             head_dim=head_dim,
@@ -118,6 +117,13 @@ class _Reader:
                       plain=self._integer("qk_nope_head_dim"), value=self._integer("v_head_dim"),
                       query_rank=None if rank is None else self._integer("q_lora_rank"),
                       interleaved=self.raw.get("rope_interleave", True) is not False)
+
+    def _mixture_of_family(self):
+        if self.family.latent:
+            return self._latent_mixture()
+        if self.family.recurrent:
+            return hybrid_mixture(self.kind, self.raw, self._integer, self._refuse)
+        return self._mixture()
 
     def _mixture(self):
         if not self.family.experts:

@@ -63,7 +63,8 @@ class HuggingFaceSource:
 
         self.hybrid = None
         if self.config.recurrent:
-            self.hybrid = HybridTensors(self.config, lambda name: self._stored(name, slice(None)))
+            self.hybrid = HybridTensors(
+                self.config, lambda name: self._stored(self.found_as(name), slice(None)))
 
     def _draft_layers(self):
         """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
@@ -74,10 +75,12 @@ class HuggingFaceSource:
     def found_as(self, name):
         if self.config.latent and latent.is_part(name):
             return latent.stored_name(name)
+        if self.hybrid:
+            name = self.hybrid.found_as(name)
         if self.experts:
             return self.experts.found_as(name)
         if self.hybrid:
-            return self.hybrid.found_as(name)
+            return name
         return stored_name(name) if self.family.fused else name
 
     def shapes(self):
@@ -88,7 +91,7 @@ class HuggingFaceSource:
             return f"{self.path}: the tensor {name}"
 
         if self.hybrid:
-            return self.hybrid.shapes(shapes, where)
+            shapes = self.hybrid.shapes(shapes, where)
         if self.family.fused:
             shapes = split_shapes(self.config, shapes, where)
         if self.config.latent:

@@ -2,7 +2,7 @@
 
 import math
 
-from .config import Recurrent
+from .config import Mixture, Recurrent
 from .rope import Rope
 
 # Of layers with a state, and of others.
@@ -38,11 +38,31 @@ def recurrent_settings(kind, raw, integer, refuse):
     return settings
 
 
-def _delta(raw, layers, count, integer, refuse):
-    sparse = raw.get("num_experts") and raw.get("decoder_sparse_step", 1)
+def hybrid_mixture(kind, raw, integer, refuse):
+    """Experts in all layers, and an MLP beside them, or None: all layers are dense."""
+    # transformers 5 calls it num_local_experts everywhere.
+    found = raw.get("num_local_experts")
+    found = raw.get("num_experts") if found is None else found
+    if not found:
+        return None
+    experts = integer("num_local_experts", found)
+    choices = integer("num_experts_per_tok")
+    if kind == "granitemoehybrid":
+        return Mixture(experts=experts, choices=choices, normalised=True,
+                       shared=integer("shared_intermediate_size"))
     dense = raw.get("mlp_only_layers") or []
-    if sparse and set(dense) != set(range(count)):
-        refuse("num_experts", raw["num_experts"], "0, or every layer in mlp_only_layers")
+    if set(dense) == set(range(integer("num_hidden_layers"))):
+        return None
+    if dense:
+        refuse("mlp_only_layers", dense, "[], or all layers")
+    if raw.get("decoder_sparse_step", 1) != 1:
+        refuse("decoder_sparse_step", raw["decoder_sparse_step"], "1")
+    return Mixture(experts=experts, choices=choices, gated=True,
+                   normalised=raw.get("norm_topk_prob") is not False,
+                   shared=integer("shared_expert_intermediate_size"))
+
+
+def _delta(raw, layers, count, integer, refuse):
     return {"recurrent": Recurrent(
         delta=True, layers=layers, kernel=integer("linear_conv_kernel_dim", 4),
         key_heads=integer("linear_num_key_heads"), key_dim=integer("linear_key_head_dim"),
@@ -51,8 +71,6 @@ def _delta(raw, layers, count, integer, refuse):
 
 
 def _mamba(raw, layers, count, integer, refuse):
-    if raw.get("num_local_experts"):
-        refuse("num_local_experts", raw["num_local_experts"], "0")
     if raw.get("mamba_proj_bias"):
         refuse("mamba_proj_bias", True, "false")
     if raw.get("mamba_conv_bias") is False:

@@ -105,17 +105,22 @@ class HybridTensors:
             "linear_attn.in_gates.weight": (
                 "linear_attn.in_proj_ba.weight", gates.transpose(1, 0, 2).reshape(-1)),
             "self_attn.q_proj.weight": ("self_attn.q_proj.weight", heads[:, 0].reshape(-1)),
-            "self_attn.q_gate.weight": ("self_attn.q_proj.weight", heads[:, 1].reshape(-1))}
+            "self_attn.q_gate.weight": ("self_attn.q_proj.weight", heads[:, 1].reshape(-1)),
+            **{f"mlp.shared_experts.{name}_proj.weight": (
+                f"mlp.shared_expert.{name}_proj.weight", None)
+               for name in ("gate", "up", "down") if c.mixture}}
 
     def _mamba(self):
         c, r = self.config, self.config.recurrent
         # z, x, B, C, dt; the convolution is over x, B and C.
         mixed, gates = r.inner + r.channels, r.inner + r.channels + r.value_heads
         whole, mlp = "mamba.in_proj.weight", "shared_mlp.input_linear.weight"
+        ours = "mlp.shared_experts" if c.mixture else "mlp"
+        width = c.mixture.shared if c.mixture else c.intermediate
         return {
             "mamba.in_z.weight": (whole, np.arange(r.inner)),
             "mamba.in_mixed.weight": (whole, np.arange(r.inner, mixed)),
             "mamba.in_gates.weight": (whole, np.arange(mixed, gates)),
-            "mlp.gate_proj.weight": (mlp, np.arange(c.intermediate)),
-            "mlp.up_proj.weight": (mlp, np.arange(c.intermediate, 2 * c.intermediate)),
-            "mlp.down_proj.weight": ("shared_mlp.output_linear.weight", None)}
+            f"{ours}.gate_proj.weight": (mlp, np.arange(width)),
+            f"{ours}.up_proj.weight": (mlp, np.arange(width, 2 * width)),
+            f"{ours}.down_proj.weight": ("shared_mlp.output_linear.weight", None)}

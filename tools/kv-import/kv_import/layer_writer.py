@@ -129,8 +129,13 @@ class LayerWriter:
         if self.mixture.shared:
             self.say("And through one MLP that all rows share.")
             self._gated(m, "shared_")
-            x = self.types.rows(self.config.hidden)
-            self.emit(f"%d = call @add(%routed, %shared_d) : ({x}, {x}) -> {x}")
+            x, shared = self.types.rows(self.config.hidden), "shared_d"
+            if self.mixture.gated:
+                weight = self.types.weight_type(self.weights["shared_scale"])
+                self.emit(f"%shared_gated = call @gate_shared(%shared_d, %{m}, %shared_scale)\n"
+                          f"    : ({x}, {x}, {weight}) -> {x}")
+                shared = "shared_gated"
+            self.emit(f"%d = call @add_shared(%routed, %{shared}) : ({x}, {x}) -> {x}")
 
     def _mixture(self, result):
         """%result from %middle; returns the name of its normalised rows."""

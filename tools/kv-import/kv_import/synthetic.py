@@ -114,6 +114,13 @@ KINDS["granite_hybrid"] = {
     "rope": Rope(theta=10000.0, linear=math.inf), "recurrent": Recurrent(
         delta=False, layers=(0, 2, 3), kernel=4, key_heads=2, key_dim=16, value_heads=8,
         value_dim=16)}
+# The same with experts, as they are released: Qwen 3 Next, Granite 4 Tiny and Small.
+KINDS["qwen3_next_experts"] = {
+    **KINDS["qwen3_next"], "architecture": "qwen3_next", "intermediate": 48, "mixture": Mixture(
+        experts=8, choices=3, normalised=True, shared=32, gated=True)}
+KINDS["granite_hybrid_experts"] = {
+    **KINDS["granite_hybrid"], "intermediate": 48, "mixture": Mixture(
+        experts=8, choices=3, normalised=True, shared=96)}
 # What no released Gemma 3 has at once: both caps, a scale of scores that is not that of the
 # heads, layers of both kinds in another order, scaled positions.
 KINDS["gemma3_caps"] = {**KINDS["gemma3"], "layers": 3, "full_layers": frozenset((1,)),
@@ -150,7 +157,7 @@ def make_weights(config, seed=0):
     if config.latent:
         out = latent.join(config, out)
     if config.recurrent:
-        return HybridTensors(config).stored(out)
+        out = HybridTensors(config).stored(out)
     if config.mixture:
         return synthetic_experts.FORMS[family.experts](config, out)
     return fuse(out) if family.fused else out
@@ -237,6 +244,7 @@ def _family_settings(config):
     if config.architecture == "qwen3_next":
         r = config.recurrent
         return {"num_experts": 0, "mlp_only_layers": [], "decoder_sparse_step": 1,
+                **_gated_experts(config),
                 "partial_rotary_factor": config.rotary_dim / config.head_dim,
                 "layer_types": ["linear_attention" if config.is_recurrent(i) else "full_attention"
                                 for i in range(config.layers)],
@@ -270,9 +278,20 @@ def _family_settings(config):
     return {}
 
 
+def _gated_experts(config):
+    if not (mixture := config.mixture):
+        return {}
+    return {"num_experts": mixture.experts, "num_experts_per_tok": mixture.choices,
+            "moe_intermediate_size": config.intermediate,
+            "shared_expert_intermediate_size": mixture.shared,
+            "norm_topk_prob": mixture.normalised}
+
+
 def _mamba_settings(config):
-    r = config.recurrent
-    return {"num_local_experts": 0, "shared_intermediate_size": config.intermediate,
+    r, mixture = config.recurrent, config.mixture
+    return {"num_local_experts": mixture.experts if mixture else 0,
+            "num_experts_per_tok": mixture.choices if mixture else 0,
+            "shared_intermediate_size": mixture.shared if mixture else config.intermediate,
             "position_embedding_type": "nope", "mamba_n_heads": r.value_heads,
             "mamba_d_head": r.value_dim, "mamba_n_groups": r.key_heads,
             "mamba_d_state": r.key_dim, "mamba_d_conv": r.kernel,

@@ -56,4 +56,19 @@ def interleaved(config, weights):
     return out
 
 
-FORMS = {"apart": apart, "interleaved": interleaved}
+def gate_above_up(config, weights):
+    """Granite 4: matrices [E, N, K], the rows of gate above those of up."""
+    out = {}
+    for name, values in weights.items():
+        match = _PROJECTION.fullmatch(name)
+        if not match:
+            out[name.replace("mlp.router.", "block_sparse_moe.router.layer.")] = values
+            continue
+        whole = "output" if match[2] == "down" else "input"
+        stored = match[1].replace("mlp.experts.", f"block_sparse_moe.{whole}_linear.") + match[3]
+        values = _by_expert(config, values)
+        out[stored] = np.concatenate([out[stored], values], axis=1) if match[2] == "up" else values
+    return out
+
+
+FORMS = {"apart": apart, "interleaved": interleaved, "stacked": gate_above_up}
