@@ -35,8 +35,9 @@ std::optional<std::string> runBy(StringRef pipeline, ModuleOp module,
   TemporaryFile file;
   CompileOptions options;
   options.pipeline = pipeline.str();
-  // Speed of the code is nothing here, of compiling it much.
-  options.optLevel = 1;
+  // Speed of the code is nothing here, of compiling it much: one of four as
+  // users compile it, and the others without LLVM's optimisation.
+  options.optLevel = seed % 4 == 0 ? 3 : 0;
   OwningOpRef<ModuleOp> copy = module.clone();
   if (failed(compileModule(*copy, options, file.path)))
     return (pipeline + " does not compile: " + text).str();

@@ -9,7 +9,7 @@ import pytest
 
 from caches import Cache, Geometry
 from host import call_runtime, has_matrix_unit
-from tools import find
+from tools import QUICK, find
 
 KV_COMPILE = find("kv-compile")
 
@@ -27,6 +27,8 @@ PARAMETERS = {
     "more": ["", "softcap", "sinks", "latent"],
     "mcpu": ["native", "x86-64-v3"],
 }
+# Of few rows only: half of them as users compile them.
+LEVELS = {"level": ["-O3", QUICK]}
 # The same of what a matrix unit multiplies: rows of bf16 and a cache of it.
 MATRIX_LEVEL = "x86-64-v4-amx"
 MATRIX_PARAMETERS = PARAMETERS | {"dtype": [("bf16", ())], "dim": [32, 64, 96, 128, 160, 192, 256],
@@ -35,7 +37,7 @@ needs_matrix_unit = pytest.mark.skipif(not has_matrix_unit(),
                                        reason="this machine does not multiply matrices of bf16 (AMX)")
 
 
-def covering_array(parameters=PARAMETERS):
+def covering_array(parameters):
     """Few rows with every pair: each row is the one of some candidates that has the most new pairs."""
     rng = np.random.default_rng(0)
     names = list(parameters)
@@ -85,14 +87,14 @@ def attention_module(g, heads, mask, softcap, sinks):
         }}"""
 
 
-def compile_module(folder, text, mcpu="native"):
-    """Of the level with a matrix unit with rows of bf16, for which it is used."""
+def compile_module(folder, text, mcpu="native", level="-O3"):
+    """Of the CPU with a matrix unit with rows of bf16, for which it is used."""
     source, artifact = folder / "m.mlir", folder / f"m-{mcpu}.so"
     if mcpu == MATRIX_LEVEL:
         types, function = text.split("func.func")
         text = f"{types} module attributes {{kv.activations = bf16}} {{ func.func{function} }}"
     source.write_text(text)
-    subprocess.run([KV_COMPILE, source, "-o", artifact, f"--mcpu={mcpu}"], check=True)
+    subprocess.run([KV_COMPILE, source, "-o", artifact, f"--mcpu={mcpu}", level], check=True)
     return artifact
 
 
@@ -132,7 +134,7 @@ def check_variant(folder, case):
     sinks = rng.standard_normal(heads).astype(np.float32)
     sinks[0] = -np.inf
     artifact = compile_module(folder, attention_module(g, heads, case["mask"], softcap, with_sinks),
-                              case["mcpu"])
+                              case["mcpu"], case.get("level", "-O3"))
     out, lse = attend(artifact, cache, q, sinks, threads=2)
     want, want_lse = cache.attend(q, 1, case["mask"], 0.11, 3.0 if softcap else 0,
                                   sinks if with_sinks else None)
@@ -142,13 +144,13 @@ def check_variant(folder, case):
     np.testing.assert_allclose(lse, want_lse, rtol=limit / 2, atol=limit / 2)
 
 
-@pytest.mark.parametrize("case", covering_array(), ids=name_of)
+@pytest.mark.parametrize("case", covering_array(PARAMETERS | LEVELS), ids=name_of)
 def test_variants(tmp_path, case):
     check_variant(tmp_path, case)
 
 
 @needs_matrix_unit
-@pytest.mark.parametrize("case", covering_array(MATRIX_PARAMETERS), ids=name_of)
+@pytest.mark.parametrize("case", covering_array(MATRIX_PARAMETERS | LEVELS), ids=name_of)
 def test_matrix_variants(tmp_path, case):
     check_variant(tmp_path, case)
 
@@ -177,7 +179,9 @@ class Rows:
             folder = self.folder / f"{page}-{place}"
             folder.mkdir(exist_ok=True)
             text = attention_module(g, self.group, self.mask, False, True)
-            self.artifacts[page, place, mcpu] = compile_module(folder, text, mcpu)
+            # Other pages are compared with the first, which is compiled as users do.
+            level = "-O3" if (page, place) == (16, "nhd") else QUICK
+            self.artifacts[page, place, mcpu] = compile_module(folder, text, mcpu, level)
         results = []
         for first, end in steps:
             companions = [*before, (0, end), *after]
@@ -295,7 +299,8 @@ def test_bits_of_masks(tmp_path, mask, steps, dtype, dim, mcpu):
 def test_what_a_row_does_not_see(tmp_path, group, dtype, mcpu):
     """Keys that are NaN are nobody's but theirs who see them, in one tile and one vector."""
     g = geometry((dtype, ()), 64, 16, "nhd", heads=1)
-    artifact = compile_module(tmp_path, attention_module(g, group, "causal", False, False), mcpu)
+    artifact = compile_module(tmp_path, attention_module(g, group, "causal", False, False), mcpu,
+                              "-O3" if group == 3 else QUICK)
     q = np.random.default_rng(1).standard_normal((40, group, 64), np.float32)
     sinks = np.zeros(group, np.float32)
     want, _ = attend(artifact, filled(g, [0], [40]), q, sinks)

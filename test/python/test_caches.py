@@ -1,15 +1,12 @@
 """Caches of every geometry, through both pipelines and the runtime's kernels, against numpy."""
 
-import subprocess
-
 import numpy as np
 import pytest
 
 from caches import ORDERS, Cache, Geometry, quantised
 from host import call_runtime, softmax
-from tools import find
+from tools import compiled, of_pipeline
 
-KV_COMPILE = find("kv-compile")
 MASKS = ("none", "causal", "sliding = 3", "chunked = 4", "sliding_noncausal = 3",
          "chunked_causal = 4")
 PIPELINES = ("kv-reference", "kv-cpu")
@@ -35,18 +32,14 @@ GEOMETRIES = [
 
 
 @pytest.fixture(params=PIPELINES)
-def run(request, tmp_path):
+def run(request):
     """run(module, arrays): @f of the module in the runtime; (status, message)."""
 
-    def compiled(module, arrays, threads=1):
-        source, artifact = tmp_path / "m.mlir", tmp_path / "m.so"
-        source.write_text(module)
-        subprocess.run([KV_COMPILE, f"--pipeline={request.param}", source, "-o", artifact],
-                       check=True)
-        return call_runtime(artifact, arrays, threads)
+    def called(module, arrays, threads=1):
+        return call_runtime(compiled(module, *of_pipeline(request.param)), arrays, threads)
 
-    compiled.pipeline = request.param
-    return compiled
+    called.pipeline = request.param
+    return called
 
 
 def attentions(g, heads, variants):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from host import call, rounded, sees
-from tools import find
+from tools import find, of_pipeline
 
 KV_COMPILE = find("kv-compile")
 LAYERS, HEADS, DIM, PAGE = 2, 2, 8, 4
@@ -55,7 +55,7 @@ def test_store_and_attention(tmp_path, cache, mask, heads, softcap):
     source, artifact = tmp_path / "m.mlir", tmp_path / "m.so"
     source.write_text(MODULE.format(cache=cache, mask=mask, heads=heads,
                                     softcap=f"softcap {softcap}" if softcap else ""))
-    subprocess.run([KV_COMPILE, "--pipeline=kv-reference", source, "-o", artifact], check=True)
+    subprocess.run([KV_COMPILE, *of_pipeline("kv-reference"), source, "-o", artifact], check=True)
 
     rng = np.random.default_rng(11)
     cached = np.array([0, 7, 4, 3], np.int32)
@@ -117,7 +117,7 @@ def test_matmul_has_the_same_bits(tmp_path, dtype):
     answers = []
     for pipeline in ("kv-reference", "kv-cpu"):
         artifact = tmp_path / f"{pipeline}.so"
-        subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", tmp_path / "m.mlir", "-o", artifact],
+        subprocess.run([KV_COMPILE, *of_pipeline(pipeline), tmp_path / "m.mlir", "-o", artifact],
                        check=True)
         answers.append(np.full((13, 48), np.nan, np.float32))
         call(artifact, [x, w, answers[-1]])
@@ -153,7 +153,7 @@ def test_several_weights_have_the_bits_of_single_ones(tmp_path, fused):
     answers = {}
     for pipeline in ("kv-reference", "kv-cpu"):
         artifact = tmp_path / f"{pipeline}.so"
-        subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", tmp_path / "m.mlir", "-o", artifact],
+        subprocess.run([KV_COMPILE, *of_pipeline(pipeline), tmp_path / "m.mlir", "-o", artifact],
                        check=True)
         answers[pipeline] = [np.full((13, 16 * n), np.nan, np.float32) for n in blocks]
         call(artifact, [x, *(bits for bits, _ in given), *answers[pipeline]])

@@ -1,15 +1,12 @@
 """Operations beyond store and plain attention, through both pipelines, against their definitions
 in double precision. kv-cpu's runtime functions are those of host.py."""
 
-import subprocess
-
 import numpy as np
 import pytest
 
 from host import call, call_runtime, printed, rounded, sees, softmax
-from tools import find
+from tools import compiled, of_pipeline
 
-KV_COMPILE = find("kv-compile")
 LAYERS, HEADS, DIM, PAGE = 2, 2, 8, 4
 TYPES = """
     !kv = !kv.collection<paged, {0}, layers = 2, heads = 2, dim = 8, page = 4>
@@ -19,18 +16,14 @@ PIPELINES = ("kv-reference", "kv-cpu")
 
 
 @pytest.fixture(params=PIPELINES)
-def run(request, tmp_path):
+def run(request):
     """run(module, arrays): @f of the module, compiled by each pipeline."""
 
-    def compiled(module, arrays, dtype="f32"):
-        source, artifact = tmp_path / "m.mlir", tmp_path / "m.so"
-        source.write_text(TYPES.format(dtype) + module)
-        subprocess.run([KV_COMPILE, f"--pipeline={request.param}", source, "-o", artifact],
-                       check=True)
-        call(artifact, arrays)
+    def called(module, arrays, dtype="f32"):
+        call(compiled(TYPES.format(dtype) + module, *of_pipeline(request.param)), arrays)
 
-    compiled.pipeline = request.param
-    return compiled
+    called.pipeline = request.param
+    return called
 
 
 class Cache:
@@ -474,7 +467,7 @@ def test_rms_norm(run, shape, dtype):
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
-def test_sample(tmp_path, pipeline):
+def test_sample(pipeline):
     """Greedy rows, rows that keep one token, shares of many draws, and rows without a token."""
     draws, width = 4000, 6
     row = np.log(np.array([0.1, 0.45, 0.05, 0.3, 0.1, 1e-30], np.float32))
@@ -487,7 +480,7 @@ def test_sample(tmp_path, pipeline):
     half = draws // 2
     p[half:] = 0.8  # keeps the tokens 1, 3 and 0, the first of two that are equal
     tokens = np.full(draws, 77, np.int32)
-    (tmp_path / "m.mlir").write_text("""
+    artifact = compiled("""
     func.func @f(%l: tensor<?x6xf32>, %t: tensor<?xf32>, %k: tensor<?xi32>, %p: tensor<?xf32>,
         %m: tensor<?xf32>, %s: tensor<?xi64>, %i: tensor<?xi32>)
         -> (tensor<?xi32> {kv.name = "tokens", kv.dims = ["R"]}) attributes {kv.entry} {
@@ -495,10 +488,8 @@ def test_sample(tmp_path, pipeline):
           : tensor<?x6xf32>, tensor<?xf32>, tensor<?xi32>, tensor<?xf32>, tensor<?xf32>,
             tensor<?xi64>, tensor<?xi32> -> tensor<?xi32>
       return %0 : tensor<?xi32>
-    }""")
-    subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", tmp_path / "m.mlir", "-o",
-                    tmp_path / "m.so"], check=True)
-    status = call_runtime(tmp_path / "m.so", [
+    }""", *of_pipeline(pipeline))
+    status = call_runtime(artifact, [
         logits, temperature, k, p, m, np.full(draws, 9, np.int64),
         np.arange(draws, dtype=np.int32), tokens], threads=2)
     assert status == (0, "")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from host import call, call_runtime, rounded
-from tools import find
+from tools import find, of_pipeline
 
 KV_COMPILE = find("kv-compile")
 # Of x: more than what is interleaved at a time, and no multiple of a tile.
@@ -74,7 +74,7 @@ def by_tiles(x, w):
 def compiled(folder, text, level="native", pipeline="kv-cpu"):
     source, artifact = folder / "m.mlir", folder / f"{pipeline}-{level}.so"
     source.write_text(text)
-    subprocess.run([KV_COMPILE, source, "-o", artifact, f"--mcpu={level}", f"--pipeline={pipeline}"],
+    subprocess.run([KV_COMPILE, source, "-o", artifact, f"--mcpu={level}", *of_pipeline(pipeline)],
                    check=True)
     return artifact
 

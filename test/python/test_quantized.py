@@ -10,7 +10,7 @@ import gguf
 from float_weights import finite_bytes
 from host import call, call_runtime, runs_levels
 from kv_import import float8, quant_blocks
-from tools import find
+from tools import find, of_pipeline
 
 KV_COMPILE, KV_OPT = find("kv-compile"), find("kv-opt")
 FORMATS = sorted(quant_blocks.FORMATS)
@@ -71,7 +71,7 @@ def packed(blocks, name):
 def compiled(tmp_path, text, pipeline="kv-cpu", mcpu="native"):
     source, artifact = tmp_path / "m.mlir", tmp_path / f"{pipeline}-{mcpu}.so"
     source.write_text(text)
-    subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", f"--mcpu={mcpu}", source, "-o", artifact],
+    subprocess.run([KV_COMPILE, *of_pipeline(pipeline), f"--mcpu={mcpu}", source, "-o", artifact],
                    check=True)
     return artifact
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from host import call, call_runtime
-from tools import find
+from tools import find, of_pipeline
 
 KV_COMPILE = find("kv-compile")
 LAYERS, HEADS, DIM, STATES = 3, 2, 24, 9
@@ -42,7 +42,7 @@ def artifact(request, tmp_path):
     def compiled(dtype):
         source, made = tmp_path / "m.mlir", tmp_path / "m.so"
         source.write_text(MODULE.format(dtype))
-        subprocess.run([KV_COMPILE, f"--pipeline={request.param}", source, "-o", made], check=True)
+        subprocess.run([KV_COMPILE, *of_pipeline(request.param), source, "-o", made], check=True)
         return made
     return compiled
 
@@ -130,7 +130,7 @@ def test_recurrences(tmp_path, pipeline, delta, extra, dtype):
         dtype=dtype, delta="{delta}" if delta else "", bias="bias %b" if extra else "",
         bias_type=", tensor<24xf32>" if extra else "", skip="skip %p" if extra else "",
         skip_type=", tensor<2x3xf32>" if extra else ""))
-    subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", source, "-o", made], check=True)
+    subprocess.run([KV_COMPILE, *of_pipeline(pipeline), source, "-o", made], check=True)
     random = np.random.default_rng(2)
     numbers = np.float32 if dtype == "f32" else np.float16
     offsets = np.array([0, 6, 6, 7, 9, 12], np.int32)

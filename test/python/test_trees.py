@@ -8,7 +8,7 @@ import pytest
 
 from caches import Cache, Geometry
 from host import call_runtime, sees, softmax
-from tools import find
+from tools import find, of_pipeline
 
 KV_COMPILE = find("kv-compile")
 G = Geometry
@@ -42,7 +42,7 @@ def compiled(folder, g, heads, masks, pipeline="kv-cpu", kernel="vector", tree=T
         }}"""
     source, artifact = folder / f"{kernel}-{tree}.mlir", folder / f"{kernel}-{tree}.so"
     source.write_text(text)
-    subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", source, "-o", artifact], check=True)
+    subprocess.run([KV_COMPILE, *of_pipeline(pipeline), source, "-o", artifact], check=True)
     return artifact
 
 

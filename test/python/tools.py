@@ -1,5 +1,6 @@
 """The tools as a user runs them: processes."""
 
+import functools
 import json
 import os
 import shutil
@@ -14,6 +15,12 @@ KV_GENERATE = ROOT / "tools/kv-generate/kv-generate"
 # An option of kv-compile for all but some of many variants: without LLVM's optimisation, which is most
 # of what compiling costs. What is computed has the same bits at every level.
 QUICK = "-O0"
+
+
+def of_pipeline(name):
+    """kv-compile's options for a pipeline: kv-reference, by which nobody serves, is compiled quickly."""
+    return (f"--pipeline={name}", *((QUICK,) if name == "kv-reference" else ()))
+
 
 
 def run(tool, *arguments, **more):
@@ -47,3 +54,17 @@ def find(name, *places):
         if path and os.access(path, os.X_OK):
             return str(path)
     return None
+
+
+@functools.cache
+def _artifacts():
+    return tempfile.TemporaryDirectory(prefix="kv-artifacts-")
+
+
+@functools.cache
+def compiled(text, *options):
+    """The artifact of a module's text by kv-compile with these options, made once a process."""
+    folder = Path(tempfile.mkdtemp(dir=_artifacts().name))
+    (folder / "m.mlir").write_text(text)
+    subprocess.run([find("kv-compile"), *options, folder / "m.mlir", "-o", folder / "m.so"], check=True)
+    return folder / "m.so"
