@@ -196,10 +196,10 @@ def faults(rehearsal):
                f"{fault}: {records['movers', row]['message']}")
         expect(len(records) > 5, f"{fault}: only {len(records)} rows ran")
     # One page of sixteen keys among three thousand; and one of a prompt's.
-    for kernel, row in (("decode", "bf16 1x3000+1 4/1 d128 page 16"),
-                        ("tiles", "bf16 mixed 2x130+1 1x0+40 1x70+20 4/1 d128 page 16")):
+    for kernel, row in (("decode_bf16_128", "bf16 1x3000+1 4/1 d128 page 16"),
+                        ("tiles_bf16_64", "bf16 1x20+30 4/1 d64 page 16")):
         _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "long",
-                                   KV_FAKE_CUDA_FAULT=f"page:kv_attention_{kernel}_bf16_128")
+                                   KV_FAKE_CUDA_FAULT=f"page:kv_attention_{kernel}")
         expect(row in failures(records), f"a wrong page gives red rows {failures(records)}")
 
 
