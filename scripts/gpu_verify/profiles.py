@@ -27,6 +27,7 @@ KEPT = (("gpu__time_duration.sum", "time under the profiler"),
         ("launch__registers_per_thread", "registers"),
         ("launch__occupancy_limit_shared_mem", "blocks by shared memory"))
 STALL = re.compile(r"smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_issue_active)?\.ratio$")
+NO_STALLS = ("selected", "_not_issued")
 STALLS = 4  # reasons that are kept
 REFUSED = re.compile(r"==ERROR== (.*)")
 
@@ -50,7 +51,8 @@ def kept(text):
     table = max(tables, key=lambda each: number(each, KEPT[0][0]) or 0)
     found = [(said, units.get(name, ""), number(table, name)) for name, said in KEPT]
     stalls = [(f"stalled: {match.group(1).replace('_', ' ')}", "warps an issue", number(table, name))
-              for name in names if (match := STALL.match(name))]
+              for name in names
+              if (match := STALL.match(name)) and not match.group(1).endswith(NO_STALLS)]
     stalls = sorted((each for each in stalls if each[2]), key=lambda each: -each[2])[:STALLS]
     return [{"metric": metric, "unit": unit, "value": value, "baseline": "", "aim": None}
             for metric, unit, value in found + stalls if value is not None]
@@ -75,6 +77,7 @@ class Profiles(Suite):
                    *(part for section in SECTIONS for part in ("--section", section)),
                    "--kernel-name", "regex:^kv_(attention|latent|merge)",
                    "--launch-skip", SKIPPED, "--launch-count", "2",
+                   "--clock-control", "none",  # the machine's settings are not ours
                    folder / "bin/gpu-verify", folder / "lib", "--suite=timing",
                    *(["--small"] if self.visit.options.small else [])]
         try:

@@ -43,10 +43,11 @@ echo "==PROF== Connected" >"$log"
 cat >>"$log" <<'END'
 "Kernel Name","gpu__time_duration.sum","lts__throughput.avg.pct_of_peak_sustained_elapsed",\
 "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",\
+"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio",\
 "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
-"","us","%","inst","inst"
-"kv_attention_decode_bf16_128","1,040.5","61.5","0.25","3.5"
-"kv_merge","2","1","1","1"
+"","us","%","inst","inst","inst"
+"kv_attention_decode_bf16_128","1,040.5","61.5","0.25","1","3.5"
+"kv_merge","2","1","1","1","1"
 END
 """
 
@@ -194,11 +195,12 @@ def faults(rehearsal):
         expect(sentence in records["movers", row]["message"],
                f"{fault}: {records['movers', row]['message']}")
         expect(len(records) > 5, f"{fault}: only {len(records)} rows ran")
-    # One page of sixteen keys among three thousand.
-    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "long",
-                               KV_FAKE_CUDA_FAULT="page:kv_attention_decode_bf16_128")
-    expect("bf16 1x3000+1 4/1 d128 page 16" in failures(records),
-           f"a wrong page gives red rows {failures(records)}")
+    # One page of sixteen keys among three thousand; and one of a prompt's.
+    for kernel, row in (("decode_bf16_128", "bf16 1x3000+1 4/1 d128 page 16"),
+                        ("tiles_bf16_64", "bf16 1x20+30 4/1 d64 page 16")):
+        _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "long",
+                                   KV_FAKE_CUDA_FAULT=f"page:kv_attention_{kernel}")
+        expect(row in failures(records), f"a wrong page gives red rows {failures(records)}")
 
 
 def limits(rehearsal):

@@ -1,5 +1,6 @@
 """scripts/sass: what it reads of a listing, which way it takes, what it predicts."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import check  # noqa: E402
 import cycles  # noqa: E402
 import listing  # noqa: E402
 import merges  # noqa: E402
+import predictions  # noqa: E402
 import steps  # noqa: E402
 import waits  # noqa: E402
 from leaf import Leaf  # noqa: E402
@@ -345,3 +347,15 @@ def test_a_merge_apart(tmp_path):
     assert merge.cycles(1, 4, 128, 8) == one
     rows, units = merge.cycles(1, 16, 128, 8), merge.cycles(16, 1, 128, 8)
     assert one < rows < units
+
+
+def test_predictions_are_written_once():
+    """performance.md shows what gpu-verify compares with."""
+    rows = json.loads(predictions.FILE.read_text(encoding="utf-8"))
+    assert len(rows) == len({each["case"] for each in rows}) > 20
+    page = predictions.PAGE.read_text(encoding="utf-8")
+    assert predictions.with_table(page, rows) == page
+    rows[3]["us"] += 1
+    assert predictions.with_table(page, rows) != page
+    with pytest.raises(Problem, match="has no"):
+        predictions.with_table("no table", rows)

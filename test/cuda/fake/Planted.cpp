@@ -60,7 +60,8 @@ const void *Planted::before(kv::cuda::Machine &machine,
         copies.push_back(
             {range, std::vector<char>(range.begin, range.begin + range.bytes)});
     }
-  if (kind == "page" && params.size() == sizeof(kv::cuda::AttentionParams)) {
+  if (kind == "page" && (params.size() == sizeof(kv::cuda::AttentionParams) ||
+                         params.size() == sizeof(kv::cuda::TileParams))) {
     changed = params;
     auto &p = *reinterpret_cast<kv::cuda::AttentionParams *>(changed.data());
     table.assign(p.table, p.table + p.batch.sequences * p.tablePitch);
