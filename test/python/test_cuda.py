@@ -142,20 +142,27 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     check_steps(check_tokens(tmp_path, tmp_path / "hf", limit=limit))
 
 
-@pytest.mark.parametrize("device, kind, prompts", (
-    (3, "llama", "attention_prefill_bf16_64"), (5, "llama", "attention_tensor_bf16_64"),
-    (5, "deepseek_v3", "latent_tensor_bf16_192")), ids=("12.0", "10.0", "10.0-latent"))
-def test_later_chips(tmp_path, device, kind, prompts):
-    """Of four generations in one artifact, each GPU takes its own code. The 20 query heads of the
-    latent one are more rows than its decode kernel has: tensor memory has every step."""
-    config = synthetic.make_config(kind, **KINDS[kind])
-    synthetic.write_hf(tmp_path / "hf", config,
-                       synthetic.make_weights(config, seed=SEEDS.get(kind, 5)))
+@pytest.mark.parametrize("device, prompts", ((3, "prefill"), (5, "tensor")), ids=("12.0", "10.0"))
+def test_later_chips(tmp_path, device, prompts):
+    """Of four generations in one artifact, each GPU takes its own code."""
+    config = synthetic.make_config("llama", **KINDS["llama"])
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
     trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_80,sm_90a,sm_100a,sm_120",
                          device=device)
     check_steps(trace)
-    assert f"launch kv_{prompts} " in trace
-    assert "launch kv_latent_decode" not in trace and "launch kv_latent_prefill" not in trace
+    assert f"launch kv_attention_{prompts}_bf16_64 " in trace
+
+
+def test_latent_rows_by_tensor_memory(tmp_path):
+    """20 query heads are more rows than the decode kernel has (it is launched, and has none): on
+    10.0 prompts and steps of one token are the kernel's with tensor memory."""
+    config = synthetic.make_config("deepseek_v3", **KINDS["deepseek_v3"])
+    synthetic.write_hf(tmp_path / "hf", config,
+                       synthetic.make_weights(config, seed=SEEDS["deepseek_v3"]))
+    trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_90a,sm_100a", device=5)
+    check_steps(trace)
+    assert "launch kv_latent_tensor_bf16_192 " in trace
+    assert "launch kv_latent_prefill" not in trace
 
 
 @pytest.mark.parametrize("cache", CACHES)

@@ -14,6 +14,7 @@ import listing  # noqa: E402
 import merges  # noqa: E402
 import predictions  # noqa: E402
 import steps  # noqa: E402
+import tensor  # noqa: E402
 import waits  # noqa: E402
 from leaf import Leaf  # noqa: E402
 from listing import Listing, Problem  # noqa: E402
@@ -359,3 +360,45 @@ def test_predictions_are_written_once():
     assert predictions.with_table(page, rows) != page
     with pytest.raises(Problem, match="has no"):
         predictions.with_table("no table", rows)
+
+
+def tensor_cycles(machine, made, ring, leaves, work, way):
+    """Of warps that wait (W) and, after so many cycles of work, arrive (A) in this order."""
+    text = {"W": "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR1], R0", "A": "SYNCS.ARRIVE.TRANS64 RZ, [UR1], RZ"}
+    names = [name for letter in way for name in (["NOP"] * (letter == "A") + [text[letter]])]
+    code = [listing.Instruction(16 * i, name, work if name == "NOP" else 1, 7, 7, 0)
+            for i, name in enumerate(names)]
+    program, waits, arrivals = made
+    return tensor.TensorMultiprocessor(machine, [code] * 8, waits, arrivals, program, *ring).run(leaves)
+
+
+def test_prompts_by_tensor_memory():
+    machine = tensor.Blackwell()
+    # Sixteen elements of 128 x 128; half as many rows are no faster, operands of few columns are read longer.
+    assert machine.product(128, 128) == 64 and machine.product(64, 128) == 64
+    assert machine.product(128, 64) == 48 and machine.product(128, 64, True) == 32
+    made, ring = tensor.prompts(machine, 128, 8), (1, 32768, 5)
+    busy = sum(p.cycles for p in made[0])
+    assert busy == 8 * 2 * (512 + 512 + 128)
+    fast = tensor_cycles(machine, made, ring, 8, 1, "WAWA")
+    # One tile's rows weigh and fold while the other's products run: no more than the first copy is lost.
+    assert busy < fast < busy * 1.05 + 2 * machine.latency
+    assert tensor_cycles(machine, made, ring, 8, 2000, "WAWA") > 8 * 4000
+    # A slow second-level cache holds all up: two tiles a leaf.
+    machine.cache_bytes = 4
+    assert tensor_cycles(machine, made, ring, 8, 1, "WAWA") > 8 * 2 * 32768 / 4
+
+
+def test_latent_rows_by_tensor_memory():
+    machine = tensor.Blackwell()
+    made = tensor.latent(machine, 576, 512, 4)
+    program = made[0]
+    assert sum(p.cycles for p in program) == 8 * 2176
+    # Scores of two leaves, nine slabs each, then four slices of each of them.
+    assert [p.done[0] for p in program if p.done][:10] == ["scored"] * 2 + ["multiplied"] * 8
+    # Two tiles fit: the third waits for the first one's slabs, and each is given back once.
+    freed = [part for p in program for part in p.frees]
+    assert sorted(freed) == [(leaf, slab) for leaf in range(8) for slab in range(9)]
+    time = tensor_cycles(machine, made, (9, 8192, 2), 4, 1, "WAWWAWAWWAWA")
+    assert 8 * 2176 < time < 8 * 2176 * 1.4
+    assert tensor.latent(machine, 192, 128, 1)[0][-1].cycles == 4 * 32
