@@ -59,11 +59,14 @@ enum class Fault {
   UnmaskedAmax,       // of a store: lanes beyond a row count for its scale
   OwnHalfOnly,        // of a rope: what stands beside is not normed
   MissingSumsBarrier, // of a draw: others' sums are read before they are there
-  DrawnFromAll,       // what was cut is drawn
-  UnorderedTies,      // of equal logits all are kept
-  UncheckedState,     // a number that is no state is used
-  StateReadTwice,     // others read a state than those who write it
-  ForgottenDecay,     // of a scan
+  OwnPartOnly,        // and those of other blocks never come
+  MissingClusterBarrier, // or are read before these have told them
+  OneFoundBuffer,        // or overwrite the digit's before
+  DrawnFromAll,          // what was cut is drawn
+  UnorderedTies,         // of equal logits all are kept
+  UncheckedState,        // a number that is no state is used
+  StateReadTwice,        // others read a state than those who write it
+  ForgottenDecay,        // of a scan
 
   // Of kernels that copy tiles.
   MissingEmptyWait,     // a stage is filled while others still read it

@@ -26,9 +26,12 @@ constexpr int MoverThreads = 256, MoverWarps = MoverThreads / WarpLanes;
 constexpr int NormSharedBytes = MoverWarps * 4;
 constexpr int ArgmaxSharedBytes = MoverWarps * 8;
 constexpr int PlanSharedBytes = 3 * MoverThreads * 8;
+/// Blocks that draw from a row together, at most.
+constexpr int MostSampleBlocks = 8;
 /// Of a digit's 16 values: what each thread has seen of each, a sum and whether
-/// it is one, and the same of all threads.
-constexpr int SampleSharedBytes = 16 * (MoverThreads * 9 + 12);
+/// it is one, the same of all threads, and, in turn, of each block.
+constexpr int SampleSharedBytes =
+    16 * (MoverThreads * 9 + 12) + 2 * MostSampleBlocks * 16 * 12;
 
 /// Shared memory of a block's products: of each warp's group the sums of 16
 /// rows and 16 columns, twice where a group has two sub-blocks, and the sum of
@@ -302,7 +305,7 @@ struct ExpertMatmulParams {
 
 /// The token of each row as kv.sample chooses it (sampling/Sampling.h); rows
 /// have less than 2^24 elements, a multiple of 8. A row's parameters lie at its
-/// index of each list.
+/// index of each list. Where blocks are launched as clusters, each has a row.
 struct SampleParams {
   const float *logits;
   int32_t *out; // [rows]
@@ -313,6 +316,17 @@ struct SampleParams {
   const int64_t *seeds;
   const int32_t *indices; // of the token in its answer
 };
+
+/// How many blocks draw from a row together on a chip whose blocks form
+/// clusters: as many as find SMs of their own and read their part in four turns
+/// or more, for each digit costs them a barrier.
+constexpr int sampleBlocks(int64_t rows, int64_t width, int64_t sms) {
+  int blocks = 1;
+  while (blocks < MostSampleBlocks && rows * blocks * 2 <= sms &&
+         width >= blocks * 2 * int64_t(4 * 8 * MoverThreads))
+    blocks *= 2;
+  return blocks;
+}
 
 /// The position of each of batch.tokens rows in its sequence; -1 for a row
 /// that lies in none. The batch's capacity is not looked at.

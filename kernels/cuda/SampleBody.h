@@ -1,10 +1,15 @@
 //===- SampleBody.h - Tokens drawn from logits ------------------*- C++ -*-===//
 //
-// A block has a row. What is looked for is always the same: the first token in
-// some order at which the sum of what counts passes a limit. The order is a
+// A block has a row, or the blocks of a cluster have one together, each every
+// so many logits of it. What is looked for is always the same: the first token
+// in some order at which the sum of what counts passes a limit. The order is a
 // number, which is found digit by digit: each thread sums what it sees of each
 // value of a digit in shared memory of its own, and the row is read once a
-// digit. Sums are of integers, so no order of threads changes them.
+// digit. Sums are of integers, so no order of threads or blocks changes them.
+//
+// What a block has found it stores to all blocks of its cluster, which add it
+// up alike: one barrier of the cluster a digit, since a block stores the next
+// digit's where those before the last one were.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +37,10 @@ template <class B> KV_BODY uint64_t shuffleSum(B &b, uint64_t x) {
 template <class B, Fault F> class RowDraw {
 public:
   KV_BODY RowDraw(B &b, const SampleParams &p, int64_t row)
-      : b(b), p(p), row(row), logits(p.logits + row * p.stride) {}
+      : b(b), p(p), row(row), logits(p.logits + row * p.stride),
+        cluster(b.clusterBlocks()), rank(b.clusterRank()) {}
 
-  /// The same in all threads.
+  /// The same in all threads, of all blocks of the row.
   KV_BODY int32_t run() {
     using namespace kv::sampling;
     Extremes found = findExtremes();
@@ -64,7 +70,12 @@ private:
   static constexpr int CountsAt = Digits * MoverThreads * 8;
   static constexpr int TotalsAt = CountsAt + Digits * MoverThreads;
   static constexpr int AlonesAt = TotalsAt + Digits * 8;
-  static_assert(AlonesAt + Digits * 4 == SampleSharedBytes);
+  /// What blocks tell one another: of each value of a digit its sum's two words
+  /// and whether it is of one token, of none or of more; twice, in turn.
+  static constexpr int FoundAt = AlonesAt + Digits * 4, FoundWords = 3;
+  static_assert(FoundAt + 2 * MostSampleBlocks * Digits * FoundWords * 4 ==
+                SampleSharedBytes);
+  static_assert(MostSampleBlocks <= WarpLanes);
 
   enum class Stage { TopK, TopP, Draw };
   struct Extremes {
@@ -107,16 +118,55 @@ private:
       b.sync();
     for (int w = 0; w < MoverWarps; ++w)
       join(all, {largest.load(w), places.load(2 * w), places.load(2 * w + 1)});
+    if (cluster > 1) {
+      if (warp == 0) {
+        tell(0, bitsAs<uint32_t>(all.largest));
+        tell(1, uint32_t(all.token));
+        tell(2, uint32_t(all.bad));
+      }
+      awaitOthers();
+      for (int r = 0; r < cluster; ++r)
+        join(all,
+             {bitsAs<float>(told(r, 0)), int(told(r, 1)), int(told(r, 2))});
+    }
     b.sync();
     return all;
+  }
+
+  KV_BODY auto found() {
+    return b.template shared<uint32_t>(FoundAt, 2 * MostSampleBlocks * Digits *
+                                                    FoundWords);
+  }
+  KV_BODY int foundPlace(int from, int word) const {
+    return (turn * MostSampleBlocks + from) * Digits * FoundWords + word;
+  }
+  /// By a warp: a word of this block's to all of the cluster.
+  KV_BODY void tell(int word, uint32_t x) {
+    int to = b.thread() % WarpLanes;
+    if (to < cluster && (F != Fault::OwnPartOnly || to == rank))
+      b.storeRemote(found(), to, foundPlace(rank, word), x);
+  }
+  /// Until all have told, and what one has.
+  KV_BODY void awaitOthers() {
+    if constexpr (F == Fault::MissingClusterBarrier)
+      b.sync();
+    else
+      b.syncCluster();
+    read = turn;
+    if constexpr (F != Fault::OneFoundBuffer)
+      turn ^= 1;
+  }
+  KV_BODY uint32_t told(int from, int word) {
+    return found().load((read * MostSampleBlocks + from) * Digits * FoundWords +
+                        word);
   }
 
   /// f(logit, token) for this thread's part of the tokens [begin, end); begin
   /// is a multiple of 8.
   template <class Function>
   KV_BODY void forEachLogit(int begin, int end, Function f) {
-    for (int i = begin + b.thread() * Eight; i < end;
-         i += MoverThreads * Eight) {
+    for (int i = begin + (rank * MoverThreads + b.thread()) * Eight; i < end;
+         i += cluster * MoverThreads * Eight) {
       float x[Eight];
       loadEight(b, logits, i, KV_DTYPE_F32, x);
       KV_UNROLL
@@ -180,7 +230,25 @@ private:
         }
         sum = shuffleSum(b, sum);
         count = shuffleSum(b, count);
-        if (lane == 0) {
+        if (cluster > 1) {
+          tell(d * FoundWords, uint32_t(sum));
+          tell(d * FoundWords + 1, uint32_t(sum >> 32));
+          tell(d * FoundWords + 2, uint32_t(count));
+        } else if (lane == 0) {
+          totals.store(d, sum);
+          alone.store(d, count == 1);
+        }
+      }
+      if (cluster > 1) {
+        awaitOthers();
+        if (int d = b.thread(); d < Digits) {
+          uint64_t sum = 0;
+          uint32_t count = 0;
+          for (int r = 0; r < cluster; ++r) {
+            sum += uint64_t(told(r, d * FoundWords + 1)) << 32 |
+                   told(r, d * FoundWords);
+            count += told(r, d * FoundWords + 2);
+          }
           totals.store(d, sum);
           alone.store(d, count == 1);
         }
@@ -211,6 +279,8 @@ private:
   const SampleParams &p;
   int64_t row;
   const float *logits;
+  const int cluster, rank;
+  int turn = 0, read = 0; // of what blocks tell one another
   float maximum = 0, scale = 0;
   int idBits = DigitBits;
   uint64_t last = ~uint64_t(0); // in order, of those that are kept
@@ -219,11 +289,20 @@ private:
 
 template <class B, Fault F = Fault::None>
 KV_BODY void sampleBody(B &b, const SampleParams &p) {
-  for (int row = b.block(); row < p.rows; row += b.blocks()) {
+  const int cluster = b.clusterBlocks();
+  // All blocks are there before one is told something.
+  if (cluster > 1)
+    b.syncCluster();
+  for (int row = b.block() / cluster; row < p.rows;
+       row += b.blocks() / cluster) {
     int32_t token = RowDraw<B, F>(b, p, row).run();
-    if (b.thread() == 0)
+    if (b.thread() == 0 && b.clusterRank() == 0)
       b.store(p.out + row, token);
-    b.sync(); // the next row's sums may come
+    // The next row's sums may come, and what is told of them.
+    if (cluster > 1)
+      b.syncCluster();
+    else
+      b.sync();
   }
 }
 

@@ -90,22 +90,32 @@ const LoadedKernel *Context::kernel(State &state, size_t row) const {
 }
 
 /// Code for 9.0 waits itself for the kernels before it, so that its blocks may
-/// begin while those still run.
+/// begin while those still run, and knows clusters.
 static driver::Result queue(const Backend &backend, const LoadedKernel &kernel,
                             unsigned blocks, unsigned threads,
-                            unsigned sharedBytes, void **extra) {
+                            unsigned sharedBytes, void **extra, int cluster) {
   const driver::Driver &api = backend.driver();
   if (!kernel.waits || !api.launchKernelEx)
     return api.launchKernel(kernel.function, blocks, 1, 1, threads, 1, 1,
                             sharedBytes, backend.stream(), nullptr, extra);
-  driver::LaunchAttribute early{driver::LaunchMayBeginEarly, 1, {}};
-  driver::LaunchConfig config{
-      blocks, 1, 1, threads, 1, 1, sharedBytes, backend.stream(), &early, 1};
+  driver::LaunchAttribute attributes[] = {
+      {driver::LaunchMayBeginEarly, {1}, {}},
+      {driver::LaunchClusters, {cluster, 1, 1}, {}}};
+  driver::LaunchConfig config{blocks * unsigned(cluster),
+                              1,
+                              1,
+                              threads,
+                              1,
+                              1,
+                              sharedBytes,
+                              backend.stream(),
+                              attributes,
+                              cluster > 1 ? 2u : 1u};
   return api.launchKernelEx(&config, kernel.function, nullptr, extra);
 }
 
 void kv::cuda::launch(State &state, size_t row, int64_t blocks,
-                      const void *params) {
+                      const void *params, int cluster) {
   Context &context = Context::of(state);
   const LoadedKernel *kernel = context.kernel(state, row);
   if (!kernel)
@@ -115,9 +125,9 @@ void kv::cuda::launch(State &state, size_t row, int64_t blocks,
   void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
                    driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
   Backend &backend = context.backend();
-  if (!backend.check(queue(backend, *kernel, unsigned(blocks),
-                           unsigned(how.threads),
-                           unsigned(how.sharedBytes(kernel->sm)), extra),
-                     how.name))
+  if (!backend.check(
+          queue(backend, *kernel, unsigned(blocks), unsigned(how.threads),
+                unsigned(how.sharedBytes(kernel->sm)), extra, cluster),
+          how.name))
     state.recordError(KV_STATUS_INTERNAL, backend.status().error().message);
 }

@@ -82,9 +82,10 @@ consteval size_t kernelRow(std::string_view name) {
 
 /// Queues the kernel of a row of KernelLaunches with `blocks` thread blocks.
 /// Its parameters are copied from `params` before the call returns. Errors are
-/// recorded in `state`.
+/// recorded in `state`. Where the chip's blocks form clusters, each of them is
+/// `cluster` blocks instead.
 void launch(ExecutionContext::State &state, size_t row, int64_t blocks,
-            const void *params);
+            const void *params, int cluster = 1);
 
 } // namespace kv::cuda
 

@@ -50,11 +50,12 @@ inline void *const LaunchEnd = nullptr;
 /// One attribute of a launch; its value is a union of 64 bytes.
 struct LaunchAttribute {
   int id;
-  alignas(8) int value;
-  char rest[60];
+  alignas(8) int value[3]; // of a cluster: its blocks in each dimension
+  char rest[52];
 };
-/// The kernel may begin while the one before it on the stream still runs.
-enum : int { LaunchMayBeginEarly = 6 };
+/// Blocks form clusters; the kernel may begin while the one before it on the
+/// stream still runs.
+enum : int { LaunchClusters = 4, LaunchMayBeginEarly = 6 };
 struct LaunchConfig {
   unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
   Stream stream;

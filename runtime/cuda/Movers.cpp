@@ -250,7 +250,10 @@ void rows::sample(KvContext *context, const KvTensorView *logits,
                  static_cast<const int32_t *>(firstElement(*topK)),
                  static_cast<const int64_t *>(firstElement(*seeds)),
                  static_cast<const int32_t *>(firstElement(*indices))};
-  move(call, kernelRow("kv_sample"), rowItems(x), p);
+  if (x.count > 0)
+    launch(call.state, kernelRow("kv_sample"),
+           std::min<int64_t>(x.count, call.multiprocessors() * 8), &p,
+           sampleBlocks(x.count, x.width, call.multiprocessors()));
 }
 
 static void makePositions(Call &call, const KvTensorView &cacheLengths,

@@ -2,6 +2,7 @@
 
 #include "../../runtime/cuda/Module.h"
 #include "CudaFixture.h"
+#include "kv/Kernels/Sample.h"
 
 using namespace kv;
 using namespace kv::test;
@@ -50,6 +51,35 @@ TEST(EarlyLaunch, OnlyOfCodeThatWaits) {
   EXPECT_TRUE(fake::takeProblems().empty());
 }
 
+// Blocks draw from a long row together where code knows clusters, and from a
+// short one alone; the token is the CPU's.
+TEST(EarlyLaunch, DrawsOfClusters) {
+  for (int width : {64, 16384}) {
+    Gpu gpu;
+    std::vector<float> row(width);
+    for (int i = 0; i < width; ++i)
+      row[i] = float((i * 37) % 64) / 8;
+    Tensor<float> logits(gpu.device, DType::F32, {1, width}, row),
+        temperature(gpu.device, DType::F32, {1}, {1}),
+        topP(gpu.device, DType::F32, {1}, {1}),
+        minP(gpu.device, DType::F32, {1}, {0});
+    Tensor<int32_t> topK(gpu.device, DType::I32, {1}, {0}),
+        index(gpu.device, DType::I32, {1}, {3}),
+        out(gpu.device, DType::I32, {1});
+    Tensor<int64_t> seed(gpu.device, DType::I64, {1}, {9});
+    fake::Counters before = fake::counters();
+    gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.sample(ctx, logits.view(), temperature.view(), topK.view(), topP.view(),
+               minP.view(), seed.view(), index.view(), out.view());
+    });
+    EXPECT_EQ(fake::counters().clusterLaunches - before.clusterLaunches,
+              width > 64);
+    sampling::RowSampler sampler;
+    EXPECT_EQ(out.read()[0],
+              sampler.sample(row, {.temperature = 1, .seed = 9, .index = 3}));
+  }
+}
+
 // An attribute that means another thing, and code that does not wait.
 TEST(EarlyLaunch, Mistakes) {
   auto backend = std::move(*kv::cuda::Backend::open(0));
@@ -59,7 +89,7 @@ TEST(EarlyLaunch, Mistakes) {
   size_t bytes = sizeof params;
   void *extra[] = {driver::LaunchBufferPointer, &params,
                    driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
-  driver::LaunchAttribute early{driver::LaunchMayBeginEarly + 1, 1, {}};
+  driver::LaunchAttribute early{driver::LaunchMayBeginEarly + 1, {1}, {}};
   driver::LaunchConfig config{1,      1, 1, 256, 1, 1, 0, backend->stream(),
                               &early, 1};
   auto launch = [&](driver::Function function) {

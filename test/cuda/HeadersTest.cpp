@@ -77,6 +77,9 @@ static_assert(offsetof(own::CopyAttributes, flags) ==
 
 KV_SAME(own::LaunchMayBeginEarly,
         CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+KV_SAME(own::LaunchClusters, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+static_assert(offsetof(own::LaunchAttribute, value) ==
+              offsetof(CUlaunchAttribute, value.clusterDim.x));
 static_assert(sizeof(own::LaunchAttribute) == sizeof(CUlaunchAttribute));
 static_assert(offsetof(own::LaunchAttribute, value) ==
               offsetof(CUlaunchAttribute,

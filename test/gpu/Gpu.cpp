@@ -172,15 +172,33 @@ int Gpu::blocksPerSM(std::string_view name) {
   return blocks;
 }
 
-void Gpu::launch(std::string_view name, int blocks, const void *params) {
+void Gpu::launch(std::string_view name, int blocks, const void *params,
+                 int cluster) {
   const Kernel &kernel = find(name);
   launched.emplace(name);
   size_t bytes = kernel.paramBytes;
   void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
                    driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
-  check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads, 1, 1,
-                         kernel.sharedBytes, queue, nullptr, extra),
-        "cuLaunchKernel");
+  if (cluster == 1 || major < 9 || !api.launchKernelEx)
+    return check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads,
+                                  1, 1, kernel.sharedBytes, queue, nullptr,
+                                  extra),
+                 "cuLaunchKernel");
+  driver::LaunchAttribute attributes[] = {
+      {driver::LaunchMayBeginEarly, {1}, {}},
+      {driver::LaunchClusters, {cluster, 1, 1}, {}}};
+  driver::LaunchConfig config{unsigned(blocks * cluster),
+                              1,
+                              1,
+                              unsigned(kernel.threads),
+                              1,
+                              1,
+                              unsigned(kernel.sharedBytes),
+                              queue,
+                              attributes,
+                              2};
+  check(api.launchKernelEx(&config, kernel.function, nullptr, extra),
+        "cuLaunchKernelEx");
 }
 
 std::vector<float> Gpu::time(int repeats, const std::function<void()> &work) {

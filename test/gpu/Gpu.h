@@ -58,7 +58,9 @@ public:
   TensorMap encode(const TensorDescription &tensor);
 
   /// Queues a kernel of KernelTable.h or VerifyKernels.h.
-  void launch(std::string_view kernel, int blocks, const void *params);
+  /// Each of the blocks is a cluster of so many where the chip's form clusters.
+  void launch(std::string_view kernel, int blocks, const void *params,
+              int cluster = 1);
   void synchronize();
   /// Blocks of a kernel that an SM runs at once, as the driver says.
   int blocksPerSM(std::string_view kernel);

@@ -77,8 +77,9 @@ void GpuBackend::take(void *data, const void *given, size_t bytes) {
   gpu.copyOut(data, given, bytes);
 }
 
-void GpuBackend::launch(std::string_view name, int count, const void *params) {
-  gpu.launch(name, count, params);
+void GpuBackend::launch(std::string_view name, int count, const void *params,
+                        int cluster) {
+  gpu.launch(name, count, params, cluster);
 }
 
 std::vector<std::string> GpuBackend::reports() {

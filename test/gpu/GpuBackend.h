@@ -27,7 +27,8 @@ public:
                  size_t used) override;
   TensorMap encode(const TensorDescription &tensor) override;
   void take(void *data, const void *given, size_t bytes) override;
-  void launch(std::string_view name, int blocks, const void *params) override;
+  void launch(std::string_view name, int blocks, const void *params,
+              int cluster) override;
   std::vector<std::string> reports() override;
 
 private:

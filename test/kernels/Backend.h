@@ -30,9 +30,10 @@ public:
   virtual TensorMap encode(const TensorDescription &tensor) = 0;
   /// What lies at `given` now.
   virtual void take(void *data, const void *given, size_t bytes) = 0;
-  /// Runs a kernel of KernelTable.h or InstructionKernels.def to its end.
-  virtual void launch(std::string_view name, int blocks,
-                      const void *params) = 0;
+  /// Runs a kernel of KernelTable.h or InstructionKernels.def to its end. Each
+  /// of the blocks is a cluster of so many where the chip's form clusters.
+  virtual void launch(std::string_view name, int blocks, const void *params,
+                      int cluster = 1) = 0;
   /// What went wrong so far.
   virtual std::vector<std::string> reports() = 0;
 };

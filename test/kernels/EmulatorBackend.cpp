@@ -8,9 +8,9 @@ using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 void EmulatorBackend::launch(std::string_view name, int blocks,
-                             const void *params) {
+                             const void *params, int cluster) {
   if (!runInstruction(machine, name, blocks, params) &&
-      !runTwin(machine, name, blocks, params))
+      !runTwin(machine, name, blocks * cluster, params, cluster))
     machine.report("there is no kernel " + std::string(name));
 }
 

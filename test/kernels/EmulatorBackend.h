@@ -27,7 +27,8 @@ public:
     if (data != given)
       machine.report("memory is taken to where it was not given from");
   }
-  void launch(std::string_view name, int blocks, const void *params) override;
+  void launch(std::string_view name, int blocks, const void *params,
+              int cluster = 1) override;
   std::vector<std::string> reports() override { return machine.reports(); }
 
   Machine machine;

@@ -38,8 +38,9 @@ public:
   }
 
   template <class Params>
-  void operator()(const char *name, int blocks, const Params &params) {
-    backend->launch(name, blocks, &params);
+  void operator()(const char *name, int blocks, const Params &params,
+                  int cluster = 1) {
+    backend->launch(name, blocks, &params, cluster);
     for (auto &take : results)
       take();
     for (const std::string &report : backend->reports())

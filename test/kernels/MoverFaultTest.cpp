@@ -111,14 +111,15 @@ TEST(MoverFault, PartnersOfRopeStore) {
   EXPECT_NE(made, apart);
 }
 
-/// A row of 512 logits of few values, from which `choice` keeps some.
-static void testDraw(const kv::sampling::Choice &choice, auto test) {
-  SampleCase c(512, {1.0f, 0.0f, 2.0f, -1.0f});
+/// A row of logits of few values, from which `choice` keeps some.
+static void testDraw(const kv::sampling::Choice &choice, auto test,
+                     int width = 512) {
+  SampleCase c(width, {1.0f, 0.0f, 2.0f, -1.0f});
   c.add(choice);
   SampleLists lists(c);
   std::vector<int32_t> out(1);
   auto give = [&](Backend &b) {
-    b.give(c.logits.data(), 2048, Access::Read);
+    b.give(c.logits.data(), c.logits.size() * 4, Access::Read);
     for (const auto *list : {&lists.temperature, &lists.topP, &lists.minP})
       b.give(list->data(), 4, Access::Read);
     for (const auto *list : {&lists.topK, &lists.index})
@@ -127,7 +128,7 @@ static void testDraw(const kv::sampling::Choice &choice, auto test) {
     b.give(out.data(), 4, Access::Write);
   };
   test(give,
-       SampleParams{c.logits.data(), out.data(), 512, 1, 512,
+       SampleParams{c.logits.data(), out.data(), width, 1, width,
                     lists.temperature.data(), lists.topP.data(),
                     lists.minP.data(), lists.topK.data(), lists.seed.data(),
                     lists.index.data()},
@@ -144,6 +145,29 @@ TEST(MoverFault, MissingBarriersOfDraw) {
       sampleBody<CpuBlock, Fault::MissingSumsBarrier>(b, p);
     });
   });
+}
+
+/// Two blocks that draw from a row together.
+template <Fault F>
+static void testTogether(const char *text, float temperature) {
+  testDraw(
+      {.temperature = temperature, .seed = 3},
+      [&](auto give, const SampleParams &p, int32_t token) {
+        auto body = [&](CpuBlock &b) { sampleBody<CpuBlock, F>(b, p); };
+        expectReport(text, give, body, /*cluster=*/2);
+        if (F == Fault::None)
+          EXPECT_EQ(*p.out, token);
+      },
+      /*width=*/4096);
+}
+
+TEST(MoverFault, DrawsTogether) {
+  // The largest logit is known when blocks have told one another once.
+  testTogether<Fault::None>(nullptr, 0);
+  testTogether<Fault::MissingClusterBarrier>("shared memory", 0);
+  testTogether<Fault::OwnPartOnly>("nobody wrote", 0);
+  testTogether<Fault::None>(nullptr, 1);
+  testTogether<Fault::OneFoundBuffer>("unordered", 1);
 }
 
 TEST(MoverFault, WrongDraws) {

@@ -15,15 +15,19 @@ constexpr int MostShared = ExpertSharedBytes;
 static_assert(MostShared >= QuantSharedBytes);
 static_assert(MostShared >= SampleSharedBytes);
 
-/// Runs a body under every schedule; each must report `text`, or nothing at all
-/// where that is null.
+/// Runs a body under every schedule, as one block or one cluster of them; each
+/// must report `text`, or nothing at all where that is null.
 template <class Give, class Body>
-void expectReport(const char *text, Give give, Body body) {
+void expectReport(const char *text, Give give, Body body, int cluster = 1) {
   for (Schedule schedule :
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
     EmulatorBackend backend({.schedule = schedule});
     give(backend);
-    backend.machine.launch(1, MoverThreads, MostShared,
+    backend.machine.launch({.blocks = cluster,
+                            .threads = MoverThreads,
+                            .sharedBytes = MostShared,
+                            .registers = cluster > 1 ? 64 : 0,
+                            .cluster = cluster},
                            [&](Machine &m, int thread) {
                              CpuBlock b(m, thread);
                              body(b);

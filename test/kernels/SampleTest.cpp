@@ -17,15 +17,18 @@ using namespace kv::cuda::test;
 
 namespace {
 
-std::vector<int32_t> drawByKernel(const SampleCase &c, int blocks = 3) {
-  KernelRun run;
+std::vector<int32_t> drawByKernel(const SampleCase &c, int blocks = 3,
+                                  int cluster = 1) {
+  // Races between blocks are looked for by MoverFault.DrawsTogether.
+  KernelRun run({.schedule = Schedule::Random, .detectRaces = cluster == 1});
   std::vector<int32_t> out(c.rows(), -100);
   SampleLists lists(c);
   run("kv_sample", blocks,
       SampleParams{run.in(c.logits), run.out(out), c.width, c.rows(), c.width,
                    run.in(lists.temperature), run.in(lists.topP),
                    run.in(lists.minP), run.in(lists.topK), run.in(lists.seed),
-                   run.in(lists.index)});
+                   run.in(lists.index)},
+      cluster);
   return out;
 }
 
@@ -108,6 +111,34 @@ TEST(Mover, SampleAnyGridAndCompany) {
   std::vector<int32_t> drawn = drawByKernel(c, 1);
   EXPECT_EQ(drawn, drawByKernel(c, 6));
   EXPECT_EQ(drawn, drawByKernel(c, 9));
+}
+
+// Blocks that have a row together draw what the CPU does, also where most of
+// them see nothing of it, and what they tell goes on from row to row.
+TEST(Mover, SampleByClusters) {
+  for (int width : {72, 6152}) {
+    SampleCase c(width);
+    c.add({.temperature = 0});
+    c.add({0.8f, 40, 0.9f, 0, 1, 5});
+    c.add({0.8f, 0, 1, 0.02f, 2, 5});
+    c.add({.temperature = 1});
+    c.logits[size_t(c.rows() - 1) * width + width - 3] = NAN;
+    std::vector<int32_t> drawn = drawByKernel(c, 2, width > 72 ? 4 : 2);
+    for (int row = 0; row < c.rows(); ++row)
+      EXPECT_EQ(drawn[row], c.drawByCpu(row)) << row << " of " << width;
+  }
+}
+
+// As many blocks as find SMs of their own and have enough of a row to read.
+TEST(Mover, SampleBlocks) {
+  EXPECT_EQ(sampleBlocks(1, 128256, 132), 8);
+  EXPECT_EQ(sampleBlocks(16, 128256, 132), 8);
+  EXPECT_EQ(sampleBlocks(17, 128256, 132), 4);
+  EXPECT_EQ(sampleBlocks(64, 262144, 132), 2);
+  EXPECT_EQ(sampleBlocks(132, 262144, 132), 1);
+  EXPECT_EQ(sampleBlocks(1, 32000, 132), 2);
+  EXPECT_EQ(sampleBlocks(1, 8192, 132), 1);
+  EXPECT_EQ(sampleBlocks(0, 128256, 132), 8);
 }
 
 /// Chi-square of draws against the exact distribution, in double. The kernel

@@ -16,14 +16,16 @@
 using namespace kv::cuda;
 
 static bool runMover(Machine &machine, std::string_view name, int blocks,
-                     const void *params) {
+                     const void *params, int cluster) {
 #define KV_MOVER_KERNEL(mover, parameters, registers, shared, body)            \
   if (name == "kv_" #mover) {                                                  \
-    machine.launch(blocks, MoverThreads, shared, [&](Machine &m, int thread) { \
-      CpuBlock b(m, thread);                                                   \
-      if (beginKernel(b))                                                      \
-        body(b, *static_cast<const parameters *>(params));                     \
-    });                                                                        \
+    machine.launch(                                                            \
+        {blocks, MoverThreads, shared, cluster > 1 ? registers : 0, cluster},  \
+        [&](Machine &m, int thread) {                                          \
+          CpuBlock b(m, thread);                                               \
+          if (beginKernel(b))                                                  \
+            body(b, *static_cast<const parameters *>(params));                 \
+        });                                                                    \
     return true;                                                               \
   }
 #include "kv/ABI/DeviceKernels.def"
@@ -31,7 +33,7 @@ static bool runMover(Machine &machine, std::string_view name, int blocks,
 }
 
 bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
-                       const void *params) {
+                       const void *params, int cluster) {
   for (const AttentionKernel &kernel : AttentionKernels) {
     if (kernel.name != name)
       continue;
@@ -53,5 +55,5 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
       runTensorTwin(machine, kernel, blocks, params);
       return true;
     }
-  return runMover(machine, name, blocks, params);
+  return runMover(machine, name, blocks, params, cluster);
 }

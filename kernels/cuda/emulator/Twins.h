@@ -17,10 +17,10 @@ namespace kv::cuda {
 /// Runs `blocks` blocks of the kernel of KernelTable.h that is called `name`
 /// with sm_90a's rings (their length changes no bit). `params` is its parameter
 /// structure. The body may touch what machine.global() allows; anything else is
-/// not touched and is one of machine.reports(). False when there is no such
-/// kernel.
+/// not touched and is one of machine.reports(). Of movers, `cluster` blocks
+/// each may form a cluster. False when there is no such kernel.
 bool runTwin(Machine &machine, std::string_view name, int blocks,
-             const void *params);
+             const void *params, int cluster = 1);
 
 } // namespace kv::cuda
 

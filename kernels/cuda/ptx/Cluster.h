@@ -1,7 +1,7 @@
 //===- Cluster.h - Blocks that see one another ------------------*- C++ -*-===//
 //
-// From sm_90a on. A byte of shared memory has one address in its own block and
-// another one in the cluster.
+// From sm_90a on; elsewhere a block is alone. A byte of shared memory has one
+// address in its own block and another one in the cluster.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,17 @@
 namespace kv::cuda::ptx {
 
 __device__ __forceinline__ int clusterRank() {
-  int rank;
+  int rank = 0;
+#if __CUDA_ARCH__ >= 900
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
   return rank;
 }
 __device__ __forceinline__ int clusterBlocks() {
-  int count;
+  int count = 1;
+#if __CUDA_ARCH__ >= 900
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
+#endif
   return count;
 }
 

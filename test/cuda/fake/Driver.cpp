@@ -449,7 +449,8 @@ EXPORT int cuFuncSetAttribute(void *function, int attribute, int value) {
 static Status launchAt(void *function, unsigned gridX, unsigned gridY,
                        unsigned gridZ, unsigned blockX, unsigned blockY,
                        unsigned blockZ, unsigned sharedBytes, void *stream,
-                       void **params, void **extra, bool early) {
+                       void **params, void **extra, bool early,
+                       int cluster = 1) {
   if (params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
       extra[2] != reinterpret_cast<void *>(2) || extra[4] || gridY != 1 ||
       gridZ != 1 || blockY != 1 || blockZ != 1)
@@ -458,22 +459,29 @@ static Status launchAt(void *function, unsigned gridX, unsigned gridY,
                            "have another form");
   return launch(*static_cast<FakeFunction *>(function), gridX, blockX,
                 sharedBytes, extra[1], *static_cast<size_t *>(extra[3]), stream,
-                early);
+                early, cluster);
 }
 EXPORT int cuLaunchKernelEx(const kv::cuda::driver::LaunchConfig *config,
                             void *function, void **params, void **extra) {
   if (Status status = state().checkStream("cuLaunchKernelEx", config->stream))
     return status;
-  if (config->count != 1 ||
-      config->attributes->id != kv::cuda::driver::LaunchMayBeginEarly ||
-      config->attributes->value != 1 || state().device < 0 ||
-      Devices[state().device].major < 9)
+  const kv::cuda::driver::LaunchAttribute *early = config->attributes,
+                                          *cluster = early + 1;
+  bool clusters = config->count == 2;
+  if (config->count < 1 || config->count > 2 ||
+      early->id != kv::cuda::driver::LaunchMayBeginEarly ||
+      early->value[0] != 1 ||
+      (clusters && (cluster->id != kv::cuda::driver::LaunchClusters ||
+                    cluster->value[0] < 1 || cluster->value[0] > 8 ||
+                    cluster->value[1] != 1 || cluster->value[2] != 1 ||
+                    config->gridX % unsigned(cluster->value[0]))) ||
+      state().device < 0 || Devices[state().device].major < 9)
     return state().problem(
         InvalidValue, "cuLaunchKernelEx: its attributes have another form");
   return launchAt(function, config->gridX, config->gridY, config->gridZ,
                   config->blockX, config->blockY, config->blockZ,
                   config->sharedBytes, config->stream, params, extra,
-                  /*early=*/true);
+                  /*early=*/true, clusters ? cluster->value[0] : 1);
 }
 EXPORT int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                           unsigned gridZ, unsigned blockX, unsigned blockY,

@@ -28,7 +28,8 @@ struct Counters {
   int64_t synchronizations = 0; // of streams and events
   int64_t launches = 0;
   int64_t earlyLaunches = 0; // of them, that may begin before earlier ones end
-  int64_t copies = 0;        // of any kind; a batch is one
+  int64_t clusterLaunches = 0; // of them, of clusters of several blocks
+  int64_t copies = 0;          // of any kind; a batch is one
   int64_t pageableCopies = 0;
   int64_t products = 0;
   int64_t heuristics = 0;

@@ -121,7 +121,8 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
 static Status runKernel(const kv::cuda::KernelLaunch &kernel, int sm,
-                        int blocks, const std::vector<char> &params) {
+                        int blocks, int cluster,
+                        const std::vector<char> &params) {
   State &state = State::get();
   kv::cuda::Machine machine({.sm = sm});
   std::set<const void *> allowed;
@@ -137,7 +138,7 @@ static Status runKernel(const kv::cuda::KernelLaunch &kernel, int sm,
   }
   Planted planted(kernel.name);
   const void *given = planted.before(machine, params);
-  if (!kv::cuda::runTwin(machine, kernel.name, blocks, given))
+  if (!kv::cuda::runTwin(machine, kernel.name, blocks, given, cluster))
     kv::cuda::test::runVerifyTwin(machine, kernel.name, blocks, given);
   planted.after();
   if (planted.fails())
@@ -170,7 +171,7 @@ static void addEarlyRun(Work &work, const std::string &kernel) {
 Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                         unsigned threads, unsigned sharedBytes,
                         const void *params, size_t paramBytes, void *stream,
-                        bool early) {
+                        bool early, int cluster) {
   State &state = State::get();
   const kv::cuda::KernelLaunch &kernel = function.kernel;
   auto wrong = [&](const char *what, int64_t given, int64_t wanted) {
@@ -197,13 +198,16 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                              " may begin early, and its code waits for nobody");
   ++state.counters.launches;
   state.counters.earlyLaunches += early;
+  state.counters.clusterLaunches += cluster > 1;
   state.trace("launch " + std::string(kernel.name) + " " +
-              std::to_string(blocks));
+              std::to_string(blocks) +
+              (cluster > 1 ? " in clusters of " + std::to_string(cluster)
+                           : std::string()));
   auto *bytes = static_cast<const char *>(params);
   Work work{.run =
-                [kernel, blocks, sm = function.sm,
+                [kernel, blocks, cluster, sm = function.sm,
                  copy = std::vector<char>(bytes, bytes + paramBytes)] {
-                  return runKernel(kernel, sm, int(blocks), copy);
+                  return runKernel(kernel, sm, int(blocks), cluster, copy);
                 },
             .letsLaterBegin = function.sm >= 90};
   if (early)

@@ -34,11 +34,12 @@ constexpr int MostBlocks = 32;
 /// threads, and its registers, of which a kernel has what its budget allows.
 int blocksOf(const FakeFunction &function, const DeviceModel &device,
              int threads, int sharedBytes);
-/// Checks the launch and queues the kernel's twin; `early`: it may begin before
-/// the kernel before it on the stream has ended, and then does so.
+/// Checks the launch and queues the kernel's twin, whose blocks form clusters
+/// of so many; `early`: it may begin before the kernel before it on the stream
+/// has ended, and then does so.
 Status launch(const FakeFunction &function, unsigned blocks, unsigned threads,
               unsigned sharedBytes, const void *params, size_t paramBytes,
-              void *stream, bool early = false);
+              void *stream, bool early = false, int cluster = 1);
 
 } // namespace kv::fake
 
