@@ -257,6 +257,26 @@ using PrefillConfig =
     AttentionConfig<Query, Cache, HeadDim, PrefillTiles<Cache, HeadDim>,
                     PrefillStages<Cache, HeadDim, Sm>, S>;
 
+/// A few drafts of each sequence make more rows than a decode kernel takes, and
+/// fewer than fill a tile of a prompt: two tiles of an mma. Three blocks share
+/// an SM (with scales of groups two), so that one waits while others multiply:
+/// what a leaf does not need is computed anew behind it, and no register holds
+/// it meanwhile.
+template <Scales S, int HeadDim>
+constexpr int DraftStages = HeadDim == 64         ? 5
+                            : S == Scales::Groups ? 4
+                                                  : 3;
+template <class Query, class Cache, Scales S, int HeadDim>
+struct DraftConfig
+    : AttentionConfig<Query, Cache, HeadDim, 2, DraftStages<S, HeadDim>, S> {
+  static constexpr bool Drafts = true;
+};
+template <class C>
+concept DraftRows = requires { requires C::Drafts; };
+#define KV_DRAFT_CONFIG(query, cache, scales, dim)                             \
+  DraftConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,        \
+              Scales::scales, dim>
+
 /// The configuration of a row of DeviceKernels.def; an Sm may follow.
 #define KV_CONFIG_decode DecodeConfig
 #define KV_CONFIG_prefill PrefillConfig

@@ -393,7 +393,7 @@ protected:
   /// b.thread(); where leaves leave few registers, what is made of it is
   /// computed where that is used.
   KV_BODY int threadNow() const {
-    return LatentTiles<C> ? late(b.thread()) : b.thread();
+    return LatentTiles<C> || DraftRows<C> ? late(b.thread()) : b.thread();
   }
   KV_BODY void renewThread() {
     warp = threadNow() / WarpLanes;
@@ -408,6 +408,8 @@ protected:
       f();
       keepTotalState();
     } else {
+      if constexpr (DraftRows<C>)
+        renewThread();
       f();
     }
   }
@@ -638,7 +640,8 @@ protected:
     return reinterpret_cast<FloatPair *>(p.totals) +
            (int64_t(b.block()) * (C::TotalFloats / 2 / C::Threads) + index) *
                C::Threads +
-           (LatentTiles<C> ? warp * WarpLanes + lane : b.thread());
+           (LatentTiles<C> || DraftRows<C> ? warp * WarpLanes + lane
+                                           : b.thread());
   }
 
   KV_BODY void storeTotal(int index, FloatPair pair);

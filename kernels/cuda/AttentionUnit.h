@@ -59,7 +59,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     clear(group);
   if constexpr (LatentTiles<C>) {
     work = keptUnit().load(0).work;
-  } else if constexpr (TileRows<C>) {
+  } else if constexpr (TileRows<C> || DraftRows<C>) {
     // Nor these, from before.
     const kv::plan::Tile again = b.load(p.tiles + late(work.tile));
     seeRows(work, again, sequenceOf<F>(p, again.sequence));
@@ -273,6 +273,8 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
       computeLeaf(leaf);
     while (++leaf < end);
     bool last = leaf == leafEnd;
+    if constexpr (DraftRows<C>)
+      renewThread();
     if (work.whole())
       foldGroup(groups++ == 0, last);
     else

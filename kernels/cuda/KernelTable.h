@@ -27,9 +27,10 @@ struct AttentionKernel {
   int headDim; // of a key
   int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
-  bool tiles; // whether it takes a TileParams
-  int rows;   // of a tile: Shape::tileRows
-  int leaf;   // Shape::leaf
+  bool tiles;  // whether it takes a TileParams
+  bool drafts; // a prefill kernel for steps whose sequences have one tile
+  int rows;    // of a tile: Shape::tileRows
+  int leaf;    // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90, sharedBytes120;
   int blocks80, blocks90; // that an SM has room for
@@ -74,6 +75,7 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           vDim,
           kind == 'p',
           TileRows<C>,
+          DraftRows<C>,
           C::Rows,
           C::Leaf,
           launchThreads<C>(),
@@ -104,8 +106,8 @@ constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// The prefill kernels that copy tiles; they take a TileParams. Each is of one
-/// chip alone (kernels::onlyChipOf).
+/// The prefill kernels that copy tiles, and those of a few drafts. Each is of
+/// one chip alone (kernels::onlyChipOf).
 constexpr AttentionKernel TileKernels[] = {
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   rowOf<KV_TILE_CONFIG(query, cache, scales, dim),                             \
@@ -113,6 +115,12 @@ constexpr AttentionKernel TileKernels[] = {
         KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
       "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, 1),
+#define KV_DRAFT_KERNEL(type, query, cache, scales, dim, registers, blocks)    \
+  rowOf<KV_DRAFT_CONFIG(query, cache, scales, dim),                            \
+        KV_DRAFT_CONFIG(query, cache, scales, dim),                            \
+        KV_DRAFT_CONFIG(query, cache, scales, dim)>(                           \
+      "kv_attention_drafts_" #type "_" #dim, #type, KV_DTYPE_##query,          \
+      KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, blocks),
 #define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
   rowOf<KV_TENSOR_CONFIG(query, dim), KV_TENSOR_CONFIG(query, dim),            \
         KV_TENSOR_CONFIG(query, dim)>(                                         \
@@ -175,8 +183,12 @@ constexpr auto KernelLaunches = [] {
     *row++ = {kernel.name,        MoverThreads,       kernel.sharedBytes,
               kernel.sharedBytes, kernel.sharedBytes, kernel.paramBytes};
   for (const AttentionKernel &kernel : TileKernels)
-    *row++ = {kernel.name,          kernel.threads,        kernel.sharedBytes80,
-              kernel.sharedBytes90, kernel.sharedBytes120, sizeof(TileParams)};
+    *row++ = {kernel.name,
+              kernel.threads,
+              kernel.sharedBytes80,
+              kernel.sharedBytes90,
+              kernel.sharedBytes120,
+              kernel.tiles ? sizeof(TileParams) : sizeof(AttentionParams)};
   return launches;
 }();
 
@@ -201,8 +213,9 @@ constexpr int32_t slotsOf(const AttentionKernel &kernel,
   int64_t longest = ceilDivide(batch.capacity, shape.leaf) + UnitCost;
   int64_t total =
       maxTiles(shape, batch.sequences, batch.tokens) * shape.heads * longest;
-  return int32_t(lesser(slotsFor(payloadOf(total, shape.parts)),
-                        kernel.prefill ? PrefillSlots : DecodeSlots));
+  return int32_t(
+      lesser(slotsFor(payloadOf(total, shape.parts)),
+             kernel.prefill && !kernel.drafts ? PrefillSlots : DecodeSlots));
 }
 
 /// Whether a launch leaves units that parts share to the kernel `merge`: of a

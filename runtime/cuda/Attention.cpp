@@ -4,11 +4,12 @@
 // kernel, and behind them the same for the prefill kernel. The decode kernel
 // takes the sequences with at most DecodeRows packed rows, the prefill kernel
 // takes the others: the one that copies tiles, where there is one and the pages
-// are such that it can. The host decides whether a step needs the prefill
-// kernel at all, from max_lengths and the number of rows, in the same way for
-// the plan and for every layer. The number of parts depends on the device and
-// the kernel only, not on the step, so that a captured graph stays valid; no
-// bit of a result depends on it.
+// are such that it can, or, where no sequence has more rows than one of its
+// tiles, the one for drafts. The host decides whether a step needs the prefill
+// kernel at all, and which, from max_lengths and the number of rows, in the
+// same way for the plan and for every layer. The number of parts depends on the
+// device and the kernel only, not on the step, so that a captured graph stays
+// valid; no bit of a result depends on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +42,12 @@ struct Kernel {
 
 struct Kernels {
   Kernel decode, prefill;
+  std::optional<Kernel> drafts;
+
+  /// The prefill kernel of a step whose sequences have at most so many rows.
+  const Kernel &prefillFor(int64_t rows) const {
+    return drafts && rows <= drafts->traits().rows ? *drafts : prefill;
+  }
 };
 
 /// Offsets in bytes from the beginning of a plan's buffer.
@@ -50,25 +57,32 @@ struct PlanPlaces {
 
 } // namespace
 
-/// The kernel that copies the cache's tiles; nullopt where there is none for
-/// this GPU or the cache's pages cannot be copied so. Where there is one, there
-/// is one of the same tiles for all scales.
+/// The kernel for drafts, or the one that copies the cache's tiles; nullopt
+/// where there is none for this GPU or the cache's pages cannot be copied so.
+/// Where there is one, there is one of the same tiles for all scales.
 static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
-                                            std::optional<Scales> scales) {
+                                            std::optional<Scales> scales,
+                                            bool drafts) {
   Context &context = Context::of(call.state);
-  if (!context.backend().driver().tensorMapEncodeTiled)
+  if (!drafts && (!context.backend().driver().tensorMapEncodeTiled ||
+                  !canTile(cache.view, int(elementBytes(cache.type)),
+                           int(cache.heads), int(cache.dim))))
     return std::nullopt;
+  std::optional<Kernel> found;
+  int32_t parts = INT32_MAX;
   for (size_t i = 0; i < std::size(TileKernels); ++i) {
     const AttentionKernel &kernel = TileKernels[i];
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (loaded && kernel.cache == cache.type && kernel.headDim == cache.dim &&
-        kernel.planes() == cache.planes &&
-        (!scales || kernel.scales == *scales) &&
-        canTile(cache.view, int(elementBytes(cache.type)), int(cache.heads),
-                int(cache.dim)))
-      return Kernel{FirstTile + i, call.multiprocessors() * loaded->blocks};
+    if (!loaded || kernel.drafts != drafts || kernel.cache != cache.type ||
+        kernel.headDim != cache.dim || kernel.planes() != cache.planes)
+      continue;
+    parts = std::min(parts, call.multiprocessors() * loaded->blocks);
+    if (!found && (!scales || kernel.scales == *scales))
+      found = {FirstTile + i, 0};
   }
-  return std::nullopt;
+  if (found)
+    found->parts = parts;
+  return found;
 }
 
 /// The kernels for a cache, whose rows have `scales` if that is given. Without
@@ -107,8 +121,9 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
       }
       found[prefill]->parts = parts[prefill];
     }
-    std::optional<Kernel> tiles = findTileKernel(call, cache, scales);
-    return Kernels{*found[0], tiles ? *tiles : *found[1]};
+    std::optional<Kernel> tiles = findTileKernel(call, cache, scales, false);
+    return Kernels{*found[0], tiles ? *tiles : *found[1],
+                   findTileKernel(call, cache, scales, true)};
   }
   call.unsupported("there is no kernel for a cache of ",
                    dtypeName(static_cast<DType>(cache.type)), " with ",
@@ -158,12 +173,15 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
   std::optional<Kernels> kernels = findKernels(call, cache, std::nullopt);
   if (!kernels)
     return 0;
-  int64_t end = 0, group = queryHeads / cache.heads;
-  for (const Kernel &kernel : {kernels->decode, kernels->prefill})
-    end =
-        placesOf(kernel, shapeOf(kernel, cache, group), sequences, tokens, end)
-            .end;
-  return end;
+  int64_t group = queryHeads / cache.heads;
+  auto behind = [&](const Kernel &kernel, int64_t begin) {
+    return placesOf(kernel, shapeOf(kernel, cache, group), sequences, tokens,
+                    begin)
+        .end;
+  };
+  int64_t begin = behind(kernels->decode, 0),
+          end = behind(kernels->prefill, begin);
+  return kernels->drafts ? std::max(end, behind(*kernels->drafts, begin)) : end;
 }
 
 namespace {
@@ -174,7 +192,7 @@ struct Step {
   Table table;
   Batch batch;
   int64_t group; // query heads that share a KV head
-  Kernels kernels;
+  Kernel decode, prefill;
   bool decodeOnly; // no sequence needs the prefill kernel
   char *plan;      // the plan's buffer
 
@@ -182,7 +200,7 @@ struct Step {
   template <class Fn>
   void forEachKernel(int32_t mask, int64_t window, bool trees, Fn fn) {
     int64_t begin = 0;
-    for (const Kernel &kernel : {kernels.decode, kernels.prefill}) {
+    for (const Kernel &kernel : {decode, prefill}) {
       Shape shape = shapeOf(kernel, cache, group);
       shape.mask = mask;
       shape.window = window;
@@ -225,7 +243,6 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
   std::optional<Kernels> kernels = findKernels(call, step.cache, scales);
   if (!kernels)
     return false;
-  step.kernels = *kernels;
   step.group = queryHeads / step.cache.heads;
   if (tokens > INT32_MAX / step.group) {
     call.unsupported(tokens, " rows of ", step.group,
@@ -243,9 +260,11 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
           ? *static_cast<const int32_t *>(firstElement(*maxLengths))
           : tokens;
   step.decodeOnly = longest * step.group <= DecodeRows;
+  step.decode = kernels->decode;
+  step.prefill = kernels->prefillFor(longest * step.group);
   step.plan = static_cast<char *>(firstElement(plan));
   int64_t end = 0;
-  for (const Kernel &kernel : {kernels->decode, kernels->prefill})
+  for (const Kernel &kernel : {step.decode, step.prefill})
     end = placesOf(kernel, shapeOf(kernel, step.cache, step.group),
                    step.batch.sequences, tokens, end)
               .end;
@@ -353,8 +372,8 @@ static void attend(Call &call, const Operands &operands) {
       !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
               maxLengths, q->sizes[1], q->sizes[0], mask, window, *plan,
               kernels::scalesFor(blocks->dtype, p.scales.groups), step) ||
-      !checkAttention(call, step.cache, step.kernels.decode.traits().valueDim(),
-                      layer, *q, *out, lse, sinks) ||
+      !checkAttention(call, step.cache, step.decode.traits().valueDim(), layer,
+                      *q, *out, lse, sinks) ||
       (ancestors && (!checkTreeMask(call, mask, window) ||
                      !treeOf(call, *ancestors, q->sizes[0], p.ancestors))) ||
       q->sizes[0] == 0)

@@ -301,6 +301,44 @@ TEST_F(AttentionRows, PromptsByTiles) { expectPromptsByTiles(0, 2); }
 // By tensor memory, on 10.0.
 TEST_F(AttentionRows, PromptsByTensorMemory) { expectPromptsByTiles(5, 0); }
 
+// Steps of a few drafts take a kernel for them: where the prompt's would be the
+// one that copies tiles, no tensor map is encoded. No bit depends on that.
+TEST_F(AttentionRows, Drafts) {
+  std::vector<KernelImage> images = allImages();
+  std::erase_if(images, [](const KernelImage &image) {
+    return image.name.find("_drafts_") != std::string::npos;
+  });
+  Gpu other(0, false, nullptr, images);
+  auto isTaken = [&](const Case &c) {
+    Batch batch(c);
+    int64_t before = fake::counters().tensorMaps;
+    Batch::Result got = batch.on(gpu);
+    int64_t maps = fake::counters().tensorMaps - before;
+    expectClose(got, batch.onCpu());
+    EXPECT_TRUE(sameBits(got, batch.on(other)));
+    EXPECT_EQ(fake::counters().tensorMaps - before, maps + 2);
+    return maps == 0;
+  };
+  Case some{.sequences = {{300, 4}, {17, 3}, {0, 1}}, .heads = 2, .group = 8};
+  EXPECT_TRUE(isTaken(some));
+  some.layout = CacheLayout::HND;
+  some.sinks = true;
+  for (int dim : {64, 128})
+    for (int group : {0, dim, 32}) {
+      some.type = DType::F8E4M3FN;
+      some.dim = dim;
+      some.scaleGroup = group;
+      EXPECT_TRUE(isTaken(some)) << dim << ", " << group;
+    }
+  EXPECT_FALSE(isTaken({.sequences = {{300, 4}, {17, 5}}, .group = 8}));
+  EXPECT_FALSE(isTaken({.sequences = {{300, 4}}, .group = 8, .dim = 128}));
+  // By the rows of the step, where nobody knows more.
+  EXPECT_TRUE(isTaken(
+      {.sequences = {{300, 3}, {17, 1}}, .group = 8, .knownLengths = false}));
+  EXPECT_FALSE(isTaken(
+      {.sequences = {{300, 3}, {17, 2}}, .group = 8, .knownLengths = false}));
+}
+
 // As kv-select-kernel writes it: rows of queries over keys that others stored,
 // counted on the device, of which nobody knows how many there are. The cache of
 // a case is what is attended over: its tokens, and `added` rows of queries.

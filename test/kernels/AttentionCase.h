@@ -497,7 +497,7 @@ inline const AttentionKernel &tileKernelFor(std::string_view type, int headDim,
                                             bool latent = false,
                                             std::string_view chip = "sm_90a") {
   for (const AttentionKernel &kernel : TileKernels)
-    if (kernel.type == type && kernel.headDim == headDim &&
+    if (kernel.tiles && kernel.type == type && kernel.headDim == headDim &&
         (kernel.vDim != 0) == latent &&
         kernels::onlyChipOf(kernel.name) == chip)
       return kernel;

@@ -1,7 +1,7 @@
 //===- TilesTest.cpp - The prefill kernels that copy tiles ----------------===//
 //
-// They give the bits of the other kernels, whatever the pages, the batch, the
-// mask and the hand-out are.
+// They, and those of a few drafts, give the bits of the other kernels, whatever
+// the pages, the batch, the mask and the hand-out are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +42,8 @@ protected:
   }
 };
 
-/// The kernels for a cache: those that copy tiles, one of each chip that runs
-/// them here, and the others.
+/// The kernels for a cache: those that copy tiles and of drafts, of each chip
+/// that runs them here, and the others.
 struct Kernels {
   std::vector<AttentionKernel> tiles;
   const AttentionKernel &plain, &decode;
@@ -56,7 +56,7 @@ struct Kernels {
           (kernel.vDim != 0) == latent && canRun(kernel.name))
         tiles.push_back(kernel);
   }
-  /// Those that copy tiles give these results.
+  /// The former give these results.
   void expectSame(const Results &expected, const AttentionCase &c) const {
     for (const AttentionKernel &kernel : tiles)
       EXPECT_TRUE(same(expected, run(kernel, c))) << kernel.name << ": " << c;
@@ -95,10 +95,17 @@ TEST_F(AttentionTiles, EveryScaleOfACacheHasOne) {
     for (const AttentionKernel &kernel : AttentionKernels)
       if (kernel.prefill && kernel.vDim == some.vDim &&
           kernel.cache == some.cache && kernel.headDim == some.headDim) {
-        EXPECT_EQ(tileKernelFor(kernel.type, kernel.headDim, kernel.vDim != 0,
-                                kv::kernels::onlyChipOf(some.name))
-                      .rows,
-                  some.rows);
+        EXPECT_TRUE(std::any_of(std::begin(TileKernels), std::end(TileKernels),
+                                [&](const AttentionKernel &one) {
+                                  return one.type == kernel.type &&
+                                         one.drafts == some.drafts &&
+                                         one.headDim == some.headDim &&
+                                         one.vDim == some.vDim &&
+                                         one.rows == some.rows &&
+                                         kv::kernels::onlyChipOf(one.name) ==
+                                             kv::kernels::onlyChipOf(some.name);
+                                }))
+            << kernel.name << " beside " << some.name;
       }
 }
 
@@ -203,6 +210,43 @@ TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
       c.pageSize = 16;
       kernels.expectLast(last, c);
     }
+}
+
+// What they are for: two to four new tokens of eight query heads, as trees too,
+// of as many parts as steps of long sequences have. A row has the bits that the
+// decode kernel gives its token alone.
+TEST_F(AttentionTiles, Drafts) {
+  int i = 0;
+  for (const AttentionKernel &kernel : TileKernels) {
+    if (!kernel.drafts || !canRun(kernel.name))
+      continue;
+    AttentionCase c;
+    c.heads = 1;
+    c.group = 8;
+    c.trees = i % 2;
+    c.sequences = {{i % 3 ? 380 : 2300, 4}, {130, 3}, {61, 4}, {0, 2}};
+    c.parts = 1 + i % 5 * 5;
+    c.pageSize = i % 3 ? 16 : 12;
+    c.machine.schedule = Schedule(i % 3);
+    c.machine.seed = i++;
+    Results drafts = run(kernel, c);
+    EXPECT_TRUE(
+        same(run(kernelFor(kernel.type, kernel.headDim, true), c), drafts))
+        << kernel.name;
+    if (c.trees)
+      continue;
+    for (SequenceLengths &s : c.sequences)
+      s = {s.cached + s.added - 1, 1};
+    c.parts = 3;
+    Results last = run(kernelFor(kernel.type, kernel.headDim, false), c);
+    int64_t width = c.heads * c.group * kernel.headDim, rows[] = {3, 6, 10, 12};
+    for (int sequence = 0; sequence < 4; ++sequence)
+      EXPECT_EQ(0,
+                std::memcmp(&drafts.out[rows[sequence] * width],
+                            &last.out[sequence * width], width * sizeof(float)))
+          << kernel.name << ", sequence " << sequence;
+  }
+  EXPECT_GT(i, 0);
 }
 
 // A latent cache's: pages, layouts, masks, numbers of heads and hand-outs at

@@ -479,7 +479,7 @@ func.func @argmax(%x: tensor<?x272xf32>) -> tensor<?xi32> {
 
 // Positions have as many rows as what is rotated by them; a rotation for an
 // attention writes the attention's type.
-// CHECK: images = ["kv_attention_decode_bf16_64", "kv_attention_prefill_bf16_64", "kv_attention_tensor_bf16_64", "kv_attention_tiles_bf16_64", "kv_movers"]
+// CHECK: images = ["kv_attention_decode_bf16_64", "kv_attention_drafts_bf16_64", "kv_attention_prefill_bf16_64", "kv_attention_tensor_bf16_64", "kv_attention_tiles_bf16_64", "kv_movers"]
 // CHECK-LABEL: func.func @attention(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x128xf32>
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0

@@ -14,6 +14,7 @@
 // CHECK-NEXT: kv_attention_decode_bf16_64 sm_80: code of kv_attention_decode_bf16_64.sm_80.cubin
 // CHECK-NEXT: kv_attention_decode_bf16_64 sm_90a: code of kv_attention_decode_bf16_64.sm_90a.cubin
 // CHECK-NEXT: kv_attention_decode_bf16_64 compute_80: code of kv_attention_decode_bf16_64.compute_80.ptx
+// CHECK-NEXT: kv_attention_drafts_bf16_64 sm_90a: code of kv_attention_drafts_bf16_64.sm_90a.cubin
 // CHECK-NEXT: kv_attention_prefill_bf16_64 sm_80: code of kv_attention_prefill_bf16_64.sm_80.cubin
 // CHECK-NEXT: kv_attention_prefill_bf16_64 sm_90a: code of kv_attention_prefill_bf16_64.sm_90a.cubin
 // CHECK-NEXT: kv_attention_prefill_bf16_64 compute_80: code of kv_attention_prefill_bf16_64.compute_80.ptx

@@ -88,7 +88,8 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// Prefill kernels of one chip, which it takes where it can.
+/// Kernels of one chip for more rows than decode has, which it takes where it
+/// can.
 struct TileKernel {
   std::string_view name, chip;
   KvDType cache;
@@ -99,6 +100,13 @@ struct TileKernel {
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
   {"kv_attention_tiles_" #name "_" #dim,                                       \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::scales,                                                             \
+   dim,                                                                        \
+   0},
+#define KV_DRAFT_KERNEL(name, query, cache, scales, dim, ...)                  \
+  {"kv_attention_drafts_" #name "_" #dim,                                      \
    "sm_90a",                                                                   \
    KV_DTYPE_##cache,                                                           \
    Scales::scales,                                                             \

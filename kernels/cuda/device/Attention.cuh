@@ -44,6 +44,11 @@ struct Built {
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 90),          \
             KV_ATTENTION_CONFIG(kind, query, cache, scales, dim, 120),         \
             blocks80, blocks90)
+#define KV_DRAFT_KERNEL(type, query, cache, scales, dim, registers, blocks)    \
+  KV_KERNEL(kv_attention_drafts_##type##_##dim,                                \
+            KV_DRAFT_CONFIG(query, cache, scales, dim),                        \
+            KV_DRAFT_CONFIG(query, cache, scales, dim),                        \
+            KV_DRAFT_CONFIG(query, cache, scales, dim), 1, blocks)
 #define KV_TILES(name, ...)                                                    \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__::LaunchThreads, 1)  \
       name(const __grid_constant__ TileParams params) {                        \

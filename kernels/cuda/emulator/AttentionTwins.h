@@ -17,6 +17,10 @@ template <class Query, class Cache, Scales S>
 void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                       int blocks, const AttentionParams &params);
 
+/// One of drafts; `params`, an AttentionParams, may lie anywhere.
+void runDraftTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
+                  const void *params);
+
 /// One that copies tiles, if it has none, or has, tensor memory; `params`, a
 /// TileParams, may lie anywhere.
 void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,

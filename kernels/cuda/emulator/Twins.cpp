@@ -53,6 +53,7 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
     if (kernel.name == name) {
       runTileTwin(machine, kernel, blocks, params);
       runTensorTwin(machine, kernel, blocks, params);
+      runDraftTwin(machine, kernel, blocks, params);
       return true;
     }
   return runMover(machine, name, blocks, params, cluster);
