@@ -171,7 +171,8 @@ struct TestTiers {
     int32_t first = unique + 1;
     unique += figures.diskPages;
     for (int32_t i = 0; i < figures.diskPages; ++i)
-      if (!storeAndWrite(first + i))
+      // Before a record of another process that may have stayed.
+      if (!storeAndWrite(first + i, {.priority = Retention::Highest}))
         return "a record cannot be stored any more";
     if (figures.usedDiskPages != figures.diskPages)
       return concat(int(figures.usedDiskPages), " of ", int(figures.diskPages),
