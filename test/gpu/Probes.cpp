@@ -1,4 +1,8 @@
 //===- Probes.cpp - mma.sync and wgmma side by side -----------------------===//
+//
+// And how many bits of a sum each of them keeps, of bf16 and of f8E4M3FN.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Probes.h"
 #include "Step.h"
@@ -12,15 +16,22 @@ using namespace kv::cuda::test;
 
 namespace {
 
-/// a [rows][k] and the transpose of b [columns][k], and their product by one of
-/// the kernels.
+/// What is multiplied: elements of which two or one have 16 bits.
+bool isOfBytes(std::string_view kernel) { return kernel.ends_with("_e4m3"); }
+const char *chainFor(std::string_view kernel) {
+  return isOfBytes(kernel) ? "kv_test_chain_e4m3" : "kv_test_chain";
+}
+
+/// a [rows][k] and the transpose of b [columns][k], k in steps of 16 bits, and
+/// their product by one of the kernels.
 class Probe {
 public:
-  Probe(Gpu &gpu, int columns, int k)
-      : gpu(gpu), buffers(gpu), columns(columns), k(k) {
-    a = {nullptr, int64_t(ProbeRows) * k, int64_t(1) << 40,
-         3,       KV_DTYPE_BF16,          0};
-    b = {nullptr, int64_t(columns) * k, int64_t(1) << 40, 4, KV_DTYPE_BF16, 0};
+  Probe(Gpu &gpu, int columns, int k, bool bytes)
+      : gpu(gpu), buffers(gpu), columns(columns), pairs(k),
+        k(bytes ? k * 2 : k), bytes(bytes) {
+    int32_t type = bytes ? KV_DTYPE_F8E4M3FN : KV_DTYPE_BF16;
+    a = {nullptr, int64_t(ProbeRows) * this->k, int64_t(1) << 40, 3, type, 0};
+    b = {nullptr, int64_t(columns) * this->k, int64_t(1) << 40, 4, type, 0};
     buffers.makeNoise(a);
     buffers.makeNoise(b);
   }
@@ -32,7 +43,7 @@ public:
                   static_cast<const uint16_t *>(swapOperands ? a.out : b.out),
                   static_cast<float *>(buffers.make(out.size() * 4, 0xff)),
                   columns,
-                  k,
+                  pairs,
                   swapDescriptor};
     gpu.launch(kernel, 1, &p);
     gpu.copyOut(out.data(), p.out, out.size() * 4);
@@ -50,23 +61,58 @@ public:
           sum += product;
           size += std::fabs(product);
         }
-        if (!(std::fabs(out[row * columns + column] - sum) <=
-              size * 1e-5 + 1e-6))
+        // Sums of 8 bits may keep fourteen bits, in each of some steps.
+        double most = bytes ? size * 2e-3 : size * 1e-5 + 1e-6;
+        if (!(std::fabs(out[row * columns + column] - sum) <= most))
           return false;
       }
     return true;
   }
 
 private:
-  static float element(const NoiseParams &p, int64_t i) {
-    return widen(narrow<Bf16>(noiseAt(p, i)));
+  float element(const NoiseParams &p, int64_t i) const {
+    float x = noiseAt(p, i);
+    return bytes ? widen(narrow<F8E4M3>(x)) : widen(narrow<Bf16>(x));
   }
 
   Gpu &gpu;
   Buffers buffers;
   NoiseParams a, b;
-  int columns, k;
+  int columns, pairs, k;
+  bool bytes;
 };
+
+/// One product of 2^16 and one of 2^(16 - d) for d of 0 to 23: how many bits of
+/// the sum there are, the larger one's first among them. `apart`: the smaller
+/// one is in the step before.
+template <class T>
+int bitsOfSum(Gpu &gpu, const char *kernel, bool swapped, bool apart) {
+  constexpr int Columns = 64, Step = 32 / sizeof(T);
+  int k = apart ? 2 * Step : Step, large = apart ? Step : 1;
+  std::vector<T> a(ProbeRows * k, narrow<T>(0)), b(Columns * k, narrow<T>(0));
+  for (int i = 0; i < ProbeRows; ++i) {
+    a[i * k + large] = narrow<T>(256);
+    a[i * k] = narrow<T>(std::exp2(float(8 - i % 8)));
+  }
+  for (int i = 0; i < Columns; ++i) {
+    b[i * k + large] = narrow<T>(256);
+    b[i * k] = narrow<T>(std::exp2(float(8 - i % 3 * 8)));
+  }
+  Buffers buffers(gpu);
+  std::vector<float> out(ProbeRows * Columns);
+  ProbeParams p{reinterpret_cast<const uint16_t *>(buffers.copyOf(a)),
+                reinterpret_cast<const uint16_t *>(buffers.copyOf(b)),
+                static_cast<float *>(buffers.make(out.size() * 4, 0xff)),
+                Columns,
+                k * int(sizeof(T)) / 2,
+                swapped};
+  gpu.launch(kernel, 1, &p);
+  gpu.copyOut(out.data(), p.out, out.size() * 4);
+  int bits = 0;
+  while (bits < 24 && out[bits % 8 * Columns + bits / 8] > 65536)
+    ++bits;
+  return bits;
+}
 
 /// "equal bits" or how many differ.
 std::string compareBits(const std::vector<float> &x,
@@ -83,11 +129,11 @@ struct ProbeRow {
   const char *name;
   const char *kernel;
   int columns, k;
-  enum { Chain, Transposed } against;
+  enum { Chain, Transposed, Bits } against;
 };
 
-/// Compared with mma.sync's chain on the same numbers; the last with its own
-/// product of swapped operands.
+/// Compared with mma.sync's chain on the same numbers; or with its own product
+/// of swapped operands; or asked for the bits of its sums.
 constexpr ProbeRow ProbeRowTable[] = {
     {"wgmma n64, one step", "kv_test_wgmma_64", 64, 16, ProbeRow::Chain},
     {"wgmma n64, 8 steps", "kv_test_wgmma_64", 64, 128, ProbeRow::Chain},
@@ -100,6 +146,13 @@ constexpr ProbeRow ProbeRowTable[] = {
      ProbeRow::Transposed},
     {"mma.sync, operands swapped", "kv_test_chain", 64, 1024,
      ProbeRow::Transposed},
+    {"e4m3 wgmma n64, one step", "kv_test_wgmma_e4m3", 64, 16, ProbeRow::Chain},
+    {"e4m3 wgmma n64, 4 steps", "kv_test_wgmma_e4m3", 64, 64, ProbeRow::Chain},
+    {"bits of a sum, mma.sync", "kv_test_chain", 64, 64, ProbeRow::Bits},
+    {"bits of a sum, wgmma", "kv_test_wgmma_64", 64, 64, ProbeRow::Bits},
+    {"bits of a sum, e4m3 mma.sync", "kv_test_chain_e4m3", 64, 64,
+     ProbeRow::Bits},
+    {"bits of a sum, e4m3 wgmma", "kv_test_wgmma_e4m3", 64, 64, ProbeRow::Bits},
 };
 
 class Probes final : public Suite {
@@ -109,6 +162,7 @@ public:
   std::vector<Row> rows() override {
     std::vector<Row> rows;
     for (const ProbeRow &row : ProbeRowTable)
+      // Images are of 8.0, which multiplies no 8 bits, and 9.0.
       if (gpu.sm() == 90 || std::string_view(row.kernel) == "kv_test_chain")
         rows.push_back({row.name, 0.5});
     return rows;
@@ -123,7 +177,8 @@ public:
 
 private:
   Result run(const ProbeRow &row) {
-    Probe probe(gpu, row.columns, row.k);
+    bool bytes = isOfBytes(row.kernel);
+    Probe probe(gpu, row.columns, row.k, bytes);
     // Which of a descriptor's two offsets is called leading is itself a
     // question.
     bool swapped = false;
@@ -136,8 +191,17 @@ private:
                               "product");
     }
     std::string note = swapped ? "; the descriptor's offsets are swapped" : "";
+    if (row.against == ProbeRow::Bits) {
+      auto bits = [&](bool apart) {
+        return std::to_string(
+            bytes ? bitsOfSum<F8E4M3>(gpu, row.kernel, swapped, apart)
+                  : bitsOfSum<Bf16>(gpu, row.kernel, swapped, apart));
+      };
+      return {true, bits(false) + " beside a product of its step, " +
+                        bits(true) + " of the sum before it" + note};
+    }
     if (row.against == ProbeRow::Chain) {
-      std::vector<float> chain = probe.run("kv_test_chain");
+      std::vector<float> chain = probe.run(chainFor(row.kernel));
       if (!probe.isProduct(chain))
         return Result::failed("mma.sync's chain is not the product");
       return {true, compareBits(chain, got) + note};

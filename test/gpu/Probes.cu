@@ -21,8 +21,24 @@ loadRows(const ProbeParams &p, int step, uint32_t (&a)[4]) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(ProbeThreads)
-    kv_test_chain(const __grid_constant__ ProbeParams p) {
+/// c += a b; before 8.9 there is no such instruction of 8 bits.
+template <class T>
+static __device__ __forceinline__ void
+multiplyStep(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  if constexpr (!std::is_same_v<T, F8E4M3>)
+    ptx::mma<T>(c, a, b[0], b[1]);
+#if __CUDA_ARCH__ >= 890
+  else
+    asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+/// Four bytes of a row are where two elements of 16 bits are.
+template <class T>
+static __device__ __forceinline__ void chainOf(const ProbeParams &p) {
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   for (int n = 0; n < p.n; n += 8) {
     float c[4] = {};
@@ -34,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(ProbeThreads)
         Place place = fragmentB(lane, i, 0);
         b[i] = pairAt(p.b, n + place.column, step * 16 + place.row, p.k);
       }
-      ptx::mma<Bf16>(c, a, b[0], b[1]);
+      multiplyStep<T>(c, a, b);
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -42,6 +58,16 @@ extern "C" __global__ void __launch_bounds__(ProbeThreads)
       p.out[(warp * 16 + place.row) * p.n + n + place.column] = c[i];
     }
   }
+}
+
+extern "C" __global__ void __launch_bounds__(ProbeThreads)
+    kv_test_chain(const __grid_constant__ ProbeParams p) {
+  chainOf<Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(ProbeThreads)
+    kv_test_chain_e4m3(const __grid_constant__ ProbeParams p) {
+  chainOf<F8E4M3>(p);
 }
 
 // wgmma exists for sm_90a only; elsewhere these kernels do nothing.
@@ -110,6 +136,14 @@ static __device__ __forceinline__ void multiply(float (&d)[N / 2],
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
+static __device__ __forceinline__ void
+multiplyBytes(float (&d)[32], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {" T32
+               "}, {%32, %33, %34, %35}, %36, 1, 1, 1;"
+               : R32(0)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
 static __device__ __forceinline__ void multiplyShared(float (&d)[32],
                                                       uint64_t a, uint64_t b) {
   asm volatile(WGMMA(64) "{" T32 "}, %32, %33, 1, 1, 1, 0, 0;"
@@ -117,7 +151,7 @@ static __device__ __forceinline__ void multiplyShared(float (&d)[32],
                : "l"(a), "l"(b));
 }
 
-template <int N, bool Shared>
+template <int N, bool Shared, bool Bytes = false>
 static __device__ __forceinline__ void chain(const ProbeParams &p) {
   __shared__ __align__(128) unsigned char left[ProbeRows / 8 * RowsBytes];
   __shared__ __align__(128) unsigned char right[N / 8 * RowsBytes];
@@ -136,6 +170,8 @@ static __device__ __forceinline__ void chain(const ProbeParams &p) {
     uint64_t b = describe(right, p.swapped);
     if constexpr (Shared)
       multiplyShared(d, describe(left, p.swapped), b);
+    else if constexpr (Bytes)
+      multiplyBytes(d, a, b);
     else
       multiply<N>(d, a, b);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -148,13 +184,13 @@ static __device__ __forceinline__ void chain(const ProbeParams &p) {
   }
 }
 
-#define KV_WGMMA_KERNEL(name, n, shared)                                       \
+#define KV_WGMMA_KERNEL(name, ...)                                             \
   extern "C" __global__ void __launch_bounds__(ProbeThreads)                   \
       kv_test_wgmma_##name(const __grid_constant__ ProbeParams p) {            \
-    chain<n, shared>(p);                                                       \
+    chain<__VA_ARGS__>(p);                                                     \
   }
 #else
-#define KV_WGMMA_KERNEL(name, n, shared)                                       \
+#define KV_WGMMA_KERNEL(name, ...)                                             \
   extern "C" __global__ void kv_test_wgmma_##name(                             \
       const __grid_constant__ ProbeParams p) {}
 #endif
@@ -163,3 +199,4 @@ KV_WGMMA_KERNEL(8, 8, false)
 KV_WGMMA_KERNEL(64, 64, false)
 KV_WGMMA_KERNEL(256, 256, false)
 KV_WGMMA_KERNEL(shared, 64, true)
+KV_WGMMA_KERNEL(e4m3, 64, false, true)

@@ -20,7 +20,8 @@ constexpr int ProbeThreads = 128, ProbeRows = 64;
 /// kv_test_wgmma_8, _64, _256: a from registers, n as their name says;
 /// kv_test_wgmma_shared: both from shared memory, n 64. Those of wgmma swap
 /// what a descriptor calls its leading and its stride offset where `swapped` is
-/// set.
+/// set. kv_test_chain_e4m3, kv_test_wgmma_e4m3 (a from registers, n 64): the
+/// same of f8E4M3FN, of which k counts pairs, so that a step is 32 products.
 struct ProbeParams {
   const uint16_t *a, *b;
   float *out;

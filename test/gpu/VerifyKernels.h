@@ -40,6 +40,8 @@ constexpr VerifyKernel VerifyKernels[] = {
     {"kv_test_noise", "kv_ceilings", CeilingThreads, 0, sizeof(NoiseParams)},
     {"kv_test_clock", "kv_ceilings", 32, 0, sizeof(ClockParams)},
     {"kv_test_chain", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
+    {"kv_test_chain_e4m3", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
+    {"kv_test_wgmma_e4m3", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
     {"kv_test_wgmma_8", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
     {"kv_test_wgmma_64", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
     {"kv_test_wgmma_256", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},

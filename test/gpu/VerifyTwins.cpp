@@ -16,13 +16,15 @@ static void makeNoise(const NoiseParams &p) {
   });
 }
 
-static void multiply(const ProbeParams &p) {
+template <class T> static void multiply(const ProbeParams &p) {
+  int k = p.k * int(sizeof(*p.a) / sizeof(T));
+  const T *a = reinterpret_cast<const T *>(p.a),
+          *b = reinterpret_cast<const T *>(p.b);
   for (int row = 0; row < ProbeRows; ++row)
     for (int column = 0; column < p.n; ++column) {
       float sum = 0;
-      for (int i = 0; i < p.k; ++i)
-        sum += widen(Bf16{p.a[row * p.k + i]}) *
-               widen(Bf16{p.b[column * p.k + i]});
+      for (int i = 0; i < k; ++i)
+        sum += widen(a[row * k + i]) * widen(b[column * k + i]);
       p.out[row * p.n + column] = sum;
     }
 }
@@ -44,7 +46,11 @@ bool kv::cuda::test::runVerifyTwin(Machine &machine, std::string_view name,
     p.out[0] = p.out[1] = p.cycles;
   } else if (const VerifyKernel *kernel = findVerifyKernel(name);
              kernel && kernel->image == "kv_probes") {
-    multiply(*static_cast<const ProbeParams *>(params));
+    const auto &p = *static_cast<const ProbeParams *>(params);
+    if (name.ends_with("_e4m3"))
+      multiply<F8E4M3>(p);
+    else
+      multiply<Bf16>(p);
   } else {
     return false;
   }
