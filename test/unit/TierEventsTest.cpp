@@ -123,7 +123,7 @@ TEST(TierEvents, RoutersPredictWhatIsLoaded) {
         Follower::open(context,
                        {.events = endpoint("events", i),
                         .replay = endpoint("replay", i),
-         .interval = std::chrono::milliseconds(2),
+                        .interval = std::chrono::milliseconds(2),
                         .loses =
                             [&, left = 0]() mutable {
                               if (left == 0 && lossy() % 16 == 0)
