@@ -22,7 +22,6 @@ def of_pipeline(name):
     return (f"--pipeline={name}", *((QUICK,) if name == "kv-reference" else ()))
 
 
-
 def run(tool, *arguments, **more):
     return subprocess.run([sys.executable, str(tool), *map(str, arguments)], text=True,
                           capture_output=True, timeout=120, **more)
