@@ -181,11 +181,25 @@ bool experts(FunctionBuilder &f, bool mayQuantise) {
       choices = mlir::cast<ShapedType>(rows.getType()).getDimSize(1);
     }
   int64_t columns = mlir::cast<ShapedType>(x.getType()).getShape().back();
+  // Experts by something else than what they share by.
+  Value keys;
+  if (f.random.percent(50)) {
+    int64_t groups = f.random.oneOf<int64_t>({1, 2, count});
+    if (count % groups)
+      groups = 1;
+    keys = KeepGroupsOp::create(f.b, type, logits, /*out=*/Value(), groups,
+                                f.random.between(1, groups),
+                                f.random.between(1, count / groups))
+               .getResult();
+  }
+  auto perhaps = [&] {
+    return f.random.percent(50) ? f.b.getUnitAttr() : UnitAttr();
+  };
   auto route = RouteOp::create(
       f.b, f.tensor({tokens, choices}, f.b.getI32Type()),
       f.tensor({tokens, choices}, f.f32()), logits, /*out_experts=*/Value(),
-      /*out_shares=*/Value(),
-      f.random.percent(50) ? f.b.getUnitAttr() : UnitAttr());
+      /*out_shares=*/Value(), keys, /*sigmoid=*/perhaps(),
+      /*normalised=*/perhaps());
   SmallVector<Value> weights;
   SmallVector<Type> products;
   SmallVector<Attribute> formats;
