@@ -32,7 +32,9 @@ Expected<std::unique_ptr<Ranks>> Ranks::create(Backend &backend,
       return std::unexpected(named.error());
   std::vector<std::byte> message(sizeof id);
   std::memcpy(message.data(), &id, sizeof id);
-  if (Expected<void> told = all.broadcast(message); !told)
+  if (Expected<void> told =
+          all.broadcast(message, Communicator::Wait::Unlimited);
+      !told)
     return std::unexpected(told.error());
   if (message.size() != sizeof id)
     return makeError(

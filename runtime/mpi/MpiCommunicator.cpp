@@ -92,8 +92,12 @@ Expected<void> MpiCommunicator::waitAll(const char *what) {
   }
   if (done)
     return {};
+  return late(missingRanks());
+}
+
+std::unexpected<Error> MpiCommunicator::late(std::string_view missing) {
   broken = true;
-  return makeError(KV_STATUS_INTERNAL, "rank ", missingRanks(),
+  return makeError(KV_STATUS_INTERNAL, "rank ", missing,
                    " did not answer rank ", self, " within ",
                    static_cast<int64_t>(longest.count()), " ms");
 }
@@ -160,7 +164,7 @@ Expected<void> MpiCommunicator::sendToOthers(std::span<const std::byte> bytes,
 /// Between steps the next message comes at once. While rank 0 has no requests,
 /// the others look for one now and then and leave the cores alone.
 Expected<void> MpiCommunicator::waitForMessage(std::vector<std::byte> &message,
-                                               int tag) {
+                                               int tag, Wait wait) {
   constexpr auto Busy = std::chrono::milliseconds(50);
   constexpr auto Nap = std::chrono::milliseconds(1);
   Clock::time_point begun = Clock::now();
@@ -174,7 +178,10 @@ Expected<void> MpiCommunicator::waitForMessage(std::vector<std::byte> &message,
       return probed;
     if (there)
       break;
-    if (Clock::now() - begun < Busy)
+    Clock::duration waited = Clock::now() - begun;
+    if (wait == Wait::Limited && waited > longest)
+      return late("0");
+    if (waited < Busy)
       sched_yield();
     else
       std::this_thread::sleep_for(Nap);
@@ -192,13 +199,14 @@ Expected<void> MpiCommunicator::waitForMessage(std::vector<std::byte> &message,
   return waitAll("a broadcast");
 }
 
-Expected<void> MpiCommunicator::broadcast(std::vector<std::byte> &message) {
+Expected<void> MpiCommunicator::broadcast(std::vector<std::byte> &message,
+                                          Wait wait) {
   if (message.size() > INT_MAX)
     return makeError(KV_STATUS_UNSUPPORTED, "ranks exchange at most ", INT_MAX,
                      " bytes at once, not ", message.size());
   int tag = nextTag();
   if (self != 0)
-    return waitForMessage(message, tag);
+    return waitForMessage(message, tag, wait);
   requests.clear();
   peers.clear();
   numReceives = 0;

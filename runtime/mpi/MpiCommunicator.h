@@ -25,7 +25,7 @@ public:
   std::chrono::milliseconds limit() const override { return longest; }
   Expected<void> gather(std::span<const std::byte> mine,
                         std::span<std::byte> all) override;
-  Expected<void> broadcast(std::vector<std::byte> &message) override;
+  Expected<void> broadcast(std::vector<std::byte> &message, Wait wait) override;
   bool isBroken() const override { return broken; }
   void giveUp() override { broken = true; }
   [[noreturn]] void abort(int code) override;
@@ -42,7 +42,10 @@ private:
                               const char *what);
   /// Where a request to or from `peer` is kept.
   MPI_Request *addRequest(int peer);
-  Expected<void> waitForMessage(std::vector<std::byte> &message, int tag);
+  Expected<void> waitForMessage(std::vector<std::byte> &message, int tag,
+                                Wait wait);
+  /// That nothing came within the limit.
+  std::unexpected<Error> late(std::string_view missing);
   /// Calls are numbered, so that ranks that are apart do not take each other's
   /// messages for what they wait for.
   int nextTag() { return calls++ % 32768; }

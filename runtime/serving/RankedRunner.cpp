@@ -84,7 +84,7 @@ private:
   bool whole = true;
 };
 
-enum MessageKind : int32_t { End = 0, Step = 1 };
+enum MessageKind : int32_t { End = 0, Step = 1, Rest = 2 };
 constexpr size_t PageOpNumbers = 5;
 
 } // namespace
@@ -125,7 +125,7 @@ Expected<std::span<const float>> RankedRunner::run(const ModelStep &step) {
   ModelStep mine = step;
   mine.kv = host;
   mine.hostTables = true;
-  Expected<void> sent = ranks->broadcast(message);
+  Expected<void> sent = send();
   Expected<std::span<const float>> logits =
       sent ? own.run(mine) : std::unexpected(sent.error());
   if (ranks->isBroken())
@@ -133,11 +133,25 @@ Expected<std::span<const float>> RankedRunner::run(const ModelStep &step) {
   return logits;
 }
 
+void RankedRunner::rest() {
+  if (!ranks)
+    return;
+  MessageWriter(message).number(Rest);
+  Expected<void> sent = send();
+  if (!sent)
+    lost(sent.error());
+}
+
 Expected<void> RankedRunner::finish() {
   if (!ranks)
     return {};
   MessageWriter(message).number(End);
-  return ranks->broadcast(message);
+  return send();
+}
+
+Expected<void> RankedRunner::send() {
+  // Rank 0 waits for nothing that another one says.
+  return ranks->broadcast(message, Communicator::Wait::Limited);
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,12 +257,18 @@ Expected<void> kv::followSteps(ModelRunner &own, Communicator &ranks,
                                const Device &device) {
   Follower follower(own, ranks, params, device);
   std::vector<std::byte> message;
-  for (;;) {
-    if (Expected<void> received = ranks.broadcast(message); !received)
+  // Until there are requests nobody knows when the first step comes.
+  using Wait = Communicator::Wait;
+  for (Wait wait = Wait::Unlimited;;) {
+    if (Expected<void> received = ranks.broadcast(message, wait); !received)
       return received;
     MessageReader reader(message);
-    if (reader.number() == End)
+    int32_t kind = reader.number();
+    if (kind == End)
       return {};
+    wait = kind == Rest ? Wait::Unlimited : Wait::Limited;
+    if (kind == Rest)
+      continue;
     if (Expected<void> done = follower.step(reader); !done)
       return done;
   }

@@ -90,8 +90,11 @@ bool TextGenerator::runStep() {
         std::chrono::nanoseconds(
             std::chrono::steady_clock::now().time_since_epoch())
             .count());
-  if (!scheduler.idle())
+  if (!scheduler.idle()) {
     step();
+    if (scheduler.idle())
+      runner.rest();
+  }
   counted.preemptions += scheduler.numPreemptions() - counted.preemptions;
   countQueues();
   sink.stepDone();

@@ -30,7 +30,7 @@ public:
                         std::span<std::byte>) override {
     return makeError(KV_STATUS_INTERNAL, "GPUs do not gather here");
   }
-  Expected<void> broadcast(std::vector<std::byte> &message) override {
+  Expected<void> broadcast(std::vector<std::byte> &message, Wait) override {
     auto size = ssize_t(message.size());
     if (self == 0 ? write(socket, message.data(), size) != size
                   : read(socket, message.data(), size) != size)

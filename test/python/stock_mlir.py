@@ -25,7 +25,8 @@ def to_generic(module):
                 f"({m[6]}, {m[7]}, index, tensor<?xi32>{sinks}) -> {m[9]}")
 
     def route(m):
-        return f'{m[1]} = "kv.route"({m[2]}) : ({m[3]}) -> ({m[4]})'
+        by, by_type = (f", {m[3]}", f", {m[5]}") if m[3] else ("", "")
+        return f'{m[1]} = "kv.route"({m[2]}{by}) : ({m[4]}{by_type}) -> ({m[6]})'
 
     def experts(m):
         return (f'{m[1]} = "kv.expert_matmul"({", ".join(operands(m[2]))}) : '
@@ -43,7 +44,10 @@ def to_generic(module):
                     flags=re.S)
     module = re.sub(r"(%\w+) = kv\.attention (.*?) mask <(.*?)> scale (\S+)(?: softcap (\S+))?"
                     r"\s*: (.*?) in (!\w+), tensor<\?xi32>(?: sinks (\S+))? -> (.*)", attention, module)
-    module = re.sub(r"(%\w+, %\w+) = kv\.route (%\w+)[\w ]*\s*: (.*?) -> (.*)", route, module)
+    module = re.sub(r"(%\w+, %\w+) = kv\.route (%\w+)(?: by (%\w+))?[\w ]*\s*: (\S+)(?: by (\S+))? -> (.*)",
+                    route, module)
+    module = re.sub(r"(%\w+) = kv\.keep_groups (%\w+) [\w ]*: (.*?) -> (.*)",
+                    r'\1 = "kv.keep_groups"(\2) : (\3) -> \4', module)
     module = re.sub(r"(%\w+(?:, %\w+)*) = kv\.expert_matmul (.*?)\s*: (.*?) experts (.*?)\s*-> (.*)",
                     experts, module)
     return re.sub(r"kv\.positions (%kv, %row_offsets) : (.*?) -> (.*)",

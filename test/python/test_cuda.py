@@ -48,7 +48,7 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
                                                     experts=8)}}
 # Whose tokens are no near ties, and no expert's logit that of another; else 5.
 SEEDS = {"deepseek_v2": 8, "granite_hybrid": 6, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6,
-         "deepseek_v2_experts": 15, "deepseek_v3_experts": 5}
+         "deepseek_v2_experts": 9, "deepseek_v3_experts": 11}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):

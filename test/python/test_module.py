@@ -78,7 +78,7 @@ def test_no_operation_beyond_the_contract():
             "math.exp", "math.rsqrt", "math.sqrt", "math.tanh", "math.absf", "math.log1p"}
         assert {n for n in operations if n.startswith("kv.")} <= {
             "kv.positions", "kv.rope", "kv.store", "kv.attention", "kv.model", "kv.route",
-            "kv.expert_matmul", "kv.state_convolution", "kv.state_scan"}
+            "kv.keep_groups", "kv.expert_matmul", "kv.state_convolution", "kv.state_scan"}
 
 
 def test_entry():

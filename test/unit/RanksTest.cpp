@@ -56,7 +56,9 @@ public:
     return {};
   }
 
-  Expected<void> broadcast(std::vector<std::byte> &message) override {
+  Expected<void> broadcast(std::vector<std::byte> &message,
+                           Wait wait) override {
+    waits.push_back(wait);
     if (fails())
       return makeError(KV_STATUS_INTERNAL, "rank 7 did not answer");
     std::unique_lock lock(exchange.mutex);
@@ -70,6 +72,8 @@ public:
     message = exchange.messages[received++];
     return {};
   }
+
+  std::vector<Wait> waits; // of broadcasts
 
 private:
   bool fails() { return broken |= calls++ == breaks; }
@@ -239,6 +243,32 @@ TEST(RankedRunner, OthersDoTheSame) {
                              "2 holds 5\n"),
             std::string::npos)
       << leader.said;
+}
+
+// A rank 0 that hangs between two steps is lost; one without requests is not.
+TEST(RankedRunner, OthersWaitLongerWhileItRests) {
+  MultiKVCacheParams params = twoReplicas();
+  NotingRunner leader, follower;
+  Exchange exchange(2);
+  ThreadRanks others(exchange, 1);
+  std::thread other([&] {
+    Expected<void> done = followSteps(follower, others, params);
+    EXPECT_TRUE(done) << done.error().message;
+  });
+  ThreadRanks ranks(exchange, 0);
+  RankedRunner runner(leader, &ranks, [](const Error &) { FAIL(); });
+  OneStep step{5, 0};
+  EXPECT_TRUE(runner.run(step.step()));
+  EXPECT_TRUE(runner.run(step.step()));
+  runner.rest();
+  EXPECT_TRUE(runner.run(step.step()));
+  runner.rest();
+  EXPECT_TRUE(runner.finish());
+  other.join();
+  using enum Communicator::Wait;
+  EXPECT_EQ(others.waits, (std::vector{Unlimited, Limited, Limited, Unlimited,
+                                       Limited, Unlimited}));
+  EXPECT_EQ(follower.said, leader.said);
 }
 
 TEST(RankedRunner, SaysThatRanksAreLost) {

@@ -22,7 +22,8 @@ namespace kv {
 class Communicator {
 public:
   struct Options {
-    /// How long a call waits for the other ranks, but for broadcast().
+    /// How long a call waits for the other ranks, but for a broadcast that
+    /// waits for as long as it takes.
     std::chrono::milliseconds limit{4000};
   };
 
@@ -45,6 +46,9 @@ public:
   /// Options::limit.
   virtual std::chrono::milliseconds limit() const = 0;
 
+  /// How long the other ranks wait for rank 0.
+  enum class Wait { Limited, Unlimited };
+
   /// Gives `mine` to all ranks: all[r] begins with what rank r gave, which has
   /// as many bytes on every rank, and `all` has size() times as many. Error:
   /// the ranks that did not answer within the limit, by number; MPI's.
@@ -52,9 +56,10 @@ public:
                                 std::span<std::byte> all) = 0;
 
   /// On rank 0 gives `message` to all others; there it returns with what rank 0
-  /// gave, however long that takes. Errors: rank 0 could not get rid of it
-  /// within the limit; MPI's.
-  virtual Expected<void> broadcast(std::vector<std::byte> &message) = 0;
+  /// gave, for which it waits as `wait` says. Errors: rank 0 could not get rid
+  /// of it within the limit, or gave nothing within it; MPI's.
+  virtual Expected<void> broadcast(std::vector<std::byte> &message,
+                                   Wait wait) = 0;
 
   /// Whether a call has failed, and the ranks are apart for good.
   virtual bool isBroken() const = 0;

@@ -32,6 +32,9 @@ public:
   int64_t vocabSize() const override { return own.vocabSize(); }
   /// Errors: those of the own runner; those of Communicator.
   Expected<std::span<const float>> run(const ModelStep &step) override;
+  /// The other ranks wait for the next step without a limit; otherwise they
+  /// take a rank 0 that gives them none for lost.
+  void rest() override;
   /// Several ranks bring logits to the host: all of them run the same work.
   bool canChoose() const override { return !ranks && own.canChoose(); }
   Expected<std::span<const int32_t>>
@@ -48,6 +51,9 @@ public:
   Expected<void> finish();
 
 private:
+  /// Gives `message` to the other ranks.
+  Expected<void> send();
+
   ModelRunner &own;
   Communicator *ranks;
   std::function<void(const Error &)> lost;
