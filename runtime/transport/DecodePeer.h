@@ -151,6 +151,7 @@ private:
 
   // Transfers.
   void flush();
+  int64_t leaseBytes() const;
   bool begin(Transfer &transfer, const peer::Leased &leased);
   bool advance(Transfer &transfer);
   void finish(Transfer &transfer, bool valid);

@@ -6,8 +6,9 @@ using namespace kv;
 using namespace kv::peer;
 
 /// Of one lease: while its pages are read, the owner looks for those of the
-/// next.
-static constexpr int64_t LeaseBytes = int64_t(8) << 20;
+/// next. Nobody reads while it looks for the first one's: that is small.
+static constexpr int64_t LeaseBytes = int64_t(8) << 20,
+                         FirstLeaseBytes = int64_t(1) << 20;
 
 bool DecodePeer::fetch(const PrefixPage &page) {
   Place own = records->find(page);
@@ -22,7 +23,16 @@ bool DecodePeer::fetch(const PrefixPage &page) {
     return !loading.empty();
   queued.push_back({page.name, slot, at->question->id, at->index, at->isState});
   loading.emplace(page.name, at->question->id);
+  // The owner looks for the first ones while this side collects the others.
+  if (conversion->isIdentity() &&
+      std::ssize(queued) * conversion->sourceBytes() >= leaseBytes())
+    flush();
   return true;
+}
+
+/// Of the next lease.
+int64_t DecodePeer::leaseBytes() const {
+  return transfers.empty() ? FirstLeaseBytes : LeaseBytes;
 }
 
 /// The slot is nobody's any more.
@@ -47,11 +57,10 @@ void DecodePeer::flush() {
   int64_t page = slots.pageSize, source = conversion->sourcePage();
   // One transfer at a time has the staging buffer.
   bool converts = !conversion->isIdentity();
-  int64_t most =
-      converts ? std::ssize(staging) / conversion->sourceBytes()
-               : std::max<int64_t>(LeaseBytes / conversion->sourceBytes(), 1);
   size_t at = 0;
   while (at < queued.size() && !(converts && usesStaging)) {
+    int64_t bytes = converts ? std::ssize(staging) : leaseBytes();
+    int64_t most = std::max<int64_t>(bytes / conversion->sourceBytes(), 1);
     Transfer &transfer = transfers.emplace_back();
     transfer.firstSource = queued[at].index * page / source;
     for (; at < queued.size(); ++at) {
