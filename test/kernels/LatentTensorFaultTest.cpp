@@ -1,8 +1,6 @@
 //===- LatentTensorFaultTest.cpp - Mistakes over latent, tensor memory ----===//
 
-#include "../../kernels/cuda/TensorKernel.h"
-#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
-#include "TileFaultRun.h"
+#include "TensorFaultRun.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -23,11 +21,7 @@ AttentionCase ordinary() {
 }
 
 template <Fault F> Results run(Fixture &fixture) {
-  return runTileBody<Config>(
-      fixture, [](Machine &m, int thread, const TileParams &tiles) {
-        CpuTensorBlock b(CpuBlock(m, thread));
-        runTensor<Config, F>(b, tiles);
-      });
+  return runTensorBody<Config, F>(fixture);
 }
 
 template <Fault F> void expectSeen(const char *text) {

@@ -84,15 +84,12 @@ class Interleaved:
         return values[..., self.own(name)].T
 
 
-class Stacked:
+class Stacked(Interleaved):
     """Granite 4: block_sparse_moe.input_linear [E, 2N, K], whose rows are those of gate, then of up;
     output_linear [E, N, K]."""
 
     NAME = re.compile(r"(model\.layers\.\d+\.)block_sparse_moe\.(input|output)_linear\.weight")
     ROUTER = "block_sparse_moe.router.layer."
-
-    def __init__(self, config):
-        self.config = config
 
     def stored_name(self, name, expert=0):
         ours = _OURS.fullmatch(name)
@@ -105,9 +102,6 @@ class Stacked:
         parts, experts = (1 if "down" in weight.name else 2), self.config.mixture.experts
         rows, columns = weight.shape
         return [(self.stored_name(weight.name), (experts, parts * (rows // experts), columns))]
-
-    def format(self, weight, stored_format):
-        return None
 
     def expert(self, read, name, expert):
         values = read(self.stored_name(name), slice(expert, expert + 1))[0]

@@ -1,0 +1,24 @@
+//===- TensorFaultRun.h - Faults in kernels with tensor memory --*- C++ -*-===//
+
+#ifndef KV_TEST_KERNELS_TENSORFAULTRUN_H
+#define KV_TEST_KERNELS_TENSORFAULTRUN_H
+
+#include "../../kernels/cuda/TensorKernel.h"
+#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
+#include "TileFaultRun.h"
+
+namespace kv::cuda::test {
+
+/// runTileBody() of the kernel of `Config` with the fault.
+template <class Config, Fault F, class Fixture>
+Results runTensorBody(Fixture &fixture) {
+  return runTileBody<Config>(
+      fixture, [](Machine &m, int thread, const TileParams &tiles) {
+        CpuTensorBlock b(CpuBlock(m, thread));
+        runTensor<Config, F>(b, tiles);
+      });
+}
+
+} // namespace kv::cuda::test
+
+#endif // KV_TEST_KERNELS_TENSORFAULTRUN_H
