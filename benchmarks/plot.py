@@ -1,4 +1,4 @@
-"""plot.py: the pictures of docs/performance.md from the records in benchmarks/results/.
+"""plot.py: the pictures of docs/performance/cpu.md from the records in benchmarks/results/.
 
 Run by scripts/bench.sh plot."""
 

@@ -4,7 +4,7 @@
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (64 800 cases) under ten schedules each,
 # and the ordinary tests under ASan and UBSan. Two hours of a core, nearly all the
-# product (docs/performance.md), which goes on where an earlier run of the same
+# product (docs/performance/cuda.md), which goes on where an earlier run of the same
 # program was ended; `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 """What was predicted of the steps that are timed: predictions.json, which scripts/sass/predictions.py
-writes. (In a copy of the repository, docs/performance.md has the same as a table.)"""
+writes. (In a copy of the repository, docs/performance/cuda.md has the same as a table.)"""
 
 import json
 import math

@@ -123,7 +123,7 @@ inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true) {
        page(64)(latent(128)(uniform(128, 4095, 1))),
        page(64)(latent(128)(uniform(64, 32767, 1))),
        page(64)(latent(128)(uniform(1, 8192, 1024))),
-       // What performance.md predicts.
+       // What performance/cuda.md predicts.
        group8(prompt), noTiles(group8(prompt)), group8(uniform(1, 0, 4096)),
        group8(uniform(1, 0, 16384)), dim(64)(group8(prompt)),
        dim(192)(group8(prompt)), dim(256)(group8(prompt)),

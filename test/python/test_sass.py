@@ -351,7 +351,7 @@ def test_a_merge_apart(tmp_path):
 
 
 def test_predictions_are_written_once():
-    """performance.md shows what gpu-verify compares with."""
+    """performance/cuda.md shows what gpu-verify compares with."""
     rows = json.loads(predictions.FILE.read_text(encoding="utf-8"))
     assert len(rows) == len({each["case"] for each in rows}) > 20
     page = predictions.PAGE.read_text(encoding="utf-8")
