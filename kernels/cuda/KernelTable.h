@@ -60,8 +60,8 @@ template <class C> constexpr int launchThreads() {
     return C::Threads;
 }
 
-/// A row of the table; `C` is its configuration with sm 90.
-template <class C, class C80, class C120>
+/// A row of the table; `C` is its configuration with sm 90, or the only one.
+template <class C, class C80 = C, class C120 = C>
 constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
                                 KvDType query, KvDType cache, Scales scales,
                                 int vDim, char kind, int blocks80,
@@ -110,32 +110,23 @@ constexpr AttentionKernel AttentionKernels[] = {
 /// one chip alone (kernels::onlyChipOf).
 constexpr AttentionKernel TileKernels[] = {
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
-  rowOf<KV_TILE_CONFIG(query, cache, scales, dim),                             \
-        KV_TILE_CONFIG(query, cache, scales, dim),                             \
-        KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
+  rowOf<KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
       "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, 1),
 #define KV_DRAFT_KERNEL(type, query, cache, scales, dim, registers, blocks)    \
-  rowOf<KV_DRAFT_CONFIG(query, cache, scales, dim),                            \
-        KV_DRAFT_CONFIG(query, cache, scales, dim),                            \
-        KV_DRAFT_CONFIG(query, cache, scales, dim)>(                           \
+  rowOf<KV_DRAFT_CONFIG(query, cache, scales, dim)>(                           \
       "kv_attention_drafts_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, blocks),
 #define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
-  rowOf<KV_TENSOR_CONFIG(query, dim), KV_TENSOR_CONFIG(query, dim),            \
-        KV_TENSOR_CONFIG(query, dim)>(                                         \
+  rowOf<KV_TENSOR_CONFIG(query, dim)>(                                         \
       "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
-  rowOf<KV_LATENT_TILE_CONFIG(query, dim, vDim),                               \
-        KV_LATENT_TILE_CONFIG(query, dim, vDim),                               \
-        KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
+  rowOf<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
       "kv_latent_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,              \
       KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
 #define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, registers)      \
-  rowOf<KV_LATENT_TENSOR_CONFIG(query, dim, vDim),                             \
-        KV_LATENT_TENSOR_CONFIG(query, dim, vDim),                             \
-        KV_LATENT_TENSOR_CONFIG(query, dim, vDim)>(                            \
+  rowOf<KV_LATENT_TENSOR_CONFIG(query, dim, vDim)>(                            \
       "kv_latent_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,             \
       KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
 #include "kv/ABI/DeviceKernels.def"

@@ -257,6 +257,18 @@ TEST_F(AttentionRows, WhichKernels) {
             5);
 }
 
+/// How many tensor maps a step encodes on each GPU; both give the same bits.
+static std::pair<int64_t, int64_t> tensorMaps(const Case &c, Gpu &gpu,
+                                              Gpu &other) {
+  Batch batch(c);
+  int64_t before = fake::counters().tensorMaps;
+  Batch::Result got = batch.on(gpu);
+  int64_t maps = fake::counters().tensorMaps - before;
+  expectClose(got, batch.onCpu());
+  EXPECT_TRUE(sameBits(got, batch.on(other)));
+  return {maps, fake::counters().tensorMaps - before - maps};
+}
+
 // A prompt takes the kernel that copies tiles where the GPU has it and the
 // pages are such that it can; no bit depends on that. `more`: tensor maps of a
 // step with a wide head or a cache of 8 bits, for which not every chip has one.
@@ -267,13 +279,8 @@ static void expectPromptsByTiles(int device, int64_t more) {
   });
   Gpu gpu(device), other(device, false, nullptr, images);
   auto maps = [&](const Case &c) {
-    Batch batch(c);
-    int64_t before = fake::counters().tensorMaps;
-    Batch::Result got = batch.on(gpu);
-    int64_t maps = fake::counters().tensorMaps - before;
-    expectClose(got, batch.onCpu());
-    EXPECT_TRUE(sameBits(got, batch.on(other)));
-    EXPECT_EQ(fake::counters().tensorMaps - before, maps) << "by the others";
+    auto [maps, others] = tensorMaps(c, gpu, other);
+    EXPECT_EQ(others, 0) << "by the others";
     return maps;
   };
   EXPECT_EQ(maps({.sequences = {{300, 20}, {17, 1}}}), 2);
@@ -310,13 +317,8 @@ TEST_F(AttentionRows, Drafts) {
   });
   Gpu other(0, false, nullptr, images);
   auto isTaken = [&](const Case &c) {
-    Batch batch(c);
-    int64_t before = fake::counters().tensorMaps;
-    Batch::Result got = batch.on(gpu);
-    int64_t maps = fake::counters().tensorMaps - before;
-    expectClose(got, batch.onCpu());
-    EXPECT_TRUE(sameBits(got, batch.on(other)));
-    EXPECT_EQ(fake::counters().tensorMaps - before, maps + 2);
+    auto [maps, others] = tensorMaps(c, gpu, other);
+    EXPECT_EQ(others, 2);
     return maps == 0;
   };
   Case some{.sequences = {{300, 4}, {17, 3}, {0, 1}}, .heads = 2, .group = 8};

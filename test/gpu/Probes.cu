@@ -11,8 +11,8 @@ static __device__ __forceinline__ uint32_t pairAt(const uint16_t *x, int row,
 }
 
 /// A warp's sixteen rows of a.
-static __device__ __forceinline__ void
-loadRows(const ProbeParams &p, int step, uint32_t (&a)[4]) {
+static __device__ __forceinline__ void loadRows(const ProbeParams &p, int step,
+                                                uint32_t (&a)[4]) {
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -77,18 +77,17 @@ extern "C" __global__ void __launch_bounds__(ProbeThreads)
 
 #ifdef KV_PROBE_WGMMA
 
-/// Rows of sixteen elements in shared memory without a swizzle: core matrices of
-/// eight rows times sixteen bytes, the two of eight rows side by side.
+/// Rows of sixteen elements in shared memory without a swizzle: core matrices
+/// of eight rows times sixteen bytes, the two of eight rows side by side.
 constexpr int CoreBytes = 128, RowsBytes = 2 * CoreBytes;
 
 static __device__ void storeCores(unsigned char *shared, const uint16_t *x,
                                   int rows, int step, int k) {
   for (int i = threadIdx.x; i < rows * 8; i += ProbeThreads) {
     int row = i / 8, column = i % 8 * 2;
-    *reinterpret_cast<uint32_t *>(shared + row / 8 * RowsBytes +
-                                  column / 8 * CoreBytes + row % 8 * 16 +
-                                  column % 8 * 2) =
-        pairAt(x, row, step * 16 + column, k);
+    *reinterpret_cast<uint32_t *>(
+        shared + row / 8 * RowsBytes + column / 8 * CoreBytes + row % 8 * 16 +
+        column % 8 * 2) = pairAt(x, row, step * 16 + column, k);
   }
 }
 
@@ -118,9 +117,8 @@ static __device__ uint64_t describe(const void *shared, bool swapped) {
 #define WGMMA(n) "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 "
 
 template <int N>
-static __device__ __forceinline__ void multiply(float (&d)[N / 2],
-                                                const uint32_t (&a)[4],
-                                                uint64_t b) {
+static __device__ __forceinline__ void
+multiply(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b) {
   if constexpr (N == 8)
     asm volatile(WGMMA(8) "{" T4 "}, {%4, %5, %6, %7}, %8, 1, 1, 1, 0;"
                  : R4(0)

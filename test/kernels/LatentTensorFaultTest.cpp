@@ -20,19 +20,15 @@ AttentionCase ordinary() {
   return c;
 }
 
-template <Fault F> Results run(Fixture &fixture) {
-  return runTensorBody<Config, F>(fixture);
-}
-
 template <Fault F> void expectSeen(const char *text) {
-  expectSeenBySchedules<Fixture>(kernelOf<Config>(), ordinary(), text, run<F>);
+  expectTensorFault<Config, F, Fixture>(ordinary(), text);
 }
 
 } // namespace
 
 TEST(LatentTensorFault, None) {
   Fixture fixture(kernelOf<Config>(), ordinary());
-  EXPECT_TRUE(fixture.check(run<Fault::None>(fixture)));
+  EXPECT_TRUE(fixture.check(runTensorBody<Config, Fault::None>(fixture)));
 }
 TEST(LatentTensorFault, MissingEmptyWait) {
   expectSeen<Fault::MissingEmptyWait>("shared memory");

@@ -19,6 +19,13 @@ Results runTensorBody(Fixture &fixture) {
       });
 }
 
+/// The kernel of `Config` with the fault is found bad under every schedule.
+template <class Config, Fault F, class Fixture>
+void expectTensorFault(const AttentionCase &c, const char *text) {
+  expectSeenBySchedules<Fixture>(kernelOf<Config>(), c, text,
+                                 runTensorBody<Config, F, Fixture>);
+}
+
 } // namespace kv::cuda::test
 
 #endif // KV_TEST_KERNELS_TENSORFAULTRUN_H
