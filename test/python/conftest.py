@@ -1,3 +1,4 @@
+import collections
 import os
 import sys
 from pathlib import Path
@@ -19,3 +20,24 @@ def pytest_runtest_makereport(item, call):
     if report.skipped and os.environ.get("KV_NO_SKIP") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped: {report.longrepr[2]}"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "machine(has, what): runs where the processor has it")
+
+
+def pytest_collection_modifyitems(config, items):
+    """What the processor lacks no setup brings: such tests are left out, and the summary says so."""
+    config.lacking = collections.Counter()
+    kept, left_out = [], []
+    for item in items:
+        lacks = [mark.args[1] for mark in item.iter_markers("machine") if not mark.args[0]]
+        config.lacking.update(lacks)
+        (left_out if lacks else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for what, count in config.lacking.items():
+        terminalreporter.write_line(f"{count} tests left out: this processor has no {what}")

@@ -33,8 +33,7 @@ LEVELS = {"level": ["-O3", QUICK]}
 MATRIX_LEVEL = "x86-64-v4-amx"
 MATRIX_PARAMETERS = PARAMETERS | {"dtype": [("bf16", ())], "dim": [32, 64, 96, 128, 160, 192, 256],
                                   "more": ["", "softcap", "sinks"], "mcpu": [MATRIX_LEVEL]}
-needs_matrix_unit = pytest.mark.skipif(not has_matrix_unit(),
-                                       reason="this machine does not multiply matrices of bf16 (AMX)")
+needs_matrix_unit = pytest.mark.machine(has_matrix_unit(), "AMX")
 
 
 def covering_array(parameters):
