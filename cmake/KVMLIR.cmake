@@ -35,17 +35,14 @@ function(kv_mlir_target target)
   # standard library of GCC 12: there a constructor that nobody declared is
   # constexpr, and wants the destructor of a vector of what is still incomplete.
   set_target_properties(${target} PROPERTIES CXX_STANDARD 20)
-  # GCC's precompiled headers are left alone: a build without them shows that
-  # every file includes what it needs.
-  if(ARG_PRECOMPILED AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # ccache compares what a precompiled header was made of, not when.
-    target_compile_options(${target} PRIVATE
-      "SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
-    if(target STREQUAL KVDialect)
-      target_precompile_headers(KVDialect PRIVATE
-        ${CMAKE_SOURCE_DIR}/dialect/Precompiled.h)
-    else()
-      target_precompile_headers(${target} REUSE_FROM KVDialect)
+  if(ARG_PRECOMPILED AND target STREQUAL KVDialect)
+    kv_precompile(KVDialect HEADERS ${CMAKE_SOURCE_DIR}/dialect/Precompiled.h)
+  elseif(ARG_PRECOMPILED)
+    # A precompiled header fits one set of flags: those of LLVM's libraries.
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "^(EXECUTABLE|MODULE_LIBRARY)$")
+      target_compile_options(${target} PRIVATE -fPIC -fno-exceptions -funwind-tables)
     endif()
+    kv_precompile(${target} REUSE KVDialect)
   endif()
 endfunction()

@@ -8,7 +8,7 @@
 #ifndef KV_DIALECT_KVDEVICEOPS_TD
 #define KV_DIALECT_KVDEVICEOPS_TD
 
-include "kv/Dialect/KVOps.td"
+include "kv/Dialect/KVOpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
 def KV_LaunchOp : KV_Op<"rt.launch", [

@@ -8,7 +8,7 @@
 #ifndef KV_DIALECT_KVRANKOPS_TD
 #define KV_DIALECT_KVRANKOPS_TD
 
-include "kv/Dialect/KVOps.td"
+include "kv/Dialect/KVOpBase.td"
 
 def KV_RankOp : KV_Op<"rank", [Pure]> {
   let summary = "which of the ranks this process is";

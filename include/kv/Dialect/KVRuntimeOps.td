@@ -10,7 +10,7 @@
 #ifndef KV_DIALECT_KVRUNTIMEOPS_TD
 #define KV_DIALECT_KVRUNTIMEOPS_TD
 
-include "kv/Dialect/KVOps.td"
+include "kv/Dialect/KVOpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def KV_Pointer : Type<
