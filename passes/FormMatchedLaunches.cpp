@@ -177,6 +177,12 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     made = launch(b, callee, {first, match.tensors[1], constant(match.scale)},
                   like, element);
     break;
+  case LaunchMatch::GateRows:
+    callee = "gateRows";
+    if (failed(checkRows(op, callee, moved)))
+      return failure();
+    made = launch(b, callee, match.tensors, like, element);
+    break;
   case LaunchMatch::ExpertBias: {
     callee = "pair";
     if (failed(checkRows(op, callee, {first, match.tensors[2], result})))

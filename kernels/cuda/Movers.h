@@ -282,6 +282,17 @@ struct SumChoicesParams {
   int32_t xType, outType;
 };
 
+/// out = x times the logistic function of the product of a row of m and the
+/// weight, row by row: x / (1 + exp(-sum of m[k] * weight[k])).
+struct GateRowsParams {
+  const void *x, *m;
+  const void *weight; // [depth]
+  void *out;
+  int64_t xStride, mStride, outStride;
+  int32_t rows, width, depth;
+  int32_t xType, mType, weightType, outType;
+};
+
 /// Orders choices by their experts, 0 to count - 1; a number outside stands for
 /// the nearest.
 struct OrderExpertsParams {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../kernels/cuda/ExpertBody.h"
+#include "../../kernels/cuda/GateBody.h"
 #include "../../kernels/cuda/MoverBodies.h"
 #include "../../kernels/cuda/PlanBody.h"
 #include "../../kernels/cuda/QuantBody.h"
@@ -31,6 +32,20 @@ TEST(MoverFault, MissingBarrierOfNorm) {
   expectReport(nullptr, give, [&](CpuBlock &b) { normBody(b, p); });
   expectReport("shared memory", give, [&](CpuBlock &b) {
     normBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+TEST(MoverFault, MissingBarrierOfGate) {
+  std::vector<float> x(512, 1), out(512);
+  GateRowsParams p{x.data(), x.data(), x.data(), out.data(), 512, 512, 512,
+                   1,        512,      512,      0,          0,   0,   0};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), 2048, Access::Read);
+    b.give(out.data(), 2048, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { gateRowsBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    gateRowsBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
   });
 }
 

@@ -41,6 +41,8 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          # A row of gates is a chunk.
          "qwen3_next": {"head_dim": 64, "recurrent": dataclasses.replace(
              synthetic.KINDS["qwen3_next"]["recurrent"], value_heads=8)},
+         "qwen3_next_experts": {"head_dim": 64, "recurrent": dataclasses.replace(
+             synthetic.KINDS["qwen3_next"]["recurrent"], value_heads=8)},
          "granite_hybrid": {"head_dim": 64}, "granite_hybrid_experts": {"head_dim": 64},
          # A router's row is a chunk.
          "gpt_oss": {"head_dim": 64, "layers": 2, "full_layers": frozenset((1,)),

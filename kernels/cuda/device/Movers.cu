@@ -1,6 +1,7 @@
 #include "../CacheRowsBody.h"
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
+#include "../GateBody.h"
 #include "../GpuBlock.h"
 #include "../MergeBody.h"
 #include "../MoverBodies.h"

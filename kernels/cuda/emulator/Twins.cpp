@@ -4,6 +4,7 @@
 #include "../CacheRowsBody.h"
 #include "../ElementsBody.h"
 #include "../ExpertBody.h"
+#include "../GateBody.h"
 #include "../MergeBody.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
