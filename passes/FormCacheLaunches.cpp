@@ -91,3 +91,31 @@ LogicalResult LaunchFormer::convert(AttentionOp op) {
   op.getResult().replaceAllUsesExcept(wide, wide.getDefiningOp());
   return success();
 }
+
+/// What a cast has widened, or the tensor: kernels read 16 bits themselves.
+static Value beforeWidening(Value tensor) {
+  auto cast = tensor.getDefiningOp<LaunchOp>();
+  return cast && cast.getCallee() == "cast" ? cast.getArguments()[0] : tensor;
+}
+
+LogicalResult LaunchFormer::convert(MergeOp op) {
+  if (isOnTensors(op) != true)
+    return success(); // named, as it is left
+  if (failed(checkRows(op, "mergeSides", {op.getA(), op.getB()})))
+    return failure();
+  Emitter b(op);
+  if (!op.getResult().use_empty()) {
+    Value x = toRows(b, beforeWidening(op.getA()));
+    Value y = toRows(b, beforeWidening(op.getB()));
+    Value made = launch(b, "mergeSides", {x, op.getALse(), y, op.getBLse()}, x,
+                        b.getF32Type());
+    replaceResult(b, op.getResult(), "mergeSides",
+                  fromRows(b, made, op.getA()));
+  }
+  if (!op.getLse().use_empty())
+    replaceResult(b, op.getLse(), "mergeLse",
+                  launch(b, "mergeLse", {op.getALse(), op.getBLse()},
+                         op.getALse(), b.getF32Type()));
+  op.erase();
+  return success();
+}

@@ -62,7 +62,7 @@ private:
         positions.push_back(op);
       else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
                    MatmulOp, DequantizeOp, RouteOp, KeepGroupsOp,
-                   ExpertMatmulOp, SampleOp>(op))
+                   ExpertMatmulOp, SampleOp, MergeOp>(op))
         others.push_back(op);
     });
     // Sizes are traced through launches.
@@ -79,7 +79,7 @@ private:
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
                     DequantizeOp, RouteOp, KeepGroupsOp, ExpertMatmulOp,
-                    SampleOp, linalg::LinalgOp>(
+                    SampleOp, MergeOp, linalg::LinalgOp>(
                   [&](auto each) { return former.convert(each); })
               .Default([](Operation *) { return success(); });
       if (failed(converted))
@@ -124,7 +124,8 @@ private:
              "kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, "
              "kv.state_read, kv.state_write, kv.state_convolution, "
              "kv.state_scan, kv.route, kv.keep_groups, "
-             "kv.expert_matmul, and quantised weights with kv.activations = i8";
+             "kv.expert_matmul, kv.merge, and quantised weights with "
+             "kv.activations = i8";
       return WalkResult::skip();
     });
     return failure(failed);

@@ -30,6 +30,8 @@ public:
   llvm::LogicalResult convert(StoreOp op);
   /// Queries have the kernel's type, and so has the result.
   llvm::LogicalResult convert(AttentionOp op);
+  /// Its two results by a launch each, where they are used.
+  llvm::LogicalResult convert(MergeOp op);
 
   llvm::LogicalResult convert(GatherOp op);
   llvm::LogicalResult convert(RopeOp op);

@@ -282,6 +282,18 @@ struct SumChoicesParams {
   int32_t xType, outType;
 };
 
+/// What kv.merge says of two sides, rows and the logarithms of their
+/// denominators: the rows or, where `lse` is given, the logarithms of all.
+struct MergeSidesParams {
+  const void *a, *b;        // [rows, width]
+  const float *aLse, *bLse; // [rows]
+  void *out;                // [rows, width]
+  float *lse;               // [rows], or null
+  int64_t aStride, bStride, outStride;
+  int32_t rows, width;
+  int32_t aType, bType, outType;
+};
+
 /// out = x times the logistic function of the product of a row of m and the
 /// weight, row by row: x / (1 + exp(-sum of m[k] * weight[k])).
 struct GateRowsParams {

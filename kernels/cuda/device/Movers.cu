@@ -4,6 +4,7 @@
 #include "../GateBody.h"
 #include "../GpuBlock.h"
 #include "../MergeBody.h"
+#include "../MergeSidesBody.h"
 #include "../MoverBodies.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"

@@ -6,6 +6,7 @@
 #include "../ExpertBody.h"
 #include "../GateBody.h"
 #include "../MergeBody.h"
+#include "../MergeSidesBody.h"
 #include "../PlanBody.h"
 #include "../QuantBody.h"
 #include "../RopeStoreBody.h"
