@@ -24,7 +24,8 @@ static bool canWrite(LaunchOp op, Type element) {
   return callee == "norm" || callee == "pair" || callee == "elementwise" ||
          callee == "embedding" || callee == "rope" || callee == "quantMatmul" ||
          callee == "quantEmbedding" || callee == "expertQuantMatmul" ||
-         callee == "sumChoices";
+         callee == "sumChoices" || callee == "gateRows" ||
+         callee == "mergeSides";
 }
 
 namespace {

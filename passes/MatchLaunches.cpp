@@ -223,10 +223,10 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   return match;
 }
 
-/// The tensor whose elements these are, one to one.
-static Value wholeTensor(Scalar scalar, AffineMap identity) {
+/// The tensor whose elements these are, one to one, or by this map.
+static Value wholeTensor(Scalar scalar, AffineMap map) {
   std::optional<Element> element = elementOf(scalar);
-  return element && element->map == identity ? element->tensor : Value();
+  return element && element->map == map ? element->tensor : Value();
 }
 
 /// a + b, where b may be one row for all, a bias
@@ -248,8 +248,8 @@ static std::optional<LaunchMatch> matchSum(GenericOp op) {
   return match;
 }
 
-/// Matches 1 + exp(-x) and returns x.
-static Value matchLogisticDenominator(Scalar scalar, AffineMap identity) {
+/// Matches 1 + exp(-x) and returns x, whose elements are read by `map`.
+static Value matchLogisticDenominator(Scalar scalar, AffineMap map) {
   auto terms = operandsOf<arith::AddFOp>(scalar);
   if (!terms)
     return {};
@@ -261,10 +261,10 @@ static Value matchLogisticDenominator(Scalar scalar, AffineMap identity) {
   if (!exponent)
     return {};
   if (auto negated = operandsOf<arith::NegFOp>(exponent->front()))
-    return wholeTensor(negated->front(), identity);
+    return wholeTensor(negated->front(), map);
   auto difference = operandsOf<arith::SubFOp>(exponent->front());
   return difference && isConstant((*difference)[0], 0)
-             ? wholeTensor((*difference)[1], identity)
+             ? wholeTensor((*difference)[1], map)
              : Value();
 }
 
@@ -282,6 +282,35 @@ static std::optional<LaunchMatch> matchSiluMul(GenericOp op) {
   LaunchMatch match{LaunchMatch::Pair, {a, a == first ? second : first}};
   match.function = KV_PAIR_SILU_MUL;
   return match;
+}
+
+/// x / (1 + exp(-g)), where g[i] = sum over k of m[i, k] * weight[k]
+static std::optional<LaunchMatch> matchGateRows(GenericOp op) {
+  Maps maps(op);
+  Product product = factor(yielded(op));
+  if (op.getNumLoops() != 2 || product.over.size() != 1 ||
+      product.under.size() != 1)
+    return std::nullopt;
+  Value x = wholeTensor(product.over[0], maps.identity);
+  Value gates = matchLogisticDenominator(product.under[0], maps.rows);
+  auto made = gates ? gates.getDefiningOp<GenericOp>() : GenericOp();
+  if (!x || !made || made.getNumResults() != 1 || made.getNumLoops() != 2 ||
+      made.getNumReductionLoops() != 1)
+    return std::nullopt;
+  Maps inner(made);
+  std::optional<Scalar> term = summand(made);
+  if (!term || made.getIndexingMapsArray().back() != inner.rows)
+    return std::nullopt;
+  Product parts = factor(*term);
+  if (parts.over.size() != 2 || !parts.under.empty())
+    return std::nullopt;
+  for (int i : {0, 1}) {
+    Value m = wholeTensor(parts.over[i], inner.identity);
+    Value weight = wholeTensor(parts.over[1 - i], inner.last);
+    if (m && weight)
+      return LaunchMatch{LaunchMatch::GateRows, {x, m, weight}};
+  }
+  return std::nullopt;
 }
 
 /// x, in another type
@@ -420,8 +449,8 @@ std::optional<LaunchMatch> kv::matchLaunch(GenericOp op) {
   if (!op.hasPureTensorSemantics())
     return std::nullopt;
   if (op.getNumResults() == 1 && op.getNumLoops() > 0 && isElementwise(op, 0)) {
-    for (auto *match : {matchEmbedding, matchNorm, matchSiluMul, matchSum,
-                        matchExpertBias, matchCast})
+    for (auto *match : {matchEmbedding, matchNorm, matchSiluMul, matchGateRows,
+                        matchSum, matchExpertBias, matchCast})
       if (std::optional<LaunchMatch> found = match(op))
         return found;
     return std::nullopt;

@@ -24,6 +24,7 @@ struct LaunchMatch {
     Cast,
     Argmax,
     SumChoices,
+    GateRows,
     ExpertBias
   } kind;
   /// The function's tensor arguments, in order, without `out`. The second of a

@@ -310,9 +310,27 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
   }
 }
 
+/// The sum of what a block's threads have, in the same order for any row. All
+/// threads have left the one before when it returns.
+template <Fault F, class B> KV_BODY float sumOfBlock(B &b, float sum) {
+  auto sums = b.template shared<float>(0, MoverWarps);
+  KV_UNROLL
+  for (int mask = 1; mask < WarpLanes; mask *= 2)
+    sum += b.shuffleXor(sum, mask);
+  if (b.thread() % WarpLanes == 0)
+    sums.store(b.thread() / WarpLanes, sum);
+  if constexpr (F != Fault::MissingStageBarrier)
+    b.sync();
+  sum = 0;
+  KV_UNROLL
+  for (int w = 0; w < MoverWarps; ++w)
+    sum += sums.load(w);
+  b.sync(); // the next row's sums may come
+  return sum;
+}
+
 template <class B, Fault F = Fault::None>
 KV_BODY void normBody(B &b, const NormParams &p) {
-  auto sums = b.template shared<float>(0, MoverWarps);
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
     int32_t group = row / p.together;
     int64_t x = group * p.xStride + int64_t(row - group * p.together) * p.width;
@@ -325,18 +343,7 @@ KV_BODY void normBody(B &b, const NormParams &p) {
       for (int j = 0; j < Eight; ++j)
         sum = kv::plan::fusedMultiplyAdd(v[j], v[j], sum);
     }
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2)
-      sum += b.shuffleXor(sum, mask);
-    if (b.thread() % WarpLanes == 0)
-      sums.store(b.thread() / WarpLanes, sum);
-    if constexpr (F != Fault::MissingStageBarrier)
-      b.sync();
-    sum = 0;
-    KV_UNROLL
-    for (int w = 0; w < MoverWarps; ++w)
-      sum += sums.load(w);
-    b.sync(); // the next row's sums may come
+    sum = sumOfBlock<F>(b, sum);
     float inverse = 1.0f / sqrtf(sum / float(p.width) + p.epsilon);
     int64_t weight = int64_t(row % p.weightRows) * p.width;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {

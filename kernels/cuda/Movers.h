@@ -282,6 +282,29 @@ struct SumChoicesParams {
   int32_t xType, outType;
 };
 
+/// What kv.merge says of two sides, rows and the logarithms of their
+/// denominators: the rows or, where `lse` is given, the logarithms of all.
+struct MergeSidesParams {
+  const void *a, *b;        // [rows, width]
+  const float *aLse, *bLse; // [rows]
+  void *out;                // [rows, width]
+  float *lse;               // [rows], or null
+  int64_t aStride, bStride, outStride;
+  int32_t rows, width;
+  int32_t aType, bType, outType;
+};
+
+/// out = x times the logistic function of the product of a row of m and the
+/// weight, row by row: x / (1 + exp(-sum of m[k] * weight[k])).
+struct GateRowsParams {
+  const void *x, *m;
+  const void *weight; // [depth]
+  void *out;
+  int64_t xStride, mStride, outStride;
+  int32_t rows, width, depth;
+  int32_t xType, mType, weightType, outType;
+};
+
 /// Orders choices by their experts, 0 to count - 1; a number outside stands for
 /// the nearest.
 struct OrderExpertsParams {

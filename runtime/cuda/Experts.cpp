@@ -175,6 +175,29 @@ void rows::expertMatmul(KvContext *context, const KvTensorView *x,
   move(call, kernelRow("kv_expert_matmul"), p.tiles * across * MoverThreads, p);
 }
 
+void rows::gateRows(KvContext *context, const KvTensorView *x,
+                    const KvTensorView *m, const KvTensorView *weight,
+                    const KvTensorView *out) {
+  Call call(context, "gateRows");
+  Rows a, b, w, c;
+  if (call.failed() || !rowsOf(call, "x", *x, a) || !rowsOf(call, "m", *m, b) ||
+      !rowsOf(call, "weight", *weight, w) || !rowsOf(call, "out", *out, c) ||
+      !sameRows(call, "x", a, c))
+    return;
+  if (b.count != c.count || w.count != 1 || w.width != b.width)
+    return call.fail(KV_STATUS_INVALID_ARGUMENT, "x is ", describe(*x), ", m ",
+                     describe(*m), ", weight ", describe(*weight),
+                     ": needed are [T, N], [T, K] and [K]");
+  GateRowsParams p{a.data,           b.data,
+                   w.data,           c.data,
+                   a.stride,         b.stride,
+                   c.stride,         int32_t(c.count),
+                   int32_t(c.width), int32_t(b.width),
+                   a.type,           b.type,
+                   w.type,           c.type};
+  move(call, kernelRow("kv_gate_rows"), int64_t(p.rows) * MoverThreads, p);
+}
+
 void rows::sumChoices(KvContext *context, const KvTensorView *x,
                       const KvTensorView *shares, float scale,
                       const KvTensorView *out) {

@@ -116,6 +116,37 @@ TEST_F(ExpertRows, RouteSharesAndSum) {
   }
 }
 
+TEST_F(ExpertRows, GatedRows) {
+  auto x = randomValues<Bf16>(3 * 16, 1);
+  auto m = randomValues<float>(3 * 8, 2), weight = randomValues<float>(8, 3);
+  Tensor<Bf16> dx(device, DType::BF16, {3, 16}, x);
+  Tensor<float> dm(device, DType::F32, {3, 8}, m);
+  Tensor<float> dw(device, DType::F32, {8}, weight);
+  Tensor<float> out(device, DType::F32, {3, 16});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.gateRows(ctx, dx.view(), dm.view(), dw.view(), out.view());
+  });
+  auto got = out.read();
+  for (int r = 0; r < 3; ++r) {
+    double gate = 0;
+    for (int k = 0; k < 8; ++k)
+      gate += double(m[r * 8 + k]) * weight[k];
+    for (int n = 0; n < 16; ++n) {
+      double wanted = widen(x[r * 16 + n]) / (1 + std::exp(-gate));
+      EXPECT_NEAR(got[r * 16 + n], wanted, 1e-5 * std::fabs(wanted));
+    }
+  }
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.gateRows(ctx, dx.view(), dm.view(), dm.view(), out.view());
+            }),
+            "gateRows: x is bf16[3, 16], m f32[3, 8], weight f32[3, 8]: "
+            "needed are [T, N], [T, K] and [K]");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.gateRows(ctx, dm.view(), dm.view(), dw.view(), out.view());
+            }),
+            "gateRows: x has 3 rows of 8, out 3 of 16");
+}
+
 TEST_F(ExpertRows, GroupsThatAreKept) {
   std::vector<float> x = {1, 5, 4, 3, 0, 0, 9, 9, 2, 2, 8, 7};
   Tensor<float> dx(device, DType::F32, {2, 6}, x);

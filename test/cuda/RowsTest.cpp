@@ -218,6 +218,52 @@ TEST_F(Rows, NormAndPair) {
       "of as many for rows in turn");
 }
 
+TEST_F(Rows, MergedSides) {
+  constexpr int T = 3, H = 2, D = 16;
+  auto a = randomValues<Bf16>(T * H * D, 1),
+       b = randomValues<Bf16>(T * H * D, 2);
+  std::vector<float> aLse = {0, 1, -INFINITY, -2, 80, 5},
+                     bLse = {0, -1, 4, -INFINITY, 88, 7};
+  Tensor<Bf16> da(device, DType::BF16, {T, H, D}, a),
+      db(device, DType::BF16, {T, H, D}, b);
+  Tensor<float> dal(device, DType::F32, {T, H}, aLse),
+      dbl(device, DType::F32, {T, H}, bLse);
+  Tensor<float> out(device, DType::F32, {T, H, D});
+  Tensor<float> lse(device, DType::F32, {T, H});
+  gpu.expectRun([&](KvContext *ctx, const KvFunctionTable &f) {
+    f.mergeSides(ctx, da.view(), dal.view(), db.view(), dbl.view(), out.view());
+    f.mergeLse(ctx, dal.view(), dbl.view(), lse.view());
+  });
+  auto rows = out.read(), logarithms = lse.read();
+  for (int r = 0; r < T * H; ++r) {
+    double first = 1 / (1 + std::exp(double(bLse[r]) - aLse[r]));
+    expectNear(logarithms[r],
+               std::fmax(aLse[r], bLse[r]) +
+                   std::log1p(std::exp(-std::fabs(double(aLse[r]) - bLse[r]))));
+    for (int i = 0; i < D; ++i)
+      expectNear(rows[r * D + i], first * widen(a[r * D + i]) +
+                                      (1 - first) * widen(b[r * D + i]));
+  }
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.mergeSides(ctx, da.view(), dal.view(), db.view(), da.view(),
+                           out.view());
+            }),
+            "mergeSides: b_lse is bf16[3, 2, 16] with strides [32, 16, 1], "
+            "needed: dense f32 of 6 rows");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.mergeSides(ctx, da.view(), dal.view(), dal.view(), dbl.view(),
+                           out.view());
+            }),
+            "mergeSides: b is f32[3, 2] with strides [2, 1]: rows and their "
+            "distances must be multiples of 8 elements, and their beginning "
+            "aligned to 16 bytes");
+  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
+              f.mergeLse(ctx, dal.view(), out.view(), lse.view());
+            }),
+            "mergeLse: b_lse is f32[3, 2, 16] with strides [32, 16, 1], "
+            "needed: dense f32 of 6 rows");
+}
+
 TEST_F(Rows, Bias) {
   constexpr int T = 3, H = 2, W = 16;
   auto x = randomValues<Bf16>(T * H * W, 1);

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../kernels/cuda/ExpertBody.h"
+#include "../../kernels/cuda/GateBody.h"
+#include "../../kernels/cuda/MergeSidesBody.h"
 #include "../../kernels/cuda/MoverBodies.h"
 #include "../../kernels/cuda/PlanBody.h"
 #include "../../kernels/cuda/QuantBody.h"
@@ -32,6 +34,35 @@ TEST(MoverFault, MissingBarrierOfNorm) {
   expectReport("shared memory", give, [&](CpuBlock &b) {
     normBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
   });
+}
+
+TEST(MoverFault, MissingBarrierOfGate) {
+  std::vector<float> x(512, 1), out(512);
+  GateRowsParams p{x.data(), x.data(), x.data(), out.data(), 512, 512, 512,
+                   1,        512,      512,      0,          0,   0,   0};
+  auto give = [&](Backend &b) {
+    b.give(x.data(), 2048, Access::Read);
+    b.give(out.data(), 2048, Access::Write);
+  };
+  expectReport(nullptr, give, [&](CpuBlock &b) { gateRowsBody(b, p); });
+  expectReport("shared memory", give, [&](CpuBlock &b) {
+    gateRowsBody<CpuBlock, Fault::MissingStageBarrier>(b, p);
+  });
+}
+
+// A side without keys may hold anything, and counts nothing.
+TEST(MoverFault, ASideOfNothing) {
+  std::vector<float> a(8, NAN), c(8, 3), out(8);
+  float aLse = -INFINITY, bLse = 1;
+  MergeSidesParams p{a.data(), c.data(), &aLse, &bLse, out.data(), nullptr, 8,
+                     8,        8,        1,     8,     0,          0,       0};
+  auto give = [&](Backend &b) { b.give(out.data(), 32, Access::Write); };
+  expectReport(nullptr, give, [&](CpuBlock &b) { mergeSidesBody(b, p); });
+  EXPECT_EQ(out, c);
+  expectReport(nullptr, give, [&](CpuBlock &b) {
+    mergeSidesBody<CpuBlock, Fault::ForgottenMask>(b, p);
+  });
+  EXPECT_TRUE(std::isnan(out[0]));
 }
 
 TEST(MoverFault, MissingBarrierOfArgmax) {

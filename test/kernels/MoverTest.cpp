@@ -1,64 +1,11 @@
 //===- MoverTest.cpp - The movers against plain loops ---------------------===//
 
-#include "../../kernels/cuda/Movers.h"
 #include "../../kernels/cuda/StepErrors.h"
-#include "../../kernels/cuda/Widen.h"
-#include "KernelRun.h"
+#include "MoverCase.h"
 #include "PlanCase.h"
-
-#include <cmath>
-#include <cstring>
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
-
-namespace {
-
-std::mt19937 random_(1);
-
-template <class T> std::vector<T> draw(size_t count) {
-  std::vector<T> data(count);
-  for (T &x : data)
-    x = narrow<T>(float(int(random_() % 4001) - 2000) / 512);
-  return data;
-}
-
-template <class T> std::vector<T> nothing(size_t count) {
-  std::vector<T> data(count);
-  if (count)
-    std::memset(static_cast<void *>(data.data()), 0xff, count * sizeof(T));
-  return data;
-}
-
-template <class T>
-constexpr int32_t TypeOf = std::is_same_v<T, float>    ? KV_DTYPE_F32
-                           : std::is_same_v<T, F16>    ? KV_DTYPE_F16
-                           : std::is_same_v<T, Bf16>   ? KV_DTYPE_BF16
-                           : std::is_same_v<T, I8>     ? KV_DTYPE_I8
-                           : std::is_same_v<T, F8E5M2> ? KV_DTYPE_F8E5M2
-                                                       : KV_DTYPE_F8E4M3FN;
-
-template <class T> bool sameBytes(const T &a, const T &b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
-
-template <class T>
-constexpr double UnitOf = std::is_same_v<T, F16>    ? 1e-3
-                          : std::is_same_v<T, Bf16> ? 8e-3
-                                                    : 2e-6;
-
-/// Within a unit in the last place of the type, or so.
-template <class T>
-void expectNear(T got, double expected, double unit = UnitOf<T>) {
-  if (std::isnan(expected))
-    EXPECT_TRUE(std::isnan(widen(got)));
-  else if (std::isinf(expected))
-    EXPECT_EQ(widen(got), expected);
-  else
-    EXPECT_NEAR(widen(got), expected, unit * (std::fabs(expected) + 1));
-}
-
-} // namespace
 
 template <class From, class To> void testStore(bool headsFirst, bool planes) {
   constexpr int Heads = 3, Dim = 16, Page = 4, Layers = 2, Layer = 1;
@@ -653,7 +600,7 @@ TEST(Mover, CopyPages) {
   for (int layer : {-1, 0, 2}) {
     std::vector<uint64_t> data(Pages * PageWords);
     for (uint64_t &x : data)
-      x = random_();
+      x = moverRandom();
     auto expected = data;
     for (auto [from, to] : {std::pair(1, 4), std::pair(3, 5)})
       for (int i = 0; i < PageWords; ++i)

@@ -34,11 +34,3 @@ func.func @dequantize(%w: tensor<2x2x288xi8>) -> tensor<32x64xf32> {
   %y = kv.dequantize %w format <q4_0> : tensor<2x2x288xi8> -> tensor<32x64xf32>
   return %y : tensor<32x64xf32>
 }
-
-// -----
-
-func.func @merge(%a: tensor<?x1x64xf32>, %lse: tensor<?x1xf32>) -> (tensor<?x1x64xf32>, tensor<?x1xf32>) {
-  // expected-error @+1 {{'kv.merge' op has no kernel on a GPU: kv-cuda has kernels for}}
-  %o:2 = kv.merge (%a, %lse), (%a, %lse) : tensor<?x1x64xf32>, tensor<?x1xf32>
-  return %o#0, %o#1 : tensor<?x1x64xf32>, tensor<?x1xf32>
-}

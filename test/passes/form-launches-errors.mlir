@@ -11,7 +11,7 @@
 func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>
-  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.sample, kv.positions, kv.rope, kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, kv.state_read, kv.state_write, kv.state_convolution, kv.state_scan, kv.route, kv.keep_groups, kv.expert_matmul, and quantised weights with kv.activations = i8}}
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.sample, kv.positions, kv.rope, kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, kv.state_read, kv.state_write, kv.state_convolution, kv.state_scan, kv.route, kv.keep_groups, kv.expert_matmul, kv.merge, and quantised weights with kv.activations = i8}}
   %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
   // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
   %y = linalg.matmul ins(%x, %w : tensor<4x64xbf16>, tensor<64x32xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>

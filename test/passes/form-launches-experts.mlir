@@ -94,3 +94,45 @@ func.func @bias(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<64x64xbf16
   } -> tensor<5x2x16xf32>
   return %z : tensor<5x2x16xf32>
 }
+
+// -----
+
+// An MLP that all rows share, behind a gate of each row: a product with one
+// column and what it scales are one launch, which may write 16 bits.
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func.func @gate(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x64xf32>, %[[M:[a-z0-9]*]]: tensor<?x32xf32>, %[[W:[a-z0-9]*]]: tensor<1x32xf32>
+// CHECK: %[[V:.*]] = tensor.collapse_shape %[[W]]
+// CHECK-NOT: linalg
+// CHECK: %[[G:.*]] = kv.rt.launch "gateRows"(%[[X]], %[[M]], %[[V]]) outs(%{{.*}}) : tensor<?x64xf32>, tensor<?x32xf32>, tensor<32xf32> outs tensor<?x64xbf16> -> tensor<?x64xbf16>
+// CHECK-NEXT: return %[[G]]
+func.func @gate(%x: tensor<?x64xf32>, %m: tensor<?x32xf32>, %w: tensor<1x32xf32>) -> tensor<?x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %vector = tensor.collapse_shape %w [[0, 1]] : tensor<1x32xf32> into tensor<32xf32>
+  %column = tensor.empty(%rows) : tensor<?xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%column : tensor<?xf32>) -> tensor<?xf32>
+  %logits = linalg.generic {indexing_maps = [#ij, #j, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%m, %vector : tensor<?x32xf32>, tensor<32xf32>) outs(%zeros : tensor<?xf32>) {
+  ^bb0(%value: f32, %weight: f32, %sum: f32):
+    %part = arith.mulf %weight, %value : f32
+    %next = arith.addf %sum, %part : f32
+    linalg.yield %next : f32
+  } -> tensor<?xf32>
+  %empty = tensor.empty(%rows) : tensor<?x64xbf16>
+  %y = linalg.generic {indexing_maps = [#ij, #i, #ij], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %logits : tensor<?x64xf32>, tensor<?xf32>) outs(%empty : tensor<?x64xbf16>) {
+  ^bb0(%value: f32, %logit: f32, %unused: bf16):
+    %one = arith.constant 1.0 : f32
+    %minus = arith.negf %logit : f32
+    %exp = math.exp %minus : f32
+    %below = arith.addf %exp, %one : f32
+    %gated = arith.divf %value, %below : f32
+    %narrow = arith.truncf %gated : f32 to bf16
+    linalg.yield %narrow : bf16
+  } -> tensor<?x64xbf16>
+  return %y : tensor<?x64xbf16>
+}

@@ -578,3 +578,49 @@ func.func @rms_norm(%x: tensor<?x64xf32>, %w: tensor<64xbf16>, %h: tensor<?x2x64
       : tensor<?x2x64xbf16>, tensor<64xbf16> -> tensor<?x2x64xbf16>
   return %y, %z : tensor<?x64xf32>, tensor<?x2x64xbf16>
 }
+
+// -----
+
+// Two attentions as one: a launch for each result that is used. What an
+// attention has made in 16 bits is read as it is, and written so for a product.
+// CHECK-LABEL: func.func @merge(
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?x2x64xf32>, %[[AL:[a-z0-9]*]]: tensor<?x2xf32>, %[[B:[a-z0-9]*]]: tensor<?x2x64xf32>, %[[BL:[a-z0-9]*]]: tensor<?x2xf32>
+// CHECK-DAG: %[[X:.*]] = tensor.collapse_shape %[[A]] {{\[\[}}0, 1], [2]]
+// CHECK-DAG: %[[Y:.*]] = tensor.collapse_shape %[[B]] {{\[\[}}0, 1], [2]]
+// CHECK: %[[M:.*]] = kv.rt.launch "mergeSides"(%[[X]], %[[AL]], %[[Y]], %[[BL]]) outs(%{{.*}}) : {{.*}} outs tensor<?x64xf32>
+// CHECK: %[[O:.*]] = tensor.expand_shape %[[M]] {{\[\[}}0, 1], [2]]
+// CHECK: %[[L:.*]] = kv.rt.launch "mergeLse"(%[[AL]], %[[BL]]) outs(%{{.*}}) : {{.*}} outs tensor<?x2xf32>
+// CHECK: return %[[O]], %[[L]]
+func.func @merge(%a: tensor<?x2x64xf32>, %a_lse: tensor<?x2xf32>, %b: tensor<?x2x64xf32>, %b_lse: tensor<?x2xf32>)
+    -> (tensor<?x2x64xf32>, tensor<?x2xf32>) {
+  %o, %lse = kv.merge (%a, %a_lse), (%b, %b_lse) : tensor<?x2x64xf32>, tensor<?x2xf32>
+  return %o, %lse : tensor<?x2x64xf32>, tensor<?x2xf32>
+}
+
+// CHECK-LABEL: func.func @merged_product(
+// CHECK-NOT: "mergeLse"
+// CHECK-NOT: "cast"
+// CHECK: kv.rt.launch "mergeSides"(%{{.*}}) outs(%{{.*}}) : tensor<8x64xbf16>, tensor<4x2xf32>, tensor<8x64xf32>, tensor<4x2xf32> outs tensor<8x64xbf16>
+// CHECK-NOT: "mergeLse"
+// CHECK: kv.rt.launch "matmul"
+func.func @merged_product(%a: tensor<4x2x64xbf16>, %a_lse: tensor<4x2xf32>, %b: tensor<4x2x64xf32>,
+    %b_lse: tensor<4x2xf32>, %w: tensor<64x128xbf16>) -> tensor<4x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %like = tensor.empty() : tensor<4x2x64xf32>
+  %wide = kv.rt.launch "cast"(%a) outs(%like) : tensor<4x2x64xbf16> outs tensor<4x2x64xf32> -> tensor<4x2x64xf32>
+  %o, %lse = kv.merge (%wide, %a_lse), (%b, %b_lse) : tensor<4x2x64xf32>, tensor<4x2xf32>
+  %flat = tensor.collapse_shape %o [[0], [1, 2]] : tensor<4x2x64xf32> into tensor<4x128xf32>
+  %empty = tensor.empty() : tensor<4x64xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%flat, %w : tensor<4x128xf32>, tensor<64x128xbf16>) outs(%zeros : tensor<4x64xf32>) {
+  ^bb0(%value: f32, %weight: bf16, %sum: f32):
+    %number = arith.extf %weight : bf16 to f32
+    %product = arith.mulf %value, %number : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
+}

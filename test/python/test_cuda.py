@@ -41,6 +41,8 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
          # A row of gates is a chunk.
          "qwen3_next": {"head_dim": 64, "recurrent": dataclasses.replace(
              synthetic.KINDS["qwen3_next"]["recurrent"], value_heads=8)},
+         "qwen3_next_experts": {"head_dim": 64, "recurrent": dataclasses.replace(
+             synthetic.KINDS["qwen3_next"]["recurrent"], value_heads=8)},
          "granite_hybrid": {"head_dim": 64}, "granite_hybrid_experts": {"head_dim": 64},
          # A router's row is a chunk.
          "gpt_oss": {"head_dim": 64, "layers": 2, "full_layers": frozenset((1,)),
@@ -48,7 +50,7 @@ KINDS = {"llama": {"head_dim": 64}, "qwen2": {"head_dim": 64}, "qwen3": {"head_d
                                                     experts=8)}}
 # Whose tokens are no near ties, and no expert's logit that of another; else 5.
 SEEDS = {"deepseek_v2": 8, "granite_hybrid": 6, "deepseek_v3": 8, "qwen3_moe": 6, "gpt_oss": 6,
-         "deepseek_v2_experts": 9, "deepseek_v3_experts": 11}
+         "qwen3_next_experts": 7, "deepseek_v2_experts": 9, "deepseek_v3_experts": 11}
 
 
 def serve(folder, artifact, device, requests, pages=40, options=None, **environment):
@@ -140,6 +142,23 @@ def test_tokens_of_the_cpu(tmp_path, kind):
     # A state carries roundings of all tokens before; with f32 weights the difference is 6e-4 and 2e-3.
     limit = 1.5 * LIMIT if config.recurrent else LIMIT
     check_steps(check_tokens(tmp_path, tmp_path / "hf", limit=limit))
+
+
+def test_merged_attentions(tmp_path):
+    """Two attentions of different scores, merged; both results of each are the device's."""
+    def merged(text):
+        attention = r"%o_heads = (kv\.attention .*) scale 0\.125\n(.*) -> (tensor<\?x4x64xf32>)"
+        sides = "".join(f"{side}, {side}_lse = \\1 scale {scale}\n\\2 -> \\3, tensor<?x4xf32>\n    "
+                        for side, scale in (("%near", 0.125), ("%far", 0.03)))
+        text, changed = re.subn(attention, sides + "%o_heads, %o_lse = kv.merge (%near, %near_lse), "
+                                "(%far, %far_lse) : \\3, tensor<?x4xf32>", text)
+        assert changed == 1
+        return text
+    config = synthetic.make_config("llama", **KINDS["llama"])
+    synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
+    trace = check_tokens(tmp_path, tmp_path / "hf", change=merged)
+    check_steps(trace)
+    assert "launch kv_merge_sides" in trace
 
 
 @pytest.mark.parametrize("device, prompts", ((3, "prefill"), (5, "tensor")), ids=("12.0", "10.0"))

@@ -16,7 +16,7 @@ from tools import KV_IMPORT, run
 pytestmark = test_cuda.pytestmark
 
 
-@pytest.fixture(scope="module", params=("qwen3_next", "granite_hybrid"))
+@pytest.fixture(scope="module", params=("qwen3_next", "qwen3_next_experts", "granite_hybrid"))
 def model(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     config = synthetic.make_config(request.param, **KINDS[request.param])
