@@ -241,6 +241,20 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
 };
 } // namespace
 
+/// The one rule for an attribute that files have since a version: an operation
+/// that has it is an error in an older one, and has no properties there. So no
+/// reader, whoever ignored the error, takes it for an operation without, which
+/// computes something else. Returns whether the file can hold `op`.
+static bool canHold(Operation *op, DialectBytecodeWriter &writer,
+                    Attribute attribute, StringRef name, uint64_t since) {
+  uint64_t version = versionToWrite(writer);
+  if (!attribute || version >= since)
+    return true;
+  op->emitOpError() << "has '" << name << "', which files of version "
+                    << version << " cannot hold, only those since " << since;
+  return false;
+}
+
 LogicalResult MatmulOp::readProperties(DialectBytecodeReader &reader,
                                        OperationState &state) {
   auto &properties = state.getOrAddProperties<Properties>();
@@ -252,7 +266,8 @@ LogicalResult MatmulOp::readProperties(DialectBytecodeReader &reader,
 }
 
 void MatmulOp::writeProperties(DialectBytecodeWriter &writer) {
-  // An older file cannot hold formats: its reader will miss them and say so.
+  if (!canHold(*this, writer, getProperties().formats, "formats", 4))
+    return;
   if (versionToWrite(writer) >= 4)
     writer.writeOptionalAttribute(getProperties().formats);
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
@@ -275,14 +290,13 @@ LogicalResult AttentionOp::readProperties(DialectBytecodeReader &reader,
 }
 
 void AttentionOp::writeProperties(DialectBytecodeWriter &writer) {
+  if (!canHold(*this, writer, getProperties().products, "products", 7))
+    return;
   writer.writeOptionalAttribute(getProperties().collection);
   writer.writeAttribute(getProperties().mask);
   writer.writeAttribute(getProperties().scale);
   writer.writeOptionalAttribute(getProperties().softcap);
-  // An older file has no place for it. A reader that missed it would compute
-  // something else without a word: one that finds it where sizes should be
-  // fails.
-  if (versionToWrite(writer) >= 7 || getProperties().products)
+  if (versionToWrite(writer) >= 7)
     writer.writeOptionalAttribute(getProperties().products);
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
   writer.writeSparseArray(ArrayRef(getProperties().resultSegmentSizes));
@@ -301,9 +315,10 @@ LogicalResult PlanOp::readProperties(DialectBytecodeReader &reader,
 }
 
 void PlanOp::writeProperties(DialectBytecodeWriter &writer) {
+  if (!canHold(*this, writer, getProperties().tree, "tree", 6))
+    return;
   writer.writeOptionalAttribute(getProperties().collection);
   writer.writeAttribute(getProperties().mask);
-  // As above: the plan that an older file holds is none of a tree's.
   if (versionToWrite(writer) >= 6)
     writer.writeOptionalAttribute(getProperties().tree);
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
@@ -322,13 +337,11 @@ LogicalResult RouteOp::readProperties(DialectBytecodeReader &reader,
 }
 
 void RouteOp::writeProperties(DialectBytecodeWriter &writer) {
+  if (!canHold(*this, writer, getProperties().sigmoid, "sigmoid", 7))
+    return;
   writer.writeOptionalAttribute(getProperties().normalised);
-  // An older file cannot hold it, and its reader would not miss it.
-  if (uint64_t version = versionToWrite(writer); version >= 7)
+  if (versionToWrite(writer) >= 7)
     writer.writeOptionalAttribute(getProperties().sigmoid);
-  else if (getSigmoid())
-    emitOpError() << "is sigmoid, which files of version " << version
-                  << " cannot say";
   writer.writeSparseArray(ArrayRef(getProperties().operandSegmentSizes));
   writer.writeSparseArray(ArrayRef(getProperties().resultSegmentSizes));
 }

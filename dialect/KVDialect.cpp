@@ -89,9 +89,22 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
                                "and 'images', arrays of strings");
     }
   }
-  if (attr.getName() == getModelAttrName() &&
-      !isa<DictionaryAttr>(attr.getValue()))
-    return op->emitOpError("'kv.model' is a dictionary attribute");
+  if (attr.getName() == getModelAttrName()) {
+    auto model = dyn_cast<DictionaryAttr>(attr.getValue());
+    if (!model)
+      return op->emitOpError("'kv.model' is a dictionary attribute");
+    // What cache managers and servers read; the rest is the user's.
+    if (Attribute name = model.get("name"); name && !isa<StringAttr>(name))
+      return op->emitOpError("'name' of 'kv.model' is a string, not ") << name;
+    if (Attribute length = model.get("max_seq_len")) {
+      auto number = dyn_cast<IntegerAttr>(length);
+      if (!number || !number.getValue().isStrictlyPositive() ||
+          number.getValue().getSignificantBits() > 64)
+        return op->emitOpError("'max_seq_len' of 'kv.model' is a positive "
+                               "integer, not ")
+               << length;
+    }
+  }
   if (attr.getName() == getRanksAttrName()) {
     auto ranks = dyn_cast<IntegerAttr>(attr.getValue());
     if (!isa<ModuleOp>(op) || !ranks || ranks.getInt() < 1)

@@ -42,11 +42,16 @@ private:
 } // namespace
 
 /// Replaces the page size of every collection that has one.
-static void setPageSize(ModuleOp module, int64_t page) {
-  auto withPage = [page](auto type) -> std::optional<Type> {
+static LogicalResult setPageSize(ModuleOp module, int64_t page) {
+  std::string problem;
+  auto withPage = [&](auto type) -> std::optional<Type> {
     CacheGeometry geometry = type.getGeometry();
     if (geometry.isPaged() || geometry.isRecurrent())
       geometry.page = page;
+    if (std::string now = geometry.problem(); !now.empty()) {
+      problem = now;
+      return type;
+    }
     return decltype(type)::get(type.getContext(), geometry);
   };
   AttrTypeReplacer replacer;
@@ -55,6 +60,10 @@ static void setPageSize(ModuleOp module, int64_t page) {
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
+  if (!problem.empty())
+    return emitError(module.getLoc())
+           << "pages of " << page << " tokens: " << problem;
+  return success();
 }
 
 /// Hides every symbol but the entries.
@@ -112,8 +121,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                              "machine that has "
                              "at least x86-64-v3";
   StageClock clock(options.timing);
-  if (options.pageSize)
-    setPageSize(module, options.pageSize);
+  if (options.pageSize && failed(setPageSize(module, options.pageSize)))
+    return failure();
 
   // The pipeline sets this attribute; one in the module's text is ignored.
   module->removeAttr(KVDialect::getDeviceCodeAttrName());

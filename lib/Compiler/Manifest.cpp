@@ -5,6 +5,7 @@
 #include "kv/ABI/Context.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -81,6 +82,23 @@ static json::Object describe(StringRef name, CollectionType type) {
   return object;
 }
 
+/// By their names callers find inputs and outputs; weights may be taken twice.
+static LogicalResult checkNames(Operation &op, DictionaryAttr interface,
+                                StringRef field) {
+  llvm::StringSet<> seen;
+  for (auto row :
+       interface.getAs<ArrayAttr>(field).getAsRange<DictionaryAttr>())
+    if (auto kind = row.getAs<StringAttr>("kind"); !kind || kind != "weight")
+      if (auto name = row.getAs<StringAttr>("name");
+          name && !seen.insert(name.getValue()).second)
+        return emitError(op.getLoc())
+               << "the entry '"
+               << interface.getAs<StringAttr>("name").getValue()
+               << "' has several " << field << " that are called '"
+               << name.getValue() << "'";
+  return success();
+}
+
 FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
                                         StringRef cpu) {
   json::Array entries, collections;
@@ -89,6 +107,9 @@ FailureOr<std::string> kv::makeManifest(ModuleOp module, StringRef triple,
     auto interface = op.getAttrOfType<DictionaryAttr>("kv.interface");
     if (!interface)
       continue;
+    if (failed(checkNames(op, interface, "inputs")) ||
+        failed(checkNames(op, interface, "outputs")))
+      return failure();
     json::Array inputs, outputs;
     for (auto row :
          interface.getAs<ArrayAttr>("inputs").getAsRange<DictionaryAttr>()) {

@@ -34,7 +34,24 @@ struct RaiseRows : kv::impl::KVRaiseRowsBase<RaiseRows> {
   }
 
 private:
+  /// Whether passes before have made it: one block with attentions, and tokens
+  /// that are integers.
+  static bool isGraph(func::FuncOp function) {
+    auto isTokens = [](Type type) {
+      auto rows = dyn_cast<RankedTensorType>(type);
+      return rows && isRows(type) && isa<IntegerType>(rows.getElementType());
+    };
+    return function.getBody().hasOneBlock() &&
+           llvm::any_of(function.getArgumentTypes(), isTokens) &&
+           llvm::any_of(function.getBody().front(), llvm::IsaPred<AttentionOp>);
+  }
+
   LogicalResult raise(func::FuncOp function) {
+    if (function->hasAttr(KVDialect::getEntryAttrName()) || !isGraph(function))
+      return emitError(function.getLoc())
+             << "kv-raise: '" << function.getName()
+             << "' has a cache and is no graph of kv-raise: it has a kv.entry, "
+                "no tokens or no attention";
     auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
     Value logitRows = addLogitRows(function);
     for (OpOperand &result : end->getOpOperands())

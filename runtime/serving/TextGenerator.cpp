@@ -132,6 +132,9 @@ Expected<void> TextGenerator::admit(const GenerationRequest &request) {
         token < 0 || token >= runner.vocabSize())
       return refuse("tokens[", i, "] is ", token, ", the vocabulary is 0 to ",
                     runner.vocabSize() - 1);
+  if (request.salt && request.salt->size() > request.MostSaltBytes)
+    return refuse("a salt of ", request.salt->size(),
+                  " bytes, allowed: ", request.MostSaltBytes);
   int64_t prompt = static_cast<int64_t>(request.tokens.size());
   if (prompt > options.maxSeqLen)
     return refuse(prompt, " prompt tokens, the model takes at most ",

@@ -22,6 +22,26 @@ module attributes {kv.model = "llama"} {}
 
 // -----
 
+// expected-error @+1 {{'name' of 'kv.model' is a string, not 3}}
+module attributes {kv.model = {name = 3}} {}
+
+// -----
+
+// expected-error @+1 {{'max_seq_len' of 'kv.model' is a positive integer, not 0}}
+module attributes {kv.model = {max_seq_len = 0}} {}
+
+// -----
+
+// expected-error @+1 {{'max_seq_len' of 'kv.model' is a positive integer, not "long"}}
+module attributes {kv.model = {max_seq_len = "long"}} {}
+
+// -----
+
+// expected-error @+1 {{'max_seq_len' of 'kv.model' is a positive integer, not 18446744073709551616}}
+module attributes {kv.model = {max_seq_len = 18446744073709551616 : i128}} {}
+
+// -----
+
 // expected-error @+1 {{'kv.activations' is f32, bf16, f16 or i8, of a module}}
 module attributes {kv.activations = f64} {}
 

@@ -481,6 +481,22 @@ def test_absurd_sizes(tmp_path, config, weights):
 def test_max_seq_and_page(tmp_path, model):
     refused(model, tmp_path, "--max-seq 513", "1 to 512", options=("--max-seq", "513"))
     refused(model, tmp_path, "--page 0", options=("--page", "0"))
+    refused(model, tmp_path, "--page 1048577", "1 to 1048576", options=("--page", "1048577"))
+
+
+def test_names_that_no_text_can_hold(tmp_path, model, config, weights):
+    refused(model, tmp_path, "'a\\nb'", "printable", options=("--name", "a\nb"))
+    # Without the option it is the file's.
+    path = tmp_path / "line\nbreak.gguf"
+    synthetic.write_gguf(path, config, weights)
+    refused(path, tmp_path, "'line\\nbreak'", "printable", "--name")
+    assert run(KV_IMPORT, path, "-o", tmp_path / "out", "--name", '"\\ 日本').returncode == 0
+
+
+def test_no_output(tmp_path, model):
+    done = run(KV_IMPORT, model, "-o", "", cwd=tmp_path)
+    assert done.returncode == 2 and "argument -o/--output: invalid folder value: ''" in done.stderr
+    assert not (tmp_path / "model.mlir").exists()
 
 
 def test_activations(tmp_path, config, weights):

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +160,48 @@ def test_other_bad_input(tmp_path, model):
     assert "refuses" in with_facts(chat_template="{{ ''.__class__.__mro__[1].__subclasses__() }}")
     (tmp_path / "model.json").write_text("[]")
     assert "not what kv-import writes" in fails(KV_GENERATE, tmp_path, "a")
+
+
+@pytest.mark.parametrize("options, sentence", (
+    (("--temperature", "nan"), "--temperature: invalid number value: 'nan'"),
+    (("--top-p", "inf"), "--top-p: invalid number value: 'inf'"),
+    (("--threads", "0"), "--threads: invalid integer, 1 or more value: '0'"),
+    (("--raw", "--system", "x"), "--system is for a chat template, and --raw uses none")))
+def test_bad_options(model, options, sentence):
+    done = run(KV_GENERATE, model, "a", "--kv-run", FAKE, *options)
+    assert done.returncode == 2 and done.stderr.endswith(sentence + "\n"), done.stderr
+
+
+def test_bytes_that_are_no_text(tmp_path, model):
+    def sentence(*arguments, stdin=b""):
+        # As in a locale without an encoding of its own, where any bytes can be an argument.
+        done = subprocess.run([sys.executable, KV_GENERATE, model, "--kv-run", FAKE, *arguments], input=stdin,
+                              capture_output=True, timeout=60,
+                              env={**os.environ, "LC_ALL": "C", "FAKE_LOG": str(tmp_path / "log")})
+        assert done.returncode == 1 and done.stderr.count(b"\n") == 1, done.stderr
+        return done.stderr.decode()
+
+    assert sentence(b"a\xff") == "kv-generate: prompt 1: not UTF-8\n"
+    assert sentence(b"a", "-", stdin=b"\xff\xfe") == "kv-generate: prompt 2: not UTF-8\n"
+    assert sentence("a", "--system", b"\xff") == "kv-generate: --system: not UTF-8\n"
+    assert sentence("--chat", stdin=b"\xff\n") == "kv-generate: standard input: not UTF-8\n"
+
+
+def test_output_that_takes_nothing(tmp_path, model):
+    command = [sys.executable, KV_GENERATE, model, "a", "--kv-run", FAKE]
+    environment = {**os.environ, "FAKE_LOG": str(tmp_path / "log"), "FAKE_TOKENS": "[[1, 2, 3]]"}
+
+    def sentence(redirection, status=1):
+        done = subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", *map(str, command)],
+                              capture_output=True, text=True, timeout=60, env=environment)
+        assert done.returncode == status, done
+        return done.stderr
+
+    assert sentence("> /dev/full") == "kv-generate: standard output: No space left on device\n"
+    assert sentence(">&-") == "kv-generate: standard output is closed\n"
+    assert sentence("--stats /dev/full") == "kv-generate: --stats /dev/full: No space left on device\n"
+    # A reader that has seen enough is no error to speak of.
+    assert sentence("| true; exit ${PIPESTATUS[0]}", status=141) == ""
 
 
 def test_text_appears_as_soon_as_it_is_certain(tokenizer):

@@ -126,3 +126,34 @@ def test_what_cannot_be():
 
     assert sentence("--machine", "a=b") == "kv-route: error: --machine is a=b, allowed: NAME=EVENTS,REPLAY"
     assert sentence("--machine", "a=b,c").startswith("kv-route: error: router: b is no endpoint to connect to: ")
+    twice = ("--machine", "a=tcp://127.0.0.1:7,tcp://127.0.0.1:9")
+    assert sentence(*twice, *twice).endswith("127.0.0.1:9, and another one has its name")
+
+
+NOBODY = "--machine=a=tcp://127.0.0.1:7,tcp://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("line, answer", (
+    ("{", {"error": "not a request: the line is not valid JSON"}),
+    ("[1]", {"error": "not a request: the line is [1], a JSON object is needed"}),
+    ("{}", {"error": "not a request: the field id is missing"}),
+    ('{"id": 3}', {"error": "not a request: id is 3, allowed: a string"}),
+    ('{"done": 3}', {"error": "not a request: done is 3, allowed: a string"}),
+    ('{"id": "a"}', {"id": "a", "error": "request a: the field tokens is missing"}),
+    ('{"id": "a", "tokens": [4294967297]}',
+     {"id": "a", "error": "request a: tokens[0] is 4294967297, allowed: an integer from 0 to 2147483647"}),
+    ('{"id": "a", "tokens": [1], "salt": 5}', {"id": "a", "error": "request a: salt is 5, allowed: a string"}),
+    ('{"id": "a", "tokens": [1], "salt": null}', {"id": "a", "error": "no machine answers"})))
+def test_bad_requests(line, answer):
+    """The last line needs no end."""
+    done = subprocess.run([KV_ROUTE, NOBODY], input=f"{line}\n{line}", capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and [json.loads(one) for one in done.stdout.splitlines()] == [answer] * 2, done
+
+
+@pytest.mark.parametrize("redirection, sentence", (
+    ("<&-", "standard input: Bad file descriptor"), ("< /", "standard input: Is a directory"),
+    ("<<< '{\"status\": true}' > /dev/full", "the answers could not be written")))
+def test_streams_that_do_not_work(redirection, sentence):
+    done = subprocess.run(["bash", "-c", f'"$0" "$1" {redirection}', KV_ROUTE, NOBODY], text=True,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 2 and done.stderr == f"kv-route: error: {sentence}\n", done

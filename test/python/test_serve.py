@@ -315,6 +315,7 @@ REFUSED = [
     ({**PLAIN, "stream": 1}, 400, "stream is 1, allowed: true or false"),
     ({**PLAIN, "stream_options": {}}, 400, "stream_options is given, allowed: with stream true"),
     ({**PLAIN, "cache_salt": "a\0b"}, 400, "cache_salt is 'a\\x00b'"),
+    ({**PLAIN, "cache_salt": "ä" * 121}, 400, "a salt of 242 bytes, allowed: 240"),
     ({**PLAIN, "logprobs": 3}, 400, "logprobs is 3, allowed: false; kv-serve has nothing else"),
     ({**PLAIN, "frequency_penalty": 0.5}, 400, "frequency_penalty is 0.5, allowed: 0"),
     ({**PLAIN, "tempratur": 1}, 400, "tempratur is no field that kv-serve knows"),

@@ -47,6 +47,8 @@ BAD_LINES = {
     '{"id": "b", "tokens": [1], "top_p": 1.5}': "request b: top_p is 1.5",
     '{"id": "b", "tokens": [1], "temperature": -1}': "request b: temperature is -1",
     '{"id": "b", "tokens": [1], "priority": 128}': "request b: priority is 128",
+    '{"id": "b", "tokens": [1], "salt": 5}': "request b: salt is 5, allowed: a string",
+    '{"id": "b", "tokens": [1], "salt": "%s"}' % ("s" * 241): "request b: a salt of 241 bytes, allowed: 240",
     '{"id": "a", "tokens": [1]}': "request a: its id is that of a running request",
     '{"id": "b", "tokens": %s}' % ([1] * 600):
         "request b: 600 prompt tokens, the model takes at most 512",
@@ -107,6 +109,36 @@ def test_bad_options(model):
         assert done.returncode == 2 and sentence in done.stderr, done
 
 
+@pytest.mark.parametrize("redirection, sentence", (
+    ("<&-", "standard input: Bad file descriptor"), ("< /", "standard input: Is a directory"),
+    ("--requests / < /dev/null", "/: Is a directory")))
+def test_input_that_cannot_be_read(model, redirection, sentence):
+    """Nobody may believe that there were no requests."""
+    for option in ("", "--map-weights", "--dump-logits logits"):
+        done = subprocess.run(["bash", "-c", f'"$0" model.so --weights weights.safetensors {option} {redirection}',
+                               KV_RUN], cwd=model, text=True, capture_output=True, timeout=60)
+        assert done.returncode == 2 and done.stderr == f"kv-run: error: {sentence}\n", done
+
+
+@pytest.mark.parametrize("name", ("model.so", "weights.safetensors"))
+def test_a_dump_over_what_is_read(model, name):
+    before = (model / name).read_bytes()
+    (model / f"link-{name}").symlink_to(model / name)
+    done = serve(model, "", "--dump-logits", model / f"link-{name}")
+    assert done.returncode == 2 and "a file that is read" in done.stderr, done
+    assert (model / name).read_bytes() == before
+
+
+def test_empty_options(model):
+    for option in ("--requests", "--disk-dir", "--dump-logits", "--store", "--events", "--pages"):
+        done = serve(model, "", option, "")
+        assert done.returncode == 2 and option in done.stderr and done.stdout == "", done
+
+
+def test_as_many_requests_as_the_option_says(model):
+    assert serve(model, "", "--max-batch", "1048576").stderr.startswith("--max-batch: ")
+
+
 def test_bad_modules(model):
     def compiles(text, *options):
         (model / "bad.mlir").write_text(text)
@@ -121,6 +153,31 @@ def test_bad_modules(model):
             in compiles(text, "--mcpu=foo"))
     assert "unknown pipeline 'fast'" in compiles(text, "--pipeline=fast")
     assert "the module has no entry" in compiles("module {}")
+    assert "-O is 4, allowed: 0 to 3" in compiles(text, "-O4")
+    assert "--page-size is 0, allowed: 1 or more" in compiles(text, "--page-size=0")
+    assert ("pages of 1048577 tokens: 'page' must be at most 1048576, not 1048577"
+            in compiles(text, "--page-size=1048577"))
+    assert "'max_seq_len' of 'kv.model' is a positive integer" in compiles(
+        text.replace("max_seq_len = 512", "max_seq_len = -512"))
+    assert "the entry 'forward' has several inputs that are called 'tokens'" in compiles(
+        text.replace('kv.name = "row_offsets"', 'kv.name = "tokens"'))
+    # One message and the line that it is about, not the module as well.
+    assert len(compiles(text, "--ranks=0").splitlines()) == 3
+
+
+def test_files_of_the_compiler(model):
+    def sentence(*arguments):
+        done = subprocess.run([KV_COMPILE, *arguments], cwd=model, text=True, capture_output=True, timeout=60)
+        assert done.returncode == 1 and done.stderr.startswith("kv-compile: error: "), done
+        return done.stderr
+
+    (model / "own.mlir").write_text(text := (model / "model.mlir").read_text())
+    (model / "own-link.mlir").symlink_to(model / "own.mlir")
+    assert "-o is own-link.mlir, the module itself" in sentence("own.mlir", "-o", "own-link.mlir")
+    assert (model / "own.mlir").read_text() == text
+    assert "-o is empty" in sentence("own.mlir", "-o", "")
+    assert "cannot open input file 'none.mlir': No such file or directory" in sentence("none.mlir", "-o", "x.so")
+    assert "cannot open input file '.': Is a directory" in sentence(".", "-o", "x.so")
 
 
 def test_error_inside_a_step(model):

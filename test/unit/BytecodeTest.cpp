@@ -107,24 +107,69 @@ TEST_F(BytecodeTest, NewerVersionIsRefused) {
               .str()));
 }
 
-/// Before version 7 an attention had no products, and a file that cannot say so
-/// is not read as an attention without.
-TEST_F(BytecodeTest, ProductsAreNotLost) {
-  std::string text = R"mlir(
+/// What a version before an attribute cannot say is an error when it is
+/// written, and such a file is not read as an operation without.
+TEST_F(BytecodeTest, AttributesAreNotLost) {
+  struct Case {
+    std::string name, spelling;
+    uint64_t since;
+    std::string text;
+  } cases[] = {
+      {"products", "products f8E4M3FN", 7, R"mlir(
 !kv = !kv.collection<paged, f8E4M3FN, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @f(%q: tensor<?x1x64xf32>, %kv: !kv, %rows: tensor<?xi32>, %l: index) -> tensor<?x1x64xf32> {
-  %o = kv.attention %q in %kv[%l] rows %rows mask <causal> scale 0.125 PRODUCTS
+  %o = kv.attention %q in %kv[%l] rows %rows mask <causal> scale 0.125 ATTRIBUTE
       : tensor<?x1x64xf32> in !kv, tensor<?xi32> -> tensor<?x1x64xf32>
   return %o : tensor<?x1x64xf32>
 }
-)mlir";
-  size_t place = text.find("PRODUCTS");
-  std::string with = text, without = text;
-  with.replace(place, 8, "products f8E4M3FN");
-  without.replace(place, 8, "");
-  EXPECT_EQ(read(write({}, with)), parsed(with));
-  EXPECT_EQ(read(write(6, without)), parsed(without));
-  EXPECT_THAT(read(write(6, with)), testing::StartsWith("error: "));
+)mlir"},
+      {"sigmoid", "sigmoid", 7, R"mlir(
+func.func @f(%l: tensor<?x8xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>) {
+  %e, %s = kv.route %l ATTRIBUTE : tensor<?x8xf32> -> tensor<?x2xi32>, tensor<?x2xf32>
+  return %e, %s : tensor<?x2xi32>, tensor<?x2xf32>
+}
+)mlir"},
+      {"tree", "tree", 6, R"mlir(
+!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
+func.func @f(%kv: !kv, %rows: tensor<?xi32>) -> tensor<?x4xi32> {
+  %p = kv.plan %kv rows %rows mask <causal> ATTRIBUTE : !kv, tensor<?xi32> -> tensor<?x4xi32>
+  return %p : tensor<?x4xi32>
+}
+)mlir"},
+      {"formats", "{formats = [#kv.quant<q4_k>]}", 4, R"mlir(
+func.func @f(%x: memref<?x256xf32>, %w: memref<2x1x2368xi8>, %y: memref<?x32xf32>) {
+  kv.matmul %x, %w outs(%y) ATTRIBUTE : memref<?x256xf32>, memref<2x1x2368xi8> outs memref<?x32xf32>
+  return
+}
+)mlir"},
+  };
+  for (const Case &one : cases) {
+    SCOPED_TRACE(one.name);
+    std::string with = one.text, without = one.text;
+    size_t place = one.text.find("ATTRIBUTE");
+    with.replace(place, 9, one.spelling);
+    without.replace(place, 9, "");
+    EXPECT_EQ(read(write({}, with)), parsed(with));
+    std::string told;
+    {
+      ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+        told += diagnostic.str();
+        return success();
+      });
+      // Of quantised weights no version could do without.
+      if (one.name != "formats") {
+        EXPECT_EQ(read(write(one.since - 1, without)), parsed(without));
+        EXPECT_EQ(told, "");
+      }
+      EXPECT_THAT(read(write(one.since - 1, with)),
+                  testing::StartsWith("error: "));
+    }
+    EXPECT_THAT(told, testing::HasSubstr("has '" + one.name +
+                                         "', which files of version " +
+                                         std::to_string(one.since - 1) +
+                                         " cannot hold, only those since " +
+                                         std::to_string(one.since)));
+  }
 }
 
 /// Numbers that this version does not know, and values that no verifier takes:

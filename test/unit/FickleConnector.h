@@ -135,7 +135,10 @@ public:
       if (host.state == Coming && host.comes <= clock)
         arrive(host);
   }
-  bool wait(std::chrono::nanoseconds) override {
+  bool wait(std::chrono::nanoseconds most) override {
+    // Of one deadline there is ever less left.
+    numDeadlines += most > left;
+    left = most;
     int64_t next = Never;
     for (const Host &host : slots)
       if (host.state == Coming)
@@ -160,6 +163,8 @@ public:
     return {};
   }
   const TierMetrics &metrics() const override { return figures; }
+  /// For how many ends callers have waited, however often for each.
+  int64_t deadlines() const { return numDeadlines; }
 
 private:
   static constexpr int64_t Never = INT64_MAX;
@@ -320,6 +325,8 @@ private:
   Records &disk;
   TierMetrics figures;
   int64_t clock = 0;
+  std::chrono::nanoseconds left = {};
+  int64_t numDeadlines = 0;
 };
 
 } // namespace kv::test

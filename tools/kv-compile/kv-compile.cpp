@@ -8,6 +8,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -121,6 +122,26 @@ int main(int argc, char **argv) {
     return 1;
   }
 
+  if (optLevel > 3) {
+    llvm::errs() << "kv-compile: error: -O is " << optLevel
+                 << ", allowed: 0 to 3\n";
+    return 1;
+  }
+  if (pageSize.getNumOccurrences() && pageSize < 1) {
+    llvm::errs() << "kv-compile: error: --page-size is " << pageSize
+                 << ", allowed: 1 or more\n";
+    return 1;
+  }
+  if (output.empty()) {
+    llvm::errs() << "kv-compile: error: -o is empty, a file is needed\n";
+    return 1;
+  }
+  if (llvm::sys::fs::equivalent(input, output)) {
+    llvm::errs() << "kv-compile: error: -o is " << output
+                 << ", the module itself\n";
+    return 1;
+  }
+
   if (cacheDtype.getNumOccurrences() && !raise) {
     llvm::errs() << "kv-compile: error: --cache-dtype is for --raise; a "
                     "module's own collections say their element type\n";
@@ -132,9 +153,19 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry);
   // Attention of an exporter's dialect, in generic form.
   context.allowUnregisteredDialects(raise);
+  // The line of the source is shown; an operation may be the whole model.
+  context.printOpOnDiagnostic(false);
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> text =
+      mlir::openInputFile(input, &problem);
+  if (!text) {
+    llvm::errs() << "kv-compile: error: " << problem << '\n';
+    return 1;
+  }
   llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(input, sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return 1;
   if (raise && failed(raiseGraph(*module, cacheDtype)))

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 
 using namespace kv::route;
@@ -52,11 +53,20 @@ std::variant<Options, int> kv::route::parseCommandLine(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  for (const std::string &text : machines)
+  for (const std::string &text : machines) {
     if (!readMachine(text, options.machines.emplace_back())) {
       std::cerr << "kv-route: error: --machine is " << text
                 << ", allowed: NAME=EVENTS,REPLAY\n";
       return 2;
     }
+    auto isNamed = [&](const Machine &machine) {
+      return machine.name == options.machines.back().name;
+    };
+    if (std::ranges::count_if(options.machines, isNamed) > 1) {
+      std::cerr << "kv-route: error: --machine is " << text
+                << ", and another one has its name\n";
+      return 2;
+    }
+  }
   return options;
 }

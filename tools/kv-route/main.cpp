@@ -15,9 +15,10 @@
 
 #include "../../runtime/routing/Follower.h"
 #include "../../runtime/routing/PrefixHashes.h"
+#include "../JsonFields.h"
+#include "../StandardStreams.h"
 
-#include <nlohmann/json.hpp>
-
+#include <cstring>
 #include <deque>
 #include <iostream>
 #include <unordered_map>
@@ -45,7 +46,9 @@ private:
   Json route(const Json &request);
   void finish(const std::string &id);
   Json status() const;
-  /// Answers the whole lines that have been read. False: it was the end.
+  void answerLine(std::string_view line);
+  /// Answers the whole lines that have been read, at the end also one without
+  /// its end. False: there are no more.
   bool readLines();
 
   Options options;
@@ -59,6 +62,7 @@ private:
   };
   std::unordered_map<std::string, Running> running;
   std::string rest; // of a line
+  int failed = 0;   // the errno by which reading ended before the end
 };
 
 Expected<void> Service::follow() {
@@ -81,18 +85,26 @@ Expected<void> Service::follow() {
 }
 
 Json Service::route(const Json &request) {
-  std::string id = request.at("id");
-  auto tokens = request.at("tokens").get<std::vector<int32_t>>();
-  auto field = [&](const char *name) -> std::optional<std::string> {
-    auto at = request.find(name);
-    return at == request.end() || at->is_null()
-               ? std::nullopt
-               : std::optional(at->get<std::string>());
-  };
+  std::optional<std::string> named, model, adapter, salt;
+  Fields name(request, "not a request");
+  if (!name.find("id"))
+    name.fail("the field id is missing");
+  name.text("id", named);
+  if (!name.fault().empty())
+    return {{"error", name.fault()}};
+  const std::string &id = *named;
+  std::vector<int32_t> tokens;
+  Fields fields(request, concat("request ", id));
+  if (!fields.find("tokens"))
+    fields.fail("the field tokens is missing");
+  fields.tokens("tokens", tokens);
+  fields.text("model", model, /*allowsNull=*/true);
+  fields.text("adapter", adapter, /*allowsNull=*/true);
+  fields.text("salt", salt, /*allowsNull=*/true);
+  if (!fields.fault().empty())
+    return {{"id", id}, {"error", fields.fault()}};
   if (running.contains(id))
     return {{"id", id}, {"error", "request " + id + " is not over yet"}};
-  std::optional<std::string> model = field("model"), adapter = field("adapter"),
-                             salt = field("salt");
   std::span<const uint64_t> prompt = hashes.of(
       {.model = model, .adapter = adapter, .salt = salt}, Prompt(tokens));
   PrefixRouter::Choice choice = router.choose(prompt);
@@ -132,44 +144,61 @@ Json Service::status() const {
 
 /// Null: there is no answer.
 Json Service::answer(const Json &request) {
-  if (auto done = request.find("done"); done != request.end()) {
-    finish(done->get<std::string>());
+  if (request.contains("done")) {
+    std::optional<std::string> id;
+    Fields fields(request, "not a request");
+    fields.text("done", id);
+    if (!fields.fault().empty())
+      return {{"error", fields.fault()}};
+    finish(*id);
     return {};
   }
   return request.contains("status") ? status() : route(request);
 }
 
+void Service::answerLine(std::string_view line) {
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos)
+    return;
+  Json request = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  Json said =
+      request.is_discarded()
+          ? Json{{"error", "not a request: the line is not valid JSON"}}
+      : !request.is_object()
+          ? Json{{"error", concat("not a request: the line is ", show(request),
+                                  ", a JSON object is needed")}}
+          : answer(request);
+  if (!said.is_null())
+    std::cout << said.dump() << "\n";
+}
+
 bool Service::readLines() {
   char part[1 << 16];
   ssize_t bytes = ::read(STDIN_FILENO, part, sizeof part);
-  if (bytes <= 0)
-    return bytes < 0 && errno == EINTR;
+  if (bytes < 0 && errno == EINTR)
+    return true;
+  if (bytes <= 0) {
+    failed = bytes < 0 ? errno : 0;
+    answerLine(std::exchange(rest, {}));
+    std::cout.flush();
+    return false;
+  }
   rest.append(part, static_cast<size_t>(bytes));
   size_t begin = 0;
   for (size_t end; (end = rest.find('\n', begin)) != std::string::npos;
-       begin = end + 1) {
-    std::string_view line = std::string_view(rest).substr(begin, end - begin);
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos)
-      continue;
-    Json said;
-    try {
-      said = answer(Json::parse(line));
-    } catch (const Json::exception &error) {
-      said = {{"error", std::string("not a request: ") + error.what()}};
-    }
-    if (!said.is_null())
-      std::cout << said.dump() << "\n";
-  }
+       begin = end + 1)
+    answerLine(std::string_view(rest).substr(begin, end - begin));
   rest.erase(0, begin);
   std::cout.flush();
   return true;
 }
 
 int Service::run() {
-  if (Expected<void> done = follow(); !done) {
-    std::cerr << "kv-route: error: " << done.error().message << "\n";
+  auto unusable = [](std::string_view message) {
+    std::cerr << "kv-route: error: " << message << "\n";
     return 2;
-  }
+  };
+  if (Expected<void> done = follow(); !done)
+    return unusable(done.error().message);
   std::vector<zmq::pollitem_t> items;
   for (;;) {
     items.assign(1, {nullptr, STDIN_FILENO, ZMQ_POLLIN, 0});
@@ -180,7 +209,12 @@ int Service::run() {
     zmq::poll(items, std::chrono::milliseconds(20));
     for (const std::unique_ptr<Follower> &follower : followers)
       follower->step();
-    if (items[0].revents && !readLines())
+    bool goesOn = !items[0].revents || readLines();
+    if (!std::cout)
+      return unusable("the answers could not be written");
+    if (failed)
+      return unusable(concat("standard input: ", std::strerror(failed)));
+    if (!goesOn)
       return 0;
   }
 }
@@ -188,6 +222,7 @@ int Service::run() {
 } // namespace
 
 int main(int argc, char **argv) {
+  holdStandardStreams();
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;

@@ -54,7 +54,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--max-batch", options.maxBatch, "requests a step")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(CLI::Range(1, (1 << 20) - 1)) // the engine takes one more
       ->capture_default_str();
   app.add_option("--max-batch-tokens", options.maxBatchTokens,
                  "tokens a step; longer prompts are prefilled in chunks")
@@ -133,6 +133,13 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
   app.add_flag("--no-stream", noStream, "tokens only with the finish line");
+  // What a shell makes of a variable that is not set. A topic may be empty.
+  for (CLI::Option *option : app.get_options())
+    if (option->get_expected_min() > 0 &&
+        option->get_name() != "--events-topic")
+      option->check([](const std::string &text) {
+        return text.empty() ? "an empty text is given" : "";
+      });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

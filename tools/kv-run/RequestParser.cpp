@@ -2,101 +2,13 @@
 
 #include "RequestParser.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
+#include "../JsonFields.h"
 
 using namespace kv;
 using namespace kv::run;
 using nlohmann::json;
 
 namespace {
-
-/// A value as messages show it: cut if it is long.
-std::string show(const json &value) {
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  constexpr size_t Most = 40;
-  if (text.size() <= Most)
-    return text;
-  size_t cut = Most;
-  while (cut > 0 && (text[cut] & 0xC0) == 0x80)
-    --cut; // not within a character
-  return text.substr(0, cut) + "...";
-}
-
-/// Reads the fields of one object; the first fault is kept.
-class Fields {
-public:
-  Fields(const json &object, std::string subject)
-      : object(object), subject(std::move(subject)) {}
-
-  const std::string &fault() const { return message; }
-
-  template <class... Parts> void fail(const Parts &...parts) {
-    if (message.empty())
-      message = concat(subject, ": ", parts...);
-  }
-
-  /// Null if the field is absent.
-  const json *find(const char *name) const {
-    auto at = object.find(name);
-    return at == object.end() ? nullptr : &*at;
-  }
-
-  template <class Integer> void integer(const char *name, Integer &result) {
-    const json *value = find(name);
-    if (!value)
-      return;
-    if (std::optional<uint64_t> number = natural(*value);
-        number && std::in_range<Integer>(*number))
-      result = static_cast<Integer>(*number);
-    else
-      fail(name, " is ", show(*value), ", allowed: an integer from 0 to ",
-           std::numeric_limits<Integer>::max());
-  }
-
-  void tokens(const char *name, std::vector<int32_t> &result) {
-    const json *value = find(name);
-    if (!value)
-      return;
-    if (!value->is_array())
-      return fail(name, " is ", show(*value),
-                  ", allowed: an array of token ids");
-    result.reserve(value->size());
-    for (const json &token : *value) {
-      std::optional<uint64_t> number = natural(token);
-      if (!number || !std::in_range<int32_t>(*number))
-        return fail(name, "[", result.size(), "] is ", show(token),
-                    ", allowed: an integer from 0 to ", INT32_MAX);
-      result.push_back(static_cast<int32_t>(*number));
-    }
-  }
-
-  void number(const char *name, double &result, bool (*allowed)(double),
-              std::string_view range) {
-    const json *value = find(name);
-    if (!value)
-      return;
-    double number = value->is_number() ? value->get<double>() : NAN;
-    if (std::isfinite(number) && allowed(number))
-      result = number;
-    else
-      fail(name, " is ", show(*value), ", allowed: a number ", range);
-  }
-
-private:
-  static std::optional<uint64_t> natural(const json &value) {
-    if (value.is_number_unsigned())
-      return value.get<uint64_t>();
-    if (value.is_number_integer() && value.get<int64_t>() >= 0)
-      return value.get<uint64_t>();
-    return std::nullopt;
-  }
-
-  const json &object;
-  std::string subject;
-  std::string message;
-};
 
 constexpr const char *FieldNames[] = {
     "id",     "tokens", "max_new_tokens", "temperature", "top_k",
@@ -159,12 +71,7 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
                   ", allowed: \"none\", \"digest\"");
   }
   request.promptLogits = dumpsLogits;
-  if (const json *salt = fields.find("salt")) {
-    if (salt->is_string())
-      request.salt = salt->get<std::string>();
-    else
-      fields.fail("salt is ", show(*salt), ", allowed: a string");
-  }
+  fields.text("salt", request.salt);
   int64_t priority = request.retention.priority;
   fields.integer("priority", priority);
   if (priority > Retention::Highest)

@@ -29,6 +29,7 @@ bool RequestStream::read(bool wait) {
       continue;
     if (bytes <= 0) {
       ended = true;
+      failed = bytes < 0 ? errno : 0;
       if (!buffer.empty())
         parseLine(buffer);
       buffer.clear();

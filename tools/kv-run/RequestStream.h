@@ -35,6 +35,8 @@ public:
             std::vector<const GenerationRequest *> &arrived) override;
 
   int64_t numBad() const { return answeredBad; }
+  /// The errno by which reading ended before the end; 0: it did not.
+  int readError() const { return failed; }
 
 private:
   /// Takes what can be read; blocks for something when `wait`. False at the
@@ -48,6 +50,7 @@ private:
   bool dumps;
   AnswerWriter *writer = nullptr;
   bool ended = false;
+  int failed = 0;
   std::string buffer; // the line that is not complete yet
   int64_t line = 0;
   std::deque<GenerationRequest> requests; // never moved

@@ -1,5 +1,6 @@
 //===- main.cpp - kv-run: an artifact and requests to tokens --------------===//
 
+#include "../StandardStreams.h"
 #include "AnswerWriter.h"
 #include "Caches.h"
 #include "Peers.h"
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <iostream>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -59,6 +61,13 @@ int answer(const Options &options, LoadedModel &loaded, Caches &caches,
   RequestStream stream(input, dumps);
   std::unique_ptr<LogitsDump> dump;
   if (dumps) {
+    // It would be empty by the time that it is read, or lost.
+    for (const std::string &source :
+         {options.artifact, options.weights, options.requests})
+      if (std::error_code none;
+          std::filesystem::equivalent(options.dumpLogits, source, none))
+        return unusable(concat("--dump-logits is ", options.dumpLogits,
+                               ", a file that is read"));
     stream.readAll(); // The file's layout needs them all.
     Expected<std::unique_ptr<LogitsDump>> made = LogitsDump::create(
         options.dumpLogits, stream.all(), loaded.signature.vocabSize);
@@ -94,6 +103,10 @@ int answer(const Options &options, LoadedModel &loaded, Caches &caches,
   RunFigures figures = figuresOf(loaded, caches);
   figures.loadSeconds = loadSeconds;
   writer.statistics(statistics, figures);
+  if (int error = stream.readError())
+    return unusable(
+        concat(options.requests.empty() ? "standard input" : options.requests,
+               ": ", std::strerror(error)));
   if (!writer.good())
     return unusable("the answers could not be written");
   if (dump && !dump->result())
@@ -129,6 +142,7 @@ int serve(const Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  holdStandardStreams();
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;

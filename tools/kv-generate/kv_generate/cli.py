@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import math
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +12,24 @@ from .detokenize import Detokenizer
 from .errors import GenerateFailure
 from .model_folder import ModelFolder
 from .runner import Runner, find_kv_run
+
+
+def finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def count(text):
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+# What argparse calls a value that they refuse.
+finite.__name__, count.__name__ = "number", "integer, 1 or more"
 
 
 def parse(arguments):
@@ -25,19 +45,21 @@ def parse(arguments):
     parser.add_argument("--one-by-one", action="store_true",
                         help="start a prompt when the answer before it is complete")
     parser.add_argument("--max-new-tokens", type=int, default=256, metavar="N")
-    parser.add_argument("--temperature", type=float, metavar="X", help="0 is greedy")
+    parser.add_argument("--temperature", type=finite, metavar="X", help="0 is greedy")
     parser.add_argument("--top-k", type=int, metavar="N", help="0 is off")
-    parser.add_argument("--top-p", type=float, metavar="X", help="1 is off")
-    parser.add_argument("--min-p", type=float, metavar="X", help="0 is off")
+    parser.add_argument("--top-p", type=finite, metavar="X", help="1 is off")
+    parser.add_argument("--min-p", type=finite, metavar="X", help="0 is off")
     parser.add_argument("--seed", type=int, default=0, metavar="N",
                         help="request i draws with the seed N + i")
-    parser.add_argument("--threads", type=int, metavar="N")
+    parser.add_argument("--threads", type=count, metavar="N")
     parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics (of the last turn); - is stderr")
     parser.add_argument("--kv-run", metavar="FILE")
     # Prompts may stand before, between and after options.
     options = parser.parse_intermixed_args(arguments)
     if options.chat and (options.prompt or options.raw):
         parser.error("--chat takes neither prompts nor --raw")
+    if options.raw and options.system is not None:
+        parser.error("--system is for a chat template, and --raw uses none")
     if not options.chat and not options.prompt:
         parser.error("a prompt or --chat is needed")
     return options
@@ -53,12 +75,39 @@ def make_request(model, options, number, tokens):
 
 
 def write(text):
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    if sys.stdout is None:
+        raise GenerateFailure("standard output is closed")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise GenerateFailure(f"standard output: {error.strerror}")
+
+
+def check_text(what, text):
+    """Bytes that are no UTF-8 come as halves of surrogate pairs, which no tokenizer takes."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise GenerateFailure(f"{what}: not UTF-8")
+    return text
+
+
+def read_input(read):
+    """What `read`, of standard input, returns."""
+    if sys.stdin is None:
+        raise GenerateFailure("standard input is closed")
+    try:
+        return read(sys.stdin)
+    except UnicodeDecodeError:
+        raise GenerateFailure("standard input: not UTF-8")
+    except OSError as error:
+        raise GenerateFailure(f"standard input: {error.strerror}")
 
 
 def encode_prompts(model, options):
-    prompts = [sys.stdin.read() if p == "-" else p for p in options.prompt]
+    prompts = [check_text(f"prompt {number + 1}", read_input(lambda file: file.read()) if p == "-" else p)
+               for number, p in enumerate(options.prompt)]
     if options.raw:
         encoded = [model.tokenizer.encode(p).ids for p in prompts]
     else:
@@ -133,9 +182,9 @@ def converse(model, options, start):
     form, turns, number = ChatFormat(model), [], 0
     runner = start(None)
     while True:
-        if sys.stdin.isatty():
+        if sys.stdin and sys.stdin.isatty():
             write("> ")
-        line = sys.stdin.readline()
+        line = check_text("standard input", read_input(lambda file: file.readline()))
         if not line:
             return runner.close()
         if not line.strip():
@@ -154,6 +203,8 @@ def converse(model, options, start):
 
 
 def run(options):
+    if options.system is not None:
+        check_text("--system", options.system)
     model = ModelFolder(options.model)
     program = find_kv_run(options.kv_run)
     threads = ["--threads", str(options.threads)] if options.threads else []
@@ -174,7 +225,10 @@ def run(options):
         if options.stats == "-":
             sys.stderr.write(text)
         else:
-            Path(options.stats).write_text(text, encoding="utf-8")
+            try:
+                Path(options.stats).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise GenerateFailure(f"--stats {options.stats}: {error.strerror}")
     return status
 
 
@@ -185,6 +239,10 @@ def main(arguments=None):
     except GenerateFailure as error:
         print(f"kv-generate: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Who read has what it wanted. Python's own last flush must not fail as well.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except OSError as error:
         print(f"kv-generate: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

@@ -13,13 +13,24 @@ from .weight_formats import CHOICES, choose_formats
 from .weights_writer import write_weights
 
 
+MOST_PAGE = 1 << 20  # of a collection (CacheGeometry)
+
+
+def folder(text):
+    """What a shell makes of a variable that is not set is not the current folder."""
+    if not text:
+        raise ValueError
+    return Path(text)
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="kv-import",
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
                     "GGUF file or a Hugging Face folder of a decoder-only model: Llama, "
-                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, Granite, Phi-3, OLMo 2, "
-                    "Gemma 3 (text).")
+                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, DeepSeek-V2 and -V3, Granite, "
+                    "Phi-3, OLMo 2, Gemma 3 (text), Granite 4 and Qwen 3 Next (gpt-oss, DeepSeek and the last "
+                    "two from folders only).")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
     parser.add_argument("--from", dest="source", choices=("torch", "jax", "onnx"),
                         help="take a graph without a cache, which kv-raise gives one. torch: of a "
@@ -32,7 +43,7 @@ def parse(arguments):
     parser.add_argument("--check", action="store_true",
                         help="with --from: compile the graph itself, too, and compare the "
                              "logits of prompts that are cut in several ways")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", type=Path)
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", type=folder)
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
                         help="of dense weights and the cache (default: bf16)")
     parser.add_argument("--cache", choices=("bf16", "f16", "f32", "f8E4M3FN"),
@@ -75,8 +86,8 @@ def open_model(path):
 
 def adjusted(config, options):
     """The configuration with the command line's choices."""
-    if options.page <= 0:
-        raise ImportFailure(f"--page {options.page}: a positive number is needed")
+    if not 0 < options.page <= MOST_PAGE:
+        raise ImportFailure(f"--page {options.page}: 1 to {MOST_PAGE} tokens are allowed")
     changes = {}
     if options.max_seq is not None:
         if not 0 < options.max_seq <= config.max_seq:
@@ -85,6 +96,9 @@ def adjusted(config, options):
         changes["max_seq"] = options.max_seq
     if options.name:
         changes["name"] = options.name
+    name = changes.get("name", config.name)
+    if not name.isprintable():
+        raise ImportFailure(f"the model's name is {name!r}, allowed: printable characters; --name gives another")
     return dataclasses.replace(config, **changes)
 
 

@@ -17,6 +17,9 @@
 namespace kv {
 
 struct GenerationRequest {
+  /// Of a scope's bytes (CacheEngine::Options) without their framing.
+  static constexpr size_t MostSaltBytes = 240;
+
   std::string id;
   std::vector<int32_t> tokens; // the prompt
   /// 0: the prompt is computed, or loaded, so that it is cached for the next
@@ -25,6 +28,7 @@ struct GenerationRequest {
   SamplingParams sampling;
   std::vector<int32_t> stopTokens;
   /// Requests share cached prefixes with those of an equal salt only.
+  /// At most MostSaltBytes.
   std::optional<std::string> salt = {};
   int64_t arrivalStep = 0;
   /// Whether each token comes with a digest of the logits it was drawn from.
