@@ -59,7 +59,8 @@ struct AttentionParams {
   float *totals;  // parts * TotalFloats
   /// [2, parts], zero before and after a launch: groups of a unit that are
   /// complete, by the unit's first part; parts that have done their leaves of a
-  /// shared group, by its first part.
+  /// shared group, by its first part. Where a part is several blocks, so many
+  /// for each of them: their rows are merged apart.
   uint32_t *counters;
   ScalesView scales; // of kernels that take scales
   /// [tokens] or null: of each token the word of its ancestors. The mask is
@@ -212,6 +213,16 @@ struct AttentionConfig {
   static constexpr int TotalFloats =
       TotalInRegisters ? 0 : Rows * Warps * WarpColumns;
 };
+
+/// Thread blocks that have a part of the plan together, as a cluster: each has
+/// C::Rows rows of every tile, one after the other.
+template <class C>
+constexpr int PartBlocks = [] {
+  if constexpr (requires { C::PartBlocks; })
+    return C::PartBlocks;
+  else
+    return 1;
+}();
 
 /// A decode kernel takes sequences with at most so many packed rows.
 constexpr int DecodeRows = 16;

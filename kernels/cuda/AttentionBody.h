@@ -74,7 +74,7 @@ public:
   }
 
   KV_BODY void run() {
-    forEachWork<C::RowTiles == 1 && !C::Scaled, TileRows<C>>(
+    forEachWork<C::RowTiles == 1 && !C::Scaled, TileRows<C>, PartBlocks<C>>(
         b, p,
         [&](Work &work, const kv::plan::Tile &tile) { runWork(work, tile); });
   }
@@ -98,6 +98,16 @@ protected:
   KV_BODY int queryHeadOf(int row) const {
     return head * p.shape.group + p.shape.group.remainder(firstRow + row);
   }
+
+  /// This block's, which it may have with others.
+  KV_BODY int part() const { return b.block() / PartBlocks<C>; }
+  /// Rows of the tile that blocks before this one have. A tile begins at a
+  /// multiple of all of them.
+  KV_BODY int rowsBefore() const {
+    return firstRow & (PartBlocks<C> - 1) * C::Rows;
+  }
+  static_assert((PartBlocks<C> & (PartBlocks<C> - 1)) == 0 &&
+                (PartBlocks<C> == 1 || (C::Rows & (C::Rows - 1)) == 0));
 
   /// Which rows of which head the unit's are.
   KV_BODY void seeRows(const Work &work, const kv::plan::Tile &tile,
@@ -706,6 +716,14 @@ protected:
 
   KV_BODY void arriveAndMerge(const Work &work);
 
+  /// Those of this block, of AttentionParams::counters.
+  KV_BODY uint32_t *counters() const {
+    if constexpr (PartBlocks<C> == 1 || F == Fault::CountersOfOtherBlock)
+      return p.counters;
+    else
+      return p.counters + rowsBefore() / C::Rows * (2 * p.shape.parts);
+  }
+
   KV_BODY int64_t partOfLeaf(const Shared &s, int32_t leaf) const {
     return kv::plan::partOf(p.shape, *p.header, s.tile, head, s.parts, leaf);
   }
@@ -749,14 +767,19 @@ protected:
   template <class Finish>
   KV_BODY void foldPieces(int32_t from, int32_t count, Finish finish);
 
-  KV_BODY const FloatPair *pieceState(int32_t slot, int row) const {
-    const float *piece = p.scratch + slot * int64_t(C::SlotFloats);
-    return reinterpret_cast<const FloatPair *>(piece + C::Rows * C::HeadDim) +
-           row;
+  /// Of this block's rows; a piece has those of the whole tile.
+  KV_BODY FloatPair *pieceState(int64_t slot, int row) const {
+    float *piece = p.scratch + slot * int64_t(C::SlotFloats);
+    return reinterpret_cast<FloatPair *>(piece +
+                                         PartBlocks<C> * C::Rows * C::HeadDim) +
+           (rowsBefore() + row);
+  }
+  KV_BODY float *pieceValues(int64_t slot, int row) const {
+    return p.scratch + slot * int64_t(C::SlotFloats) +
+           (rowsBefore() + row) * C::HeadDim;
   }
   KV_BODY const FloatQuad *pieceQuad(int32_t slot, int row, int quad) const {
-    const float *piece = p.scratch + slot * int64_t(C::SlotFloats);
-    return reinterpret_cast<const FloatQuad *>(piece + row * C::HeadDim) + quad;
+    return reinterpret_cast<const FloatQuad *>(pieceValues(slot, row)) + quad;
   }
 
   static KV_BODY void foldQuad(float (&values)[4], FloatQuad four,

@@ -58,7 +58,6 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
-  float *piece = p.scratch + slot * C::SlotFloats;
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -66,7 +65,7 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
     int row = rowOf(valueTile(m), side);
     if (row >= liveRows)
       continue;
-    float *target = piece + row * C::HeadDim + columnOf(0);
+    float *target = pieceValues(slot, row) + columnOf(0);
     KV_UNROLL
     for (int n = 0; n < C::ColumnTiles; ++n) {
       if (!exists(columnOf(n)))
@@ -79,9 +78,8 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
         b.storeScratch(place, pairOf(group[m], n, side));
     }
     if (valueTile(m) == stateTile() && lane % 4 == 0 && storesStates())
-      b.storeScratch(
-          reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,
-          FloatPair{groupState[side].maximum, groupState[side].sum});
+      b.storeScratch(pieceState(slot, row),
+                     FloatPair{groupState[side].maximum, groupState[side].sum});
   }
 }
 
@@ -117,7 +115,8 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   };
   if constexpr (F != Fault::MissingArrivalBarrier)
     b.sync(); // all pieces are stored: one thread's release is for all
-  if (p.mergesApart)
+  // Without rows of the tile a block has no pieces, in no part of the unit.
+  if (p.mergesApart || (PartBlocks<C> > 1 && liveRows <= 0))
     return;
   // The first and the last group may be shared with other parts: at both this
   // part arrives at once. Other warps find their pieces meanwhile.
@@ -128,7 +127,7 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
     bool last = false;
     if (isShared(leaves) && (i == 0 || lastGroup > firstGroup)) {
       int64_t first = partOfLeaf(s, leaves.begin);
-      last = arrive(p.counters + p.shape.parts + first, 1,
+      last = arrive(counters() + p.shape.parts + first, 1,
                     uint32_t(partOfLeaf(s, leaves.end - 1) - first + 1));
     }
     ticket.store(i, last);
@@ -159,7 +158,7 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
     if (complete == 0)
       return;
     if (b.thread() == 0)
-      ticket.store(2, arrive(p.counters + s.parts.first, uint32_t(complete),
+      ticket.store(2, arrive(counters() + s.parts.first, uint32_t(complete),
                              uint32_t(groups)));
     else if (b.thread() >= WarpLanes)
       findGroups(s, groups);
@@ -321,19 +320,17 @@ KV_BODY void AttentionBody<B, C, F>::mergeGroup(const Shared &s, int32_t from,
   // The group's first piece becomes the group. All lanes of a row have read its
   // state before it changes.
   int32_t slot = pieceSlots().load(from);
-  foldPieces(
-      from, count,
-      [&](int row, int quad, Softmax state, const float (&four)[4]) {
-        float *piece = p.scratch + slot * int64_t(C::SlotFloats);
-        auto *target =
-            reinterpret_cast<FloatPair *>(piece + row * C::HeadDim) + quad * 2;
-        b.storeScratch(target, FloatPair{four[0], four[1]});
-        b.storeScratch(target + 1, FloatPair{four[2], four[3]});
-        if (quad == 0)
-          b.storeScratch(
-              reinterpret_cast<FloatPair *>(piece + C::Rows * C::HeadDim) + row,
-              FloatPair{state.maximum, state.sum});
-      });
+  foldPieces(from, count,
+             [&](int row, int quad, Softmax state, const float (&four)[4]) {
+               auto *target =
+                   reinterpret_cast<FloatPair *>(pieceValues(slot, row)) +
+                   quad * 2;
+               b.storeScratch(target, FloatPair{four[0], four[1]});
+               b.storeScratch(target + 1, FloatPair{four[2], four[3]});
+               if (quad == 0)
+                 b.storeScratch(pieceState(slot, row),
+                                FloatPair{state.maximum, state.sum});
+             });
   // It is stored, and another merge's weights come to where these are.
   b.sync();
 }

@@ -180,22 +180,23 @@ struct TileConfig {
   TileConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>, dim,    \
              Scales::scales>
 
-/// Tokens of a box: it lies in one page and in one leaf, and has whole atoms.
-/// 0: no box does.
-constexpr int boxTokens(int pageSize) {
-  int tokens = std::gcd(pageSize, 64);
+/// Tokens of a box: it lies in one page and in what a block asks for of a leaf,
+/// and has whole atoms. 0: no box does.
+constexpr int boxTokens(int pageSize, int partBlocks = 1) {
+  int tokens = std::gcd(pageSize, 64 / partBlocks);
   return tokens >= AtomRows ? tokens : 0;
 }
 
 /// Of a cache whose elements have 1 or 2 bytes: the tensor of the keys, plane
 /// 0, or the values of a layer, and the box that a tile copy takes of it, in
-/// elements of 16 bits. Dimensions are ordered by their strides.
+/// elements of 16 bits, in a kernel of so many blocks a part. Dimensions are
+/// ordered by their strides.
 constexpr TensorDescription describeTiles(const CacheView &view, int size,
                                           int heads, int dim, int64_t layer,
-                                          int plane) {
+                                          int plane, int partBlocks = 1) {
   auto bytes = [&](int64_t elements) { return uint64_t(elements) * size; };
   uint64_t tokens = uint64_t(int32_t(view.pageSize));
-  uint32_t rows = uint32_t(boxTokens(int32_t(view.pageSize)));
+  uint32_t rows = uint32_t(boxTokens(int32_t(view.pageSize), partBlocks));
   TensorDescription tensor{
       static_cast<const char *>(view.data) +
           bytes(layer * view.layerStride + plane * view.planeStride),
@@ -224,12 +225,12 @@ constexpr bool canTile(const CacheView &view, int size, int heads, int dim) {
          view.layerStride * size % 16 == 0 && view.planeStride * size % 16 == 0;
 }
 
-/// What a launch takes, but for the maps.
-constexpr TileParams tileParams(const AttentionParams &p) {
+/// What a launch of so many blocks a part takes, but for the maps.
+constexpr TileParams tileParams(const AttentionParams &p, int partBlocks = 1) {
   TileParams tiles{};
   static_cast<AttentionParams &>(tiles) = p;
-  tiles.boxShift =
-      std::countr_zero(unsigned(boxTokens(int32_t(p.cache.pageSize))));
+  tiles.boxShift = std::countr_zero(
+      unsigned(boxTokens(int32_t(p.cache.pageSize), partBlocks)));
   tiles.headsFirst = p.cache.headStride <= p.cache.tokenStride;
   return tiles;
 }

@@ -21,7 +21,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     // Not kept: the leaves need registers more.
     kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
     seeRows(work, tile, sequence);
-    kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, firstRow);
+    kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, tile.row);
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
     int32_t pages[3];
@@ -80,6 +80,8 @@ AttentionBody<B, C, F>::seeRows(const Work &work, const kv::plan::Tile &tile,
                                 const kv::plan::Sequence &sequence) {
   head = work.head;
   firstRow = tile.row;
+  if constexpr (PartBlocks<C> > 1 && F != Fault::RowsOfOtherBlock)
+    firstRow += b.clusterRank() * C::Rows;
   firstToken = int32_t(sequence.token);
   liveRows = int32_t(kv::plan::lesser<int64_t>(
       C::Rows, sequence.added * p.shape.group - firstRow));
@@ -278,7 +280,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
     if (work.whole())
       foldGroup(groups++ == 0, last);
     else
-      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+      storePiece(kv::plan::slotOf(p.shape, part(), work.starts, pieces++));
   }
 }
 

@@ -64,6 +64,10 @@
 //   clusterRank() clusterBlocks()   which one of how many
 //   syncCluster()               barrier of all threads of all of them
 //   remote(bar, rank)           that mbarrier of another block, to arrive at
+//   releaseAt(bar, rank, arrives)   an arrival there, by the threads that say
+//                               so, behind which its block's copies may
+//                               overwrite what awaited products have read; of
+//                               what threads stored it says nothing
 //   storeRemote(view, rank, i, x)   four bytes, to that of another block
 //   copyTileTo(blocks, map, offset, at, bar)
 //                               copyTile() for each block of a mask, to its
@@ -169,6 +173,7 @@ concept ClusterBlock =
       { b.clusterBlocks() } -> std::same_as<int>;
       b.syncCluster();
       b.arriveAt(b.remote(b.barrier(0), 0));
+      b.releaseAt(b.barrier(0), 0, true);
       b.storeRemote(b.template shared<float>(0, 1), 0, 0, 0.0f);
       b.copyTileTo(1u, map, 0, at, b.barrier(0));
     };

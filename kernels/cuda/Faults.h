@@ -106,6 +106,16 @@ enum class Fault {
   // MissingWeightsFence too.
   MissingGroupBarrier, // weights are multiplied before all are stored
   WeightsOfOtherLeaf,  // of the other stage
+
+  // Of pairs of blocks; MissingClusterBarrier too, before the first copy.
+  ReleasedAtHome,       // the other block never hears that a slab was read
+  OwnReadersCounted,    // or a slab counts as read when one block has read it
+  CopiedToOneBlock,     // the other one waits for its bytes
+  HalfSlabUnasked,      // nobody asks for the half of the second block
+  HalfSlabCounted,      // a slab is complete when half of it is there
+  LeftEarly,            // a block ends where the other still arrives
+  RowsOfOtherBlock,     // both have the first one's rows
+  CountersOfOtherBlock, // one's arrivals count as the other's
 };
 
 } // namespace kv::cuda

@@ -189,6 +189,10 @@ struct GpuBlock {
   __device__ __forceinline__ void arriveAt(RemoteBarrier bar) const {
     ptx::clusterArrive(bar.address);
   }
+  __device__ __forceinline__ void releaseAt(SharedBarrier bar, int rank,
+                                            bool arrives) const {
+    ptx::clusterRelease(bar.address, rank, arrives);
+  }
   template <class T>
   __device__ __forceinline__ void storeRemote(Shared<T> view, int rank, int i,
                                               T x) const {

@@ -27,10 +27,11 @@ struct AttentionKernel {
   int headDim; // of a key
   int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
-  bool tiles;  // whether it takes a TileParams
-  bool drafts; // a prefill kernel for steps whose sequences have one tile
-  int rows;    // of a tile: Shape::tileRows
-  int leaf;    // Shape::leaf
+  bool tiles;     // whether it takes a TileParams
+  bool drafts;    // a prefill kernel for steps whose sequences have one tile
+  int partBlocks; // of a cluster, that have a part together
+  int rows;       // of a tile: Shape::tileRows
+  int leaf;       // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90, sharedBytes120;
   int blocks80, blocks90; // that an SM has room for
@@ -76,7 +77,8 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           kind == 'p',
           TileRows<C>,
           DraftRows<C>,
-          C::Rows,
+          PartBlocks<C>,
+          PartBlocks<C> * C::Rows,
           C::Leaf,
           launchThreads<C>(),
           C80::SharedBytes,
@@ -85,7 +87,7 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           blocks80,
           blocks90,
           C::SlotFloats,
-          C::TotalFloats};
+          PartBlocks<C> * C::TotalFloats};
 }
 
 constexpr AttentionKernel AttentionKernels[] = {
@@ -124,6 +126,10 @@ constexpr AttentionKernel TileKernels[] = {
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   rowOf<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
       "kv_latent_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,              \
+      KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
+#define KV_LATENT_PAIR_KERNEL(type, query, cache, dim, vDim, registers)        \
+  rowOf<KV_LATENT_PAIR_CONFIG(query, dim, vDim)>(                              \
+      "kv_latent_pairs_" #type "_" #dim, #type, KV_DTYPE_##query,              \
       KV_DTYPE_##cache, Scales::None, vDim, 'p', 1, 1),
 #define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, registers)      \
   rowOf<KV_LATENT_TENSOR_CONFIG(query, dim, vDim)>(                            \
@@ -209,6 +215,15 @@ constexpr int32_t slotsOf(const AttentionKernel &kernel,
              kernel.prefill && !kernel.drafts ? PrefillSlots : DecodeSlots));
 }
 
+/// Whether a step of so many packed rows takes the kernel by pairs of blocks
+/// where there is one, instead of `single`: its sequences have more rows than a
+/// block's, on average, since one of fewer would take both blocks of a pair. It
+/// is a question of sizes, so that a captured graph stays right.
+constexpr bool takesPairs(const AttentionKernel &single, int64_t rows,
+                          int64_t sequences) {
+  return rows > sequences * single.rows;
+}
+
 /// Whether a launch leaves units that parts share to the kernel `merge`: of a
 /// latent cache, whose units are large, with so few of them that most blocks
 /// would have ended long before the last one has merged its unit. A graph that
@@ -237,7 +252,7 @@ constexpr AttentionWorkspace workspace(const AttentionKernel &kernel,
   using namespace kv::plan;
   return {int64_t(shape.parts) * shape.slots * kernel.slotFloats * 4,
           shape.parts * kernel.totalFloats * 4,
-          2 * shape.parts * int64_t(sizeof(uint32_t)),
+          2 * shape.parts * kernel.partBlocks * int64_t(sizeof(uint32_t)),
           int64_t(sizeof(Header)),
           maxTiles(shape, sequences, tokens) * int64_t(sizeof(Tile)),
           (shape.parts + int64_t(1)) * int64_t(sizeof(Cut))};

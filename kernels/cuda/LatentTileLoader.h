@@ -2,7 +2,8 @@
 //
 // One warp copies, a lane a box, a slab as soon as the one before it in the
 // ring has been read. Rows that nobody sees another warp makes zero where they
-// are values.
+// are values. Of a pair of blocks each asks for half of every slab, for both,
+// once both have read what lay there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ public:
 
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
-    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true, PartBlocks<C>>(
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
           int32_t page = this->lookUp(work.leafBegin, work);
@@ -40,7 +41,7 @@ public:
 
   /// By one warp: the tiles that have such rows.
   KV_BODY void clean() {
-    forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
+    forEachWork</*AtOnce=*/false, /*ByIndex=*/true, PartBlocks<C>>(
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
@@ -58,7 +59,7 @@ private:
   KV_BODY void copyTile(int leaf, int32_t page) {
     bool unclean = this->isSeenInPart(leaf);
     // A latent cache has one head.
-    int box = lane << p.boxShift;
+    int box = this->ownBox() << p.boxShift;
     int token = p.cache.pageSize.remainder(int32_t(leaf * C::Leaf + box));
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::Slabs; ++slab) {
@@ -68,17 +69,30 @@ private:
       if (lane == 0 && (!unclean || slab == 0))
         b.expectBytes(
             bar,
-            (unclean ? C::TileBytes : C::SlabBytes) -
+            (unclean ? C::TileBytes : C::SlabBytes) /
+                    (F == Fault::HalfSlabCounted ? 2 : 1) -
                 (F == Fault::BoxNotCounted ? SlabRowBytes << p.boxShift : 0));
-      if (lane < this->boxes())
-        b.copyTile(p.maps[0],
-                   C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
-                       box * SlabRowBytes,
-                   TileAt{{slab * 64, p.headsFirst ? 0 : token,
-                           p.headsFirst ? token : 0, page}},
-                   bar);
+      if (lane < this->ownBoxes())
+        copyBox(C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
+                    box * SlabRowBytes,
+                TileAt{{slab * 64, p.headsFirst ? 0 : token,
+                        p.headsFirst ? token : 0, page}},
+                bar);
     }
     this->template nextStage<C::Stages>();
+  }
+
+  /// To all blocks of the part, each of which expects the bytes of all boxes.
+  template <class Barrier>
+  KV_BODY void copyBox(int offset, const TileAt &at, Barrier bar) {
+    if constexpr (PartBlocks<C> == 1) {
+      b.copyTile(p.maps[0], offset, at, bar);
+    } else {
+      constexpr uint32_t All = (1u << PartBlocks<C>)-1;
+      if (F != Fault::HalfSlabUnasked || b.clusterRank() == 0)
+        b.copyTileTo(F == Fault::CopiedToOneBlock ? 1 : All, p.maps[0], offset,
+                     at, bar);
+    }
   }
 };
 

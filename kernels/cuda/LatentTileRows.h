@@ -114,8 +114,13 @@ KV_BODY void AttentionBody<B, C, F>::foldStates(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::releaseSlab(int slab) {
-  if (lane == 0 || (F == Fault::ReleasedTwice && lane == 1 && warp % 4 < 2))
+  if constexpr (PartBlocks<C> > 1 && F != Fault::ReleasedAtHome) {
+    // Each asks for half of what comes there: a lane a block.
+    b.releaseAt(b.barrier(C::empty(stage, slab)), lane, lane < PartBlocks<C>);
+  } else if (lane == 0 ||
+             (F == Fault::ReleasedTwice && lane == 1 && warp % 4 < 2)) {
     b.arriveAt(b.barrier(C::empty(stage, slab)));
+  }
 }
 
 template <Block B, class C, Fault F>
@@ -182,13 +187,16 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
 }
 
 /// By one thread: the barriers of the ring.
-template <class C, Block B> KV_BODY void initSlabs(B &b) {
+template <class C, Fault F = Fault::None, Block B>
+KV_BODY void initSlabs(B &b) {
   KV_UNROLL
   for (int stage = 0; stage < C::Stages; ++stage) {
     KV_UNROLL
     for (int slab = 0; slab < C::Slabs; ++slab) {
       b.init(b.barrier(C::full(stage, slab)), 1);
-      b.init(b.barrier(C::empty(stage, slab)), C::readers(slab));
+      b.init(b.barrier(C::empty(stage, slab)),
+             C::readers(slab) /
+                 (F == Fault::OwnReadersCounted ? PartBlocks<C> : 1));
     }
     b.init(b.barrier(C::landed(stage)), 1);
   }
@@ -199,10 +207,16 @@ template <class C, Fault F = Fault::None, Block B>
   requires LatentTiles<C>
 KV_BODY void runTiles(B &b, const TileParams &p) {
   if (b.thread() == 0) {
-    initSlabs<C>(b);
+    initSlabs<C, F>(b);
     b.fenceInit();
   }
-  b.sync();
+  // The other block copies to here and arrives here, from its beginning to its
+  // end.
+  constexpr bool Pair = PartBlocks<C> > 1;
+  if constexpr (Pair && F != Fault::MissingClusterBarrier)
+    b.syncCluster();
+  else
+    b.sync();
   if (b.thread() < GroupThreads) {
     b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
@@ -214,6 +228,8 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
     Consumers<B, C> consumers(b);
     AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
   }
+  if constexpr (Pair && F != Fault::LeftEarly)
+    b.syncCluster();
 }
 
 } // namespace kv::cuda

@@ -115,9 +115,26 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   }
 };
 
+/// The same by two blocks of a cluster: a tile of the plan has the rows of
+/// both. Each asks for half of every slab of the latent rows, for both, so that
+/// they are read once; only these copies, and the arrivals of who has read
+/// them, are between the two.
+template <class QueryT, int KeyDimV, int HeadDimV>
+struct LatentPairConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
+  using Base = LatentTileConfig<QueryT, KeyDimV, HeadDimV>;
+  static constexpr int PartBlocks = 2;
+  static constexpr int SlotFloats = PartBlocks * Base::SlotFloats;
+  static KV_HD constexpr int readers(int slab) {
+    return PartBlocks * Base::readers(slab);
+  }
+};
+
 /// The configuration of a row KV_LATENT_TILE_KERNEL.
 #define KV_LATENT_TILE_CONFIG(query, dim, vDim)                                \
   LatentTileConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
+/// And of a row KV_LATENT_PAIR_KERNEL.
+#define KV_LATENT_PAIR_CONFIG(query, dim, vDim)                                \
+  LatentPairConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
 
 } // namespace kv::cuda
 

@@ -113,11 +113,19 @@ public:
 
 protected:
   KV_BODY int boxes() const { return C::Leaf >> p.boxShift; }
+  /// Those that this block asks for, and this lane's of them.
+  KV_BODY int ownBoxes() const { return boxes() / PartBlocks<C>; }
+  KV_BODY int ownBox() const {
+    int box = lane & (ownBoxes() - 1);
+    if constexpr (PartBlocks<C> > 1)
+      box += b.clusterRank() * ownBoxes();
+    return box;
+  }
 
   /// The page of this lane's box of a leaf. The page after the last is none: a
   /// box from there is zeros.
   KV_BODY int32_t lookUp(int leaf, const Work &work) const {
-    int box = lane & (boxes() - 1);
+    int box = ownBox();
     int32_t position = int32_t(uint32_t(leaf) * C::Leaf + (box << p.boxShift));
     int32_t page = p.cache.pages;
     if (leaf < work.leafEnd && position < last &&

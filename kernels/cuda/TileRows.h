@@ -275,7 +275,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
         continue;
       rarely([&] {
         takePartBack();
-        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+        storePiece(kv::plan::slotOf(p.shape, part(), work.starts, pieces++));
       });
     }
     begin();

@@ -9,19 +9,21 @@
 
 namespace kv::cuda {
 
-/// Calls f(work, tile) for each stretch of this block's part. AtOnce: short
+/// Calls f(work, tile) for each stretch of this block's part, which so many
+/// blocks side by side have together. AtOnce: short
 /// steps wait for nothing twice, where there are registers for it. A function
 /// may read its work anew and leave that there. ByIndex: where the part ends is
 /// looked up by its number, which needs a register less in kernels of roles and
 /// one more in others (both are at their limit).
-template <bool AtOnce = false, bool ByIndex = false, Block B, class Function>
+template <bool AtOnce = false, bool ByIndex = false, int Blocks = 1, Block B,
+          class Function>
 KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
-  kv::plan::Cut at = b.load(p.cuts + b.block());
+  kv::plan::Cut at = b.load(p.cuts + b.block() / Blocks);
   while (true) {
     // All at once: each load waits for the second-level cache. Not kept: the
     // leaves need registers more.
-    kv::plan::Cut end =
-        b.load(ByIndex ? p.cuts + (b.block() + 1) : p.cuts + b.block() + 1);
+    kv::plan::Cut end = b.load(ByIndex ? p.cuts + (b.block() / Blocks + 1)
+                                       : p.cuts + b.block() / Blocks + 1);
     int32_t tiles = b.load(&p.header->tiles);
     // Never so, but a compiler cannot put off the loads that it asks of.
     bool never = (at.head & at.leaf & end.tile & end.head & end.leaf) < 0;

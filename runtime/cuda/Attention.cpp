@@ -5,11 +5,13 @@
 // takes the sequences with at most DecodeRows packed rows, the prefill kernel
 // takes the others: the one that copies tiles, where there is one and the pages
 // are such that it can, or, where no sequence has more rows than one of its
-// tiles, the one for drafts. The host decides whether a step needs the prefill
-// kernel at all, and which, from max_lengths and the number of rows, in the
-// same way for the plan and for every layer. The number of parts depends on the
-// device and the kernel only, not on the step, so that a captured graph stays
-// valid; no bit of a result depends on it.
+// tiles, the one for drafts, or, where sequences have more rows than one of its
+// blocks has of a tile, the one by pairs of blocks. The host decides whether a
+// step needs the prefill kernel at all, and which, from max_lengths and the
+// numbers of rows and sequences, in the same way for the plan and for every
+// layer. The number of parts depends on the device and the kernel only, not on
+// the step, so that a captured graph stays valid; no bit of a result depends on
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +34,7 @@ namespace {
 /// The decode kernel or the prefill kernel for a cache.
 struct Kernel {
   size_t row;    // in KernelLaunches
-  int32_t parts; // thread blocks that the device runs at once
+  int32_t parts; // that the device runs at once, each PartBlocks thread blocks
 
   const AttentionKernel &traits() const {
     return row < FirstMover ? AttentionKernels[row]
@@ -42,11 +44,16 @@ struct Kernel {
 
 struct Kernels {
   Kernel decode, prefill;
-  std::optional<Kernel> drafts;
+  std::optional<Kernel> drafts, pairs;
 
-  /// The prefill kernel of a step whose sequences have at most so many rows.
-  const Kernel &prefillFor(int64_t rows) const {
-    return drafts && rows <= drafts->traits().rows ? *drafts : prefill;
+  /// The prefill kernel of a step whose sequences have at most so many rows,
+  /// and `rows` in all.
+  const Kernel &prefillFor(int64_t longest, int64_t rows,
+                           int64_t sequences) const {
+    if (drafts && longest <= drafts->traits().rows)
+      return *drafts;
+    return pairs && takesPairs(prefill.traits(), rows, sequences) ? *pairs
+                                                                  : prefill;
   }
 };
 
@@ -57,26 +64,32 @@ struct PlanPlaces {
 
 } // namespace
 
-/// The kernel for drafts, or the one that copies the cache's tiles; nullopt
-/// where there is none for this GPU or the cache's pages cannot be copied so.
-/// Where there is one, there is one of the same tiles for all scales.
+/// The kernel for drafts, or the one that copies the cache's tiles, by so many
+/// blocks a part; nullopt where there is none for this GPU or the cache's pages
+/// cannot be copied so. Where there is one, there is one of the same tiles for
+/// all scales.
 static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
                                             std::optional<Scales> scales,
-                                            bool drafts) {
+                                            bool drafts, int partBlocks = 1) {
   Context &context = Context::of(call.state);
-  if (!drafts && (!context.backend().driver().tensorMapEncodeTiled ||
+  const driver::Driver &api = context.backend().driver();
+  if (!drafts && (!api.tensorMapEncodeTiled ||
                   !canTile(cache.view, int(elementBytes(cache.type)),
                            int(cache.heads), int(cache.dim))))
+    return std::nullopt;
+  if (partBlocks > 1 && !api.launchKernelEx) // no driver that knows clusters
     return std::nullopt;
   std::optional<Kernel> found;
   int32_t parts = INT32_MAX;
   for (size_t i = 0; i < std::size(TileKernels); ++i) {
     const AttentionKernel &kernel = TileKernels[i];
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (!loaded || kernel.drafts != drafts || kernel.cache != cache.type ||
-        kernel.headDim != cache.dim || kernel.planes() != cache.planes)
+    if (!loaded || kernel.drafts != drafts || kernel.partBlocks != partBlocks ||
+        kernel.cache != cache.type || kernel.headDim != cache.dim ||
+        kernel.planes() != cache.planes)
       continue;
-    parts = std::min(parts, call.multiprocessors() * loaded->blocks);
+    parts =
+        std::min(parts, call.multiprocessors() * loaded->blocks / partBlocks);
     if (!found && (!scales || kernel.scales == *scales))
       found = {FirstTile + i, 0};
   }
@@ -123,7 +136,9 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
     }
     std::optional<Kernel> tiles = findTileKernel(call, cache, scales, false);
     return Kernels{*found[0], tiles ? *tiles : *found[1],
-                   findTileKernel(call, cache, scales, true)};
+                   findTileKernel(call, cache, scales, true),
+                   findTileKernel(call, cache, scales, false,
+                                  /*partBlocks=*/2)};
   }
   call.unsupported("there is no kernel for a cache of ",
                    dtypeName(static_cast<DType>(cache.type)), " with ",
@@ -181,7 +196,10 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
   };
   int64_t begin = behind(kernels->decode, 0),
           end = behind(kernels->prefill, begin);
-  return kernels->drafts ? std::max(end, behind(*kernels->drafts, begin)) : end;
+  for (const std::optional<Kernel> &kernel : {kernels->drafts, kernels->pairs})
+    if (kernel)
+      end = std::max(end, behind(*kernel, begin));
+  return end;
 }
 
 namespace {
@@ -261,7 +279,8 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
           : tokens;
   step.decodeOnly = longest * step.group <= DecodeRows;
   step.decode = kernels->decode;
-  step.prefill = kernels->prefillFor(longest * step.group);
+  step.prefill = kernels->prefillFor(longest * step.group, tokens * step.group,
+                                     step.batch.sequences);
   step.plan = static_cast<char *>(firstElement(plan));
   int64_t end = 0;
   for (const Kernel &kernel : {step.decode, step.prefill})
@@ -404,18 +423,19 @@ static void attend(Call &call, const Operands &operands) {
   Backend &backend = Context::of(call.state).backend();
   // The same for all layers but for the layer: not worth keeping.
   auto launchTiles = [&](const Kernel &kernel) {
-    TileParams tiles = tileParams(p);
+    const int blocks = kernel.traits().partBlocks;
+    TileParams tiles = tileParams(p, blocks);
     for (int plane = 0; plane < kernel.traits().planes(); ++plane)
       if (!backend.check(
-              encodeTensor(backend.driver(),
-                           describeTiles(p.cache,
-                                         int(elementBytes(step.cache.type)),
-                                         int(step.cache.heads),
-                                         int(step.cache.dim), layer, plane),
-                           tiles.maps[plane]),
+              encodeTensor(
+                  backend.driver(),
+                  describeTiles(p.cache, int(elementBytes(step.cache.type)),
+                                int(step.cache.heads), int(step.cache.dim),
+                                layer, plane, blocks),
+                  tiles.maps[plane]),
               "cuTensorMapEncodeTiled"))
         return call.fail(KV_STATUS_INTERNAL, backend.status().error().message);
-    launch(call.state, kernel.row, kernel.parts, &tiles);
+    launch(call.state, kernel.row, kernel.parts, &tiles, blocks);
   };
   Arena &arena = call.state.arena;
   step.forEachKernel(

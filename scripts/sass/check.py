@@ -33,6 +33,7 @@ class Shape:
     warps: int
     bytes: int  # of K and V that a block reads for a leaf
     value: int  # elements of a row of the result
+    blocks: int = 1  # that have a unit together, each its own rows, and read a leaf once
 
 
 # Of a latent row of so many elements.
@@ -43,7 +44,8 @@ def shape_of(kernel):
     found = re.match(r"kv_(attention|latent)_(\w+?)_(\w+?)_(\d+)$", kernel)
     dim = int(found.group(4))
     if found.group(1) == "latent":
-        return Shape(64, 4 if found.group(2) == "decode" else 8, 64 * 2 * dim, VALUES[dim])
+        return Shape(64, 4 if found.group(2) == "decode" else 8, 64 * 2 * dim, VALUES[dim],
+                     2 if found.group(2) == "pairs" else 1)
     element = 2 if found.group(3) in ("bf16", "f16") else 1
     return Shape(128, 8 if found.group(2) == "tiles" else 4, 128 * 2 * dim * element, dim)
 

@@ -262,7 +262,7 @@ class Prediction:
 def predict(listing, kernel, machine, blocks, leaves=12):
     """The steady state of a kernel with so many blocks on an SM."""
     leaf, shape = Leaf(listing), shape_of(kernel)
-    paired = kernel.startswith("kv_latent_tiles")
+    paired = kernel.startswith(("kv_latent_tiles", "kv_latent_pairs"))
     ways = ways_of_pairs(leaf) if paired else (
         ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4))
     # Beside a warp that copies; of keys and values a slab has 64 elements of a row.

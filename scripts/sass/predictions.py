@@ -90,7 +90,7 @@ def prompts(images):
             cudnn = steps.CUDNN[tokens]
             beside += f", {rate / cudnn:.2f} of cuDNN's {cudnn}, aim ≥ 0.85"
         yield row(f"{kind} 1x0+{tokens} 64/8 d{dim} page 16", kernel, time, beside)
-    kernel = "kv_latent_tiles_bf16_576"
+    kernel = "kv_latent_pairs_bf16_576"
     shape, cycles = images.leaf(kernel)
     for sequences, cached, added in LATENT_TILES:
         rows, keys = added * LATENT_HEADS, cached + (added + 1) // 2

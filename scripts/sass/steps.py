@@ -150,17 +150,18 @@ def print_prompts(image, machine):
 
 # Decoding over latent rows by tile copies: sequences, keys, tokens and query heads of each.
 LATENT_DECODES = ((128, 4096, 1, 128), (128, 8192, 2, 128), (64, 32768, 1, 128))
-LATENT_ROWS = 64
+LATENT_ROWS = 64  # of a block
 FLASH_MLA = 660  # TFLOP/s on an H800 where it is bound by products, as its makers publish
 
 
 def predict_latent(cycles, shape, machine, sequences, keys, rows):
     """Microseconds of a decode whose leaf takes so many cycles, and of what it reads of the
     second-level cache: the rows for each tile of queries, and a total of f32 for each group."""
-    units = sequences * -(-rows // LATENT_ROWS)
+    unit_rows = LATENT_ROWS * shape.blocks
+    units = sequences * -(-rows // unit_rows)
     leaves = -(-keys // shape.keys)
-    totals = max(-(-leaves // GROUP) - 1, 0) * LATENT_ROWS * shape.value * 4
-    time = machine.microseconds(-(-units // machine.sms) * (leaves * cycles + UNIT))
+    totals = max(-(-leaves // GROUP) - 1, 0) * unit_rows * shape.value * 4
+    time = machine.microseconds(-(-units // (machine.sms // shape.blocks)) * (leaves * cycles + UNIT))
     return LAUNCH + time, units * (leaves * shape.bytes + totals) / (CACHE_TERABYTES * 1e6)
 
 
@@ -190,7 +191,7 @@ def main():
     parser.add_argument("--gigahertz", type=float, default=Machine.gigahertz)
     arguments = parser.parse_args()
     machine = Machine(terabytes=arguments.terabytes, gigahertz=arguments.gigahertz)
-    if "latent_tiles" in arguments.image.name:
+    if arguments.image.name.startswith(("kv_latent_tiles", "kv_latent_pairs")):
         print_latent(arguments.image, machine)
         return
     if "tiles" in arguments.image.name:

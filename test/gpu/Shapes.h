@@ -36,25 +36,31 @@ inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
       anyTiles |= tileKernelOf(*kernel) != nullptr;
     return !shape.tiles && !anyTiles;
   });
-  auto add = [&](const AttentionKernel &kernel, bool tiles) {
+  auto add = [&](const AttentionKernel &kernel, bool tiles,
+                 bool beside = false) {
     for (const StepShape &shape : shapes)
       for (const AttentionKernel *other : shape.kernels())
         if (other->name == kernel.name)
           return;
-    shapes.push_back(with(kernel.prefill ? prefill : decode, [&](StepShape &s) {
+    const StepShape &step = kernel.prefill && !beside ? prefill : decode;
+    shapes.push_back(with(step, [&](StepShape &s) {
       s.type = kernel.type;
       s.dim = kernel.headDim;
       s.tiles = tiles;
       if ((s.vDim = kernel.vDim)) {
         s.heads = 1;
-        s.group = 16;
+        s.group = beside ? 32 : 16;
       }
     }));
   };
   for (const AttentionKernel &kernel : AttentionKernels) {
     const AttentionKernel *tiles = tileKernelOf(kernel);
+    const AttentionKernel *pairs = tileKernelOf(kernel, 2);
+    if (pairs)
+      add(*pairs, true);
+    // Where there are pairs, it has steps of a few rows.
     if (tiles)
-      add(*tiles, true);
+      add(*tiles, true, /*beside=*/pairs != nullptr);
     add(kernel, !tiles);
   }
   return shapes;

@@ -43,11 +43,11 @@ int64_t StepShape::tokens() const {
 }
 
 const AttentionKernel *
-kv::cuda::test::tileKernelOf(const AttentionKernel &plain) {
+kv::cuda::test::tileKernelOf(const AttentionKernel &plain, int partBlocks) {
   for (const AttentionKernel &kernel : TileKernels)
     if (plain.prefill && kernel.type == plain.type &&
         kernel.headDim == plain.headDim && kernel.vDim == plain.vDim &&
-        canRun(kernel.name))
+        kernel.partBlocks == partBlocks && canRun(kernel.name))
       return &kernel;
   return nullptr;
 }
@@ -61,6 +61,9 @@ std::vector<const AttentionKernel *> StepShape::kernels() const {
         }))
       continue;
     const AttentionKernel *other = tiles ? tileKernelOf(kernel) : nullptr;
+    if (other && takesPairs(*other, tokens() * group, sequences.size()))
+      if (const AttentionKernel *pairs = tileKernelOf(kernel, 2))
+        other = pairs;
     all.push_back(other ? other : &kernel);
   }
   return all;
@@ -224,10 +227,10 @@ Step::Step(Gpu &gpu, const StepShape &given)
                    shape.name().c_str());
       std::_Exit(ExitFailed);
     }
-    p = tileParams(p);
+    p = tileParams(p, kernel->partBlocks);
     for (int plane = 0; plane < kernel->planes(); ++plane)
-      p.maps[plane] = gpu.encode(
-          describeTiles(cache, size, shape.heads, shape.dim, 0, plane));
+      p.maps[plane] = gpu.encode(describeTiles(
+          cache, size, shape.heads, shape.dim, 0, plane, kernel->partBlocks));
   }
 }
 
@@ -266,8 +269,9 @@ void Step::plan(int parts) {
   for (Launch &launch : launches) {
     const AttentionKernel &kernel = *launch.kernel;
     AttentionParams &p = launch.params;
-    p.shape.parts =
-        parts ? parts : gpu.multiprocessors * gpu.blocksPerSM(kernel.name);
+    p.shape.parts = parts ? parts
+                          : gpu.multiprocessors * gpu.blocksPerSM(kernel.name) /
+                                kernel.partBlocks;
     p.shape.slots = slotsOf(kernel, p.shape, p.batch);
     p.mergesApart = mergesApart(kernel, p.shape, p.batch);
     HostPlan made = hostPlan(launch);
@@ -285,7 +289,8 @@ void Step::plan(int parts) {
 void Step::launch() {
   for (const Launch &launch : launches) {
     const AttentionParams &p = launch.params;
-    gpu.launch(launch.kernel->name, p.shape.parts, &p);
+    gpu.launch(launch.kernel->name, p.shape.parts, &p,
+               launch.kernel->partBlocks);
     if (!p.mergesApart)
       continue;
     MergeParams merge{p, launch.kernel->valueDim(), launch.kernel->query};

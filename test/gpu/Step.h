@@ -18,9 +18,10 @@ struct Lengths {
   int32_t cached, added;
 };
 
-/// The kernel that copies tiles and is launched instead of `plain` where this
-/// device has it; null: there is none.
-const AttentionKernel *tileKernelOf(const AttentionKernel &plain);
+/// The kernel that copies tiles, by so many blocks a part, and is launched
+/// instead of `plain` where this device has it; null: there is none.
+const AttentionKernel *tileKernelOf(const AttentionKernel &plain,
+                                    int partBlocks = 1);
 
 /// Sequences of a step, and how their cache lies. Causal.
 struct StepShape {

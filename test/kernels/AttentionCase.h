@@ -254,7 +254,7 @@ public:
     return runBy(*backend, [&](const AttentionParams &p) {
       if (kernel.tiles) {
         TileParams tiles = tilesOf(*backend, p);
-        backend->launch(kernel.name, c.parts, &tiles);
+        backend->launch(kernel.name, c.parts, &tiles, kernel.partBlocks);
       } else {
         backend->launch(kernel.name, c.parts, &p);
       }
@@ -274,10 +274,11 @@ public:
   TileParams tilesOf(Backend &backend, const AttentionParams &p) const {
     if (!canTile(p.cache, sizeof(Cache), c.heads, Dim))
       std::abort();
-    TileParams tiles = tileParams(p);
+    TileParams tiles = tileParams(p, kernel.partBlocks);
     for (int plane = 0; plane < kernel.planes(); ++plane)
-      tiles.maps[plane] = backend.encode(
-          describeTiles(p.cache, sizeof(Cache), c.heads, Dim, p.layer, plane));
+      tiles.maps[plane] =
+          backend.encode(describeTiles(p.cache, sizeof(Cache), c.heads, Dim,
+                                       p.layer, plane, kernel.partBlocks));
     return tiles;
   }
 
@@ -310,7 +311,7 @@ public:
     auto scratch =
         poisoned<float>(int64_t(c.parts) * p.shape.slots * kernel.slotFloats);
     auto totals = poisoned<float>(c.parts * kernel.totalFloats);
-    std::vector<uint32_t> counters(2 * c.parts);
+    std::vector<uint32_t> counters(2 * c.parts * kernel.partBlocks);
 
     size_t pageBytes = view.pageStride * sizeof(Cache);
     p.cache = view;
@@ -477,9 +478,10 @@ template <class Config> constexpr AttentionKernel kernelOf() {
   kernel.headDim = Config::KeyDim;
   kernel.vDim = LatentRows<Config> || LatentTiles<Config> ? Config::HeadDim : 0;
   kernel.leaf = Config::Leaf;
-  kernel.rows = Config::Rows;
+  kernel.partBlocks = PartBlocks<Config>;
+  kernel.rows = PartBlocks<Config> * Config::Rows;
   kernel.slotFloats = Config::SlotFloats;
-  kernel.totalFloats = Config::TotalFloats;
+  kernel.totalFloats = PartBlocks<Config> * Config::TotalFloats;
   return kernel;
 }
 

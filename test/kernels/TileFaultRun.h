@@ -17,7 +17,7 @@ Results runTileBody(Fixture &fixture, Body body) {
   return fixture.runBy(backend, [&](const AttentionParams &p) {
     TileParams tiles = fixture.tilesOf(backend, p);
     launchRoles<Config>(
-        backend.machine, fixture.c.parts,
+        backend.machine, fixture.c.parts * PartBlocks<Config>,
         [&](Machine &m, int thread) { body(m, thread, tiles); });
   });
 }

@@ -297,6 +297,40 @@ TEST_F(AttentionTiles, LatentDecodeGivesTheirLastRows) {
   }
 }
 
+// Units whose pieces are merged apart: those of a pair of blocks have the rows
+// of both, of which the second one's are none in the last tile.
+TEST_F(AttentionTiles, LatentRowsMergedApart) {
+  const Kernels kernels("bf16", 192, /*latent=*/true);
+  AttentionCase c;
+  c.heads = 1;
+  c.group = 40;
+  c.sequences = {{1500, 4}, {900, 2}};
+  c.parts = 2;
+  Results expected = run(kernels.plain, c);
+  for (int parts : {7, 16}) {
+    c.parts = parts;
+    c.merges = 3;
+    c.machine.schedule = Schedule(parts % 3);
+    kernels.expectSame(expected, c);
+  }
+}
+
+// Whose two blocks have boxes of their own, of each page size that is copied.
+TEST_F(AttentionTiles, BoxesOfPairs) {
+  EXPECT_EQ(boxTokens(64, 2), 32);
+  EXPECT_EQ(boxTokens(24, 2), 8);
+  EXPECT_EQ(boxTokens(4, 2), 0);
+  for (const AttentionKernel &kernel : TileKernels) {
+    if (kernel.partBlocks == 1)
+      continue;
+    EXPECT_EQ(kernel.rows % kernel.partBlocks, 0) << kernel.name;
+    EXPECT_FALSE(takesPairs(tileKernelFor(kernel.type, kernel.headDim, true),
+                            64 * 3, 3));
+    EXPECT_TRUE(takesPairs(tileKernelFor(kernel.type, kernel.headDim, true),
+                           64 * 3 + 1, 3));
+  }
+}
+
 TEST(TileMaps, WhatNoBoxCanCopy) {
   CacheView view{};
   view.tokenStride = 128;

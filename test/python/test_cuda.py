@@ -184,6 +184,19 @@ def test_latent_rows_by_tensor_memory(tmp_path):
     assert "launch kv_latent_prefill" not in trace
 
 
+def test_latent_rows_by_pairs_of_blocks(tmp_path):
+    """On 9.0 prompts of 20 query heads are two blocks' each, and steps of one token one block's."""
+    config = synthetic.make_config("deepseek_v3", **KINDS["deepseek_v3"])
+    synthetic.write_hf(tmp_path / "hf", config,
+                       synthetic.make_weights(config, seed=SEEDS["deepseek_v3"]))
+    trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_90a")
+    check_steps(trace)
+    pairs = re.findall(r"launch kv_latent_pairs_bf16_192 \d+ (.*)", trace)
+    assert pairs and set(pairs) == {"in clusters of 2"}
+    assert "launch kv_latent_tiles_bf16_192 " in trace
+    assert "launch kv_latent_prefill" not in trace
+
+
 @pytest.mark.parametrize("cache", CACHES)
 def test_tokens_of_the_cpu_with_another_cache(tmp_path, cache):
     def change(text):

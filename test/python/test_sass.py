@@ -252,6 +252,13 @@ def test_latent_decode():
     time, read = steps.predict_latent(1000, shape, machine, 1, 1024, 128)
     assert time == steps.LAUNCH + 2 * (16 * 1000 + steps.UNIT) / 1000
     assert read == 2 * (16 * 73728 + 64 * 512 * 4) / (steps.CACHE_TERABYTES * 1e6)
+    # Or one of two blocks, which read the rows once, and each its totals.
+    pair = check.shape_of("kv_latent_pairs_bf16_576")
+    assert (pair.keys, pair.warps, pair.bytes, pair.value, pair.blocks) == (64, 8, 73728, 512, 2)
+    machine = cycles.Machine(sms=4, gigahertz=1.0)
+    time, read = steps.predict_latent(1000, pair, machine, 3, 1024, 128)
+    assert time == steps.LAUNCH + 2 * (16 * 1000 + steps.UNIT) / 1000
+    assert read == 3 * (16 * 73728 + 128 * 512 * 4) / (steps.CACHE_TERABYTES * 1e6)
 
 
 def test_warps_that_widen(listed):

@@ -126,6 +126,13 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::None,                                                               \
    dim,                                                                        \
    vDim},
+#define KV_LATENT_PAIR_KERNEL(name, query, cache, dim, vDim, ...)              \
+  {"kv_latent_pairs_" #name "_" #dim,                                          \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   vDim},
 #define KV_LATENT_TENSOR_KERNEL(name, query, cache, dim, vDim, ...)            \
   {"kv_latent_tensor_" #name "_" #dim,                                         \
    "sm_100a",                                                                  \

@@ -62,6 +62,9 @@ struct Built {
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   KV_TILES(kv_latent_tiles_##type##_##dim,                                     \
            KV_LATENT_TILE_CONFIG(query, dim, vDim))
+#define KV_LATENT_PAIR_KERNEL(type, query, cache, dim, vDim, registers)        \
+  KV_TILES(kv_latent_pairs_##type##_##dim,                                     \
+           KV_LATENT_PAIR_CONFIG(query, dim, vDim))
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, registers,       \
                          blocks80, blocks90)                                   \
   KV_KERNEL(kv_latent_##kind##_##type##_##dim,                                 \

@@ -28,5 +28,8 @@ void kv::cuda::runTileTwin(Machine &machine, const AttentionKernel &kernel,
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, ...)              \
   if (kernel.name == "kv_latent_tiles_" #type "_" #dim)                        \
     run<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(machine, blocks, aligned);
+#define KV_LATENT_PAIR_KERNEL(type, query, cache, dim, vDim, ...)              \
+  if (kernel.name == "kv_latent_pairs_" #type "_" #dim)                        \
+    run<KV_LATENT_PAIR_CONFIG(query, dim, vDim)>(machine, blocks, aligned);
 #include "kv/ABI/DeviceKernels.def"
 }

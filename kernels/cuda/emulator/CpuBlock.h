@@ -209,6 +209,10 @@ public:
     bool there = machine.async().cluster.touch(self, to);
     return {there ? bar.offset + distanceTo(to) : bar.offset};
   }
+  void releaseAt(SharedBarrier bar, int to, bool arrives) {
+    if (arrives)
+      arriveAt(remote(bar, to));
+  }
   template <class T> void storeRemote(Shared<T> view, int to, int i, T x) {
     static_assert(sizeof(T) == 4);
     AsyncBlock &async = machine.async();

@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_LAUNCHROLES_H
 #define KV_KERNELS_CUDA_EMULATOR_LAUNCHROLES_H
 
+#include "../Attention.h"
 #include "Machine.h"
 
 namespace kv::cuda {
@@ -12,7 +13,7 @@ namespace kv::cuda {
 template <class Config, class Body>
 void launchRoles(Machine &machine, int blocks, Body body) {
   machine.launch({blocks, Config::LaunchThreads, Config::SharedBytes,
-                  Config::LaunchRegisters},
+                  Config::LaunchRegisters, PartBlocks<Config>},
                  body);
 }
 

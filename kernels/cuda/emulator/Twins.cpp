@@ -53,6 +53,10 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
   }
   for (const AttentionKernel &kernel : TileKernels)
     if (kernel.name == name) {
+      if (cluster != kernel.partBlocks)
+        machine.report(std::string(name) + " is launched in clusters of " +
+                       std::to_string(cluster) +
+                       " blocks, needed: " + std::to_string(kernel.partBlocks));
       runTileTwin(machine, kernel, blocks, params);
       runTensorTwin(machine, kernel, blocks, params);
       runDraftTwin(machine, kernel, blocks, params);

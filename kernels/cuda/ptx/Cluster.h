@@ -51,6 +51,22 @@ __device__ __forceinline__ void clusterArrive(uint32_t barrier) {
       : "memory");
 }
 
+/// The same, where it `arrives`, by a thread whose products have read what
+/// another block's copies are to overwrite. That is over, and needs no fence of
+/// the device as above, which is for what threads stored; nor is a branch to
+/// lie between products.
+__device__ __forceinline__ void clusterRelease(uint32_t barrier, int rank,
+                                               bool arrives) {
+  asm volatile(
+      "{\n\t.reg .pred arrives;\n\t.reg .b32 remote;\n\t"
+      "setp.ne.s32 arrives, %2, 0;\n\t"
+      "@arrives mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+      "@arrives mbarrier.arrive.release.cta.shared::cluster.b64 _, [remote];"
+      "\n\t}" ::"r"(barrier),
+      "r"(rank), "r"(int(arrives))
+      : "memory");
+}
+
 __device__ __forceinline__ void clusterStore(uint32_t address, uint32_t x) {
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(x)
                : "memory");

@@ -108,6 +108,9 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, budget)           \
   if (function.kernel.name == "kv_latent_tiles_" #type "_" #dim)               \
     registers = (budget + 7) / 8 * 8;
+#define KV_LATENT_PAIR_KERNEL(type, query, cache, dim, vDim, budget)           \
+  if (function.kernel.name == "kv_latent_pairs_" #type "_" #dim)               \
+    registers = (budget + 7) / 8 * 8;
 #define KV_LATENT_KERNEL(kind, type, query, cache, dim, vDim, budget, ...)     \
   if (function.kernel.name == "kv_latent_" #kind "_" #type "_" #dim)           \
     registers = (budget + 7) / 8 * 8;
