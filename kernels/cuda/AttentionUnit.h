@@ -21,7 +21,8 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     // Not kept: the leaves need registers more.
     kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
     seeRows(work, tile, sequence);
-    kv::plan::Keys keys = kv::plan::tileKeys(p.shape, sequence, tile.row);
+    kv::plan::Keys keys =
+        kv::plan::tileKeys(p.shape, sequence, firstRow - rowsBefore());
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
     int32_t pages[3];

@@ -158,6 +158,8 @@ struct KernelLaunch {
   int threads;
   int sharedBytes80, sharedBytes90, sharedBytes120;
   size_t paramBytes;
+  /// Blocks of each of its clusters; movers of 1 may be launched with more.
+  int cluster = 1;
 
   constexpr int sharedBytes(int sm) const {
     return sm == 90    ? sharedBytes90
@@ -185,7 +187,8 @@ constexpr auto KernelLaunches = [] {
               kernel.sharedBytes80,
               kernel.sharedBytes90,
               kernel.sharedBytes120,
-              kernel.tiles ? sizeof(TileParams) : sizeof(AttentionParams)};
+              kernel.tiles ? sizeof(TileParams) : sizeof(AttentionParams),
+              kernel.partBlocks};
   return launches;
 }();
 

@@ -32,7 +32,8 @@ TEST(Twins, EveryKernelHasOne) {
       machine.global().allow(&header, sizeof(header), Access::Write);
       machine.global().allow(cuts, sizeof(cuts), Access::Write);
     }
-    EXPECT_TRUE(runTwin(machine, kernel.name, 1, params.data()));
+    EXPECT_TRUE(runTwin(machine, kernel.name, kernel.cluster, params.data(),
+                        kernel.cluster));
     for (const std::string &report : machine.reports())
       ADD_FAILURE() << report;
   }
@@ -46,7 +47,8 @@ TEST(Twins, EveryKernelWaitsFirst) {
     std::vector<char> params(kernel.paramBytes, 0x7f);
     Machine machine;
     EarlyRun early;
-    EXPECT_TRUE(runTwin(machine, kernel.name, 3, params.data()));
+    EXPECT_TRUE(runTwin(machine, kernel.name, 3 * kernel.cluster, params.data(),
+                        kernel.cluster));
     EXPECT_TRUE(early.hasWaited());
     EXPECT_TRUE(machine.reports().empty()) << machine.reports()[0];
   }
@@ -85,6 +87,20 @@ TEST(Twins, ANameThatIsNone) {
   Machine machine;
   EXPECT_FALSE(runTwin(machine, "kv_attention_decode_bf16_88", 1, nullptr));
   EXPECT_FALSE(runTwin(machine, "store", 1, nullptr));
+}
+
+TEST(Twins, ClustersOfAnotherSize) {
+  for (const KernelLaunch &kernel : KernelLaunches) {
+    if (kernel.cluster == 1)
+      continue;
+    std::vector<char> params(kernel.paramBytes);
+    Machine machine;
+    EarlyRun early;
+    EXPECT_TRUE(runTwin(machine, kernel.name, 2, params.data()));
+    ASSERT_FALSE(machine.reports().empty());
+    EXPECT_NE(machine.reports()[0].find("launched in clusters of 1"),
+              std::string::npos);
+  }
 }
 
 TEST(Twins, ComputeWhatTheBodyDoes) {

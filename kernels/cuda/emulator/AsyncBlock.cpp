@@ -16,7 +16,7 @@ AsyncBlock::AsyncBlock(Machine &machine)
       machine(machine) {}
 
 void AsyncBlock::reset(int threads, int sharedBytes, const LaunchShape &shape) {
-  clocks.reset(threads);
+  clocks.reset(threads, shape.cluster);
   words.reset(sharedBytes);
   barriers.reset(sharedBytes);
   boxes.reset();

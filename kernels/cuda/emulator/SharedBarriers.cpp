@@ -11,7 +11,7 @@ static std::string threadName(int thread) {
 
 void SharedBarriers::reset(int sharedBytes) {
   barriers.clear();
-  barriers.reserve(ThreadClocks::MaxBarriers);
+  barriers.reserve(clocks.mostBarriers());
   byPlace.assign(sharedBytes / Bytes, -1);
   waits.assign(clocks.threads(), Wait());
 }
@@ -44,7 +44,7 @@ void SharedBarriers::init(int thread, int offset, int arrivals) {
   if (byPlace[offset / Bytes] >= 0)
     return machine.report(threadName(thread) + " initialises " +
                           name(barriers[byPlace[offset / Bytes]]) + " again");
-  if (barriers.size() == ThreadClocks::MaxBarriers)
+  if (int(barriers.size()) == clocks.mostBarriers())
     return machine.report("the emulator knows " +
                           std::to_string(ThreadClocks::MaxBarriers) +
                           " mbarriers a block, and no more");

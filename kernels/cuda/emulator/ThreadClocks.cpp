@@ -26,15 +26,16 @@ void Knowledge::clear() {
   tensor.clear();
 }
 
-void ThreadClocks::reset(int threads) {
+void ThreadClocks::reset(int threads, int blocks) {
   threadCount = threads;
+  barrierCount = MaxBarriers * blocks;
   groups = (threads + 127) / 128;
   clocks.resize(threads);
   changes.assign(threads, 0);
   common.clear();
   for (int t = 0; t < threads; ++t) {
     clocks[t].clear();
-    clocks[t].seen.resize(threads + groups + MaxBarriers);
+    clocks[t].seen.resize(threads + groups + barrierCount);
     clocks[t].fenced.resize(threads);
     clocks[t].seen[t] = 1;
   }

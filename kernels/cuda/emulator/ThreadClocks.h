@@ -34,11 +34,13 @@ struct Knowledge {
 
 class ThreadClocks {
 public:
+  /// Of a block; those of a cluster share theirs.
   static constexpr int MaxBarriers = 64;
 
-  void reset(int threads);
+  void reset(int threads, int blocks);
 
   int threads() const { return threadCount; }
+  int mostBarriers() const { return barrierCount; }
   /// Actors that are no threads.
   int groupActor(int group) const { return threadCount + group; }
   int barrierActor(int index) const { return threadCount + groups + index; }
@@ -76,7 +78,7 @@ public:
   void tick(int thread) { ++change(thread).seen[thread]; }
 
 private:
-  int threadCount = 0, groups = 0;
+  int threadCount = 0, groups = 0, barrierCount = 0;
   std::vector<Knowledge> clocks;
   std::vector<uint64_t> changes; // how often each clock changed
   struct Common {
