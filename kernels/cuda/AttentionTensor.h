@@ -74,9 +74,21 @@ template <class QueryT, int HeadDimV> struct TensorConfig {
   /// Tensor memory, in columns. Weights lie where their scores were, in half of
   /// the columns, and their sums, of which one column counts, behind them.
   static constexpr int ScorePlaces = 3, ScoreColumns = Leaf;
-  static constexpr int Sums = ScoreColumns / 2, SumColumns = 16;
+  static constexpr int Sums = 48, SumColumns = 16;
   static constexpr int Values = ScorePlaces * ScoreColumns;
-  static_assert(Values + HeadDim <= TensorColumns);
+  /// Columns of scores that are loaded, and as weights stored, at a time, and
+  /// parts in which weights are passed on.
+  static constexpr int Piece = 32, WeightParts = 2;
+  /// Where the weights of a key are.
+  static KV_HD constexpr int weightsOf(int key) {
+    return key / 2 < Sums ? key / 2 : key / 2 + SumColumns;
+  }
+  /// Of a leaf's values, slices of which two find room: each place is used in
+  /// turn, and folded while the next one is multiplied.
+  static constexpr int SliceColumns = 64, Slices = HeadDim / SliceColumns;
+  static constexpr int ValuePlaces = 2;
+  static_assert(Slices <= ValuePlaces &&
+                Values + ValuePlaces * SliceColumns <= TensorColumns);
 
   /// Named barriers.
   static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
@@ -92,7 +104,8 @@ template <class QueryT, int HeadDimV> struct TensorConfig {
   static constexpr int TensorPlace = Ticket + 16;
   static constexpr int Barriers = TensorPlace + 16;
   static constexpr int SharedBytes =
-      Barriers + (3 * Stages + 4 * RowGroups + 1) * 8;
+      Barriers +
+      (3 * Stages + (1 + WeightParts + 2 * Slices) * RowGroups + 1) * 8;
 
   static constexpr int RowPlaces = Queries, MergeTable = 1024;
   static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
@@ -116,11 +129,17 @@ template <class QueryT, int HeadDimV> struct TensorConfig {
   static KV_HD constexpr int scored(int tile) {
     return full(3 * Stages + tile);
   }
-  static KV_HD constexpr int weighed(int tile) { return scored(2 + tile); }
-  static KV_HD constexpr int multiplied(int tile) { return scored(4 + tile); }
-  static KV_HD constexpr int folded(int tile) { return scored(6 + tile); }
+  static KV_HD constexpr int weighed(int tile, int part) {
+    return scored(2 + part * 2 + tile);
+  }
+  static KV_HD constexpr int multiplied(int tile, int slice) {
+    return weighed(tile, WeightParts + slice);
+  }
+  static KV_HD constexpr int folded(int tile, int slice) {
+    return multiplied(tile, Slices + slice);
+  }
   /// A phase a unit: its queries are there.
-  static constexpr int Asked = Barriers + (3 * Stages + 4 * RowGroups) * 8;
+  static constexpr int Asked = SharedBytes - 8;
 };
 
 /// The configuration of a row KV_TENSOR_KERNEL.

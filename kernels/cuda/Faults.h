@@ -100,7 +100,10 @@ enum class Fault {
   MissingStoreWait,    // nor stored
   MissingScoresFence,  // scores are loaded that are not there for loads
   MissingValuesWait,   // values are folded while they are under way
-  NeverFreed,          // tensor memory is left allocated
+  MissingPartWait,     // the last weights are multiplied too early
+  MissingSliceWait,    // scores come to where the last slice reads weights
+  EarlySettled, // scores that were masked are loaded before they are there
+  NeverFreed,   // tensor memory is left allocated
 
   // Of those whose warpgroups share latent rows; MissingWeightsBarrier and
   // MissingWeightsFence too.

@@ -53,6 +53,18 @@ struct GpuTensorBlock : GpuBlock {
   __device__ __forceinline__ void commitTensor(SharedBarrier bar) const {
     ptx::tensorCommit(bar.address);
   }
+  __device__ __forceinline__ bool anyLane(bool condition) const {
+    return __any_sync(0xffffffffu, condition);
+  }
+  __device__ __forceinline__ FloatPair multiply(FloatPair x,
+                                                FloatPair y) const {
+    return ptx::multiplyTwo(x, y);
+  }
+  __device__ __forceinline__ FloatPair fusedMultiplyAdd(FloatPair x,
+                                                        FloatPair y,
+                                                        FloatPair z) const {
+    return ptx::fusedMultiplyAddTwo(x, y, z);
+  }
   __device__ __forceinline__ void fenceBefore() const {
     ptx::tensorFenceBefore();
   }

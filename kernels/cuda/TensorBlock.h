@@ -35,6 +35,11 @@
 //   fenceAfter()                what this thread does with tensor memory comes
 //                               after what was passed on to it
 //
+//   anyLane(condition)          by a warp: whether it holds for any lane
+//   multiply(x, y) fusedMultiplyAdd(x, y, z)
+//                               of two numbers at once, each as plan/Fold.h has
+//                               it of one
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_TENSORBLOCK_H
@@ -50,7 +55,7 @@ concept TensorBlock =
     RoleBlock<B> &&
     requires(B &b, uint32_t (&words)[16], float (&sums)[32],
              float (&fragments)[8][4], TensorAddress at, TensorDescriptor d,
-             TensorInstruction instruction) {
+             TensorInstruction instruction, FloatPair pair) {
       { b.elect() } -> std::same_as<bool>;
       b.allocateTensor(0, FewestColumns);
       b.relinquishTensor();
@@ -64,6 +69,9 @@ concept TensorBlock =
       b.multiplyTensor(at, d, d, instruction, true);
       b.multiplyTensor(at, at, d, instruction, true);
       b.commitTensor(b.barrier(0));
+      { b.anyLane(true) } -> std::same_as<bool>;
+      { b.multiply(pair, pair) } -> std::same_as<FloatPair>;
+      { b.fusedMultiplyAdd(pair, pair, pair) } -> std::same_as<FloatPair>;
       b.fenceBefore();
       b.fenceAfter();
     };

@@ -53,10 +53,27 @@ private:
     multiplyQueries(1);
     KV_UNROLL_BY(1)
     for (int n = 0; n < count; ++n) {
-      multiplyWeights(n & 1);
-      if (n + 2 < count)
-        multiplyQueries(n & 1);
+      const int tile = n & 1;
+      awaitFold(1 - tile, 0);
+      // While the weights of this tile are still computed, to where the other
+      // one's were.
+      if (n + 2 < count) {
+        if (C::Slices > 1 && F != Fault::MissingSliceWait && any)
+          b.awaitPhase(b.barrier(C::multiplied(1 - tile, C::Slices - 1)),
+                       folded >> (1 - tile) & 1);
+        multiplyQueries(tile);
+      }
+      multiplyWeights(tile);
+      folded ^= any ? 1 << (1 - tile) : 0;
+      any = true;
     }
+  }
+
+  /// Until a slice of a tile's last values is folded and, with the first one,
+  /// the sums of their weights.
+  KV_BODY void awaitFold(int tile, int slice) {
+    if (F != Fault::MissingFoldWait && any)
+      b.awaitPhase(b.barrier(C::folded(tile, slice)), folded >> tile & 1);
   }
 
   KV_BODY TensorAddress nextPlace(int &place) const {
@@ -97,39 +114,66 @@ private:
       releaseTile(keys);
   }
 
-  /// A tile's weights with the next values, and their sums.
+  /// A tile's weights with the next values, and their sums, a part as soon as
+  /// its weights are there.
   KV_BODY void multiplyWeights(int tile) {
-    b.awaitPhase(b.barrier(C::weighed(tile)), weighed >> tile & 1);
-    weighed ^= 1 << tile;
-    // What the other tile had there is folded.
-    if (F != Fault::MissingFoldWait && any)
-      b.awaitPhase(b.barrier(C::folded(1 - tile)), folded >> (1 - tile) & 1);
-    folded ^= any ? 1 << (1 - tile) : 0;
-    any = true;
-    if (tile == 0 && F != Fault::MissingTileWait)
-      b.awaitPhase(b.barrier(C::full(values.stage)), values.phase);
-    if constexpr (F != Fault::MissingIssuersFence)
-      b.fenceAfter();
     TensorAddress weights = nextPlace(weightPlace);
+    KV_UNROLL
+    for (int part = 0; part < C::WeightParts; ++part) {
+      const bool last = part == C::WeightParts - 1;
+      if (F != Fault::MissingPartWait || part == 0)
+        b.awaitPhase(b.barrier(C::weighed(tile, part)), weighed >> tile & 1);
+      if (part == 0 && tile == 0 && F != Fault::MissingTileWait)
+        b.awaitPhase(b.barrier(C::full(values.stage)), values.phase);
+      if constexpr (F != Fault::MissingIssuersFence)
+        b.fenceAfter();
+      sumWeights(weights, part);
+      if (F == Fault::EarlyRelease && tile == 1 && part == 0)
+        b.commitTensor(b.barrier(C::empty(values.stage)));
+      KV_UNROLL
+      for (int slice = 0; slice < C::Slices; ++slice) {
+        // What the other tile had there is folded.
+        if (part == 0 && slice > 0) {
+          awaitFold(1 - tile, slice);
+          b.fenceAfter();
+        }
+        multiplySlice(weights, tile, part, slice);
+        if (last)
+          b.commitTensor(b.barrier(C::multiplied(tile, slice)));
+      }
+    }
+    weighed ^= 1 << tile;
+    if (F == Fault::EarlyRelease && tile == 1)
+      values.move(2);
+    else if (tile == 1)
+      releaseTile(values);
+  }
+
+  static constexpr int PartSteps = C::Leaf / 16 / C::WeightParts;
+
+  /// The sums of a part of the weights.
+  KV_BODY void sumWeights(TensorAddress weights, int part) {
     TensorDescriptor ones =
         encodeTensor({b.sharedAddress(C::Ones), 0, AtomBytes});
-    TensorDescriptor v = operandAt(C::Ring + values.stage * C::TileBytes);
     KV_UNROLL
-    for (int k = 0; k < C::Leaf / 16; ++k)
-      b.multiplyTensor(weights.behind(C::Sums), weights.behind(k * 8), ones,
+    for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k)
+      b.multiplyTensor(weights.behind(C::Sums),
+                       weights.behind(C::weightsOf(k * 16)), ones,
                        instruction(Major::K, C::SumColumns), k > 0);
-    if (F == Fault::EarlyRelease && tile == 1)
-      releaseTile(values);
+  }
+  KV_BODY void multiplySlice(TensorAddress weights, int tile, int part,
+                             int slice) {
+    TensorAddress to = memory.behind(
+        C::Values + (C::Slices > 1 ? slice : tile) * C::SliceColumns);
+    TensorDescriptor v =
+        operandAt(C::Ring + values.stage * C::TileBytes + slice * C::SlabBytes);
     KV_UNROLL
-    for (int k = 0; k < C::Leaf / 16; ++k) {
+    for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k) {
       int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
-      b.multiplyTensor(memory.behind(C::Values), weights.behind(k * 8),
+      b.multiplyTensor(to, weights.behind(C::weightsOf(k * 16)),
                        v.behind(step * AtomBytes),
-                       instruction(Major::Other, C::HeadDim), k > 0);
+                       instruction(Major::Other, C::SliceColumns), k > 0);
     }
-    b.commitTensor(b.barrier(C::multiplied(tile)));
-    if (F != Fault::EarlyRelease && tile == 1)
-      releaseTile(values);
   }
 
   static KV_BODY constexpr TensorInstruction instruction(Major majorB,

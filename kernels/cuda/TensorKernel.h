@@ -20,9 +20,14 @@ template <class C, TensorBlock B> KV_BODY void initTensor(B &b) {
   KV_UNROLL
   for (int tile = 0; tile < C::RowGroups; ++tile) {
     b.init(b.barrier(C::scored(tile)), 1);
-    b.init(b.barrier(C::weighed(tile)), GroupThreads);
-    b.init(b.barrier(C::multiplied(tile)), 1);
-    b.init(b.barrier(C::folded(tile)), GroupThreads);
+    KV_UNROLL
+    for (int part = 0; part < C::WeightParts; ++part)
+      b.init(b.barrier(C::weighed(tile, part)), GroupThreads);
+    KV_UNROLL
+    for (int slice = 0; slice < C::Slices; ++slice) {
+      b.init(b.barrier(C::multiplied(tile, slice)), 1);
+      b.init(b.barrier(C::folded(tile, slice)), GroupThreads);
+    }
   }
 }
 

@@ -36,8 +36,8 @@ public:
   }
 
 private:
-  /// So many columns are loaded at once.
-  static constexpr int Piece = 32;
+  /// So many columns are loaded at once, as often for a row of scores.
+  static constexpr int Piece = C::Piece, Pieces = C::ScoreColumns / Piece;
 
   /// This thread's of the unit's rows, and which tile that is in.
   KV_BODY int row() const { return b.thread(); }
@@ -111,16 +111,41 @@ private:
 
   //===--- A leaf ---------------------------------------------------------===//
 
-  /// The columns behind an address.
-  KV_BODY void load(float (&piece)[Piece], TensorAddress at) {
-    b.loadTensor(piece, at);
+  template <class Registers> KV_BODY void await(Registers &scores) {
     if constexpr (F != Fault::EarlyScores)
-      b.awaitLoads(piece);
+      b.awaitLoads(scores);
   }
 
-  /// Scores of this row, scaled and masked, of keys from `first` on.
-  KV_BODY void loadScores(float (&scores)[Piece], TensorAddress at, int first) {
-    load(scores, at);
+  /// Whether scores of this row cannot be weighed as they are.
+  KV_BODY bool settles(int first) const {
+    return scaleFirst ||
+           (row() < liveRows &&
+            (first < seen.x || first > seen.y - C::Leaf ||
+             (p.ancestors && first + C::Leaf > seen.y - KV_TREE_ROWS)));
+  }
+
+  /// Scales and masks scores of this row of keys from `first` on, where they
+  /// lie: seldom, so that what weighs has no branch.
+  KV_BODY void settleScores(TensorAddress at, int first) {
+    KV_UNROLL_BY(1)
+    for (int i = 0; i < C::ScoreColumns; i += Piece) {
+      float scores[Piece];
+      b.loadTensor(scores, at.behind(i));
+      await(scores);
+      settlePiece(scores, first + i);
+      KV_UNROLL
+      for (int half = 0; half < Piece; half += Piece / 2) {
+        uint32_t words[Piece / 2];
+        KV_UNROLL
+        for (int j = 0; j < Piece / 2; ++j)
+          words[j] = bitsAs<uint32_t>(scores[half + j]);
+        b.storeTensor(at.behind(i + half), words);
+      }
+    }
+    if constexpr (F != Fault::EarlySettled)
+      b.awaitStores();
+  }
+  KV_BODY void settlePiece(float (&scores)[Piece], int first) const {
     if (scaleFirst) {
       float before = p.softcap > 0 ? p.scale / p.softcap : p.scale;
       KV_UNROLL
@@ -152,58 +177,109 @@ private:
       b.fenceAfter();
     const TensorAddress scores = own().behind(scorePlace * C::ScoreColumns);
     const int first = leaf * C::Leaf;
-    float piece[Piece], largest = kv::plan::NoScore;
-    KV_UNROLL_BY(1)
-    for (int i = 0; i < C::ScoreColumns; i += Piece) {
-      loadScores(piece, scores.behind(i), first + i);
-      KV_UNROLL
-      for (float score : piece)
-        largest = kv::plan::larger(largest, score);
+    if (b.anyLane(settles(first)))
+      settleScores(scores, first);
+    // From the last piece to the first, each loaded while the one before is
+    // compared: the first two stay in registers until they are weighed.
+    float pieces[2][Piece], largest = kv::plan::NoScore;
+    b.loadTensor(pieces[(Pieces - 1) % 2], scores.behind((Pieces - 1) * Piece));
+    KV_UNROLL
+    for (int i = Pieces - 1; i >= 0; --i) {
+      await(pieces[i % 2]);
+      if (i > 0)
+        b.loadTensor(pieces[(i - 1) % 2], scores.behind((i - 1) * Piece));
+      largest = largestOf(largest, pieces[i % 2]);
     }
     float maximum = largest * toLog2, base = kv::plan::scoreBase(maximum);
     weights = kv::plan::foldMaximum(state.maximum, maximum);
-    KV_UNROLL_BY(1)
-    for (int i = 0; i < C::ScoreColumns; i += Piece) {
-      loadScores(piece, scores.behind(i), first + i);
+    KV_UNROLL
+    for (int i = 0; i < Pieces; ++i) {
+      auto &piece = pieces[i % 2];
+      if (i == 2) // and what is loaded behind them
+        await(pieces);
       uint32_t pairs[Piece / 2];
       KV_UNROLL
-      for (int j = 0; j < Piece / 2; ++j)
-        pairs[j] = narrowPair<typename C::Product>(
-            this->weightOf(piece[j * 2], toLog2, base),
-            this->weightOf(piece[j * 2 + 1], toLog2, base));
+      for (int j = 0; j < Piece / 2; ++j) {
+        FloatPair two = b.fusedMultiplyAdd({piece[j * 2], piece[j * 2 + 1]},
+                                           {toLog2, toLog2}, {-base, -base});
+        pairs[j] = narrowPair<typename C::Product>(kv::plan::powerOfTwo(two.x),
+                                                   kv::plan::powerOfTwo(two.y));
+      }
+      if (i + 2 < Pieces)
+        b.loadTensor(piece, scores.behind((i + 2) * Piece));
       // Scores that lay there are no longer needed.
-      b.storeTensor(scores.behind(i / 2), pairs);
+      b.storeTensor(scores.behind(C::weightsOf(i * Piece)), pairs);
+      if ((i + 1) % (Pieces / C::WeightParts) == 0)
+        announceWeights((i + 1) / (Pieces / C::WeightParts) - 1);
+      // Else all powers come before the first part is passed on, and find no
+      // registers.
+      divide(p.layer);
     }
+  }
+
+  /// The largest of a piece and `largest`, in short chains.
+  static KV_BODY float largestOf(float largest, const float (&piece)[Piece]) {
+    constexpr int Chains = 4;
+    float chain[Chains] = {largest, piece[1], piece[2], piece[3]};
+    chain[0] = kv::plan::larger(chain[0], piece[0]);
+    KV_UNROLL
+    for (int i = Chains; i < Piece; ++i)
+      chain[i % Chains] = kv::plan::larger(chain[i % Chains], piece[i]);
+    return kv::plan::larger(kv::plan::larger(chain[0], chain[1]),
+                            kv::plan::larger(chain[2], chain[3]));
+  }
+
+  /// That a part of the weights is there.
+  KV_BODY void announceWeights(int part) {
     if constexpr (F != Fault::MissingStoreWait)
       b.awaitStores();
     if constexpr (F != Fault::MissingWeightsFence)
       b.fenceBefore();
-    b.arriveAt(b.barrier(C::weighed(tile())));
+    b.arriveAt(b.barrier(C::weighed(tile(), part)));
   }
 
   KV_BODY void foldLeaf() {
-    if constexpr (F != Fault::MissingValuesWait)
-      b.awaitPhase(b.barrier(C::multiplied(tile())), parity);
-    b.fenceAfter();
-    const TensorAddress memory = own();
-    float sum[1];
-    b.loadTensor(sum, memory.behind(scorePlace * C::ScoreColumns + C::Sums));
-    b.awaitLoads(sum);
-    state.sum = kv::plan::foldValue(state.sum, sum[0], weights);
     KV_UNROLL
-    for (int i = 0; i < C::HeadDim; i += Piece) {
-      float piece[Piece];
-      load(piece, memory.behind(C::Values + i));
-      KV_UNROLL
-      for (int j = 0; j < Piece; ++j)
-        group[i + j] = kv::plan::foldValue(group[i + j], piece[j], weights);
-    }
-    b.fenceBefore();
-    b.arriveAt(b.barrier(C::folded(tile())));
+    for (int slice = 0; slice < C::Slices; ++slice)
+      foldSlice(slice);
     // This tile's next scores lie two places further on.
     parity ^= 1;
     constexpr int Places = F == Fault::ScoresTooEarly ? 2 : C::ScorePlaces;
     scorePlace = (scorePlace + C::RowGroups) % Places;
+  }
+
+  KV_BODY void foldSlice(int slice) {
+    if constexpr (F != Fault::MissingValuesWait)
+      b.awaitPhase(b.barrier(C::multiplied(tile(), slice)), parity);
+    b.fenceAfter();
+    const TensorAddress memory = own();
+    const TensorAddress values = memory.behind(
+        C::Values + (C::Slices > 1 ? slice : tile()) * C::SliceColumns);
+    float sum[1], pieces[C::SliceColumns / Piece][Piece];
+    if (slice == 0)
+      b.loadTensor(sum, memory.behind(scorePlace * C::ScoreColumns + C::Sums));
+    KV_UNROLL
+    for (int i = 0; i < C::SliceColumns / Piece; ++i)
+      b.loadTensor(pieces[i], values.behind(i * Piece));
+    if (slice == 0)
+      b.awaitLoads(pieces, sum);
+    else
+      b.awaitLoads(pieces);
+    b.fenceBefore();
+    b.arriveAt(b.barrier(C::folded(tile(), slice)));
+    if (slice == 0)
+      state.sum = kv::plan::foldValue(state.sum, sum[0], weights);
+    KV_UNROLL
+    for (int i = 0; i < C::SliceColumns; i += 2) {
+      float *to = group + slice * C::SliceColumns + i;
+      const float *from = pieces[i / Piece] + i % Piece;
+      FloatPair two =
+          b.multiply({from[0], from[1]}, {weights.right, weights.right});
+      two =
+          b.fusedMultiplyAdd({to[0], to[1]}, {weights.left, weights.left}, two);
+      to[0] = two.x;
+      to[1] = two.y;
+    }
   }
 
   //===--- Groups and results ---------------------------------------------===//

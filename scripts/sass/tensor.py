@@ -18,7 +18,7 @@ from leaf import operations, shortest_way
 from listing import Listing, Problem
 from steps import LAUNCH, UNIT
 
-PIECES = 4  # of the columns of a row of scores, each loaded in a round of a loop
+PARTS = 2  # in which a leaf's weights are passed on
 
 
 @dataclass
@@ -34,7 +34,8 @@ class Blackwell(Machine):
     gigahertz: float = 1.85
     terabytes: float = 7.7
     results: dict = field(default_factory=lambda: dict(Machine().results, LDTM=48, STTM=32))
-    pipes: dict = field(default_factory=lambda: dict(Machine().pipes, LDTM=32, STTM=16))
+    pipes: dict = field(default_factory=lambda: dict(
+        Machine().pipes, LDTM=32, STTM=16, FMNMX=2, FMNMX3=2, FFMA2=2, FMUL2=2, FADD2=2))
     operands: int = 128  # bytes a cycle, of shared memory
     told: int = 60  # cycles from a product's end, or an arrival, until somebody goes on
     issue: int = 10  # from one product to the next, of the thread that issues
@@ -60,19 +61,20 @@ class Consumer:
             raise Problem(f"{listing.path}: no loop has all loads of tensor memory")
         self.header = min(around)[1]
         self.body = loops[self.header]
-        self.rounds = [body for h, body in loops.items()
-                       if h in self.body and h != self.header and body & loads]
+        # Loops within are of leaves whose scores are not weighed as they are: none of the steady state.
+        seldom = set().union(*(body for h, body in loops.items()
+                               if h in self.body and h != self.header))
         weighs = {b for b in self.body if "HMMA" in has[b]}
-        musts = {b for b in self.body if has[b] & {"LDTM", "STTM", "HMMA"} or any(
+        musts = {b for b in self.body - seldom if has[b] & {"LDTM", "STTM", "HMMA"} or any(
             i.name.startswith("SYNCS.ARRIVE") for i in listing.block_instructions(b))}
-        self.own = self._way(musts, self.body)
+        self.own = self._way(musts, self.body - seldom)
         self.others = []
         if weighs:  # without what computes weights: from the first load to the first arrival
             begin = lambda b: listing.blocks[b][0]
             first = begin(min(loads & self.body, key=begin))
             last = min(begin(b) for b in musts if begin(b) > max(map(begin, weighs)))
             between = {b for b in self.body if first <= begin(b) <= last}
-            self.others = self._way(musts - between, self.body - between)
+            self.others = self._way(musts - between, self.body - between - seldom)
 
     def _way(self, musts, body):
         listing = self.listing
@@ -80,16 +82,7 @@ class Consumer:
         blocks, passed = shortest_way(listing, self.header, body, musts, ends)
         if passed < len(musts):
             raise Problem(f"{listing.path}: no way round the leaf's loop passes all that it must")
-        way, i = [], 0
-        while i < len(blocks):
-            inner = next((r for r in self.rounds if blocks[i] in r), None)
-            end = i + 1
-            while inner and end < len(blocks) and blocks[end] in inner:
-                end += 1
-            once = [x for b in blocks[i:end] for x in listing.block_instructions(b)]
-            way += once * (PIECES if inner else 1)
-            i = end
-        return way
+        return [i for b in blocks for i in listing.block_instructions(b)]
 
 
 @dataclass
@@ -184,24 +177,33 @@ def prompts(machine, dim, leaves):
     """Of kernels with two tiles of 128 rows (AttentionTensor.h): the program, and a warpgroup's
     waits and arrivals by leaf."""
     scores = dim // 16 * machine.product(128, 128)
-    values = 8 * (machine.product(128, dim, True) + machine.product(128, 16, True))
+    sums, values = (8 // PARTS * machine.product(128, columns, True) for columns in (16, 64))
+    slices = range(dim // 64)
 
-    def multiply_queries(tile, leaf):
-        return Product(scores, dim // 16, [], ("scored", tile, leaf),
+    def multiply_queries(tile, leaf, waits=[]):
+        return Product(scores, dim // 16, waits, ("scored", tile, leaf),
                        (2 * leaf, 0) if tile == 0 else None, ((2 * leaf, 0),) if tile else ())
 
     program = [multiply_queries(0, 0), multiply_queries(1, 0)]
     for leaf in range(leaves):
         for tile in (0, 1):
-            before = [("folded", 1 - tile, leaf - (tile == 0))] if leaf + tile else []
-            program.append(Product(values, 16, [("weighed", tile, leaf)] + before,
-                                   ("multiplied", tile, leaf),
-                                   (2 * leaf + 1, 0) if tile == 0 else None,
-                                   ((2 * leaf + 1, 0),) if tile else ()))
+            other = (1 - tile, leaf - (tile == 0))
+            before = lambda what, slice: [(what, *other, slice)] if leaf + tile else []
             if leaf + 1 < leaves:
-                program.append(multiply_queries(tile, leaf + 1))
-    return (program, lambda tile, leaf: [("scored", tile, leaf), ("multiplied", tile, leaf)],
-            lambda tile, leaf: [("weighed", tile, leaf), ("folded", tile, leaf)])
+                program.append(multiply_queries(
+                    tile, leaf + 1, before("folded", 0) + before("multiplied", slices[-1])))
+            for part in range(PARTS):
+                last = part == PARTS - 1
+                program.append(Product(sums, 8 // PARTS, [("weighed", tile, leaf, part)] + before("folded", 0),
+                                       None, (2 * leaf + 1, 0) if tile == 0 and part == 0 else None))
+                for slice in slices:
+                    program.append(Product(values, 8 // PARTS, before("folded", slice),
+                                           ("multiplied", tile, leaf, slice) if last else None,
+                                           frees=((2 * leaf + 1, 0),) if tile and last else ()))
+    return (program, lambda tile, leaf: [("scored", tile, leaf),
+                                         *(("multiplied", tile, leaf, slice) for slice in slices)],
+            lambda tile, leaf: [*(("weighed", tile, leaf, part) for part in range(PARTS)),
+                                *(("folded", tile, leaf, slice) for slice in slices)])
 
 
 def latent(machine, dim, value, pairs):

@@ -19,8 +19,8 @@ AttentionCase ordinary() {
   return c;
 }
 
-template <Fault F> void expectSeen(const char *text) {
-  expectTensorFault<Config, F, Fixture>(ordinary(), text);
+template <Fault F, class C = Config> void expectSeen(const char *text) {
+  expectTensorFault<C, F, Fixture>(ordinary(), text);
 }
 
 } // namespace
@@ -66,6 +66,19 @@ TEST(TensorFault, MissingValuesWait) {
 }
 TEST(TensorFault, MissingFoldWait) {
   expectSeen<Fault::MissingFoldWait>("tensor memory");
+}
+TEST(TensorFault, MissingPartWait) {
+  expectSeen<Fault::MissingPartWait>("tensor memory");
+}
+TEST(TensorFault, EarlySettled) {
+  expectSeen<Fault::EarlySettled>("before it awaited a store");
+}
+// Whose values are folded by slices.
+TEST(TensorFault, MissingSliceWait) {
+  expectSeen<Fault::MissingSliceWait, TensorConfig<Bf16, 128>>("tensor memory");
+}
+TEST(TensorFault, MissingFoldWaitOfSlices) {
+  expectSeen<Fault::MissingFoldWait, TensorConfig<Bf16, 128>>("tensor memory");
 }
 TEST(TensorFault, NeverFreed) {
   expectSeen<Fault::NeverFreed>("tensor memory allocated");

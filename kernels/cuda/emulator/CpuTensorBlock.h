@@ -42,6 +42,12 @@ public:
     NamedRegisters named = {&r, int(sizeof(r) / 4)};
     memory().awaitLoads(self, &named, 1, at.line());
   }
+  template <class Registers, class Others>
+  void awaitLoads(Registers &r, Others &others, Place at = Place::current()) {
+    NamedRegisters named[] = {{&r, int(sizeof(r) / 4)},
+                              {&others, int(sizeof(others) / 4)}};
+    memory().awaitLoads(self, named, 2, at.line());
+  }
   template <int Count>
   void storeTensor(TensorAddress address, const uint32_t (&r)[Count],
                    Place at = Place::current()) {
@@ -63,6 +69,19 @@ public:
         self, {d, true, a, {}, b, instruction, accumulates, at.line()});
   }
   void commitTensor(SharedBarrier bar) { products().commit(self, bar.offset); }
+  bool anyLane(bool condition) {
+    float any = condition;
+    for (int mask = 1; mask < WarpLanes; mask *= 2)
+      any += shuffleXor(any, mask);
+    return any > 0;
+  }
+  FloatPair multiply(FloatPair x, FloatPair y) const {
+    return {kv::plan::multiply(x.x, y.x), kv::plan::multiply(x.y, y.y)};
+  }
+  FloatPair fusedMultiplyAdd(FloatPair x, FloatPair y, FloatPair z) const {
+    return {kv::plan::fusedMultiplyAdd(x.x, y.x, z.x),
+            kv::plan::fusedMultiplyAdd(x.y, y.y, z.y)};
+  }
   void fenceBefore() { memory().fenceBefore(self); }
   void fenceAfter() { memory().fenceAfter(self); }
 

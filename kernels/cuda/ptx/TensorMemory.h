@@ -123,6 +123,28 @@ __device__ __forceinline__ void tensorStore(TensorAddress at,
                : "memory");
 }
 
+/// Each of two numbers as by one instruction of one, which rounds the same.
+__device__ __forceinline__ FloatPair multiplyTwo(FloatPair x, FloatPair y) {
+  FloatPair r;
+  asm("{\n\t.reg .b64 x, y, r;\n\tmov.b64 x, {%2, %3};\n\t"
+      "mov.b64 y, {%4, %5};\n\tmul.rn.f32x2 r, x, y;\n\t"
+      "mov.b64 {%0, %1}, r;\n\t}"
+      : "=f"(r.x), "=f"(r.y)
+      : "f"(x.x), "f"(x.y), "f"(y.x), "f"(y.y));
+  return r;
+}
+__device__ __forceinline__ FloatPair fusedMultiplyAddTwo(FloatPair x,
+                                                         FloatPair y,
+                                                         FloatPair z) {
+  FloatPair r;
+  asm("{\n\t.reg .b64 x, y, z, r;\n\tmov.b64 x, {%2, %3};\n\t"
+      "mov.b64 y, {%4, %5};\n\tmov.b64 z, {%6, %7};\n\t"
+      "fma.rn.f32x2 r, x, y, z;\n\tmov.b64 {%0, %1}, r;\n\t}"
+      : "=f"(r.x), "=f"(r.y)
+      : "f"(x.x), "f"(x.y), "f"(y.x), "f"(y.y), "f"(z.x), "f"(z.y));
+  return r;
+}
+
 #undef KV_WORDS_4
 #undef KV_WORDS_16
 #undef KV_NAMES_16
