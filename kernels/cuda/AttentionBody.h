@@ -26,6 +26,7 @@
 #include "Attention.h"
 #include "AttentionTiles.h"
 #include "Body.h"
+#include "Bytes.h"
 #include "Faults.h"
 #include "Latent.h"
 #include "LatentTiles.h"
@@ -122,8 +123,13 @@ protected:
   KV_BODY void loadQueries()
     requires TileRows<C>;
   KV_BODY void copyQueries();
-  /// To f16, sixteen elements of a row, by the lanes of the row together.
+  /// To f16, sixteen elements of a row, by the lanes of the row together; or to
+  /// the type of products of 8 bits.
   KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
+  KV_BODY void storeScaled(int row, int part, const Chunk (&chunks)[2])
+    requires ByteProducts<C>;
+  /// The elements, and the largest magnitude of the row.
+  KV_BODY float widenQueries(float (&x)[16], const Chunk (&chunks)[2]);
 
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
@@ -454,6 +460,8 @@ protected:
   KV_BODY void clearScores();
 
   KV_BODY void scoreHalf(int leaf, int half, int tile);
+  KV_BODY void scoreHalf(int leaf, int half, int tile)
+    requires ByteProducts<C>;
 
   KV_BODY auto queriesView() const {
     return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryRows::Pitch);
@@ -467,7 +475,9 @@ protected:
   }
   KV_BODY void loadQueryFragment(uint32_t (&fragment)[4], int m, int d);
 
-  /// Sixteen elements d of the heads, with the warp's keys of a half.
+  /// Elements of a row that a product takes.
+  static constexpr int ProductDepth = ByteProducts<C> ? 32 : 16;
+  /// So many elements d of the heads, with the warp's keys of a half.
   KV_BODY void multiplyScores(int half, int d, const uint32_t (&kFragment)[4]);
 
   /// The warp among those that share a row tile's keys, and its row tiles of
@@ -525,6 +535,8 @@ protected:
   /// Scores to 16-bit weights for all warps. Who keeps a row tile's state says
   /// how the leaf folds into the group.
   KV_BODY void computeWeights(int leaf);
+  /// Weights of 8 bits of a row tile's upper or lower rows.
+  KV_BODY void storeWeights(int m, int side, float factor, float base);
   KV_BODY float weightOf(float score, float factor, float base) const {
     return kv::plan::powerOfTwo(
         kv::plan::fusedMultiplyAdd(score, factor, -base));
@@ -552,6 +564,8 @@ protected:
   KV_BODY void valueHalf(int leaf, int half, int tile);
   KV_BODY void valueHalf(int leaf, int half, int tile)
     requires LatentRows<C>;
+  KV_BODY void valueHalf(int leaf, int half, int tile)
+    requires ByteProducts<C>;
 
   /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
   /// all columns of the warp.
@@ -562,8 +576,8 @@ protected:
   /// The chunk of a tile that this lane names for column tiles n and n + 1.
   KV_BODY int valueChunk(int n) const;
 
-  /// Of keys k * 16 .. k * 16 + 15 of the leaf: the weights of row tile m, and
-  /// their sums, where this warp keeps a state.
+  /// Of the k-th keys of the leaf that a product takes: the weights of row tile
+  /// m, and their sums, where this warp keeps a state.
   KV_BODY void loadWeights(uint32_t (&fragment)[4], int m, int k);
   KV_BODY void sumWeights(int k);
   KV_BODY void sumWeights(const uint32_t (&fragment)[4]) {
@@ -790,7 +804,8 @@ protected:
   /// Of its slices in tensor memory: where the next is, and how many there
   /// were. And the phase of its next leaf.
   int slicePlace, slices, leafPhase;
-  uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
+  uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / ProductDepth : 1]
+                         [4];
 
   // The leaf, its group, the total; the states of row tile stateTile().
   float scores[C::ScoreTiles][C::KeyTiles][4];
@@ -807,6 +822,7 @@ protected:
 
 } // namespace kv::cuda
 
+#include "AttentionBytes.h"
 #include "AttentionFold.h"
 #include "AttentionKeys.h"
 #include "AttentionMerge.h"

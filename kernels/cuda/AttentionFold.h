@@ -101,12 +101,12 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadWeights(uint32_t (&fragment)[4], int m,
                                                  int k) {
-  using Matrix = Swizzled<C::LeafPairs / 4>;
+  using Matrix = Swizzled<C::LeafWords / 4>;
   Place a = loadA(lane);
   b.loadMatrix(fragment,
-               b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4),
+               b.template shared<Chunk>(C::Weights, C::Rows * C::LeafWords / 4),
                Matrix::moved(Matrix::chunk(a.row, a.column), k * 2) +
-                   m * 16 * (C::LeafPairs / 4));
+                   m * 16 * (C::LeafWords / 4));
 }
 
 template <Block B, class C, Fault F>

@@ -141,9 +141,9 @@ KV_BODY void AttentionBody<B, C, F>::storeQueryPart(const QueryPart &chunks,
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
-                                                 const Chunk (&chunks)[2]) {
-  float x[16], largest = 0;
+KV_BODY float AttentionBody<B, C, F>::widenQueries(float (&x)[16],
+                                                   const Chunk (&chunks)[2]) {
+  float largest = 0;
   KV_UNROLL
   for (int i = 0; i < 16; ++i) {
     x[i] = widenHalf<typename C::Query>(chunks[i / 8].words[i / 2 % 4], i % 2);
@@ -152,7 +152,14 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
   KV_UNROLL
   for (int mask = 1; mask < QueryLanes; mask *= 2)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
-  RangeScale scale = rangeScale(largest);
+  return largest;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
+                                                 const Chunk (&chunks)[2]) {
+  float x[16];
+  RangeScale scale = rangeScale(widenQueries(x, chunks));
   if constexpr (F == Fault::UnscaledQueries)
     scale = {1, 1};
   if (pair == 0)
@@ -257,7 +264,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
   if constexpr (C::QueriesInRegisters) {
     KV_UNROLL
-    for (int d = 0; d < C::HeadDim / 16; ++d)
+    for (int d = 0; d < C::HeadDim / ProductDepth; ++d)
       loadQueryFragment(queryFragments[d], 0, d);
   }
   int pieces = 0, groups = 0;

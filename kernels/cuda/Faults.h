@@ -51,6 +51,8 @@ enum class Fault {
   StoredBeyondHead,   // and stores them
   CopiedBeyondRow,    // a thread copies more of a row than there is
   UnscaledQueries,    // those of an 8-bit cache leave f16's range
+  WeightsInOwnOrder,  // weights of 8 bits lie as keys do, not as values
+  WeightsNotDivided,  // the power of two that they have stays in their sum
   UnscaledWeights,    // so do weights with the scales of values
   ScalesOfUnseenKeys, // a row's weights shrink for what it does not see
   OneScaleBuffer,     // the next leaf's scales overwrite this one's

@@ -29,8 +29,9 @@ struct AttentionKernel {
   bool prefill;
   bool tiles;  // whether it takes a TileParams
   bool drafts; // a prefill kernel for steps whose sequences have one tile
-  int rows;    // of a tile: Shape::tileRows
-  int leaf;    // Shape::leaf
+  bool eightBitProducts; // for attention with such products alone
+  int rows;              // of a tile: Shape::tileRows
+  int leaf;              // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90, sharedBytes120;
   int blocks80, blocks90; // that an SM has room for
@@ -76,6 +77,7 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           kind == 'p',
           TileRows<C>,
           DraftRows<C>,
+          ByteProducts<C>,
           C::Rows,
           C::Leaf,
           launchThreads<C>(),
@@ -106,8 +108,8 @@ constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// The prefill kernels that copy tiles, and those of a few drafts. Each is of
-/// one chip alone (kernels::onlyChipOf).
+/// The prefill kernels that copy tiles, those of a few drafts, and those with
+/// products of 8 bits. Each is of one chip alone (kernels::onlyChipOf).
 constexpr AttentionKernel TileKernels[] = {
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   rowOf<KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
@@ -121,6 +123,10 @@ constexpr AttentionKernel TileKernels[] = {
   rowOf<KV_TENSOR_CONFIG(query, dim)>(                                         \
       "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
+#define KV_BYTE_KERNEL(kind, type, query, cache, dim, registers, blocks)       \
+  rowOf<KV_BYTE_CONFIG(kind, query, cache, dim)>(                              \
+      "kv_attention_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,       \
+      KV_DTYPE_##cache, Scales::None, 0, #kind[0], blocks, blocks),
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   rowOf<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
       "kv_latent_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,              \

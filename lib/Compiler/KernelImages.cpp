@@ -32,6 +32,25 @@ static std::string chipsOf(StringRef folder, StringRef image) {
   return chips.empty() ? "none" : join(chips, ", ");
 }
 
+/// Why an artifact with such images cannot be for all chips: products of 8
+/// bits, which each chip has kernels of its own for or none at all.
+static Error checkProducts(ArrayRef<StringRef> images,
+                           ArrayRef<StringRef> chips) {
+  for (StringRef image : images)
+    for (StringRef chip : chips)
+      if (kernels::hasEightBitProducts(image) &&
+          none_of(images, [&](StringRef other) {
+            return kernels::hasEightBitProducts(other) &&
+                   kernels::onlyChipOf(other) == std::string_view(chip);
+          }))
+        return createStringError(
+            "an attention has products of f8E4M3FN, and no kernel makes them "
+            "on " +
+            chip + (chip == "sm_80" ? ", which multiplies no 8 bits" : "") +
+            ": there are kernels for " + kernels::eightBitChips());
+  return Error::success();
+}
+
 Expected<std::string> kv::collectKernelImages(StringRef folder,
                                               ArrayRef<StringRef> images,
                                               ArrayRef<StringRef> chips) {
@@ -40,6 +59,8 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
                              " with the kernels' device code: it is made by a "
                              "build that finds nvcc; "
                              "--kernels names another one");
+  if (Error error = checkProducts(images, chips))
+    return error;
   struct File {
     std::unique_ptr<MemoryBuffer> data;
     KvKernelImage row;

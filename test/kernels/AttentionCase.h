@@ -174,7 +174,8 @@ public:
                 ? std::min(c.groups, kernels::mostGroups(dim))
             : kernel.scales == Scales::Row && !c.unscaled ? 1
                                                           : 0,
-            c.powers};
+            c.powers,
+            kernel.eightBitProducts};
   }
   static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
                                           const AttentionCase &c) {
@@ -425,7 +426,12 @@ public:
     double smallest = half ? 0x1p-24 : 0x1p-126;
     double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
     float gotLse = results.lse[token * queryHeads() + h];
-    if (!(gotLse == lse || std::fabs(gotLse - lse) < unit))
+    // Weights of 8 bits are rounded in the truth, too: nothing is left but what
+    // f32 rounds, and those of which that decides.
+    double lseUnit = unit;
+    if (kernel.eightBitProducts)
+      lseUnit = 2 * row.scoreError + row.sumSlack * factor / sum;
+    if (!(gotLse == lse || std::fabs(gotLse - lse) < lseUnit))
       return "lse " + std::to_string(gotLse) + ", expected " +
              std::to_string(lse);
     for (int d = 0; d < ValueDim; ++d) {
@@ -434,6 +440,12 @@ public:
       double bound = sum == 0 ? 0
                               : unit * row.size[d] * factor / sum +
                                     smallest * (1 + rows.plain[d] / sum);
+      if (kernel.eightBitProducts && sum != 0)
+        bound = 0x1p-118 * (1 + rows.plain[d] / sum) +
+                0x1p-8 * std::fabs(expected) +
+                (2 * row.scoreError * row.size[d] + row.slack[d] +
+                 row.sumSlack * std::fabs(expected)) *
+                    factor / sum;
       float got = results.out[(token * queryHeads() + h) * ValueDim + d];
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " + std::to_string(got) +
@@ -476,6 +488,7 @@ template <class Config> constexpr AttentionKernel kernelOf() {
                                    : Scales::None;
   kernel.headDim = Config::KeyDim;
   kernel.vDim = LatentRows<Config> || LatentTiles<Config> ? Config::HeadDim : 0;
+  kernel.eightBitProducts = ByteProducts<Config>;
   kernel.leaf = Config::Leaf;
   kernel.rows = Config::Rows;
   kernel.slotFloats = Config::SlotFloats;
@@ -500,6 +513,17 @@ inline const AttentionKernel &tileKernelFor(std::string_view type, int headDim,
     if (kernel.tiles && kernel.type == type && kernel.headDim == headDim &&
         (kernel.vDim != 0) == latent &&
         kernels::onlyChipOf(kernel.name) == chip)
+      return kernel;
+  std::abort();
+}
+
+/// A chip's kernel with products of 8 bits: of prefill or, where decode has one
+/// of its own, of decode.
+inline const AttentionKernel &byteKernelFor(int headDim, bool prefill,
+                                            std::string_view chip = "sm_120") {
+  for (const AttentionKernel &kernel : TileKernels)
+    if (kernel.eightBitProducts && kernel.headDim == headDim &&
+        kernel.prefill == prefill && kernels::onlyChipOf(kernel.name) == chip)
       return kernel;
   std::abort();
 }

@@ -45,6 +45,7 @@ struct TruthShape {
   float scale;
   int groups = 0;      // scales of a row; 0: none
   bool powers = false; // scales are powers of two
+  bool eightBitProducts = false;
 
   int valueDim() const { return vDim ? vDim : dim; }
   bool operator==(const TruthShape &) const = default;
@@ -55,6 +56,12 @@ struct TruthShape {
 struct TrueRow {
   double maximum = -INFINITY, sum = 0;
   std::vector<double> out, size;
+  /// With products of 8 bits: by how much sum and elements may be off because
+  /// some weights are so near to the middle of two numbers that a rounding of
+  /// their score decides between these.
+  double sumSlack = 0;
+  double scoreError = 0; // of f32, with which powers are taken
+  std::vector<double> slack;
 };
 /// Those of the query heads of one KV head.
 struct TrueRows {
@@ -201,6 +208,11 @@ private:
     const Query *q = &query(position)[size_t(head) * shape.group * shape.dim];
     for (int h = 0; h < shape.group; ++h, q += shape.dim) {
       TrueRow row;
+      if (shape.eightBitProducts) {
+        computeBytes(row, keys, q, head, softcap);
+        rows.rows.push_back(std::move(row));
+        continue;
+      }
       std::vector<double> scores;
       for (int64_t key : keys) {
         double score = product(q, &widened[place(key, 0, head)]) * shape.scale;
@@ -222,6 +234,68 @@ private:
         }
       }
       rows.rows.push_back(std::move(row));
+    }
+  }
+
+  /// docs/products.md.
+  void computeBytes(TrueRow &row, const std::vector<int64_t> &keys,
+                    const Query *q, int head, float softcap) {
+    float largest = 0x1p-119f;
+    for (int d = 0; d < shape.dim; ++d)
+      largest = std::max(largest, std::fabs(widen(q[d])));
+    float power = std::ldexp(1.0f, 7 - std::ilogb(largest));
+    std::vector<float> rounded;
+    for (int d = 0; d < shape.dim; ++d)
+      rounded.push_back(widen(narrow<F8E4M3>(widen(q[d]) * power)));
+    row.out.resize(shape.dim);
+    row.size.resize(shape.dim);
+    row.slack.resize(shape.dim);
+    constexpr int64_t Leaf = 128;
+    for (size_t from = 0, to; from < keys.size(); from = to) {
+      std::vector<double> scores;
+      double maximum = -INFINITY;
+      for (to = from; to < keys.size() && keys[to] / Leaf == keys[from] / Leaf;
+           ++to) {
+        const float *k = &widened[place(keys[to], 0, head)];
+        double score = 0;
+        for (int d = 0; d < shape.dim; ++d)
+          score += double(rounded[d]) * k[d];
+        score = score * shape.scale / power;
+        if (softcap > 0)
+          score = softcap * std::tanh(score / softcap);
+        scores.push_back(score);
+        maximum = std::max(maximum, score);
+        row.scoreError =
+            std::max(row.scoreError, 0x1p-16 + std::fabs(score) * 0x1p-20);
+      }
+      double larger = std::max(row.maximum, maximum);
+      auto scaleBy = [&](double factor) {
+        row.sum *= factor;
+        row.sumSlack *= factor;
+        for (auto *of : {&row.out, &row.size, &row.slack})
+          for (double &x : *of)
+            x *= factor;
+      };
+      scaleBy(std::exp(row.maximum - larger));
+      row.maximum = larger;
+      for (size_t i = 0; i < scores.size(); ++i) {
+        auto weightOf = [&](double error) {
+          float weight = std::exp(scores[i] - maximum + error) * 256;
+          return widen(narrow<F8E4M3>(weight)) / 256.0 *
+                 std::exp(maximum - larger);
+        };
+        double weight = weightOf(0),
+               off = std::max(weightOf(row.scoreError) - weight,
+                              weight - weightOf(-row.scoreError));
+        row.sum += weight;
+        row.sumSlack += off;
+        const float *v = &widened[place(keys[from + i], 1, head)];
+        for (int d = 0; d < shape.dim; ++d) {
+          row.out[d] += weight * v[d];
+          row.size[d] += weight * std::fabs(v[d]);
+          row.slack[d] += off * std::fabs(v[d]);
+        }
+      }
     }
   }
 

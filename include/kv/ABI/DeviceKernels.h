@@ -88,14 +88,15 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// Kernels of one chip for more rows than decode has, which it takes where it
-/// can.
+/// Kernels of one chip: for more rows than decode has, which it takes where it
+/// can, or for products of 8 bits.
 struct TileKernel {
   std::string_view name, chip;
   KvDType cache;
   Scales scales;
   int64_t headDim;
-  int64_t vDim; // as above
+  int64_t vDim;                  // as above
+  bool eightBitProducts = false; // of attention with such products alone
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
@@ -119,6 +120,14 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::None,                                                               \
    dim,                                                                        \
    0},
+#define KV_BYTE_KERNEL(kind, name, query, cache, dim, ...)                     \
+  {"kv_attention_" #kind "_" #name "_" #dim,                                   \
+   "sm_120",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   0,                                                                          \
+   true},
 #define KV_LATENT_TILE_KERNEL(name, query, cache, dim, vDim, ...)              \
   {"kv_latent_tiles_" #name "_" #dim,                                          \
    "sm_90a",                                                                   \
@@ -195,6 +204,15 @@ constexpr bool hasKernels(int64_t cache, Scales scales, int64_t headDim,
                      });
 }
 
+/// Whether an image is of a kernel with products of 8 bits, which a chip has or
+/// has not.
+constexpr bool hasEightBitProducts(std::string_view image) {
+  for (const TileKernel &row : TileKernels)
+    if (row.name == image)
+      return row.eightBitProducts;
+  return false;
+}
+
 /// Whether there are attention kernels for latent caches of this KvDType, of
 /// rows of `dim` elements of which the first `vDim` are the value.
 constexpr bool isLatentRow(int64_t cache, int64_t dim, int64_t vDim) {
@@ -263,6 +281,24 @@ inline std::string headDims(int64_t cache, Scales scales) {
   for (const AttentionKernel &kernel : AttentionKernels)
     if (!kernel.vDim && kernel.cache == cache && kernel.scales == scales)
       words.push_back(std::to_string(kernel.headDim));
+  return enumerate(words, "and");
+}
+
+/// Those of the kernels with products of 8 bits.
+inline std::string eightBitHeadDims() {
+  std::vector<std::string> words;
+  for (const TileKernel &kernel : TileKernels)
+    if (kernel.eightBitProducts)
+      words.push_back(std::to_string(kernel.headDim));
+  return enumerate(words, "and");
+}
+
+/// The chips that have them: "sm_120".
+inline std::string eightBitChips() {
+  std::vector<std::string> words;
+  for (const TileKernel &kernel : TileKernels)
+    if (kernel.eightBitProducts)
+      words.push_back(std::string(kernel.chip));
   return enumerate(words, "and");
 }
 

@@ -118,7 +118,10 @@ public:
                    std::source_location at = std::source_location::current()) {
     uint32_t words[6] = {a[0], a[1], a[2], a[3], b0, b1};
     machine.collective(self, WarpOperation::MultiplyAdd, at.line(),
-                       std::is_same_v<T, F16>, words, c);
+                       int(std::is_same_v<T, F8E4M3> ? Multiplied::F8E4M3
+                           : std::is_same_v<T, F16>  ? Multiplied::F16
+                                                     : Multiplied::Bf16),
+                       words, c);
   }
 
   //===--- From sm_90a on -------------------------------------------------===//

@@ -52,6 +52,8 @@ struct LaunchShape {
 
 /// The collective operations of a warp.
 enum class WarpOperation { Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd };
+/// What the last of them multiplies: sixteen elements of a row, or 32 bytes.
+enum class Multiplied { Bf16, F16, F8E4M3 };
 
 /// One of them, as a lane sees it.
 struct WarpRequest {
@@ -216,6 +218,7 @@ private:
   void executeShuffle(WarpRequest *lanes);
   template <bool Transposed> void executeLoad(int warp);
   void executeMultiplyAdd(WarpRequest *lanes);
+  void executeByteProducts(WarpRequest *lanes);
   /// Whether what the writer did happened before what the thread does.
   bool isOrdered(int thread, const GlobalMemory::Writer &writer) const;
   void checkScratch(int thread, const void *p);

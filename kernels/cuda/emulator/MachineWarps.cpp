@@ -1,5 +1,6 @@
 //===- MachineWarps.cpp - What the lanes of a warp do together ------------===//
 
+#include "../Widen.h"
 #include "Machine.h"
 
 #include <array>
@@ -62,8 +63,35 @@ void Machine::executeMultiplyAdd(WarpRequest *lanes) {
     for (int i = 0; i < 2; ++i)
       tile.b[places.b[i]] = lanes[l].words[4 + i];
   }
-  // Bf16 has argument 0, F16 has 1.
-  matrices.multiplyAdd(tile, lanes[0].argument);
+  matrices.multiplyAdd(tile, lanes[0].argument == int(Multiplied::F16));
+  for (int l = 0; l < WarpLanes; ++l)
+    for (int i = 0; i < 4; ++i)
+      lanes[l].sums[i] = tile.sums[Fragments[l].sums[i]];
+}
+
+// m16n8k32 of e4m3: its products of elements 0 to 15, then those of 16 to 31,
+// are added as m16n8k16 of f16 adds, which has all of their bits. On 9.0 ptxas
+// makes these two instructions of it; of 12.0, which has one, it is an
+// assumption.
+void Machine::executeByteProducts(WarpRequest *lanes) {
+  MatrixTile tile;
+  for (int l = 0; l < WarpLanes; ++l)
+    for (int i = 0; i < 4; ++i)
+      tile.sums[Fragments[l].sums[i]] = lanes[l].sums[i];
+  for (int step = 0; step < 2; ++step) {
+    for (int l = 0; l < WarpLanes; ++l) {
+      const uint32_t *words = lanes[l].words;
+      for (int side = 0; side < 2; ++side) {
+        Place place = byteFragmentA(l, side, 0);
+        uint32_t *pairs = &tile.a[place.row * 8 + place.column / 2];
+        widenFour<F8E4M3>(words[step * 2 + side], pairs[0], pairs[1]);
+      }
+      Place place = byteFragmentB(l, 0, 0);
+      uint32_t *pairs = &tile.b[place.row / 2 * 8 + place.column];
+      widenFour<F8E4M3>(words[4 + step], pairs[0], pairs[8]);
+    }
+    matrices.multiplyAdd(tile, /*f16=*/true);
+  }
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i)
       lanes[l].sums[i] = tile.sums[Fragments[l].sums[i]];
@@ -98,7 +126,10 @@ void Machine::executeWarp(int number, int thread) {
     executeLoad<true>(number);
     break;
   case WarpOperation::MultiplyAdd:
-    executeMultiplyAdd(warp.requests);
+    if (warp.requests[0].argument == int(Multiplied::F8E4M3))
+      executeByteProducts(warp.requests);
+    else
+      executeMultiplyAdd(warp.requests);
     break;
   }
   warp.waiting = 0;

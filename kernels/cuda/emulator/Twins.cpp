@@ -54,6 +54,7 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
       runTileTwin(machine, kernel, blocks, params);
       runTensorTwin(machine, kernel, blocks, params);
       runDraftTwin(machine, kernel, blocks, params);
+      runByteTwin(machine, kernel, blocks, params);
       return true;
     }
   return runMover(machine, name, blocks, params, cluster);

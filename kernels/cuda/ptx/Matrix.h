@@ -47,6 +47,17 @@ __device__ __forceinline__ void mma<F16>(float (&c)[4], const uint32_t (&a)[4],
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/// m16n8k32: bytes lie in registers as pairs do in twice as many columns. From
+/// 8.9 on.
+template <>
+__device__ __forceinline__ void
+mma<F8E4M3>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
 } // namespace kv::cuda::ptx
 
 #endif // KV_KERNELS_CUDA_PTX_MATRIX_H
