@@ -169,8 +169,9 @@ SmallVector<StringRef> kv::attentionImages(CollectionType type) {
         kernel.vDim == type.getVDim() && kernel.scales == scales)
       images.push_back(kernel.name);
   for (const kernels::TileKernel &kernel : kernels::TileKernels)
-    if (kernel.cache == cache && kernel.headDim == type.getDim() &&
-        kernel.vDim == type.getVDim() && kernel.scales == scales)
+    if (!kernel.eightBitProducts && kernel.cache == cache &&
+        kernel.headDim == type.getDim() && kernel.vDim == type.getVDim() &&
+        kernel.scales == scales)
       images.push_back(kernel.name);
   return images;
 }

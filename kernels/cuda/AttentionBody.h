@@ -26,6 +26,7 @@
 #include "Attention.h"
 #include "AttentionTiles.h"
 #include "Body.h"
+#include "ByteTiles.h"
 #include "Faults.h"
 #include "Latent.h"
 #include "LatentTiles.h"
@@ -147,7 +148,7 @@ protected:
 
   KV_BODY void runLeaves(const Work &work);
   KV_BODY void runLeaves(const Work &work)
-    requires TileRows<C>;
+    requires(TileRows<C> && !ByteProducts<C>);
   /// A piece ends with its group, or with its leaf where the group began in
   /// another part.
   KV_BODY int pieceEnd(const Work &work, int leaf) const {
@@ -163,6 +164,8 @@ protected:
     requires TileRows<C>;
   KV_BODY void computeLeaf(int leaf)
     requires LatentTiles<C>;
+  KV_BODY void computeLeaf(int leaf)
+    requires ByteTiles<C>;
 
   //===--- Where keys are -------------------------------------------------===//
 
@@ -348,8 +351,8 @@ protected:
     return scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
   }
   /// A leaf's weights: the accumulators of two column tiles of the scores are
-  /// the fragment of sixteen keys.
-  using Fragments = uint32_t[C::KeyTiles / 2][4];
+  /// the fragment of sixteen keys, or those of four that of 32.
+  using Fragments = uint32_t[C::KeyTiles / (ByteTiles<C> ? 4 : 2)][4];
   KV_BODY void weighScores(Fragments &weights, int leaf);
   /// Of the two rows of a thread: a weight is two to the score times `factor`
   /// less `base`, for which values' scales were divided by `power`.
@@ -360,10 +363,38 @@ protected:
   /// The weights, and the rows' sums of them.
   KV_BODY void narrowWeights(const Powers &powers, Fragments &weights,
                              int leaf);
+  KV_BODY void narrowWeights(const Powers &powers, Fragments &weights, int leaf)
+    requires ByteTiles<C>;
   /// The row's sums of weights of a leaf into the group's.
   KV_BODY void foldRowSums();
   /// Multiplies them by the next tile, part of the values.
   KV_BODY void multiplyWeights(Fragments &weights, int part);
+
+  //===--- And where all products are bytes' ------------------------------===//
+
+  /// Whether this warpgroup has rows: a decode step has few, and a unit's last
+  /// tile as well.
+  KV_BODY bool multiplies() const;
+  /// Begins to multiply the queries by the next tile, and ends the turn.
+  KV_BODY void beginScores();
+  KV_BODY void awaitScores();
+  /// Column tiles of a leaf's values that are there at a time.
+  static constexpr int PartTiles = [] {
+    if constexpr (requires { C::PartTiles; })
+      return C::PartTiles;
+    else
+      return C::ColumnTiles;
+  }();
+  /// Of a leaf's values, whose last part has the sums of weights as well.
+  using LastPart = float[PartTiles + 1][4];
+  template <int Tiles>
+  KV_BODY void multiplyPart(float (&part)[Tiles][4], const Fragments &weights,
+                            Descriptor tile);
+  template <int Tiles>
+  KV_BODY void foldPart(int part, const float (&tiles)[Tiles][4]);
+  KV_BODY void foldLastPart(const LastPart &part);
+  /// Of a warpgroup without rows: it takes part in the ring and the turns.
+  KV_BODY void passTile();
 
   //===--- And of latent rows, whose columns two warpgroups share ---------===//
 
@@ -580,13 +611,6 @@ protected:
   /// Row tiles that a warp has values of.
   static constexpr int ValueTiles = TileRows<C> ? 1 : C::RowTiles;
   using Accumulators = float[ValueTiles][C::ColumnTiles][4];
-  /// Column tiles of a leaf's values that are there at a time.
-  static constexpr int PartTiles = [] {
-    if constexpr (requires { C::PartTiles; })
-      return C::PartTiles;
-    else
-      return C::ColumnTiles;
-  }();
   /// Whether a part of the group waits in shared memory.
   static constexpr bool KeepsPart = requires { requires C::PartWaits; };
   KV_BODY int valueTile(int m) const { return TileRows<C> ? rowTile() : m; }

@@ -73,8 +73,9 @@ static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
   for (size_t i = 0; i < std::size(TileKernels); ++i) {
     const AttentionKernel &kernel = TileKernels[i];
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (!loaded || kernel.drafts != drafts || kernel.cache != cache.type ||
-        kernel.headDim != cache.dim || kernel.planes() != cache.planes)
+    if (!loaded || kernel.eightBitProducts || kernel.drafts != drafts ||
+        kernel.cache != cache.type || kernel.headDim != cache.dim ||
+        kernel.planes() != cache.planes)
       continue;
     parts = std::min(parts, call.multiprocessors() * loaded->blocks);
     if (!found && (!scales || kernel.scales == *scales))

@@ -96,6 +96,8 @@ struct TileKernel {
   Scales scales;
   int64_t headDim;
   int64_t vDim; // as above
+  /// Whether it is of operations with `products` of 8 bits, of decoding, too.
+  bool eightBitProducts = false;
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
@@ -105,6 +107,14 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::scales,                                                             \
    dim,                                                                        \
    0},
+#define KV_BYTE_TILE_KERNEL(name, query, cache, dim, ...)                      \
+  {"kv_attention_tiles_" #name "_" #dim,                                       \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   0,                                                                          \
+   true},
 #define KV_DRAFT_KERNEL(name, query, cache, scales, dim, ...)                  \
   {"kv_attention_drafts_" #name "_" #dim,                                      \
    "sm_90a",                                                                   \

@@ -25,6 +25,8 @@ void runDraftTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
 /// TileParams, may lie anywhere.
 void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                  const void *params);
+void runByteTileTwin(Machine &machine, const AttentionKernel &kernel,
+                     int blocks, const void *params);
 void runTensorTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                    const void *params);
 
