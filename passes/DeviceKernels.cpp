@@ -175,7 +175,7 @@ SmallVector<StringRef> kv::attentionImages(AttentionOp op) {
   for (const kernels::TileKernel &kernel : kernels::TileKernels)
     if (kernel.eightBitProducts == products && kernel.cache == cache &&
         kernel.headDim == type.getDim() && kernel.vDim == type.getVDim() &&
-        kernel.scales == scales)
+        kernel.scales == scales && type.getPage() % kernel.pageTokens == 0)
       images.push_back(kernel.name);
   return images;
 }

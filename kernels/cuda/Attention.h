@@ -287,10 +287,14 @@ concept DraftRows = requires { requires C::Drafts; };
   DraftConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,        \
               Scales::scales, dim>
 
-/// Those whose products are of 8 bits. They are of sm_120 alone, where two or
-/// three blocks share an SM's memory.
+/// Whether queries and weights are rounded to the cache's 8 bits.
 template <class C>
 concept ByteProducts = requires { requires C::EightBitProducts; };
+/// A leaf's weights are rounded 2^WeightLog times as large then.
+constexpr int WeightLog = 8;
+
+/// By mma.sync, for sm_120 alone, where two or three blocks share an SM's
+/// memory.
 template <class Query, class Cache, int HeadDim>
 using ByteDecodeConfig =
     AttentionConfig<Query, Cache, HeadDim, 1, 4, Scales::None, /*Bytes=*/true>;

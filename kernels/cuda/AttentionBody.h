@@ -26,7 +26,7 @@
 #include "Attention.h"
 #include "AttentionTiles.h"
 #include "Body.h"
-#include "Bytes.h"
+#include "ByteTiles.h"
 #include "Faults.h"
 #include "Latent.h"
 #include "LatentTiles.h"
@@ -126,10 +126,6 @@ protected:
   /// To f16, sixteen elements of a row, by the lanes of the row together; or to
   /// the type of products of 8 bits.
   KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
-  KV_BODY void storeScaled(int row, int part, const Chunk (&chunks)[2])
-    requires ByteProducts<C>;
-  /// The elements, and the largest magnitude of the row.
-  KV_BODY float widenQueries(float (&x)[16], const Chunk (&chunks)[2]);
 
   /// What each row sees and where its result goes; rows that are none see
   /// nothing. What all see needs no mask.
@@ -153,7 +149,7 @@ protected:
 
   KV_BODY void runLeaves(const Work &work);
   KV_BODY void runLeaves(const Work &work)
-    requires TileRows<C>;
+    requires(TileRows<C> && !ByteProducts<C>);
   /// A piece ends with its group, or with its leaf where the group began in
   /// another part.
   KV_BODY int pieceEnd(const Work &work, int leaf) const {
@@ -169,6 +165,8 @@ protected:
     requires TileRows<C>;
   KV_BODY void computeLeaf(int leaf)
     requires LatentTiles<C>;
+  KV_BODY void computeLeaf(int leaf)
+    requires ByteTiles<C>;
 
   //===--- Where keys are -------------------------------------------------===//
 
@@ -354,8 +352,8 @@ protected:
     return scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
   }
   /// A leaf's weights: the accumulators of two column tiles of the scores are
-  /// the fragment of sixteen keys.
-  using Fragments = uint32_t[C::KeyTiles / 2][4];
+  /// the fragment of sixteen keys, or those of four that of 32.
+  using Fragments = uint32_t[C::KeyTiles / (ByteTiles<C> ? 4 : 2)][4];
   KV_BODY void weighScores(Fragments &weights, int leaf);
   /// Of the two rows of a thread: a weight is two to the score times `factor`
   /// less `base`, for which values' scales were divided by `power`.
@@ -366,10 +364,38 @@ protected:
   /// The weights, and the rows' sums of them.
   KV_BODY void narrowWeights(const Powers &powers, Fragments &weights,
                              int leaf);
+  KV_BODY void narrowWeights(const Powers &powers, Fragments &weights, int leaf)
+    requires ByteTiles<C>;
   /// The row's sums of weights of a leaf into the group's.
   KV_BODY void foldRowSums();
   /// Multiplies them by the next tile, part of the values.
   KV_BODY void multiplyWeights(Fragments &weights, int part);
+
+  //===--- And where all products are bytes' ------------------------------===//
+
+  /// Whether this warpgroup has rows: a decode step has few, and a unit's last
+  /// tile as well.
+  KV_BODY bool multiplies() const;
+  /// Begins to multiply the queries by the next tile, and ends the turn.
+  KV_BODY void beginScores();
+  KV_BODY void awaitScores();
+  /// Column tiles of a leaf's values that are there at a time.
+  static constexpr int PartTiles = [] {
+    if constexpr (requires { C::PartTiles; })
+      return C::PartTiles;
+    else
+      return C::ColumnTiles;
+  }();
+  /// Of a leaf's values, whose last part has the sums of weights as well.
+  using LastPart = float[PartTiles + 1][4];
+  template <int Tiles>
+  KV_BODY void multiplyPart(float (&part)[Tiles][4], const Fragments &weights,
+                            Descriptor tile);
+  template <int Tiles>
+  KV_BODY void foldPart(int part, const float (&tiles)[Tiles][4]);
+  KV_BODY void foldLastPart(const LastPart &part);
+  /// Of a warpgroup without rows: it takes part in the ring and the turns.
+  KV_BODY void passTile();
 
   //===--- And of latent rows, whose columns two warpgroups share ---------===//
 
@@ -594,13 +620,6 @@ protected:
   /// Row tiles that a warp has values of.
   static constexpr int ValueTiles = TileRows<C> ? 1 : C::RowTiles;
   using Accumulators = float[ValueTiles][C::ColumnTiles][4];
-  /// Column tiles of a leaf's values that are there at a time.
-  static constexpr int PartTiles = [] {
-    if constexpr (requires { C::PartTiles; })
-      return C::PartTiles;
-    else
-      return C::ColumnTiles;
-  }();
   /// Whether a part of the group waits in shared memory.
   static constexpr bool KeepsPart = requires { requires C::PartWaits; };
   KV_BODY int valueTile(int m) const { return TileRows<C> ? rowTile() : m; }

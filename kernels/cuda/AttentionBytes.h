@@ -16,30 +16,6 @@
 namespace kv::cuda {
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int part,
-                                                 const Chunk (&chunks)[2])
-  requires ByteProducts<C>
-{
-  float x[16];
-  RangeScale scale = byteScale(widenQueries(x, chunks));
-  if constexpr (F == Fault::UnscaledQueries)
-    scale = {1, 1};
-  if (part == 0)
-    queryScales().store(row, scale.inverse);
-  if (part >= QueryParts)
-    return;
-  Chunk bytes;
-  KV_UNROLL
-  for (int i = 0; i < 16; ++i)
-    x[i] = kv::plan::multiply(x[i], scale.factor);
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i)
-    bytes.words[i] =
-        narrowFour(x[i * 4], x[i * 4 + 1], x[i * 4 + 2], x[i * 4 + 3]);
-  queriesView().store(C::QueryRows::chunk(row, part), bytes);
-}
-
-template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::scoreHalf(int, int half, int tile)
   requires ByteProducts<C>
 {
@@ -69,10 +45,10 @@ KV_BODY void AttentionBody<B, C, F>::storeWeights(int m, int side, float factor,
       // With the fault, a thread's keys are 4 t and on.
       int j = F == Fault::WeightsInOwnOrder ? i % 2 * 2 + i / 2 : i;
       w[i] = weightOf(scores[m][half * 2 + j / 2][side * 2 + j % 2], factor,
-                      base - WeightPower);
+                      base - WeightLog);
     }
     weights.store(Matrix::moved(chunk, half * C::KeyWarps) * 4 + lane % 4,
-                  narrowFour(w[0], w[1], w[2], w[3]));
+                  narrowFour<F8E4M3>(w[0], w[1], w[2], w[3]));
   }
 }
 
@@ -92,9 +68,13 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int, int half, int tile)
                              Matrix::moved(place, n / 2) +
                                  k * ProductDepth * Matrix::Pitch);
       KV_UNROLL
-      for (int i = 0; i < 2; ++i)
-        splitColumns(loaded[i * 2], loaded[i * 2 + 1], vFragments[n][i],
-                     vFragments[n + 1][i]);
+      for (int i = 0; i < 2; ++i) {
+        // Of two neighbouring columns the even one of four keys, and the odd.
+        vFragments[n][i] =
+            permuteBytes(loaded[i * 2], loaded[i * 2 + 1], 0x6420);
+        vFragments[n + 1][i] =
+            permuteBytes(loaded[i * 2], loaded[i * 2 + 1], 0x7531);
+      }
     }
     multiplyValues(half * (C::HalfKeys / ProductDepth) + k, vFragments);
   }

@@ -129,12 +129,20 @@ KV_BODY void AttentionBody<B, C, F>::prepareScores(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
-  float largest = kv::plan::NoScore;
+  // Where nothing else hides them, in chains side by side.
+  constexpr int Chains = ByteTiles<C> ? 2 : 1;
+  float chains[Chains];
+  KV_UNROLL
+  for (float &chain : chains)
+    chain = kv::plan::NoScore;
   KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n)
     KV_UNROLL
-  for (int i = 0; i < 2; ++i)
-    largest = kv::plan::larger(largest, scores[m][n][side * 2 + i]);
+  for (int i = 0; i < 2; ++i) {
+    float &chain = chains[i % Chains];
+    chain = kv::plan::larger(chain, scores[m][n][side * 2 + i]);
+  }
+  float largest = kv::plan::larger(chains[0], chains[Chains - 1]);
   if (F != Fault::SkippedShuffle || b.thread() != 37)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
   return kv::plan::larger(largest, b.shuffleXor(largest, 2));
@@ -282,7 +290,7 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
         weights.right = kv::plan::multiply(weights.right, power.power);
       if constexpr (ByteProducts<C> && F != Fault::WeightsNotDivided)
         weights.right =
-            kv::plan::multiply(weights.right, 1.0f / (1 << WeightPower));
+            kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
       announce(C::GroupWeights, row, side, weights);
     }
   }

@@ -141,9 +141,9 @@ KV_BODY void AttentionBody<B, C, F>::storeQueryPart(const QueryPart &chunks,
 }
 
 template <Block B, class C, Fault F>
-KV_BODY float AttentionBody<B, C, F>::widenQueries(float (&x)[16],
-                                                   const Chunk (&chunks)[2]) {
-  float largest = 0;
+KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
+                                                 const Chunk (&chunks)[2]) {
+  float x[16], largest = 0;
   KV_UNROLL
   for (int i = 0; i < 16; ++i) {
     x[i] = widenHalf<typename C::Query>(chunks[i / 8].words[i / 2 % 4], i % 2);
@@ -152,18 +152,24 @@ KV_BODY float AttentionBody<B, C, F>::widenQueries(float (&x)[16],
   KV_UNROLL
   for (int mask = 1; mask < QueryLanes; mask *= 2)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
-  return largest;
-}
-
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
-                                                 const Chunk (&chunks)[2]) {
-  float x[16];
-  RangeScale scale = rangeScale(widenQueries(x, chunks));
+  RangeScale scale = ByteProducts<C> ? byteScale(largest) : rangeScale(largest);
   if constexpr (F == Fault::UnscaledQueries)
     scale = {1, 1};
   if (pair == 0)
     queryScales().store(row, scale.inverse);
+  if constexpr (ByteProducts<C>) {
+    Chunk bytes;
+    KV_UNROLL
+    for (float &each : x)
+      each = kv::plan::multiply(each, scale.factor);
+    KV_UNROLL
+    for (int i = 0; i < 4; ++i)
+      bytes.words[i] = narrowFour<typename C::Product>(
+          x[i * 4], x[i * 4 + 1], x[i * 4 + 2], x[i * 4 + 3]);
+    if (pair < QueryParts)
+      queriesView().store(C::QueryRows::chunk(row, pair), bytes);
+    return;
+  }
   // A lane has four elements of K side by side, of which an mma takes the first
   // two and, in its other register, the last two.
   Chunk ordered[2];

@@ -94,6 +94,14 @@ enum class Fault {
   ScalesByLeaf, // the next work's first leaf has the buffer of this one's last
   MissingSharesBarrier, // shares of groups are read before all are there
 
+  // Of those whose products are bytes'.
+  MissingCopyWait,       // values are overwritten before they are transposed
+  MissingTransposeFence, // transposed values are not there for wgmma
+  MissingOnes,           // sums of weights are none
+  WeightsOfOtherPower,   // weights are not as large as their fold takes them
+  UnroundedSums,         // weights are summed before they are rounded
+  EarlyPass,             // a warpgroup without rows counts twice in a phase
+
   // Of kernels with tensor memory.
   ScoresTooEarly,      // scores come to where weights are still read
   MissingFoldWait,     // so do values to where those before are folded

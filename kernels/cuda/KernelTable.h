@@ -8,6 +8,7 @@
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
 #include "AttentionTensor.h"
+#include "ByteTiles.h"
 #include "Latent.h"
 #include "LatentTensor.h"
 #include "States.h"
@@ -29,7 +30,7 @@ struct AttentionKernel {
   bool prefill;
   bool tiles;  // whether it takes a TileParams
   bool drafts; // a prefill kernel for steps whose sequences have one tile
-  bool eightBitProducts; // for attention with such products alone
+  bool eightBitProducts; // of operations with such `products`, and no other
   int rows;              // of a tile: Shape::tileRows
   int leaf;              // Shape::leaf
   int threads;
@@ -115,6 +116,10 @@ constexpr AttentionKernel TileKernels[] = {
   rowOf<KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
       "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, 1),
+#define KV_BYTE_TILE_KERNEL(type, query, cache, dim, registers)                \
+  rowOf<KV_BYTE_TILE_CONFIG(query, dim)>(                                      \
+      "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
+      KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
 #define KV_DRAFT_KERNEL(type, query, cache, scales, dim, registers, blocks)    \
   rowOf<KV_DRAFT_CONFIG(query, cache, scales, dim)>(                           \
       "kv_attention_drafts_" #type "_" #dim, #type, KV_DTYPE_##query,          \

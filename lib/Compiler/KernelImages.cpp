@@ -14,6 +14,7 @@
 #include <set>
 
 using namespace llvm;
+namespace kernels = kv::kernels;
 
 /// The PTX that drivers translate for chips without an image.
 constexpr StringLiteral kPtxChip = "compute_80";
@@ -32,22 +33,31 @@ static std::string chipsOf(StringRef folder, StringRef image) {
   return chips.empty() ? "none" : join(chips, ", ");
 }
 
-/// Why an artifact with such images cannot be for all chips: products of 8
-/// bits, which each chip has kernels of its own for or none at all.
+/// Why no kernel of a chip makes products of 8 bits, if one of another does.
+static std::string whyNotOn(StringRef chip) {
+  for (const kernels::TileKernel &row : kernels::TileKernels)
+    if (row.eightBitProducts && row.chip == std::string_view(chip))
+      return ", whose kernels take pages of a multiple of " +
+             std::to_string(row.pageTokens) + " tokens";
+  return chip == "sm_80" ? ", which multiplies no 8 bits" : "";
+}
+
+/// An error where an image is of a kernel with products of 8 bits and a chip
+/// has none: nothing else computes the same.
 static Error checkProducts(ArrayRef<StringRef> images,
                            ArrayRef<StringRef> chips) {
-  for (StringRef image : images)
-    for (StringRef chip : chips)
-      if (kernels::hasEightBitProducts(image) &&
-          none_of(images, [&](StringRef other) {
-            return kernels::hasEightBitProducts(other) &&
-                   kernels::onlyChipOf(other) == std::string_view(chip);
-          }))
-        return createStringError(
-            "an attention has products of f8E4M3FN, and no kernel makes them "
-            "on " +
-            chip + (chip == "sm_80" ? ", which multiplies no 8 bits" : "") +
-            ": there are kernels for " + kernels::eightBitChips());
+  if (none_of(images, kernels::eightBitKernel))
+    return Error::success();
+  for (StringRef chip : chips)
+    if (none_of(images, [&](StringRef image) {
+          const kernels::TileKernel *row = kernels::eightBitKernel(image);
+          return row && row->chip == std::string_view(chip);
+        }))
+      return createStringError("an attention has products of f8E4M3FN, which "
+                               "no kernel makes on " +
+                               chip + whyNotOn(chip) +
+                               ": there are kernels for " +
+                               kernels::eightBitChips());
   return Error::success();
 }
 

@@ -81,7 +81,7 @@ static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
   for (size_t i = 0; i < std::size(TileKernels); ++i) {
     const AttentionKernel &kernel = TileKernels[i];
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (!loaded || kernel.drafts != drafts || kernel.eightBitProducts ||
+    if (!loaded || kernel.eightBitProducts || kernel.drafts != drafts ||
         kernel.cache != cache.type || kernel.headDim != cache.dim ||
         kernel.planes() != cache.planes)
       continue;
@@ -481,12 +481,12 @@ static void attend(Call &call, const Operands &operands) {
     TileParams tiles = tileParams(p);
     for (int plane = 0; plane < kernel.traits().planes(); ++plane)
       if (!backend.check(
-              encodeTensor(backend.driver(),
-                           describeTiles(p.cache,
-                                         int(elementBytes(step.cache.type)),
-                                         int(step.cache.heads),
-                                         int(step.cache.dim), layer, plane),
-                           tiles.maps[plane]),
+              encodeTensor(
+                  backend.driver(),
+                  describeTiles(p.cache, int(elementBytes(step.cache.type)),
+                                int(step.cache.heads), int(step.cache.dim),
+                                layer, plane, kernel.traits().eightBitProducts),
+                  tiles.maps[plane]),
               "cuTensorMapEncodeTiled"))
         return call.fail(KV_STATUS_INTERNAL, backend.status().error().message);
     launch(call.state, kernel.row, kernel.parts, &tiles);

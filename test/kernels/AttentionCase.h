@@ -278,7 +278,8 @@ public:
     TileParams tiles = tileParams(p);
     for (int plane = 0; plane < kernel.planes(); ++plane)
       tiles.maps[plane] = backend.encode(
-          describeTiles(p.cache, sizeof(Cache), c.heads, Dim, p.layer, plane));
+          describeTiles(p.cache, sizeof(Cache), c.heads, Dim, p.layer, plane,
+                        kernel.eightBitProducts));
     return tiles;
   }
 
@@ -371,6 +372,9 @@ public:
       return ::testing::AssertionFailure() << results.reports[0];
     // Weights and results are rounded to the query's type.
     double unit = std::is_same_v<Query, F16> ? 1.0 / 1024 : 1.0 / 128;
+    // Rounded weights of 8 bits are those of the truth.
+    if (kernel.eightBitProducts)
+      unit = 1.0 / 256;
     int64_t token = 0;
     for (size_t b = 0; b < c.sequences.size(); ++b)
       for (int i = 0; i < c.sequences[b].added; ++i, ++token)
@@ -422,30 +426,22 @@ public:
       sum = sum * factor + std::exp(sinks[h] - maximum);
     }
     // Weights of an 8-bit cache are f16, too.
-    bool half = std::is_same_v<Query, F16> || sizeof(Cache) == 1;
+    bool half = std::is_same_v<Query, F16> ||
+                (sizeof(Cache) == 1 && !kernel.eightBitProducts);
     double smallest = half ? 0x1p-24 : 0x1p-126;
     double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
     float gotLse = results.lse[token * queryHeads() + h];
-    // Weights of 8 bits are rounded in the truth, too: nothing is left but what
-    // f32 rounds, and those of which that decides.
-    double lseUnit = unit;
-    if (kernel.eightBitProducts)
-      lseUnit = 2 * row.scoreError + row.sumSlack * factor / sum;
-    if (!(gotLse == lse || std::fabs(gotLse - lse) < lseUnit))
+    if (!(gotLse == lse ||
+          std::fabs(gotLse - lse) < unit + row.sumSlack * factor / sum))
       return "lse " + std::to_string(gotLse) + ", expected " +
              std::to_string(lse);
     for (int d = 0; d < ValueDim; ++d) {
       double expected = sum == 0 ? 0 : row.out[d] * factor / sum;
       // What is too small for the type is lost of a weight and of the result.
-      double bound = sum == 0 ? 0
-                              : unit * row.size[d] * factor / sum +
-                                    smallest * (1 + rows.plain[d] / sum);
-      if (kernel.eightBitProducts && sum != 0)
-        bound = 0x1p-118 * (1 + rows.plain[d] / sum) +
-                0x1p-8 * std::fabs(expected) +
-                (2 * row.scoreError * row.size[d] + row.slack[d] +
-                 row.sumSlack * std::fabs(expected)) *
-                    factor / sum;
+      double bound = sum == 0
+                         ? 0
+                         : (unit * row.size[d] + row.slack[d]) * factor / sum +
+                               smallest * (1 + rows.plain[d] / sum);
       float got = results.out[(token * queryHeads() + h) * ValueDim + d];
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " + std::to_string(got) +

@@ -43,9 +43,9 @@ struct TruthShape {
   int mask;
   int64_t window;
   float scale;
-  int groups = 0;      // scales of a row; 0: none
-  bool powers = false; // scales are powers of two
-  bool eightBitProducts = false;
+  int groups = 0;                // scales of a row; 0: none
+  bool powers = false;           // scales are powers of two
+  bool eightBitProducts = false; // as docs/products.md defines them
 
   int valueDim() const { return vDim ? vDim : dim; }
   bool operator==(const TruthShape &) const = default;
@@ -56,12 +56,10 @@ struct TruthShape {
 struct TrueRow {
   double maximum = -INFINITY, sum = 0;
   std::vector<double> out, size;
-  /// With products of 8 bits: by how much sum and elements may be off because
-  /// some weights are so near to the middle of two numbers that a rounding of
-  /// their score decides between these.
-  double sumSlack = 0;
-  double scoreError = 0; // of f32, with which powers are taken
+  /// Of weights of 8 bits that are almost half between two numbers: what the
+  /// result and, in `sum`, the sum may be off by.
   std::vector<double> slack;
+  double sumSlack = 0;
 };
 /// Those of the query heads of one KV head.
 struct TrueRows {
@@ -159,12 +157,29 @@ private:
     }
   }
 
-  double product(const Query *q, const float *k) const {
+  /// A query as it is multiplied, of 8 bits divided by its power again.
+  std::vector<float> multiplied(const Query *q) const {
+    std::vector<float> x(shape.dim);
+    float largest = 0x1p-119f;
+    for (int d = 0; d < shape.dim; ++d) {
+      x[d] = widen(q[d]);
+      largest = std::max(largest, std::fabs(x[d]));
+    }
+    if (shape.eightBitProducts)
+      for (float &each : x) {
+        int power = 7 - std::ilogb(largest);
+        float rounded = widen(narrow<F8E4M3>(std::ldexp(each, power)));
+        each = std::ldexp(rounded, -power);
+      }
+    return x;
+  }
+
+  double product(const std::vector<float> &q, const float *k) const {
     constexpr int Together = 8; // sums that do not wait for each other
     double sums[Together] = {}, sum = 0;
     for (int d = 0; d < shape.dim; d += Together)
       for (int i = 0; i < Together; ++i)
-        sums[i] += double(widen(q[d + i])) * k[d + i];
+        sums[i] += double(q[d + i]) * k[d + i];
     for (double part : sums)
       sum += part;
     return sum;
@@ -195,6 +210,21 @@ private:
     return keys;
   }
 
+  /// A weight of 8 bits, whose leaf's largest score is `leaf` and the row's
+  /// `maximum`. Where f32's errors may round it otherwise, by how much.
+  static double roundedWeight(double score, double leaf, double maximum,
+                              double &slack) {
+    double weight = 256 * std::exp(score - leaf),
+           share = std::exp(leaf - maximum) / 256,
+           error = 0x1p-13 + std::fabs(score) * 0x1p-19;
+    auto rounded = [](double x) {
+      return double(widen(narrow<F8E4M3>(float(x))));
+    };
+    slack =
+        (rounded(weight * (1 + error)) - rounded(weight * (1 - error))) * share;
+    return rounded(weight) * share;
+  }
+
   void compute(TrueRows &rows, const Key &asked) {
     auto [position, length, head, softcap, base, ancestors] = asked;
     std::vector<int64_t> keys = keysOf(asked);
@@ -208,14 +238,11 @@ private:
     const Query *q = &query(position)[size_t(head) * shape.group * shape.dim];
     for (int h = 0; h < shape.group; ++h, q += shape.dim) {
       TrueRow row;
-      if (shape.eightBitProducts) {
-        computeBytes(row, keys, q, head, softcap);
-        rows.rows.push_back(std::move(row));
-        continue;
-      }
       std::vector<double> scores;
+      std::vector<float> query = multiplied(q);
       for (int64_t key : keys) {
-        double score = product(q, &widened[place(key, 0, head)]) * shape.scale;
+        double score =
+            product(query, &widened[place(key, 0, head)]) * shape.scale;
         if (softcap > 0)
           score = softcap * std::tanh(score / softcap);
         scores.push_back(score);
@@ -223,79 +250,31 @@ private:
       }
       row.out.resize(shape.valueDim());
       row.size.resize(shape.valueDim());
+      row.slack.resize(shape.valueDim());
       double *out = row.out.data(), *size = row.size.data();
+      std::map<int64_t, double> maxima; // of leaves
+      for (size_t k = 0; k < keys.size() && shape.eightBitProducts; ++k) {
+        double &maximum =
+            maxima.try_emplace(keys[k] / 128, -INFINITY).first->second;
+        maximum = std::max(maximum, scores[k]);
+      }
       for (size_t k = 0; k < keys.size(); ++k) {
-        double weight = std::exp(scores[k] - row.maximum);
+        double weight = std::exp(scores[k] - row.maximum), slack = 0;
+        if (shape.eightBitProducts)
+          weight = roundedWeight(scores[k], maxima[keys[k] / 128], row.maximum,
+                                 slack);
         row.sum += weight;
+        row.sumSlack += slack;
         const float *v = &widened[place(keys[k], 1, head)];
         for (int d = 0; d < shape.valueDim(); ++d) {
           out[d] += weight * v[d];
           size[d] += weight * std::fabs(v[d]);
+          row.slack[d] += slack * std::fabs(v[d]);
         }
       }
+      for (int d = 0; d < shape.valueDim() && row.sum > 0; ++d)
+        row.slack[d] += row.sumSlack * std::fabs(out[d]) / row.sum;
       rows.rows.push_back(std::move(row));
-    }
-  }
-
-  /// docs/products.md.
-  void computeBytes(TrueRow &row, const std::vector<int64_t> &keys,
-                    const Query *q, int head, float softcap) {
-    float largest = 0x1p-119f;
-    for (int d = 0; d < shape.dim; ++d)
-      largest = std::max(largest, std::fabs(widen(q[d])));
-    float power = std::ldexp(1.0f, 7 - std::ilogb(largest));
-    std::vector<float> rounded;
-    for (int d = 0; d < shape.dim; ++d)
-      rounded.push_back(widen(narrow<F8E4M3>(widen(q[d]) * power)));
-    row.out.resize(shape.dim);
-    row.size.resize(shape.dim);
-    row.slack.resize(shape.dim);
-    constexpr int64_t Leaf = 128;
-    for (size_t from = 0, to; from < keys.size(); from = to) {
-      std::vector<double> scores;
-      double maximum = -INFINITY;
-      for (to = from; to < keys.size() && keys[to] / Leaf == keys[from] / Leaf;
-           ++to) {
-        const float *k = &widened[place(keys[to], 0, head)];
-        double score = 0;
-        for (int d = 0; d < shape.dim; ++d)
-          score += double(rounded[d]) * k[d];
-        score = score * shape.scale / power;
-        if (softcap > 0)
-          score = softcap * std::tanh(score / softcap);
-        scores.push_back(score);
-        maximum = std::max(maximum, score);
-        row.scoreError =
-            std::max(row.scoreError, 0x1p-16 + std::fabs(score) * 0x1p-20);
-      }
-      double larger = std::max(row.maximum, maximum);
-      auto scaleBy = [&](double factor) {
-        row.sum *= factor;
-        row.sumSlack *= factor;
-        for (auto *of : {&row.out, &row.size, &row.slack})
-          for (double &x : *of)
-            x *= factor;
-      };
-      scaleBy(std::exp(row.maximum - larger));
-      row.maximum = larger;
-      for (size_t i = 0; i < scores.size(); ++i) {
-        auto weightOf = [&](double error) {
-          float weight = std::exp(scores[i] - maximum + error) * 256;
-          return widen(narrow<F8E4M3>(weight)) / 256.0 *
-                 std::exp(maximum - larger);
-        };
-        double weight = weightOf(0),
-               off = std::max(weightOf(row.scoreError) - weight,
-                              weight - weightOf(-row.scoreError));
-        row.sum += weight;
-        row.sumSlack += off;
-        const float *v = &widened[place(keys[from + i], 1, head)];
-        for (int d = 0; d < shape.dim; ++d) {
-          row.out[d] += weight * v[d];
-          row.size[d] += weight * std::fabs(v[d]);
-          row.slack[d] += off * std::fabs(v[d]);
-        }
-      }
     }
   }
 

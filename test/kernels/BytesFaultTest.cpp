@@ -26,7 +26,10 @@ TEST(BytesFault, WeightsNotDivided) {
   expectSeen<Fault::WeightsNotDivided, Decode>(ordinary(), nullptr);
 }
 TEST(BytesFault, UnscaledQueries) {
-  expectSeen<Fault::UnscaledQueries, Decode>(ordinary(), nullptr);
+  BodyFixture<Decode> fixture(ordinary());
+  fixture.enlargeQueries(-12);
+  ASSERT_TRUE(fixture.check(fixture.run())) << "without the mistake";
+  fixture.expectSeen(fixture.run<Fault::UnscaledQueries>(), nullptr);
 }
 TEST(BytesFault, UnclearedWeights) {
   expectSeen<Fault::UnclearedWeights, Decode>(ordinary(), "nobody wrote");

@@ -1,6 +1,6 @@
 //===- BytesTest.cpp - Operands and sums of products of 8 bits ------------===//
 
-#include "../../kernels/cuda/Bytes.h"
+#include "../../kernels/cuda/Widen.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "../../kernels/cuda/ptx/Layout.h"
 
@@ -26,13 +26,11 @@ TEST(Bytes, ScaleOfARow) {
 }
 
 TEST(Bytes, WordsOfFour) {
-  EXPECT_EQ(narrowFour(1, -2, 0.5f, 1e9f), 0x7e30c038u);
-  EXPECT_EQ(narrowFour(NAN, 256, 0, -0.0f), 0x8000787fu);
-  // Keys 1 to 4, of columns a and b.
-  uint32_t even, odd;
-  splitColumns(0xb2a2b1a1, 0xb4a4b3a3, even, odd);
-  EXPECT_EQ(even, 0xa4a3a2a1);
-  EXPECT_EQ(odd, 0xb4b3b2b1);
+  EXPECT_EQ(narrowFour<F8E4M3>(1, -2, 0.5f, 1e9f), 0x7e30c038u);
+  EXPECT_EQ(narrowFour<F8E4M3>(NAN, 256, 0, -0.0f), 0x8000787fu);
+  // Of two columns, a and b, of keys 1 to 4.
+  EXPECT_EQ(permuteBytes(0xb2a2b1a1, 0xb4a4b3a3, 0x6420), 0xa4a3a2a1);
+  EXPECT_EQ(permuteBytes(0xb2a2b1a1, 0xb4a4b3a3, 0x7531), 0xb4b3b2b1);
 }
 
 namespace {
@@ -47,11 +45,11 @@ void product(MachineOptions options, const float (&a)[16][32],
     uint32_t fa[4], fb[2];
     for (int i = 0; i < 4; ++i) {
       const float *x = &a[group + (i & 1) * 8][in * 4 + (i >> 1) * 16];
-      fa[i] = narrowFour(x[0], x[1], x[2], x[3]);
+      fa[i] = narrowFour<F8E4M3>(x[0], x[1], x[2], x[3]);
     }
     for (int i = 0; i < 2; ++i) {
       auto at = [&](int j) { return bm[in * 4 + j + i * 16][group]; };
-      fb[i] = narrowFour(at(0), at(1), at(2), at(3));
+      fb[i] = narrowFour<F8E4M3>(at(0), at(1), at(2), at(3));
     }
     float fc[4];
     for (int i = 0; i < 4; ++i)

@@ -95,8 +95,12 @@ struct TileKernel {
   KvDType cache;
   Scales scales;
   int64_t headDim;
-  int64_t vDim;                  // as above
-  bool eightBitProducts = false; // of attention with such products alone
+  int64_t vDim; // as above
+  /// Whether it is of operations with `products` of 8 bits: a chip has one for
+  /// prompts and for decoding, or one for both, which copies tiles.
+  bool eightBitProducts = false;
+  /// Of such: the tokens of a page, or of a slot, are a multiple of this.
+  int64_t pageTokens = 1;
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
@@ -106,6 +110,15 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::scales,                                                             \
    dim,                                                                        \
    0},
+#define KV_BYTE_TILE_KERNEL(name, query, cache, dim, ...)                      \
+  {"kv_attention_tiles_" #name "_" #dim,                                       \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   0,                                                                          \
+   true,                                                                       \
+   8},
 #define KV_DRAFT_KERNEL(name, query, cache, scales, dim, ...)                  \
   {"kv_attention_drafts_" #name "_" #dim,                                      \
    "sm_90a",                                                                   \
@@ -204,13 +217,12 @@ constexpr bool hasKernels(int64_t cache, Scales scales, int64_t headDim,
                      });
 }
 
-/// Whether an image is of a kernel with products of 8 bits, which a chip has or
-/// has not.
-constexpr bool hasEightBitProducts(std::string_view image) {
+/// The row of an image's kernel, if it is one with products of 8 bits.
+constexpr const TileKernel *eightBitKernel(std::string_view image) {
   for (const TileKernel &row : TileKernels)
-    if (row.name == image)
-      return row.eightBitProducts;
-  return false;
+    if (row.eightBitProducts && row.name == image)
+      return &row;
+  return nullptr;
 }
 
 /// Whether there are attention kernels for latent caches of this KvDType, of

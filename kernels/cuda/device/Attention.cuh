@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../AttentionBody.h"
+#include "../ByteTileRows.h"
 #include "../GpuBlock.h"
 #include "../LatentTileRows.h"
 
@@ -69,6 +70,8 @@ template <class C, int BlocksV> struct BuiltFor120 {
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   KV_TILES(kv_attention_tiles_##type##_##dim,                                  \
            KV_TILE_CONFIG(query, cache, scales, dim))
+#define KV_BYTE_TILE_KERNEL(type, query, cache, dim, registers)                \
+  KV_TILES(kv_attention_tiles_##type##_##dim, KV_BYTE_TILE_CONFIG(query, dim))
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   KV_TILES(kv_latent_tiles_##type##_##dim,                                     \
            KV_LATENT_TILE_CONFIG(query, dim, vDim))

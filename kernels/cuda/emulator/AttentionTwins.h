@@ -29,6 +29,8 @@ void runByteTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
 /// TileParams, may lie anywhere.
 void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                  const void *params);
+void runByteTileTwin(Machine &machine, const AttentionKernel &kernel,
+                     int blocks, const void *params);
 void runTensorTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                    const void *params);
 

@@ -1,6 +1,5 @@
 //===- MachineWarps.cpp - What the lanes of a warp do together ------------===//
 
-#include "../Widen.h"
 #include "Machine.h"
 
 #include <array>
@@ -27,6 +26,20 @@ template <bool Transposed> void Machine::executeLoad(int warp) {
       lanes[l].words[i] = rows[i * 8 + low.row][low.column] |
                           uint32_t(rows[i * 8 + high.row][high.column]) << 16;
     }
+}
+
+void Machine::executeStore(int warp) {
+  WarpRequest *lanes = warps[warp].requests;
+  uint16_t rows[WarpLanes][8];
+  for (int l = 0; l < WarpLanes; ++l)
+    for (int i = 0; i < 4; ++i)
+      for (int half = 0; half < 2; ++half) {
+        Place place = matrixElement(l, half, /*transposed=*/false);
+        rows[i * 8 + place.row][place.column] =
+            uint16_t(lanes[l].words[i] >> 16 * half);
+      }
+  for (int l = 0; l < WarpLanes; ++l)
+    sharedWrite(warp * WarpLanes + l, lanes[l].argument, ChunkBytes, rows[l]);
 }
 
 namespace {
@@ -63,35 +76,7 @@ void Machine::executeMultiplyAdd(WarpRequest *lanes) {
     for (int i = 0; i < 2; ++i)
       tile.b[places.b[i]] = lanes[l].words[4 + i];
   }
-  matrices.multiplyAdd(tile, lanes[0].argument == int(Multiplied::F16));
-  for (int l = 0; l < WarpLanes; ++l)
-    for (int i = 0; i < 4; ++i)
-      lanes[l].sums[i] = tile.sums[Fragments[l].sums[i]];
-}
-
-// m16n8k32 of e4m3: its products of elements 0 to 15, then those of 16 to 31,
-// are added as m16n8k16 of f16 adds, which has all of their bits. On 9.0 ptxas
-// makes these two instructions of it; of 12.0, which has one, it is an
-// assumption.
-void Machine::executeByteProducts(WarpRequest *lanes) {
-  MatrixTile tile;
-  for (int l = 0; l < WarpLanes; ++l)
-    for (int i = 0; i < 4; ++i)
-      tile.sums[Fragments[l].sums[i]] = lanes[l].sums[i];
-  for (int step = 0; step < 2; ++step) {
-    for (int l = 0; l < WarpLanes; ++l) {
-      const uint32_t *words = lanes[l].words;
-      for (int side = 0; side < 2; ++side) {
-        Place place = byteFragmentA(l, side, 0);
-        uint32_t *pairs = &tile.a[place.row * 8 + place.column / 2];
-        widenFour<F8E4M3>(words[step * 2 + side], pairs[0], pairs[1]);
-      }
-      Place place = byteFragmentB(l, 0, 0);
-      uint32_t *pairs = &tile.b[place.row / 2 * 8 + place.column];
-      widenFour<F8E4M3>(words[4 + step], pairs[0], pairs[8]);
-    }
-    matrices.multiplyAdd(tile, /*f16=*/true);
-  }
+  matrices.multiplyAdd(tile, MatrixElement(lanes[0].argument));
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i)
       lanes[l].sums[i] = tile.sums[Fragments[l].sums[i]];
@@ -125,11 +110,11 @@ void Machine::executeWarp(int number, int thread) {
   case WarpOperation::LoadTransposed:
     executeLoad<true>(number);
     break;
+  case WarpOperation::StoreMatrix:
+    executeStore(number);
+    break;
   case WarpOperation::MultiplyAdd:
-    if (warp.requests[0].argument == int(Multiplied::F8E4M3))
-      executeByteProducts(warp.requests);
-    else
-      executeMultiplyAdd(warp.requests);
+    executeMultiplyAdd(warp.requests);
     break;
   }
   warp.waiting = 0;

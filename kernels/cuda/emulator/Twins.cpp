@@ -52,6 +52,7 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
   for (const AttentionKernel &kernel : TileKernels)
     if (kernel.name == name) {
       runTileTwin(machine, kernel, blocks, params);
+      runByteTileTwin(machine, kernel, blocks, params);
       runTensorTwin(machine, kernel, blocks, params);
       runDraftTwin(machine, kernel, blocks, params);
       runByteTwin(machine, kernel, blocks, params);

@@ -2,7 +2,7 @@
 //
 // The maps between an element of a matrix and the thread, the register or the
 // place in shared memory that holds it, as the PTX ISA describes them for
-// mma and ldmatrix. Pure, so that a host tests them exhaustively.
+// mma.m16n8k16 and ldmatrix. Pure, so that a host tests them exhaustively.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,14 +86,6 @@ KV_HD constexpr Place fragmentB(int lane, int index, int half) {
 }
 KV_HD constexpr Place fragmentC(int lane, int index) {
   return {lane / 4 + index / 2 * 8, lane % 4 * 2 + index % 2};
-}
-
-/// mma.m16n8k32: the element that byte `byte` of a register holds; B is 32 x 8.
-KV_HD constexpr Place byteFragmentA(int lane, int index, int byte) {
-  return {lane / 4 + index % 2 * 8, lane % 4 * 4 + byte + index / 2 * 16};
-}
-KV_HD constexpr Place byteFragmentB(int lane, int index, int byte) {
-  return {lane % 4 * 4 + byte + index * 16, lane / 4};
 }
 
 /// ldmatrix.x4: lane l names row l % 8 of the 8 x 8 matrix l / 8; register i

@@ -25,6 +25,17 @@ __device__ __forceinline__ void ldmatrixX4Trans(uint32_t (&r)[4],
       : "memory");
 }
 
+/// From sm_90 on.
+__device__ __forceinline__ void stmatrixX4(const uint32_t (&r)[4], void *row) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%4], {%0, %1, %2, %3};" ::"r"(
+          r[0]),
+      "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(sharedAddress(row))
+      : "memory");
+#endif
+}
+
 template <class T>
 __device__ __forceinline__ void mma(float (&c)[4], const uint32_t (&a)[4],
                                     uint32_t b0, uint32_t b1);
