@@ -322,6 +322,15 @@ Case eightBits(std::vector<Lengths> sequences) {
           .eightBitProducts = true};
 }
 
+/// The longest latent rows find no room on 12.0.
+std::vector<KernelImage> imagesWithRoom() {
+  std::vector<KernelImage> images = allImages();
+  std::erase_if(images, [](const KernelImage &image) {
+    return image.name.ends_with("_576");
+  });
+  return images;
+}
+
 void expectNear(const Batch::Result &got, const Batch::Result &expected) {
   ASSERT_EQ(got.blocks, expected.blocks);
   for (size_t i = 0; i < got.out.size(); ++i)
@@ -338,7 +347,7 @@ void expectNear(const Batch::Result &got, const Batch::Result &expected) {
 TEST_F(AttentionRows, ProductsOfEightBits) {
   for (int device : {0, 3}) {
     SCOPED_TRACE(device ? "12.0" : "9.0");
-    Gpu gpu(device);
+    Gpu gpu(device, false, nullptr, imagesWithRoom());
     // Launches, and maps of keys and values.
     auto run = [&](Case c, int64_t launches, int64_t maps) {
       Batch batch(c);
@@ -367,7 +376,7 @@ TEST_F(AttentionRows, ProductsOfEightBits) {
 
 // An artifact has the kernels that it needs: of these products alone, too.
 TEST_F(AttentionRows, ProductsOfEightBitsAlone) {
-  std::vector<KernelImage> images = allImages(), others = images;
+  std::vector<KernelImage> images = imagesWithRoom(), others = images;
   auto isPlain = [](const KernelImage &image) {
     return image.name.starts_with("kv_attention") &&
            !kernels::eightBitKernel(image.name);
@@ -378,7 +387,8 @@ TEST_F(AttentionRows, ProductsOfEightBitsAlone) {
   });
   Case c = eightBits({{150, 1}, {17, 20}});
   for (int device : {0, 3}) {
-    Gpu all(device), some(device, false, nullptr, images);
+    Gpu all(device, false, nullptr, imagesWithRoom()),
+        some(device, false, nullptr, images);
     EXPECT_TRUE(sameBits(Batch(c).on(all), Batch(c).on(some)));
   }
   auto error = [&](int device, int page, const std::vector<KernelImage> &of) {
@@ -400,9 +410,10 @@ TEST_F(AttentionRows, ProductsOfEightBitsAlone) {
                      "head dimension of 64 and pages of ";
   EXPECT_EQ(error(0, 16, others), none + "16 tokens");
   EXPECT_EQ(error(3, 16, others), none + "16 tokens");
-  EXPECT_EQ(error(5, 16, allImages()), none + "16 tokens") << "10.0";
-  EXPECT_EQ(error(0, 12, allImages()), none + "12 tokens");
-  EXPECT_TRUE(error(3, 12, allImages()).starts_with("plan: plan is i8[64]"));
+  EXPECT_EQ(error(5, 16, imagesWithRoom()), none + "16 tokens") << "10.0";
+  EXPECT_EQ(error(0, 12, imagesWithRoom()), none + "12 tokens");
+  EXPECT_TRUE(
+      error(3, 12, imagesWithRoom()).starts_with("plan: plan is i8[64]"));
 }
 
 // Steps of a few drafts take a kernel for them: where the prompt's would be the
