@@ -274,8 +274,11 @@ struct ConvertKVToRuntime
     Value scale = constantF32(b, loc, op.getScale().convertToDouble());
     Value softcap = constantF32(
         b, loc, op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0.0);
+    // Only a device's functions have such products (checkKernel).
     Value mask = arith::ConstantIntOp::create(
-        b, loc, b.getI32Type(), static_cast<int64_t>(op.getMask().getKind()));
+        b, loc, b.getI32Type(),
+        static_cast<int64_t>(op.getMask().getKind()) |
+            (op.getProducts() ? KV_MASK_EIGHT_BIT_PRODUCTS : 0));
     Value window = constantI64(b, loc, op.getMask().getWindow());
     SmallVector<Value> arguments = cacheArguments(b, op);
     arguments.push_back(op.getRowOffsets());

@@ -72,9 +72,11 @@ LogicalResult kv::checkCache(Operation *op, CollectionType type) {
 }
 
 LogicalResult kv::checkAttention(AttentionOp op) {
-  if (op.getProducts())
-    return op.emitOpError() << "has products of " << *op.getProducts()
-                            << ": kv-cuda has no kernel for them";
+  if (op.getProducts() && attentionImages(op).empty())
+    return op.emitOpError()
+           << "has products of " << *op.getProducts()
+           << " and the head dimension " << op.getCollectionType().getDim()
+           << ": kv-cuda has kernels for " << kernels::eightBitHeadDims();
   MaskAttr mask = op.getMask();
   if (op.getAncestors() && mask.getKind() != MaskKind::Causal &&
       (mask.getKind() != MaskKind::Sliding || mask.getWindow() < KV_TREE_ROWS))
@@ -159,18 +161,21 @@ LogicalResult kv::checkRowsOrStates(Operation *op) {
   return success();
 }
 
-SmallVector<StringRef> kv::attentionImages(CollectionType type) {
+SmallVector<StringRef> kv::attentionImages(AttentionOp op) {
   SmallVector<StringRef> images;
+  CollectionType type = op.getCollectionType();
+  bool products = op.getProducts().has_value();
   std::optional<KvDType> cache = dtypeOf(type.getElementType());
   kernels::Scales scales = kernels::scalesFor(
       *cache, type.getScale() ? type.getDim() / type.getScale().getGroup() : 0);
   for (const kernels::AttentionKernel &kernel : kernels::AttentionKernels)
-    if (kernel.cache == cache && kernel.headDim == type.getDim() &&
+    if (!products && kernel.cache == cache && kernel.headDim == type.getDim() &&
         kernel.vDim == type.getVDim() && kernel.scales == scales)
       images.push_back(kernel.name);
   for (const kernels::TileKernel &kernel : kernels::TileKernels)
-    if (kernel.cache == cache && kernel.headDim == type.getDim() &&
-        kernel.vDim == type.getVDim() && kernel.scales == scales)
+    if (kernel.eightBitProducts == products && kernel.cache == cache &&
+        kernel.headDim == type.getDim() && kernel.vDim == type.getVDim() &&
+        kernel.scales == scales && type.getPage() % kernel.pageTokens == 0)
       images.push_back(kernel.name);
   return images;
 }

@@ -39,8 +39,8 @@ bool isOnRowsOrStates(mlir::Operation *op);
 /// what there are kernels for.
 llvm::LogicalResult checkRowsOrStates(mlir::Operation *op);
 
-/// The names of the device code that attends over a cache.
-llvm::SmallVector<llvm::StringRef> attentionImages(CollectionType type);
+/// The names of the device code of an attention.
+llvm::SmallVector<llvm::StringRef> attentionImages(AttentionOp op);
 
 } // namespace kv
 

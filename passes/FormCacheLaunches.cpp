@@ -75,7 +75,7 @@ LogicalResult LaunchFormer::convert(AttentionOp op) {
                           "kv-select-kernel{target=cuda} before");
   if (failed(checkAttention(op)))
     return failure();
-  for (StringRef image : attentionImages(op.getCollectionType()))
+  for (StringRef image : attentionImages(op))
     images.insert(image.str());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Type query = queryType(op.getCollectionType().getElementType());

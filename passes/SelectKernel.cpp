@@ -52,12 +52,12 @@ constexpr Target kTargets[] = {
 };
 
 /// What makes two plans the same: the cache's values, the row offsets, the
-/// mask, whether there are trees, and on a device how many rows and heads the
-/// queries have.
+/// mask, whether there are trees, and on a device whether products are of 8
+/// bits and how many rows and heads the queries have.
 struct PlanKey {
   SmallVector<Value> values; // the row offsets last
   MaskAttr mask;
-  bool tree = false;
+  bool tree = false, products = false;
   int64_t heads = 0;
   HostSize rows;
 
@@ -74,7 +74,8 @@ struct PlanKey {
       for (Value value : key.anchors())
         pointers.push_back(value.getAsOpaquePointer());
       pointers.push_back(key.mask.getAsOpaquePointer());
-      return std::tuple(pointers, key.tree, key.heads, key.rows.number);
+      return std::tuple(pointers, key.tree, key.products, key.heads,
+                        key.rows.number);
     };
     return order(*this) < order(other);
   }
@@ -88,11 +89,15 @@ public:
 
   Value planOf(AttentionOp op) {
     auto cache = cast<CacheOpInterface>(op.getOperation());
-    PlanKey key{llvm::to_vector(cache.getCacheOperands()), op.getMaskAttr(),
-                static_cast<bool>(op.getAncestors()), /*heads=*/0,
+    PlanKey key{llvm::to_vector(cache.getCacheOperands()),
+                op.getMaskAttr(),
+                static_cast<bool>(op.getAncestors()),
+                /*products=*/false,
+                /*heads=*/0,
                 /*rows=*/{}};
     key.values.push_back(op.getRowOffsets());
     if (kernel == KernelKind::Cuda) {
+      key.products = op.getProducts().has_value();
       key.heads = cast<ShapedType>(op.getQ().getType()).getDimSize(1);
       key.rows = traceSize(op.getQ(), 0);
     }
@@ -142,11 +147,12 @@ private:
     auto i64 = [&](int64_t value) -> Value {
       return arith::ConstantIntOp::create(b, value, 64);
     };
-    Value mask =
-        arith::ConstantIntOp::create(b,
-                                     static_cast<int64_t>(key.mask.getKind()) |
-                                         (key.tree ? KV_MASK_TREE : 0),
-                                     32);
+    Value mask = arith::ConstantIntOp::create(
+        b,
+        static_cast<int64_t>(key.mask.getKind()) |
+            (key.tree ? KV_MASK_TREE : 0) |
+            (key.products ? KV_MASK_EIGHT_BIT_PRODUCTS : 0),
+        32);
     Value arguments[] = {blocks,
                          lengths,
                          table,
@@ -192,7 +198,8 @@ private:
     Value argument = plans[key] = function.getArgument(last);
     for (Operation *user : users.getUsers(function)) {
       auto call = cast<func::CallOp>(user);
-      PlanKey outer{{}, key.mask, key.tree, key.heads, key.rows};
+      PlanKey outer = key;
+      outer.values.clear();
       if (!key.rows.isConstant())
         outer.rows = traceSize(
             call.getOperand(cast<BlockArgument>(key.rows.value).getArgNumber()),

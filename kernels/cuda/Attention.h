@@ -91,19 +91,27 @@ using kernels::Scales;
 /// the head dimension, so that every element of K and V is read from shared
 /// memory once and nothing is merged between warps at the end. Decode and
 /// prefill differ in RowTiles and Stages only, and so give the same bits.
+///
+/// With `Bytes` both products are of 8 bits (AttentionBytes.h).
 template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV,
-          Scales ScalesV = Scales::None>
+          Scales ScalesV = Scales::None, bool Bytes = false>
 struct AttentionConfig {
   using Query = QueryT;
   using Cache = CacheT;
   static constexpr bool Widens = sizeof(Cache) == 1;
+  static constexpr bool EightBitProducts = Bytes;
   /// What is multiplied. Queries are scaled to f16's range row by row, by a
   /// power of two, and weights are at most 1: nothing is lost.
-  using Product = std::conditional_t<Widens, F16, Query>;
+  using Product =
+      std::conditional_t<Bytes, Cache, std::conditional_t<Widens, F16, Query>>;
+  static constexpr int ProductBytes = Bytes ? 1 : 2;
 
   static constexpr bool Scaled = ScalesV != Scales::None;
   static constexpr bool Shares = ScalesV == Scales::Groups;
   static_assert(Widens || !Scaled);
+  static_assert(!Bytes || (std::is_same_v<Cache, F8E4M3> && !Scaled &&
+                           HeadDimV % 64 == 0),
+                "a warp has values of whole chunks");
 
   /// Elements of a row of the result, and of a query and a key.
   static constexpr int HeadDim = HeadDimV, KeyDim = HeadDim;
@@ -119,9 +127,10 @@ struct AttentionConfig {
   static constexpr int KeyWarps = Warps, ScoreTiles = RowTiles;
 
   /// A leaf is computed in two halves, and loaded as two tiles of K and two of
-  /// V; of 8 bits, where a tile has as many bytes with all of its keys, as one.
+  /// V; of 8 bits, where a tile has as many bytes with all of its keys, as one,
+  /// but for products of 8 bits, whose chip has little shared memory.
   static constexpr int Leaf = kv::plan::GpuLeaf;
-  static constexpr int HalfKeys = 64, TileHalves = Widens ? 2 : 1;
+  static constexpr int HalfKeys = 64, TileHalves = Widens && !Bytes ? 2 : 1;
   static constexpr int TileKeys = HalfKeys * TileHalves;
   static constexpr int TilesPerLeaf = 2 * Leaf / TileKeys;
   static constexpr int Stages = StagesV, Ahead = Stages - 1;
@@ -133,10 +142,11 @@ struct AttentionConfig {
   static_assert(HeadDim % 16 == 0, "a product takes sixteen elements");
   static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
   static constexpr int RowChunks = HeadDim * int(sizeof(Cache)) / ChunkBytes;
-  using QueryRows = SharedRows<QueryChunks>;
+  using QueryRows = SharedRows<QueryChunks * ProductBytes / 2>;
   using CacheRows = SharedRows<RowChunks>;
   static constexpr int StageChunks = TileKeys * CacheRows::Pitch;
-  static constexpr int LeafPairs = Leaf / 2;
+  /// Words of a row of weights.
+  static constexpr int LeafWords = Leaf * ProductBytes / 4;
 
   /// Values' columns of a warp, and its accumulators. Where a quarter of a head
   /// is no whole number of tiles, the last warps have columns that are none:
@@ -180,7 +190,7 @@ struct AttentionConfig {
   static constexpr int Ring = 0;
   static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
   static constexpr int Weights = Queries + Rows * QueryRows::Pitch * ChunkBytes;
-  static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
+  static constexpr int RowPlaces = Weights + Rows * LeafWords * 4;
   static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
   static constexpr int GroupWeights = Maxima + Rows * 16;
   static constexpr int TotalWeights = GroupWeights + Rows * 8;
@@ -287,6 +297,27 @@ concept DraftRows = requires { requires C::Drafts; };
 #define KV_DRAFT_CONFIG(query, cache, scales, dim)                             \
   DraftConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,        \
               Scales::scales, dim>
+
+/// Whether queries and weights are rounded to the cache's 8 bits.
+template <class C>
+concept ByteProducts = requires { requires C::EightBitProducts; };
+/// A leaf's weights are rounded 2^WeightLog times as large then.
+constexpr int WeightLog = 8;
+
+/// By mma.sync, for sm_120 alone, where two or three blocks share an SM's
+/// memory.
+template <class Query, class Cache, int HeadDim>
+using ByteDecodeConfig =
+    AttentionConfig<Query, Cache, HeadDim, 1, 4, Scales::None, /*Bytes=*/true>;
+template <class Query, class Cache, int HeadDim>
+using BytePrefillConfig =
+    AttentionConfig<Query, Cache, HeadDim, PrefillTiles<Cache, HeadDim>,
+                    HeadDim == 64 ? 6 : 3, Scales::None, /*Bytes=*/true>;
+#define KV_BYTE_CONFIG_decode ByteDecodeConfig
+#define KV_BYTE_CONFIG_prefill BytePrefillConfig
+#define KV_BYTE_CONFIG(kind, query, cache, dim)                                \
+  KV_BYTE_CONFIG_##kind<ElementOf<KV_DTYPE_##query>,                           \
+                        ElementOf<KV_DTYPE_##cache>, dim>
 
 /// The configuration of a row of DeviceKernels.def; an Sm may follow.
 #define KV_CONFIG_decode DecodeConfig

@@ -26,6 +26,7 @@
 #include "Attention.h"
 #include "AttentionTiles.h"
 #include "Body.h"
+#include "ByteTiles.h"
 #include "Faults.h"
 #include "Latent.h"
 #include "LatentTiles.h"
@@ -132,7 +133,8 @@ protected:
   KV_BODY void loadQueries()
     requires TileRows<C>;
   KV_BODY void copyQueries();
-  /// To f16, sixteen elements of a row, by the lanes of the row together.
+  /// To f16, sixteen elements of a row, by the lanes of the row together; or to
+  /// the type of products of 8 bits.
   KV_BODY void storeScaled(int row, int pair, const Chunk (&chunks)[2]);
 
   /// What each row sees and where its result goes; rows that are none see
@@ -157,7 +159,7 @@ protected:
 
   KV_BODY void runLeaves(const Work &work);
   KV_BODY void runLeaves(const Work &work)
-    requires TileRows<C>;
+    requires(TileRows<C> && !ByteProducts<C>);
   /// A piece ends with its group, or with its leaf where the group began in
   /// another part.
   KV_BODY int pieceEnd(const Work &work, int leaf) const {
@@ -173,6 +175,8 @@ protected:
     requires TileRows<C>;
   KV_BODY void computeLeaf(int leaf)
     requires LatentTiles<C>;
+  KV_BODY void computeLeaf(int leaf)
+    requires ByteTiles<C>;
 
   //===--- Where keys are -------------------------------------------------===//
 
@@ -358,8 +362,8 @@ protected:
     return scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
   }
   /// A leaf's weights: the accumulators of two column tiles of the scores are
-  /// the fragment of sixteen keys.
-  using Fragments = uint32_t[C::KeyTiles / 2][4];
+  /// the fragment of sixteen keys, or those of four that of 32.
+  using Fragments = uint32_t[C::KeyTiles / (ByteTiles<C> ? 4 : 2)][4];
   KV_BODY void weighScores(Fragments &weights, int leaf);
   /// Of the two rows of a thread: a weight is two to the score times `factor`
   /// less `base`, for which values' scales were divided by `power`.
@@ -370,10 +374,38 @@ protected:
   /// The weights, and the rows' sums of them.
   KV_BODY void narrowWeights(const Powers &powers, Fragments &weights,
                              int leaf);
+  KV_BODY void narrowWeights(const Powers &powers, Fragments &weights, int leaf)
+    requires ByteTiles<C>;
   /// The row's sums of weights of a leaf into the group's.
   KV_BODY void foldRowSums();
   /// Multiplies them by the next tile, part of the values.
   KV_BODY void multiplyWeights(Fragments &weights, int part);
+
+  //===--- And where all products are bytes' ------------------------------===//
+
+  /// Whether this warpgroup has rows: a decode step has few, and a unit's last
+  /// tile as well.
+  KV_BODY bool multiplies() const;
+  /// Begins to multiply the queries by the next tile, and ends the turn.
+  KV_BODY void beginScores();
+  KV_BODY void awaitScores();
+  /// Column tiles of a leaf's values that are there at a time.
+  static constexpr int PartTiles = [] {
+    if constexpr (requires { C::PartTiles; })
+      return C::PartTiles;
+    else
+      return C::ColumnTiles;
+  }();
+  /// Of a leaf's values, whose last part has the sums of weights as well.
+  using LastPart = float[PartTiles + 1][4];
+  template <int Tiles>
+  KV_BODY void multiplyPart(float (&part)[Tiles][4], const Fragments &weights,
+                            Descriptor tile);
+  template <int Tiles>
+  KV_BODY void foldPart(int part, const float (&tiles)[Tiles][4]);
+  KV_BODY void foldLastPart(const LastPart &part);
+  /// Of a warpgroup without rows: it takes part in the ring and the turns.
+  KV_BODY void passTile();
 
   //===--- And of latent rows, whose columns two warpgroups share ---------===//
 
@@ -464,6 +496,8 @@ protected:
   KV_BODY void clearScores();
 
   KV_BODY void scoreHalf(int leaf, int half, int tile);
+  KV_BODY void scoreHalf(int leaf, int half, int tile)
+    requires ByteProducts<C>;
 
   KV_BODY auto queriesView() const {
     return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryRows::Pitch);
@@ -477,7 +511,9 @@ protected:
   }
   KV_BODY void loadQueryFragment(uint32_t (&fragment)[4], int m, int d);
 
-  /// Sixteen elements d of the heads, with the warp's keys of a half.
+  /// Elements of a row that a product takes.
+  static constexpr int ProductDepth = ByteProducts<C> ? 32 : 16;
+  /// So many elements d of the heads, with the warp's keys of a half.
   KV_BODY void multiplyScores(int half, int d, const uint32_t (&kFragment)[4]);
 
   /// The warp among those that share a row tile's keys, and its row tiles of
@@ -535,6 +571,8 @@ protected:
   /// Scores to 16-bit weights for all warps. Who keeps a row tile's state says
   /// how the leaf folds into the group.
   KV_BODY void computeWeights(int leaf);
+  /// Weights of 8 bits of a row tile's upper or lower rows.
+  KV_BODY void storeWeights(int m, int side, float factor, float base);
   KV_BODY float weightOf(float score, float factor, float base) const {
     return kv::plan::powerOfTwo(
         kv::plan::fusedMultiplyAdd(score, factor, -base));
@@ -562,6 +600,8 @@ protected:
   KV_BODY void valueHalf(int leaf, int half, int tile);
   KV_BODY void valueHalf(int leaf, int half, int tile)
     requires LatentRows<C>;
+  KV_BODY void valueHalf(int leaf, int half, int tile)
+    requires ByteProducts<C>;
 
   /// V of ValueSteps times sixteen keys of a half, from the k-th sixteen on,
   /// all columns of the warp.
@@ -572,8 +612,8 @@ protected:
   /// The chunk of a tile that this lane names for column tiles n and n + 1.
   KV_BODY int valueChunk(int n) const;
 
-  /// Of keys k * 16 .. k * 16 + 15 of the leaf: the weights of row tile m, and
-  /// their sums, where this warp keeps a state.
+  /// Of the k-th keys of the leaf that a product takes: the weights of row tile
+  /// m, and their sums, where this warp keeps a state.
   KV_BODY void loadWeights(uint32_t (&fragment)[4], int m, int k);
   KV_BODY void sumWeights(int k);
   KV_BODY void sumWeights(const uint32_t (&fragment)[4]) {
@@ -590,13 +630,6 @@ protected:
   /// Row tiles that a warp has values of.
   static constexpr int ValueTiles = TileRows<C> ? 1 : C::RowTiles;
   using Accumulators = float[ValueTiles][C::ColumnTiles][4];
-  /// Column tiles of a leaf's values that are there at a time.
-  static constexpr int PartTiles = [] {
-    if constexpr (requires { C::PartTiles; })
-      return C::PartTiles;
-    else
-      return C::ColumnTiles;
-  }();
   /// Whether a part of the group waits in shared memory.
   static constexpr bool KeepsPart = requires { requires C::PartWaits; };
   KV_BODY int valueTile(int m) const { return TileRows<C> ? rowTile() : m; }
@@ -813,7 +846,8 @@ protected:
   /// Of its slices in tensor memory: where the next is, and how many there
   /// were. And the phase of its next leaf.
   int slicePlace, slices, leafPhase;
-  uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / 16 : 1][4];
+  uint32_t queryFragments[C::QueriesInRegisters ? C::HeadDim / ProductDepth : 1]
+                         [4];
 
   // The leaf, its group, the total; the states of row tile stateTile().
   float scores[C::ScoreTiles][C::KeyTiles][4];
@@ -830,6 +864,7 @@ protected:
 
 } // namespace kv::cuda
 
+#include "AttentionBytes.h"
 #include "AttentionFold.h"
 #include "AttentionKeys.h"
 #include "AttentionMerge.h"

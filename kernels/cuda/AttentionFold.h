@@ -101,12 +101,12 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::loadWeights(uint32_t (&fragment)[4], int m,
                                                  int k) {
-  using Matrix = Swizzled<C::LeafPairs / 4>;
+  using Matrix = Swizzled<C::LeafWords / 4>;
   Place a = loadA(lane);
   b.loadMatrix(fragment,
-               b.template shared<Chunk>(C::Weights, C::Rows * C::LeafPairs / 4),
+               b.template shared<Chunk>(C::Weights, C::Rows * C::LeafWords / 4),
                Matrix::moved(Matrix::chunk(a.row, a.column), k * 2) +
-                   m * 16 * (C::LeafPairs / 4));
+                   m * 16 * (C::LeafWords / 4));
 }
 
 template <Block B, class C, Fault F>
@@ -168,6 +168,16 @@ KV_BODY void AttentionBody<B, C, F>::foldLeaf(int part) {
       float &x = group[m][part * PartTiles + n][i];
       x = kv::plan::foldValue(x, values[m][n][i], {pair.x, pair.y});
     }
+  }
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldTile(int n, const float (&tile)[4]) {
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    float &sum = group[0][n][i];
+    sum = kv::plan::foldValue(sum, tile[i],
+                              {rowWeights[i / 2].x, rowWeights[i / 2].y});
   }
 }
 

@@ -107,9 +107,9 @@ KV_BODY void AttentionBody<B, C, F>::clearUpperWeights() {
   if (hasRows(1) || F == Fault::UnclearedWeights)
     return;
   auto weights =
-      b.template shared<FloatQuad>(C::Weights, C::Rows * C::LeafPairs / 4);
-  for (int i = b.thread(); i < 8 * C::LeafPairs / 4; i += C::Threads)
-    weights.store(8 * C::LeafPairs / 4 + i, {0, 0, 0, 0});
+      b.template shared<FloatQuad>(C::Weights, C::Rows * C::LeafWords / 4);
+  for (int i = b.thread(); i < 8 * C::LeafWords / 4; i += C::Threads)
+    weights.store(8 * C::LeafWords / 4 + i, {0, 0, 0, 0});
 }
 
 template <Block B, class C, Fault F>
@@ -129,12 +129,20 @@ KV_BODY void AttentionBody<B, C, F>::prepareScores(int leaf) {
 
 template <Block B, class C, Fault F>
 KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
-  float largest = kv::plan::NoScore;
+  // Where nothing else hides them, in chains side by side.
+  constexpr int Chains = ByteTiles<C> ? 2 : 1;
+  float chains[Chains];
+  KV_UNROLL
+  for (float &chain : chains)
+    chain = kv::plan::NoScore;
   KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n)
     KV_UNROLL
-  for (int i = 0; i < 2; ++i)
-    largest = kv::plan::larger(largest, scores[m][n][side * 2 + i]);
+  for (int i = 0; i < 2; ++i) {
+    float &chain = chains[i % Chains];
+    chain = kv::plan::larger(chain, scores[m][n][side * 2 + i]);
+  }
+  float largest = kv::plan::larger(chains[0], chains[Chains - 1]);
   if (F != Fault::SkippedShuffle || b.thread() != 37)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
   return kv::plan::larger(largest, b.shuffleXor(largest, 2));
@@ -223,10 +231,10 @@ KV_BODY void AttentionBody<B, C, F>::maskPaths(int first) {
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
-  using Matrix = Swizzled<C::LeafPairs / 4>;
+  using Matrix = Swizzled<C::LeafWords / 4>;
   auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
-  auto weights =
-      b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafPairs);
+  [[maybe_unused]] auto weights =
+      b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafWords);
   FloatPair scales[C::KeyTiles];
   if constexpr (C::Scaled) {
     KV_UNROLL
@@ -252,7 +260,10 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
       power = weightPower(row);
       base += power.log; // of these weights only: the same for a row's leaf
     }
-    KV_UNROLL
+    if constexpr (ByteProducts<C>)
+      storeWeights(m, side, factor, base);
+    else
+      KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n) {
       float w[2];
       KV_UNROLL
@@ -277,6 +288,9 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
       leafWeights[side] = weights.right;
       if constexpr (C::Scaled)
         weights.right = kv::plan::multiply(weights.right, power.power);
+      if constexpr (ByteProducts<C> && F != Fault::WeightsNotDivided)
+        weights.right =
+            kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
       announce(C::GroupWeights, row, side, weights);
     }
   }

@@ -190,10 +190,12 @@ constexpr int boxTokens(int pageSize, int partBlocks = 1) {
 /// Of a cache whose elements have 1 or 2 bytes: the tensor of the keys, plane
 /// 0, or the values of a layer, and the box that a tile copy takes of it, in
 /// elements of 16 bits, in a kernel of so many blocks a part. Dimensions are
-/// ordered by their strides.
+/// ordered by their strides. For products of 8 bits rows of a box have 128
+/// bytes, zeros behind those of a head.
 constexpr TensorDescription describeTiles(const CacheView &view, int size,
                                           int heads, int dim, int64_t layer,
-                                          int plane, int partBlocks = 1) {
+                                          int plane, int partBlocks = 1,
+                                          bool eightBitProducts = false) {
   auto bytes = [&](int64_t elements) { return uint64_t(elements) * size; };
   uint64_t tokens = uint64_t(int32_t(view.pageSize));
   uint32_t rows = uint32_t(boxTokens(int32_t(view.pageSize), partBlocks));
@@ -202,8 +204,9 @@ constexpr TensorDescription describeTiles(const CacheView &view, int size,
           bytes(layer * view.layerStride + plane * view.planeStride),
       {bytes(dim) / 2, uint64_t(heads), tokens, uint64_t(view.pages)},
       {bytes(view.headStride), bytes(view.tokenStride), bytes(view.pageStride)},
-      {uint32_t(bytes(64) / 2), 1, rows, 1},
-      size == 1};
+      {eightBitProducts ? SlabRowBytes / 2 : uint32_t(bytes(64) / 2), 1, rows,
+       1},
+      size == 1 && !eightBitProducts};
   if (view.headStride > view.tokenStride) {
     std::swap(tensor.sizes[1], tensor.sizes[2]);
     std::swap(tensor.strides[0], tensor.strides[1]);

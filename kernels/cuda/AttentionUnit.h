@@ -155,11 +155,24 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
   KV_UNROLL
   for (int mask = 1; mask < QueryLanes; mask *= 2)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
-  RangeScale scale = rangeScale(largest);
+  RangeScale scale = ByteProducts<C> ? byteScale(largest) : rangeScale(largest);
   if constexpr (F == Fault::UnscaledQueries)
     scale = {1, 1};
   if (pair == 0)
     queryScales().store(row, scale.inverse);
+  if constexpr (ByteProducts<C>) {
+    Chunk bytes;
+    KV_UNROLL
+    for (float &each : x)
+      each = kv::plan::multiply(each, scale.factor);
+    KV_UNROLL
+    for (int i = 0; i < 4; ++i)
+      bytes.words[i] = narrowFour<typename C::Product>(
+          x[i * 4], x[i * 4 + 1], x[i * 4 + 2], x[i * 4 + 3]);
+    if (pair < QueryParts)
+      queriesView().store(C::QueryRows::chunk(row, pair), bytes);
+    return;
+  }
   // A lane has four elements of K side by side, of which an mma takes the first
   // two and, in its other register, the last two.
   Chunk ordered[2];
@@ -260,7 +273,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
   if constexpr (C::QueriesInRegisters) {
     KV_UNROLL
-    for (int d = 0; d < C::HeadDim / 16; ++d)
+    for (int d = 0; d < C::HeadDim / ProductDepth; ++d)
       loadQueryFragment(queryFragments[d], 0, d);
   }
   int pieces = 0, groups = 0;

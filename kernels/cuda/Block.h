@@ -21,6 +21,7 @@
 //                               address is negative, as NoAddress is
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
 //   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
+//   storeMatrix                 likewise, from sm_90a on
 //
 //   uniform(i)                  i, which is the same in all lanes of the warp:
 //                               a compiler may branch by it, and know it
@@ -52,7 +53,9 @@
 //                               warpgroup, where acc is float[Tiles][4], as
 //                               groupFragmentC says; without `accumulates` from
 //                               zero. a is a Descriptor of A with neighbours
-//                               along K, or four registers; b a Descriptor
+//                               along K, or four registers; b a Descriptor.
+//                               Of F8E4M3 32 are summed at a time, and B has
+//                               neighbours along K, too
 //   commitProducts()            makes a group of those since the last commit
 //   awaitProducts<Pending>(acc...)
 //                               until at most so many groups are under way; acc
@@ -83,6 +86,7 @@
 #include "ptx/Tiles.h"
 
 #include <concepts>
+#include <type_traits>
 
 namespace kv::cuda {
 
@@ -138,6 +142,10 @@ concept Block =
       b.template multiplyAdd<Bf16>(c, r, 0u, 0u);
     };
 
+/// Elements of 8 bits have no transposed operand.
+template <class T, Major M>
+concept Multiplied = !std::is_same_v<T, F8E4M3> || M == Major::K;
+
 /// A block of sm_90a, whose warps may have roles.
 template <class B>
 concept RoleBlock =
@@ -161,6 +169,8 @@ concept RoleBlock =
       b.fenceProducts(c, r);
       b.template multiplyGroup<Bf16, Major::K>(c, d, d, true);
       b.template multiplyGroup<F16, Major::Other>(c, r, d, true);
+      b.template multiplyGroup<F8E4M3, Major::K>(c, r, d, true);
+      b.storeMatrix(r, b.template shared<Chunk>(0, 1), 0);
       b.commitProducts();
       b.template awaitProducts<0>(c);
     };

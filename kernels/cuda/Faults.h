@@ -51,6 +51,8 @@ enum class Fault {
   StoredBeyondHead,   // and stores them
   CopiedBeyondRow,    // a thread copies more of a row than there is
   UnscaledQueries,    // those of an 8-bit cache leave f16's range
+  WeightsInOwnOrder,  // weights of 8 bits lie as keys do, not as values
+  WeightsNotDivided,  // the power of two that they have stays in their sum
   UnscaledWeights,    // so do weights with the scales of values
   ScalesOfUnseenKeys, // a row's weights shrink for what it does not see
   OneScaleBuffer,     // the next leaf's scales overwrite this one's
@@ -91,6 +93,14 @@ enum class Fault {
   KeysInOwnOrder,       // keys lie as in memory, not as queries do
   ScalesByLeaf, // the next work's first leaf has the buffer of this one's last
   MissingSharesBarrier, // shares of groups are read before all are there
+
+  // Of those whose products are bytes'.
+  MissingCopyWait,       // values are overwritten before they are transposed
+  MissingTransposeFence, // transposed values are not there for wgmma
+  MissingOnes,           // sums of weights are none
+  WeightsOfOtherPower,   // weights are not as large as their fold takes them
+  UnroundedSums,         // weights are summed before they are rounded
+  EarlyPass,             // a warpgroup without rows counts twice in a phase
 
   // Of kernels with tensor memory.
   ScoresTooEarly,      // scores come to where weights are still read

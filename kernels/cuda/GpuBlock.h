@@ -88,6 +88,10 @@ struct GpuBlock {
   loadMatrixTransposed(uint32_t (&r)[4], Shared<Chunk> from, int row) const {
     ptx::ldmatrixX4Trans(r, from.data + row);
   }
+  __device__ __forceinline__ void storeMatrix(const uint32_t (&r)[4],
+                                              Shared<Chunk> to, int row) const {
+    ptx::stmatrixX4(r, to.data + row);
+  }
   template <class T>
   __device__ __forceinline__ void multiplyAdd(float (&c)[4],
                                               const uint32_t (&a)[4],
@@ -150,12 +154,14 @@ struct GpuBlock {
     ptx::productsFence();
   }
   template <class T, Major MajorB, int Tiles>
+    requires Multiplied<T, MajorB>
   __device__ __forceinline__ void multiplyGroup(float (&acc)[Tiles][4],
                                                 Descriptor a, Descriptor b,
                                                 bool accumulates) const {
     ptx::wgmma<T, MajorB>(acc, a, b, accumulates);
   }
   template <class T, Major MajorB, int Tiles>
+    requires Multiplied<T, MajorB>
   __device__ __forceinline__ void
   multiplyGroup(float (&acc)[Tiles][4], const uint32_t (&a)[4], Descriptor b,
                 bool accumulates) const {

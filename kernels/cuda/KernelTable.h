@@ -8,6 +8,7 @@
 #define KV_KERNELS_CUDA_KERNELTABLE_H
 
 #include "AttentionTensor.h"
+#include "ByteTiles.h"
 #include "Latent.h"
 #include "LatentTensor.h"
 #include "States.h"
@@ -27,11 +28,12 @@ struct AttentionKernel {
   int headDim; // of a key
   int vDim;    // of a value of a latent cache; 0: not latent
   bool prefill;
-  bool tiles;     // whether it takes a TileParams
-  bool drafts;    // a prefill kernel for steps whose sequences have one tile
-  int partBlocks; // of a cluster, that have a part together
-  int rows;       // of a tile: Shape::tileRows
-  int leaf;       // Shape::leaf
+  bool tiles;  // whether it takes a TileParams
+  bool drafts; // a prefill kernel for steps whose sequences have one tile
+  bool eightBitProducts; // of operations with such `products`, and no other
+  int partBlocks;        // of a cluster, that have a part together
+  int rows;              // of a tile: Shape::tileRows
+  int leaf;              // Shape::leaf
   int threads;
   int sharedBytes80, sharedBytes90, sharedBytes120;
   int blocks80, blocks90; // that an SM has room for
@@ -77,6 +79,7 @@ constexpr AttentionKernel rowOf(std::string_view name, std::string_view type,
           kind == 'p',
           TileRows<C>,
           DraftRows<C>,
+          ByteProducts<C>,
           PartBlocks<C>,
           PartBlocks<C> * C::Rows,
           C::Leaf,
@@ -108,13 +111,17 @@ constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// The prefill kernels that copy tiles, and those of a few drafts. Each is of
-/// one chip alone (kernels::onlyChipOf).
+/// The prefill kernels that copy tiles, those of a few drafts, and those with
+/// products of 8 bits. Each is of one chip alone (kernels::onlyChipOf).
 constexpr AttentionKernel TileKernels[] = {
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   rowOf<KV_TILE_CONFIG(query, cache, scales, dim)>(                            \
       "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, 1),
+#define KV_BYTE_TILE_KERNEL(type, query, cache, dim, registers)                \
+  rowOf<KV_BYTE_TILE_CONFIG(query, dim)>(                                      \
+      "kv_attention_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,           \
+      KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
 #define KV_DRAFT_KERNEL(type, query, cache, scales, dim, registers, blocks)    \
   rowOf<KV_DRAFT_CONFIG(query, cache, scales, dim)>(                           \
       "kv_attention_drafts_" #type "_" #dim, #type, KV_DTYPE_##query,          \
@@ -123,6 +130,10 @@ constexpr AttentionKernel TileKernels[] = {
   rowOf<KV_TENSOR_CONFIG(query, dim)>(                                         \
       "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
+#define KV_BYTE_KERNEL(kind, type, query, cache, dim, registers, blocks)       \
+  rowOf<KV_BYTE_CONFIG(kind, query, cache, dim)>(                              \
+      "kv_attention_" #kind "_" #type "_" #dim, #type, KV_DTYPE_##query,       \
+      KV_DTYPE_##cache, Scales::None, 0, #kind[0], blocks, blocks),
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   rowOf<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(                              \
       "kv_latent_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,              \

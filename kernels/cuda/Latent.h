@@ -50,7 +50,7 @@ struct LatentConfig {
   using QueryRows = Swizzled<QueryChunks>;
   using CacheRows = Swizzled<RowChunks>;
   static constexpr int StageChunks = TileKeys * RowChunks;
-  static constexpr int LeafPairs = Leaf / 2;
+  static constexpr int LeafWords = Leaf / 2; // of a row of weights
   static_assert(KeyDim % 64 == 0 && HeadDim % 128 == 0 && HeadDim <= KeyDim);
 
   static constexpr int WarpColumns = HeadDim / Warps;

@@ -124,16 +124,6 @@ KV_BODY void AttentionBody<B, C, F>::releaseSlab(int slab) {
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldTile(int n, const float (&tile)[4]) {
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    float &sum = group[0][n][i];
-    sum = kv::plan::foldValue(sum, tile[i],
-                              {rowWeights[i / 2].x, rowWeights[i / 2].y});
-  }
-}
-
-template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::foldSlices() {
   int begin = half * (C::ValueSlabs / C::Groups);
   Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);

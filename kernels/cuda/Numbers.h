@@ -11,6 +11,8 @@
 #include "../plan/HostDevice.h"
 #include "kv/ABI/TensorView.h"
 
+#include <type_traits>
+
 namespace kv::cuda {
 
 template <class To, class From> KV_HD To bitsAs(From x) {
@@ -193,6 +195,26 @@ template <> KV_HD uint32_t narrowPair<F16>(float low, float high) {
 #endif
 }
 
+/// Four of 8 bits, the first in the lowest byte; saturates.
+template <class T>
+KV_HD uint32_t narrowFour(float x0, float x1, float x2, float x3) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  if constexpr (std::is_same_v<T, F8E4M3>) {
+    uint32_t result;
+    asm("{\n\t.reg .b16 low, high;\n\t"
+        "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n\t"
+        "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n\t"
+        "mov.b32 %0, {low, high};\n\t}"
+        : "=r"(result)
+        : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
+    return result;
+  }
+#endif
+  return narrow<T>(x0).bits | uint32_t(narrow<T>(x1).bits) << 8 |
+         uint32_t(narrow<T>(x2).bits) << 16 |
+         uint32_t(narrow<T>(x3).bits) << 24;
+}
+
 /// One half of a pair.
 template <class T> KV_HD float widenHalf(uint32_t pair, int half) {
   return widen(T{uint16_t(pair >> 16 * half)});
@@ -202,6 +224,8 @@ template <class T> KV_HD float widenHalf(uint32_t pair, int half) {
 template <class T> inline constexpr uint32_t OnePair = 0;
 template <> inline constexpr uint32_t OnePair<Bf16> = 0x3f803f80;
 template <> inline constexpr uint32_t OnePair<F16> = 0x3c003c00;
+/// Or four, of what products of 8 bits take.
+template <> inline constexpr uint32_t OnePair<F8E4M3> = 0x38383838;
 
 } // namespace kv::cuda
 

@@ -146,9 +146,17 @@ protected:
   KV_BODY void copyTile(int leaf, int head, int32_t page, int plane, int part) {
     if constexpr (F != Fault::MissingEmptyWait)
       b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
-    auto bar =
-        b.barrier(C::Widens || (plane && isSeenInPart(leaf)) ? C::landed(stage)
-                                                             : C::full(stage));
+    copyBoxes(leaf, head, page, plane, part, C::Copies + stage * C::CopyBytes,
+              b.barrier(C::Widens || (plane && isSeenInPart(leaf))
+                            ? C::landed(stage)
+                            : C::full(stage)));
+    this->template nextStage<C::CopyStages>();
+  }
+
+  /// The boxes of a tile to a place in shared memory, complete on `bar`.
+  template <class Barrier>
+  KV_BODY void copyBoxes(int leaf, int head, int32_t page, int plane, int part,
+                         int target, Barrier bar) {
     if (lane == 0)
       b.expectBytes(bar, C::CopyBytes - (F == Fault::BoxNotCounted
                                              ? C::CopyRowBytes << p.boxShift
@@ -162,13 +170,12 @@ protected:
       if constexpr (F == Fault::PartOfOtherColumns)
         column = slab * (C::CopyRowBytes / 2);
       b.copyTile(p.maps[plane],
-                 C::Copies + stage * C::CopyBytes + slab * C::CopySlabBytes +
+                 target + slab * C::CopySlabBytes +
                      (box << p.boxShift) * C::CopyRowBytes,
                  TileAt{{column, p.headsFirst ? head : token,
                          p.headsFirst ? token : head, page}},
                  bar);
     }
-    this->template nextStage<C::CopyStages>();
   }
 
   KV_BODY void cleanTile(int leaf) {

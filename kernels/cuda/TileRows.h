@@ -176,6 +176,11 @@ KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights, int leaf) {
     base = kv::plan::scoreBase(maximum);
     kv::plan::Weights fold =
         kv::plan::foldMaximum(groupState[side].maximum, maximum);
+    if constexpr (ByteProducts<C>) { // weights are so many times as large
+      if constexpr (F != Fault::WeightsOfOtherPower)
+        base -= WeightLog;
+      fold.right = kv::plan::multiply(fold.right, 1.0f / (1 << WeightLog));
+    }
     leafWeights[side] = fold.right;
     if constexpr (C::Scaled) {
       RangePower &power = powers.power[side];
@@ -249,7 +254,7 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
 // a compiler does not find enough registers for what that needs.
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
-  requires TileRows<C>
+  requires(TileRows<C> && !ByteProducts<C>)
 {
   auto begin = [&] {
     clear(group);
@@ -289,6 +294,19 @@ template <Block B, class C> struct Consumers : B {
   KV_BODY void sync() { B::syncNamed(C::ConsumerBarrier, C::Threads); }
 };
 
+/// What they do, whose warpgroups multiply in turn.
+template <class C, Fault F, Block B>
+KV_BODY void consume(B &b, const TileParams &p) {
+  Consumers<B, C> consumers(b);
+  // The first turn is the first warpgroup's, and so is the one left over.
+  int warp = consumers.thread() / WarpLanes;
+  if (warp >= GroupWarps)
+    passTurn(b, warp);
+  AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
+  if (warp < GroupWarps)
+    awaitTurn(b, warp);
+}
+
 /// The kernel: the first warpgroup copies, the others multiply.
 template <class C, Fault F = Fault::None, Block B>
 KV_BODY void runTiles(B &b, const TileParams &p) {
@@ -317,14 +335,7 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
       TileLoader<B, C, F>(b, p).clean();
   } else {
     b.template registersUp<C::ConsumerRegisters>();
-    Consumers<B, C> consumers(b);
-    // The first turn is the first warpgroup's, and so is the one left over.
-    int warp = consumers.thread() / WarpLanes;
-    if (warp >= GroupWarps)
-      passTurn(b, warp);
-    AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
-    if (warp < GroupWarps)
-      awaitTurn(b, warp);
+    consume<C, F>(b, p);
   }
 }
 

@@ -24,6 +24,20 @@ __device__ __forceinline__ uint32_t rebias(uint32_t pair) {
 }
 #endif
 
+/// The bytes of a, 0 to 3, and b, 4 to 7, that the selector's digits say, the
+/// first of them the lowest.
+KV_HD uint32_t permuteBytes(uint32_t a, uint32_t b, uint32_t selector) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(a, b, selector);
+#else
+  uint64_t both = a | uint64_t(b) << 32;
+  uint32_t result = 0;
+  for (int i = 0; i < 4; ++i)
+    result |= uint32_t(both >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+  return result;
+#endif
+}
+
 /// Two products of f16, each rounded once.
 KV_HD uint32_t multiplyPair(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
@@ -119,6 +133,15 @@ KV_HD RangeScale rangeScale(float largest) {
   exponent = exponent < 15 ? 15 : exponent;
   return {bitsAs<float>((268 - exponent) << 23),
           bitsAs<float>((exponent - 14) << 23)};
+}
+
+/// The same for f8E4M3, to [128, 256); of less than 2^-119 one that is smaller.
+/// Of an infinity a NaN, which f8E4M3 has, so that its row is NaN.
+KV_HD RangeScale byteScale(float largest) {
+  uint32_t exponent = bitsAs<uint32_t>(largest) >> 23;
+  exponent = exponent < 8 ? 8 : exponent;
+  return {bitsAs<float>(exponent == 255 ? 0x7fc00000u : (261 - exponent) << 23),
+          bitsAs<float>((exponent - 7) << 23)};
 }
 
 /// The power of two above a scale, 2^-64 at least: what is far below counts for

@@ -14,6 +14,7 @@
 #include <set>
 
 using namespace llvm;
+namespace kernels = kv::kernels;
 
 /// The PTX that drivers translate for chips without an image.
 constexpr StringLiteral kPtxChip = "compute_80";
@@ -32,6 +33,34 @@ static std::string chipsOf(StringRef folder, StringRef image) {
   return chips.empty() ? "none" : join(chips, ", ");
 }
 
+/// Why no kernel of a chip makes products of 8 bits, if one of another does.
+static std::string whyNotOn(StringRef chip) {
+  for (const kernels::TileKernel &row : kernels::TileKernels)
+    if (row.eightBitProducts && row.chip == std::string_view(chip))
+      return ", whose kernels take pages of a multiple of " +
+             std::to_string(row.pageTokens) + " tokens";
+  return chip == "sm_80" ? ", which multiplies no 8 bits" : "";
+}
+
+/// An error where an image is of a kernel with products of 8 bits and a chip
+/// has none: nothing else computes the same.
+static Error checkProducts(ArrayRef<StringRef> images,
+                           ArrayRef<StringRef> chips) {
+  if (none_of(images, kernels::eightBitKernel))
+    return Error::success();
+  for (StringRef chip : chips)
+    if (none_of(images, [&](StringRef image) {
+          const kernels::TileKernel *row = kernels::eightBitKernel(image);
+          return row && row->chip == std::string_view(chip);
+        }))
+      return createStringError("an attention has products of f8E4M3FN, which "
+                               "no kernel makes on " +
+                               chip + whyNotOn(chip) +
+                               ": there are kernels for " +
+                               kernels::eightBitChips());
+  return Error::success();
+}
+
 Expected<std::string> kv::collectKernelImages(StringRef folder,
                                               ArrayRef<StringRef> images,
                                               ArrayRef<StringRef> chips) {
@@ -40,6 +69,8 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
                              " with the kernels' device code: it is made by a "
                              "build that finds nvcc; "
                              "--kernels names another one");
+  if (Error error = checkProducts(images, chips))
+    return error;
   struct File {
     std::unique_ptr<MemoryBuffer> data;
     KvKernelImage row;

@@ -13,6 +13,9 @@
 // the step, so that a captured graph stays valid; no bit of a result depends on
 // it.
 //
+// Attentions with products of 8 bits have kernels of their own: decode and
+// prefill, or one that copies tiles for all rows, whose plan is the only one.
+//
 //===----------------------------------------------------------------------===//
 
 #include "TensorMaps.h"
@@ -43,7 +46,8 @@ struct Kernel {
 };
 
 struct Kernels {
-  Kernel decode, prefill;
+  std::optional<Kernel> decode; // none: `prefill` takes all rows
+  Kernel prefill;
   std::optional<Kernel> drafts, pairs;
 
   /// The prefill kernel of a step whose sequences have at most so many rows,
@@ -64,6 +68,12 @@ struct PlanPlaces {
 
 } // namespace
 
+static bool tilesCanBeCopied(Call &call, const Cache &cache) {
+  return Context::of(call.state).backend().driver().tensorMapEncodeTiled &&
+         canTile(cache.view, int(elementBytes(cache.type)), int(cache.heads),
+                 int(cache.dim));
+}
+
 /// The kernel for drafts, or the one that copies the cache's tiles, by so many
 /// blocks a part; nullopt where there is none for this GPU or the cache's pages
 /// cannot be copied so. Where there is one, there is one of the same tiles for
@@ -72,21 +82,19 @@ static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
                                             std::optional<Scales> scales,
                                             bool drafts, int partBlocks = 1) {
   Context &context = Context::of(call.state);
-  const driver::Driver &api = context.backend().driver();
-  if (!drafts && (!api.tensorMapEncodeTiled ||
-                  !canTile(cache.view, int(elementBytes(cache.type)),
-                           int(cache.heads), int(cache.dim))))
+  if (!drafts && !tilesCanBeCopied(call, cache))
     return std::nullopt;
-  if (partBlocks > 1 && !api.launchKernelEx) // no driver that knows clusters
+  // No driver that knows clusters.
+  if (partBlocks > 1 && !context.backend().driver().launchKernelEx)
     return std::nullopt;
   std::optional<Kernel> found;
   int32_t parts = INT32_MAX;
   for (size_t i = 0; i < std::size(TileKernels); ++i) {
     const AttentionKernel &kernel = TileKernels[i];
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (!loaded || kernel.drafts != drafts || kernel.partBlocks != partBlocks ||
-        kernel.cache != cache.type || kernel.headDim != cache.dim ||
-        kernel.planes() != cache.planes)
+    if (!loaded || kernel.eightBitProducts || kernel.drafts != drafts ||
+        kernel.partBlocks != partBlocks || kernel.cache != cache.type ||
+        kernel.headDim != cache.dim || kernel.planes() != cache.planes)
       continue;
     parts =
         std::min(parts, call.multiprocessors() * loaded->blocks / partBlocks);
@@ -98,12 +106,54 @@ static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
   return found;
 }
 
+/// The kernels with products of 8 bits; nullopt where the artifact or this GPU
+/// has none.
+static std::optional<Kernels> findByteKernels(Call &call, const Cache &cache) {
+  Context &context = Context::of(call.state);
+  std::optional<Kernel> found[2];
+  for (size_t i = 0; i < std::size(TileKernels); ++i) {
+    const AttentionKernel &kernel = TileKernels[i];
+    const LoadedKernel *loaded = context.findKernel(FirstTile + i);
+    if (loaded && kernel.eightBitProducts && kernel.cache == cache.type &&
+        kernel.headDim == cache.dim && kernel.planes() == cache.planes &&
+        (!kernel.tiles || tilesCanBeCopied(call, cache)))
+      found[kernel.prefill] = {FirstTile + i,
+                               call.multiprocessors() * loaded->blocks};
+  }
+  if (!found[1] || (!found[0] && !found[1]->traits().tiles))
+    return std::nullopt;
+  return Kernels{found[0], *found[1], std::nullopt, std::nullopt};
+}
+
+/// Whether the artifact has any kernel for the cache with other products.
+static bool hasPlainKernel(Call &call, const Cache &cache) {
+  for (size_t row = 0; row < std::size(AttentionKernels); ++row)
+    if (AttentionKernels[row].cache == cache.type &&
+        AttentionKernels[row].headDim == cache.dim &&
+        AttentionKernels[row].planes() == cache.planes &&
+        Context::of(call.state).findKernel(row))
+      return true;
+  return false;
+}
+
 /// The kernels for a cache, whose rows have `scales` if that is given. Without
 /// any, records an error and returns nullopt. A plan does not know the scales:
 /// kernels that differ in them only have tiles of one size, and as many parts
 /// as the one with the fewest blocks.
 static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
-                                          std::optional<Scales> scales) {
+                                          std::optional<Scales> scales,
+                                          bool eightBitProducts) {
+  if (eightBitProducts) {
+    std::optional<Kernels> kernels = findByteKernels(call, cache);
+    if (!kernels)
+      call.unsupported("there is no kernel for this device with products of "
+                       "f8E4M3FN and a cache of ",
+                       dtypeName(static_cast<DType>(cache.type)), " with ",
+                       cache.planes, " planes, a head dimension of ", cache.dim,
+                       " and pages of ", int32_t(cache.view.pageSize),
+                       " tokens");
+    return kernels;
+  }
   std::optional<Kernel> found[2];
   size_t missing[2];
   int32_t parts[2] = {INT32_MAX, INT32_MAX};
@@ -150,15 +200,16 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
 }
 
 /// The shape without mask, window and slots, on which the size of a plan does
-/// not depend.
-static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group) {
+/// not depend. `apart`: whether a decode kernel takes the short sequences.
+static Shape shapeOf(const Kernel &kernel, const Cache &cache, int64_t group,
+                     bool apart) {
   bool prefill = kernel.traits().prefill;
   Shape shape{};
   shape.heads = int32_t(cache.heads);
   shape.group = int32_t(group);
   shape.tileRows = kernel.traits().rows;
   shape.leaf = kernel.traits().leaf;
-  shape.rowsFrom = prefill ? DecodeRows + 1 : 0;
+  shape.rowsFrom = prefill && apart ? DecodeRows + 1 : 0;
   shape.rowsTo = prefill ? INT64_MAX : DecodeRows + 1;
   shape.parts = kernel.parts;
   return shape;
@@ -185,21 +236,31 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
   Cache cache;
   if (call.failed() || !cacheOf(call, *blocks, cache))
     return 0;
-  std::optional<Kernels> kernels = findKernels(call, cache, std::nullopt);
+  int64_t group = queryHeads / cache.heads;
+  auto bytesOf = [&](const Kernels &kernels) {
+    bool apart = kernels.decode.has_value();
+    auto behind = [&](const Kernel &kernel, int64_t begin) {
+      return placesOf(kernel, shapeOf(kernel, cache, group, apart), sequences,
+                      tokens, begin)
+          .end;
+    };
+    int64_t begin = apart ? behind(*kernels.decode, 0) : 0,
+            end = behind(kernels.prefill, begin);
+    for (const std::optional<Kernel> &kernel : {kernels.drafts, kernels.pairs})
+      if (kernel)
+        end = std::max(end, behind(*kernel, begin));
+    return end;
+  };
+  // Who asks does not say which products: an artifact may have the kernels of
+  // both kinds, or of one.
+  std::optional<Kernels> bytes = findByteKernels(call, cache);
+  if (bytes && !hasPlainKernel(call, cache))
+    return bytesOf(*bytes);
+  std::optional<Kernels> kernels =
+      findKernels(call, cache, std::nullopt, /*eightBitProducts=*/false);
   if (!kernels)
     return 0;
-  int64_t group = queryHeads / cache.heads;
-  auto behind = [&](const Kernel &kernel, int64_t begin) {
-    return placesOf(kernel, shapeOf(kernel, cache, group), sequences, tokens,
-                    begin)
-        .end;
-  };
-  int64_t begin = behind(kernels->decode, 0),
-          end = behind(kernels->prefill, begin);
-  for (const std::optional<Kernel> &kernel : {kernels->drafts, kernels->pairs})
-    if (kernel)
-      end = std::max(end, behind(*kernel, begin));
-  return end;
+  return std::max(bytesOf(*kernels), bytes ? bytesOf(*bytes) : 0);
 }
 
 namespace {
@@ -210,16 +271,22 @@ struct Step {
   Table table;
   Batch batch;
   int64_t group; // query heads that share a KV head
-  Kernel decode, prefill;
+  std::optional<Kernel> decode;
+  Kernel prefill;
   bool decodeOnly; // no sequence needs the prefill kernel
   char *plan;      // the plan's buffer
+
+  /// In the order of their parts of the plan.
+  std::vector<Kernel> kernels() const {
+    return decode ? std::vector{*decode, prefill} : std::vector{prefill};
+  }
 
   /// Calls fn(kernel, shape, places) for each kernel that the step needs.
   template <class Fn>
   void forEachKernel(int32_t mask, int64_t window, bool trees, Fn fn) {
     int64_t begin = 0;
-    for (const Kernel &kernel : {decode, prefill}) {
-      Shape shape = shapeOf(kernel, cache, group);
+    for (const Kernel &kernel : kernels()) {
+      Shape shape = shapeOf(kernel, cache, group, decode.has_value());
       shape.mask = mask;
       shape.window = window;
       shape.trees = trees;
@@ -235,13 +302,16 @@ struct Step {
 
 } // namespace
 
-/// Fills `step`. False, and an error in the call, if an argument is wrong.
+/// Fills `step`, and takes what it says of products from the mask. False, and
+/// an error in the call, if an argument is wrong.
 static bool
 stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
-       int32_t mask, int64_t window, const KvTensorView &plan,
+       int32_t &mask, int64_t window, const KvTensorView &plan,
        std::optional<Scales> scales, Step &step) {
+  bool eightBitProducts = mask & KV_MASK_EIGHT_BIT_PRODUCTS;
+  mask &= ~KV_MASK_EIGHT_BIT_PRODUCTS;
   if (!cacheOf(call, blocks, step.cache) ||
       !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens, step.cache,
                step.table, step.batch))
@@ -258,7 +328,8 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
               step.cache.heads, " of the cache");
     return false;
   }
-  std::optional<Kernels> kernels = findKernels(call, step.cache, scales);
+  std::optional<Kernels> kernels =
+      findKernels(call, step.cache, scales, eightBitProducts);
   if (!kernels)
     return false;
   step.group = queryHeads / step.cache.heads;
@@ -277,15 +348,17 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
       maxLengths && maxLengths->sizes[0] > 0
           ? *static_cast<const int32_t *>(firstElement(*maxLengths))
           : tokens;
-  step.decodeOnly = longest * step.group <= DecodeRows;
+  step.decodeOnly = kernels->decode && longest * step.group <= DecodeRows;
   step.decode = kernels->decode;
   step.prefill = kernels->prefillFor(longest * step.group, tokens * step.group,
                                      step.batch.sequences);
   step.plan = static_cast<char *>(firstElement(plan));
   int64_t end = 0;
-  for (const Kernel &kernel : {step.decode, step.prefill})
-    end = placesOf(kernel, shapeOf(kernel, step.cache, step.group),
-                   step.batch.sequences, tokens, end)
+  for (const Kernel &kernel : step.kernels())
+    end = placesOf(
+              kernel,
+              shapeOf(kernel, step.cache, step.group, step.decode.has_value()),
+              step.batch.sequences, tokens, end)
               .end;
   if (plan.dtype == KV_DTYPE_I8 && plan.rank == 1 && plan.sizes[0] >= end &&
       reinterpret_cast<uintptr_t>(step.plan) % PlanAlignment == 0)
@@ -391,7 +464,7 @@ static void attend(Call &call, const Operands &operands) {
       !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
               maxLengths, q->sizes[1], q->sizes[0], mask, window, *plan,
               kernels::scalesFor(blocks->dtype, p.scales.groups), step) ||
-      !checkAttention(call, step.cache, step.decode.traits().valueDim(), layer,
+      !checkAttention(call, step.cache, step.prefill.traits().valueDim(), layer,
                       *q, *out, lse, sinks) ||
       (ancestors && (!checkTreeMask(call, mask, window) ||
                      !treeOf(call, *ancestors, q->sizes[0], p.ancestors))) ||
@@ -431,7 +504,8 @@ static void attend(Call &call, const Operands &operands) {
                   backend.driver(),
                   describeTiles(p.cache, int(elementBytes(step.cache.type)),
                                 int(step.cache.heads), int(step.cache.dim),
-                                layer, plane, blocks),
+                                layer, plane, blocks,
+                                kernel.traits().eightBitProducts),
                   tiles.maps[plane]),
               "cuTensorMapEncodeTiled"))
         return call.fail(KV_STATUS_INTERNAL, backend.status().error().message);

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from check import shape_of
-from leaf import Leaf
+from leaf import GROUP_PRODUCTS, Leaf
 from listing import Listing, Problem
 
 CHUNK = 16
@@ -33,14 +33,14 @@ class Machine:
     # Until a result can be used. LDG: from the second-level cache, where plans, lengths, tables
     # and pieces lie.
     results: dict = field(default_factory=lambda: dict(
-        LDS=24, LDSM=30, LDC=28, MUFU=20, SHFL=24, I2F=20, F2I=20, LDG=300, STS=12, STG=20,
+        LDS=24, LDSM=30, LDC=28, MUFU=20, SHFL=24, I2F=20, F2I=20, LDG=300, STS=12, STSM=12, STG=20,
         S2R=20, HMMA=24, F2FP=6))
     # Cycles that a warp's instruction keeps the pipe of shared memory, and of its scheduler.
-    shared: dict = field(default_factory=lambda: dict(LDS=1, LDSM=4, STS=1, LDGSTS=4))
+    shared: dict = field(default_factory=lambda: dict(LDS=1, LDSM=4, STS=1, STSM=4, LDGSTS=4))
     pipes: dict = field(default_factory=lambda: dict(HMMA=8, MUFU=8, I2F=8, F2I=8, F2FP=2))
 
     # A warpgroup's product keeps the tensor core of each of its warps for so many cycles a
-    # column, and so many more until its sums can be read.
+    # column, of 16 elements of 16 bits or 32 of 8, and so many more until its sums can be read.
     columns: float = 0.5
     products: int = 40
 
@@ -152,11 +152,12 @@ class Multiprocessor:
         if operation in machine.pipes:
             self.pipe_free[warp.scheduler, operation] = now + machine.pipes[operation]
         if operation == "HMMA":  # between two of the warpgroups' products
-            self.pipe_free[warp.scheduler, "HGMMA"] += machine.pipes[operation]
-        if operation == "HGMMA":  # it waits in the tensor core, not in the warp
-            cost = machine.columns * int(re.match(r"HGMMA\.64x(\d+)x16", instruction.name).group(1))
-            begin = max(self.pipe_free[warp.scheduler, "HGMMA"], now)
-            self.pipe_free[warp.scheduler, "HGMMA"] = begin + cost
+            self.pipe_free[warp.scheduler, "GMMA"] += machine.pipes[operation]
+        if operation in GROUP_PRODUCTS:  # it waits in the tensor core, not in the warp
+            shape = re.match(r"(?:HGMMA\.64x(\d+)x16|QGMMA\.64x(\d+)x32)", instruction.name)
+            cost = machine.columns * int(shape.group(1) or shape.group(2))
+            begin = max(self.pipe_free[warp.scheduler, "GMMA"], now)
+            self.pipe_free[warp.scheduler, "GMMA"] = begin + cost
             self.tensor_busy += cost / 4
             warp.products = begin + cost + machine.products
         if operation in machine.shared and not off:
@@ -201,7 +202,7 @@ class Multiprocessor:
     @staticmethod
     def has_turns(warp):
         """Whether the kernel's barriers in a leaf are those of warpgroups' turns."""
-        return any(i.operation == "HGMMA" for i in warp.way)
+        return any(i.operation in GROUP_PRODUCTS for i in warp.way)
 
     def _take_turn(self, warp, instruction, now):
         """A warpgroup waits until the other one has arrived, all warps of both."""
@@ -267,6 +268,9 @@ def predict(listing, kernel, machine, blocks, leaves=12):
         ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4))
     # Beside a warp that copies; of keys and values a slab has 64 elements of a row.
     ways += [leaf.widens * (shape.value // 64)] * 3 if leaf.widens else []
+    chunks = shape.value // 16
+    if leaf.transposes(chunks):  # by three warps
+        ways += [leaf.transposes(len(range(warp, chunks, 3))) for warp in range(3)]
     runs = []
     for count in (leaves // 3, leaves):  # the first leaves fill the ring
         sm = Multiprocessor(machine, ways, blocks, first_turn=0 if paired else 4)

@@ -10,8 +10,10 @@ from listing import Problem
 
 # What every leaf does; what else it does lies on the way. STRONG loads are of
 # scratch that blocks exchange.
-MUST = ("LDGSTS", "LDSM", "LDGDEPBAR", "LDG", "HGMMA")
-PRODUCTS = {"HMMA", "HGMMA"}
+# HGMMA multiplies 16 bits, QGMMA 8.
+GROUP_PRODUCTS = {"HGMMA", "QGMMA"}
+MUST = ("LDGSTS", "LDSM", "LDGDEPBAR", "LDG", *GROUP_PRODUCTS)
+PRODUCTS = {"HMMA", *GROUP_PRODUCTS}
 
 
 def operations(listing, block):
@@ -61,6 +63,7 @@ class Leaf:
         self.listing = listing
         products = {b for b in range(len(listing.blocks)) if PRODUCTS & operations(listing, b)}
         self.loops = loops = listing.loops()
+        products = self._of_leaves(products)
         around = [(len(body), header) for header, body in loops.items() if products <= body]
         if not products or not around:
             raise Problem(f"{listing.path}: no loop has all matrix multiplications")
@@ -77,6 +80,21 @@ class Leaf:
                               "hides how often its instructions run")
         self.way = self._way(musts)
         self.fullest = self._way(musts | products)
+
+    def _of_leaves(self, products):
+        """Without those of a piece's first scores, where a kernel has the next ones under way:
+        they lie before the loop that has most."""
+        listing, inner = self.listing, {}
+        for header, body in self.loops.items():
+            if body & products and not any(other < body and other & products
+                                           for other in self.loops.values()):
+                inner[header] = sum(i.operation in GROUP_PRODUCTS for b in body
+                                    for i in listing.block_instructions(b))
+        if not any(inner.values()):
+            return products
+        most = self.loops[max(inner, key=inner.get)]
+        before = {b for b in products - most if "QGMMA" in operations(listing, b)}
+        return products - before
 
     @property
     def of_others(self):
@@ -149,6 +167,35 @@ class Leaf:
                 once = self._instructions(shortest_way(listing, header, body, musts, ends)[0])
                 way += [i for i in once if i.operation not in ("BAR", "WARPSYNC")]
         return way
+
+    def transposes(self, chunks):
+        """What a warp of those that transpose 8-bit values does for a leaf, of whose rows it has
+        so many chunks of 16 elements; nothing where none does."""
+        listing = self.listing
+        rounds = []  # one where keys are looked at, one where all are seen
+        for header, body in self.loops.items():
+            if any("STSM" in operations(listing, b) for b in body):
+                rounds.append((len(body), header))
+        if not rounds:
+            return []
+        ways = {}
+        for _, header in rounds:
+            body = self.loops[header]
+            if any(other != header and self.loops[other] < body for _, other in rounds):
+                continue
+            ends = {b for b in body if header in listing.after[b]}
+            musts = {b for b in body if "STSM" in operations(listing, b)}
+            ways[header] = self._instructions(shortest_way(listing, header, body, musts, ends)[0])
+        chunk = min(ways, key=lambda header: len(ways[header]))
+        around = min((r for r in rounds if r[1] not in ways), default=None)
+        if around is None:
+            raise Problem(f"{listing.path}: values are transposed, and no loop has a leaf's")
+        body = self.loops[around[1]]
+        others = {b for header in ways if header != chunk for b in self.loops[header]}
+        ends = {b for b in body if around[1] in listing.after[b]}
+        way, _ = shortest_way(listing, around[1], body - others, {chunk}, ends)
+        once = self._instructions(way) + ways[chunk] * (chunks - 1)
+        return [i for i in once if i.operation not in ("BAR", "WARPSYNC")]
 
     def _rounds(self, wanted):
         listing = self.listing

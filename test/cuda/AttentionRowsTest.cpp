@@ -28,8 +28,9 @@ struct Case {
   CacheLayout layout = CacheLayout::NHD;
   bool continuous = false; // slots of `page` tokens
   DType type = DType::BF16;
-  int dim = 64, vDim = 0; // 0: not latent
-  int scaleGroup = 0;     // elements that share a scale; 0: none
+  int dim = 64, vDim = 0;        // 0: not latent
+  int scaleGroup = 0;            // elements that share a scale; 0: none
+  bool eightBitProducts = false; // on the device
   DType scaleType = DType::F32;
 };
 
@@ -187,13 +188,14 @@ public:
       int64_t bytes = f.planBytes(ctx, &view, queryHeads(), batch(), tokens);
       KvTensorView plan =
           makeView(f.arenaAlloc(ctx, bytes), DType::I8, {bytes});
+      int mask = c.mask | (c.eightBitProducts ? KV_MASK_EIGHT_BIT_PRODUCTS : 0);
       f.plan(ctx, &view, lengths.view(), pages.view(), rows.view(), known,
-             queryHeads(), tokens, c.mask, c.window, &plan);
+             queryHeads(), tokens, mask, c.window, &plan);
       f.store(ctx, &view, some, lengths.view(), pages.view(), rows.view(),
               Layer, dk.view(), c.vDim ? nullptr : dv.view());
       f.plannedAttention(ctx, &view, some, lengths.view(), pages.view(),
                          rows.view(), known, &plan, Layer, dq.view(),
-                         out.view(), lse.view(), Scale, 0, c.mask, c.window,
+                         out.view(), lse.view(), Scale, 0, mask, c.window,
                          c.sinks ? sink.view() : nullptr);
     });
     return {pool.read(), scalePool.read(), out.read(), lse.read()};
@@ -307,6 +309,112 @@ static void expectPromptsByTiles(int device, int64_t more) {
 TEST_F(AttentionRows, PromptsByTiles) { expectPromptsByTiles(0, 2); }
 // By tensor memory, on 10.0.
 TEST_F(AttentionRows, PromptsByTensorMemory) { expectPromptsByTiles(5, 0); }
+
+namespace {
+
+/// Eight bits without scales, of short and long sequences. The CPU's numbers
+/// are those of products of 16 bits, which those of 8 are near.
+Case eightBits(std::vector<Lengths> sequences) {
+  return {.sequences = std::move(sequences),
+          .heads = 2,
+          .group = 4,
+          .type = DType::F8E4M3FN,
+          .eightBitProducts = true};
+}
+
+/// The longest latent rows find no room on 12.0.
+std::vector<KernelImage> imagesWithRoom() {
+  std::vector<KernelImage> images = allImages();
+  std::erase_if(images, [](const KernelImage &image) {
+    return image.name.ends_with("_576");
+  });
+  return images;
+}
+
+void expectNear(const Batch::Result &got, const Batch::Result &expected) {
+  ASSERT_EQ(got.blocks, expected.blocks);
+  for (size_t i = 0; i < got.out.size(); ++i)
+    ASSERT_NEAR(widen(got.out[i]), widen(expected.out[i]), 0.1) << i;
+  for (size_t i = 0; i < got.lse.size(); ++i)
+    ASSERT_NEAR(got.lse[i], expected.lse[i], 0.1) << i;
+}
+
+} // namespace
+
+// By kernels of their own: on 12.0 for decode and for prompts, on 9.0 one that
+// copies tiles for all. A row has the same bits whatever rows are beside it,
+// and other bits than by products of 16 bits.
+TEST_F(AttentionRows, ProductsOfEightBits) {
+  for (int device : {0, 3}) {
+    SCOPED_TRACE(device ? "12.0" : "9.0");
+    Gpu gpu(device, false, nullptr, imagesWithRoom());
+    // Launches, and maps of keys and values.
+    auto run = [&](Case c, int64_t launches, int64_t maps) {
+      Batch batch(c);
+      fake::Counters before = fake::counters();
+      Batch::Result got = batch.on(gpu);
+      EXPECT_EQ(fake::counters().launches - before.launches, launches);
+      EXPECT_EQ(fake::counters().tensorMaps - before.tensorMaps, maps);
+      expectNear(got, batch.onCpu());
+      return got;
+    };
+    for (int dim : {64, 128}) {
+      Case c = eightBits({{150, 1}, {17, 1}});
+      c.heads = 1;
+      c.dim = dim;
+      c.layout = dim == 64 ? CacheLayout::NHD : CacheLayout::HND;
+      run(c, 3, device ? 0 : 2);
+      c.sequences = {{150, 1}, {17, 20}};
+      run(c, device ? 5 : 3, device ? 0 : 2);
+    }
+    Case c = eightBits({{150, 1}});
+    Batch::Result bytes = Batch(c).on(gpu);
+    c.eightBitProducts = false;
+    EXPECT_FALSE(sameBits(bytes, Batch(c).on(gpu)));
+  }
+}
+
+// An artifact has the kernels that it needs: of these products alone, too.
+TEST_F(AttentionRows, ProductsOfEightBitsAlone) {
+  std::vector<KernelImage> images = imagesWithRoom(), others = images;
+  auto isPlain = [](const KernelImage &image) {
+    return image.name.starts_with("kv_attention") &&
+           !kernels::eightBitKernel(image.name);
+  };
+  std::erase_if(images, isPlain);
+  std::erase_if(others, [](const KernelImage &image) {
+    return kernels::eightBitKernel(image.name);
+  });
+  Case c = eightBits({{150, 1}, {17, 20}});
+  for (int device : {0, 3}) {
+    Gpu all(device, false, nullptr, imagesWithRoom()),
+        some(device, false, nullptr, images);
+    EXPECT_TRUE(sameBits(Batch(c).on(all), Batch(c).on(some)));
+  }
+  auto error = [&](int device, int page, const std::vector<KernelImage> &of) {
+    Gpu gpu(device, false, nullptr, of);
+    KvTensorView pool =
+                     makeView(nullptr, DType::F8E4M3FN, {4, 2, 1, page, 2, 64}),
+                 one = makeView(nullptr, DType::I32, {1}),
+                 two = makeView(nullptr, DType::I32, {2}),
+                 table = makeView(nullptr, DType::I32, {1, 8}),
+                 plan = makeView(nullptr, DType::I8, {64});
+    auto done = gpu.run([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1,
+             int(KV_MASK_CAUSAL) | KV_MASK_EIGHT_BIT_PRODUCTS, 0, &plan);
+    });
+    return done ? "no error" : done.error().message;
+  };
+  std::string none = "plan: there is no kernel for this device with products "
+                     "of f8E4M3FN and a cache of f8E4M3FN with 2 planes, a "
+                     "head dimension of 64 and pages of ";
+  EXPECT_EQ(error(0, 16, others), none + "16 tokens");
+  EXPECT_EQ(error(3, 16, others), none + "16 tokens");
+  EXPECT_EQ(error(5, 16, imagesWithRoom()), none + "16 tokens") << "10.0";
+  EXPECT_EQ(error(0, 12, imagesWithRoom()), none + "12 tokens");
+  EXPECT_TRUE(
+      error(3, 12, imagesWithRoom()).starts_with("plan: plan is i8[64]"));
+}
 
 // Steps of a few drafts take a kernel for them: where the prompt's would be the
 // one that copies tiles, no tensor map is encoded. No bit depends on that.

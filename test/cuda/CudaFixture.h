@@ -58,8 +58,9 @@ inline std::vector<KernelImage> allImages() {
     add(std::string(kernel.name));
   for (const kv::cuda::AttentionKernel &kernel : kv::cuda::TileKernels) {
     std::string chip(kernels::onlyChipOf(kernel.name));
-    images.push_back({std::string(kernel.name), chip,
-                      cubin(chip == "sm_90a" ? 90 : 100, allKernels())});
+    images.push_back(
+        {std::string(kernel.name), chip,
+         cubin(std::atoi(chip.c_str() + std::strlen("sm_")), allKernels())});
   }
   return images;
 }

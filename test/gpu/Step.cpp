@@ -229,8 +229,9 @@ Step::Step(Gpu &gpu, const StepShape &given)
     }
     p = tileParams(p, kernel->partBlocks);
     for (int plane = 0; plane < kernel->planes(); ++plane)
-      p.maps[plane] = gpu.encode(describeTiles(
-          cache, size, shape.heads, shape.dim, 0, plane, kernel->partBlocks));
+      p.maps[plane] = gpu.encode(
+          describeTiles(cache, size, shape.heads, shape.dim, 0, plane,
+                        kernel->partBlocks, kernel->eightBitProducts));
   }
 }
 

@@ -174,7 +174,8 @@ public:
                 ? std::min(c.groups, kernels::mostGroups(dim))
             : kernel.scales == Scales::Row && !c.unscaled ? 1
                                                           : 0,
-            c.powers};
+            c.powers,
+            kernel.eightBitProducts};
   }
   static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
                                           const AttentionCase &c) {
@@ -276,9 +277,9 @@ public:
       std::abort();
     TileParams tiles = tileParams(p, kernel.partBlocks);
     for (int plane = 0; plane < kernel.planes(); ++plane)
-      tiles.maps[plane] =
-          backend.encode(describeTiles(p.cache, sizeof(Cache), c.heads, Dim,
-                                       p.layer, plane, kernel.partBlocks));
+      tiles.maps[plane] = backend.encode(
+          describeTiles(p.cache, sizeof(Cache), c.heads, Dim, p.layer, plane,
+                        kernel.partBlocks, kernel.eightBitProducts));
     return tiles;
   }
 
@@ -371,6 +372,9 @@ public:
       return ::testing::AssertionFailure() << results.reports[0];
     // Weights and results are rounded to the query's type.
     double unit = std::is_same_v<Query, F16> ? 1.0 / 1024 : 1.0 / 128;
+    // Rounded weights of 8 bits are those of the truth.
+    if (kernel.eightBitProducts)
+      unit = 1.0 / 256;
     int64_t token = 0;
     for (size_t b = 0; b < c.sequences.size(); ++b)
       for (int i = 0; i < c.sequences[b].added; ++i, ++token)
@@ -422,19 +426,22 @@ public:
       sum = sum * factor + std::exp(sinks[h] - maximum);
     }
     // Weights of an 8-bit cache are f16, too.
-    bool half = std::is_same_v<Query, F16> || sizeof(Cache) == 1;
+    bool half = std::is_same_v<Query, F16> ||
+                (sizeof(Cache) == 1 && !kernel.eightBitProducts);
     double smallest = half ? 0x1p-24 : 0x1p-126;
     double lse = sum == 0 ? -INFINITY : maximum + std::log(sum);
     float gotLse = results.lse[token * queryHeads() + h];
-    if (!(gotLse == lse || std::fabs(gotLse - lse) < unit))
+    if (!(gotLse == lse ||
+          std::fabs(gotLse - lse) < unit + row.sumSlack * factor / sum))
       return "lse " + std::to_string(gotLse) + ", expected " +
              std::to_string(lse);
     for (int d = 0; d < ValueDim; ++d) {
       double expected = sum == 0 ? 0 : row.out[d] * factor / sum;
       // What is too small for the type is lost of a weight and of the result.
-      double bound = sum == 0 ? 0
-                              : unit * row.size[d] * factor / sum +
-                                    smallest * (1 + rows.plain[d] / sum);
+      double bound = sum == 0
+                         ? 0
+                         : (unit * row.size[d] + row.slack[d]) * factor / sum +
+                               smallest * (1 + rows.plain[d] / sum);
       float got = results.out[(token * queryHeads() + h) * ValueDim + d];
       if (!(std::fabs(got - expected) <= bound))
         return "element " + std::to_string(d) + " is " + std::to_string(got) +
@@ -477,6 +484,7 @@ template <class Config> constexpr AttentionKernel kernelOf() {
                                    : Scales::None;
   kernel.headDim = Config::KeyDim;
   kernel.vDim = LatentRows<Config> || LatentTiles<Config> ? Config::HeadDim : 0;
+  kernel.eightBitProducts = ByteProducts<Config>;
   kernel.leaf = Config::Leaf;
   kernel.partBlocks = PartBlocks<Config>;
   kernel.rows = PartBlocks<Config> * Config::Rows;
@@ -502,6 +510,17 @@ inline const AttentionKernel &tileKernelFor(std::string_view type, int headDim,
     if (kernel.tiles && kernel.type == type && kernel.headDim == headDim &&
         (kernel.vDim != 0) == latent &&
         kernels::onlyChipOf(kernel.name) == chip)
+      return kernel;
+  std::abort();
+}
+
+/// A chip's kernel with products of 8 bits: of prefill or, where decode has one
+/// of its own, of decode.
+inline const AttentionKernel &byteKernelFor(int headDim, bool prefill,
+                                            std::string_view chip = "sm_120") {
+  for (const AttentionKernel &kernel : TileKernels)
+    if (kernel.eightBitProducts && kernel.headDim == headDim &&
+        kernel.prefill == prefill && kernels::onlyChipOf(kernel.name) == chip)
       return kernel;
   std::abort();
 }

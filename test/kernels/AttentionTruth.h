@@ -43,8 +43,9 @@ struct TruthShape {
   int mask;
   int64_t window;
   float scale;
-  int groups = 0;      // scales of a row; 0: none
-  bool powers = false; // scales are powers of two
+  int groups = 0;                // scales of a row; 0: none
+  bool powers = false;           // scales are powers of two
+  bool eightBitProducts = false; // as docs/products.md defines them
 
   int valueDim() const { return vDim ? vDim : dim; }
   bool operator==(const TruthShape &) const = default;
@@ -55,6 +56,10 @@ struct TruthShape {
 struct TrueRow {
   double maximum = -INFINITY, sum = 0;
   std::vector<double> out, size;
+  /// Of weights of 8 bits that are almost half between two numbers: what the
+  /// result and, in `sum`, the sum may be off by.
+  std::vector<double> slack;
+  double sumSlack = 0;
 };
 /// Those of the query heads of one KV head.
 struct TrueRows {
@@ -152,12 +157,29 @@ private:
     }
   }
 
-  double product(const Query *q, const float *k) const {
+  /// A query as it is multiplied, of 8 bits divided by its power again.
+  std::vector<float> multiplied(const Query *q) const {
+    std::vector<float> x(shape.dim);
+    float largest = 0x1p-119f;
+    for (int d = 0; d < shape.dim; ++d) {
+      x[d] = widen(q[d]);
+      largest = std::max(largest, std::fabs(x[d]));
+    }
+    if (shape.eightBitProducts)
+      for (float &each : x) {
+        int power = 7 - std::ilogb(largest);
+        float rounded = widen(narrow<F8E4M3>(std::ldexp(each, power)));
+        each = std::ldexp(rounded, -power);
+      }
+    return x;
+  }
+
+  double product(const std::vector<float> &q, const float *k) const {
     constexpr int Together = 8; // sums that do not wait for each other
     double sums[Together] = {}, sum = 0;
     for (int d = 0; d < shape.dim; d += Together)
       for (int i = 0; i < Together; ++i)
-        sums[i] += double(widen(q[d + i])) * k[d + i];
+        sums[i] += double(q[d + i]) * k[d + i];
     for (double part : sums)
       sum += part;
     return sum;
@@ -188,6 +210,21 @@ private:
     return keys;
   }
 
+  /// A weight of 8 bits, whose leaf's largest score is `leaf` and the row's
+  /// `maximum`. Where f32's errors may round it otherwise, by how much.
+  static double roundedWeight(double score, double leaf, double maximum,
+                              double &slack) {
+    double weight = 256 * std::exp(score - leaf),
+           share = std::exp(leaf - maximum) / 256,
+           error = 0x1p-13 + std::fabs(score) * 0x1p-19;
+    auto rounded = [](double x) {
+      return double(widen(narrow<F8E4M3>(float(x))));
+    };
+    slack =
+        (rounded(weight * (1 + error)) - rounded(weight * (1 - error))) * share;
+    return rounded(weight) * share;
+  }
+
   void compute(TrueRows &rows, const Key &asked) {
     auto [position, length, head, softcap, base, ancestors] = asked;
     std::vector<int64_t> keys = keysOf(asked);
@@ -202,8 +239,10 @@ private:
     for (int h = 0; h < shape.group; ++h, q += shape.dim) {
       TrueRow row;
       std::vector<double> scores;
+      std::vector<float> query = multiplied(q);
       for (int64_t key : keys) {
-        double score = product(q, &widened[place(key, 0, head)]) * shape.scale;
+        double score =
+            product(query, &widened[place(key, 0, head)]) * shape.scale;
         if (softcap > 0)
           score = softcap * std::tanh(score / softcap);
         scores.push_back(score);
@@ -211,16 +250,30 @@ private:
       }
       row.out.resize(shape.valueDim());
       row.size.resize(shape.valueDim());
+      row.slack.resize(shape.valueDim());
       double *out = row.out.data(), *size = row.size.data();
+      std::map<int64_t, double> maxima; // of leaves
+      for (size_t k = 0; k < keys.size() && shape.eightBitProducts; ++k) {
+        double &maximum =
+            maxima.try_emplace(keys[k] / 128, -INFINITY).first->second;
+        maximum = std::max(maximum, scores[k]);
+      }
       for (size_t k = 0; k < keys.size(); ++k) {
-        double weight = std::exp(scores[k] - row.maximum);
+        double weight = std::exp(scores[k] - row.maximum), slack = 0;
+        if (shape.eightBitProducts)
+          weight = roundedWeight(scores[k], maxima[keys[k] / 128], row.maximum,
+                                 slack);
         row.sum += weight;
+        row.sumSlack += slack;
         const float *v = &widened[place(keys[k], 1, head)];
         for (int d = 0; d < shape.valueDim(); ++d) {
           out[d] += weight * v[d];
           size[d] += weight * std::fabs(v[d]);
+          row.slack[d] += slack * std::fabs(v[d]);
         }
       }
+      for (int d = 0; d < shape.valueDim() && row.sum > 0; ++d)
+        row.slack[d] += row.sumSlack * std::fabs(out[d]) / row.sum;
       rows.rows.push_back(std::move(row));
     }
   }

@@ -1,26 +1,11 @@
 //===- FaultTest.cpp - Each planted mistake is seen -----------------------===//
 
-#include "BodyCase.h"
+#include "FaultRun.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
-
-const Schedule Schedules[] = {Schedule::LatestFirst, Schedule::OldestFirst,
-                              Schedule::Random};
-
-/// Runs the body with a mistake under every schedule; each run must be found
-/// bad.
-template <Fault F, class Config>
-void expectSeen(AttentionCase c, const char *text) {
-  for (Schedule schedule : Schedules) {
-    c.machine.schedule = schedule;
-    BodyFixture<Config> fixture(c);
-    ASSERT_TRUE(fixture.check(fixture.run())) << "without the mistake";
-    fixture.expectSeen(fixture.template run<F>(), text);
-  }
-}
 
 AttentionCase ordinary() {
   AttentionCase c;

@@ -63,7 +63,7 @@ struct RingCase {
             for (int n = 0; n < 8; ++n)
               tile.b[pair * 8 + n] = atB(k + pair * 2, n) |
                                      uint32_t(atB(k + pair * 2 + 1, n)) << 16;
-          unit.multiplyAdd(tile, /*f16=*/false);
+          unit.multiplyAdd(tile, MatrixElement::Bf16);
         }
         for (int i = 0; i < 128; ++i)
           all[(row + i / 8) * Columns + column + i % 8] = tile.sums[i];

@@ -173,11 +173,11 @@ func.func @f(%b: memref<?x1x2x16x1x576xbf16>, %l: tensor<?xi32>, %t: tensor<?x?x
 
 // -----
 
-!kv = !kv.collection<paged, f8E4M3FN, layers = 2, heads = 1, dim = 64, page = 16>
-func.func @products(%b: memref<?x2x2x16x1x64xf8E4M3FN>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
-    %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
-  // expected-error @+1 {{has products of 'f8E4M3FN': kv-cuda has no kernel for them}}
+!kv = !kv.collection<paged, f8E4M3FN, layers = 2, heads = 1, dim = 96, page = 16>
+func.func @products(%b: memref<?x2x2x16x1x96xf8E4M3FN>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+    %q: tensor<?x1x96xbf16>, %layer: index) -> tensor<?x1x96xbf16> {
+  // expected-error @+1 {{has products of 'f8E4M3FN' and the head dimension 96: kv-cuda has kernels for 64 and 128}}
   %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0 products f8E4M3FN
-      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xf8E4M3FN>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x64xbf16>
-  return %o : tensor<?x1x64xbf16>
+      : tensor<?x1x96xbf16> in (memref<?x2x2x16x1x96xf8E4M3FN>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x1x96xbf16>
+  return %o : tensor<?x1x96xbf16>
 }

@@ -226,6 +226,23 @@ def test_prompts_by_tile_copies(tmp_path, cache):
     assert "launch kv_attention_prefill" not in trace
 
 
+@pytest.mark.parametrize("chip, device, kernels", [
+    ("sm_90a", 0, ("tiles",)), ("sm_120", 3, ("decode", "prefill"))], ids=("9.0", "12.0"))
+@pytest.mark.parametrize("kind", ("llama", "mistral"))
+def test_products_of_8_bits(tmp_path, kind, chip, device, kernels):
+    """Both round the same numbers. A query of bf16 may be another of f8E4M3 than one of f32, and so
+    may a weight: the tolerance is that of a cache of 8 bits."""
+    config = synthetic.make_config(kind, **KINDS[kind])
+    # Whose tokens are no near ties.
+    weights = synthetic.make_weights(config, seed={"llama": 9, "mistral": 11}[kind])
+    synthetic.write_hf(tmp_path / "hf", config, weights)
+    trace = check_tokens(tmp_path, tmp_path / "hf", "--cache", "f8E4M3FN", "--products", "f8E4M3FN",
+                         chips=chip, device=device, limit=3 * LIMIT)
+    check_steps(trace)
+    launched = set(re.findall(r"launch kv_attention_(\w+)", trace))
+    assert launched == {f"{kernel}_f8p_64" for kernel in kernels}
+
+
 def test_f32_weights(tmp_path):
     """Products of f32; the cache is of 16 bits."""
     config = synthetic.make_config("llama", head_dim=64)

@@ -41,6 +41,10 @@ enum KvMask {
 /// Added to a mask: the step's last tokens are nodes of trees (Trees.h).
 enum { KV_MASK_TREE = 16 };
 
+/// Likewise, of a plan and its attentions on a device: their products are of
+/// f8E4M3FN (docs/products.md).
+enum { KV_MASK_EIGHT_BIT_PRODUCTS = 32 };
+
 /// What the function `pair` computes, element by element.
 enum KvPair {
   KV_PAIR_ADD = 0,     // a + b

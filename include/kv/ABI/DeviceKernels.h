@@ -88,14 +88,19 @@ inline constexpr AttentionKernel AttentionKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// Kernels of one chip for more rows than decode has, which it takes where it
-/// can.
+/// Kernels of one chip: for more rows than decode has, which it takes where it
+/// can, or for products of 8 bits.
 struct TileKernel {
   std::string_view name, chip;
   KvDType cache;
   Scales scales;
   int64_t headDim;
   int64_t vDim; // as above
+  /// Whether it is of operations with `products` of 8 bits: a chip has one for
+  /// prompts and for decoding, or one for both, which copies tiles.
+  bool eightBitProducts = false;
+  /// Of such: the tokens of a page, or of a slot, are a multiple of this.
+  int64_t pageTokens = 1;
 };
 inline constexpr TileKernel TileKernels[] = {
 #define KV_TILE_KERNEL(name, query, cache, scales, dim, ...)                   \
@@ -105,6 +110,15 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::scales,                                                             \
    dim,                                                                        \
    0},
+#define KV_BYTE_TILE_KERNEL(name, query, cache, dim, ...)                      \
+  {"kv_attention_tiles_" #name "_" #dim,                                       \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   0,                                                                          \
+   true,                                                                       \
+   8},
 #define KV_DRAFT_KERNEL(name, query, cache, scales, dim, ...)                  \
   {"kv_attention_drafts_" #name "_" #dim,                                      \
    "sm_90a",                                                                   \
@@ -119,6 +133,14 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::None,                                                               \
    dim,                                                                        \
    0},
+#define KV_BYTE_KERNEL(kind, name, query, cache, dim, ...)                     \
+  {"kv_attention_" #kind "_" #name "_" #dim,                                   \
+   "sm_120",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::None,                                                               \
+   dim,                                                                        \
+   0,                                                                          \
+   true},
 #define KV_LATENT_TILE_KERNEL(name, query, cache, dim, vDim, ...)              \
   {"kv_latent_tiles_" #name "_" #dim,                                          \
    "sm_90a",                                                                   \
@@ -202,6 +224,14 @@ constexpr bool hasKernels(int64_t cache, Scales scales, int64_t headDim,
                      });
 }
 
+/// The row of an image's kernel, if it is one with products of 8 bits.
+constexpr const TileKernel *eightBitKernel(std::string_view image) {
+  for (const TileKernel &row : TileKernels)
+    if (row.eightBitProducts && row.name == image)
+      return &row;
+  return nullptr;
+}
+
 /// Whether there are attention kernels for latent caches of this KvDType, of
 /// rows of `dim` elements of which the first `vDim` are the value.
 constexpr bool isLatentRow(int64_t cache, int64_t dim, int64_t vDim) {
@@ -270,6 +300,24 @@ inline std::string headDims(int64_t cache, Scales scales) {
   for (const AttentionKernel &kernel : AttentionKernels)
     if (!kernel.vDim && kernel.cache == cache && kernel.scales == scales)
       words.push_back(std::to_string(kernel.headDim));
+  return enumerate(words, "and");
+}
+
+/// Those of the kernels with products of 8 bits.
+inline std::string eightBitHeadDims() {
+  std::vector<std::string> words;
+  for (const TileKernel &kernel : TileKernels)
+    if (kernel.eightBitProducts)
+      words.push_back(std::to_string(kernel.headDim));
+  return enumerate(words, "and");
+}
+
+/// The chips that have them: "sm_120".
+inline std::string eightBitChips() {
+  std::vector<std::string> words;
+  for (const TileKernel &kernel : TileKernels)
+    if (kernel.eightBitProducts)
+      words.push_back(std::string(kernel.chip));
   return enumerate(words, "and");
 }
 

@@ -124,7 +124,7 @@ constexpr int64_t kProductDepth = 32;
 
 /// Whether a kernel makes an attention's products of 8 bits.
 constexpr bool multipliesEightBits(KernelKind kernel) {
-  return kernel == KernelKind::Decomposition;
+  return kernel == KernelKind::Decomposition || kernel == KernelKind::Cuda;
 }
 
 /// The kernel that was chosen for an operation; null before.

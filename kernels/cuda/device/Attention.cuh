@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../AttentionBody.h"
+#include "../ByteTileRows.h"
 #include "../GpuBlock.h"
 #include "../LatentTileRows.h"
 
@@ -29,14 +30,15 @@ struct Built {
   static constexpr int Blocks = KV_SM == 80 ? Blocks80 : Blocks90;
 };
 
-#define KV_KERNEL(name, ...)                                                   \
-  extern "C" __global__ void __launch_bounds__(                                \
-      Built<__VA_ARGS__>::Config::Threads, Built<__VA_ARGS__>::Blocks)         \
+#define KV_BUILT(name, ...)                                                    \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__::Config::Threads,   \
+                                               __VA_ARGS__::Blocks)            \
       name(const __grid_constant__ AttentionParams params) {                   \
     GpuBlock block;                                                            \
     beginKernel(block);                                                        \
-    AttentionBody<GpuBlock, Built<__VA_ARGS__>::Config>(block, params).run();  \
+    AttentionBody<GpuBlock, __VA_ARGS__::Config>(block, params).run();         \
   }
+#define KV_KERNEL(name, ...) KV_BUILT(name, Built<__VA_ARGS__>)
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \
                             blocks80, blocks90)                                \
   KV_KERNEL(kv_attention_##kind##_##type##_##dim,                              \
@@ -49,6 +51,15 @@ struct Built {
             KV_DRAFT_CONFIG(query, cache, scales, dim),                        \
             KV_DRAFT_CONFIG(query, cache, scales, dim),                        \
             KV_DRAFT_CONFIG(query, cache, scales, dim), 1, blocks)
+/// One for sm_120 alone.
+template <class C, int BlocksV> struct BuiltFor120 {
+  static_assert(fits(C::SharedBytes, BlocksV, 120));
+  using Config = C;
+  static constexpr int Blocks = BlocksV;
+};
+#define KV_BYTE_KERNEL(kind, type, query, cache, dim, registers, blocks)       \
+  KV_BUILT(kv_attention_##kind##_##type##_##dim,                               \
+           BuiltFor120<KV_BYTE_CONFIG(kind, query, cache, dim), blocks>)
 #define KV_TILES(name, ...)                                                    \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__::LaunchThreads, 1)  \
       name(const __grid_constant__ TileParams params) {                        \
@@ -59,6 +70,8 @@ struct Built {
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   KV_TILES(kv_attention_tiles_##type##_##dim,                                  \
            KV_TILE_CONFIG(query, cache, scales, dim))
+#define KV_BYTE_TILE_KERNEL(type, query, cache, dim, registers)                \
+  KV_TILES(kv_attention_tiles_##type##_##dim, KV_BYTE_TILE_CONFIG(query, dim))
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \
   KV_TILES(kv_latent_tiles_##type##_##dim,                                     \
            KV_LATENT_TILE_CONFIG(query, dim, vDim))

@@ -21,10 +21,16 @@ void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
 void runDraftTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                   const void *params);
 
+/// One with products of 8 bits; likewise.
+void runByteTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
+                 const void *params);
+
 /// One that copies tiles, if it has none, or has, tensor memory; `params`, a
 /// TileParams, may lie anywhere.
 void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                  const void *params);
+void runByteTileTwin(Machine &machine, const AttentionKernel &kernel,
+                     int blocks, const void *params);
 void runTensorTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                    const void *params);
 

@@ -7,16 +7,24 @@
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 
+namespace kv::cuda {
+template <class Config>
+void launchAttention(Machine &machine, int blocks,
+                     const AttentionParams &params) {
+  machine.launch(blocks, Config::Threads, Config::SharedBytes,
+                 [&](Machine &m, int thread) {
+                   CpuBlock b(m, thread);
+                   if (beginKernel(b))
+                     AttentionBody<CpuBlock, Config>(b, params).run();
+                 });
+}
+} // namespace kv::cuda
+
 template <class Query, class Cache, kv::cuda::Scales S>
 void kv::cuda::runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                                 int blocks, const AttentionParams &params) {
   auto with = [&]<class Config>() {
-    machine.launch(blocks, Config::Threads, Config::SharedBytes,
-                   [&](Machine &m, int thread) {
-                     CpuBlock b(m, thread);
-                     if (beginKernel(b))
-                       AttentionBody<CpuBlock, Config>(b, params).run();
-                   });
+    launchAttention<Config>(machine, blocks, params);
   };
 #define KV_TWIN(config, query, cache, scales, twin, ...)                       \
   if constexpr (std::is_same_v<Query, ElementOf<KV_DTYPE_##query>> &&          \

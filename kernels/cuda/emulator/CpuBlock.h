@@ -112,13 +112,19 @@ public:
     machine.collective(self, WarpOperation::LoadTransposed, at.line(),
                        from.place(row), r);
   }
+  void storeMatrix(const uint32_t (&r)[4], Shared<Chunk> to, int row,
+                   std::source_location at = std::source_location::current()) {
+    uint32_t words[4] = {r[0], r[1], r[2], r[3]};
+    machine.collective(self, WarpOperation::StoreMatrix, at.line(),
+                       to.place(row), words);
+  }
   template <class T>
   void multiplyAdd(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                    uint32_t b1,
                    std::source_location at = std::source_location::current()) {
     uint32_t words[6] = {a[0], a[1], a[2], a[3], b0, b1};
     machine.collective(self, WarpOperation::MultiplyAdd, at.line(),
-                       std::is_same_v<T, F16>, words, c);
+                       int(MatrixElementOf<T>), words, c);
   }
 
   //===--- From sm_90a on -------------------------------------------------===//
@@ -170,15 +176,17 @@ public:
     machine.async().products.fence(self, named, sizeof...(x));
   }
   template <class T, Major MajorB, int Tiles>
+    requires Multiplied<T, MajorB>
   void
   multiplyGroup(float (&acc)[Tiles][4], Descriptor a, Descriptor b,
                 bool accumulates,
                 std::source_location at = std::source_location::current()) {
-    machine.async().products.multiply(
-        self, {acc[0], Tiles, nullptr, a, b, MajorB, accumulates,
-               std::is_same_v<T, F16>, at.line()});
+    machine.async().products.multiply(self, {acc[0], Tiles, nullptr, a, b,
+                                             MajorB, accumulates,
+                                             MatrixElementOf<T>, at.line()});
   }
   template <class T, Major MajorB, int Tiles>
+    requires Multiplied<T, MajorB>
   void
   multiplyGroup(float (&acc)[Tiles][4], const uint32_t (&a)[4], Descriptor b,
                 bool accumulates,
@@ -190,7 +198,7 @@ public:
                                              b,
                                              MajorB,
                                              accumulates,
-                                             std::is_same_v<T, F16>,
+                                             MatrixElementOf<T>,
                                              at.line()});
   }
   void commitProducts() { machine.async().products.commit(self); }

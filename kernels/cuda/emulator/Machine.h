@@ -51,16 +51,22 @@ struct LaunchShape {
 };
 
 /// The collective operations of a warp.
-enum class WarpOperation { Shuffle, LoadMatrix, LoadTransposed, MultiplyAdd };
+enum class WarpOperation {
+  Shuffle,
+  LoadMatrix,
+  LoadTransposed,
+  StoreMatrix,
+  MultiplyAdd
+};
 
 /// One of them, as a lane sees it.
 struct WarpRequest {
   unsigned what;   // the operation, and where in the body
-  int argument;    // shuffle mask, shared byte offset, or whether it is F16
+  int argument;    // shuffle mask, shared byte offset, or a MatrixElement
   uint32_t *words; // in and out
   float *sums;
 
-  static constexpr unsigned Operations = 4;
+  static constexpr unsigned Operations = 5;
   WarpOperation operation() const { return WarpOperation(what % Operations); }
   unsigned line() const { return what / Operations; }
 };
@@ -215,6 +221,7 @@ private:
   void executeWarp(int warp, int thread);
   void executeShuffle(WarpRequest *lanes);
   template <bool Transposed> void executeLoad(int warp);
+  void executeStore(int warp);
   void executeMultiplyAdd(WarpRequest *lanes);
   /// Whether what the writer did happened before what the thread does.
   bool isOrdered(int thread, const GlobalMemory::Writer &writer) const;

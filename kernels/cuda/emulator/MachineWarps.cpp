@@ -28,6 +28,20 @@ template <bool Transposed> void Machine::executeLoad(int warp) {
     }
 }
 
+void Machine::executeStore(int warp) {
+  WarpRequest *lanes = warps[warp].requests;
+  uint16_t rows[WarpLanes][8];
+  for (int l = 0; l < WarpLanes; ++l)
+    for (int i = 0; i < 4; ++i)
+      for (int half = 0; half < 2; ++half) {
+        Place place = matrixElement(l, half, /*transposed=*/false);
+        rows[i * 8 + place.row][place.column] =
+            uint16_t(lanes[l].words[i] >> 16 * half);
+      }
+  for (int l = 0; l < WarpLanes; ++l)
+    sharedWrite(warp * WarpLanes + l, lanes[l].argument, ChunkBytes, rows[l]);
+}
+
 namespace {
 
 /// Where a lane's registers lie in a MatrixTile: pairs of A and B, and sums.
@@ -62,8 +76,7 @@ void Machine::executeMultiplyAdd(WarpRequest *lanes) {
     for (int i = 0; i < 2; ++i)
       tile.b[places.b[i]] = lanes[l].words[4 + i];
   }
-  // Bf16 has argument 0, F16 has 1.
-  matrices.multiplyAdd(tile, lanes[0].argument);
+  matrices.multiplyAdd(tile, MatrixElement(lanes[0].argument));
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i)
       lanes[l].sums[i] = tile.sums[Fragments[l].sums[i]];
@@ -96,6 +109,9 @@ void Machine::executeWarp(int number, int thread) {
     break;
   case WarpOperation::LoadTransposed:
     executeLoad<true>(number);
+    break;
+  case WarpOperation::StoreMatrix:
+    executeStore(number);
     break;
   case WarpOperation::MultiplyAdd:
     executeMultiplyAdd(warp.requests);

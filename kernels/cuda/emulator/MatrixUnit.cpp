@@ -10,17 +10,21 @@ using namespace kv::cuda;
 
 MatrixUnit::MatrixUnit(SumOrder order, std::mt19937 &random) : order(order) {
   std::iota(sumOrder, sumOrder + 16, 0);
-  if (order == SumOrder::Shuffled)
+  std::iota(byteOrder, byteOrder + 32, 0);
+  if (order == SumOrder::Shuffled) {
     std::shuffle(sumOrder, sumOrder + 16, random);
+    std::shuffle(byteOrder, byteOrder + 32, random);
+  }
 }
 
 namespace {
 
 /// What is multiplied and added, widened. A's columns and B's rows, k, are
-/// split: a[k % 2][row * 8 + k / 2], b[k % 2][k / 2 * 8 + column].
-struct Operands {
-  float a[2][16 * 8];
-  float b[2][8 * 8];
+/// split, by the elements of a word: of two a[k % 2][row * 8 + k / 2],
+/// b[k % 2][k / 2 * 8 + column].
+template <int WordElements> struct Operands {
+  float a[WordElements][16 * 8];
+  float b[WordElements][8 * 8];
 };
 
 /// Both halves of pairs of T.
@@ -31,37 +35,48 @@ void widenPairs(const uint32_t (&pairs)[N], float (&halves)[2][N]) {
       halves[half][i] = widenHalf<T>(pairs[i], half);
 }
 
-template <class T> void widenTile(const MatrixTile &tile, Operands &x) {
+template <class T> void widenTile(const MatrixTile &tile, Operands<2> &x) {
   widenPairs<T>(tile.a, x.a);
   widenPairs<T>(tile.b, x.b);
+}
+
+template <int N>
+void widenFours(const uint32_t (&fours)[N], float (&bytes)[4][N]) {
+  for (int byte = 0; byte < 4; ++byte)
+    for (int i = 0; i < N; ++i)
+      bytes[byte][i] = widen(F8E4M3{uint8_t(fours[i] >> 8 * byte)});
 }
 
 /// A row of B or of the sums.
 using Columns = float __attribute__((vector_size(32)));
 
-[[gnu::always_inline]] inline void multiplyAddOperands(const Operands &x,
-                                                       float *allSums,
-                                                       SumOrder order,
-                                                       const int *sumOrder) {
-  Columns b[2][8];
+template <int WordElements>
+[[gnu::always_inline]] inline void
+multiplyAddOperands(const Operands<WordElements> &x, float *allSums,
+                    SumOrder order, const int *sumOrder) {
+  Columns b[WordElements][8];
   std::memcpy(b, x.b, sizeof(b));
   constexpr int Rows = 8; // at a time, so that sums stay in registers
   for (int first = 0; first < 16; first += Rows) {
     Columns before[Rows], sums[Rows] = {};
     std::memcpy(before, allSums + first * 8, sizeof(before));
-    const float *a[2] = {x.a[0] + first * 8, x.a[1] + first * 8};
+    const float *a[WordElements];
+    for (int i = 0; i < WordElements; ++i)
+      a[i] = x.a[i] + first * 8;
     if (order != SumOrder::AccumulatorLast)
       for (int r = 0; r < Rows; ++r)
         sums[r] = before[r];
     if (order == SumOrder::Pairs) {
       for (int k = 0; k < 8; ++k)
-        for (int r = 0; r < Rows; ++r)
-          sums[r] += a[0][r * 8 + k] * b[0][k] + a[1][r * 8 + k] * b[1][k];
+        for (int i = 0; i < WordElements; i += 2)
+          for (int r = 0; r < Rows; ++r)
+            sums[r] +=
+                a[i][r * 8 + k] * b[i][k] + a[i + 1][r * 8 + k] * b[i + 1][k];
     } else {
-      for (int i = 0; i < 16; ++i) {
-        int half = sumOrder[i] % 2, k = sumOrder[i] / 2;
+      for (int i = 0; i < 8 * WordElements; ++i) {
+        int part = sumOrder[i] % WordElements, k = sumOrder[i] / WordElements;
         for (int r = 0; r < Rows; ++r)
-          sums[r] += a[half][r * 8 + k] * b[half][k];
+          sums[r] += a[part][r * 8 + k] * b[part][k];
       }
     }
     if (order == SumOrder::AccumulatorLast)
@@ -72,25 +87,38 @@ using Columns = float __attribute__((vector_size(32)));
 }
 
 #ifdef __x86_64__
-[[gnu::target("avx2")]] void multiplyAddAvx2(const Operands &x, float *sums,
-                                             SumOrder order,
+template <int WordElements>
+[[gnu::target("avx2")]] void multiplyAddAvx2(const Operands<WordElements> &x,
+                                             float *sums, SumOrder order,
                                              const int *sumOrder) {
   multiplyAddOperands(x, sums, order, sumOrder);
 }
 const bool HasAvx2 = __builtin_cpu_supports("avx2");
 #endif
 
-} // namespace
-
-void MatrixUnit::multiplyAdd(MatrixTile &tile, bool f16) const {
-  Operands operands;
-  if (f16)
-    widenTile<F16>(tile, operands);
-  else
-    widenTile<Bf16>(tile, operands);
+template <int WordElements>
+void multiplyAddWidened(const Operands<WordElements> &x, float *sums,
+                        SumOrder order, const int *sumOrder) {
 #ifdef __x86_64__
   if (HasAvx2)
-    return multiplyAddAvx2(operands, tile.sums, order, sumOrder);
+    return multiplyAddAvx2(x, sums, order, sumOrder);
 #endif
-  multiplyAddOperands(operands, tile.sums, order, sumOrder);
+  multiplyAddOperands(x, sums, order, sumOrder);
+}
+
+} // namespace
+
+void MatrixUnit::multiplyAdd(MatrixTile &tile, MatrixElement element) const {
+  if (element == MatrixElement::F8E4M3) {
+    Operands<4> fours;
+    widenFours(tile.a, fours.a);
+    widenFours(tile.b, fours.b);
+    return multiplyAddWidened(fours, tile.sums, order, byteOrder);
+  }
+  Operands<2> pairs;
+  if (element == MatrixElement::F16)
+    widenTile<F16>(tile, pairs);
+  else
+    widenTile<Bf16>(tile, pairs);
+  multiplyAddWidened(pairs, tile.sums, order, sumOrder);
 }

@@ -10,6 +10,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_PRODUCTS_H
 #define KV_KERNELS_CUDA_EMULATOR_PRODUCTS_H
 
+#include "MatrixUnit.h"
 #include "OrderedWords.h"
 #include "Warpgroups.h"
 
@@ -35,7 +36,8 @@ struct ProductRequest {
   const uint32_t *registersA; // four, or null
   Descriptor a, b;
   Major majorB;
-  bool accumulates, f16;
+  bool accumulates;
+  MatrixElement element;
   unsigned line;
 };
 
@@ -63,7 +65,8 @@ private:
   /// Of a warpgroup.
   struct Product {
     ProductRequest what[GroupThreads];
-    // Its operands' pairs as they were read, A's [64][8], B's [8][8 tiles].
+    // Its operands' pairs, or fours of 8 bits, as they were read: A's [64][8],
+    // B's [8][8 tiles].
     std::vector<uint32_t> a, b;
     bool complete = false;
     int waited = 0; // threads that waited for it

@@ -165,7 +165,8 @@ void TensorProducts::compute(const Product &product) {
         for (int c = 0; c < 8; ++c)
           tile.sums[r * 8 + c] =
               product.what.accumulates ? sum(lane + r, first + n + c) : 0;
-      machine.matrixUnit().multiplyAdd(tile, product.shape.f16);
+      machine.matrixUnit().multiplyAdd(
+          tile, product.shape.f16 ? MatrixElement::F16 : MatrixElement::Bf16);
       for (int r = 0; r < 16; ++r)
         for (int c = 0; c < 8; ++c)
           sum(lane + r, first + n + c) = tile.sums[r * 8 + c];

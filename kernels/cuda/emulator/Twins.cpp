@@ -58,8 +58,10 @@ bool kv::cuda::runTwin(Machine &machine, std::string_view name, int blocks,
                        std::to_string(cluster) +
                        " blocks, needed: " + std::to_string(kernel.partBlocks));
       runTileTwin(machine, kernel, blocks, params);
+      runByteTileTwin(machine, kernel, blocks, params);
       runTensorTwin(machine, kernel, blocks, params);
       runDraftTwin(machine, kernel, blocks, params);
+      runByteTwin(machine, kernel, blocks, params);
       return true;
     }
   return runMover(machine, name, blocks, params, cluster);

@@ -78,7 +78,8 @@ KV_HD constexpr bool isUnderstood(Descriptor descriptor) {
 }
 
 /// Where an element of 16 bits lies: `k` of the sixteen that are summed over,
-/// `other` of A's rows or B's columns.
+/// `other` of A's rows or B's columns. Along K two of 8 bits, of 32, lie in its
+/// place; in registers likewise.
 KV_HD constexpr uint32_t elementAddress(Operand operand, Major major, int other,
                                         int k) {
   int near = major == Major::K ? k : other, far = major == Major::K ? other : k;

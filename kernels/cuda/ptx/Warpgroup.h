@@ -1,7 +1,8 @@
 //===- Warpgroup.h - Matrix instructions of a warpgroup ---------*- C++ -*-===//
 //
-// wgmma of sm_90a: 64 rows by 64 or 128 columns, sixteen elements summed over,
-// accumulated in f32. A kernel of an earlier chip may name them, not run them.
+// wgmma of sm_90a: 64 rows by 64 or 128 columns, sixteen elements of 16 bits or
+// 32 of 8 summed over, accumulated in f32. A kernel of an earlier chip may name
+// them, not run them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +57,8 @@ template <int Pending> __device__ __forceinline__ void productsWait() {
 #define KV_TILES_128                                                           \
   KV_TILES_64, KV_TILE(8), KV_TILE(9), KV_TILE(10), KV_TILE(11), KV_TILE(12),  \
       KV_TILE(13), KV_TILE(14), KV_TILE(15)
+#define KV_TILES_72 KV_TILES_64, KV_TILE(8)
+#define KV_TILES_136 KV_TILES_128, KV_TILE(16)
 #define KV_REGISTERS_64                                                        \
   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "    \
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "     \
@@ -66,6 +69,17 @@ template <int Pending> __device__ __forceinline__ void productsWait() {
   "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "     \
   "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, "     \
   "%58, %59, %60, %61, %62, %63}, "
+
+#define KV_REGISTERS_72                                                        \
+  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "    \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "     \
+  "%30, %31, %32, %33, %34, %35}, "
+#define KV_REGISTERS_136                                                       \
+  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "    \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "     \
+  "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "     \
+  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, "     \
+  "%58, %59, %60, %61, %62, %63, %64, %65, %66, %67}, "
 
 // One instruction of N columns of `type`: A in shared memory, its operands
 // numbered from %a, or in registers. `accumulates`: else from zero.
@@ -89,6 +103,26 @@ template <int Pending> __device__ __forceinline__ void productsWait() {
         : "r"(a_[0]), "r"(a_[1]), "r"(a_[2]), "r"(a_[3]), "l"(b_.bits),        \
           "r"(int(accumulates)), "n"(int(MajorB == Major::Other)));
 
+// The same of e4m3, of which 32 are summed over, both operands along K.
+#define KV_BYTE_PRODUCT(N, a, b, p)                                            \
+  if constexpr (Tiles * 8 == N && std::is_same_v<T, F8E4M3>)                   \
+    asm volatile("{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %" #p ", 0;\n\t"  \
+                 "wgmma.mma_async.sync.aligned.m64n" #N                        \
+                 "k32.f32.e4m3.e4m3 " KV_REGISTERS_##N "%" #a ", %" #b         \
+                                                       ", adds, 1, 1;\n\t}"    \
+                 : KV_TILES_##N                                                \
+                 : "l"(a_.bits), "l"(b_.bits), "r"(int(accumulates)));
+#define KV_BYTE_PRODUCT_OF_REGISTERS(N, a0, a1, a2, a3, b, p)                  \
+  if constexpr (Tiles * 8 == N && std::is_same_v<T, F8E4M3>)                   \
+    asm volatile("{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %" #p ", 0;\n\t"  \
+                 "wgmma.mma_async.sync.aligned.m64n" #N                        \
+                 "k32.f32.e4m3.e4m3 " KV_REGISTERS_##N                         \
+                 "{%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b              \
+                 ", adds, 1, 1;\n\t}"                                          \
+                 : KV_TILES_##N                                                \
+                 : "r"(a_[0]), "r"(a_[1]), "r"(a_[2]), "r"(a_[3]),             \
+                   "l"(b_.bits), "r"(int(accumulates)));
+
 using bf16Element = Bf16;
 using f16Element = F16;
 
@@ -96,6 +130,8 @@ template <class T, Major MajorB, int Tiles>
 __device__ __forceinline__ void wgmma(float (&acc)[Tiles][4], Descriptor a_,
                                       Descriptor b_, bool accumulates) {
   static_assert(Tiles == 8 || Tiles == 16);
+  KV_BYTE_PRODUCT(64, 32, 33, 34)
+  KV_BYTE_PRODUCT(128, 64, 65, 66)
   KV_PRODUCT(64, bf16, 32, 33, 34, 35)
   KV_PRODUCT(64, f16, 32, 33, 34, 35)
   KV_PRODUCT(128, bf16, 64, 65, 66, 67)
@@ -106,7 +142,13 @@ template <class T, Major MajorB, int Tiles>
 __device__ __forceinline__ void wgmma(float (&acc)[Tiles][4],
                                       const uint32_t (&a_)[4], Descriptor b_,
                                       bool accumulates) {
-  static_assert(Tiles == 8 || Tiles == 16);
+  constexpr bool Bytes = std::is_same_v<T, F8E4M3>;
+  static_assert(Tiles == 8 || Tiles == 16 ||
+                (Bytes && (Tiles == 9 || Tiles == 17)));
+  KV_BYTE_PRODUCT_OF_REGISTERS(64, 32, 33, 34, 35, 36, 37)
+  KV_BYTE_PRODUCT_OF_REGISTERS(72, 36, 37, 38, 39, 40, 41)
+  KV_BYTE_PRODUCT_OF_REGISTERS(128, 64, 65, 66, 67, 68, 69)
+  KV_BYTE_PRODUCT_OF_REGISTERS(136, 68, 69, 70, 71, 72, 73)
   KV_PRODUCT_OF_REGISTERS(64, bf16, 32, 33, 34, 35, 36, 37, 38)
   KV_PRODUCT_OF_REGISTERS(64, f16, 32, 33, 34, 35, 36, 37, 38)
   KV_PRODUCT_OF_REGISTERS(128, bf16, 64, 65, 66, 67, 68, 69, 70)
@@ -116,10 +158,16 @@ __device__ __forceinline__ void wgmma(float (&acc)[Tiles][4],
 #undef KV_TILE
 #undef KV_TILES_64
 #undef KV_TILES_128
+#undef KV_TILES_72
+#undef KV_TILES_136
 #undef KV_REGISTERS_64
 #undef KV_REGISTERS_128
+#undef KV_REGISTERS_72
+#undef KV_REGISTERS_136
 #undef KV_PRODUCT
 #undef KV_PRODUCT_OF_REGISTERS
+#undef KV_BYTE_PRODUCT
+#undef KV_BYTE_PRODUCT_OF_REGISTERS
 
 } // namespace kv::cuda::ptx
 

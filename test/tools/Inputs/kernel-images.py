@@ -24,7 +24,10 @@ def make(folder):
     # Those of one chip.
     for name in ("kv_attention_tiles_bf16_64.sm_90a.cubin",
                  "kv_attention_drafts_bf16_64.sm_90a.cubin",
-                 "kv_attention_tensor_bf16_64.sm_100a.cubin"):
+                 "kv_attention_tensor_bf16_64.sm_100a.cubin",
+                 "kv_attention_tiles_f8p_64.sm_90a.cubin",
+                 "kv_attention_decode_f8p_64.sm_120.cubin",
+                 "kv_attention_prefill_f8p_64.sm_120.cubin"):
         Path(folder, name).write_text(f"code of {name}")
     kernels = ["kv_movers"] + [f"kv_attention_{kind}_bf16_64" for kind in ("decode", "prefill")]
     for kernel in kernels:

@@ -1,0 +1,201 @@
+//===- ByteTileRows.h - A leaf whose products are bytes' --------*- C++ -*-===//
+//
+// Part of AttentionBody.h: the consumers of the kernels for products of 8 bits.
+// What TileRows.h says of warps and their rows holds here; rounded weights are
+// summed by the product with the values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_BYTETILEROWS_H
+#define KV_KERNELS_CUDA_BYTETILEROWS_H
+
+#include "ByteTileLoader.h"
+#include "TileRows.h"
+
+namespace kv::cuda {
+
+template <Block B, class C, Fault F>
+KV_BODY bool AttentionBody<B, C, F>::multiplies() const {
+  return liveRows > warp / GroupWarps * (GroupWarps * 16);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::beginScores() {
+  awaitTile(0);
+  int group = warp / GroupWarps;
+  if constexpr (F == Fault::QueriesOfOtherRows)
+    group ^= 1;
+  Descriptor queries =
+      operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
+  Descriptor keys = tileAt(0);
+  b.forget(scores[0]);
+  b.fenceProducts(scores[0]);
+  KV_UNROLL
+  for (int d = 0; d < C::HeadDim; d += 32)
+    b.template multiplyGroup<typename C::Product, Major::K>(
+        scores[0], queries.behind(d), keys.behind(d), d > 0);
+  b.commitProducts();
+  passTurn(b, warp);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::awaitScores() {
+  if constexpr (F == Fault::EarlyRelease)
+    releaseTile();
+  if constexpr (F != Fault::EarlyScores)
+    b.template awaitProducts<0>(scores[0]);
+  if constexpr (F != Fault::EarlyRelease)
+    releaseTile();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
+                                                   Fragments &weights, int)
+  requires ByteTiles<C>
+{
+  // Four neighbours of a fragment are what a thread has of two column tiles.
+  KV_UNROLL
+  for (int n = 0; n < C::KeyTiles; n += 2)
+    KV_UNROLL
+  for (int side = 0; side < 2; ++side) {
+    float four[4];
+    KV_UNROLL
+    for (int i = 0; i < 4; ++i)
+      four[i] = weightOf(scores[0][n + i / 2][side * 2 + i % 2],
+                         powers.factor[side], powers.base[side]);
+    if constexpr (F == Fault::UnroundedSums) {
+      float &sum = sums[side * 2] = n ? sums[side * 2] : 0;
+      for (float each : four)
+        sum += each;
+    }
+    weights[n / 4][n / 2 % 2 * 2 + side] =
+        narrowFour<typename C::Product>(four[0], four[1], four[2], four[3]);
+  }
+}
+
+template <Block B, class C, Fault F>
+template <int Tiles>
+KV_BODY void AttentionBody<B, C, F>::multiplyPart(float (&part)[Tiles][4],
+                                                  const Fragments &weights,
+                                                  Descriptor tile) {
+  KV_UNROLL
+  for (int k = 0; k < C::Leaf / 32; ++k)
+    b.template multiplyGroup<typename C::Product, Major::K>(
+        part, weights[k], tile.behind(k * 32), k > 0);
+  b.commitProducts();
+}
+
+template <Block B, class C, Fault F>
+template <int Tiles>
+KV_BODY void AttentionBody<B, C, F>::foldPart(int part,
+                                              const float (&tiles)[Tiles][4]) {
+  KV_UNROLL
+  for (int n = 0; n < C::PartTiles; ++n)
+    foldTile(part * C::PartTiles + n, tiles[n]);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::foldLastPart(const LastPart &part) {
+  // All eight columns of sums are the same.
+  KV_UNROLL
+  for (int side = 0; side < 2; ++side)
+    if constexpr (F == Fault::UnroundedSums) {
+      float &sum = sums[side * 2];
+      sum += b.shuffleXor(sum, 1);
+      sum += b.shuffleXor(sum, 2);
+    } else {
+      sums[side * 2] = part[C::PartTiles][side * 2];
+    }
+  foldRowSums();
+  foldPart(C::Parts - 1, part);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
+  requires ByteTiles<C>
+{
+  if (!multiplies()) {
+    passTile();
+    passTile();
+    return;
+  }
+  awaitTurn(b, warp);
+  beginScores();
+  awaitScores();
+  prepareScores(leaf);
+  Fragments weights;
+  weighScores(weights, leaf);
+  awaitTile(0);
+  Descriptor tile = tileAt(0);
+  awaitTurn(b, warp);
+  float first[C::Parts - 1 ? C::Parts - 1 : 1][C::PartTiles][4];
+  LastPart last;
+  b.forget(last);
+  if constexpr (C::Parts == 1) {
+    if constexpr (F != Fault::MissingProductsFence)
+      b.fenceProducts(weights, last);
+    multiplyPart(last, weights, tile);
+    passTurn(b, warp);
+  } else {
+    b.forget(first[0]);
+    if constexpr (F != Fault::MissingProductsFence)
+      b.fenceProducts(weights, first[0], last);
+    multiplyPart(first[0], weights, tile);
+    multiplyPart(last, weights,
+                 tile.behind(C::PartTiles * (C::Parts - 1) * AtomBytes));
+    passTurn(b, warp);
+    b.template awaitProducts<1>(first[0]);
+    foldPart(0, first[0]);
+  }
+  if constexpr (F == Fault::EarlyRelease)
+    releaseTile();
+  if constexpr (F != Fault::EarlyPart)
+    b.template awaitProducts<0>(last);
+  if constexpr (F != Fault::EarlyRelease)
+    releaseTile();
+  foldLastPart(last);
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::passTile() {
+  // Else it could be released twice in one phase.
+  if constexpr (F != Fault::EarlyPass)
+    awaitTile(0);
+  awaitTurn(b, warp);
+  passTurn(b, warp);
+  releaseTile();
+}
+
+/// The kernel: the first warpgroup copies and transposes, the others multiply.
+template <class C, Fault F = Fault::None, Block B>
+  requires ByteTiles<C>
+KV_BODY void runTiles(B &b, const TileParams &p) {
+  if (b.thread() == 0) {
+    KV_UNROLL
+    for (int stage = 0; stage < C::Stages; ++stage) {
+      b.init(b.barrier(C::full(stage)), stage % 2 ? C::Transposers : 1);
+      b.init(b.barrier(C::empty(stage)), C::Warps);
+    }
+    KV_UNROLL
+    for (int copy = 0; copy < C::CopyStages; ++copy) {
+      b.init(b.barrier(C::landed(copy)), 1);
+      b.init(b.barrier(C::transposed(copy)), C::Transposers);
+    }
+    b.fenceInit();
+  }
+  b.sync();
+  if (b.thread() < GroupThreads) {
+    b.template registersDown<C::LoaderRegisters>();
+    if (b.thread() < WarpLanes)
+      ByteTileLoader<B, C, F>(b, p).load();
+    else
+      ByteTransposer<B, C, F>(b, p).transpose();
+  } else {
+    b.template registersUp<C::ConsumerRegisters>();
+    consume<C, F>(b, p);
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_BYTETILEROWS_H

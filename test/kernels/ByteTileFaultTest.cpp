@@ -1,0 +1,110 @@
+//===- ByteTileFaultTest.cpp - Mistakes in products of 8 bits -------------===//
+//
+// By tile copies: what the kernels of ByteTiles.h have beyond those of 16 bits,
+// and what both have.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../kernels/cuda/ByteTileRows.h"
+#include "../../kernels/cuda/emulator/CpuBlock.h"
+#include "TileFaultRun.h"
+
+using namespace kv::cuda;
+using namespace kv::cuda::test;
+
+namespace {
+
+using Config = ByteTileConfig<Bf16, 64>;
+using Fixture = AttentionFixture<Bf16, F8E4M3>;
+
+const AttentionKernel &kernel() { return tileKernelFor("f8p", 64); }
+
+/// Several tiles of rows, one of few rows, tails, and more leaves than the ring
+/// has stages.
+AttentionCase ordinary() {
+  AttentionCase c;
+  c.heads = 1;
+  c.sequences = {{500, 40}, {130, 3}};
+  return c;
+}
+
+template <Fault F> Results run(Fixture &fixture) {
+  return runTileBody<Config>(
+      fixture, [](Machine &m, int thread, const TileParams &tiles) {
+        CpuBlock b(m, thread);
+        runTiles<Config, F>(b, tiles);
+      });
+}
+
+template <Fault F>
+void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
+  expectSeenBySchedules<Fixture>(kernel(), c, text, run<F>);
+}
+
+} // namespace
+
+TEST(ByteTileFault, None) {
+  Fixture fixture(kernel(), ordinary());
+  EXPECT_TRUE(fixture.check(run<Fault::None>(fixture)));
+}
+
+// Values on their way.
+TEST(ByteTileFault, MissingCopyWait) {
+  expectSeen<Fault::MissingCopyWait>("shared memory");
+}
+TEST(ByteTileFault, MissingSlabWait) {
+  expectSeen<Fault::MissingSlabWait>("shared memory");
+}
+TEST(ByteTileFault, EarlySlabRelease) {
+  expectSeen<Fault::EarlySlabRelease>("shared memory");
+}
+TEST(ByteTileFault, MissingTransposeFence) {
+  expectSeen<Fault::MissingTransposeFence>("fence");
+}
+TEST(ByteTileFault, KeysInOwnOrder) {
+  expectSeen<Fault::KeysInOwnOrder>(nullptr);
+}
+TEST(ByteTileFault, NoTailFill) { expectSeen<Fault::NoTailFill>(nullptr); }
+
+// Weights and their sums.
+TEST(ByteTileFault, MissingOnes) { expectSeen<Fault::MissingOnes>(nullptr); }
+TEST(ByteTileFault, WeightsOfOtherPower) {
+  expectSeen<Fault::WeightsOfOtherPower>(nullptr);
+}
+TEST(ByteTileFault, UnroundedSums) {
+  expectSeen<Fault::UnroundedSums>(nullptr);
+}
+TEST(ByteTileFault, UnscaledQueries) {
+  expectSeen<Fault::UnscaledQueries>(nullptr);
+}
+
+// A tile of three tokens leaves a warpgroup without rows.
+TEST(ByteTileFault, EarlyPass) { expectSeen<Fault::EarlyPass>(""); }
+
+TEST(ByteTileFault, MissingEmptyWait) {
+  expectSeen<Fault::MissingEmptyWait>("shared memory");
+}
+TEST(ByteTileFault, BoxNotCounted) {
+  expectSeen<Fault::BoxNotCounted>("bytes");
+}
+TEST(ByteTileFault, MissingQueriesFence) {
+  expectSeen<Fault::MissingQueriesFence>("fence");
+}
+TEST(ByteTileFault, MissingTileWait) {
+  expectSeen<Fault::MissingTileWait>("shared memory");
+}
+TEST(ByteTileFault, WrongParity) { expectSeen<Fault::WrongParity>("race"); }
+TEST(ByteTileFault, EarlyRelease) {
+  expectSeen<Fault::EarlyRelease>("shared memory");
+}
+TEST(ByteTileFault, ReleasedTwice) {
+  expectSeen<Fault::ReleasedTwice>("at byte");
+}
+TEST(ByteTileFault, EarlyScores) { expectSeen<Fault::EarlyScores>("product"); }
+TEST(ByteTileFault, EarlyPart) { expectSeen<Fault::EarlyPart>("product"); }
+TEST(ByteTileFault, MissingProductsFence) {
+  expectSeen<Fault::MissingProductsFence>("fence");
+}
+TEST(ByteTileFault, QueriesOfOtherRows) {
+  expectSeen<Fault::QueriesOfOtherRows>(nullptr);
+}
