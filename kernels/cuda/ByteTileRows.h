@@ -158,17 +158,12 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::passLeaf() {
-  KV_UNROLL_BY(1)
-  for (int plane = 0; plane < 2; ++plane) {
-    // Else it could be released twice in one phase.
-    if constexpr (F != Fault::EarlyPass)
-      awaitTile(0);
-    if (plane == 0) {
-      passTurn(b, warp);
-      awaitTurn(b, warp);
-    }
-    releaseTile();
-  }
+  passTurn(b, warp);
+  // Else it could release a tile twice in one phase.
+  if constexpr (F != Fault::EarlyPass)
+    awaitTurn(b, warp);
+  releaseTile();
+  releaseTile();
 }
 
 template <Block B, class C, Fault F>
