@@ -160,6 +160,8 @@ protected:
   KV_BODY void runLeaves(const Work &work);
   KV_BODY void runLeaves(const Work &work)
     requires(TileRows<C> && !ByteProducts<C>);
+  KV_BODY void runLeaves(const Work &work)
+    requires ByteTiles<C>;
   /// A piece ends with its group, or with its leaf where the group began in
   /// another part.
   KV_BODY int pieceEnd(const Work &work, int leaf) const {
@@ -405,7 +407,7 @@ protected:
   KV_BODY void foldPart(int part, const float (&tiles)[Tiles][4]);
   KV_BODY void foldLastPart(const LastPart &part);
   /// Of a warpgroup without rows: it takes part in the ring and the turns.
-  KV_BODY void passTile();
+  KV_BODY void passLeaf();
 
   //===--- And of latent rows, whose columns two warpgroups share ---------===//
 

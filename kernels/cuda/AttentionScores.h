@@ -130,7 +130,7 @@ KV_BODY void AttentionBody<B, C, F>::prepareScores(int leaf) {
 template <Block B, class C, Fault F>
 KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
   // Where nothing else hides them, in chains side by side.
-  constexpr int Chains = ByteTiles<C> ? 2 : 1;
+  constexpr int Chains = ByteTiles<C> ? 4 : 1;
   float chains[Chains];
   KV_UNROLL
   for (float &chain : chains)
@@ -139,10 +139,13 @@ KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
   for (int n = 0; n < C::KeyTiles; ++n)
     KV_UNROLL
   for (int i = 0; i < 2; ++i) {
-    float &chain = chains[i % Chains];
+    float &chain = chains[(n * 2 + i) % Chains];
     chain = kv::plan::larger(chain, scores[m][n][side * 2 + i]);
   }
-  float largest = kv::plan::larger(chains[0], chains[Chains - 1]);
+  float largest = chains[0];
+  KV_UNROLL
+  for (int i = 1; i < Chains; ++i)
+    largest = kv::plan::larger(largest, chains[i]);
   if (F != Fault::SkippedShuffle || b.thread() != 37)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
   return kv::plan::larger(largest, b.shuffleXor(largest, 2));

@@ -4,6 +4,10 @@
 // What TileRows.h says of warps and their rows holds here; rounded weights are
 // summed by the product with the values.
 //
+// A turn is a leaf's values and the next leaf's scores: all products that a
+// warpgroup has in a leaf, one behind the other. Meanwhile the other one makes
+// weights of scores, for which it has the SM's exponentials alone.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_BYTETILEROWS_H
@@ -115,11 +119,9 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   requires ByteTiles<C>
 {
   if (!multiplies()) {
-    passTile();
-    passTile();
+    passLeaf();
     return;
   }
-  awaitTurn(b, warp);
   beginScores();
   awaitScores();
   prepareScores(leaf);
@@ -135,7 +137,6 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
     if constexpr (F != Fault::MissingProductsFence)
       b.fenceProducts(weights, last);
     multiplyPart(last, weights, tile);
-    passTurn(b, warp);
   } else {
     b.forget(first[0]);
     if constexpr (F != Fault::MissingProductsFence)
@@ -143,7 +144,6 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
     multiplyPart(first[0], weights, tile);
     multiplyPart(last, weights,
                  tile.behind(C::PartTiles * (C::Parts - 1) * AtomBytes));
-    passTurn(b, warp);
     b.template awaitProducts<1>(first[0]);
     foldPart(0, first[0]);
   }
@@ -157,13 +157,36 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
 }
 
 template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::passTile() {
-  // Else it could be released twice in one phase.
-  if constexpr (F != Fault::EarlyPass)
-    awaitTile(0);
-  awaitTurn(b, warp);
+KV_BODY void AttentionBody<B, C, F>::passLeaf() {
   passTurn(b, warp);
+  // Else it could release a tile twice in one phase.
+  if constexpr (F != Fault::EarlyPass)
+    awaitTurn(b, warp);
   releaseTile();
+  releaseTile();
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
+  requires ByteTiles<C>
+{
+  int pieces = 0, groups = 0;
+  KV_UNROLL_BY(1)
+  for (int leaf = leafBegin; leaf < leafEnd;) {
+    clear(group);
+    groupState[0] = groupState[1] = Softmax();
+    int end = pieceEnd(work, leaf);
+    awaitTurn(b, warp);
+    KV_UNROLL_BY(1)
+    do
+      computeLeaf(leaf);
+    while (++leaf < end);
+    passTurn(b, warp);
+    if (work.whole())
+      foldGroup(groups++ == 0, leaf == leafEnd);
+    else
+      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+  }
 }
 
 /// The kernel: the first warpgroup copies and transposes, the others multiply.

@@ -100,7 +100,7 @@ enum class Fault {
   MissingOnes,           // sums of weights are none
   WeightsOfOtherPower,   // weights are not as large as their fold takes them
   UnroundedSums,         // weights are summed before they are rounded
-  EarlyPass,             // a warpgroup without rows counts twice in a phase
+  EarlyPass,             // a warpgroup without rows does not wait for its turn
 
   // Of kernels with tensor memory.
   ScoresTooEarly,      // scores come to where weights are still read

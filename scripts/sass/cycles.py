@@ -82,12 +82,19 @@ class Multiprocessor:
         self.arrived = collections.Counter()
         # Warpgroups' turns: arrivals, and warps that wait for the next one.
         self.turns, self.turn_waits = collections.Counter({0: first_turn}), collections.Counter()
+        # Where a leaf begins within a turn, the second warpgroup waits for its first one, and who
+        # ends passes the turn that it has.
+        self.within_turn = self._begins_within_turn(ways[0])
+        if self.within_turn:
+            self.turns[0], self.turn_waits[1] = 0, 4
+            for warp in self.warps:
+                warp.waits_for_block = warp.group == 1
         self.met = collections.Counter()  # warps of a warpgroup that wait for the rest of it
         self.waiting = collections.Counter()  # why nothing was issued, by reason
 
     def run(self, leaves):
         """Cycles until all are through."""
-        machine = self.machine
+        machine, self.leaves = self.machine, leaves
         by_scheduler = [[w for w in self.warps if w.scheduler == s] for s in range(4)]
         turn = [0] * 4
         left, now = len(self.warps), 0
@@ -195,6 +202,8 @@ class Multiprocessor:
         warp.at += 1
         if warp.at == len(warp.way):
             warp.at, warp.leaf = 0, warp.leaf + 1
+            if warp.leaf == self.leaves and self.within_turn and self.has_turns(warp):
+                self._pass_turn(warp.group ^ 1, now)
         elif warp.way[warp.at].address != instruction.address + 16:
             warp.ready += 6  # a branch
 
@@ -203,6 +212,12 @@ class Multiprocessor:
     def has_turns(warp):
         """Whether the kernel's barriers in a leaf are those of warpgroups' turns."""
         return any(i.operation in GROUP_PRODUCTS for i in warp.way)
+
+    @classmethod
+    def _begins_within_turn(cls, way):
+        barriers = [i.name for i in way if i.operation == "BAR"]
+        return (any(i.operation == "QGMMA" for i in way) and bool(barriers)
+                and barriers[0].startswith("BAR.ARV"))
 
     def _take_turn(self, warp, instruction, now):
         """A warpgroup waits until the other one has arrived, all warps of both."""
@@ -215,11 +230,16 @@ class Multiprocessor:
                 self._wake(group, now)
             return
         if instruction.name.startswith("BAR.ARV"):
-            group ^= 1
-            self.turns[group] += 1
-        else:
-            warp.waits_for_block = True
-            self.turn_waits[group] += 1
+            return self._pass_turn(group ^ 1, now)
+        warp.waits_for_block = True
+        self.turn_waits[group] += 1
+        self._give_turn(group, now)
+
+    def _pass_turn(self, group, now):
+        self.turns[group] += 1
+        self._give_turn(group, now)
+
+    def _give_turn(self, group, now):
         if self.turns[group] >= 4 and self.turn_waits[group] == 4:
             self.turns[group] -= 4
             self.turn_waits[group] = 0

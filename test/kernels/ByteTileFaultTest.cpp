@@ -71,15 +71,29 @@ TEST(ByteTileFault, MissingOnes) { expectSeen<Fault::MissingOnes>(nullptr); }
 TEST(ByteTileFault, WeightsOfOtherPower) {
   expectSeen<Fault::WeightsOfOtherPower>(nullptr);
 }
+// Of few keys, so that roundings do not cancel out.
 TEST(ByteTileFault, UnroundedSums) {
-  expectSeen<Fault::UnroundedSums>(nullptr);
+  AttentionCase c = ordinary();
+  c.sequences = {{0, 6}};
+  c.scale = 1;
+  expectSeen<Fault::UnroundedSums>(nullptr, c);
 }
+// Of a magnitude that the type has no numbers for.
 TEST(ByteTileFault, UnscaledQueries) {
-  expectSeen<Fault::UnscaledQueries>(nullptr);
+  Fixture good(kernel(), ordinary()), bad(kernel(), ordinary());
+  good.enlargeQueries(-12);
+  EXPECT_TRUE(good.check(run<Fault::None>(good)));
+  bad.enlargeQueries(-12);
+  bad.expectSeen(run<Fault::UnscaledQueries>(bad), nullptr);
 }
 
 // A tile of three tokens leaves a warpgroup without rows.
-TEST(ByteTileFault, EarlyPass) { expectSeen<Fault::EarlyPass>(""); }
+TEST(ByteTileFault, EarlyPass) {
+  AttentionCase c = ordinary();
+  c.sequences = {{1500, 3}};
+  c.parts = 1;
+  expectSeen<Fault::EarlyPass>("barrier", c);
+}
 
 TEST(ByteTileFault, MissingEmptyWait) {
   expectSeen<Fault::MissingEmptyWait>("shared memory");
