@@ -333,6 +333,12 @@ protected:
   KV_BODY void awaitTile(int ahead);
   /// Its stage, which this warp has read, may be filled again.
   KV_BODY void releaseTile();
+  /// Whether any row of the unit is this warpgroup's. The second one has none of
+  /// a few drafts, nor of the end of many a prompt.
+  KV_BODY bool groupHasRows() const;
+  /// Such a one's leaves: it takes its turns and gives the tiles back, so that
+  /// the other one has the tensor cores and whoever copies need not know.
+  KV_BODY void passTiles();
   /// The part of the operand that begins at a byte of the ring or the queries.
   KV_BODY Descriptor operandAt(int offset) const;
   /// That tile.

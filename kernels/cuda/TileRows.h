@@ -245,12 +245,46 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
     scaleBuffer = C::scalesAfter(scaleBuffer);
 }
 
+template <Block B, class C, Fault F>
+KV_BODY bool AttentionBody<B, C, F>::groupHasRows() const {
+  int rows = GroupWarps * 16;
+  if constexpr (F == Fault::RowsOfOneTileMore)
+    rows += 16;
+  return b.uniform(warp) < GroupWarps || liveRows > rows;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::passTiles() {
+  KV_UNROLL_BY(1)
+  for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
+    // Where a leaf's tiles are all stages, a compiler shall still find out.
+    KV_UNROLL
+    for (int tile = 0; tile < 2 * C::Parts; ++tile) {
+      if ((C::Parts == 1 || tile == 0) && F != Fault::TurnsNotPassed) {
+        awaitTurn(b, warp);
+        passTurn(b, warp);
+      }
+      if constexpr (F != Fault::PassedUnseen)
+        awaitTile(0);
+      releaseTile();
+    }
+    if constexpr (C::Scaled)
+      scaleBuffer = C::scalesAfter(scaleBuffer);
+  }
+  // Of no row, but a register that nobody writes is kept from the kernel's
+  // begin.
+  clear(group);
+}
+
 // One loop, unlike the other kernels': where one around it has a piece's end,
 // a compiler does not find enough registers for what that needs.
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
   requires TileRows<C>
 {
+  if constexpr (!LatentTiles<C>)
+    if (!groupHasRows())
+      return passTiles();
   auto begin = [&] {
     clear(group);
     putPartAside();

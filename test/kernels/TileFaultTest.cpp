@@ -17,6 +17,13 @@ AttentionCase ordinary() {
   return c;
 }
 
+/// So few rows that the second warpgroup has none, between others.
+AttentionCase fewRows() {
+  AttentionCase c = ordinary();
+  c.sequences.push_back({900, 16});
+  return c;
+}
+
 /// The kernels with mistakes: of 16 bits, in parts, of 8 bits without scales,
 /// with one and with several a row.
 template <class CacheT, int Dim, Scales S> struct Of {
@@ -64,6 +71,18 @@ TEST(TileFault, None) {
   expectGood<Eight>();
   expectGood<Scaled>();
   expectGood<Groups>();
+}
+TEST(TileFault, RowsOfOneTileMore) {
+  AttentionCase c = ordinary();
+  c.sequences = {{500, 18}};
+  expectSeen<Fault::RowsOfOneTileMore>(nullptr, c);
+}
+TEST(TileFault, TurnsNotPassed) {
+  expectSeen<Fault::TurnsNotPassed>("deadlock", fewRows());
+  expectSeen<Fault::TurnsNotPassed, Parts>("deadlock", fewRows());
+}
+TEST(TileFault, PassedUnseen) {
+  expectSeen<Fault::PassedUnseen>("at byte", fewRows());
 }
 TEST(TileFault, PartOfOtherColumns) {
   expectSeen<Fault::PartOfOtherColumns, Parts>(nullptr);

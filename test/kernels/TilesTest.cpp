@@ -191,6 +191,25 @@ TEST_F(AttentionTiles, AnyHandOut) {
     }
 }
 
+// Of up to 64 rows a warpgroup has nothing to do but to give tiles back: units
+// of as many, and fewer, beside others, in whatever parts.
+TEST_F(AttentionTiles, RowsOfOneWarpgroup) {
+  const Kernels caches[] = {{"bf16", 64}, {"f8s", 64}, {"bf16", 192}};
+  for (const Kernels &kernels : caches) {
+    AttentionCase c;
+    c.heads = 1;
+    c.group = 8;
+    c.sequences = {{1500, 8}, {140, 9}, {200, 24}, {390, 5}, {10, 8}};
+    c.parts = 1;
+    Results expected = run(kernels.plain, c);
+    for (int parts : {1, 2, 7}) {
+      c.parts = parts;
+      c.machine.schedule = Schedule(parts % 3);
+      kernels.expectSame(expected, c);
+    }
+  }
+}
+
 // Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
   const Kernels caches[] = {
