@@ -21,13 +21,15 @@ namespace kv::cuda {
 
 /// Warpgroups begin their products in turn, so that one has the tensor cores
 /// while the other weighs: were they to begin together, both would weigh
-/// together. The named barrier of a warpgroup's turn.
+/// together. One alone has no turns. The named barrier of a warpgroup's turn.
 KV_BODY int turnOf(int group) { return 3 + group; }
-template <Block B> KV_BODY void awaitTurn(B &b, int warp) {
-  b.syncNamed(turnOf(warp / GroupWarps), 2 * GroupThreads);
+template <class C, Block B> KV_BODY void awaitTurn(B &b, int warp) {
+  if constexpr (C::Groups > 1)
+    b.syncNamed(turnOf(warp / GroupWarps), 2 * GroupThreads);
 }
-template <Block B> KV_BODY void passTurn(B &b, int warp) {
-  b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
+template <class C, Block B> KV_BODY void passTurn(B &b, int warp) {
+  if constexpr (C::Groups > 1)
+    b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
 }
 
 template <Block B, class C, Fault F>
@@ -89,7 +91,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
   KV_UNROLL
   for (int part = 0; part < C::Parts; ++part)
     keys[part] = tileAt(part);
-  awaitTurn(b, warp);
+  awaitTurn<C>(b, warp);
   b.forget(scores[0]);
   b.fenceProducts(scores[0]);
   KV_UNROLL
@@ -103,7 +105,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
         d > 0);
   }
   b.commitProducts();
-  passTurn(b, warp);
+  passTurn<C>(b, warp);
   auto release = [&] {
     KV_UNROLL
     for (int part = 0; part < C::Parts; ++part)
@@ -196,7 +198,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights,
   awaitTile(0);
   Descriptor tile = tileAt(0);
   if constexpr (C::Parts == 1)
-    awaitTurn(b, warp);
+    awaitTurn<C>(b, warp);
   b.forget(values[0]);
   if constexpr (F != Fault::MissingProductsFence)
     b.fenceProducts(weights, values[0]);
@@ -208,7 +210,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights,
   }
   b.commitProducts();
   if constexpr (C::Parts == 1)
-    passTurn(b, warp);
+    passTurn<C>(b, warp);
   if (part == 0)
     foldRowSums();
   if constexpr (F != Fault::EarlyPart)
@@ -230,6 +232,8 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   requires TileRows<C>
 {
   multiplyQueries();
+  if constexpr (KeepsUnit<C>)
+    recallLeaves();
   prepareScores(leaf);
   Fragments weights;
   weighScores(weights, leaf);
@@ -261,8 +265,8 @@ KV_BODY void AttentionBody<B, C, F>::passTiles() {
     KV_UNROLL
     for (int tile = 0; tile < 2 * C::Parts; ++tile) {
       if ((C::Parts == 1 || tile == 0) && F != Fault::TurnsNotPassed) {
-        awaitTurn(b, warp);
-        passTurn(b, warp);
+        awaitTurn<C>(b, warp);
+        passTurn<C>(b, warp);
       }
       if constexpr (F != Fault::PassedUnseen)
         awaitTile(0);
@@ -282,7 +286,7 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
   requires TileRows<C>
 {
-  if constexpr (!LatentTiles<C>)
+  if constexpr (!LatentTiles<C> && C::Groups > 1)
     if (!groupHasRows())
       return passTiles();
   auto begin = [&] {
@@ -297,7 +301,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
     bool last = leaf + 1 == leafEnd;
     // As pieceEnd() has it, in as few registers.
     constexpr int Group = kv::plan::LeavesPerGroup;
-    if (work.whole()) {
+    if (inLeaves(work).whole()) {
       if (!last && (leaf + 1) % Group)
         continue;
       rarely([&] { foldGroup(groups++ == 0, last); });
@@ -309,7 +313,8 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
         continue;
       rarely([&] {
         takePartBack();
-        storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+        storePiece(kv::plan::slotOf(p.shape, b.block(), inLeaves(work).starts,
+                                    pieces++));
       });
     }
     begin();
@@ -342,7 +347,8 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
   }
   b.sync();
   if (b.thread() < GroupThreads) {
-    b.template registersDown<C::LoaderRegisters>();
+    if constexpr (C::DividesRegisters)
+      b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
       TileLoader<B, C, F>(b, p).load();
     else if constexpr (C::Widens)
@@ -350,15 +356,16 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
     else if (b.thread() < 2 * WarpLanes)
       TileLoader<B, C, F>(b, p).clean();
   } else {
-    b.template registersUp<C::ConsumerRegisters>();
+    if constexpr (C::DividesRegisters)
+      b.template registersUp<C::ConsumerRegisters>();
     Consumers<B, C> consumers(b);
     // The first turn is the first warpgroup's, and so is the one left over.
     int warp = consumers.thread() / WarpLanes;
     if (warp >= GroupWarps)
-      passTurn(b, warp);
+      passTurn<C>(b, warp);
     AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
     if (warp < GroupWarps)
-      awaitTurn(b, warp);
+      awaitTurn<C>(b, warp);
   }
 }
 

@@ -25,7 +25,7 @@ AttentionCase fewRows() {
 }
 
 /// The kernels with mistakes: of 16 bits, in parts, of 8 bits without scales,
-/// with one and with several a row.
+/// with one and with several a row, and in parts for one warpgroup.
 template <class CacheT, int Dim, Scales S> struct Of {
   using Config = TileConfig<Bf16, CacheT, Dim, S>;
   using Fixture = AttentionFixture<Bf16, CacheT>;
@@ -35,6 +35,7 @@ using Parts = Of<Bf16, 192, Scales::None>;
 using Eight = Of<F8E4M3, 128, Scales::None>;
 using Scaled = Of<F8E4M3, 64, Scales::Row>;
 using Groups = Of<F8E4M3, 64, Scales::Groups>;
+using Wide = Of<F8E4M3, 256, Scales::Row>;
 
 template <class T> const AttentionKernel &kernel() {
   using C = typename T::Config;
@@ -71,6 +72,7 @@ TEST(TileFault, None) {
   expectGood<Eight>();
   expectGood<Scaled>();
   expectGood<Groups>();
+  expectGood<Wide>();
 }
 TEST(TileFault, RowsOfOneTileMore) {
   AttentionCase c = ordinary();
@@ -118,8 +120,18 @@ TEST(TileFault, NoTailFillOfWideners) {
 TEST(TileFault, OneScaleBuffer) {
   expectSeen<Fault::OneScaleBuffer, Scaled>("shared memory");
 }
+TEST(TileFault, OneScaleBufferOfWide) {
+  expectSeen<Fault::OneScaleBuffer, Wide>("shared memory");
+}
 TEST(TileFault, ScalesByLeaf) {
   expectSeen<Fault::ScalesByLeaf, Scaled>("shared memory");
+}
+// The unit that waits in shared memory.
+TEST(TileFault, MissingUnitBarrierOfKept) {
+  expectSeen<Fault::MissingUnitBarrier, Wide>("race");
+}
+TEST(TileFault, MissingQueriesBarrierOfKept) {
+  expectSeen<Fault::MissingQueriesBarrier, Wide>("race");
 }
 TEST(TileFault, MissingSharesBarrier) {
   expectSeen<Fault::MissingSharesBarrier, Groups>("shared memory");
