@@ -349,6 +349,12 @@ protected:
   KV_BODY void awaitTile(int ahead);
   /// Its stage, which this warp has read, may be filled again.
   KV_BODY void releaseTile();
+  /// Whether any row of the unit is this warpgroup's. The second one has none
+  /// of a few drafts, nor of the end of many a prompt.
+  KV_BODY bool groupHasRows() const;
+  /// Such a one's leaves: it takes its turns and gives the tiles back, so that
+  /// the other one has the tensor cores and whoever copies need not know.
+  KV_BODY void passTiles();
   /// The part of the operand that begins at a byte of the ring or the queries.
   KV_BODY Descriptor operandAt(int offset) const;
   /// That tile.
@@ -437,7 +443,7 @@ protected:
   /// b.thread(); where leaves leave few registers, what is made of it is
   /// computed where that is used.
   KV_BODY int threadNow() const {
-    return LatentTiles<C> || DraftRows<C> ? late(b.thread()) : b.thread();
+    return KeepsUnit<C> || DraftRows<C> ? late(b.thread()) : b.thread();
   }
   KV_BODY void renewThread() {
     warp = threadNow() / WarpLanes;
@@ -446,7 +452,7 @@ protected:
   /// f(), which is not for every leaf: likewise. And what only it needs of a
   /// unit waits in shared memory for it.
   template <class Function> KV_BODY void rarely(Function f) {
-    if constexpr (LatentTiles<C>) {
+    if constexpr (KeepsUnit<C>) {
       renewThread();
       recallUnit();
       f();
@@ -460,6 +466,7 @@ protected:
   struct KeptUnit {
     Work work;
     int32_t head, firstToken, firstRow, liveRows, allSeeFrom, allSeeTo;
+    bool scaleFirst;
   };
   KV_BODY auto keptUnit() const {
     return b.template shared<KeptUnit>(C::KeptUnits, 1);
@@ -476,7 +483,21 @@ protected:
   KV_BODY void keepUnit(const Work &work) const {
     if (b.thread() == 0)
       keptUnit().store(0, {work, head, firstToken, firstRow, liveRows,
-                           allSeeFrom, allSeeTo});
+                           allSeeFrom, allSeeTo, scaleFirst});
+  }
+  /// The work, between leaves: of latent rows in registers.
+  KV_BODY Work inLeaves(const Work &work) const {
+    if constexpr (KeepsUnit<C> && !LatentTiles<C>)
+      return keptUnit().load(0).work;
+    else
+      return work;
+  }
+  /// What each leaf needs of it.
+  KV_BODY void recallLeaves() {
+    KeptUnit unit = keptUnit().load(0);
+    allSeeFrom = unit.allSeeFrom;
+    allSeeTo = unit.allSeeTo;
+    scaleFirst = unit.scaleFirst;
   }
   KV_BODY void recallUnit() {
     KeptUnit unit = keptUnit().load(0);
@@ -685,8 +706,8 @@ protected:
     return reinterpret_cast<FloatPair *>(p.totals) +
            (int64_t(b.block()) * (C::TotalFloats / 2 / C::Threads) + index) *
                C::Threads +
-           (LatentTiles<C> || DraftRows<C> ? warp * WarpLanes + lane
-                                           : b.thread());
+           (KeepsUnit<C> || DraftRows<C> ? warp * WarpLanes + lane
+                                         : b.thread());
   }
 
   KV_BODY void storeTotal(int index, FloatPair pair);

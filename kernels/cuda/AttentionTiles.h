@@ -20,6 +20,11 @@ namespace kv::cuda {
 template <class C>
 concept TileRows = requires { requires C::Tiles; };
 
+/// Whether what only the end of a unit needs waits in shared memory: leaves
+/// need registers more.
+template <class C>
+concept KeepsUnit = requires { requires C::KeepsUnit; };
+
 /// What AttentionParams say, and the tensor maps of K and V of the launch's
 /// layer.
 struct TileParams : AttentionParams {
@@ -41,9 +46,9 @@ template <int QueryRowsV, int Columns> struct SlabRows {
   }
 };
 
-/// One kernel. Its consumers, two warpgroups of 64 rows each, are what an
-/// AttentionBody knows of; a third warpgroup brings them tiles of a leaf's keys
-/// or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
+/// One kernel. Its consumers, two warpgroups of 64 rows each or one, are what
+/// an AttentionBody knows of; another warpgroup brings them tiles of a leaf's
+/// keys or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
 /// elements are one tile; wider ones come in parts of a slab each, so that a
 /// thread has room for the sums of one part of a leaf beside those of a group.
 template <class QueryT, class CacheT, int HeadDimV,
@@ -64,13 +69,14 @@ struct TileConfig {
   static constexpr int HeadDim = HeadDimV, KeyDim = HeadDim;
   static_assert(HeadDim % 64 == 0, "a slab has 64 elements");
   static constexpr int ScaleGroups = Shares ? kernels::mostGroups(HeadDim) : 1;
-  static constexpr int Groups = 2; // of warps that multiply
+  /// Warpgroups that multiply: one where two would not have enough registers.
+  static constexpr int Groups = Widens && HeadDim == 256 ? 1 : 2;
   static constexpr int RowTiles = GroupWarps * Groups;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int KeyWarps = 1, ScoreTiles = 1;
   static constexpr int Warps = RowTiles, Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
-  /// Warps that widen: all of the third warpgroup but the one that copies.
+  /// Warps that widen: all of the other warpgroup but the one that copies.
   static constexpr int Wideners = GroupWarps - 1,
                        WidenThreads = Wideners * WarpLanes;
 
@@ -84,14 +90,17 @@ struct TileConfig {
   static constexpr int Stages = HeadDim == 64    ? 6
                                 : HeadDim == 128 ? (Widens ? 3 : 4)
                                 : HeadDim == 192 ? (Widens ? 6 : 8)
-                                                 : (Widens ? 6 : 8);
+                                                 : 8;
 
-  /// Registers of a thread as it is launched, and of one of either role.
-  static constexpr int LaunchRegisters = 168;
+  /// Registers of a thread as it is launched, and of one of either role. Beside
+  /// one warpgroup that multiplies, all have as many as there can be.
+  static constexpr bool DividesRegisters = Groups > 1;
+  static constexpr int LaunchRegisters = DividesRegisters ? 168 : 255;
   static constexpr int LoaderRegisters = Widens ? 56 : 40;
   static constexpr int ConsumerRegisters = Widens ? 224 : 232;
-  static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
-                LaunchRegisters * LaunchThreads);
+  static_assert(!DividesRegisters ||
+                LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
+                    LaunchRegisters * LaunchThreads);
 
   /// What boxes are copied to: the ring itself or, of 8 bits, a ring of slabs.
   static constexpr int CopySlabs = Widens ? 1 : TileSlabs;
@@ -116,6 +125,9 @@ struct TileConfig {
   /// the scores, their weights and all of a group are more registers than there
   /// are.
   static constexpr bool PartWaits = HeadDim > 128;
+  /// Of 8 bits, where whoever widens needs registers as well, so does what the
+  /// end of a unit needs.
+  static constexpr bool KeepsUnit = Widens && PartWaits;
 
   /// Named barriers; more are of turns (TileRows.h).
   static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
@@ -146,7 +158,9 @@ struct TileConfig {
       RowScales + (Scaled ? ScaleBuffers * 2 * Leaf * 4 : 0);
   static constexpr int ShareWords = Shares ? 2 * ScaleGroups * Leaf : 0;
   static constexpr int Ticket = ScaleShares + ShareWords * 4;
-  static constexpr int Barriers = Ticket + 16;
+  static constexpr int KeptUnits = Ticket + 16,
+                       TotalStates = KeptUnits + (KeepsUnit ? 64 : 0);
+  static constexpr int Barriers = TotalStates + (KeepsUnit ? Threads * 16 : 0);
   static constexpr int SharedBytes =
       Barriers + (2 * Stages + 2 * CopyStages) * 8;
   static_assert(SharedBytes <= 227 * 1024);

@@ -41,7 +41,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     if (any)
       fillRing();
     storeBounds(sequence);
-    if constexpr (LatentTiles<C>)
+    if constexpr (KeepsUnit<C>)
       keepUnit(work);
     // While keys are under way.
     KV_UNROLL
@@ -52,13 +52,13 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
   if constexpr (F != Fault::MissingQueriesBarrier)
     b.sync();
   totalState[0] = totalState[1] = Softmax();
-  if constexpr (LatentTiles<C>)
+  if constexpr (KeepsUnit<C>)
     keepTotalState();
   if (any)
     runLeaves(work);
   else
     clear(group);
-  if constexpr (LatentTiles<C>) {
+  if constexpr (KeepsUnit<C>) {
     work = keptUnit().load(0).work;
   } else if constexpr (TileRows<C> || DraftRows<C>) {
     // Nor these, from before.
@@ -71,7 +71,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     else
       arriveAndMerge(work);
   });
-  if constexpr (LatentTiles<C>)
+  if constexpr (KeepsUnit<C>)
     work = keptUnit().load(0).work;
 }
 

@@ -39,7 +39,7 @@ KV_BODY void AttentionBody<B, C, F>::beginScores() {
     b.template multiplyGroup<typename C::Product, Major::K>(
         scores[0], queries.behind(d), keys.behind(d), d > 0);
   b.commitProducts();
-  passTurn(b, warp);
+  passTurn<C>(b, warp);
 }
 
 template <Block B, class C, Fault F>
@@ -129,7 +129,7 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   weighScores(weights, leaf);
   awaitTile(0);
   Descriptor tile = tileAt(0);
-  awaitTurn(b, warp);
+  awaitTurn<C>(b, warp);
   float first[C::Parts - 1 ? C::Parts - 1 : 1][C::PartTiles][4];
   LastPart last;
   b.forget(last);
@@ -158,10 +158,10 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::passLeaf() {
-  passTurn(b, warp);
+  passTurn<C>(b, warp);
   // Else it could release a tile twice in one phase.
   if constexpr (F != Fault::EarlyPass)
-    awaitTurn(b, warp);
+    awaitTurn<C>(b, warp);
   releaseTile();
   releaseTile();
 }
@@ -176,12 +176,12 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
     clear(group);
     groupState[0] = groupState[1] = Softmax();
     int end = pieceEnd(work, leaf);
-    awaitTurn(b, warp);
+    awaitTurn<C>(b, warp);
     KV_UNROLL_BY(1)
     do
       computeLeaf(leaf);
     while (++leaf < end);
-    passTurn(b, warp);
+    passTurn<C>(b, warp);
     if (work.whole())
       foldGroup(groups++ == 0, leaf == leafEnd);
     else

@@ -84,6 +84,9 @@ enum class Fault {
   QueriesOfOtherRows,   // a descriptor names the other warpgroup's rows
   ValuesOneAtomShort,   // and a step of V the keys before it
   PartOfOtherColumns,   // a part of a wide head is copied where it is not
+  RowsOfOneTileMore,    // a warpgroup with sixteen rows does as if it had none
+  TurnsNotPassed,       // one without rows keeps the other one waiting
+  PassedUnseen,         // or gives a tile back that is not there yet
   OnePartAwaited,       // only the first part of the keys is waited for
   EarlyPart,            // a part of the values folds while it is under way
   MissingPathsBarrier,  // rows finish where paths of trees are still read

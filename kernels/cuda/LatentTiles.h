@@ -25,7 +25,7 @@ concept TensorTiles = LatentTiles<C> && requires { requires C::Tensor; };
 /// The weights change hands in the stage itself: the last slab of a row is no
 /// value, and nobody reads it once the scores are there.
 template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
-  static constexpr bool Tiles = true, SharesRows = true;
+  static constexpr bool Tiles = true, SharesRows = true, KeepsUnit = true;
   using Params = TileParams;
   using Query = QueryT;
   using Cache = QueryT;

@@ -21,13 +21,15 @@ namespace kv::cuda {
 
 /// Warpgroups begin their products in turn, so that one has the tensor cores
 /// while the other weighs: were they to begin together, both would weigh
-/// together. The named barrier of a warpgroup's turn.
+/// together. One alone has no turns. The named barrier of a warpgroup's turn.
 KV_BODY int turnOf(int group) { return 3 + group; }
-template <Block B> KV_BODY void awaitTurn(B &b, int warp) {
-  b.syncNamed(turnOf(warp / GroupWarps), 2 * GroupThreads);
+template <class C, Block B> KV_BODY void awaitTurn(B &b, int warp) {
+  if constexpr (C::Groups > 1)
+    b.syncNamed(turnOf(warp / GroupWarps), 2 * GroupThreads);
 }
-template <Block B> KV_BODY void passTurn(B &b, int warp) {
-  b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
+template <class C, Block B> KV_BODY void passTurn(B &b, int warp) {
+  if constexpr (C::Groups > 1)
+    b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
 }
 
 template <Block B, class C, Fault F>
@@ -89,7 +91,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
   KV_UNROLL
   for (int part = 0; part < C::Parts; ++part)
     keys[part] = tileAt(part);
-  awaitTurn(b, warp);
+  awaitTurn<C>(b, warp);
   b.forget(scores[0]);
   b.fenceProducts(scores[0]);
   KV_UNROLL
@@ -103,7 +105,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
         d > 0);
   }
   b.commitProducts();
-  passTurn(b, warp);
+  passTurn<C>(b, warp);
   auto release = [&] {
     KV_UNROLL
     for (int part = 0; part < C::Parts; ++part)
@@ -201,7 +203,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights,
   awaitTile(0);
   Descriptor tile = tileAt(0);
   if constexpr (C::Parts == 1)
-    awaitTurn(b, warp);
+    awaitTurn<C>(b, warp);
   b.forget(values[0]);
   if constexpr (F != Fault::MissingProductsFence)
     b.fenceProducts(weights, values[0]);
@@ -213,7 +215,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights,
   }
   b.commitProducts();
   if constexpr (C::Parts == 1)
-    passTurn(b, warp);
+    passTurn<C>(b, warp);
   if (part == 0)
     foldRowSums();
   if constexpr (F != Fault::EarlyPart)
@@ -235,6 +237,8 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   requires TileRows<C>
 {
   multiplyQueries();
+  if constexpr (KeepsUnit<C>)
+    recallLeaves();
   prepareScores(leaf);
   Fragments weights;
   weighScores(weights, leaf);
@@ -250,12 +254,46 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
     scaleBuffer = C::scalesAfter(scaleBuffer);
 }
 
+template <Block B, class C, Fault F>
+KV_BODY bool AttentionBody<B, C, F>::groupHasRows() const {
+  int rows = GroupWarps * 16;
+  if constexpr (F == Fault::RowsOfOneTileMore)
+    rows += 16;
+  return b.uniform(warp) < GroupWarps || liveRows > rows;
+}
+
+template <Block B, class C, Fault F>
+KV_BODY void AttentionBody<B, C, F>::passTiles() {
+  KV_UNROLL_BY(1)
+  for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
+    // Where a leaf's tiles are all stages, a compiler shall still find out.
+    KV_UNROLL
+    for (int tile = 0; tile < 2 * C::Parts; ++tile) {
+      if ((C::Parts == 1 || tile == 0) && F != Fault::TurnsNotPassed) {
+        awaitTurn<C>(b, warp);
+        passTurn<C>(b, warp);
+      }
+      if constexpr (F != Fault::PassedUnseen)
+        awaitTile(0);
+      releaseTile();
+    }
+    if constexpr (C::Scaled)
+      scaleBuffer = C::scalesAfter(scaleBuffer);
+  }
+  // Of no row, but a register that nobody writes is kept from the kernel's
+  // begin.
+  clear(group);
+}
+
 // One loop, unlike the other kernels': where one around it has a piece's end,
 // a compiler does not find enough registers for what that needs.
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
   requires(TileRows<C> && !ByteProducts<C>)
 {
+  if constexpr (!LatentTiles<C> && C::Groups > 1)
+    if (!groupHasRows())
+      return passTiles();
   auto begin = [&] {
     clear(group);
     putPartAside();
@@ -268,7 +306,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
     bool last = leaf + 1 == leafEnd;
     // As pieceEnd() has it, in as few registers.
     constexpr int Group = kv::plan::LeavesPerGroup;
-    if (work.whole()) {
+    if (inLeaves(work).whole()) {
       if (!last && (leaf + 1) % Group)
         continue;
       rarely([&] { foldGroup(groups++ == 0, last); });
@@ -280,7 +318,8 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
         continue;
       rarely([&] {
         takePartBack();
-        storePiece(kv::plan::slotOf(p.shape, part(), work.starts, pieces++));
+        storePiece(
+            kv::plan::slotOf(p.shape, part(), inLeaves(work).starts, pieces++));
       });
     }
     begin();
@@ -301,10 +340,10 @@ KV_BODY void consume(B &b, const TileParams &p) {
   // The first turn is the first warpgroup's, and so is the one left over.
   int warp = consumers.thread() / WarpLanes;
   if (warp >= GroupWarps)
-    passTurn(b, warp);
+    passTurn<C>(b, warp);
   AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
   if (warp < GroupWarps)
-    awaitTurn(b, warp);
+    awaitTurn<C>(b, warp);
 }
 
 /// The kernel: the first warpgroup copies, the others multiply.
@@ -326,7 +365,8 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
   }
   b.sync();
   if (b.thread() < GroupThreads) {
-    b.template registersDown<C::LoaderRegisters>();
+    if constexpr (C::DividesRegisters)
+      b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
       TileLoader<B, C, F>(b, p).load();
     else if constexpr (C::Widens)
@@ -334,7 +374,8 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
     else if (b.thread() < 2 * WarpLanes)
       TileLoader<B, C, F>(b, p).clean();
   } else {
-    b.template registersUp<C::ConsumerRegisters>();
+    if constexpr (C::DividesRegisters)
+      b.template registersUp<C::ConsumerRegisters>();
     consume<C, F>(b, p);
   }
 }

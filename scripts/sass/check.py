@@ -47,7 +47,9 @@ def shape_of(kernel):
         return Shape(64, 4 if found.group(2) == "decode" else 8, 64 * 2 * dim, VALUES[dim],
                      2 if found.group(2) == "pairs" else 1)
     element = 2 if found.group(3) in ("bf16", "f16") else 1
-    return Shape(128, 8 if found.group(2) == "tiles" else 4, 128 * 2 * dim * element, dim)
+    # Of 8 bits and 256 elements, one warpgroup multiplies (AttentionTiles.h).
+    tiles = found.group(2) == "tiles" and (element, dim) != (1, 256)
+    return Shape(128, 8 if tiles else 4, 128 * 2 * dim * element, dim)
 
 
 def read_table(path):

@@ -211,7 +211,7 @@ class Multiprocessor:
     @staticmethod
     def has_turns(warp):
         """Whether the kernel's barriers in a leaf are those of warpgroups' turns."""
-        return any(i.operation in GROUP_PRODUCTS for i in warp.way)
+        return any(i.operation in GROUP_PRODUCTS or i.name.startswith("BAR.ARV") for i in warp.way)
 
     @classmethod
     def _begins_within_turn(cls, way):
@@ -280,12 +280,15 @@ class Prediction:
         return self.bytes * self.blocks / self.cycles
 
 
-def predict(listing, kernel, machine, blocks, leaves=12):
-    """The steady state of a kernel with so many blocks on an SM."""
+def predict(listing, kernel, machine, blocks, leaves=12, few=False):
+    """The steady state of a kernel with so many blocks on an SM. `few`: of two warpgroups that
+    copy tiles, the second one has no rows."""
     leaf, shape = Leaf(listing), shape_of(kernel)
     paired = kernel.startswith(("kv_latent_tiles", "kv_latent_pairs"))
     ways = ways_of_pairs(leaf) if paired else (
         ([leaf.fullest] + [leaf.way] * 3) * (shape.warps // 4))
+    if few:
+        ways[4:] = [leaf.passed] * 4
     # Beside a warp that copies; of keys and values a slab has 64 elements of a row.
     ways += [leaf.widens * (shape.value // 64)] * 3 if leaf.widens else []
     chunks = shape.value // 16

@@ -122,6 +122,24 @@ class Leaf:
         return [i for b in way for i in self.listing.block_instructions(b)]
 
     @property
+    def passed(self):
+        """A leaf of a warpgroup that takes its turns and gives tiles back, and multiplies nothing;
+        nothing where none does."""
+        def turns(body):
+            return {b for b in body if "BAR" in operations(self.listing, b)}
+
+        loops = [(len(body), header) for header, body in self.loops.items()
+                 if not body & self.body and len(turns(body)) > 0
+                 and any(i.name.startswith("BAR.ARV") for b in body
+                         for i in self.listing.block_instructions(b))]
+        if not loops:
+            return []
+        header = min(loops)[1]
+        body = self.loops[header]
+        ends = {b for b in body if header in self.listing.after[b]}
+        return self._instructions(shortest_way(self.listing, header, body, turns(body), ends)[0])
+
+    @property
     def start(self):
         """From the kernel's begin to its first leaf: every load and copy on the way, once, but
         those of paths of trees: behind the first copies, of two words each."""

@@ -116,7 +116,6 @@ class Model:
 
 # A prompt by the kernel that copies tiles: query and KV heads, tokens.
 PROMPTS = ((64, 8, 4096), (64, 8, 8192), (64, 8, 16384))
-TILE_ROWS = 128
 UNIT = 3000  # cycles between two units of a block: plan, lengths, queries, results
 CACHE_TERABYTES = 5.5  # that the second-level cache gives in a second
 # TFLOP/s of cuDNN 9.19 on an H200 for these prompts, contiguous, as its makers publish.
@@ -127,17 +126,31 @@ def predict_prompt(cycles, shape, machine, query_heads, heads, tokens):
     """Microseconds of a causal prompt whose leaf takes so many cycles, and those that its
     reads of the second-level cache take at least."""
     group = query_heads // heads
-    tiles = -(-tokens * group // TILE_ROWS)
-    leaves = sum(-(-min((t + 1) * TILE_ROWS // group, tokens) // shape.keys)
+    rows = 16 * shape.warps  # of a tile
+    tiles = -(-tokens * group // rows)
+    leaves = sum(-(-min((t + 1) * rows // group, tokens) // shape.keys)
                  for t in range(tiles)) * heads
     units = tiles * heads
     time = machine.microseconds((leaves * cycles + units * UNIT) / machine.sms)
     return LAUNCH + time, leaves * shape.bytes / (CACHE_TERABYTES * 1e6)
 
 
+FEW = (64, 8192, 8)  # sequences of up to FEW_ROWS rows each, keys, KV heads
+FEW_ROWS = 64
+
+
+def predict_few(cycles, shape, machine):
+    """Microseconds of FEW where a leaf takes so many cycles, and those of reading the cache."""
+    sequences, keys, heads = FEW
+    parts, _ = parts_of(sequences, keys, heads, machine.sms, shape.keys)
+    read = sum(parts) * shape.bytes / (machine.terabytes * 1e6)
+    return LAUNCH + max(machine.microseconds(max(parts) * cycles), read), read
+
+
 def print_prompts(image, machine):
-    shape = shape_of(image.name.split(".")[0])
-    cycles = predict(Listing(image), image.name.split(".")[0], machine, 1).cycles
+    kernel = image.name.split(".")[0]
+    shape, listing = shape_of(kernel), Listing(image)
+    cycles = predict(listing, kernel, machine, 1).cycles
     print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz: {cycles:.0f} cycles a leaf")
     for query_heads, heads, tokens in PROMPTS:
         time, read = predict_prompt(cycles, shape, machine, query_heads, heads, tokens)
@@ -146,6 +159,12 @@ def print_prompts(image, machine):
         peer = f", {rate / CUDNN[tokens]:.2f} of cuDNN's {CUDNN[tokens]}" if shape.value == 128 else ""
         print(f"{tokens} tokens, {query_heads}/{heads} heads: {time:.0f} us predicted, of which "
               f"reading takes {read:.0f}; {rate:.0f} TFLOP/s{peer}")
+    if shape.warps * 16 > FEW_ROWS:
+        few = predict(listing, kernel, machine, 1, few=True).cycles
+        times = [predict_few(each, shape, machine) for each in (cycles, few)]
+        print(f"at most {FEW_ROWS} rows a sequence: {few:.0f} cycles a leaf; {FEW[0]} x {FEW[1]} keys, "
+              f"{FEW[2]} KV heads: {times[1][0]:.0f} us predicted, {times[0][0]:.0f} if both warpgroups "
+              f"multiplied, {times[1][1]:.0f} to read the cache")
 
 
 # Decoding over latent rows by tile copies: sequences, keys, tokens and query heads of each.

@@ -302,7 +302,21 @@ static void expectPromptsByTiles(int device, int64_t more) {
     eight.scaleGroup = group;
     EXPECT_EQ(maps(eight), more) << group;
   }
-  EXPECT_EQ(maps({.sequences = {{300, 20}}, .type = DType::F8E5M2}), more);
+  eight.dim = 192;
+  for (int group : {0, 192}) {
+    eight.scaleGroup = group;
+    EXPECT_EQ(maps(eight), more) << "192, " << group;
+  }
+  eight.dim = 256;
+  for (int group : {0, 256, 128}) {
+    eight.scaleGroup = group;
+    EXPECT_EQ(maps(eight), more) << "256, " << group;
+  }
+  for (int dim : {64, 256})
+    EXPECT_EQ(
+        maps({.sequences = {{300, 20}}, .type = DType::F8E5M2, .dim = dim}),
+        more)
+        << dim;
   EXPECT_EQ(
       maps({.sequences = {{300, 20}}, .type = DType::I8, .scaleGroup = 64}), 0);
 }

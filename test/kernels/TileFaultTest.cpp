@@ -17,8 +17,15 @@ AttentionCase ordinary() {
   return c;
 }
 
+/// So few rows that the second warpgroup has none, between others.
+AttentionCase fewRows() {
+  AttentionCase c = ordinary();
+  c.sequences.push_back({900, 16});
+  return c;
+}
+
 /// The kernels with mistakes: of 16 bits, in parts, of 8 bits without scales,
-/// with one and with several a row.
+/// with one and with several a row, and in parts for one warpgroup.
 template <class CacheT, int Dim, Scales S> struct Of {
   using Config = TileConfig<Bf16, CacheT, Dim, S>;
   using Fixture = AttentionFixture<Bf16, CacheT>;
@@ -28,6 +35,7 @@ using Parts = Of<Bf16, 192, Scales::None>;
 using Eight = Of<F8E4M3, 128, Scales::None>;
 using Scaled = Of<F8E4M3, 64, Scales::Row>;
 using Groups = Of<F8E4M3, 64, Scales::Groups>;
+using Wide = Of<F8E4M3, 256, Scales::Row>;
 
 template <class T> const AttentionKernel &kernel() {
   using C = typename T::Config;
@@ -64,6 +72,19 @@ TEST(TileFault, None) {
   expectGood<Eight>();
   expectGood<Scaled>();
   expectGood<Groups>();
+  expectGood<Wide>();
+}
+TEST(TileFault, RowsOfOneTileMore) {
+  AttentionCase c = ordinary();
+  c.sequences = {{500, 18}};
+  expectSeen<Fault::RowsOfOneTileMore>(nullptr, c);
+}
+TEST(TileFault, TurnsNotPassed) {
+  expectSeen<Fault::TurnsNotPassed>("deadlock", fewRows());
+  expectSeen<Fault::TurnsNotPassed, Parts>("deadlock", fewRows());
+}
+TEST(TileFault, PassedUnseen) {
+  expectSeen<Fault::PassedUnseen>("at byte", fewRows());
 }
 TEST(TileFault, PartOfOtherColumns) {
   expectSeen<Fault::PartOfOtherColumns, Parts>(nullptr);
@@ -99,8 +120,18 @@ TEST(TileFault, NoTailFillOfWideners) {
 TEST(TileFault, OneScaleBuffer) {
   expectSeen<Fault::OneScaleBuffer, Scaled>("shared memory");
 }
+TEST(TileFault, OneScaleBufferOfWide) {
+  expectSeen<Fault::OneScaleBuffer, Wide>("shared memory");
+}
 TEST(TileFault, ScalesByLeaf) {
   expectSeen<Fault::ScalesByLeaf, Scaled>("shared memory");
+}
+// The unit that waits in shared memory.
+TEST(TileFault, MissingUnitBarrierOfKept) {
+  expectSeen<Fault::MissingUnitBarrier, Wide>("race");
+}
+TEST(TileFault, MissingQueriesBarrierOfKept) {
+  expectSeen<Fault::MissingQueriesBarrier, Wide>("race");
 }
 TEST(TileFault, MissingSharesBarrier) {
   expectSeen<Fault::MissingSharesBarrier, Groups>("shared memory");

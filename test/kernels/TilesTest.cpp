@@ -117,7 +117,9 @@ TEST_F(AttentionTiles, AnyPageSizeAndLayout) {
     std::vector<int> pages;
   } const caches[] = {{"bf16", 64, {8, 16, 24, 48, 64, 128, 512}},
                       {"f8s", 128, {8, 24, 64}},
-                      {"bf16", 256, {8, 64}}};
+                      {"bf16", 256, {8, 64}},
+                      {"f8s", 192, {24}},
+                      {"f8", 256, {8, 64}}};
   for (const auto &[type, headDim, pages] : caches) {
     Kernels kernels(type, headDim);
     AttentionCase c;
@@ -145,8 +147,9 @@ TEST_F(AttentionTiles, EveryMask) {
                {KV_MASK_CHUNKED, 50},
                {KV_MASK_CHUNKED, 128},
                {KV_MASK_SLIDING_NONCAUSAL, 200}};
-  const Kernels caches[] = {
-      {"bf16", 64}, {"f8s", 64}, {"bf16", 192}, {"f8g", 64}, {"f8", 64}};
+  const Kernels caches[] = {{"bf16", 64}, {"f8s", 64}, {"bf16", 192},
+                            {"f8g", 64},  {"f8", 64},  {"f8s", 192},
+                            {"e5s", 256}, {"f8g", 256}};
   int i = 0;
   for (auto [mask, window] : masks) {
     AttentionCase c;
@@ -161,14 +164,15 @@ TEST_F(AttentionTiles, EveryMask) {
     c.group = groups[i % 5];
     c.powers = i % 2;
     c.groups = i % 3 ? 4 : 2;
-    for (int j : {0, 1 + i % 4})
+    for (int j : {0, 1 + i % 7})
       caches[j].expectSame(run(caches[j].plain, c), c);
     ++i;
   }
 }
 
 TEST_F(AttentionTiles, AnyHandOut) {
-  const Kernels caches[] = {{"bf16", 64}, {"f8s", 64}, {"bf16", 192}};
+  const Kernels caches[] = {
+      {"bf16", 64}, {"f8s", 64}, {"bf16", 192}, {"f8s", 256}};
   for (const Kernels &kernels : caches)
     for (int64_t window : {0, 1300}) {
       bool first = &kernels == caches; // the others' differ in a few places
@@ -192,10 +196,30 @@ TEST_F(AttentionTiles, AnyHandOut) {
     }
 }
 
+// Of up to 64 rows a warpgroup has nothing to do but to give tiles back: units
+// of as many, and fewer, beside others, in whatever parts.
+TEST_F(AttentionTiles, RowsOfOneWarpgroup) {
+  const Kernels caches[] = {
+      {"bf16", 64}, {"f8s", 64}, {"bf16", 192}, {"f8", 192}};
+  for (const Kernels &kernels : caches) {
+    AttentionCase c;
+    c.heads = 1;
+    c.group = 8;
+    c.sequences = {{1500, 8}, {140, 9}, {200, 24}, {390, 5}, {10, 8}};
+    c.parts = 1;
+    Results expected = run(kernels.plain, c);
+    for (int parts : {1, 2, 7}) {
+      c.parts = parts;
+      c.machine.schedule = Schedule(parts % 3);
+      kernels.expectSame(expected, c);
+    }
+  }
+}
+
 // Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
   const Kernels caches[] = {
-      {"bf16", 64}, {"f8", 64}, {"f8s", 64}, {"f16", 256}};
+      {"bf16", 64}, {"f8", 64}, {"f8s", 64}, {"f16", 256}, {"f8", 256}};
   for (const Kernels &kernels : caches)
     for (int order = 0; order < 4; ++order) {
       bool first = &kernels == caches;
