@@ -89,8 +89,7 @@ struct TileConfig {
   static constexpr int PartTiles = TileSlabs * SlabColumns / 8;
   static constexpr int Stages = HeadDim == 64    ? 6
                                 : HeadDim == 128 ? (Widens ? 3 : 4)
-                                : HeadDim == 192 ? (Widens ? 6 : 8)
-                                                 : 8;
+                                                 : (Widens ? 6 : 8);
 
   /// Registers of a thread as it is launched, and of one of either role. Beside
   /// one warpgroup that multiplies, all have as many as there can be.

@@ -159,7 +159,7 @@ def print_prompts(image, machine):
         peer = f", {rate / CUDNN[tokens]:.2f} of cuDNN's {CUDNN[tokens]}" if shape.value == 128 else ""
         print(f"{tokens} tokens, {query_heads}/{heads} heads: {time:.0f} us predicted, of which "
               f"reading takes {read:.0f}; {rate:.0f} TFLOP/s{peer}")
-    if shape.warps * 16 > FEW_ROWS:
+    if shape.warps * 16 > FEW_ROWS and Leaf(listing).passed:
         few = predict(listing, kernel, machine, 1, few=True).cycles
         times = [predict_few(each, shape, machine) for each in (cycles, few)]
         print(f"at most {FEW_ROWS} rows a sequence: {few:.0f} cycles a leaf; {FEW[0]} x {FEW[1]} keys, "

@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
 #define KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
 
+#include "../../plan/Fold.h"
 #include "../TensorBlock.h"
 #include "CpuBlock.h"
 
