@@ -10,10 +10,10 @@ from listing import Problem
 
 # What every leaf does; what else it does lies on the way. STRONG loads are of
 # scratch that blocks exchange.
-# HGMMA multiplies 16 bits, QGMMA 8.
+# HMMA and HGMMA multiply 16 bits, QMMA and QGMMA 8.
 GROUP_PRODUCTS = {"HGMMA", "QGMMA"}
 MUST = ("LDGSTS", "LDSM", "LDGDEPBAR", "LDG", *GROUP_PRODUCTS)
-PRODUCTS = {"HMMA", *GROUP_PRODUCTS}
+PRODUCTS = {"HMMA", "QMMA", *GROUP_PRODUCTS}
 
 
 def operations(listing, block):
