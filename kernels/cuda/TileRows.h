@@ -242,6 +242,10 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   prepareScores(leaf);
   Fragments weights;
   weighScores(weights, leaf);
+  // One lane of a warp gives tiles back, which lets scales be overwritten that
+  // all have read. Of two warpgroups turns are barriers.
+  if constexpr (C::Scaled && C::Groups == 1 && F != Fault::MissingScalesBarrier)
+    b.syncNamed(turnOf(0), GroupThreads);
   KV_UNROLL
   for (int part = 0; part < C::Parts; ++part) {
     multiplyWeights(weights, part);

@@ -56,7 +56,13 @@ TEST(MoverFault, ASideOfNothing) {
   float aLse = -INFINITY, bLse = 1;
   MergeSidesParams p{a.data(), c.data(), &aLse, &bLse, out.data(), nullptr, 8,
                      8,        8,        1,     8,     0,          0,       0};
-  auto give = [&](Backend &b) { b.give(out.data(), 32, Access::Write); };
+  auto give = [&](Backend &b) {
+    for (const float *side : {a.data(), c.data()})
+      b.give(side, 32, Access::Read);
+    for (const float *lse : {&aLse, &bLse})
+      b.give(lse, 4, Access::Read);
+    b.give(out.data(), 32, Access::Write);
+  };
   expectReport(nullptr, give, [&](CpuBlock &b) { mergeSidesBody(b, p); });
   EXPECT_EQ(out, c);
   expectReport(nullptr, give, [&](CpuBlock &b) {
