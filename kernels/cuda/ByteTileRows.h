@@ -127,6 +127,8 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   prepareScores(leaf);
   Fragments weights;
   weighScores(weights, leaf);
+  // Here and no earlier, though the tile is there: without a loop between them
+  // ptxas lifts the turn's barrier over the weights.
   awaitTile(0);
   Descriptor tile = tileAt(0);
   awaitTurn<C>(b, warp);
