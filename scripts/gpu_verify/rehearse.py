@@ -15,7 +15,7 @@ from .suites import CORRECTNESS
 MOST_FILES = 8  # that may come back
 PREDICTED = "bf16 1x3000+1 4/1 d128 page 16"
 # Those that take seconds on the emulator; the others are the same code with other filters.
-QUICK = "instructions,movers,long,tiles,products,model,probes,ceilings,timing,profiles"
+QUICK = "instructions,movers,long,tiles,bytes,products,model,probes,ceilings,timing,profiles"
 SANITIZER = """#!/bin/sh
 # compute-sanitizer --tool T --print-limit N --log-file F PROGRAM...
 tool=$2 log=$6
