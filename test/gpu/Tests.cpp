@@ -116,7 +116,7 @@ std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
   if (name == "attention")
     return makeTests({"Attention.", "AttentionTrees."}, 5, gpu.memoryBytes);
   if (name == "tiles")
-    return makeTests({"AttentionTiles."}, 5, gpu.memoryBytes);
+    return makeTests({"AttentionTiles."}, 3, gpu.memoryBytes);
   if (name == "bytes")
     return makeTests({"ByteTiles."}, 2, gpu.memoryBytes);
   if (name == "bits")
