@@ -1,7 +1,8 @@
 # cmake -DREPORTS=<ptxas -v;...> -DBUDGETS=<.def;...> -DOUTPUT=<stamp> -P: every
 # kernel of the reports is within its budget, which is the register field of its
-# row, and uses no stack. Messages that say that ptxas gave something up
-# (C7508: setmaxnreg ignored, C7510 - C7520: wgmma serialised) are errors.
+# row, and uses no stack; without BUDGETS, of kernels that only tests have, neither
+# is asked. Messages that say that ptxas gave something up (C7508: setmaxnreg ignored,
+# C7510 - C7520: wgmma serialised) are errors in either case.
 cmake_policy(SET CMP0057 NEW)
 foreach(file ${BUDGETS})
   file(STRINGS ${file} rows REGEX "^KV_[A-Z_]+_KERNEL\\(")
@@ -73,10 +74,12 @@ foreach(report ${REPORTS})
       set(name ${CMAKE_MATCH_1})
       set(chip ${CMAKE_MATCH_2})
       math(EXPR kernels "${kernels} + 1")
-      if(NOT DEFINED budget_${name})
+      if(BUDGETS AND NOT DEFINED budget_${name})
         list(APPEND problems "${name}: no budget")
         set(budget_${name} 0)
       endif()
+    elseif(NOT BUDGETS)
+      continue()
     elseif(line MATCHES "([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads")
       if(NOT "${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3}" STREQUAL "0 0 0")
         list(APPEND problems "${name} (${chip}): ${CMAKE_MATCH_0}")

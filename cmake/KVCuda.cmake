@@ -63,9 +63,9 @@ set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 # with chip 80, .compute_80.ptx for every other chip; an image is a kernel of the
 # module, or, when it is called like the module, the whole. One front end a
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
-# What ptxas reports is held against the budgets by a command of its own, for
-# a new budget makes no new image. Appends the files to the list `outputs`,
-# and what such a check leaves to `<outputs>_checked`.
+# What ptxas reports is checked, and held against the budgets if there are any,
+# by a command of its own, for a new budget makes no new image. Appends the files
+# to the list `outputs`, and what such a check leaves to `<outputs>_checked`.
 function(kv_add_module outputs module source)
   cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
   if(NOT ARG_CHIPS)
@@ -106,16 +106,14 @@ function(kv_add_module outputs module source)
       endif()
     endforeach()
     list(APPEND ${outputs} ${made})
-    if(ARG_BUDGETS)
-      set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${module}.sm_${chip}.budgets)
-      set(check ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
-      add_custom_command(OUTPUT ${stamp}
-        COMMAND ${CMAKE_COMMAND} "-DREPORTS=${reports}" "-DBUDGETS=${ARG_BUDGETS}"
-          -DOUTPUT=${stamp} -P ${check}
-        DEPENDS ${made} ${ARG_BUDGETS} ${check}
-        COMMENT "Checking the budgets of ${module}.sm_${chip}" VERBATIM)
-      list(APPEND ${outputs}_checked ${stamp})
-    endif()
+    set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${module}.sm_${chip}.budgets)
+    set(check ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
+    add_custom_command(OUTPUT ${stamp}
+      COMMAND ${CMAKE_COMMAND} "-DREPORTS=${reports}" "-DBUDGETS=${ARG_BUDGETS}"
+        -DOUTPUT=${stamp} -P ${check}
+      DEPENDS ${made} ${ARG_BUDGETS} ${check}
+      COMMENT "Checking what ptxas says of ${module}.sm_${chip}" VERBATIM)
+    list(APPEND ${outputs}_checked ${stamp})
   endforeach()
   file(MAKE_DIRECTORY ${folder} ${scratch})
   set(${outputs} ${${outputs}} PARENT_SCOPE)

@@ -15,7 +15,7 @@ from .suites import CORRECTNESS
 MOST_FILES = 8  # that may come back
 PREDICTED = "bf16 1x3000+1 4/1 d128 page 16"
 # Those that take seconds on the emulator; the others are the same code with other filters.
-QUICK = "instructions,movers,long,tiles,products,model,probes,ceilings,timing,profiles"
+QUICK = "instructions,movers,long,tiles,bytes,products,model,probes,ceilings,timing,profiles"
 SANITIZER = """#!/bin/sh
 # compute-sanitizer --tool T --print-limit N --log-file F PROGRAM...
 tool=$2 log=$6
@@ -195,9 +195,11 @@ def faults(rehearsal):
         expect(sentence in records["movers", row]["message"],
                f"{fault}: {records['movers', row]['message']}")
         expect(len(records) > 5, f"{fault}: only {len(records)} rows ran")
-    # One page of sixteen keys among three thousand; and one of a prompt's.
+    # One page of sixteen keys among three thousand; and one of each other kind of kernel.
     for kernel, row in (("decode_bf16_128", "bf16 1x3000+1 4/1 d128 page 16"),
-                        ("tiles_bf16_64", "bf16 1x20+30 4/1 d64 page 16")):
+                        ("tiles_bf16_64", "bf16 1x20+30 4/1 d64 page 16"),
+                        ("tiles_f8p_128", "f8p 2x300+1 8/1 d128 page 16"),
+                        ("drafts_f8s_128", "f8s 1x150+5 4/1 d128 page 16")):
         _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "long",
                                    KV_FAKE_CUDA_FAULT=f"page:kv_attention_{kernel}")
         expect(row in failures(records), f"a wrong page gives red rows {failures(records)}")

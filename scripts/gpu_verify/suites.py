@@ -11,11 +11,11 @@ from .results import FAILED, LEFT, PASSED
 
 # First what says most about all kernels for its seconds; what is measured after it is right;
 # then the slow searches.
-CORRECTNESS = ("instructions", "movers", "attention", "long", "tiles", "bits", "products", "model",
-               "probes", "pairs")
+CORRECTNESS = ("instructions", "movers", "attention", "long", "tiles", "bytes", "bits", "products",
+               "model", "probes", "pairs")
 TIMING = ("ceilings", "timing", "peers", "profiles")
 TOOLS = ("racecheck", "memcheck", "synccheck", "initcheck")
-SANITIZED = ("long", "attention", "tiles", "movers", "instructions", "bits")
+SANITIZED = ("long", "attention", "tiles", "bytes", "movers", "instructions", "bits")
 SLOWDOWN = 10  # of a row under compute-sanitizer; a guess until it has run
 
 # Of compute-sanitizer's lines those that are no detail, title or sum.

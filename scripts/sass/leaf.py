@@ -128,16 +128,20 @@ class Leaf:
         def turns(body):
             return {b for b in body if "BAR" in operations(self.listing, b)}
 
+        def way_in(header, body):
+            ends = {b for b in body if header in self.listing.after[b]}
+            return self._instructions(shortest_way(self.listing, header, body, turns(body), ends)[0])
+
         loops = [(len(body), header) for header, body in self.loops.items()
                  if not body & self.body and len(turns(body)) > 0
                  and any(i.name.startswith("BAR.ARV") for b in body
                          for i in self.listing.block_instructions(b))]
-        if not loops:
-            return []
-        header = min(loops)[1]
-        body = self.loops[header]
-        ends = {b for b in body if header in self.listing.after[b]}
-        return self._instructions(shortest_way(self.listing, header, body, turns(body), ends)[0])
+        if loops:
+            header = min(loops)[1]
+            return way_in(header, self.loops[header])
+        # Of products of 8 bits, in the leaf's own loop, beside them.
+        products = {b for b in self.body if "QGMMA" in operations(self.listing, b)}
+        return way_in(self.header, self.body - products) if products else []
 
     @property
     def start(self):

@@ -26,10 +26,15 @@ DECODES = ((64, 8192, 4, "aim ≥ 0.95"), (64, 8192, 8, ""), (16, 4096, 4, ""), 
            (1, 131072, 4, ""), (1, 32768, 4, "aim ≥ 0.77"), (1, 32768, 8, "aim ≥ 0.77"), (1, 8192, 4, ""),
            (1, 8192, 8, ""), (1, 1024, 4, "aim ≤ 9 µs"))
 DECODES_OF_8_BITS = ((64, 8192, 4, ""), (64, 8192, 8, ""), (16, 4096, 4, ""))
+DRAFTS = (16, 4096, 5, 4)  # sequences, keys with the first of so many new tokens, query heads of a KV head
 LATENT = ((64, 8192, 64), (1, 32768, 16), (1, 8192, 16))  # sequences, keys, page
 PROMPTS = (("bf16", 128, 4096), ("bf16", 128, 8192), ("bf16", 128, 16384), ("bf16", 64, 8192),
            ("bf16", 192, 8192), ("bf16", 256, 8192), ("f8", 64, 8192), ("f8", 128, 8192),
-           ("f8s", 128, 8192), ("f8g", 128, 8192))
+           ("f8", 192, 8192), ("f8", 256, 8192), ("f8s", 128, 8192), ("f8g", 128, 8192),
+           ("f8p", 64, 8192), ("f8p", 128, 4096), ("f8p", 128, 8192), ("f8p", 128, 16384))
+# By the kernels that copy tiles, of at most 64 rows a sequence: keys that are cached, new tokens, query
+# heads of a KV head. Products of 8 bits have no other kernel for decoding.
+FEW = (("bf16", 8128, 16, 4), ("f8p", 8191, 1, 8))
 # Sequences, keys that are cached, new tokens; of a chunk, rows see half of it on average.
 LATENT_TILES = ((64, 4095, 1), (128, 4095, 1), (64, 32767, 1), (1, 8192, 1024))
 LATENT_HEADS = 128
@@ -52,12 +57,14 @@ class Images:
                                               self.path(apart) if apart else None)
         return self.models[kernel]
 
-    def leaf(self, kernel):
-        """(shape, cycles of a leaf) of a kernel that copies tiles."""
-        if kernel not in self.models:
-            self.models[kernel] = (shape_of(kernel),
-                                   predict(Listing(self.path(kernel)), kernel, self.machine, 1).cycles)
-        return self.models[kernel]
+    def leaf(self, kernel, few=False):
+        """(shape, cycles of a leaf) of a kernel that copies tiles. `few`: its second warpgroup has
+        no rows."""
+        if (kernel, few) not in self.models:
+            listing = Listing(self.path(kernel))
+            self.models[kernel, few] = (shape_of(kernel),
+                                        predict(listing, kernel, self.machine, 1, few=few).cycles)
+        return self.models[kernel, few]
 
 
 def row(case, kernel, time, beside):
@@ -72,11 +79,27 @@ def decodes(images):
             beside = f"{read / time:.2f} of the read ceiling" + (f", {aim}" if aim else "")
             yield row(f"{kind} {sequences}x{keys - 1}+1 {8 * group}/8 d128 page 16", kernel, time,
                       beside)
+    kernel = "kv_attention_drafts_f8_128"
+    sequences, keys, added, group = DRAFTS
+    time, read = images.decode(kernel, 3).predict(sequences, keys + added - 1, 8, added * group)
+    yield row(f"f8 {sequences}x{keys - 1}+{added} {8 * group}/8 d128 page 16", kernel, time,
+              f"{read / time:.2f} of the read ceiling")
     kernel = "kv_latent_decode_bf16_576"
     for sequences, keys, page in LATENT:
         time, read = images.decode(kernel, 1, "kv_movers").predict(sequences, keys, 1, 16)
         yield row(f"bf16 {sequences}x{keys - 1}+1 16/1 d576/512 page {page}", kernel, time,
                   f"{read / time:.2f} of the read ceiling")
+
+
+def few(images):
+    sequences, keys, heads = steps.FEW
+    for kind, cached, added, group in FEW:
+        kernel = f"kv_attention_tiles_{kind}_128"
+        shape, cycles = images.leaf(kernel, few=True)
+        time, read = steps.predict_few(cycles, shape, images.machine)
+        assert 0 <= keys - cached - added < shape.keys and added * group <= steps.FEW_ROWS
+        yield row(f"{kind} {sequences}x{cached}+{added} {group * heads}/{heads} d128 page 16", kernel,
+                  time, f"{read / time:.2f} of the read ceiling")
 
 
 def prompts(images):
@@ -124,7 +147,7 @@ def main():
         parser.error("a folder with images, or --check")
     if arguments.images:
         images = Images(arguments.images, Machine())
-        rows = [*decodes(images), *prompts(images)]
+        rows = [*decodes(images), *few(images), *prompts(images)]
         FILE.write_text("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in rows)
                         + "\n]\n", encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")

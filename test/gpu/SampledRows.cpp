@@ -1,6 +1,7 @@
 //===- SampledRows.cpp - Some rows of a step in double precision ----------===//
 
 #include "SampledRows.h"
+#include "../kernels/EightBits.h"
 
 #include <atomic>
 #include <cmath>
@@ -22,6 +23,12 @@ struct Sample {
 struct Row {
   std::vector<double> scores, out, size, squares;
   double maximum = -INFINITY, sum = 0, sumOfSquares = 0;
+  /// Of weights of 8 bits: the largest score of each leaf; and what f32's
+  /// errors may change of the result and of the sum, where they round a weight
+  /// otherwise.
+  std::vector<double> maxima, slack;
+  double sumSlack = 0;
+  double scoreSize = 0; // the largest sum of magnitudes of a score's terms
 };
 
 template <class Query, class Cache> class Checker {
@@ -37,22 +44,39 @@ public:
     int64_t first = (token * s.heads + sample.head) * s.group;
     for (size_t i = 0; i < queries.size(); ++i)
       queries[i] = element<Query>(step.queryNoise, first * s.dim + i);
+    for (int g = 0; g < s.group && s.eightBitProducts(); ++g)
+      roundQuery(&queries[g * s.dim], s.dim);
     for (int64_t key = 0; key <= position; ++key) {
       load(sample, 0, key, x);
       for (int g = 0; g < s.group; ++g) {
-        double score = 0;
-        for (int d = 0; d < s.dim; ++d)
-          score += double(queries[g * s.dim + d]) * x[d];
+        double score = 0, size = 0;
+        for (int d = 0; d < s.dim; ++d) {
+          double term = double(queries[g * s.dim + d]) * x[d];
+          score += term;
+          size += std::fabs(term);
+        }
         rows[g].scores.push_back(score / std::sqrt(double(s.dim)));
+        rows[g].scoreSize =
+            std::fmax(rows[g].scoreSize, size / std::sqrt(double(s.dim)));
         rows[g].maximum = std::fmax(rows[g].maximum, rows[g].scores.back());
+        if (key % EightBitLeaf == 0)
+          rows[g].maxima.push_back(-INFINITY);
+        rows[g].maxima.back() =
+            std::fmax(rows[g].maxima.back(), rows[g].scores.back());
       }
     }
     for (Row &row : rows)
-      row.out = row.size = row.squares = std::vector<double>(s.valueDim());
+      row.out = row.size = row.squares = row.slack =
+          std::vector<double>(s.valueDim());
     for (int64_t key = 0; key <= position; ++key) {
       load(sample, s.vDim ? 0 : 1, key, x);
       for (Row &row : rows) {
-        double weight = std::exp(row.scores[key] - row.maximum);
+        double weight = std::exp(row.scores[key] - row.maximum), slack = 0;
+        if (s.eightBitProducts())
+          weight =
+              roundedWeight(row.scores[key], row.maxima[key / EightBitLeaf],
+                            row.maximum, slack);
+        row.sumSlack += slack;
         row.sum += weight;
         row.sumOfSquares += weight * weight;
         for (int d = 0; d < s.valueDim(); ++d) {
@@ -60,6 +84,7 @@ public:
           row.out[d] += value;
           row.size[d] += std::fabs(value);
           row.squares[d] += value * value;
+          row.slack[d] += slack * std::fabs(x[d]);
         }
       }
     }
@@ -75,7 +100,7 @@ private:
   /// Half the distance of two neighbours of 1, and as many times the root of
   /// the sum of squares of such errors as no sum should exceed.
   static constexpr double Unit = std::is_same_v<Query, F16> ? 0x1p-11 : 0x1p-8;
-  static constexpr double Deviations = 5;
+  static constexpr double Deviations = 5, Fourteen = 0x1p-13;
 
   template <class T> static float element(const NoiseParams &p, int64_t i) {
     return widen(narrow<T>(noiseAt(p, i)));
@@ -91,19 +116,40 @@ private:
                       at / s.dim * step.groups + d * step.groups / s.dim);
   }
 
-  std::string compare(const Row &row, int64_t index) const {
+  /// What weights and sums may be off by, as a part of them.
+  struct Errors {
+    double weight; // of each weight, independently
+    double sum;    // of the sum of all magnitudes
+    double score;  // of a score, in units
+  };
+  Errors errorsOf(const Row &row) const {
     // What f32 loses of scores and sums.
     double slack = 4e-6 * (1 + std::fabs(row.maximum));
+    if (!s.eightBitProducts())
+      return {Unit, slack, 4 * slack};
+    // Weights are rounded in the truth. But products of 8 bits may keep
+    // fourteen bits of a sum (Probes.cpp) in each of a few steps: scores are
+    // off, and some weights are rounded to their neighbour, which is a
+    // sixteenth away at most.
+    double score = Fourteen * row.scoreSize + slack;
+    return {std::sqrt(score * (score + 0x1p-4)), 2 * Fourteen + slack,
+            score + 2 * Fourteen};
+  }
+
+  std::string compare(const Row &row, int64_t index) const {
+    Errors errors = errorsOf(row);
     double expected = row.maximum + std::log(row.sum);
     double bound =
-        Deviations * Unit * std::sqrt(row.sumOfSquares) / row.sum + 4 * slack;
+        Deviations * errors.weight * std::sqrt(row.sumOfSquares) / row.sum +
+        row.sumSlack / row.sum + errors.score;
     if (!(std::fabs(lse[index] - expected) <= bound))
       return "lse " + describe(lse[index], expected, bound);
     for (int d = 0; d < s.valueDim(); ++d) {
       expected = row.out[d] / row.sum;
       bound = Unit * std::fabs(expected) +
-              (Deviations * Unit * std::sqrt(row.squares[d]) +
-               slack * row.size[d]) /
+              (Deviations * errors.weight * std::sqrt(row.squares[d]) +
+               errors.sum * row.size[d] + row.slack[d] +
+               row.sumSlack * std::fabs(expected)) /
                   row.sum +
               1e-6;
       float got = widen(Query{out[index * s.valueDim() + d]});

@@ -42,28 +42,67 @@ int64_t StepShape::tokens() const {
   return sum;
 }
 
-const AttentionKernel *
-kv::cuda::test::tileKernelOf(const AttentionKernel &plain, int partBlocks) {
+/// Whether a device has one kernel for all rows: that of decode would have
+/// other bits.
+static bool takesAllRows(const AttentionKernel &kernel) {
+  return kernel.tiles && kernel.eightBitProducts;
+}
+
+int64_t StepShape::longestRows() const {
+  int64_t most = 0;
+  for (const Lengths &s : sequences)
+    most = std::max(most, int64_t(s.added) * group);
+  return most;
+}
+
+/// The first of TileKernels for the rows of `plain` that `is` and this device
+/// has.
+template <class Is>
+static const AttentionKernel *specialOf(const AttentionKernel &plain, Is is) {
   for (const AttentionKernel &kernel : TileKernels)
     if (plain.prefill && kernel.type == plain.type &&
         kernel.headDim == plain.headDim && kernel.vDim == plain.vDim &&
-        kernel.partBlocks == partBlocks && canRun(kernel.name))
+        is(kernel) && canRun(kernel.name))
       return &kernel;
   return nullptr;
 }
 
+const AttentionKernel *
+kv::cuda::test::tileKernelOf(const AttentionKernel &plain, int partBlocks) {
+  return specialOf(plain, [&](const AttentionKernel &kernel) {
+    return kernel.tiles && kernel.partBlocks == partBlocks;
+  });
+}
+
+const AttentionKernel *
+kv::cuda::test::draftKernelOf(const AttentionKernel &plain) {
+  return specialOf(plain,
+                   [](const AttentionKernel &kernel) { return kernel.drafts; });
+}
+
 std::vector<const AttentionKernel *> StepShape::kernels() const {
+  auto hasRowsFor = [&](const AttentionKernel &kernel) {
+    return std::any_of(
+        sequences.begin(), sequences.end(), [&](const Lengths &s) {
+          return s.added && (s.added * group > DecodeRows) == kernel.prefill;
+        });
+  };
   std::vector<const AttentionKernel *> all;
+  for (const AttentionKernel &kernel : TileKernels)
+    if (eightBitProducts() && kernel.type == type && kernel.headDim == dim &&
+        (takesAllRows(kernel) || hasRowsFor(kernel)) && canRun(kernel.name))
+      all.push_back(&kernel);
   for (const AttentionKernel &kernel : AttentionKernels) {
     if (kernel.type != type || kernel.headDim != dim || kernel.vDim != vDim ||
-        std::none_of(sequences.begin(), sequences.end(), [&](const Lengths &s) {
-          return s.added && (s.added * group > DecodeRows) == kernel.prefill;
-        }))
+        !hasRowsFor(kernel))
       continue;
     const AttentionKernel *other = tiles ? tileKernelOf(kernel) : nullptr;
     if (other && takesPairs(*other, tokens() * group, sequences.size()))
       if (const AttentionKernel *pairs = tileKernelOf(kernel, 2))
         other = pairs;
+    if (const AttentionKernel *drafts = tiles ? draftKernelOf(kernel) : nullptr;
+        drafts && longestRows() <= drafts->rows)
+      other = drafts;
     all.push_back(other ? other : &kernel);
   }
   return all;
@@ -192,6 +231,7 @@ Step::Step(Gpu &gpu, const StepShape &given)
   lse = static_cast<float *>(
       buffers.make(tokens * shape.heads * shape.group * 4, 0xff));
   for (auto &[kernel, p] : launches) {
+    bool all = takesAllRows(*kernel);
     p.cache = cache;
     p.scales = scales;
     p.table = deviceTable;
@@ -213,7 +253,7 @@ Step::Step(Gpu &gpu, const StepShape &given)
                kernel->leaf,
                KV_MASK_CAUSAL,
                0,
-               kernel->prefill ? DecodeRows + 1 : 0,
+               kernel->prefill && !all ? DecodeRows + 1 : 0,
                kernel->prefill ? INT64_MAX : DecodeRows + 1,
                0,
                0};

@@ -22,21 +22,26 @@ struct Lengths {
 /// instead of `plain` where this device has it; null: there is none.
 const AttentionKernel *tileKernelOf(const AttentionKernel &plain,
                                     int partBlocks = 1);
+/// The one that is launched instead of both in steps of drafts; or null.
+const AttentionKernel *draftKernelOf(const AttentionKernel &plain);
 
 /// Sequences of a step, and how their cache lies. Causal.
 struct StepShape {
   std::string lengths; // as names say it: "64x8191+1"
   std::vector<Lengths> sequences;
-  std::string type = "bf16"; // of a row of DeviceKernels.def
+  /// Of a row of DeviceKernels.def; f8p: with products of 8 bits.
+  std::string type = "bf16";
   int heads = 8, group = 4, dim = 128, page = 16;
   bool headsFirst = false; // layout hnd, else nhd
   int vDim = 0;            // of a latent cache; 0: not latent
   bool tiles = true;       // as the runtime does it; else without tile copies
 
   int valueDim() const { return vDim ? vDim : dim; }
+  bool eightBitProducts() const { return type == "f8p"; }
   std::string name() const;
   int64_t tokens() const;
-  /// Those that run it on this device.
+  int64_t longestRows() const; // packed, of a sequence
+  /// Those that run it on this device; none: it has no such kernels.
   std::vector<const AttentionKernel *> kernels() const;
   int64_t columns() const; // of the lookup table
   /// Bytes of K and V that the rows need, each once.

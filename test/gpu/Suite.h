@@ -51,8 +51,8 @@ std::unique_ptr<Suite> makeTimings(Gpu &gpu, const SuiteOptions &options);
 std::unique_ptr<Suite> makeSuite(std::string_view name, Gpu &gpu,
                                  const SuiteOptions &options);
 constexpr const char *SuiteNames =
-    "instructions, probes, movers, attention, bits, pairs, cases, long, "
-    "products, ceilings, timing";
+    "instructions, probes, movers, attention, tiles, bytes, bits, pairs, "
+    "cases, long, products, ceilings, timing";
 
 } // namespace kv::cuda::test
 

@@ -14,14 +14,16 @@ constexpr std::string_view LargePool = "APoolBeyondTwoToThe31Elements";
 constexpr int64_t LargePoolBytes = int64_t(16) << 30;
 constexpr std::string_view Product = "AttentionMatrix.Product";
 
-/// The first failure of the test that runs.
+/// The first failure of the test that runs, and why it does not run.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestPartResult(const ::testing::TestPartResult &result) override {
     if (result.failed() && message.empty())
       message = result.message();
+    if (result.skipped() && leftOut.empty())
+      leftOut = std::string("left out: ") + result.message();
   }
-  std::string message;
+  std::string message, leftOut;
 };
 
 class Tests final : public Suite {
@@ -75,11 +77,14 @@ public:
     }
     ::testing::GTEST_FLAG(filter) = row.substr(0, slash);
     listener.message.clear();
+    listener.leftOut.clear();
     int failed = RUN_ALL_TESTS();
     if (!::testing::UnitTest::GetInstance()->test_to_run_count())
       return Result::failed("there is no such test");
-    return {!failed, failed && listener.message.empty() ? "a failure in no test"
-                                                        : listener.message};
+    if (!failed)
+      return {true, listener.leftOut};
+    return Result::failed(listener.message.empty() ? "a failure in no test"
+                                                   : listener.message);
   }
 
 private:
@@ -111,7 +116,9 @@ std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
   if (name == "attention")
     return makeTests({"Attention.", "AttentionTrees."}, 5, gpu.memoryBytes);
   if (name == "tiles")
-    return makeTests({"AttentionTiles."}, 5, gpu.memoryBytes);
+    return makeTests({"AttentionTiles."}, 3, gpu.memoryBytes);
+  if (name == "bytes")
+    return makeTests({"ByteTiles."}, 2, gpu.memoryBytes);
   if (name == "bits")
     return makeTests({"AttentionBits."}, 5, gpu.memoryBytes);
   if (name == "pairs")

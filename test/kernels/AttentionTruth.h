@@ -10,7 +10,7 @@
 #ifndef KV_TEST_KERNELS_ATTENTIONTRUTH_H
 #define KV_TEST_KERNELS_ATTENTIONTRUTH_H
 
-#include "../../kernels/cuda/Numbers.h"
+#include "EightBits.h"
 #include "kv/ABI/Context.h"
 
 #include <cmath>
@@ -160,17 +160,10 @@ private:
   /// A query as it is multiplied, of 8 bits divided by its power again.
   std::vector<float> multiplied(const Query *q) const {
     std::vector<float> x(shape.dim);
-    float largest = 0x1p-119f;
-    for (int d = 0; d < shape.dim; ++d) {
+    for (int d = 0; d < shape.dim; ++d)
       x[d] = widen(q[d]);
-      largest = std::max(largest, std::fabs(x[d]));
-    }
     if (shape.eightBitProducts)
-      for (float &each : x) {
-        int power = 7 - std::ilogb(largest);
-        float rounded = widen(narrow<F8E4M3>(std::ldexp(each, power)));
-        each = std::ldexp(rounded, -power);
-      }
+      roundQuery(x.data(), shape.dim);
     return x;
   }
 
@@ -210,21 +203,6 @@ private:
     return keys;
   }
 
-  /// A weight of 8 bits, whose leaf's largest score is `leaf` and the row's
-  /// `maximum`. Where f32's errors may round it otherwise, by how much.
-  static double roundedWeight(double score, double leaf, double maximum,
-                              double &slack) {
-    double weight = 256 * std::exp(score - leaf),
-           share = std::exp(leaf - maximum) / 256,
-           error = 0x1p-13 + std::fabs(score) * 0x1p-19;
-    auto rounded = [](double x) {
-      return double(widen(narrow<F8E4M3>(float(x))));
-    };
-    slack =
-        (rounded(weight * (1 + error)) - rounded(weight * (1 - error))) * share;
-    return rounded(weight) * share;
-  }
-
   void compute(TrueRows &rows, const Key &asked) {
     auto [position, length, head, softcap, base, ancestors] = asked;
     std::vector<int64_t> keys = keysOf(asked);
@@ -255,14 +233,14 @@ private:
       std::map<int64_t, double> maxima; // of leaves
       for (size_t k = 0; k < keys.size() && shape.eightBitProducts; ++k) {
         double &maximum =
-            maxima.try_emplace(keys[k] / 128, -INFINITY).first->second;
+            maxima.try_emplace(keys[k] / EightBitLeaf, -INFINITY).first->second;
         maximum = std::max(maximum, scores[k]);
       }
       for (size_t k = 0; k < keys.size(); ++k) {
         double weight = std::exp(scores[k] - row.maximum), slack = 0;
         if (shape.eightBitProducts)
-          weight = roundedWeight(scores[k], maxima[keys[k] / 128], row.maximum,
-                                 slack);
+          weight = roundedWeight(scores[k], maxima[keys[k] / EightBitLeaf],
+                                 row.maximum, slack);
         row.sum += weight;
         row.sumSlack += slack;
         const float *v = &widened[place(keys[k], 1, head)];

@@ -131,6 +131,10 @@ private:
       KV_UNROLL
     for (int i = 0; i < 4; ++i)
       acc[n][i] = 0;
+    // Named once: from the second tile on products are under way, and where an
+    // accumulator is named between them ptxas waits for each.
+    if constexpr (!FromRegisters && F != RingFault::MissingProductsFence)
+      b.fenceProducts(acc);
     for (int tile = 0; tile < p.tiles; ++tile) {
       int stage = tile % RingStages, round = tile / RingStages;
       int parity = F == RingFault::ParityOfTheStage  ? tile & 1
@@ -211,7 +215,7 @@ private:
       if constexpr (FromRegisters)
         b.fenceProducts(acc, a);
       else
-        b.fenceProducts(acc);
+        b.fenceProducts();
     }
     KV_UNROLL
     for (int step = 0; step < 4; ++step) {

@@ -159,6 +159,76 @@ KV_BODY void groupProductBody(B &b, const TileInstructionParams &p) {
   }
 }
 
+constexpr int ByteProductK = 128; // one slab
+
+/// in: A [64][128] and B [N][128] of f8E4M3FN, four neighbours a word; out:
+/// A times the transpose of B, of float, 32 summed at a time.
+template <bool FromRegisters, int N, class B>
+KV_BODY void byteProductBody(B &b, const TileInstructionParams &p) {
+  constexpr int Words = ByteProductK / 4, Steps = ByteProductK / 32,
+                PlaceB = RingBox;
+  const auto *a = static_cast<const uint32_t *>(p.in),
+             *bs = a + GroupProductRows * Words;
+  auto shared = b.template shared<uint32_t>(0, RingBarriers / 4);
+  for (int i = b.thread(); i < GroupProductRows * Words; i += GroupThreads)
+    shared.store(int(swizzled(uint32_t(i) * 4)) / 4, b.load(a + i));
+  for (int i = b.thread(); i < N * Words; i += GroupThreads)
+    shared.store(int(swizzled(uint32_t(PlaceB + i * 4))) / 4, b.load(bs + i));
+  b.fenceAsync();
+  b.sync();
+  uint32_t fragments[Steps][4];
+  if constexpr (FromRegisters)
+    KV_UNROLL
+  for (int i = 0; i < Steps * 4; ++i) {
+    // Four elements of 8 bits where two of 16 are.
+    Place at = groupFragmentA(b.thread(), i % 4, 0);
+    fragments[i / 4][i % 4] =
+        b.load(a + at.row * Words + i / 4 * 8 + at.column / 2);
+  }
+  float acc[N / 8][4];
+  KV_UNROLL
+  for (int i = 0; i < N / 2; ++i)
+    acc[i / 4][i % 4] = 0;
+  Descriptor operandA = encode({b.sharedAddress(0), 0, AtomBytes});
+  Descriptor operandB = encode({b.sharedAddress(PlaceB), 0, AtomBytes});
+  if constexpr (FromRegisters)
+    b.fenceProducts(acc, fragments);
+  else
+    b.fenceProducts(acc);
+  KV_UNROLL
+  for (int step = 0; step < Steps; ++step) {
+    Descriptor stepB = operandB.behind(step * 32);
+    if constexpr (FromRegisters)
+      b.template multiplyGroup<F8E4M3, Major::K>(acc, fragments[step], stepB,
+                                                 step > 0);
+    else
+      b.template multiplyGroup<F8E4M3, Major::K>(
+          acc, operandA.behind(step * 32), stepB, step > 0);
+  }
+  b.commitProducts();
+  b.template awaitProducts<0>(acc);
+  KV_UNROLL
+  for (int i = 0; i < N / 2; ++i) {
+    Place at = groupFragmentC(b.thread(), i / 4, i % 4);
+    b.store(static_cast<float *>(p.out) + at.row * N + at.column,
+            acc[i / 4][i % 4]);
+  }
+}
+
+/// A warp. in: four words a lane; out: the 32 chunks of shared memory that
+/// stmatrix makes of them, matrix i from chunk 8 i on.
+template <class B>
+KV_BODY void storeMatrixBody(B &b, const TileInstructionParams &p) {
+  auto chunks = b.template shared<Chunk>(0, WarpLanes);
+  uint32_t words[4];
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i)
+    words[i] = b.load(static_cast<const uint32_t *>(p.in) + b.thread() * 4 + i);
+  b.storeMatrix(words, chunks, b.thread());
+  b.sync();
+  b.store(static_cast<Chunk *>(p.out) + b.thread(), chunks.load(b.thread()));
+}
+
 template <bool FromRegisters, class B>
 KV_BODY void ringBody(B &b, const TileInstructionParams &p) {
   RingBody<B, FromRegisters, RingFault::None>(b, p).run();

@@ -42,21 +42,15 @@ TensorDescription matrix(const void *data, int rows, int columns) {
 
 } // namespace
 
-// Also of boxes that lie beside the matrix in part.
-TEST(Instruction, TileCopies) {
-  if (leftOut("kv_test_tile_copy"))
-    return;
-  constexpr int Rows = 150, Columns = 136;
-  std::vector<uint16_t> in(Rows * Columns);
+static void testTileCopies(int rows, int columns, std::vector<TileAt> boxes) {
+  std::vector<uint16_t> in(rows * columns);
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = uint16_t(i + 1);
   for (bool plain : {false, true})
-    for (TileAt at :
-         {TileAt{{0, 0, 0, 0}}, TileAt{{64, 40, 0, 0}}, TileAt{{8, 120, 0, 0}},
-          TileAt{{128, -3, 0, 0}}, TileAt{{-16, 64, 0, 0}}}) {
+    for (TileAt at : boxes) {
       KernelRun run;
       std::vector<uint16_t> out(RingBox / 2), expected(RingBox / 2);
-      TensorDescription tensor = matrix(run.in(in), Rows, Columns);
+      TensorDescription tensor = matrix(run.in(in), rows, columns);
       tensor.plain = plain;
       TileInstructionParams p{};
       p.a = run.encode(tensor);
@@ -71,8 +65,29 @@ TEST(Instruction, TileCopies) {
       for (int i = 0; i < RingBox / 2; ++i)
         ASSERT_EQ(out[i], expected[i])
             << (plain ? "plain" : "swizzled") << " box at " << at.at[0] << ", "
-            << at.at[1] << ": row " << i / 64 << ", column " << i % 64;
+            << at.at[1] << " of " << columns << " columns: row " << i / 64
+            << ", column " << i % 64;
     }
+}
+
+// Also of boxes that lie beside the matrix in part.
+TEST(Instruction, TileCopies) {
+  if (leftOut("kv_test_tile_copy"))
+    return;
+  testTileCopies(150, 136,
+                 {{{0, 0, 0, 0}},
+                  {{64, 40, 0, 0}},
+                  {{8, 120, 0, 0}},
+                  {{128, -3, 0, 0}},
+                  {{-16, 64, 0, 0}}});
+}
+
+// Half of what is filled is zeros: heads of 64 elements of 8 bits are copied
+// so.
+TEST(Instruction, BoxesWiderThanTheTensor) {
+  if (leftOut("kv_test_tile_copy"))
+    return;
+  testTileCopies(150, 32, {{{0, 0, 0, 0}}, {{0, 40, 0, 0}}, {{0, 120, 0, 0}}});
 }
 
 TEST(Instruction, BarrierPhases) {
@@ -137,6 +152,59 @@ TEST(Instruction, GroupProductsOfRegisters) {
   testGroupProduct<Bf16>("kv_test_wgmma_registers_bf16_k_64", 64);
   testGroupProduct<F16>("kv_test_wgmma_registers_f16_other_64", 64);
   testGroupProduct<Bf16>("kv_test_wgmma_registers_bf16_other_128", 128);
+}
+
+static void testByteProduct(const char *name, int columns) {
+  if (leftOut(name))
+    return;
+  constexpr int K = ByteProductK, Rows = GroupProductRows;
+  std::vector<uint8_t> in((Rows + columns) * K);
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = narrow<F8E4M3>(float(int(i * 37 % 15) - 7)).bits;
+  std::vector<float> out(Rows * columns, -1);
+  KernelRun run;
+  TileInstructionParams p{};
+  p.in = run.in(in);
+  p.out = run.out(out);
+  run(name, 1, p);
+  for (int row = 0; row < Rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      float sum = 0;
+      for (int k = 0; k < K; ++k)
+        sum += widen(F8E4M3{in[row * K + k]}) *
+               widen(F8E4M3{in[(Rows + column) * K + k]});
+      ASSERT_EQ(out[row * columns + column], sum)
+          << name << ": row " << row << ", column " << column;
+    }
+}
+
+// Sums of at most thirteen bits, which an accumulator of fourteen has.
+TEST(Instruction, GroupProductsOf8Bits) {
+  testByteProduct("kv_test_wgmma_e4m3_64", 64);
+  testByteProduct("kv_test_wgmma_e4m3_128", 128);
+  testByteProduct("kv_test_wgmma_registers_e4m3_64", 64);
+  testByteProduct("kv_test_wgmma_registers_e4m3_72", 72);
+}
+
+// What ldmatrix loads of a row's chunk, stmatrix stores there.
+TEST(Instruction, StoreMatrix) {
+  if (leftOut("kv_test_stmatrix"))
+    return;
+  std::vector<uint16_t> in(WarpLanes * 8), out(WarpLanes * 8);
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = uint16_t(i + 1);
+  KernelRun run;
+  TileInstructionParams p{};
+  p.in = run.in(in);
+  p.out = run.out(out);
+  run("kv_test_stmatrix", 1, p);
+  for (int lane = 0; lane < WarpLanes; ++lane)
+    for (int i = 0; i < 4; ++i)
+      for (int half = 0; half < 2; ++half)
+        // Row lane / 4 of matrix i, elements 2 (lane % 4) and the next one.
+        EXPECT_EQ(out[(i * 8 + lane / 4) * 8 + lane % 4 * 2 + half],
+                  in[(lane * 4 + i) * 2 + half])
+            << "lane " << lane << ", register " << i;
 }
 
 // Copies, products, registers that change hands, and rows that threads clear

@@ -244,6 +244,27 @@ def test_warpgroups_share_leaves(listed):
     assert total >= sm.tensor_busy
 
 
+def test_a_warpgroup_without_rows(listed):
+    code = listed(
+        ("MOV R1, c[0x0][0x28]",),
+        ".L_x_0",
+        ("LDG.E R2, desc[UR4][R4.64]", 1, 0),
+        ("@P0 BRA `(.L_x_1)", 5),
+        ("QGMMA.64x128x32.F32.E4M3.E4M3 R24, gdesc[UR4], RZ, !UPT",),
+        ("BAR.ARV R4, 0x100", 5),
+        ("BRA `(.L_x_2)", 5),
+        ".L_x_1",
+        ("BAR.SYNC.DEFER_BLOCKING R3, 0x100", 5),
+        ("BAR.ARV R6, 0x100", 5),
+        ".L_x_2",
+        ("@!P4 BRA `(.L_x_0)", 5),
+        ("EXIT",))
+    assert [i.name for i in Leaf(code).passed if i.operation in ("QGMMA", "BAR")] == [
+        "BAR.SYNC.DEFER_BLOCKING", "BAR.ARV"]
+    assert [i.text for i in Leaf(code).passed if i.operation == "BAR"][1].startswith("BAR.ARV R6")
+    assert Leaf(listed(*LOOP)).passed == []  # of which no warp does without
+
+
 def test_latent_decode():
     shape = check.shape_of("kv_latent_tiles_bf16_576")
     assert (shape.keys, shape.warps, shape.bytes, shape.value) == (64, 8, 73728, 512)

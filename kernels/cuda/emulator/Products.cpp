@@ -47,6 +47,8 @@ void Products::finish() {
 void Products::fence(int t, const NamedRegisters *named, int count) {
   Thread &thread = threads[t];
   thread.fenced = ++thread.time;
+  if (!count)
+    return; // what an earlier one named has to be as it was
   thread.atFence.resize(count);
   for (int i = 0; i < count; ++i) {
     auto *words = static_cast<const uint32_t *>(named[i].words);
