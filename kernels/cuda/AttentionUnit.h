@@ -171,21 +171,21 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
           x[i * 4], x[i * 4 + 1], x[i * 4 + 2], x[i * 4 + 3]);
     if (pair < QueryParts)
       queriesView().store(C::QueryRows::chunk(row, pair), bytes);
-    return;
+  } else {
+    // A lane has four elements of K side by side, of which an mma takes the
+    // first two and, in its other register, the last two.
+    Chunk ordered[2];
+    KV_UNROLL
+    for (int i = 0; i < 8; ++i)
+      ordered[i % 2].words[i / 2] =
+          narrowPair<F16>(kv::plan::multiply(x[i * 2], scale.factor),
+                          kv::plan::multiply(x[i * 2 + 1], scale.factor));
+    if (pair >= QueryParts)
+      return;
+    KV_UNROLL
+    for (int i = 0; i < 2; ++i)
+      queriesView().store(C::QueryRows::chunk(row, pair * 2 + i), ordered[i]);
   }
-  // A lane has four elements of K side by side, of which an mma takes the first
-  // two and, in its other register, the last two.
-  Chunk ordered[2];
-  KV_UNROLL
-  for (int i = 0; i < 8; ++i)
-    ordered[i % 2].words[i / 2] =
-        narrowPair<F16>(kv::plan::multiply(x[i * 2], scale.factor),
-                        kv::plan::multiply(x[i * 2 + 1], scale.factor));
-  if (pair >= QueryParts)
-    return;
-  KV_UNROLL
-  for (int i = 0; i < 2; ++i)
-    queriesView().store(C::QueryRows::chunk(row, pair * 2 + i), ordered[i]);
 }
 
 template <Block B, class C, Fault F>

@@ -47,7 +47,8 @@
 //   registersUp<N> registersDown<N>   all warps of a warpgroup together
 //   forget(acc)                 what accumulators hold is needed no more
 //   fenceProducts(registers...) before the first wgmma, and wherever registers
-//                               of one, A's or D's, were touched since: those
+//                               of one, A's or D's, were touched since: those,
+//                               or without any what an earlier fence named
 //   multiplyGroup<T, MajorB>(acc, a, b, accumulates)
 //                               64 x 8 Tiles += 64 x 16 * 16 x 8 Tiles, by the
 //                               warpgroup, where acc is float[Tiles][4], as

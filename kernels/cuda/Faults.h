@@ -86,7 +86,6 @@ enum class Fault {
   PartOfOtherColumns,   // a part of a wide head is copied where it is not
   RowsOfOneTileMore,    // a warpgroup with sixteen rows does as if it had none
   TurnsNotPassed,       // one without rows keeps the other one waiting
-  PassedUnseen,         // or gives a tile back that is not there yet
   MissingScalesBarrier, // scales are overwritten that another lane reads
   OnePartAwaited,       // only the first part of the keys is waited for
   EarlyPart,            // a part of the values folds while it is under way

@@ -64,6 +64,7 @@ class Warp:
         self.copies = []  # when the copies of each committed group have come
         self.open = 0  # when those of the group that is open have
         self.products = 0  # when those of its warpgroup are there
+        self.commits = []  # and those of each of its groups of products
 
 
 class Multiprocessor:
@@ -140,8 +141,10 @@ class Multiprocessor:
             pending = [t for t in warp.copies if t > now]
             if len(pending) > allowed:
                 return sorted(pending)[len(pending) - allowed - 1], "copies"
-        if instruction.name.startswith("WARPGROUP.DEPBAR") and warp.products > now:
-            return warp.products, "products"
+        if instruction.name.startswith("WARPGROUP.DEPBAR"):
+            allowed = int(re.search(r"gsb0, (0x[0-9a-f]+)", instruction.text).group(1), 16)
+            if len(warp.commits) > allowed and warp.commits[-1 - allowed] > now:
+                return warp.commits[-1 - allowed], "products"
         if operation in self.machine.pipes:
             free = self.pipe_free[warp.scheduler, operation]
             if free > now:
@@ -167,6 +170,8 @@ class Multiprocessor:
             self.pipe_free[warp.scheduler, "GMMA"] = begin + cost
             self.tensor_busy += cost / 4
             warp.products = begin + cost + machine.products
+            if "gsb0" in instruction.text:  # the last of a group
+                warp.commits = [*warp.commits[-8:], warp.products]
         if operation in machine.shared and not off:
             cost = machine.shared[operation]
             self.shared_free = max(self.shared_free, now) + cost

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../kernels/cuda/ByteTileRows.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "TileFaultRun.h"
 
 using namespace kv::cuda;
@@ -28,24 +27,17 @@ AttentionCase ordinary() {
   return c;
 }
 
-template <Fault F> Results run(Fixture &fixture) {
-  return runTileBody<Config>(
-      fixture, [](Machine &m, int thread, const TileParams &tiles) {
-        CpuBlock b(m, thread);
-        runTiles<Config, F>(b, tiles);
-      });
-}
-
 template <Fault F>
 void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
-  expectSeenBySchedules<Fixture>(kernel(), c, text, run<F>);
+  expectSeenBySchedules<Fixture>(kernel(), c, text,
+                                 runTileFault<Config, F, Fixture>);
 }
 
 } // namespace
 
 TEST(ByteTileFault, None) {
   Fixture fixture(kernel(), ordinary());
-  EXPECT_TRUE(fixture.check(run<Fault::None>(fixture)));
+  EXPECT_TRUE(fixture.check(runTileFault<Config, Fault::None>(fixture)));
 }
 
 // Values on their way.
@@ -82,9 +74,9 @@ TEST(ByteTileFault, UnroundedSums) {
 TEST(ByteTileFault, UnscaledQueries) {
   Fixture good(kernel(), ordinary()), bad(kernel(), ordinary());
   good.enlargeQueries(-12);
-  EXPECT_TRUE(good.check(run<Fault::None>(good)));
+  EXPECT_TRUE(good.check(runTileFault<Config, Fault::None>(good)));
   bad.enlargeQueries(-12);
-  bad.expectSeen(run<Fault::UnscaledQueries>(bad), nullptr);
+  bad.expectSeen(runTileFault<Config, Fault::UnscaledQueries>(bad), nullptr);
 }
 
 // A tile of three tokens leaves a warpgroup without rows.

@@ -1,7 +1,6 @@
 //===- LatentPairFaultTest.cpp - Mistakes between two blocks of a part ----===//
 
 #include "../../kernels/cuda/LatentTileRows.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "TileFaultRun.h"
 
 using namespace kv::cuda;
@@ -22,16 +21,9 @@ AttentionCase ordinary() {
   return c;
 }
 
-template <Fault F> Results run(Fixture &fixture) {
-  return runTileBody<Config>(
-      fixture, [](Machine &m, int thread, const TileParams &tiles) {
-        CpuBlock b(m, thread);
-        runTiles<Config, F>(b, tiles);
-      });
-}
-
 template <Fault F> void expectSeen(const char *text) {
-  expectSeenBySchedules<Fixture>(kernelOf<Config>(), ordinary(), text, run<F>);
+  expectSeenBySchedules<Fixture>(kernelOf<Config>(), ordinary(), text,
+                                 runTileFault<Config, F, Fixture>);
 }
 
 /// Found bad by a report or by the numbers, as the schedule has it.
@@ -41,7 +33,7 @@ template <Fault F> void expectWrong() {
        {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
     c.machine.schedule = schedule;
     Fixture fixture(kernelOf<Config>(), c);
-    EXPECT_FALSE(fixture.check(run<F>(fixture))) << c;
+    EXPECT_FALSE(fixture.check(runTileFault<Config, F>(fixture))) << c;
   }
 }
 
@@ -52,7 +44,7 @@ TEST(LatentPairFault, None) {
     AttentionCase c = ordinary();
     c.pageSize = page;
     Fixture fixture(kernelOf<Config>(), c);
-    EXPECT_TRUE(fixture.check(run<Fault::None>(fixture))) << c;
+    EXPECT_TRUE(fixture.check(runTileFault<Config, Fault::None>(fixture))) << c;
   }
 }
 TEST(LatentPairFault, MissingClusterBarrier) {

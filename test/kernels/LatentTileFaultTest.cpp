@@ -1,7 +1,6 @@
 //===- LatentTileFaultTest.cpp - Mistakes where latent rows are shared ----===//
 
 #include "../../kernels/cuda/LatentTileRows.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "TileFaultRun.h"
 
 using namespace kv::cuda;
@@ -22,23 +21,16 @@ AttentionCase ordinary() {
   return c;
 }
 
-template <Fault F> Results run(Fixture &fixture) {
-  return runTileBody<Config>(
-      fixture, [](Machine &m, int thread, const TileParams &tiles) {
-        CpuBlock b(m, thread);
-        runTiles<Config, F>(b, tiles);
-      });
-}
-
 template <Fault F> void expectSeen(const char *text) {
-  expectSeenBySchedules<Fixture>(kernelOf<Config>(), ordinary(), text, run<F>);
+  expectSeenBySchedules<Fixture>(kernelOf<Config>(), ordinary(), text,
+                                 runTileFault<Config, F, Fixture>);
 }
 
 } // namespace
 
 TEST(LatentTileFault, None) {
   Fixture fixture(kernelOf<Config>(), ordinary());
-  EXPECT_TRUE(fixture.check(run<Fault::None>(fixture)));
+  EXPECT_TRUE(fixture.check(runTileFault<Config, Fault::None>(fixture)));
 }
 TEST(LatentTileFault, MissingEmptyWait) {
   expectSeen<Fault::MissingEmptyWait>("shared memory");

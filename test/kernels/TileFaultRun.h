@@ -3,6 +3,7 @@
 #ifndef KV_TEST_KERNELS_TILEFAULTRUN_H
 #define KV_TEST_KERNELS_TILEFAULTRUN_H
 
+#include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "../../kernels/cuda/emulator/LaunchRoles.h"
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
@@ -20,6 +21,17 @@ Results runTileBody(Fixture &fixture, Body body) {
         backend.machine, fixture.c.parts * PartBlocks<Config>,
         [&](Machine &m, int thread) { body(m, thread, tiles); });
   });
+}
+
+/// The same by the kernel's body with a mistake, whose header the caller
+/// includes.
+template <class Config, Fault F, class Fixture>
+Results runTileFault(Fixture &fixture) {
+  return runTileBody<Config>(
+      fixture, [](Machine &m, int thread, const TileParams &tiles) {
+        CpuBlock b(m, thread);
+        runTiles<Config, F>(b, tiles);
+      });
 }
 
 /// run(fixture), of a kernel with a mistake, under every schedule: it must be

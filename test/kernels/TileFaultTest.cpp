@@ -1,7 +1,6 @@
 //===- TileFaultTest.cpp - Mistakes in a kernel that copies tiles ---------===//
 
 #include "../../kernels/cuda/TileRows.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "TileFaultRun.h"
 
 using namespace kv::cuda;
@@ -46,22 +45,17 @@ template <class T> const AttentionKernel &kernel() {
                        C::HeadDim);
 }
 
-template <class T, Fault F> Results run(typename T::Fixture &fixture) {
-  return runTileBody<typename T::Config>(
-      fixture, [](Machine &m, int thread, const TileParams &tiles) {
-        CpuBlock b(m, thread);
-        runTiles<typename T::Config, F>(b, tiles);
-      });
-}
-
 template <Fault F, class T = Plain>
 void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
-  expectSeenBySchedules<typename T::Fixture>(kernel<T>(), c, text, run<T, F>);
+  expectSeenBySchedules<typename T::Fixture>(
+      kernel<T>(), c, text,
+      runTileFault<typename T::Config, F, typename T::Fixture>);
 }
 
 template <class T> void expectGood() {
   typename T::Fixture fixture(kernel<T>(), ordinary());
-  EXPECT_TRUE(fixture.check(run<T, Fault::None>(fixture)));
+  EXPECT_TRUE(
+      fixture.check(runTileFault<typename T::Config, Fault::None>(fixture)));
 }
 
 } // namespace
@@ -82,10 +76,6 @@ TEST(TileFault, RowsOfOneTileMore) {
 TEST(TileFault, TurnsNotPassed) {
   expectSeen<Fault::TurnsNotPassed>("deadlock", fewRows());
   expectSeen<Fault::TurnsNotPassed, Parts>("deadlock", fewRows());
-}
-TEST(TileFault, PassedUnseen) {
-  // Of heads in one part turns are enough.
-  expectSeen<Fault::PassedUnseen, Parts>("at byte", fewRows());
 }
 TEST(TileFault, PartOfOtherColumns) {
   expectSeen<Fault::PartOfOtherColumns, Parts>(nullptr);

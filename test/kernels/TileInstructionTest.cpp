@@ -118,6 +118,21 @@ TEST(Instruction, NamedBarriers) {
         << i;
 }
 
+/// The rows of a product, whose factors are a(row, k) and b(k, column): whole
+/// numbers, so that every order sums exactly.
+template <class A, class B>
+void expectProduct(const char *name, const std::vector<float> &out, int columns,
+                   int depth, A a, B b) {
+  for (int row = 0; row < GroupProductRows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      float sum = 0;
+      for (int k = 0; k < depth; ++k)
+        sum += a(row, k) * b(k, column);
+      ASSERT_EQ(out[row * columns + column], sum)
+          << name << ": row " << row << ", column " << column;
+    }
+}
+
 template <class T> void testGroupProduct(const char *name, int columns) {
   if (leftOut(name))
     return;
@@ -131,15 +146,12 @@ template <class T> void testGroupProduct(const char *name, int columns) {
   p.in = run.in(in);
   p.out = run.out(out);
   run(name, 1, p);
-  for (int row = 0; row < Rows; ++row)
-    for (int column = 0; column < columns; ++column) {
-      float sum = 0;
-      for (int k = 0; k < K; ++k)
-        sum += widen(T{in[row * K + k]}) *
-               widen(T{in[Rows * K + k * columns + column]});
-      ASSERT_EQ(out[row * columns + column], sum)
-          << name << ": row " << row << ", column " << column;
-    }
+  expectProduct(
+      name, out, columns, K,
+      [&](int row, int k) { return widen(T{in[row * K + k]}); },
+      [&](int k, int column) {
+        return widen(T{in[Rows * K + k * columns + column]});
+      });
 }
 
 TEST(Instruction, GroupProductsOfSharedMemory) {
@@ -167,15 +179,12 @@ static void testByteProduct(const char *name, int columns) {
   p.in = run.in(in);
   p.out = run.out(out);
   run(name, 1, p);
-  for (int row = 0; row < Rows; ++row)
-    for (int column = 0; column < columns; ++column) {
-      float sum = 0;
-      for (int k = 0; k < K; ++k)
-        sum += widen(F8E4M3{in[row * K + k]}) *
-               widen(F8E4M3{in[(Rows + column) * K + k]});
-      ASSERT_EQ(out[row * columns + column], sum)
-          << name << ": row " << row << ", column " << column;
-    }
+  expectProduct(
+      name, out, columns, K,
+      [&](int row, int k) { return widen(F8E4M3{in[row * K + k]}); },
+      [&](int k, int column) {
+        return widen(F8E4M3{in[(Rows + column) * K + k]});
+      });
 }
 
 // Sums of at most thirteen bits, which an accumulator of fourteen has.

@@ -90,7 +90,8 @@ kv::fake::findFunction(const std::string &image, const std::string &name) {
 int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
                        int threads, int sharedBytes) {
   int registers = 32;
-#define KV_ATTENTION_KERNEL(kind, type, query, cache, dim, budget, ...)        \
+#define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, budget,     \
+                            ...)                                               \
   if (function.kernel.name == "kv_attention_" #kind "_" #type "_" #dim)        \
     registers = (budget + 7) / 8 * 8;
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, budget)                \
