@@ -210,7 +210,7 @@ def test_kernels_that_do_not_wait():
 def test_warpgroups_multiply_in_turn(listed):
     way = listed(
         ("BAR.SYNC.DEFER_BLOCKING R3, 0x100", 5),
-        ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",),
+        ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0",),
         ("BAR.ARV R4, 0x100", 5),
         ("WARPGROUP.DEPBAR.LE gsb0, 0x0",),
         ("FADD R2, R24, R25", 30),
@@ -224,8 +224,8 @@ def test_warpgroups_multiply_in_turn(listed):
 
 
 def test_warpgroups_share_leaves(listed):
-    scores = ("HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",)
-    values = ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4].tnspB, RZ, !UPT",)
+    scores = ("HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0",)
+    values = ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4].tnspB, RZ, !UPT, gsb0",)
     own = listed(scores, ("WARPGROUP.DEPBAR.LE gsb0, 0x0",), ("BAR.SYNC.DEFER_BLOCKING R3, 0x80", 5),
                  ("BAR.ARV R4, 0x100", 5), ("@P1 BAR.SYNC.DEFER_BLOCKING R5, 0x100", 5), values,
                  ("WARPGROUP.DEPBAR.LE gsb0, 0x0",)).instructions
@@ -286,7 +286,7 @@ def test_warps_that_widen(listed):
     """What they do for two slabs, without barriers of their own warp; and it takes schedulers' time."""
     multiplies = (
         ".L_x_0",
-        ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",),
+        ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0",),
         ("WARPGROUP.DEPBAR.LE gsb0, 0x0",),
         ("@P0 BRA `(.L_x_0)", 5))
     widens = (
