@@ -391,7 +391,7 @@ public:
   }
 
   /// What a kernel with a mistake has left is found bad: by a report with
-  /// `text` in it or, where that is null, by its numbers alone.
+  /// `text` in it, "" by any, or, where that is null, by its numbers alone.
   void expectSeen(const Results &results, const char *text) const {
     if (!text) {
       EXPECT_TRUE(results.reports.empty());

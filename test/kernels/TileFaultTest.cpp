@@ -75,8 +75,8 @@ TEST(TileFault, RowsOfOneTileMore) {
 }
 TEST(TileFault, TurnsNotPassed) {
   // A deadlock, or tiles given back before they came.
-  expectSeen<Fault::TurnsNotPassed>(nullptr, fewRows());
-  expectSeen<Fault::TurnsNotPassed, Parts>(nullptr, fewRows());
+  expectSeen<Fault::TurnsNotPassed>("", fewRows());
+  expectSeen<Fault::TurnsNotPassed, Parts>("", fewRows());
 }
 TEST(TileFault, PartOfOtherColumns) {
   expectSeen<Fault::PartOfOtherColumns, Parts>(nullptr);
