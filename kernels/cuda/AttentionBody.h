@@ -86,7 +86,7 @@ protected:
   KV_BODY void runWork(Work &work, const kv::plan::Tile &tile);
 
   KV_BODY IntPair visible(const kv::plan::Sequence &sequence, int row) const {
-    kv::plan::Keys seen = kv::plan::visibleKeys(
+    kv::plan::Keys seen = kv::plan::visibleKeys<HasChunks<C>>(
         p.shape.mask, p.shape.window,
         sequence.cached + p.shape.group.quotient(firstRow + row),
         sequence.length);
@@ -365,9 +365,17 @@ protected:
     requires LatentTiles<C>;
   KV_BODY void multiplyQueries()
     requires TensorTiles<C>;
+  /// Scores times this are in units of log2.
+  KV_BODY float logFactor() const {
+    // Computed anew: leaves have no register for it.
+    if constexpr (ByteTiles<C>)
+      return scaleFirst ? kv::plan::Log2E : p.scale * kv::plan::Log2E;
+    else
+      return toLog2;
+  }
   /// What a row's scores are multiplied by for the powers that weights are of.
   KV_BODY float powerFactor(int row) const {
-    return scaleFirst ? toLog2 : toLog2 * scoreFactor(row);
+    return scaleFirst ? logFactor() : logFactor() * scoreFactor(row);
   }
   /// A leaf's weights: the accumulators of two column tiles of the scores are
   /// the fragment of sixteen keys, or those of four that of 32.
@@ -394,7 +402,9 @@ protected:
   /// Whether this warpgroup has rows: a decode step has few, and a unit's last
   /// tile as well.
   KV_BODY bool multiplies() const;
-  /// Begins to multiply the queries by the next tile, and ends the turn.
+  /// Of one without: it takes part in the ring and the turns.
+  KV_BODY void passLeaf();
+  /// Begins to multiply the queries by the next tile.
   KV_BODY void beginScores();
   KV_BODY void awaitScores();
   /// Column tiles of a leaf's values that are there at a time.
@@ -412,8 +422,6 @@ protected:
   template <int Tiles>
   KV_BODY void foldPart(int part, const float (&tiles)[Tiles][4]);
   KV_BODY void foldLastPart(const LastPart &part);
-  /// Of a warpgroup without rows: it takes part in the ring and the turns.
-  KV_BODY void passLeaf();
 
   //===--- And of latent rows, whose columns two warpgroups share ---------===//
 

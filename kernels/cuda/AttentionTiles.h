@@ -46,13 +46,14 @@ template <int QueryRowsV, int Columns> struct SlabRows {
   }
 };
 
-/// One kernel. Its consumers, two warpgroups of 64 rows each or one, are what
+/// One kernel. Its consumers, up to three warpgroups of 64 rows each, are what
 /// an AttentionBody knows of; another warpgroup brings them tiles of a leaf's
 /// keys or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
 /// elements are one tile; wider ones come in parts of a slab each, so that a
 /// thread has room for the sums of one part of a leaf beside those of a group.
 template <class QueryT, class CacheT, int HeadDimV,
-          Scales ScalesV = Scales::None>
+          Scales ScalesV = Scales::None,
+          int GroupsV = sizeof(CacheT) == 1 && HeadDimV == 256 ? 1 : 2>
 struct TileConfig {
   static constexpr bool Tiles = true;
   using Params = TileParams;
@@ -70,7 +71,7 @@ struct TileConfig {
   static_assert(HeadDim % 64 == 0, "a slab has 64 elements");
   static constexpr int ScaleGroups = Shares ? kernels::mostGroups(HeadDim) : 1;
   /// Warpgroups that multiply: one where two would not have enough registers.
-  static constexpr int Groups = Widens && HeadDim == 256 ? 1 : 2;
+  static constexpr int Groups = GroupsV;
   static constexpr int RowTiles = GroupWarps * Groups;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int KeyWarps = 1, ScoreTiles = 1;
@@ -94,12 +95,10 @@ struct TileConfig {
   /// Registers of a thread as it is launched, and of one of either role. Beside
   /// one warpgroup that multiplies, all have as many as there can be.
   static constexpr bool DividesRegisters = Groups > 1;
-  static constexpr int LaunchRegisters = DividesRegisters ? 168 : 255;
+  static constexpr int LaunchRegisters =
+      kv::plan::lesser(65536 / LaunchThreads / 8 * 8, 255);
   static constexpr int LoaderRegisters = Widens ? 56 : 40;
   static constexpr int ConsumerRegisters = Widens ? 224 : 232;
-  static_assert(!DividesRegisters ||
-                LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
-                    LaunchRegisters * LaunchThreads);
 
   /// What boxes are copied to: the ring itself or, of 8 bits, a ring of slabs.
   static constexpr int CopySlabs = Widens ? 1 : TileSlabs;
@@ -162,7 +161,6 @@ struct TileConfig {
   static constexpr int Barriers = TotalStates + (KeepsUnit ? Threads * 16 : 0);
   static constexpr int SharedBytes =
       Barriers + (2 * Stages + 2 * CopyStages) * 8;
-  static_assert(SharedBytes <= 227 * 1024);
 
   /// A merge has no total, and no queries any more: its tables lie there.
   static constexpr int RowPlaces = TotalInShared ? Totals : Queries,
@@ -187,6 +185,14 @@ struct TileConfig {
     return landed(CopyStages + stage);
   }
 };
+
+/// Whether a block has the registers and the shared memory that it needs.
+template <class C>
+constexpr bool FitsMultiprocessor =
+    C::SharedBytes <= 227 * 1024 &&
+    (!C::DividesRegisters ||
+     C::LoaderRegisters * GroupThreads + C::ConsumerRegisters * C::Threads <=
+         C::LaunchRegisters * C::LaunchThreads);
 
 /// The configuration of a row KV_TILE_KERNEL.
 #define KV_TILE_CONFIG(query, cache, scales, dim)                              \

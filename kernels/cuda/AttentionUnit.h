@@ -21,8 +21,8 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     // Not kept: the leaves need registers more.
     kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
     seeRows(work, tile, sequence);
-    kv::plan::Keys keys =
-        kv::plan::tileKeys(p.shape, sequence, firstRow - rowsBefore());
+    kv::plan::Keys keys = kv::plan::tileKeys<HasChunks<C>>(
+        p.shape, sequence, firstRow - rowsBefore());
     keysFirst = int32_t(keys.first);
     keysLast = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
     int32_t pages[3];
@@ -215,8 +215,8 @@ KV_BODY uint64_t AttentionBody<B, C, F>::pathOf(
                        b.load(p.ancestors + firstToken + token));
   if constexpr (F == Fault::WindowByRow)
     node.position = sequence.cached + token;
-  kv::plan::Keys keys = kv::plan::visibleKeys(p.shape.mask, p.shape.window,
-                                              node.position, sequence.length);
+  kv::plan::Keys keys = kv::plan::visibleKeys<HasChunks<C>>(
+      p.shape.mask, p.shape.window, node.position, sequence.length);
   seen.x = int32_t(kv::plan::lesser<int64_t>(keys.first, seen.y));
   return node.path();
 }

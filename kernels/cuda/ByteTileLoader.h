@@ -21,6 +21,12 @@
 
 namespace kv::cuda {
 
+/// What only the end of a stretch needs of it, a thread's own: leaves need
+/// registers more.
+template <class C, Block B> KV_BODY auto keptWorks(B &b) {
+  return b.template shared<kv::plan::Work>(C::KeptWorks, GroupThreads);
+}
+
 template <Block B, class C, Fault F>
 class ByteTileLoader : TileLoader<B, C, F> {
   using Base = TileLoader<B, C, F>;
@@ -33,8 +39,9 @@ public:
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
     forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
-        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+        b, p, [&](Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
+          keptWorks<C>(b).store(late(b.thread()), work);
           int32_t page = this->lookUp(work.leafBegin, work);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
             int32_t next = this->lookUp(leaf + 1, work);
@@ -42,6 +49,7 @@ public:
             copyValues(leaf, work.head, page);
             page = next;
           }
+          work = keptWorks<C>(b).load(late(b.thread()));
         });
   }
 
@@ -87,10 +95,15 @@ public:
   KV_BODY void transpose() {
     storeOnes();
     forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
-        b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+        b, p, [&](Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
-          for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf)
+          keptWorks<C>(b).store(late(b.thread()), work);
+          for (int leaf = work.leafBegin;; ++leaf) {
+            work = keptWorks<C>(b).load(late(b.thread()));
+            if (leaf >= work.leafEnd)
+              return;
             transposeTile(leaf);
+          }
         });
   }
 

@@ -4,9 +4,9 @@
 // What TileRows.h says of warps and their rows holds here; rounded weights are
 // summed by the product with the values.
 //
-// A turn is a leaf's values and the next leaf's scores: all products that a
-// warpgroup has in a leaf, one behind the other. Meanwhile the other one makes
-// weights of scores, for which it has the SM's exponentials alone.
+// A turn is the products of a leaf's values, passed on with the last of them.
+// Meanwhile the two other warpgroups multiply queries by keys and make weights.
+// There are few registers: what only some leaves need waits in shared memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@ namespace kv::cuda {
 
 template <Block B, class C, Fault F>
 KV_BODY bool AttentionBody<B, C, F>::multiplies() const {
-  return liveRows > warp / GroupWarps * (GroupWarps * 16);
+  int group = b.uniform(warp) / GroupWarps;
+  return group == 0 || liveRows > group * (GroupWarps * 16);
 }
 
 template <Block B, class C, Fault F>
@@ -28,7 +29,7 @@ KV_BODY void AttentionBody<B, C, F>::beginScores() {
   awaitTile(0);
   int group = warp / GroupWarps;
   if constexpr (F == Fault::QueriesOfOtherRows)
-    group ^= 1;
+    group = group == 0;
   Descriptor queries =
       operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
   Descriptor keys = tileAt(0);
@@ -39,7 +40,6 @@ KV_BODY void AttentionBody<B, C, F>::beginScores() {
     b.template multiplyGroup<typename C::Product, Major::K>(
         scores[0], queries.behind(d), keys.behind(d), d > 0);
   b.commitProducts();
-  passTurn<C>(b, warp);
 }
 
 template <Block B, class C, Fault F>
@@ -118,76 +118,105 @@ template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   requires ByteTiles<C>
 {
-  if (!multiplies()) {
-    passLeaf();
-    return;
-  }
   beginScores();
+  recallLeaves();
   awaitScores();
   prepareScores(leaf);
   Fragments weights;
   weighScores(weights, leaf);
-  // Here and no earlier, though the tile is there: without a loop between them
-  // ptxas lifts the turn's barrier over the weights.
   awaitTile(0);
   Descriptor tile = tileAt(0);
   awaitTurn<C>(b, warp);
-  float first[C::Parts - 1 ? C::Parts - 1 : 1][C::PartTiles][4];
+  auto multiply = [&](auto &part, Descriptor tile) {
+    b.forget(part);
+    if constexpr (F != Fault::MissingProductsFence)
+      b.fenceProducts(weights, part);
+    multiplyPart(part, weights, tile);
+  };
+  auto finish = [&](auto &part) {
+    if constexpr (F == Fault::EarlyRelease)
+      releaseTile();
+    if constexpr (F != Fault::EarlyPart)
+      b.template awaitProducts<0>(part);
+    if constexpr (F != Fault::EarlyRelease)
+      releaseTile();
+  };
   LastPart last;
-  b.forget(last);
+  multiply(last, tile.behind(C::PartTiles * (C::Parts - 1) * AtomBytes));
   if constexpr (C::Parts == 1) {
-    if constexpr (F != Fault::MissingProductsFence)
-      b.fenceProducts(weights, last);
-    multiplyPart(last, weights, tile);
+    passTurn<C>(b, warp);
+    finish(last);
+    foldLastPart(last);
   } else {
-    b.forget(first[0]);
-    if constexpr (F != Fault::MissingProductsFence)
-      b.fenceProducts(weights, first[0], last);
-    multiplyPart(first[0], weights, tile);
-    multiplyPart(last, weights,
-                 tile.behind(C::PartTiles * (C::Parts - 1) * AtomBytes));
-    b.template awaitProducts<1>(first[0]);
-    foldPart(0, first[0]);
-  }
-  if constexpr (F == Fault::EarlyRelease)
-    releaseTile();
-  if constexpr (F != Fault::EarlyPart)
     b.template awaitProducts<0>(last);
-  if constexpr (F != Fault::EarlyRelease)
-    releaseTile();
-  foldLastPart(last);
+    foldLastPart(last);
+    float first[C::PartTiles][4];
+    multiply(first, tile);
+    passTurn<C>(b, warp);
+    finish(first);
+    foldPart(0, first);
+  }
 }
 
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::passLeaf() {
-  passTurn<C>(b, warp);
   // Else it could release a tile twice in one phase.
   if constexpr (F != Fault::EarlyPass)
     awaitTurn<C>(b, warp);
+  passTurn<C>(b, warp);
   releaseTile();
   releaseTile();
 }
 
+/// How many pieces there are before that of a leaf, of a work that begins at
+/// `begin`: kv::plan::pieceCount() in 32 bits.
+KV_BODY int pieceOf(int begin, int leaf) {
+  constexpr int Group = kv::plan::LeavesPerGroup;
+  int groups = leaf / Group - begin / Group, within = begin % Group;
+  return groups + (within == 0   ? 0
+                   : groups == 0 ? leaf - begin
+                                 : Group - 1 - within);
+}
+
+// Of the work, its unit and its pieces, nothing is kept in registers.
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
   requires ByteTiles<C>
 {
-  int pieces = 0, groups = 0;
-  KV_UNROLL_BY(1)
-  for (int leaf = leafBegin; leaf < leafEnd;) {
+  auto begin = [&] {
     clear(group);
     groupState[0] = groupState[1] = Softmax();
-    int end = pieceEnd(work, leaf);
-    awaitTurn<C>(b, warp);
+  };
+  if (!multiplies()) {
     KV_UNROLL_BY(1)
-    do
-      computeLeaf(leaf);
-    while (++leaf < end);
-    passTurn<C>(b, warp);
-    if (work.whole())
-      foldGroup(groups++ == 0, leaf == leafEnd);
-    else
-      storePiece(kv::plan::slotOf(p.shape, b.block(), work.starts, pieces++));
+    for (int leaf = leafBegin; leaf < leafEnd; ++leaf)
+      passLeaf();
+    // Of no row, but a register that nobody writes is kept from the kernel's
+    // begin.
+    return clear(group);
+  }
+  begin();
+  for (int leaf = leafBegin;; ++leaf) {
+    computeLeaf(leaf);
+    // As pieceEnd() has it.
+    constexpr int Group = kv::plan::LeavesPerGroup;
+    const Work now = inLeaves(work);
+    bool last = leaf + 1 == now.leafEnd,
+         inFirst = leaf / Group == now.leafBegin / Group;
+    bool foreign = !now.whole() && inFirst && now.leafBegin % Group;
+    if (!last && !foreign && (leaf + 1) % Group)
+      continue;
+    rarely([&] {
+      const Work now = inLeaves(work);
+      if (now.whole())
+        foldGroup(inFirst, last);
+      else
+        storePiece(kv::plan::slotOf(p.shape, part(), now.starts,
+                                    pieceOf(now.leafBegin, leaf)));
+    });
+    if (last)
+      return;
+    begin();
   }
 }
 
@@ -195,6 +224,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
 template <class C, Fault F = Fault::None, Block B>
   requires ByteTiles<C>
 KV_BODY void runTiles(B &b, const TileParams &p) {
+  static_assert(FitsMultiprocessor<C>);
   if (b.thread() == 0) {
     KV_UNROLL
     for (int stage = 0; stage < C::Stages; ++stage) {

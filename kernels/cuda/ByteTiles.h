@@ -28,11 +28,13 @@ struct ByteQueryRows {
   }
 };
 
-/// One kernel. What is not said here is a TileConfig's. Rows of keys and values
-/// have 128 bytes in shared memory, of which 64 elements fill one half.
+/// One kernel, of three warpgroups that multiply: two do not hide each other's
+/// weights (docs/products.md). What is not said here is a TileConfig's. Rows of
+/// keys and values have 128 bytes in shared memory, of which 64 elements fill
+/// one half.
 template <class QueryT, int HeadDimV>
-struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV> {
-  using Base = TileConfig<QueryT, F8E4M3, HeadDimV>;
+struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
+  using Base = TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3>;
   using Base::HeadDim, Base::Leaf, Base::Rows;
   static_assert(Leaf == SlabRowBytes, "a row of transposed values is a leaf's");
   static_assert(HeadDim <= SlabRowBytes && HeadDim % 32 == 0);
@@ -49,16 +51,22 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV> {
   static constexpr int SlabBytes = Leaf * SlabRowBytes;
   static constexpr int ValueBytes = (ValueAtoms + SumTiles) * AtomBytes;
   /// Stages are of keys and of values in turn.
-  static constexpr int Stages = 6;
+  static constexpr int Stages = HeadDim == 64 ? 6 : 4;
   static constexpr int TileBytes =
       SlabBytes > ValueBytes ? SlabBytes : ValueBytes;
 
   /// What values are copied to: keys are copied to the ring.
   static constexpr int CopySlabs = 1, CopyRowBytes = SlabRowBytes;
   static constexpr int CopySlabBytes = SlabBytes, CopyBytes = SlabBytes;
-  static constexpr int CopyStages = 2;
+  static constexpr int CopyStages = HeadDim == 64 ? 2 : 1;
+  static constexpr bool KeepsUnit = true;
 
-  /// Warps that transpose.
+  /// Of a thread of either role, as the same code takes the fewest cycles by
+  /// scripts/sass/cycles.py and spills none.
+  static constexpr int LoaderRegisters = HeadDim == 64 ? 64 : 32;
+  static constexpr int ConsumerRegisters = HeadDim == 64 ? 144 : 160;
+
+  /// Warps that transpose. WidenersBarrier is the third warpgroup's turn.
   static constexpr int Transposers = Base::Wideners;
 
   using QueryRows = ByteQueryRows;
@@ -72,10 +80,13 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV> {
   static constexpr int Bounds = Finishes + Rows * 8;
   static constexpr int QueryScales = Bounds + Rows * 8;
   static constexpr int Ticket = QueryScales + Rows * 4;
-  static constexpr int Barriers = Ticket + 16;
+  static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
+  /// Those of who copies and transposes.
+  static constexpr int KeptWorks = TotalStates + Base::Threads * 16;
+  static constexpr int Barriers =
+      KeptWorks + GroupThreads * int(sizeof(kv::plan::Work));
   static constexpr int SharedBytes =
       Barriers + (2 * Stages + 2 * CopyStages) * 8;
-  static_assert(SharedBytes <= 227 * 1024);
 
   static constexpr int RowPlaces = Totals, MergeTable = Base::MergeTable;
   static constexpr int GroupWeights = RowPlaces + MergeTable * 4;

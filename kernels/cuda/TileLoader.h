@@ -29,8 +29,8 @@ protected:
   KV_BODY void seeKeys(const Work &work, const kv::plan::Tile &tile) {
     if (work.leafBegin >= work.leafEnd)
       return;
-    kv::plan::Keys keys =
-        kv::plan::tileKeys(p.shape, sequenceOf<F>(p, tile.sequence), tile.row);
+    kv::plan::Keys keys = kv::plan::tileKeys<HasChunks<C>>(
+        p.shape, sequenceOf<F>(p, tile.sequence), tile.row);
     first = int32_t(keys.first);
     last = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
     tableRow = p.table + tile.sequence * p.tablePitch;

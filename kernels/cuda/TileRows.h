@@ -29,7 +29,11 @@ template <class C, Block B> KV_BODY void awaitTurn(B &b, int warp) {
 }
 template <class C, Block B> KV_BODY void passTurn(B &b, int warp) {
   if constexpr (C::Groups > 1)
-    b.arriveNamed(turnOf(1 - warp / GroupWarps), 2 * GroupThreads);
+    b.arriveNamed(turnOf(C::Groups == 2 ? 1 - warp / GroupWarps
+                         : warp / GroupWarps == C::Groups - 1
+                             ? 0
+                             : warp / GroupWarps + 1),
+                  2 * GroupThreads);
 }
 
 template <Block B, class C, Fault F>
@@ -343,7 +347,7 @@ KV_BODY void consume(B &b, const TileParams &p) {
   Consumers<B, C> consumers(b);
   // The first turn is the first warpgroup's, and so is the one left over.
   int warp = consumers.thread() / WarpLanes;
-  if (warp >= GroupWarps)
+  if (C::Groups == 2 ? warp >= GroupWarps : warp / GroupWarps == C::Groups - 1)
     passTurn<C>(b, warp);
   AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
   if (warp < GroupWarps)
@@ -353,6 +357,7 @@ KV_BODY void consume(B &b, const TileParams &p) {
 /// The kernel: the first warpgroup copies, the others multiply.
 template <class C, Fault F = Fault::None, Block B>
 KV_BODY void runTiles(B &b, const TileParams &p) {
+  static_assert(FitsMultiprocessor<C>);
   if (b.thread() == 0) {
     KV_UNROLL
     for (int stage = 0; stage < C::Stages; ++stage) {

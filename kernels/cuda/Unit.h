@@ -39,6 +39,10 @@ KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
   }
 }
 
+/// Whether a mask may be of chunks: no attention with products of 8 bits has
+/// such a one, and some of their warps no registers for the division.
+template <class C> constexpr bool HasChunks = !ByteProducts<C>;
+
 /// A sequence of the batch. Lengths are believed as far as a row of the table
 /// goes.
 template <Fault F>

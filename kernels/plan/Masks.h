@@ -21,7 +21,9 @@ struct Keys {
 };
 
 /// The keys that the query at `position` sees in a sequence of `length` keys.
-/// `window` is at least 1 for the masks that have one.
+/// `window` is at least 1 for the masks that have one. Without Chunks, of masks
+/// that have none.
+template <bool Chunks = true>
 KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
                                  int64_t length) {
   Keys keys{0, length};
@@ -30,10 +32,10 @@ KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
     keys.last = position + 1;
   if (mask == KV_MASK_SLIDING || mask == KV_MASK_SLIDING_NONCAUSAL)
     keys.first = position + 1 - window;
-  if (mask == KV_MASK_CHUNKED || mask == KV_MASK_CHUNKED_CAUSAL)
+  if (Chunks && (mask == KV_MASK_CHUNKED || mask == KV_MASK_CHUNKED_CAUSAL))
     keys.first = position / window * window;
   // Not first + window, which could overflow: a window may be any i64.
-  if (mask == KV_MASK_CHUNKED)
+  if (Chunks && mask == KV_MASK_CHUNKED)
     keys.last = window > length - keys.first ? length : keys.first + window;
   return {greater<int64_t>(keys.first, 0), lesser(keys.last, length)};
 }

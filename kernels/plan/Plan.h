@@ -131,7 +131,8 @@ KV_HD constexpr int64_t maxTiles(const Shape &shape, int64_t sequences,
 }
 
 /// The keys that at least one row of a tile sees. `row` is the first packed
-/// row.
+/// row. Chunks as visibleKeys() has it.
+template <bool Chunks = true>
 KV_HD constexpr Keys tileKeys(const Shape &shape, const Sequence &sequence,
                               int64_t row) {
   int64_t rows = sequence.added * shape.group;
@@ -140,11 +141,11 @@ KV_HD constexpr Keys tileKeys(const Shape &shape, const Sequence &sequence,
   // The nodes of a tree may be as near to its root as the first.
   if (shape.trees)
     token = lesser(token, tokensBeforeTree(sequence.added));
-  Keys first = visibleKeys(shape.mask, shape.window, sequence.cached + token,
-                           sequence.length);
-  Keys end = visibleKeys(shape.mask, shape.window,
-                         sequence.cached + shape.group.quotient(int32_t(last)),
-                         sequence.length);
+  Keys first = visibleKeys<Chunks>(shape.mask, shape.window,
+                                   sequence.cached + token, sequence.length);
+  Keys end = visibleKeys<Chunks>(
+      shape.mask, shape.window,
+      sequence.cached + shape.group.quotient(int32_t(last)), sequence.length);
   return {first.first, end.last};
 }
 

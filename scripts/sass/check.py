@@ -49,7 +49,8 @@ def shape_of(kernel):
     element = 2 if found.group(3) in ("bf16", "f16") else 1
     # Of 8 bits and 256 elements, one warpgroup multiplies (AttentionTiles.h).
     tiles = found.group(2) == "tiles" and (element, dim) != (1, 256)
-    return Shape(128, 8 if tiles else 4, 128 * 2 * dim * element, dim)
+    warps = 12 if tiles and found.group(3) == "f8p" else 8 if tiles else 4
+    return Shape(128, warps, 128 * 2 * dim * element, dim)
 
 
 def read_table(path):

@@ -86,10 +86,12 @@ class Multiprocessor:
         # Where a leaf begins within a turn, the second warpgroup waits for its first one, and who
         # ends passes the turn that it has.
         self.within_turn = self._begins_within_turn(ways[0])
+        self.groups = max(2, sum(any(i.operation in GROUP_PRODUCTS for i in way) for way in ways) // 4)
         if self.within_turn:
-            self.turns[0], self.turn_waits[1] = 0, 4
+            self.turns[0] = 0
+            self.turn_waits.update({group: 4 for group in range(1, self.groups)})
             for warp in self.warps:
-                warp.waits_for_block = warp.group == 1
+                warp.waits_for_block = 0 < warp.group < self.groups
         self.met = collections.Counter()  # warps of a warpgroup that wait for the rest of it
         self.waiting = collections.Counter()  # why nothing was issued, by reason
 
@@ -208,7 +210,7 @@ class Multiprocessor:
         if warp.at == len(warp.way):
             warp.at, warp.leaf = 0, warp.leaf + 1
             if warp.leaf == self.leaves and self.within_turn and self.has_turns(warp):
-                self._pass_turn(warp.group ^ 1, now)
+                self._pass_turn((warp.group + 1) % self.groups, now)
         elif warp.way[warp.at].address != instruction.address + 16:
             warp.ready += 6  # a branch
 
@@ -235,7 +237,7 @@ class Multiprocessor:
                 self._wake(group, now)
             return
         if instruction.name.startswith("BAR.ARV"):
-            return self._pass_turn(group ^ 1, now)
+            return self._pass_turn((group + 1) % self.groups, now)
         warp.waits_for_block = True
         self.turn_waits[group] += 1
         self._give_turn(group, now)

@@ -23,6 +23,7 @@ const AttentionKernel &kernel() { return tileKernelFor("f8p", 64); }
 AttentionCase ordinary() {
   AttentionCase c;
   c.heads = 1;
+  c.parts = 1;
   c.sequences = {{500, 40}, {130, 3}};
   return c;
 }
