@@ -83,15 +83,8 @@ class Multiprocessor:
         self.arrived = collections.Counter()
         # Warpgroups' turns: arrivals, and warps that wait for the next one.
         self.turns, self.turn_waits = collections.Counter({0: first_turn}), collections.Counter()
-        # Where a leaf begins within a turn, the second warpgroup waits for its first one, and who
-        # ends passes the turn that it has.
-        self.within_turn = self._begins_within_turn(ways[0])
+        # Warpgroups that multiply; each passes its turn to the next.
         self.groups = max(2, sum(any(i.operation in GROUP_PRODUCTS for i in way) for way in ways) // 4)
-        if self.within_turn:
-            self.turns[0] = 0
-            self.turn_waits.update({group: 4 for group in range(1, self.groups)})
-            for warp in self.warps:
-                warp.waits_for_block = 0 < warp.group < self.groups
         self.met = collections.Counter()  # warps of a warpgroup that wait for the rest of it
         self.waiting = collections.Counter()  # why nothing was issued, by reason
 
@@ -209,8 +202,6 @@ class Multiprocessor:
         warp.at += 1
         if warp.at == len(warp.way):
             warp.at, warp.leaf = 0, warp.leaf + 1
-            if warp.leaf == self.leaves and self.within_turn and self.has_turns(warp):
-                self._pass_turn((warp.group + 1) % self.groups, now)
         elif warp.way[warp.at].address != instruction.address + 16:
             warp.ready += 6  # a branch
 
@@ -220,14 +211,8 @@ class Multiprocessor:
         """Whether the kernel's barriers in a leaf are those of warpgroups' turns."""
         return any(i.operation in GROUP_PRODUCTS or i.name.startswith("BAR.ARV") for i in warp.way)
 
-    @classmethod
-    def _begins_within_turn(cls, way):
-        barriers = [i.name for i in way if i.operation == "BAR"]
-        return (any(i.operation == "QGMMA" for i in way) and bool(barriers)
-                and barriers[0].startswith("BAR.ARV"))
-
     def _take_turn(self, warp, instruction, now):
-        """A warpgroup waits until the other one has arrived, all warps of both."""
+        """A warpgroup waits until the one before it has arrived, all warps of both."""
         group = warp.group
         if instruction.text.rstrip(" ;").endswith(" 0x80"):  # of one warpgroup
             warp.waits_for_block = True

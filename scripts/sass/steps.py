@@ -163,7 +163,7 @@ def print_prompts(image, machine):
         few = predict(listing, kernel, machine, 1, few=True).cycles
         times = [predict_few(each, shape, machine) for each in (cycles, few)]
         print(f"at most {FEW_ROWS} rows a sequence: {few:.0f} cycles a leaf; {FEW[0]} x {FEW[1]} keys, "
-              f"{FEW[2]} KV heads: {times[1][0]:.0f} us predicted, {times[0][0]:.0f} if both warpgroups "
+              f"{FEW[2]} KV heads: {times[1][0]:.0f} us predicted, {times[0][0]:.0f} if all warpgroups "
               f"multiplied, {times[1][1]:.0f} to read the cache")
 
 
