@@ -25,6 +25,16 @@ def weights_of(power):
     return lambda w: rounded(power * w) / power
 
 
+def polynomials_of_last_keys(w):
+    """As sm_90a's kernel computes the weights of a leaf's last quarter (PolynomialPower.h)."""
+    exponents = np.log2(np.maximum(w, 2.0 ** -24)) + 8
+    whole = np.round(exponents)
+    rest = exponents - whole
+    powers = np.exp2(whole) * (1 + 0.702942 * rest + 0.239864 * rest ** 2)
+    last = np.arange(w.shape[1]) >= w.shape[1] * 3 // 4
+    return rounded(np.where(last, powers, 256 * w)) / 256
+
+
 def exact(a, b):
     return a @ b
 
@@ -82,6 +92,7 @@ def main():
         for name, value in (("queries", beside(queries=rounded_rows)), ("weights", beside(weights=weights_of(256))),
                             ("weights, of 448", beside(weights=weights_of(448))),
                             ("weights, sum of unrounded", beside(weights=weights_of(256), sums_rounded=False)),
+                            ("weights, a quarter polynomials", beside(weights=polynomials_of_last_keys)),
                             ("weights, one leaf", beside(weights=weights_of(256), leaf=keys)),
                             ("both", beside(**both)),
                             ("both, sums of 14 bits", beside(**both, product=narrow_sums(14)))):

@@ -131,6 +131,10 @@ template <Block B, class C, Fault F>
 KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
   // Where nothing else hides them, in chains side by side.
   constexpr int Chains = ByteTiles<C> ? 4 : 1;
+  constexpr bool KeepsNaN = ByteTiles<C> && F != Fault::LostNaN;
+  auto larger = [](float a, float b) {
+    return KeepsNaN ? kv::plan::largerOrNaN(a, b) : kv::plan::larger(a, b);
+  };
   float chains[Chains];
   KV_UNROLL
   for (float &chain : chains)
@@ -140,15 +144,15 @@ KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
     KV_UNROLL
   for (int i = 0; i < 2; ++i) {
     float &chain = chains[(n * 2 + i) % Chains];
-    chain = kv::plan::larger(chain, scores[m][n][side * 2 + i]);
+    chain = larger(chain, scores[m][n][side * 2 + i]);
   }
   float largest = chains[0];
   KV_UNROLL
   for (int i = 1; i < Chains; ++i)
-    largest = kv::plan::larger(largest, chains[i]);
+    largest = larger(largest, chains[i]);
   if (F != Fault::SkippedShuffle || b.thread() != 37)
-    largest = kv::plan::larger(largest, b.shuffleXor(largest, 1));
-  return kv::plan::larger(largest, b.shuffleXor(largest, 2));
+    largest = larger(largest, b.shuffleXor(largest, 1));
+  return larger(largest, b.shuffleXor(largest, 2));
 }
 
 template <Block B, class C, Fault F>

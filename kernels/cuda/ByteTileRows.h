@@ -6,6 +6,8 @@
 //
 // A turn is the products of a leaf's values, passed on with the last of them.
 // Meanwhile the two other warpgroups multiply queries by keys and make weights.
+// Weights of a leaf's last keys are polynomials, which lose a NaN: a row's
+// maximum keeps it, and so every other weight of the leaf is one.
 // There are few registers: what only some leaves need waits in shared memory.
 //
 //===----------------------------------------------------------------------===//
@@ -14,6 +16,7 @@
 #define KV_KERNELS_CUDA_BYTETILEROWS_H
 
 #include "ByteTileLoader.h"
+#include "PolynomialPower.h"
 #include "TileRows.h"
 
 namespace kv::cuda {
@@ -62,11 +65,15 @@ KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
   for (int n = 0; n < C::KeyTiles; n += 2)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
+    const float factor = powers.factor[side], base = powers.base[side];
+    const PolynomialPower power(factor, base);
     float four[4];
     KV_UNROLL
-    for (int i = 0; i < 4; ++i)
-      four[i] = weightOf(scores[0][n + i / 2][side * 2 + i % 2],
-                         powers.factor[side], powers.base[side]);
+    for (int i = 0; i < 4; ++i) {
+      float score = scores[0][n + i / 2][side * 2 + i % 2];
+      four[i] = n < C::ExponentialTiles ? weightOf(score, factor, base)
+                                        : power(score);
+    }
     if constexpr (F == Fault::UnroundedSums) {
       float &sum = sums[side * 2] = n ? sums[side * 2] : 0;
       for (float each : four)

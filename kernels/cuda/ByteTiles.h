@@ -47,6 +47,9 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   /// transposed values eight rows of ones lie.
   static constexpr int Parts = HeadDim / 64, PartTiles = 8;
   static_assert(Parts <= 2 && HeadDim % 64 == 0);
+  /// Column tiles of scores whose powers are the hardware's exponentials; those
+  /// of the others are polynomials (docs/products.md).
+  static constexpr int ExponentialTiles = Base::KeyTiles * 3 / 4;
   static constexpr int ValueAtoms = HeadDim / AtomRows, SumTiles = 1;
   static constexpr int SlabBytes = Leaf * SlabRowBytes;
   static constexpr int ValueBytes = (ValueAtoms + SumTiles) * AtomBytes;

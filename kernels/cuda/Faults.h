@@ -103,6 +103,7 @@ enum class Fault {
   MissingOnes,           // sums of weights are none
   WeightsOfOtherPower,   // weights are not as large as their fold takes them
   UnroundedSums,         // weights are summed before they are rounded
+  LostNaN,               // a score that is none is no maximum
   EarlyPass,             // a warpgroup without rows does not wait for its turn
 
   // Of kernels with tensor memory.

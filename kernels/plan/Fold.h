@@ -76,6 +76,16 @@ KV_HD float larger(float a, float b) {
   return b > a ? b : a;
 #endif
 }
+/// The same, but NaN where one of them is.
+KV_HD float largerOrNaN(float a, float b) {
+#ifdef __CUDA_ARCH__
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+#else
+  return a >= b ? a : b > a ? b : a + b;
+#endif
+}
 
 /// The number that is subtracted from scores: the maximum, or 0 where no key
 /// has been seen yet, since -inf - -inf is not a number.

@@ -71,6 +71,16 @@ TEST(ByteTileFault, UnroundedSums) {
   c.scale = 1;
   expectSeen<Fault::UnroundedSums>(nullptr, c);
 }
+// Of a key whose weights are polynomials.
+TEST(ByteTileFault, LostNaN) {
+  auto isNaN = [](auto run) {
+    Fixture fixture(kernel(), ordinary());
+    fixture.pool[fixture.place(0, 0, /*position=*/127, 0)] = F8E4M3{0x7f};
+    return std::isnan(run(fixture).out[0]);
+  };
+  EXPECT_TRUE(isNaN(runTileFault<Config, Fault::None, Fixture>));
+  EXPECT_FALSE(isNaN(runTileFault<Config, Fault::LostNaN, Fixture>));
+}
 // Of a magnitude that the type has no numbers for.
 TEST(ByteTileFault, UnscaledQueries) {
   Fixture good(kernel(), ordinary()), bad(kernel(), ordinary());

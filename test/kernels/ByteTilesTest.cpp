@@ -182,3 +182,26 @@ TEST_F(ByteTiles, QueriesThatAreNoNumbers) {
       }
   }
 }
+
+// A key that is a NaN is one for every row that sees it, wherever in a leaf it
+// lies, and no other row knows of it.
+TEST_F(ByteTiles, KeysThatAreNoNumbers) {
+  for (const AttentionKernel &kernel : kernels) {
+    AttentionCase c;
+    c.heads = 1;
+    c.sequences = {{200, 20}};
+    Results expected = run(kernel, c);
+    const int rowElements = c.group * kernel.headDim;
+    for (int key : {5, 96, 127, 210}) {
+      Fixture fixture(kernel, c);
+      fixture.pool[fixture.place(0, 0, key, 0) + 7] = F8E4M3{0x7f};
+      Results results = fixture.run();
+      EXPECT_TRUE(results.reports.empty());
+      for (int i = 0; i < 20 * rowElements; ++i)
+        if (200 + i / rowElements < key)
+          ASSERT_EQ(results.out[i], expected.out[i]) << kernel.name << key;
+        else
+          ASSERT_TRUE(std::isnan(results.out[i])) << kernel.name << key;
+    }
+  }
+}

@@ -1,6 +1,7 @@
 //===- NumbersTest.cpp - Conversions and layouts, exhaustively ------------===//
 
 #include "../../kernels/cuda/Numbers.h"
+#include "../../kernels/cuda/PolynomialPower.h"
 #include "../../kernels/cuda/Widen.h"
 #include "../../kernels/cuda/ptx/Layout.h"
 #include "../../kernels/plan/Divisor.h"
@@ -230,4 +231,40 @@ TEST(Divisor, DividesAsTheLanguageDoes) {
   for (int i = 0; i < 2000; ++i)
     expectAll(1 + int32_t(random() % INT32_MAX));
   expectAll(INT32_MAX);
+}
+
+TEST(PolynomialPower, NearTheExponential) {
+  const float factor = 0.37f, base = 11.25f;
+  PolynomialPower power(factor, base);
+  double worst = 0;
+  for (int i = -12'000; i <= 13'000; ++i) {
+    double exponent = i / 1000.0, exact = std::exp2(exponent);
+    double got = power(float((exponent + base) / factor));
+    worst = std::max(worst, std::abs(got - exact) / exact);
+  }
+  EXPECT_LT(worst, 0.002);
+  EXPECT_GT(worst, 0.0015); // else the bound says too little
+}
+
+TEST(PolynomialPower, WholeExponentsAreExact) {
+  PolynomialPower power(1, -3);
+  for (int i = -19; i < 13; ++i)
+    EXPECT_EQ(power(i), std::ldexp(1.0f, i + 3)) << i;
+}
+
+TEST(PolynomialPower, WhatIsNoExponent) {
+  PolynomialPower power(1, 0);
+  EXPECT_EQ(power(-INFINITY), 0x1p-16f);
+  EXPECT_EQ(power(-1000), 0x1p-16f);
+  EXPECT_EQ(power(NAN), 0x1p-16f);
+  EXPECT_EQ(narrow<F8E4M3>(power(-INFINITY)).bits, 0);
+}
+
+TEST(Fold, LargerOrNaN) {
+  using kv::plan::largerOrNaN;
+  EXPECT_EQ(largerOrNaN(1, 2), 2);
+  EXPECT_EQ(largerOrNaN(2, 1), 2);
+  EXPECT_EQ(largerOrNaN(-INFINITY, -INFINITY), -INFINITY);
+  EXPECT_TRUE(std::isnan(largerOrNaN(NAN, 1)));
+  EXPECT_TRUE(std::isnan(largerOrNaN(1, NAN)));
 }
