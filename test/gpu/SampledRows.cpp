@@ -74,8 +74,8 @@ public:
         double weight = std::exp(row.scores[key] - row.maximum), slack = 0;
         if (s.eightBitProducts())
           weight =
-              roundedWeight(row.scores[key], row.maxima[key / EightBitLeaf],
-                            row.maximum, slack);
+              roundedWeight(key, row.scores[key],
+                            row.maxima[key / EightBitLeaf], row.maximum, slack);
         row.sumSlack += slack;
         row.sum += weight;
         row.sumOfSquares += weight * weight;

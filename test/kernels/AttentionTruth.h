@@ -239,8 +239,9 @@ private:
       for (size_t k = 0; k < keys.size(); ++k) {
         double weight = std::exp(scores[k] - row.maximum), slack = 0;
         if (shape.eightBitProducts)
-          weight = roundedWeight(scores[k], maxima[keys[k] / EightBitLeaf],
-                                 row.maximum, slack);
+          weight =
+              roundedWeight(keys[k], scores[k], maxima[keys[k] / EightBitLeaf],
+                            row.maximum, slack);
         row.sum += weight;
         row.sumSlack += slack;
         const float *v = &widened[place(keys[k], 1, head)];

@@ -29,13 +29,16 @@ inline void roundQuery(float *query, int dim) {
         std::ldexp(widen(narrow<F8E4M3>(std::ldexp(query[d], power))), -power);
 }
 
-/// A weight of 8 bits, whose leaf's largest score is `leaf` and the row's
-/// `maximum`. Where f32's errors may round it otherwise, by how much.
-inline double roundedWeight(double score, double leaf, double maximum,
-                            double &slack) {
+/// A key's weight of 8 bits, whose leaf's largest score is `leaf` and the row's
+/// `maximum`. Where f32's errors, or those of the polynomials that a leaf's
+/// last quarter may have (PolynomialPower.h), may round it otherwise, by how
+/// much.
+inline double roundedWeight(int64_t key, double score, double leaf,
+                            double maximum, double &slack) {
+  bool polynomial = key % EightBitLeaf >= EightBitLeaf * 3 / 4;
   double weight = 256 * std::exp(score - leaf),
          share = std::exp(leaf - maximum) / 256,
-         error = 0x1p-13 + std::fabs(score) * 0x1p-19;
+         error = (polynomial ? 0.002 : 0x1p-13) + std::fabs(score) * 0x1p-19;
   auto rounded = [](double x) {
     return double(widen(narrow<F8E4M3>(float(x))));
   };
