@@ -163,13 +163,21 @@ def test_other_bad_input(tmp_path, model):
 
 
 @pytest.mark.parametrize("options, sentence", (
-    (("--temperature", "nan"), "--temperature: invalid number value: 'nan'"),
-    (("--top-p", "inf"), "--top-p: invalid number value: 'inf'"),
-    (("--threads", "0"), "--threads: invalid integer, 1 or more value: '0'"),
+    (("--temperature", "nan"), "--temperature: 'nan' is given, allowed: a number of 0 or more"),
+    (("--temperature", "-1"), "--temperature: '-1' is given, allowed: a number of 0 or more"),
+    (("--top-p", "inf"), "--top-p: 'inf' is given, allowed: a number above 0, at most 1"),
+    (("--top-p", "0"), "--top-p: '0' is given, allowed: a number above 0, at most 1"),
+    (("--min-p", "1.5"), "--min-p: '1.5' is given, allowed: a number from 0 to 1"),
+    (("--top-k", "-1"), "--top-k: '-1' is given, allowed: an integer from 0 to 2147483647"),
+    (("--seed", "-1"), "--seed: '-1' is given, allowed: an integer from 0 to 9223372036854775807"),
+    (("--max-new-tokens", "many"), "--max-new-tokens: 'many' is given, allowed: an integer from 0 to 2147483647"),
+    (("--threads", "0"), "--threads: '0' is given, allowed: an integer from 1 to 4096"),
+    (("--stats", ""), "--stats: '' is given, allowed: a text that is not empty"),
+    (("--colour",), "unrecognized arguments: --colour"),
     (("--raw", "--system", "x"), "--system is for a chat template, and --raw uses none")))
 def test_bad_options(model, options, sentence):
     done = run(KV_GENERATE, model, "a", "--kv-run", FAKE, *options)
-    assert done.returncode == 2 and done.stderr.endswith(sentence + "\n"), done.stderr
+    assert done.returncode == 2 and done.stderr == f"kv-generate: {sentence}\n", done.stderr
 
 
 def test_bytes_that_are_no_text(tmp_path, model):
