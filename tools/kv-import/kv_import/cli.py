@@ -68,6 +68,21 @@ def parse(arguments):
     return options
 
 
+# What may be written to the output's folder.
+WRITTEN = ("graph.mlir", "model.mlir", "weights.safetensors", "tokenizer.json", "model.json")
+
+
+def check_output(options):
+    """Nothing that is read may be written."""
+    if options.output.is_dir() and options.output.samefile(options.model):
+        raise ImportFailure(f"-o {options.output}: the model's own folder")
+    for read in filter(None, (options.model, options.tensors)):
+        for name in WRITTEN:
+            target = options.output / name
+            if target.exists() and target.samefile(read):
+                raise ImportFailure(f"-o {options.output}: its {name} is a file that is read")
+
+
 def open_model(path):
     path = Path(path)
     if path.is_dir():
@@ -143,6 +158,8 @@ def main(arguments=None):
         if options.source and (options.cache or options.products):
             raise ImportFailure(f"{'--cache' if options.cache else '--products'} is for a model that "
                                 "kv-import writes itself, not with --from")
+        if Path(options.model).exists():
+            check_output(options)
         if options.source:
             from .exporters import run_exporter
             run_exporter(options)
