@@ -158,6 +158,14 @@ def test_other_bad_input(tmp_path, model):
     assert "bad chat template" in with_facts(chat_template="{% if %}")
     assert "no systems" in with_facts(chat_template="{{ raise_exception('no systems') }}")
     assert "refuses" in with_facts(chat_template="{{ ''.__class__.__mro__[1].__subclasses__() }}")
+    assert "bad chat template" in with_facts(chat_template=5)
+    for wrong, sentence in (
+            ("{{ 1 / 0 }}", "division by zero"), ("{{ messages[9].a }}", "list object has no element 9"),
+            ("{% for i in range(10**9) %}{% endfor %}", "Range too big"),
+            ("{{ raise_exception('two\nlines') }}", "two lines")):
+        assert f"the chat template refuses these messages: {sentence}" in with_facts(chat_template=wrong)
+    (tmp_path / "model.json").write_text("[" * 200_000)
+    assert "not what kv-import writes" in fails(KV_GENERATE, tmp_path, "a")
     (tmp_path / "model.json").write_text("[]")
     assert "not what kv-import writes" in fails(KV_GENERATE, tmp_path, "a")
 
