@@ -133,6 +133,14 @@ def test_kv_run_that_dies(tmp_path, model):
         assert done.err.count("\n") == 1 and "ended" in done.err and "status 3" in done.err
 
 
+def test_a_program_that_is_no_kv_run(tmp_path, model):
+    program = tmp_path / "program"
+    for answer in ("5", "hello"):
+        program.write_text(f"#!/bin/sh\necho {answer}\n")
+        program.chmod(0o755)
+        assert fails(KV_GENERATE, model, "a", "--kv-run", program) == f"kv-generate: kv-run: not an answer: '{answer}'"
+
+
 @pytest.mark.parametrize("name", ("model.so", "weights.safetensors", "model.json",
                                   "tokenizer.json"))
 def test_incomplete_folder(tmp_path, model, name):
