@@ -136,8 +136,8 @@ def test_what_cannot_be():
 
 def test_more_machines_than_descriptors():
     machines = " ".join(f"--machine=m{i}=tcp://127.0.0.1:7,tcp://127.0.0.1:9" for i in range(60))
-    done = subprocess.run(["bash", "-c", f"ulimit -n 40; {KV_ROUTE} {machines}"], input="", capture_output=True, text=True,
-                          timeout=60)
+    done = subprocess.run(["bash", "-c", f"ulimit -n 40; {KV_ROUTE} {machines}"], input="", capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == 2 and done.stderr == (
         "kv-route: error: ZeroMQ makes no socket: Too many open files\n"), done
 

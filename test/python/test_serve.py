@@ -337,7 +337,8 @@ REFUSED = [
     (b"[" * 100_000, 400, "nested too deeply"),
     (b'{"model": "tiny", "prompt": "a", "temperature": NaN}', 400, "NaN is no number of JSON"),
     (b'{"model": "tiny", "prompt": "a", "seed": 1, "seed": 2}', 400, "seed is given twice"),
-    (b'{"model": "tiny", "prompt": "a", "seed": 1%s}' % (b"0" * 5000), 400, "(4300 digits) for integer string conversion: value has 5001 digits"),
+    (b'{"model": "tiny", "prompt": "a", "seed": 1%s}' % (b"0" * 5000), 400,
+     "(4300 digits) for integer string conversion: value has 5001 digits"),
     (b'{"model": "tiny", "prompt": "\\ud800"}', 400, "prompt has half of a surrogate pair"),
     (b" " * (17 << 20), 413, "the body has more than 16777216 bytes"),
 ]

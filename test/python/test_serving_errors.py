@@ -110,7 +110,8 @@ def test_bad_options(model):
     for options, sentence in ((("--page-size", "32"), "--page-size is 32, the artifact's page size is 16"),
                               (("--pages", "0"), "--pages"), (("--threads", "x"), "--threads"),
                               (("--colour",), "--colour"), (("--rank-timeout", "nan"), "--rank-timeout"),
-                              (("--cache-bytes", "9" * 20), "--cache-bytes"), (("--disk-dir", "d", "--disk-bytes", "9" * 20), "--disk-bytes"),
+                              (("--cache-bytes", "9" * 20), "--cache-bytes"),
+                              (("--disk-dir", "d", "--disk-bytes", "9" * 20), "--disk-bytes"),
                               (("--page-size", "9" * 20), "--page-size"), (("--pages", "1", "--pages", "2"), "--pages"),
                               (("--pages", "1", "--cache-bytes", "2"), "--pages")):
         done = serve(model, "", *options)
