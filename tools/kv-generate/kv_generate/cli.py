@@ -29,7 +29,8 @@ def parse(arguments):
     parser.add_argument("--max-new-tokens", type=integer(0, 2**31 - 1), default=256, metavar="N")
     parser.add_argument("--temperature", type=number("of 0 or more", lambda x: x >= 0), metavar="X", help="0 is greedy")
     parser.add_argument("--top-k", type=integer(0, 2**31 - 1), metavar="N", help="0 is off")
-    parser.add_argument("--top-p", type=number("above 0, at most 1", lambda x: 0 < x <= 1), metavar="X", help="1 is off")
+    parser.add_argument("--top-p", type=number("above 0, at most 1", lambda x: 0 < x <= 1), metavar="X",
+                        help="1 is off")
     parser.add_argument("--min-p", type=number("from 0 to 1", lambda x: 0 <= x <= 1), metavar="X", help="0 is off")
     parser.add_argument("--seed", type=integer(0, 2**63 - 1), default=0, metavar="N",
                         help="request i draws with the seed N + i")
