@@ -276,10 +276,11 @@ LogicalResult AttentionOp::verify() {
                               getKvRowOffsets().getType())))
       return failure();
   }
-  if (!(getScale().convertToDouble() > 0))
-    return emitOpError("scale must be positive");
-  if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))
-    return emitOpError("softcap must be positive");
+  if (failed(verifyNumber(*this, "scale", getScale(), Sign::Positive)))
+    return failure();
+  if (getSoftcap() &&
+      failed(verifyNumber(*this, "softcap", *getSoftcap(), Sign::Positive)))
+    return failure();
   return verifyProducts(*this);
 }
 

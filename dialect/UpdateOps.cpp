@@ -1,7 +1,6 @@
 //===- UpdateOps.cpp - Updates and plans of this step's rows --------------===//
 
 #include "Verification.h"
-#include "llvm/ADT/SmallString.h"
 
 using namespace mlir;
 using namespace kv;
@@ -29,14 +28,7 @@ static LogicalResult verifyKind(UpdateOp op) {
     return op.emitOpError() << "'" << kind << "' takes no 'eps'";
   if (!normalises)
     return success();
-  APFloat eps = *op.getEps();
-  if (!eps.isFinite() || (eps.isNegative() && !eps.isZero())) {
-    SmallString<16> text;
-    eps.toString(text);
-    return op.emitOpError()
-           << "eps must be finite and not negative, not " << text;
-  }
-  return success();
+  return verifyNumber(op, "eps", *op.getEps(), Sign::NotNegative);
 }
 
 static LogicalResult verifyFreqs(UpdateOp op, ShapedType freqs, int64_t dim) {

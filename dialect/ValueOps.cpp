@@ -133,12 +133,9 @@ LogicalResult RmsNormOp::verify() {
   if (weight.getDimSize(0) != width)
     return emitOpError() << "weight must have the " << width
                          << " elements of a row, not " << weight;
-  APFloat eps = getEps();
-  if (!eps.isFinite() || (eps.isNegative() && !eps.isZero()))
-    return emitOpError("eps must be finite and not negative");
-  if (!getOffset().isFinite())
-    return emitOpError("offset must be finite");
-  return success();
+  if (failed(verifyNumber(*this, "eps", getEps(), Sign::NotNegative)))
+    return failure();
+  return verifyNumber(*this, "offset", getOffset(), Sign::Any);
 }
 
 LogicalResult SampleOp::verify() {

@@ -3,6 +3,7 @@
 #include "Verification.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallString.h"
 
 using namespace mlir;
 using namespace kv;
@@ -67,6 +68,24 @@ LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
     return success();
   return op->emitOpError() << "'" << nameA << "' has " << rowsA << " rows, '"
                            << nameB << "' has " << rowsB;
+}
+
+LogicalResult kv::verifyNumber(Operation *op, StringRef name, APFloat value,
+                               Sign sign) {
+  SmallString<16> given;
+  value.toString(given);
+  bool isRounded;
+  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                &isRounded);
+  bool isPositive = !value.isNegative() && !value.isZero();
+  if (value.isFinite() && (sign == Sign::Any || isPositive ||
+                           (sign == Sign::NotNegative && value.isZero())))
+    return success();
+  return op->emitOpError() << name << " must be finite"
+                           << (sign == Sign::Positive      ? " and positive"
+                               : sign == Sign::NotNegative ? " and not negative"
+                                                           : "")
+                           << " in f32, not " << given;
 }
 
 Type kv::formType(Value out, Value result) {

@@ -52,6 +52,13 @@ llvm::LogicalResult verifyCache(CacheOpInterface op,
 /// name a layer and a part.
 llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
 
+/// What the sign of a number may be.
+enum class Sign { Positive, NotNegative, Any };
+
+/// A number is finite and has such a sign as the f32 that is computed with.
+llvm::LogicalResult verifyNumber(mlir::Operation *op, llvm::StringRef name,
+                                 llvm::APFloat value, Sign sign);
+
 /// How messages print a number of heads, which may be unknown.
 struct HeadCount {
   int64_t heads;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace kv {
@@ -39,6 +40,7 @@ struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
 
 private:
   LogicalResult checkChips() {
+    llvm::StringSet<> known;
     for (StringRef chip : chips) {
       StringRef number = chip;
       unsigned capability = 0;
@@ -48,6 +50,9 @@ private:
         return emitError(getOperation().getLoc())
                << "chip '" << chip
                << "': expected sm_80 or later, such as sm_80 or sm_90a";
+      if (!known.insert(chip).second)
+        return emitError(getOperation().getLoc())
+               << "chip '" << chip << "' is given twice: expected each once";
     }
     return success();
   }

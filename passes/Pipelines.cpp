@@ -16,17 +16,22 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace kv;
 
-std::string kv::resolveCPULevel(StringRef mcpu) {
+llvm::Expected<std::string> kv::resolveCPULevel(StringRef mcpu) {
   // The levels that have fma.
-  ArrayRef<const char *> levels = ArrayRef(kCpuLevels).drop_front(2);
-  if (mcpu != "native")
-    return llvm::is_contained(levels, mcpu) ? mcpu.str() : "";
-  int level = hostCpuLevelNumber();
-  return level >= 3 ? kCpuLevels[level - 1] : "";
+  SmallVector<StringRef> levels(llvm::drop_begin(kCpuLevels, 2));
+  if (llvm::is_contained(levels, mcpu))
+    return mcpu.str();
+  int level = mcpu == "native" ? hostCpuLevelNumber() : 0;
+  if (level >= 3)
+    return kCpuLevels[level - 1];
+  return llvm::createStringError(
+      "unknown CPU '" + mcpu + "': use " + llvm::join(levels, ", ") +
+      ", or native on a machine that has at least " + levels.front());
 }
 
 static void simplify(OpPassManager &pm) {
@@ -109,8 +114,12 @@ static void addBackPasses(OpPassManager &pm) {
   simplify(pm);
 }
 
-void kv::buildCPUPipeline(OpPassManager &pm,
-                          const CPUPipelineOptions &options) {
+llvm::Error kv::buildCPUPipeline(OpPassManager &pm,
+                                 const CPUPipelineOptions &options) {
+  llvm::Expected<std::string> resolved = resolveCPULevel(options.mcpu);
+  if (!resolved)
+    return resolved.takeError();
+  StringRef level = *resolved;
   addSharding(pm, options.ranks);
   addLayout(pm, options.layout);
   addFrontPasses(pm);
@@ -136,21 +145,20 @@ void kv::buildCPUPipeline(OpPassManager &pm,
   pm.addPass(createKVOutlineKernels());
   // 24 accumulators of 512 bits, or 12 of 256.
   KVVectorizeOptions vectorize;
-  std::string level = resolveCPULevel(options.mcpu);
-  bool wide = StringRef(level).starts_with("x86-64-v4");
+  bool wide = level.starts_with("x86-64-v4");
   vectorize.rows = wide ? 12 : 6;
   vectorize.blocks = wide ? 2 : 1;
-  vectorize.matrix = StringRef(level).ends_with("-amx");
-  vectorize.dot = level.empty()                         ? "generic"
-                  : vectorize.matrix                    ? "amx"
-                  : StringRef(level).ends_with("-vnni") ? "vnni"
-                  : wide                                ? "avx512"
-                                                        : "avx2";
+  vectorize.matrix = level.ends_with("-amx");
+  vectorize.dot = vectorize.matrix           ? "amx"
+                  : level.ends_with("-vnni") ? "vnni"
+                  : wide                     ? "avx512"
+                                             : "avx2";
   vectorize.wide = wide;
   pm.addPass(createKVVectorize(vectorize));
   pm.addPass(createKVExpandMath());
   simplify(pm);
   addBackPasses(pm);
+  return llvm::Error::success();
 }
 
 void kv::buildCUDAPipeline(OpPassManager &pm,
@@ -197,9 +205,27 @@ void kv::buildReferencePipeline(OpPassManager &pm,
   addBackPasses(pm);
 }
 
+/// What PassPipelineRegistration does, for a pipeline whose options may be
+/// refused.
+static void registerCPUPipeline() {
+  registerPassPipeline(
+      "kv-cpu", "to the LLVM dialect, for the CPU",
+      [](OpPassManager &pm, StringRef text,
+         function_ref<LogicalResult(const Twine &)> fail) -> LogicalResult {
+        CPUPipelineOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        if (llvm::Error error = buildCPUPipeline(pm, options))
+          return fail(llvm::toString(std::move(error)));
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> show) {
+        show(CPUPipelineOptions());
+      });
+}
+
 void kv::registerPipelines() {
-  PassPipelineRegistration<CPUPipelineOptions>(
-      "kv-cpu", "to the LLVM dialect, for the CPU", buildCPUPipeline);
+  registerCPUPipeline();
   PassPipelineRegistration<CUDAPipelineOptions>(
       "kv-cuda", "to the LLVM dialect, as host code of a GPU's kernels",
       buildCUDAPipeline);

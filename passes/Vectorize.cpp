@@ -65,12 +65,15 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
   void runOnOperation() override {
     std::optional<DotKind> kind = symbolizeDotKind(dot);
     if (!kind) {
-      getOperation()->emitError()
+      emitError(getOperation().getLoc())
           << "kv-vectorize: dot is '" << dot
           << "', expected generic, avx2, avx512, vnni or amx";
       return signalPassFailure();
     }
     dotKind = *kind;
+    if (failed(checkSize("rows", rows, 64)) ||
+        failed(checkSize("blocks", blocks, 16)))
+      return signalPassFailure();
     auto activations = getOperation()->getAttrOfType<TypeAttr>(
         KVDialect::getActivationsAttrName());
     multipliesMatrices =
@@ -79,6 +82,15 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
       if (function->hasAttr(KVDialect::getKernelAttrName()) &&
           failed(lower(function)))
         return signalPassFailure();
+  }
+
+  /// All of a tile is one piece of straight code.
+  LogicalResult checkSize(StringRef name, int64_t size, int64_t most) {
+    if (size >= 1 && size <= most)
+      return success();
+    return emitError(getOperation().getLoc())
+           << "kv-vectorize: " << name << " is " << size << ", expected 1 to "
+           << most;
   }
 
   LogicalResult lower(func::FuncOp function) {

@@ -102,6 +102,10 @@ Expected<InferenceSession> InferenceSession::create(SessionOptions options) {
   if (options.device.isVirtual())
     return makeError(KV_STATUS_UNSUPPORTED, "device ", options.device.str(),
                      " runs nothing: it is there to be compiled for");
+  if (options.threads > SessionOptions::MostThreads)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "session: ", options.threads,
+                     " threads, allowed: 0 (one for each core) to ",
+                     SessionOptions::MostThreads);
   auto state = std::make_shared<State>();
   state->executor = options.executor
                         ? options.executor

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace kv {
@@ -24,6 +25,35 @@ inline std::string show(const nlohmann::json &value) {
   while (cut > 0 && (text[cut] & 0xC0) == 0x80)
     --cut; // not within a character
   return text.substr(0, cut) + "...";
+}
+
+/// What a line says. Error: why that is not certain, without a subject.
+inline Expected<nlohmann::json> parseLine(std::string_view text) {
+  using nlohmann::json;
+  constexpr int MostDepth = 64; // show() goes down to the innermost value
+  bool isDeep = false;
+  std::set<std::string> names;
+  std::string twice;
+  auto look = [&](int depth, json::parse_event_t event, json &value) {
+    isDeep |= depth > MostDepth;
+    if (depth == 1 && event == json::parse_event_t::key &&
+        !names.insert(value.get<std::string>()).second)
+      twice = show(value);
+    return !isDeep;
+  };
+  json line = json::parse(text, look, /*allow_exceptions=*/false);
+  auto refuse = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, parts...);
+  };
+  if (isDeep)
+    return refuse("is nested deeper than ", MostDepth, " levels");
+  if (line.is_discarded())
+    return refuse("is not valid JSON: one object a line is needed");
+  if (!line.is_object())
+    return refuse("is ", show(line), ", a JSON object is needed");
+  if (!twice.empty())
+    return refuse("has the field ", twice, " twice");
+  return line;
 }
 
 /// Reads the fields of one object; the first fault is kept.
@@ -45,16 +75,18 @@ public:
     return at == object.end() ? nullptr : &*at;
   }
 
-  template <class Integer> void integer(const char *name, Integer &result) {
+  template <class Integer>
+  void integer(const char *name, Integer &result,
+               Integer most = std::numeric_limits<Integer>::max()) {
     const nlohmann::json *value = find(name);
     if (!value)
       return;
     if (std::optional<uint64_t> number = natural(*value);
-        number && std::in_range<Integer>(*number))
+        number && std::cmp_less_equal(*number, most))
       result = static_cast<Integer>(*number);
     else
       fail(name, " is ", show(*value), ", allowed: an integer from 0 to ",
-           std::numeric_limits<Integer>::max());
+           most);
   }
 
   void tokens(const char *name, std::vector<int32_t> &result) {

@@ -113,13 +113,10 @@ static LogicalResult embedDeviceCode(ModuleOp module, StringRef folder,
 LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                                 StringRef path) {
   Location loc = module.getLoc();
-  std::string cpu = resolveCPULevel(options.mcpu);
-  if (cpu.empty())
-    return emitError(loc) << "unknown CPU '" << options.mcpu
-                          << "': use x86-64-v3, x86-64-v4, "
-                             "x86-64-v4-vnni, x86-64-v4-amx, or native on a "
-                             "machine that has "
-                             "at least x86-64-v3";
+  llvm::Expected<std::string> level = resolveCPULevel(options.mcpu);
+  if (!level)
+    return emitError(loc) << llvm::toString(level.takeError());
+  const std::string &cpu = *level;
   StageClock clock(options.timing);
   if (options.pageSize && failed(setPageSize(module, options.pageSize)))
     return failure();
@@ -134,7 +131,7 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     cpuOptions.mcpu = cpu;
     cpuOptions.layout = options.layout;
     cpuOptions.ranks = options.ranks;
-    buildCPUPipeline(pm, cpuOptions);
+    llvm::cantFail(buildCPUPipeline(pm, cpuOptions)); // the level is known
   } else if (options.pipeline == "kv-cuda") {
     CUDAPipelineOptions cudaOptions;
     cudaOptions.chips = options.chips;

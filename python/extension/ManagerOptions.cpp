@@ -6,28 +6,19 @@ using namespace kv::python;
 
 namespace {
 
-template <class T> T castTo(nb::handle value, const char *name) {
-  T result = {};
-  if (!nb::try_cast(value, result))
-    raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
-          std::string(name) + " is " + nb::repr(value).c_str() +
-              ", allowed: a number that fits");
-  return result;
-}
-
 #define NUMBER(name, member)                                                   \
   {name, [](ManagerOptions &own, nb::handle value) {                           \
      own.options.member = castTo<decltype(own.options.member)>(value, name);   \
    }}
 #define FLAG(name, member)                                                     \
   {name, [](ManagerOptions &own, nb::handle value) {                           \
-     own.options.member = nb::cast<bool>(value);                               \
+     own.options.member = castTo<bool>(value, name);                           \
    }}
 #define TEXT(name, member)                                                     \
   {name, [](ManagerOptions &own, nb::handle value) {                           \
      if (!value.is_none())                                                     \
        own.options.member =                                                    \
-           own.texts.emplace_back(nb::cast<std::string>(value)).c_str();       \
+           own.texts.emplace_back(castTo<std::string>(value, name)).c_str();   \
    }}
 
 /// Passes a line of the command log on. The manager is called with the GIL
@@ -68,12 +59,14 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
       *this, fields, "a manager",
       {{"devices",
         [](ManagerOptions &own, nb::handle value) {
-          own.devices = nb::cast<std::vector<std::string>>(value);
+          own.devices = castTo<std::vector<std::string>>(value, "devices");
         }},
        {"command", [](ManagerOptions &own,
                       nb::handle value) { own.command = nb::borrow(value); }},
-       {"warn", [](ManagerOptions &own,
-                   nb::handle value) { own.warns = nb::cast<bool>(value); }},
+       {"warn",
+        [](ManagerOptions &own, nb::handle value) {
+          own.warns = castTo<bool>(value, "warn");
+        }},
        NUMBER("max_batch_size", maxBatchSize),
        NUMBER("max_seq_len", maxSeqLen),
        NUMBER("num_pages", numPages),

@@ -41,21 +41,26 @@ void makeServer(Server *own, nb::object model, nb::object manager,
   own->manager = std::move(manager);
 }
 
-void add(Server &server, const std::string &id, nb::handle tokens,
-         int64_t maxNewTokens, double temperature, int64_t topK, double topP,
-         double minP, uint64_t seed, nb::handle stopTokens,
-         std::optional<std::string> salt, std::optional<nb::list> list) {
+void add(Server &server, nb::handle givenId, nb::handle tokens,
+         nb::handle maxNewTokens, nb::handle temperature, nb::handle topK,
+         nb::handle topP, nb::handle minP, nb::handle seed,
+         nb::handle stopTokens, nb::handle givenSalt,
+         std::optional<nb::list> list) {
+  std::string id = castTo<std::string>(givenId, "id");
+  std::optional<std::string> salt;
+  if (!givenSalt.is_none())
+    salt = castTo<std::string>(givenSalt, "salt");
   Tokens prompt(tokens), stops(stopTokens);
   KvGenerationRequest request = {};
   request.id = cString(id, "id");
   request.tokens = prompt.data();
   request.numTokens = prompt.size();
-  request.maxNewTokens = maxNewTokens;
-  request.temperature = temperature;
-  request.topK = topK;
-  request.topP = topP;
-  request.minP = minP;
-  request.seed = seed;
+  request.maxNewTokens = castTo<int64_t>(maxNewTokens, "max_new_tokens");
+  request.temperature = castTo<double>(temperature, "temperature");
+  request.topK = castTo<int64_t>(topK, "top_k");
+  request.topP = castTo<double>(topP, "top_p");
+  request.minP = castTo<double>(minP, "min_p");
+  request.seed = castTo<uint64_t>(seed, "seed");
   request.stopTokens = stops.data();
   request.numStopTokens = stops.size();
   request.salt = salt ? cString(*salt, "salt") : nullptr;
@@ -151,11 +156,13 @@ void kv::python::bindServing(nb::module_ &module) {
                      "Continuous batching, step by step: kvmlir.Server.")
       .def("__init__", &makeServer, nb::arg("model"), nb::arg("manager"),
            nb::arg("max_batch") = 0, nb::arg("max_batch_tokens") = 0)
-      .def("add", &add, nb::arg("id"), nb::arg("tokens"),
-           nb::arg("max_new_tokens") = 0, nb::arg("temperature") = 0.0,
-           nb::arg("top_k") = 0, nb::arg("top_p") = 1.0, nb::arg("min_p") = 0.0,
-           nb::arg("seed") = 0, nb::arg("stop_tokens") = nb::tuple(),
-           nb::arg("salt") = nb::none(), nb::arg("list") = nb::none())
+      .def("add", &add, nb::arg("id").none(), nb::arg("tokens").none(),
+           nb::arg("max_new_tokens").none() = 0,
+           nb::arg("temperature").none() = 0.0, nb::arg("top_k").none() = 0,
+           nb::arg("top_p").none() = 1.0, nb::arg("min_p").none() = 0.0,
+           nb::arg("seed").none() = 0,
+           nb::arg("stop_tokens").none() = nb::tuple(),
+           nb::arg("salt").none() = nb::none(), nb::arg("list") = nb::none())
       .def("abort", &giveUp, nb::arg("id"))
       .def("counts", &counts, nb::arg("id"))
       .def("step", &step)

@@ -19,13 +19,13 @@ static void tellNote(void *context, const char *sentence) {
 }
 
 static void makeSession(Session *own, std::optional<std::string> device,
-                        int32_t threads, bool deterministic, bool mapWeights,
+                        nb::handle threads, bool deterministic, bool mapWeights,
                         int64_t arenaBytes, nb::object log) {
   auto state = std::make_shared<SessionState>();
   state->log = std::move(log);
   KvSessionOptions options = {};
   options.device = device ? device->c_str() : nullptr;
-  options.threads = threads;
+  options.threads = castTo<int32_t>(threads, "num_threads");
   options.deterministic = deterministic;
   options.mapWeights = mapWeights;
   options.arenaBytes = arenaBytes;
@@ -173,7 +173,7 @@ void kv::python::bindSessions(nb::module_ &module) {
                       "The device, the threads and the scratch memory that "
                       "models run on: kvmlir.InferenceSession.")
       .def("__init__", &makeSession, nb::arg("device") = nb::none(),
-           nb::arg("threads") = 0, nb::arg("deterministic") = false,
+           nb::arg("threads").none() = 0, nb::arg("deterministic") = false,
            nb::arg("map_weights") = false, nb::arg("arena_bytes") = 0,
            nb::arg("log") = nb::none())
       .def_prop_ro(

@@ -9,7 +9,7 @@ using namespace kv::python;
 /// A setter of a field of a number type.
 #define FIELD(Struct, name, member)                                            \
   {name, [](Struct &target, nb::handle value) {                                \
-     target.member = nb::cast<decltype(target.member)>(value);                 \
+     target.member = castTo<decltype(target.member)>(value, name);             \
    }}
 
 Spec::Spec(const nb::list &given, const nb::kwargs &fields) {
@@ -18,7 +18,7 @@ Spec::Spec(const nb::list &given, const nb::kwargs &fields) {
     nb::kwargs own;
     for (auto [key, value] : nb::borrow<nb::dict>(one)) {
       if (std::string_view(nb::borrow<nb::str>(key).c_str()) == "name")
-        names.push_back(nb::cast<std::string>(value));
+        names.push_back(castTo<std::string>(value, "name"));
       else
         own[key] = value;
     }

@@ -19,6 +19,19 @@ struct Spec {
   std::vector<KvCollectionSpec> collections;
 };
 
+/// A keyword's value. Raises ValueError where it is no such T.
+template <class T> T castTo(nb::handle value, const std::string &name) {
+  T result = {};
+  if (nb::try_cast(value, result))
+    return result;
+  const char *allowed = std::is_same_v<T, bool>          ? "True or False"
+                        : std::is_same_v<T, std::string> ? "a text"
+                        : std::is_arithmetic_v<T>        ? "a number that fits"
+                                                         : "a list of texts";
+  raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
+        name + " is " + nb::repr(value).c_str() + ", allowed: " + allowed);
+}
+
 /// Sets the fields of a C struct from keyword arguments: one setter a name.
 /// Errors: a keyword that there is not.
 template <class Struct>

@@ -95,16 +95,16 @@ class Server:
         likely token's probability; 0: all. stop_tokens: end the answer, and are not part of it. salt: shares cached prefixes with requests of an equal salt only.
         listener(stream, token) is called within steps with each token and, at the end, None.
         Raises ValueError; OutOfMemoryError: the request can never fit."""
-        if max_new_tokens is not None and max_new_tokens < 1:
+        if isinstance(max_new_tokens, int) and max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is {max_new_tokens}, allowed: None (as many as the "
                              "model takes), or 1 or more")
-        if top_p <= 0:
+        if isinstance(top_p, (int, float)) and top_p <= 0:
             raise ValueError(f"top_p is {top_p}, allowed: above 0, at most 1")
         with self._lock:
             name = id if id is not None else f"request-{next(self._ids)}"
             stream = Stream(self, name, listener)
-            self._native.add(name, tokens, max_new_tokens or 0, temperature, top_k, top_p, min_p,
-                             seed, stop_tokens, salt, stream.tokens if listener is None else None)
+            self._native.add(name, tokens, 0 if max_new_tokens is None else max_new_tokens, temperature, top_k,
+                             top_p, min_p, seed, stop_tokens, salt, stream.tokens if listener is None else None)
             self._streams[name] = stream
             return stream
 

@@ -13,6 +13,20 @@ Expected<void> kv::capi::openPublishers(const KvManagerOptions &given,
                                         const MultiKVCacheParams &params,
                                         KvManager::State &state,
                                         PagedKVCacheManager::Options &options) {
+  for (auto [name, isGiven, needed, hasNeeded] :
+       {std::tuple("eventsReplay", given.eventsReplay != nullptr, "events",
+                   given.events != nullptr),
+        std::tuple("eventsTopic", given.eventsTopic != nullptr, "events",
+                   given.events != nullptr),
+        std::tuple("eventsAsMaps", given.eventsAsMaps != 0, "events",
+                   given.events != nullptr),
+        std::tuple("eventsTiers", given.eventsTiers != 0, "events",
+                   given.events != nullptr),
+        std::tuple("metricsVllm", given.metricsVllm != nullptr, "metrics",
+                   given.metrics != nullptr)})
+    if (isGiven && !hasNeeded)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", name,
+                       " is given, and no ", needed);
   bool listens = given.events || given.metrics || given.zmqEndpointBase ||
                  given.resetEndpoint;
   bool isPaged = std::ranges::none_of(options.devices, &Device::isVirtual) &&

@@ -14,8 +14,8 @@ static Expected<SessionOptions> readOptions(const KvSessionOptions &given) {
   if (given.threads < 0)
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "kvSessionCreate: ", given.threads,
-                     " threads, allowed: 0 (one for each core) "
-                     "or more");
+                     " threads, allowed: 0 (one for each core) to ",
+                     SessionOptions::MostThreads);
   if (given.arenaBytes < 0)
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "kvSessionCreate: an arena of ", given.arenaBytes,

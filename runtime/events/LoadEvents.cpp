@@ -3,8 +3,7 @@
 #include "LoadEvents.h"
 
 #include "../LoadSymbol.h"
-
-#include <charconv>
+#include "../Port.h"
 
 using namespace kv;
 
@@ -34,12 +33,9 @@ std::string EventPublisher::endpointOf(const std::string &endpoint,
                                        int32_t rank) {
   if (rank == 0 || endpoint.empty())
     return endpoint;
-  size_t colon = endpoint.rfind(':') + 1;
-  int port = 0;
-  auto [end, status] = std::from_chars(endpoint.data() + colon,
-                                       endpoint.data() + endpoint.size(), port);
-  if (endpoint.starts_with("tcp:") && status == std::errc() &&
-      end == endpoint.data() + endpoint.size())
-    return concat(endpoint.substr(0, colon), port + rank);
+  if (std::optional<int> port = portOf(endpoint);
+      port && endpoint.starts_with("tcp:"))
+    return concat(endpoint.substr(0, endpoint.rfind(':') + 1),
+                  int64_t(*port) + rank);
   return concat(endpoint, "_dp", rank);
 }

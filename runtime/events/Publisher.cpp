@@ -2,6 +2,7 @@
 
 #include "Publisher.h"
 #include "BlockSignals.h"
+#include "Endpoint.h"
 
 #include <msgpack.hpp>
 
@@ -66,13 +67,10 @@ Expected<void> Publisher::connect() {
     // What subscribers have not been given a second after the end is dropped.
     socket.set(zmq::sockopt::linger, 1000);
     socket.set(zmq::sockopt::ipv6, true);
-    try {
-      binds ? socket.bind(endpoint) : socket.connect(endpoint);
-    } catch (const zmq::error_t &error) {
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "cache events: ", endpoint,
-                       binds ? " cannot be bound: " : " cannot be connected: ",
-                       error.what());
-    }
+    Expected<void> done = attach(socket, endpoint, binds);
+    if (!done)
+      return makeError(done.error().code,
+                       "cache events: ", done.error().message);
     return {};
   };
   const std::string &endpoint = options.endpoint;

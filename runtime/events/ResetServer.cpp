@@ -2,6 +2,7 @@
 
 #include "ResetServer.h"
 #include "BlockSignals.h"
+#include "Endpoint.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -41,21 +42,14 @@ ResetServer::open(const Options &options) {
 }
 
 Expected<void> ResetServer::connect(const Options &options) {
-  std::string at;
-  try {
-    if (!options.endpointBase.empty()) {
-      at = concat(options.endpointBase, Name);
-      pull.connect(at);
-    }
-    if (!options.endpoint.empty()) {
-      at = options.endpoint;
-      router.bind(at);
-    }
-  } catch (const zmq::error_t &error) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "reset socket: ", at,
-                     " cannot be used: ", error.what());
-  }
   router.set(zmq::sockopt::linger, 1000);
+  Expected<void> done;
+  if (!options.endpointBase.empty())
+    done = attach(pull, concat(options.endpointBase, Name), /*binds=*/false);
+  if (done && !options.endpoint.empty())
+    done = attach(router, options.endpoint, /*binds=*/true);
+  if (!done)
+    return makeError(done.error().code, "reset socket: ", done.error().message);
   return {};
 }
 

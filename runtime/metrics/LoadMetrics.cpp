@@ -3,9 +3,9 @@
 #include "LoadMetrics.h"
 
 #include "../LoadSymbol.h"
+#include "../Port.h"
 
 #include <algorithm>
-#include <charconv>
 
 using namespace kv;
 
@@ -21,20 +21,15 @@ void kv::addMetric(MetricFamilies &families, const std::string &name,
 
 static bool isAddress(std::string_view text) {
   size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0)
-    return false;
-  int port = -1;
-  auto [end, status] =
-      std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
-  return status == std::errc() && end == text.data() + text.size() &&
-         port >= 0 && port <= 65535;
+  return colon != std::string_view::npos && colon != 0 && portOf(text);
 }
 
 Expected<std::unique_ptr<MetricsServer>>
 MetricsServer::open(const std::string &address, Collect collect) {
   if (!isAddress(address))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "metrics: the address is '",
-                     address, "', allowed: HOST:PORT, PORT from 0 to 65535");
+                     address, "', allowed: HOST:PORT, PORT from 0 to ",
+                     MostPort);
   return openFromLibrary<MetricsServer, OpenMetricsServer>(
       "libkv_metrics.so", "KV_METRICS_LIBRARY", "kv_open_metrics_server",
       "metrics need libkv_metrics.so, which is built where prometheus-cpp is "

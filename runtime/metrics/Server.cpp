@@ -89,10 +89,11 @@ kv_open_metrics_server(uint32_t interfaceVersion, const std::string *address,
   }
   try {
     return new Server(*address, *collect);
-  } catch (const std::exception &problem) {
-    *error = {
-        KV_STATUS_INVALID_ARGUMENT,
-        concat("metrics: ", *address, " cannot be served: ", problem.what())};
+  } catch (const std::exception &) { // which does not know why either
+    *error = {KV_STATUS_INVALID_ARGUMENT,
+              concat("metrics: ", *address,
+                     " cannot be bound: it is no address of this machine, or "
+                     "its port is taken")};
     return nullptr;
   }
 }

@@ -2,6 +2,7 @@
 
 #include "Follower.h"
 
+#include "../events/Endpoint.h"
 #include "../events/EventEncoder.h"
 
 using namespace kv;
@@ -20,15 +21,12 @@ Follower::open(zmq::context_t &context, const Options &options,
                PrefixRouter &router, PrefixRouter::Machine machine) {
   std::unique_ptr<Follower> made(
       new Follower(context, options, router, machine));
-  for (const std::string &endpoint : {options.events, options.replay})
-    try {
-      zmq::socket_t probe(context, zmq::socket_type::dealer);
-      probe.set(zmq::sockopt::linger, 0);
-      probe.connect(endpoint);
-    } catch (const zmq::error_t &error) {
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "router: ", endpoint,
-                       " is no endpoint to connect to: ", error.what());
-    }
+  for (const std::string &endpoint : {options.events, options.replay}) {
+    zmq::socket_t probe(context, zmq::socket_type::dealer);
+    probe.set(zmq::sockopt::linger, 0);
+    if (Expected<void> done = attach(probe, endpoint, /*binds=*/false); !done)
+      return makeError(done.error().code, "router: ", done.error().message);
+  }
   made->events.set(zmq::sockopt::subscribe, options.topic);
   made->events.set(zmq::sockopt::rcvhwm, 100'000);
   made->events.set(zmq::sockopt::linger, 0);

@@ -3,7 +3,7 @@
 #include "Channel.h"
 #include "Messages.h"
 
-#include <zmq.hpp>
+#include "../events/Endpoint.h"
 
 #include <optional>
 #include <sys/eventfd.h>
@@ -32,19 +32,17 @@ public:
       made.set(zmq::sockopt::linger, listens ? 100 : 0);
       made.set(zmq::sockopt::ipv6, true);
       made.set(zmq::sockopt::maxmsgsize, peer::MostMessageBytes);
-      if (listens) {
-        made.bind(endpoint);
-      } else {
+      if (!listens) {
         made.set(zmq::sockopt::immediate, true); // nothing is sent to nobody
         made.set(zmq::sockopt::reconnect_ivl, 20);
         made.set(zmq::sockopt::reconnect_ivl_max, 1000);
-        made.connect(endpoint);
       }
+      if (Expected<void> done = attach(made, endpoint, listens); !done)
+        return makeError(done.error().code, "peers: ", done.error().message);
       socket = std::move(made);
     } catch (const zmq::error_t &error) {
-      return makeError(KV_STATUS_INVALID_ARGUMENT, "peers: ", endpoint,
-                       " cannot be ", listens ? "bound" : "connected", ": ",
-                       error.what());
+      return makeError(KV_STATUS_OUT_OF_MEMORY,
+                       "peers: ZeroMQ makes no socket: ", error.what());
     }
     return {};
   }

@@ -2,6 +2,8 @@
 //
 // RUN: not kv-opt --kv-form-launches="chips=sm_80,sm_75" --split-input-file %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: chip 'sm_75': expected sm_80 or later, such as sm_80 or sm_90a
+// RUN: not kv-opt --kv-form-launches="chips=sm_90a,sm_80,sm_90a" --split-input-file %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: chip 'sm_90a' is given twice: expected each once
 // RUN: kv-opt --kv-form-launches --verify-diagnostics --split-input-file %s
 
 // The weight is [K, N].

@@ -190,7 +190,7 @@ def test_truncated_safetensors(tmp_path, config, weights, keep):
     refused(folder, tmp_path, path, "truncated or damaged safetensors", f"{size} bytes")
 
 
-@pytest.mark.parametrize("text", ("{", "[1]", "null", ""))
+@pytest.mark.parametrize("text", ("{", "[1]", "null", "", "[" * 200_000), ids=range(5))
 def test_config_that_is_no_object(tmp_path, config, weights, text):
     folder = folder_with(tmp_path, config, weights)
     (folder / "config.json").write_text(text)
@@ -480,8 +480,67 @@ def test_absurd_sizes(tmp_path, config, weights):
 
 def test_max_seq_and_page(tmp_path, model):
     refused(model, tmp_path, "--max-seq 513", "1 to 512", options=("--max-seq", "513"))
-    refused(model, tmp_path, "--page 0", options=("--page", "0"))
-    refused(model, tmp_path, "--page 1048577", "1 to 1048576", options=("--page", "1048577"))
+
+
+@pytest.mark.parametrize("options, sentence", (
+    (("--page", "0"), "--page: '0' is given, allowed: an integer from 1 to 1048576"),
+    (("--page", "1048577"), "--page: '1048577' is given, allowed: an integer from 1 to 1048576"),
+    (("--page", "many"), "--page: 'many' is given, allowed: an integer from 1 to 1048576"),
+    (("--max-seq", "0"), "--max-seq: '0' is given, allowed: an integer from 1 to 2147483647"),
+    # What a shell makes of a variable that is not set is not the current folder, nor the default.
+    (("-o", ""), "-o/--output: '' is given, allowed: a text that is not empty"),
+    (("--name", ""), "--name: '' is given, allowed: a text that is not empty"),
+    (("--dtype", "f64"), "--dtype: invalid choice: 'f64' (choose from 'bf16', 'f32')"),
+    (("--colour",), "unrecognized arguments: --colour")))
+def test_bad_options(tmp_path, model, options, sentence):
+    done = run(KV_IMPORT, model, "-o", tmp_path / "out", *options, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr == f"kv-import: {sentence}\n", done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.gguf"]
+
+
+@pytest.mark.parametrize("file, text, sentence", (
+    ("generation_config.json", '{"eos_token_id": "x"}', "a special token is 'x', a token id is needed"),
+    ("generation_config.json", '{"eos_token_id": [1, -2]}', "a special token is -2, a token id is needed"),
+    ("generation_config.json", '{"do_sample": true, "temperature": "hot"}',
+     "temperature is 'hot', allowed: a number of 0 or more"),
+    ("generation_config.json", '{"do_sample": true, "temperature": 1e999}', "temperature is inf"),
+    ("generation_config.json", '{"do_sample": true, "top_p": 7}', "top_p is 7, allowed: a number above 0, at most 1"),
+    ("generation_config.json", '{"do_sample": true, "top_k": 0.5}', "top_k is 0.5, allowed: an integer of 0 or more"),
+    ("generation_config.json", '{"do_sample": true, "min_p": -1}', "min_p is -1, allowed: a number from 0 to 1"),
+    ("tokenizer_config.json", '{"chat_template": 5}', "the chat template is a int, a text is needed"),
+    ("chat_template.jinja", b"\xff", "chat_template.jinja: not UTF-8")))
+def test_text_side(tmp_path, config, weights, file, text, sentence):
+    folder = folder_with(tmp_path, config, weights)
+    (folder / file).write_bytes(text if isinstance(text, bytes) else text.encode())
+    refused(folder, tmp_path, folder, sentence)
+
+
+@pytest.mark.parametrize("settings", (
+    {}, {"eos_token": 5}, {"chat_template": ["a", {"name": "b", "template": "c"}]}))
+def test_text_side_that_says_nothing(tmp_path, config, weights, settings):
+    folder = folder_with(tmp_path, config, weights, eos_token_id=[])
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    assert run(KV_IMPORT, folder, "-o", tmp_path / "out").returncode == 0
+
+
+def test_output_over_what_is_read(tmp_path, config, weights):
+    """Nothing is lost."""
+    folder = folder_with(tmp_path, config, weights)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (tmp_path / "link").symlink_to(folder)
+    for output in (folder, tmp_path / "link"):
+        assert fails(KV_IMPORT, folder, "-o", output) == f"kv-import: -o {output}: the model's own folder"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    (tmp_path / "model.mlir").write_text("module {}")
+    assert fails(KV_IMPORT, tmp_path / "model.mlir", "--from", "jax", "-o", tmp_path) == (
+        f"kv-import: -o {tmp_path}: its model.mlir is a file that is read")
+    assert (tmp_path / "model.mlir").read_text() == "module {}"
+
+
+def test_no_model(tmp_path):
+    done = run(KV_IMPORT, "", "-o", tmp_path / "out")
+    assert done.returncode == 2 and done.stderr == (
+        "kv-import: model: '' is given, allowed: a text that is not empty\n")
 
 
 def test_names_that_no_text_can_hold(tmp_path, model, config, weights):
@@ -491,12 +550,6 @@ def test_names_that_no_text_can_hold(tmp_path, model, config, weights):
     synthetic.write_gguf(path, config, weights)
     refused(path, tmp_path, "'line\\nbreak'", "printable", "--name")
     assert run(KV_IMPORT, path, "-o", tmp_path / "out", "--name", '"\\ 日本').returncode == 0
-
-
-def test_no_output(tmp_path, model):
-    done = run(KV_IMPORT, model, "-o", "", cwd=tmp_path)
-    assert done.returncode == 2 and "argument -o/--output: invalid folder value: ''" in done.stderr
-    assert not (tmp_path / "model.mlir").exists()
 
 
 def test_activations(tmp_path, config, weights):

@@ -253,7 +253,7 @@ def test_endpoints_that_cannot_be_used(ends, tmp_path):
     assert refused.greeting == (
         "error: cache events: carrier://pigeon cannot be connected: Protocol not supported")
     refused = Manager(f"reset=ipc://{tmp_path}/no/such/folder")
-    assert "cannot be used: No such file or directory" in refused.greeting
+    assert "cannot be bound: No such file or directory" in refused.greeting
 
 
 def test_without_the_library(ends):
@@ -343,8 +343,15 @@ def test_kv_run_refuses(tmp_path):
         assert refused.process.returncode == 2 and out == ""
         return err.strip()
 
-    assert sentence("--events", "tcp://*:nobody") == (
-        "kv-run: error: --events: cache events: tcp://*:nobody cannot be bound: Invalid argument")
+    allowed = "allowed: 1 to 65535"
+    for port in ("nobody", "65536", "70000", "0", "-1", "80x", "*", ""):
+        assert sentence("--events", f"tcp://*:{port}") == (
+            f"kv-run: error: --events: cache events: tcp://*:{port} cannot be bound: its port is '{port}', {allowed}")
+    # The replay socket's, a replica's, what is connected, and the reset socket's.
+    for options in (("--events", f"ipc://{tmp_path}/e", "--events-replay", "tcp://*:65536"),
+                    ("--events", "tcp://*:65535", "--replicas", "2"), ("--events", "tcp://127.0.0.1:65536"),
+                    ("--reset-endpoint", "tcp://*:65536")):
+        assert sentence(*options).endswith(f": its port is '65536', {allowed}"), options
     missing = {"KV_EVENTS_LIBRARY": "/no/such/library"}
     assert sentence("--reset-endpoint", "ipc:///tmp/x", env=missing).startswith(
         "kv-run: error: reset sockets need libkv_events.so, which is built where libzmq")

@@ -133,6 +133,14 @@ def test_kv_run_that_dies(tmp_path, model):
         assert done.err.count("\n") == 1 and "ended" in done.err and "status 3" in done.err
 
 
+def test_a_program_that_is_no_kv_run(tmp_path, model):
+    program = tmp_path / "program"
+    for answer in ("5", "hello"):
+        program.write_text(f"#!/bin/sh\necho {answer}\n")
+        program.chmod(0o755)
+        assert fails(KV_GENERATE, model, "a", "--kv-run", program) == f"kv-generate: kv-run: not an answer: '{answer}'"
+
+
 @pytest.mark.parametrize("name", ("model.so", "weights.safetensors", "model.json",
                                   "tokenizer.json"))
 def test_incomplete_folder(tmp_path, model, name):
@@ -158,18 +166,34 @@ def test_other_bad_input(tmp_path, model):
     assert "bad chat template" in with_facts(chat_template="{% if %}")
     assert "no systems" in with_facts(chat_template="{{ raise_exception('no systems') }}")
     assert "refuses" in with_facts(chat_template="{{ ''.__class__.__mro__[1].__subclasses__() }}")
+    assert "bad chat template" in with_facts(chat_template=5)
+    for wrong, sentence in (
+            ("{{ 1 / 0 }}", "division by zero"), ("{{ messages[9].a }}", "list object has no element 9"),
+            ("{% for i in range(10**9) %}{% endfor %}", "Range too big"),
+            ("{{ raise_exception('two\nlines') }}", "two lines")):
+        assert f"the chat template refuses these messages: {sentence}" in with_facts(chat_template=wrong)
+    (tmp_path / "model.json").write_text("[" * 200_000)
+    assert "not what kv-import writes" in fails(KV_GENERATE, tmp_path, "a")
     (tmp_path / "model.json").write_text("[]")
     assert "not what kv-import writes" in fails(KV_GENERATE, tmp_path, "a")
 
 
 @pytest.mark.parametrize("options, sentence", (
-    (("--temperature", "nan"), "--temperature: invalid number value: 'nan'"),
-    (("--top-p", "inf"), "--top-p: invalid number value: 'inf'"),
-    (("--threads", "0"), "--threads: invalid integer, 1 or more value: '0'"),
+    (("--temperature", "nan"), "--temperature: 'nan' is given, allowed: a number of 0 or more"),
+    (("--temperature", "-1"), "--temperature: '-1' is given, allowed: a number of 0 or more"),
+    (("--top-p", "inf"), "--top-p: 'inf' is given, allowed: a number above 0, at most 1"),
+    (("--top-p", "0"), "--top-p: '0' is given, allowed: a number above 0, at most 1"),
+    (("--min-p", "1.5"), "--min-p: '1.5' is given, allowed: a number from 0 to 1"),
+    (("--top-k", "-1"), "--top-k: '-1' is given, allowed: an integer from 0 to 2147483647"),
+    (("--seed", "-1"), "--seed: '-1' is given, allowed: an integer from 0 to 9223372036854775807"),
+    (("--max-new-tokens", "many"), "--max-new-tokens: 'many' is given, allowed: an integer from 0 to 2147483647"),
+    (("--threads", "0"), "--threads: '0' is given, allowed: an integer from 1 to 4096"),
+    (("--stats", ""), "--stats: '' is given, allowed: a text that is not empty"),
+    (("--colour",), "unrecognized arguments: --colour"),
     (("--raw", "--system", "x"), "--system is for a chat template, and --raw uses none")))
 def test_bad_options(model, options, sentence):
     done = run(KV_GENERATE, model, "a", "--kv-run", FAKE, *options)
-    assert done.returncode == 2 and done.stderr.endswith(sentence + "\n"), done.stderr
+    assert done.returncode == 2 and done.stderr == f"kv-generate: {sentence}\n", done.stderr
 
 
 def test_bytes_that_are_no_text(tmp_path, model):

@@ -160,7 +160,7 @@ def test_addresses_that_cannot_be_used(tmp_path):
         taken.listen()
         address = "127.0.0.1:%d" % taken.getsockname()[1]
         assert Manager(f"metrics={address}").greeting.startswith(
-            f"error: metrics: {address} cannot be served: ")
+            f"error: metrics: {address} cannot be bound: ")
 
 
 def test_without_the_library(tmp_path):

@@ -125,17 +125,31 @@ def test_what_cannot_be():
         return done.stderr.strip()
 
     assert sentence("--machine", "a=b") == "kv-route: error: --machine is a=b, allowed: NAME=EVENTS,REPLAY"
-    assert sentence("--machine", "a=b,c").startswith("kv-route: error: router: b is no endpoint to connect to: ")
+    assert sentence("--machine", "a=b,c").startswith("kv-route: error: router: b cannot be connected: ")
+    assert sentence("--machine", "a=tcp://b:65535,tcp://b:65536") == (
+        "kv-route: error: router: tcp://b:65536 cannot be connected: its port is '65536', allowed: 1 to 65535")
+    assert sentence("--machine", "a=b,c", "--patience", "0").startswith("kv-route: error: --patience: ")
+    assert sentence() == "kv-route: error: --machine is required"
     twice = ("--machine", "a=tcp://127.0.0.1:7,tcp://127.0.0.1:9")
     assert sentence(*twice, *twice).endswith("127.0.0.1:9, and another one has its name")
+
+
+def test_more_machines_than_descriptors():
+    machines = " ".join(f"--machine=m{i}=tcp://127.0.0.1:7,tcp://127.0.0.1:9" for i in range(60))
+    done = subprocess.run(["bash", "-c", f"ulimit -n 40; {KV_ROUTE} {machines}"], input="", capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 2 and done.stderr == (
+        "kv-route: error: ZeroMQ makes no socket: Too many open files\n"), done
 
 
 NOBODY = "--machine=a=tcp://127.0.0.1:7,tcp://127.0.0.1:9"
 
 
 @pytest.mark.parametrize("line, answer", (
-    ("{", {"error": "not a request: the line is not valid JSON"}),
+    ("{", {"error": "not a request: the line is not valid JSON: one object a line is needed"}),
     ("[1]", {"error": "not a request: the line is [1], a JSON object is needed"}),
+    ("[" * 10**6 + "]" * 10**6, {"error": "not a request: the line is nested deeper than 64 levels"}),
+    ('{"id": "a", "tokens": [1], "id": "b"}', {"error": 'not a request: the line has the field "id" twice'}),
     ("{}", {"error": "not a request: the field id is missing"}),
     ('{"id": 3}', {"error": "not a request: id is 3, allowed: a string"}),
     ('{"done": 3}', {"error": "not a request: done is 3, allowed: a string"}),
@@ -143,7 +157,8 @@ NOBODY = "--machine=a=tcp://127.0.0.1:7,tcp://127.0.0.1:9"
     ('{"id": "a", "tokens": [4294967297]}',
      {"id": "a", "error": "request a: tokens[0] is 4294967297, allowed: an integer from 0 to 2147483647"}),
     ('{"id": "a", "tokens": [1], "salt": 5}', {"id": "a", "error": "request a: salt is 5, allowed: a string"}),
-    ('{"id": "a", "tokens": [1], "salt": null}', {"id": "a", "error": "no machine answers"})))
+    ('{"id": "a", "tokens": [1], "salt": null}', {"id": "a", "error": "no machine answers"})),
+    ids=lambda one: str(one)[:40])
 def test_bad_requests(line, answer):
     """The last line needs no end."""
     done = subprocess.run([KV_ROUTE, NOBODY], input=f"{line}\n{line}", capture_output=True, text=True, timeout=60)

@@ -308,7 +308,10 @@ REFUSED = [
     ({**PLAIN, "temperature": "hot"}, 400, "temperature is 'hot'"),
     ({**PLAIN, "top_p": 0}, 400, "top_p is 0, allowed: a number above 0, at most 1"),
     ({**PLAIN, "min_p": 1.5}, 400, "min_p is 1.5, allowed: a number from 0 to 1"),
-    ({**PLAIN, "seed": 1.5}, 400, "seed is 1.5, allowed: an integer"),
+    ({**PLAIN, "seed": 1.5}, 400, "seed is 1.5, allowed: an integer from -9223372036854775808"),
+    ({**PLAIN, "seed": 2**64}, 400, "seed is 18446744073709551616, allowed: an integer from -9223372036854775808 to "
+                                    "18446744073709551615"),
+    ({**PLAIN, "top_k": -2}, 400, "top_k is -2, allowed: an integer, -1 or more"),
     ({**PLAIN, "stop": [""]}, 400, "stop is [''], allowed: a string, or at most 16"),
     ({**PLAIN, "stop": ["a"] * 17}, 400, "stop is "),
     ({**PLAIN, "stop_token_ids": ["a"]}, 400, "stop_token_ids is ['a'], allowed: a list of token ids"),
@@ -333,6 +336,9 @@ REFUSED = [
     (b"[1]", 400, "the body is a JSON list, allowed: an object"),
     (b"[" * 100_000, 400, "nested too deeply"),
     (b'{"model": "tiny", "prompt": "a", "temperature": NaN}', 400, "NaN is no number of JSON"),
+    (b'{"model": "tiny", "prompt": "a", "seed": 1, "seed": 2}', 400, "seed is given twice"),
+    (b'{"model": "tiny", "prompt": "a", "seed": 1%s}' % (b"0" * 5000), 400,
+     "(4300 digits) for integer string conversion: value has 5001 digits"),
     (b'{"model": "tiny", "prompt": "\\ud800"}', 400, "prompt has half of a surrogate pair"),
     (b" " * (17 << 20), 413, "the body has more than 16777216 bytes"),
 ]
@@ -419,6 +425,35 @@ def test_the_end(folder, seconds):
         assert ended == [(0, "")]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", server.port))
+
+
+@pytest.mark.parametrize("given, sentence", (
+    (("--port", 65536), "--port: '65536' is given, allowed: an integer from 0 to 65535"),
+    (("--port", "http"), "--port: 'http' is given, allowed: an integer from 0 to 65535"),
+    (("--threads", 0), "--threads: '0' is given, allowed: an integer from 1 to 4096"),
+    (("--max-batch", 2**20), "--max-batch: '1048576' is given, allowed: an integer from 1 to 1048575"),
+    (("--max-batch-tokens", 2**24 + 1),
+     "--max-batch-tokens: '16777217' is given, allowed: an integer from 1 to 16777216"),
+    (("--max-requests", 2**31), "--max-requests: '2147483648' is given, allowed: an integer from 1 to 2147483647"),
+    (("--pages", 2**31 - 1), "--pages: '2147483647' is given, allowed: an integer from 1 to 2147483646"),
+    (("--host-pages", -1), "--host-pages: '-1' is given, allowed: an integer from 1 to 2147483646"),
+    (("--cache-bytes", 2**63),
+     "--cache-bytes: '9223372036854775808' is given, allowed: an integer from 1 to 9223372036854775807"),
+    (("--disk-dir", "d", "--disk-bytes", "8G"),
+     "--disk-bytes: '8G' is given, allowed: an integer from 1 to 9223372036854775807"),
+    (("--shutdown-seconds", "nan"), "--shutdown-seconds: 'nan' is given, allowed: an integer from 0 to 86400"),
+    (("--disk-dir", ""), "--disk-dir: '' is given, allowed: a text that is not empty"),
+    (("--disk-bytes", 5), "--disk-bytes is given, and no --disk-dir"),
+    (("--events-replay", "ipc://r"), "--events-replay is given, and no --events"),
+    (("--events-tiers",), "--events-tiers is given, and no --events"),
+    (("--role", "decode"), "--role is given, and no --peer"),
+    (("--peer", "ipc://p"), "--peer is given, and no --role"),
+    (("--pages", 1, "--cache-bytes", 1), "--cache-bytes: not allowed with argument --pages"),
+    (("--colour", "red"), "unrecognized arguments: --colour red")))
+def test_bad_options(folder, given, sentence):
+    done = subprocess.run([sys.executable, KV_SERVE, *map(str, (folder, *given))], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 2 and done.stderr == f"kv-serve: {sentence}\n", done.stderr
 
 
 def test_what_cannot_be_served(folder, server, tmp_path):

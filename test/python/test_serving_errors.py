@@ -35,7 +35,10 @@ def refuses(model, sentence, **more):
 
 BAD_LINES = {
     'not json': "line 2 is not valid JSON",
-    '[1, 2]': "a JSON object is needed",
+    '[1, 2]': "line 2 is [1,2], a JSON object is needed",
+    "[" * 10**6 + "]" * 10**6: "line 2 is nested deeper than 64 levels",
+    '{"id": "b", "tokens": %s1%s}' % ("[" * 10**6, "]" * 10**6): "line 2 is nested deeper than 64 levels",
+    '{"id": "b", "tokens": [1], "id": "c"}': 'line 2 has the field "id" twice',
     '{"tokens": [1]}': "the field id is missing",
     '{"id": 7, "tokens": [1]}': "id is 7, allowed: a string",
     '{"id": "b"}': "request b: ",
@@ -46,7 +49,8 @@ BAD_LINES = {
     '{"id": "b", "tokens": [1], "colour": 3}': 'request b: unknown field "colour"',
     '{"id": "b", "tokens": [1], "top_p": 1.5}': "request b: top_p is 1.5",
     '{"id": "b", "tokens": [1], "temperature": -1}': "request b: temperature is -1",
-    '{"id": "b", "tokens": [1], "priority": 128}': "request b: priority is 128",
+    '{"id": "b", "tokens": [1], "priority": 128}': "request b: priority is 128, allowed: an integer from 0 to 127",
+    '{"id": "b", "tokens": [1], "priority": -1}': "request b: priority is -1, allowed: an integer from 0 to 127",
     '{"id": "b", "tokens": [1], "salt": 5}': "request b: salt is 5, allowed: a string",
     '{"id": "b", "tokens": [1], "salt": "%s"}' % ("s" * 241): "request b: a salt of 241 bytes, allowed: 240",
     '{"id": "a", "tokens": [1]}': "request a: its id is that of a running request",
@@ -104,9 +108,16 @@ def test_bad_weights(model):
 
 def test_bad_options(model):
     for options, sentence in ((("--page-size", "32"), "--page-size is 32, the artifact's page size is 16"),
-                              (("--pages", "0"), "--pages"), (("--threads", "x"), "--threads")):
+                              (("--pages", "0"), "--pages"), (("--threads", "x"), "--threads"),
+                              (("--colour",), "--colour"), (("--rank-timeout", "nan"), "--rank-timeout"),
+                              (("--cache-bytes", "9" * 20), "--cache-bytes"),
+                              (("--disk-dir", "d", "--disk-bytes", "9" * 20), "--disk-bytes"),
+                              (("--page-size", "9" * 20), "--page-size"), (("--pages", "1", "--pages", "2"), "--pages"),
+                              (("--pages", "1", "--cache-bytes", "2"), "--pages")):
         done = serve(model, "", *options)
-        assert done.returncode == 2 and sentence in done.stderr, done
+        assert done.returncode == 2 and done.stdout == "", done
+        assert done.stderr.startswith("kv-run: error: ") and done.stderr.count("\n") == 1, done
+        assert sentence in done.stderr, done
 
 
 @pytest.mark.parametrize("redirection, sentence", (
@@ -136,7 +147,7 @@ def test_empty_options(model):
 
 
 def test_as_many_requests_as_the_option_says(model):
-    assert serve(model, "", "--max-batch", "1048576").stderr.startswith("--max-batch: ")
+    assert serve(model, "", "--max-batch", "1048576").stderr.startswith("kv-run: error: --max-batch: ")
 
 
 def test_bad_modules(model):
@@ -176,6 +187,11 @@ def test_files_of_the_compiler(model):
     assert "-o is own-link.mlir, the module itself" in sentence("own.mlir", "-o", "own-link.mlir")
     assert (model / "own.mlir").read_text() == text
     assert "-o is empty" in sentence("own.mlir", "-o", "")
+    for output, why in (("none/x.so", "No such file or directory"), ("own.mlir/x.so", "Not a directory"),
+                        (".", "Is a directory")):
+        assert sentence("own.mlir", "-o", output) == f"kv-compile: error: -o is {output}: {why}\n"
+    assert sentence("own.mlir", "-o", "x.so", "--kernels", "k") == (
+        "kv-compile: error: --kernels is for the device code of GPUs, and --target is cpu\n")
     assert "cannot open input file 'none.mlir': No such file or directory" in sentence("none.mlir", "-o", "x.so")
     assert "cannot open input file '.': Is a directory" in sentence(".", "-o", "x.so")
 

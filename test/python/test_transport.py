@@ -287,6 +287,8 @@ def test_what_cannot_be(model, windows, tmp_path):
         assert "the model is " in refused and refused.endswith(", activations bf16 on the decoding side"), refused
     prefilling = ("--role", "prefill", "--peer")
     assert sentence(*prefilling, "nowhere") == "peers: nowhere cannot be bound: Invalid argument"
+    assert sentence(*prefilling, "tcp://*:65536") == (
+        "peers: tcp://*:65536 cannot be bound: its port is '65536', allowed: 1 to 65535")
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", "--requests", "file") == (
         "--role is prefill, which answers no requests of its own, and --requests is given")
     assert sentence(*prefilling, f"ipc://{tmp_path}/x", "--no-prefix-cache") == (

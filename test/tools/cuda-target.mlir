@@ -43,11 +43,8 @@
 // SYMBOLS-NEXT: T kv_entry_sample
 // SYMBOLS-NOT: {{.}}
 //
-// One chip, named as a device that is compiled for; a chip that is named twice
-// is one.
+// One chip, named as a device that is compiled for.
 // RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/one.so --target=virtual:sm_90a --kernels=%t/kernels --mcpu=x86-64-v4
-// RUN: %python %S/Inputs/kernel-images.py list %t/one.so | FileCheck %s --check-prefix=ONE
-// RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/one.so --target=cuda:sm_90a,sm_90a --kernels=%t/kernels --mcpu=x86-64-v4
 // RUN: %python %S/Inputs/kernel-images.py list %t/one.so | FileCheck %s --check-prefix=ONE
 // ONE: target: cuda x86-64-v4 sm_90a
 // ONE-NOT: sm_80:
@@ -57,6 +54,8 @@
 // CHIPS: kv-compile: error: --target: "cuda{{.*}}": expected cpu, cuda:CHIP,..., virtual:CHIP or virtual:LEVEL
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_70 --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=OLD
 // OLD: chip 'sm_70': expected sm_80 or later, such as sm_80 or sm_90a
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80,sm_90a,sm_80 --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: chip 'sm_80' is given twice: expected each once
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/none 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: no folder {{.*}}none with the kernels' device code: it is made by a build that finds nvcc; --kernels names another one
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_103a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=CHIP

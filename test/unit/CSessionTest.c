@@ -83,7 +83,10 @@ static void sessions(void) {
   session = NULL;
   options.threads = -1;
   FAILS(kvSessionCreate(&options, &session), Invalid,
-        "kvSessionCreate: -1 threads, allowed: 0 (one for each core) or more");
+        "kvSessionCreate: -1 threads, allowed: 0 (one for each core) to 4096");
+  options.threads = 4097;
+  FAILS(kvSessionCreate(&options, &session), Invalid,
+        "session: 4097 threads, allowed: 0 (one for each core) to 4096");
   options.threads = 0;
   options.arenaBytes = -1;
   FAILS(kvSessionCreate(&options, &session), Invalid,

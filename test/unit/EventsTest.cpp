@@ -159,6 +159,8 @@ TEST(EventEncoder, Sequences) {
 TEST(EventPublisher, EndpointsOfReplicas) {
   EXPECT_EQ(EventPublisher::endpointOf("tcp://*:5557", 0), "tcp://*:5557");
   EXPECT_EQ(EventPublisher::endpointOf("tcp://*:5557", 2), "tcp://*:5559");
+  // Which is no port, as whoever opens it says.
+  EXPECT_EQ(EventPublisher::endpointOf("tcp://*:65535", 1), "tcp://*:65536");
   EXPECT_EQ(EventPublisher::endpointOf("ipc:///tmp/a", 1), "ipc:///tmp/a_dp1");
   EXPECT_EQ(EventPublisher::endpointOf("", 1), "");
 }

@@ -115,7 +115,7 @@ TEST(RequestParser, FieldsOutOfRange) {
   EXPECT_EQ(fault(R"("max_new_tokens": 0)"), "no error");
   EXPECT_EQ(fault(R"("salt": 5)"), "request a: salt is 5, allowed: a string");
   EXPECT_EQ(fault(R"("priority": 128)"),
-            "request a: priority is 128, allowed: 0 to 127");
+            "request a: priority is 128, allowed: an integer from 0 to 127");
   EXPECT_EQ(fault(R"("keep_seconds": 4001)"),
             "request a: keep_seconds is 4001, allowed: a number from 0 to "
             "4000");

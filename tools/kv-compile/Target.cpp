@@ -2,25 +2,19 @@
 
 #include "Target.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace kv;
 
-/// The parts of a list without empty ones, each once; nothing if one is empty.
-static std::vector<std::string> splitChips(std::string_view text) {
+/// The parts of a list; nothing if one is empty.
+static std::vector<std::string> splitChips(llvm::StringRef text) {
   std::vector<std::string> chips;
-  while (true) {
-    size_t comma = text.find(',');
-    std::string chip(text.substr(0, comma));
+  for (llvm::StringRef chip : llvm::split(text, ',')) {
     if (chip.empty())
       return {};
-    if (!llvm::is_contained(chips, chip))
-      chips.push_back(chip);
-    if (comma == text.npos)
-      return chips;
-    text.remove_prefix(comma + 1);
+    chips.push_back(chip.str());
   }
+  return chips;
 }
 
 llvm::Expected<Target> Target::parse(std::string_view text) {

@@ -142,6 +142,24 @@ int main(int argc, char **argv) {
     return 1;
   }
 
+  llvm::SmallString<256> folder = llvm::sys::path::parent_path(output);
+  llvm::sys::path::append(folder, ".");
+  std::error_code writes =
+      llvm::sys::fs::is_directory(output)
+          ? make_error_code(std::errc::is_a_directory)
+          : llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write);
+  if (writes) {
+    llvm::errs() << "kv-compile: error: -o is " << output << ": "
+                 << writes.message() << '\n';
+    return 1;
+  }
+  if (kernels.getNumOccurrences() && !machine->isGPU()) {
+    llvm::errs() << "kv-compile: error: --kernels is for the device code of "
+                    "GPUs, and --target is "
+                 << target << '\n';
+    return 1;
+  }
+
   if (cacheDtype.getNumOccurrences() && !raise) {
     llvm::errs() << "kv-compile: error: --cache-dtype is for --raise; a "
                     "module's own collections say their element type\n";

@@ -2,7 +2,7 @@
 
 #include "Options.h"
 
-#include <CLI/CLI.hpp>
+#include "../CommandLine.h"
 
 #include <algorithm>
 #include <iostream>
@@ -48,11 +48,8 @@ std::variant<Options, int> kv::route::parseCommandLine(int argc, char **argv) {
                  "them with --events-tiers")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (std::optional<int> status = parseOptions(app, argc, argv))
+    return *status;
   for (const std::string &text : machines) {
     if (!readMachine(text, options.machines.emplace_back())) {
       std::cerr << "kv-route: error: --machine is " << text

@@ -159,14 +159,10 @@ Json Service::answer(const Json &request) {
 void Service::answerLine(std::string_view line) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos)
     return;
-  Json request = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  Json said =
-      request.is_discarded()
-          ? Json{{"error", "not a request: the line is not valid JSON"}}
-      : !request.is_object()
-          ? Json{{"error", concat("not a request: the line is ", show(request),
-                                  ", a JSON object is needed")}}
-          : answer(request);
+  Expected<Json> request = parseLine(line);
+  Json said = request ? answer(*request)
+                      : Json{{"error", concat("not a request: the line ",
+                                              request.error().message)}};
   if (!said.is_null())
     std::cout << said.dump() << "\n";
 }
@@ -226,5 +222,11 @@ int main(int argc, char **argv) {
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;
-  return Service(std::get<Options>(parsed)).run();
+  try {
+    return Service(std::get<Options>(parsed)).run();
+  } catch (const zmq::error_t &error) { // the system has no descriptor left
+    std::cerr << "kv-route: error: ZeroMQ makes no socket: " << error.what()
+              << "\n";
+    return 2;
+  }
 }

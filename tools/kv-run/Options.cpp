@@ -2,9 +2,13 @@
 
 #include "Options.h"
 
-#include <CLI/CLI.hpp>
+#include "../CommandLine.h"
+#include "kv/Runtime/InferenceSession.h"
 
 using namespace kv::run;
+
+/// CLI11 makes of a larger number the largest that there is.
+static constexpr int64_t MostBytes = int64_t(1) << 62;
 
 std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   Options options;
@@ -21,7 +25,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--requests", options.requests,
                  "JSON lines (default: standard input)");
   app.add_option("--threads", options.threads, "default: one a core")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1u, SessionOptions::MostThreads));
   CLI::Option *device = app.add_option(
       "--device", options.device,
       "cpu, cuda or cuda:N: what the artifact was compiled for (default: cpu)");
@@ -43,10 +47,11 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_option("--cache-bytes", options.cacheBytes,
                  "bytes of all caches together (default: 4 requests of the "
                  "model's length a replica, at most 1 GiB)")
-      ->check(CLI::Range(int64_t(1), INT64_MAX))
+      ->check(CLI::Range(int64_t(1), MostBytes))
       ->excludes(pages);
   app.add_option("--page-size", options.pageSize,
-                 "tokens; must equal the artifact's");
+                 "tokens; must equal the artifact's")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option(
          "--replicas", options.replicas,
          "caches of their own, each on its own cpu:N (on a CPU only); a "
@@ -77,7 +82,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                      "folder in which computed pages are kept, also for the "
                      "next kv-run of this model");
   app.add_option("--disk-bytes", options.diskBytes, "of pages in --disk-dir")
-      ->check(CLI::Range(int64_t(1), INT64_MAX))
+      ->check(CLI::Range(int64_t(1), MostBytes))
       ->capture_default_str()
       ->needs(disk);
   app.add_option("--store", options.store,
@@ -131,20 +136,16 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
          "under mpirun: seconds after which a rank that does not answer "
          "another one is an error")
       ->check(CLI::Range(0.1, 86400.0))
+      ->check(refuseNaN)
       ->capture_default_str();
   app.add_flag("--no-stream", noStream, "tokens only with the finish line");
-  // What a shell makes of a variable that is not set. A topic may be empty.
+  // A topic may be empty.
   for (CLI::Option *option : app.get_options())
     if (option->get_expected_min() > 0 &&
         option->get_name() != "--events-topic")
-      option->check([](const std::string &text) {
-        return text.empty() ? "an empty text is given" : "";
-      });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+      option->check(refuseEmpty);
+  if (std::optional<int> status = parseOptions(app, argc, argv))
+    return *status;
   options.prefixCache = !noPrefixCache;
   options.stream = !noStream;
   options.eventsAsMaps = encoding == "map";

@@ -19,15 +19,14 @@ constexpr const char *FieldNames[] = {
 
 std::expected<GenerationRequest, BadRequest>
 kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
-  std::string where = concat("line ", line);
   auto bad = [&](const auto &...parts) {
-    return std::unexpected(BadRequest{std::nullopt, concat(where, parts...)});
+    return std::unexpected(
+        BadRequest{std::nullopt, concat("line ", line, parts...)});
   };
-  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded())
-    return bad(" is not valid JSON: one object a line is needed");
-  if (!object.is_object())
-    return bad(" is ", show(object), ", a JSON object is needed");
+  Expected<json> parsed = parseLine(text);
+  if (!parsed)
+    return bad(" ", parsed.error().message);
+  const json &object = *parsed;
   auto id = object.find("id");
   if (id == object.end())
     return bad(": the field id is missing");
@@ -73,10 +72,7 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
   request.promptLogits = dumpsLogits;
   fields.text("salt", request.salt);
   int64_t priority = request.retention.priority;
-  fields.integer("priority", priority);
-  if (priority > Retention::Highest)
-    fields.fail("priority is ", priority, ", allowed: 0 to ",
-                int(Retention::Highest));
+  fields.integer("priority", priority, int64_t(Retention::Highest));
   request.retention.priority = static_cast<uint8_t>(priority);
   double seconds = 0;
   constexpr double MostSeconds = 4000; // of the manager's ticks of a second

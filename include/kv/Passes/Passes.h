@@ -6,6 +6,7 @@
 #include "kv/Dialect/KV.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
+#include "llvm/Support/Error.h"
 
 namespace mlir {
 class OpPassManager;
@@ -45,9 +46,10 @@ struct CPUPipelineOptions : public MachineOptions<CPUPipelineOptions> {
       llvm::cl::init("native")};
 };
 
-/// The pipeline kv-cpu: lowers a module to the LLVM dialect, for a CPU.
-void buildCPUPipeline(mlir::OpPassManager &pm,
-                      const CPUPipelineOptions &options);
+/// The pipeline kv-cpu: lowers a module to the LLVM dialect, for a CPU. Error,
+/// and no pass is added: what resolveCPULevel says of `mcpu`.
+llvm::Error buildCPUPipeline(mlir::OpPassManager &pm,
+                             const CPUPipelineOptions &options);
 
 struct CUDAPipelineOptions : public MachineOptions<CUDAPipelineOptions> {
   ListOption<std::string> chips{
@@ -74,8 +76,9 @@ void buildReferencePipeline(mlir::OpPassManager &pm,
 void registerPipelines();
 
 /// The x86-64 level that `mcpu` stands for: the highest of this machine for
-/// "native", otherwise the level itself. Empty if `mcpu` is not allowed.
-std::string resolveCPULevel(llvm::StringRef mcpu);
+/// "native", otherwise the level itself. Error: it is none that code can be
+/// for.
+llvm::Expected<std::string> resolveCPULevel(llvm::StringRef mcpu);
 
 } // namespace kv
 

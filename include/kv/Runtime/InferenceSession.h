@@ -27,6 +27,8 @@
 namespace kv {
 
 struct SessionOptions {
+  static constexpr unsigned MostThreads = 4096;
+
   Device device = {};
   unsigned threads = 0;                           // 0: one for each core
   std::shared_ptr<Executor> executor = nullptr;   // replaces the pool

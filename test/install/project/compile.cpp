@@ -20,7 +20,10 @@ int main(int argc, char **argv) {
   mlir::PassManager pm(&context);
   kv::CPUPipelineOptions options;
   options.mcpu = "x86-64-v3";
-  kv::buildCPUPipeline(pm, options);
+  if (llvm::Error error = kv::buildCPUPipeline(pm, options)) {
+    llvm::errs() << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
   if (failed(pm.run(*module)))
     return 1;
   for (mlir::Operation &operation : *module->getBody())

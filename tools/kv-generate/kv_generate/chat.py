@@ -29,16 +29,18 @@ class ChatFormat:
         self.model = model
         try:
             self.template = environment.from_string(model.template)
-        except jinja2.TemplateError as error:
-            raise GenerateFailure(f"{model.folder / 'model.json'}: bad chat template: {error}")
+        except Exception as error:  # also the compiler's own, of what is no text
+            raise self._failure("bad chat template", error)
+
+    def _failure(self, what, error):
+        return GenerateFailure(f"{self.model.folder / 'model.json'}: {what}: {' '.join(str(error).split())}")
 
     def tokens(self, messages):
         try:
             text = self.template.render(messages=messages, add_generation_prompt=True,
                                         **self.model.special)
-        except (jinja2.TemplateError, TypeError) as error:
-            raise GenerateFailure(f"{self.model.folder / 'model.json'}: the chat template "
-                                  f"refuses these messages: {error}")
+        except Exception as error:  # whatever a program can do wrong
+            raise self._failure("the chat template refuses these messages", error)
         # The template itself writes BOS where the model wants one.
         return self.model.tokenizer.encode(text, add_special_tokens=False).ids
 

@@ -1,11 +1,11 @@
 """kv-generate: prompts to answers."""
 
-import argparse
 import json
-import math
 import os
 import sys
 from pathlib import Path
+
+from command_line import Parser, integer, number
 
 from .chat import ChatFormat, conversation
 from .detokenize import Detokenizer
@@ -14,44 +14,27 @@ from .model_folder import ModelFolder
 from .runner import Runner, find_kv_run
 
 
-def finite(text):
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
-
-
-def count(text):
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
-
-
-# What argparse calls a value that they refuse.
-finite.__name__, count.__name__ = "number", "integer, 1 or more"
-
-
 def parse(arguments):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="kv-generate",
         description="Answers prompts with a model folder: what kv-import wrote and model.so.")
     parser.add_argument("model", help="folder with model.so, weights.safetensors, tokenizer.json "
                                       "and model.json")
-    parser.add_argument("prompt", nargs="*", help="each is one request; - reads standard input")
+    parser.add_argument("prompt", nargs="*", type=str, help="each is one request; - reads standard input")
     parser.add_argument("--chat", action="store_true", help="a conversation, one line a turn")
-    parser.add_argument("--system", metavar="TEXT", help="the system message")
+    parser.add_argument("--system", type=str, metavar="TEXT", help="the system message")
     parser.add_argument("--raw", action="store_true", help="no chat template: continue the text")
     parser.add_argument("--one-by-one", action="store_true",
                         help="start a prompt when the answer before it is complete")
-    parser.add_argument("--max-new-tokens", type=int, default=256, metavar="N")
-    parser.add_argument("--temperature", type=finite, metavar="X", help="0 is greedy")
-    parser.add_argument("--top-k", type=int, metavar="N", help="0 is off")
-    parser.add_argument("--top-p", type=finite, metavar="X", help="1 is off")
-    parser.add_argument("--min-p", type=finite, metavar="X", help="0 is off")
-    parser.add_argument("--seed", type=int, default=0, metavar="N",
+    parser.add_argument("--max-new-tokens", type=integer(0, 2**31 - 1), default=256, metavar="N")
+    parser.add_argument("--temperature", type=number("of 0 or more", lambda x: x >= 0), metavar="X", help="0 is greedy")
+    parser.add_argument("--top-k", type=integer(0, 2**31 - 1), metavar="N", help="0 is off")
+    parser.add_argument("--top-p", type=number("above 0, at most 1", lambda x: 0 < x <= 1), metavar="X",
+                        help="1 is off")
+    parser.add_argument("--min-p", type=number("from 0 to 1", lambda x: 0 <= x <= 1), metavar="X", help="0 is off")
+    parser.add_argument("--seed", type=integer(0, 2**63 - 1), default=0, metavar="N",
                         help="request i draws with the seed N + i")
-    parser.add_argument("--threads", type=count, metavar="N")
+    parser.add_argument("--threads", type=integer(1, 4096), metavar="N")
     parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics (of the last turn); - is stderr")
     parser.add_argument("--kv-run", metavar="FILE")
     # Prompts may stand before, between and after options.

@@ -24,7 +24,7 @@ class ModelFolder:
                             "eos_token": facts["eos_token"] or ""}
             self.stops = list(facts["stop_token_ids"])
             self.sampling = dict(facts["sampling"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise GenerateFailure(f"{path}: not what kv-import writes: "
                                   f"{type(error).__name__}: {error}")
         path = self._file("tokenizer.json", "kv-import writes it")

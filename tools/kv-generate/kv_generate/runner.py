@@ -65,6 +65,8 @@ class Runner:
             try:
                 answer = json.loads(line)
             except ValueError:
+                answer = None
+            if not isinstance(answer, dict):
                 raise GenerateFailure(f"kv-run: not an answer: {line.strip()[:100]!r}")
             if "statistics" in answer:
                 self.statistics = answer["statistics"]

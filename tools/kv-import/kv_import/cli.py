@@ -1,9 +1,10 @@
 """kv-import: a model file or folder to a module, weights and a tokenizer."""
 
-import argparse
 import dataclasses
 import sys
 from pathlib import Path
+
+from command_line import Parser, integer
 
 from .checks import check_length, check_tensors
 from .errors import ImportFailure
@@ -16,15 +17,8 @@ from .weights_writer import write_weights
 MOST_PAGE = 1 << 20  # of a collection (CacheGeometry)
 
 
-def folder(text):
-    """What a shell makes of a variable that is not set is not the current folder."""
-    if not text:
-        raise ValueError
-    return Path(text)
-
-
 def parse(arguments):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="kv-import",
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
                     "GGUF file or a Hugging Face folder of a decoder-only model: Llama, "
@@ -43,7 +37,7 @@ def parse(arguments):
     parser.add_argument("--check", action="store_true",
                         help="with --from: compile the graph itself, too, and compare the "
                              "logits of prompts that are cut in several ways")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", type=folder)
+    parser.add_argument("-o", "--output", required=True, metavar="DIR")
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16",
                         help="of dense weights and the cache (default: bf16)")
     parser.add_argument("--cache", choices=("bf16", "f16", "f32", "f8E4M3FN"),
@@ -59,9 +53,9 @@ def parse(arguments):
     parser.add_argument("--weights", choices=CHOICES, default="keep",
                         help="keep: quantised weights of the file stay as they are; dense: all "
                              "become --dtype; a format: all are quantised to it (default: keep)")
-    parser.add_argument("--page", type=int, default=128, metavar="N",
+    parser.add_argument("--page", type=integer(1, MOST_PAGE), default=128, metavar="N",
                         help="tokens a page of the cache (default: 128)")
-    parser.add_argument("--max-seq", type=int, metavar="N",
+    parser.add_argument("--max-seq", type=integer(1, 2**31 - 1), metavar="N",
                         help="longest sequence (default: what the model was made for)")
     parser.add_argument("--keep-all", action="store_true",
                         help="one cache that keeps every token, also of layers that see a window "
@@ -69,7 +63,24 @@ def parse(arguments):
     parser.add_argument("--name", help="the model's name (default: that of the file or folder)")
     parser.add_argument("--no-tokenizer", action="store_true",
                         help="write no tokenizer.json (kv-run needs none, kv-generate does)")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.output = Path(options.output)
+    return options
+
+
+# What may be written to the output's folder.
+WRITTEN = ("graph.mlir", "model.mlir", "weights.safetensors", "tokenizer.json", "model.json")
+
+
+def check_output(options):
+    """Nothing that is read may be written."""
+    if options.output.is_dir() and options.output.samefile(options.model):
+        raise ImportFailure(f"-o {options.output}: the model's own folder")
+    for read in filter(None, (options.model, options.tensors)):
+        for name in WRITTEN:
+            target = options.output / name
+            if target.exists() and target.samefile(read):
+                raise ImportFailure(f"-o {options.output}: its {name} is a file that is read")
 
 
 def open_model(path):
@@ -86,11 +97,9 @@ def open_model(path):
 
 def adjusted(config, options):
     """The configuration with the command line's choices."""
-    if not 0 < options.page <= MOST_PAGE:
-        raise ImportFailure(f"--page {options.page}: 1 to {MOST_PAGE} tokens are allowed")
     changes = {}
     if options.max_seq is not None:
-        if not 0 < options.max_seq <= config.max_seq:
+        if options.max_seq > config.max_seq:
             raise ImportFailure(f"--max-seq {options.max_seq}: {config.name} takes 1 to "
                                 f"{config.max_seq} tokens")
         changes["max_seq"] = options.max_seq
@@ -149,6 +158,8 @@ def main(arguments=None):
         if options.source and (options.cache or options.products):
             raise ImportFailure(f"{'--cache' if options.cache else '--products'} is for a model that "
                                 "kv-import writes itself, not with --from")
+        if Path(options.model).exists():
+            check_output(options)
         if options.source:
             from .exporters import run_exporter
             run_exporter(options)

@@ -30,6 +30,8 @@ def read_json(path, wanted=True):
                             "config.json, tokenizer.json and *.safetensors")
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ImportFailure(f"{path}: not valid JSON: it is nested too deeply")
     except (ValueError, OSError) as error:
         raise ImportFailure(f"{path}: not valid JSON: {error}")
     if not isinstance(value, dict):

@@ -32,14 +32,35 @@ def write_text_side(folder, source, config, options):
                                        encoding="utf-8")
 
 
-def _facts(template, bos, eos, stops, tokens, sampling):
+def _is_number(value, kinds, fits):
+    return isinstance(value, kinds) and not isinstance(value, bool) and fits(value)
+
+
+# Of a model's own sampling: what requests may say (docs/requests.md).
+SAMPLING = {"temperature": ((int, float), lambda x: 0 <= x < float("inf"), "a number of 0 or more"),
+            "top_k": (int, lambda x: 0 <= x < 2**31, "an integer of 0 or more"),
+            "top_p": ((int, float), lambda x: 0 < x <= 1, "a number above 0, at most 1"),
+            "min_p": ((int, float), lambda x: 0 <= x <= 1, "a number from 0 to 1")}
+
+
+def _facts(path, template, bos, eos, stops, tokens, sampling):
+    """`path` is where they come from."""
+    if not isinstance(template, str | None):
+        raise ImportFailure(f"{path}: the chat template is a {type(template).__name__}, a text is needed")
+    for one in (bos, eos, *stops):
+        if one is not None and not _is_number(one, int, lambda x: 0 <= x < 2**31):
+            raise ImportFailure(f"{path}: a special token is {one!r}, a token id is needed")
+    for name, value in sampling.items():
+        kinds, fits, allowed = SAMPLING[name]
+        if not _is_number(value, kinds, fits):
+            raise ImportFailure(f"{path}: {name} is {value!r}, allowed: {allowed}")
     return {"chat_template": template, "bos_token_id": bos, "eos_token_id": eos,
             "bos_token": tokens(bos), "eos_token": tokens(eos),
             "stop_token_ids": sorted({s for s in stops if s is not None}), "sampling": sampling}
 
 
 def _no_text(folder, source, options):
-    return _facts(None, None, None, [], lambda i: None, {})
+    return _facts(source.path, None, None, None, [], lambda i: None, {})
 
 
 def _gguf(folder, source, options):
@@ -54,7 +75,7 @@ def _gguf(folder, source, options):
     if not options.no_tokenizer:
         from .gguf_tokenizer import build_tokenizer
         build_tokenizer(source).save(str(folder / "tokenizer.json"))
-    return _facts(source.value("tokenizer.chat_template"), key("bos_token_id"),
+    return _facts(source.path, source.value("tokenizer.chat_template"), key("bos_token_id"),
                   key("eos_token_id"), stops,
                   lambda i: tokens[i] if i is not None and i < len(tokens) else None, {})
 
@@ -79,19 +100,23 @@ def _hugging_face(folder, source, options):
     generation = read_json(source.folder / "generation_config.json", wanted=False)
     template = settings.get("chat_template")
     if isinstance(template, list):  # several named ones
-        template = {t.get("name"): t.get("template") for t in template}.get("default")
+        template = next((t.get("template") for t in template if isinstance(t, dict)
+                         and t.get("name") == "default"), None)
     jinja = source.folder / "chat_template.jinja"
     if jinja.exists():
-        template = jinja.read_text(encoding="utf-8")
+        try:
+            template = jinja.read_text(encoding="utf-8")
+        except ValueError as error:
+            raise ImportFailure(f"{jinja}: not UTF-8: {error}")
 
     def identity(which):
         token = settings.get(f"{which}_token")
         token = token.get("content") if isinstance(token, dict) else token
-        found = tokenizer.token_to_id(token) if tokenizer and token else None
+        found = tokenizer.token_to_id(token) if tokenizer and isinstance(token, str) else None
         return source.raw.get(f"{which}_token_id") if found is None else found
 
     def listed(value):
-        return value if isinstance(value, list) else [value]
+        return value or [None] if isinstance(value, list) else [value]
 
     eos = listed(identity("eos"))[0]
     stops = [eos, *listed(generation.get("eos_token_id")), *listed(source.raw.get("eos_token_id"))]
@@ -99,8 +124,7 @@ def _hugging_face(folder, source, options):
         stops += [tokenizer.token_to_id(name) for name in END_NAMES]
     sampling = {}
     if generation.get("do_sample"):
-        sampling = {k: generation[k] for k in ("temperature", "top_k", "top_p", "min_p")
-                    if generation.get(k) is not None}
-    return _facts(template, listed(identity("bos"))[0], eos, stops,
+        sampling = {k: generation[k] for k in SAMPLING if generation.get(k) is not None}
+    return _facts(source.path, template, listed(identity("bos"))[0], eos, stops,
                   lambda i: tokenizer.id_to_token(i) if tokenizer and i is not None else None,
                   sampling)

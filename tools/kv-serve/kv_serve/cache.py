@@ -8,7 +8,7 @@ import kvmlir
 
 # Without --pages and --cache-bytes: as many requests of the model's length, and as many bytes; of host
 # memory, as many bytes without --host-pages. As kv-run.
-_SEQUENCES, _BYTES, _HOST_BYTES = 4, 1 << 30, 512 << 20
+_SEQUENCES, _BYTES, _HOST_BYTES, _DISK_BYTES = 4, 1 << 30, 512 << 20, 8 << 30
 _KEPT_SEQUENCES = 1024
 
 
@@ -78,7 +78,7 @@ def _with_tiers(model, pages, options):
     if options.disk_dir or options.store:
         more.update(model=model.identity.pages)
     if options.disk_dir:
-        more.update(disk_directory=options.disk_dir, disk_bytes=options.disk_bytes)
+        more.update(disk_directory=options.disk_dir, disk_bytes=options.disk_bytes or _DISK_BYTES)
     if options.store:
         more.update(block_store_endpoint=options.store)
     return caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches), more

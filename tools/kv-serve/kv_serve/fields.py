@@ -20,12 +20,20 @@ def parse(data):
     def refuse(name):
         raise ValueError(f"{name} is no number of JSON")
 
+    def once(pairs):
+        body = dict(pairs)
+        if len(body) < len(pairs):
+            twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+            raise RequestError(400, f"{twice} is given twice", twice)
+        return body
+
     try:
-        body = json.loads(data, parse_constant=refuse)
+        body = json.loads(data, parse_constant=refuse, object_pairs_hook=once)
     except RecursionError:
         raise RequestError(400, "the body is no JSON: it is nested too deeply")
     except ValueError as error:
-        raise RequestError(400, f"the body is no JSON: {error}")
+        # Without Python's advice to Python's users.
+        raise RequestError(400, f"the body is no JSON: {str(error).partition(';')[0]}")
     if not isinstance(body, dict):
         raise RequestError(400, f"the body is a JSON {type(body).__name__}, allowed: an object")
     return body
@@ -61,12 +69,12 @@ class Fields:
             raise bad_field(name, value, "true or false")
         return value
 
-    def integer(self, name, default=None, least=None):
+    def integer(self, name, least, most=None, default=None):
         value = self.take(name, default)
-        if value is not default and (not isinstance(value, int) or isinstance(value, bool)
-                                     or least is not None and value < least):
-            raise bad_field(name, value, "an integer" + (f", {least} or more"
-                                                         if least is not None else ""))
+        if value is not default and (not isinstance(value, int) or isinstance(value, bool) or value < least
+                                     or most is not None and value > most):
+            raise bad_field(name, value, f"an integer, {least} or more" if most is None else
+                            f"an integer from {least} to {most}")
         return value
 
     def number(self, name, default, allowed, fits):

@@ -25,8 +25,8 @@ def read_chat(body, model):
     model.check_name(fields.text("model"))
     messages = _read_messages(fields.take("messages"))
     newer, older = "max_completion_tokens", "max_tokens"
-    limit = fields.integer(newer, least=1)
-    other = fields.integer(older, least=1)
+    limit = fields.integer(newer, 1)
+    other = fields.integer(older, 1)
     return _finish(fields, model, [messages], limit if limit is not None else other)
 
 
@@ -35,7 +35,7 @@ def read_completion(body, model):
     model.check_name(fields.text("model"))
     prompts = _read_prompts(fields.take("prompt"))
     # OpenAI's default for completions.
-    return _finish(fields, model, prompts, fields.integer("max_tokens", 16, least=1))
+    return _finish(fields, model, prompts, fields.integer("max_tokens", 1, default=16))
 
 
 def _finish(fields, model, prompts, limit):
@@ -51,7 +51,7 @@ def _finish(fields, model, prompts, limit):
         "min_p": fields.number("min_p", defaults.get("min_p", 0.0), "from 0 to 1",
                                lambda x: 0 <= x <= 1),
         # Without a seed no two answers are the same draw.
-        "seed": fields.integer("seed", secrets.randbits(63)) % 2**64,
+        "seed": fields.integer("seed", -2**63, 2**64 - 1, secrets.randbits(63)) % 2**64,
         "salt": _read_salt(fields)}
     ids = fields.take("stop_token_ids", [])
     if not isinstance(ids, list) or not all(_is_token(one) for one in ids):
@@ -66,7 +66,7 @@ def _finish(fields, model, prompts, limit):
 
 def _read_top_k(fields, defaults):
     """0 and vLLM's -1 are all."""
-    top_k = fields.integer("top_k", defaults.get("top_k", 0), least=-1)
+    top_k = fields.integer("top_k", -1, default=defaults.get("top_k", 0))
     return min(max(top_k, 0), 2**31 - 1)
 
 
