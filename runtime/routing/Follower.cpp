@@ -57,8 +57,12 @@ void Follower::ask(Asked what) {
   askedAt = Clock::now();
   counted.replays += what == Asked::Replay;
   counted.snapshots += what == Asked::Snapshot;
-  if (what == Asked::Snapshot)
-    isKnown = false;
+  if (what != Asked::Snapshot)
+    return;
+  isKnown = false;
+  // The answer has what has come before the question, unless that is of an
+  // earlier process, whose numbers mean nothing any more.
+  held.clear();
 }
 
 /// The number and the payload of a message; the topic is left out where the
@@ -223,7 +227,6 @@ void Follower::forget() {
   ++counted.unanswered;
   router.setUsable(machine, false);
   router.cleared(machine);
-  held.clear();
   ask(Asked::Snapshot);
 }
 

@@ -67,10 +67,10 @@ def wait_for(route, what):
 
 def test_conversations_stay_where_they_are(model, tmp_path):
     machines = {name: Machine(model, tmp_path, name) for name in ("a", "b")}
-    route = Lines(KV_ROUTE, "--page-size", PAGE, "--patience", 300,
+    route = Lines(KV_ROUTE, "--page-size", PAGE, "--patience", 2000,
                   *(f"--machine={each.name}={each.events},{each.replay}" for each in machines.values()))
     wait_for(route, lambda all: all["a"]["usable"] and all["b"]["usable"])
-    at = {}
+    at, pages = {}, {name: {} for name in machines}
     conversations = {salt: turns(model, 3, length=40) for salt in ("x", "y", "z")}
     right = asked = 0
     for turn in range(3):
@@ -85,9 +85,8 @@ def test_conversations_stay_where_they_are(model, tmp_path):
                 assert choice["machine"] == at[salt] and cached > 0
             at[salt] = choice["machine"]
             # Until the last page has been heard of.
-            pages = (len(request["tokens"]) + request["max_new_tokens"] - 1) // PAGE
-            wait_for(route, lambda all: all[at[salt]]["pages"] >= pages)
-            time.sleep(0.05)
+            pages[at[salt]][salt] = (len(request["tokens"]) + request["max_new_tokens"] - 1) // PAGE
+            wait_for(route, lambda all: all[at[salt]]["pages"] >= sum(pages[at[salt]].values()))
     assert right == asked == 9
     # What runs makes a machine less wanted.
     spread = {route.ask(id=f"n{i}", tokens=[7 + i] * 50)["machine"] for i in range(4)}

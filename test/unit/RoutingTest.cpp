@@ -1,11 +1,12 @@
 //===- RoutingTest.cpp - Which machine has the prefix of a request --------===//
 
-#include "../../runtime/routing/Follower.h"
+#include "../../runtime/events/EventEncoder.h"
 #include "../../runtime/routing/PrefixHashes.h"
 #include "kv/Runtime/Engine/CacheEngine.h"
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Routing/PrefixRouter.h"
 
+#include "FollowAll.h"
 #include "TemporaryFile.h"
 #include "Values.h"
 
@@ -255,23 +256,14 @@ static void predictsHits(bool recurrent) {
     ASSERT_TRUE(follower) << text(follower);
     followers.push_back(std::move(*follower));
   }
-  auto follow = [&](std::chrono::milliseconds most) {
-    auto end = std::chrono::steady_clock::now() + most;
-    do {
-      for (auto &follower : followers)
-        follower->step();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } while (std::chrono::steady_clock::now() < end);
+  // Until all is told: the status says that the last message was lost.
+  auto follow = [&] {
+    std::vector<const EventPublisher *> publishers;
+    for (auto &machine : machines)
+      publishers.push_back(machine->publisher.get());
+    return followAll(followers, publishers);
   };
-  auto isUp = [&] {
-    for (auto &follower : followers)
-      if (!follower->isCurrent())
-        return false;
-    return true;
-  };
-  for (int i = 0; i < 2000 && !isUp(); ++i)
-    follow(std::chrono::milliseconds(5));
-  ASSERT_TRUE(isUp());
+  ASSERT_TRUE(follow());
   PrefixHashes hashes(PageSize);
   int64_t requests = 0, right = 0, hits = 0, ofAll = 0, restarts = 0;
   std::vector<std::string> salts = {"a", "b"};
@@ -285,7 +277,9 @@ static void predictsHits(bool recurrent) {
       // So that not all goes to one machine.
       router.addLoad(choice.machine, 5);
       router.addLoad(static_cast<Machine>(random() % NumMachines), -5);
-      follow(std::chrono::milliseconds(0));
+      for (auto &follower : followers)
+        follower->step();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (round % 20 == 10) { // another incarnation, which has nothing
       size_t which = random() % NumMachines;
@@ -296,20 +290,7 @@ static void predictsHits(bool recurrent) {
     }
     if (round % 16 == 5)
       machines[random() % NumMachines]->engine->resetPrefixes();
-    // Until all is told: the status says that the last message was lost.
-    auto isTold = [&] {
-      for (size_t i = 0; i < machines.size(); ++i) {
-        EventPublisher::Figures told = machines[i]->publisher->figures();
-        if (!followers[i]->isUsable() ||
-            followers[i]->next() < told.batches + told.gaps)
-          return false;
-      }
-      return true;
-    };
-    follow(std::chrono::milliseconds(20));
-    for (int i = 0; i < 500 && !isTold(); ++i)
-      follow(std::chrono::milliseconds(10));
-    follow(std::chrono::milliseconds(20));
+    ASSERT_TRUE(follow()) << round;
     for (int i = 0; i < 40; ++i) {
       Scope scope = {.salt = salts[random() % 2]};
       Tokens prompt = conversation(random);
@@ -349,6 +330,95 @@ TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {
 /// Snapshots of states come and go: a prefix without one is no hit.
 TEST(Router, PredictsTheHitsOfHybridEnginesAfterLostMessages) {
   predictsHits(/*recurrent=*/true);
+}
+
+namespace {
+
+/// Answers a follower's questions as it is told.
+class ScriptedPublisher {
+public:
+  ScriptedPublisher() {
+    requests.set(zmq::sockopt::linger, 0);
+    events.bind(localEndpoint("scripted-events"));
+    requests.bind(localEndpoint("scripted-replay"));
+    auto made = Follower::open(context,
+                               {.events = localEndpoint("scripted-events"),
+                                .replay = localEndpoint("scripted-replay"),
+                                .patience = std::chrono::minutes(1),
+                                .interval = std::chrono::milliseconds(1)},
+                               router, 0);
+    EXPECT_TRUE(made) << text(made);
+    follower = std::move(*made);
+    zmq::message_t subscribed;
+    (void)events.recv(subscribed);
+  }
+
+  /// What the follower asks next.
+  std::string question() {
+    std::array<zmq::message_t, 3> frames;
+    while (!requests.recv(frames[0], zmq::recv_flags::dontwait))
+      step();
+    for (size_t i = 1; i < frames.size(); ++i)
+      (void)requests.recv(frames[i]);
+    reader = frames[0].to_string();
+    return frames[2].to_string();
+  }
+  /// The end of an answer: the process and its last message.
+  void answer(char incarnation, char sequence) {
+    std::string status = concat("\x82\xab", "incarnation", incarnation, "\xa8",
+                                "sequence", sequence);
+    for (const std::string &frame : {reader, std::string()})
+      requests.send(zmq::buffer(frame), zmq::send_flags::sndmore);
+    requests.send(zmq::buffer(sequenceFrame(-1)), zmq::send_flags::sndmore);
+    requests.send(zmq::buffer(status), zmq::send_flags::none);
+  }
+  /// Publishes a message without events, which the follower takes.
+  void publish(int64_t number) {
+    std::string payload = EventEncoder({}).encode(0, {});
+    int64_t before = follower->figures().messages;
+    events.send(zmq::str_buffer(""), zmq::send_flags::sndmore);
+    events.send(zmq::buffer(sequenceFrame(number)), zmq::send_flags::sndmore);
+    events.send(zmq::buffer(payload), zmq::send_flags::none);
+    while (follower->figures().messages == before)
+      step();
+  }
+
+private:
+  void step() {
+    if (!follower->step())
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+
+  zmq::context_t context;
+  zmq::socket_t events{context, zmq::socket_type::xpub},
+      requests{context, zmq::socket_type::router};
+  PrefixRouter router{1};
+  std::string reader;
+
+public:
+  std::unique_ptr<Follower> follower;
+};
+
+} // namespace
+
+/// Numbers of an earlier process are larger than any that come.
+TEST(Router, MessagesOfAnEarlierProcessAreForgotten) {
+  ScriptedPublisher publisher;
+  ASSERT_EQ(publisher.question(), "kv:snapshot");
+  publisher.answer(1, 100);
+  ASSERT_EQ(publisher.question(), "kv:status");
+  publisher.answer(2, 3);
+  ASSERT_EQ(publisher.question(), "kv:snapshot");
+  publisher.publish(102); // it was on its way
+  publisher.answer(2, 3);
+  // What is between is asked for; there is no such thing, so all is.
+  EXPECT_EQ(publisher.question(), sequenceFrame(4));
+  publisher.answer(2, 3);
+  EXPECT_EQ(publisher.question(), "kv:snapshot");
+  publisher.answer(2, 3);
+  EXPECT_EQ(publisher.question(), "kv:status");
+  EXPECT_TRUE(publisher.follower->isUsable());
+  EXPECT_EQ(publisher.follower->next(), 4);
 }
 
 TEST(Router, AMachineThatDoesNotAnswerIsNotUsed) {

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../runtime/routing/Follower.h"
 #include "../../runtime/routing/PrefixHashes.h"
 #include "kv/Runtime/Manager/ManagerEvents.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
+#include "FollowAll.h"
 #include "TemporaryFile.h"
 #include "Values.h"
 
@@ -135,28 +135,13 @@ TEST(TierEvents, RoutersPredictWhatIsLoaded) {
     followers.push_back(std::move(*follower));
   }
   // Until everything that was told has come.
-  auto isTold = [&](size_t i) {
-    EventPublisher::Figures told = machines[i]->publisher->figures();
-    return followers[i]->isCurrent() &&
-           followers[i]->next() >= told.batches + told.gaps;
-  };
   auto follow = [&] {
-    // Each publisher looks at its queue before it answers a question.
-    std::vector<int64_t> asked;
+    std::vector<const EventPublisher *> publishers;
     for (auto &machine : machines) {
       machine->settle();
-      asked.push_back(machine->publisher->figures().requests);
+      publishers.push_back(machine->publisher.get());
     }
-    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    for (size_t i = 0; i < machines.size(); ++i)
-      while ((machines[i]->publisher->figures().requests < asked[i] + 2 ||
-              !isTold(i)) &&
-             std::chrono::steady_clock::now() < end) {
-        for (auto &follower : followers)
-          follower->step();
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-      }
-    EXPECT_LT(std::chrono::steady_clock::now(), end);
+    return followAll(followers, publishers);
   };
   PrefixHashes hashes(PageSize);
   int64_t requests = 0, right = 0, fromTiers = 0, fromDevices = 0;
@@ -170,7 +155,7 @@ TEST(TierEvents, RoutersPredictWhatIsLoaded) {
     }
     if (round % 24 == 20)
       machines[random() % NumMachines]->manager->resetPrefixCache();
-    follow();
+    ASSERT_TRUE(follow()) << round;
     Tokens prompt = conversation(random);
     PrefixRouter::Choice choice = router.choose(hashes.of({}, {prompt}));
     ASSERT_TRUE(choice.isFound);
