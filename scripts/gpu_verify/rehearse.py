@@ -257,6 +257,43 @@ def sanitizer(rehearsal):
     expect(red and all(suite.startswith("racecheck") for suite in red), f"red: {red}")
 
 
+# Of the fake driver's devices (KV_FAKE_CUDA_FIRST); two kernels with faults, and the rows that see
+# them; a row that others have.
+LATER = (("10.0", "5", "wrong:kv_test_tensor_memory_f16_other_64",
+          "Instruction.TensorProductsOfTensorMemory", "page:kv_attention_tensor_bf16_128",
+          "bf16 mixed 2x130+1 1x0+40 1x70+20 4/1 d128 page 16", "Instruction.MultiplyOf8Bits"),
+         ("12.0", "3", "wrong:kv_test_mma_e4m3", "Instruction.MultiplyOf8Bits",
+          "page:kv_attention_decode_f8p_128", "f8p 2x300+1 8/1 d128 page 16",
+          "Instruction.TensorCommits"))
+
+
+def later(build):
+    """The kernels of later chips, each with a planted fault; and what a GPU is told whose chip did not
+    travel."""
+    rehearsal = Rehearsal(build)
+    with rehearsal.scratch:
+        expect(pack.pack(rehearsal.folder, build, ("sm_100a", "sm_120"), models=False) == 0,
+               "it is not packed")
+        for chip, first, fault, seen, page, step, others in LATER:
+            results = rehearsal.fresh()
+            _, records = rehearsal.run(visit.UNEQUAL, results, "--only", "instructions,probes",
+                                       KV_FAKE_CUDA_FIRST=first, KV_FAKE_CUDA_FAULT=fault)
+            expect(failures(records) == [seen], f"{chip}: {fault} gives {failures(records)}")
+            expect(records["instructions", others]["message"].startswith("left out: "),
+                   f"{chip}: {records['instructions', others]}")
+            _, records = rehearsal.run(visit.UNEQUAL, results, "--only", "long",
+                                       KV_FAKE_CUDA_FIRST=first, KV_FAKE_CUDA_FAULT=page)
+            expect(failures(records) == sorted([seen, step]), f"{chip}: {page} gives "
+                   f"{failures(records)}")
+            known = Results(results)
+            expect(known.machine()["compute_capability"] == chip, f"not {chip}: {known.machine()}")
+            unseen = [kernel for kernel, (ran, _) in summary.kernels(known).items()
+                      if not ran and kernel.startswith(("kv_attention", "kv_latent"))]
+            expect(not unseen, f"{chip}: {unseen} did not run")
+        said, _ = rehearsal.run(visit.USAGE, rehearsal.fresh())
+        expect("no images for a GPU of compute capability 9.0" in said, f"another chip: {said}")
+
+
 def main(build):
     rehearsal = Rehearsal(build)
     with rehearsal.scratch:
@@ -278,5 +315,7 @@ def main(build):
         limits(rehearsal)
         step("compute-sanitizer")
         sanitizer(rehearsal)
+        step("as 10.0 and 12.0")
+        later(build)
         step("all as it should be")
     return 0
