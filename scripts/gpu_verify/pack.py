@@ -9,6 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 64 << 20  # of everything that travels
 TARGETS = ("gpu-verify", "kv-run", "kv-compile", "KVCuda", "KVCudaKernels", "KVVerifyKernels")
+# Machine code, and the PTX that drivers translate for what has none.
+CHIPS = {"sm_80": "cubin", "sm_90a": "cubin", "sm_100a": "cubin", "sm_120": "cubin",
+         "compute_80": "ptx"}
+USUAL = ("sm_80", "sm_90a")
 # What every Linux has in a version that suits; others are carried.
 SYSTEM = ("linux-vdso", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux")
 
@@ -31,15 +35,33 @@ def copy_stripped(program, folder):
     subprocess.run(["strip", "-o", folder / program.name, program], check=True)
 
 
-def kernels(folder, build, left_out=()):
-    """The program and its images of sm_80 and sm_90a: what two builds are compared by. No others, and
-    no PTX: together they are two thirds of the bytes, and only other chips need them."""
+def kernels(folder, build, chips):
+    """The program and its images of these chips: what two builds are compared by. Those of all, and
+    PTX, would be too many bytes."""
     (folder / "bin").mkdir(parents=True)
-    (folder / "lib").mkdir()
     copy_stripped(build / "bin/gpu-verify", folder / "bin")
     for images in ("kv-cuda", "kv-verify"):
-        shutil.copytree(build / "lib" / images, folder / "lib" / images,
-                        ignore=shutil.ignore_patterns("*.ptx", "*.sm_1*.cubin", *left_out))
+        (folder / "lib" / images).mkdir(parents=True)
+        for chip in chips:
+            for path in (build / "lib" / images).glob(f"*.{chip}.{CHIPS[chip]}"):
+                shutil.copy(path, folder / "lib" / images)
+
+
+def unknown(chips):
+    """A sentence if there are no kernels for one of them."""
+    return next((f"there are no kernels for {chip}, but for {', '.join(CHIPS)}"
+                 for chip in chips if chip not in CHIPS), None)
+
+
+def lacking(build, chips):
+    """A sentence if one of them was left out of the build."""
+    return next((f"{build} has no kernels for {chip}" for chip in chips
+                 if not (build / f"lib/kv-cuda/kv_movers.{chip}.{CHIPS[chip]}").exists()), None)
+
+
+def refuse(sentence):
+    print(f"gpu-verify: {sentence}", file=sys.stderr)
+    return 2
 
 
 def commit(root):
@@ -48,27 +70,31 @@ def commit(root):
     return said.stdout.strip() or "unknown"
 
 
-def pack(folder, build, other=None, models=True, few=False):
+def pack(folder, build, chips=USUAL, other=None, models=True, few=False):
     """Exit status. `other`: a build to compare with; `few`: one model, for a rehearsal."""
     folder = Path(folder)
+    if problem := unknown(chips):
+        return refuse(problem)
     if folder.exists() and any(folder.iterdir()):
-        print(f"gpu-verify: {folder} is there and not empty", file=sys.stderr)
-        return 2
+        return refuse(f"{folder} is there and not empty")
     if build is None:
         build = ROOT / "build/release"
         subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True,
                        stdout=subprocess.DEVNULL)
         subprocess.run(["cmake", "--build", build, "--target", *TARGETS], check=True)
     build = Path(build).resolve()
-    kernels(folder, build)
+    # Of two whole sets there is no room for several chips; a visit with two is to the last one.
+    builds = [(build, chips), *([(Path(other).resolve(), chips[-1:])] if other else [])]
+    for each in builds:
+        if problem := lacking(*each):
+            return refuse(problem)
+    for place, each in zip((folder, folder / "b"), builds):
+        kernels(place, *each)
     copy_stripped(build / "bin/kv-run", folder / "bin")
     copy_stripped(build / "lib/libkv_cuda.so", folder / "lib")
     for program in (folder / "bin/kv-run", folder / "lib/libkv_cuda.so"):
         for library in needed(program):
             shutil.copy(library, folder / "lib")
-    if other:
-        # Of two whole sets there is no room for both chips; a visit is to a 9.0.
-        kernels(folder / "b", Path(other).resolve(), left_out=("*.sm_80.cubin",))
     scripts = Path(__file__).resolve().parent
     shutil.copytree(scripts, folder / "gpu_verify", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("gpu-verify", "gpu-verify-peers.py"):
@@ -76,8 +102,10 @@ def pack(folder, build, other=None, models=True, few=False):
     (folder / "commit").write_text(commit(ROOT) + "\n")
     if models:
         python = ROOT / ".venv/bin/python"
+        compiled = [chip for chip in chips if CHIPS[chip] == "cubin"]  # an artifact has PTX as well
         subprocess.run([python if python.exists() else sys.executable, scripts / "tiny_models.py",
-                        folder / "model", build, *(["few"] if few else [])], check=True,
+                        folder / "model", build, ",".join(compiled) or "sm_80",
+                        *(["few"] if few else [])], check=True,
                        stdout=subprocess.DEVNULL)
     bytes_ = size(folder)
     print(f"{folder}: {bytes_ / 2**20:.1f} MiB")

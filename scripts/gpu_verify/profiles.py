@@ -68,7 +68,9 @@ class Profiles(Suite):
         if self.program() is None:
             self.visit.say(f"{self.name} are left out: ncu is not installed")
             return []
-        return [(row, 20) for row in predictions.farthest(summary.times(self.visit.results), ROWS)]
+        results = self.visit.results
+        return [(row, 20) for row in
+                predictions.farthest(results.machine(), summary.times(results), ROWS)]
 
     def run(self, row, seconds):
         folder = self.visit.folder

@@ -2,13 +2,10 @@
 must be red rows, and the limits of what travels."""
 
 import json
-import os
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 
-from . import pack, predictions, summary, visit
+from . import later_chips, pack, predictions, summary, visit
+from .rehearsal import Rehearsal, expect, failures, rows
 from .results import FAILED, LEFT, PASSED, Results
 from .suites import CORRECTNESS
 
@@ -16,87 +13,6 @@ MOST_FILES = 8  # that may come back
 PREDICTED = "bf16 1x3000+1 4/1 d128 page 16"
 # Those that take seconds on the emulator; the others are the same code with other filters.
 QUICK = "instructions,movers,long,tiles,bytes,products,model,probes,ceilings,timing,profiles"
-SANITIZER = """#!/bin/sh
-# compute-sanitizer --tool T --print-limit N --log-file F PROGRAM...
-tool=$2 log=$6
-shift 6
-echo "========= COMPUTE-SANITIZER" >"$log"
-[ -z "$GPU_VERIFY_REHEARSED_REFUSAL" ] ||
-  { echo "========= Error: Device not supported" >>"$log"; exit 1; }
-[ "$tool" != "$GPU_VERIFY_REHEARSED_REPORT" ] ||
-  printf '========= Error: Race reported between two accesses\\n=========     at 0x10\\n' >>"$log"
-"$@"
-status=$?
-echo "========= ERROR SUMMARY: 0 errors" >>"$log"
-exit $status
-"""
-# ncu ... --log-file F ... PROGRAM LIBRARIES --suite=timing...
-NCU = """#!/bin/sh
-while [ "${1##*/}" != gpu-verify ]; do
-  [ "$1" != --log-file ] || log=$2
-  shift
-done
-echo "==PROF== Connected" >"$log"
-[ -z "$GPU_VERIFY_REHEARSED_REFUSAL" ] ||
-  { echo "==ERROR== ERR_NVGPUCTRPERM - no permission" >>"$log"; exit 1; }
-"$@" || exit $?
-cat >>"$log" <<'END'
-"Kernel Name","gpu__time_duration.sum","lts__throughput.avg.pct_of_peak_sustained_elapsed",\
-"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
-"","us","%","inst","inst","inst"
-"kv_attention_decode_bf16_128","1,040.5","61.5","0.25","1","3.5"
-"kv_merge","2","1","1","1","1"
-END
-"""
-
-
-class Rehearsal:
-    def __init__(self, build):
-        self.scratch = tempfile.TemporaryDirectory(prefix="gpu-verify-")
-        self.folder = Path(self.scratch.name) / "visit"
-        self.build, self.results = build, 0
-        self.tools = Path(self.scratch.name) / "tools"
-        self.tools.mkdir()
-        for name, text in (("compute-sanitizer", SANITIZER), ("ncu", NCU)):
-            (self.tools / name).write_text(text)
-            (self.tools / name).chmod(0o755)
-
-    def fresh(self):
-        """A folder for results."""
-        self.results += 1
-        return Path(self.scratch.name) / f"results-{self.results}"
-
-    def start(self, results, *arguments, small=True, **environment):
-        return subprocess.Popen(
-            [self.folder / "gpu-verify", *(["--small"] if small else []), "--results", results,
-             *arguments], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}",
-                 "KV_CUDA_DRIVER": str(self.build / "lib/libkv_fake_cuda.so"), **environment})
-
-    def run(self, status, results, *arguments, **environment):
-        """(what is said, records by (suite, row)); the exit status must be `status`."""
-        process = self.start(results, *arguments, **environment)
-        said, _ = process.communicate(timeout=900)
-        expect(process.returncode == status,
-               f"exit status {process.returncode}, not {status}: {arguments} {environment}\n{said}")
-        return said, {(row["suite"], row["row"]): row for row in rows(results)}
-
-
-def expect(condition, sentence):
-    if not condition:
-        raise SystemExit(f"gpu-verify --rehearse: {sentence}")
-
-
-def rows(results):
-    text = (results / "rows.jsonl").read_text()
-    return [row for row in map(json.loads, text.splitlines()) if "row" in row]
-
-
-def failures(records):
-    return sorted(row for (_, row), record in records.items() if record["status"] == FAILED)
 
 
 def whole(rehearsal):
@@ -144,11 +60,7 @@ def predict(rehearsal):
     """As if a step that is timed here had been predicted."""
     path = rehearsal.folder / "gpu_verify/predictions.json"
     cases = json.loads(path.read_text())
-    process = subprocess.run(
-        [rehearsal.folder / "bin/gpu-verify", rehearsal.folder / "lib", "--suite=timing", "--list"],
-        env={**os.environ, "KV_CUDA_DRIVER": str(rehearsal.build / "lib/libkv_fake_cuda.so")},
-        stdout=subprocess.PIPE, text=True, check=True)
-    timed = {json.loads(line[2:])["row"] for line in process.stdout.splitlines()}
+    timed = set(rehearsal.ask("timing"))
     lost = [each["case"] for each in cases if predictions.PREFIX + each["case"] not in timed]
     expect(not lost, f"predicted, but never timed: {lost}")
     path.write_text(json.dumps([*cases, {"case": PREDICTED, "us": 1e-3}]))
@@ -278,5 +190,7 @@ def main(build):
         limits(rehearsal)
         step("compute-sanitizer")
         sanitizer(rehearsal)
+        step("as 10.0 and 12.0")
+        later_chips.rehearse(build)
         step("all as it should be")
     return 0

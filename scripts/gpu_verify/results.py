@@ -63,6 +63,10 @@ class Results:
     def failed(self):
         return [row for row in self.rows.values() if row["status"] == FAILED]
 
+    def machine(self):
+        """What the last visit says of it; nothing before the first one."""
+        return next((fact for fact in reversed(self.facts) if "visit" in fact), {})
+
     def write(self, name, text):
         for each in self.folders:
             (each / name).write_text(text)

@@ -40,7 +40,7 @@ def ratios(results):
     """[{case, metric, value, unit, baseline, ratio, aim, met, predicted}], as in benchmarks/results;
     predicted: in the unit of the value, where it was."""
     known = ceilings(results)
-    predicted = predictions.load()
+    predicted = predictions.load(results.machine())
     mine = {row.removeprefix(predictions.PREFIX): value for row, value in times(results).items()}
     theirs = {(record["row"], m["metric"]): m["value"] for record, m in measured(results, "b")}
     table = []
@@ -68,9 +68,7 @@ def ratios(results):
 
 def kernels(results):
     """{kernel: the rows that launched it, and how many of them failed}"""
-    names = results.facts and next((fact["kernels"] for fact in reversed(results.facts)
-                                    if "kernels" in fact), [])
-    seen = {name: [0, 0] for name in names}
+    seen = {name: [0, 0] for name in results.machine().get("kernels", [])}
     for (build, _, _), record in results.rows.items():
         for name in record.get("kernels", []):
             if build == "a" and name in seen:
@@ -104,6 +102,12 @@ def verdict(results):
         if not rows or failed:
             verdict = f"FAILED in {failed} of {rows} rows" if failed else "not run yet"
             lines.append(f"kernel {name}: {verdict}")
+    left = {}
+    for sentence in results.machine().get("left_out", []):
+        name, _, why = sentence.partition(": ")
+        left.setdefault(why, []).append(name)
+    for why, names in left.items():
+        lines.append(f"left out, {why}: {', '.join(names)}")
     right = sum(1 for rows, failed in seen.values() if rows and not failed)
     lines.append(f"{right} of {len(seen)} kernels ran, and rightly")
     lines.append("all right so far" if not results.failed() else
@@ -128,9 +132,8 @@ def text(results):
 
 def record(results):
     """The file for benchmarks/results: which machine, which commit, what was found."""
-    visits = [fact for fact in results.facts if "visit" in fact]
-    last = dict(visits[-1])
-    commits = sorted({visit["commit"] for visit in visits})
+    last = results.machine()
+    commits = sorted({fact["commit"] for fact in results.facts if "visit" in fact})
     return json.dumps({
         "machine": {key: last[key] for key in last if key not in ("commit", "kernels")},
         "commit": commits[0] if len(commits) == 1 else commits,

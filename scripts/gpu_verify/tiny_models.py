@@ -1,5 +1,6 @@
-"""tiny_models.py FOLDER BUILD: small models with random weights, compiled for GPUs and for this
-CPU, with requests and what the CPU answers. Needs the project's Python environment."""
+"""tiny_models.py FOLDER BUILD CHIPS [few]: small models with random weights, compiled for GPUs of
+those chips, as of sm_80,sm_90a, and for this CPU, with requests and what the CPU answers. Needs the
+project's Python environment."""
 
 import json
 import os
@@ -26,13 +27,13 @@ def run(*command, **more):
     subprocess.run([str(part) for part in command], check=True, **more)
 
 
-def make(folder, build, kind, options, lengths):
+def make(folder, build, chips, kind, options, lengths):
     config = synthetic.make_config(kind, **options)
     folder.mkdir(parents=True)
     synthetic.write_hf(folder / "hf", config, synthetic.make_weights(config, seed=5))
     run(sys.executable, ROOT / "tools/kv-import/kv-import", folder / "hf", "-o", folder,
         "--page", "16")
-    for target, artifact in (("cpu", "cpu.so"), ("cuda:sm_80,sm_90a", "gpu.so")):
+    for target, artifact in (("cpu", "cpu.so"), (f"cuda:{chips}", "gpu.so")):
         run(build / "bin/kv-compile", folder / "model.mlir", "-o", folder / artifact,
             f"--target={target}")
     random = np.random.default_rng(3)
@@ -54,9 +55,10 @@ def make(folder, build, kind, options, lengths):
 
 
 def main():
-    folder, build, *few = map(Path, sys.argv[1:])
+    folder, build, chips, *few = sys.argv[1:]
     for name, (kind, options) in MODELS.items():
-        make(folder / name, build, kind, options, LENGTHS[:4] if few else LENGTHS)
+        make(Path(folder) / name, Path(build), chips, kind, options,
+             LENGTHS[:4] if few else LENGTHS)
         if few:
             break
 

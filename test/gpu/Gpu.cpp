@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -115,21 +116,47 @@ void Gpu::synchronize() {
   check(api.streamSynchronize(queue), "cuStreamSynchronize");
 }
 
-/// The image that this device takes.
-driver::Module Gpu::moduleOf(const std::string &image) {
-  auto [found, isNew] = modules.try_emplace(image);
+int Image::sm() const {
+  return chip.empty()
+             ? 80
+             : shapesOfChip(std::atoi(chip.data() + chip.find('_') + 1));
+}
+
+/// The name of the image with a kernel; empty: there is no such kernel.
+static std::string imageNameOf(std::string_view kernel) {
+  if (const VerifyKernel *own = findVerifyKernel(kernel))
+    return "kv-verify/" + std::string(own->image);
+  if (!findKernel(kernel))
+    return "";
+  bool attention =
+      kernel.starts_with("kv_attention_") || kernel.starts_with("kv_latent_");
+  return "kv-cuda/" + std::string(attention ? kernel : kernels::MoversImage);
+}
+
+const Image &Gpu::imageOf(std::string_view kernel) {
+  std::string name = imageNameOf(kernel);
+  auto [found, isNew] = images.try_emplace(name);
+  if (!isNew || name.empty())
+    return found->second;
+  auto take = [&](std::string_view chip, const char *kind) {
+    std::string path =
+        folder + "/" + name + "." + std::string(chip) + "." + kind;
+    if (found->second.path.empty() && std::filesystem::exists(path))
+      found->second = {path, chip};
+  };
+  if (!chip().empty())
+    take(chip(), "cubin");
+  if (major >= 8)
+    take("compute_80", "ptx");
+  return found->second;
+}
+
+driver::Module Gpu::moduleOf(const Image &image) {
+  auto [found, isNew] = modules.try_emplace(image.path);
   if (!isNew)
     return found->second;
-  const char *kind = sm() == 90   ? ".sm_90a.cubin"
-                     : major == 8 ? ".sm_80.cubin"
-                                  : ".compute_80.ptx";
-  std::string path = folder + "/" + image + kind;
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(image.path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.empty()) {
-    std::fprintf(stderr, "gpu-verify: %s is missing or empty\n", path.c_str());
-    std::_Exit(ExitUsage);
-  }
   check(api.moduleLoadData(&found->second, text.c_str()), "cuModuleLoadData");
   return found->second;
 }
@@ -137,24 +164,21 @@ driver::Module Gpu::moduleOf(const std::string &image) {
 const Gpu::Kernel &Gpu::find(std::string_view name) {
   if (auto found = kernels.find(name); found != kernels.end())
     return found->second;
-  Kernel kernel{};
-  std::string image;
-  if (const KernelLaunch *known = findKernel(name)) {
-    bool attention =
-        name.starts_with("kv_attention_") || name.starts_with("kv_latent_");
-    image = "kv-cuda/" + (attention ? std::string(name) : "kv_movers");
-    kernel = {nullptr, known->threads, known->sharedBytes(sm()),
-              known->paramBytes};
-  } else if (const VerifyKernel *known = findVerifyKernel(name)) {
-    image = "kv-verify/" + std::string(known->image);
-    kernel = {nullptr, known->threads, known->sharedBytes, known->paramBytes};
-  } else {
-    std::fprintf(stderr, "gpu-verify: there is no kernel %s\n",
-                 std::string(name).c_str());
+  std::string symbol(name);
+  const Image &image = imageOf(name);
+  if (image.path.empty()) {
+    std::fprintf(stderr, "gpu-verify: there is no image with %s\n",
+                 symbol.c_str());
     std::_Exit(ExitUsage);
   }
+  Kernel kernel{};
+  if (const KernelLaunch *known = findKernel(name))
+    kernel = {nullptr, known->threads, known->sharedBytes(image.sm()),
+              known->paramBytes, image.sm()};
+  else if (const VerifyKernel *known = findVerifyKernel(name))
+    kernel = {nullptr, known->threads, known->sharedBytes, known->paramBytes,
+              image.sm()};
   driver::Module module = moduleOf(image);
-  std::string symbol(name);
   check(api.moduleGetFunction(&kernel.function, module, symbol.c_str()),
         "cuModuleGetFunction");
   check(api.funcSetAttribute(kernel.function, driver::FunctionSharedBytes,
@@ -179,7 +203,7 @@ void Gpu::launch(std::string_view name, int blocks, const void *params,
   size_t bytes = kernel.paramBytes;
   void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
                    driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
-  if (cluster == 1 || major < 9 || !api.launchKernelEx)
+  if (cluster == 1 || kernel.sm < 90 || !api.launchKernelEx)
     return check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads,
                                   1, 1, kernel.sharedBytes, queue, nullptr,
                                   extra),

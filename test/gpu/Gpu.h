@@ -38,8 +38,24 @@ struct GpuFacts {
   int sharedBytes = 0; // that a block may have
   int64_t l2Bytes = 0, memoryBytes = 0;
 
-  /// Which code of a kernel runs here: 90 or 80 (KernelTable.h).
-  int sm() const { return major == 9 && minor == 0 ? 90 : 80; }
+  /// The chip that machine code is compiled for which runs here; empty: for
+  /// none of those that there are kernels for.
+  std::string_view chip() const {
+    return major == 8                  ? "sm_80"
+           : major == 9 && minor == 0  ? "sm_90a"
+           : major == 10 && minor == 0 ? "sm_100a"
+           : major == 12               ? "sm_120"
+                                       : "";
+  }
+};
+
+/// Code that is in the folder.
+struct Image {
+  std::string path;      // empty: there is none that runs here
+  std::string_view chip; // "sm_90a", or of PTX "compute_80"
+
+  /// Whose shapes its kernels have (KernelTable.h).
+  int sm() const;
 };
 
 class Gpu : public GpuFacts {
@@ -57,6 +73,8 @@ public:
   /// What a kernel takes of a tensor.
   TensorMap encode(const TensorDescription &tensor);
 
+  /// What runs here of the image with a kernel: machine code, else PTX.
+  const Image &imageOf(std::string_view kernel);
   /// Queues a kernel of KernelTable.h or VerifyKernels.h.
   /// Each of the blocks is a cluster of so many where the chip's form clusters.
   void launch(std::string_view kernel, int blocks, const void *params,
@@ -82,11 +100,12 @@ private:
     driver::Function function;
     int threads, sharedBytes;
     size_t paramBytes;
+    int sm; // Image::sm
   };
   explicit Gpu(const driver::Driver &api) : api(api) {}
   void check(int result, const char *call);
   const Kernel &find(std::string_view name);
-  driver::Module moduleOf(const std::string &image);
+  driver::Module moduleOf(const Image &image);
 
   const driver::Driver &api;
   std::string folder;
@@ -94,7 +113,8 @@ private:
   void *flushed = nullptr;
   uint64_t *clocks = nullptr;
   driver::Event events[2] = {};
-  std::map<std::string, driver::Module> modules;
+  std::map<std::string, Image> images;           // by their names
+  std::map<std::string, driver::Module> modules; // by their paths
   std::set<std::string> launched;
   std::map<std::string, Kernel, std::less<>> kernels;
 };

@@ -19,27 +19,28 @@ std::unique_ptr<Backend> kv::cuda::test::makeBackend(const MachineOptions &) {
   return std::make_unique<GpuBackend>(*current);
 }
 
-bool kv::cuda::test::canRun(std::string_view kernel) {
-  if (const VerifyKernel *own = findVerifyKernel(kernel))
-    return !own->only90 || current->sm() == 90;
-  const KernelLaunch *known = findKernel(kernel);
-  // There is no code of them for other chips. Of later chips than 9.0 the
-  // images are not run here.
-  if (kernels::isOptional(kernel) &&
-      (kernels::onlyChipOf(kernel) != "sm_90a" || current->sm() != 90))
-    return false;
-  return !known || known->sharedBytes(current->sm()) <= current->sharedBytes;
+std::string kv::cuda::test::whyLeftOut(std::string_view kernel) {
+  const Image &image = current->imageOf(kernel);
+  if (const VerifyKernel *own = findVerifyKernel(kernel)) {
+    if (!own->chips.empty() && !own->isFor(image.chip))
+      return "it is for " + std::string(own->chips);
+  } else if (const KernelLaunch *known = findKernel(kernel)) {
+    std::string_view only = kernels::onlyChipOf(kernel);
+    if (!only.empty() && only != current->chip())
+      return "it is for " + std::string(only);
+    // Where there is no image, none may fit.
+    int sm = image.path.empty() ? Image{"", current->chip()}.sm() : image.sm();
+    if (int bytes = known->sharedBytes(sm); bytes > current->sharedBytes)
+      return "its blocks need more than the " +
+             std::to_string(current->sharedBytes) +
+             " bytes of shared memory that this device's have";
+  }
+  return image.path.empty() ? "no image of it is here that this device takes"
+                            : "";
 }
 
-std::vector<std::string> kv::cuda::test::kernelsLeftOut() {
-  std::vector<std::string> left;
-  for (const KernelLaunch &kernel : KernelLaunches)
-    if (!canRun(kernel.name))
-      left.push_back(std::string(kernel.name) + ": its blocks need " +
-                     std::to_string(kernel.sharedBytes(current->sm())) +
-                     " bytes of shared memory, this device's have " +
-                     std::to_string(current->sharedBytes));
-  return left;
+bool kv::cuda::test::canRun(std::string_view kernel) {
+  return whyLeftOut(kernel).empty();
 }
 
 GpuBackend::~GpuBackend() {

@@ -12,8 +12,8 @@ namespace kv::cuda::test {
 /// now on.
 void setGpu(Gpu *gpu);
 
-/// One sentence for each kernel that cannot run there.
-std::vector<std::string> kernelsLeftOut();
+/// Why a kernel cannot run there; empty: it can.
+std::string whyLeftOut(std::string_view kernel);
 
 /// Memory of a GPU with a guard on both sides. What writes there, or to what it
 /// was given to read, is reported.

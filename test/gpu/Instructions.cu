@@ -10,4 +10,10 @@ using namespace kv::cuda::test;
     GpuBlock block;                                                            \
     __VA_ARGS__(block, params);                                                \
   }
+// Kernels with products of 8 bits by mma.sync are of sm_120 only.
+#if __CUDA_ARCH__ >= 1200
+#define KV_BYTE_INSTRUCTION_KERNEL KV_INSTRUCTION_KERNEL
+#else
+#define KV_BYTE_INSTRUCTION_KERNEL(...)
+#endif
 #include "test/kernels/InstructionKernels.def"

@@ -39,8 +39,8 @@ public:
           return shape.name() == row;
         });
     Step step(gpu, *shape);
-    if (!step.canRun())
-      return {true, "left out: a block has too little shared memory here"};
+    if (std::string why = step.whyLeftOut(); !why.empty())
+      return {true, "left out: " + why};
     step.plan();
     if (std::string why = step.checkPlans(); !why.empty())
       return Result::failed(why);

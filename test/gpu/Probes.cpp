@@ -1,10 +1,11 @@
-//===- Probes.cpp - mma.sync and wgmma side by side -----------------------===//
+//===- Probes.cpp - mma.sync beside what few chips have -------------------===//
 //
 // And how many bits of a sum each of them keeps, of bf16 and of f8E4M3FN.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Probes.h"
+#include "../kernels/Backend.h"
 #include "Step.h"
 #include "Suite.h"
 
@@ -146,10 +147,22 @@ constexpr ProbeRow ProbeRowTable[] = {
      ProbeRow::Transposed},
     {"mma.sync, operands swapped", "kv_test_chain", 64, 1024,
      ProbeRow::Transposed},
+    {"tensor memory, 128 rows, one step", "kv_test_tensor_128", 64, 16,
+     ProbeRow::Chain},
+    {"tensor memory, 128 rows, 8 steps", "kv_test_tensor_128", 64, 128,
+     ProbeRow::Chain},
+    {"tensor memory, 128 rows, 64 steps", "kv_test_tensor_128", 64, 1024,
+     ProbeRow::Chain},
+    {"tensor memory, 64 rows, 64 steps", "kv_test_tensor_64", 64, 1024,
+     ProbeRow::Chain},
+    {"tensor memory, operands swapped", "kv_test_tensor_64", 64, 1024,
+     ProbeRow::Transposed},
     {"e4m3 wgmma n64, one step", "kv_test_wgmma_e4m3", 64, 16, ProbeRow::Chain},
     {"e4m3 wgmma n64, 4 steps", "kv_test_wgmma_e4m3", 64, 64, ProbeRow::Chain},
     {"bits of a sum, mma.sync", "kv_test_chain", 64, 64, ProbeRow::Bits},
     {"bits of a sum, wgmma", "kv_test_wgmma_64", 64, 64, ProbeRow::Bits},
+    {"bits of a sum, tensor memory", "kv_test_tensor_128", 64, 64,
+     ProbeRow::Bits},
     {"bits of a sum, e4m3 mma.sync", "kv_test_chain_e4m3", 64, 64,
      ProbeRow::Bits},
     {"bits of a sum, e4m3 wgmma", "kv_test_wgmma_e4m3", 64, 64, ProbeRow::Bits},
@@ -162,8 +175,7 @@ public:
   std::vector<Row> rows() override {
     std::vector<Row> rows;
     for (const ProbeRow &row : ProbeRowTable)
-      // Images are of 8.0, which multiplies no 8 bits, and 9.0.
-      if (gpu.sm() == 90 || std::string_view(row.kernel) == "kv_test_chain")
+      if (canRun(row.kernel))
         rows.push_back({row.name, 0.5});
     return rows;
   }

@@ -21,21 +21,6 @@ static __device__ __forceinline__ void loadRows(const ProbeParams &p, int step,
   }
 }
 
-/// c += a b; before 8.9 there is no such instruction of 8 bits.
-template <class T>
-static __device__ __forceinline__ void
-multiplyStep(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  if constexpr (!std::is_same_v<T, F8E4M3>)
-    ptx::mma<T>(c, a, b[0], b[1]);
-#if __CUDA_ARCH__ >= 890
-  else
-    asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#endif
-}
-
 /// Four bytes of a row are where two elements of 16 bits are.
 template <class T>
 static __device__ __forceinline__ void chainOf(const ProbeParams &p) {
@@ -50,7 +35,7 @@ static __device__ __forceinline__ void chainOf(const ProbeParams &p) {
         Place place = fragmentB(lane, i, 0);
         b[i] = pairAt(p.b, n + place.column, step * 16 + place.row, p.k);
       }
-      multiplyStep<T>(c, a, b);
+      ptx::mma<T>(c, a, b[0], b[1]);
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -65,17 +50,15 @@ extern "C" __global__ void __launch_bounds__(ProbeThreads)
   chainOf<Bf16>(p);
 }
 
+#if __CUDA_ARCH__ >= 890
 extern "C" __global__ void __launch_bounds__(ProbeThreads)
     kv_test_chain_e4m3(const __grid_constant__ ProbeParams p) {
   chainOf<F8E4M3>(p);
 }
-
-// wgmma exists for sm_90a only; elsewhere these kernels do nothing.
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-#define KV_PROBE_WGMMA 1
 #endif
 
-#ifdef KV_PROBE_WGMMA
+// wgmma exists for sm_90a only.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// Rows of sixteen elements in shared memory without a swizzle: core matrices
 /// of eight rows times sixteen bytes, the two of eight rows side by side.
@@ -187,14 +170,9 @@ static __device__ __forceinline__ void chain(const ProbeParams &p) {
       kv_test_wgmma_##name(const __grid_constant__ ProbeParams p) {            \
     chain<__VA_ARGS__>(p);                                                     \
   }
-#else
-#define KV_WGMMA_KERNEL(name, ...)                                             \
-  extern "C" __global__ void kv_test_wgmma_##name(                             \
-      const __grid_constant__ ProbeParams p) {}
-#endif
-
 KV_WGMMA_KERNEL(8, 8, false)
 KV_WGMMA_KERNEL(64, 64, false)
 KV_WGMMA_KERNEL(256, 256, false)
 KV_WGMMA_KERNEL(shared, 64, true)
 KV_WGMMA_KERNEL(e4m3, 64, false, true)
+#endif

@@ -1,8 +1,8 @@
-//===- Probes.h - mma.sync and wgmma side by side ---------------*- C++ -*-===//
+//===- Probes.h - mma.sync beside what few chips have -----------*- C++ -*-===//
 //
-// Both add k / 16 steps of sixteen products to one accumulator that begins at
-// zero. Whether they give the same bits decides whether decode by one and
-// prefill by the other could agree.
+// wgmma, and tcgen05.mma with its sums in tensor memory. All add k / 16 steps
+// of sixteen products to one accumulator that begins at zero. Whether they give
+// the same bits decides whether decode by one and prefill by the other agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +22,8 @@ constexpr int ProbeThreads = 128, ProbeRows = 64;
 /// what a descriptor calls its leading and its stride offset where `swapped` is
 /// set. kv_test_chain_e4m3, kv_test_wgmma_e4m3 (a from registers, n 64): the
 /// same of f8E4M3FN, of which k counts pairs, so that a step is 32 products.
+/// kv_test_tensor_64, _128: tcgen05.mma of so many rows, both operands from
+/// shared memory, n 64.
 struct ProbeParams {
   const uint16_t *a, *b;
   float *out;

@@ -1,8 +1,8 @@
 //===- Step.cpp - The attention of a step on a GPU ------------------------===//
 
 #include "Step.h"
-#include "../kernels/Backend.h"
 #include "Ceilings.h"
+#include "GpuBackend.h"
 
 #include <algorithm>
 #include <bit>
@@ -275,10 +275,12 @@ Step::Step(Gpu &gpu, const StepShape &given)
   }
 }
 
-bool Step::canRun() const {
-  return std::all_of(launches.begin(), launches.end(), [](const Launch &l) {
-    return kv::cuda::test::canRun(l.kernel->name);
-  });
+std::string Step::whyLeftOut() const {
+  for (const Launch &launch : launches)
+    if (std::string why = kv::cuda::test::whyLeftOut(launch.kernel->name);
+        !why.empty())
+      return why;
+  return "";
 }
 
 int64_t Step::place(int64_t sequence, int plane, int64_t position,

@@ -84,8 +84,9 @@ public:
   /// The cache's pages are in random order, page 0 is nobody's.
   Step(Gpu &gpu, const StepShape &shape);
 
-  /// Whether this device can run the kernels.
-  bool canRun() const;
+  /// Why this device cannot run the first of the kernels that it cannot; empty:
+  /// it can run all.
+  std::string whyLeftOut() const;
   /// Cuts the step into `parts`, or into as many as run at once.
   void plan(int parts = 0);
   /// Queues the step.

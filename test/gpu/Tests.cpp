@@ -70,7 +70,7 @@ public:
   }
 
   Result run(const std::string &row) override {
-    size_t slash = row.find('/');
+    size_t slash = row.starts_with(Product) ? row.find('/') : row.npos;
     if (slash != row.npos) {
       setenv("KV_TEST_SHARDS", std::to_string(ProductShards).c_str(), 1);
       setenv("KV_TEST_SHARD", row.c_str() + slash + 1, 1);
@@ -118,7 +118,8 @@ std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
   if (name == "tiles")
     return makeTests({"AttentionTiles."}, 3, gpu.memoryBytes);
   if (name == "bytes")
-    return makeTests({"ByteTiles."}, 2, gpu.memoryBytes);
+    return makeTests({"ByteTiles.", "Heads/AttentionBytes."}, 2,
+                     gpu.memoryBytes);
   if (name == "bits")
     return makeTests({"AttentionBits."}, 5, gpu.memoryBytes);
   if (name == "pairs")

@@ -10,4 +10,10 @@ using namespace kv::cuda::test;
     GpuBlock block;                                                            \
     __VA_ARGS__(block, params);                                                \
   }
+// wgmma exists for sm_90a only.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define KV_GROUP_INSTRUCTION_KERNEL KV_TILE_INSTRUCTION_KERNEL
+#else
+#define KV_GROUP_INSTRUCTION_KERNEL(...)
+#endif
 #include "test/kernels/TileInstructionKernels.def"

@@ -90,8 +90,8 @@ private:
 
   Result attention(const StepShape &shape) {
     Step step(gpu, shape);
-    if (!step.canRun())
-      return {true, "left out: a block has too little shared memory here"};
+    if (std::string why = step.whyLeftOut(); !why.empty())
+      return {true, "left out: " + why};
     step.plan();
     double seconds;
     Result result = timed([&] { step.launch(); }, seconds);
@@ -112,7 +112,7 @@ private:
       result.measurements.push_back(
           {"operations", "TFLOP/s", shape.operations() / seconds / 1e12,
            Baseline::MultiplyCeiling,
-           gpu.sm() == 90 ? std::optional(0.42) : std::nullopt});
+           gpu.chip() == "sm_90a" ? std::optional(0.42) : std::nullopt});
     return result;
   }
 

@@ -9,7 +9,7 @@
 #define KV_TEST_GPU_VERIFYKERNELS_H
 
 #include "../kernels/InstructionBodies.h"
-#include "../kernels/TileInstructionBodies.h"
+#include "../kernels/TensorInstructionBodies.h"
 #include "Ceilings.h"
 #include "Noise.h"
 #include "Probes.h"
@@ -22,30 +22,57 @@ struct VerifyKernel {
   std::string_view name, image; // <folder>/kv-verify/<image>
   int threads, sharedBytes;
   size_t paramBytes;
-  bool only90 = false; // of that chip alone
+  std::string_view chips = ""; // that it is for; none: for all
+
+  constexpr bool isFor(std::string_view chip) const {
+    return chips.empty() || chips.find(chip) != chips.npos;
+  }
 };
 
 constexpr VerifyKernel VerifyKernels[] = {
 #define KV_INSTRUCTION_KERNEL(name, ...)                                       \
   {"kv_test_" #name, "kv_instructions", InstructionThreads,                    \
    InstructionSharedBytes, sizeof(InstructionParams)},
+#define KV_BYTE_INSTRUCTION_KERNEL(name, ...)                                  \
+  {"kv_test_" #name,       "kv_instructions",         InstructionThreads,      \
+   InstructionSharedBytes, sizeof(InstructionParams), "sm_120"},
 #include "../kernels/InstructionKernels.def"
+#define KV_VERIFY_TILES(name, threads, image, chips)                           \
+  {"kv_test_" #name,                                                           \
+   image,                                                                      \
+   threads,                                                                    \
+   TileInstructionSharedBytes,                                                 \
+   sizeof(TileInstructionParams),                                              \
+   chips},
 #define KV_TILE_INSTRUCTION_KERNEL(name, threads, ...)                         \
-  {"kv_test_" #name,           "kv_tile_instructions",        threads,         \
-   TileInstructionSharedBytes, sizeof(TileInstructionParams), true},
+  KV_VERIFY_TILES(name, threads, "kv_tile_instructions", "sm_90a and sm_100a")
+#define KV_GROUP_INSTRUCTION_KERNEL(name, threads, ...)                        \
+  KV_VERIFY_TILES(name, threads, "kv_tile_instructions", "sm_90a")
 #include "../kernels/TileInstructionKernels.def"
+#define KV_TENSOR_INSTRUCTION_KERNEL(name, ...)                                \
+  KV_VERIFY_TILES(name, GroupThreads, "kv_tensor_instructions", "sm_100a")
+#include "../kernels/TensorInstructionKernels.def"
+#undef KV_VERIFY_TILES
     {"kv_test_read", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
     {"kv_test_flush", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
     {"kv_test_copy", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
     {"kv_test_noise", "kv_ceilings", CeilingThreads, 0, sizeof(NoiseParams)},
     {"kv_test_clock", "kv_ceilings", 32, 0, sizeof(ClockParams)},
     {"kv_test_chain", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
-    {"kv_test_chain_e4m3", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
-    {"kv_test_wgmma_e4m3", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
-    {"kv_test_wgmma_8", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
-    {"kv_test_wgmma_64", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
-    {"kv_test_wgmma_256", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
-    {"kv_test_wgmma_shared", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
+#define KV_PROBE(name, image, sharedBytes, chips)                              \
+  {"kv_test_" #name,    image, ProbeThreads, sharedBytes,                      \
+   sizeof(ProbeParams), chips}
+    KV_PROBE(chain_e4m3, "kv_probes", 0, "sm_90a, sm_100a and sm_120"),
+    KV_PROBE(wgmma_e4m3, "kv_probes", 0, "sm_90a"),
+    KV_PROBE(wgmma_8, "kv_probes", 0, "sm_90a"),
+    KV_PROBE(wgmma_64, "kv_probes", 0, "sm_90a"),
+    KV_PROBE(wgmma_256, "kv_probes", 0, "sm_90a"),
+    KV_PROBE(wgmma_shared, "kv_probes", 0, "sm_90a"),
+    KV_PROBE(tensor_64, "kv_tensor_probes", TileInstructionSharedBytes,
+             "sm_100a"),
+    KV_PROBE(tensor_128, "kv_tensor_probes", TileInstructionSharedBytes,
+             "sm_100a"),
+#undef KV_PROBE
 };
 
 /// The kernel of that name, or null.

@@ -1,7 +1,9 @@
 //===- VerifyTwins.cpp - Kernels of tests on a CPU ------------------------===//
 
 #include "VerifyTwins.h"
+#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
 #include "../kernels/InstructionTwins.h"
+#include "TensorProbe.h"
 #include "VerifyKernels.h"
 
 #include <cstring>
@@ -29,6 +31,18 @@ template <class T> static void multiply(const ProbeParams &p) {
     }
 }
 
+template <int Rows>
+static void multiplyTensor(Machine &machine, const ProbeParams &p) {
+  machine.launch({.blocks = 1,
+                  .threads = ProbeThreads,
+                  .sharedBytes = TileInstructionSharedBytes,
+                  .registers = RingRegisters},
+                 [&](Machine &m, int thread) {
+                   CpuTensorBlock b(CpuBlock(m, thread));
+                   tensorProbeBody<Rows>(b, p);
+                 });
+}
+
 bool kv::cuda::test::runVerifyTwin(Machine &machine, std::string_view name,
                                    int blocks, const void *params) {
   if (runInstruction(machine, name, blocks, params))
@@ -44,6 +58,10 @@ bool kv::cuda::test::runVerifyTwin(Machine &machine, std::string_view name,
     // As if at 1 GHz.
     const auto &p = *static_cast<const ClockParams *>(params);
     p.out[0] = p.out[1] = p.cycles;
+  } else if (name == "kv_test_tensor_64") {
+    multiplyTensor<64>(machine, *static_cast<const ProbeParams *>(params));
+  } else if (name == "kv_test_tensor_128") {
+    multiplyTensor<128>(machine, *static_cast<const ProbeParams *>(params));
   } else if (const VerifyKernel *kernel = findVerifyKernel(name);
              kernel && kernel->image == "kv_probes") {
     const auto &p = *static_cast<const ProbeParams *>(params);

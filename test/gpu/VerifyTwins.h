@@ -10,7 +10,8 @@
 namespace kv::cuda::test {
 
 /// kernels/cuda/emulator/Twins.h for the kernels of VerifyKernels.h. Those of
-/// one instruction run on the machine, the others are loops of the host.
+/// one instruction and those with tensor memory run on the machine, the others
+/// are loops of the host.
 bool runVerifyTwin(Machine &machine, std::string_view name, int blocks,
                    const void *params);
 

@@ -18,6 +18,7 @@
 #include <iostream>
 #include <set>
 
+using namespace kv;
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
@@ -53,33 +54,51 @@ bool parse(int argc, char **argv, Options &options) {
   return !options.folder.empty();
 }
 
-/// The first file that a GPU of the chips with images could want and that is
-/// not there. PTX, which other chips want, is not carried to every machine.
-/// A folder for a 9.0 alone has none of sm_80.
-std::string missingImage(const std::string &folder) {
-  bool for90 =
-      !std::filesystem::exists(folder + "/kv-cuda/kv_movers.sm_80.cubin");
-  std::set<std::string> images = {"kv-cuda/kv_movers"};
-  for (const AttentionKernel &kernel : AttentionKernels)
-    images.insert("kv-cuda/" + std::string(kernel.name));
-  std::set<std::string> only90;
+/// Images of a chip.
+struct ImageSet {
+  std::string_view chip, suffix;
+  /// Whether all kernels for every chip have one; of later chips and as PTX
+  /// there are as many as somebody has built.
+  bool isWhole;
+};
+constexpr ImageSet ImageSets[] = {
+    {"sm_80", ".sm_80.cubin", true},
+    {"sm_90a", ".sm_90a.cubin", true},
+    {"sm_100a", ".sm_100a.cubin", false},
+    {"sm_120", ".sm_120.cubin", false},
+    {"compute_80", ".compute_80.ptx", false},
+};
+
+std::set<std::string> imagesOf(const ImageSet &set) {
+  std::set<std::string> images;
   for (const VerifyKernel &kernel : VerifyKernels)
-    (kernel.only90 ? only90 : images)
-        .insert("kv-verify/" + std::string(kernel.image));
+    if (kernel.isFor(set.chip))
+      images.insert("kv-verify/" + std::string(kernel.image));
+  for (const AttentionKernel &kernel : AttentionKernels)
+    if (set.isWhole)
+      images.insert("kv-cuda/" + std::string(kernel.name));
   for (const AttentionKernel &kernel : TileKernels)
-    if (kv::kernels::onlyChipOf(kernel.name) == "sm_90a")
-      only90.insert("kv-cuda/" + std::string(kernel.name));
-  for (const std::string &image : only90)
-    if (std::string path = folder + "/" + image + ".sm_90a.cubin";
-        !std::filesystem::exists(path))
-      return path;
-  for (const std::string &image : images)
-    for (const char *kind : {".sm_80.cubin", ".sm_90a.cubin"})
-      if (std::string path = folder + "/" + image + kind;
-          !(for90 && path.ends_with(".sm_80.cubin")) &&
-          !std::filesystem::exists(path))
-        return path;
-  return "";
+    if (kernels::onlyChipOf(kernel.name) == set.chip)
+      images.insert("kv-cuda/" + std::string(kernel.name));
+  return images;
+}
+
+/// The first file that is not there of a chip whose movers are.
+std::string missingImage(const std::string &folder) {
+  auto path = [&](const ImageSet &set, const std::string &image) {
+    return folder + "/" + image + std::string(set.suffix);
+  };
+  const std::string movers = "kv-cuda/" + std::string(kernels::MoversImage);
+  bool any = false;
+  for (const ImageSet &set : ImageSets) {
+    if (!std::filesystem::exists(path(set, movers)))
+      continue;
+    any = true;
+    for (const std::string &image : imagesOf(set))
+      if (!std::filesystem::exists(path(set, image)))
+        return path(set, image);
+  }
+  return any ? "" : path(ImageSets[0], movers);
 }
 
 template <class Strings> std::string jsonList(const Strings &strings) {
@@ -90,12 +109,15 @@ template <class Strings> std::string jsonList(const Strings &strings) {
 }
 
 std::string facts(const Gpu &gpu) {
-  std::vector<std::string> kernels;
-  for (const KernelLaunch &kernel : KernelLaunches)
-    // No images of other chips' own kernels travel.
-    if (std::string_view chip = kv::kernels::onlyChipOf(kernel.name);
-        chip.empty() || chip == "sm_90a")
-      kernels.emplace_back(kernel.name);
+  std::vector<std::string> kernels, left;
+  for (const KernelLaunch &kernel : KernelLaunches) {
+    std::string name(kernel.name), why = whyLeftOut(name);
+    std::string_view only = kernels::onlyChipOf(name);
+    if (why.empty())
+      kernels.push_back(name);
+    else if (only.empty() || only == gpu.chip())
+      left.push_back(name + ": " + why);
+  }
   return "{\"device\": " + jsonString(gpu.name) +
          ", \"compute_capability\": \"" + std::to_string(gpu.major) + "." +
          std::to_string(gpu.minor) +
@@ -105,7 +127,7 @@ std::string facts(const Gpu &gpu) {
          ", \"shared_bytes\": " + std::to_string(gpu.sharedBytes) +
          ", \"driver\": " + std::to_string(gpu.driverVersion) +
          ", \"kernels\": " + jsonList(kernels) +
-         ", \"left_out\": " + jsonList(kernelsLeftOut()) + "}";
+         ", \"left_out\": " + jsonList(left) + "}";
 }
 
 void say(const std::string &line) {
@@ -147,6 +169,13 @@ int main(int argc, char **argv) {
     return ExitNoGpu;
   }
   setGpu(gpu->get());
+  if (!canRun("kv_plan")) {
+    std::fprintf(stderr,
+                 "gpu-verify: %s has no images for a GPU of compute capability "
+                 "%d.%d\n",
+                 options.folder.c_str(), (*gpu)->major, (*gpu)->minor);
+    return ExitUsage;
+  }
   if (options.suite.empty()) {
     say(facts(**gpu));
     return ExitPassed;

@@ -33,6 +33,10 @@ export KV_CUDA_DRIVER=$work/none.so # even on a machine with a GPU
 expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify"
 expect 2 'is there and not empty' \
   "$source/scripts/gpu-verify" --pack "$work/folder" --build "$build"
+expect 2 'there are no kernels for sm_86, but for sm_80, sm_90a, ' \
+  "$source/scripts/gpu-verify" --pack "$work/other" --build "$build" --chips sm_86
+expect 2 'has no kernels for sm_120$' \
+  "$source/scripts/gpu-verify" --pack "$work/other" --build "$work" --chips sm_120
 expect 2 'was not made by gpu-verify --pack' "$source/scripts/gpu-verify"
 expect 2 'rows.jsonl is not there' "$source/scripts/gpu-verify" --record "$work/none"
 expect 1 'gpu-verify-peers: PyTorch is not here' \

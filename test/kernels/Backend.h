@@ -38,9 +38,11 @@ public:
   virtual std::vector<std::string> reports() = 0;
 };
 
-/// Whether the device's blocks may have as much shared memory as a kernel asks
-/// for. Cases of a kernel that cannot run are left out.
+/// Whether the device has code of a kernel, and its blocks may have as much
+/// shared memory as that asks for. Cases of a kernel that cannot run are left
+/// out; tests say so.
 bool canRun(std::string_view kernel);
+constexpr const char *OtherChips = "other chips have such kernels";
 
 /// The options say how the emulator orders things; a GPU does as it likes.
 std::unique_ptr<Backend> makeBackend(const MachineOptions &options = {});

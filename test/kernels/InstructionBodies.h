@@ -76,6 +76,32 @@ KV_BODY void multiplyBody(B &b, const InstructionParams &p) {
   }
 }
 
+/// in: A [16][32] and the transpose of B, [8][32], of f8E4M3FN, four neighbours
+/// a word; out: C [16][8] = A B + 1 of float.
+template <class B>
+KV_BODY void multiplyBytesBody(B &b, const InstructionParams &p) {
+  uint32_t a[4], bs[2];
+  float c[4];
+  // Four elements of 8 bits where two of 16 are.
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    Place place = fragmentA(b.thread(), i, 0);
+    a[i] = inAt<uint32_t>(b, p, place.row * 8 + place.column / 2);
+    c[i] = 1;
+  }
+  KV_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    Place place = fragmentB(b.thread(), i, 0);
+    bs[i] = inAt<uint32_t>(b, p, 128 + place.column * 8 + place.row / 2);
+  }
+  b.template multiplyAdd<F8E4M3>(c, a, bs[0], bs[1]);
+  KV_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    Place place = fragmentC(b.thread(), i);
+    outAt(b, p, place.row * 8 + place.column, c[i]);
+  }
+}
+
 /// in: 16 x 16 elements of 16 bits; out: each lane's four registers.
 template <bool Transposed, class B>
 KV_BODY void loadMatrixBody(B &b, const InstructionParams &p) {

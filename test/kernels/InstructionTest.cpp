@@ -104,6 +104,24 @@ TEST(Instruction, Multiply) {
   testMultiply<F16>("kv_test_mma_f16");
 }
 
+// Sums of at most thirteen bits, which an accumulator of fourteen has.
+TEST(Instruction, MultiplyOf8Bits) {
+  if (!canRun("kv_test_mma_e4m3"))
+    GTEST_SKIP() << OtherChips;
+  std::vector<uint8_t> in;
+  for (int i = 0; i < (16 + 8) * 32; ++i)
+    in.push_back(narrow<F8E4M3>(float(i * 37 % 15 - 7)).bits);
+  std::vector<float> c = runInstruction<float>("kv_test_mma_e4m3", in, 16 * 8);
+  for (int row = 0; row < 16; ++row)
+    for (int column = 0; column < 8; ++column) {
+      float sum = 1;
+      for (int k = 0; k < 32; ++k)
+        sum += widen(F8E4M3{in[row * 32 + k]}) *
+               widen(F8E4M3{in[(16 + column) * 32 + k]});
+      EXPECT_EQ(c[row * 8 + column], sum) << row << ' ' << column;
+    }
+}
+
 TEST(Instruction, LoadMatrix) {
   std::vector<uint16_t> in(256);
   for (int i = 0; i < 256; ++i)

@@ -1,9 +1,9 @@
 //===- InstructionTwins.cpp - One instruction on a CPU --------------------===//
 
 #include "InstructionTwins.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
+#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
 #include "InstructionBodies.h"
-#include "TileInstructionBodies.h"
+#include "TensorInstructionBodies.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -20,8 +20,9 @@ bool kv::cuda::test::runInstruction(Machine &machine, std::string_view name,
                    });                                                         \
     return true;                                                               \
   }
+#define KV_BYTE_INSTRUCTION_KERNEL KV_INSTRUCTION_KERNEL
 #include "InstructionKernels.def"
-#define KV_TILE_INSTRUCTION_KERNEL(kernel, count, ...)                         \
+#define KV_TWIN(kernel, count, block, ...)                                     \
   if (name == "kv_test_" #kernel) {                                            \
     machine.launch(                                                            \
         {.blocks = blocks,                                                     \
@@ -29,11 +30,17 @@ bool kv::cuda::test::runInstruction(Machine &machine, std::string_view name,
          .sharedBytes = TileInstructionSharedBytes,                            \
          .registers = RingRegisters},                                          \
         [&](Machine &m, int thread) {                                          \
-          CpuBlock b(m, thread);                                               \
+          block b(CpuBlock(m, thread));                                        \
           __VA_ARGS__(b, *static_cast<const TileInstructionParams *>(params)); \
         });                                                                    \
     return true;                                                               \
   }
+#define KV_TILE_INSTRUCTION_KERNEL(kernel, count, ...)                         \
+  KV_TWIN(kernel, count, CpuBlock, __VA_ARGS__)
+#define KV_GROUP_INSTRUCTION_KERNEL KV_TILE_INSTRUCTION_KERNEL
 #include "TileInstructionKernels.def"
+#define KV_TENSOR_INSTRUCTION_KERNEL(kernel, ...)                              \
+  KV_TWIN(kernel, GroupThreads, CpuTensorBlock, __VA_ARGS__)
+#include "TensorInstructionKernels.def"
   return false;
 }

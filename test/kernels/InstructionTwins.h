@@ -9,8 +9,8 @@
 
 namespace kv::cuda::test {
 
-/// Runs a kernel of InstructionKernels.def or TileInstructionKernels.def;
-/// false: there is none of that name.
+/// Runs a kernel of InstructionKernels.def, TileInstructionKernels.def or
+/// TensorInstructionKernels.def; false: there is none of that name.
 bool runInstruction(Machine &machine, std::string_view name, int blocks,
                     const void *params);
 

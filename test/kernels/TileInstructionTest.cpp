@@ -1,4 +1,4 @@
-//===- TileInstructionTest.cpp - What 9.0 alone has, one by one -----------===//
+//===- TileInstructionTest.cpp - What 9.0 has, one by one -----------------===//
 //
 // The beliefs that kernels with tile copies rest on: how a box lies in shared
 // memory, which phase a barrier is in, what a descriptor means, which thread
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelRun.h"
-#include "TileInstructionBodies.h"
+#include "ProductNumbers.h"
 
 #include <cstring>
 
@@ -15,21 +15,6 @@ using namespace kv::cuda;
 using namespace kv::cuda::test;
 
 namespace {
-
-bool leftOut(const char *kernel) {
-  if (canRun(kernel))
-    return false;
-  std::fprintf(stderr, "%s is of 9.0 alone\n", kernel);
-  return true;
-}
-
-/// Small whole numbers.
-template <class T> std::vector<uint16_t> wholes(size_t count, int seed) {
-  std::vector<uint16_t> all(count);
-  for (size_t i = 0; i < count; ++i)
-    all[i] = narrow<T>(float(int((i * 37 + seed * 11) % 17) - 8)).bits;
-  return all;
-}
 
 /// Rows of `columns` elements of 16 bits; a box has 64 x 64.
 TensorDescription matrix(const void *data, int rows, int columns) {
@@ -72,8 +57,8 @@ static void testTileCopies(int rows, int columns, std::vector<TileAt> boxes) {
 
 // Also of boxes that lie beside the matrix in part.
 TEST(Instruction, TileCopies) {
-  if (leftOut("kv_test_tile_copy"))
-    return;
+  if (!canRun("kv_test_tile_copy"))
+    GTEST_SKIP() << OtherChips;
   testTileCopies(150, 136,
                  {{{0, 0, 0, 0}},
                   {{64, 40, 0, 0}},
@@ -85,14 +70,14 @@ TEST(Instruction, TileCopies) {
 // Half of what is filled is zeros: heads of 64 elements of 8 bits are copied
 // so.
 TEST(Instruction, BoxesWiderThanTheTensor) {
-  if (leftOut("kv_test_tile_copy"))
-    return;
+  if (!canRun("kv_test_tile_copy"))
+    GTEST_SKIP() << OtherChips;
   testTileCopies(150, 32, {{{0, 0, 0, 0}}, {{0, 40, 0, 0}}, {{0, 120, 0, 0}}});
 }
 
 TEST(Instruction, BarrierPhases) {
-  if (leftOut("kv_test_phases"))
-    return;
+  if (!canRun("kv_test_phases"))
+    GTEST_SKIP() << OtherChips;
   constexpr int Rounds = 37;
   std::vector<float> out(Rounds * WarpLanes, -1);
   KernelRun run;
@@ -105,8 +90,8 @@ TEST(Instruction, BarrierPhases) {
 }
 
 TEST(Instruction, NamedBarriers) {
-  if (leftOut("kv_test_named_barriers"))
-    return;
+  if (!canRun("kv_test_named_barriers"))
+    GTEST_SKIP() << OtherChips;
   std::vector<float> out(3 * WarpLanes, -1);
   KernelRun run;
   TileInstructionParams p{};
@@ -118,40 +103,18 @@ TEST(Instruction, NamedBarriers) {
         << i;
 }
 
-/// The rows of a product, whose factors are a(row, k) and b(k, column): whole
-/// numbers, so that every order sums exactly.
-template <class A, class B>
-void expectProduct(const char *name, const std::vector<float> &out, int columns,
-                   int depth, A a, B b) {
-  for (int row = 0; row < GroupProductRows; ++row)
-    for (int column = 0; column < columns; ++column) {
-      float sum = 0;
-      for (int k = 0; k < depth; ++k)
-        sum += a(row, k) * b(k, column);
-      ASSERT_EQ(out[row * columns + column], sum)
-          << name << ": row " << row << ", column " << column;
-    }
-}
-
 template <class T> void testGroupProduct(const char *name, int columns) {
-  if (leftOut(name))
-    return;
+  if (!canRun(name))
+    GTEST_SKIP() << OtherChips;
   constexpr int K = GroupProductK, Rows = GroupProductRows;
-  std::vector<uint16_t> in = wholes<T>(Rows * K, 1),
-                        more = wholes<T>(K * columns, 2);
-  in.insert(in.end(), more.begin(), more.end());
+  std::vector<uint16_t> in = wholeMatrices<T>(Rows, columns, K);
   std::vector<float> out(Rows * columns, -1);
   KernelRun run;
   TileInstructionParams p{};
   p.in = run.in(in);
   p.out = run.out(out);
   run(name, 1, p);
-  expectProduct(
-      name, out, columns, K,
-      [&](int row, int k) { return widen(T{in[row * K + k]}); },
-      [&](int k, int column) {
-        return widen(T{in[Rows * K + k * columns + column]});
-      });
+  expectProduct<T>(name, out, Rows, columns, K, in);
 }
 
 TEST(Instruction, GroupProductsOfSharedMemory) {
@@ -167,8 +130,8 @@ TEST(Instruction, GroupProductsOfRegisters) {
 }
 
 static void testByteProduct(const char *name, int columns) {
-  if (leftOut(name))
-    return;
+  if (!canRun(name))
+    GTEST_SKIP() << OtherChips;
   constexpr int K = ByteProductK, Rows = GroupProductRows;
   std::vector<uint8_t> in((Rows + columns) * K);
   for (size_t i = 0; i < in.size(); ++i)
@@ -180,7 +143,7 @@ static void testByteProduct(const char *name, int columns) {
   p.out = run.out(out);
   run(name, 1, p);
   expectProduct(
-      name, out, columns, K,
+      name, out, Rows, columns, K,
       [&](int row, int k) { return widen(F8E4M3{in[row * K + k]}); },
       [&](int k, int column) {
         return widen(F8E4M3{in[(Rows + column) * K + k]});
@@ -197,8 +160,8 @@ TEST(Instruction, GroupProductsOf8Bits) {
 
 // What ldmatrix loads of a row's chunk, stmatrix stores there.
 TEST(Instruction, StoreMatrix) {
-  if (leftOut("kv_test_stmatrix"))
-    return;
+  if (!canRun("kv_test_stmatrix"))
+    GTEST_SKIP() << OtherChips;
   std::vector<uint16_t> in(WarpLanes * 8), out(WarpLanes * 8);
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = uint16_t(i + 1);
@@ -227,8 +190,8 @@ TEST(Instruction, RingOfTiles) {
     if (i / Columns >= Live)
       b[i] = 0x7fff; // NaN
   for (const char *name : {"kv_test_ring_shared", "kv_test_ring_registers"}) {
-    if (leftOut(name))
-      return;
+    if (!canRun(name))
+      GTEST_SKIP() << OtherChips;
     std::vector<float> c(Rows * Columns, -1);
     KernelRun run;
     TileInstructionParams p{};
